@@ -21,7 +21,7 @@ pub(crate) struct Export {
     /// The folder may hold something: files of the same names are replaced, others stay
     #[arg(long)]
     into_existing: bool,
-    /// Tell of every adaptation, not of two of each kind
+    /// Tell of every warning, not of two of each kind
     #[arg(long)]
     all: bool,
 }
@@ -53,7 +53,7 @@ impl Export {
         ];
         let how = if report.canceled { "interrupted; exported so far: " } else { "exported " };
         app.out.line(format_args!("{how}{}", parts.join(", ")))?;
-        reports::write(&mut app.out, &report.adaptations, &report.skipped, self.all)?;
+        reports::write(&mut app.out, &report.warnings, &report.skipped, self.all)?;
         Ok(exit)
     }
 }

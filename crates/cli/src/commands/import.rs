@@ -29,7 +29,7 @@ pub(crate) struct Import {
     /// Files that documents show are not taken in
     #[arg(long)]
     no_attachments: bool,
-    /// Tell of every adaptation, not of two of each kind
+    /// Tell of every warning, not of two of each kind
     #[arg(long)]
     all: bool,
 }
@@ -75,7 +75,7 @@ impl Import {
         ];
         let how = if report.canceled { "interrupted; imported so far: " } else { "imported " };
         app.out.line(format_args!("{how}{}", parts.join(", ")))?;
-        reports::write(&mut app.out, &report.adaptations, &report.skipped, self.all)?;
+        reports::write(&mut app.out, &report.warnings, &report.skipped, self.all)?;
         Ok(exit)
     }
 }

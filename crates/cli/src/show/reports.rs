@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use leafbase::{Adaptation, AdaptationKind, Skipped};
+use leafbase::{Skipped, VaultWarning, VaultWarningKind};
 
 use super::{line, styles};
 use crate::fault::Result;
@@ -14,18 +14,18 @@ const EXAMPLES: usize = 2;
 /// Writes what was adapted, by kind, and what was left out.
 pub(crate) fn write(
     out: &mut Out,
-    adaptations: &[Adaptation],
+    warnings: &[VaultWarning],
     skipped: &[Skipped],
     all: bool,
 ) -> Result<()> {
-    let mut kinds: BTreeMap<AdaptationKind, Vec<&Adaptation>> = BTreeMap::new();
-    for adaptation in adaptations {
-        kinds.entry(adaptation.kind).or_default().push(adaptation);
+    let mut kinds: BTreeMap<VaultWarningKind, Vec<&VaultWarning>> = BTreeMap::new();
+    for warning in warnings {
+        kinds.entry(warning.kind).or_default().push(warning);
     }
     let most = if all { usize::MAX } else { EXAMPLES };
     for (kind, found) in &kinds {
         heading(out, found.len(), kind.summary())?;
-        for Adaptation { path, line, message, .. } in found.iter().take(most) {
+        for VaultWarning { path, line, message, .. } in found.iter().take(most) {
             let place = line.map_or_else(|| path.clone(), |line| format!("{path}:{line}"));
             example(out, &place, message)?;
         }

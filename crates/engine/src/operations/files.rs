@@ -22,7 +22,7 @@ mod reader;
 mod sniff;
 mod upload;
 
-pub(crate) use media::{block as block_of, media_type};
+pub(crate) use media::{fit_block_type, media_type, shown_as_picture};
 pub(crate) use names::plain as plain_name;
 pub use reader::FileReader;
 use reader::Guard;

@@ -2,7 +2,8 @@
 //! bytes say.
 
 use leafbase_model::{
-    AssetUrl, BlockData, BlockKind, BlockLayout, Error, MediaSize, MediaWidth, Result,
+    AssetId, AssetUrl, BlockData, BlockKind, BlockLayout, Error, Limits, MediaSize, MediaWidth,
+    Result,
 };
 
 use super::sniff::{Sniffed, sniff};
@@ -67,6 +68,72 @@ pub(crate) fn block(media_type: &str, url: &AssetUrl) -> BlockData {
         Some(("video", _)) => BlockKind::Video { url, alt_text, size, width },
         _ => BlockKind::File { url, file_name, layout: BlockLayout::default() },
     })
+}
+
+/// The uploaded file that a block shows as a picture or a video.
+pub(crate) fn shown_as_picture(data: &BlockData) -> Option<AssetId> {
+    AssetUrl::asset_of(&Picture::of(&data.kind)?.url)
+}
+
+/// Gives a block that shows a picture or a video the type for files of `media_type`; the text stays.
+/// Returns whether the block changed.
+pub(crate) fn fit_block_type(
+    data: &mut BlockData,
+    media_type: &str,
+    file: &AssetUrl,
+    limits: &Limits,
+) -> bool {
+    let fitting = block(media_type, file).kind;
+    let Some(Picture { url, label, size, width }) = Picture::of(&data.kind) else { return false };
+    let kind = match (fitting, &data.kind) {
+        (BlockKind::Video { .. }, BlockKind::Video { .. }) => return false,
+        (BlockKind::Video { .. }, _) => BlockKind::Video { url, alt_text: label, size, width },
+        (BlockKind::Image { .. }, BlockKind::Video { .. }) => {
+            BlockKind::Image { url, alt_text: label, size, width }
+        }
+        (BlockKind::File { file_name, layout, .. }, _) => {
+            let file_name = if label.is_empty() { file_name } else { label };
+            BlockKind::File { url, file_name, layout }
+        }
+        _ => return false,
+    };
+    let before = std::mem::replace(&mut data.kind, kind);
+    // Alternative text can be longer than a file name may be. Then the picture stays.
+    if data.check(limits).is_err() {
+        data.kind = before;
+        return false;
+    }
+    true
+}
+
+/// The fields of a block that markdown reads as an image.
+struct Picture {
+    url: String,
+    label: String,
+    size: MediaSize,
+    width: MediaWidth,
+}
+
+impl Picture {
+    fn of(kind: &BlockKind) -> Option<Self> {
+        let drawn = |url: &String, label: &str| Self {
+            url: url.clone(),
+            label: label.to_owned(),
+            size: MediaSize::default(),
+            width: MediaWidth::default(),
+        };
+        match kind {
+            BlockKind::Image { url, alt_text, size, width }
+            | BlockKind::Video { url, alt_text, size, width } => {
+                let (url, label) = (url.clone(), alt_text.clone());
+                Some(Self { url, label, size: *size, width: *width })
+            }
+            // Markdown has no drawings: they are written as images with this text.
+            BlockKind::Drawing { url } => Some(drawn(url, "Drawing")),
+            BlockKind::Whiteboard { url } => Some(drawn(url, "Whiteboard")),
+            _ => None,
+        }
+    }
 }
 
 /// The name of a file that came without one.
