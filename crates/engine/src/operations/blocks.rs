@@ -13,7 +13,7 @@ use crate::core::access::AccessScope;
 use crate::core::connection::{Connection, OperationTransaction};
 use crate::core::redaction::LinkRedactor;
 use crate::core::tree::Tree;
-use crate::operations::collections::showing::Shower;
+use crate::operations::collections::presenter::ItemPresenter;
 use crate::operations::collections::tables;
 use crate::operations::drafts::{Files, Ready};
 use crate::operations::{comments, documents, files, prepare, tasks};
@@ -73,7 +73,7 @@ impl<A: AccessScope> Connection<A> {
             }));
         }
         // Items stand below collections alone, which show none: only the first block can be one.
-        block.item = item_fields(tree, &mut Shower::new(tree), block.id, &mut block.data)?;
+        block.item = item_fields(tree, &mut ItemPresenter::new(tree), block.id, &mut block.data)?;
         if request.metadata
             && let Some(located) = tree.locate(start)?
         {
@@ -460,7 +460,7 @@ fn hide_links(tree: &Tree<'_>, blocks: &mut [Block]) -> Result<()> {
 
 /// Puts into blocks that are items what the schemas of their collections make of them.
 fn show_items(tree: &Tree<'_>, blocks: &mut [Block]) -> Result<()> {
-    let mut shower = Shower::new(tree);
+    let mut shower = ItemPresenter::new(tree);
     for block in blocks {
         block.item = item_fields(tree, &mut shower, block.id, &mut block.data)?;
     }
@@ -469,7 +469,7 @@ fn show_items(tree: &Tree<'_>, blocks: &mut [Block]) -> Result<()> {
 
 fn item_fields(
     tree: &Tree<'_>,
-    shower: &mut Shower<'_, '_>,
+    shower: &mut ItemPresenter<'_, '_>,
     id: BlockId,
     data: &mut BlockData,
 ) -> Result<Option<Box<ItemFields>>> {

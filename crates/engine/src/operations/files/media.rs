@@ -1,5 +1,4 @@
-//! Which type a file is of, and which block shows it: what is declared, weighed against what the
-//! bytes say.
+//! Media types: derived from the declared type and the bytes; and the block type that shows each.
 
 use leafbase_model::{
     AssetId, AssetUrl, BlockData, BlockKind, BlockLayout, Error, Limits, MediaSize, MediaWidth,
@@ -8,16 +7,15 @@ use leafbase_model::{
 
 use super::sniff::{Sniffed, sniff};
 
-/// What is said of a file of which nothing is known.
+/// The media type of unknown bytes.
 const OCTETS: &str = "application/octet-stream";
-/// Bytes of the longest media type.
+/// Length of the longest media type in bytes.
 const MOST_BYTES: usize = 127;
 
-/// The media type that a `Content-Type` header declares, in lower case and without parameters. None
-/// if it says that nothing is known.
+/// Parses a `Content-Type` header: lowercased, without parameters. `None` if it declares nothing.
 ///
 /// # Errors
-/// [`leafbase_model::ErrorKind::Validation`] if it is no media type.
+/// [`leafbase_model::ErrorKind::Validation`] if it is not a media type.
 pub(super) fn declared(content_type: &str) -> Result<Option<String>> {
     let essence = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let is_token = |part: &str| {
@@ -35,13 +33,13 @@ pub(super) fn declared(content_type: &str) -> Result<Option<String>> {
     Ok((essence != OCTETS).then_some(essence))
 }
 
-/// The media type of a file that is declared to be of one, and begins with `head`; `is_whole` if
-/// that is all of it.
+/// The media type of a file with this declared type and this `head`; `is_whole` if that is the
+/// whole file.
 pub(crate) fn media_type(declared: Option<&str>, head: &[u8], is_whole: bool) -> String {
     let unproven = declared.filter(|declared| !is_shown(declared));
     let found = match sniff(head, is_whole) {
         Sniffed::Certain(found) => found,
-        // What is declared may say more than the container does, but not less.
+        // A declared type may be more specific than the container, but not less.
         Sniffed::OneOf(family, found) => declared
             .filter(|declared| family.has(declared) && *declared != "application/zip")
             .unwrap_or(found),
@@ -52,14 +50,12 @@ pub(crate) fn media_type(declared: Option<&str>, head: &[u8], is_whole: bool) ->
     found.to_owned()
 }
 
-/// Whether files of this type have blocks of their own, which show only what the bytes prove to be
-/// such a file.
+/// Whether the type has a block of its own. Such a type is accepted only if the bytes prove it.
 fn is_shown(media_type: &str) -> bool {
     media_type.starts_with("image/") || media_type.starts_with("video/")
 }
 
-/// The block that shows a file of this type. Nobody said in words what a picture shows: its
-/// alternative text is empty.
+/// The block that shows a file of this type. The alternative text of an image is empty.
 pub(crate) fn block(media_type: &str, url: &AssetUrl) -> BlockData {
     let (url, file_name) = (url.to_string(), url.file_name().to_owned());
     let (alt_text, size, width) = (String::new(), MediaSize::default(), MediaWidth::default());
@@ -136,7 +132,7 @@ impl Picture {
     }
 }
 
-/// The name of a file that came without one.
+/// The default name of a file.
 pub(super) fn name_for(media_type: &str) -> String {
     let kind = media_type
         .split('/')
@@ -150,7 +146,7 @@ fn extension(media_type: &str) -> Option<&'static str> {
     EXTENSIONS.iter().find(|(name, _)| *name == media_type).map(|(_, extension)| *extension)
 }
 
-/// Those of the types that files mostly are of.
+/// Extensions of common media types.
 const EXTENSIONS: [(&str, &str); 54] = [
     ("application/epub+zip", "epub"),
     ("application/gzip", "gz"),

@@ -1,4 +1,4 @@
-//! Titles of related items, each read once.
+//! Cache of the titles of related items.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -10,20 +10,19 @@ use super::ITEMS_PER_LOOKUP;
 use crate::core::leaks::Leak;
 use crate::core::tree::Tree;
 
-/// With fewer look-ups it is not asked whether reading all titles is cheaper.
+/// Lookups before reading all titles is considered.
 const FEW_LOOKUPS: u64 = 8;
 
-/// The titles that a reply needs.
+/// The titles of related items in a reply.
 #[derive(Default)]
 pub(super) struct Titles {
     known: IdMap<BlockId, SharedText>,
-    /// By collection, how many items of it were looked up.
+    /// Lookups by collection.
     lookups: HashMap<BlockId, u64>,
 }
 
 impl Titles {
-    /// The title of an item of `collection`; none of an ID that damage left behind, which is of no
-    /// item.
+    /// The title of an item of `collection`. `None` for an ID that is no item, left by damage.
     pub(super) fn of(
         &mut self,
         tree: &Tree<'_>,
@@ -54,13 +53,13 @@ impl Titles {
         Ok(Some(title))
     }
 
-    /// Sets a title that was read beside something else.
+    /// Caches a title that was read along with something else.
     pub(super) fn learn(&mut self, item: BlockId, title: &str) {
         self.known.entry(item).or_insert_with(|| title.into());
     }
 
-    /// Whether one more look-up makes them cost as much as reading the collection: asked each time
-    /// that they have doubled.
+    /// Whether one more lookup makes lookups as expensive as reading the whole collection.
+    /// Considered whenever their number has doubled.
     fn is_better_read(&mut self, tree: &Tree<'_>, collection: BlockId) -> Result<bool> {
         let lookups = self.lookups.entry(collection).or_default();
         *lookups += 1;

@@ -1,9 +1,9 @@
-//! Collections of a document that is copied: the copies get schemas of their own.
+//! Clones of collections: the collections of a cloned document get schemas of their own.
 //!
-//! Relations among the copied collections are relations among the copies. One with a collection
-//! elsewhere stays one with that collection, whose items each then have a further property for the
-//! copies: a relation has two ends, and the end that is there is that of the original. What is in
-//! the trash is related to nothing new, so a relation with a collection there is left out.
+//! Relations between cloned collections become relations between the clones. A relation with an
+//! external collection keeps its target, which gets a new inverse property for the clone: the
+//! existing one belongs to the original. Relations with collections in the trash are dropped,
+//! because nothing there gets new links.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
@@ -17,29 +17,30 @@ use leafbase_tree_ops::ReadTree;
 
 use crate::core::tree::Tree;
 
-/// Schemas that come with a copy.
+/// The schemas that a clone adds or changes.
 #[derive(Debug, Default)]
-pub(crate) struct Schemas {
-    /// Those of the collections that are copied; relations among them still name the originals.
+pub(crate) struct ClonedSchemas {
+    /// ClonedSchemas of the cloned collections, by original. Relations between them still name the
+    /// originals.
     copied: BTreeMap<BlockId, Schema>,
-    /// Those of the collections elsewhere that they relate to: as they are, and the ends that they
-    /// get.
-    others: BTreeMap<BlockId, (Schema, Vec<NewEnd>)>,
+    /// External collections that they relate to: the present schema, and the inverse properties to
+    /// add.
+    others: BTreeMap<BlockId, (Schema, Vec<NewInverse>)>,
 }
 
-/// The other end of a copy's relation.
+/// A new inverse property in an external collection.
 #[derive(Debug)]
-struct NewEnd {
+struct NewInverse {
     key: String,
     name: String,
-    /// The collection that is copied, and its property.
+    /// The original collection and its property.
     of: (BlockId, String),
     single: bool,
 }
 
-impl Schemas {
-    /// Reads the schemas of the collections in `subtrees`, whose items get the values that their
-    /// copies are to have.
+impl ClonedSchemas {
+    /// Reads the schemas of the collections in `subtrees`, and gives their items the values of the
+    /// clones.
     pub(crate) fn of(tree: &Tree<'_>, subtrees: &mut Subtrees, limits: &Limits) -> Result<Self> {
         let mut schemas = Self::default();
         for node in &subtrees.0 {
@@ -52,7 +53,7 @@ impl Schemas {
         let collections: Vec<_> = schemas.copied.keys().copied().collect();
         let mut held = HashMap::new();
         for collection in collections {
-            held.insert(collection, schemas.settle(tree, collection, limits)?);
+            held.insert(collection, schemas.adapt_relations(tree, collection, limits)?);
         }
         if held.values().any(|keys| !keys.is_empty()) {
             put_values(tree, subtrees, &held)?;
@@ -60,16 +61,16 @@ impl Schemas {
         Ok(schemas)
     }
 
-    /// Makes the relations of a collection those of its copy. Gives the keys of its relations with
-    /// collections elsewhere, each with whether it is kept.
-    fn settle(
+    /// Adapts the external relations of a collection. Returns their keys, each with whether it is
+    /// kept.
+    fn adapt_relations(
         &mut self,
         tree: &Tree<'_>,
         collection: BlockId,
         limits: &Limits,
     ) -> Result<Vec<(String, bool)>> {
         let Some(mut schema) = self.copied.get(&collection).cloned() else { return Ok(Vec::new()) };
-        let (name, mut outward) = (schema.name.clone(), Vec::new());
+        let (name, mut external) = (schema.name.clone(), Vec::new());
         for Property { key, kind, .. } in &mut schema.properties {
             let PropertyKind::Relation(relation) = kind else { continue };
             if self.copied.contains_key(&relation.target) {
@@ -77,18 +78,18 @@ impl Schemas {
             }
             let inverse =
                 self.add_end(tree, relation, (collection, key.as_str()), &name, limits)?;
-            outward.push((key.clone(), inverse.is_some()));
+            external.push((key.clone(), inverse.is_some()));
             (relation.inverse_key, relation.owner) = (inverse, true);
         }
         schema.properties.retain(|property| {
-            outward.iter().all(|(key, is_kept)| *is_kept || *key != property.key)
+            external.iter().all(|(key, is_kept)| *is_kept || *key != property.key)
         });
         self.copied.insert(collection, schema);
-        Ok(outward)
+        Ok(external)
     }
 
-    /// Gives the collection elsewhere that `relation` leads to an end for a copy. Its key; none if
-    /// that collection is in the trash.
+    /// Adds an inverse property to the target of an external relation. Returns its key, or `None`
+    /// if the target is in the trash.
     fn add_end(
         &mut self,
         tree: &Tree<'_>,
@@ -123,7 +124,7 @@ impl Schemas {
             keys.take(key);
         }
         let given = keys.give(name);
-        ends.push(NewEnd {
+        ends.push(NewInverse {
             key: given.clone(),
             name: name.to_owned(),
             of: (collection, key.to_owned()),
@@ -140,7 +141,7 @@ impl Schemas {
         Ok(Some(given))
     }
 
-    /// The edits after which the copies, which are in `document`, have their schemas.
+    /// The edits that give the clones in `document` their schemas.
     pub(crate) fn edits(
         self,
         tree: &Tree<'_>,
@@ -172,7 +173,7 @@ impl Schemas {
     }
 }
 
-impl NewEnd {
+impl NewInverse {
     fn property(self, copy_of: impl Fn(BlockId) -> BlockId) -> Property {
         let (collection, inverse) = self.of;
         let relation = Relation::to(copy_of(collection)).with_inverse(inverse);
@@ -181,13 +182,11 @@ impl NewEnd {
     }
 }
 
-/// By collection, the keys of its relations with collections elsewhere, each with whether its copy
-/// has it.
-type Outward = HashMap<BlockId, Vec<(String, bool)>>;
+/// External relations by original collection: keys, each with whether the clone keeps the relation.
+type ExternalRelations = HashMap<BlockId, Vec<(String, bool)>>;
 
-/// Copies hold their relations with collections elsewhere themselves, whichever end holds those of
-/// the originals.
-fn put_values(tree: &Tree<'_>, subtrees: &mut Subtrees, held: &Outward) -> Result<()> {
+/// Clones own their external relations, whichever end owns those of the originals.
+fn put_values(tree: &Tree<'_>, subtrees: &mut Subtrees, held: &ExternalRelations) -> Result<()> {
     let parents: Vec<_> = subtrees.with_parents().map(|(parent, _)| parent).collect();
     for (node, parent) in subtrees.0.iter_mut().zip(parents) {
         let (Some(collection), BlockKind::CollectionItem { properties }) =

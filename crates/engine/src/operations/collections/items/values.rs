@@ -1,4 +1,4 @@
-//! The values that items of a request get: scalars as they are, relations at both ends.
+//! Values of a request: scalars are stored as given, relations at both ends.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -15,12 +15,12 @@ use crate::core::tree::Tree;
 use crate::operations::{files, prepare};
 use crate::support::days;
 
-/// The day that `today` means in the values of a request.
+/// The day that `today` resolves to in values.
 pub(super) fn today(tree: &Tree<'_>, now: Timestamp) -> Result<Day> {
     days::resolve(DayRef::Today, &tree.zone()?, now)
 }
 
-/// The edit that gives a collection its options that are new.
+/// The edit that adds new options to the schema of a collection.
 pub(super) fn set_schema(
     tree: &Tree<'_>,
     located: BlockLocation,
@@ -34,7 +34,7 @@ pub(super) fn set_schema(
     Ok(Some(Edit::SetSchema { document, collection, before, after, quiet: false }))
 }
 
-/// Tells `batch` what the relations of `item` become, and gives the other changes.
+/// Adds the relations of an item to `batch`. Returns the other changes.
 pub(super) fn relate(
     batch: &mut RelationBatch<'_, Tree<'_>>,
     (schema, collection): (&Schema, BlockId),
@@ -52,8 +52,8 @@ pub(super) fn relate(
     Ok(scalars)
 }
 
-/// Refuses relations to items in the trash that there were not before.
-pub(super) fn check_joined(tree: &Tree<'_>, batch: &RelationBatch<'_, Tree<'_>>) -> Result<()> {
+/// Refuses new links to items in the trash.
+pub(super) fn check_new_links(tree: &Tree<'_>, batch: &RelationBatch<'_, Tree<'_>>) -> Result<()> {
     let mut trashed = HashMap::new();
     for (item, path) in batch.new_links() {
         let document = tree.locate(item)?.ok_or_else(|| Error::not_found().at(path))?.document;
@@ -73,21 +73,20 @@ pub(super) fn check_joined(tree: &Tree<'_>, batch: &RelationBatch<'_, Tree<'_>>)
     Ok(())
 }
 
-/// What the items are to hold that a request changes or makes, by ID: those that it names, and
-/// others.
+/// The values to store by item: items of the request and items at other ends.
 pub(super) fn finished(
     batch: RelationBatch<'_, Tree<'_>>,
 ) -> Result<BTreeMap<BlockId, ChangedItem>> {
     Ok(batch.finish()?.into_iter().map(|changed| (changed.id, changed)).collect())
 }
 
-/// The title that an item of a request gets, which is the one field of `fields`.
+/// Normalizes the title of an item. An error names its only field.
 pub(super) fn titled(fields: &Map<String, Value>, title: &str, limits: &Limits) -> Result<String> {
     let field = fields.keys().next().map_or("", String::as_str);
     prepare::item_title(title, limits).map_err(|error| error.at(field))
 }
 
-/// Refuses a title that names a file that is not seen, unless the item named it `before`.
+/// Refuses a title that names an invisible file, unless it did `before`.
 pub(super) fn check_files(
     tree: &Tree<'_>,
     before: Option<&BlockData>,

@@ -1,4 +1,4 @@
-//! Items are deleted.
+//! Deletion of items.
 
 use std::collections::HashSet;
 
@@ -10,7 +10,7 @@ use crate::core::tree::Tree;
 
 const LIST: &str = "idsToDelete";
 
-/// The edits that take these items out of their collection.
+/// The edits that delete these items of a collection.
 pub(super) fn edits(
     tree: &Tree<'_>,
     context: &Context<'_>,

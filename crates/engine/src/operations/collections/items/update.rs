@@ -1,4 +1,4 @@
-//! Items are changed.
+//! ItemUpdates of items.
 
 use leafbase_collections::{ReadItems, RelationBatch, ValueReader, read_updated};
 use leafbase_model::{
@@ -7,38 +7,38 @@ use leafbase_model::{
 };
 use leafbase_tree_ops::{Context, revise};
 
-use super::relating::{check_files, check_joined, finished, relate, set_schema, titled, today};
-use super::{faults, item, writable};
+use super::values::{check_files, check_new_links, finished, relate, set_schema, titled, today};
+use super::{error_order, item, writable};
 use crate::core::cascades::item_edits;
 use crate::core::connection::OperationTransaction;
 use crate::core::redaction::LinkRedactor;
 use crate::core::redaction::texts::Chosen;
 use crate::core::tree::Tree;
-use crate::operations::collections::showing::Shower;
+use crate::operations::collections::presenter::ItemPresenter;
 
 const LIST: &str = "itemsToUpdate";
 
-/// The changes of one request.
-pub(super) struct Updates {
+/// The changes of a request.
+pub(super) struct ItemUpdates {
     collection: BlockId,
     items: Vec<ItemUpdate>,
     new_options: bool,
 }
 
-/// An item as it is, and what becomes of it beside its relations.
-struct Change {
+/// An item with the changes that do not concern relations.
+struct ReadUpdate {
     before: BlockRecord,
     title: Option<String>,
     scalars: Vec<PropertyChange>,
 }
 
-struct Read<'t, 'a> {
-    changes: Vec<Change>,
+struct ReadUpdates<'t, 'a> {
+    changes: Vec<ReadUpdate>,
     batch: RelationBatch<'t, Tree<'a>>,
     schema: Option<Schema>,
 }
 
-impl Updates {
+impl ItemUpdates {
     pub(super) fn new(request: UpdateItems) -> Self {
         let UpdateItems {
             collection_id: collection,
@@ -48,7 +48,7 @@ impl Updates {
         Self { collection, items, new_options: allow_new_select_options }
     }
 
-    /// Changes the items, and gives them as they then are.
+    /// ItemUpdates the items and returns them as stored.
     pub(super) fn write(
         &self,
         transaction: &mut OperationTransaction<'_, '_>,
@@ -56,7 +56,8 @@ impl Updates {
         let (schema, edits, changed) =
             transaction.plan(|tree, context| self.plan(tree, context))?;
         transaction.apply(edits)?;
-        transaction.plan(|tree, _| Shower::new(tree).items(self.collection, &schema, changed))
+        transaction
+            .plan(|tree, _| ItemPresenter::new(tree).items(self.collection, &schema, changed))
     }
 
     fn plan(
@@ -68,8 +69,8 @@ impl Updates {
         let today = today(tree, context.stamp.at)?;
         let values = ValueReader { today, limits: context.limits, new_options: self.new_options };
         let read = |most| self.read(tree, &schema, values, most);
-        let Read { changes, batch, schema: extended } =
-            faults::first(LIST, self.items.len(), read)?;
+        let ReadUpdates { changes, batch, schema: extended } =
+            error_order::first(LIST, self.items.len(), read)?;
         let turned = changes
             .iter()
             .map(|change| batch.inverse_changed(change.before.id))
@@ -88,14 +89,14 @@ impl Updates {
         Ok((extended.unwrap_or(schema), edits, records))
     }
 
-    /// Reads and checks the first `most` changes.
+    /// Validates the first `most` changes.
     fn read<'t, 'a>(
         &self,
         tree: &'t Tree<'a>,
         schema: &Schema,
         values: ValueReader<'_>,
         most: usize,
-    ) -> Result<Read<'t, 'a>> {
+    ) -> Result<ReadUpdates<'t, 'a>> {
         super::check_count(LIST, values.limits.blocks_per_request, most)?;
         let updates = self.items.get(..most).unwrap_or_default();
         let before = updates.iter().enumerate().map(|(index, update)| {
@@ -128,17 +129,17 @@ impl Updates {
                 .try_for_each(|(_, value)| links.restore(&before.data, value))?;
             let scalars =
                 relate(&mut batch, (schema, self.collection), item.id, item.changes, &path)?;
-            changes.push(Change { before, title, scalars });
+            changes.push(ReadUpdate { before, title, scalars });
         }
-        check_joined(tree, &batch)?;
-        Ok(Read { changes, batch, schema: extended })
+        check_new_links(tree, &batch)?;
+        Ok(ReadUpdates { changes, batch, schema: extended })
     }
 }
 
-impl Change {
-    /// The edit, if anything changes, and the item as it then is. `related` are its values if
-    /// relations changed them; if it `is_turned`, other items hold relations with it that are
-    /// others.
+impl ReadUpdate {
+    /// The edit of one item, if it changes, and the resulting record. `related` are its values if
+    /// relations changed them. If `is_turned`, relations that other items store have changed: the
+    /// item gets a stamp.
     fn plan(
         self,
         located: BlockLocation,

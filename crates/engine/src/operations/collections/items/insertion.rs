@@ -1,4 +1,4 @@
-//! Items are made.
+//! Insertion of items.
 
 use leafbase_collections::{ReadItems, RelationBatch, ValueReader, read_added};
 use leafbase_model::{
@@ -7,22 +7,22 @@ use leafbase_model::{
 };
 use leafbase_tree_ops::{self as ops, Context, NewItem, Takes};
 
-use super::relating::{check_files, check_joined, finished, set_schema, titled, today};
-use super::{check_count, faults, writable};
+use super::values::{check_files, check_new_links, finished, set_schema, titled, today};
+use super::{check_count, error_order, writable};
 use crate::core::access::AccessScope;
 use crate::core::cascades::item_edits;
 use crate::core::connection::{Connection, OperationTransaction};
 use crate::core::redaction::LinkRedactor;
 use crate::core::redaction::texts::Chosen;
 use crate::core::tree::Tree;
-use crate::operations::collections::showing::Shower;
+use crate::operations::collections::presenter::ItemPresenter;
 use crate::operations::drafts::Ready;
 use crate::operations::prepare;
 
 const LIST: &str = "items";
 
-/// The items of one request, and the blocks of their pages made ready.
-pub(super) struct Additions<'l> {
+/// The items of a request, with their pages normalized.
+pub(super) struct ItemInsertion<'l> {
     collection: BlockId,
     items: Vec<ItemDraft>,
     pages: Vec<Ready>,
@@ -30,14 +30,14 @@ pub(super) struct Additions<'l> {
     limits: &'l Limits,
 }
 
-/// What is made of the items: blocks without values yet, and what tells their values.
-struct Read<'t, 'a> {
+/// The validated items: blocks without values, and the batch that yields their values.
+struct ReadInsertion<'t, 'a> {
     items: Vec<NewItem>,
     batch: RelationBatch<'t, Tree<'a>>,
     schema: Option<Schema>,
 }
 
-impl<'l> Additions<'l> {
+impl<'l> ItemInsertion<'l> {
     pub(super) fn new<S: AccessScope>(
         connection: &'l Connection<S>,
         request: AddItems,
@@ -57,14 +57,14 @@ impl<'l> Additions<'l> {
         Ok(Self { collection, items, pages, new_options, limits })
     }
 
-    /// Makes the items, and gives them as they then are.
+    /// Inserts the items and returns them as stored.
     pub(super) fn write(
         &self,
         transaction: &mut OperationTransaction<'_, '_>,
     ) -> Result<Vec<Item>> {
         let (schema, edits, added) = transaction.plan(|tree, context| self.plan(tree, context))?;
         transaction.apply(edits)?;
-        transaction.plan(|tree, _| Shower::new(tree).items(self.collection, &schema, added))
+        transaction.plan(|tree, _| ItemPresenter::new(tree).items(self.collection, &schema, added))
     }
 
     fn plan(
@@ -77,8 +77,8 @@ impl<'l> Additions<'l> {
         let today = today(tree, context.stamp.at)?;
         let values = ValueReader { today, limits: self.limits, new_options: self.new_options };
         let read = |most| self.read(tree, context, &schema, values, opened.depth + 1, most);
-        let Read { mut items, batch, schema: extended } =
-            faults::first(LIST, self.items.len(), read)?;
+        let ReadInsertion { mut items, batch, schema: extended } =
+            error_order::first(LIST, self.items.len(), read)?;
         let mut changed = finished(batch)?;
         for NewItem { id, data, .. } in &mut items {
             let properties = changed.remove(id).map(|changed| changed.values).unwrap_or_default();
@@ -95,7 +95,7 @@ impl<'l> Additions<'l> {
         Ok((extended.unwrap_or(schema), edits, added))
     }
 
-    /// Reads and checks the first `most` items, whose pages are to stand at `depth`.
+    /// Validates the first `most` items, whose pages will be at `depth`.
     fn read<'t, 'a>(
         &self,
         tree: &'t Tree<'a>,
@@ -104,14 +104,14 @@ impl<'l> Additions<'l> {
         values: ValueReader<'_>,
         depth: usize,
         most: usize,
-    ) -> Result<Read<'t, 'a>> {
+    ) -> Result<ReadInsertion<'t, 'a>> {
         let (links, mut drafts) =
             (LinkRedactor::new(tree), self.items.iter().take(most).cloned().collect::<Vec<_>>());
         for draft in &mut drafts {
             links.restore_options(None, Chosen { schema, values: &mut draft.properties })?;
         }
         let ReadItems { items: read, schema: extended } = read_added(schema, drafts, values)?;
-        // Related items are shown by their IDs: given out in order, they keep that of the request.
+        // The other end of a relation sorts by ID: ascending IDs keep the order of the request.
         let mut ids: Vec<_> = read
             .iter()
             .map(|_| BlockId::from_bytes(context.ids.new_id(context.stamp.at)))
@@ -137,12 +137,12 @@ impl<'l> Additions<'l> {
                 content: blocks,
             });
         }
-        check_joined(tree, &batch)?;
-        Ok(Read { items, batch, schema: extended })
+        check_new_links(tree, &batch)?;
+        Ok(ReadInsertion { items, batch, schema: extended })
     }
 }
 
-/// The items that an insertion puts in.
+/// The inserted items.
 fn top_blocks(insertion: &Edit) -> Vec<BlockRecord> {
     let Edit::Insert { subtrees, .. } = insertion else { return Vec::new() };
     let top = subtrees.0.iter().filter(|node| node.depth == 0);

@@ -1,4 +1,4 @@
-//! The properties of a collection as its items are shown, and where their values are found.
+//! The properties of a collection, and where the values of its items are found.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashMap};
@@ -7,51 +7,52 @@ use std::sync::Arc;
 use leafbase_model::{BlockId, Properties, PropertyKey, PropertyValue, Result};
 use leafbase_store::{ItemRow, ValueAt};
 
-/// A property, and where its values are found.
-pub(super) struct Column {
+/// A property with the source of its values.
+pub(super) struct PresentedColumn {
     pub(super) key: PropertyKey,
-    /// The collection that a relation leads to.
+    /// The target collection of a relation.
     pub(super) target: Option<BlockId>,
-    pub(super) source: Source,
-    /// The value that the item at hand holds itself.
+    pub(super) source: ValueSource,
+    /// The value that the current item stores.
     pub(super) held: Option<PropertyValue>,
-    /// Where it stands in the row of the item at hand.
+    /// Its position in the row of the current item.
     pub(super) at: Option<ValueAt>,
 }
 
-/// Where the values of a property are found.
-pub(super) enum Source {
-    /// In the item itself: scalars, and relations at the end that owns them.
+/// The source of a property's values.
+pub(super) enum ValueSource {
+    /// The item itself: scalars, and relations at the owning end.
     Own,
-    /// In the items that name it, looked up item by item.
+    /// Items that name it, looked up per item.
     Lookup,
-    /// In the items that name it, all of which were read before. Of a symmetric relation in the
-    /// item itself, too.
+    /// Items that name it, all read beforehand. For a symmetric relation united with the item's
+    /// own.
     Inverted(HashMap<BlockId, BTreeSet<BlockId>>),
 }
 
-/// The properties of a collection in the order of its schema.
+/// The properties of a collection in schema order.
 pub(super) struct Columns {
-    pub(super) all: Vec<Column>,
-    /// Their keys, which all items shown share.
+    pub(super) all: Vec<PresentedColumn>,
+    /// Their keys, shared by all presented items.
     pub(super) keys: Arc<[PropertyKey]>,
-    /// Their places in the order of their keys, in which items hold their values.
+    /// PresentedColumn indices in key order, which is the order of stored values.
     by_key: Vec<(PropertyKey, usize)>,
-    /// How many may have a value that the item does not hold.
+    /// Columns whose values other items store.
     elsewhere: usize,
 }
 
 impl Columns {
-    pub(super) fn new(all: Vec<Column>) -> Self {
+    pub(super) fn new(all: Vec<PresentedColumn>) -> Self {
         let mut by_key: Vec<_> =
             all.iter().enumerate().map(|(place, column)| (column.key.clone(), place)).collect();
         by_key.sort_unstable();
-        let elsewhere = all.iter().filter(|column| !matches!(column.source, Source::Own)).count();
+        let elsewhere =
+            all.iter().filter(|column| !matches!(column.source, ValueSource::Own)).count();
         Self { keys: all.iter().map(|column| column.key.clone()).collect(), all, by_key, elsewhere }
     }
 
-    /// Puts the values of an item into the columns: both lists are walked once. Gives how many
-    /// values the item may show.
+    /// Distributes the values of an item to the columns by merging both sorted lists. Returns the
+    /// maximum number of values to present.
     pub(super) fn hold(&mut self, own: Properties) -> usize {
         self.all.iter_mut().for_each(|column| column.held = None);
         let (mut columns, mut count) = (self.by_key.iter(), self.elsewhere);
@@ -66,7 +67,7 @@ impl Columns {
         count
     }
 
-    /// Finds the values of an item in its row. As [`Self::hold`].
+    /// As [`Self::hold`], recording positions in a stored row.
     pub(super) fn find(&mut self, row: &ItemRow<'_>) -> Result<usize> {
         self.all.iter_mut().for_each(|column| column.at = None);
         let (mut columns, mut count) = (self.by_key.iter(), self.elsewhere);
@@ -82,7 +83,7 @@ impl Columns {
     }
 }
 
-/// The place of the column of `key`, which stands behind those that were asked for before.
+/// Advances to the column of `key`; keys are passed in ascending order.
 fn pass_to(columns: &mut std::slice::Iter<'_, (PropertyKey, usize)>, key: &[u8]) -> Option<usize> {
     while let Some((known, place)) = columns.as_slice().first() {
         let order =

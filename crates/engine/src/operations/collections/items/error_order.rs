@@ -1,9 +1,10 @@
-//! Which fault of a request is told: that of the first item at fault, whichever check finds it.
+//! Error order: the error of the first invalid item of a request is reported, whichever check finds
+//! it.
 
 use leafbase_model::{Error, Result};
 
-/// Runs `read` on all entries of the request's list `list`. If it finds a fault, it runs on those
-/// before the faulty one, too: a check that comes later may find something wrong with them.
+/// Validates all entries of `list`. If one fails, validates the entries before it on their own: a
+/// check that runs later may refuse one of them.
 pub(super) fn first<T>(
     list: &str,
     entries: usize,
@@ -21,7 +22,7 @@ pub(super) fn first<T>(
     outcome
 }
 
-/// The entry of `list` that an error names.
+/// The index in `list` of the entry that an error concerns.
 fn entry(list: &str, error: &Error) -> Option<usize> {
     let rest = error.path().strip_prefix(list)?.strip_prefix('[')?;
     rest.split_once(']')?.0.parse().ok()
@@ -31,8 +32,7 @@ fn entry(list: &str, error: &Error) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// Checks that run one after the other over all entries, each of which finds something wrong
-    /// with one.
+    /// Consecutive checks over all entries, each of which refuses one.
     fn outcome(wrong: &'static [usize], entries: usize) -> Result<usize> {
         first("items", entries, |entries| match wrong.iter().find(|at| **at < entries) {
             Some(at) => Err(Error::validation("is wrong").at("id").at(format_args!("items[{at}]"))),

@@ -1,4 +1,4 @@
-//! Items are read: a part of their collection, with their pages or without.
+//! Pages of item listings, with or without the items' own pages.
 
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
@@ -9,14 +9,14 @@ use leafbase_model::{
 };
 use leafbase_tree_ops::{self as ops, ReadTree};
 
-use super::cursor::{self, Around};
+use super::cursor::{self, ListingCursor};
 use super::schema;
 use crate::core::redaction::LinkRedactor;
 use crate::core::tree::Tree;
 use crate::operations::blocks::show_markdown;
-use crate::operations::collections::showing::{PlainItem, Shower};
+use crate::operations::collections::presenter::{ItemPresenter, PlainItem};
 
-/// The items that a request asks for.
+/// The page that a request asks for.
 pub(super) fn page(
     tree: &Tree<'_>,
     request: &GetItems,
@@ -24,7 +24,7 @@ pub(super) fn page(
 ) -> Result<ItemsPage<Item>> {
     let schema = schema(tree, request.collection_id)?;
     let reading =
-        Reading { tree, collection: request.collection_id, most: limits.blocks_per_fetch };
+        ListingReader { tree, collection: request.collection_id, most: limits.blocks_per_fetch };
     let after =
         request.paging.cursor.as_deref().map(|text| reading.after(text)).transpose()?.flatten();
     if request.max_depth == Some(0) {
@@ -36,7 +36,7 @@ pub(super) fn page(
     Ok(ItemsPage { items, next_cursor })
 }
 
-/// These items of a collection as a reply shows them, with so many levels of their pages.
+/// Items of a collection as a reply returns them, with `depth` levels of their pages.
 pub(in crate::operations::collections) fn show(
     tree: &Tree<'_>,
     (collection, schema): (BlockId, &Schema),
@@ -44,26 +44,26 @@ pub(in crate::operations::collections) fn show(
     depth: Option<usize>,
     limits: &Limits,
 ) -> Result<Vec<Item>> {
-    let reading = Reading { tree, collection, most: limits.blocks_per_fetch };
+    let reading = ListingReader { tree, collection, most: limits.blocks_per_fetch };
     reading.check(items.len())?;
     if depth == Some(0) {
-        return Shower::new(tree).plain_items(collection, schema, items);
+        return ItemPresenter::new(tree).plain_items(collection, schema, items);
     }
     reading.shown(schema, &items.iter().map(|item| item.id).collect::<Vec<_>>(), false, depth)
 }
 
-struct Reading<'t, 'a> {
+struct ListingReader<'t, 'a> {
     tree: &'t Tree<'a>,
     collection: BlockId,
-    /// So many blocks are in one reply at most.
+    /// Maximum number of blocks in a reply.
     most: usize,
 }
 
-impl Reading<'_, '_> {
-    /// The item that the reply goes on behind; none if it begins with the first, as it does if all
-    /// that the cursor remembers are gone.
+impl ListingReader<'_, '_> {
+    /// The item that the page follows. `None` for the first page, and if all items of the cursor
+    /// are gone.
     fn after(&self, text: &str) -> Result<Option<BlockId>> {
-        let Around { before, behind } = cursor::read(self.collection, text)?;
+        let ListingCursor { before, behind } = cursor::read(self.collection, text)?;
         for id in before.into_iter().rev() {
             if self.has(id)? {
                 return Ok(Some(id));
@@ -81,8 +81,8 @@ impl Reading<'_, '_> {
         Ok(self.tree.locate(item)?.is_some_and(|located| located.parent == Some(self.collection)))
     }
 
-    /// The items after `after` without their pages as a reply shows them, each before the next is
-    /// read: what they are made of takes the same memory again and again.
+    /// The items after `after` as a reply returns them, without their pages. Each is presented
+    /// before the next is read, which reuses the memory of the row.
     fn rows(
         &self,
         schema: &Schema,
@@ -98,7 +98,8 @@ impl Reading<'_, '_> {
             .unwrap_or(usize::MAX)
             .min(limit.unwrap_or(usize::MAX))
             .min(self.most);
-        let (mut shower, mut part) = (Shower::new(self.tree), Part::new(count, limit));
+        let (mut shower, mut part) =
+            (ItemPresenter::new(self.tree), PageAccumulator::new(count, limit));
         let mut table = shower.table(self.collection, schema, count)?;
         self.tree.reader_at(self.collection)?.item_rows(self.collection, after, &mut |row| {
             part.put(self, row.id, || shower.row(&mut table, &row))
@@ -113,7 +114,7 @@ impl Reading<'_, '_> {
         after: Option<BlockId>,
         limit: Option<usize>,
     ) -> Result<(Vec<BlockId>, Option<String>)> {
-        let mut part = Part::new(0, limit);
+        let mut part = PageAccumulator::new(0, limit);
         self.tree
             .reader_at(self.collection)?
             .item_rows(self.collection, after, &mut |row| part.put(self, row.id, || Ok(row.id)))?;
@@ -129,7 +130,7 @@ impl Reading<'_, '_> {
         depth: Option<usize>,
     ) -> Result<Vec<Item>> {
         let blocks = self.pages(ids, is_all, depth)?;
-        Shower::new(self.tree).items_with_pages(self.collection, schema, blocks)
+        ItemPresenter::new(self.tree).items_with_pages(self.collection, schema, blocks)
     }
 
     fn check(&self, blocks: usize) -> Result<()> {
@@ -140,8 +141,8 @@ impl Reading<'_, '_> {
         Ok(())
     }
 
-    /// The items with so many levels of their pages. If these are all of the collection (`is_all`)
-    /// one walk reads them.
+    /// The items with `depth` levels of their pages. If they are all items of the collection
+    /// (`is_all`), one range scan reads them.
     fn pages(&self, ids: &[BlockId], is_all: bool, depth: Option<usize>) -> Result<Vec<Block>> {
         let Some(located) = self.tree.locate(self.collection)? else { return Ok(Vec::new()) };
         if is_all {
@@ -157,7 +158,7 @@ impl Reading<'_, '_> {
         Ok(blocks)
     }
 
-    /// `count` is how many blocks the reply has before, and then how many with these.
+    /// Adds the blocks to `count`, the number of blocks in the reply.
     fn show(
         &self,
         document: DocumentId,
@@ -176,16 +177,16 @@ impl Reading<'_, '_> {
     }
 }
 
-/// What is made of the items of a part of a collection.
-struct Part<T> {
+/// Accumulates a page and the items around its end.
+struct PageAccumulator<T> {
     made: Vec<T>,
     limit: usize,
-    /// The items that a cursor remembers.
+    /// The last items of the page, for the cursor.
     last: VecDeque<BlockId>,
     following: Vec<BlockId>,
 }
 
-impl<T> Part<T> {
+impl<T> PageAccumulator<T> {
     fn new(expected: usize, limit: Option<usize>) -> Self {
         let last = VecDeque::with_capacity(cursor::REMEMBERED + 1);
         Self {
@@ -196,10 +197,10 @@ impl<T> Part<T> {
         }
     }
 
-    /// Takes the next item; if the part is full, as one that follows.
+    /// Adds the next item: to the page, or once that is full to the items after it.
     fn put(
         &mut self,
-        reading: &Reading<'_, '_>,
+        reading: &ListingReader<'_, '_>,
         id: BlockId,
         make: impl FnOnce() -> Result<T>,
     ) -> Result<ControlFlow<()>> {
@@ -218,13 +219,13 @@ impl<T> Part<T> {
     }
 
     fn end(self, collection: BlockId) -> (Vec<T>, Option<String>) {
-        let around = Around { before: self.last.into(), behind: self.following };
+        let around = ListingCursor { before: self.last.into(), behind: self.following };
         let next_cursor = (!around.behind.is_empty()).then(|| cursor::write(collection, &around));
         (self.made, next_cursor)
     }
 }
 
-/// What stands below the one top block of `subtrees`.
+/// The blocks below the root of `subtrees`.
 fn below_top(subtrees: &mut Subtrees) -> Subtrees {
     let below = subtrees.0.drain(..).filter(|node| node.depth > 0);
     Subtrees(

@@ -1,5 +1,5 @@
-//! What a new schema does to the items: those of its own collection, and those at the other ends of
-//! relations that go.
+//! The effects of a new schema on items: those of the collection, and those at the other ends of
+//! dropped relations.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
@@ -11,12 +11,12 @@ use leafbase_model::{BlockId, BlockKind, BlockRecord, Properties, PropertyValue,
 
 use crate::core::tree::Tree;
 
-/// The items that are to hold something else when `plan` replaces `old`. They are read one after
-/// the other; held are those that change.
+/// The items whose values change when `plan` replaces `old`. Reads one item at a time; memory holds
+/// the changed ones.
 ///
 /// # Errors
-/// [`leafbase_model::ErrorKind::SchemaMismatch`] for items that would lose something, unless they
-/// may.
+/// [`leafbase_model::ErrorKind::SchemaMismatch`] for items that would lose values, unless that is
+/// allowed.
 pub(super) fn items(
     tree: &Tree<'_>,
     old: &Schema,
@@ -40,7 +40,7 @@ pub(super) fn items(
     relating.finish()
 }
 
-/// Puts into `relating` that items hold nothing in these columns any more.
+/// Adds to the batch that items lose their values in these columns.
 fn clear(
     tree: &Tree<'_>,
     columns: &[ColumnKey],
@@ -55,7 +55,7 @@ fn clear(
     Ok(())
 }
 
-/// Hands every item of a collection to `visit`, with its title and what it holds.
+/// Passes every item of a collection to `visit`, with its title and values.
 fn each(
     tree: &Tree<'_>,
     collection: BlockId,
@@ -69,10 +69,10 @@ fn each(
     })
 }
 
-/// By item, those that hold a relation to it.
+/// By item, the items that store a relation to it.
 type Holders = HashMap<BlockId, BTreeSet<BlockId>>;
 
-/// The relations that `plan` needs and that items of the other end hold, by key.
+/// By key, the relations that `plan` needs and other items store.
 fn other_ends<'p>(
     tree: &Tree<'_>,
     old: &Schema,
@@ -99,7 +99,7 @@ fn other_ends<'p>(
     Ok(ends)
 }
 
-/// The relation as replies show it: what the item holds itself, and those that hold it.
+/// Unites both sides of a symmetric relation.
 fn unite(values: &mut Properties, key: &str, holders: Option<&BTreeSet<BlockId>>) {
     let Some(holders) = holders else { return };
     let mut related = holders.clone();

@@ -1,37 +1,36 @@
-//! The items of a collection while a reply is made of them.
+//! Items of a collection while a reply is built.
 
 use leafbase_model::{BlockId, Content, Item, ItemValue, ItemValues, PropertyKey, Schema};
 
 use super::columns::Columns;
 
-/// So many values lie together, about 20 KB: more would be kept for the sake of one item, with less
-/// each would cost more.
+/// Values per shared allocation, about 20 KB: a larger one would be kept alive by a single item, a
+/// smaller one costs more per value.
 const PAGE: usize = 512;
 
-/// A collection whose items are shown, and those that are shown by now.
-pub(in crate::operations::collections) struct Table {
+/// A collection with the items presented so far.
+pub(in crate::operations::collections) struct ItemTable {
     pub(super) collection: BlockId,
     pub(super) content_key: PropertyKey,
     pub(super) columns: Columns,
-    /// Those of the items that wait, and then of the item at hand: each with the place of its
-    /// column.
+    /// Values of the buffered items, then of the current one, each with its column index.
     pub(super) values: Vec<(u32, ItemValue)>,
-    /// Items whose values are not theirs yet.
-    waiting: Vec<Waiting>,
+    /// Items whose values are still in the shared buffer.
+    waiting: Vec<BufferedItem>,
     items: Vec<Item>,
-    /// So many are expected.
+    /// Expected number of items.
     expected: usize,
 }
 
-struct Waiting {
+struct BufferedItem {
     id: BlockId,
     title: String,
     content: Content,
-    /// Where its values end.
+    /// End of its values in the buffer.
     end: usize,
 }
 
-impl Table {
+impl ItemTable {
     pub(super) fn new(
         collection: BlockId,
         schema: &Schema,
@@ -51,7 +50,7 @@ impl Table {
         }
     }
 
-    /// So many values come next: they have room beside those that wait, or these wait no more.
+    /// Reserves room for `count` values; flushes the buffered items if the buffer is full.
     pub(super) fn make_room(&mut self, count: usize) {
         if self.values.capacity() - self.values.len() < count {
             self.settle();
@@ -63,12 +62,12 @@ impl Table {
         }
     }
 
-    /// An item has the values that were added last.
+    /// Buffers an item with the values added since the previous one.
     pub(super) fn put(&mut self, id: BlockId, title: String, content: Content) {
-        self.waiting.push(Waiting { id, title, content, end: self.values.len() });
+        self.waiting.push(BufferedItem { id, title, content, end: self.values.len() });
     }
 
-    /// Gives the items that wait their values.
+    /// Moves the buffered values into their items.
     fn settle(&mut self) {
         let ends: Vec<_> = self.waiting.iter().map(|item| item.end).collect();
         let values = ItemValues::of_several(
@@ -77,7 +76,7 @@ impl Table {
             ends,
         );
         let made = self.waiting.drain(..).zip(values).map(
-            |(Waiting { id, title, content, .. }, properties)| Item {
+            |(BufferedItem { id, title, content, .. }, properties)| Item {
                 id,
                 content_key: self.content_key.clone(),
                 title,
@@ -94,7 +93,7 @@ impl Table {
         self.items
     }
 
-    /// The values that were added last, which are of no item.
+    /// Takes the values added so far, which belong to no buffered item.
     pub(super) fn values_of_one(&mut self) -> ItemValues {
         ItemValues::new(self.columns.keys.clone(), std::mem::take(&mut self.values))
     }

@@ -1,4 +1,4 @@
-//! Items as replies show them: values by the schema, related items by their titles.
+//! The presenter of items: values by schema, related items with their titles.
 
 mod columns;
 mod table;
@@ -14,25 +14,25 @@ use leafbase_model::{
 };
 use leafbase_store::{ItemRow, RowValue, ValueView};
 
-use self::columns::{Column, Columns, Source};
-pub(super) use self::table::Table;
+use self::columns::{Columns, PresentedColumn, ValueSource};
+pub(super) use self::table::ItemTable;
 use self::titles::Titles;
 use crate::core::redaction::LinkRedactor;
 use crate::core::tree::Tree;
 
-/// A look-up of what names an item costs about as much as reading so many items in a range.
+/// Cost of looking up one item by a back link, in items of a range scan.
 pub(super) const ITEMS_PER_LOOKUP: u64 = 16;
 
-/// The schemas and titles that a reply needs, each read once.
-pub(crate) struct Shower<'t, 'a> {
+/// Presents the items of a reply; reads each schema and title once.
+pub(crate) struct ItemPresenter<'t, 'a> {
     tree: &'t Tree<'a>,
-    /// Of the collections whose items are shown as blocks.
-    tables: HashMap<BlockId, Table>,
+    /// Tables of the collections whose items are returned as blocks.
+    tables: HashMap<BlockId, ItemTable>,
     titles: Titles,
     links: LinkRedactor<'t, 'a>,
 }
 
-impl<'t, 'a> Shower<'t, 'a> {
+impl<'t, 'a> ItemPresenter<'t, 'a> {
     pub(crate) fn new(tree: &'t Tree<'a>) -> Self {
         Self {
             tree,
@@ -42,7 +42,7 @@ impl<'t, 'a> Shower<'t, 'a> {
         }
     }
 
-    /// The items as replies show them, in this order, without their pages. All are of `collection`.
+    /// Presents items of `collection`, in this order, without their pages.
     pub(crate) fn items(
         &mut self,
         collection: BlockId,
@@ -72,7 +72,7 @@ impl<'t, 'a> Shower<'t, 'a> {
         Ok(table.finish())
     }
 
-    /// The items as replies show them, in this order, with their pages. All are of `collection`.
+    /// Presents items of `collection`, in this order, with their pages.
     pub(crate) fn items_with_pages(
         &mut self,
         collection: BlockId,
@@ -96,19 +96,19 @@ impl<'t, 'a> Shower<'t, 'a> {
         Ok(table.finish())
     }
 
-    /// How items of `collection` are shown one by one, so many of them.
+    /// A table that will present `items` items of `collection` one by one.
     pub(super) fn table(
         &mut self,
         collection: BlockId,
         schema: &Schema,
         items: usize,
-    ) -> Result<Table> {
-        Ok(Table::new(collection, schema, self.columns(collection, schema, items)?, items))
+    ) -> Result<ItemTable> {
+        Ok(ItemTable::new(collection, schema, self.columns(collection, schema, items)?, items))
     }
 
     fn item(
         &mut self,
-        table: &mut Table,
+        table: &mut ItemTable,
         id: BlockId,
         mut data: BlockData,
         content: Content,
@@ -124,10 +124,10 @@ impl<'t, 'a> Shower<'t, 'a> {
         Ok(())
     }
 
-    /// An item as it lies in the store, without its page.
-    pub(super) fn row(&mut self, table: &mut Table, row: &ItemRow<'_>) -> Result<()> {
+    /// Presents an item from its stored row, without its page.
+    pub(super) fn row(&mut self, table: &mut ItemTable, row: &ItemRow<'_>) -> Result<()> {
         if !self.tree.is_unrestricted() {
-            // Links are counted over all texts of an item.
+            // Links are counted over all texts of an item, so it is redacted as a whole.
             return self.item(table, row.id, PlainItem::read(row)?.into_data(), Content::None);
         }
         self.row_values(table, row)?;
@@ -135,8 +135,7 @@ impl<'t, 'a> Shower<'t, 'a> {
         Ok(())
     }
 
-    /// What an item of `collection` with these values, whose links are hidden already, shows where
-    /// it is shown as a block.
+    /// The fields of an item that is returned as a block; its links are already redacted.
     pub(crate) fn fields(
         &mut self,
         collection: BlockId,
@@ -158,15 +157,15 @@ impl<'t, 'a> Shower<'t, 'a> {
         Ok(fields)
     }
 
-    /// Where the values of each property are found, for so many items.
+    /// The sources of all properties, for `items` items.
     fn columns(&mut self, collection: BlockId, schema: &Schema, items: usize) -> Result<Columns> {
         let column = |property: &Property| {
             let (key, relation) = (property.key.as_str(), property.kind.relation());
             let source = match relation {
                 Some(relation) => self.source(collection, key, relation, items)?,
-                None => Source::Own,
+                None => ValueSource::Own,
             };
-            Ok(Column {
+            Ok(PresentedColumn {
                 key: key.into(),
                 target: relation.map(|relation| relation.target),
                 source,
@@ -183,10 +182,10 @@ impl<'t, 'a> Shower<'t, 'a> {
         key: &str,
         relation: &Relation,
         items: usize,
-    ) -> Result<Source> {
+    ) -> Result<ValueSource> {
         let is_symmetric = relation.is_symmetric(collection, key);
         if relation.owner && !is_symmetric {
-            return Ok(Source::Own);
+            return Ok(ValueSource::Own);
         }
         let lookups = u64::try_from(items).unwrap_or(u64::MAX);
         let owners = self
@@ -195,37 +194,37 @@ impl<'t, 'a> Shower<'t, 'a> {
             .item_index(relation.target)?
             .map_or(0, |index| index.items());
         if owners > lookups.saturating_mul(ITEMS_PER_LOOKUP) {
-            return Ok(Source::Lookup);
+            return Ok(ValueSource::Lookup);
         }
         let inverse = relation.inverse_key.as_deref().unwrap_or(key);
         let titles = &mut self.titles;
-        let inverted = inverted_by(self.tree, relation.target, inverse, &mut |owner| {
+        let inverse = read_inverse(self.tree, relation.target, inverse, &mut |owner| {
             titles.learn(owner.id, owner.title)
         })?;
-        Ok(Source::Inverted(inverted))
+        Ok(ValueSource::Inverted(inverse))
     }
 
-    /// By item, those of `owner` that name it under `key`: one pass over the items of `owner`.
-    pub(super) fn inverted(
+    /// The inverse of a relation: by item, the items of `owner` that store it. One scan of `owner`.
+    pub(super) fn inverse(
         &self,
         owner: BlockId,
         key: &str,
     ) -> Result<HashMap<BlockId, BTreeSet<BlockId>>> {
-        inverted_by(self.tree, owner, key, &mut |_| ())
+        read_inverse(self.tree, owner, key, &mut |_| ())
     }
 
-    /// Adds what an item shows that holds these values.
-    fn values(&mut self, table: &mut Table, item: BlockId, own: Properties) -> Result<()> {
+    /// Adds the values of an item.
+    fn values(&mut self, table: &mut ItemTable, item: BlockId, own: Properties) -> Result<()> {
         let count = table.columns.hold(own);
         table.make_room(count);
         let values = &mut table.values;
         for (place, column) in (0..).zip(&mut table.columns.all) {
             let shown = match (&column.source, column.held.take()) {
-                (Source::Own, None) => None,
-                (Source::Own, Some(PropertyValue::Relations(items))) => {
+                (ValueSource::Own, None) => None,
+                (ValueSource::Own, Some(PropertyValue::Relations(items))) => {
                     self.relations(column, items.into_iter().map(Ok))?
                 }
-                (Source::Own, Some(value)) => Some(ItemValue::Value(value)),
+                (ValueSource::Own, Some(value)) => Some(ItemValue::Value(value)),
                 (_, held) => self.related(table.collection, column, item, held)?,
             };
             values.extend(shown.map(|shown| (place, shown)));
@@ -233,17 +232,17 @@ impl<'t, 'a> Shower<'t, 'a> {
         Ok(())
     }
 
-    /// As [`Self::values`], of an item as it lies in the store. Each value is made where it stays:
-    /// it is moved nowhere.
-    fn row_values(&mut self, table: &mut Table, row: &ItemRow<'_>) -> Result<()> {
+    /// As [`Self::values`], from a stored row. Each value is built in its final place and never
+    /// moved.
+    fn row_values(&mut self, table: &mut ItemTable, row: &ItemRow<'_>) -> Result<()> {
         let count = table.columns.find(row)?;
         table.make_room(count);
         let values = &mut table.values;
         for (place, column) in (0..).zip(&table.columns.all) {
             let mut put = |value| values.push((place, ItemValue::Value(value)));
             let held = column.at.map(|at| row.value_at(at));
-            let (Source::Own, Some(value)) = (&column.source, held) else {
-                if !matches!(column.source, Source::Own) {
+            let (ValueSource::Own, Some(value)) = (&column.source, held) else {
+                if !matches!(column.source, ValueSource::Own) {
                     let held = held.map(RowValue::read).transpose()?;
                     let shown = self.related(table.collection, column, row.id, held)?;
                     values.extend(shown.map(|shown| (place, shown)));
@@ -266,17 +265,17 @@ impl<'t, 'a> Shower<'t, 'a> {
         Ok(())
     }
 
-    /// What a relation of an item shows that others hold; of a symmetric one the item itself holds
-    /// some, too.
+    /// The value of a relation that other items store; for a symmetric one united with the item's
+    /// own.
     fn related(
         &mut self,
         collection: BlockId,
-        column: &Column,
+        column: &PresentedColumn,
         item: BlockId,
         held: Option<PropertyValue>,
     ) -> Result<Option<ItemValue>> {
         match &column.source {
-            Source::Inverted(holders) => {
+            ValueSource::Inverted(holders) => {
                 self.relations(column, united(holders.get(&item), held).into_iter().map(Ok))
             }
             _ => self.relations(
@@ -286,7 +285,7 @@ impl<'t, 'a> Shower<'t, 'a> {
         }
     }
 
-    /// The title of a related item as the call is shown it.
+    /// The title of a related item, redacted.
     fn shown_title(&self, title: SharedText) -> Result<SharedText> {
         if self.tree.is_unrestricted() {
             return Ok(title);
@@ -296,16 +295,16 @@ impl<'t, 'a> Shower<'t, 'a> {
         Ok(shown.into())
     }
 
-    /// What a relation to these items shows; nothing for none. What is no item is left out: damage
-    /// may leave an ID behind.
+    /// The value of a relation to these items. `None` if there are none. IDs that are no items,
+    /// left by damage, are dropped.
     fn relations(
         &mut self,
-        column: &Column,
+        column: &PresentedColumn,
         items: impl Iterator<Item = Result<BlockId>>,
     ) -> Result<Option<ItemValue>> {
         let mut shown = Vec::with_capacity(items.size_hint().0);
         for item in items {
-            // Only relations have items.
+            // Only relations have related items.
             let (block_id, target) = (item?, column.target.unwrap_or_default());
             let Some(title) = self.titles.of(self.tree, target, block_id)? else { continue };
             shown.push(RelatedItem { block_id, title: self.shown_title(title)? });
@@ -314,7 +313,7 @@ impl<'t, 'a> Shower<'t, 'a> {
     }
 }
 
-/// An item that was read, without its page.
+/// An item without its page.
 pub(super) struct PlainItem {
     pub(super) id: BlockId,
     title: String,
@@ -326,14 +325,14 @@ impl PlainItem {
         Ok(Self { id: row.id, title: row.title.to_owned(), values: row.properties(None)? })
     }
 
-    /// What it says, as any block.
+    /// The item as block data.
     pub(super) fn into_data(self) -> BlockData {
         let kind = BlockKind::CollectionItem { properties: self.values };
         BlockData { markdown: self.title, ..BlockData::new(kind) }
     }
 }
 
-/// Every entry, in a list of just that length.
+/// Collects into a list of exact capacity.
 fn listed<T, U>(entries: impl Iterator<Item = Result<T>>, make: impl Fn(T) -> U) -> Result<Vec<U>> {
     let mut list = Vec::with_capacity(entries.size_hint().0);
     for entry in entries {
@@ -342,8 +341,8 @@ fn listed<T, U>(entries: impl Iterator<Item = Result<T>>, make: impl Fn(T) -> U)
     Ok(list)
 }
 
-/// By item, those of `owner` that name it under `key`; each of `owner` is shown to `see`.
-fn inverted_by(
+/// The inverse of a relation; passes each item of `owner` to `see`.
+fn read_inverse(
     tree: &Tree<'_>,
     owner: BlockId,
     key: &str,
@@ -361,7 +360,7 @@ fn inverted_by(
     Ok(inverse_index(owners.iter().map(|(id, values)| (*id, values)), key))
 }
 
-/// Those that name an item, and those that it names: by ID, each once.
+/// Unites the items that name an item with those that it names: by ID, without duplicates.
 fn united(holders: Option<&BTreeSet<BlockId>>, held: Option<PropertyValue>) -> BTreeSet<BlockId> {
     let mut all = holders.cloned().unwrap_or_default();
     if let Some(PropertyValue::Relations(items)) = held {

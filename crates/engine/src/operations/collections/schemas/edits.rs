@@ -1,5 +1,4 @@
-//! Schemas made and replaced: what a request asks for becomes edits, those of the other ends of
-//! relations among them.
+//! Edits that create and replace schemas, including those at the other ends of relations.
 
 use leafbase_collections::{ReadCollections, Replacement, replace_with_keys};
 use leafbase_markdown as markdown;
@@ -9,19 +8,19 @@ use leafbase_model::{
 };
 use leafbase_tree_ops::{self as ops, Context, ReadTree, ResolvedPosition, revise};
 
-use super::replacing;
+use super::item_changes;
 use crate::core::cascades::item_edits;
 use crate::core::redaction::LinkRedactor;
 use crate::core::redaction::hidden_relations;
 use crate::core::tree::Tree;
 use crate::operations::files;
 
-/// The schema of a collection that the request names.
+/// The schema of the requested collection.
 pub(super) fn existing_schema(tree: &Tree<'_>, collection: BlockId) -> Result<Schema> {
     tree.schema(collection)?.ok_or_else(|| Error::not_found().at("collectionId"))
 }
 
-/// The same, and the collection may be changed.
+/// The schema of a collection that may be changed.
 pub(super) fn changeable(tree: &Tree<'_>, collection: BlockId) -> Result<Schema> {
     let schema = existing_schema(tree, collection)?;
     if home(tree, collection)?.1 == Location::Trash {
@@ -31,7 +30,7 @@ pub(super) fn changeable(tree: &Tree<'_>, collection: BlockId) -> Result<Schema>
     Ok(schema)
 }
 
-/// The block of a collection that is known to exist.
+/// The block of an existing collection.
 pub(super) fn block(tree: &Tree<'_>, collection: BlockId) -> Result<BlockRecord> {
     tree.block(collection)?.ok_or_else(|| no_block(collection))
 }
@@ -40,7 +39,7 @@ fn no_block(collection: BlockId) -> Error {
     Error::corrupted(format_args!("collection {collection} has no block"))
 }
 
-/// The document of a collection that is known to exist, and where that is kept.
+/// The document of an existing collection, and its location.
 fn home(tree: &Tree<'_>, collection: BlockId) -> Result<(DocumentId, Location)> {
     let document = tree.locate(collection)?.ok_or_else(|| no_block(collection))?.document;
     let record = tree.document(document)?;
@@ -50,9 +49,9 @@ fn home(tree: &Tree<'_>, collection: BlockId) -> Result<(DocumentId, Location)> 
     Ok((document, record.location))
 }
 
-/// The draft with its name as the block has it: in the form of a title.
+/// The draft with its name normalized as a title.
 fn named(mut draft: SchemaDraft, limits: &Limits) -> Result<SchemaDraft> {
-    // One that is too long is refused with the rest of the draft, before any work is done on it.
+    // A name that is too long is refused with the rest of the draft, before any work on it.
     if draft.name.chars().count() <= limits.title {
         markdown::check_highlights(&draft.name).map_err(|error| error.at("name"))?;
         draft.name = markdown::canonical_inline(&draft.name).into_owned();
@@ -60,7 +59,7 @@ fn named(mut draft: SchemaDraft, limits: &Limits) -> Result<SchemaDraft> {
     Ok(draft)
 }
 
-/// The block of a collection of this name.
+/// The block of a collection with this name.
 fn block_of(name: &str, limits: &Limits) -> Result<BlockData> {
     let data = BlockData { markdown: name.to_owned(), ..BlockData::new(BlockKind::Collection) };
     let wrong = |error: Error| Error::new(error.kind(), error.message()).at("schema.name");
@@ -107,7 +106,7 @@ pub(super) fn create(
     Ok((edits, reply(id, plan.schema)))
 }
 
-/// The edit after which `collection` has the schema `after`; none if it has it already.
+/// The edit that sets the schema. `None` if it is equal.
 fn set(
     document: DocumentId,
     collection: BlockId,
@@ -148,7 +147,7 @@ fn check_others(tree: &Tree<'_>, old: Option<&Schema>, plan: &Replacement) -> Re
     Ok(())
 }
 
-/// Where the request has the first property that relates to `other` and did not before.
+/// The path of the first new relation to `other` in the request.
 fn comes(old: Option<&Schema>, plan: &Replacement, other: BlockId) -> Option<usize> {
     let target = |schema: &Schema, key: &str| {
         schema.property(key)?.kind.relation().map(|relation| relation.target)
@@ -160,8 +159,8 @@ fn comes(old: Option<&Schema>, plan: &Replacement, other: BlockId) -> Option<usi
     plan.draft_index(plan.schema.properties.iter().position(|property| is_new(&property.key))?)
 }
 
-/// What a replacement writes: the items, then the schemas, since items hold nothing under a key
-/// that a schema brings; then the block, if the collection has another name.
+/// The edits of a replacement: the items first, because they must not hold values under keys that a
+/// schema adds; then the schemas; then the block, if the name changes.
 pub(super) fn replaced(
     tree: &Tree<'_>,
     context: &Context<'_>,
@@ -183,7 +182,7 @@ pub(super) fn replaced(
         .map_err(|error| error.at("schema.name"))?;
     let markdown = block_of(&plan.schema.name, limits)?.markdown;
     let data = BlockData { markdown, ..before.data.clone() };
-    let changed = replacing::items(tree, &old, &plan, may_lose).map_err(below_schema)?;
+    let changed = item_changes::items(tree, &old, &plan, may_lose).map_err(below_schema)?;
     let (own, others) = changed.into_iter().partition(|item| item.collection == id);
     let mut edits = item_edits::updates(tree, stamp, own)?;
     edits.extend(item_edits::unstamped_updates(tree, others)?);
