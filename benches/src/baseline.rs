@@ -1,5 +1,6 @@
-//! The `SQLite` baseline: one way to open a database and to run statements, as an expert sets it up.
-//! Every bench builds its tables and queries on it, so that all ratios are against the same peer.
+//! The `SQLite` baseline: one way to open a database and to run statements, as an expert sets it
+//! up. Every bench builds its tables and queries on it, so that all ratios are against the same
+//! peer.
 //!
 //! The default is [`Sharing::Exclusive`]: the connection owns its file, as a Leafbase space does.
 

@@ -13,10 +13,11 @@ use std::time::{Duration, Instant, SystemTime};
 
 use leafbase::{
     AddItems, Author, BlockId, Connection, CountItems, CreateCollection, Document, Durability,
-    Edit, Error, ErrorKind, Fetch, GetItems, InsertTarget, Item, ItemDraft, ItemFilter, ItemUpdate,
-    Operator, Position, PropertyDraft, QueryItems, Relation, SchemaDraft, Sort, Space,
-    SpaceBuilder, Stamp, Timestamp, UpdateItems,
+    Edit, Error, ErrorKind, Fetch, GetItems, Item, ItemDraft, ItemFilter, ItemUpdate, Operator,
+    Position, PropertyDraft, QueryItems, Relation, SchemaDraft, Sort, Space, SpaceBuilder, Stamp,
+    Timestamp, UpdateItems,
 };
+use leafbase_model::InsertTarget;
 use leafbase_store::kv::{MemoryStore, OpenOptions, RedbStore, Store, WriteOptions};
 use leafbase_store::rows;
 use leafbase_store::testkit::{Disk, Fault};

@@ -1,5 +1,6 @@
-//! Documents in `SQLite` as an expert keeps them: blocks clustered by (document, parent, order) in a
-//! table without row IDs, a block's fields as one MessagePack value, and a table of block locations.
+//! Documents in `SQLite` as an expert keeps them: blocks clustered by (document, parent, order) in
+//! a table without row IDs, a block's fields as one MessagePack value, and a table of block
+//! locations.
 
 use crate::app::{
     self, Block, Document, Edit, Fetched, Mode, PAGE, Peer, Position, Ready, TASK_DONE,

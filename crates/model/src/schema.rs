@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::json::{FromJson, Object, deserialize_through_json, wire_enum};
 use crate::requests::given;
-use crate::{BlockId, Color, Error, Result};
+use crate::{BlockId, Color, Error, PropertyValue, Result};
 
 wire_enum! {
     /// The type of a property.
@@ -169,6 +169,48 @@ impl From<Relation> for PropertyKind {
 }
 
 impl PropertyKind {
+    /// The kind of a type with its data. `None` unless exactly the types that have options get
+    /// options, and relations get a relation; a select without options has none yet.
+    pub fn from_parts(
+        property_type: PropertyType,
+        options: Option<Vec<SelectOption>>,
+        relation: Option<Relation>,
+    ) -> Option<Self> {
+        if relation.is_some() != (property_type == PropertyType::Relation)
+            || (options.is_some() && !property_type.has_options())
+        {
+            return None;
+        }
+        let options = options.unwrap_or_else(Vec::new);
+        Some(match property_type {
+            PropertyType::Text => Self::Text,
+            PropertyType::Number => Self::Number,
+            PropertyType::Boolean => Self::Boolean,
+            PropertyType::Date => Self::Date,
+            PropertyType::Url => Self::Url,
+            PropertyType::Email => Self::Email,
+            PropertyType::Phone => Self::Phone,
+            PropertyType::SingleSelect => Self::SingleSelect(options),
+            PropertyType::MultiSelect => Self::MultiSelect(options),
+            PropertyType::Relation => Self::Relation(relation?),
+        })
+    }
+
+    /// Whether `value` has the form in which values of the type are stored. Options and targets are
+    /// not compared.
+    pub fn has_form(&self, value: &PropertyValue) -> bool {
+        match self {
+            Self::Text | Self::Url | Self::Email | Self::Phone | Self::SingleSelect(_) => {
+                matches!(value, PropertyValue::Text(_))
+            }
+            Self::Number => matches!(value, PropertyValue::Number(_)),
+            Self::Boolean => matches!(value, PropertyValue::Boolean(_)),
+            Self::Date => matches!(value, PropertyValue::Date(_)),
+            Self::MultiSelect(_) => matches!(value, PropertyValue::Options(_)),
+            Self::Relation(_) => matches!(value, PropertyValue::Relations(_)),
+        }
+    }
+
     /// The type.
     pub const fn property_type(&self) -> PropertyType {
         match self {
@@ -375,26 +417,16 @@ fn kind_of(property_type: PropertyType, object: &mut Object) -> Result<PropertyK
         ))
         .at(name));
     }
-    let options = options.unwrap_or_default();
-    Ok(match property_type {
-        PropertyType::Text => PropertyKind::Text,
-        PropertyType::Number => PropertyKind::Number,
-        PropertyType::Boolean => PropertyKind::Boolean,
-        PropertyType::Date => PropertyKind::Date,
-        PropertyType::Url => PropertyKind::Url,
-        PropertyType::Email => PropertyKind::Email,
-        PropertyType::Phone => PropertyKind::Phone,
-        PropertyType::SingleSelect => PropertyKind::SingleSelect(options),
-        PropertyType::MultiSelect => PropertyKind::MultiSelect(options),
-        PropertyType::Relation => PropertyKind::Relation(Relation {
-            target: target
-                .ok_or_else(|| Error::validation("is missing").at("targetCollectionId"))?
-                .0,
-            inverse_key,
-            single: single.unwrap_or_default(),
-            owner: false,
-        }),
-    })
+    let missing = || Error::validation("is missing").at("targetCollectionId");
+    let relation = match target {
+        Some(RelationTarget(target)) => {
+            Some(Relation { target, inverse_key, single: single == Some(true), owner: false })
+        }
+        None if is_relation => return Err(missing()),
+        None => None,
+    };
+    // Misplaced fields were refused above.
+    PropertyKind::from_parts(property_type, options, relation).ok_or_else(missing)
 }
 
 /// The name in requests of the collection that a property is of.

@@ -69,9 +69,15 @@ fn says_its_job(source: &str) -> bool {
 
 #[test]
 fn lines_have_at_most_100_columns() {
-    let sources: Vec<_> =
+    assert_eq!(wide(&production()), [""; 0]);
+    // Tests and benches hold texts of several lines: SQL, markdown, JSON.
+    let mut others: Vec<_> =
         ["crates", "tests", "benches", "fuzz"].into_iter().flat_map(below).collect();
-    assert_eq!(wide(&sources), [""; 0]);
+    for source in &mut others {
+        let comments = source.text.lines().map(|line| comment(line).map_or("", |_| line));
+        source.text = comments.collect::<Vec<_>>().join("\n");
+    }
+    assert_eq!(wide(&others), [""; 0]);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use leafbase_collections::ReadCollections;
 use leafbase_model::{
     AssetId, BlockId, BlockKind, BlockRecord, DocumentId, Edit, Limits, Result, Schema,
 };
-use leafbase_store::{EdgeEnd, Reader, SpaceTransaction};
+use leafbase_store::{EdgeEnd, SpaceReader, SpaceTransaction};
 
 use crate::core::edges;
 use crate::core::tree::Tree;
@@ -133,7 +133,7 @@ fn name_set_by(edit: &Edit) -> Option<(BlockId, String)> {
 }
 
 /// The edits that delete the comments on the blocks that `edits` remove.
-fn comments_of(reader: Reader<'_>, edits: &[Edit]) -> Result<Vec<Edit>> {
+fn comments_of(reader: SpaceReader<'_>, edits: &[Edit]) -> Result<Vec<Edit>> {
     let mut removed_blocks: BTreeMap<DocumentId, Vec<BlockId>> = BTreeMap::new();
     for (document, subtrees) in edits.iter().filter_map(removed) {
         let ids = subtrees.0.iter().map(|node| node.block.id);
@@ -169,7 +169,7 @@ fn files_shown_before(edits: &[Edit]) -> BTreeSet<AssetId> {
 }
 
 /// The edits that erase the `files` that no block shows any more.
-fn unreferenced(reader: Reader<'_>, files: &BTreeSet<AssetId>) -> Result<Vec<Edit>> {
+fn unreferenced(reader: SpaceReader<'_>, files: &BTreeSet<AssetId>) -> Result<Vec<Edit>> {
     let mut erasures = Vec::new();
     for file in files {
         if reader.edges_to(EdgeEnd::Asset(*file), None, 1)?.is_empty() {

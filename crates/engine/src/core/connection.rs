@@ -4,7 +4,7 @@ use std::fmt;
 
 use leafbase_model::{Author, Change, Edit, Error, Limits, Result, Stamp};
 use leafbase_store::kv::{Durability, WriteOptions};
-use leafbase_store::{Reader, SpaceTransaction};
+use leafbase_store::{SpaceReader, SpaceTransaction};
 use leafbase_tree_ops::Context;
 use tracing::span::EnteredSpan;
 
@@ -177,7 +177,7 @@ impl<A: AccessScope> Connection<A> {
         &self.access
     }
 
-    /// What a call that begins now may see.
+    /// The visibility of a call that begins now.
     pub(crate) fn visibility(&self) -> Visibility {
         self.access.visibility()
     }
@@ -212,8 +212,8 @@ impl<A: AccessScope> Operation<'_, A> {
         read.map_err(|error| visibility.redact_error(error))
     }
 
-    /// Runs `plan` in a write transaction and commits what it applied. It may run several times:
-    /// when a write that it built on fails, it runs again on the version before.
+    /// Runs `plan` in a write transaction and commits its edits. `plan` may run several times: when
+    /// a write that it was based on fails, it runs again on the version before.
     pub(crate) fn write<T>(
         &self,
         mut plan: impl FnMut(&mut OperationTransaction<'_, '_>) -> Result<T>,
@@ -252,7 +252,7 @@ impl<A: AccessScope> Operation<'_, A> {
 
 impl Operation<'_, Full> {
     /// Runs `read` on the store's reader, without the scope guard.
-    pub(crate) fn read_all<T>(&self, read: impl FnOnce(Reader<'_>) -> Result<T>) -> Result<T> {
+    pub(crate) fn read_all<T>(&self, read: impl FnOnce(SpaceReader<'_>) -> Result<T>) -> Result<T> {
         self.read(|tree| read(tree.full_reader()?))
     }
 }
@@ -277,7 +277,7 @@ impl OperationTransaction<'_, '_> {
     /// Runs `plan` on the store's reader; for operations that a scoped connection does not have.
     pub(crate) fn plan_with_reader<T>(
         &mut self,
-        plan: impl FnOnce(Reader<'_>, &Context<'_>) -> Result<T>,
+        plan: impl FnOnce(SpaceReader<'_>, &Context<'_>) -> Result<T>,
     ) -> Result<T> {
         self.plan(|tree, context| plan(tree.full_reader()?, context))
     }

@@ -6,12 +6,11 @@ use std::cell::Cell;
 use jiff::tz::TimeZone;
 use leafbase_model::{
     AssetId, AssetRecord, BlockId, BlockLocation, BlockRecord, Comment, Day, DocumentId,
-    DocumentRecord, Error, ErrorKind, Result, Subtrees, invariant,
+    DocumentRecord, Error, Result, Subtrees, invariant,
 };
-use leafbase_store::{BackLink, EdgeEnd, EdgeKind, Reader, SpaceSnapshot};
+use leafbase_store::{BackLink, EdgeEnd, EdgeKind, SpaceReader, SpaceSnapshot};
 use leafbase_tree_ops::ReadTree;
 
-use crate::core::leaks::Leak;
 use crate::core::visibility::Visibility;
 use crate::support::days;
 
@@ -23,7 +22,7 @@ const LINKS_PER_READ: usize = 256;
 /// Reads of one state of the store with the visibility of one call. Every ID that a request names
 /// is looked up here.
 pub(crate) struct Tree<'a> {
-    reader: Reader<'a>,
+    reader: SpaceReader<'a>,
     visibility: Visibility,
     /// The block and the document last found to be visible: the steps of one operation ask for the
     /// same few again.
@@ -53,7 +52,7 @@ impl VisibleSnapshot {
 }
 
 impl<'a> Tree<'a> {
-    pub(in crate::core) const fn new(reader: Reader<'a>, visibility: Visibility) -> Self {
+    pub(in crate::core) const fn new(reader: SpaceReader<'a>, visibility: Visibility) -> Self {
         Self {
             reader,
             visibility,
@@ -67,7 +66,7 @@ impl<'a> Tree<'a> {
     /// # Errors
     /// [`ErrorKind::Internal`] on a scoped call: an operation that scoped connections have reads
     /// by [`Self::reader_of`] and [`Self::reader_at`].
-    pub(crate) fn full_reader(&self) -> Result<Reader<'a>> {
+    pub(crate) fn full_reader(&self) -> Result<SpaceReader<'a>> {
         invariant!(
             self.is_unrestricted(),
             "only calls that may see the whole space read it without the scope guard"
@@ -79,7 +78,7 @@ impl<'a> Tree<'a> {
     ///
     /// # Errors
     /// [`ErrorKind::NotFound`] if the document is hidden.
-    pub(crate) fn reader_of(&self, document: DocumentId) -> Result<Reader<'a>> {
+    pub(crate) fn reader_of(&self, document: DocumentId) -> Result<SpaceReader<'a>> {
         if self.can_see_document(document)? { Ok(self.reader) } else { Err(Error::not_found()) }
     }
 
@@ -87,12 +86,12 @@ impl<'a> Tree<'a> {
     ///
     /// # Errors
     /// [`ErrorKind::NotFound`] if the block is hidden.
-    pub(crate) fn reader_at(&self, block: BlockId) -> Result<Reader<'a>> {
+    pub(crate) fn reader_at(&self, block: BlockId) -> Result<SpaceReader<'a>> {
         if self.is_hidden(block)? { Err(Error::not_found()) } else { Ok(self.reader) }
     }
 
     /// The store's reader without the guard: for what follows from data that the guard let pass.
-    pub(in crate::core) const fn unguarded(&self) -> Reader<'a> {
+    pub(in crate::core) const fn unguarded(&self) -> SpaceReader<'a> {
         self.reader
     }
 
@@ -123,9 +122,6 @@ impl<'a> Tree<'a> {
         let document =
             standing.map_or(DocumentId::of_root(BlockId::NIL), |standing| standing.document);
         let is_visible = self.can_see_document(document)?;
-        if !is_visible && standing.is_some() && self.visibility.leaks(Leak::Errors) {
-            return Err(Error::new(ErrorKind::NotFound, "hidden"));
-        }
         let standing = standing.filter(|_| is_visible);
         if let Some(standing) = standing {
             self.visible_block.set(Some((block, standing)));
@@ -207,7 +203,7 @@ impl<'a> Tree<'a> {
 }
 
 impl ReadTree for Tree<'_> {
-    fn expect(&self, blocks: &[BlockId]) {
+    fn prefetch(&self, blocks: &[BlockId]) {
         // A restricted call looks each block up alone: a prefetch would make hidden neighbours
         // cheaper or dearer.
         if self.is_unrestricted() {

@@ -1,7 +1,7 @@
 //! The one way round the scope guard. Cascades reach blocks that the call may not see: the comments
 //! and relations of what it deletes must not survive because another document holds them.
 
-use leafbase_store::Reader;
+use leafbase_store::SpaceReader;
 
 use crate::core::tree::Tree;
 use crate::core::visibility::Visibility;
@@ -11,7 +11,7 @@ use crate::core::visibility::Visibility;
 pub(super) struct UnguardedTree<'a>(Tree<'a>);
 
 impl<'a> UnguardedTree<'a> {
-    pub(super) const fn new(reader: Reader<'a>) -> Self {
+    pub(super) const fn new(reader: SpaceReader<'a>) -> Self {
         Self(Tree::new(reader, Visibility::All))
     }
 

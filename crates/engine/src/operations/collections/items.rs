@@ -9,7 +9,7 @@ use leafbase_tree_ops::{self as ops, ReadTree};
 use crate::core::access::AccessScope;
 use crate::core::connection::Connection;
 use crate::core::tree::Tree;
-use insertion::ItemInsertion;
+use insertion::RequestedItems;
 use update::ItemUpdates;
 
 mod cursor;
@@ -94,7 +94,7 @@ impl<A: AccessScope> Connection<A> {
     /// inserting blocks, below `items[n].content`. The path names the first invalid item, and
     /// nothing is added.
     pub fn add_items(&self, request: AddItems) -> Result<Items<Item>> {
-        let additions = ItemInsertion::new(self, request)?;
+        let additions = RequestedItems::new(self, request)?;
         let (added, _) =
             self.operation("add_items").write(|transaction| additions.write(transaction))?;
         Ok(Items(added))
@@ -187,7 +187,7 @@ fn schema(tree: &Tree<'_>, collection: BlockId) -> Result<Schema> {
 fn writable(tree: &Tree<'_>, collection: BlockId) -> Result<(Schema, BlockLocation)> {
     let schema = schema(tree, collection)?;
     let located =
-        ops::check_writable(tree, collection).map_err(|error| error.at("collectionId"))?;
+        ops::locate_writable(tree, collection).map_err(|error| error.at("collectionId"))?;
     Ok((schema, located))
 }
 

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use leafbase_markdown as markdown;
 use leafbase_model::{Block, BlockData, BlockKind, Limits, Result, Subtrees, TaskInfo};
-use leafbase_store::Reader;
+use leafbase_store::SpaceReader;
 use leafbase_tree_ops::{self as ops, ReadTree};
 
 use self::layout::{ExportLayout, ExportedDocument};
@@ -109,7 +109,7 @@ impl Connection<Full> {
 
 /// An export in progress.
 struct Exporter<'a, 'p> {
-    reader: Reader<'a>,
+    reader: SpaceReader<'a>,
     layout: &'a ExportLayout,
     links: &'a RelativeLinks<'a>,
     limits: &'a Limits,
@@ -138,7 +138,7 @@ impl Exporter<'_, '_> {
             let subtrees = tables::flattened(tree, subtrees, &mut |name, items| {
                 self.warn_of_collection(document, name, items);
             })?;
-            let text = self.render(number, document, subtrees);
+            let text = self.render(number, document, subtrees)?;
             self.writer.file(&document.path, |out| out.write_all(text.as_bytes()))?;
             self.report.documents += 1;
             self.report.bytes += text.len() as u64;
@@ -198,7 +198,7 @@ impl Exporter<'_, '_> {
         number: usize,
         document: &ExportedDocument,
         mut subtrees: Subtrees,
-    ) -> String {
+    ) -> Result<String> {
         for (index, node) in subtrees.0.iter_mut().enumerate() {
             if self.links.fit_block_type(&mut node.block.data, self.limits) {
                 let block_type = node.block.data.block_type();
@@ -208,7 +208,7 @@ impl Exporter<'_, '_> {
             }
             self.links.rewrite(number, &mut node.block.data);
         }
-        let roots = ops::assemble(&subtrees);
+        let roots = ops::assemble(&subtrees)?;
         let blocks = roots.first().map_or(&[][..], Block::children);
         let (front, body) = match blocks.split_first() {
             Some((first, rest)) => match front_matter(first) {
@@ -226,10 +226,10 @@ impl Exporter<'_, '_> {
             self.warn(document, VaultWarningKind::ReadsBackDifferently, message);
         }
         let end = if rendered.is_empty() { "" } else { "\n" };
-        match front {
+        Ok(match front {
             Some(front) => format!("{front}{end}{rendered}{end}"),
             None => format!("{rendered}{end}"),
-        }
+        })
     }
 }
 

@@ -16,7 +16,7 @@ use leafbase_model::{
     AssetId, BlockData, BlockDraft, BlockId, DocumentId, Edit, Error, FolderId, IdSource, Limits,
     Result, Stamp, Timestamp, invariant,
 };
-use leafbase_store::Reader;
+use leafbase_store::SpaceReader;
 use leafbase_tree_ops::{self as ops, Context};
 
 use self::attachments::{AttachmentImport, CandidateState};
@@ -467,7 +467,7 @@ fn root_title(edits: &[Edit]) -> Option<&str> {
 }
 
 /// `folder` and its ancestors, the nearest first. Empty if it does not exist.
-fn with_ancestors(reader: Reader<'_>, mut folder: Option<FolderId>) -> Result<Vec<FolderId>> {
+fn with_ancestors(reader: SpaceReader<'_>, mut folder: Option<FolderId>) -> Result<Vec<FolderId>> {
     let mut path = Vec::new();
     while let Some(record) = folder.map(|id| reader.folder(id)).transpose()?.flatten() {
         path.push(record.id);

@@ -43,8 +43,6 @@ impl Clock for Present {
 pub struct Setting {
     pub present: Present,
     pub is_relaxed: bool,
-    /// An index that catches up leaves out a document: a control.
-    pub skips_a_change: bool,
     /// Bytes that the store may keep in memory: the fewer, the more is read from the disk.
     pub cache_bytes: usize,
 }
@@ -93,8 +91,7 @@ impl Machine {
             move || journal.clone(),
             &options,
         )?);
-        let device =
-            Arc::new(Indexes { disk: disk.clone(), skips_a_change: setting.skips_a_change });
+        let device = Arc::new(Indexes { disk: disk.clone() });
         let space =
             setting.builder().over_device(Arc::<RedbStore>::clone(&store), device, create)?;
         Ok(Self { disk: disk.clone(), space, store })
@@ -129,7 +126,6 @@ pub fn digest(store: &dyn Store) -> Result<u64> {
 #[derive(Debug)]
 struct Indexes {
     disk: Disk,
-    skips_a_change: bool,
 }
 
 impl Device for Indexes {
@@ -143,10 +139,6 @@ impl Device for Indexes {
 
     fn remove_directory(&self, number: u64) -> io::Result<()> {
         self.disk.remove_directory(number)
-    }
-
-    fn skips_a_change(&self) -> bool {
-        self.skips_a_change
     }
 
     fn shelf(&self, number: u64) -> Arc<dyn Shelf> {

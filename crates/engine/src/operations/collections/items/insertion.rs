@@ -5,7 +5,7 @@ use leafbase_model::{
     AddItems, BlockData, BlockId, BlockKind, BlockRecord, Edit, Item, ItemDraft, Limits,
     Properties, Result, Schema,
 };
-use leafbase_tree_ops::{self as ops, Context, NewItem, Takes};
+use leafbase_tree_ops::{self as ops, AllowedChildren, Context, ItemInsertion};
 
 use super::values::{check_files, check_new_links, finished, set_schema, titled, today};
 use super::{check_count, error_order, writable};
@@ -22,7 +22,7 @@ use crate::operations::prepare;
 const LIST: &str = "items";
 
 /// The items of a request, with their pages normalized.
-pub(super) struct ItemInsertion<'l> {
+pub(super) struct RequestedItems<'l> {
     collection: BlockId,
     items: Vec<ItemDraft>,
     pages: Vec<Ready>,
@@ -32,12 +32,12 @@ pub(super) struct ItemInsertion<'l> {
 
 /// The validated items: blocks without values, and the batch that yields their values.
 struct ReadInsertion<'t, 'a> {
-    items: Vec<NewItem>,
+    items: Vec<ItemInsertion>,
     batch: RelationBatch<'t, Tree<'a>>,
     schema: Option<Schema>,
 }
 
-impl<'l> ItemInsertion<'l> {
+impl<'l> RequestedItems<'l> {
     pub(super) fn new<S: AccessScope>(
         connection: &'l Connection<S>,
         request: AddItems,
@@ -73,14 +73,14 @@ impl<'l> ItemInsertion<'l> {
         context: &Context<'_>,
     ) -> Result<(Schema, Vec<Edit>, Vec<BlockRecord>)> {
         let (schema, located) = writable(tree, self.collection)?;
-        let opened = ops::open_collection(tree, context, self.collection)?;
+        let opened = ops::prepare_collection(tree, context, self.collection)?;
         let today = today(tree, context.stamp.at)?;
         let values = ValueReader { today, limits: self.limits, new_options: self.new_options };
         let read = |most| self.read(tree, context, &schema, values, opened.depth + 1, most);
         let ReadInsertion { mut items, batch, schema: extended } =
             error_order::first(LIST, self.items.len(), read)?;
         let mut changed = finished(batch)?;
-        for NewItem { id, data, .. } in &mut items {
+        for ItemInsertion { id, data, .. } in &mut items {
             let properties = changed.remove(id).map(|changed| changed.values).unwrap_or_default();
             data.kind = BlockKind::CollectionItem { properties };
         }
@@ -126,12 +126,12 @@ impl<'l> ItemInsertion<'l> {
                 titled(&draft.fields, &item.title, self.limits).map_err(|error| error.at(&path))?;
             check_files(tree, None, &draft.fields, &title).map_err(|error| error.at(&path))?;
             let blocks = page
-                .at(tree, depth, Takes::Anything, self.limits)
+                .at(tree, depth, AllowedChildren::Anything, self.limits)
                 .map_err(|error| error.at(&path))?;
             let kind = BlockKind::CollectionItem { properties: Properties::default() };
             batch.begin(id, self.collection);
             batch.change(id, self.collection, item.changes, &path)?;
-            items.push(NewItem {
+            items.push(ItemInsertion {
                 id,
                 data: BlockData { markdown: title, ..BlockData::new(kind) },
                 content: blocks,

@@ -8,7 +8,7 @@ use leafbase_collections::{
     AccessPath, IndexIntersection, IndexRange, ItemQuery, QueryPlan, ScanCost, lookup_cost,
 };
 use leafbase_model::{BlockId, Result};
-use leafbase_store::{ItemIndex, Signature};
+use leafbase_store::{IndexBitmap, ItemIndex};
 
 use super::rows::indexed;
 
@@ -25,7 +25,7 @@ pub(super) enum PrefilterResult {
 /// The prefilter of one query.
 pub(super) struct IndexPrefilter<'p> {
     /// Bitmaps by condition: a result has at least one of each list.
-    wanted: Vec<Vec<Signature>>,
+    wanted: Vec<Vec<IndexBitmap>>,
     intersection: Option<&'p IndexIntersection>,
     /// The candidates, once collected by an intersection: a superset of the results.
     candidates: Option<HashSet<BlockId>>,
@@ -41,10 +41,10 @@ impl<'p> IndexPrefilter<'p> {
         plan: &'p QueryPlan,
         limit: Option<usize>,
     ) -> Self {
-        let signatures = |(column, keys): (_, Vec<Vec<u8>>)| {
-            keys.iter().map(|key| index.signature(indexed(column), key)).collect::<Option<Vec<_>>>()
+        let bitmaps = |(column, keys): (_, Vec<Vec<u8>>)| {
+            keys.iter().map(|key| index.bitmap(indexed(column), key)).collect::<Option<Vec<_>>>()
         };
-        let wanted = query.required_keys().into_iter().filter_map(signatures).collect();
+        let wanted = query.required_keys().into_iter().filter_map(bitmaps).collect();
         let cost = ScanCost::new(limit.unwrap_or(usize::MAX).saturating_add(1));
         Self {
             wanted,
@@ -61,7 +61,7 @@ impl<'p> IndexPrefilter<'p> {
         &mut self,
         index: &ItemIndex<'_>,
         item: BlockId,
-        signature: Signature,
+        bitmap: IndexBitmap,
     ) -> Result<PrefilterResult> {
         self.cost.row();
         if self.is_slow(index)? {
@@ -69,7 +69,7 @@ impl<'p> IndexPrefilter<'p> {
             return Ok(PrefilterResult::EndScan);
         }
         let has_one =
-            |wanted: &Vec<Signature>| wanted.iter().any(|wanted| signature.may_have(*wanted));
+            |wanted: &Vec<IndexBitmap>| wanted.iter().any(|wanted| bitmap.may_have(*wanted));
         let is_within =
             self.candidates.as_ref().is_none_or(|candidates| candidates.contains(&item));
         if !is_within || !self.wanted.iter().all(has_one) {

@@ -7,9 +7,9 @@ use leafbase_collections::{
     AccessPath, ColumnRef, IndexRange, IndexStatistics, ReadCollections, index_keys, related,
 };
 use leafbase_model::{
-    BlockData, BlockId, BlockKind, Error, Properties, PropertyType, Result, Schema,
+    BlockData, BlockId, BlockKind, Error, Properties, PropertyValue, Result, Schema,
 };
-use leafbase_store::{IndexedColumn, ItemIndex, ItemRow, Reader};
+use leafbase_store::{IndexedColumn, ItemIndex, ItemRow, SpaceReader};
 use leafbase_tree_ops::ReadTree;
 
 use super::prefilter::{IndexPrefilter, PrefilterResult};
@@ -24,7 +24,7 @@ pub(super) struct CollectionRows<'a> {
     pub(super) tree: &'a Tree<'a>,
     pub(super) collection: BlockId,
     pub(super) schema: Schema,
-    reader: &'a Reader<'a>,
+    reader: &'a SpaceReader<'a>,
     pub(super) index: ItemIndex<'a>,
 }
 
@@ -32,7 +32,7 @@ impl<'a> CollectionRows<'a> {
     /// The rows of a visible collection; `reader` is that of the tree.
     pub(super) fn of(
         tree: &'a Tree<'a>,
-        reader: &'a Reader<'a>,
+        reader: &'a SpaceReader<'a>,
         collection: BlockId,
     ) -> Result<Self> {
         let missing = || Error::not_found().at("collectionId");
@@ -76,8 +76,8 @@ impl<'a> CollectionRows<'a> {
                 from,
                 to.as_deref(),
                 backwards,
-                &mut |id, signature| {
-                    flow = match prefilter.step(&self.index, id, signature)? {
+                &mut |id, bitmap| {
+                    flow = match prefilter.step(&self.index, id, bitmap)? {
                         PrefilterResult::Skip => ControlFlow::Continue(()),
                         PrefilterResult::Look => prefilter.found(self.item(id, visit)?),
                         PrefilterResult::EndScan => ControlFlow::Break(()),
@@ -205,19 +205,13 @@ impl IndexStatistics for CollectionRows<'_> {
 
     /// The index contains texts as stored, the query sorts them as redacted.
     fn is_in_order(&self, column: &ColumnRef) -> bool {
-        let kind =
-            |key: &str| self.schema.property(key).map(|property| property.kind.property_type());
         let is_text = match column {
             ColumnRef::Title => true,
-            ColumnRef::Property(key) => matches!(
-                kind(key),
-                Some(
-                    PropertyType::Text
-                        | PropertyType::Url
-                        | PropertyType::Email
-                        | PropertyType::Phone
-                )
-            ),
+            ColumnRef::Property(key) => self.schema.property(key).is_some_and(|property| {
+                // A select sorts by the rank of its options, not by their text.
+                !property.kind.property_type().has_options()
+                    && property.kind.has_form(&PropertyValue::Text(String::new()))
+            }),
         };
         self.is_indexed(column) && (self.tree.is_unrestricted() || !is_text)
     }

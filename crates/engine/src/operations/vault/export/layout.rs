@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use leafbase_markdown as markdown;
 use leafbase_model::{Day, DocumentId, DocumentRecord, FolderId, FolderRecord, Location, Result};
-use leafbase_store::{DocumentQuery, Reader};
+use leafbase_store::{DocumentQuery, SpaceReader};
 
 use crate::operations::vault::file_names::{AllocatedNames, DAILY_NOTES, decode, is_too_long};
 use crate::operations::vault::markdown_file::{literal, plain_title};
@@ -50,7 +50,7 @@ struct TitledDocument {
 
 impl ExportLayout {
     /// Lays out all documents except those in the trash.
-    pub(super) fn new(reader: Reader<'_>) -> Result<Self> {
+    pub(super) fn new(reader: SpaceReader<'_>) -> Result<Self> {
         let mut layout = Self::default();
         let mut folders: HashMap<Option<FolderId>, Vec<FolderRecord>> = HashMap::new();
         for folder in reader.folders()? {
@@ -104,7 +104,7 @@ impl ExportLayout {
     /// All documents by location; those in the trash are skipped.
     fn documents_by_location(
         &mut self,
-        reader: Reader<'_>,
+        reader: SpaceReader<'_>,
     ) -> Result<BTreeMap<Location, Vec<TitledDocument>>> {
         let mut documents: BTreeMap<Location, Vec<TitledDocument>> = BTreeMap::new();
         let mut cursor = None;
@@ -179,7 +179,7 @@ impl ExportLayout {
 }
 
 /// The tasks of the inbox, which are in no document.
-fn inbox(reader: Reader<'_>) -> Result<Option<Skipped>> {
+fn inbox(reader: SpaceReader<'_>) -> Result<Option<Skipped>> {
     let Some(inbox) = reader.inbox()? else { return Ok(None) };
     let tasks = match reader.tasks_of(inbox.id, false)?.len() {
         0 => return Ok(None),

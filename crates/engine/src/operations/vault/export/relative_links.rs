@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use leafbase_model::{
     AssetId, AssetRecord, AssetUrl, BlockData, BlockId, DocumentId, Error, Limits, Result, Subtrees,
 };
-use leafbase_store::{EdgeEnd, Reader};
+use leafbase_store::{EdgeEnd, SpaceReader};
 use leafbase_tree_ops::ReadTree;
 
 use super::layout::ExportLayout;
@@ -55,7 +55,7 @@ impl<'a> RelativeLinks<'a> {
     /// Collects the targets of all links in the exported documents.
     pub(super) fn new(
         tree: &Tree<'_>,
-        reader: Reader<'_>,
+        reader: SpaceReader<'_>,
         layout: &'a ExportLayout,
     ) -> Result<Self> {
         let mut targets = LinkTargets::default();
@@ -99,7 +99,7 @@ impl<'a> RelativeLinks<'a> {
 
     fn add_attachments(
         &mut self,
-        reader: Reader<'_>,
+        reader: SpaceReader<'_>,
         files: &BTreeSet<AssetId>,
         pictures: &BTreeSet<AssetId>,
     ) -> Result<()> {
@@ -205,7 +205,7 @@ impl LinkTargets {
 }
 
 /// The media type that the bytes show when none is declared.
-fn detected_type(reader: Reader<'_>, record: &AssetRecord) -> Result<String> {
+fn detected_type(reader: SpaceReader<'_>, record: &AssetRecord) -> Result<String> {
     let head = reader.chunk(record.id, 0)?;
     let head = head.as_deref().unwrap_or(&[]);
     Ok(files::media_type(None, head, head.len() as u64 == record.size))
@@ -218,7 +218,7 @@ impl ExportedAttachment {
     }
 
     /// Writes its bytes, one chunk at a time.
-    pub(super) fn write(&self, reader: Reader<'_>, out: &mut dyn Write) -> io::Result<()> {
+    pub(super) fn write(&self, reader: SpaceReader<'_>, out: &mut dyn Write) -> io::Result<()> {
         let missing = || Error::corrupted(format_args!("file {}", self.record.id));
         let (mut written, mut number) = (0, 0);
         while written < self.record.size {

@@ -10,7 +10,7 @@ use leafbase_model::{
     AssetId, AssetUrl, BlockId, DocumentId, DocumentRecord, Edit, FolderId, Location, Result,
     Subtrees,
 };
-use leafbase_store::Reader;
+use leafbase_store::SpaceReader;
 use leafbase_tree_ops::ReadTree;
 
 use super::link_resolver::{AnchorPlaceholders, PendingLink};
@@ -96,7 +96,7 @@ impl ImportBatch {
     }
 }
 
-fn missing_files(reader: Reader<'_>, files: &BTreeSet<AssetId>) -> Result<Vec<AssetId>> {
+fn missing_files(reader: SpaceReader<'_>, files: &BTreeSet<AssetId>) -> Result<Vec<AssetId>> {
     let mut missing = Vec::new();
     for file in files {
         if reader.asset(*file)?.is_none() {
@@ -108,7 +108,7 @@ fn missing_files(reader: Reader<'_>, files: &BTreeSet<AssetId>) -> Result<Vec<As
 
 /// Resolves conflicts between a batch and the present state of the space.
 struct ConflictResolution<'a> {
-    reader: Reader<'a>,
+    reader: SpaceReader<'a>,
     plan: &'a ImportPlan,
     /// Folders that earlier edits of the batch create.
     created: HashSet<FolderId>,
@@ -118,7 +118,7 @@ struct ConflictResolution<'a> {
 impl<'a> ConflictResolution<'a> {
     /// Moves the folders and documents of `edits` to locations that exist, with a warning for each.
     fn apply(
-        reader: Reader<'a>,
+        reader: SpaceReader<'a>,
         plan: &'a ImportPlan,
         edits: &mut [Edit],
     ) -> Result<Vec<VaultWarning>> {
