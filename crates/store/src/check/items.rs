@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
 use leafbase_model::{
-    BlockId, BlockKind, BlockRecord, DocumentId, Properties, Property, PropertyKind, PropertyValue,
-    Relation, Result,
+    BlockId, BlockKind, BlockRecord, DocumentId, Properties, Property, PropertyValue, Relation,
+    Result,
 };
 
 use super::blocks::{CheckedBlocks, edge_hash};
