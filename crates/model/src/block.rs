@@ -89,9 +89,8 @@ impl BlockData {
                 return Err(Error::validation(TASK_INFO_WITHOUT_TASK).at("taskInfo"));
             }
             (None, true) => {
-                return Err(
-                    Error::validation("is missing, though listStyle is task").at("taskInfo")
-                );
+                return Err(Error::validation("taskInfo is missing, though listStyle is task")
+                    .at("taskInfo"));
             }
             _ => {}
         }
@@ -144,7 +143,7 @@ impl BlockData {
                     .map_err(|error| error.at("rawCode"))?;
                 attribute("languageTag", language_tag)?;
                 if language_tag.contains(['\n', '\r']) {
-                    return Err(Error::validation("is one line").at("languageTag"));
+                    return Err(Error::validation("a language tag is one line").at("languageTag"));
                 }
                 Ok(())
             }
@@ -158,7 +157,8 @@ impl BlockData {
     }
 }
 
-pub(crate) const TASK_INFO_WITHOUT_TASK: &str = "is only for blocks whose listStyle is task";
+pub(crate) const TASK_INFO_WITHOUT_TASK: &str =
+    "taskInfo is only for blocks whose listStyle is task";
 
 pub(crate) fn indentation_out_of_range(found: impl std::fmt::Display) -> Error {
     Error::validation(format!(

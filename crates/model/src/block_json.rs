@@ -2,14 +2,9 @@
 //! left out.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
-use serde_json::Value;
 
-use crate::block::indentation_out_of_range;
-use crate::json::{FromJson, wrong_type};
 use crate::requests::given;
-use crate::{
-    Block, BlockData, BlockKind, Color, Content, ItemFields, Limits, Result, TaskPatch, table,
-};
+use crate::{Block, BlockData, BlockKind, Color, Content, ItemFields, Result, TaskPatch, table};
 
 impl Serialize for Block {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -175,22 +170,4 @@ fn text_entry<M: SerializeMap>(
     value: &str,
 ) -> std::result::Result<(), M::Error> {
     if value.is_empty() { Ok(()) } else { map.serialize_entry(name, value) }
-}
-
-/// An indentation level as requests give it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Indentation(pub(crate) u8);
-
-impl FromJson for Indentation {
-    fn from_json(value: Value) -> Result<Self> {
-        if !value.is_number() {
-            return Err(wrong_type("an indentation level from 0 to 5", &value));
-        }
-        value
-            .as_u64()
-            .and_then(|level| u8::try_from(level).ok())
-            .filter(|level| *level <= Limits::INDENTATION)
-            .map(Self)
-            .ok_or_else(|| indentation_out_of_range(&value))
-    }
 }

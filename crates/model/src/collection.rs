@@ -10,6 +10,7 @@ use crate::{
 
 /// A collection in a list. As JSON: `{"id", "name", "itemCount", "documentId"}`.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Collection {
     /// Its block.
@@ -24,6 +25,7 @@ pub struct Collection {
 
 /// A collection that was made, or whose schema was replaced. As JSON: `{"id", "name", "schema"}`.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct CollectionSchema {
     /// Its block.
     pub id: BlockId,
@@ -53,6 +55,7 @@ impl Serialize for SchemaReply {
 
 /// An item of a related collection. As JSON: `{"blockId", "title"}`.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct RelatedItem {
     /// Its block.
@@ -144,21 +147,13 @@ impl Serialize for Item {
 
 /// How many items have one value. As JSON: `{"value", "count"}`, the value `null` for items that
 /// have none.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct ItemGroup {
     /// What they have in common.
     pub value: Option<GroupValue>,
     /// How many they are.
     pub count: u64,
-}
-
-impl Serialize for ItemGroup {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(2))?;
-        map.serialize_entry("value", &self.value)?;
-        map.serialize_entry("count", &self.count)?;
-        map.end()
-    }
 }
 
 /// What the items of a group have in common. An item with several options or relations is in
@@ -175,6 +170,7 @@ pub enum GroupValue {
 /// The reply to [`crate::CountItems`]. As JSON: `{"count", "groups"}`; groups only if they were
 /// asked for.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct ItemCounts {
     /// How many items there are.
     pub count: u64,

@@ -6,6 +6,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::ser::{Serialize, Serializer};
+
 use crate::{Error, Result};
 
 /// The paper that the light variant is read on.
@@ -157,6 +159,13 @@ impl fmt::Display for Color {
 impl fmt::Debug for Color {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
+    }
+}
+
+impl Serialize for Color {
+    /// As given, `#rrggbb`.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 

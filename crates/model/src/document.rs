@@ -1,9 +1,8 @@
 //! Documents: a root page, and where it is kept.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
-use serde_json::Value;
 
-use crate::json::{FromJson, Object, deserialize_through_json};
+use crate::json::Refused;
 use crate::{BuiltInLocation, Day, DocumentId, Error, FolderId, FolderRef, Result, Timestamp};
 
 /// Where a document is kept.
@@ -26,7 +25,21 @@ pub enum Location {
 
 /// Where documents can be put. As JSON: `{"destination": "unsorted"}`, `{"destination":
 /// "templates"}` or `{"folderId": ".."}`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    serde::Serialize,
+    serde::Deserialize,
+)]
+#[serde(try_from = "DestinationJson", into = "DestinationJson")]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub enum Destination {
     /// In no folder.
     #[default]
@@ -79,30 +92,45 @@ impl Destination {
     }
 }
 
-impl FromJson for Destination {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let location: Option<BuiltInLocation> = object.optional("destination")?;
-        let folder: Option<FolderRef> = object.optional("folderId")?;
-        object.finish()?;
-        match (location, folder) {
-            (Some(location), None) => {
-                Self::built_in(location).map_err(|error| error.at("destination"))
-            }
-            (None, Some(FolderRef::Folder(folder))) => Ok(Self::Folder(folder)),
-            (None, Some(FolderRef::BuiltIn(location))) => {
-                Self::built_in(location).map_err(|error| error.at("folderId"))
-            }
-            _ => Err(Error::validation("name exactly one of destination and folderId")),
-        }
+/// The JSON of a [`Destination`]: exactly one of `destination` and `folderId`.
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(rename = "Destination"))]
+struct DestinationJson {
+    /// `unsorted` or `templates`. Either this or `folderId`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    destination: Option<BuiltInLocation>,
+    /// The folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    folder_id: Option<FolderRef>,
+}
+
+impl From<Destination> for DestinationJson {
+    fn from(destination: Destination) -> Self {
+        let (destination, folder_id) = match destination {
+            Destination::Unsorted => (Some(BuiltInLocation::Unsorted), None),
+            Destination::Templates => (Some(BuiltInLocation::Templates), None),
+            Destination::Folder(folder) => (None, Some(folder.into())),
+        };
+        Self { destination, folder_id }
     }
 }
 
-deserialize_through_json!(Destination);
+impl TryFrom<DestinationJson> for Destination {
+    type Error = Refused;
 
-impl Serialize for Destination {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Location::from(*self).serialize(serializer)
+    fn try_from(json: DestinationJson) -> Result<Self, Refused> {
+        let (location, name) = match (json.destination, json.folder_id) {
+            (Some(location), None) => (location, "destination"),
+            (None, Some(FolderRef::BuiltIn(location))) => (location, "folderId"),
+            (None, Some(FolderRef::Folder(folder))) => return Ok(Self::Folder(folder)),
+            _ => {
+                let message = "name exactly one of destination and folderId";
+                return Err(Error::validation(message).into());
+            }
+        };
+        Ok(Self::built_in(location).map_err(|error| error.at(name))?)
     }
 }
 

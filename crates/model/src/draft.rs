@@ -1,9 +1,8 @@
 //! Blocks that are to be made.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
-use serde_json::Value;
 
-use crate::json::{FromJson, Object, deserialize_through_json};
+use crate::json::{Object, RecursiveDraft, deserialize_by, missing_field, read_recursive};
 use crate::nested::{Nested, without_recursion};
 use crate::{BlockData, BlockFields, BlockKind, BlockType, Day, DayRef, Error, Result, TaskPatch};
 
@@ -128,26 +127,28 @@ impl From<BlockData> for BlockDraft {
     }
 }
 
-impl FromJson for BlockDraft {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let mut fields = BlockFields::take(&mut object)?;
-        let content: Vec<Self> = object.optional("content")?.unwrap_or_default();
-        object.finish()?;
-        let block_type =
-            fields.block_type.take().ok_or_else(|| Error::validation("is missing").at("type"))?;
+impl RecursiveDraft for BlockDraft {
+    const CHILDREN: &'static str = "content";
+
+    fn read_alone(object: Object, has_children: bool) -> Result<Self> {
+        let mut fields = BlockFields::read(object)?;
+        let block_type = fields.block_type.take().ok_or_else(|| missing_field("type"))?;
         let task_patch = fields.task_patch.as_mut().and_then(TaskPatch::take_relative);
         let mut data = BlockData::new(BlockKind::empty(block_type));
         fields.apply(&mut data)?;
-        if !content.is_empty() && !block_type.may_be_parent() {
-            return Err(Error::rule(format!("a block of type {block_type} cannot have children"))
-                .at("content"));
+        if has_children && !block_type.may_be_parent() {
+            let message = format!("a block of type {block_type} cannot have children");
+            return Err(Error::rule(message).at("content"));
         }
-        Ok(Self { data, task_patch, content })
+        Ok(Self { data, task_patch, content: Vec::new() })
+    }
+
+    fn children_mut(&mut self) -> &mut Vec<Self> {
+        &mut self.content
     }
 }
 
-deserialize_through_json!(BlockDraft);
+deserialize_by!(BlockDraft: read_recursive);
 
 impl Serialize for BlockDraft {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

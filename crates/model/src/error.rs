@@ -83,6 +83,7 @@ impl ErrorKind {
 
 /// One thing that is wrong, and where: a path into the request such as `blocks[3].color`.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct Detail {
     /// The path of the entry at fault; empty for the request as a whole.
     pub path: String,
@@ -112,12 +113,33 @@ struct ErrorParts {
     source: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
 
+/// Most bytes of a message: it may quote a request, of which it repeats no more.
+const MAX_MESSAGE_BYTES: usize = 1_000;
+/// Most bytes of a path: the field names in it come from a request.
+const MAX_PATH_BYTES: usize = 1_000;
+
+/// `text` with its middle cut out if it is longer than `most` bytes.
+fn bounded(text: String, most: usize) -> String {
+    if text.len() <= most {
+        return text;
+    }
+    let (mut head, mut tail) = (most / 2, text.len() - most / 2);
+    while !text.is_char_boundary(head) {
+        head -= 1;
+    }
+    while !text.is_char_boundary(tail) {
+        tail += 1;
+    }
+    let (head, tail) = (text.split_at(head).0, text.split_at(tail).1);
+    format!("{head}…{tail}")
+}
+
 impl Error {
     /// An error of `kind` with a sentence that names the thing.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self(Box::new(ErrorParts {
             kind,
-            message: message.into(),
+            message: bounded(message.into(), MAX_MESSAGE_BYTES),
             path: String::new(),
             source: None,
         }))
@@ -180,6 +202,7 @@ impl Error {
             (false, false) if self.0.path.starts_with('[') => outer + &self.0.path,
             (false, false) => format!("{outer}.{}", self.0.path),
         };
+        self.0.path = bounded(std::mem::take(&mut self.0.path), MAX_PATH_BYTES);
         self
     }
 

@@ -1,15 +1,16 @@
 //! Folders that documents are kept in, and the locations that every space has.
 
 use std::fmt;
+use std::str::FromStr;
 
-use serde::ser::{Serialize, SerializeMap, Serializer};
-use serde_json::Value;
+use serde::ser::{Serialize, Serializer};
 
-use crate::json::{FromJson, deserialize_through_json, wire_enum, wrong_type};
-use crate::{FolderId, Result};
+use crate::json::wire_enum;
+use crate::{Error, FolderId, Result};
 
 /// A folder as the store keeps it.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct FolderRecord {
     /// Its ID.
@@ -79,35 +80,38 @@ impl fmt::Display for FolderRef {
     }
 }
 
+impl FromStr for FolderRef {
+    type Err = Error;
+
+    /// A malformed ID is [`FolderId::NIL`], which no folder has: it is not found, like any unknown
+    /// ID.
+    fn from_str(text: &str) -> Result<Self> {
+        Ok(match text.parse::<BuiltInLocation>() {
+            Ok(location) => location.into(),
+            Err(_) => text.parse().unwrap_or(FolderId::NIL).into(),
+        })
+    }
+}
+
 impl Serialize for FolderRef {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
-impl FromJson for FolderRef {
-    /// A malformed ID reads as one that is never found.
-    fn from_json(value: Value) -> Result<Self> {
-        let Value::String(text) = &value else { return Err(wrong_type("an ID", &value)) };
-        match text.parse::<BuiltInLocation>() {
-            Ok(location) => Ok(location.into()),
-            Err(_) => FolderId::from_json(value).map(Self::from),
-        }
-    }
-}
-
-deserialize_through_json!(FolderRef);
-
 /// A folder, or a built-in location, as the listing of folders shows it.
 ///
 /// As JSON: `{"id", "name", "parentFolderId", "documentCount", "folders": [..]}`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct Folder {
     /// Its ID, or the name of the built-in location.
     pub id: FolderRef,
     /// Its name.
     pub name: String,
     /// The folder it is in; none at the top.
+    #[serde(rename = "parentFolderId", skip_serializing_if = "Option::is_none")]
     pub parent: Option<FolderId>,
     /// How many documents are kept right in it, those in its folders not counted.
     pub document_count: u64,
@@ -132,19 +136,5 @@ impl Folder {
             waiting.extend(folder.folders.iter().rev().map(|within| (depth + 1, within)));
             Some((depth, folder))
         })
-    }
-}
-
-impl Serialize for Folder {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("name", &self.name)?;
-        if let Some(parent) = &self.parent {
-            map.serialize_entry("parentFolderId", parent)?;
-        }
-        map.serialize_entry("documentCount", &self.document_count)?;
-        map.serialize_entry("folders", &self.folders)?;
-        map.end()
     }
 }

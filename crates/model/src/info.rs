@@ -8,6 +8,7 @@ use crate::{SpaceId, Timestamp};
 /// As JSON: `{"space": {"id", "name", "timezone", "time", "friendlyDate"}, "utc": {"time"},
 /// "urlTemplates": {"app"}}`.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ConnectionInfo {
     /// The space.
@@ -20,6 +21,7 @@ pub struct ConnectionInfo {
 
 /// The space that a connection is to, and its present.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SpaceInfo {
     /// Its ID.
@@ -37,6 +39,7 @@ pub struct SpaceInfo {
 
 /// The present in UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct UtcInfo {
     /// The instant.
     pub time: Timestamp,
@@ -44,6 +47,7 @@ pub struct UtcInfo {
 
 /// URLs that open a block in an app: `{blockId}` stands for the block's ID.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct UrlTemplates {
     /// The URL for the host's app.
     pub app: String,

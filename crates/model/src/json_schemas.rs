@@ -10,6 +10,10 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 
+use crate::requests::blocks::MaxDepth;
+
+pub(crate) use blocks::PageDraft;
+
 mod blocks;
 mod changes;
 mod collections;
@@ -67,12 +71,6 @@ impl<'g> Shape<'g> {
             json_schema!({ "anyOf": [schema, { "type": "array", "items": schema }] }),
             about,
         )
-    }
-
-    /// The same for a field that is always there.
-    fn must_some<T: JsonSchema>(mut self, name: &'static str, about: &'static str) -> Self {
-        self.required.push(name);
-        self.some::<T>(name, about)
     }
 
     /// How much of a list is asked for.
@@ -148,12 +146,27 @@ pub(crate) fn one_of_texts(names: &[&str]) -> Schema {
     json_schema!({ "type": "string", "enum": names })
 }
 
-/// How deep a request reads.
-struct Depth;
+/// One value, or an array of them: a set of IDs in a request.
+pub(crate) struct OneOrMany<T>(std::marker::PhantomData<T>);
 
-impl JsonSchema for Depth {
+impl<T: JsonSchema> JsonSchema for OneOrMany<T> {
     fn schema_name() -> Cow<'static, str> {
-        "Depth".into()
+        format!("OneOrMany{}", T::schema_name()).into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let one = generator.subschema_for::<T>();
+        json_schema!({ "anyOf": [one, { "type": "array", "items": one }] })
+    }
+}
+
+impl JsonSchema for MaxDepth {
+    fn schema_name() -> Cow<'static, str> {
+        "MaxDepth".into()
     }
 
     fn inline_schema() -> bool {

@@ -36,7 +36,7 @@
 //! );
 //! assert_eq!(
 //!     error.unwrap_err().to_string(),
-//!     r#"blocks[1].textStyle: unknown value "h7", expected one of card, page, h1, h2, h3, h4, caption, body"#,
+//!     r#"blocks[1].textStyle: unknown text style "h7", expected one of card, page, h1, h2, h3, h4, caption, body"#,
 //! );
 //! # Ok::<(), serde_json::Error>(())
 //! ```
@@ -89,7 +89,6 @@ mod edit;
 mod location;
 
 pub mod json;
-mod request_json;
 mod requests;
 
 #[cfg(feature = "jiff")]

@@ -6,12 +6,14 @@ use crate::{Author, CommentId, Result, Stamp, Timestamp};
 
 /// A remark on a block.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Comment {
     /// Its ID.
     pub id: CommentId,
     /// Who made it; left out of the JSON if nobody in particular.
     #[serde(skip_serializing_if = "Author::is_nobody")]
+    #[cfg_attr(feature = "schemars", schemars(default))]
     pub author: Author,
     /// What it says.
     pub content: String,

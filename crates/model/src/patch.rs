@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::json::{FromJson, Object, deserialize_through_json};
+use crate::json::{Object, deserialize_by};
 use crate::{
     BlockFields, BlockId, Color, Day, DayRef, Decorations, ListStyle, Result, TaskState, TextStyle,
 };
@@ -23,13 +23,15 @@ use crate::{
 /// assert_eq!(patch.fields.markdown, None);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct BlockPatch {
     /// The block.
     pub id: BlockId,
     /// The `rev` that the block must have, for optimistic edits.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub rev: Option<u64>,
     /// The fields that change.
+    #[serde(flatten)]
     pub fields: BlockFields,
 }
 
@@ -126,17 +128,13 @@ impl BlockPatch {
     }
 }
 
-impl FromJson for BlockPatch {
-    fn from_json(value: Value) -> Result<Self> {
+impl BlockPatch {
+    fn read(value: Value) -> Result<Self> {
         let mut object = Object::new(value)?;
-        let read = Self {
-            id: object.required("id")?,
-            rev: object.optional("rev")?,
-            fields: BlockFields::take(&mut object)?,
-        };
-        object.finish()?;
-        Ok(read)
+        let id = object.required("id")?;
+        let rev = object.optional("rev")?;
+        Ok(Self { id, rev, fields: BlockFields::read(object)? })
     }
 }
 
-deserialize_through_json!(BlockPatch);
+deserialize_by!(BlockPatch: Self::read);

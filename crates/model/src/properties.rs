@@ -3,7 +3,7 @@
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
-use crate::json::{FromJson, Object, wrong_type};
+use crate::json::{Object, deserialize_by, read, wrong_type};
 use crate::{BlockId, Day, Error, Result};
 
 /// The value of one property.
@@ -162,10 +162,10 @@ fn whole(number: f64) -> Option<i64> {
         .then_some(whole)
 }
 
-impl FromJson for PropertyValue {
+impl PropertyValue {
     /// Reads a value without a schema: a day reads as text, since only the property's type tells
     /// them apart.
-    fn from_json(value: Value) -> Result<Self> {
+    fn read(value: Value) -> Result<Self> {
         match value {
             Value::String(text) => Ok(Self::Text(text)),
             Value::Bool(value) => Ok(Self::Boolean(value)),
@@ -174,27 +174,25 @@ impl FromJson for PropertyValue {
                 let read = number.as_f64().map(|number| Self::Number(number + 0.0));
                 read.ok_or_else(|| Error::validation("expected a finite number"))
             }
-            Value::Array(_) => Vec::from_json(value).map(Self::Options),
+            Value::Array(_) => read(value).map(Self::Options),
             Value::Object(_) => {
                 let mut object = Object::new(value)?;
                 let items: Vec<RelatedReference> = object.required("relations")?;
                 object.finish()?;
-                Ok(Self::Relations(items.into_iter().map(|item| item.0).collect()))
+                Ok(Self::Relations(items.into_iter().map(|item| item.block_id).collect()))
             }
             Value::Null => Err(wrong_type("a property value", &value)),
         }
     }
 }
 
-struct RelatedReference(BlockId);
+deserialize_by!(PropertyValue: Self::read);
 
-impl FromJson for RelatedReference {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let id = object.required("blockId")?;
-        // Replies show it, and a request may send back what a reply showed.
-        let _: Option<String> = object.optional("title")?;
-        object.finish()?;
-        Ok(Self(id))
-    }
+/// A related item as a request names it. Replies show its title, too, and a request may repeat it.
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct RelatedReference {
+    block_id: BlockId,
+    #[serde(default, rename = "title")]
+    _title: Option<String>,
 }

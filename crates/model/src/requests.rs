@@ -3,9 +3,8 @@
 use std::ops::Deref;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
-use serde_json::Value;
 
-use crate::json::{FromJson, Object};
+use crate::json::Object;
 use crate::{Error, Result};
 use collections::DocumentFilterMode;
 
@@ -30,20 +29,23 @@ pub(crate) fn given<M: SerializeMap, T: Serialize + ?Sized>(
 
 /// How much of a list is asked for. As JSON: `limit` and `cursor` beside the other fields of a
 /// request.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct Paging {
     /// The most items of one reply; none for all.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,
     /// Where the reply goes on: what the one before gave as its `nextCursor`. Opaque.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
 }
 
 impl Paging {
     pub(crate) fn take(object: &mut Object) -> Result<Self> {
-        let limit = object.optional::<u64>("limit")?;
-        let limit = limit.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX));
-        Self { limit, cursor: None }.check()?;
-        Ok(Self { limit, cursor: object.optional("cursor")? })
+        let limit = object.optional("limit")?;
+        let paging = Self { limit, cursor: object.optional("cursor")? };
+        paging.check()?;
+        Ok(paging)
     }
 
     /// Checks what a request that was not read from JSON may say, too.
@@ -62,15 +64,6 @@ impl Paging {
     pub(crate) fn write<M: SerializeMap>(&self, map: &mut M) -> std::result::Result<(), M::Error> {
         given(map, "limit", self.limit.as_ref())?;
         given(map, "cursor", self.cursor.as_ref())
-    }
-}
-
-impl FromJson for Paging {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let read = Self::take(&mut object)?;
-        object.finish()?;
-        Ok(read)
     }
 }
 

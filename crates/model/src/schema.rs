@@ -3,11 +3,7 @@
 //! A request gives a [`SchemaDraft`], whose keys may be left out; the store keeps a [`Schema`],
 //! where each property has one.
 
-use serde::ser::{Serialize, SerializeMap, Serializer};
-use serde_json::Value;
-
-use crate::json::{FromJson, Object, deserialize_through_json, wire_enum};
-use crate::requests::given;
+use crate::json::{Refused, from_text, missing_field, wire_enum};
 use crate::{BlockId, Color, Error, Result};
 
 wire_enum! {
@@ -45,11 +41,14 @@ impl PropertyType {
 }
 
 /// A choice of a select property. As JSON: `{"name": "Open", "color": "#0060c0"}`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct SelectOption {
     /// Its name, by which items choose it.
     pub name: String,
     /// Its colour as given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub color: Option<Color>,
 }
 
@@ -203,7 +202,10 @@ impl PropertyKind {
 }
 
 /// A column of a collection.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(into = "PropertyJson")]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(from = "PropertyJson"))]
 pub struct Property {
     /// The key of its values in items. It never changes, not even when the name does.
     pub key: String,
@@ -215,6 +217,7 @@ pub struct Property {
 
 /// The property that an item's title stands under.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct ContentProperty {
     /// Its key.
     pub key: String,
@@ -227,6 +230,7 @@ pub struct ContentProperty {
 /// As JSON: `{"key", "name", "contentPropDetails": {"key", "name"}, "properties": [{"key", "name",
 /// "type", ..}]}`.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct Schema {
     /// The collection's key.
     pub key: String,
@@ -247,7 +251,9 @@ impl Schema {
 }
 
 /// A column as a request gives it: without a key, one is made from the name.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(try_from = "PropertyJson", into = "PropertyJson")]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct PropertyDraft {
     /// The key of an existing property, or one wanted for a new one.
     pub key: Option<String>,
@@ -278,9 +284,12 @@ impl From<Property> for PropertyDraft {
 }
 
 /// The property of the title as a request gives it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct ContentPropertyDraft {
     /// Its key, if one is wanted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
     /// Its name.
     pub name: String,
@@ -301,13 +310,17 @@ pub struct ContentPropertyDraft {
 /// assert_eq!(error.to_string(), "properties[0].options: a property of type date has no such field");
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct SchemaDraft {
     /// The collection's key, if one is wanted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
     /// The collection's name.
     pub name: String,
     /// Where an item's title stands.
+    #[serde(rename = "contentPropDetails", default, skip_serializing_if = "Option::is_none")]
     pub content: Option<ContentPropertyDraft>,
     /// The columns, in order.
     pub properties: Vec<PropertyDraft>,
@@ -337,178 +350,148 @@ impl From<Schema> for SchemaDraft {
     }
 }
 
-impl FromJson for SelectOption {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let read = Self { name: object.required("name")?, color: object.optional("color")? };
-        object.finish()?;
-        Ok(read)
-    }
-}
-
-impl FromJson for PropertyDraft {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let (key, name) = (object.optional("key")?, object.required("name")?);
-        let property_type: PropertyType = object.required("type")?;
-        let kind = kind_of(property_type, &mut object)?;
-        object.finish()?;
-        Ok(Self { key, name, kind })
-    }
-}
-
-fn kind_of(property_type: PropertyType, object: &mut Object) -> Result<PropertyKind> {
-    let options: Option<Vec<SelectOption>> = object.optional("options")?;
-    let target: Option<RelationTarget> = object.optional("targetCollectionId")?;
-    let inverse_key: Option<String> = object.optional("inverseKey")?;
-    let single: Option<bool> = object.optional("single")?;
-    let is_relation = property_type == PropertyType::Relation;
-    let misplaced = [
-        ("options", options.is_some() && !property_type.has_options()),
-        ("targetCollectionId", target.is_some() && !is_relation),
-        ("inverseKey", inverse_key.is_some() && !is_relation),
-        ("single", single.is_some() && !is_relation),
-    ];
-    if let Some((name, _)) = misplaced.into_iter().find(|(_, wrong)| *wrong) {
-        return Err(Error::validation(format!(
-            "a property of type {property_type} has no such field"
-        ))
-        .at(name));
-    }
-    let options = options.unwrap_or_default();
-    Ok(match property_type {
-        PropertyType::Text => PropertyKind::Text,
-        PropertyType::Number => PropertyKind::Number,
-        PropertyType::Boolean => PropertyKind::Boolean,
-        PropertyType::Date => PropertyKind::Date,
-        PropertyType::Url => PropertyKind::Url,
-        PropertyType::Email => PropertyKind::Email,
-        PropertyType::Phone => PropertyKind::Phone,
-        PropertyType::SingleSelect => PropertyKind::SingleSelect(options),
-        PropertyType::MultiSelect => PropertyKind::MultiSelect(options),
-        PropertyType::Relation => PropertyKind::Relation(Relation {
-            target: target
-                .ok_or_else(|| Error::validation("is missing").at("targetCollectionId"))?
-                .0,
-            inverse_key,
-            single: single.unwrap_or_default(),
-            owner: false,
-        }),
-    })
-}
-
 /// The name in requests of the collection that a property is of.
-const SELF: &str = "self";
 
-struct RelationTarget(BlockId);
+/// The JSON of a property: `options` with a select, the fields after it with a relation.
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(rename = "Property"))]
+struct PropertyJson {
+    /// The key of its values in items; a request for a new property may leave it out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    key: Option<String>,
+    /// The name that is shown.
+    name: String,
+    /// The type of its values.
+    #[serde(rename = "type")]
+    property_type: PropertyType,
+    /// The options of a select.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    options: Option<Vec<SelectOption>>,
+    /// The related collection; `self` for the collection of the property.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    target_collection_id: Option<RelationTargetId>,
+    /// The key of the inverse property in the related collection.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    inverse_key: Option<String>,
+    /// Whether an item relates to at most one other; defaults to false.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    single: Option<bool>,
+}
 
-impl FromJson for RelationTarget {
-    fn from_json(value: Value) -> Result<Self> {
-        if value.as_str() == Some(SELF) {
-            Ok(Self(Relation::ITSELF))
-        } else {
-            BlockId::from_json(value).map(Self)
-        }
+/// The ID of a related collection; `self` stands for [`Relation::ITSELF`].
+#[derive(Clone, Copy)]
+pub(crate) struct RelationTargetId(BlockId);
+
+const ITSELF_NAME: &str = "self";
+
+impl std::fmt::Display for RelationTargetId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.0 == Relation::ITSELF { f.write_str(ITSELF_NAME) } else { self.0.fmt(f) }
     }
 }
 
-impl FromJson for ContentPropertyDraft {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let read = Self { key: object.optional("key")?, name: object.required("name")? };
-        object.finish()?;
-        Ok(read)
+impl std::str::FromStr for RelationTargetId {
+    type Err = Error;
+
+    /// A malformed ID is [`BlockId::NIL`], which no block has.
+    fn from_str(text: &str) -> Result<Self> {
+        let id = if text == ITSELF_NAME { Ok(Relation::ITSELF) } else { text.parse() };
+        Ok(Self(id.unwrap_or(BlockId::NIL)))
     }
 }
 
-impl FromJson for SchemaDraft {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let read = Self {
-            key: object.optional("key")?,
-            name: object.required("name")?,
-            content: object.optional("contentPropDetails")?,
-            properties: object.required("properties")?,
-        };
-        object.finish()?;
-        Ok(read)
+impl serde::Serialize for RelationTargetId {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 
-deserialize_through_json!(SelectOption, PropertyDraft, ContentPropertyDraft, SchemaDraft);
+from_text!(RelationTargetId: "an ID");
 
-impl Serialize for SelectOption {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("name", &self.name)?;
-        if let Some(color) = self.color {
-            map.serialize_entry("color", &color.to_string())?;
-        }
-        map.end()
-    }
-}
-
-impl PropertyKind {
-    fn write<M: SerializeMap>(&self, map: &mut M) -> std::result::Result<(), M::Error> {
-        map.serialize_entry("type", &self.property_type())?;
-        match self {
-            Self::SingleSelect(options) | Self::MultiSelect(options) if !options.is_empty() => {
-                map.serialize_entry("options", options)
+impl PropertyJson {
+    fn new(key: Option<String>, name: String, kind: PropertyKind) -> Self {
+        let property_type = kind.property_type();
+        let (options, relation) = match kind {
+            PropertyKind::SingleSelect(options) | PropertyKind::MultiSelect(options) => {
+                (Some(options).filter(|options| !options.is_empty()), None)
             }
-            Self::Relation(relation) => relation.write(map),
-            _ => Ok(()),
+            PropertyKind::Relation(relation) => (None, Some(relation)),
+            PropertyKind::Text
+            | PropertyKind::Number
+            | PropertyKind::Boolean
+            | PropertyKind::Date
+            | PropertyKind::Url
+            | PropertyKind::Email
+            | PropertyKind::Phone => (None, None),
+        };
+        let target_collection_id = relation.as_ref().map(|to| RelationTargetId(to.target));
+        let single = relation.as_ref().and_then(|to| to.single.then_some(true));
+        let inverse_key = relation.and_then(|to| to.inverse_key);
+        Self { key, name, property_type, options, target_collection_id, inverse_key, single }
+    }
+
+    /// Refuses fields that the type does not have.
+    fn check_fields(&self) -> Result<()> {
+        let is_relation = self.property_type == PropertyType::Relation;
+        let misplaced = [
+            ("options", self.options.is_some() && !self.property_type.has_options()),
+            ("targetCollectionId", self.target_collection_id.is_some() && !is_relation),
+            ("inverseKey", self.inverse_key.is_some() && !is_relation),
+            ("single", self.single.is_some() && !is_relation),
+        ];
+        match misplaced.into_iter().find(|(_, is_misplaced)| *is_misplaced) {
+            None => Ok(()),
+            Some((name, _)) => Err(Error::validation(format!(
+                "a property of type {} has no field {name}",
+                self.property_type
+            ))
+            .at(name)),
         }
     }
 }
 
-impl Relation {
-    fn write<M: SerializeMap>(&self, map: &mut M) -> std::result::Result<(), M::Error> {
-        if self.target == Self::ITSELF {
-            map.serialize_entry("targetCollectionId", SELF)?;
-        } else {
-            map.serialize_entry("targetCollectionId", &self.target)?;
-        }
-        given(map, "inverseKey", self.inverse_key.as_ref())?;
-        given(map, "single", self.single.then_some(&true))
+impl From<Property> for PropertyJson {
+    fn from(Property { key, name, kind }: Property) -> Self {
+        Self::new(Some(key), name, kind)
     }
 }
 
-impl Serialize for Property {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("key", &self.key)?;
-        map.serialize_entry("name", &self.name)?;
-        self.kind.write(&mut map)?;
-        map.end()
+impl From<PropertyDraft> for PropertyJson {
+    fn from(PropertyDraft { key, name, kind }: PropertyDraft) -> Self {
+        Self::new(key, name, kind)
     }
 }
 
-impl Serialize for PropertyDraft {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        given(&mut map, "key", self.key.as_ref())?;
-        map.serialize_entry("name", &self.name)?;
-        self.kind.write(&mut map)?;
-        map.end()
-    }
-}
+impl TryFrom<PropertyJson> for PropertyDraft {
+    type Error = Refused;
 
-impl Serialize for ContentPropertyDraft {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        given(&mut map, "key", self.key.as_ref())?;
-        map.serialize_entry("name", &self.name)?;
-        map.end()
-    }
-}
-
-impl Serialize for SchemaDraft {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        given(&mut map, "key", self.key.as_ref())?;
-        map.serialize_entry("name", &self.name)?;
-        given(&mut map, "contentPropDetails", self.content.as_ref())?;
-        map.serialize_entry("properties", &self.properties)?;
-        map.end()
+    fn try_from(json: PropertyJson) -> Result<Self, Refused> {
+        json.check_fields()?;
+        let options = json.options.unwrap_or_default();
+        let kind = match json.property_type {
+            PropertyType::Text => PropertyKind::Text,
+            PropertyType::Number => PropertyKind::Number,
+            PropertyType::Boolean => PropertyKind::Boolean,
+            PropertyType::Date => PropertyKind::Date,
+            PropertyType::Url => PropertyKind::Url,
+            PropertyType::Email => PropertyKind::Email,
+            PropertyType::Phone => PropertyKind::Phone,
+            PropertyType::SingleSelect => PropertyKind::SingleSelect(options),
+            PropertyType::MultiSelect => PropertyKind::MultiSelect(options),
+            PropertyType::Relation => {
+                let target = json.target_collection_id;
+                let target = target.ok_or_else(|| missing_field("targetCollectionId"))?.0;
+                let single = json.single.unwrap_or_default();
+                PropertyKind::Relation(Relation {
+                    target,
+                    inverse_key: json.inverse_key,
+                    single,
+                    owner: false,
+                })
+            }
+        };
+        Ok(Self { key: json.key, name: json.name, kind })
     }
 }

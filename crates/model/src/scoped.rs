@@ -2,10 +2,9 @@
 //! documents are kept nor the space's own change log.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
-use serde_json::Value;
 
-use crate::json::{FromJson, Object, deserialize_through_json};
-use crate::{Author, BlockId, Day, DocumentId, Result, Timestamp};
+use crate::json::{is_default, or_default};
+use crate::{Author, BlockId, Day, DocumentId, Timestamp};
 
 /// Lists the documents of a scope. As JSON: `{"fetchMetadata": true}`.
 ///
@@ -14,9 +13,15 @@ use crate::{Author, BlockId, Day, DocumentId, Result, Timestamp};
 /// assert_eq!(ListScopedDocuments::new().with_metadata(), serde_json::from_str(r#"{"fetchMetadata": true}"#)?);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
+)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct ListScopedDocuments {
     /// Whether the times are shown.
+    #[serde(rename = "fetchMetadata", default, deserialize_with = "or_default")]
+    #[serde(skip_serializing_if = "is_default")]
     pub metadata: bool,
 }
 
@@ -30,25 +35,6 @@ impl ListScopedDocuments {
     pub fn with_metadata(mut self) -> Self {
         self.metadata = true;
         self
-    }
-}
-
-impl FromJson for ListScopedDocuments {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let metadata = object.optional("fetchMetadata")?.unwrap_or_default();
-        object.finish()?;
-        Ok(Self { metadata })
-    }
-}
-
-impl Serialize for ListScopedDocuments {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        if self.metadata {
-            map.serialize_entry("fetchMetadata", &true)?;
-        }
-        map.end()
     }
 }
 
@@ -118,5 +104,3 @@ impl Serialize for ScopedChange {
         map.end()
     }
 }
-
-deserialize_through_json!(ListScopedDocuments);

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
+use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::requests::given;
 use crate::{BlockId, DocumentId, Timestamp};
@@ -27,23 +27,12 @@ pub struct SearchMatch {
     pub times: Option<(Timestamp, Timestamp)>,
 }
 
-/// Byte ranges as a list of objects.
-struct Ranges<'a>(&'a [Range<usize>]);
-
-impl Serialize for Ranges<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut list = serializer.serialize_seq(Some(self.0.len()))?;
-        self.0.iter().try_for_each(|range| list.serialize_element(range))?;
-        list.end()
-    }
-}
-
 impl Serialize for SearchMatch {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("exposedDocumentId", &self.document_id)?;
         map.serialize_entry("markdown", &self.markdown)?;
-        map.serialize_entry("highlights", &Ranges(&self.highlights))?;
+        map.serialize_entry("highlights", &self.highlights)?;
         map.serialize_entry("blockIds", &self.block_ids)?;
         map.serialize_entry("score", &self.score)?;
         given(&mut map, "createdAt", self.times.as_ref().map(|(created, _)| created))?;
@@ -54,6 +43,7 @@ impl Serialize for SearchMatch {
 
 /// A page that a block stands in. As JSON: `{"id", "content"}`.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct PathStep {
     /// The page.
     pub id: BlockId,
@@ -63,6 +53,7 @@ pub struct PathStep {
 
 /// A block near a match. As JSON: `{"blockId", "markdown"}`.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ContextBlock {
     /// The block.
@@ -75,7 +66,9 @@ pub struct ContextBlock {
 ///
 /// As JSON: `{"blockId", "markdown", "ranges": [{"start", "end"}], "pageBlockPath": [{"id",
 /// "content"}], "beforeBlocks", "afterBlocks"}`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct BlockMatch {
     /// The block.
     pub block_id: BlockId,
@@ -85,22 +78,12 @@ pub struct BlockMatch {
     /// matches without taking a letter is nowhere.
     pub ranges: Vec<Range<usize>>,
     /// The pages that it stands in, the document's root first.
+    #[serde(rename = "pageBlockPath")]
     pub path: Vec<PathStep>,
     /// The blocks before it in reading order, the nearest last.
+    #[serde(rename = "beforeBlocks")]
     pub before: Vec<ContextBlock>,
     /// The blocks after it, the nearest first.
+    #[serde(rename = "afterBlocks")]
     pub after: Vec<ContextBlock>,
-}
-
-impl Serialize for BlockMatch {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("blockId", &self.block_id)?;
-        map.serialize_entry("markdown", &self.markdown)?;
-        map.serialize_entry("ranges", &Ranges(&self.ranges))?;
-        map.serialize_entry("pageBlockPath", &self.path)?;
-        map.serialize_entry("beforeBlocks", &self.before)?;
-        map.serialize_entry("afterBlocks", &self.after)?;
-        map.end()
-    }
 }

@@ -3,7 +3,7 @@
 use serde::ser::{Serialize, Serializer};
 use serde_json::Value;
 
-use crate::json::{FromJson, quoted, wire_enum};
+use crate::json::{deserialize_by, quoted, wire_enum};
 use crate::{Error, Result};
 
 wire_enum! {
@@ -169,16 +169,16 @@ impl Serialize for Decorations {
     }
 }
 
-impl FromJson for Decorations {
-    fn from_json(value: Value) -> Result<Self> {
+impl Decorations {
+    fn read(value: Value) -> Result<Self> {
         let mut read = Self::default();
-        for (index, name) in Vec::<String>::from_json(value)?.into_iter().enumerate() {
+        for (index, name) in crate::json::read::<Vec<String>>(value)?.into_iter().enumerate() {
             let flag = match name.as_str() {
                 "callout" => &mut read.callout,
                 "quote" => &mut read.quote,
                 other => {
                     let message =
-                        format!("unknown value {}, expected one of callout, quote", quoted(other));
+                        format!("unknown decoration {}, expected callout or quote", quoted(other));
                     return Err(Error::validation(message).at(format_args!("[{index}]")));
                 }
             };
@@ -187,6 +187,8 @@ impl FromJson for Decorations {
         Ok(read)
     }
 }
+
+deserialize_by!(Decorations: Self::read);
 
 /// How a text or a page looks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -1,10 +1,7 @@
 //! What makes a block a task.
 
-use serde::ser::{Serialize, SerializeMap, Serializer};
-use serde_json::Value;
-
-use crate::json::{FromJson, Object, deserialize_through_json, wire_enum};
-use crate::{BlockId, Day, DayRef, DocumentId, Error, Result, Timestamp};
+use crate::json::{nullable, or_default, wire_enum};
+use crate::{BlockId, Day, DayRef, DocumentId, Error, Result, TaskDestination, Timestamp};
 
 wire_enum! {
     /// How far a task is.
@@ -20,17 +17,26 @@ wire_enum! {
 }
 
 /// The task that a block is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
+)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct TaskInfo {
     /// How far it is.
+    #[serde(default, deserialize_with = "or_default")]
     pub state: TaskState,
     /// The day it is planned for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schedule_date: Option<Day>,
     /// The day it must be done by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline_date: Option<Day>,
     /// When it was completed; only where the state is `done`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completed_at: Option<Timestamp>,
     /// When it was given up; only where the state is `canceled`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub canceled_at: Option<Timestamp>,
 }
 
@@ -52,45 +58,11 @@ impl TaskInfo {
     }
 }
 
-impl Serialize for TaskInfo {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("state", &self.state)?;
-        for (name, day) in
-            [("scheduleDate", self.schedule_date), ("deadlineDate", self.deadline_date)]
-        {
-            if let Some(day) = day {
-                map.serialize_entry(name, &day)?;
-            }
-        }
-        for (name, instant) in
-            [("completedAt", self.completed_at), ("canceledAt", self.canceled_at)]
-        {
-            if let Some(instant) = instant {
-                map.serialize_entry(name, &instant)?;
-            }
-        }
-        map.end()
-    }
-}
-
-impl FromJson for TaskInfo {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let read = Self {
-            state: object.optional("state")?.unwrap_or_default(),
-            schedule_date: object.nullable("scheduleDate")?.flatten(),
-            deadline_date: object.nullable("deadlineDate")?.flatten(),
-            completed_at: object.nullable("completedAt")?.flatten(),
-            canceled_at: object.nullable("canceledAt")?.flatten(),
-        };
-        object.finish()?;
-        Ok(read)
-    }
-}
-
 /// Where a task is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
+#[serde(into = "TaskDestination")]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(from = "TaskDestination"))]
 pub enum TaskLocation {
     /// In the inbox.
     Inbox,
@@ -100,26 +72,19 @@ pub enum TaskLocation {
     Document(DocumentId),
 }
 
-impl Serialize for TaskLocation {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        match self {
-            Self::Inbox => map.serialize_entry("type", "inbox")?,
-            Self::DailyNote(day) => {
-                map.serialize_entry("type", "dailyNote")?;
-                map.serialize_entry("date", day)?;
-            }
-            Self::Document(document) => {
-                map.serialize_entry("type", "document")?;
-                map.serialize_entry("documentId", document)?;
-            }
+impl From<TaskLocation> for TaskDestination {
+    fn from(location: TaskLocation) -> Self {
+        match location {
+            TaskLocation::Inbox => Self::Inbox,
+            TaskLocation::DailyNote(day) => Self::DailyNote(day.into()),
+            TaskLocation::Document(document) => Self::Document(document),
         }
-        map.end()
     }
 }
 
 /// A block that is a task, as the task operations show it.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct Task {
     /// The block's ID.
     pub id: BlockId,
@@ -134,17 +99,24 @@ pub struct Task {
 
 /// A change to a task, as the `taskInfo` of a request: what is given changes, `null` clears, the
 /// rest stays.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct TaskPatch {
     /// `state`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<TaskState>,
     /// `scheduleDate`.
+    #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
     pub schedule_date: Option<Option<DayRef>>,
     /// `deadlineDate`.
+    #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
     pub deadline_date: Option<Option<DayRef>>,
     /// `completedAt`.
+    #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
     pub completed_at: Option<Option<Timestamp>>,
     /// `canceledAt`.
+    #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
     pub canceled_at: Option<Option<Timestamp>>,
 }
 
@@ -228,28 +200,38 @@ fn stamp(
         // the old state.
         Some(Some(_)) if !belongs && given == Some(present) => Ok(None),
         Some(Some(_)) if !belongs => {
-            Err(Error::validation("the task's state has no such stamp").at(name))
+            Err(Error::validation(format!("the state of the task has no {name}")).at(name))
         }
-        Some(None) if belongs => {
-            Err(Error::validation("the task's state has this stamp, it cannot be cleared").at(name))
-        }
+        Some(None) if belongs => Err(Error::validation(format!(
+            "the state of the task has {name}: it cannot be cleared"
+        ))
+        .at(name)),
         Some(given) => Ok(given),
     }
 }
 
-impl FromJson for TaskPatch {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let read = Self {
-            state: object.optional("state")?,
-            schedule_date: object.nullable("scheduleDate")?,
-            deadline_date: object.nullable("deadlineDate")?,
-            completed_at: object.nullable("completedAt")?,
-            canceled_at: object.nullable("canceledAt")?,
-        };
-        object.finish()?;
-        Ok(read)
+impl TaskInfo {
+    /// The change that makes any task this one. Stamps that are missing are left to the state.
+    pub(crate) fn as_change(self) -> TaskPatch {
+        TaskPatch {
+            state: Some(self.state),
+            schedule_date: Some(self.schedule_date.map(DayRef::Date)),
+            deadline_date: Some(self.deadline_date.map(DayRef::Date)),
+            completed_at: self.completed_at.map(Some),
+            canceled_at: self.canceled_at.map(Some),
+        }
     }
 }
 
-deserialize_through_json!(TaskInfo, TaskPatch);
+impl TaskPatch {
+    /// This change and then that one, as one.
+    pub(crate) fn then(self, next: Self) -> Self {
+        Self {
+            state: next.state.or(self.state),
+            schedule_date: next.schedule_date.or(self.schedule_date),
+            deadline_date: next.deadline_date.or(self.deadline_date),
+            completed_at: next.completed_at.or(self.completed_at),
+            canceled_at: next.canceled_at.or(self.canceled_at),
+        }
+    }
+}

@@ -1,12 +1,14 @@
 //! Instants, days, and where the present comes from.
 
 use std::fmt;
+use std::marker::PhantomData;
 use std::str::FromStr;
 use std::sync::Arc;
 
 use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 
+use crate::json::TextVisitor;
 use crate::{Error, Result};
 
 /// Where the present comes from. Nothing in Leafbase reads the system's clock but the engine's
@@ -129,8 +131,7 @@ impl Serialize for Timestamp {
 impl<'de> Deserialize<'de> for Timestamp {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         if deserializer.is_human_readable() {
-            let text = String::deserialize(deserializer)?;
-            text.parse().map_err(serde::de::Error::custom)
+            deserializer.deserialize_str(TextVisitor { expected: "an instant", read: PhantomData })
         } else {
             let millis = i64::deserialize(deserializer)?;
             let read = Self::from_millis(millis);
@@ -264,16 +265,15 @@ impl FromStr for Day {
     }
 }
 
-impl Serialize for Day {
+impl Serialize for DayRef {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
-impl<'de> Deserialize<'de> for Day {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        text.parse().map_err(serde::de::Error::custom)
+impl Serialize for Day {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 

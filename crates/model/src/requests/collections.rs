@@ -4,11 +4,12 @@
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value};
 
-use super::blocks::max_depth;
+use super::blocks::MaxDepth;
 use super::{Paging, given};
-use crate::json::{FromJson, Object, deserialize_through_json, one_or_many, wire_enum, wrong_type};
-use crate::position::{Edge, Position, PositionTarget};
-use crate::{BlockDraft, BlockId, DocumentId, Error, Result, SchemaDraft};
+use crate::json::{Object, deserialize_by, is_default, one_or_many, or_default, wire_enum};
+#[cfg(feature = "schemars")]
+use crate::json_schemas::OneOrMany;
+use crate::{BlockDraft, BlockId, DocumentId, Error, Position, Result, SchemaDraft};
 
 wire_enum! {
     /// Whether the documents that a request names are those that count, or those that don't.
@@ -23,12 +24,17 @@ wire_enum! {
 
 /// Lists collections. As JSON: `{"documentIds": [".."], "documentFilterMode": "exclude"}`; without
 /// `documentIds` those of all documents.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct ListCollections {
     /// The documents; none for all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schemars", schemars(with = "Option<OneOrMany<DocumentId>>"))]
     pub document_ids: Option<Vec<DocumentId>>,
     /// What the documents are named for, if the request says so. For scoped connections; the full
     /// space takes `include` alone.
+    #[serde(rename = "documentFilterMode", skip_serializing_if = "Option::is_none")]
     pub mode: Option<DocumentFilterMode>,
 }
 
@@ -36,29 +42,6 @@ impl ListCollections {
     /// Those of these documents.
     pub fn of(documents: impl IntoIterator<Item = DocumentId>) -> Self {
         Self { document_ids: Some(documents.into_iter().collect()), mode: None }
-    }
-}
-
-impl FromJson for ListCollections {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let ids = object.take("documentIds").map(one_or_many).transpose();
-        let document_ids = ids.map_err(|error| error.at("documentIds"))?;
-        let mode = object.optional("documentFilterMode")?;
-        object.finish()?;
-        if mode.is_some() && document_ids.is_none() {
-            return Err(Error::validation("needs documentIds").at("documentFilterMode"));
-        }
-        Ok(Self { document_ids, mode })
-    }
-}
-
-impl Serialize for ListCollections {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        given(&mut map, "documentIds", self.document_ids.as_ref())?;
-        given(&mut map, "documentFilterMode", self.mode.as_ref())?;
-        map.end()
     }
 }
 
@@ -72,11 +55,14 @@ impl Serialize for ListCollections {
 /// let request = CreateCollection::new(schema, library); // at the end of the document
 /// # assert_eq!(request.schema.properties.len(), 2);
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct CreateCollection {
     /// What its items look like.
     pub schema: SchemaDraft,
     /// Where it goes.
+    #[serde(default, deserialize_with = "or_default")]
     pub position: Position,
 }
 
@@ -84,27 +70,6 @@ impl CreateCollection {
     /// A collection with this schema, here.
     pub fn new(schema: SchemaDraft, position: impl Into<Position>) -> Self {
         Self { schema, position: position.into() }
-    }
-}
-
-impl FromJson for CreateCollection {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let (schema, position) = (object.required("schema")?, object.optional("position")?);
-        object.finish()?;
-        Ok(Self {
-            schema,
-            position: position.unwrap_or(Position::Within(Edge::End, PositionTarget::Unnamed)),
-        })
-    }
-}
-
-impl Serialize for CreateCollection {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("schema", &self.schema)?;
-        map.serialize_entry("position", &self.position)?;
-        map.end()
     }
 }
 
@@ -121,13 +86,17 @@ wire_enum! {
 
 /// Reads a schema. As JSON: `{"collectionId": "..", "format": "schema"}`. With
 /// `allowNewSelectOptions` the JSON Schema is that of requests that have this flag.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct GetSchema {
     /// The collection.
     pub collection_id: BlockId,
     /// How it is shown.
+    #[serde(default, deserialize_with = "or_default")]
     pub format: SchemaFormat,
     /// Whether the JSON Schema takes options that are new.
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "is_default")]
     pub allow_new_select_options: bool,
 }
 
@@ -136,44 +105,6 @@ impl GetSchema {
     pub fn new(collection: BlockId, format: SchemaFormat) -> Self {
         Self { collection_id: collection, format, allow_new_select_options: false }
     }
-}
-
-impl FromJson for GetSchema {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let read = Self {
-            collection_id: object.required("collectionId")?,
-            format: object.optional("format")?.unwrap_or_default(),
-            allow_new_select_options: flag(&mut object, NEW_OPTIONS)?,
-        };
-        object.finish()?;
-        Ok(read)
-    }
-}
-
-impl Serialize for GetSchema {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("collectionId", &self.collection_id)?;
-        map.serialize_entry("format", &self.format)?;
-        write_flag(&mut map, NEW_OPTIONS, self.allow_new_select_options)?;
-        map.end()
-    }
-}
-
-const NEW_OPTIONS: &str = "allowNewSelectOptions";
-const DROP: &str = "dropUnconvertible";
-
-pub(super) fn flag(object: &mut Object, name: &str) -> Result<bool> {
-    Ok(object.optional(name)?.unwrap_or_default())
-}
-
-fn write_flag<M: SerializeMap>(
-    map: &mut M,
-    name: &'static str,
-    flag: bool,
-) -> std::result::Result<(), M::Error> {
-    given(map, name, flag.then_some(&true))
 }
 
 /// Gives a collection another schema: all of it, properties that are not named go with their
@@ -186,13 +117,16 @@ fn write_flag<M: SerializeMap>(
 /// let request = ReplaceSchema::new(books, SchemaDraft::new("Books", [pages])).dropping_unconvertible();
 /// assert!(request.drop_unconvertible);
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct ReplaceSchema {
     /// The collection.
     pub collection_id: BlockId,
     /// What its items look like from now on.
     pub schema: SchemaDraft,
     /// Whether values that do not fit any more are dropped. Otherwise they are in the way.
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "is_default")]
     pub drop_unconvertible: bool,
 }
 
@@ -209,29 +143,6 @@ impl ReplaceSchema {
     }
 }
 
-impl FromJson for ReplaceSchema {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let read = Self {
-            collection_id: object.required("collectionId")?,
-            schema: object.required("schema")?,
-            drop_unconvertible: flag(&mut object, DROP)?,
-        };
-        object.finish()?;
-        Ok(read)
-    }
-}
-
-impl Serialize for ReplaceSchema {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("collectionId", &self.collection_id)?;
-        map.serialize_entry("schema", &self.schema)?;
-        write_flag(&mut map, DROP, self.drop_unconvertible)?;
-        map.end()
-    }
-}
-
 /// Reads the items of a collection, in its order. As JSON: `{"collectionId": "..", "maxDepth": 0,
 /// "limit": 50, "cursor": ".."}`.
 ///
@@ -242,13 +153,19 @@ impl Serialize for ReplaceSchema {
 /// assert_eq!(GetItems::of(books).depth(0).limit(50), serde_json::from_str(json)?);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(deny_unknown_fields))]
 pub struct GetItems {
     /// The collection.
     pub collection_id: BlockId,
     /// How many levels of their pages: none for all, 0 for the properties alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schemars", schemars(with = "MaxDepth"))]
     pub max_depth: Option<usize>,
     /// How many, and from where on.
+    #[serde(flatten)]
     pub paging: Paging,
 }
 
@@ -280,26 +197,6 @@ impl GetItems {
 impl From<BlockId> for GetItems {
     fn from(collection: BlockId) -> Self {
         Self::of(collection)
-    }
-}
-
-impl FromJson for GetItems {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let collection_id = object.required("collectionId")?;
-        let (max_depth, paging) = (max_depth(&mut object)?, Paging::take(&mut object)?);
-        object.finish()?;
-        Ok(Self { collection_id, max_depth, paging })
-    }
-}
-
-impl Serialize for GetItems {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("collectionId", &self.collection_id)?;
-        given(&mut map, "maxDepth", self.max_depth.as_ref())?;
-        self.paging.write(&mut map)?;
-        map.end()
     }
 }
 
@@ -348,32 +245,6 @@ fn titled(title: impl Into<String>) -> Map<String, Value> {
     Map::from_iter([("title".to_owned(), Value::String(title.into()))])
 }
 
-/// What is left of an item, which is an object.
-fn rest(object: Object) -> Map<String, Value> {
-    match object.rest() {
-        Value::Object(fields) => fields,
-        _ => Map::new(),
-    }
-}
-
-impl FromJson for Map<String, Value> {
-    fn from_json(value: Value) -> Result<Self> {
-        match value {
-            Value::Object(fields) => Ok(fields),
-            other => Err(wrong_type("an object", &other)),
-        }
-    }
-}
-
-impl FromJson for ItemDraft {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let properties = object.optional("properties")?.unwrap_or_default();
-        let content = object.optional("content")?.unwrap_or_default();
-        Ok(Self { fields: rest(object), properties, content })
-    }
-}
-
 fn write_fields<M: SerializeMap>(
     map: &mut M,
     fields: &Map<String, Value>,
@@ -409,7 +280,9 @@ impl Serialize for ItemDraft {
 /// assert_eq!(serde_json::to_value(request)?, json);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct AddItems {
     /// The collection.
     pub collection_id: BlockId,
@@ -417,6 +290,7 @@ pub struct AddItems {
     pub items: Vec<ItemDraft>,
     /// Whether an option that a select does not have yet is added to the schema. Otherwise it is
     /// refused.
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "is_default")]
     pub allow_new_select_options: bool,
 }
 
@@ -431,29 +305,6 @@ impl AddItems {
     pub fn allowing_new_select_options(mut self) -> Self {
         self.allow_new_select_options = true;
         self
-    }
-}
-
-impl FromJson for AddItems {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let read = Self {
-            collection_id: object.required("collectionId")?,
-            items: object.required("items")?,
-            allow_new_select_options: flag(&mut object, NEW_OPTIONS)?,
-        };
-        object.finish()?;
-        Ok(read)
-    }
-}
-
-impl Serialize for AddItems {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("collectionId", &self.collection_id)?;
-        map.serialize_entry("items", &self.items)?;
-        write_flag(&mut map, NEW_OPTIONS, self.allow_new_select_options)?;
-        map.end()
     }
 }
 
@@ -497,15 +348,6 @@ impl ItemUpdate {
     }
 }
 
-impl FromJson for ItemUpdate {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let id = object.required("id")?;
-        let properties = object.optional("properties")?.unwrap_or_default();
-        Ok(Self { id, fields: rest(object), properties })
-    }
-}
-
 impl Serialize for ItemUpdate {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
@@ -517,7 +359,9 @@ impl Serialize for ItemUpdate {
 
 /// Changes items. As JSON: `{"collectionId": "..", "itemsToUpdate": [{"id": ".."}],
 /// "allowNewSelectOptions": true}`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct UpdateItems {
     /// The collection.
     pub collection_id: BlockId,
@@ -525,6 +369,7 @@ pub struct UpdateItems {
     pub items_to_update: Vec<ItemUpdate>,
     /// Whether an option that a select does not have yet is added to the schema. Otherwise it is
     /// refused.
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "is_default")]
     pub allow_new_select_options: bool,
 }
 
@@ -542,36 +387,16 @@ impl UpdateItems {
     }
 }
 
-impl FromJson for UpdateItems {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let read = Self {
-            collection_id: object.required("collectionId")?,
-            items_to_update: object.required("itemsToUpdate")?,
-            allow_new_select_options: flag(&mut object, NEW_OPTIONS)?,
-        };
-        object.finish()?;
-        Ok(read)
-    }
-}
-
-impl Serialize for UpdateItems {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("collectionId", &self.collection_id)?;
-        map.serialize_entry("itemsToUpdate", &self.items_to_update)?;
-        write_flag(&mut map, NEW_OPTIONS, self.allow_new_select_options)?;
-        map.end()
-    }
-}
-
 /// Deletes items with their pages. As JSON: `{"collectionId": "..", "idsToDelete": [".."]}`.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct DeleteItems {
     /// The collection.
     pub collection_id: BlockId,
     /// The items.
+    #[serde(deserialize_with = "one_or_many")]
+    #[cfg_attr(feature = "schemars", schemars(with = "OneOrMany<BlockId>"))]
     pub ids_to_delete: Vec<BlockId>,
 }
 
@@ -582,28 +407,52 @@ impl DeleteItems {
     }
 }
 
-impl FromJson for DeleteItems {
-    fn from_json(value: Value) -> Result<Self> {
+impl ListCollections {
+    fn read(value: Value) -> Result<Self> {
         let mut object = Object::new(value)?;
-        let collection_id = object.required("collectionId")?;
-        let ids = object
-            .take("idsToDelete")
-            .ok_or_else(|| Error::validation("is missing").at("idsToDelete"))?;
-        let ids_to_delete = one_or_many(ids).map_err(|error| error.at("idsToDelete"))?;
+        let document_ids = object.one_or_many("documentIds")?;
+        let mode = object.optional("documentFilterMode")?;
         object.finish()?;
-        Ok(Self { collection_id, ids_to_delete })
+        if mode.is_some() && document_ids.is_none() {
+            let message = "documentFilterMode needs documentIds";
+            return Err(Error::validation(message).at("documentFilterMode"));
+        }
+        Ok(Self { document_ids, mode })
     }
 }
 
-deserialize_through_json!(
-    ListCollections,
-    CreateCollection,
-    GetSchema,
-    ReplaceSchema,
-    GetItems,
-    ItemDraft,
-    AddItems,
-    ItemUpdate,
-    UpdateItems,
-    DeleteItems,
+impl GetItems {
+    fn read(value: Value) -> Result<Self> {
+        let mut object = Object::new(value)?;
+        let collection_id = object.required("collectionId")?;
+        let MaxDepth(max_depth) = object.optional("maxDepth")?.unwrap_or_default();
+        let paging = Paging::take(&mut object)?;
+        object.finish()?;
+        Ok(Self { collection_id, max_depth, paging })
+    }
+}
+
+impl ItemDraft {
+    fn read(value: Value) -> Result<Self> {
+        let mut object = Object::new(value)?;
+        let properties = object.optional("properties")?.unwrap_or_default();
+        let content = object.optional("content")?.unwrap_or_default();
+        Ok(Self { fields: object.rest(), properties, content })
+    }
+}
+
+impl ItemUpdate {
+    fn read(value: Value) -> Result<Self> {
+        let mut object = Object::new(value)?;
+        let id = object.required("id")?;
+        let properties = object.optional("properties")?.unwrap_or_default();
+        Ok(Self { id, fields: object.rest(), properties })
+    }
+}
+
+deserialize_by!(
+    ListCollections: Self::read,
+    GetItems: Self::read,
+    ItemDraft: Self::read,
+    ItemUpdate: Self::read,
 );

@@ -1,14 +1,11 @@
 //! The comment operations.
 
-use serde::ser::{Serialize, SerializeMap, Serializer};
-use serde_json::Value;
-
-use crate::json::{FromJson, Object, deserialize_through_json};
-use crate::{BlockId, CommentId, Result};
+use crate::{BlockId, CommentId};
 
 /// A comment that is to be made. As JSON: `{"blockId": "..", "content": ".."}`.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct CommentDraft {
     /// The block that it is on.
     pub block_id: BlockId,
@@ -23,16 +20,6 @@ impl CommentDraft {
     }
 }
 
-impl FromJson for CommentDraft {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let read =
-            Self { block_id: object.required("blockId")?, content: object.required("content")? };
-        object.finish()?;
-        Ok(read)
-    }
-}
-
 /// Adds comments to blocks. As JSON: `{"comments": [{"blockId": "..", "content": ".."}]}`.
 ///
 /// ```
@@ -42,7 +29,9 @@ impl FromJson for CommentDraft {
 /// assert_eq!(AddComments::new([CommentDraft::new(block, "when?")]), serde_json::from_str(json)?);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct AddComments {
     /// The comments; those on the same block stay in this order.
     pub comments: Vec<CommentDraft>,
@@ -55,29 +44,11 @@ impl AddComments {
     }
 }
 
-impl FromJson for AddComments {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let comments = object.required("comments")?;
-        object.finish()?;
-        Ok(Self { comments })
-    }
-}
-
-impl Serialize for AddComments {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(1))?;
-        map.serialize_entry("comments", &self.comments)?;
-        map.end()
-    }
-}
-
 /// A comment that was added. As JSON: `{"commentId": ".."}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct AddedComment {
     /// Its ID.
     pub comment_id: CommentId,
 }
-
-deserialize_through_json!(CommentDraft, AddComments);

@@ -1,10 +1,16 @@
 //! The document operations: list, create, delete, move, restore, purge.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use super::{Paging, given};
-use crate::json::{FromJson, Object, deserialize_through_json, one_or_many, wire_enum, wrong_type};
+use crate::json::{
+    Object, Refused, deserialize_by, is_default, one_or_many, optional_one_or_many, or_default,
+    read, wire_enum,
+};
+#[cfg(feature = "schemars")]
+use crate::json_schemas::OneOrMany;
 use crate::{
     BlockData, BlockDraft, BuiltInLocation, DayRef, Destination, DocumentId, Error, FolderId,
     FolderRef, Result,
@@ -78,10 +84,10 @@ impl DocumentFilter {
         let modified = range("lastModifiedDateGte", "lastModifiedDateLte")?;
         let daily_note = range("dailyNoteDateGte", "dailyNoteDateLte")?;
         let location = object.optional("location")?;
-        let named =
-            object.take(folders).map(one_or_many).transpose().map_err(|error| error.at(folders))?;
+        let named = object.one_or_many(folders)?;
         if location.is_some() && named.is_some() {
-            return Err(Error::validation("cannot be combined with location").at(folders));
+            return Err(Error::validation(format!("{folders} cannot be combined with location"))
+                .at(folders));
         }
         Ok(Self { location, folders: named, created, modified, daily_note })
     }
@@ -221,8 +227,8 @@ impl ListDocuments {
     }
 }
 
-impl FromJson for ListDocuments {
-    fn from_json(value: Value) -> Result<Self> {
+impl ListDocuments {
+    fn read(value: Value) -> Result<Self> {
         let mut object = Object::new(value)?;
         let read = Self {
             filter: DocumentFilter::take(&mut object, "folderId")?,
@@ -235,6 +241,8 @@ impl FromJson for ListDocuments {
         Ok(read)
     }
 }
+
+deserialize_by!(ListDocuments: Self::read);
 
 impl Serialize for ListDocuments {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -259,11 +267,16 @@ impl Serialize for ListDocuments {
 /// assert_eq!(request, CreateDocuments::titled(["Trip"]).at(Destination::Templates));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct CreateDocuments {
     /// The documents: each a page with its content.
+    #[serde(deserialize_with = "document_drafts")]
+    #[cfg_attr(feature = "schemars", schemars(with = "Vec<crate::json_schemas::PageDraft>"))]
     pub documents: Vec<BlockDraft>,
     /// Where they are kept.
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "is_default")]
     pub destination: Destination,
 }
 
@@ -291,36 +304,25 @@ impl CreateDocuments {
     }
 }
 
-/// The draft of a document: a page, whether or not it says so.
+/// The draft of a document: a page, whose `type` may be left out.
 struct DocumentDraft(BlockDraft);
 
-impl FromJson for DocumentDraft {
-    fn from_json(mut value: Value) -> Result<Self> {
+impl DocumentDraft {
+    fn read(mut value: Value) -> Result<Self> {
         if let Value::Object(fields) = &mut value {
             fields.entry("type").or_insert_with(|| Value::from("page"));
         }
-        BlockDraft::from_json(value).map(Self)
+        read(value).map(Self)
     }
 }
 
-impl FromJson for CreateDocuments {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let documents: Vec<DocumentDraft> = object.required("documents")?;
-        let destination = object.optional("destination")?.unwrap_or_default();
-        object.finish()?;
-        Ok(Self { documents: documents.into_iter().map(|draft| draft.0).collect(), destination })
-    }
-}
+deserialize_by!(DocumentDraft: Self::read);
 
-impl Serialize for CreateDocuments {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("documents", &self.documents)?;
-        let elsewhere = self.destination != Destination::Unsorted;
-        given(&mut map, "destination", elsewhere.then_some(&self.destination))?;
-        map.end()
-    }
+fn document_drafts<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Vec<BlockDraft>, D::Error> {
+    let drafts: Vec<DocumentDraft> = Deserialize::deserialize(deserializer)?;
+    Ok(drafts.into_iter().map(|draft| draft.0).collect())
 }
 
 /// Makes a document as a copy of a template. As JSON: `{"templateId": "..", "title": "..",
@@ -333,13 +335,17 @@ impl Serialize for CreateDocuments {
 /// assert_eq!(CreateFromTemplate::new(template).titled("Trip to Lisbon"), serde_json::from_str(json)?);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct CreateFromTemplate {
     /// The template.
     pub template_id: DocumentId,
     /// The title of the copy; the template's if none is given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// Where the copy is kept.
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "is_default")]
     pub destination: Destination,
 }
 
@@ -362,43 +368,14 @@ impl CreateFromTemplate {
     }
 }
 
-impl FromJson for CreateFromTemplate {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let read = Self {
-            template_id: object.required("templateId")?,
-            title: object.optional("title")?,
-            destination: object.optional("destination")?.unwrap_or_default(),
-        };
-        object.finish()?;
-        Ok(read)
-    }
-}
-
-impl Serialize for CreateFromTemplate {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("templateId", &self.template_id)?;
-        given(&mut map, "title", self.title.as_ref())?;
-        let elsewhere = self.destination != Destination::Unsorted;
-        given(&mut map, "destination", elsewhere.then_some(&self.destination))?;
-        map.end()
-    }
-}
-
-fn document_ids(object: &mut Object) -> Result<Option<Vec<DocumentId>>> {
-    object.take("documentIds").map(one_or_many).transpose().map_err(|error| error.at("documentIds"))
-}
-
-fn missing() -> Error {
-    Error::validation("is missing").at("documentIds")
-}
-
 /// Puts documents into the trash. As JSON: `{"documentIds": [".."]}`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct DeleteDocuments {
     /// The documents.
+    #[serde(deserialize_with = "one_or_many")]
+    #[cfg_attr(feature = "schemars", schemars(with = "OneOrMany<DocumentId>"))]
     pub document_ids: Vec<DocumentId>,
 }
 
@@ -415,15 +392,6 @@ impl From<DocumentId> for DeleteDocuments {
     }
 }
 
-impl FromJson for DeleteDocuments {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let document_ids = document_ids(&mut object)?.ok_or_else(missing)?;
-        object.finish()?;
-        Ok(Self { document_ids })
-    }
-}
-
 /// Moves documents, also out of the trash. As JSON: `{"documentIds": [".."], "destination":
 /// {"destination": "unsorted"}}`.
 ///
@@ -435,10 +403,13 @@ impl FromJson for DeleteDocuments {
 /// assert_eq!(MoveDocuments::new([trip], travel).destination, Destination::Folder(travel));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct MoveDocuments {
     /// The documents.
+    #[serde(deserialize_with = "one_or_many")]
+    #[cfg_attr(feature = "schemars", schemars(with = "OneOrMany<DocumentId>"))]
     pub document_ids: Vec<DocumentId>,
     /// Where to.
     pub destination: Destination,
@@ -454,21 +425,14 @@ impl MoveDocuments {
     }
 }
 
-impl FromJson for MoveDocuments {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let document_ids = document_ids(&mut object)?.ok_or_else(missing)?;
-        let destination = object.required("destination")?;
-        object.finish()?;
-        Ok(Self { document_ids, destination })
-    }
-}
-
 /// Takes daily notes out of the trash, each back to its day. As JSON: `{"documentIds": [".."]}`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct RestoreDailyNotes {
     /// The daily notes.
+    #[serde(deserialize_with = "one_or_many")]
+    #[cfg_attr(feature = "schemars", schemars(with = "OneOrMany<DocumentId>"))]
     pub document_ids: Vec<DocumentId>,
 }
 
@@ -476,15 +440,6 @@ impl RestoreDailyNotes {
     /// Restores these.
     pub fn new(documents: impl IntoIterator<Item = DocumentId>) -> Self {
         Self { document_ids: documents.into_iter().collect() }
-    }
-}
-
-impl FromJson for RestoreDailyNotes {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let document_ids = document_ids(&mut object)?.ok_or_else(missing)?;
-        object.finish()?;
-        Ok(Self { document_ids })
     }
 }
 
@@ -497,7 +452,9 @@ impl FromJson for RestoreDailyNotes {
 /// assert_eq!(request, PurgeDocuments::OlderThanDays(30));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(try_from = "PurgeDocumentsJson", into = "PurgeDocumentsJson")]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub enum PurgeDocuments {
     /// These.
     Documents(Vec<DocumentId>),
@@ -512,44 +469,47 @@ impl PurgeDocuments {
     }
 }
 
-impl FromJson for PurgeDocuments {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let named = document_ids(&mut object)?;
-        let days: Option<u64> = object.optional("olderThanDays")?;
-        object.finish()?;
-        match (named, days) {
-            (Some(documents), None) => Ok(Self::Documents(documents)),
-            (None, Some(days)) => {
-                let beyond = |_| {
-                    wrong_type("a number of days below 2 to the power of 32", &Value::from(days))
-                };
-                u32::try_from(days)
-                    .map(Self::OlderThanDays)
-                    .map_err(|error| beyond(error).at("olderThanDays"))
+/// The JSON of a [`PurgeDocuments`]: exactly one of `documentIds` and `olderThanDays`.
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(rename = "PurgeDocuments"))]
+struct PurgeDocumentsJson {
+    /// The documents to erase. Either these or `olderThanDays`.
+    #[serde(default, deserialize_with = "optional_one_or_many")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schemars", schemars(with = "Option<OneOrMany<DocumentId>>"))]
+    document_ids: Option<Vec<DocumentId>>,
+    /// The minimum age in the trash, in days of 24 hours; 0 for all documents.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    older_than_days: Option<u64>,
+}
+
+impl From<PurgeDocuments> for PurgeDocumentsJson {
+    fn from(request: PurgeDocuments) -> Self {
+        match request {
+            PurgeDocuments::Documents(documents) => {
+                Self { document_ids: Some(documents), older_than_days: None }
             }
-            _ => Err(Error::validation("name exactly one of documentIds and olderThanDays")),
+            PurgeDocuments::OlderThanDays(days) => {
+                Self { document_ids: None, older_than_days: Some(days.into()) }
+            }
         }
     }
 }
 
-impl Serialize for PurgeDocuments {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(1))?;
-        match self {
-            Self::Documents(documents) => map.serialize_entry("documentIds", documents)?,
-            Self::OlderThanDays(days) => map.serialize_entry("olderThanDays", days)?,
+impl TryFrom<PurgeDocumentsJson> for PurgeDocuments {
+    type Error = Refused;
+
+    fn try_from(json: PurgeDocumentsJson) -> Result<Self, Refused> {
+        match (json.document_ids, json.older_than_days) {
+            (Some(documents), None) => Ok(Self::Documents(documents)),
+            (None, Some(days)) => u32::try_from(days).map(Self::OlderThanDays).map_err(|_| {
+                let message =
+                    format!("expected a number of days below 2 to the power of 32, got {days}");
+                Refused(Error::validation(message).at("olderThanDays"))
+            }),
+            _ => Err(Error::validation("name exactly one of documentIds and olderThanDays").into()),
         }
-        map.end()
     }
 }
-
-deserialize_through_json!(
-    ListDocuments,
-    CreateDocuments,
-    CreateFromTemplate,
-    DeleteDocuments,
-    MoveDocuments,
-    RestoreDailyNotes,
-    PurgeDocuments,
-);

@@ -1,11 +1,9 @@
 //! The upload of files. The bytes themselves are no JSON: they come from a reader beside the
 //! request.
 
-use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
-use super::given;
-use crate::json::{FromJson, Object, deserialize_through_json};
+use crate::json::{Object, deserialize_by, read};
 use crate::{AssetUrl, BlockId, Position, Result};
 
 /// Puts a file into a document. As JSON (the query of an upload): the fields of a [`Position`],
@@ -19,13 +17,19 @@ use crate::{AssetUrl, BlockId, Position, Result};
 /// assert_eq!(request, UploadFile::new(Position::start_of(page)).named("map.png"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(deny_unknown_fields))]
 pub struct UploadFile {
     /// Where the block that shows it goes.
+    #[serde(flatten)]
     pub position: Position,
     /// The media type that it is said to be of, as a `Content-Type` header says it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub content_type: Option<String>,
     /// Its name; never used as a path.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub file_name: Option<String>,
 }
 
@@ -48,29 +52,10 @@ impl UploadFile {
     }
 }
 
-impl FromJson for UploadFile {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let (content_type, file_name) =
-            (object.optional("contentType")?, object.optional("fileName")?);
-        let position = Position::from_json(object.rest())?;
-        Ok(Self { position, content_type, file_name })
-    }
-}
-
-impl Serialize for UploadFile {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        self.position.write(&mut map)?;
-        given(&mut map, "contentType", self.content_type.as_ref())?;
-        given(&mut map, "fileName", self.file_name.as_ref())?;
-        map.end()
-    }
-}
-
 /// A file that was uploaded. As JSON: `{"blockId": "..", "assetUrl": "asset://.."}`.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct UploadedFile {
     /// The block that shows it.
     pub block_id: BlockId,
@@ -78,4 +63,14 @@ pub struct UploadedFile {
     pub asset_url: AssetUrl,
 }
 
-deserialize_through_json!(UploadFile);
+impl UploadFile {
+    fn read(value: Value) -> Result<Self> {
+        let mut object = Object::new(value)?;
+        let content_type = object.optional("contentType")?;
+        let file_name = object.optional("fileName")?;
+        let position = read(Value::Object(object.rest()))?;
+        Ok(Self { position, content_type, file_name })
+    }
+}
+
+deserialize_by!(UploadFile: Self::read);

@@ -4,9 +4,11 @@
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
-use super::blocks::max_depth;
-use super::{Paging, given};
-use crate::json::{FromJson, Object, deserialize_through_json, one_or_many, wire_enum};
+use super::Paging;
+use super::blocks::MaxDepth;
+use crate::json::{Object, deserialize_by, is_default, or_default, read, wire_enum};
+#[cfg(feature = "schemars")]
+use crate::json_schemas::OneOrMany;
 use crate::nested::{Nested, without_recursion};
 use crate::{BlockId, Error, Limits, Result};
 
@@ -118,7 +120,7 @@ impl ItemFilter {
             return Err(Error::limit("nesting of a filter", Limits::FILTER_DEPTH, depth));
         }
         let mut object = Object::new(value)?;
-        let read = match (object.take("and"), object.take("or"), object.take("not")) {
+        let filter = match (object.take("and"), object.take("or"), object.take("not")) {
             (None, None, None) => return Condition::read(object).map(Self::Condition),
             (Some(all), None, None) => {
                 Self::And(Self::read_all(all, depth).map_err(|error| error.at("and"))?)
@@ -132,16 +134,16 @@ impl ItemFilter {
             _ => return Err(Error::validation("name exactly one of and, or, not and a property")),
         };
         object.finish()?;
-        Ok(read)
+        Ok(filter)
     }
 
     fn read_all(value: Value, depth: usize) -> Result<Vec<Self>> {
-        let filters: Vec<Value> = Vec::from_json(value)?;
-        let read = |(index, filter)| {
+        let filters: Vec<Value> = read(value)?;
+        let read_one = |(index, filter)| {
             Self::read(filter, depth + 1)
                 .map_err(|error: Error| error.at(format_args!("[{index}]")))
         };
-        filters.into_iter().enumerate().map(read).collect()
+        filters.into_iter().enumerate().map(read_one).collect()
     }
 }
 
@@ -202,18 +204,6 @@ impl Condition {
     }
 }
 
-impl FromJson for ItemFilter {
-    fn from_json(value: Value) -> Result<Self> {
-        Self::read(value, 0)
-    }
-}
-
-impl FromJson for Value {
-    fn from_json(value: Value) -> Result<Self> {
-        Ok(value)
-    }
-}
-
 impl Serialize for ItemFilter {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
@@ -242,12 +232,15 @@ wire_enum! {
 }
 
 /// What items are sorted by. As JSON: `{"property": "due", "direction": "descending"}`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct Sort {
     /// The key of the property; the content key, or `title` where no property has it, for the
     /// title.
     pub property: String,
     /// Which way. Items without a value are last either way.
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "is_default")]
     pub direction: Direction,
 }
 
@@ -260,31 +253,6 @@ impl Sort {
     /// The greatest first.
     pub fn descending(property: impl Into<String>) -> Self {
         Self { property: property.into(), direction: Direction::Descending }
-    }
-}
-
-impl FromJson for Sort {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let read = Self {
-            property: object.required("property")?,
-            direction: object.optional("direction")?.unwrap_or_default(),
-        };
-        object.finish()?;
-        Ok(read)
-    }
-}
-
-impl Serialize for Sort {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("property", &self.property)?;
-        given(
-            &mut map,
-            "direction",
-            (self.direction != Direction::default()).then_some(&self.direction),
-        )?;
-        map.end()
     }
 }
 
@@ -306,17 +274,26 @@ impl Serialize for Sort {
 /// assert_eq!(serde_json::to_value(request)?, json);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(deny_unknown_fields))]
 pub struct QueryItems {
     /// The collection.
     pub collection_id: BlockId,
     /// Which; none for all.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub filter: Option<ItemFilter>,
     /// In which order: by the first of these, then by the next, in the end by ID.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schemars", schemars(with = "Option<OneOrMany<Sort>>"))]
     pub sort: Vec<Sort>,
     /// How many levels of their pages: none for all, 0 for the properties alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schemars", schemars(with = "Option<MaxDepth>"))]
     pub max_depth: Option<usize>,
     /// How many, and from where on.
+    #[serde(flatten)]
     pub paging: Paging,
 }
 
@@ -363,31 +340,6 @@ impl QueryItems {
     }
 }
 
-impl FromJson for QueryItems {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let (collection_id, filter) =
-            (object.required("collectionId")?, object.optional("filter")?);
-        let sort =
-            object.take("sort").map(one_or_many).transpose().map_err(|error| error.at("sort"))?;
-        let (max_depth, paging) = (max_depth(&mut object)?, Paging::take(&mut object)?);
-        object.finish()?;
-        Ok(Self { collection_id, filter, sort: sort.unwrap_or_default(), max_depth, paging })
-    }
-}
-
-impl Serialize for QueryItems {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("collectionId", &self.collection_id)?;
-        given(&mut map, "filter", self.filter.as_ref())?;
-        given(&mut map, "sort", (!self.sort.is_empty()).then_some(&self.sort))?;
-        given(&mut map, "maxDepth", self.max_depth.as_ref())?;
-        self.paging.write(&mut map)?;
-        map.end()
-    }
-}
-
 /// Counts items. As JSON: `{"collectionId": "..", "filter": {..}, "groupBy": "state"}`.
 ///
 /// ```
@@ -397,13 +349,17 @@ impl Serialize for QueryItems {
 /// assert_eq!(CountItems::of(books).grouped_by("shelf"), serde_json::from_str(json)?);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct CountItems {
     /// The collection.
     pub collection_id: BlockId,
     /// Which; none for all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filter: Option<ItemFilter>,
     /// The key of a property whose values are counted one by one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group_by: Option<String>,
 }
 
@@ -426,27 +382,17 @@ impl CountItems {
     }
 }
 
-impl FromJson for CountItems {
-    fn from_json(value: Value) -> Result<Self> {
+impl QueryItems {
+    fn read(value: Value) -> Result<Self> {
         let mut object = Object::new(value)?;
-        let read = Self {
-            collection_id: object.required("collectionId")?,
-            filter: object.optional("filter")?,
-            group_by: object.optional("groupBy")?,
-        };
+        let collection_id = object.required("collectionId")?;
+        let filter = object.optional("filter")?;
+        let sort = object.one_or_many("sort")?.unwrap_or_default();
+        let MaxDepth(max_depth) = object.optional("maxDepth")?.unwrap_or_default();
+        let paging = Paging::take(&mut object)?;
         object.finish()?;
-        Ok(read)
+        Ok(Self { collection_id, filter, sort, max_depth, paging })
     }
 }
 
-impl Serialize for CountItems {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("collectionId", &self.collection_id)?;
-        given(&mut map, "filter", self.filter.as_ref())?;
-        given(&mut map, "groupBy", self.group_by.as_ref())?;
-        map.end()
-    }
-}
-
-deserialize_through_json!(ItemFilter, Sort, QueryItems, CountItems);
+deserialize_by!(QueryItems: Self::read, ItemFilter: |value| Self::read(value, 0));

@@ -5,7 +5,11 @@ use serde_json::Value;
 
 use super::documents::DocumentFilter;
 use super::{DocumentFilterMode, Paging, given};
-use crate::json::{FromJson, Object, deserialize_through_json, one_or_many, wire_enum};
+use crate::json::{
+    Object, Refused, deserialize_by, is_default, missing_field, one_or_many, or_default, wire_enum,
+};
+#[cfg(feature = "schemars")]
+use crate::json_schemas::OneOrMany;
 use crate::{BlockId, BuiltInLocation, DayRange, DocumentId, Error, FolderId, Limits, Result};
 
 wire_enum! {
@@ -137,22 +141,22 @@ impl SearchDocuments {
     /// each other.
     pub fn check(&self) -> Result<()> {
         if self.include.is_empty() && self.regexps.is_empty() {
-            return Err(Error::validation(
-                "is missing, and so is regexps: there is nothing to search for",
-            )
-            .at("include"));
+            let message = "a search needs a text in include or a pattern in regexps";
+            return Err(Error::validation(message).at("include"));
         }
         if self.mode.is_some() && self.document_ids.is_none() {
-            return Err(Error::validation("needs documentIds").at("documentFilterMode"));
+            let message = "documentFilterMode needs documentIds";
+            return Err(Error::validation(message).at("documentFilterMode"));
         }
         let excluded = |name: &str| {
-            Err(Error::validation(format!("cannot be combined with {name}")).at("documentIds"))
+            Err(Error::validation(format!("documentIds cannot be combined with {name}"))
+                .at("documentIds"))
         };
         match (&self.document_ids, self.filter.location, &self.filter.folders) {
             (Some(_), Some(_), _) => excluded("location"),
             (Some(_), _, Some(_)) => excluded("folderIds"),
             (None, Some(_), Some(_)) => {
-                Err(Error::validation("cannot be combined with location").at("folderIds"))
+                Err(Error::validation("folderIds cannot be combined with location").at("folderIds"))
             }
             _ => Ok(()),
         }
@@ -173,11 +177,6 @@ impl From<String> for SearchDocuments {
     }
 }
 
-fn texts(object: &mut Object, name: &str) -> Result<Vec<String>> {
-    let texts = object.take(name).map(one_or_many).transpose().map_err(|error| error.at(name))?;
-    Ok(texts.unwrap_or_default())
-}
-
 /// One text alone, several as a list.
 fn write_texts<M: SerializeMap>(
     map: &mut M,
@@ -191,15 +190,14 @@ fn write_texts<M: SerializeMap>(
     }
 }
 
-impl FromJson for SearchDocuments {
-    fn from_json(value: Value) -> Result<Self> {
+impl SearchDocuments {
+    fn read(value: Value) -> Result<Self> {
         let mut object = Object::new(value)?;
-        let ids = object.take("documentIds").map(one_or_many).transpose();
         let read = Self {
-            include: texts(&mut object, "include")?,
+            include: object.one_or_many("include")?.unwrap_or_default(),
             term_mode: object.optional("termMode")?.unwrap_or_default(),
-            regexps: texts(&mut object, "regexps")?,
-            document_ids: ids.map_err(|error| error.at("documentIds"))?,
+            regexps: object.one_or_many("regexps")?.unwrap_or_default(),
+            document_ids: object.one_or_many("documentIds")?,
             mode: object.optional("documentFilterMode")?,
             filter: DocumentFilter::take(&mut object, "folderIds")?,
             metadata: object.optional("fetchMetadata")?.unwrap_or_default(),
@@ -240,7 +238,9 @@ impl Serialize for SearchDocuments {
 /// assert_eq!(request, SearchBlocks::new(page, "colou?r").context(5, 0));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(try_from = "SearchBlocksJson", into = "SearchBlocksJson")]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SearchBlocks {
     /// Where: a block with all below it; a document by its root.
@@ -313,7 +313,7 @@ impl SearchBlocks {
     /// [`Limits::CONTEXT_BLOCKS`].
     pub fn check(&self) -> Result<()> {
         if self.patterns.is_empty() {
-            return Err(Error::validation("is missing").at("pattern"));
+            return Err(missing_field("pattern"));
         }
         let context = |name: &str, count: usize| {
             let most = Limits::CONTEXT_BLOCKS;
@@ -329,48 +329,83 @@ impl SearchBlocks {
     }
 }
 
-const BOTH: &str = "is given, and so is documentId: one of them names the place";
+deserialize_by!(SearchDocuments: Self::read);
 
-impl FromJson for SearchBlocks {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let (block, document) =
-            (object.optional::<BlockId>("blockId")?, object.optional::<DocumentId>("documentId")?);
-        let patterns = texts(&mut object, "pattern")?;
-        let case_sensitive = object.optional("caseSensitive")?.unwrap_or_default();
-        let before = count(&mut object, "beforeBlockCount")?;
-        let after = count(&mut object, "afterBlockCount")?;
-        let paging = Paging::take(&mut object)?;
-        object.finish()?;
-        let within = match (block, document) {
-            (Some(_), Some(_)) => return Err(Error::validation(BOTH).at("blockId")),
+/// The JSON of a [`SearchBlocks`]: exactly one of `blockId` and `documentId`.
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(rename = "SearchBlocks"))]
+struct SearchBlocksJson {
+    /// The document or page to search. Either this or `documentId`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    block_id: Option<BlockId>,
+    /// The document to search.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    document_id: Option<DocumentId>,
+    /// Patterns of which one has to match: RE2 with look-around.
+    #[serde(default, deserialize_with = "one_or_many", serialize_with = "write_one_or_many")]
+    #[cfg_attr(feature = "schemars", schemars(with = "OneOrMany<String>"))]
+    pattern: Vec<String>,
+    /// Whether case matters; defaults to false.
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "is_default")]
+    case_sensitive: bool,
+    /// Blocks shown before a match, at most 100; defaults to 5.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    before_block_count: Option<usize>,
+    /// Blocks shown after a match, at most 100; defaults to 5.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    after_block_count: Option<usize>,
+    /// The maximum number of matches in the reply, 1 or more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    limit: Option<usize>,
+    /// The `nextCursor` of the previous reply.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cursor: Option<String>,
+}
+
+fn write_one_or_many<S: Serializer>(texts: &[String], serializer: S) -> Result<S::Ok, S::Error> {
+    if let [one] = texts { one.serialize(serializer) } else { texts.serialize(serializer) }
+}
+
+impl From<SearchBlocks> for SearchBlocksJson {
+    fn from(request: SearchBlocks) -> Self {
+        let changed = |count: usize| (count != SearchBlocks::CONTEXT).then_some(count);
+        Self {
+            block_id: Some(request.within),
+            document_id: None,
+            pattern: request.patterns,
+            case_sensitive: request.case_sensitive,
+            before_block_count: changed(request.before),
+            after_block_count: changed(request.after),
+            limit: request.paging.limit,
+            cursor: request.paging.cursor,
+        }
+    }
+}
+
+impl TryFrom<SearchBlocksJson> for SearchBlocks {
+    type Error = Refused;
+
+    fn try_from(json: SearchBlocksJson) -> Result<Self, Refused> {
+        let within = match (json.block_id, json.document_id) {
             (Some(block), None) => block,
             (None, Some(document)) => document.root(),
-            (None, None) => return Err(Error::validation("is missing").at("blockId")),
+            (None, None) => return Err(missing_field("blockId").into()),
+            (Some(_), Some(_)) => {
+                let message = "name exactly one of blockId and documentId";
+                return Err(Error::validation(message).at("blockId").into());
+            }
         };
-        let read = Self { within, patterns, case_sensitive, before, after, paging };
-        read.check()?;
-        Ok(read)
+        let request = Self {
+            within,
+            patterns: json.pattern,
+            case_sensitive: json.case_sensitive,
+            before: json.before_block_count.unwrap_or(Self::CONTEXT),
+            after: json.after_block_count.unwrap_or(Self::CONTEXT),
+            paging: Paging { limit: json.limit, cursor: json.cursor },
+        };
+        request.check()?;
+        Ok(request)
     }
 }
-
-fn count(object: &mut Object, name: &str) -> Result<usize> {
-    let count = object.optional::<u64>(name)?;
-    Ok(count.map_or(SearchBlocks::CONTEXT, |count| usize::try_from(count).unwrap_or(usize::MAX)))
-}
-
-impl Serialize for SearchBlocks {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("blockId", &self.within)?;
-        write_texts(&mut map, "pattern", &self.patterns)?;
-        given(&mut map, "caseSensitive", self.case_sensitive.then_some(&true))?;
-        let other = |count: usize| (count != Self::CONTEXT).then_some(count);
-        given(&mut map, "beforeBlockCount", other(self.before).as_ref())?;
-        given(&mut map, "afterBlockCount", other(self.after).as_ref())?;
-        self.paging.write(&mut map)?;
-        map.end()
-    }
-}
-
-deserialize_through_json!(SearchDocuments, SearchBlocks);
