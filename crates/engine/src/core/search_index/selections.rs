@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use leafbase_model::DocumentId;
 use leafbase_search::{Selection, View};
 
-use crate::core::sight::Seen;
+use crate::core::visibility::Visibility;
 
 /// So many are kept.
 const MOST: usize = 16;
@@ -39,14 +39,14 @@ impl Selections {
     pub(super) fn of(
         &self,
         view: &Arc<View>,
-        seen: &Seen,
+        seen: &Visibility,
         named: &Arc<BTreeSet<DocumentId>>,
     ) -> Arc<Selection> {
         if let Some(selection) = self.kept(view, named) {
             return selection;
         }
         let selection = view.select(named.iter().copied(), |document| {
-            seen.admits_at(document.id, document.location)
+            seen.allows_at(document.id, document.location)
         });
         let selection = Arc::new(selection);
         let kept = Kept {
@@ -78,7 +78,7 @@ mod tests {
     use leafbase_search::Index;
 
     use super::*;
-    use crate::core::scope::Leak;
+    use crate::core::leaks::Leak;
 
     fn view() -> Arc<View> {
         Index::in_memory("a space").unwrap().view().unwrap()
@@ -93,7 +93,7 @@ mod tests {
         view: &Arc<View>,
         named: &Arc<BTreeSet<DocumentId>>,
     ) -> Arc<Selection> {
-        selections.of(view, &Seen::Documents(Arc::clone(named), Leak::None), named)
+        selections.of(view, &Visibility::Documents(Arc::clone(named), Leak::None), named)
     }
 
     #[test]

@@ -5,12 +5,12 @@ use std::path::Path;
 
 use leafbase_markdown as markdown;
 use leafbase_model::{Block, BlockKind, Limits, Result, Subtrees};
-use leafbase_store::Reader;
+use leafbase_store::SpaceReader;
 use leafbase_tree_ops::{self as ops, ReadTree};
 
+use crate::core::access::Full;
 use crate::core::connection::Connection;
-use crate::core::sight::Full;
-use crate::core::space::Progress;
+use crate::core::progress::Progress;
 use crate::core::tree::Tree;
 use crate::operations::collections::tables;
 use crate::operations::transfer::folder_writer::FolderWriter;
@@ -80,8 +80,8 @@ impl Connection<Full> {
         options: &ExportOptions,
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<ExportReport> {
-        self.read(|tree, snapshot| {
-            let reader = snapshot.reader();
+        self.operation("export_folder").read(|tree| {
+            let reader = tree.full_reader()?;
             let layout = Layout::of(reader)?;
             let writer = FolderWriter::new(path.as_ref(), options.into_existing)?;
             let outgoing = Outgoing::of(tree, &layout)?;
@@ -109,7 +109,7 @@ impl Connection<Full> {
 
 /// An export under way.
 struct Export<'a, 'p> {
-    reader: Reader<'a>,
+    reader: SpaceReader<'a>,
     layout: &'a Layout,
     outgoing: Outgoing<'a>,
     limits: &'a Limits,
@@ -138,7 +138,7 @@ impl Export<'_, '_> {
             let subtrees = tables::flattened(tree, subtrees, &mut |name, items| {
                 self.tell_collection(document, name, items)
             })?;
-            let text = self.text(number, document, subtrees);
+            let text = self.text(number, document, subtrees)?;
             self.writer.file(&document.path, |out| out.write_all(text.as_bytes()))?;
             self.report.documents += 1;
             self.report.bytes += u64::try_from(text.len()).unwrap_or(0);
@@ -205,7 +205,12 @@ impl Export<'_, '_> {
     }
 
     /// The file of a document.
-    fn text(&mut self, number: usize, document: &LaidOut, mut subtrees: Subtrees) -> String {
+    fn text(
+        &mut self,
+        number: usize,
+        document: &LaidOut,
+        mut subtrees: Subtrees,
+    ) -> Result<String> {
         for (place, node) in subtrees.0.iter_mut().enumerate() {
             if self.outgoing.attachments.show(&mut node.block.data, self.limits) {
                 let shown = node.block.data.block_type();
@@ -215,7 +220,7 @@ impl Export<'_, '_> {
             }
             self.outgoing.rewrite(number, &mut node.block.data);
         }
-        let roots = ops::assemble(&subtrees);
+        let roots = ops::assemble(&subtrees)?;
         let blocks = roots.first().map_or(&[][..], Block::children);
         let front = blocks.first().and_then(front_matter_of);
         let body = if front.is_some() { blocks.get(1..).unwrap_or_default() } else { blocks };
@@ -229,7 +234,7 @@ impl Export<'_, '_> {
         }
         let end = if rendered.is_empty() { "" } else { "\n" };
         let between = if front.is_some() { end } else { "" };
-        format!("{}{between}{rendered}{end}", front.unwrap_or_default())
+        Ok(format!("{}{between}{rendered}{end}", front.unwrap_or_default()))
     }
 }
 

@@ -1,0 +1,220 @@
+//! Errors of the program: a sentence, a hint and an exit code, or the same as JSON.
+
+use std::io;
+use std::process::ExitCode;
+
+use leafbase::{Detail, Error, ErrorKind};
+
+use crate::show::styles;
+
+/// A result whose error is [`CliError`].
+pub(crate) type CliResult<T> = Result<T, CliError>;
+
+/// Outcome of a run; [`EXIT_CODES`] has the codes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// The command succeeded.
+    Done,
+    /// `grep` found nothing.
+    Nothing,
+    /// The command failed.
+    Failed,
+    /// The command line, or a pattern or filter in it, is invalid.
+    Usage,
+    /// The space, or an entry named in it, does not exist.
+    NotFound,
+    /// The space is damaged.
+    Damaged,
+    /// Another program has the space open.
+    Busy,
+    /// The command was interrupted from the keyboard.
+    Interrupted,
+}
+
+/// The exit codes, as shown at the end of the help.
+pub(crate) const EXIT_CODES: &str = "\
+Exit codes:
+  0    success
+  1    failure; grep: nothing matched
+  2    invalid command line, pattern or filter
+  3    not found: the space, or an entry named in it
+  4    the space is damaged; salvage: something is lost
+  5    another program has the space open
+  130  interrupted from the keyboard";
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(match exit {
+            Exit::Done => 0,
+            Exit::Nothing | Exit::Failed => 1,
+            Exit::Usage => 2,
+            Exit::NotFound => 3,
+            Exit::Damaged => 4,
+            Exit::Busy => 5,
+            Exit::Interrupted => 130,
+        })
+    }
+}
+
+/// Why a command ended early.
+#[derive(Debug)]
+pub(crate) enum CliError {
+    Reported(Box<ErrorReport>),
+    /// The reader of the output closed the pipe, as `head` does: not a failure.
+    PipeClosed,
+}
+
+/// An error as it is shown.
+#[derive(Debug, serde::Serialize)]
+pub(crate) struct ErrorReport {
+    #[serde(skip)]
+    pub(crate) exit: Exit,
+    code: &'static str,
+    message: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    details: Vec<Detail>,
+    #[serde(skip)]
+    hint: Option<String>,
+}
+
+impl CliError {
+    fn new(exit: Exit, kind: ErrorKind, message: impl Into<String>) -> Self {
+        let message = message.into();
+        Self::Reported(Box::new(ErrorReport {
+            exit,
+            code: kind.code(),
+            message,
+            details: Vec::new(),
+            hint: None,
+        }))
+    }
+
+    /// An invalid command line.
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self::new(Exit::Usage, ErrorKind::Validation, message)
+    }
+
+    /// A named entry that does not exist.
+    pub(crate) fn not_found(message: impl Into<String>) -> Self {
+        Self::new(Exit::NotFound, ErrorKind::NotFound, message)
+    }
+
+    /// A panic of the program.
+    pub(crate) fn bug(what: &str) -> Self {
+        Self::new(Exit::Failed, ErrorKind::Internal, format!("internal error: {what}"))
+            .hint("the failed write left the space unchanged; please report this")
+    }
+
+    /// An I/O error outside of the space, with the thing it concerns.
+    pub(crate) fn system(what: impl Into<String>, error: &io::Error) -> Self {
+        let exit =
+            if error.kind() == io::ErrorKind::NotFound { Exit::NotFound } else { Exit::Failed };
+        Self::new(exit, ErrorKind::Storage, format!("{}: {error}", what.into()))
+    }
+
+    /// Sets the hint: the next step for the user.
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        if let Self::Reported(report) = &mut self {
+            report.hint = Some(hint.into());
+        }
+        self
+    }
+
+    /// Sets the details, as pairs of path and message.
+    pub(crate) fn with_details(
+        mut self,
+        found: impl IntoIterator<Item = (String, String)>,
+    ) -> Self {
+        if let Self::Reported(report) = &mut self {
+            report.details =
+                found.into_iter().map(|(path, message)| Detail { path, message }).collect();
+        }
+        self
+    }
+}
+
+impl ErrorReport {
+    pub(crate) fn to_json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default() + "\n"
+    }
+
+    pub(crate) fn to_text(&self) -> String {
+        let (red, cyan) = (styles::ERROR, styles::HINT);
+        let mut text = format!("{red}error:{red:#} {}\n", self.message);
+        for (index, line) in self.hint.iter().flat_map(|hint| hint.lines()).enumerate() {
+            let label =
+                if index == 0 { format!("{cyan}hint:{cyan:#}") } else { "     ".to_owned() };
+            text.extend([&label, " ", line, "\n"]);
+        }
+        text
+    }
+}
+
+impl From<io::Error> for CliError {
+    /// An error of the output. Every other I/O error names its subject: see [`CliError::system`].
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Self::PipeClosed,
+            _ => Self::system("cannot write the output", &error),
+        }
+    }
+}
+
+impl From<Error> for CliError {
+    fn from(error: Error) -> Self {
+        let mut message = error.to_string();
+        let mut source = std::error::Error::source(&error);
+        while let Some(below) = source {
+            message = format!("{message}: {below}");
+            source = below.source();
+        }
+        let report = ErrorReport {
+            exit: exit(error.kind()),
+            code: error.code(),
+            message,
+            details: error.details(),
+            hint: hint(error.kind()).map(ToOwned::to_owned),
+        };
+        Self::Reported(Box::new(report))
+    }
+}
+
+const fn exit(kind: ErrorKind) -> Exit {
+    match kind {
+        ErrorKind::NotFound | ErrorKind::NotASpace => Exit::NotFound,
+        ErrorKind::Validation
+        | ErrorKind::InvalidPosition
+        | ErrorKind::InvalidMarkdown
+        | ErrorKind::InvalidPattern
+        | ErrorKind::SchemaMismatch => Exit::Usage,
+        ErrorKind::Corrupted => Exit::Damaged,
+        ErrorKind::AlreadyOpen => Exit::Busy,
+        ErrorKind::Canceled => Exit::Interrupted,
+        _ => Exit::Failed,
+    }
+}
+
+/// The next step, where the kind of error alone determines it.
+const fn hint(kind: ErrorKind) -> Option<&'static str> {
+    match kind {
+        ErrorKind::NotASpace => Some("create a space with: leafbase new PATH"),
+        ErrorKind::AlreadyOpen => Some("close the other program, or wait for it: --wait 60"),
+        ErrorKind::NewerFormat => Some("use the version of leafbase that wrote it, or a later one"),
+        ErrorKind::Corrupted => Some(
+            "restore a backup, or recover what is readable: leafbase salvage NEW_PATH; leafbase check lists the damage",
+        ),
+        ErrorKind::NoSpace => {
+            Some("nothing was written: free some space on the device and repeat the command")
+        }
+        ErrorKind::ReadOnly => {
+            Some("the space is readable, but not writable: check the permissions of its directory")
+        }
+        ErrorKind::InvalidPattern => Some(
+            "patterns use RE2 syntax plus look-ahead and fixed-width look-behind; \\ escapes the next character",
+        ),
+        ErrorKind::Conflict => {
+            Some("it was changed concurrently: fetch it again and repeat the command")
+        }
+        _ => None,
+    }
+}
