@@ -1,5 +1,5 @@
-//! How a block is written as JSON: flat, in the order of the specification, fields at their default
-//! left out.
+//! Serialization of blocks: one flat object, fields in the order of the specification, defaults
+//! omitted.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
@@ -31,8 +31,8 @@ impl Serialize for Block {
 }
 
 impl BlockData {
-    /// Writes the fields that are not at their default, in the order of the specification, as
-    /// replies show them.
+    /// Serializes the fields that differ from their defaults, in the order of the specification, in
+    /// the form of replies.
     pub(crate) fn write<M: SerializeMap>(&self, map: &mut M) -> std::result::Result<(), M::Error> {
         self.write_with(map, self.task.as_ref(), Self::show_color)
     }
@@ -42,8 +42,8 @@ impl BlockData {
         map.serialize_entry("colorDark", &color.dark().to_string())
     }
 
-    /// The same for an item: its title under the content key of its collection, its values as their
-    /// schema shows them.
+    /// Serializes an item: the title under the content key of its collection, values under their
+    /// schema.
     fn write_item<M: SerializeMap>(
         &self,
         map: &mut M,
@@ -55,8 +55,8 @@ impl BlockData {
         given(map, "properties", (!item.properties.is_empty()).then_some(&item.properties))
     }
 
-    /// The same as requests give them: the colour as it is kept, and the task with what is still to
-    /// be put onto it.
+    /// Serializes the form of requests: the color as stored, and the task merged with the pending
+    /// patch.
     pub(crate) fn write_given<M: SerializeMap>(
         &self,
         map: &mut M,
@@ -87,7 +87,7 @@ impl BlockData {
         self.kind.write(map)
     }
 
-    /// What a block of any type may have beside its text.
+    /// Serializes the fields that every block type has, except for its text.
     fn write_common<M: SerializeMap>(
         &self,
         map: &mut M,

@@ -1,5 +1,4 @@
-//! The fields that a request may give for a block, before it is known whether they make a new one
-//! or change one.
+//! The fields of a block in a request, for insertions and updates alike.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
@@ -12,8 +11,8 @@ use crate::{
     TaskInfo, TaskPatch, TaskState, TextAlignment, TextStyle,
 };
 
-/// Each field of the specification, given or not. Which of them a block may have depends on its
-/// type: [`BlockFields::apply`] refuses the others.
+/// Every field of the specification, each optional. [`BlockFields::apply`] refuses fields that the
+/// block type does not have.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, remote = "Self")]
 pub struct BlockFields {
@@ -33,10 +32,10 @@ pub struct BlockFields {
     /// `color`; `null` clears it.
     #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
     pub color: Option<Option<Color>>,
-    /// The task as a whole, with all that it holds.
+    /// The whole task, which replaces the present one.
     #[serde(skip)]
     pub task: Option<TaskInfo>,
-    /// `taskInfo`: what it gives changes, the rest of the task stays. It comes after `task`.
+    /// `taskInfo`: a patch of the task, applied after `task`.
     #[serde(rename = "taskInfo", default, skip_serializing_if = "Option::is_none")]
     pub task_patch: Option<TaskPatch>,
     /// `decorations`.
@@ -54,7 +53,7 @@ pub struct BlockFields {
     /// `cardLayout`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub card_layout: Option<CardLayout>,
-    /// `title`: of a rich URL, and another name for a page's `markdown`.
+    /// `title`: the title of a rich link, and an alias of a page's `markdown`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// `url`.
@@ -125,7 +124,7 @@ fn indentation<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u8>,
 }
 
 impl BlockFields {
-    /// Reads the fields that are left of a block in a request.
+    /// Reads the remaining fields of a block in a request.
     pub(crate) fn read(mut object: Object) -> Result<Self> {
         if object.take("properties").is_some() {
             let message = "properties are given with the operations on collection items";
@@ -134,7 +133,7 @@ impl BlockFields {
         read(Value::Object(object.rest()))
     }
 
-    /// `taskInfo` as JSON has it: a task given as a whole is the change that makes it.
+    /// The JSON form of the task: a whole task is written as the patch that produces it.
     fn task_change(&self) -> Option<TaskPatch> {
         let whole = self.task.map(TaskInfo::as_change);
         match (whole, self.task_patch) {
@@ -143,16 +142,16 @@ impl BlockFields {
         }
     }
 
-    /// Whether no field is given.
+    /// Whether every field is absent.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Gives `taskInfo`'s days that are named relative to the present (`tomorrow`) as the dates
-    /// that `resolve` finds.
+    /// Resolves days relative to the present in `taskInfo` (`tomorrow`) to the dates that `resolve`
+    /// returns.
     ///
     /// # Errors
-    /// Those of `resolve`, with the field's path.
+    /// Errors of `resolve`, with the path of the field.
     pub fn resolve_days(&mut self, resolve: impl FnMut(DayRef) -> Result<Day>) -> Result<()> {
         match &mut self.task_patch {
             Some(task) => task.resolve_days(resolve).map_err(|error| error.at("taskInfo")),
@@ -160,10 +159,9 @@ impl BlockFields {
         }
     }
 
-    /// Puts the given fields onto `data`, whose type decides which ones it may have. A list style
-    /// that is no longer `task` drops the task, one that becomes `task` begins an open one. A
-    /// language clears the tag of the former one. If it fails, `data` may have some of the fields
-    /// and not the others: keep it only on success.
+    /// Applies the given fields to `data`, whose type decides which ones are valid. A list style
+    /// other than `task` drops the task; the style `task` creates an open one. A new language
+    /// clears the tag of the former one. On an error, `data` may be partially updated: discard it.
     ///
     /// ```
     /// use leafbase_model::{BlockData, BlockFields, ListStyle};
@@ -176,8 +174,8 @@ impl BlockFields {
     /// ```
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Validation`] with the field's name as path if `data`'s type does not
-    /// have it, and [`crate::ErrorKind::RuleViolation`] for a change of type that is not allowed.
+    /// [`crate::ErrorKind::Validation`] with the field name as path if the type has no such field,
+    /// and [`crate::ErrorKind::RuleViolation`] for a change of type that is not allowed.
     pub fn apply(self, data: &mut BlockData) -> Result<()> {
         let mut rest = self;
         if let Some(wanted) = rest.block_type.take() {
@@ -244,7 +242,8 @@ impl BlockFields {
             BlockKind::Code { raw_code, language, language_tag } => {
                 set(raw_code, self.raw_code.take());
                 if let Some(new) = self.language.take() {
-                    // The tag named the old language: it goes, unless a new one is given.
+                    // The tag belongs to the former language: drop it, unless the request has a new
+                    // one.
                     *language = new;
                     language_tag.clear();
                 }
@@ -294,9 +293,9 @@ impl BlockFields {
     }
 }
 
-/// The tag as a block of this language keeps it: none where it is just the language's name. One
-/// that means another language would make the block that other language as soon as it is written as
-/// markdown and read back.
+/// Normalizes the tag of a code block: empty if it equals the name of the language. A tag of
+/// another language is refused, because the block would change its language when it is written as
+/// markdown and parsed again.
 fn tag_of(language: CodeLanguage, tag: String) -> Result<String> {
     if tag.is_empty() || tag == language.as_str() {
         return Ok(String::new());
@@ -316,9 +315,8 @@ fn set<T>(place: &mut T, value: Option<T>) {
     }
 }
 
-/// Changes the type where that is allowed: between text and page, and within media (DECISIONS,
-/// "Changing a type by update"). What both types have is kept. That a page with children stays a
-/// page is for the tree to check.
+/// Changes the type where that is allowed: between text and page, and among media types. Common
+/// fields are kept. The caller checks that a page with children stays a page.
 fn change_type(data: &mut BlockData, wanted: BlockType) -> Result<()> {
     let present = data.block_type();
     if present == wanted {

@@ -1,4 +1,4 @@
-//! Folders that documents are kept in, and the locations that every space has.
+//! Folders, and the built-in locations of every space.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,30 +8,30 @@ use serde::ser::{Serialize, Serializer};
 use crate::json::wire_enum;
 use crate::{Error, FolderId, Result};
 
-/// A folder as the store keeps it.
+/// The record of a folder.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct FolderRecord {
-    /// Its ID.
+    /// The folder ID.
     pub id: FolderId,
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// The folder it is in; none at the top.
+    /// The parent folder; `None` at the top level.
     #[serde(skip_serializing_if = "Option::is_none", rename = "parentFolderId")]
     pub parent: Option<FolderId>,
 }
 
 wire_enum! {
-    /// A location that every space has, and that is no folder: it can be no parent, is not moved
-    /// and not deleted.
+    /// A location that exists in every space. It is not a folder: it cannot be a parent, nor be
+    /// moved or deleted.
     BuiltInLocation {
         /// Documents in no folder.
         #[default]
         Unsorted = "unsorted",
         /// Daily notes.
         DailyNotes = "daily_notes",
-        /// Documents to copy from.
+        /// Templates of documents.
         Templates = "templates",
         /// Deleted documents.
         Trash = "trash",
@@ -39,7 +39,7 @@ wire_enum! {
 }
 
 impl BuiltInLocation {
-    /// Its name for people.
+    /// The display name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Unsorted => "Unsorted",
@@ -50,12 +50,12 @@ impl BuiltInLocation {
     }
 }
 
-/// What stands where the ID of a folder does: a folder, or the name of a built-in location.
+/// A folder or a built-in location, wherever a request or reply has the ID of a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FolderRef {
-    /// This built-in location.
+    /// A built-in location.
     BuiltIn(BuiltInLocation),
-    /// This folder.
+    /// A folder.
     Folder(FolderId),
 }
 
@@ -83,8 +83,8 @@ impl fmt::Display for FolderRef {
 impl FromStr for FolderRef {
     type Err = Error;
 
-    /// A malformed ID is [`FolderId::NIL`], which no folder has: it is not found, like any unknown
-    /// ID.
+    /// A malformed ID parses as [`FolderId::NIL`], which no folder has, so that it is not found
+    /// like any unknown ID.
     fn from_str(text: &str) -> Result<Self> {
         Ok(match text.parse::<BuiltInLocation>() {
             Ok(location) => location.into(),
@@ -99,28 +99,28 @@ impl Serialize for FolderRef {
     }
 }
 
-/// A folder, or a built-in location, as the listing of folders shows it.
+/// A folder or built-in location in a listing of folders.
 ///
 /// As JSON: `{"id", "name", "parentFolderId", "documentCount", "folders": [..]}`.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct Folder {
-    /// Its ID, or the name of the built-in location.
+    /// The folder ID, or the name of the built-in location.
     pub id: FolderRef,
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// The folder it is in; none at the top.
+    /// The parent folder; `None` at the top level.
     #[serde(rename = "parentFolderId", skip_serializing_if = "Option::is_none")]
     pub parent: Option<FolderId>,
-    /// How many documents are kept right in it, those in its folders not counted.
+    /// The number of documents directly in this folder.
     pub document_count: u64,
-    /// The folders in it, by name, upper and lower case alike, and then by ID.
+    /// The subfolders by name, case-insensitively, then by ID.
     pub folders: Vec<Folder>,
 }
 
 impl Folder {
-    /// Its ID, if it is no built-in location.
+    /// The folder ID; `None` for a built-in location.
     pub const fn folder_id(&self) -> Option<FolderId> {
         match self.id {
             FolderRef::Folder(folder) => Some(folder),
@@ -128,7 +128,7 @@ impl Folder {
         }
     }
 
-    /// This folder and all in it, each with its depth from 0.
+    /// Iterates over this folder and all descendants in preorder, each with its depth from 0.
     pub fn walk(&self) -> impl Iterator<Item = (usize, &Folder)> {
         let mut waiting = vec![(0, self)];
         std::iter::from_fn(move || {

@@ -1,8 +1,8 @@
-//! Requests read from JSON, strictly: an unknown field, an unknown value or a wrong type is an error
-//! with its path.
+//! Strict deserialization of requests from JSON: an unknown field, an unknown value or a wrong type
+//! is an error with its path.
 //!
-//! Most types derive `Deserialize`; [`Object`] serves those whose fields depend on each other. Every
-//! read goes through [`reader`], whatever the type.
+//! Most types derive `Deserialize`; [`Object`] serves types whose fields depend on each other. All
+//! of them are read through [`reader`].
 
 mod reader;
 mod recursive;
@@ -21,36 +21,38 @@ use crate::{Author, Color, Day, DayRef, Error, FolderRef, Limits, Result};
 pub(crate) use reader::{Refused, missing_field, raw_value, read, wrong_type};
 pub(crate) use recursive::{RecursiveDraft, read_recursive};
 
-/// What a read does with a field that its type does not have.
+/// The handling of fields that a request type does not have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum UnknownFields {
-    /// The request is refused.
+    /// Refuse the request.
     #[default]
     Refuse,
-    /// The field is ignored, and its path reported in [`ReadRequest::ignored`]: for hosts whose
-    /// clients may be newer than they are.
+    /// Ignore the field and report its path in [`ReadRequest::ignored`], for hosts that serve newer
+    /// clients.
     Ignore,
 }
 
-/// A request with the fields ignored while it was read.
+/// A request and the fields that were ignored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReadRequest<T> {
     /// The request.
     pub request: T,
-    /// Paths of the fields ignored, such as `blocks[3].opacity`; empty with
+    /// The paths of the ignored fields, such as `blocks[3].opacity`; empty with
     /// [`UnknownFields::Refuse`].
     pub ignored: Vec<String>,
 }
 
-/// Types read from a JSON value with this crate's error. Every type that serde deserializes is one.
+/// Deserialization from a JSON value with errors of this crate. Implemented for all deserializable
+/// types.
 pub trait FromJson: DeserializeOwned {
-    /// Reads `value`. Unlike `serde_json::from_value` the error has a kind and a path.
+    /// Deserializes `value`. Unlike the error of `serde_json::from_value`, the error has a kind and
+    /// a path.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Validation`] with the path of the first field or value that does not fit,
-    /// and the kinds that the type itself adds, such as [`crate::ErrorKind::InvalidPosition`].
+    /// [`crate::ErrorKind::Validation`] with the path of the first invalid value, and the kinds
+    /// that the type itself adds, such as [`crate::ErrorKind::InvalidPosition`].
     fn from_json(value: Value) -> Result<Self> {
         read(value)
     }
@@ -58,12 +60,12 @@ pub trait FromJson: DeserializeOwned {
 
 impl<T: DeserializeOwned> FromJson for T {}
 
-/// Reads a request from JSON text. Unlike `serde_json::from_str` it accepts any nesting that the
-/// page limit allows, and its error has the path of the fault.
+/// Deserializes a request from JSON text. Unlike `serde_json::from_str`, it bounds the length and
+/// accepts any nesting that `limits` allow, and its errors have a path.
 ///
 /// # Errors
 /// [`crate::ErrorKind::LimitExceeded`] if the text is longer or nested deeper than `limits` allow,
-/// [`crate::ErrorKind::Validation`] if it is not JSON, and those of [`FromJson::from_json`].
+/// [`crate::ErrorKind::Validation`] if it is not JSON, and errors of [`FromJson::from_json`].
 ///
 /// ```
 /// use leafbase_model::{json, InsertBlocks, Limits};
@@ -75,7 +77,7 @@ pub fn from_str<T: FromJson>(text: &str, limits: &Limits) -> Result<T> {
     read(parse(text, limits)?)
 }
 
-/// [`from_str`] with a choice of what to do with unknown fields.
+/// [`from_str`] with an option for unknown fields.
 ///
 /// # Errors
 /// As [`from_str`].
@@ -105,10 +107,10 @@ fn parse(text: &str, limits: &Limits) -> Result<Value> {
     if text.len() > limits.json {
         return Err(Error::limit("bytes of JSON in one request", limits.json, text.len()));
     }
-    // Two levels for each page or folder (its object, the list in it), and a few for the rest of the
-    // request around them and for the fields of blocks.
+    // Two levels per page or folder (the object and its list of children), plus a constant for the
+    // enclosing request and the fields of the innermost block.
     let deepest = limits.deepest_page().max(limits.deepest_folder()) * 2 + 16;
-    // Checked before parsing: serde_json recurses.
+    // Check the nesting before parsing: the parser recurses.
     let nested = nesting(text);
     if nested > deepest {
         return Err(Error::limit("nesting of JSON", deepest, nested));
@@ -124,7 +126,7 @@ fn not_json(error: serde_json::Error) -> Error {
     Error::validation(format!("the request is not JSON: {error}")).with_source(error)
 }
 
-/// The deepest nesting of brackets in `text`, outside of strings.
+/// The maximum nesting of brackets in `text`, outside of strings.
 fn nesting(text: &str) -> usize {
     let (mut depth, mut deepest, mut in_string, mut escaped) = (0_usize, 0, false, false);
     for byte in text.bytes() {
@@ -144,7 +146,7 @@ fn nesting(text: &str) -> usize {
     deepest
 }
 
-/// `text` in quotation marks for a message, cut after 40 characters.
+/// Quotes `text` for an error message, truncated to 40 characters.
 pub fn quoted(text: &str) -> String {
     let mut shown: String = text.chars().take(40).collect();
     if shown.len() < text.len() {
@@ -153,7 +155,7 @@ pub fn quoted(text: &str) -> String {
     format!("{shown:?}")
 }
 
-/// `value` for a message: scalars as they are, arrays and objects by their type.
+/// Describes `value` for an error message: scalars by value, arrays and objects by type.
 pub fn describe(value: &Value) -> String {
     match value {
         Value::Null => "null".into(),
@@ -165,7 +167,7 @@ pub fn describe(value: &Value) -> String {
     }
 }
 
-/// An object whose fields are taken one by one; those left in the end are unknown.
+/// A JSON object whose known fields are removed one by one; the remaining ones are unknown.
 pub(crate) struct Object {
     fields: Map<String, Value>,
 }
@@ -178,12 +180,12 @@ impl Object {
         }
     }
 
-    /// The field's raw value, if it is given.
+    /// Removes a field and returns its raw value.
     pub(crate) fn take(&mut self, name: &str) -> Option<Value> {
         self.fields.remove(name)
     }
 
-    /// The field, if it is given; `null` means that it is not.
+    /// Removes and reads a field; `null` counts as absent.
     pub(crate) fn optional<T: FromJson>(&mut self, name: &str) -> Result<Option<T>> {
         match self.take(name) {
             None | Some(Value::Null) => Ok(None),
@@ -195,7 +197,7 @@ impl Object {
         self.optional(name)?.ok_or_else(|| missing_field(name))
     }
 
-    /// One value, or an array of them.
+    /// Removes and reads a field with one value or an array of values.
     pub(crate) fn one_or_many<T: FromJson>(&mut self, name: &str) -> Result<Option<Vec<T>>> {
         match self.take(name) {
             None | Some(Value::Null) => Ok(None),
@@ -203,12 +205,12 @@ impl Object {
         }
     }
 
-    /// The fields not taken yet.
+    /// The remaining fields.
     pub(crate) fn rest(self) -> Map<String, Value> {
         self.fields
     }
 
-    /// Refuses or ignores the fields that are left.
+    /// Refuses or ignores the remaining fields.
     pub(crate) fn finish(self) -> Result<()> {
         self.fields.keys().try_for_each(|name| reader::unknown_field(name))
     }
@@ -218,7 +220,7 @@ fn read_one_or_many<T: FromJson>(value: Value) -> Result<Vec<T>> {
     if value.is_array() { read(value) } else { read(value).map(|one| vec![one]) }
 }
 
-/// `deserialize_with`: one value, or an array of them.
+/// `deserialize_with` for one value or an array of values.
 pub(crate) fn one_or_many<'de, D: Deserializer<'de>, T: FromJson>(
     deserializer: D,
 ) -> Result<Vec<T>, D::Error> {
@@ -226,7 +228,7 @@ pub(crate) fn one_or_many<'de, D: Deserializer<'de>, T: FromJson>(
     read_one_or_many(value).map_err(refused)
 }
 
-/// `deserialize_with` of an optional field: one value, or an array of them.
+/// `deserialize_with` for an optional field with one value or an array of values.
 pub(crate) fn optional_one_or_many<'de, D: Deserializer<'de>, T: FromJson>(
     deserializer: D,
 ) -> Result<Option<Vec<T>>, D::Error> {
@@ -236,7 +238,7 @@ pub(crate) fn optional_one_or_many<'de, D: Deserializer<'de>, T: FromJson>(
     }
 }
 
-/// `deserialize_with` of a field that `null` clears: `Some(None)` for `null`.
+/// `deserialize_with` for a field that `null` clears: `Some(None)` for `null`.
 #[expect(clippy::option_option, reason = "not given, cleared, given: the three cases of JSON")]
 pub(crate) fn nullable<'de, D: Deserializer<'de>, T: FromJson>(
     deserializer: D,
@@ -247,24 +249,24 @@ pub(crate) fn nullable<'de, D: Deserializer<'de>, T: FromJson>(
     }
 }
 
-/// `deserialize_with` of a field with a default, which `null` gives, too.
+/// `deserialize_with` for a field with a default, which `null` selects, too.
 pub(crate) fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
     deserializer: D,
 ) -> Result<T, D::Error> {
     Option::deserialize(deserializer).map(Option::unwrap_or_default)
 }
 
-/// An error of this crate for any deserializer.
+/// Converts an error of this crate into one of any deserializer.
 pub(crate) fn refused<E: serde::de::Error>(error: Error) -> E {
     E::custom(Refused(error))
 }
 
-/// For `skip_serializing_if`: whether a field has its default.
+/// `skip_serializing_if` for fields at their default.
 pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// Hand-written types: `Deserialize` through a function from the JSON value.
+/// Implements `Deserialize` for hand-written types by a function from a JSON value.
 macro_rules! deserialize_by {
     ($($name:ty: $read:expr),* $(,)?) => {$(
         impl<'de> serde::Deserialize<'de> for $name {
@@ -280,7 +282,7 @@ macro_rules! deserialize_by {
 }
 pub(crate) use deserialize_by;
 
-/// Reads a text, or an error of its type.
+/// Deserializes text through `FromStr`.
 pub(crate) struct TextVisitor<T> {
     pub(crate) expected: &'static str,
     pub(crate) read: PhantomData<T>,
@@ -298,7 +300,7 @@ impl<T: FromStr<Err = Error>> Visitor<'_> for TextVisitor<T> {
     }
 }
 
-/// Types written as text: `Deserialize` through `FromStr`.
+/// Implements `Deserialize` through `FromStr` for types serialized as text.
 macro_rules! from_text {
     ($($name:ty: $expected:literal),* $(,)?) => {$(
         impl<'de> serde::Deserialize<'de> for $name {
@@ -322,7 +324,7 @@ from_text!(
     FolderRef: "an ID",
 );
 
-/// The name of a type as words: `list style` for `ListStyle`.
+/// Splits a type name into words: `list style` for `ListStyle`.
 pub(crate) fn noun(type_name: &str) -> String {
     let mut words = String::new();
     for letter in type_name.chars() {
@@ -334,8 +336,8 @@ pub(crate) fn noun(type_name: &str) -> String {
     words
 }
 
-/// An enum whose values have a name on the wire, and aliases accepted on input: `Boolean =
-/// "boolean" | "checkbox"`.
+/// Declares an enum with its wire names, and aliases accepted on input: `Boolean = "boolean" |
+/// "checkbox"`.
 macro_rules! wire_enum {
     ($(#[$doc:meta])* $name:ident { $($(#[$value_doc:meta])* $value:ident = $text:literal $(| $alias:literal)*),* $(,)? }) => {
         $(#[$doc])*
@@ -346,7 +348,7 @@ macro_rules! wire_enum {
             /// All values, in the order of the specification.
             pub const ALL: &'static [Self] = &[$(Self::$value),*];
 
-            /// The name on the wire.
+            /// The wire name.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$value => $text),* }
             }

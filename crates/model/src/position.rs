@@ -1,47 +1,46 @@
-//! Where blocks go. Each position names exactly one target, by its type.
+//! Positions for inserted and moved blocks. A position has exactly one target.
 
 use crate::json::{Refused, quoted, wire_enum};
 use crate::{BlockId, DayRef, DocumentId, Error, Result};
 
 wire_enum! {
-    /// At which end of the children.
+    /// An end of a list of children.
     Edge {
-        /// Before the first.
+        /// Before the first child.
         Start = "start",
-        /// After the last.
+        /// After the last child.
         #[default]
         End = "end",
     }
 }
 
 wire_enum! {
-    /// On which side of a sibling.
+    /// A side of a sibling.
     Side {
-        /// Right before it.
+        /// Immediately before the sibling.
         Before = "before",
-        /// Right after it.
+        /// Immediately after the sibling.
         #[default]
         After = "after",
     }
 }
 
-/// Among whose children.
+/// The parent that a position selects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PositionTarget {
-    /// Of this block: a page, a text (which becomes a page) or a collection item.
+    /// A block: a page, a text (which becomes a page) or a collection item.
     Page(BlockId),
-    /// Of the daily note of this day, which is made if there is none.
+    /// The daily note of a day, created if necessary.
     Day(DayRef),
-    /// Of today's daily note, because the request named no target. A scoped connection refuses it.
+    /// Today's daily note, because the request has no target. Scoped connections refuse it.
     Unnamed,
 }
 
-/// A place among blocks.
+/// A position in a block tree, as a request specifies it.
 ///
 /// As JSON: `{"position": "end", "pageId": ".."}`, `{"position": "start", "date": "today"}` or
-/// `{"position": "before", "siblingId": ".."}`, with exactly one target. Without one, on a
-/// full-space connection, today's daily note is meant. A `position` that is left out beside a
-/// target is `end`.
+/// `{"position": "before", "siblingId": ".."}`, with exactly one target. On full-space connections
+/// the target defaults to today's daily note; with a target, `position` defaults to `end`.
 ///
 /// ```
 /// use leafbase_model::{BlockId, Position};
@@ -59,7 +58,7 @@ pub enum PositionTarget {
 pub enum Position {
     /// First or last among the children of a target.
     Within(Edge, PositionTarget),
-    /// Next to a block.
+    /// Next to a sibling.
     Beside(Side, BlockId),
 }
 
@@ -103,7 +102,7 @@ impl From<DocumentId> for Position {
 }
 
 impl Default for Position {
-    /// The end of today's daily note, for a request that names no position.
+    /// The end of today's daily note: the default of requests without a position.
     fn default() -> Self {
         Self::Within(Edge::End, PositionTarget::Unnamed)
     }

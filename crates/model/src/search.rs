@@ -1,4 +1,4 @@
-//! What searches give.
+//! Search results.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use crate::requests::given;
 use crate::{BlockId, DocumentId, Timestamp};
 
-/// A document that a search found.
+/// A document that matches a search.
 ///
 /// As JSON: `{"exposedDocumentId", "markdown", "highlights": [{"start", "end"}], "blockIds",
 /// "score"}`, and `createdAt` and `lastModifiedAt` on request.
@@ -15,15 +15,15 @@ use crate::{BlockId, DocumentId, Timestamp};
 pub struct SearchMatch {
     /// The document.
     pub document_id: DocumentId,
-    /// A piece of its text around the hits, which stand between `**`.
+    /// An excerpt of the text, with matches between `**`.
     pub markdown: String,
-    /// Where the hits are in `markdown`, without the asterisks: bytes, in order.
+    /// The byte ranges of the matches in `markdown`, without the asterisks, in order.
     pub highlights: Vec<Range<usize>>,
-    /// The blocks that have hits, in reading order.
+    /// The blocks with matches, in reading order.
     pub block_ids: Vec<BlockId>,
-    /// How relevant it is: greater is more. It compares documents of one search alone.
+    /// The relevance score; comparable within one reply only.
     pub score: f64,
-    /// When it was made and last changed, if the request asked for it.
+    /// The times of creation and of the last modification, if the request asked for them.
     pub times: Option<(Timestamp, Timestamp)>,
 }
 
@@ -41,28 +41,28 @@ impl Serialize for SearchMatch {
     }
 }
 
-/// A page that a block stands in. As JSON: `{"id", "content"}`.
+/// An ancestor page of a block. As JSON: `{"id", "content"}`.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct PathStep {
     /// The page.
     pub id: BlockId,
-    /// Its title.
+    /// The title.
     pub content: String,
 }
 
-/// A block near a match. As JSON: `{"blockId", "markdown"}`.
+/// A context block of a match. As JSON: `{"blockId", "markdown"}`.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ContextBlock {
     /// The block.
     pub block_id: BlockId,
-    /// What it says.
+    /// Its markdown.
     pub markdown: String,
 }
 
-/// A block of a document that patterns match.
+/// A block that matches a pattern.
 ///
 /// As JSON: `{"blockId", "markdown", "ranges": [{"start", "end"}], "pageBlockPath": [{"id",
 /// "content"}], "beforeBlocks", "afterBlocks"}`.
@@ -72,18 +72,18 @@ pub struct ContextBlock {
 pub struct BlockMatch {
     /// The block.
     pub block_id: BlockId,
-    /// What it says.
+    /// Its markdown.
     pub markdown: String,
-    /// Where the hits are in `markdown`: bytes, in order, at most [`crate::Limits::RANGES`]. What
-    /// matches without taking a letter is nowhere.
+    /// The byte ranges of the matches in `markdown`, in order, at most [`crate::Limits::RANGES`].
+    /// Empty matches have no range.
     pub ranges: Vec<Range<usize>>,
-    /// The pages that it stands in, the document's root first.
+    /// The ancestor pages, from the root of the document.
     #[serde(rename = "pageBlockPath")]
     pub path: Vec<PathStep>,
-    /// The blocks before it in reading order, the nearest last.
+    /// The preceding blocks in reading order, the nearest last.
     #[serde(rename = "beforeBlocks")]
     pub before: Vec<ContextBlock>,
-    /// The blocks after it, the nearest first.
+    /// The following blocks, the nearest first.
     #[serde(rename = "afterBlocks")]
     pub after: Vec<ContextBlock>,
 }

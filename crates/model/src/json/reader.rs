@@ -1,10 +1,10 @@
-//! A serde deserializer over a JSON value, with this crate's error.
+//! A serde deserializer over a JSON value with the error type of this crate.
 //!
 //! It does in one pass what `serde_path_to_error` and `serde_ignored` do for derived types, and
-//! what they cannot do: it keeps the kind of an error raised by a hand-written type (a position, a
-//! filter), it collects unknown fields inside such types too, and it refuses an array where a struct
-//! is expected, which derived code otherwise accepts. Its frames are small, so that a request as
-//! deep as the limits allow is read on a stack of 256 KiB.
+//! beyond that: it preserves the kind of errors from hand-written types (positions, filters),
+//! collects unknown fields inside those types, too, and refuses arrays in place of structs, which
+//! derived code accepts. Its stack frames are small: a request of maximum nesting is read on a
+//! stack of 256 KiB.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -21,24 +21,24 @@ use super::{describe, quoted};
 use crate::{Error, ErrorKind, Result};
 
 thread_local! {
-    /// The paths of the fields ignored by the read in progress on this thread, relative to the value
-    /// that is being read; `None` while unknown fields are refused.
+    /// Paths of the fields ignored by the active read on this thread, relative to the current
+    /// value; `None` while unknown fields are refused.
     static IGNORED: RefCell<Option<Vec<String>>> = const { RefCell::new(None) };
-    /// The value handed to a hand-written type; see [`raw_value`].
+    /// Transfers a value to a hand-written type; see [`raw_value`].
     static RAW: RefCell<Option<Value>> = const { RefCell::new(None) };
 }
 
-/// Asks [`Reader`] for the value itself.
+/// The type name by which [`raw_value`] requests the value from [`Reader`].
 const RAW_VALUE: &str = "$leafbase::Value";
 
-/// Reads `value`; the path of an error is relative to it.
+/// Reads `value`; error paths are relative to it.
 pub(crate) fn read<T: DeserializeOwned>(value: Value) -> Result<T> {
     T::deserialize(Reader(value)).map_err(|error| error.0)
 }
 
-/// Runs `read` with unknown fields ignored, and returns their paths with its result.
+/// Runs `read` while ignoring unknown fields; returns their paths with the result.
 pub(super) fn ignoring_unknown<T>(read: impl FnOnce() -> Result<T>) -> (Result<T>, Vec<String>) {
-    /// Restores the mode of an outer read, also when `read` panics.
+    /// Restores the mode of an enclosing read, even if `read` panics.
     struct Restore(Option<Vec<String>>);
     impl Drop for Restore {
         fn drop(&mut self) {
@@ -50,7 +50,7 @@ pub(super) fn ignoring_unknown<T>(read: impl FnOnce() -> Result<T>) -> (Result<T
     (result, IGNORED.take().unwrap_or_default())
 }
 
-/// Refuses the field `name`, or notes that it is ignored.
+/// Refuses the field `name`, or records it as ignored.
 pub(super) fn unknown_field(name: &str) -> Result<()> {
     IGNORED.with_borrow_mut(|ignored| match ignored {
         Some(paths) => {
@@ -61,8 +61,7 @@ pub(super) fn unknown_field(name: &str) -> Result<()> {
     })
 }
 
-/// Runs `read` for a part of the value found at `path`: errors and ignored fields below it get that
-/// path.
+/// Reads the value at `path`: prefixes the paths of errors and of ignored fields below it.
 pub(crate) fn at<T, E>(path: impl fmt::Display, read: impl FnOnce() -> Result<T, E>) -> Result<T, E>
 where
     E: HasPath,
@@ -78,8 +77,7 @@ where
     result
 }
 
-/// The value that a hand-written type reads. [`Reader`] hands it over as it is; any other
-/// deserializer builds it.
+/// The JSON value for a hand-written type. [`Reader`] moves it, other deserializers build it.
 pub(crate) fn raw_value<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
     struct RawVisitor;
     impl<'de> Visitor<'de> for RawVisitor {
@@ -100,11 +98,11 @@ pub(crate) fn raw_value<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Va
     deserializer.deserialize_newtype_struct(RAW_VALUE, RawVisitor)
 }
 
-/// An error of this crate on its way through serde: [`ReadError`] gets its kind and path back, any
-/// other deserializer its text.
+/// An error of this crate in transit through serde: [`ReadError`] recovers its kind and path, other
+/// deserializers receive its text.
 pub(crate) struct Refused(pub(crate) Error);
 
-/// Marks the form of [`Refused`] that [`ReadError`] asks for.
+/// Separates the parts of a [`Refused`] in the format that [`ReadError`] parses.
 const MARK: char = '\u{1}';
 
 impl From<Error> for Refused {
@@ -124,7 +122,7 @@ impl fmt::Display for Refused {
     }
 }
 
-/// The error of [`Reader`].
+/// The error type of [`Reader`].
 #[derive(Debug)]
 pub(super) struct ReadError(Error);
 
@@ -136,7 +134,7 @@ impl fmt::Display for ReadError {
 
 impl std::error::Error for ReadError {}
 
-/// An error with a path, relative to the value that was read.
+/// An error with a path relative to the current value.
 pub(crate) trait HasPath {
     fn below(self, path: &dyn fmt::Display) -> Self;
 }
@@ -209,12 +207,12 @@ fn unknown(name: &str) -> Error {
     Error::validation(format!("unknown field {}", quoted(name).replace('"', "`"))).at(name)
 }
 
-/// The error for a required field that is not given.
+/// The error for an absent required field.
 pub(crate) fn missing_field(name: &str) -> Error {
     Error::validation(format!("the field `{name}` is missing")).at(name)
 }
 
-/// Deserializes one value; `null` for an optional field means that the field is absent.
+/// Deserializes one value. `null` in place of an optional field counts as absent.
 pub(super) struct Reader(pub(super) Value);
 
 impl<'de> Deserializer<'de> for Reader {
@@ -270,7 +268,7 @@ impl<'de> Deserializer<'de> for Reader {
             fields.remove(name);
         }
         let read = visitor.visit_map(Fields::new(fields))?;
-        // A fault in a known field is reported before an unknown one: it is the likelier cause.
+        // Report a fault in a known field before an unknown field: it is the likelier cause.
         unknown.iter().try_for_each(|name| unknown_field(name)).map_err(ReadError)?;
         Ok(read)
     }
@@ -281,7 +279,7 @@ impl<'de> Deserializer<'de> for Reader {
     }
 }
 
-/// The error for a value of another JSON type.
+/// The error for a value of the wrong JSON type.
 pub(crate) fn wrong_type(expected: &str, value: &Value) -> Error {
     Error::validation(format!("expected {expected}, got {}", describe(value)))
 }
@@ -311,7 +309,7 @@ impl<'de> SeqAccess<'de> for Elements {
 
 struct Fields {
     fields: serde_json::map::IntoIter,
-    /// The field whose key was read last.
+    /// The field whose key was returned last.
     current: Option<(String, Value)>,
 }
 

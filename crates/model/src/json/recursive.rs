@@ -1,5 +1,5 @@
-//! Drafts that nest: read without recursion, because a host may allow hundreds of levels and call
-//! from a thread with a small stack.
+//! Reads nested drafts without recursion, because limits may allow hundreds of levels, and callers
+//! may run on small stacks.
 
 use std::fmt;
 
@@ -8,12 +8,12 @@ use serde_json::Value;
 use super::{Object, reader};
 use crate::{Result, invariant};
 
-/// A draft with drafts of its own type in one of its fields.
+/// A draft with children of its own type.
 pub(crate) trait RecursiveDraft: Sized {
-    /// The field that holds its children.
+    /// The name of the field with the children.
     const CHILDREN: &'static str;
 
-    /// Reads the draft from its other fields.
+    /// Reads the draft from its fields except for the children.
     fn read_alone(object: Object, has_children: bool) -> Result<Self>;
 
     fn children_mut(&mut self) -> &mut Vec<Self>;
@@ -23,11 +23,11 @@ pub(crate) trait RecursiveDraft: Sized {
 struct OpenDraft<T> {
     draft: T,
     children: std::vec::IntoIter<Value>,
-    /// Children read so far.
+    /// The number of children read so far.
     count: usize,
 }
 
-/// Reads a draft with all below it.
+/// Reads a draft with all descendants.
 pub(crate) fn read_recursive<T: RecursiveDraft>(value: Value) -> Result<T> {
     let mut open = vec![OpenDraft::<T>::new(value)?];
     loop {
@@ -56,7 +56,7 @@ impl<T: RecursiveDraft> OpenDraft<T> {
     }
 }
 
-/// The path from the outermost draft to the child that is read next.
+/// Formats the path from the outermost draft to the child that is read next.
 struct OpenPath<'o, T>(&'o [OpenDraft<T>]);
 
 impl<T: RecursiveDraft> fmt::Display for OpenPath<'_, T> {

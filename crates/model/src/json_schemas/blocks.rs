@@ -1,4 +1,4 @@
-//! Blocks: as drafts, as changes, and in replies.
+//! Block drafts, block patches, and blocks of replies.
 
 use schemars::Schema;
 use serde_json::json;
@@ -11,7 +11,7 @@ use crate::{
 };
 
 impl Shape<'_> {
-    /// What each type has beside the common fields.
+    /// The fields of specific block types.
     fn kinds(self) -> Self {
         self.may::<TextStyle>("textStyle", "Of text and page; body if it is left out.")
             .may::<TextAlignment>("textAlignment", "Of text and page.")
@@ -35,7 +35,7 @@ impl Shape<'_> {
             .may::<LineStyle>("lineStyle", "Of a line.")
     }
 
-    /// What blocks of any type have.
+    /// The fields of all block types.
     fn common(self) -> Self {
         let level = schemars::json_schema!({ "type": "integer", "minimum": 0, "maximum": 5 });
         self.may::<String>(
@@ -47,7 +47,7 @@ impl Shape<'_> {
         .may::<Decorations>("decorations", "None if they are left out.")
     }
 
-    /// What a request gives for a block.
+    /// The block fields of requests.
     fn given(self) -> Self {
         self.common()
             .clears::<Color>("color", "As given; replies show a readable variant.")
@@ -56,7 +56,7 @@ impl Shape<'_> {
     }
 }
 
-/// A page and what it holds, whether or not it says that it is one.
+/// A page draft whose `type` may be omitted.
 pub(crate) struct PageDraft;
 
 fn page(shape: Shape<'_>) -> Schema {

@@ -1,4 +1,4 @@
-//! Collections: schemas, items, queries.
+//! Schemas, items and queries of collections.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use super::{Shape, shapes};
 use crate::schema::RelationTargetId;
 use crate::{BlockDraft, BlockId, ItemDraft, ItemFilter, ItemUpdate, Operator};
 
-/// Values by key: what they may be, the schema of the collection says.
+/// Property values by key; the schema of the collection constrains them.
 pub(super) struct Values;
 
 impl JsonSchema for Values {
@@ -41,7 +41,7 @@ impl JsonSchema for RelationTargetId {
 }
 
 impl Shape<'_> {
-    /// The schema of the collection tells the rest: the title stands under its content key.
+    /// The title stands under the content key, which only the schema of the collection determines.
     fn titled(self) -> Self {
         self.may::<Values>(
             "properties",

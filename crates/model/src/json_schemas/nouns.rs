@@ -1,4 +1,4 @@
-//! What requests and replies have in common: IDs, days, places, errors.
+//! Types common to requests and replies: IDs, days, locations, errors.
 
 use std::borrow::Cow;
 
@@ -38,7 +38,7 @@ impl JsonSchema for Decorations {
     }
 }
 
-/// One of the places that are no folder.
+/// Names of built-in locations.
 macro_rules! destination_names {
     ($($name:ident = $names:expr;)*) => {$(
         struct $name;

@@ -12,10 +12,10 @@ use crate::{
     SearchMatch, Timestamp,
 };
 
-/// A part of a text, in bytes.
+/// A byte range of a text.
 struct ByteRange;
 
-/// The values of an item by key.
+/// The property values of an item by key.
 pub(super) struct ItemProperties;
 
 impl JsonSchema for ItemProperties {

@@ -1,4 +1,4 @@
-//! Requests on blocks, documents, folders, tasks, comments, files, and searches.
+//! Requests on documents and folders, and searches.
 
 use super::{Shape, shapes};
 use crate::{
@@ -14,7 +14,7 @@ impl Shape<'_> {
         )
     }
 
-    /// Which documents are meant: all that meet every filter that is given.
+    /// The fields of [`crate::DocumentFilter`]: documents match all given filters.
     fn filter(self, folders: &'static str) -> Self {
         self.may::<BuiltInLocation>("location", "Those kept here. Not together with folders.")
             .some::<FolderRef>(folders, "Those kept in these folders and the folders in them.")

@@ -1,21 +1,21 @@
-//! The block operations: fetch, insert, update, delete, move.
+//! Requests of the block operations: fetch, insert, update, delete, move.
 
 use crate::json::{Refused, is_default, one_or_many, or_default, refused};
 #[cfg(feature = "schemars")]
 use crate::json_schemas::OneOrMany;
 use crate::{BlockDraft, BlockId, BlockPatch, DayRef, Error, Position, Result};
 
-/// What a fetch begins at.
+/// The root of a fetched subtree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FetchFrom {
-    /// This block; a document's ID is its root's.
+    /// A block; a document ID is the ID of its root block.
     Block(BlockId),
-    /// The root of the daily note of this day.
+    /// The root of the daily note of a day.
     Day(DayRef),
 }
 
-/// Reads a block with what is below it. As JSON: `{"id": "..", "maxDepth": 1, "fetchMetadata":
-/// true}`, or `date` for `id`.
+/// Fetches a block with its descendants. As JSON: `{"id": "..", "maxDepth": 1, "fetchMetadata":
+/// true}`, or `date` in place of `id`.
 ///
 /// ```
 /// use leafbase_model::{BlockId, Fetch};
@@ -29,44 +29,44 @@ pub enum FetchFrom {
 #[serde(try_from = "FetchJson", into = "FetchJson")]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct Fetch {
-    /// Where it begins.
+    /// The root of the subtree.
     pub from: FetchFrom,
-    /// How many levels below: none for all, 0 for the block alone.
+    /// The number of levels below the root: 0 for the root alone; unlimited if absent.
     pub max_depth: Option<usize>,
-    /// Whether to say who and when.
+    /// Whether the reply includes metadata.
     pub metadata: bool,
 }
 
 impl Fetch {
-    /// All of `block`, without metadata.
+    /// Fetches the whole subtree of `block`, without metadata.
     pub fn new(block: impl Into<BlockId>) -> Self {
         Self { from: FetchFrom::Block(block.into()), max_depth: None, metadata: false }
     }
 
-    /// All of the daily note of `day`, without metadata.
+    /// Fetches the whole daily note of `day`, without metadata.
     pub fn day(day: impl Into<DayRef>) -> Self {
         Self { from: FetchFrom::Day(day.into()), max_depth: None, metadata: false }
     }
 
-    /// All of today's daily note, without metadata.
+    /// Fetches today's whole daily note, without metadata.
     pub fn today() -> Self {
         Self::day(DayRef::Today)
     }
 
-    /// At most so many levels below.
+    /// Limits the number of levels below the root.
     pub fn depth(mut self, levels: usize) -> Self {
         self.max_depth = Some(levels);
         self
     }
 
-    /// With metadata.
+    /// Includes metadata.
     pub fn with_metadata(mut self) -> Self {
         self.metadata = true;
         self
     }
 }
 
-/// `maxDepth` of a request: -1, or absent, for all levels.
+/// `maxDepth` of a request: -1 or absent for unlimited depth.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub(crate) struct MaxDepth(pub(crate) Option<usize>);
 
@@ -127,16 +127,16 @@ impl TryFrom<FetchJson> for Fetch {
     }
 }
 
-/// What an insertion inserts.
+/// The content of an insertion.
 #[derive(Clone, Debug, PartialEq)]
 pub enum InsertSource {
-    /// These blocks.
+    /// Blocks.
     Blocks(Vec<BlockDraft>),
-    /// The blocks that this markdown gives.
+    /// Markdown, parsed into blocks.
     Markdown(String),
 }
 
-/// Puts new blocks at a position. As JSON: `blocks` or `markdown`, and `position`.
+/// Inserts blocks at a position. As JSON: `blocks` or `markdown`, and `position`.
 ///
 /// ```
 /// use leafbase_model::{DayRef, InsertBlocks, Position};
@@ -149,9 +149,9 @@ pub enum InsertSource {
 #[serde(try_from = "InsertBlocksJson", into = "InsertBlocksJson")]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct InsertBlocks {
-    /// What.
+    /// The content to insert.
     pub source: InsertSource,
-    /// Where.
+    /// The position.
     pub position: Position,
 }
 
@@ -161,7 +161,7 @@ impl InsertBlocks {
         Self { source: InsertSource::Blocks(blocks), position: position.into() }
     }
 
-    /// Inserts the blocks of this markdown.
+    /// Inserts the blocks parsed from this markdown.
     pub fn markdown(markdown: impl Into<String>, position: impl Into<Position>) -> Self {
         Self { source: InsertSource::Markdown(markdown.into()), position: position.into() }
     }
@@ -207,7 +207,7 @@ impl TryFrom<InsertBlocksJson> for InsertBlocks {
     }
 }
 
-/// Changes blocks; only the fields given change. As JSON: `{"blocks": [{"id": "..", ..}]}`.
+/// Updates the given fields of blocks. As JSON: `{"blocks": [{"id": "..", ..}]}`.
 ///
 /// ```
 /// use leafbase_model::{BlockId, BlockPatch, UpdateBlocks};
@@ -220,12 +220,12 @@ impl TryFrom<InsertBlocksJson> for InsertBlocks {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct UpdateBlocks {
-    /// The changes; a block may be named once.
+    /// The patches, at most one per block.
     pub blocks: Vec<BlockPatch>,
 }
 
 impl UpdateBlocks {
-    /// These changes.
+    /// Applies these patches.
     pub fn new(blocks: impl IntoIterator<Item = BlockPatch>) -> Self {
         Self { blocks: blocks.into_iter().collect() }
     }
@@ -237,7 +237,7 @@ impl From<BlockPatch> for UpdateBlocks {
     }
 }
 
-/// Deletes blocks with all below them. As JSON: `{"blockIds": [".."]}`.
+/// Deletes blocks with their descendants. As JSON: `{"blockIds": [".."]}`.
 ///
 /// ```
 /// use leafbase_model::{BlockId, DeleteBlocks};
@@ -250,7 +250,7 @@ impl From<BlockPatch> for UpdateBlocks {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct DeleteBlocks {
-    /// The blocks.
+    /// The blocks to delete.
     #[serde(deserialize_with = "one_or_many")]
     #[cfg_attr(feature = "schemars", schemars(with = "OneOrMany<BlockId>"))]
     pub block_ids: Vec<BlockId>,
@@ -269,8 +269,8 @@ impl From<BlockId> for DeleteBlocks {
     }
 }
 
-/// Moves blocks with all below them; they keep the order of the request. As JSON: `{"blockIds":
-/// [".."], "position": {..}}`.
+/// Moves blocks with their descendants, in the order of the request. As JSON: `{"blockIds": [".."],
+/// "position": {..}}`.
 ///
 /// ```
 /// use leafbase_model::{BlockId, MoveBlocks, Position};
@@ -285,11 +285,11 @@ impl From<BlockId> for DeleteBlocks {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct MoveBlocks {
-    /// The blocks.
+    /// The blocks to move.
     #[serde(deserialize_with = "one_or_many")]
     #[cfg_attr(feature = "schemars", schemars(with = "OneOrMany<BlockId>"))]
     pub block_ids: Vec<BlockId>,
-    /// Where to.
+    /// The position; defaults to the end of today's daily note.
     #[serde(default, deserialize_with = "or_default")]
     #[serde(skip_serializing_if = "is_default")]
     pub position: Position,

@@ -1,15 +1,15 @@
-//! The comment operations.
+//! Requests of the comment operations.
 
 use crate::{BlockId, CommentId};
 
-/// A comment that is to be made. As JSON: `{"blockId": "..", "content": ".."}`.
+/// A comment to add. As JSON: `{"blockId": "..", "content": ".."}`.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct CommentDraft {
-    /// The block that it is on.
+    /// The block to comment on.
     pub block_id: BlockId,
-    /// What it says: inline markdown.
+    /// The content: inline markdown.
     pub content: String,
 }
 
@@ -33,7 +33,7 @@ impl CommentDraft {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct AddComments {
-    /// The comments; those on the same block stay in this order.
+    /// The comments; those on the same block keep this order.
     pub comments: Vec<CommentDraft>,
 }
 
@@ -49,6 +49,6 @@ impl AddComments {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct AddedComment {
-    /// Its ID.
+    /// The comment ID.
     pub comment_id: CommentId,
 }

@@ -1,4 +1,4 @@
-//! The document operations: list, create, delete, move, restore, purge.
+//! Requests of the document operations: list, create, delete, move, restore, purge.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde::{Deserialize, Deserializer};
@@ -16,7 +16,7 @@ use crate::{
     FolderRef, Result,
 };
 
-/// A range of days in the space's zone, both ends included; none is no bound.
+/// A range of days in the time zone of the space, both ends inclusive; an absent end is unbounded.
 ///
 /// ```
 /// use leafbase_model::{Day, DayRange, DayRef};
@@ -27,55 +27,55 @@ use crate::{
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct DayRange {
-    /// The first.
+    /// The first day.
     pub from: Option<DayRef>,
-    /// The last.
+    /// The last day.
     pub to: Option<DayRef>,
 }
 
 impl DayRange {
-    /// Every day.
+    /// The unbounded range.
     pub const ALL: Self = Self { from: None, to: None };
 
-    /// This day alone.
+    /// A single day.
     pub fn on(day: impl Into<DayRef>) -> Self {
         let day = Some(day.into());
         Self { from: day, to: day }
     }
 
-    /// This day and all later ones.
+    /// A day and all later ones.
     pub fn since(day: impl Into<DayRef>) -> Self {
         Self { from: Some(day.into()), to: None }
     }
 
-    /// This day and all earlier ones.
+    /// A day and all earlier ones.
     pub fn until(day: impl Into<DayRef>) -> Self {
         Self { from: None, to: Some(day.into()) }
     }
 }
 
-/// Which documents are meant: all that meet every filter that is given.
+/// Selects the documents that match all given filters.
 ///
-/// As JSON, beside the other fields of a request: `location` (`unsorted`, `daily_notes`,
-/// `templates`, `trash`), the folders (each with those in it; not together with `location`), and
-/// `createdDateGte`, `createdDateLte`, `lastModifiedDateGte`, `lastModifiedDateLte`,
-/// `dailyNoteDateGte`, `dailyNoteDateLte`, each a day or `today`, `tomorrow`, `yesterday`.
+/// The JSON fields within a request: `location` (`unsorted`, `daily_notes`, `templates`, `trash`),
+/// the folders (recursive; not together with `location`), and `createdDateGte`, `createdDateLte`,
+/// `lastModifiedDateGte`, `lastModifiedDateLte`, `dailyNoteDateGte`, `dailyNoteDateLte`, each a day
+/// or `today`, `tomorrow`, `yesterday`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DocumentFilter {
-    /// Those kept in this location.
+    /// A built-in location.
     pub location: Option<BuiltInLocation>,
-    /// Those kept in one of these folders or in a folder within; none for everywhere.
+    /// Folders, including their subfolders; unrestricted if absent.
     pub folders: Option<Vec<FolderRef>>,
-    /// Those made on these days.
+    /// The days of creation.
     pub created: DayRange,
-    /// Those last changed on these days.
+    /// The days of the last modification.
     pub modified: DayRange,
-    /// The daily notes of these days.
+    /// The days of daily notes.
     pub daily_note: DayRange,
 }
 
 impl DocumentFilter {
-    /// Reads the fields of a filter; the folders stand under `folders`.
+    /// Reads the fields of a filter; `folders` is the name of the field with the folders.
     pub(crate) fn take(object: &mut Object, folders: &str) -> Result<Self> {
         let mut range = |from: &str, to: &str| {
             Ok::<_, Error>(DayRange { from: object.optional(from)?, to: object.optional(to)? })
@@ -116,17 +116,17 @@ impl DocumentFilter {
 }
 
 wire_enum! {
-    /// What a listing of documents is ordered by; equal ones by ID, of daily notes of one day the
-    /// one out of the trash first.
+    /// The sort key of a listing of documents. Ties are broken by ID; of the daily notes of one
+    /// day, the one outside of the trash precedes.
     DocumentOrder {
-        /// The ID.
+        /// The document ID.
         #[default]
         Id = "id",
-        /// The making.
+        /// The creation time.
         Created = "createdAt",
-        /// The last change.
+        /// The time of the last modification.
         Modified = "lastModifiedAt",
-        /// The day of the daily note: documents that are none are left out.
+        /// The day of the daily note; other documents are excluded.
         DailyNote = "dailyNoteDate",
     }
 }
@@ -134,9 +134,9 @@ wire_enum! {
 /// Lists documents. As JSON: the fields of a [`DocumentFilter`] with `folderId`, and
 /// `fetchMetadata`, `orderBy`, `descending`, `limit`, `cursor`.
 ///
-/// Without an order, a listing that is filtered by one kind of day alone, be it of the making, of
-/// the last change, or of daily notes, is in the order of these, so that a page of it costs the
-/// page; every other one is by ID.
+/// The default order is by ID. A listing filtered by days of creation, of modification or of daily
+/// notes alone is in the order of those, so that the index serves each page at a cost proportional
+/// to its size.
 ///
 /// ```
 /// use leafbase_model::{BuiltInLocation, DayRange, DayRef, ListDocuments};
@@ -148,79 +148,79 @@ wire_enum! {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ListDocuments {
-    /// Which.
+    /// The filter.
     pub filter: DocumentFilter,
-    /// Whether to say when each was made and last changed.
+    /// Whether entries include the times of creation and modification.
     pub metadata: bool,
-    /// In which order; none for the day that alone is filtered by, or else for the ID.
+    /// The order; if absent, that of the only day filter, or else by ID.
     pub order: Option<DocumentOrder>,
-    /// Whether the order is turned round.
+    /// Whether the order is reversed.
     pub descending: bool,
-    /// How many, and from where on.
+    /// The page of the list.
     pub paging: Paging,
 }
 
 impl ListDocuments {
-    /// All documents by ID, those in the trash included, without metadata.
+    /// Lists all documents by ID, including those in the trash, without metadata.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Those kept in this location.
+    /// Restricts the list to a built-in location.
     pub fn at(mut self, location: BuiltInLocation) -> Self {
         self.filter.location = Some(location);
         self
     }
 
-    /// Those kept in this folder and the folders in it.
+    /// Restricts the list to a folder and its subfolders.
     pub fn within(mut self, folder: FolderId) -> Self {
         self.filter.folders = Some(vec![folder.into()]);
         self
     }
 
-    /// Those made on these days.
+    /// Restricts the list to documents created on these days.
     pub fn created(mut self, days: DayRange) -> Self {
         self.filter.created = days;
         self
     }
 
-    /// Those last changed on these days.
+    /// Restricts the list to documents last modified on these days.
     pub fn modified(mut self, days: DayRange) -> Self {
         self.filter.modified = days;
         self
     }
 
-    /// The daily notes of these days.
+    /// Restricts the list to the daily notes of these days.
     pub fn daily_notes(mut self, days: DayRange) -> Self {
         self.filter.daily_note = days;
         self
     }
 
-    /// With metadata.
+    /// Includes the times of creation and modification.
     pub fn with_metadata(mut self) -> Self {
         self.metadata = true;
         self
     }
 
-    /// Ordered by this, whatever is filtered by.
+    /// Sets the order.
     pub fn order_by(mut self, order: DocumentOrder) -> Self {
         self.order = Some(order);
         self
     }
 
-    /// The other way round.
+    /// Reverses the order.
     pub fn descending(mut self) -> Self {
         self.descending = true;
         self
     }
 
-    /// At most so many.
+    /// Limits the number of documents.
     pub fn limit(mut self, documents: usize) -> Self {
         self.paging.limit = Some(documents);
         self
     }
 
-    /// What follows the reply that gave this cursor.
+    /// Continues at the cursor of the previous reply.
     pub fn after(mut self, cursor: impl Into<String>) -> Self {
         self.paging.cursor = Some(cursor.into());
         self
@@ -256,9 +256,9 @@ impl Serialize for ListDocuments {
     }
 }
 
-/// Makes documents. As JSON: `{"documents": [{"title": "..", "content": [..]}], "destination":
-/// {"folderId": ".."}}`; each has the fields of a page, whose `type` may be left out. The
-/// destination is `unsorted` if it is left out.
+/// Creates documents. As JSON: `{"documents": [{"title": "..", "content": [..]}], "destination":
+/// {"folderId": ".."}}`; each has the fields of a page, without the need for a `type`. The
+/// destination defaults to `unsorted`.
 ///
 /// ```
 /// use leafbase_model::{CreateDocuments, Destination};
@@ -271,17 +271,17 @@ impl Serialize for ListDocuments {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct CreateDocuments {
-    /// The documents: each a page with its content.
+    /// The documents: pages with their content.
     #[serde(deserialize_with = "document_drafts")]
     #[cfg_attr(feature = "schemars", schemars(with = "Vec<crate::json_schemas::PageDraft>"))]
     pub documents: Vec<BlockDraft>,
-    /// Where they are kept.
+    /// The location.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "is_default")]
     pub destination: Destination,
 }
 
 impl CreateDocuments {
-    /// Makes a document of each page, kept at `destination`.
+    /// Creates a document from each page at `destination`.
     pub fn new(
         pages: impl IntoIterator<Item = BlockDraft>,
         destination: impl Into<Destination>,
@@ -289,7 +289,7 @@ impl CreateDocuments {
         Self { documents: pages.into_iter().collect(), destination: destination.into() }
     }
 
-    /// Makes an empty document of each title, kept in no folder.
+    /// Creates empty unsorted documents with these titles.
     pub fn titled<T: Into<String>>(titles: impl IntoIterator<Item = T>) -> Self {
         Self::new(
             titles.into_iter().map(|title| BlockDraft::new(BlockData::page(title))),
@@ -297,14 +297,14 @@ impl CreateDocuments {
         )
     }
 
-    /// The same documents, kept at `destination`.
+    /// Sets the location.
     pub fn at(mut self, destination: impl Into<Destination>) -> Self {
         self.destination = destination.into();
         self
     }
 }
 
-/// The draft of a document: a page, whose `type` may be left out.
+/// The draft of a document: a page, whose `type` may be omitted.
 struct DocumentDraft(BlockDraft);
 
 impl DocumentDraft {
@@ -325,7 +325,7 @@ fn document_drafts<'de, D: Deserializer<'de>>(
     Ok(drafts.into_iter().map(|draft| draft.0).collect())
 }
 
-/// Makes a document as a copy of a template. As JSON: `{"templateId": "..", "title": "..",
+/// Creates a document as a copy of a template. As JSON: `{"templateId": "..", "title": "..",
 /// "destination": {..}}`.
 ///
 /// ```
@@ -341,34 +341,34 @@ fn document_drafts<'de, D: Deserializer<'de>>(
 pub struct CreateFromTemplate {
     /// The template.
     pub template_id: DocumentId,
-    /// The title of the copy; the template's if none is given.
+    /// The title of the copy; defaults to the title of the template.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// Where the copy is kept.
+    /// The location of the copy.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "is_default")]
     pub destination: Destination,
 }
 
 impl CreateFromTemplate {
-    /// A copy of `template` of the same title, kept in no folder.
+    /// An unsorted copy of `template` with the same title.
     pub fn new(template: DocumentId) -> Self {
         Self { template_id: template, title: None, destination: Destination::Unsorted }
     }
 
-    /// The same with this title.
+    /// Sets the title.
     pub fn titled(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
     }
 
-    /// The same, kept at `destination`.
+    /// Sets the location.
     pub fn at(mut self, destination: impl Into<Destination>) -> Self {
         self.destination = destination.into();
         self
     }
 }
 
-/// Puts documents into the trash. As JSON: `{"documentIds": [".."]}`.
+/// Moves documents to the trash. As JSON: `{"documentIds": [".."]}`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
@@ -380,7 +380,7 @@ pub struct DeleteDocuments {
 }
 
 impl DeleteDocuments {
-    /// Puts these into the trash.
+    /// Moves these documents to the trash.
     pub fn new(documents: impl IntoIterator<Item = DocumentId>) -> Self {
         Self { document_ids: documents.into_iter().collect() }
     }
@@ -411,7 +411,7 @@ pub struct MoveDocuments {
     #[serde(deserialize_with = "one_or_many")]
     #[cfg_attr(feature = "schemars", schemars(with = "OneOrMany<DocumentId>"))]
     pub document_ids: Vec<DocumentId>,
-    /// Where to.
+    /// The new location.
     pub destination: Destination,
 }
 
@@ -425,7 +425,7 @@ impl MoveDocuments {
     }
 }
 
-/// Takes daily notes out of the trash, each back to its day. As JSON: `{"documentIds": [".."]}`.
+/// Restores daily notes from the trash to their days. As JSON: `{"documentIds": [".."]}`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
@@ -437,13 +437,13 @@ pub struct RestoreDailyNotes {
 }
 
 impl RestoreDailyNotes {
-    /// Restores these.
+    /// Restores these daily notes.
     pub fn new(documents: impl IntoIterator<Item = DocumentId>) -> Self {
         Self { document_ids: documents.into_iter().collect() }
     }
 }
 
-/// Which documents of the trash are erased for good. As JSON: `{"documentIds": [".."]}` or
+/// Erases documents of the trash permanently. As JSON: `{"documentIds": [".."]}` or
 /// `{"olderThanDays": 30}`.
 ///
 /// ```
@@ -456,14 +456,14 @@ impl RestoreDailyNotes {
 #[serde(try_from = "PurgeDocumentsJson", into = "PurgeDocumentsJson")]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub enum PurgeDocuments {
-    /// These.
+    /// These documents.
     Documents(Vec<DocumentId>),
-    /// Those that have been in the trash for at least so many times 24 hours; 0 for all.
+    /// All documents in the trash for at least this many times 24 hours; 0 for the whole trash.
     OlderThanDays(u32),
 }
 
 impl PurgeDocuments {
-    /// Erases these.
+    /// Erases these documents.
     pub fn new(documents: impl IntoIterator<Item = DocumentId>) -> Self {
         Self::Documents(documents.into_iter().collect())
     }

@@ -1,12 +1,11 @@
-//! The upload of files. The bytes themselves are no JSON: they come from a reader beside the
-//! request.
+//! Requests of file uploads. The bytes are not part of the JSON: a reader provides them.
 
 use serde_json::Value;
 
 use crate::json::{Object, deserialize_by, read};
 use crate::{AssetUrl, BlockId, Position, Result};
 
-/// Puts a file into a document. As JSON (the query of an upload): the fields of a [`Position`],
+/// Uploads a file into a document. As JSON (the query of an upload): the fields of a [`Position`],
 /// `contentType` and `fileName`.
 ///
 /// ```
@@ -22,44 +21,44 @@ use crate::{AssetUrl, BlockId, Position, Result};
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schemars", schemars(deny_unknown_fields))]
 pub struct UploadFile {
-    /// Where the block that shows it goes.
+    /// The position of the block that embeds the file.
     #[serde(flatten)]
     pub position: Position,
-    /// The media type that it is said to be of, as a `Content-Type` header says it.
+    /// The declared media type, as in a `Content-Type` header.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content_type: Option<String>,
-    /// Its name; never used as a path.
+    /// The file name; never used as a path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file_name: Option<String>,
 }
 
 impl UploadFile {
-    /// A file of unknown type and name.
+    /// An upload of unknown type and name.
     pub fn new(position: impl Into<Position>) -> Self {
         Self { position: position.into(), content_type: None, file_name: None }
     }
 
-    /// The same file, said to be of this media type.
+    /// Sets the declared media type.
     pub fn of_type(mut self, content_type: impl Into<String>) -> Self {
         self.content_type = Some(content_type.into());
         self
     }
 
-    /// The same file with this name.
+    /// Sets the file name.
     pub fn named(mut self, file_name: impl Into<String>) -> Self {
         self.file_name = Some(file_name.into());
         self
     }
 }
 
-/// A file that was uploaded. As JSON: `{"blockId": "..", "assetUrl": "asset://.."}`.
+/// The reply to an upload. As JSON: `{"blockId": "..", "assetUrl": "asset://.."}`.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct UploadedFile {
-    /// The block that shows it.
+    /// The block that embeds the file.
     pub block_id: BlockId,
-    /// Where its bytes are read.
+    /// The URL of the file.
     pub asset_url: AssetUrl,
 }
 

@@ -1,4 +1,4 @@
-//! The folder operations.
+//! Requests of the folder operations.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
@@ -12,11 +12,11 @@ use crate::json_schemas::OneOrMany;
 use crate::nested::{Nested, without_recursion};
 use crate::{Error, FolderId, FolderRef, Result};
 
-/// A folder that is to be made, with the folders in it. As JSON: `{"name": "..", "parentFolderId":
-/// "..", "folders": [..]}`.
+/// A folder to create, with its subfolders. As JSON: `{"name": "..", "parentFolderId": "..",
+/// "folders": [..]}`.
 ///
-/// However deep it nests, it is cloned, compared and dropped without recursion. Only printing and
-/// serializing recurse through it.
+/// Cloning, comparing and dropping a draft does not recurse, whatever its depth; formatting and
+/// serializing do.
 ///
 /// ```
 /// use leafbase_model::FolderDraft;
@@ -26,27 +26,28 @@ use crate::{Error, FolderId, FolderRef, Result};
 /// ```
 #[derive(Debug, Default)]
 pub struct FolderDraft {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// The folder to make it in; none for the top. Only for one that is in no other draft.
+    /// The parent folder; the top level if absent. Only for drafts that are not nested in another
+    /// one.
     pub parent: Option<FolderRef>,
-    /// The folders to make in it.
+    /// The subfolders to create.
     pub folders: Vec<FolderDraft>,
 }
 
 impl FolderDraft {
-    /// A folder of this name at the top, with nothing in it.
+    /// A folder at the top level, without subfolders.
     pub fn new(name: impl Into<String>) -> Self {
         Self { name: name.into(), parent: None, folders: Vec::new() }
     }
 
-    /// The same folder in `parent`.
+    /// Sets the parent folder.
     pub fn within(mut self, parent: FolderId) -> Self {
         self.parent = Some(parent.into());
         self
     }
 
-    /// The same folder with these in it.
+    /// Sets the subfolders.
     pub fn with_folders(mut self, folders: impl IntoIterator<Item = FolderDraft>) -> Self {
         self.folders = folders.into_iter().collect();
         self
@@ -100,7 +101,7 @@ impl Serialize for FolderDraft {
     }
 }
 
-/// Makes folders, with folders in them. As JSON: `{"folders": [{"name": ".."}]}`.
+/// Creates folders with their subfolders. As JSON: `{"folders": [{"name": ".."}]}`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
@@ -110,20 +111,20 @@ pub struct CreateFolders {
 }
 
 impl CreateFolders {
-    /// Makes these folders.
+    /// Creates these folders.
     pub fn new(folders: impl IntoIterator<Item = FolderDraft>) -> Self {
         Self { folders: folders.into_iter().collect() }
     }
 }
 
-/// Where folders are moved to. As JSON: `"root"`, `{"destination": "root"}` or `{"parentFolderId":
-/// ".."}`.
+/// The new parent of moved folders. As JSON: `"root"`, `{"destination": "root"}` or
+/// `{"parentFolderId": ".."}`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum FolderDestination {
-    /// To the top.
+    /// The top level.
     #[default]
     Root,
-    /// Into this folder.
+    /// A folder.
     Folder(FolderRef),
 }
 
@@ -173,7 +174,7 @@ impl Serialize for FolderDestination {
     }
 }
 
-/// Moves folders with all in them. As JSON: `{"folderIds": [".."], "destination":
+/// Moves folders with their contents. As JSON: `{"folderIds": [".."], "destination":
 /// {"parentFolderId": ".."}}`.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -183,7 +184,7 @@ pub struct MoveFolders {
     #[serde(deserialize_with = "one_or_many")]
     #[cfg_attr(feature = "schemars", schemars(with = "OneOrMany<FolderRef>"))]
     pub folder_ids: Vec<FolderRef>,
-    /// Where to.
+    /// The new parent.
     pub destination: FolderDestination,
 }
 
@@ -200,7 +201,7 @@ impl MoveFolders {
     }
 }
 
-/// Deletes folders: what is in them goes to the folder that they are in, documents of a top one to
+/// Deletes folders. Their contents move to the parent folder, documents of top-level folders to
 /// `unsorted`. As JSON: `{"folderIds": [".."], "mustBeEmpty": true}`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -210,13 +211,13 @@ pub struct DeleteFolders {
     #[serde(deserialize_with = "one_or_many")]
     #[cfg_attr(feature = "schemars", schemars(with = "OneOrMany<FolderRef>"))]
     pub folder_ids: Vec<FolderRef>,
-    /// Whether one with something in it is refused.
+    /// Whether non-empty folders are refused.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "is_default")]
     pub must_be_empty: bool,
 }
 
 impl DeleteFolders {
-    /// Deletes these folders, whatever is in them.
+    /// Deletes these folders, empty or not.
     pub fn new(folders: impl IntoIterator<Item = FolderId>) -> Self {
         Self {
             folder_ids: folders.into_iter().map(FolderRef::from).collect(),
@@ -224,7 +225,7 @@ impl DeleteFolders {
         }
     }
 
-    /// The same, but refused if one is not empty.
+    /// Refuses non-empty folders.
     pub fn if_empty(mut self) -> Self {
         self.must_be_empty = true;
         self

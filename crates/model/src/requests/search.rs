@@ -1,4 +1,4 @@
-//! The searches: across documents, and in one.
+//! Requests of searches: across documents, and within one.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
@@ -13,22 +13,22 @@ use crate::json_schemas::OneOrMany;
 use crate::{BlockId, BuiltInLocation, DayRange, DocumentId, Error, FolderId, Limits, Result};
 
 wire_enum! {
-    /// How many of the words of a search a document has to have.
+    /// How many search terms a document must contain.
     TermMode {
-        /// All of them.
+        /// All terms.
         #[default]
         All = "all",
-        /// Any of them; those that have more of them, and rarer ones, come first.
+        /// Any term; documents with more and rarer terms rank higher.
         Any = "any",
     }
 }
 
-/// Finds documents by words, by patterns, or by both. As JSON: `include` (one text or several),
+/// Searches documents by terms, by patterns, or by both. As JSON: `include` (one text or several),
 /// `termMode`, `regexps` (one or several), `documentIds` with `documentFilterMode`, or the fields
 /// of a [`DocumentFilter`] with `folderIds`; and `fetchMetadata`.
 ///
-/// A text of `include` is words, and phrases in quotation marks; the last word may be the beginning
-/// of one. Without patterns there has to be a word.
+/// A text of `include` has terms, and phrases in quotation marks; its last term may be a prefix.
+/// Without patterns at least one term is required.
 ///
 /// ```
 /// use leafbase_model::SearchDocuments;
@@ -39,106 +39,106 @@ wire_enum! {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SearchDocuments {
-    /// What has to occur.
+    /// The texts with the search terms.
     pub include: Vec<String>,
-    /// Whether all of it has to, or any.
+    /// Whether all terms are required, or any.
     pub term_mode: TermMode,
-    /// Patterns of which one has to match a block.
+    /// Patterns, of which at least one must match a block.
     pub regexps: Vec<String>,
-    /// The documents that the request names; none for all.
+    /// The documents named by the request; all if absent.
     pub document_ids: Option<Vec<DocumentId>>,
-    /// What they are named for, if the request says so.
+    /// The meaning of `document_ids`.
     pub mode: Option<DocumentFilterMode>,
-    /// Which documents else; not together with documents that are named.
+    /// Filters, exclusive with `document_ids`.
     pub filter: DocumentFilter,
-    /// Whether to say when each was made and last changed.
+    /// Whether matches include the times of creation and modification.
     pub metadata: bool,
 }
 
 impl SearchDocuments {
-    /// Those that have these words and phrases.
+    /// Searches for these terms and phrases.
     pub fn words(text: impl Into<String>) -> Self {
         Self { include: vec![text.into()], ..Self::default() }
     }
 
-    /// Those with a block that this pattern matches.
+    /// Searches for blocks that match this pattern.
     pub fn pattern(pattern: impl Into<String>) -> Self {
         Self { regexps: vec![pattern.into()], ..Self::default() }
     }
 
-    /// These words and phrases have to occur, too.
+    /// Requires these terms and phrases, too.
     pub fn and(mut self, text: impl Into<String>) -> Self {
         self.include.push(text.into());
         self
     }
 
-    /// A block that this pattern matches, or one of those named before, has to occur, too.
+    /// Adds an alternative pattern that a block may match.
     pub fn matching(mut self, pattern: impl Into<String>) -> Self {
         self.regexps.push(pattern.into());
         self
     }
 
-    /// One of the words is enough.
+    /// Requires any term instead of all.
     pub fn any_word(mut self) -> Self {
         self.term_mode = TermMode::Any;
         self
     }
 
-    /// In these documents alone.
+    /// Restricts the search to these documents.
     pub fn within_documents(mut self, documents: impl IntoIterator<Item = DocumentId>) -> Self {
         self.document_ids = Some(documents.into_iter().collect());
         self.mode = None;
         self
     }
 
-    /// In all documents but these.
+    /// Excludes these documents.
     pub fn without_documents(mut self, documents: impl IntoIterator<Item = DocumentId>) -> Self {
         self.document_ids = Some(documents.into_iter().collect());
         self.mode = Some(DocumentFilterMode::Exclude);
         self
     }
 
-    /// Among those kept in this location.
+    /// Restricts the search to a built-in location.
     pub fn at(mut self, location: BuiltInLocation) -> Self {
         self.filter.location = Some(location);
         self
     }
 
-    /// Among those kept in this folder and the folders in it.
+    /// Restricts the search to a folder and its subfolders.
     pub fn within_folder(mut self, folder: FolderId) -> Self {
         self.filter.folders.get_or_insert_default().push(folder.into());
         self
     }
 
-    /// Among those made on these days.
+    /// Restricts the search to documents created on these days.
     pub fn created(mut self, days: DayRange) -> Self {
         self.filter.created = days;
         self
     }
 
-    /// Among those last changed on these days.
+    /// Restricts the search to documents last modified on these days.
     pub fn modified(mut self, days: DayRange) -> Self {
         self.filter.modified = days;
         self
     }
 
-    /// Among the daily notes of these days.
+    /// Restricts the search to the daily notes of these days.
     pub fn daily_notes(mut self, days: DayRange) -> Self {
         self.filter.daily_note = days;
         self
     }
 
-    /// With metadata.
+    /// Includes the times of creation and modification.
     pub fn with_metadata(mut self) -> Self {
         self.metadata = true;
         self
     }
 
-    /// Checks what a request that was not read from JSON may say, too.
+    /// Validates a request that was built in code.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Validation`] for nothing to search for, and for filters that exclude
-    /// each other.
+    /// [`crate::ErrorKind::Validation`] for a search without terms and patterns, and for exclusive
+    /// filters.
     pub fn check(&self) -> Result<()> {
         if self.include.is_empty() && self.regexps.is_empty() {
             let message = "a search needs a text in include or a pattern in regexps";
@@ -163,21 +163,21 @@ impl SearchDocuments {
     }
 }
 
-/// These words and phrases.
+/// Searches for these terms and phrases.
 impl From<&str> for SearchDocuments {
     fn from(text: &str) -> Self {
         Self::words(text)
     }
 }
 
-/// These words and phrases.
+/// Searches for these terms and phrases.
 impl From<String> for SearchDocuments {
     fn from(text: String) -> Self {
         Self::words(text)
     }
 }
 
-/// One text alone, several as a list.
+/// Serializes a single text as a string, several as an array.
 fn write_texts<M: SerializeMap>(
     map: &mut M,
     name: &'static str,
@@ -226,7 +226,7 @@ impl Serialize for SearchDocuments {
     }
 }
 
-/// Finds blocks of one document, or of one page of it, by patterns. As JSON: `blockId` (or
+/// Searches the blocks of a document, or of one of its pages, by patterns. As JSON: `blockId` (or
 /// `documentId`), `pattern` (one or several), `caseSensitive`, `beforeBlockCount`,
 /// `afterBlockCount`, and the fields of a [`Paging`].
 ///
@@ -243,27 +243,26 @@ impl Serialize for SearchDocuments {
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SearchBlocks {
-    /// Where: a block with all below it; a document by its root.
+    /// The root of the subtree to search.
     pub within: BlockId,
-    /// Patterns of which one has to match.
+    /// Patterns, of which at least one must match.
     pub patterns: Vec<String>,
-    /// Whether capitals and small letters differ.
+    /// Whether the search is case-sensitive.
     pub case_sensitive: bool,
-    /// How many blocks before a match are shown with it, in reading order.
+    /// The number of context blocks before a match, in reading order.
     pub before: usize,
-    /// How many after it.
+    /// The number of context blocks after a match.
     pub after: usize,
-    /// How many matches, and from where on.
+    /// The page of matches.
     pub paging: Paging,
 }
 
 impl SearchBlocks {
-    /// How many blocks before and after a match are shown with it, unless the request says
-    /// otherwise.
+    /// The default number of context blocks before and after a match.
     pub const CONTEXT: usize = 5;
 
-    /// The blocks of a document or a page that `pattern` matches, whatever the case, each with
-    /// [`Self::CONTEXT`] blocks before and after.
+    /// A case-insensitive search of a document or a page for `pattern`, with [`Self::CONTEXT`]
+    /// blocks before and after each match.
     pub fn new(within: impl Into<BlockId>, pattern: impl Into<String>) -> Self {
         Self {
             within: within.into(),
@@ -275,42 +274,41 @@ impl SearchBlocks {
         }
     }
 
-    /// Those that this pattern matches, too.
+    /// Adds an alternative pattern.
     pub fn or(mut self, pattern: impl Into<String>) -> Self {
         self.patterns.push(pattern.into());
         self
     }
 
-    /// Capitals and small letters differ.
+    /// Makes the search case-sensitive.
     pub fn case_sensitive(mut self) -> Self {
         self.case_sensitive = true;
         self
     }
 
-    /// With so many blocks before and after each match.
+    /// Sets the number of context blocks before and after each match.
     pub fn context(mut self, before: usize, after: usize) -> Self {
         (self.before, self.after) = (before, after);
         self
     }
 
-    /// At most so many matches in one reply.
+    /// Limits the number of matches in a reply.
     pub const fn limit(mut self, limit: usize) -> Self {
         self.paging.limit = Some(limit);
         self
     }
 
-    /// What follows the reply that gave this cursor.
+    /// Continues at the cursor of the previous reply.
     pub fn after(mut self, cursor: impl Into<String>) -> Self {
         self.paging.cursor = Some(cursor.into());
         self
     }
 
-    /// Checks what a request that was not read from JSON may say, too.
+    /// Validates a request that was built in code.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Validation`] for no pattern, and at `limit` for 0;
-    /// [`crate::ErrorKind::LimitExceeded`] for more blocks around a match than
-    /// [`Limits::CONTEXT_BLOCKS`].
+    /// [`crate::ErrorKind::LimitExceeded`] for more context blocks than [`Limits::CONTEXT_BLOCKS`].
     pub fn check(&self) -> Result<()> {
         if self.patterns.is_empty() {
             return Err(missing_field("pattern"));

@@ -1,4 +1,4 @@
-//! The task operations.
+//! Requests of the task operations.
 
 use super::Paging;
 use crate::json::{Refused, is_default, missing_field, one_or_many, or_default};
@@ -43,26 +43,25 @@ mod names {
 }
 use names::{DestinationName, ScopeName};
 
-/// Which tasks are meant. Tasks of documents in the trash are in none of the scopes but that of
-/// their document.
+/// Selects the tasks to list. Tasks of documents in the trash appear in the scope of their document
+/// only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum TaskScope {
-    /// Open tasks whose schedule day, else deadline, is today or earlier; by that day, earliest
-    /// first.
+    /// Open tasks due today or earlier by schedule day, else deadline; earliest first.
     #[default]
     Active,
-    /// Open tasks whose schedule day, else deadline, is after today; by that day, earliest first.
+    /// Open tasks due after today by schedule day, else deadline; earliest first.
     Upcoming,
-    /// Open tasks of the inbox, in its order: the one added last is first.
+    /// Open tasks of the inbox in document order, the latest first.
     Inbox,
-    /// Done and canceled tasks of everywhere, newest first.
+    /// Done and canceled tasks of all documents, newest first.
     Logbook,
-    /// All tasks of this document, in its order.
+    /// All tasks of a document, in document order.
     Document(DocumentId),
 }
 
 /// Lists tasks. As JSON: `{"scope": "document", "documentId": "..", "limit": 50, "cursor": ".."}`;
-/// `documentId` exactly where the scope is `document`.
+/// `documentId` exactly with the scope `document`.
 ///
 /// ```
 /// use leafbase_model::{ListTasks, TaskScope};
@@ -74,9 +73,9 @@ pub enum TaskScope {
 #[serde(try_from = "ListTasksJson", into = "ListTasksJson")]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct ListTasks {
-    /// Which.
+    /// The scope.
     pub scope: TaskScope,
-    /// How many, and from where on.
+    /// The page of the list.
     pub paging: Paging,
 }
 
@@ -86,13 +85,13 @@ impl ListTasks {
         Self { scope, paging: Paging::default() }
     }
 
-    /// At most so many.
+    /// Limits the number of tasks.
     pub fn limit(mut self, tasks: usize) -> Self {
         self.paging.limit = Some(tasks);
         self
     }
 
-    /// What follows the reply that gave this cursor.
+    /// Continues at the cursor of the previous reply.
     pub fn after(mut self, cursor: impl Into<String>) -> Self {
         self.paging.cursor = Some(cursor.into());
         self
@@ -105,20 +104,20 @@ impl From<TaskScope> for ListTasks {
     }
 }
 
-/// Where a task is to be. As JSON: `{"type": "inbox"}`, `{"type": "dailyNote", "date": "today"}`
-/// (the date is today's if it is left out) or `{"type": "document", "documentId": ".."}`.
+/// The location of a new or moved task. As JSON: `{"type": "inbox"}`, `{"type": "dailyNote",
+/// "date": "today"}` (the date defaults to today) or `{"type": "document", "documentId": ".."}`.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
 )]
 #[serde(try_from = "TaskDestinationJson", into = "TaskDestinationJson")]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub enum TaskDestination {
-    /// In the inbox.
+    /// The inbox.
     #[default]
     Inbox,
-    /// In the daily note of this day, which is made if there is none.
+    /// The daily note of a day, created if necessary.
     DailyNote(DayRef),
-    /// In this document.
+    /// A document.
     Document(DocumentId),
 }
 
@@ -128,8 +127,8 @@ impl From<DocumentId> for TaskDestination {
     }
 }
 
-/// A task that is to be made. As JSON: `{"markdown": "..", "taskInfo": {"scheduleDate":
-/// "tomorrow"}, "location": {"type": "inbox"}}`; without a location it goes to the inbox.
+/// A task to add. As JSON: `{"markdown": "..", "taskInfo": {"scheduleDate": "tomorrow"},
+/// "location": {"type": "inbox"}}`; the location defaults to the inbox.
 ///
 /// ```
 /// use leafbase_model::{DayRef, TaskDestination, TaskDraft};
@@ -143,13 +142,13 @@ impl From<DocumentId> for TaskDestination {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct TaskDraft {
-    /// What is to be done: inline markdown.
+    /// The text: inline markdown.
     pub markdown: String,
-    /// Its state and days.
+    /// State and days.
     #[serde(rename = "taskInfo", default, deserialize_with = "or_default")]
     #[serde(skip_serializing_if = "is_default")]
     pub info: TaskPatch,
-    /// Where it goes: to the top of this place.
+    /// The location, at whose top the task is inserted.
     #[serde(default, deserialize_with = "or_default")]
     pub location: TaskDestination,
 }
@@ -160,27 +159,27 @@ impl TaskDraft {
         Self { markdown: markdown.into(), ..Self::default() }
     }
 
-    /// The same task, to go here.
+    /// Sets the location.
     pub fn at(mut self, location: impl Into<TaskDestination>) -> Self {
         self.location = location.into();
         self
     }
 
-    /// The same task, planned for this day.
+    /// Sets the schedule date.
     pub fn scheduled(mut self, day: impl Into<DayRef>) -> Self {
         self.info.schedule_date = Some(Some(day.into()));
         self
     }
 
-    /// The same task, to be done by this day.
+    /// Sets the deadline.
     pub fn due(mut self, day: impl Into<DayRef>) -> Self {
         self.info.deadline_date = Some(Some(day.into()));
         self
     }
 }
 
-/// Makes tasks, each at the top of its place; those for the same place keep the order of the
-/// request. As JSON: `{"tasks": [{"markdown": ".."}]}`.
+/// Adds tasks at the top of their locations; tasks for one location keep the order of the request.
+/// As JSON: `{"tasks": [{"markdown": ".."}]}`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
@@ -190,13 +189,13 @@ pub struct AddTasks {
 }
 
 impl AddTasks {
-    /// Makes these tasks.
+    /// Adds these tasks.
     pub fn new(tasks: impl IntoIterator<Item = TaskDraft>) -> Self {
         Self { tasks: tasks.into_iter().collect() }
     }
 }
 
-/// A change to a task: what is not given stays. As JSON: `{"id": "..", "markdown": "..",
+/// An update of a task: absent fields stay unchanged. As JSON: `{"id": "..", "markdown": "..",
 /// "taskInfo": {"state": "done"}, "location": {..}}`.
 ///
 /// ```
@@ -217,67 +216,67 @@ impl AddTasks {
 pub struct TaskUpdate {
     /// The task.
     pub id: BlockId,
-    /// What is to be done.
+    /// The new text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub markdown: Option<String>,
-    /// Its state and days.
+    /// The patch of state and days.
     #[serde(rename = "taskInfo", default, deserialize_with = "or_default")]
     #[serde(skip_serializing_if = "is_default")]
     pub info: TaskPatch,
-    /// Where it goes, with all below it: to the top of this place. A task that is there already
-    /// stays where it is.
+    /// The new location, to whose top the task moves with its descendants. A task that is there
+    /// already stays in place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub location: Option<TaskDestination>,
 }
 
 impl TaskUpdate {
-    /// A change of nothing yet.
+    /// An update that changes nothing yet.
     pub fn of(id: BlockId) -> Self {
         Self { id, ..Self::default() }
     }
 
-    /// The same change with this text, too.
+    /// Sets the text.
     pub fn with_markdown(mut self, markdown: impl Into<String>) -> Self {
         self.markdown = Some(markdown.into());
         self
     }
 
-    /// The same change with this state, too.
+    /// Sets the state.
     pub fn with_state(mut self, state: crate::TaskState) -> Self {
         self.info.state = Some(state);
         self
     }
 
-    /// The same change with this day that it is planned for, or none, too.
+    /// Sets or clears the schedule date.
     pub fn with_schedule_date(mut self, day: impl Into<Option<DayRef>>) -> Self {
         self.info.schedule_date = Some(day.into());
         self
     }
 
-    /// The same change with this day that it must be done by, or none, too.
+    /// Sets or clears the deadline.
     pub fn with_deadline_date(mut self, day: impl Into<Option<DayRef>>) -> Self {
         self.info.deadline_date = Some(day.into());
         self
     }
 
-    /// The same change with a move to this place, too.
+    /// Moves the task to this location.
     pub fn moved_to(mut self, location: impl Into<TaskDestination>) -> Self {
         self.location = Some(location.into());
         self
     }
 }
 
-/// Changes tasks. As JSON: `{"tasksToUpdate": [{"id": ".."}]}`.
+/// Updates tasks. As JSON: `{"tasksToUpdate": [{"id": ".."}]}`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct UpdateTasks {
-    /// The changes; a task may be named once.
+    /// The updates, at most one per task.
     pub tasks_to_update: Vec<TaskUpdate>,
 }
 
 impl UpdateTasks {
-    /// These changes.
+    /// Applies these updates.
     pub fn new(tasks: impl IntoIterator<Item = TaskUpdate>) -> Self {
         Self { tasks_to_update: tasks.into_iter().collect() }
     }
@@ -289,12 +288,12 @@ impl From<TaskUpdate> for UpdateTasks {
     }
 }
 
-/// Deletes tasks with all below them. As JSON: `{"idsToDelete": [".."]}`.
+/// Deletes tasks with their descendants. As JSON: `{"idsToDelete": [".."]}`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct DeleteTasks {
-    /// The tasks.
+    /// The tasks to delete.
     #[serde(deserialize_with = "one_or_many")]
     #[cfg_attr(feature = "schemars", schemars(with = "OneOrMany<BlockId>"))]
     pub ids_to_delete: Vec<BlockId>,
