@@ -156,7 +156,7 @@ impl Tables {
                 .count
         };
         assert_eq!(count(filter.clone()), found);
-        let opposite = filter.map(|filter| leafbase::Filter::Not(Box::new(filter)));
+        let opposite = filter.map(|filter| leafbase::ItemFilter::Not(Box::new(filter)));
         assert_eq!(found + opposite.map_or(0, |opposite| count(Some(opposite))), count(None));
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use leafbase_model::{
     BlockData, BlockDraft, BlockKind, BlockLayout, CardLayout, CodeLanguage, Decorations,
-    LineStyle, ListStyle, MediaSize, MediaWidth, TaskInfo, TaskState, TextLook, TextStyle,
+    LineStyle, ListStyle, MediaSize, MediaWidth, TaskInfo, TaskState, TextFormat, TextStyle,
 };
 use libfuzzer_sys::arbitrary::{Arbitrary, Result, Unstructured};
 
@@ -31,7 +31,7 @@ fn page(bytes: &mut Unstructured<'_>, depth: usize) -> Result<BlockDraft> {
     // Only cards and pages say how they are laid out.
     let said = matches!(style, TextStyle::Card | TextStyle::Page);
     let card_layout = if said { card_layout } else { CardLayout::Regular };
-    data.kind = BlockKind::Page(TextLook { style, card_layout, ..TextLook::default() });
+    data.kind = BlockKind::Page(TextFormat { style, card_layout, ..TextFormat::default() });
     data.markdown = text(bytes)?;
     Ok(BlockDraft::new(data).with_content(blocks(bytes, depth + 1)?))
 }
@@ -82,7 +82,7 @@ fn kind(bytes: &mut Unstructured<'_>) -> Result<BlockKind> {
             let style = *bytes.choose(TextStyle::ALL)?;
             let large = matches!(style, TextStyle::Card | TextStyle::Page) && bytes.arbitrary()?;
             let card_layout = if large { CardLayout::Large } else { CardLayout::Regular };
-            BlockKind::Text(TextLook { style, card_layout, ..TextLook::default() })
+            BlockKind::Text(TextFormat { style, card_layout, ..TextFormat::default() })
         }
     })
 }

@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use leafbase_model::{Error, ErrorKind};
-use leafbase_search::{Fuel, Pattern, Required, Trigram, trigrams};
+use leafbase_pattern::{Fuel, Pattern, Required, Trigram, trigrams};
 use libfuzzer_sys::fuzz_target;
 use regex::RegexBuilder;
 

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::io::Read as _;
 
 use leafbase::{
-    AssetId, BlockId, Connection, CountItems, DocumentId, Error, Fetch, Filter, GetItems,
+    AssetId, BlockId, Connection, CountItems, DocumentId, Error, Fetch, GetItems, ItemFilter,
     ListCollections, ListDocuments, Operator, QueryItems, Result, Sort, Space, TaskScope,
 };
 
@@ -97,7 +97,7 @@ pub fn ask(notes: &Connection, question: &Question) -> Result<String> {
             told(notes.query_items(QueryItems::of(*id).sorted(Sort::descending("title")).depth(0)))
         }
         Q::Filtered(id) => {
-            let filter = Filter::on("title", Operator::Contains, "o");
+            let filter = ItemFilter::on("title", Operator::Contains, "o");
             told(notes.query_items(QueryItems::of(*id).filtered(filter).depth(0)))
         }
         Q::Counted(id) => told(notes.count_items(CountItems::of(*id))),

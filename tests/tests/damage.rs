@@ -13,9 +13,9 @@ use std::time::{Duration, Instant, SystemTime};
 
 use leafbase::{
     AddItems, Author, BlockId, Connection, CountItems, CreateCollection, Document, Durability,
-    Edit, Error, ErrorKind, Fetch, Filter, GetItems, Item, ItemDraft, ItemUpdate, Operator,
-    Position, PropertyDraft, QueryItems, Relation, SchemaDraft, Slot, Sort, Space, SpaceBuilder,
-    Stamp, Timestamp, UpdateItems,
+    Edit, Error, ErrorKind, Fetch, GetItems, InsertTarget, Item, ItemDraft, ItemFilter, ItemUpdate,
+    Operator, Position, PropertyDraft, QueryItems, Relation, SchemaDraft, Sort, Space,
+    SpaceBuilder, Stamp, Timestamp, UpdateItems,
 };
 use leafbase_store::kv::{MemoryStore, OpenOptions, RedbStore, Store, WriteOptions};
 use leafbase_store::rows;
@@ -139,12 +139,16 @@ fn a_byte_of_the_version_is_damage_and_not_a_later_format() {
     let path = place.path().join("notes");
     make(&path);
     let image = fs::read(store_file(&path)).unwrap();
-    for slot in [64, 192] {
+    for target in [64, 192] {
         for bit in 0..8 {
             let mut damaged = image.clone();
-            damaged[slot] ^= 1 << bit;
+            damaged[target] ^= 1 << bit;
             fs::write(store_file(&path), damaged).unwrap();
-            assert_eq!(refusal(&path).kind(), ErrorKind::Corrupted, "slot at {slot}, bit {bit}");
+            assert_eq!(
+                refusal(&path).kind(),
+                ErrorKind::Corrupted,
+                "target at {target}, bit {bit}"
+            );
         }
     }
 }
@@ -366,8 +370,9 @@ fn tear_out(store: &Arc<dyn Store>, block: BlockId) {
         let (reader, place) =
             (snapshot.reader(), snapshot.reader().locate(block).unwrap().unwrap());
         let after = reader.previous_sibling(block).unwrap();
-        let slot = Slot { document: place.document, parent: place.parent.unwrap(), after };
-        Edit::Remove { slot, forest: reader.subtree(block, None).unwrap() }
+        let target =
+            InsertTarget { document: place.document, parent: place.parent.unwrap(), after };
+        Edit::Remove { target, subtrees: reader.subtree(block, None).unwrap() }
     };
     let edit = tear(&store.snapshot().unwrap());
     store.write(WriteOptions::default(), &stamp, |open| open.apply(vec![edit.clone()])).unwrap();
@@ -417,7 +422,7 @@ fn a_relation_to_what_is_gone_is_left_out_alone() {
     assert_eq!([all(&notes, 0), all(&notes, 1)], [expected; 2]);
     let query = QueryItems::of(books).sorted(Sort::ascending("title"));
     assert_eq!(told(&notes.query_items(query.depth(0)).unwrap().items), expected);
-    let of_bob = Filter::on("by", Operator::Contains, bob.to_string());
+    let of_bob = ItemFilter::on("by", Operator::Contains, bob.to_string());
     assert_eq!(
         told(&notes.query_items(QueryItems::of(books).filtered(of_bob)).unwrap().items),
         "Both: Bob"

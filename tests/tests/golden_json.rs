@@ -13,15 +13,15 @@ use leafbase::{
     BlockPatch, Collection, CollectionSchema, CommentDraft, Connection, ConnectionInfo, CountItems,
     CreateCollection, CreateDocuments, CreateFolders, CreateFromTemplate, DayRange, DayRef,
     DeleteBlocks, DeleteDocuments, DeleteFolders, DeleteItems, DeleteTasks, Destination, Document,
-    DocumentFilterMode, DocumentId, DocumentLinks, DocumentOrder, Error, Fetch, Filter, Folder,
+    DocumentFilterMode, DocumentId, DocumentLinks, DocumentOrder, Error, Fetch, Folder,
     FolderDestination, FolderDraft, FolderId, FolderRecord, GetItems, GetSchema, InsertBlocks,
-    Item, ItemCounts, ItemDraft, ItemUpdate, Items, ItemsPage, ListCollections, ListDocuments,
-    ListScopedDocuments, ListStyle, ListTasks, MoveBlocks, MoveDocuments, MoveFolders, Operator,
-    Position, PropertyDraft, PropertyKind, PurgeDocuments, QueryItems, Relation, ReplaceSchema,
-    RestoreDailyNotes, SchemaDraft, SchemaFormat, SchemaReply, Scope, ScopedChange, ScopedDocument,
-    SearchBlocks, SearchDocuments, SearchMatch, SelectOption, Sort, Space, Task, TaskDraft,
-    TaskInfo, TaskScope, TaskState, TaskUpdate, TextStyle, UpdateBlocks, UpdateItems, UpdateTasks,
-    UploadFile, UploadedFile,
+    Item, ItemCounts, ItemDraft, ItemFilter, ItemUpdate, Items, ItemsPage, ListCollections,
+    ListDocuments, ListScopedDocuments, ListStyle, ListTasks, MoveBlocks, MoveDocuments,
+    MoveFolders, Operator, Position, PropertyDraft, PropertyKind, PurgeDocuments, QueryItems,
+    Relation, ReplaceSchema, RestoreDailyNotes, SchemaDraft, SchemaFormat, SchemaReply, Scope,
+    ScopedChange, ScopedDocument, SearchBlocks, SearchDocuments, SearchMatch, SelectOption, Sort,
+    Space, Task, TaskDraft, TaskInfo, TaskScope, TaskState, TaskUpdate, TextStyle, UpdateBlocks,
+    UpdateItems, UpdateTasks, UploadFile, UploadedFile,
 };
 use leafbase_test_outline::{FixedClock, SequentialIds};
 use schemars::JsonSchema;
@@ -299,7 +299,7 @@ fn collections(desk: &mut Desk, lisbon: DocumentId, page: BlockId) {
         ItemUpdate::of(added[1].id).with_title("Tram 28").with("state", "done").with("day", ());
     ask!(desk, notes, update_items(UpdateItems::new(visits, [update])) -> Items<Item>);
     ask!(desk, notes, items(GetItems::of(visits).depth(0).limit(1)) -> ItemsPage<Item>);
-    let filter = Filter::on("day", Operator::After, "2026-04-01").or(Filter::on(
+    let filter = ItemFilter::on("day", Operator::After, "2026-04-01").or(ItemFilter::on(
         "state",
         Operator::AnyOf,
         vec!["done"],

@@ -14,7 +14,7 @@ use leafbase::{
 struct Falling(AtomicU64);
 
 impl IdSource for Falling {
-    fn mint(&self, _: Timestamp) -> [u8; 16] {
+    fn new_id(&self, _: Timestamp) -> [u8; 16] {
         u128::from(self.0.fetch_sub(1, Ordering::Relaxed)).to_be_bytes()
     }
 }

@@ -4,8 +4,8 @@ use crate::ask::{Answer, Change, Edit, Mode, Peer, Question, Ready, SECOND};
 use crate::plan::{Project, STATES, TAGS, Task};
 use benches::workload::Id;
 use leafbase::{
-    AddItems, BlockId, Clock, Connection, CountItems, CreateCollection, Day, Durability, Filter,
-    GetItems, GroupValue, IdSource, Item, ItemCounts, ItemDraft, ItemUpdate, ItemValue, Items,
+    AddItems, BlockId, Clock, Connection, CountItems, CreateCollection, Day, Durability, GetItems,
+    GroupValue, IdSource, Item, ItemCounts, ItemDraft, ItemFilter, ItemUpdate, ItemValue, Items,
     ItemsPage, ListCollections, Operator, Position, PropertyDraft, PropertyKind, PropertyValue,
     QueryItems, Relation, SchemaDraft, SearchIndexing, SelectOption, Sort, Space, Timestamp,
     UpdateItems,
@@ -42,7 +42,7 @@ impl Clock for Present {
 }
 
 impl IdSource for Present {
-    fn mint(&self, now: Timestamp) -> Id {
+    fn new_id(&self, now: Timestamp) -> Id {
         static LAST: AtomicU64 = AtomicU64::new(0);
         let number = LAST.fetch_add(1, Ordering::Relaxed);
         let mut id = [0; 16];
@@ -165,7 +165,7 @@ impl Leafbase {
 
     fn query(&self, question: Question) -> QueryItems {
         let query = QueryItems::of(self.collections.tasks).depth(0).limit(20);
-        let on = |key: &str, operator, operand: Value| Filter::on(key, operator, operand);
+        let on = |key: &str, operator, operand: Value| ItemFilter::on(key, operator, operand);
         match question {
             Question::OfState(state) | Question::OfStateByBoth(state) => query
                 .filtered(on("state", Operator::Equals, state.into()))
@@ -256,7 +256,7 @@ impl Peer for Leafbase {
             Question::Projects => Box::new(self.items(self.collections.projects, None)),
             Question::CountByState => count(all),
             Question::CountOfTagByState(tag) => {
-                count(all.filtered(Filter::on("tags", Operator::Contains, tag)))
+                count(all.filtered(ItemFilter::on("tags", Operator::Contains, tag)))
             }
             question => {
                 Box::new(self.connection.query_items(self.query(question)).expect("a page"))

@@ -221,7 +221,7 @@ impl Sqlite {
     }
 
     /// IDs made later are greater.
-    fn mint(&mut self) -> Id {
+    fn new_id(&mut self) -> Id {
         self.now += 1;
         let mut id = [0; 16];
         id[..6].copy_from_slice(&self.now.to_be_bytes()[2..]);
@@ -281,7 +281,7 @@ impl Sqlite {
         let sql = "INSERT INTO projects (id, rev, created, modified, title, budget) VALUES (?1, 1, ?2, ?2, ?3, ?4)";
         let mut added = Vec::with_capacity(projects.len());
         for Project { title, budget } in projects {
-            let (id, now) = (self.mint(), self.now);
+            let (id, now) = (self.new_id(), self.now);
             let key = self.statement(sql).insert((id, now, title, budget)).expect("insert");
             let (title, budget, tasks) = (title.clone(), Some(*budget), vec![]);
             added.push(ProjectItem {
@@ -319,7 +319,7 @@ impl Sqlite {
         assert!(task.tags.iter().all(|tag| TAGS.contains(tag)), "no such tag");
         let mut item = TaskItem {
             key: 0,
-            id: self.mint(),
+            id: self.new_id(),
             rev: 1,
             created: self.now,
             modified: self.now,

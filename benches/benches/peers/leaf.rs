@@ -5,7 +5,7 @@ use benches::workload::Id;
 use leafbase::{
     BlockData, BlockDraft, BlockId, BlockKind, BlockPatch, BlockType, Clock, Color, Connection,
     Content, Day, DeleteBlocks, Destination, DocumentId, Durability, Fetch, IdSource, InsertBlocks,
-    ListStyle, MoveBlocks, SearchIndexing, Space, TaskInfo, TaskState, TextLook, TextStyle,
+    ListStyle, MoveBlocks, SearchIndexing, Space, TaskInfo, TaskState, TextFormat, TextStyle,
     Timestamp, UpdateBlocks,
 };
 use leafbase_markdown::{ParseOptions, parse};
@@ -31,7 +31,7 @@ struct Inner {
 }
 
 impl IdSource for Given {
-    fn mint(&self, _: Timestamp) -> Id {
+    fn new_id(&self, _: Timestamp) -> Id {
         let next = self.0.ids.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         next.unwrap_or_else(|| {
             let number = self.0.others.fetch_add(1, Ordering::Relaxed) + 1;
@@ -240,7 +240,7 @@ fn data(data: &BlockData) -> Block {
 fn attributes(data: &BlockData) -> Option<Box<str>> {
     let plain = match &data.kind {
         BlockKind::Text(look) | BlockKind::Page(look) => {
-            *look == TextLook { style: look.style, ..TextLook::default() }
+            *look == TextFormat { style: look.style, ..TextFormat::default() }
         }
         BlockKind::Table | BlockKind::Collection => true,
         _ => false,
@@ -272,7 +272,8 @@ pub fn kept(drafts: Vec<BlockDraft>, ids: &mut impl Iterator<Item = Id>, now: i6
 }
 
 pub fn draft(block: &Block) -> BlockDraft {
-    let look = TextLook { style: TextStyle::ALL[usize::from(block.style)], ..TextLook::default() };
+    let look =
+        TextFormat { style: TextStyle::ALL[usize::from(block.style)], ..TextFormat::default() };
     let kind = if block.kind == PAGE { BlockKind::Page(look) } else { BlockKind::Text(look) };
     let mut data = BlockData::new(kind);
     data.markdown.clone_from(&block.markdown);

@@ -325,7 +325,7 @@ impl Sqlite {
         task: Option<Task>,
         now: i64,
     ) -> i64 {
-        let id = self.mint();
+        let id = self.new_id();
         let state = task.map(|task| match task.state {
             State::Todo => 0,
             State::Done => 1,
@@ -346,12 +346,12 @@ impl Sqlite {
     }
 
     fn insert_comment(&mut self, block: i64) {
-        let (id, now) = (self.mint(), self.now);
+        let (id, now) = (self.new_id(), self.now);
         let sql = "INSERT INTO comments (id, block, author, content, created) VALUES (?1, ?2, 'Ada', 'a word on this', ?3)";
         self.run(sql, (id, block, now));
     }
 
-    fn mint(&mut self) -> Id {
+    fn new_id(&mut self) -> Id {
         let mut id = [0; 16];
         id[..8].copy_from_slice(&self.now.to_be_bytes());
         id[8..].copy_from_slice(&self.ids.draw().to_be_bytes());
@@ -523,7 +523,7 @@ impl Sqlite {
     }
 
     fn new_day(&mut self, day: i64) -> i64 {
-        let id = self.mint();
+        let id = self.new_id();
         let sql = "INSERT INTO documents (id, title, place, day, created, modified) VALUES (?1, 'A day', ?2, ?3, ?4, ?4)";
         let key = self.statement(sql).insert((id, DAILY_NOTES, day, self.now)).expect("insert");
         self.count(DAILY_NOTES, 1);

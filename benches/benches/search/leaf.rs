@@ -29,7 +29,7 @@ pub struct Leafbase {
 struct InOrder;
 
 impl IdSource for InOrder {
-    fn mint(&self, now: Timestamp) -> Id {
+    fn new_id(&self, now: Timestamp) -> Id {
         static LAST: AtomicU64 = AtomicU64::new(0);
         let number = LAST.fetch_add(1, Ordering::Relaxed);
         let mut id = [0; 16];

@@ -2,8 +2,8 @@
 
 use leafbase_model::json::quoted;
 use leafbase_model::{
-    BlockId, Direction, Error, Filter, Limits, Properties, Property, PropertyKind, PropertyValue,
-    Result, Schema, Sort,
+    BlockId, Direction, Error, ItemFilter, Limits, Properties, Property, PropertyKind,
+    PropertyValue, Result, Schema, Sort,
 };
 
 use crate::conditions::{self, Test, present};
@@ -144,7 +144,7 @@ impl Query {
     /// [`leafbase_model::ErrorKind::LimitExceeded`].
     pub fn new(
         schema: &Schema,
-        filter: Option<&Filter>,
+        filter: Option<&ItemFilter>,
         sort: &[Sort],
         values: Values<'_>,
     ) -> Result<Self> {
@@ -163,7 +163,7 @@ impl Query {
         Ok(query)
     }
 
-    fn compile(&mut self, schema: &Schema, filter: &Filter, values: Values<'_>) -> Result<()> {
+    fn compile(&mut self, schema: &Schema, filter: &ItemFilter, values: Values<'_>) -> Result<()> {
         let mut waiting =
             vec![Work::Visit(Visit { filter, depth: 0, required: true, path: "filter".into() })];
         while let Some(work) = waiting.pop() {
@@ -179,7 +179,7 @@ impl Query {
                     .at(visit.path));
             }
             match visit.filter {
-                Filter::Condition(condition) => {
+                ItemFilter::Condition(condition) => {
                     let read = || {
                         let on = TypedColumn::find(schema, &condition.property)?;
                         let (wanted, test) =
@@ -191,13 +191,13 @@ impl Query {
                     self.conditions.push(condition);
                     check_count(self.conditions.len()).map_err(|error| error.at("filter"))?;
                 }
-                Filter::And(filters) => {
+                ItemFilter::And(filters) => {
                     visit.into_each("and", filters, Op::And(filters.len()), true, &mut waiting)
                 }
-                Filter::Or(filters) => {
+                ItemFilter::Or(filters) => {
                     visit.into_each("or", filters, Op::Or(filters.len()), false, &mut waiting)
                 }
-                Filter::Not(filter) => visit.into_not(filter, &mut waiting),
+                ItemFilter::Not(filter) => visit.into_not(filter, &mut waiting),
             }
         }
         Ok(())
@@ -279,7 +279,7 @@ enum Work<'f> {
 }
 
 struct Visit<'f> {
-    filter: &'f Filter,
+    filter: &'f ItemFilter,
     depth: usize,
     required: bool,
     path: String,
@@ -289,7 +289,7 @@ impl<'f> Visit<'f> {
     fn into_each(
         self,
         name: &str,
-        filters: &'f [Filter],
+        filters: &'f [ItemFilter],
         op: Op,
         keeps: bool,
         waiting: &mut Vec<Work<'f>>,
@@ -303,7 +303,7 @@ impl<'f> Visit<'f> {
         waiting.extend(visits.rev());
     }
 
-    fn into_not(self, filter: &'f Filter, waiting: &mut Vec<Work<'f>>) {
+    fn into_not(self, filter: &'f ItemFilter, waiting: &mut Vec<Work<'f>>) {
         waiting.push(Work::Emit(Op::Not));
         let path = format!("{}.not", self.path);
         waiting.push(Work::Visit(Self { filter, depth: self.depth + 1, required: false, path }));

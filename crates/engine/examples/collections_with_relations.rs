@@ -11,9 +11,9 @@
 )]
 
 use leafbase::{
-    AddItems, BlockData, CountItems, CreateCollection, ErrorKind, Filter, ItemDraft, ItemUpdate,
-    Operator, Position, PropertyDraft, PropertyKind, QueryItems, Relation, Result, SchemaDraft,
-    SelectOption, Sort, Space, UpdateItems,
+    AddItems, BlockData, CountItems, CreateCollection, ErrorKind, ItemDraft, ItemFilter,
+    ItemUpdate, Operator, Position, PropertyDraft, PropertyKind, QueryItems, Relation, Result,
+    SchemaDraft, SelectOption, Sort, Space, UpdateItems,
 };
 
 fn main() -> Result<()> {
@@ -62,7 +62,7 @@ fn main() -> Result<()> {
         [ItemUpdate::of(added[1].id).with("state", "done")],
     ))?;
 
-    let open = Filter::on("state", Operator::Equals, "open").and(Filter::on(
+    let open = ItemFilter::on("state", Operator::Equals, "open").and(ItemFilter::on(
         "project",
         Operator::AnyOf,
         vec![house.to_string()],

@@ -11,8 +11,8 @@
 )]
 
 use leafbase::{
-    BlockData, BlockDraft, BlockPatch, ErrorKind, Fetch, Fields, InsertBlocks, Position, Space,
-    TaskState,
+    BlockData, BlockDraft, BlockFields, BlockPatch, ErrorKind, Fetch, InsertBlocks, Position,
+    Space, TaskState,
 };
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (passport, charger) = (added[1].id, added[2].id);
     notes.update_blocks(BlockPatch::markdown(passport, "passport, *the new one*").into())?;
     notes.update_blocks(
-        BlockPatch::new(charger, Fields::default()).with_task_state(TaskState::Done).into(),
+        BlockPatch::new(charger, BlockFields::default()).with_task_state(TaskState::Done).into(),
     )?;
 
     // A text that receives children becomes a page, and keeps its ID.

@@ -105,43 +105,22 @@
 
 pub mod guide;
 
-mod clock;
-mod days;
-mod drafts;
-mod ids;
-mod links;
-mod prepare;
-mod rendered;
-mod scope;
-mod sight;
-mod tree;
+mod core;
+mod operations;
+mod support;
 
-mod space;
-
-mod connection;
-
-mod upkeep;
-
-mod blocks;
-mod changes;
-mod collections;
-mod comments;
-mod documents;
-mod files;
-mod folders;
-mod info;
-mod tasks;
-mod templates;
-
-mod search;
-
-mod transfer;
-
-pub use changes::Changes;
-pub use clock::SystemClock;
-pub use connection::Connection;
-pub use files::FileReader;
-pub use ids::RandomIds;
+pub use self::core::connection::Connection;
+#[cfg(feature = "testkit")]
+#[doc(hidden)]
+pub use self::core::scope::Leak;
+pub use self::core::scope::{Scope, ScopedChanges};
+#[cfg(feature = "testkit")]
+#[doc(hidden)]
+pub use self::core::search_index::Device;
+#[cfg(feature = "search")]
+pub use self::core::search_index::SearchIndexing;
+pub use self::core::sight::{Full, Scoped, Sight};
+pub use self::core::space::{Progress, Space, SpaceBuilder};
 pub use leafbase_model::*;
 #[cfg(feature = "testkit")]
 #[doc(hidden)]
@@ -150,19 +129,12 @@ pub use leafbase_store::kv::Durability;
 pub use leafbase_store::{
     CheckReport, Loss, LossKind, Problem, SalvageReport, Saved, SpaceMeta, Stats,
 };
-pub use links::{DocumentLinks, Link};
-#[cfg(feature = "testkit")]
-#[doc(hidden)]
-pub use scope::Leak;
-pub use scope::{Scope, ScopedChanges};
-#[cfg(feature = "testkit")]
-#[doc(hidden)]
-pub use search::Device;
-#[cfg(feature = "search")]
-pub use search::SearchIndexing;
-pub use sight::{Full, Scoped, Sight};
-pub use space::{Progress, Space, SpaceBuilder};
-pub use transfer::{
+pub use operations::changes::Changes;
+pub use operations::files::FileReader;
+pub use operations::links::{DocumentLinks, Link};
+pub use operations::transfer::{
     Adaptation, AdaptationKind, ExportOptions, ExportReport, ImportOptions, ImportReport,
     ImportSource, MemorySource, Skipped, SourceEntry,
 };
+pub use support::clock::SystemClock;
+pub use support::ids::RandomIds;

@@ -1,7 +1,7 @@
 //! From what is open to blocks: what the containers say about the block that is made within them.
 
 use leafbase_model::{
-    BlockData, BlockDraft, BlockKind, Limits, ListStyle, Result, TaskInfo, TextLook, TextStyle,
+    BlockData, BlockDraft, BlockKind, Limits, ListStyle, Result, TaskInfo, TextFormat, TextStyle,
 };
 
 use crate::containers::{Container, Holds, Item};
@@ -78,7 +78,7 @@ impl Reader<'_, '_> {
     }
 
     /// How a text that is made now looks.
-    pub(crate) fn look(&self) -> TextLook {
+    pub(crate) fn look(&self) -> TextFormat {
         let open = self.stack.iter().rev().take_while(|open| !matches!(open, Container::Page(_)));
         let mut looks = open.filter_map(|open| match open {
             Container::Wrapper(wrapper) => wrapper.look,
@@ -161,9 +161,9 @@ impl Reader<'_, '_> {
         if !item.first {
             self.leaf_at = item.at;
             self.stack.push(Container::Item(item));
-            self.emit(BlockData::new(BlockKind::Text(TextLook {
+            self.emit(BlockData::new(BlockKind::Text(TextFormat {
                 style: TextStyle::Body,
-                ..TextLook::default()
+                ..TextFormat::default()
             })));
             self.stack.pop();
             return Ok(());

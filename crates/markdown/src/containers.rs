@@ -1,7 +1,7 @@
 //! What holds blocks while a document is read: quotes, list items, pages and the tags around
 //! paragraphs.
 
-use leafbase_model::{BlockDraft, ListStyle, TaskState, TextLook};
+use leafbase_model::{BlockDraft, ListStyle, TaskState, TextFormat};
 
 use crate::tags::Element;
 
@@ -65,7 +65,7 @@ pub(crate) struct Wrapper {
     /// The same tags directly within one another are one container.
     pub(crate) depth: usize,
     /// How it makes texts look; none for a callout.
-    pub(crate) look: Option<TextLook>,
+    pub(crate) look: Option<TextFormat>,
     /// Line and column of its tag.
     pub(crate) at: (usize, usize),
 }

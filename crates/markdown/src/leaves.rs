@@ -1,6 +1,6 @@
 //! Leaves: paragraphs, code and tables, from their first line to the block they make.
 
-use leafbase_model::{BlockData, BlockKind, CodeLanguage, Error, Result, TextLook, TextStyle};
+use leafbase_model::{BlockData, BlockKind, CodeLanguage, Error, Result, TextFormat, TextStyle};
 
 use crate::canonical::{self, NOTHING, Place};
 use crate::cursor::{Cursor, trim_end};
@@ -300,7 +300,8 @@ impl<'t> Reader<'t, '_> {
             3 => TextStyle::H3,
             _ => TextStyle::H4,
         };
-        let mut data = BlockData::new(BlockKind::Text(TextLook { style, ..TextLook::default() }));
+        let mut data =
+            BlockData::new(BlockKind::Text(TextFormat { style, ..TextFormat::default() }));
         let place = Place { list: self.list_style(), style };
         data.markdown = canonical::text(text, place).into_owned();
         self.check_length(

@@ -2,7 +2,7 @@
 //! callouts, captions.
 
 use leafbase_model::{
-    BlockData, BlockDraft, BlockKind, CardLayout, Error, Result, TextLook, TextStyle,
+    BlockData, BlockDraft, BlockKind, CardLayout, Error, Result, TextFormat, TextStyle,
 };
 
 use crate::canonical::canonical_inline;
@@ -41,7 +41,7 @@ impl<'t> Reader<'t, '_> {
         Ok(Some(if cursor.is_blank() { Step::Done } else { Step::Again }))
     }
 
-    fn look_of(&mut self, tag: &Tag<'t>, at: (usize, usize)) -> TextLook {
+    fn look_of(&mut self, tag: &Tag<'t>, at: (usize, usize)) -> TextFormat {
         let implied = match tag.element {
             Element::Card => TextStyle::Card,
             Element::Caption => TextStyle::Caption,
@@ -52,10 +52,10 @@ impl<'t> Reader<'t, '_> {
         if let Some(name) = tag.unread() {
             self.adapt(at, AdaptationKind::Attribute(name));
         }
-        TextLook { style, card_layout, ..TextLook::default() }
+        TextFormat { style, card_layout, ..TextFormat::default() }
     }
 
-    fn open_page(&mut self, element: Element, look: TextLook, at: (usize, usize)) -> Result<()> {
+    fn open_page(&mut self, element: Element, look: TextFormat, at: (usize, usize)) -> Result<()> {
         let most = self.options.limits.deepest_page();
         if self.out.len() > most {
             let (line, column) = at;
@@ -79,14 +79,14 @@ impl<'t> Reader<'t, '_> {
         Ok(())
     }
 
-    fn open_wrapper(&mut self, element: Element, look: Option<TextLook>, at: (usize, usize)) {
+    fn open_wrapper(&mut self, element: Element, look: Option<TextFormat>, at: (usize, usize)) {
         // A page or a card without a title is a text that looks like one.
         let look = look.map(|look| match (element, look) {
-            (Element::Page, TextLook { style: TextStyle::Body, .. }) => {
-                TextLook { style: TextStyle::Page, ..look }
+            (Element::Page, TextFormat { style: TextStyle::Body, .. }) => {
+                TextFormat { style: TextStyle::Page, ..look }
             }
-            (_, TextLook { card_layout: CardLayout::Small | CardLayout::Square, .. }) => {
-                TextLook { card_layout: CardLayout::Regular, ..look }
+            (_, TextFormat { card_layout: CardLayout::Small | CardLayout::Square, .. }) => {
+                TextFormat { card_layout: CardLayout::Regular, ..look }
             }
             _ => look,
         });

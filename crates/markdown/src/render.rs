@@ -6,7 +6,7 @@
 //! the indentation of what is in no list beyond the list before it.
 
 use leafbase_model::{
-    Block, BlockData, BlockDraft, BlockKind, CardLayout, Content, Limits, ListStyle, TextLook,
+    Block, BlockData, BlockDraft, BlockKind, CardLayout, Content, Limits, ListStyle, TextFormat,
     TextStyle,
 };
 
@@ -193,7 +193,7 @@ pub(crate) fn ends_escaping(text: &str) -> bool {
 }
 
 /// Appends the attributes of a page's look; `implied` is the style that needs no saying.
-pub(crate) fn write_look(out: &mut String, look: TextLook, implied: TextStyle) {
+pub(crate) fn write_look(out: &mut String, look: TextFormat, implied: TextStyle) {
     if look.style != implied {
         out.push_str(" textStyle=\"");
         out.push_str(look.style.as_str());

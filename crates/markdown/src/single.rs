@@ -2,7 +2,7 @@
 //! separators.
 
 use leafbase_model::{
-    BlockData, BlockKind, BlockType, CodeLanguage, LineStyle, Result, TextLook, TextStyle,
+    BlockData, BlockKind, BlockType, CodeLanguage, LineStyle, Result, TextFormat, TextStyle,
 };
 
 use crate::code;
@@ -156,7 +156,7 @@ fn write_picture(out: &mut String, name: &str, url: &str) {
     out.push(')');
 }
 
-fn write_text(out: &mut String, data: &BlockData, look: TextLook, prefix: &str) {
+fn write_text(out: &mut String, data: &BlockData, look: TextFormat, prefix: &str) {
     let marks = match look.style {
         TextStyle::Body => {
             write_lines(out, if is_empty_task(data) { "" } else { shown(&data.markdown) }, prefix);
@@ -185,7 +185,7 @@ fn write_tagged(
     out: &mut String,
     data: &BlockData,
     name: &str,
-    look: Option<(TextLook, TextStyle)>,
+    look: Option<(TextFormat, TextStyle)>,
     prefix: &str,
 ) {
     out.push('<');

@@ -1,6 +1,6 @@
 //! A text of several paragraphs becomes several blocks.
 
-use leafbase_model::{BlockData, BlockKind, Limits, ListStyle, TextLook, TextStyle};
+use leafbase_model::{BlockData, BlockKind, Limits, ListStyle, TextFormat, TextStyle};
 
 use crate::cursor::{is_blank, trim};
 
@@ -22,7 +22,7 @@ pub fn split_paragraphs(data: BlockData) -> Vec<BlockData> {
     }
     let paragraphs = paragraphs(&data.markdown);
     let following = BlockData {
-        kind: BlockKind::Text(TextLook { style: style_below(look.style), ..look }),
+        kind: BlockKind::Text(TextFormat { style: style_below(look.style), ..look }),
         markdown: String::new(),
         indentation: match data.list_style {
             ListStyle::None => data.indentation,

@@ -8,7 +8,7 @@ use leafbase_markdown::{
 };
 use leafbase_model::{
     BlockData, BlockDraft, BlockKind, BlockLayout, BlockType, CodeLanguage, ErrorKind, LineStyle,
-    ListStyle, MediaSize, MediaWidth, TaskInfo, TaskState, TextLook, TextStyle,
+    ListStyle, MediaSize, MediaWidth, TaskInfo, TaskState, TextFormat, TextStyle,
 };
 
 fn read(text: &str) -> Vec<BlockDraft> {
@@ -31,7 +31,7 @@ fn line(depth: usize, data: &BlockData) -> String {
         None => data.list_style.as_str(),
     };
     let kind = match &data.kind {
-        BlockKind::Text(TextLook { style: TextStyle::Body, .. }) => "",
+        BlockKind::Text(TextFormat { style: TextStyle::Body, .. }) => "",
         BlockKind::Text(look) => look.style.as_str(),
         kind => kind.block_type().as_str(),
     };
@@ -333,7 +333,7 @@ fn what_changes_meaning_is_told() {
 fn canonical_escapes_what_would_be_structure() {
     let styled = |markdown: &str, list_style, style| {
         let mut data = BlockData {
-            kind: BlockKind::Text(TextLook { style, ..TextLook::default() }),
+            kind: BlockKind::Text(TextFormat { style, ..TextFormat::default() }),
             list_style,
             ..BlockData::text(markdown)
         };

@@ -2,7 +2,7 @@
 
 use crate::{
     BlockId, BlockKind, BlockType, CardLayout, Color, Decorations, Error, ItemFields, Limits,
-    ListStyle, Metadata, Result, TaskInfo, TextLook,
+    ListStyle, Metadata, Result, TaskInfo, TextFormat,
 };
 
 /// Everything a block says, without who it is and where it stands.
@@ -50,12 +50,12 @@ impl BlockData {
 
     /// A body text.
     pub fn text(markdown: impl Into<String>) -> Self {
-        Self { markdown: markdown.into(), ..Self::new(BlockKind::Text(TextLook::default())) }
+        Self { markdown: markdown.into(), ..Self::new(BlockKind::Text(TextFormat::default())) }
     }
 
     /// A page with this title.
     pub fn page(title: impl Into<String>) -> Self {
-        Self { markdown: title.into(), ..Self::new(BlockKind::Page(TextLook::default())) }
+        Self { markdown: title.into(), ..Self::new(BlockKind::Page(TextFormat::default())) }
     }
 
     /// Its type.
@@ -64,7 +64,7 @@ impl BlockData {
     }
 
     /// How it looks, if it is a text or a page.
-    pub const fn look(&self) -> Option<&TextLook> {
+    pub const fn look(&self) -> Option<&TextFormat> {
         match &self.kind {
             BlockKind::Text(look) | BlockKind::Page(look) => Some(look),
             _ => None,
@@ -122,7 +122,7 @@ impl BlockData {
                 .map_err(|error| error.at(name))
         };
         match &self.kind {
-            BlockKind::Text(TextLook {
+            BlockKind::Text(TextFormat {
                 card_layout: layout @ (CardLayout::Small | CardLayout::Square),
                 ..
             }) => {

@@ -4,7 +4,8 @@
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::{
-    AssetRecord, BlockId, BlockRecord, Change, DocumentRecord, Edit, Forest, Result, Slot, Stamp,
+    AssetRecord, BlockId, BlockRecord, Change, DocumentRecord, Edit, InsertTarget, Result, Stamp,
+    Subtrees,
 };
 
 impl Serialize for Change {
@@ -49,9 +50,9 @@ impl Serialize for Edit {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("type", self.type_name())?;
         match self {
-            Self::Insert { slot, forest } | Self::Remove { slot, forest } => {
-                map.serialize_entry("slot", slot)?;
-                map.serialize_entry("blocks", forest)?;
+            Self::Insert { target, subtrees } | Self::Remove { target, subtrees } => {
+                map.serialize_entry("slot", target)?;
+                map.serialize_entry("blocks", subtrees)?;
             }
             Self::Update { document, before, after } => {
                 map.serialize_entry("documentId", document)?;
@@ -63,9 +64,10 @@ impl Serialize for Edit {
                 map.serialize_entry("from", from)?;
                 map.serialize_entry("to", to)?;
             }
-            Self::CreateDocument { record, forest } | Self::EraseDocument { record, forest } => {
+            Self::CreateDocument { record, subtrees }
+            | Self::EraseDocument { record, subtrees } => {
                 map.serialize_entry("document", record)?;
-                map.serialize_entry("blocks", forest)?;
+                map.serialize_entry("blocks", subtrees)?;
             }
             Self::UpdateDocument { before, after } => {
                 map.serialize_entry("before", before)?;
@@ -101,7 +103,7 @@ impl Serialize for Edit {
     }
 }
 
-impl Serialize for Slot {
+impl Serialize for InsertTarget {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("documentId", &self.document)?;
@@ -113,7 +115,7 @@ impl Serialize for Slot {
     }
 }
 
-impl Serialize for Forest {
+impl Serialize for Subtrees {
     /// A flat list in reading order, however deep it nests: each block says its `parentId` but the
     /// top ones.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::json::{FromJson, Object, deserialize_through_json};
 use crate::nested::{Nested, without_recursion};
-use crate::{BlockData, BlockKind, BlockType, Day, DayRef, Error, Fields, Result, TaskPatch};
+use crate::{BlockData, BlockFields, BlockKind, BlockType, Day, DayRef, Error, Result, TaskPatch};
 
 /// A block to be made, with its children. It has no ID: the engine mints one.
 ///
@@ -98,7 +98,7 @@ impl BlockDraft {
     /// is no task.
     pub fn settle(&mut self) -> Result<()> {
         let Some(patch) = self.task_patch.take() else { return Ok(()) };
-        Fields { task_patch: Some(patch), ..Fields::default() }.apply(&mut self.data)
+        BlockFields { task_patch: Some(patch), ..BlockFields::default() }.apply(&mut self.data)
     }
 }
 
@@ -131,7 +131,7 @@ impl From<BlockData> for BlockDraft {
 impl FromJson for BlockDraft {
     fn from_json(value: Value) -> Result<Self> {
         let mut object = Object::new(value)?;
-        let mut fields = Fields::take(&mut object)?;
+        let mut fields = BlockFields::take(&mut object)?;
         let content: Vec<Self> = object.optional("content")?.unwrap_or_default();
         object.finish()?;
         let block_type =

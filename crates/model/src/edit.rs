@@ -1,8 +1,8 @@
 //! The elementary writes. Each carries what it replaces, so that its inverse can be computed.
 
 use crate::{
-    AssetRecord, BlockData, BlockId, Comment, DocumentId, DocumentRecord, FolderRecord, Schema,
-    Stamp,
+    AssetRecord, BlockData, BlockId, Comment, DocumentId, DocumentRecord, FolderRecord,
+    InsertTarget, Schema, Stamp,
 };
 
 /// A block as the store keeps it.
@@ -21,20 +21,9 @@ pub struct BlockRecord {
     pub data: BlockData,
 }
 
-/// A place among the children of `parent`: right after the child `after`, or first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Slot {
-    /// The document.
-    pub document: DocumentId,
-    /// Whose children.
-    pub parent: BlockId,
-    /// The sibling before; none for the first place.
-    pub after: Option<BlockId>,
-}
-
-/// A block of a [`Forest`] with its depth in it.
+/// A block of a [`Subtrees`] with its depth in it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Node {
+pub struct SubtreeNode {
     /// 0 for the top ones; at most one more than the node before.
     pub depth: u16,
     /// The block.
@@ -44,12 +33,12 @@ pub struct Node {
 /// Blocks that stand side by side, each with all below it, in reading order (a parent before its
 /// children).
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Forest(pub Vec<Node>);
+pub struct Subtrees(pub Vec<SubtreeNode>);
 
-impl Forest {
+impl Subtrees {
     /// A single block.
     pub fn one(block: BlockRecord) -> Self {
-        Self(vec![Node { depth: 0, block }])
+        Self(vec![SubtreeNode { depth: 0, block }])
     }
 
     /// How many levels of children stand below the deepest top block: 0 if none has any.
@@ -57,7 +46,7 @@ impl Forest {
         self.0.iter().map(|node| node.depth).max().unwrap_or(0)
     }
 
-    /// Each block with the block of the forest that it is a child of; none for the top ones.
+    /// Each block with its parent within the subtrees; `None` for top blocks.
     pub fn with_parents(&self) -> impl Iterator<Item = (Option<BlockId>, &BlockRecord)> {
         let mut path: Vec<BlockId> = Vec::new();
         self.0.iter().map(move |node| {
@@ -75,16 +64,16 @@ pub enum Edit {
     /// Blocks are put in; none of them exists before.
     Insert {
         /// Where.
-        slot: Slot,
+        target: InsertTarget,
         /// What.
-        forest: Forest,
+        subtrees: Subtrees,
     },
     /// Blocks are taken out, with all below them.
     Remove {
         /// Where the first of them stands.
-        slot: Slot,
+        target: InsertTarget,
         /// What: side by side, and complete.
-        forest: Forest,
+        subtrees: Subtrees,
     },
     /// A block says something else. One that keeps its `rev` and its stamps is a change that
     /// follows from one elsewhere, at the other end of a relation: then the time of its document's
@@ -102,23 +91,23 @@ pub enum Edit {
         /// The block.
         block: BlockId,
         /// Where it stands.
-        from: Slot,
+        from: InsertTarget,
         /// Where it goes: `after` is never the block itself.
-        to: Slot,
+        to: InsertTarget,
     },
-    /// A document is made, its root first in the forest.
+    /// A document is made, its root first in the subtrees.
     CreateDocument {
         /// The document.
         record: DocumentRecord,
         /// Its blocks: one top node, the root.
-        forest: Forest,
+        subtrees: Subtrees,
     },
     /// A document is erased with all its blocks.
     EraseDocument {
         /// The document.
         record: DocumentRecord,
         /// Its blocks: one top node, the root.
-        forest: Forest,
+        subtrees: Subtrees,
     },
     /// A document's location or day changes.
     UpdateDocument {
@@ -183,14 +172,14 @@ impl Edit {
     /// The edit that brings back what this one replaced, applied right after it.
     pub fn inverse(&self) -> Self {
         match self.clone() {
-            Self::Insert { slot, forest } => Self::Remove { slot, forest },
-            Self::Remove { slot, forest } => Self::Insert { slot, forest },
+            Self::Insert { target, subtrees } => Self::Remove { target, subtrees },
+            Self::Remove { target, subtrees } => Self::Insert { target, subtrees },
             Self::Update { document, before, after } => {
                 Self::Update { document, before: after, after: before }
             }
             Self::Move { block, from, to } => Self::Move { block, from: to, to: from },
-            Self::CreateDocument { record, forest } => Self::EraseDocument { record, forest },
-            Self::EraseDocument { record, forest } => Self::CreateDocument { record, forest },
+            Self::CreateDocument { record, subtrees } => Self::EraseDocument { record, subtrees },
+            Self::EraseDocument { record, subtrees } => Self::CreateDocument { record, subtrees },
             Self::UpdateDocument { before, after } => {
                 Self::UpdateDocument { before: after, after: before }
             }

@@ -11,9 +11,9 @@ use crate::{
 };
 
 /// Each field of the specification, given or not. Which of them a block may have depends on its
-/// type: [`Fields::apply`] refuses the others.
+/// type: [`BlockFields::apply`] refuses the others.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Fields {
+pub struct BlockFields {
     /// `type`.
     pub block_type: Option<BlockType>,
     /// `markdown`.
@@ -66,7 +66,7 @@ pub struct Fields {
     pub line_style: Option<LineStyle>,
 }
 
-impl Fields {
+impl BlockFields {
     pub(crate) fn take(object: &mut Object) -> Result<Self> {
         if object.take("properties").is_some() {
             return Err(Error::validation("are given with the operations on collection items")
@@ -124,11 +124,11 @@ impl Fields {
     /// and not the others: keep it only on success.
     ///
     /// ```
-    /// use leafbase_model::{BlockData, Fields, ListStyle};
+    /// use leafbase_model::{BlockData, BlockFields, ListStyle};
     /// let mut data = BlockData::text("milk");
-    /// Fields { list_style: Some(ListStyle::Task), ..Fields::default() }.apply(&mut data)?;
+    /// BlockFields { list_style: Some(ListStyle::Task), ..BlockFields::default() }.apply(&mut data)?;
     /// assert!(data.task.is_some());
-    /// let error = Fields { url: Some("https://example.org".into()), ..Fields::default() }.apply(&mut data).unwrap_err();
+    /// let error = BlockFields { url: Some("https://example.org".into()), ..BlockFields::default() }.apply(&mut data).unwrap_err();
     /// assert_eq!(error.to_string(), "url: a block of type text has no such field");
     /// # Ok::<(), leafbase_model::Error>(())
     /// ```

@@ -14,12 +14,12 @@ use crate::{Error, Result, Timestamp};
 /// no counter shows in them.
 pub trait IdSource: Send + Sync {
     /// 16 bytes that no one has been given before, big-endian.
-    fn mint(&self, now: Timestamp) -> [u8; 16];
+    fn new_id(&self, now: Timestamp) -> [u8; 16];
 }
 
 impl<T: IdSource + ?Sized> IdSource for Arc<T> {
-    fn mint(&self, now: Timestamp) -> [u8; 16] {
-        (**self).mint(now)
+    fn new_id(&self, now: Timestamp) -> [u8; 16] {
+        (**self).new_id(now)
     }
 }
 

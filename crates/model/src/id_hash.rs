@@ -49,14 +49,14 @@ mod tests {
     use std::hash::{BuildHasher, BuildHasherDefault};
 
     use super::*;
-    use crate::{BlockId, DocumentId, Slot};
+    use crate::{BlockId, DocumentId, InsertTarget};
 
     #[test]
     fn ids_and_slots_that_differ_in_a_bit_mostly_differ_in_their_hash() {
         let build = BuildHasherDefault::<IdHasher>::default();
         let (mut ids, mut slots) = (IdSet::default(), IdSet::default());
         let parent = BlockId::from_bytes([7; 16]);
-        let slot = |after| Slot { document: DocumentId::of_root(parent), parent, after };
+        let slot = |after| InsertTarget { document: DocumentId::of_root(parent), parent, after };
         slots.insert(build.hash_one(slot(None)) & 0xffff);
         for bit in 0..128 {
             let id = BlockId::from_bytes((1_u128 << bit).to_be_bytes());

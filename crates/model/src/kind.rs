@@ -1,7 +1,7 @@
 //! The 13 types of blocks, and what each holds beyond the common fields.
 
 use crate::json::wire_enum;
-use crate::{BlockLayout, CodeLanguage, LineStyle, MediaSize, MediaWidth, Properties, TextLook};
+use crate::{BlockLayout, CodeLanguage, LineStyle, MediaSize, MediaWidth, Properties, TextFormat};
 
 wire_enum! {
     /// The type of a block (specification, "Block").
@@ -62,9 +62,9 @@ impl BlockType {
 #[derive(Clone, Debug, PartialEq)]
 pub enum BlockKind {
     /// A paragraph, heading or list item.
-    Text(TextLook),
+    Text(TextFormat),
     /// A page; its title is the block's markdown.
-    Page(TextLook),
+    Page(TextFormat),
     /// A row of a collection; its title is the block's markdown.
     CollectionItem {
         /// Values by property key.
@@ -166,8 +166,8 @@ impl BlockKind {
     /// A block of this type with every field at its default.
     pub fn empty(block_type: BlockType) -> Self {
         match block_type {
-            BlockType::Text => Self::Text(TextLook::default()),
-            BlockType::Page => Self::Page(TextLook::default()),
+            BlockType::Text => Self::Text(TextFormat::default()),
+            BlockType::Page => Self::Page(TextFormat::default()),
             BlockType::CollectionItem => Self::CollectionItem { properties: Properties::default() },
             BlockType::Image => Self::Image {
                 url: String::new(),

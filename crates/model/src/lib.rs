@@ -10,11 +10,11 @@
 //! | when | [`Timestamp`], [`Day`], [`DayRef`] (a day as a request names it: `today`) |
 //! | what a block says | [`BlockData`]: the common fields, and a [`BlockKind`] for each of the 13 types |
 //! | a block in a reply | [`Block`]: data, `rev`, [`Metadata`], [`Content`] |
-//! | a block in a request | [`BlockDraft`] to be made, [`BlockPatch`] to be changed; both read [`Fields`] |
-//! | where | [`Position`] in a request, [`Slot`] in the tree |
+//! | a block in a request | [`BlockDraft`] to be made, [`BlockPatch`] to be changed; both read [`BlockFields`] |
+//! | where | [`Position`] in a request; [`BlockLocation`] and [`InsertTarget`] in the tree |
 //! | where documents are | [`Location`], [`Folder`]; [`Destination`] and [`FolderRef`] in a request; [`DocumentFilter`] |
 //! | tasks, comments, files | [`Task`], [`Comment`], [`AssetRecord`] and [`AssetUrl`] |
-//! | collections | [`Schema`], [`Property`], [`PropertyType`], [`Relation`], [`PropertyValue`]; [`Item`]; [`Filter`] |
+//! | collections | [`Schema`], [`Property`], [`PropertyType`], [`Relation`], [`PropertyValue`]; [`Item`]; [`ItemFilter`] |
 //! | a write | [`Edit`]s, each with what it replaces; a [`Change`] is a row of the change log |
 //! | a failure | [`Error`]: a stable [`ErrorKind`], a sentence, a path into the request |
 //! | how much | [`Limits`] |
@@ -67,6 +67,7 @@ mod block;
 mod block_json;
 mod fields;
 mod table;
+mod texts;
 
 mod draft;
 mod patch;
@@ -85,6 +86,7 @@ mod shared_text;
 mod change;
 mod change_json;
 mod edit;
+mod location;
 
 pub mod json;
 mod request_json;
@@ -105,9 +107,9 @@ pub use collection::{
 pub use color::Color;
 pub use document::{Destination, Document, DocumentRecord, Location};
 pub use draft::BlockDraft;
-pub use edit::{BlockRecord, Edit, Forest, Node, Slot};
+pub use edit::{BlockRecord, Edit, SubtreeNode, Subtrees};
 pub use error::{Detail, Error, ErrorKind, Result};
-pub use fields::Fields;
+pub use fields::BlockFields;
 pub use folder::{BuiltInLocation, Folder, FolderRecord, FolderRef};
 pub use id::{AssetId, BlockId, CommentId, DocumentId, FolderId, IdSource, SpaceId};
 #[doc(hidden)]
@@ -119,9 +121,10 @@ pub use item_values::ItemValues;
 pub use kind::{BlockKind, BlockType};
 pub use language::CodeLanguage;
 pub use limits::Limits;
+pub use location::{BlockLocation, InsertTarget};
 pub use metadata::{Comment, Metadata};
 pub use patch::BlockPatch;
-pub use position::{Edge, Position, Side, Target};
+pub use position::{Edge, Position, PositionTarget, Side};
 pub use properties::{Properties, PropertyChange, PropertyValue};
 pub use requests::blocks::{
     DeleteBlocks, Fetch, FetchFrom, InsertBlocks, InsertSource, MoveBlocks, UpdateBlocks,
@@ -139,7 +142,9 @@ pub use requests::files::{UploadFile, UploadedFile};
 pub use requests::folders::{
     CreateFolders, DeleteFolders, FolderDestination, FolderDraft, MoveFolders,
 };
-pub use requests::queries::{Condition, CountItems, Direction, Filter, Operator, QueryItems, Sort};
+pub use requests::queries::{
+    Condition, CountItems, Direction, ItemFilter, Operator, QueryItems, Sort,
+};
 pub use requests::search::{SearchBlocks, SearchDocuments, TermMode};
 pub use requests::tasks::{
     AddTasks, DeleteTasks, ListTasks, TaskDestination, TaskDraft, TaskScope, TaskUpdate,
@@ -155,7 +160,8 @@ pub use search::{BlockMatch, ContextBlock, PathStep, SearchMatch};
 pub use shared_text::{PropertyKey, SharedText};
 pub use styles::{
     BlockLayout, CardLayout, Decorations, Font, LineStyle, ListStyle, MediaSize, MediaWidth,
-    TextAlignment, TextLook, TextStyle,
+    TextAlignment, TextFormat, TextStyle,
 };
 pub use task::{Task, TaskInfo, TaskLocation, TaskPatch, TaskState};
+pub use texts::TextRole;
 pub use time::{Clock, Day, DayRef, Timestamp};

@@ -4,10 +4,10 @@ use serde_json::Value;
 
 use crate::json::{FromJson, Object, deserialize_through_json};
 use crate::{
-    BlockId, Color, Day, DayRef, Decorations, Fields, ListStyle, Result, TaskState, TextStyle,
+    BlockFields, BlockId, Color, Day, DayRef, Decorations, ListStyle, Result, TaskState, TextStyle,
 };
 
-/// A change to one block. Fields that are not given stay as they are; with nothing but the ID it
+/// A change to one block. BlockFields that are not given stay as they are; with nothing but the ID it
 /// changes nothing.
 ///
 /// As JSON: `{"id": "..", "markdown": "new text"}`. With `rev` the change is made only if the block
@@ -30,7 +30,7 @@ pub struct BlockPatch {
     /// The `rev` that the block must have, for optimistic edits.
     pub rev: Option<u64>,
     /// The fields that change.
-    pub fields: Fields,
+    pub fields: BlockFields,
 }
 
 impl BlockPatch {
@@ -42,17 +42,17 @@ impl BlockPatch {
     /// assert_eq!(patch.fields.list_style, Some(ListStyle::Task));
     /// ```
     pub fn of(id: impl Into<BlockId>) -> Self {
-        Self::new(id, Fields::default())
+        Self::new(id, BlockFields::default())
     }
 
     /// A change of `id` to these fields.
-    pub fn new(id: impl Into<BlockId>, fields: Fields) -> Self {
+    pub fn new(id: impl Into<BlockId>, fields: BlockFields) -> Self {
         Self { id: id.into(), rev: None, fields }
     }
 
     /// A change of the block's markdown alone.
     pub fn markdown(id: impl Into<BlockId>, markdown: impl Into<String>) -> Self {
-        Self::new(id, Fields { markdown: Some(markdown.into()), ..Fields::default() })
+        Self::new(id, BlockFields { markdown: Some(markdown.into()), ..BlockFields::default() })
     }
 
     /// The same change with this markdown, too.
@@ -111,7 +111,7 @@ impl BlockPatch {
     }
 
     /// Gives days that are named relative to the present (`"scheduleDate": "tomorrow"`) as the
-    /// dates that `resolve` finds. Until then [`Fields::apply`] refuses them.
+    /// dates that `resolve` finds. Until then [`BlockFields::apply`] refuses them.
     ///
     /// # Errors
     /// Those of `resolve`, with the field's path.
@@ -132,7 +132,7 @@ impl FromJson for BlockPatch {
         let read = Self {
             id: object.required("id")?,
             rev: object.optional("rev")?,
-            fields: Fields::take(&mut object)?,
+            fields: BlockFields::take(&mut object)?,
         };
         object.finish()?;
         Ok(read)

@@ -30,7 +30,7 @@ wire_enum! {
 
 /// Among whose children.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Target {
+pub enum PositionTarget {
     /// Of this block: a page, a text (which becomes a page) or a collection item.
     Page(BlockId),
     /// Of the daily note of this day, which is made if there is none.
@@ -59,7 +59,7 @@ pub enum Target {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Position {
     /// First or last among the children of a target.
-    Within(Edge, Target),
+    Within(Edge, PositionTarget),
     /// Next to a block.
     Beside(Side, BlockId),
 }
@@ -67,12 +67,12 @@ pub enum Position {
 impl Position {
     /// First among the children of `page`.
     pub fn start_of(page: impl Into<BlockId>) -> Self {
-        Self::Within(Edge::Start, Target::Page(page.into()))
+        Self::Within(Edge::Start, PositionTarget::Page(page.into()))
     }
 
     /// Last among the children of `page`.
     pub fn end_of(page: impl Into<BlockId>) -> Self {
-        Self::Within(Edge::End, Target::Page(page.into()))
+        Self::Within(Edge::End, PositionTarget::Page(page.into()))
     }
 
     /// Right before `sibling`.
@@ -87,12 +87,12 @@ impl Position {
 
     /// First in the daily note of `day`.
     pub fn start_of_day(day: impl Into<DayRef>) -> Self {
-        Self::Within(Edge::Start, Target::Day(day.into()))
+        Self::Within(Edge::Start, PositionTarget::Day(day.into()))
     }
 
     /// Last in the daily note of `day`.
     pub fn end_of_day(day: impl Into<DayRef>) -> Self {
-        Self::Within(Edge::End, Target::Day(day.into()))
+        Self::Within(Edge::End, PositionTarget::Day(day.into()))
     }
 }
 
@@ -118,9 +118,13 @@ impl FromJson for Position {
         let edge = word.parse::<Edge>();
         let side = word.parse::<Side>();
         match (edge, side, page, day, sibling) {
-            (Ok(edge), _, Some(page), None, None) => Ok(Self::Within(edge, Target::Page(page))),
-            (Ok(edge), _, None, Some(day), None) => Ok(Self::Within(edge, Target::Day(day))),
-            (Ok(edge), _, None, None, None) => Ok(Self::Within(edge, Target::Unnamed)),
+            (Ok(edge), _, Some(page), None, None) => {
+                Ok(Self::Within(edge, PositionTarget::Page(page)))
+            }
+            (Ok(edge), _, None, Some(day), None) => {
+                Ok(Self::Within(edge, PositionTarget::Day(day)))
+            }
+            (Ok(edge), _, None, None, None) => Ok(Self::Within(edge, PositionTarget::Unnamed)),
             (_, Ok(side), None, None, Some(sibling)) => Ok(Self::Beside(side, sibling)),
             (Ok(_), _, None, None, Some(_)) => {
                 Err(wrong("with siblingId the position is before or after"))
@@ -147,9 +151,9 @@ impl Position {
             Self::Within(edge, target) => {
                 map.serialize_entry("position", edge)?;
                 match target {
-                    Target::Page(page) => map.serialize_entry("pageId", page),
-                    Target::Day(day) => map.serialize_entry("date", &day.to_string()),
-                    Target::Unnamed => Ok(()),
+                    PositionTarget::Page(page) => map.serialize_entry("pageId", page),
+                    PositionTarget::Day(day) => map.serialize_entry("date", &day.to_string()),
+                    PositionTarget::Unnamed => Ok(()),
                 }
             }
             Self::Beside(side, sibling) => {

@@ -69,6 +69,11 @@ impl Properties {
         self.0.iter().map(|(key, value)| (key.as_str(), value))
     }
 
+    /// Every value, in the order of the keys.
+    pub fn values(&self) -> impl Iterator<Item = &PropertyValue> {
+        self.0.iter().map(|(_, value)| value)
+    }
+
     /// Every value to be changed where it is, in the order of the keys.
     pub fn values_mut(&mut self) -> impl Iterator<Item = &mut PropertyValue> {
         self.0.iter_mut().map(|(_, value)| value)
@@ -172,7 +177,7 @@ impl FromJson for PropertyValue {
             Value::Array(_) => Vec::from_json(value).map(Self::Options),
             Value::Object(_) => {
                 let mut object = Object::new(value)?;
-                let items: Vec<RelatedItem> = object.required("relations")?;
+                let items: Vec<RelatedReference> = object.required("relations")?;
                 object.finish()?;
                 Ok(Self::Relations(items.into_iter().map(|item| item.0).collect()))
             }
@@ -181,9 +186,9 @@ impl FromJson for PropertyValue {
     }
 }
 
-struct RelatedItem(BlockId);
+struct RelatedReference(BlockId);
 
-impl FromJson for RelatedItem {
+impl FromJson for RelatedReference {
     fn from_json(value: Value) -> Result<Self> {
         let mut object = Object::new(value)?;
         let id = object.required("blockId")?;

@@ -5,8 +5,8 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::requests::given;
 use crate::{
-    BlockPatch, DayRef, DeleteBlocks, Fetch, FetchFrom, Fields, InsertBlocks, InsertSource,
-    MoveBlocks, Position, Result, Target, TaskInfo, TaskPatch, UpdateBlocks,
+    BlockFields, BlockPatch, DayRef, DeleteBlocks, Fetch, FetchFrom, InsertBlocks, InsertSource,
+    MoveBlocks, Position, PositionTarget, Result, TaskInfo, TaskPatch, UpdateBlocks,
 };
 
 impl Serialize for DayRef {
@@ -33,7 +33,7 @@ fn write_position<M: SerializeMap>(
     map: &mut M,
     position: &Position,
 ) -> std::result::Result<(), M::Error> {
-    let left_out = *position == Position::Within(crate::Edge::End, Target::Unnamed);
+    let left_out = *position == Position::Within(crate::Edge::End, PositionTarget::Unnamed);
     given(map, "position", (!left_out).then_some(position))
 }
 
@@ -84,7 +84,7 @@ impl Serialize for BlockPatch {
     }
 }
 
-impl Serialize for Fields {
+impl Serialize for BlockFields {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         self.write(&mut map)?;
@@ -92,7 +92,7 @@ impl Serialize for Fields {
     }
 }
 
-impl Fields {
+impl BlockFields {
     /// Writes the fields that are given. JSON has one form of a task, the change: a task given as a
     /// whole is written as the change that makes it.
     fn write<M: SerializeMap>(&self, map: &mut M) -> std::result::Result<(), M::Error> {

@@ -190,7 +190,7 @@ impl FromJson for Decorations {
 
 /// How a text or a page looks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct TextLook {
+pub struct TextFormat {
     /// The style.
     pub style: TextStyle,
     /// The alignment.

@@ -12,7 +12,8 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use leafbase_model::{DocumentId, Location, Result, Timestamp};
-use leafbase_search::{Attributes, Index, Maker, Pattern, Scope, SearchDocument, Terms};
+use leafbase_pattern::Pattern;
+use leafbase_search::{Attributes, Index, Maker, Scope, SearchDocument, Terms};
 
 const DOCUMENTS: u32 = 25_000;
 const TEXTS: u32 = 40;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use leafbase_model::{Day, DocumentId, Location, Timestamp};
 
-use crate::pattern::Required;
+use leafbase_pattern::Required;
 use crate::sorted_field::SortedField;
 use crate::trigrams::TrigramSet;
 use crate::unsorted_field::UnsortedField;

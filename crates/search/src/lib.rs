@@ -1,5 +1,5 @@
-//! How Leafbase finds words and patterns in text: what documents and queries must agree on, what a
-//! hit is worth, and an index.
+//! How Leafbase finds words in text: what documents and queries must agree on, what a
+//! hit is worth, and an index, which also tells which documents a pattern can match.
 //!
 //! It knows no store. A document comes as its texts ([`SearchDocument`]); a search goes over the
 //! index as it is ([`View`]) and over the documents that were changed since, in one formula, so
@@ -12,8 +12,7 @@
 //! | the index: made, opened, kept up, read | [`Index`], [`View`] |
 //! | ranked search | [`View::search`] |
 //! | a search of some documents, as if there were no others | [`View::select`] |
-//! | regular expressions of bounded cost | [`Pattern`], [`Fuel`] |
-//! | documents that a pattern can match at all | [`Pattern::required`], [`View::candidates`] |
+//! | documents that a pattern can match at all | [`Required`](leafbase_pattern::Required), [`View::candidates`] |
 //!
 //! # Words
 //!
@@ -59,57 +58,31 @@
 //! # Ok::<(), leafbase_model::Error>(())
 //! ```
 
-#[cfg(feature = "index")]
 mod fold;
-#[cfg(feature = "index")]
 mod pieces;
-#[cfg(feature = "index")]
 mod scripts;
 
-#[cfg(feature = "index")]
 mod query;
-#[cfg(feature = "index")]
 mod tokens;
 
-#[cfg(feature = "index")]
 mod asked;
-#[cfg(feature = "index")]
 mod document;
-#[cfg(feature = "index")]
 mod finder;
-#[cfg(feature = "index")]
 mod grams;
-#[cfg(feature = "index")]
 mod hits;
-#[cfg(feature = "index")]
 mod maker;
-#[cfg(feature = "index")]
 mod rank;
 
-#[cfg(feature = "index")]
 mod index;
 
-mod pattern;
-
-#[cfg(feature = "index")]
 pub use asked::{LONGEST_TERM, MOST_TERMS, Terms};
-#[cfg(feature = "index")]
 pub use document::{Attributes, Lane, SearchDocument};
-#[cfg(feature = "index")]
 pub use finder::{Finder, WordSieve};
-#[cfg(feature = "index")]
 pub use fold::fold;
 #[cfg(feature = "testkit")]
 #[doc(hidden)]
 pub use index::Shelf;
-#[cfg(feature = "index")]
 pub use index::{Hit, Index, Scope, Selection, View};
-#[cfg(feature = "index")]
 pub use maker::{Filling, Maker};
-pub use pattern::{
-    Exhausted, Fuel, LONGEST, Matcher, Pattern, Required, Sieve, Trigram, Unknown, trigrams,
-};
-#[cfg(feature = "index")]
 pub use query::{QueryPart, QueryWord, query_words};
-#[cfg(feature = "index")]
 pub use tokens::{Token, TokenKind, tokens};

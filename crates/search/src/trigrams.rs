@@ -8,7 +8,7 @@ use std::mem;
 
 use foldhash::fast::RandomState;
 
-use crate::pattern::{Required, Trigram, each_trigram};
+use leafbase_pattern::{Required, Trigram, each_trigram};
 
 /// The ID of a trigram.
 pub(crate) type TrigramId = u32;
@@ -174,7 +174,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::pattern::trigrams;
+    use leafbase_pattern::trigrams;
 
     proptest! {
         #[test]

@@ -3,11 +3,12 @@
 //! It knows no rule: `tree-ops` and `collections` decide, this crate applies.
 
 pub mod directory;
-pub mod kv;
 #[cfg(feature = "testkit")]
 pub mod rows;
 #[cfg(feature = "testkit")]
 pub mod testkit;
+
+pub use leafbase_kv as kv;
 
 mod keyspaces;
 mod msgpack;
@@ -34,8 +35,7 @@ pub use edges::{BackLink, EdgeEnd, EdgeExtractor, EdgeKind, EdgeTarget, Extracto
 pub use reader::{
     BlockText, CollectionEntry, Cursor, DocumentPage, DocumentQuery, IndexedColumn, ItemIndex,
     ItemRow, Order, Reader, RowOptions, RowRelations, RowValue, RowValues, Sieve, SievedTexts,
-    Span, Standing, StoredText, TaskPage, TextBlock, TextVisitor, Texts, ValueAt, ValueView,
-    Within,
+    Span, StoredText, TaskPage, TextBlock, TextVisitor, Texts, ValueAt, ValueView, Within,
 };
 pub use salvage::{Loss, LossKind, SalvageOptions, SalvageReport, Saved, salvage};
 pub use signature::Signature;

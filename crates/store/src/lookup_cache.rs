@@ -8,10 +8,9 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use leafbase_model::{BlockId, DocumentId, IdMap};
+use leafbase_model::{BlockId, BlockLocation, DocumentId, IdMap};
 
-use crate::reader::Standing;
-use crate::records::place::Place;
+use crate::records::place::{self, Place};
 
 /// So many places are kept, 64 bytes each, in a table of 8 MB; when one more comes, all are let go
 /// and met anew.
@@ -96,8 +95,8 @@ impl LookupCache {
     }
 
     /// Where `block` stands in the state of `epoch`, if it is known.
-    pub(crate) fn standing(&self, epoch: Epoch, block: BlockId) -> Option<Standing> {
-        self.kept(epoch, block).map(|kept| Standing::of(kept.document, kept.parent))
+    pub(crate) fn standing(&self, epoch: Epoch, block: BlockId) -> Option<BlockLocation> {
+        self.kept(epoch, block).map(|kept| place::location(kept.document, kept.parent))
     }
 
     fn kept(&self, epoch: Epoch, block: BlockId) -> Option<Kept> {

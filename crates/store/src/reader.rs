@@ -3,7 +3,9 @@
 use std::fmt;
 use std::ops::ControlFlow;
 
-use leafbase_model::{BlockId, BlockRecord, DocumentId, DocumentRecord, Error, ErrorKind, Result};
+use leafbase_model::{
+    BlockId, BlockLocation, BlockRecord, DocumentId, DocumentRecord, Error, ErrorKind, Result,
+};
 
 use crate::edges::{EdgeTarget, Extractor};
 use crate::keyspaces;
@@ -39,22 +41,6 @@ pub use items::{CollectionEntry, IndexedColumn, ItemIndex};
 pub use query::{Cursor, DocumentPage, DocumentQuery, Order, Span, Within};
 pub use tasks::TaskPage;
 pub use texts::{BlockText, Sieve, SievedTexts, StoredText, TextBlock, TextVisitor, Texts};
-
-/// Where a block stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Standing {
-    /// The document it belongs to.
-    pub document: DocumentId,
-    /// The block it is a child of; none for a document's root.
-    pub parent: Option<BlockId>,
-}
-
-impl Standing {
-    /// `parent` is [`BlockId::NIL`] for a root.
-    pub(crate) fn of(document: DocumentId, parent: BlockId) -> Self {
-        Self { document, parent: (!parent.is_nil()).then_some(parent) }
-    }
-}
 
 /// Reads of one consistent state. Cheap to copy.
 #[derive(Clone, Copy)]
@@ -201,7 +187,7 @@ impl Reader<'_> {
     ///
     /// # Errors
     /// What the store reports; [`ErrorKind::Corrupted`] if a record that is needed is damaged.
-    pub fn locate(&self, block: BlockId) -> Result<Option<Standing>> {
+    pub fn locate(&self, block: BlockId) -> Result<Option<BlockLocation>> {
         let place = match self.known {
             Known::Committed(cache, epoch) => match cache.standing(epoch, block) {
                 Some(standing) => return Ok(Some(standing)),
@@ -210,7 +196,7 @@ impl Reader<'_> {
             Known::Write(memo) => return memo.standing(self.read, block),
             Known::Nothing => self.place(block)?,
         };
-        Ok(place.map(|place| Standing::of(place.document, place.parent)))
+        Ok(place.map(|place| place.location()))
     }
 
     /// [`Self::locate`] by one look-up in the store, whatever is known already: as long for a block
@@ -218,8 +204,8 @@ impl Reader<'_> {
     ///
     /// # Errors
     /// As [`Self::locate`].
-    pub fn look_up(&self, block: BlockId) -> Result<Option<Standing>> {
-        Ok(place_of(self.read, block)?.map(|place| Standing::of(place.document, place.parent)))
+    pub fn look_up(&self, block: BlockId) -> Result<Option<BlockLocation>> {
+        Ok(place_of(self.read, block)?.map(|place| place.location()))
     }
 
     /// [`Self::document`] by one look-up in the store, whatever is known already.

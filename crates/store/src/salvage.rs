@@ -176,13 +176,13 @@ pub fn salvage(
     options: &SalvageOptions<'_>,
     progress: Progress<'_>,
 ) -> Result<SalvageReport> {
-    let (storage, _lock) = directory::open_wreck(from)?;
+    let (storage, _lock) = leafbase_kv::directory::open_wreck(from)?;
     let mut done = 0;
     let mut tell = || {
         done += 1;
         if progress(done).is_break() { Err(broken_off()) } else { Ok(()) }
     };
-    let mut wreck = Wreck::open(storage, &mut tell)?;
+    let mut wreck = Wreck::open(storage, directory::RECORD_FORMAT, &mut tell)?;
     let mut report = SalvageReport::default();
     let mut lost = |what: &dyn fmt::Display| {
         report.lose(LossKind::Journal, what, "some of the last writes are not saved")
@@ -232,7 +232,7 @@ impl Salvage<'_> {
         for gap in &wreck.gaps {
             self.report.lose(
                 LossKind::Page,
-                gap,
+                gap.describe(directory::RECORD_FORMAT.describe),
                 format_args!("{} of its entries are saved", gap.saved),
             );
         }

@@ -161,12 +161,12 @@ impl<'a> SpaceTransaction<'a> {
 
     fn apply_one(&mut self, edit: &Edit) -> Result<()> {
         match edit {
-            Edit::Insert { slot, forest } => self.insert(slot, forest),
-            Edit::Remove { slot, forest } => self.remove(slot, forest),
+            Edit::Insert { target, subtrees } => self.insert(target, subtrees),
+            Edit::Remove { target, subtrees } => self.remove(target, subtrees),
             Edit::Update { document, before, after } => self.update(*document, before, after),
             Edit::Move { block, from, to } => self.relocate(*block, from, to),
-            Edit::CreateDocument { record, forest } => self.create_document(record, forest),
-            Edit::EraseDocument { record, forest } => self.erase_document(record, forest),
+            Edit::CreateDocument { record, subtrees } => self.create_document(record, subtrees),
+            Edit::EraseDocument { record, subtrees } => self.erase_document(record, subtrees),
             Edit::UpdateDocument { before, after } => self.update_document(before, after),
             Edit::CreateFolder(folder) => self.create_folder(folder),
             Edit::RemoveFolder(folder) => self.remove_folder(folder),

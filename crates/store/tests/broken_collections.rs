@@ -8,8 +8,8 @@
 use std::ops::ControlFlow;
 
 use leafbase_model::{
-    BlockData, BlockKind, BlockRecord, Edit, ErrorKind, Forest, Property, PropertyKind,
-    PropertyValue, Relation, Schema, SelectOption, Slot,
+    BlockData, BlockKind, BlockRecord, Edit, ErrorKind, InsertTarget, Property, PropertyKind,
+    PropertyValue, Relation, Schema, SelectOption, Subtrees,
 };
 use leafbase_store::kv::Store;
 use leafbase_store::{IndexedColumn, Law, rows};
@@ -57,8 +57,8 @@ fn update(number: u8, before: BlockData, after: BlockData) -> Edit {
 }
 
 fn insert(parent: u8, after: Option<u8>, data: BlockData) -> Edit {
-    let slot = Slot { document: document(), parent: id(parent), after: after.map(id) };
-    Edit::Insert { slot, forest: Forest(vec![node(0, 40, data)]) }
+    let target = InsertTarget { document: document(), parent: id(parent), after: after.map(id) };
+    Edit::Insert { target, subtrees: Subtrees(vec![node(0, 40, data)]) }
 }
 
 #[test]
@@ -147,10 +147,10 @@ fn broken_values_are_named() {
     let both = |like| [value(&[("like", related(&[like]))]), vec![third.clone()]].concat();
     broken_by(Law::Value, &both(22));
     // A deleted item is in no relation.
-    let slot = Slot { document: document(), parent: id(24), after: None };
+    let target = InsertTarget { document: document(), parent: id(24), after: None };
     broken_by(
         Law::Value,
-        &[Edit::Remove { slot, forest: Forest(vec![node(0, 25, item("Herman", []))]) }],
+        &[Edit::Remove { target, subtrees: Subtrees(vec![node(0, 25, item("Herman", []))]) }],
     );
     // The control: values that are in order.
     let (_, space) = full();

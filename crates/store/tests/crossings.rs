@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 
 use leafbase_model::{
     BlockData, BlockId, BlockRecord, BlockType, Comment, CommentId, DocumentId, DocumentRecord,
-    Edit, ErrorKind, Forest, ListStyle, Location, Node, Slot, TaskInfo,
+    Edit, ErrorKind, InsertTarget, ListStyle, Location, SubtreeNode, Subtrees, TaskInfo,
 };
 use leafbase_store::SpaceStore;
 use proptest::prelude::*;
@@ -58,7 +58,7 @@ fn document(number: u16) -> Edit {
     };
     let node = |depth, number| {
         let data = if depth == 0 { BlockData::page("Root") } else { data(number) };
-        Node {
+        SubtreeNode {
             depth,
             block: BlockRecord {
                 id: id(number),
@@ -77,7 +77,7 @@ fn document(number: u16) -> Edit {
         let has_page = nodes.iter().any(|node| is_page(&node.block) && node.depth == 1);
         nodes.push(node(if has_page { depth } else { 1 }, number));
     }
-    Edit::CreateDocument { record, forest: Forest(nodes) }
+    Edit::CreateDocument { record, subtrees: Subtrees(nodes) }
 }
 
 /// Both documents, with a comment on every fifth block.
@@ -131,7 +131,7 @@ fn moves(naive: &mut Naive, [first, count, target, shape]: [u16; 4]) -> Vec<Edit
     let (mut after, mut edits) = (start, Vec::new());
     for block in going {
         let from = naive.slot_of(block);
-        let to = Slot { document: naive.standing[&parent].0, parent, after };
+        let to = InsertTarget { document: naive.standing[&parent].0, parent, after };
         if from != to {
             edits.push(Edit::Move { block, from, to });
             naive.apply(edits.last().unwrap());
@@ -175,20 +175,20 @@ fn what_is_crossing_is_seen_by_the_edits_after_it() {
     let (space, naive) = made();
     let [from, to] = HOMES.map(|home| DocumentId::of_root(id(home)));
     let tops: Vec<BlockId> = naive.children(from.root()).to_vec();
-    let slot = |document: DocumentId, after: Option<BlockId>| Slot {
+    let target = |document: DocumentId, after: Option<BlockId>| InsertTarget {
         document,
         parent: document.root(),
         after,
     };
     let go = |at: usize, after: Option<BlockId>| Edit::Move {
         block: tops[at],
-        from: slot(from, None),
-        to: slot(to, after),
+        from: target(from, None),
+        to: target(to, after),
     };
     let back = |at: usize, after| Edit::Move {
         block: tops[at],
-        from: slot(to, after),
-        to: slot(from, None),
+        from: target(to, after),
+        to: target(from, None),
     };
     let tried = |edits: Vec<Edit>| {
         let written = space.write(relaxed(), &stamp(2), |open| open.apply(edits.clone()));

@@ -9,7 +9,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use leafbase_model::{BlockData, DocumentId, Edit, ErrorKind, Forest, Location, Result};
+use leafbase_model::{BlockData, DocumentId, Edit, ErrorKind, Location, Result, Subtrees};
 use leafbase_store::kv::{Snapshot, Store, Transaction, WriteOptions};
 use leafbase_store::{
     DocumentQuery, Extractor, IndexedColumn, Law, Order, SpaceStore, Span, Within, rows,
@@ -322,9 +322,9 @@ fn damage_stays_where_it_is() {
     );
     // A write that needs it fails and changes nothing; others go on.
     let erase = space.write(relaxed(), &stamp(9), |open| {
-        let forest = Forest(vec![node(0, 1, BlockData::page("One"))]);
+        let subtrees = Subtrees(vec![node(0, 1, BlockData::page("One"))]);
         let record = open.reader()?.document(DocumentId::of_root(id(1)))?.unwrap();
-        open.apply(vec![Edit::EraseDocument { record, forest }])
+        open.apply(vec![Edit::EraseDocument { record, subtrees }])
     });
     assert!(erase.is_err());
     assert_eq!(

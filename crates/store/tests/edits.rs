@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use leafbase_model::{
     BlockData, BlockId, BlockRecord, Day, DocumentId, DocumentRecord, Edit, ErrorKind, FolderId,
-    FolderRecord, Forest, Location, Timestamp,
+    FolderRecord, Location, Subtrees, Timestamp,
 };
 use leafbase_store::kv::{KeyRange, MemoryStore, OpenOptions, Store};
 use leafbase_store::{DocumentQuery, Reader, SpaceStore, directory};
@@ -141,7 +141,7 @@ fn a_broken_inverse_is_noticed() {
     for edit in &mut inverse {
         match edit {
             Edit::Update { before, .. } => before.rev += 1,
-            Edit::Remove { forest, .. } => forest.0.last_mut().unwrap().block.rev += 1,
+            Edit::Remove { subtrees, .. } => subtrees.0.last_mut().unwrap().block.rev += 1,
             _ => {}
         }
         let refused = space
@@ -199,7 +199,7 @@ fn create(record: &DocumentRecord) -> Edit {
         modified,
         data: BlockData::page("Page"),
     };
-    Edit::CreateDocument { record: record.clone(), forest: Forest::one(root) }
+    Edit::CreateDocument { record: record.clone(), subtrees: Subtrees::one(root) }
 }
 
 fn change(before: &DocumentRecord, location: Location, day: Option<i64>) -> Edit {

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use leafbase_model::{
-    BlockData, BlockId, BlockRecord, DocumentId, DocumentRecord, Edit, ErrorKind, Forest, Location,
-    Node, Result, Slot, Timestamp,
+    BlockData, BlockId, BlockRecord, DocumentId, DocumentRecord, Edit, ErrorKind, InsertTarget,
+    Location, Result, SubtreeNode, Subtrees, Timestamp,
 };
 use leafbase_store::kv::{
     KeyRange, MemoryStore, Read, Snapshot, Store, Transaction, Visit, WriteOptions,
@@ -51,12 +51,12 @@ fn make_document(space: &SpaceStore, children: impl IntoIterator<Item = BlockRec
         created_at: time,
         modified_at: time,
     };
-    let mut nodes = vec![Node {
+    let mut nodes = vec![SubtreeNode {
         depth: 0,
         block: BlockRecord { data: BlockData::page("Root"), ..block(ROOT, 0) },
     }];
-    nodes.extend(children.into_iter().map(|block| Node { depth: 1, block }));
-    let edit = Edit::CreateDocument { record, forest: Forest(nodes) };
+    nodes.extend(children.into_iter().map(|block| SubtreeNode { depth: 1, block }));
+    let edit = Edit::CreateDocument { record, subtrees: Subtrees(nodes) };
     space.write(relaxed(), &stamp(2), |open| open.apply(vec![edit.clone()])).unwrap();
 }
 
@@ -65,8 +65,8 @@ fn insert(
     after: Option<BlockId>,
     block: BlockRecord,
 ) -> Result<()> {
-    let slot = Slot { document: document(), parent: id(ROOT), after };
-    open.apply(vec![Edit::Insert { slot, forest: Forest::one(block) }])
+    let target = InsertTarget { document: document(), parent: id(ROOT), after };
+    open.apply(vec![Edit::Insert { target, subtrees: Subtrees::one(block) }])
 }
 
 /// The keys of all runs, and the sizes of their values.
@@ -153,8 +153,11 @@ fn runs_that_shrink_are_joined() {
         space
             .write(relaxed(), &stamp(4), |open| {
                 let after = open.reader()?.previous_sibling(id(number))?;
-                let slot = Slot { document: document(), parent: id(ROOT), after };
-                open.apply(vec![Edit::Remove { slot, forest: Forest::one(block(number, 100)) }])
+                let target = InsertTarget { document: document(), parent: id(ROOT), after };
+                open.apply(vec![Edit::Remove {
+                    target,
+                    subtrees: Subtrees::one(block(number, 100)),
+                }])
             })
             .unwrap();
     }
@@ -283,8 +286,8 @@ fn an_edit_of_one_block_touches_few_rows_of_a_large_document() {
     // Run, document, by modified twice among all and twice in its location, log, totals; its place,
     // run and document are read, and the totals.
     assert_eq!(done(update), (4, 8));
-    let slot = Slot { document: document(), parent: id(ROOT), after: Some(id(7_000)) };
-    let insert = Edit::Insert { slot, forest: Forest::one(block(20_000, 100)) };
+    let target = InsertTarget { document: document(), parent: id(ROOT), after: Some(id(7_000)) };
+    let insert = Edit::Insert { target, subtrees: Subtrees::one(block(20_000, 100)) };
     // The run was full: it is cut. Of the one behind it only the key is read, and of the root
     // nothing.
     assert_eq!(done(insert.clone()), (6, 10));
@@ -293,8 +296,8 @@ fn an_edit_of_one_block_touches_few_rows_of_a_large_document() {
         9,
         "run, place, document, by modified four times, log, totals"
     );
-    let to = Slot { after: Some(id(2_000)), ..slot };
-    let from = Slot { after: Some(id(7_999)), ..slot };
+    let to = InsertTarget { after: Some(id(2_000)), ..target };
+    let from = InsertTarget { after: Some(id(7_999)), ..target };
     assert!(done(Edit::Move { block: id(8_000), from, to }).1 <= 11);
 }
 

@@ -247,7 +247,8 @@ fn tall_row(number: u32) -> Vec<u8> {
 
 fn on(disk: &Disk, options: &OpenOptions) -> leafbase_model::Result<RedbStore> {
     let disk = disk.clone();
-    RedbStore::with_backend(move || disk.clone(), options)
+    let options = options.clone().entries(directory::RECORD_FORMAT);
+    RedbStore::with_backend(move || disk.clone(), &options)
 }
 
 /// Where the checksum and the number of each child stand that is a branch, of a branch.

@@ -13,8 +13,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use leafbase_model::{
-    BlockData, BlockId, BlockKind, BlockRecord, DocumentId, Edit, ErrorKind, Forest, Node,
-    PropertyKind, PropertyValue, Result, Schema, SelectOption, Slot,
+    BlockData, BlockId, BlockKind, BlockRecord, DocumentId, Edit, ErrorKind, InsertTarget,
+    PropertyKind, PropertyValue, Result, Schema, SelectOption, SubtreeNode, Subtrees,
 };
 use leafbase_store::kv::{
     KeyRange, MemoryStore, Read, Snapshot, Store, Transaction, Visit, WriteOptions,
@@ -38,11 +38,11 @@ fn read<T>(space: &SpaceStore, read: impl FnOnce(Reader<'_>) -> Result<T>) -> T 
     read(space.snapshot().unwrap().reader()).unwrap()
 }
 
-fn slot(parent: u8, after: Option<u8>) -> Slot {
-    Slot { document: document(), parent: id(parent), after: after.map(id) }
+fn target(parent: u8, after: Option<u8>) -> InsertTarget {
+    InsertTarget { document: document(), parent: id(parent), after: after.map(id) }
 }
 
-fn subtree(space: &SpaceStore, top: u8) -> Forest {
+fn subtree(space: &SpaceStore, top: u8) -> Subtrees {
     read(space, |reader| reader.subtree(id(top), None))
 }
 
@@ -83,20 +83,23 @@ fn schemas_that_do_not_fit_are_refused() {
         (vec![set(9, None, other())], missing),
         (vec![elsewhere(set(24, Some(authors()), other()))], conflict),
         // No row is left behind.
-        (vec![Edit::Remove { slot: slot(20, None), forest: trees[0].clone() }], conflict),
+        (vec![Edit::Remove { target: target(20, None), subtrees: trees[0].clone() }], conflict),
         (
             vec![
                 set(21, Some(books()), None),
-                Edit::Remove { slot: slot(20, None), forest: trees[0].clone() },
+                Edit::Remove { target: target(20, None), subtrees: trees[0].clone() },
             ],
             Ok(()),
         ),
-        (vec![Edit::EraseDocument { record: record.clone(), forest: trees[1].clone() }], conflict),
+        (
+            vec![Edit::EraseDocument { record: record.clone(), subtrees: trees[1].clone() }],
+            conflict,
+        ),
         (
             vec![
                 set(21, Some(books()), None),
                 set(24, Some(authors()), None),
-                Edit::EraseDocument { record, forest: trees[1].clone() },
+                Edit::EraseDocument { record, subtrees: trees[1].clone() },
             ],
             Ok(()),
         ),
@@ -131,12 +134,12 @@ fn a_collection_without_a_schema_yet_hides_its_items_too() {
         assert!(reader.schema(id(21))?.is_none() && reader.collections()?.is_empty());
         // Items come and go before the schema does.
         let more = Edit::Insert {
-            slot: slot(21, None),
-            forest: Forest(vec![node(0, 30, item("New", []))]),
+            target: target(21, None),
+            subtrees: Subtrees(vec![node(0, 30, item("New", []))]),
         };
         let less = Edit::Insert {
-            slot: slot(24, None),
-            forest: Forest(vec![node(0, 25, item("Herman", []))]),
+            target: target(24, None),
+            subtrees: Subtrees(vec![node(0, 25, item("Herman", []))]),
         };
         open.apply(vec![more, less.inverse(), less])?;
         open.apply(edits[1..].to_vec())
@@ -153,7 +156,7 @@ fn a_collection_without_a_schema_yet_hides_its_items_too() {
 #[test]
 fn an_item_that_goes_to_another_collection_is_indexed_there() {
     let (_, space) = full();
-    let there = Edit::Move { block: id(23), from: slot(21, Some(22)), to: slot(24, None) };
+    let there = Edit::Move { block: id(23), from: target(21, Some(22)), to: target(24, None) };
     for (edit, expected) in [(there.clone(), [1, 3]), (there.inverse(), [2, 2])] {
         write(&space, &[edit]).unwrap();
         assert_eq!([titles(&space, 21).len(), titles(&space, 24).len()], expected);
@@ -166,12 +169,12 @@ fn an_item_that_goes_to_another_collection_is_indexed_there() {
 fn a_collection_changes_before_and_after_it_goes_to_another_document() {
     let (_, space) = full();
     let add = |number, document| {
-        let forest = Forest(vec![node(0, number, item("New", []))]);
-        Edit::Insert { slot: Slot { document, ..slot(24, None) }, forest }
+        let subtrees = Subtrees(vec![node(0, number, item("New", []))]);
+        Edit::Insert { target: InsertTarget { document, ..target(24, None) }, subtrees }
     };
     let other = DocumentId::of_root(id(7));
-    let to = Slot { document: other, ..slot(7, None) };
-    let there = Edit::Move { block: id(24), from: slot(20, Some(21)), to };
+    let to = InsertTarget { document: other, ..target(7, None) };
+    let there = Edit::Move { block: id(24), from: target(20, Some(21)), to };
     write(&space, &[add(30, document()), there, add(31, other)]).unwrap();
     let entry = |entry: leafbase_store::CollectionEntry| (entry.collection, entry.items);
     let of = |document| {
@@ -196,8 +199,8 @@ fn nothing_is_left_of_a_collection() {
     write(
         &space,
         &[Edit::Insert {
-            slot: slot(21, None),
-            forest: Forest(vec![node(0, 30, item("New", []))]),
+            target: target(21, None),
+            subtrees: Subtrees(vec![node(0, 30, item("New", []))]),
         }],
     )
     .unwrap();
@@ -358,9 +361,13 @@ fn large() -> (SpaceStore, impl Fn() -> (usize, usize)) {
     let (reads, writes) = (Arc::clone(&store.reads), Arc::clone(&store.writes));
     let space = SpaceStore::create(Arc::new(store), EXTRACTOR, &meta()).unwrap();
     make(&space);
-    let nodes = (0..MANY).map(|number| Node { depth: 0, block: record(number, f64::from(number)) });
-    write(&space, &[Edit::Insert { slot: slot(21, Some(23)), forest: Forest(nodes.collect()) }])
-        .unwrap();
+    let nodes =
+        (0..MANY).map(|number| SubtreeNode { depth: 0, block: record(number, f64::from(number)) });
+    write(
+        &space,
+        &[Edit::Insert { target: target(21, Some(23)), subtrees: Subtrees(nodes.collect()) }],
+    )
+    .unwrap();
     let taken = move || (reads.swap(0, Ordering::Relaxed), writes.swap(0, Ordering::Relaxed));
     taken();
     (space, taken)
@@ -547,8 +554,8 @@ fn kinds(naive: &Naive, edit: &Edit) -> Vec<&'static str> {
     };
     match edit {
         Edit::Move { block, from, to } if from.document != to.document => {
-            let forest = naive.subtree(*block, usize::MAX);
-            forest
+            let subtrees = naive.subtree(*block, usize::MAX);
+            subtrees
                 .0
                 .iter()
                 .filter(|node| naive.schemas.contains_key(&node.block.id))
@@ -558,8 +565,10 @@ fn kinds(naive: &Naive, edit: &Edit) -> Vec<&'static str> {
         Edit::Move { from, .. } if naive.schemas.contains_key(&from.parent) => {
             vec!["another place"]
         }
-        Edit::Insert { slot, .. } if naive.schemas.contains_key(&slot.parent) => vec!["added"],
-        Edit::Remove { slot, .. } if naive.schemas.contains_key(&slot.parent) => vec!["removed"],
+        Edit::Insert { target, .. } if naive.schemas.contains_key(&target.parent) => vec!["added"],
+        Edit::Remove { target, .. } if naive.schemas.contains_key(&target.parent) => {
+            vec!["removed"]
+        }
         Edit::Update { before, .. }
             if matches!(before.data.kind, BlockKind::CollectionItem { .. }) =>
         {

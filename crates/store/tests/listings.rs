@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 
 use leafbase_model::{
     BlockData, BlockId, BlockRecord, Day, DocumentId, DocumentRecord, Edit, ErrorKind, FolderId,
-    FolderRecord, Forest, Location, Node, Slot, Timestamp,
+    FolderRecord, InsertTarget, Location, SubtreeNode, Subtrees, Timestamp,
 };
 use leafbase_store::{
     BackLink, Cursor, DocumentQuery, EdgeEnd, EdgeKind, Order, SpaceStore, Span, Within,
@@ -53,7 +53,7 @@ fn space() -> SpaceStore {
             modified: stamp(1),
             data: BlockData::page(if number % 3 == 0 { "d:2026-03-01" } else { "Title" }),
         };
-        edits.push(Edit::CreateDocument { record, forest: Forest::one(root) });
+        edits.push(Edit::CreateDocument { record, subtrees: Subtrees::one(root) });
     }
     space.write(relaxed(), &stamp(1), |open| open.apply(edits.clone())).unwrap();
     space
@@ -300,7 +300,7 @@ fn a_write_that_fails_or_does_nothing_leaves_no_trace() {
 fn moves_that_make_no_tree_are_refused() {
     let (_, space) = memory_space();
     let id = |number: u8| BlockId::from_bytes([number; 16]);
-    let node = |depth, number: u8| Node {
+    let node = |depth, number: u8| SubtreeNode {
         depth,
         block: BlockRecord {
             id: id(number),
@@ -318,44 +318,47 @@ fn moves_that_make_no_tree_are_refused() {
         created_at: time(1),
         modified_at: time(1),
     };
-    let forest = Forest(vec![node(0, 1), node(1, 2), node(2, 3), node(1, 4)]);
-    let twice = Forest(vec![node(0, 9), node(1, 8), node(1, 8)]);
+    let subtrees = Subtrees(vec![node(0, 1), node(1, 2), node(2, 3), node(1, 4)]);
+    let twice = Subtrees(vec![node(0, 9), node(1, 8), node(1, 8)]);
     let apply = |edit: Edit| {
         space.write(relaxed(), &stamp(2), |open| open.apply(vec![edit.clone()])).map(drop)
     };
-    apply(Edit::CreateDocument { record: record.clone(), forest: forest.clone() }).unwrap();
-    let slot =
-        |parent: u8, after: Option<u8>| Slot { document, parent: id(parent), after: after.map(id) };
+    apply(Edit::CreateDocument { record: record.clone(), subtrees: subtrees.clone() }).unwrap();
+    let target = |parent: u8, after: Option<u8>| InsertTarget {
+        document,
+        parent: id(parent),
+        after: after.map(id),
+    };
     let refused = |kind: ErrorKind, edit: Edit| {
         assert_eq!(apply(edit.clone()).unwrap_err().kind(), kind, "{edit:?}")
     };
     let moved = |block: u8, from, to| Edit::Move { block: id(block), from, to };
-    refused(ErrorKind::RuleViolation, moved(2, slot(1, None), slot(3, None)));
-    refused(ErrorKind::RuleViolation, moved(2, slot(1, None), slot(2, Some(3))));
-    refused(ErrorKind::Validation, moved(2, slot(1, None), slot(1, Some(2))));
-    refused(ErrorKind::Validation, moved(1, slot(0, None), slot(2, None)));
-    refused(ErrorKind::Conflict, moved(4, slot(1, None), slot(2, None)));
-    refused(ErrorKind::Conflict, moved(4, slot(1, Some(2)), slot(2, Some(2))));
-    refused(ErrorKind::NotFound, moved(4, slot(1, Some(2)), slot(7, None)));
-    refused(ErrorKind::NotFound, moved(7, slot(1, Some(2)), slot(2, None)));
-    refused(ErrorKind::Conflict, Edit::CreateDocument { record, forest });
+    refused(ErrorKind::RuleViolation, moved(2, target(1, None), target(3, None)));
+    refused(ErrorKind::RuleViolation, moved(2, target(1, None), target(2, Some(3))));
+    refused(ErrorKind::Validation, moved(2, target(1, None), target(1, Some(2))));
+    refused(ErrorKind::Validation, moved(1, target(0, None), target(2, None)));
+    refused(ErrorKind::Conflict, moved(4, target(1, None), target(2, None)));
+    refused(ErrorKind::Conflict, moved(4, target(1, Some(2)), target(2, Some(2))));
+    refused(ErrorKind::NotFound, moved(4, target(1, Some(2)), target(7, None)));
+    refused(ErrorKind::NotFound, moved(7, target(1, Some(2)), target(2, None)));
+    refused(ErrorKind::Conflict, Edit::CreateDocument { record, subtrees });
     refused(
         ErrorKind::Conflict,
-        Edit::Insert { slot: slot(4, None), forest: Forest(vec![node(0, 3)]) },
+        Edit::Insert { target: target(4, None), subtrees: Subtrees(vec![node(0, 3)]) },
     );
-    refused(ErrorKind::Conflict, Edit::Insert { slot: slot(4, None), forest: twice });
+    refused(ErrorKind::Conflict, Edit::Insert { target: target(4, None), subtrees: twice });
     refused(
         ErrorKind::Validation,
-        Edit::Insert { slot: slot(4, None), forest: Forest(vec![node(1, 7)]) },
+        Edit::Insert { target: target(4, None), subtrees: Subtrees(vec![node(1, 7)]) },
     );
     // A page without what is in it.
     refused(
         ErrorKind::Conflict,
-        Edit::Remove { slot: slot(1, None), forest: Forest(vec![node(0, 2)]) },
+        Edit::Remove { target: target(1, None), subtrees: Subtrees(vec![node(0, 2)]) },
     );
     // And with one that is not in it.
-    let extra = Forest(vec![node(0, 2), node(1, 3), node(1, 7)]);
-    refused(ErrorKind::Conflict, Edit::Remove { slot: slot(1, None), forest: extra });
+    let extra = Subtrees(vec![node(0, 2), node(1, 3), node(1, 7)]);
+    refused(ErrorKind::Conflict, Edit::Remove { target: target(1, None), subtrees: extra });
     let report = space.check(&mut |_| ControlFlow::Continue(())).unwrap();
     assert!(report.is_clean() && report.changes == 1, "{report:?}");
 }

@@ -9,7 +9,7 @@
 use std::ops::ControlFlow;
 
 use leafbase_model::{
-    BlockData, DocumentId, Edit, Error, ErrorKind, Forest, Location, Result, Slot,
+    BlockData, DocumentId, Edit, Error, ErrorKind, InsertTarget, Location, Result, Subtrees,
 };
 use leafbase_store::kv::Store;
 use leafbase_store::{DocumentQuery, Extractor, Order, Reader, SpaceStore, Within, rows};
@@ -23,12 +23,13 @@ use naive::{extract, relaxed, stamp};
 /// The small space, whose first document got 200 more blocks in a write of its own.
 fn large() -> (std::sync::Arc<dyn Store>, SpaceStore) {
     let (store, space) = space();
-    let slot = Slot { document: DocumentId::of_root(id(1)), parent: id(1), after: Some(id(6)) };
+    let target =
+        InsertTarget { document: DocumentId::of_root(id(1)), parent: id(1), after: Some(id(6)) };
     let text = BlockData::text("the quick brown fox jumps over the lazy dog and runs far away");
-    let forest = Forest((20..220).map(|number| node(0, number, text.clone())).collect());
+    let subtrees = Subtrees((20..220).map(|number| node(0, number, text.clone())).collect());
     space
         .write(relaxed(), &stamp(3), |open| {
-            open.apply(vec![Edit::Insert { slot, forest: forest.clone() }])
+            open.apply(vec![Edit::Insert { target, subtrees: subtrees.clone() }])
         })
         .unwrap();
     (store, space)
@@ -67,12 +68,12 @@ fn a_document_without_some_of_its_blocks_is_damaged() {
 #[test]
 fn a_document_without_some_of_its_blocks_is_not_erased() {
     let (store, space) = large();
-    let mut forest = read(&space, |reader| reader.subtree(id(1), None)).unwrap();
+    let mut subtrees = read(&space, |reader| reader.subtree(id(1), None)).unwrap();
     delete(&*store, &key(BLOCKS, &[1, 4], &FIRST));
-    forest.0.retain(|node| node.block.id != id(5));
+    subtrees.0.retain(|node| node.block.id != id(5));
     let erased = space.write(relaxed(), &stamp(9), |open| {
         let record = open.reader()?.document(DocumentId::of_root(id(1)))?.unwrap();
-        open.apply(vec![Edit::EraseDocument { record, forest: forest.clone() }])
+        open.apply(vec![Edit::EraseDocument { record, subtrees: subtrees.clone() }])
     });
     corrupted(erased);
 }
@@ -105,9 +106,9 @@ fn a_log_without_some_of_its_changes_is_damaged() {
     }
     corrupted(read(&space, |reader| reader.changes_after(0, 9)));
     // The next change is numbered as if none were missing.
-    let slot = Slot { document: DocumentId::of_root(id(7)), parent: id(7), after: None };
-    let forest = Forest(vec![node(0, 9, BlockData::text("nine"))]);
-    let edit = Edit::Insert { slot, forest };
+    let target = InsertTarget { document: DocumentId::of_root(id(7)), parent: id(7), after: None };
+    let subtrees = Subtrees(vec![node(0, 9, BlockData::text("nine"))]);
+    let edit = Edit::Insert { target, subtrees };
     let written = space.write(relaxed(), &stamp(9), |open| open.apply(vec![edit.clone()])).unwrap();
     assert_eq!(written.change.unwrap().sequence, 6);
     delete(&*store, b"\x01totals");

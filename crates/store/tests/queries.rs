@@ -12,8 +12,8 @@ use std::sync::{Arc, OnceLock};
 
 use leafbase_model::{
     BlockData, BlockId, BlockRecord, Day, DocumentId, DocumentRecord, Edit, Error, ErrorKind,
-    FolderId, FolderRecord, Forest, ListStyle, Location, Node, Result, Slot, TaskInfo, TaskState,
-    Timestamp,
+    FolderId, FolderRecord, InsertTarget, ListStyle, Location, Result, SubtreeNode, Subtrees,
+    TaskInfo, TaskState, Timestamp,
 };
 use leafbase_store::kv::{
     KeyRange, MemoryStore, Read, Snapshot, Store, Transaction, Visit, WriteOptions,
@@ -114,11 +114,11 @@ fn document(
 ) -> Edit {
     let block = |id, data| BlockRecord { id, rev: 1, created: stamp(1), modified: stamp(1), data };
     let mut nodes =
-        vec![Node { depth: 0, block: block(record.id.root(), BlockData::page("Page")) }];
+        vec![SubtreeNode { depth: 0, block: block(record.id.root(), BlockData::page("Page")) }];
     nodes.extend(
-        children.into_iter().map(|(depth, id, data)| Node { depth, block: block(id, data) }),
+        children.into_iter().map(|(depth, id, data)| SubtreeNode { depth, block: block(id, data) }),
     );
-    Edit::CreateDocument { record: record.clone(), forest: Forest(nodes) }
+    Edit::CreateDocument { record: record.clone(), subtrees: Subtrees(nodes) }
 }
 
 const FOLDERS: u32 = 6;
@@ -437,9 +437,9 @@ fn cursors_stay_good_while_documents_come_and_go() {
             shelf
                 .space
                 .write(relaxed(), &stamp(-1_000_000), |open| {
-                    let forest = open.reader()?.subtree(last.id.root(), None)?;
+                    let subtrees = open.reader()?.subtree(last.id.root(), None)?;
                     open.apply(vec![
-                        Edit::EraseDocument { record: last.clone(), forest },
+                        Edit::EraseDocument { record: last.clone(), subtrees },
                         document(&new, []),
                     ])
                 })
@@ -533,7 +533,7 @@ fn tasks_follow_their_page_and_their_document_within_one_write() {
         (3, id(12), task(TaskState::Todo, Some(day(5)))),
         (3, id(13), task(TaskState::Done, None)),
     ];
-    let slot = |number| Slot {
+    let target = |number| InsertTarget {
         document: DocumentId::of_root(id(number)),
         parent: id(number),
         after: None,
@@ -542,7 +542,7 @@ fn tasks_follow_their_page_and_their_document_within_one_write() {
         before: before.clone(),
         after: DocumentRecord { location, ..before.clone() },
     };
-    let moved = |from, to| Edit::Move { block: id(10), from: slot(from), to: slot(to) };
+    let moved = |from, to| Edit::Move { block: id(10), from: target(from), to: target(to) };
     let steps = [
         (vec![document(&first, tasks), document(&second, [])], 1, true),
         (vec![moved(1, 2)], 2, false),

@@ -11,8 +11,8 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use leafbase_model::{
-    BlockData, BlockId, BlockRecord, DocumentId, DocumentRecord, Edit, Forest, Location, Node,
-    Slot, Timestamp,
+    BlockData, BlockId, BlockRecord, DocumentId, DocumentRecord, Edit, InsertTarget, Location,
+    SubtreeNode, Subtrees, Timestamp,
 };
 use leafbase_store::SpaceStore;
 use leafbase_store::kv::{KeyRange, Store};
@@ -29,27 +29,27 @@ fn id(number: u16) -> BlockId {
     BlockId::from_bytes(bytes)
 }
 
-fn node(depth: u16, number: u16, data: BlockData) -> Node {
-    Node {
+fn node(depth: u16, number: u16, data: BlockData) -> SubtreeNode {
+    SubtreeNode {
         depth,
         block: BlockRecord { id: id(number), rev: 1, created: stamp(1), modified: stamp(1), data },
     }
 }
 
-fn child(depth: u16, number: u16) -> Node {
+fn child(depth: u16, number: u16) -> SubtreeNode {
     node(depth, 100 + number, BlockData::text("a text of forty bytes, or something like that"))
 }
 
-fn document(root: u16, below: Vec<Node>) -> Edit {
+fn document(root: u16, below: Vec<SubtreeNode>) -> Edit {
     let (at, location) = (Timestamp::from_millis(1), Location::Unsorted);
     let id = DocumentId::of_root(id(root));
     let record = DocumentRecord { id, location, day: None, created_at: at, modified_at: at };
     let root = node(0, root, BlockData::page("a document"));
-    Edit::CreateDocument { record, forest: Forest([vec![root], below].concat()) }
+    Edit::CreateDocument { record, subtrees: Subtrees([vec![root], below].concat()) }
 }
 
-fn first_in(root: u16, parent: u16) -> Slot {
-    Slot { document: DocumentId::of_root(id(root)), parent: id(parent), after: None }
+fn first_in(root: u16, parent: u16) -> InsertTarget {
+    InsertTarget { document: DocumentId::of_root(id(root)), parent: id(parent), after: None }
 }
 
 fn travel(from: u16, to: u16) -> Edit {
@@ -70,9 +70,9 @@ fn a_page_that_shrinks_leaves_and_comes_back_in_one_write() {
             std::iter::once(page).chain((0..children).map(|number| child(2, number))).collect();
         let made = vec![document(FIRST, below), document(SECOND, Vec::new())];
         space.write(relaxed(), &stamp(1), |transaction| transaction.apply(made.clone())).unwrap();
-        let going = Forest((0..children - 2).map(|number| child(0, number)).collect());
+        let going = Subtrees((0..children - 2).map(|number| child(0, number)).collect());
         let edits = vec![
-            Edit::Remove { slot: first_in(FIRST, PAGE), forest: going },
+            Edit::Remove { target: first_in(FIRST, PAGE), subtrees: going },
             travel(FIRST, SECOND),
             travel(SECOND, FIRST),
         ];
@@ -135,17 +135,18 @@ fn roomy() -> (Arc<dyn Store>, SpaceStore, Vec<BlockId>) {
         roots.push(id(root));
     }
     // Of every run of the large one about half is left.
-    let forest = space.snapshot().unwrap().reader().subtree(roots[8], None).unwrap();
-    let children: Vec<Node> = forest.0.into_iter().skip(1).collect();
+    let subtrees = space.snapshot().unwrap().reader().subtree(roots[8], None).unwrap();
+    let children: Vec<SubtreeNode> = subtrees.0.into_iter().skip(1).collect();
     for pair in children.chunks(8).filter(|chunk| chunk.len() == 8) {
-        let going =
-            Forest(pair[1..5].iter().map(|node| Node { depth: 0, ..node.clone() }).collect());
-        let slot = Slot {
+        let going = Subtrees(
+            pair[1..5].iter().map(|node| SubtreeNode { depth: 0, ..node.clone() }).collect(),
+        );
+        let target = InsertTarget {
             document: DocumentId::of_root(roots[8]),
             parent: roots[8],
             after: Some(pair[0].block.id),
         };
-        let edits = vec![Edit::Remove { slot, forest: going }];
+        let edits = vec![Edit::Remove { target, subtrees: going }];
         space.write(relaxed(), &stamp(2), |transaction| transaction.apply(edits.clone())).unwrap();
     }
     (store, space, roots)
@@ -154,14 +155,14 @@ fn roomy() -> (Arc<dyn Store>, SpaceStore, Vec<BlockId>) {
 #[test]
 fn runs_fill_pages_in_a_compacted_space() {
     let (store, space, roots) = roomy();
-    let trees = || -> Vec<Forest> {
+    let trees = || -> Vec<Subtrees> {
         let snapshot = space.snapshot().unwrap();
         roots.iter().map(|root| snapshot.reader().subtree(*root, None).unwrap()).collect()
     };
     // Each by its ID, so that its place is known before and after.
-    let blocks = |trees: &[Forest]| {
+    let blocks = |trees: &[Subtrees]| {
         let snapshot = space.snapshot().unwrap();
-        for node in trees.iter().flat_map(|forest| &forest.0) {
+        for node in trees.iter().flat_map(|subtrees| &subtrees.0) {
             assert_eq!(snapshot.reader().block(node.block.id).unwrap().as_ref(), Some(&node.block));
         }
     };
@@ -180,18 +181,18 @@ fn runs_fill_pages_in_a_compacted_space() {
     assert_eq!(rows_of_runs(&*store), laid, "once is enough");
 
     // What comes between full runs finds its place, and goes again.
-    for (root, forest) in roots.iter().zip(&before) {
-        let after = forest
+    for (root, subtrees) in roots.iter().zip(&before) {
+        let after = subtrees
             .0
-            .get(forest.0.len() / 2)
+            .get(subtrees.0.len() / 2)
             .map(|node| node.block.id)
             .filter(|block| block != root);
-        let slot = Slot { document: DocumentId::of_root(*root), parent: *root, after };
-        let coming = Forest((0..40).map(|number| child(0, number)).collect());
-        let put = vec![Edit::Insert { slot, forest: coming.clone() }];
+        let target = InsertTarget { document: DocumentId::of_root(*root), parent: *root, after };
+        let coming = Subtrees((0..40).map(|number| child(0, number)).collect());
+        let put = vec![Edit::Insert { target, subtrees: coming.clone() }];
         space.write(relaxed(), &stamp(3), |transaction| transaction.apply(put.clone())).unwrap();
         assert_clean(&space);
-        let take = vec![Edit::Remove { slot, forest: coming }];
+        let take = vec![Edit::Remove { target, subtrees: coming }];
         space.write(relaxed(), &stamp(4), |transaction| transaction.apply(take.clone())).unwrap();
     }
     assert_eq!(trees(), before);

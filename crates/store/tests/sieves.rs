@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use leafbase_model::{
     BlockData, BlockId, BlockKind, BlockRecord, BlockType, DocumentId, DocumentRecord, Edit,
-    Forest, LineStyle, Location, Node, Result, Slot, Timestamp,
+    InsertTarget, LineStyle, Location, Result, SubtreeNode, Subtrees, Timestamp,
 };
 use leafbase_store::kv::{OpenOptions, Store};
 use leafbase_store::{
@@ -126,7 +126,7 @@ fn blocks() -> impl Strategy<Value = Vec<Made>> {
 
 /// The document's root, and below it the blocks; those in a page that are to be below the one
 /// before.
-fn forest(document: usize, blocks: &[Made]) -> Forest {
+fn subtrees(document: usize, blocks: &[Made]) -> Subtrees {
     let node = |depth, number, data: &BlockData| {
         let block = BlockRecord {
             id: id(document, number),
@@ -135,7 +135,7 @@ fn forest(document: usize, blocks: &[Made]) -> Forest {
             modified: stamp(1),
             data: data.clone(),
         };
-        Node { depth, block }
+        SubtreeNode { depth, block }
     };
     let mut nodes = vec![node(0, 0, &BlockData::page("needle of a title"))];
     let mut has_page = false;
@@ -146,7 +146,7 @@ fn forest(document: usize, blocks: &[Made]) -> Forest {
         has_page &= depth == 2 || is_page;
         nodes.push(node(depth, number + 1, &made.data));
     }
-    Forest(nodes)
+    Subtrees(nodes)
 }
 
 fn write(space: &SpaceStore, edits: &[Edit]) {
@@ -241,17 +241,17 @@ fn count(texts: impl Iterator<Item = String>) -> BTreeMap<String, usize> {
 }
 
 /// A space with these documents, and their IDs.
-fn space_of(place: &std::path::Path, forests: &[Forest]) -> (SpaceStore, Vec<DocumentId>) {
+fn space_of(place: &std::path::Path, forests: &[Subtrees]) -> (SpaceStore, Vec<DocumentId>) {
     let store: Arc<dyn Store> =
         Arc::new(directory::create(place.join("notes"), &OpenOptions::new()).unwrap());
     let space = SpaceStore::create(store, EXTRACTOR, &meta()).unwrap();
     let (at, location) = (Timestamp::from_millis(1), Location::Unsorted);
     let ids: Vec<DocumentId> =
         (0..forests.len()).map(|number| DocumentId::of_root(id(number, 0))).collect();
-    for (id, forest) in ids.iter().zip(forests) {
+    for (id, subtrees) in ids.iter().zip(forests) {
         let record =
             DocumentRecord { id: *id, location, day: None, created_at: at, modified_at: at };
-        write(&space, &[Edit::CreateDocument { record, forest: forest.clone() }]);
+        write(&space, &[Edit::CreateDocument { record, subtrees: subtrees.clone() }]);
     }
     (space, ids)
 }
@@ -265,7 +265,7 @@ fn what_only_looks_asked_for_is_given_too() {
         "else".to_owned(),
     ];
     let blocks = texts.map(|text| Made { is_below: false, data: BlockData::text(text) });
-    let (space, ids) = space_of(place.path(), &[forest(0, &blocks)]);
+    let (space, ids) = space_of(place.path(), &[subtrees(0, &blocks)]);
     let snapshot = space.snapshot().unwrap();
     compare(snapshot.reader(), &ids, "eneed");
     let mut said = Listener { word: Some(Word("eneed")), ..Listener::default() };
@@ -283,7 +283,7 @@ proptest! {
         inserted in texts(),
     ) {
         let place = tempfile::tempdir().unwrap();
-        let mut forests: Vec<Forest> = documents.iter().enumerate().map(|(number, blocks)| forest(number, blocks)).collect();
+        let mut forests: Vec<Subtrees> = documents.iter().enumerate().map(|(number, blocks)| subtrees(number, blocks)).collect();
         let (space, ids) = space_of(place.path(), &forests);
         let check = || for word in ["needle", "字", "eneed", "nowhere"] {
             compare(space.snapshot().unwrap().reader(), &ids, word);
@@ -307,9 +307,9 @@ proptest! {
             write(&space, &[edit]);
             *before = after;
         }
-        let slot = Slot { document: ids[0], parent: ids[0].root(), after: None };
+        let target = InsertTarget { document: ids[0], parent: ids[0].root(), after: None };
         let block = BlockRecord { id: id(0, 60_000), rev: 1, created: stamp(1), modified: stamp(1), data: BlockData::text(inserted) };
-        write(&space, &[Edit::Insert { slot, forest: Forest(vec![Node { depth: 0, block }]) }]);
+        write(&space, &[Edit::Insert { target, subtrees: Subtrees(vec![SubtreeNode { depth: 0, block }]) }]);
         check();
     }
 }
@@ -332,8 +332,11 @@ fn what_a_sieve_does_not_find_is_left_out() {
         (2, vec!["needle of a title", "a needle"]),
         (3, vec!["needle of a title", "a needle", "hay", "é"]),
     ] {
-        let forest = forest(0, &made[..count]);
-        write(&space, &[Edit::CreateDocument { record: record.clone(), forest: forest.clone() }]);
+        let subtrees = subtrees(0, &made[..count]);
+        write(
+            &space,
+            &[Edit::CreateDocument { record: record.clone(), subtrees: subtrees.clone() }],
+        );
         let mut said = Listener::default();
         space
             .snapshot()
@@ -342,6 +345,6 @@ fn what_a_sieve_does_not_find_is_left_out() {
             .visit_texts(&[record.id], Some(&Word("needle")), &mut said)
             .unwrap();
         assert_eq!(said.said.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>(), expected);
-        write(&space, &[Edit::EraseDocument { record: record.clone(), forest }]);
+        write(&space, &[Edit::EraseDocument { record: record.clone(), subtrees }]);
     }
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use leafbase_model::{
     AssetId, AssetRecord, BlockData, BlockId, BlockRecord, DocumentId, DocumentRecord, Edit,
-    ErrorKind, Forest, Location, Result, Timestamp,
+    ErrorKind, Location, Result, Subtrees, Timestamp,
 };
 use leafbase_store::kv::{KeyRange, OpenOptions, Store};
 use leafbase_store::{CHUNK_BYTES, Extractor, SpaceStore, directory};
@@ -50,7 +50,7 @@ fn showing(number: u8) -> Edit {
         created_at: time,
         modified_at: time,
     };
-    Edit::CreateDocument { record, forest: Forest::one(root) }
+    Edit::CreateDocument { record, subtrees: Subtrees::one(root) }
 }
 
 fn apply(space: &SpaceStore, edits: &[Edit]) -> Result<()> {

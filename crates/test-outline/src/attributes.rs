@@ -2,8 +2,8 @@
 //! color=#ff0000`.
 
 use leafbase_model::{
-    BlockData, BlockKind, BlockPatch, Decorations, Fields, ListStyle, Properties, TaskInfo,
-    TaskState, TextLook,
+    BlockData, BlockFields, BlockKind, BlockPatch, Decorations, ListStyle, Properties, TaskInfo,
+    TaskState, TextFormat,
 };
 
 use crate::properties;
@@ -13,7 +13,7 @@ use crate::words::{Word, quote, words};
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Change {
     /// The fields that it gives.
-    pub fields: Fields,
+    pub fields: BlockFields,
     /// `rev=2`: the `rev` of the block, or the one expected of it.
     pub rev: Option<u64>,
     pub(crate) properties: Properties,
@@ -43,7 +43,7 @@ pub fn change(text: &str) -> Result<Change, String> {
 }
 
 /// As [`change`], for tests that write what is right.
-pub fn fields(text: &str) -> Fields {
+pub fn fields(text: &str) -> BlockFields {
     change(text).unwrap_or_else(|error| panic!("{text}: {error}")).fields
 }
 
@@ -202,7 +202,7 @@ fn print_kind(line: &mut Line, kind: &BlockKind) {
     }
 }
 
-fn print_look(line: &mut Line, look: TextLook) {
+fn print_look(line: &mut Line, look: TextFormat) {
     line.word("style", look.style);
     line.word("align", look.alignment);
     line.word("font", look.font);

@@ -204,7 +204,7 @@ impl NaiveSpace {
 }
 
 fn planted(outline: &Outline, ids: &SequentialIds, labels: &mut Labels) -> NaiveBlock {
-    let id = BlockId::from_bytes(ids.mint(stamp(0).at));
+    let id = BlockId::from_bytes(ids.new_id(stamp(0).at));
     if let Some(label) = &outline.label {
         labels.bind(label, id);
     }

@@ -2,7 +2,7 @@
 
 use leafbase_model::{
     AssetRecord, BlockId, BlockKind, BlockType, Comment, DocumentId, DocumentRecord, Edit,
-    FolderRecord, Forest, Node, PropertyValue, Schema, Slot,
+    FolderRecord, InsertTarget, PropertyValue, Schema, SubtreeNode, Subtrees,
 };
 
 use crate::naive_files::shows;
@@ -84,11 +84,11 @@ impl NaiveSpace {
     /// What it says that is not so, in words.
     pub fn apply(&mut self, edit: &Edit) -> Result<(), String> {
         match edit {
-            Edit::Insert { slot, forest } => {
-                let blocks = self.fresh(forest)?;
-                self.put(*slot, blocks)
+            Edit::Insert { target, subtrees } => {
+                let blocks = self.fresh(subtrees)?;
+                self.put(*target, blocks)
             }
-            Edit::Remove { slot, forest } => self.remove(*slot, forest),
+            Edit::Remove { target, subtrees } => self.remove(*target, subtrees),
             Edit::Update { document, before, after } => {
                 self.check_in(before.id, *document)?;
                 let record = &mut self.get_mut(before.id).record;
@@ -101,8 +101,8 @@ impl NaiveSpace {
                 Ok(())
             }
             Edit::Move { block, from, to } => self.relocate(*block, *from, *to),
-            Edit::CreateDocument { record, forest } => {
-                let mut roots = self.fresh(forest)?;
+            Edit::CreateDocument { record, subtrees } => {
+                let mut roots = self.fresh(subtrees)?;
                 check(
                     roots.len() == 1 && roots[0].record.id == record.id.root(),
                     "a document has one root",
@@ -111,14 +111,14 @@ impl NaiveSpace {
                     .push(NaiveDocument { record: record.clone(), root: roots.remove(0) });
                 Ok(())
             }
-            Edit::EraseDocument { record, forest } => {
+            Edit::EraseDocument { record, subtrees } => {
                 let index = self.index_of_document(record)?;
                 check(
-                    forest_of(&[&self.documents[index].root]) == *forest,
+                    forest_of(&[&self.documents[index].root]) == *subtrees,
                     "other blocks than were said",
                 )?;
-                self.check_uncommented(forest)?;
-                self.check_without_schema(forest)?;
+                self.check_uncommented(subtrees)?;
+                self.check_without_schema(subtrees)?;
                 self.documents.remove(index);
                 Ok(())
             }
@@ -178,9 +178,9 @@ impl NaiveSpace {
     }
 
     /// Collections lose their schema before they go.
-    fn check_without_schema(&self, forest: &Forest) -> Result<(), String> {
-        let has = |node: &Node| self.schema(node.block.id).is_some();
-        check(!forest.0.iter().any(has), "a collection goes with its schema")
+    fn check_without_schema(&self, subtrees: &Subtrees) -> Result<(), String> {
+        let has = |node: &SubtreeNode| self.schema(node.block.id).is_some();
+        check(!subtrees.0.iter().any(has), "a collection goes with its schema")
     }
 
     /// The document that a record is of. The time of its last change is left out: each write sets
@@ -261,9 +261,9 @@ impl NaiveSpace {
     }
 
     /// Comments are taken off before their block goes.
-    fn check_uncommented(&self, forest: &Forest) -> Result<(), String> {
+    fn check_uncommented(&self, subtrees: &Subtrees) -> Result<(), String> {
         let on = |block| self.comments.iter().any(|(commented, _)| *commented == block);
-        check(!forest.0.iter().any(|node| on(node.block.id)), "a block goes with comments on it")
+        check(!subtrees.0.iter().any(|node| on(node.block.id)), "a block goes with comments on it")
     }
 
     fn add_file(&mut self, record: &AssetRecord) -> Result<(), String> {
@@ -281,21 +281,26 @@ impl NaiveSpace {
         Ok(())
     }
 
-    fn remove(&mut self, slot: Slot, forest: &Forest) -> Result<(), String> {
-        let count = forest.0.iter().filter(|node| node.depth == 0).count();
+    fn remove(&mut self, target: InsertTarget, subtrees: &Subtrees) -> Result<(), String> {
+        let count = subtrees.0.iter().filter(|node| node.depth == 0).count();
         check(count > 0, "it removes nothing")?;
-        let start = self.index_of(slot)?;
-        let siblings = &self.get(slot.parent).children;
+        let start = self.index_of(target)?;
+        let siblings = &self.get(target.parent).children;
         let end = (start + count).min(siblings.len());
         let found: Vec<_> = siblings[start..end].iter().collect();
-        check(forest_of(&found) == *forest, "other blocks than were said")?;
-        self.check_uncommented(forest)?;
-        self.check_without_schema(forest)?;
-        self.get_mut(slot.parent).children.drain(start..end);
+        check(forest_of(&found) == *subtrees, "other blocks than were said")?;
+        self.check_uncommented(subtrees)?;
+        self.check_without_schema(subtrees)?;
+        self.get_mut(target.parent).children.drain(start..end);
         Ok(())
     }
 
-    fn relocate(&mut self, block: BlockId, from: Slot, to: Slot) -> Result<(), String> {
+    fn relocate(
+        &mut self,
+        block: BlockId,
+        from: InsertTarget,
+        to: InsertTarget,
+    ) -> Result<(), String> {
         check(to.after != Some(block) && from != to, "it goes where it stands")?;
         check(!self.get(block).holds(to.parent), "it goes under itself")?;
         let start = self.index_of(from)?;
@@ -308,22 +313,22 @@ impl NaiveSpace {
         self.put(to, vec![block])
     }
 
-    fn put(&mut self, slot: Slot, blocks: Vec<NaiveBlock>) -> Result<(), String> {
+    fn put(&mut self, target: InsertTarget, blocks: Vec<NaiveBlock>) -> Result<(), String> {
         check(!blocks.is_empty(), "it puts nothing in")?;
-        let index = self.index_of(slot)?;
-        self.get_mut(slot.parent).children.splice(index..index, blocks);
+        let index = self.index_of(target)?;
+        self.get_mut(target.parent).children.splice(index..index, blocks);
         Ok(())
     }
 
-    /// The place among the children of its parent that a slot means.
-    fn index_of(&self, slot: Slot) -> Result<usize, String> {
-        self.check_in(slot.parent, slot.document)?;
-        let siblings = &self.get(slot.parent).children;
-        let Some(after) = slot.after else { return Ok(0) };
+    /// The place among the children of its parent that a target means.
+    fn index_of(&self, target: InsertTarget) -> Result<usize, String> {
+        self.check_in(target.parent, target.document)?;
+        let siblings = &self.get(target.parent).children;
+        let Some(after) = target.after else { return Ok(0) };
         let found = siblings.iter().position(|sibling| sibling.record.id == after);
         found
             .map(|index| index + 1)
-            .ok_or_else(|| format!("{after} is no child of {}", slot.parent))
+            .ok_or_else(|| format!("{after} is no child of {}", target.parent))
     }
 
     fn check_in(&self, block: BlockId, document: DocumentId) -> Result<(), String> {
@@ -331,12 +336,12 @@ impl NaiveSpace {
         check(found == Some(document), &format!("block {block} is in {found:?}, not in {document}"))
     }
 
-    /// The blocks of a forest, none of which is there yet.
-    fn fresh(&self, forest: &Forest) -> Result<Vec<NaiveBlock>, String> {
-        for node in &forest.0 {
+    /// The blocks of subtrees, none of which is there yet.
+    fn fresh(&self, subtrees: &Subtrees) -> Result<Vec<NaiveBlock>, String> {
+        for node in &subtrees.0 {
             check(self.find(node.block.id).is_none(), "a block is there already")?;
         }
-        let (blocks, rest) = grow(&forest.0, 0);
+        let (blocks, rest) = grow(&subtrees.0, 0);
         check(rest.is_empty(), "the depths are not those of a tree")?;
         Ok(blocks)
     }
@@ -346,16 +351,16 @@ fn check(holds: bool, otherwise: &str) -> Result<(), String> {
     if holds { Ok(()) } else { Err(otherwise.to_owned()) }
 }
 
-fn forest_of(blocks: &[&NaiveBlock]) -> Forest {
+fn forest_of(blocks: &[&NaiveBlock]) -> Subtrees {
     let mut nodes = Vec::new();
     for block in blocks {
         flatten(block, 0, None, &mut nodes);
     }
-    Forest(nodes)
+    Subtrees(nodes)
 }
 
 /// The blocks of `depth` that the nodes begin with, and the nodes after them.
-fn grow(mut nodes: &[Node], depth: u16) -> (Vec<NaiveBlock>, &[Node]) {
+fn grow(mut nodes: &[SubtreeNode], depth: u16) -> (Vec<NaiveBlock>, &[SubtreeNode]) {
     let mut blocks = Vec::new();
     while let Some((first, rest)) = nodes.split_first().filter(|(first, _)| first.depth == depth) {
         let (children, rest) = grow(rest, depth + 1);

@@ -76,7 +76,7 @@ impl NaiveSpace {
             let mut data = BlockData::new(BlockKind::Collection);
             space.receive(parent, by.0, path)?;
             rules::check_enters(space, parent, &data).map_err(at_place)?;
-            let id = BlockId::from_bytes(by.1.mint(by.0.at));
+            let id = BlockId::from_bytes(by.1.new_id(by.0.at));
             let before = space.clone();
             let mut schema =
                 complete(&request.schema, &space.limits).map_err(|error| error.at("schema"))?;

@@ -21,7 +21,7 @@ impl NaiveSpace {
         }
         // So that those of a request keep its order.
         let mut ids: Vec<_> =
-            request.comments.iter().map(|_| CommentId::from_bytes(by.1.mint(by.0.at))).collect();
+            request.comments.iter().map(|_| CommentId::from_bytes(by.1.new_id(by.0.at))).collect();
         ids.sort_unstable();
         self.write(by.0, |space| {
             for (draft, id) in request.comments.iter().zip(&ids) {

@@ -1,8 +1,8 @@
 //! Daily notes of the naive space: made by the first write to their day.
 
 use leafbase_model::{
-    BlockData, BlockDraft, Day, DayRef, DocumentId, Location, Position, Result, Target, TaskPatch,
-    Timestamp,
+    BlockData, BlockDraft, Day, DayRef, DocumentId, Location, Position, PositionTarget, Result,
+    TaskPatch, Timestamp,
 };
 
 use crate::naive::By;
@@ -69,8 +69,8 @@ impl NaiveSpace {
         for_nothing: bool,
     ) -> Result<Option<Position>> {
         let (edge, day) = match position {
-            Position::Within(edge, Target::Day(day)) => (edge, day),
-            Position::Within(edge, Target::Unnamed) => (edge, DayRef::Today),
+            Position::Within(edge, PositionTarget::Day(day)) => (edge, day),
+            Position::Within(edge, PositionTarget::Unnamed) => (edge, DayRef::Today),
             other => return Ok(Some(other)),
         };
         let day = self.resolve(day, by.0.at);
@@ -79,7 +79,7 @@ impl NaiveSpace {
             Some(note) if for_nothing => note.record.id,
             _ => self.note(by, day)?,
         };
-        Ok(Some(Position::Within(edge, Target::Page(note.root()))))
+        Ok(Some(Position::Within(edge, PositionTarget::Page(note.root()))))
     }
 }
 

@@ -324,7 +324,7 @@ impl NaiveSpace {
 
 /// Gives a block and all below it new IDs, in reading order.
 fn copied(block: &mut NaiveBlock, by: By<'_>, pairs: &mut Vec<(BlockId, BlockId)>) {
-    let id = BlockId::from_bytes(by.1.mint(by.0.at));
+    let id = BlockId::from_bytes(by.1.new_id(by.0.at));
     pairs.push((block.record.id, id));
     (block.record.id, block.record.rev) = (id, 1);
     (block.record.created, block.record.modified) = (by.0.clone(), by.0.clone());

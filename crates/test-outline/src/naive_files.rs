@@ -29,7 +29,7 @@ impl NaiveSpace {
             if size > space.limits.upload {
                 return Err(Error::limit("bytes", space.limits.upload, size));
             }
-            let id = AssetId::from_bytes(by.1.mint(by.0.at));
+            let id = AssetId::from_bytes(by.1.new_id(by.0.at));
             let media_type = request.content_type.clone().unwrap_or_default();
             let file_name = request.file_name.clone().unwrap_or_default();
             let record = AssetRecord { id, media_type, file_name, size, created: by.0.clone() };

@@ -131,7 +131,7 @@ impl NaiveSpace {
     ) -> Result<()> {
         self.check_name(&draft.name).map_err(|error| error.at("name"))?;
         self.check_folder_depth(self.folder_path(parent).len())?;
-        let id = FolderId::from_bytes(by.1.mint(by.0.at));
+        let id = FolderId::from_bytes(by.1.new_id(by.0.at));
         self.folders.push(FolderRecord { id, name: draft.name.clone(), parent });
         for (index, within) in draft.folders.iter().enumerate() {
             let made = match within.parent {

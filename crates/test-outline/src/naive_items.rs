@@ -113,7 +113,7 @@ impl NaiveSpace {
     ) -> Result<(Vec<BlockId>, Vec<Claim>)> {
         let depth = self.depth(id) + 1;
         let mut ids: Vec<_> =
-            drafts.iter().map(|_| BlockId::from_bytes(by.1.mint(by.0.at))).collect();
+            drafts.iter().map(|_| BlockId::from_bytes(by.1.new_id(by.0.at))).collect();
         ids.sort_unstable();
         let mut changes = Vec::new();
         for (index, (draft, (title, values))) in drafts.iter().zip(read).enumerate() {

@@ -3,8 +3,8 @@
 use std::cmp::Ordering;
 
 use leafbase_model::{
-    BlockId, BlockKind, Condition, CountItems, Direction, Error, Filter, GroupValue, Item,
-    ItemCounts, ItemGroup, Operator, Property, PropertyKind, PropertyType, PropertyValue,
+    BlockId, BlockKind, Condition, CountItems, Direction, Error, GroupValue, Item, ItemCounts,
+    ItemFilter, ItemGroup, Operator, Property, PropertyKind, PropertyType, PropertyValue,
     QueryItems, Result, Schema, Timestamp,
 };
 use serde_json::Value;
@@ -138,7 +138,7 @@ impl NaiveSpace {
         &self,
         schema: &Schema,
         collection: BlockId,
-        filter: Option<&Filter>,
+        filter: Option<&ItemFilter>,
         now: Timestamp,
     ) -> Result<Vec<BlockId>> {
         let items = self.get(collection).children.iter().map(|item| item.record.id);
@@ -173,10 +173,10 @@ impl NaiveSpace {
 fn read_filter<'a>(
     schema: &'a Schema,
     collection: BlockId,
-    filter: &Filter,
+    filter: &ItemFilter,
     reading: Reading<'_>,
 ) -> Result<Meant<'a>> {
-    let all = |filters: &[Filter], name: &str| -> Result<Vec<Meant<'a>>> {
+    let all = |filters: &[ItemFilter], name: &str| -> Result<Vec<Meant<'a>>> {
         let read = |(index, filter)| {
             let read = read_filter(schema, collection, filter, reading);
             read.map_err(|error| error.at(format_args!("{name}[{index}]")))
@@ -184,7 +184,7 @@ fn read_filter<'a>(
         filters.iter().enumerate().map(read).collect()
     };
     Ok(match filter {
-        Filter::Condition(condition) => {
+        ItemFilter::Condition(condition) => {
             let column = column(schema, &condition.property)?;
             let test =
                 test(condition, &column, reading).map_err(|error| error.at(condition.operator))?;
@@ -192,15 +192,15 @@ fn read_filter<'a>(
                 test(present(space.value(schema, collection, &column, item)).as_ref())
             })
         }
-        Filter::And(filters) => {
+        ItemFilter::And(filters) => {
             let all = all(filters, "and")?;
             Box::new(move |space, item| all.iter().all(|meant| meant(space, item)))
         }
-        Filter::Or(filters) => {
+        ItemFilter::Or(filters) => {
             let any = all(filters, "or")?;
             Box::new(move |space, item| any.iter().any(|meant| meant(space, item)))
         }
-        Filter::Not(filter) => {
+        ItemFilter::Not(filter) => {
             let not = read_filter(schema, collection, filter, reading)
                 .map_err(|error| error.at("not"))?;
             Box::new(move |space, item| !not(space, item))

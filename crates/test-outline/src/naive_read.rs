@@ -1,6 +1,6 @@
 //! Reads of the naive space, shaped so that a test can make any reading trait of them.
 
-use leafbase_model::{BlockId, BlockRecord, DocumentId, Forest, Node};
+use leafbase_model::{BlockId, BlockRecord, DocumentId, SubtreeNode, Subtrees};
 
 use crate::{NaiveBlock, NaiveDocument, NaiveSpace};
 
@@ -31,9 +31,9 @@ pub(crate) fn flatten(
     block: &NaiveBlock,
     depth: u16,
     levels: Option<usize>,
-    nodes: &mut Vec<Node>,
+    nodes: &mut Vec<SubtreeNode>,
 ) {
-    nodes.push(Node { depth, block: block.record.clone() });
+    nodes.push(SubtreeNode { depth, block: block.record.clone() });
     if levels != Some(0) {
         for child in &block.children {
             flatten(child, depth + 1, levels.map(|levels| levels - 1), nodes);
@@ -110,12 +110,12 @@ impl NaiveSpace {
     }
 
     /// `block` and all below it down to so many levels.
-    pub fn subtree(&self, block: BlockId, levels: Option<usize>) -> Forest {
+    pub fn subtree(&self, block: BlockId, levels: Option<usize>) -> Subtrees {
         let mut nodes = Vec::new();
         if let Some(block) = self.find(block) {
             flatten(block, 0, levels, &mut nodes);
         }
-        Forest(nodes)
+        Subtrees(nodes)
     }
 
     /// Takes a block out with all below it, if it is there and no root.

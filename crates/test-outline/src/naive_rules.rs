@@ -1,9 +1,9 @@
 //! The rules of the naive space, each written as it is said.
 
 use leafbase_model::{
-    BlockData, BlockDraft, BlockId, BlockKind, BlockPatch, BlockRecord, BlockType, DocumentId,
-    Edge, Error, ErrorKind, Fields, IdSource, Limits, ListStyle, Location, Position, Result, Side,
-    Stamp, Target, TaskInfo,
+    BlockData, BlockDraft, BlockFields, BlockId, BlockKind, BlockPatch, BlockRecord, BlockType,
+    DocumentId, Edge, Error, ErrorKind, IdSource, Limits, ListStyle, Location, Position,
+    PositionTarget, Result, Side, Stamp, TaskInfo,
 };
 
 use crate::{Broken, NaiveBlock, NaiveSpace};
@@ -14,7 +14,7 @@ pub(crate) fn place(
     position: Position,
 ) -> Result<(BlockId, usize, &'static str)> {
     let (block, path) = match position {
-        Position::Within(_, Target::Page(page)) => (page, "position.pageId"),
+        Position::Within(_, PositionTarget::Page(page)) => (page, "position.pageId"),
         Position::Beside(_, sibling) => (sibling, "position.siblingId"),
         Position::Within(..) => panic!("days are looked up before"),
     };
@@ -156,7 +156,7 @@ pub(crate) fn grown(
     limits: &Limits,
 ) -> Result<NaiveBlock> {
     let data = drafted(draft, depth, by.0, limits).map_err(|error| error.at(path))?;
-    let id = BlockId::from_bytes(by.1.mint(by.0.at));
+    let id = BlockId::from_bytes(by.1.new_id(by.0.at));
     let record = BlockRecord { id, rev: 1, created: by.0.clone(), modified: by.0.clone(), data };
     let mut children = Vec::new();
     for (index, child) in draft.content.iter().enumerate() {
@@ -180,7 +180,7 @@ pub(crate) fn drafted(
 ) -> Result<BlockData> {
     check_depth(depth, limits)?;
     let mut data = draft.data.clone();
-    Fields { task_patch: draft.task_patch, ..Fields::default() }.apply(&mut data)?;
+    BlockFields { task_patch: draft.task_patch, ..BlockFields::default() }.apply(&mut data)?;
     if matches!(data.kind, BlockKind::Collection | BlockKind::CollectionItem { .. }) {
         return Err(Error::rule("has its own operation").at("type"));
     }

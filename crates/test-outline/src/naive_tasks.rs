@@ -1,9 +1,9 @@
 //! Tasks of the naive space: every block that is one, wherever it stands.
 
 use leafbase_model::{
-    AddTasks, BlockData, BlockDraft, BlockId, BlockPatch, Day, DeleteTasks, DocumentId,
-    DocumentRecord, Error, Fields, ListStyle, Location, Result, Task, TaskDestination, TaskDraft,
-    TaskInfo, TaskLocation, TaskScope, TaskState, TaskUpdate, Timestamp, UpdateTasks,
+    AddTasks, BlockData, BlockDraft, BlockFields, BlockId, BlockPatch, Day, DeleteTasks,
+    DocumentId, DocumentRecord, Error, ListStyle, Location, Result, Task, TaskDestination,
+    TaskDraft, TaskInfo, TaskLocation, TaskScope, TaskState, TaskUpdate, Timestamp, UpdateTasks,
 };
 
 use crate::naive::By;
@@ -185,8 +185,10 @@ impl NaiveSpace {
         placed: &mut Vec<(BlockId, DocumentId)>,
     ) -> Result<BlockData> {
         let (markdown, task_patch) = (update.markdown.clone(), Some(update.info));
-        let patch =
-            BlockPatch::new(update.id, Fields { markdown, task_patch, ..Fields::default() });
+        let patch = BlockPatch::new(
+            update.id,
+            BlockFields { markdown, task_patch, ..BlockFields::default() },
+        );
         let data = rules::patched(self, &patch, by.0)?;
         if let Some(to) = update.location {
             let document = self.place_for(by, to).map_err(|error| error.at("location"))?;

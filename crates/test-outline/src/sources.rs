@@ -19,7 +19,7 @@ impl SequentialIds {
 }
 
 impl IdSource for SequentialIds {
-    fn mint(&self, _: Timestamp) -> [u8; 16] {
+    fn new_id(&self, _: Timestamp) -> [u8; 16] {
         let number = self.given.fetch_add(1, Ordering::Relaxed) + 1;
         (u128::from(self.series) << 64 | u128::from(number)).to_be_bytes()
     }

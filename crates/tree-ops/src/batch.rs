@@ -3,9 +3,11 @@
 use std::cell::{Cell, RefCell};
 use std::hash::BuildHasherDefault;
 
-use leafbase_model::{BlockId, BlockRecord, DocumentId, Error, IdMap, IdSet, Location, Result};
+use leafbase_model::{
+    BlockId, BlockLocation, BlockRecord, DocumentId, Error, IdMap, IdSet, Location, Result,
+};
 
-use crate::{Located, ReadTree, Takes};
+use crate::{ReadTree, Takes};
 
 /// A walk up that takes more steps than any tree may have levels has met a ring.
 const MOST_LEVELS: usize = u16::MAX as usize;
@@ -37,7 +39,7 @@ impl<'a, T: ReadTree + ?Sized> Batch<'a, T> {
     }
 
     /// Where a block named by the request stands; its document may be written.
-    pub(crate) fn locate(&self, block: BlockId) -> Result<Located> {
+    pub(crate) fn locate(&self, block: BlockId) -> Result<BlockLocation> {
         let located = self.tree.locate(block)?.ok_or_else(Error::not_found)?;
         self.parents.borrow_mut().insert(block, located.parent);
         self.location(located.document)?;

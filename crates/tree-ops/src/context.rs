@@ -17,14 +17,14 @@ pub struct Context<'a> {
 }
 
 impl Context<'_> {
-    pub(crate) fn mint(&self) -> BlockId {
-        BlockId::from_bytes(self.ids.mint(self.stamp.at))
+    pub(crate) fn new_id(&self) -> BlockId {
+        BlockId::from_bytes(self.ids.new_id(self.stamp.at))
     }
 
     /// A new block that says `data`.
     pub(crate) fn born(&self, data: BlockData) -> BlockRecord {
         BlockRecord {
-            id: self.mint(),
+            id: self.new_id(),
             rev: 1,
             created: self.stamp.clone(),
             modified: self.stamp.clone(),
@@ -44,14 +44,14 @@ impl fmt::Debug for Context<'_> {
 
 /// A position whose target is a known block: days are already looked up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Place {
+pub enum ResolvedPosition {
     /// First or last among the children of this block.
     Within(Edge, BlockId),
     /// Next to this block.
     Beside(Side, BlockId),
 }
 
-impl Place {
+impl ResolvedPosition {
     /// The path of the block in a request that names it.
     pub(crate) const fn path(self) -> &'static str {
         match self {

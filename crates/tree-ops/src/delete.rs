@@ -2,10 +2,12 @@
 
 use std::ops::Range;
 
-use leafbase_model::{BlockId, Edit, Error, Forest, IdMap, IdSet, Result, Slot};
+use leafbase_model::{
+    BlockId, BlockLocation, Edit, Error, IdMap, IdSet, InsertTarget, Result, Subtrees,
+};
 
 use crate::batch::{Batch, Named, check_count};
-use crate::{Context, Located, ReadTree};
+use crate::{Context, ReadTree};
 
 /// What a deletion does.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -18,9 +20,9 @@ pub struct Deleted {
 
 impl Deleted {
     /// Every block that goes: those asked for, and all below them.
-    pub fn forests(&self) -> impl Iterator<Item = &Forest> {
+    pub fn forests(&self) -> impl Iterator<Item = &Subtrees> {
         self.edits.iter().filter_map(|edit| match edit {
-            Edit::Remove { forest, .. } => Some(forest),
+            Edit::Remove { subtrees, .. } => Some(subtrees),
             _ => None,
         })
     }
@@ -48,60 +50,62 @@ pub fn delete<T: ReadTree + ?Sized>(
         places.push((*id, locate(&batch, *id).map_err(at)?));
     }
     let (mut runs, mut known) = (Runs::default(), IdMap::default());
-    for (id, slot) in &places {
-        let covered = if let Some(covered) = known.get(&slot.parent) {
+    for (id, target) in &places {
+        let covered = if let Some(covered) = known.get(&target.parent) {
             *covered
         } else {
-            let covered = batch.lineage(slot.parent)?.iter().any(|above| named.contains(*above));
-            known.insert(slot.parent, covered);
+            let covered = batch.lineage(target.parent)?.iter().any(|above| named.contains(*above));
+            known.insert(target.parent, covered);
             covered
         };
         if !covered {
-            runs.add(*id, Slot { after: tree.previous_sibling(*id)?, ..*slot });
+            runs.add(*id, InsertTarget { after: tree.previous_sibling(*id)?, ..*target });
         }
     }
     Ok(Deleted { edits: runs.edits(tree)?, ids })
 }
 
 /// Where a block that may be deleted stands; which sibling it follows is not looked up yet.
-fn locate<T: ReadTree + ?Sized>(batch: &Batch<'_, T>, id: BlockId) -> Result<Slot> {
-    let Located { document, parent } = batch.locate(id)?;
+fn locate<T: ReadTree + ?Sized>(batch: &Batch<'_, T>, id: BlockId) -> Result<InsertTarget> {
+    let BlockLocation { document, parent } = batch.locate(id)?;
     let refused =
         || Error::rule("the root of a document is not deleted as a block: delete the document");
-    Ok(Slot { document, parent: parent.ok_or_else(refused)?, after: None })
+    Ok(InsertTarget { document, parent: parent.ok_or_else(refused)?, after: None })
 }
 
 /// Blocks that go, put together to runs of siblings.
 #[derive(Default)]
 struct Runs {
     ids: Vec<BlockId>,
-    /// Which of them were named one right behind the other, and the slot of the first.
-    parts: Vec<(Slot, Range<usize>)>,
+    /// Which of them were named one right behind the other, and the target of the first.
+    parts: Vec<(InsertTarget, Range<usize>)>,
 }
 
 impl Runs {
-    fn add(&mut self, id: BlockId, slot: Slot) {
+    fn add(&mut self, id: BlockId, target: InsertTarget) {
         let (start, end) = (self.ids.len(), self.ids.len() + 1);
         match self.parts.last_mut() {
-            Some((_, part)) if slot.after.is_some() && slot.after == self.ids.last().copied() => {
+            Some((_, part))
+                if target.after.is_some() && target.after == self.ids.last().copied() =>
+            {
                 part.end = end
             }
-            _ => self.parts.push((slot, start..end)),
+            _ => self.parts.push((target, start..end)),
         }
         self.ids.push(id);
     }
 
-    fn part(&self, (_, range): &(Slot, Range<usize>)) -> &[BlockId] {
+    fn part(&self, (_, range): &(InsertTarget, Range<usize>)) -> &[BlockId] {
         self.ids.get(range.clone()).unwrap_or_default()
     }
 
     /// One edit for each run, in the order of the request. What a run follows stays, so no edit
-    /// changes the slot of another.
+    /// changes the target of another.
     fn edits<T: ReadTree + ?Sized>(&self, tree: &T) -> Result<Vec<Edit>> {
         let lasts: IdSet<BlockId> =
             self.parts.iter().filter_map(|part| self.part(part).last().copied()).collect();
-        let after = |part: &(Slot, Range<usize>)| part.0.after;
-        let followers: IdMap<BlockId, &(Slot, Range<usize>)> =
+        let after = |part: &(InsertTarget, Range<usize>)| part.0.after;
+        let followers: IdMap<BlockId, &(InsertTarget, Range<usize>)> =
             self.parts.iter().filter_map(|part| Some((after(part)?, part))).collect();
         let mut edits = Vec::new();
         for first in self
@@ -114,7 +118,7 @@ impl Runs {
                 run.extend_from_slice(self.part(part));
                 next = run.last().and_then(|last| followers.get(last)).copied();
             }
-            edits.push(Edit::Remove { slot: first.0, forest: tree.subtrees(&run)? });
+            edits.push(Edit::Remove { target: first.0, subtrees: tree.subtrees(&run)? });
         }
         Ok(edits)
     }

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use leafbase_model::{
     BlockData, BlockDraft, BlockId, BlockKind, BlockRecord, Day, Destination, DocumentId,
-    DocumentRecord, Edit, Error, Forest, Location, Node, Result,
+    DocumentRecord, Edit, Error, Location, Result, SubtreeNode, Subtrees,
 };
 
 use crate::batch::check_count;
@@ -32,8 +32,8 @@ impl Created {
     pub fn retitle(&mut self, title: &str) {
         title.clone_into(&mut self.root.markdown);
         for edit in &mut self.edits {
-            if let Edit::CreateDocument { forest, .. } = edit
-                && let Some(root) = forest.0.first_mut()
+            if let Edit::CreateDocument { subtrees, .. } = edit
+                && let Some(root) = subtrees.0.first_mut()
             {
                 title.clone_into(&mut root.block.data.markdown);
             }
@@ -42,11 +42,11 @@ impl Created {
 
     fn new(
         context: &Context<'_>,
-        forest: Forest,
+        subtrees: Subtrees,
         location: Location,
         day: Option<Day>,
     ) -> Result<Self> {
-        let root = forest
+        let root = subtrees
             .0
             .first()
             .ok_or_else(|| Error::validation("a document needs a root"))?
@@ -61,7 +61,7 @@ impl Created {
             modified_at,
         };
         Ok(Self {
-            edits: vec![Edit::CreateDocument { record: record.clone(), forest }],
+            edits: vec![Edit::CreateDocument { record: record.clone(), subtrees }],
             record,
             root: root.data,
         })
@@ -106,7 +106,7 @@ pub fn check_root(root: &BlockData, location: Location) -> Result<()> {
     Ok(())
 }
 
-/// Makes a document of the same blocks as `forest`, which is a whole document. The copies are new
+/// Makes a document of the same blocks as `subtrees`, which is a whole document. The copies are new
 /// blocks: made now, with IDs of their own. `revise` may change what each says, and is told the
 /// copy of each block; the caller is told them, too.
 ///
@@ -114,18 +114,18 @@ pub fn check_root(root: &BlockData, location: Location) -> Result<()> {
 /// [`leafbase_model::ErrorKind::Validation`] if there is no block.
 pub fn copy_document(
     context: &Context<'_>,
-    forest: Forest,
+    subtrees: Subtrees,
     location: Location,
     mut revise: impl FnMut(&mut BlockData, &HashMap<BlockId, BlockId>),
 ) -> Result<(Created, HashMap<BlockId, BlockId>)> {
     let copies: HashMap<_, _> =
-        forest.0.iter().map(|node| (node.block.id, context.mint())).collect();
+        subtrees.0.iter().map(|node| (node.block.id, context.new_id())).collect();
     let stamp = context.stamp;
-    let nodes = forest.0.into_iter().map(|Node { depth, block }| {
+    let nodes = subtrees.0.into_iter().map(|SubtreeNode { depth, block }| {
         let BlockRecord { id, mut data, .. } = block;
         revise(&mut data, &copies);
         let id = copies.get(&id).copied().unwrap_or(id);
-        Node {
+        SubtreeNode {
             depth,
             block: BlockRecord {
                 id,
@@ -136,8 +136,8 @@ pub fn copy_document(
             },
         }
     });
-    let forest = Forest(nodes.collect());
-    Ok((Created::new(context, forest, location, None)?, copies))
+    let subtrees = Subtrees(nodes.collect());
+    Ok((Created::new(context, subtrees, location, None)?, copies))
 }
 
 /// What a change of places does.
@@ -264,7 +264,7 @@ pub fn check_purge<T: ReadTree + ?Sized>(
 /// [`leafbase_model::ErrorKind::NotFound`].
 pub fn erase_document<T: ReadTree + ?Sized>(tree: &T, id: DocumentId) -> Result<Edit> {
     let record = tree.document(id)?.ok_or_else(Error::not_found)?;
-    Ok(Edit::EraseDocument { record, forest: tree.subtree(id.root(), None)? })
+    Ok(Edit::EraseDocument { record, subtrees: tree.subtree(id.root(), None)? })
 }
 
 fn check_in_trash(record: &DocumentRecord) -> Result<()> {

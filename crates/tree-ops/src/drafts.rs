@@ -3,7 +3,7 @@
 use std::vec::IntoIter;
 
 use leafbase_model::{
-    BlockData, BlockDraft, BlockKind, BlockType, Error, Forest, Limits, Node, Result,
+    BlockData, BlockDraft, BlockKind, BlockType, Error, Limits, Result, SubtreeNode, Subtrees,
 };
 
 use crate::batch::check_count;
@@ -59,7 +59,7 @@ impl Drafts {
         context: &Context<'_>,
         depth: usize,
         takes: Takes,
-    ) -> Result<Forest> {
+    ) -> Result<Subtrees> {
         let count = self
             .levels
             .iter()
@@ -81,12 +81,12 @@ impl Drafts {
             let ready =
                 ready.and_then(|()| takes.check(&data).map_err(|error| error.at("listStyle")));
             ready.map_err(|error| error.at(self.path()))?;
-            nodes.push(Node {
+            nodes.push(SubtreeNode {
                 depth: u16::try_from(below).unwrap_or(u16::MAX),
                 block: context.born(data),
             });
         }
-        Ok(Forest(nodes))
+        Ok(Subtrees(nodes))
     }
 
     /// The next draft in reading order.

@@ -4,8 +4,8 @@ use std::iter::Peekable;
 use std::vec::IntoIter;
 
 use leafbase_model::{
-    Block, BlockData, BlockId, BlockRecord, BlockType, Content, DocumentId, Error, Forest,
-    Metadata, Node, Result,
+    Block, BlockData, BlockId, BlockRecord, BlockType, Content, DocumentId, Error, Metadata,
+    Result, SubtreeNode, Subtrees,
 };
 
 use crate::ReadTree;
@@ -45,22 +45,22 @@ pub fn fetch<T: ReadTree + ?Sized>(
         return Ok(shown(block, metadata, content));
     }
     let located = tree.locate(block)?.ok_or_else(missing)?;
-    let forest = tree.subtree_without_items(block, max_depth)?;
-    check_depths(&forest)?;
+    let subtrees = tree.subtree_without_items(block, max_depth)?;
+    check_depths(&subtrees)?;
     let cut = |node: &BlockRecord| preview(tree, located.document, node.id, plain);
-    let mut blocks = build(forest, max_depth, metadata, &cut)?;
+    let mut blocks = build(subtrees, max_depth, metadata, &cut)?;
     blocks.pop().ok_or_else(missing)
 }
 
-/// The blocks of a complete forest as a reply shows them, such as those just inserted.
-pub fn assemble(forest: &Forest) -> Vec<Block> {
-    build(forest.clone(), None, false, &|_| Ok(Content::Blocks(Vec::new()))).unwrap_or_default()
+/// The blocks of a complete subtrees as a reply shows them, such as those just inserted.
+pub fn assemble(subtrees: &Subtrees) -> Vec<Block> {
+    build(subtrees.clone(), None, false, &|_| Ok(Content::Blocks(Vec::new()))).unwrap_or_default()
 }
 
 /// A store that is damaged may give blocks whose parent is not among them.
-pub(crate) fn check_depths(forest: &Forest) -> Result<()> {
+pub(crate) fn check_depths(subtrees: &Subtrees) -> Result<()> {
     let mut deepest = 0;
-    for node in &forest.0 {
+    for node in &subtrees.0 {
         if node.depth > deepest {
             return Err(Error::corrupted(format_args!(
                 "block {} has no parent in its tree",
@@ -73,15 +73,15 @@ pub(crate) fn check_depths(forest: &Forest) -> Result<()> {
 }
 
 pub(crate) fn build(
-    forest: Forest,
+    subtrees: Subtrees,
     max_depth: Option<usize>,
     metadata: bool,
     cut: &dyn Fn(&BlockRecord) -> Result<Content>,
 ) -> Result<Vec<Block>> {
-    let mut nodes = forest.0.into_iter().peekable();
+    let mut nodes = subtrees.0.into_iter().peekable();
     // The lists of children that are being filled: the last one is of the block read last.
     let mut open = vec![Vec::new()];
-    while let Some(Node { depth, block }) = nodes.next() {
+    while let Some(SubtreeNode { depth, block }) = nodes.next() {
         // Within a well-formed tree it is smaller already.
         let depth = usize::from(depth).min(open.len().saturating_sub(1));
         close_to(&mut open, depth + 1);
@@ -116,7 +116,7 @@ fn close_to(open: &mut Vec<Vec<Block>>, length: usize) {
     }
 }
 
-fn skip_below(nodes: &mut Peekable<IntoIter<Node>>, depth: usize) {
+fn skip_below(nodes: &mut Peekable<IntoIter<SubtreeNode>>, depth: usize) {
     while nodes.next_if(|node| usize::from(node.depth) > depth).is_some() {}
 }
 

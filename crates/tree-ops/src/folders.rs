@@ -129,7 +129,7 @@ pub fn create_folders<T: ReadFolders + ?Sized>(
         let above = planned.above.and_then(|above| made.get(above));
         let record = batch.planned(planned, above).map_err(|error| error.at(plan.path(planned)));
         let (parent, depth) = record?;
-        let id = FolderId::from_bytes(context.ids.mint(context.stamp.at));
+        let id = FolderId::from_bytes(context.ids.new_id(context.stamp.at));
         made.push((FolderRecord { id, name: planned.name.clone(), parent }, depth));
     }
     Ok(made.into_iter().map(|(record, _)| record).collect())

@@ -2,9 +2,11 @@
 //! and its root stays as it is; below its tasks anything goes. Closed tasks stand behind the open
 //! ones, so that these lie together however much was done: who lists them reads no more than them.
 
-use leafbase_model::{BlockData, BlockId, DocumentId, Edge, Error, Location, Result, TaskState};
+use leafbase_model::{
+    BlockData, BlockId, BlockLocation, DocumentId, Edge, Error, Location, Result, TaskState,
+};
 
-use crate::{Located, Place};
+use crate::ResolvedPosition;
 
 /// What may stand at a place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -79,15 +81,15 @@ pub fn edge_for(location: Location, data: &BlockData) -> Edge {
 /// Where a block goes that says `after` and no longer `before`: elsewhere only if it stands at the
 /// top of the inbox, and was opened or closed.
 pub(crate) fn destination(
-    located: Located,
+    located: BlockLocation,
     location: Location,
     before: &BlockData,
     after: &BlockData,
-) -> Option<Place> {
+) -> Option<ResolvedPosition> {
     let parent = located.parent?;
     let is_top = Takes::below(parent, located.document, location) == Takes::Tasks;
     let goes = is_top && is_closed(before) != is_closed(after);
-    goes.then(|| Place::Within(edge_for(location, after), parent))
+    goes.then(|| ResolvedPosition::Within(edge_for(location, after), parent))
 }
 
 fn is_closed(data: &BlockData) -> bool {

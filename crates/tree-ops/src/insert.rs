@@ -1,11 +1,11 @@
 //! Blocks are put in.
 
-use leafbase_model::{BlockDraft, BlockId, Edit, Forest, Result};
+use leafbase_model::{BlockDraft, BlockId, Edit, Result, Subtrees};
 
 use crate::batch::Batch;
 use crate::drafts::Drafts;
 use crate::place::Spot;
-use crate::{Context, Place, ReadTree, Takes};
+use crate::{Context, ReadTree, ResolvedPosition, Takes};
 
 /// What an insertion does.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -18,9 +18,9 @@ pub struct Inserted {
 
 impl Inserted {
     /// The new blocks, with all below them.
-    pub fn forest(&self) -> Option<&Forest> {
+    pub fn subtrees(&self) -> Option<&Subtrees> {
         self.edits.iter().find_map(|edit| match edit {
-            Edit::Insert { forest, .. } => Some(forest),
+            Edit::Insert { subtrees, .. } => Some(subtrees),
             _ => None,
         })
     }
@@ -39,7 +39,7 @@ pub fn insert<T: ReadTree + ?Sized>(
     tree: &T,
     context: &Context<'_>,
     drafts: Vec<BlockDraft>,
-    place: Place,
+    place: ResolvedPosition,
 ) -> Result<Inserted> {
     let drafts = Drafts::listed("blocks", drafts);
     insert_listed(tree, context, place, |_, _| Ok(drafts))
@@ -55,7 +55,7 @@ pub fn insert<T: ReadTree + ?Sized>(
 pub fn insert_at<T: ReadTree + ?Sized>(
     tree: &T,
     context: &Context<'_>,
-    place: Place,
+    place: ResolvedPosition,
     drafts: impl FnOnce(usize, Takes) -> Result<Vec<BlockDraft>>,
 ) -> Result<Inserted> {
     insert_listed(tree, context, place, |depth, takes| {
@@ -66,17 +66,17 @@ pub fn insert_at<T: ReadTree + ?Sized>(
 fn insert_listed<T: ReadTree + ?Sized>(
     tree: &T,
     context: &Context<'_>,
-    place: Place,
+    place: ResolvedPosition,
     drafts: impl FnOnce(usize, Takes) -> Result<Drafts>,
 ) -> Result<Inserted> {
     let batch = Batch::new(tree);
     let spot = Spot::find(&batch, place)?;
-    let forest = drafts(spot.depth(), spot.takes)?.grow(context, spot.depth(), spot.takes)?;
-    if forest.0.is_empty() {
+    let subtrees = drafts(spot.depth(), spot.takes)?.grow(context, spot.depth(), spot.takes)?;
+    if subtrees.0.is_empty() {
         return Ok(Inserted::default());
     }
-    let top = forest.0.iter().filter(|node| node.depth == 0).map(|node| node.block.id).collect();
-    let insertion = Edit::Insert { slot: spot.slot(spot.after(&batch)?), forest };
+    let top = subtrees.0.iter().filter(|node| node.depth == 0).map(|node| node.block.id).collect();
+    let insertion = Edit::Insert { target: spot.target(spot.after(&batch)?), subtrees };
     let edits = spot.receive(context)?.into_iter().chain([insertion]).collect();
     Ok(Inserted { edits, top })
 }

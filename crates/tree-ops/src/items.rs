@@ -1,15 +1,15 @@
 //! Items: put into their collection with the blocks of their pages, and shown with them.
 
 use leafbase_model::{
-    Block, BlockData, BlockDraft, BlockId, BlockRecord, BlockType, DocumentId, Edit, Error, Forest,
-    Node, Result, Slot,
+    Block, BlockData, BlockDraft, BlockId, BlockLocation, BlockRecord, BlockType, DocumentId, Edit,
+    Error, InsertTarget, Result, SubtreeNode, Subtrees,
 };
 
 use crate::batch::{Batch, check_count};
 use crate::drafts::Drafts;
 use crate::fetch::{build, check_depths, preview};
 use crate::place::check_nesting;
-use crate::{Context, Located, Opened, ReadTree, Takes};
+use crate::{Context, Opened, ReadTree, Takes};
 
 /// An item that is to be made.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,7 +27,7 @@ pub struct NewItem {
 /// # Errors
 /// [`leafbase_model::ErrorKind::NotFound`], and [`leafbase_model::ErrorKind::RuleViolation`] if its
 /// document is in the trash; without a path.
-pub fn check_writable<T: ReadTree + ?Sized>(tree: &T, block: BlockId) -> Result<Located> {
+pub fn check_writable<T: ReadTree + ?Sized>(tree: &T, block: BlockId) -> Result<BlockLocation> {
     Batch::new(tree).locate(block)
 }
 
@@ -52,7 +52,11 @@ pub fn open_collection<T: ReadTree + ?Sized>(
         let depth = batch.lineage(collection)?.len();
         check_nesting(context.limits, depth)?;
         let after = tree.last_child(document, collection)?;
-        Ok(Opened { edits: Vec::new(), slot: Slot { document, parent: collection, after }, depth })
+        Ok(Opened {
+            edits: Vec::new(),
+            target: InsertTarget { document, parent: collection, after },
+            depth,
+        })
     };
     open().map_err(|error: Error| error.at("collectionId"))
 }
@@ -70,12 +74,15 @@ pub fn insert_items(context: &Context<'_>, opened: &Opened, items: Vec<NewItem>)
         let page =
             Drafts::listed("content", content).grow(context, opened.depth + 1, Takes::Anything);
         let (created, modified) = (context.stamp.clone(), context.stamp.clone());
-        nodes.push(Node { depth: 0, block: BlockRecord { id, rev: 1, created, modified, data } });
+        nodes.push(SubtreeNode {
+            depth: 0,
+            block: BlockRecord { id, rev: 1, created, modified, data },
+        });
         nodes.extend(
             page.map_err(at)?
                 .0
                 .into_iter()
-                .map(|Node { depth, block }| Node { depth: depth + 1, block }),
+                .map(|SubtreeNode { depth, block }| SubtreeNode { depth: depth + 1, block }),
         );
         check_count(
             "blocks in one request",
@@ -84,10 +91,10 @@ pub fn insert_items(context: &Context<'_>, opened: &Opened, items: Vec<NewItem>)
             "items",
         )?;
     }
-    Ok(Edit::Insert { slot: opened.slot, forest: Forest(nodes) })
+    Ok(Edit::Insert { target: opened.target, subtrees: Subtrees(nodes) })
 }
 
-/// The top blocks of `forest`, which stand in `document`, with what is below them down to
+/// The top blocks of `subtrees`, which stand in `document`, with what is below them down to
 /// `max_depth` levels (none: all), as a reply shows them. `plain` gives the plain text of a block.
 ///
 /// # Errors
@@ -95,10 +102,10 @@ pub fn insert_items(context: &Context<'_>, opened: &Opened, items: Vec<NewItem>)
 pub fn show_forest<T: ReadTree + ?Sized>(
     tree: &T,
     document: DocumentId,
-    forest: Forest,
+    subtrees: Subtrees,
     max_depth: Option<usize>,
     plain: &dyn Fn(&BlockData) -> String,
 ) -> Result<Vec<Block>> {
-    check_depths(&forest)?;
-    build(forest, max_depth, false, &|node| preview(tree, document, node.id, plain))
+    check_depths(&subtrees)?;
+    build(subtrees, max_depth, false, &|node| preview(tree, document, node.id, plain))
 }

@@ -21,7 +21,7 @@ mod items;
 mod moves;
 mod update;
 
-pub use context::{Context, Place};
+pub use context::{Context, ResolvedPosition};
 pub use delete::{Deleted, delete};
 pub use document::{
     Created, Relocated, check_purge, check_root, copy_document, create_document, delete_documents,
@@ -38,5 +38,5 @@ pub use insert::{Inserted, insert, insert_at};
 pub use items::{NewItem, check_writable, insert_items, open_collection, show_forest};
 pub use moves::{Moved, move_blocks};
 pub use place::{Opened, open_place, open_place_for};
-pub use read::{Located, ReadTree};
+pub use read::ReadTree;
 pub use update::{Texts, Updated, revise, update, update_texts};

@@ -1,10 +1,10 @@
 //! Blocks go elsewhere, with all below them.
 
-use leafbase_model::{BlockId, BlockType, Edit, Error, IdMap, IdSet, Result, Slot};
+use leafbase_model::{BlockId, BlockType, Edit, Error, IdMap, IdSet, InsertTarget, Result};
 
 use crate::batch::{Batch, Named, check_count};
 use crate::place::{Spot, check_nesting};
-use crate::{Context, Place, ReadTree};
+use crate::{Context, ReadTree, ResolvedPosition};
 
 /// What a move does.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -30,12 +30,12 @@ pub fn move_blocks<T: ReadTree + ?Sized>(
     tree: &T,
     context: &Context<'_>,
     ids: Vec<BlockId>,
-    place: Place,
+    place: ResolvedPosition,
 ) -> Result<Moved> {
     check_count("IDs in one request", context.limits.blocks_per_request, ids.len(), "blockIds")?;
     let batch = Batch::new(tree);
     let spot = Spot::find(&batch, place)?;
-    if matches!(place, Place::Beside(..)) && ids.contains(&place.block()) {
+    if matches!(place, ResolvedPosition::Beside(..)) && ids.contains(&place.block()) {
         return Err(Error::position("a block cannot go next to itself").at(place.path()));
     }
     batch.expect(&ids);
@@ -56,7 +56,7 @@ fn movable<T: ReadTree + ?Sized>(
     context: &Context<'_>,
     spot: &Spot,
     id: BlockId,
-) -> Result<Slot> {
+) -> Result<InsertTarget> {
     let located = batch.locate(id)?;
     let refused =
         || Error::rule("the root of a document is not moved as a block: move the document");
@@ -73,7 +73,7 @@ fn movable<T: ReadTree + ?Sized>(
     }
     spot.takes.check(&data)?;
     check_levels(batch, context, spot, parent, (id, block_type))?;
-    Ok(Slot { document: located.document, parent, after: batch.tree.previous_sibling(id)? })
+    Ok(InsertTarget { document: located.document, parent, after: batch.tree.previous_sibling(id)? })
 }
 
 /// A block that goes no deeper than it stands takes nothing over the limit: what is below it need
@@ -104,18 +104,18 @@ fn relink<T: ReadTree + ?Sized>(
     batch: &Batch<'_, T>,
     spot: &Spot,
     going: &Named,
-    slots: &[(BlockId, Slot)],
+    slots: &[(BlockId, InsertTarget)],
 ) -> Result<Vec<Edit>> {
     let mut row = Row::new(slots);
     let mut after = spot.after(batch)?;
     // What the first block follows must be a block that stays: those that go are found again behind
     // it.
     while let Some(sibling) = after.filter(|sibling| going.contains(*sibling)) {
-        after = row.slot(sibling).and_then(|slot| slot.after);
+        after = row.target(sibling).and_then(|target| target.after);
     }
     let (mut edits, mut gone) = (Vec::new(), IdSet::default());
     for (id, _) in slots {
-        let to = spot.slot(after);
+        let to = spot.target(after);
         if let Some(mut from) = row.put(*id, to) {
             // A block above it that went before has taken it along to the other document.
             if from.document != to.document
@@ -134,38 +134,38 @@ fn relink<T: ReadTree + ?Sized>(
 /// Where the blocks of the request stand while one after the other goes. Other blocks are never
 /// asked about, so that only the siblings right before are read.
 struct Row {
-    slots: IdMap<BlockId, Slot>,
-    /// The block of the request that stands at a slot.
-    at: IdMap<Slot, BlockId>,
+    slots: IdMap<BlockId, InsertTarget>,
+    /// The block of the request that stands at a target.
+    at: IdMap<InsertTarget, BlockId>,
 }
 
 impl Row {
-    fn new(slots: &[(BlockId, Slot)]) -> Self {
+    fn new(slots: &[(BlockId, InsertTarget)]) -> Self {
         Self {
             slots: slots.iter().copied().collect(),
-            at: slots.iter().map(|(id, slot)| (*slot, *id)).collect(),
+            at: slots.iter().map(|(id, target)| (*target, *id)).collect(),
         }
     }
 
-    fn slot(&self, id: BlockId) -> Option<Slot> {
+    fn target(&self, id: BlockId) -> Option<InsertTarget> {
         self.slots.get(&id).copied()
     }
 
-    fn set(&mut self, id: BlockId, slot: Slot) {
-        self.slots.insert(id, slot);
-        self.at.insert(slot, id);
+    fn set(&mut self, id: BlockId, target: InsertTarget) {
+        self.slots.insert(id, target);
+        self.at.insert(target, id);
     }
 
     /// Puts `id` at `to`; returns where it stood, if that was elsewhere.
-    fn put(&mut self, id: BlockId, to: Slot) -> Option<Slot> {
-        let from = self.slot(id).filter(|from| *from != to)?;
+    fn put(&mut self, id: BlockId, to: InsertTarget) -> Option<InsertTarget> {
+        let from = self.target(id).filter(|from| *from != to)?;
         self.at.remove(&from);
         // Its follower closes the gap, and what stood at `to` follows it.
-        if let Some(follower) = self.at.remove(&Slot { after: Some(id), ..from }) {
+        if let Some(follower) = self.at.remove(&InsertTarget { after: Some(id), ..from }) {
             self.set(follower, from);
         }
         if let Some(follower) = self.at.remove(&to) {
-            self.set(follower, Slot { after: Some(id), ..to });
+            self.set(follower, InsertTarget { after: Some(id), ..to });
         }
         self.set(id, to);
         Some(from)

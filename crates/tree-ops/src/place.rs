@@ -1,13 +1,13 @@
-//! Where blocks go: a place becomes a slot among the children of a parent that may have them.
+//! Where blocks go: a place becomes a target among the children of a parent that may have them.
 
 use leafbase_model::{
-    BlockData, BlockId, BlockKind, BlockRecord, BlockType, DocumentId, Edge, Edit, Error, Limits,
-    Result, Side, Slot,
+    BlockData, BlockId, BlockKind, BlockRecord, BlockType, DocumentId, Edge, Edit, Error,
+    InsertTarget, Limits, Result, Side,
 };
 
 use crate::batch::Batch;
 use crate::update::revise;
-use crate::{Context, Place, ReadTree, Takes};
+use crate::{Context, ReadTree, ResolvedPosition, Takes};
 
 /// A place made ready to receive blocks.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,7 +15,7 @@ pub struct Opened {
     /// What must be done before: a text becomes a page.
     pub edits: Vec<Edit>,
     /// Where the blocks go.
-    pub slot: Slot,
+    pub target: InsertTarget,
     /// How deep they will stand: 1 for the children of a root.
     pub depth: usize,
 }
@@ -31,7 +31,7 @@ pub struct Opened {
 pub fn open_place<T: ReadTree + ?Sized>(
     tree: &T,
     context: &Context<'_>,
-    place: Place,
+    place: ResolvedPosition,
     levels: usize,
 ) -> Result<Opened> {
     open(&Batch::new(tree), context, place, levels).map(|(opened, _)| opened)
@@ -45,7 +45,7 @@ pub fn open_place<T: ReadTree + ?Sized>(
 pub fn open_place_for<T: ReadTree + ?Sized>(
     tree: &T,
     context: &Context<'_>,
-    place: Place,
+    place: ResolvedPosition,
     data: &BlockData,
 ) -> Result<Opened> {
     let (opened, takes) = open(&Batch::new(tree), context, place, 1)?;
@@ -56,14 +56,14 @@ pub fn open_place_for<T: ReadTree + ?Sized>(
 fn open<T: ReadTree + ?Sized>(
     batch: &Batch<'_, T>,
     context: &Context<'_>,
-    place: Place,
+    place: ResolvedPosition,
     levels: usize,
 ) -> Result<(Opened, Takes)> {
     let spot = Spot::find(batch, place)?;
     let deepest = (spot.depth() + levels).saturating_sub(1);
     check_nesting(context.limits, deepest).map_err(|error| error.at(place.path()))?;
     let (after, takes) = (spot.after(batch)?, spot.takes);
-    let opened = Opened { slot: spot.slot(after), depth: spot.depth(), edits: Vec::new() };
+    let opened = Opened { target: spot.target(after), depth: spot.depth(), edits: Vec::new() };
     Ok((Opened { edits: spot.receive(context)?.into_iter().collect(), ..opened }, takes))
 }
 
@@ -74,7 +74,7 @@ pub(crate) fn check_nesting(limits: &Limits, deepest: usize) -> Result<()> {
 
 /// A place that may receive blocks.
 pub(crate) struct Spot {
-    pub(crate) place: Place,
+    pub(crate) place: ResolvedPosition,
     pub(crate) document: DocumentId,
     parent: BlockId,
     /// The parent, where it is a text.
@@ -86,15 +86,21 @@ pub(crate) struct Spot {
 
 impl Spot {
     /// Looks `place` up.
-    pub(crate) fn find<T: ReadTree + ?Sized>(batch: &Batch<'_, T>, place: Place) -> Result<Self> {
+    pub(crate) fn find<T: ReadTree + ?Sized>(
+        batch: &Batch<'_, T>,
+        place: ResolvedPosition,
+    ) -> Result<Self> {
         Self::look_up(batch, place).map_err(|error| error.at(place.path()))
     }
 
-    fn look_up<T: ReadTree + ?Sized>(batch: &Batch<'_, T>, place: Place) -> Result<Self> {
+    fn look_up<T: ReadTree + ?Sized>(
+        batch: &Batch<'_, T>,
+        place: ResolvedPosition,
+    ) -> Result<Self> {
         let located = batch.locate(place.block())?;
         let parent = match place {
-            Place::Within(_, page) => page,
-            Place::Beside(..) => located.parent.ok_or_else(beside_a_root)?,
+            ResolvedPosition::Within(_, page) => page,
+            ResolvedPosition::Beside(..) => located.parent.ok_or_else(beside_a_root)?,
         };
         let document = located.document;
         // The root of a document is a page, always: it need not be read to know that.
@@ -112,8 +118,8 @@ impl Spot {
         self.parent
     }
 
-    pub(crate) fn slot(&self, after: Option<BlockId>) -> Slot {
-        Slot { document: self.document, parent: self.parent, after }
+    pub(crate) fn target(&self, after: Option<BlockId>) -> InsertTarget {
+        InsertTarget { document: self.document, parent: self.parent, after }
     }
 
     /// The sibling that blocks put here follow.
@@ -122,10 +128,10 @@ impl Spot {
         batch: &Batch<'_, T>,
     ) -> Result<Option<BlockId>> {
         match self.place {
-            Place::Within(Edge::Start, _) => Ok(None),
-            Place::Within(Edge::End, page) => batch.tree.last_child(self.document, page),
-            Place::Beside(Side::Before, sibling) => batch.tree.previous_sibling(sibling),
-            Place::Beside(Side::After, sibling) => Ok(Some(sibling)),
+            ResolvedPosition::Within(Edge::Start, _) => Ok(None),
+            ResolvedPosition::Within(Edge::End, page) => batch.tree.last_child(self.document, page),
+            ResolvedPosition::Beside(Side::Before, sibling) => batch.tree.previous_sibling(sibling),
+            ResolvedPosition::Beside(Side::After, sibling) => Ok(Some(sibling)),
         }
     }
 

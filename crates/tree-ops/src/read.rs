@@ -1,15 +1,8 @@
 //! What the decisions read: a snapshot and an open write both implement it.
 
-use leafbase_model::{BlockId, BlockRecord, DocumentId, DocumentRecord, Forest, Result};
-
-/// Where a block stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Located {
-    /// The document it belongs to.
-    pub document: DocumentId,
-    /// The block it is a child of; none for a document's root.
-    pub parent: Option<BlockId>,
-}
+use leafbase_model::{
+    BlockId, BlockLocation, BlockRecord, DocumentId, DocumentRecord, Result, Subtrees,
+};
 
 /// Reads of one consistent state of the block trees. Every method costs the same however large the
 /// space is.
@@ -22,7 +15,7 @@ pub trait ReadTree {
     ///
     /// # Errors
     /// What the store reports.
-    fn locate(&self, block: BlockId) -> Result<Option<Located>>;
+    fn locate(&self, block: BlockId) -> Result<Option<BlockLocation>>;
 
     /// The block itself, if it exists.
     ///
@@ -64,19 +57,19 @@ pub trait ReadTree {
     ///
     /// # Errors
     /// What the store reports.
-    fn subtree(&self, block: BlockId, max_depth: Option<usize>) -> Result<Forest>;
+    fn subtree(&self, block: BlockId, max_depth: Option<usize>) -> Result<Subtrees>;
 
     /// Each of `blocks`, siblings one behind the other, with all below it: what [`Self::subtree`]
     /// gives of them, in one.
     ///
     /// # Errors
     /// What the store reports.
-    fn subtrees(&self, blocks: &[BlockId]) -> Result<Forest> {
-        let mut forest = Forest::default();
+    fn subtrees(&self, blocks: &[BlockId]) -> Result<Subtrees> {
+        let mut subtrees = Subtrees::default();
         for block in blocks {
-            forest.0.append(&mut self.subtree(*block, None)?.0);
+            subtrees.0.append(&mut self.subtree(*block, None)?.0);
         }
-        Ok(forest)
+        Ok(subtrees)
     }
 
     /// As [`Self::subtree`], but without what stands below collections: their items, which nobody
@@ -84,7 +77,7 @@ pub trait ReadTree {
     ///
     /// # Errors
     /// What the store reports.
-    fn subtree_without_items(&self, block: BlockId, max_depth: Option<usize>) -> Result<Forest>;
+    fn subtree_without_items(&self, block: BlockId, max_depth: Option<usize>) -> Result<Subtrees>;
 
     /// How many levels of children stand below `block`, counted up to `at_most`; 0 if it does not
     /// exist. A store that can tell without reading the blocks should.

@@ -1,12 +1,12 @@
 //! Blocks say something else; only the fields given change.
 
 use leafbase_model::{
-    BlockData, BlockId, BlockPatch, BlockRecord, BlockType, DocumentId, Edit, Error, ErrorKind,
-    Fields, Forest, Limits, Node, Result, Slot, Stamp, TaskInfo,
+    BlockData, BlockFields, BlockId, BlockLocation, BlockPatch, BlockRecord, BlockType, DocumentId,
+    Edit, Error, ErrorKind, InsertTarget, Limits, Result, Stamp, SubtreeNode, Subtrees, TaskInfo,
 };
 
 use crate::batch::{Batch, Named, check_count};
-use crate::{Context, Located, Place, ReadTree, inbox};
+use crate::{Context, ReadTree, ResolvedPosition, inbox};
 
 /// What an update does.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -18,7 +18,7 @@ pub struct Updated {
     pub blocks: Vec<BlockRecord>,
     /// What is to be moved once this is written, in the order of the request: tasks at the top of
     /// the inbox that were opened go to its start, those that were closed to its end.
-    pub going: Vec<(BlockId, Place)>,
+    pub going: Vec<(BlockId, ResolvedPosition)>,
 }
 
 /// What a host makes of the texts of an update.
@@ -26,7 +26,7 @@ pub struct Updated {
 pub struct Texts<'a> {
     /// Given what a block says and the fields of its patch before they are put onto it: it may
     /// refuse or take back fields.
-    pub settle: &'a dyn Fn(&BlockData, &mut Fields) -> Result<()>,
+    pub settle: &'a dyn Fn(&BlockData, &mut BlockFields) -> Result<()>,
     /// Given what a block says and what it is to say, whenever anything of it changes, it makes the
     /// latter ready for the store; all but the first of what it returns become new blocks right
     /// after.
@@ -107,7 +107,7 @@ const BLOCKS: &str = "blocks in one request";
 impl Updated {
     fn add_after(
         &mut self,
-        located: Located,
+        located: BlockLocation,
         block: BlockId,
         added: Vec<BlockRecord>,
     ) -> Result<()> {
@@ -118,10 +118,11 @@ impl Updated {
             return Err(Error::rule("the title of a document is one paragraph").at("markdown"));
         };
         self.blocks.extend(added.iter().cloned());
-        let forest = Forest(added.into_iter().map(|block| Node { depth: 0, block }).collect());
+        let subtrees =
+            Subtrees(added.into_iter().map(|block| SubtreeNode { depth: 0, block }).collect());
         self.edits.push(Edit::Insert {
-            slot: Slot { document: located.document, parent, after: Some(block) },
-            forest,
+            target: InsertTarget { document: located.document, parent, after: Some(block) },
+            subtrees,
         });
         Ok(())
     }
@@ -153,7 +154,7 @@ fn find<T: ReadTree + ?Sized>(
     batch: &Batch<'_, T>,
     named: &mut Named,
     patch: &BlockPatch,
-) -> Result<(Located, BlockRecord)> {
+) -> Result<(BlockLocation, BlockRecord)> {
     let mut look_up = || {
         named.add(patch.id)?;
         let located = batch.locate(patch.id)?;
@@ -174,7 +175,7 @@ fn find<T: ReadTree + ?Sized>(
 fn changed<T: ReadTree + ?Sized>(
     batch: &Batch<'_, T>,
     context: &Context<'_>,
-    located: Located,
+    located: BlockLocation,
     before: &BlockRecord,
     mut patch: BlockPatch,
     texts: Texts<'_>,
@@ -212,7 +213,7 @@ fn check_name(before: &BlockData, parts: &[BlockData]) -> Result<()> {
 /// A page that has children, or is a document's root, stays a page.
 fn check_type<T: ReadTree + ?Sized>(
     batch: &Batch<'_, T>,
-    located: Located,
+    located: BlockLocation,
     before: &BlockRecord,
     wanted: BlockType,
 ) -> Result<()> {

@@ -54,7 +54,7 @@ impl Present {
 }
 
 impl IdSource for Present {
-    fn mint(&self, _: Timestamp) -> [u8; 16] {
+    fn new_id(&self, _: Timestamp) -> [u8; 16] {
         let (series, number) = (
             self.0.request.load(Ordering::Relaxed),
             self.0.given.fetch_add(1, Ordering::Relaxed) + 1,

@@ -146,7 +146,7 @@ fn every_type_of_block_takes_comments() {
 struct CountingDown(AtomicU64);
 
 impl leafbase::IdSource for CountingDown {
-    fn mint(&self, _: leafbase::Timestamp) -> [u8; 16] {
+    fn new_id(&self, _: leafbase::Timestamp) -> [u8; 16] {
         let given = self.0.fetch_add(1, Ordering::Relaxed);
         u128::from(u64::MAX - given).to_be_bytes()
     }

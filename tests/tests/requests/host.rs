@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use leafbase::json::FromJson;
 use leafbase::{
     Author, BlockData, BlockId, BlockKind, BlockRecord, BlockType, Connection, ContentProperty,
-    DocumentId, Edit, Error, Fetch, Forest, Limits, Schema, Slot, Space, Stamp, json,
+    DocumentId, Edit, Error, Fetch, InsertTarget, Limits, Schema, Space, Stamp, Subtrees, json,
 };
 use leafbase_test_outline::{FixedClock, SequentialIds};
 use serde_json::Value;
@@ -43,7 +43,7 @@ impl Host {
             if *block_type == BlockType::CollectionItem {
                 continue;
             }
-            host.put(id, *block_type, Slot { document: root, parent: root.root(), after });
+            host.put(id, *block_type, InsertTarget { document: root, parent: root.root(), after });
             after = Some(id);
         }
         let collection = host.id("collection");
@@ -52,13 +52,13 @@ impl Host {
         host.put(
             item,
             BlockType::CollectionItem,
-            Slot { document: root, parent: collection, after: None },
+            InsertTarget { document: root, parent: collection, after: None },
         );
         let child = BlockId::from_bytes(0xF1_0000_u128.to_be_bytes());
         host.put(
             child,
             BlockType::Text,
-            Slot { document: root, parent: host.id("page"), after: None },
+            InsertTarget { document: root, parent: host.id("page"), after: None },
         );
         host.name("child", child);
         host
@@ -74,7 +74,7 @@ impl Host {
     }
 
     /// Blocks of every type, those included that have operations of their own.
-    fn put(&self, id: BlockId, block_type: BlockType, slot: Slot) {
+    fn put(&self, id: BlockId, block_type: BlockType, target: InsertTarget) {
         let stamp = Stamp { by: Author::NOBODY, ..Stamp::default() };
         let mut data = BlockData::new(BlockKind::empty(block_type));
         if block_type == BlockType::Table {
@@ -83,7 +83,7 @@ impl Host {
             block_type.as_str().clone_into(&mut data.markdown);
         }
         let block = BlockRecord { id, rev: 1, created: stamp.clone(), modified: stamp, data };
-        let edit = Edit::Insert { slot, forest: Forest::one(block) };
+        let edit = Edit::Insert { target, subtrees: Subtrees::one(block) };
         self.notes.space().apply(&Author::NOBODY, &[edit]).unwrap();
     }
 

@@ -68,7 +68,7 @@ impl Present {
 }
 
 impl IdSource for Present {
-    fn mint(&self, _: Timestamp) -> [u8; 16] {
+    fn new_id(&self, _: Timestamp) -> [u8; 16] {
         let (series, given) =
             (self.0.series.load(Ordering::Relaxed), self.0.given.fetch_add(1, Ordering::Relaxed));
         // Spread, as random IDs are; the lower half makes them unique. The first letter of the text

@@ -2,7 +2,7 @@
 
 use crate::small::{BLOCKS, Small};
 use leafbase::{
-    BlockId, BlockPatch, Connection, DeleteBlocks, Fetch, Filter, InsertBlocks, ItemUpdate,
+    BlockId, BlockPatch, Connection, DeleteBlocks, Fetch, InsertBlocks, ItemFilter, ItemUpdate,
     ListDocuments, ListTasks, MoveBlocks, Operator, Position, QueryItems, SearchBlocks,
     SearchDocuments, Sort, TaskScope, UpdateBlocks, UpdateItems,
 };
@@ -234,7 +234,7 @@ fn query(_: usize) -> Run {
     Box::new(move |_| {
         let query = QueryItems::of(collection).depth(0).limit(20);
         let query = query
-            .filtered(Filter::on("state", Operator::Equals, "open"))
+            .filtered(ItemFilter::on("state", Operator::Equals, "open"))
             .sorted(Sort::ascending("effort"));
         black_box(small.connection.query_items(query).expect("items"));
     })

@@ -31,7 +31,7 @@ impl Clock for Present {
 }
 
 impl IdSource for Present {
-    fn mint(&self, now: Timestamp) -> Id {
+    fn new_id(&self, now: Timestamp) -> Id {
         let number = self.0.fetch_add(1, Ordering::Relaxed) as u64;
         let mut id = [0; 16];
         id[..6].copy_from_slice(&now.as_millis().to_be_bytes()[2..]);

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use leafbase::{
-    Connection, CountItems, Filter, GroupValue, ItemCounts, Limits, Operator, PropertyType,
+    Connection, CountItems, GroupValue, ItemCounts, ItemFilter, Limits, Operator, PropertyType,
     QueryItems, Schema, Sort,
 };
 use serde_json::Value;
@@ -84,7 +84,7 @@ impl Query {
         request
     }
 
-    fn filter(&self, notes: &Connection, schema: &Schema) -> Result<Option<Filter>> {
+    fn filter(&self, notes: &Connection, schema: &Schema) -> Result<Option<ItemFilter>> {
         if let Some(json) = &self.json_filter {
             return Ok(Some(notes.space().read_json(json)?));
         }
@@ -93,7 +93,7 @@ impl Query {
             .iter()
             .map(|text| condition(schema, text))
             .collect::<Result<Vec<_>>>()?;
-        Ok((!conditions.is_empty()).then_some(Filter::And(conditions)))
+        Ok((!conditions.is_empty()).then_some(ItemFilter::And(conditions)))
     }
 }
 
@@ -117,7 +117,7 @@ fn whole(notes: &Connection, json: &str, collection: leafbase::BlockId) -> Resul
 const SIGNS: [&str; 8] = ["!=", "<=", ">=", "^=", "=", "<", ">", "~"];
 
 /// Reads a condition such as `pages<350`.
-fn condition(schema: &Schema, text: &str) -> Result<Filter> {
+fn condition(schema: &Schema, text: &str) -> Result<ItemFilter> {
     let at = |sign: &&'static str| text.find(*sign).map(|place| (place, *sign));
     // The first sign counts; of two at one place the longer one.
     let found = SIGNS
@@ -134,7 +134,7 @@ fn condition(schema: &Schema, text: &str) -> Result<Filter> {
         })?;
     let kind = kind_of(schema, key)?;
     if value.is_empty() && (sign == "=" || sign == "!=") {
-        return Ok(Filter::on(
+        return Ok(ItemFilter::on(
             key,
             if sign == "=" { Operator::IsEmpty } else { Operator::IsNotEmpty },
             true,
@@ -146,13 +146,13 @@ fn condition(schema: &Schema, text: &str) -> Result<Filter> {
     );
     if many && (sign == "=" || sign == "!=") {
         let values: Vec<_> = value.split(',').map(str::trim).collect();
-        let any = Filter::on(key, Operator::AnyOf, values);
+        let any = ItemFilter::on(key, Operator::AnyOf, values);
         return Ok(if sign == "=" { any } else { any.negated() });
     }
     let operator = operator(kind, sign).ok_or_else(|| {
         Fault::usage(format!("{key} is of the type {kind}, which {sign} does not compare"))
     })?;
-    Ok(Filter::on(key, operator, operand(kind, value)))
+    Ok(ItemFilter::on(key, operator, operand(kind, value)))
 }
 
 /// The type of a property; the title is a text.

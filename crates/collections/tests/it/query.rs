@@ -10,7 +10,7 @@ use leafbase_collections::{
     SORT_KEY_BYTES, TEXT_BYTES, Values, fold, index_keys, plan, sort_key,
 };
 use leafbase_model::{
-    BlockId, Day, Filter, Limits, Properties, PropertyKind, PropertyValue, Result, Schema,
+    BlockId, Day, ItemFilter, Limits, Properties, PropertyKind, PropertyValue, Result, Schema,
     SelectOption, Sort,
 };
 use proptest::prelude::*;
@@ -405,7 +405,7 @@ fn read(schema: &Schema, filter: Option<&Value>, sorts: &[Sort]) -> Result<Query
     let limits = Limits::default();
     let values =
         Values { today: "2026-03-01".parse().unwrap(), limits: &limits, new_options: true };
-    let filter: Option<Filter> =
+    let filter: Option<ItemFilter> =
         filter.map(|filter| serde_json::from_value(filter.clone()).unwrap());
     Query::new(schema, filter.as_ref(), sorts, values)
 }
@@ -744,7 +744,7 @@ fn what_does_not_fit_is_named() {
     ] {
         assert_eq!(read(&schema, Some(&filter), &sorts).unwrap_err().to_string(), message);
     }
-    let deep = (0..20_000).fold(Filter::And(vec![]), |filter, _| filter.negated());
+    let deep = (0..20_000).fold(ItemFilter::And(vec![]), |filter, _| filter.negated());
     let limits = Limits::default();
     let values =
         Values { today: "2026-03-01".parse().unwrap(), limits: &limits, new_options: false };

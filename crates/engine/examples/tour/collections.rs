@@ -5,9 +5,9 @@ use std::io::Write;
 
 use leafbase::{
     AddItems, BlockId, Connection, CountItems, CreateCollection, CreateDocuments, DocumentId,
-    Fetch, Filter, FolderId, GetItems, Item, ItemDraft, ItemUpdate, ItemValue, Operator, Position,
-    PropertyDraft, PropertyKind, QueryItems, RelatedItem, Relation, SchemaDraft, SelectOption,
-    Sort, UpdateItems,
+    Fetch, FolderId, GetItems, Item, ItemDraft, ItemFilter, ItemUpdate, ItemValue, Operator,
+    Position, PropertyDraft, PropertyKind, QueryItems, RelatedItem, Relation, SchemaDraft,
+    SelectOption, Sort, UpdateItems,
 };
 
 use crate::Result;
@@ -92,8 +92,8 @@ impl Library {
     }
 
     pub(crate) fn query(&self, out: &mut impl Write, notes: &Connection) -> Result<()> {
-        let unread = Filter::on("read", Operator::Equals, true).negated();
-        let filter = Filter::on("pages", Operator::LessThan, 350).and(unread);
+        let unread = ItemFilter::on("read", Operator::Equals, true).negated();
+        let filter = ItemFilter::on("pages", Operator::LessThan, 350).and(unread);
         let query = QueryItems::of(self.books)
             .filtered(filter)
             .sorted(Sort::descending("pages"))
@@ -165,8 +165,9 @@ fn one(item: BlockId) -> Vec<String> {
 
 /// The item of this title.
 fn item(notes: &Connection, collection: BlockId, title: &str) -> Result<Item> {
-    let query =
-        QueryItems::of(collection).filtered(Filter::on("title", Operator::Equals, title)).depth(0);
+    let query = QueryItems::of(collection)
+        .filtered(ItemFilter::on("title", Operator::Equals, title))
+        .depth(0);
     Ok(notes.query_items(query)?.items.pop().ok_or_else(|| format!("there is no \"{title}\""))?)
 }
 

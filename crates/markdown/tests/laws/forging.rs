@@ -2,7 +2,7 @@
 //! block more, of its type.
 
 use leafbase_model::{
-    BlockData, BlockDraft, BlockKind, Decorations, ListStyle, TaskInfo, TextLook, TextStyle,
+    BlockData, BlockDraft, BlockKind, Decorations, ListStyle, TaskInfo, TextFormat, TextStyle,
 };
 use proptest::prelude::*;
 
@@ -18,7 +18,7 @@ pub(crate) fn holds(
     list_style: ListStyle,
 ) -> Result<(), String> {
     let mut data = BlockData {
-        kind: BlockKind::Text(TextLook { style, ..TextLook::default() }),
+        kind: BlockKind::Text(TextFormat { style, ..TextFormat::default() }),
         list_style,
         task: (list_style == ListStyle::Task).then(TaskInfo::default),
         decorations: Decorations { callout: true, quote: true },

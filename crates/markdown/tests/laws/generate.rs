@@ -2,7 +2,7 @@
 
 use leafbase_model::{
     BlockData, BlockDraft, BlockKind, BlockLayout, CardLayout, CodeLanguage, Decorations,
-    LineStyle, ListStyle, MediaSize, MediaWidth, TaskInfo, TaskState, TextLook, TextStyle,
+    LineStyle, ListStyle, MediaSize, MediaWidth, TaskInfo, TaskState, TextFormat, TextStyle,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -173,14 +173,14 @@ fn decorations() -> impl Strategy<Value = Decorations> {
     ]
 }
 
-fn text_look() -> impl Strategy<Value = TextLook> {
-    (select(TextStyle::ALL), any::<bool>()).prop_map(|(style, large)| TextLook {
+fn text_look() -> impl Strategy<Value = TextFormat> {
+    (select(TextStyle::ALL), any::<bool>()).prop_map(|(style, large)| TextFormat {
         style,
         card_layout: match style {
             TextStyle::Card | TextStyle::Page if large => CardLayout::Large,
             _ => CardLayout::Regular,
         },
-        ..TextLook::default()
+        ..TextFormat::default()
     })
 }
 
@@ -255,7 +255,7 @@ fn page() -> impl Strategy<Value = BlockData> {
     let layout = prop_oneof![2 => Just(CardLayout::Regular), 1 => select(CardLayout::ALL)];
     (block(), select(TextStyle::ALL), layout, text()).prop_map(
         |(data, style, card_layout, markdown)| BlockData {
-            kind: BlockKind::Page(TextLook { style, card_layout, ..TextLook::default() }),
+            kind: BlockKind::Page(TextFormat { style, card_layout, ..TextFormat::default() }),
             markdown,
             ..data
         },

@@ -4,7 +4,7 @@
 //! What the dialect reads otherwise is left out: formulas, front matter, structure within HTML
 //! comments that go on over a blank line, tags of the dialect.
 
-use leafbase_model::{BlockDraft, BlockKind, ListStyle, TextLook};
+use leafbase_model::{BlockDraft, BlockKind, ListStyle, TextFormat};
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 use crate::dialect::parse;
@@ -19,7 +19,7 @@ fn found(blocks: &[BlockDraft]) -> Vec<String> {
                 found.push(format!("table {}", block.data.markdown.lines().count()))
             }
             BlockKind::Line { .. } => found.push("line".to_owned()),
-            BlockKind::Text(TextLook { style, .. }) if style.as_str().starts_with('h') => {
+            BlockKind::Text(TextFormat { style, .. }) if style.as_str().starts_with('h') => {
                 found.push(style.to_string())
             }
             _ => {}

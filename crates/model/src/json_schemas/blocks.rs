@@ -109,7 +109,7 @@ shapes! {
         .may::<Author>("lastModifiedBy", "Who changed it last.")
         .may::<Vec<Comment>>("comments", "Oldest first.")
         .open();
-    Block, "A block with what is below it. Fields at their default are left out. An item's title stands under the content key of its collection." => |shape| shape
+    Block, "A block with what is below it. BlockFields at their default are left out. An item's title stands under the content key of its collection." => |shape| shape
         .must::<BlockId>("id", "Its ID.")
         .must::<BlockType>("type", "What it is.")
         .common()

@@ -8,10 +8,10 @@ use serde_json::{Map, Value, json};
 use super::{Depth, Shape, shapes};
 use crate::{
     AddItems, BlockDraft, BlockId, Color, ContentProperty, ContentPropertyDraft, CountItems,
-    CreateCollection, DeleteItems, Direction, DocumentFilterMode, DocumentId, Filter, GetItems,
-    GetSchema, ItemDraft, ItemUpdate, ListCollections, Operator, Position, Property, PropertyDraft,
-    PropertyType, QueryItems, ReplaceSchema, SchemaDraft, SchemaFormat, SelectOption, Sort,
-    UpdateItems,
+    CreateCollection, DeleteItems, Direction, DocumentFilterMode, DocumentId, GetItems, GetSchema,
+    ItemDraft, ItemFilter, ItemUpdate, ListCollections, Operator, Position, Property,
+    PropertyDraft, PropertyType, QueryItems, ReplaceSchema, SchemaDraft, SchemaFormat,
+    SelectOption, Sort, UpdateItems,
 };
 
 /// Values by key: what they may be, the schema of the collection says.
@@ -82,9 +82,9 @@ impl Shape<'_> {
     }
 }
 
-impl JsonSchema for Filter {
+impl JsonSchema for ItemFilter {
     fn schema_name() -> Cow<'static, str> {
-        "Filter".into()
+        "ItemFilter".into()
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
@@ -187,14 +187,14 @@ shapes! {
         .closed();
     QueryItems, "Finds items of a collection." => |shape| shape
         .collection()
-        .may::<Filter>("filter", "Which; all if it is left out.")
+        .may::<ItemFilter>("filter", "Which; all if it is left out.")
         .some::<Sort>("sort", "By the first of these, then by the next, in the end by ID.")
         .may::<Depth>("maxDepth", "How many levels of their pages: -1 for all, 0 for the properties alone.")
         .paging()
         .closed();
     CountItems, "Counts items of a collection." => |shape| shape
         .collection()
-        .may::<Filter>("filter", "Which; all if it is left out.")
+        .may::<ItemFilter>("filter", "Which; all if it is left out.")
         .may::<String>("groupBy", "The key of a property whose values are counted one by one.")
         .closed();
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::blocks::max_depth;
 use super::{Paging, given};
 use crate::json::{FromJson, Object, deserialize_through_json, one_or_many, wire_enum, wrong_type};
-use crate::position::{Edge, Position, Target};
+use crate::position::{Edge, Position, PositionTarget};
 use crate::{BlockDraft, BlockId, DocumentId, Error, Result, SchemaDraft};
 
 wire_enum! {
@@ -94,7 +94,7 @@ impl FromJson for CreateCollection {
         object.finish()?;
         Ok(Self {
             schema,
-            position: position.unwrap_or(Position::Within(Edge::End, Target::Unnamed)),
+            position: position.unwrap_or(Position::Within(Edge::End, PositionTarget::Unnamed)),
         })
     }
 }

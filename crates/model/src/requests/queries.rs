@@ -68,30 +68,30 @@ pub struct Condition {
 /// empty `and` lets all through, an empty `or` none.
 ///
 /// ```
-/// use leafbase_model::{Condition, Filter, Operator};
-/// let filter: Filter = serde_json::from_str(
+/// use leafbase_model::{Condition, ItemFilter, Operator};
+/// let filter: ItemFilter = serde_json::from_str(
 ///     r#"{"and": [{"property": "due", "before": "today"}, {"not": {"property": "state", "anyOf": ["done"]}}]}"#,
 /// )?;
-/// let late = Filter::on("due", Operator::Before, "today");
-/// assert_eq!(filter, late.and(Filter::on("state", Operator::AnyOf, vec!["done"]).negated()));
+/// let late = ItemFilter::on("due", Operator::Before, "today");
+/// assert_eq!(filter, late.and(ItemFilter::on("state", Operator::AnyOf, vec!["done"]).negated()));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 ///
 /// However deep it nests, it is cloned, compared and dropped without recursion. Only printing and
 /// serializing recurse through it.
 #[derive(Debug)]
-pub enum Filter {
+pub enum ItemFilter {
     /// What meets this condition.
     Condition(Condition),
     /// What passes all of these.
-    And(Vec<Filter>),
+    And(Vec<ItemFilter>),
     /// What passes any of these.
-    Or(Vec<Filter>),
+    Or(Vec<ItemFilter>),
     /// What does not pass this.
-    Not(Box<Filter>),
+    Not(Box<ItemFilter>),
 }
 
-impl Filter {
+impl ItemFilter {
     /// What meets this condition.
     pub fn on(property: impl Into<String>, operator: Operator, operand: impl Into<Value>) -> Self {
         Self::Condition(Condition { property: property.into(), operator, operand: operand.into() })
@@ -145,7 +145,7 @@ impl Filter {
     }
 }
 
-impl Nested for Filter {
+impl Nested for ItemFilter {
     fn below(&self) -> &[Self] {
         match self {
             Self::Condition(_) => &[],
@@ -184,7 +184,7 @@ impl Nested for Filter {
     }
 }
 
-without_recursion!(Filter);
+without_recursion!(ItemFilter);
 
 impl Condition {
     fn read(mut object: Object) -> Result<Self> {
@@ -202,7 +202,7 @@ impl Condition {
     }
 }
 
-impl FromJson for Filter {
+impl FromJson for ItemFilter {
     fn from_json(value: Value) -> Result<Self> {
         Self::read(value, 0)
     }
@@ -214,7 +214,7 @@ impl FromJson for Value {
     }
 }
 
-impl Serialize for Filter {
+impl Serialize for ItemFilter {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         match self {
@@ -292,9 +292,9 @@ impl Serialize for Sort {
 /// "maxDepth": 0, "limit": 20, "cursor": ".."}`.
 ///
 /// ```
-/// use leafbase_model::{BlockId, Filter, Operator, QueryItems, Sort};
+/// use leafbase_model::{BlockId, ItemFilter, Operator, QueryItems, Sort};
 /// # let books = BlockId::NIL;
-/// let short = Filter::on("pages", Operator::LessThan, 350);
+/// let short = ItemFilter::on("pages", Operator::LessThan, 350);
 /// let request = QueryItems::of(books).filtered(short).sorted(Sort::descending("pages")).depth(0).limit(20);
 /// let json = serde_json::json!({
 ///     "collectionId": books,
@@ -311,7 +311,7 @@ pub struct QueryItems {
     /// The collection.
     pub collection_id: BlockId,
     /// Which; none for all.
-    pub filter: Option<Filter>,
+    pub filter: Option<ItemFilter>,
     /// In which order: by the first of these, then by the next, in the end by ID.
     pub sort: Vec<Sort>,
     /// How many levels of their pages: none for all, 0 for the properties alone.
@@ -333,7 +333,7 @@ impl QueryItems {
     }
 
     /// Those that pass this.
-    pub fn filtered(mut self, filter: Filter) -> Self {
+    pub fn filtered(mut self, filter: ItemFilter) -> Self {
         self.filter = Some(filter);
         self
     }
@@ -402,7 +402,7 @@ pub struct CountItems {
     /// The collection.
     pub collection_id: BlockId,
     /// Which; none for all.
-    pub filter: Option<Filter>,
+    pub filter: Option<ItemFilter>,
     /// The key of a property whose values are counted one by one.
     pub group_by: Option<String>,
 }
@@ -414,7 +414,7 @@ impl CountItems {
     }
 
     /// Those that pass this.
-    pub fn filtered(mut self, filter: Filter) -> Self {
+    pub fn filtered(mut self, filter: ItemFilter) -> Self {
         self.filter = Some(filter);
         self
     }
@@ -449,4 +449,4 @@ impl Serialize for CountItems {
     }
 }
 
-deserialize_through_json!(Filter, Sort, QueryItems, CountItems);
+deserialize_through_json!(ItemFilter, Sort, QueryItems, CountItems);

@@ -229,3 +229,30 @@ fn types_say_what_they_may() {
     }
     assert_eq!((BlockType::ALL.len(), CodeLanguage::ALL.len()), (13, 39));
 }
+
+#[test]
+fn texts_are_listed_alike_for_reading_and_for_editing() {
+    use leafbase_model::{Properties, PropertyValue, TextRole};
+    for block_type in BlockType::ALL {
+        let mut kind = BlockKind::empty(*block_type);
+        if let BlockKind::CollectionItem { properties } = &mut kind {
+            *properties = Properties::from_iter([
+                ("amount".to_owned(), PropertyValue::Number(1.0)),
+                ("name".to_owned(), PropertyValue::Text("n".into())),
+                ("tags".to_owned(), PropertyValue::Options(vec!["a".into(), "b".into()])),
+            ]);
+        }
+        let mut data = BlockData::new(kind);
+        let roles: Vec<_> = data.texts().map(|(role, _)| role).collect();
+        assert_eq!(roles.first(), Some(&TextRole::Markdown));
+        for (number, (role, text)) in data.texts_mut().enumerate() {
+            assert_eq!(Some(&role), roles.get(number));
+            *text = format!("{role:?} {number}");
+        }
+        let edited: Vec<_> =
+            roles.iter().enumerate().map(|(number, role)| format!("{role:?} {number}")).collect();
+        assert_eq!(data.texts().map(|(_, text)| text).collect::<Vec<_>>(), edited);
+        assert_eq!(data.url().map(|(role, _)| role), roles.iter().copied().find(|r| r.is_url()));
+        assert_eq!(data.url_mut().is_some(), data.url().is_some());
+    }
+}

@@ -3,8 +3,8 @@
 use leafbase_model::json::FromJson;
 use leafbase_model::{
     AddItems, Block, BlockData, Collection, CollectionSchema, Content, ContentProperty, CountItems,
-    CreateCollection, DeleteItems, DocumentFilterMode, DocumentId, Filter, GetItems, GetSchema,
-    GroupValue, Item, ItemCounts, ItemDraft, ItemGroup, ItemUpdate, ItemValue, ItemValues,
+    CreateCollection, DeleteItems, DocumentFilterMode, DocumentId, GetItems, GetSchema, GroupValue,
+    Item, ItemCounts, ItemDraft, ItemFilter, ItemGroup, ItemUpdate, ItemValue, ItemValues,
     ListCollections, Operator, Position, Properties, PropertyDraft, PropertyKind, PropertyValue,
     QueryItems, RelatedItem, ReplaceSchema, Schema, SchemaDraft, SchemaFormat, SchemaReply, Sort,
     UpdateItems,
@@ -70,7 +70,7 @@ fn requests_are_read_as_they_are_written() {
         json!({"collectionId": C, "itemsToUpdate": [{"id": A, "title": "Mop", "properties": {"due": null}}]}),
     );
     both(&DeleteItems::new(id(7), [id(10)]), json!({"collectionId": C, "idsToDelete": [A]}));
-    let filter = Filter::on("due", Operator::OnOrBefore, "today").or(Filter::on(
+    let filter = ItemFilter::on("due", Operator::OnOrBefore, "today").or(ItemFilter::on(
         "due",
         Operator::IsEmpty,
         true,

@@ -2,8 +2,8 @@
 //! a stack.
 
 use leafbase_model::{
-    BlockData, BlockDraft, Error, ErrorKind, Filter, FolderDraft, InsertBlocks, Limits, Operator,
-    QueryItems, json,
+    BlockData, BlockDraft, Error, ErrorKind, FolderDraft, InsertBlocks, ItemFilter, Limits,
+    Operator, QueryItems, json,
 };
 
 fn nested_pages(levels: usize) -> String {
@@ -62,7 +62,7 @@ fn a_million_levels_are_handled_on_a_small_stack() {
         let page = |text: &str| BlockDraft::new(BlockData::page(text));
         handled(|| page("x"), |inner, _| page("p").with_content(vec![inner]));
         handled(|| FolderDraft::new("x"), |inner, _| FolderDraft::new("f").with_folders([inner]));
-        let condition = || Filter::on("due", Operator::Before, "today");
+        let condition = || ItemFilter::on("due", Operator::Before, "today");
         handled(condition, |inner, level| match level % 3 {
             0 => inner.negated(),
             1 => inner.and(condition()),
@@ -88,14 +88,14 @@ fn trees_are_equal_if_all_in_them_is() {
         page(vec![text("a"), text("b")]),
         page(vec![page(vec![text("a")])]),
     ];
-    let on = |name: &str| Filter::on(name, Operator::IsEmpty, true);
+    let on = |name: &str| ItemFilter::on(name, Operator::IsEmpty, true);
     let filters = [
         on("a"),
         on("b"),
         on("a").negated(),
         on("a").negated().negated(),
-        Filter::And(vec![]),
-        Filter::Or(vec![]),
+        ItemFilter::And(vec![]),
+        ItemFilter::Or(vec![]),
         on("a").and(on("b")),
         on("b").and(on("a")),
         on("a").or(on("b")),

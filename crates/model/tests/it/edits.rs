@@ -2,8 +2,8 @@
 
 use leafbase_model::{
     AssetId, AssetRecord, BlockData, BlockRecord, Change, Comment, CommentId, ContentProperty,
-    DocumentId, DocumentRecord, Edit, FolderId, FolderRecord, Forest, Location, Node, Property,
-    Relation, Schema, Slot, Stamp, Timestamp,
+    DocumentId, DocumentRecord, Edit, FolderId, FolderRecord, InsertTarget, Location, Property,
+    Relation, Schema, Stamp, SubtreeNode, Subtrees, Timestamp,
 };
 
 use crate::support::{anna, day, id, instant};
@@ -19,17 +19,17 @@ fn record(number: u8) -> BlockRecord {
     }
 }
 
-fn forest(depths: &[u16]) -> Forest {
+fn subtrees(depths: &[u16]) -> Subtrees {
     let nodes = depths
         .iter()
         .zip(1_u8..)
-        .map(|(depth, number)| Node { depth: *depth, block: record(number) });
-    Forest(nodes.collect())
+        .map(|(depth, number)| SubtreeNode { depth: *depth, block: record(number) });
+    Subtrees(nodes.collect())
 }
 
 fn every_edit() -> Vec<Edit> {
     let document = DocumentId::of_root(id(9));
-    let slot = |after| Slot { document, parent: id(9), after };
+    let target = |after| InsertTarget { document, parent: id(9), after };
     let kept = |location| DocumentRecord {
         id: document,
         location,
@@ -52,12 +52,12 @@ fn every_edit() -> Vec<Edit> {
         created: Stamp { at: instant("2026-03-01T09:30:00.000Z"), by: anna() },
     };
     vec![
-        Edit::Insert { slot: slot(None), forest: forest(&[0, 1]) },
-        Edit::Remove { slot: slot(Some(id(1))), forest: forest(&[0]) },
+        Edit::Insert { target: target(None), subtrees: subtrees(&[0, 1]) },
+        Edit::Remove { target: target(Some(id(1))), subtrees: subtrees(&[0]) },
         Edit::Update { document, before: Box::new(record(1)), after: Box::new(record(2)) },
-        Edit::Move { block: id(1), from: slot(None), to: slot(Some(id(2))) },
-        Edit::CreateDocument { record: kept(Location::Unsorted), forest: forest(&[0]) },
-        Edit::EraseDocument { record: kept(Location::Trash), forest: forest(&[0]) },
+        Edit::Move { block: id(1), from: target(None), to: target(Some(id(2))) },
+        Edit::CreateDocument { record: kept(Location::Unsorted), subtrees: subtrees(&[0]) },
+        Edit::EraseDocument { record: kept(Location::Trash), subtrees: subtrees(&[0]) },
         Edit::UpdateDocument { before: kept(Location::Unsorted), after: kept(Location::Trash) },
         Edit::CreateFolder(folder("a")),
         Edit::RemoveFolder(folder("b")),
@@ -137,8 +137,9 @@ fn a_change_is_undone_from_its_end() {
 
 #[test]
 fn a_forest_knows_parents_and_height() {
-    let forest = forest(&[0, 1, 2, 1, 0, 1]);
-    let parents: Vec<_> = forest.with_parents().map(|(parent, block)| (parent, block.id)).collect();
+    let subtrees = subtrees(&[0, 1, 2, 1, 0, 1]);
+    let parents: Vec<_> =
+        subtrees.with_parents().map(|(parent, block)| (parent, block.id)).collect();
     let [one, two, three, four, five, six] = [1, 2, 3, 4, 5, 6].map(id);
     assert_eq!(
         parents,
@@ -152,7 +153,7 @@ fn a_forest_knows_parents_and_height() {
         ]
     );
     assert_eq!(
-        (forest.height(), Forest::default().height(), Forest::one(record(1)).height()),
+        (subtrees.height(), Subtrees::default().height(), Subtrees::one(record(1)).height()),
         (2, 0, 0)
     );
 }

@@ -1,7 +1,7 @@
 //! Positions: every valid form is read and written, every other one refused.
 
 use leafbase_model::{
-    DayRef, DocumentId, Edge, ErrorKind, InsertBlocks, Limits, Position, Side, Target, json,
+    DayRef, DocumentId, Edge, ErrorKind, InsertBlocks, Limits, Position, PositionTarget, Side, json,
 };
 
 use crate::support::{day, id};
@@ -14,8 +14,9 @@ fn read(position: &str) -> leafbase_model::Result<Position> {
 #[test]
 fn valid_forms() {
     let (start, end) = (Edge::Start, Edge::End);
-    let (today, date) = (Target::Day(DayRef::Today), Target::Day(DayRef::Date(day("2026-03-01"))));
-    let page = Target::Page(id(1));
+    let (today, date) =
+        (PositionTarget::Day(DayRef::Today), PositionTarget::Day(DayRef::Date(day("2026-03-01"))));
+    let page = PositionTarget::Page(id(1));
     for (text, position, canonical) in [
         (r#"{"position":"start","pageId":"ID1"}"#, Position::Within(start, page), true),
         (r#"{"position":"end","pageId":"ID1"}"#, Position::Within(end, page), true),
@@ -27,9 +28,9 @@ fn valid_forms() {
         (r#"{"date":"today"}"#, Position::Within(end, today), false),
         (r#"{"position":"before","siblingId":"ID1"}"#, Position::Beside(Side::Before, id(1)), true),
         (r#"{"position":"after","siblingId":"ID1"}"#, Position::Beside(Side::After, id(1)), true),
-        (r#"{"position":"start"}"#, Position::Within(start, Target::Unnamed), true),
-        (r#"{"position":"end"}"#, Position::Within(end, Target::Unnamed), true),
-        ("{}", Position::Within(end, Target::Unnamed), false),
+        (r#"{"position":"start"}"#, Position::Within(start, PositionTarget::Unnamed), true),
+        (r#"{"position":"end"}"#, Position::Within(end, PositionTarget::Unnamed), true),
+        ("{}", Position::Within(end, PositionTarget::Unnamed), false),
     ] {
         assert_eq!(read(text).unwrap(), position, "{text}");
         let written = serde_json::to_string(&position).unwrap();
@@ -134,7 +135,7 @@ fn a_malformed_id_is_one_that_nothing_bears() {
 #[test]
 fn a_request_without_a_position_names_no_target() {
     let request: InsertBlocks = serde_json::from_str(r#"{"markdown":"x"}"#).unwrap();
-    assert_eq!(request.position, Position::Within(Edge::End, Target::Unnamed));
+    assert_eq!(request.position, Position::Within(Edge::End, PositionTarget::Unnamed));
     let error = json::from_str::<InsertBlocks>(
         r#"{"markdown":"x","position":{"position":"up"}}"#,
         &Limits::default(),

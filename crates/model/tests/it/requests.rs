@@ -2,7 +2,7 @@
 
 use leafbase_model::{
     BlockData, BlockDraft, BlockId, BlockPatch, DayRef, DeleteBlocks, Edge, Fetch, FetchFrom,
-    InsertBlocks, Items, MoveBlocks, Position, Target, UpdateBlocks,
+    InsertBlocks, Items, MoveBlocks, Position, PositionTarget, UpdateBlocks,
 };
 use serde::de::DeserializeOwned;
 
@@ -58,7 +58,7 @@ fn insert() {
         ),
         (
             r#"{"blocks":[]}"#,
-            InsertBlocks::blocks(vec![], Position::Within(Edge::End, Target::Unnamed)),
+            InsertBlocks::blocks(vec![], Position::Within(Edge::End, PositionTarget::Unnamed)),
         ),
         (
             r#"{"markdown":"- milk","position":{"position":"after","siblingId":"ID2"}}"#,
@@ -97,7 +97,7 @@ fn update_delete_and_move() {
         assert_eq!(read::<DeleteBlocks>(text).unwrap().block_ids, ids, "{text}");
     }
     let moved = r#"{"blockIds":"ID1","position":{"position":"start","date":"tomorrow"}}"#;
-    let position = Position::Within(Edge::Start, Target::Day(DayRef::Tomorrow));
+    let position = Position::Within(Edge::Start, PositionTarget::Day(DayRef::Tomorrow));
     assert_eq!(read::<MoveBlocks>(moved).unwrap(), MoveBlocks { block_ids: vec![id(1)], position });
     for (result, message) in [
         (read::<UpdateBlocks>("{}").map(drop), "blocks: is missing"),

@@ -3,8 +3,8 @@
 use leafbase_model::{
     Author, Block, BlockData, BlockDraft, BlockId, BlockKind, BlockLayout, BlockType, CardLayout,
     CodeLanguage, Color, Content, Day, Decorations, Font, LineStyle, ListStyle, MediaSize,
-    MediaWidth, Properties, PropertyValue, TaskInfo, TaskState, TextAlignment, TextLook, TextStyle,
-    Timestamp,
+    MediaWidth, Properties, PropertyValue, TaskInfo, TaskState, TextAlignment, TextFormat,
+    TextStyle, Timestamp,
 };
 use proptest::prelude::*;
 
@@ -32,7 +32,7 @@ pub(crate) fn block(data: BlockData) -> Block {
 
 /// A block of this type with no field at its default.
 pub(crate) fn full(block_type: BlockType) -> BlockData {
-    let look = TextLook {
+    let look = TextFormat {
         style: TextStyle::Card,
         alignment: TextAlignment::Center,
         font: Font::Serif,
@@ -105,14 +105,14 @@ fn one_of<T: Copy + std::fmt::Debug + 'static>(values: &'static [T]) -> impl Str
     proptest::sample::select(values)
 }
 
-fn look() -> impl Strategy<Value = TextLook> {
+fn look() -> impl Strategy<Value = TextFormat> {
     let parts = (
         one_of(TextStyle::ALL),
         one_of(TextAlignment::ALL),
         one_of(Font::ALL),
         one_of(CardLayout::ALL),
     );
-    parts.prop_map(|(style, alignment, font, card_layout)| TextLook {
+    parts.prop_map(|(style, alignment, font, card_layout)| TextFormat {
         style,
         alignment,
         font,

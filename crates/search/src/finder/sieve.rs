@@ -1,6 +1,6 @@
 //! Where words may begin in bytes among which texts lie: so most texts need not be read at all.
 
-use crate::pattern::row::{LONGEST, Row, Set};
+use leafbase_pattern::row::{LONGEST, Row, Set};
 
 /// With more beginnings nothing is won.
 const ROWS: usize = 8;

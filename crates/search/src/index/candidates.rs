@@ -7,7 +7,7 @@ use super::error::IndexFailure;
 use super::overlay::{CurrentDocuments, SearchOverlay};
 use super::snapshot::IndexSnapshot;
 use super::trigram_plugin::TrigramFile;
-use crate::pattern::Required;
+use leafbase_pattern::Required;
 use crate::trigrams::{VARIES_ID, trigram_id};
 
 /// Posting lists that are decoded before they are intersected. Bounds the memory of a pattern with

@@ -3,9 +3,8 @@
 use std::collections::HashSet;
 
 use leafbase_model::{ErrorKind, Location, Result};
-use leafbase_search::{
-    Index, LONGEST_TERM, MOST_TERMS, Maker, Pattern, Scope, SearchDocument, Terms,
-};
+use leafbase_pattern::Pattern;
+use leafbase_search::{Index, LONGEST_TERM, MOST_TERMS, Maker, Scope, SearchDocument, Terms};
 
 use crate::made::{OWNER, at, attributes, document, id, numbers, search, search_with, update};
 

@@ -1,4 +1,4 @@
-//! What search finds: by words, by what a pattern needs, in an index and beside it, on whole and on
+//! What search finds: by words, in an index and beside it, on whole and on
 //! damaged disks.
 #![allow(
     clippy::expect_used,
@@ -11,9 +11,7 @@
 mod damage;
 mod finding;
 mod hits;
-mod hostile;
 mod made;
 mod masks;
-mod matches;
 mod random;
 mod words;

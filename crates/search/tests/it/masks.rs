@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
 use leafbase_model::DocumentId;
-use leafbase_search::{Index, Pattern, Scope};
+use leafbase_pattern::Pattern;
+use leafbase_search::{Index, Scope};
 use proptest::prelude::*;
 
 use crate::made::{OWNER, document, id, update};

@@ -4,7 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use leafbase_model::Location;
-use leafbase_search::{Attributes, Hit, Index, Pattern, Scope, SearchDocument, Terms};
+use leafbase_pattern::Pattern;
+use leafbase_search::{Attributes, Hit, Index, Scope, SearchDocument, Terms};
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseResult, TestRunner};
 

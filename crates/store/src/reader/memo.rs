@@ -8,9 +8,9 @@ use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use leafbase_model::{BlockId, DocumentId, IdMap, Result};
+use leafbase_model::{BlockId, BlockLocation, DocumentId, IdMap, Result};
 
-use super::{Standing, VisitFound, counted_document, place_of};
+use super::{VisitFound, counted_document, place_of};
 use crate::keyspaces;
 use crate::kv::{KeyRange, Read};
 use crate::records;
@@ -59,12 +59,15 @@ impl Memo {
     }
 
     /// Where `block` stands, if it exists.
-    pub(super) fn standing(&self, source: &dyn Read, block: BlockId) -> Result<Option<Standing>> {
-        let of = |place: &Place| Standing::of(place.document, place.parent);
+    pub(super) fn standing(
+        &self,
+        source: &dyn Read,
+        block: BlockId,
+    ) -> Result<Option<BlockLocation>> {
         if let Some(place) = self.places.borrow().get(&block) {
-            return Ok(Some(of(place)));
+            return Ok(Some(place.location()));
         }
-        Ok(self.place(source, block)?.as_ref().map(of))
+        Ok(self.place(source, block)?.as_ref().map(Place::location))
     }
 
     /// Reads the places of those of `blocks` that lie side by side: a step of a scan costs a

@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 use std::ops::{ControlFlow, Range};
 
-use leafbase_model::{BlockId, BlockRecord, BlockType, DocumentId, Error, Forest, Node, Result};
+use leafbase_model::{
+    BlockId, BlockRecord, BlockType, DocumentId, Error, Result, SubtreeNode, Subtrees,
+};
 
 use super::{Reader, counted_document};
 use crate::keyspaces;
@@ -215,8 +217,8 @@ impl<'m, M: Making> Gathered<'m, M> {
     }
 }
 
-fn forest(ordered: Ordered<BlockRecord>) -> Forest {
-    Forest(ordered.into_iter().map(|(depth, block)| Node { depth, block }).collect())
+fn subtrees(ordered: Ordered<BlockRecord>) -> Subtrees {
+    Subtrees(ordered.into_iter().map(|(depth, block)| SubtreeNode { depth, block }).collect())
 }
 
 impl Reader<'_> {
@@ -229,7 +231,7 @@ impl Reader<'_> {
     /// # Errors
     /// As [`Self::locate`]; [`leafbase_model::ErrorKind::Corrupted`] also if a whole document lacks
     /// blocks.
-    pub fn subtree(&self, block: BlockId, max_depth: Option<usize>) -> Result<Forest> {
+    pub fn subtree(&self, block: BlockId, max_depth: Option<usize>) -> Result<Subtrees> {
         self.tree(block, Extent { levels: max_depth.unwrap_or(usize::MAX), with_items: true })
     }
 
@@ -241,7 +243,7 @@ impl Reader<'_> {
         &self,
         block: BlockId,
         max_depth: Option<usize>,
-    ) -> Result<Forest> {
+    ) -> Result<Subtrees> {
         self.tree(block, Extent { levels: max_depth.unwrap_or(usize::MAX), with_items: false })
     }
 
@@ -250,7 +252,7 @@ impl Reader<'_> {
     ///
     /// # Errors
     /// As [`Self::subtree`].
-    pub fn subtrees(&self, blocks: &[BlockId]) -> Result<Forest> {
+    pub fn subtrees(&self, blocks: &[BlockId]) -> Result<Subtrees> {
         let (mut nodes, mut authors) = (Vec::with_capacity(blocks.len()), Authors::default());
         for block in blocks {
             let Some(place) = self.place(*block)? else { continue };
@@ -260,16 +262,16 @@ impl Reader<'_> {
             }
             let top = self.top(&place, *block, &mut authors)?;
             if self.is_bottom(place.document, &top, Extent::ALL)? {
-                nodes.push(Node { depth: 0, block: top });
+                nodes.push(SubtreeNode { depth: 0, block: top });
             } else {
-                nodes.append(&mut forest(self.below(&place, top, Extent::ALL, &mut authors)?).0);
+                nodes.append(&mut subtrees(self.below(&place, top, Extent::ALL, &mut authors)?).0);
             }
         }
-        Ok(Forest(nodes))
+        Ok(Subtrees(nodes))
     }
 
-    fn tree(&self, block: BlockId, extent: Extent) -> Result<Forest> {
-        let Some(place) = self.place(block)? else { return Ok(Forest::default()) };
+    fn tree(&self, block: BlockId, extent: Extent) -> Result<Subtrees> {
+        let Some(place) = self.place(block)? else { return Ok(Subtrees::default()) };
         let mut authors = Authors::default();
         let is_whole = place.parent.is_nil() && extent.levels == usize::MAX;
         if is_whole && (extent.with_items || !self.has_collections(place.document)?) {
@@ -278,10 +280,10 @@ impl Reader<'_> {
             if extent.with_items
                 || !whole.iter().any(|(_, block)| block.block_type() == BlockType::Collection)
             {
-                return Ok(forest(whole));
+                return Ok(subtrees(whole));
             }
         }
-        self.part(&place, block, extent, &mut authors).map(forest)
+        self.part(&place, block, extent, &mut authors).map(subtrees)
     }
 
     /// `block` and all below it in reading order, as `making` makes them; empty if it does not

@@ -2,7 +2,7 @@
 
 use leafbase_model::{
     Author, BlockData, BlockId, BlockKind, BlockRecord, BlockType, Color, Day, Decorations,
-    ListStyle, Properties, PropertyValue, Stamp, TaskInfo, TextLook, Timestamp,
+    ListStyle, Properties, PropertyValue, Stamp, TaskInfo, TextFormat, Timestamp,
 };
 
 use crate::msgpack::{
@@ -71,7 +71,7 @@ pub(super) fn put_day(pack: &mut Pack<'_>, day: Option<Day>) {
 /// The fields of `kind`, as an array of their own unless all are at their defaults.
 fn put_kind(pack: &mut Pack<'_>, kind: &BlockKind) {
     let is_default = match kind {
-        BlockKind::Text(look) | BlockKind::Page(look) => *look == TextLook::default(),
+        BlockKind::Text(look) | BlockKind::Page(look) => *look == TextFormat::default(),
         BlockKind::CollectionItem { properties } => properties.is_empty(),
         BlockKind::Table | BlockKind::Collection => true,
         _ => false,
@@ -296,8 +296,8 @@ fn read_kind_fields(fields: &mut Fields<'_, '_>, block_type: BlockType) -> Unpac
     })
 }
 
-fn read_look(fields: &mut Fields<'_, '_>) -> Unpacked<TextLook> {
-    Ok(TextLook {
+fn read_look(fields: &mut Fields<'_, '_>) -> Unpacked<TextFormat> {
+    Ok(TextFormat {
         style: fields.code()?,
         alignment: fields.code()?,
         font: fields.code()?,

@@ -4,7 +4,8 @@
 
 use leafbase_model::{
     AssetId, AssetRecord, Author, BlockId, BlockRecord, Change, Comment, CommentId, DocumentId,
-    DocumentRecord, Edit, FolderId, FolderRecord, Forest, Node, Schema, Slot, Stamp,
+    DocumentRecord, Edit, FolderId, FolderRecord, InsertTarget, Schema, Stamp, SubtreeNode,
+    Subtrees,
 };
 
 use super::block::{self, Authors};
@@ -30,7 +31,7 @@ const ERASE_ASSET: u64 = 14;
 const SET_SCHEMA: u64 = 15;
 const SET_SCHEMA_QUIETLY: u64 = 16;
 
-/// The blocks of a forest as bytes, one after the other.
+/// The blocks of inserted or removed subtrees as bytes, one after the other.
 #[derive(Debug, Default)]
 pub(crate) struct Encoded {
     bytes: Vec<u8>,
@@ -38,12 +39,12 @@ pub(crate) struct Encoded {
 }
 
 impl Encoded {
-    pub(crate) fn of(forest: &Forest) -> Self {
+    pub(crate) fn of(subtrees: &Subtrees) -> Self {
         let (blocks, texts) =
-            (forest.0.len(), forest.0.iter().map(|node| node.block.data.markdown.len()));
+            (subtrees.0.len(), subtrees.0.iter().map(|node| node.block.data.markdown.len()));
         let bytes = Vec::with_capacity(texts.sum::<usize>() + 64 * blocks);
         let mut encoded = Self { bytes, ends: Vec::with_capacity(blocks) };
-        for node in &forest.0 {
+        for node in &subtrees.0 {
             block::put(&mut encoded.bytes, &node.block);
             encoded.ends.push(encoded.bytes.len());
         }
@@ -95,16 +96,16 @@ impl Log {
         &mut self.bytes
     }
 
-    pub(crate) fn insert(&mut self, slot: &Slot, forest: &Forest, encoded: &Encoded) {
+    pub(crate) fn insert(&mut self, target: &InsertTarget, subtrees: &Subtrees, encoded: &Encoded) {
         let out = self.begin(INSERT, 2);
-        put_slot(out, slot);
-        put_forest(out, forest, encoded);
+        put_slot(out, target);
+        put_forest(out, subtrees, encoded);
     }
 
-    pub(crate) fn remove(&mut self, slot: &Slot, forest: &Forest, encoded: &Encoded) {
+    pub(crate) fn remove(&mut self, target: &InsertTarget, subtrees: &Subtrees, encoded: &Encoded) {
         let out = self.begin(REMOVE, 2);
-        put_slot(out, slot);
-        put_forest(out, forest, encoded);
+        put_slot(out, target);
+        put_forest(out, subtrees, encoded);
     }
 
     pub(crate) fn update(
@@ -121,7 +122,7 @@ impl Log {
         put_bin(out, after);
     }
 
-    pub(crate) fn relocate(&mut self, block: BlockId, from: &Slot, to: &Slot) {
+    pub(crate) fn relocate(&mut self, block: BlockId, from: &InsertTarget, to: &InsertTarget) {
         let out = self.begin(MOVE, 3);
         put_bin(out, block.as_bytes());
         put_slot(out, from);
@@ -131,23 +132,23 @@ impl Log {
     pub(crate) fn create_document(
         &mut self,
         record: &DocumentRecord,
-        forest: &Forest,
+        subtrees: &Subtrees,
         encoded: &Encoded,
     ) {
         let out = self.begin(CREATE_DOCUMENT, 3);
         put_document(out, record);
-        put_forest(out, forest, encoded);
+        put_forest(out, subtrees, encoded);
     }
 
     pub(crate) fn erase_document(
         &mut self,
         record: &DocumentRecord,
-        forest: &Forest,
+        subtrees: &Subtrees,
         encoded: &Encoded,
     ) {
         let out = self.begin(ERASE_DOCUMENT, 3);
         put_document(out, record);
-        put_forest(out, forest, encoded);
+        put_forest(out, subtrees, encoded);
     }
 
     pub(crate) fn update_document(&mut self, before: &DocumentRecord, after: &DocumentRecord) {
@@ -208,20 +209,20 @@ impl Log {
     }
 }
 
-fn put_slot(out: &mut Vec<u8>, slot: &Slot) {
+fn put_slot(out: &mut Vec<u8>, target: &InsertTarget) {
     put_array(out, 3);
-    put_bin(out, slot.document.as_bytes());
-    put_bin(out, slot.parent.as_bytes());
-    match slot.after {
+    put_bin(out, target.document.as_bytes());
+    put_bin(out, target.parent.as_bytes());
+    match target.after {
         Some(after) => put_bin(out, after.as_bytes()),
         None => put_nil(out),
     }
 }
 
-fn put_forest(out: &mut Vec<u8>, forest: &Forest, encoded: &Encoded) {
-    out.reserve(encoded.bytes.len() + 24 * forest.0.len());
-    put_array(out, 3 * forest.0.len());
-    for (index, node) in forest.0.iter().enumerate() {
+fn put_forest(out: &mut Vec<u8>, subtrees: &Subtrees, encoded: &Encoded) {
+    out.reserve(encoded.bytes.len() + 24 * subtrees.0.len());
+    put_array(out, 3 * subtrees.0.len());
+    for (index, node) in subtrees.0.iter().enumerate() {
         put_uint(out, u64::from(node.depth));
         put_bin(out, node.block.id.as_bytes());
         put_bin(out, encoded.block(index));
@@ -300,8 +301,12 @@ fn read_edit(unpack: &mut Unpack<'_>, authors: &mut Authors) -> Unpacked<Edit> {
         return Err(if fields > expected { Fault::Newer } else { Fault::Damaged });
     }
     Ok(match kind {
-        INSERT => Edit::Insert { slot: read_slot(unpack)?, forest: read_forest(unpack, authors)? },
-        REMOVE => Edit::Remove { slot: read_slot(unpack)?, forest: read_forest(unpack, authors)? },
+        INSERT => {
+            Edit::Insert { target: read_slot(unpack)?, subtrees: read_forest(unpack, authors)? }
+        }
+        REMOVE => {
+            Edit::Remove { target: read_slot(unpack)?, subtrees: read_forest(unpack, authors)? }
+        }
         UPDATE => {
             let document = DocumentId::from_bytes(unpack.id()?);
             let block = BlockId::from_bytes(unpack.id()?);
@@ -315,11 +320,11 @@ fn read_edit(unpack: &mut Unpack<'_>, authors: &mut Authors) -> Unpacked<Edit> {
         },
         CREATE_DOCUMENT => Edit::CreateDocument {
             record: read_document(unpack)?,
-            forest: read_forest(unpack, authors)?,
+            subtrees: read_forest(unpack, authors)?,
         },
         ERASE_DOCUMENT => Edit::EraseDocument {
             record: read_document(unpack)?,
-            forest: read_forest(unpack, authors)?,
+            subtrees: read_forest(unpack, authors)?,
         },
         UPDATE_DOCUMENT => {
             Edit::UpdateDocument { before: read_document(unpack)?, after: read_document(unpack)? }
@@ -349,32 +354,32 @@ fn read_edit(unpack: &mut Unpack<'_>, authors: &mut Authors) -> Unpacked<Edit> {
     })
 }
 
-fn read_slot(unpack: &mut Unpack<'_>) -> Unpacked<Slot> {
+fn read_slot(unpack: &mut Unpack<'_>) -> Unpacked<InsertTarget> {
     let mut fields = unpack.fields()?;
-    let slot = Slot {
+    let target = InsertTarget {
         document: DocumentId::from_bytes(fields.required(Unpack::id)?),
         parent: BlockId::from_bytes(fields.required(Unpack::id)?),
         after: fields.next(Unpack::id)?.map(BlockId::from_bytes),
     };
     fields.end()?;
-    Ok(slot)
+    Ok(target)
 }
 
-fn read_forest(unpack: &mut Unpack<'_>, authors: &mut Authors) -> Unpacked<Forest> {
+fn read_forest(unpack: &mut Unpack<'_>, authors: &mut Authors) -> Unpacked<Subtrees> {
     let values = unpack.array()?;
     if !values.is_multiple_of(3) {
         return Err(Fault::Damaged);
     }
-    let mut nodes: Vec<Node> = Vec::new();
+    let mut nodes: Vec<SubtreeNode> = Vec::new();
     for _ in 0..values / 3 {
         let depth = u16::try_from(unpack.uint()?).map_err(|_| Fault::Damaged)?;
         if nodes.last().map_or(0, |before| before.depth.saturating_add(1)) < depth {
             return Err(Fault::Damaged);
         }
         let id = BlockId::from_bytes(unpack.id()?);
-        nodes.push(Node { depth, block: read_block(id, unpack, authors)? });
+        nodes.push(SubtreeNode { depth, block: read_block(id, unpack, authors)? });
     }
-    Ok(Forest(nodes))
+    Ok(Subtrees(nodes))
 }
 
 fn read_block(

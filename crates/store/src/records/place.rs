@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use leafbase_model::{BlockId, DocumentId};
+use leafbase_model::{BlockId, BlockLocation, DocumentId};
 
 use crate::msgpack::{Fault, Pack, Unpack, Unpacked, put_bin};
 use crate::order_key;
@@ -22,6 +22,15 @@ impl Place {
     pub(crate) fn run_key(&self) -> Vec<u8> {
         crate::keyspaces::run(self.document, self.parent, &self.order)
     }
+
+    pub(crate) fn location(&self) -> BlockLocation {
+        location(self.document, self.parent)
+    }
+}
+
+/// `parent` is [`BlockId::NIL`] for a root.
+pub(crate) fn location(document: DocumentId, parent: BlockId) -> BlockLocation {
+    BlockLocation { document, parent: (!parent.is_nil()).then_some(parent) }
 }
 
 pub(crate) fn put(out: &mut Vec<u8>, place: &Place) {

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use leafbase_model::{
-    DocumentId, DocumentRecord, Edit, FolderId, FolderRecord, Forest, Location, Result,
+    DocumentId, DocumentRecord, Edit, FolderId, FolderRecord, Location, Result, Subtrees,
 };
 
 use super::survey::Survey;
@@ -88,13 +88,13 @@ impl Salvage<'_> {
                 (record.location, record.day) = (Location::Unsorted, None);
             }
             inboxes += u64::from(record.location == Location::Inbox);
-            let forest = self.forest(*id, survey)?;
-            let found = forest.0.len() as u64;
+            let subtrees = self.subtrees(*id, survey)?;
+            let found = subtrees.0.len() as u64;
             if counted.blocks > found {
                 let message = format_args!("{found} of its {} blocks are there", counted.blocks);
                 self.report.lose(LossKind::Block, format_args!("document {id}"), message);
             }
-            self.plant(target, &record, &forest, survey)?;
+            self.plant(target, &record, &subtrees, survey)?;
         }
         Ok(())
     }
@@ -104,14 +104,14 @@ impl Salvage<'_> {
         &mut self,
         target: &dyn Store,
         record: &DocumentRecord,
-        forest: &Forest,
+        subtrees: &Subtrees,
         survey: &Survey,
     ) -> Result<()> {
         self.report.saved.documents += 1;
-        self.report.saved.blocks += forest.0.len() as u64;
+        self.report.saved.blocks += subtrees.0.len() as u64;
         let mut edits =
-            vec![Edit::CreateDocument { record: record.clone(), forest: forest.clone() }];
-        for node in &forest.0 {
+            vec![Edit::CreateDocument { record: record.clone(), subtrees: subtrees.clone() }];
+        for node in &subtrees.0 {
             let schema = survey
                 .schemas
                 .get(&node.block.id)

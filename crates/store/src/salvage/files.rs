@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use leafbase_model::{
     AssetId, AssetRecord, AssetUrl, BlockData, BlockId, BlockKind, BlockLayout, BlockRecord,
-    Forest, Node, Result,
+    Result, SubtreeNode, Subtrees,
 };
 
 use super::documents::relaxed;
@@ -142,10 +142,10 @@ impl Salvage<'_> {
                 modified: self.stamp.clone(),
                 data,
             };
-            Node { depth, block }
+            SubtreeNode { depth, block }
         };
-        let forest = Forest(nodes.into_iter().map(node).collect());
-        self.plant(target, &record, &forest, &Survey::default())
+        let subtrees = Subtrees(nodes.into_iter().map(node).collect());
+        self.plant(target, &record, &subtrees, &Survey::default())
     }
 }
 

@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use leafbase_model::{
-    BlockData, BlockId, BlockKind, BlockRecord, BlockType, DocumentId, Forest, Node, Properties,
-    PropertyValue, Result,
+    BlockData, BlockId, BlockKind, BlockRecord, BlockType, DocumentId, Properties, PropertyValue,
+    Result, SubtreeNode, Subtrees,
 };
 
 use super::survey::{Remade, Survey};
@@ -27,7 +27,7 @@ struct Families {
 
 impl Salvage<'_> {
     /// All blocks of a document, those that come back among them.
-    pub(super) fn forest(&mut self, document: DocumentId, survey: &Survey) -> Result<Forest> {
+    pub(super) fn subtrees(&mut self, document: DocumentId, survey: &Survey) -> Result<Subtrees> {
         let mut families = Families::default();
         self.read_blocks(document, survey, &mut families)?;
         for (id, remade) in
@@ -180,7 +180,7 @@ impl Salvage<'_> {
 
     /// The blocks from the root on; what is below itself is taken out of its circle and put below
     /// the root.
-    fn in_order(&mut self, document: DocumentId, mut families: Families) -> Forest {
+    fn in_order(&mut self, document: DocumentId, mut families: Families) -> Subtrees {
         let root = document.root();
         let (mut nodes, mut done) = (Vec::new(), HashSet::new());
         let mut waiting = vec![(0, root)];
@@ -188,13 +188,13 @@ impl Salvage<'_> {
             while let Some((depth, id)) = waiting.pop() {
                 let Some(block) = families.blocks.remove(&id) else { continue };
                 done.insert(id);
-                nodes.push(Node { depth, block });
+                nodes.push(SubtreeNode { depth, block });
                 let children = families.children.remove(&id).unwrap_or_default();
                 waiting.extend(
                     children.into_iter().rev().map(|(_, child)| (depth.saturating_add(1), child)),
                 );
             }
-            let Some(left) = families.blocks.keys().min().copied() else { return Forest(nodes) };
+            let Some(left) = families.blocks.keys().min().copied() else { return Subtrees(nodes) };
             let message = "it was below itself, and is at the end of its document now";
             self.report.lose(LossKind::Block, format_args!("block {left}"), message);
             if let Some(block) = families.blocks.get_mut(&left).filter(|block| is_item(&block.data))

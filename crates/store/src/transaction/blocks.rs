@@ -1,6 +1,6 @@
 //! Blocks: put in, taken out and changed.
 
-use leafbase_model::{BlockId, BlockRecord, DocumentId, Forest, Result, Slot};
+use leafbase_model::{BlockId, BlockRecord, DocumentId, InsertTarget, Result, Subtrees};
 
 use super::forests::{Prepared, check_same};
 use super::runs::{Siblings, Spot};
@@ -9,30 +9,30 @@ use crate::kv::Read;
 use crate::records::{block, place::Place};
 
 impl SpaceTransaction<'_> {
-    pub(super) fn insert(&mut self, slot: &Slot, forest: &Forest) -> Result<()> {
-        let prepared = Prepared::of(forest)?;
-        self.touch(slot.document)?;
-        self.check_parent_block(slot)?;
-        self.check_new(forest)?;
-        let after = self.spot_after(slot)?;
+    pub(super) fn insert(&mut self, target: &InsertTarget, subtrees: &Subtrees) -> Result<()> {
+        let prepared = Prepared::of(subtrees)?;
+        self.touch(target.document)?;
+        self.check_parent_block(target)?;
+        self.check_new(subtrees)?;
+        let after = self.spot_after(target)?;
         let tops = prepared.tops();
         if !tops.is_empty() {
-            self.runs.insert(&*self.rows, &mut self.places, siblings(slot), after, &tops)?;
+            self.runs.insert(&*self.rows, &mut self.places, siblings(target), after, &tops)?;
         }
-        self.plant_below(slot.document, &prepared)?;
-        self.index_tops(siblings(slot), &prepared)?;
-        self.documents.add_blocks(slot.document, forest.0.len())?;
-        self.log.insert(slot, forest, &prepared.encoded);
+        self.plant_below(target.document, &prepared)?;
+        self.index_tops(siblings(target), &prepared)?;
+        self.documents.add_blocks(target.document, subtrees.0.len())?;
+        self.log.insert(target, subtrees, &prepared.encoded);
         Ok(())
     }
 
-    pub(super) fn remove(&mut self, slot: &Slot, forest: &Forest) -> Result<()> {
-        let prepared = Prepared::of(forest)?;
-        self.touch(slot.document)?;
+    pub(super) fn remove(&mut self, target: &InsertTarget, subtrees: &Subtrees) -> Result<()> {
+        let prepared = Prepared::of(subtrees)?;
+        self.touch(target.document)?;
         let tops = prepared.tops();
         let mut left = tops.as_slice();
         while let Some((first, _)) = left.first() {
-            let found = self.spot_at(slot, *first)?;
+            let found = self.spot_at(target, *first)?;
             let run = self.runs.run(&found.key)?;
             let there = run.ids().iter().skip(found.index);
             let count = there.zip(left).take_while(|(there, (id, _))| *there == id).count();
@@ -40,7 +40,7 @@ impl SpaceTransaction<'_> {
             let (going, others) = left.split_at_checked(count.max(1)).unwrap_or((left, &[]));
             for (index, (id, record)) in (found.index..).zip(going) {
                 if run.block(index) != *record
-                    && let Some(node) = forest.0.iter().find(|node| node.block.id == *id)
+                    && let Some(node) = subtrees.0.iter().find(|node| node.block.id == *id)
                 {
                     check_same(run.block(index), record, &node.block)?;
                 }
@@ -48,11 +48,11 @@ impl SpaceTransaction<'_> {
             self.runs.remove(&found, going.len())?;
             left = others;
         }
-        self.uproot_below(slot.document, &prepared)?;
-        self.forget(slot.document, forest)?;
-        self.unindex_tops(siblings(slot), &prepared)?;
-        self.documents.take_blocks(slot.document, forest.0.len())?;
-        self.log.remove(slot, forest, &prepared.encoded);
+        self.uproot_below(target.document, &prepared)?;
+        self.forget(target.document, subtrees)?;
+        self.unindex_tops(siblings(target), &prepared)?;
+        self.documents.take_blocks(target.document, subtrees.0.len())?;
+        self.log.remove(target, subtrees, &prepared.encoded);
         Ok(())
     }
 
@@ -97,37 +97,37 @@ impl SpaceTransaction<'_> {
         self.runs.find(&*self.rows, &mut self.places, place, block)
     }
 
-    /// Where `block` is, which must stand at `slot`.
-    pub(super) fn spot_at(&mut self, slot: &Slot, block: BlockId) -> Result<Spot> {
+    /// Where `block` is, which must stand at `target`.
+    pub(super) fn spot_at(&mut self, target: &InsertTarget, block: BlockId) -> Result<Spot> {
         let place = self.place(block)?;
-        check_among(slot, &place)?;
+        check_among(target, &place)?;
         let found = self.find(&place, block)?;
         let source: &dyn Read = &*self.rows;
-        if self.runs.before(source, &found)? == slot.after {
+        if self.runs.before(source, &found)? == target.after {
             Ok(found)
         } else {
             Err(conflict("the block stands elsewhere among its siblings"))
         }
     }
 
-    /// Where the block is that `slot` is after.
-    pub(super) fn spot_after(&mut self, slot: &Slot) -> Result<Option<Spot>> {
-        let Some(after) = slot.after else { return Ok(None) };
+    /// Where the block is that `target` is after.
+    pub(super) fn spot_after(&mut self, target: &InsertTarget) -> Result<Option<Spot>> {
+        let Some(after) = target.after else { return Ok(None) };
         let place = self.place(after)?;
-        check_among(slot, &place)?;
+        check_among(target, &place)?;
         self.find(&place, after).map(Some)
     }
 
     /// The document was touched, so that its root is there.
-    pub(super) fn check_parent_block(&self, slot: &Slot) -> Result<()> {
-        if slot.parent == slot.document.root() {
+    pub(super) fn check_parent_block(&self, target: &InsertTarget) -> Result<()> {
+        if target.parent == target.document.root() {
             return Ok(());
         }
         let place = self
             .places
-            .get(&*self.rows, &self.memo, slot.parent)?
+            .get(&*self.rows, &self.memo, target.parent)?
             .ok_or_else(|| missing("the parent"))?;
-        if place.document == slot.document {
+        if place.document == target.document {
             Ok(())
         } else {
             Err(conflict("the parent is in another document"))
@@ -135,12 +135,12 @@ impl SpaceTransaction<'_> {
     }
 }
 
-pub(super) fn siblings(slot: &Slot) -> Siblings {
-    Siblings { document: slot.document, parent: slot.parent }
+pub(super) fn siblings(target: &InsertTarget) -> Siblings {
+    Siblings { document: target.document, parent: target.parent }
 }
 
-fn check_among(slot: &Slot, place: &Place) -> Result<()> {
-    if (place.document, place.parent) == (slot.document, slot.parent) {
+fn check_among(target: &InsertTarget, place: &Place) -> Result<()> {
+    if (place.document, place.parent) == (target.document, target.parent) {
         Ok(())
     } else {
         Err(conflict("the block has another parent"))

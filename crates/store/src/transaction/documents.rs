@@ -3,7 +3,7 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
-use leafbase_model::{Day, DocumentId, DocumentRecord, Forest, Location, Result, Timestamp};
+use leafbase_model::{Day, DocumentId, DocumentRecord, Location, Result, Subtrees, Timestamp};
 
 use super::forests::Prepared;
 use super::{SpaceTransaction, conflict, missing};
@@ -243,35 +243,35 @@ impl SpaceTransaction<'_> {
     pub(super) fn create_document(
         &mut self,
         record: &DocumentRecord,
-        forest: &Forest,
+        subtrees: &Subtrees,
     ) -> Result<()> {
         self.check_place(record)?;
         let staged = self.documents.staged(&*self.rows, &self.memo, record.id)?;
         if staged.now.is_some() {
             return Err(conflict("the document exists already"));
         }
-        staged.now = Some(Counted { record: record.clone(), blocks: forest.0.len() as u64 });
-        let prepared = Prepared::whole(record.id, forest)?;
+        staged.now = Some(Counted { record: record.clone(), blocks: subtrees.0.len() as u64 });
+        let prepared = Prepared::whole(record.id, subtrees)?;
         self.plant_document(record.id, &prepared)?;
-        self.log.create_document(record, forest, &prepared.encoded);
+        self.log.create_document(record, subtrees, &prepared.encoded);
         Ok(())
     }
 
     pub(super) fn erase_document(
         &mut self,
         record: &DocumentRecord,
-        forest: &Forest,
+        subtrees: &Subtrees,
     ) -> Result<()> {
         let staged = self.documents.staged(&*self.rows, &self.memo, record.id)?;
         let stored = staged.now.clone().ok_or_else(|| missing("the document"))?;
         check_same(&stored.record, record)?;
-        let prepared = Prepared::whole(record.id, forest)?;
+        let prepared = Prepared::whole(record.id, subtrees)?;
         self.uproot_document(record.id, &prepared)?;
-        if stored.blocks != forest.0.len() as u64 {
+        if stored.blocks != subtrees.0.len() as u64 {
             return Err(records::damaged(&keyspaces::document(record.id)));
         }
         self.documents.staged(&*self.rows, &self.memo, record.id)?.now = None;
-        self.log.erase_document(&stored.record, forest, &prepared.encoded);
+        self.log.erase_document(&stored.record, subtrees, &prepared.encoded);
         Ok(())
     }
 

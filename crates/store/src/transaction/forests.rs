@@ -1,13 +1,13 @@
 //! Forests go in and out whole: all blocks of a parent are laid, or taken, at once.
 
-use leafbase_model::{BlockId, BlockRecord, DocumentId, Error, Forest, Result};
+use leafbase_model::{BlockId, BlockRecord, DocumentId, Error, Result, Subtrees};
 
 use super::runs::{Entry, Siblings};
 use super::{SpaceTransaction, conflict};
 use crate::records::block::{self, Authors};
 use crate::records::change::Encoded;
 
-/// The blocks of a forest by the parent they are under.
+/// The blocks of inserted or removed subtrees by the parent they are under.
 struct Families {
     /// Indexes of the top blocks.
     tops: Vec<usize>,
@@ -17,13 +17,13 @@ struct Families {
 
 impl Families {
     /// Fails if a block is deeper than one below the block before it.
-    fn of(forest: &Forest) -> Result<Self> {
-        let mut families = Self { tops: Vec::new(), children: vec![Vec::new(); forest.0.len()] };
+    fn of(subtrees: &Subtrees) -> Result<Self> {
+        let mut families = Self { tops: Vec::new(), children: vec![Vec::new(); subtrees.0.len()] };
         let mut path: Vec<usize> = Vec::new();
-        for (index, node) in forest.0.iter().enumerate() {
+        for (index, node) in subtrees.0.iter().enumerate() {
             let depth = usize::from(node.depth);
             if depth > path.len() {
-                return Err(Error::validation("a block of the forest has no parent in it"));
+                return Err(Error::validation("a block of the subtrees has no parent in it"));
             }
             path.truncate(depth);
             match path.last().and_then(|parent| families.children.get_mut(*parent)) {
@@ -36,22 +36,22 @@ impl Families {
     }
 }
 
-/// A forest made ready to go in or out.
+/// Subtrees made ready to go in or out.
 pub(super) struct Prepared<'f> {
-    pub(super) forest: &'f Forest,
+    pub(super) subtrees: &'f Subtrees,
     pub(super) encoded: Encoded,
     families: Families,
 }
 
 impl<'f> Prepared<'f> {
-    pub(super) fn of(forest: &'f Forest) -> Result<Self> {
-        let families = Families::of(forest)?;
-        Ok(Self { forest, encoded: Encoded::of(forest), families })
+    pub(super) fn of(subtrees: &'f Subtrees) -> Result<Self> {
+        let families = Families::of(subtrees)?;
+        Ok(Self { subtrees, encoded: Encoded::of(subtrees), families })
     }
 
     /// All blocks of `document`.
-    pub(super) fn whole(document: DocumentId, forest: &'f Forest) -> Result<Self> {
-        let prepared = Self::of(forest)?;
+    pub(super) fn whole(document: DocumentId, subtrees: &'f Subtrees) -> Result<Self> {
+        let prepared = Self::of(subtrees)?;
         match prepared.tops().as_slice() {
             [(top, _)] if *top == document.root() => Ok(prepared),
             _ => Err(Error::validation("a document has one root, which has its ID")),
@@ -68,22 +68,23 @@ impl<'f> Prepared<'f> {
         self.families
             .tops
             .iter()
-            .filter_map(|index| self.forest.0.get(*index))
+            .filter_map(|index| self.subtrees.0.get(*index))
             .map(|node| &node.block)
     }
 
     fn entries(&self, indexes: &[usize]) -> Vec<Entry<'_>> {
-        let nodes =
-            indexes.iter().filter_map(|index| self.forest.0.get(*index).map(|node| (node, *index)));
+        let nodes = indexes
+            .iter()
+            .filter_map(|index| self.subtrees.0.get(*index).map(|node| (node, *index)));
         nodes.map(|(node, index)| (node.block.id, self.encoded.block(index))).collect()
     }
 
     /// Each block with the indexes of its children.
     fn parents(&self) -> impl Iterator<Item = (&'f BlockRecord, &Vec<usize>)> {
-        self.forest.0.iter().map(|node| &node.block).zip(&self.families.children)
+        self.subtrees.0.iter().map(|node| &node.block).zip(&self.families.children)
     }
 
-    /// Each block that others may stand below, with those it has in the forest.
+    /// Each block that others may stand below, with those it has in the subtrees.
     fn below(&self) -> Vec<(BlockId, Vec<usize>)> {
         self.parents()
             .filter(|(block, children)| {
@@ -100,16 +101,16 @@ impl SpaceTransaction<'_> {
         document: DocumentId,
         prepared: &Prepared<'_>,
     ) -> Result<()> {
-        self.check_new(prepared.forest)?;
+        self.check_new(prepared.subtrees)?;
         let siblings = Siblings { document, parent: BlockId::NIL };
         self.runs.lay(&mut self.places, siblings, None, None, &prepared.tops())?;
         self.plant_below(document, prepared)
     }
 
-    /// None of the blocks may exist, or be twice in the forest: a block in two places is what must
+    /// None of the blocks may exist, or be twice in the subtrees: a block in two places is what must
     /// never be.
-    pub(super) fn check_new(&mut self, forest: &Forest) -> Result<()> {
-        let mut ids: Vec<BlockId> = forest.0.iter().map(|node| node.block.id).collect();
+    pub(super) fn check_new(&mut self, subtrees: &Subtrees) -> Result<()> {
+        let mut ids: Vec<BlockId> = subtrees.0.iter().map(|node| node.block.id).collect();
         ids.sort_unstable();
         if ids.windows(2).any(|pair| matches!(pair, [a, b] if a == b)) {
             return Err(conflict("a block to insert is there twice"));
@@ -122,7 +123,7 @@ impl SpaceTransaction<'_> {
         Ok(())
     }
 
-    /// Lays the children of each block of the forest, which are new and so have no runs yet, and
+    /// Lays the children of each block of the subtrees, which are new and so have no runs yet, and
     /// what follows from all.
     pub(super) fn plant_below(
         &mut self,
@@ -153,10 +154,10 @@ impl SpaceTransaction<'_> {
         let mut expected = vec![(BlockId::NIL, prepared.families.tops.clone())];
         expected.extend(prepared.below());
         self.take_runs(document, prepared, expected)?;
-        self.forget(document, prepared.forest)
+        self.forget(document, prepared.subtrees)
     }
 
-    /// Takes all that is below the blocks of the forest, which must be complete.
+    /// Takes all that is below the blocks of the subtrees, which must be complete.
     pub(super) fn uproot_below(
         &mut self,
         document: DocumentId,
@@ -171,7 +172,7 @@ impl SpaceTransaction<'_> {
         prepared: &Prepared<'_>,
         mut expected: Vec<(BlockId, Vec<usize>)>,
     ) -> Result<()> {
-        let Prepared { forest, encoded, .. } = prepared;
+        let Prepared { subtrees, encoded, .. } = prepared;
         if expected.is_empty() {
             return Ok(());
         }
@@ -181,11 +182,11 @@ impl SpaceTransaction<'_> {
         for key in self.runs.of_parents(&*self.rows, document, &parents)? {
             let run = self.runs.run(&key)?;
             for (position, id) in run.ids().iter().enumerate() {
-                let index = indexes
-                    .next()
-                    .filter(|index| forest.0.get(*index).is_some_and(|node| node.block.id == *id));
+                let index = indexes.next().filter(|index| {
+                    subtrees.0.get(*index).is_some_and(|node| node.block.id == *id)
+                });
                 let index = index.ok_or_else(incomplete)?;
-                if let Some(node) = forest.0.get(index) {
+                if let Some(node) = subtrees.0.get(index) {
                     check_same(run.block(position), encoded.block(index), &node.block)?;
                 }
             }
@@ -195,9 +196,9 @@ impl SpaceTransaction<'_> {
     }
 
     /// Removes places of blocks that go, and what followed from them.
-    pub(super) fn forget(&mut self, document: DocumentId, forest: &Forest) -> Result<()> {
-        self.places.expect(forest.0.len());
-        for node in &forest.0 {
+    pub(super) fn forget(&mut self, document: DocumentId, subtrees: &Subtrees) -> Result<()> {
+        self.places.expect(subtrees.0.len());
+        for node in &subtrees.0 {
             self.check_bare(document, &node.block)?;
             self.places.remove(node.block.id);
             self.index(document, node.block.id, Some(&node.block.data), None);

@@ -147,14 +147,14 @@ impl SpaceTransaction<'_> {
         Ok(())
     }
 
-    /// The top blocks of a forest come to where these siblings are.
+    /// The top blocks of inserted or removed subtrees come to where these siblings are.
     pub(super) fn index_tops(&mut self, at: Siblings, prepared: &Prepared<'_>) -> Result<()> {
         prepared
             .top_blocks()
             .try_for_each(|block| self.index_item(at, block.id, None, Some(&block.data)))
     }
 
-    /// The top blocks of a forest leave these siblings.
+    /// The top blocks of inserted or removed subtrees leave these siblings.
     pub(super) fn unindex_tops(&mut self, at: Siblings, prepared: &Prepared<'_>) -> Result<()> {
         prepared
             .top_blocks()

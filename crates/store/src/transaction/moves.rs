@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use leafbase_model::{BlockId, BlockType, DocumentId, Error, Result, Slot};
+use leafbase_model::{BlockId, BlockType, DocumentId, Error, InsertTarget, Result};
 
 use super::SpaceTransaction;
 use super::blocks::siblings;
@@ -16,17 +16,17 @@ use crate::{keyspaces, records};
 #[derive(Debug)]
 pub(super) struct Crossing {
     /// Where the last of them stood.
-    from: Slot,
+    from: InsertTarget,
     gap: Spot,
     /// Where the first of them goes.
-    to: Slot,
+    to: InsertTarget,
     /// The blocks with their records, in the order in which they will stand.
     blocks: Vec<(BlockId, Vec<u8>)>,
 }
 
 impl Crossing {
     /// Whether a block that goes from `from` to `to` goes with these, right behind them.
-    fn is_joined(&self, from: &Slot, to: &Slot) -> bool {
+    fn is_joined(&self, from: &InsertTarget, to: &InsertTarget) -> bool {
         let last = self.blocks.last().map(|(block, _)| *block);
         (self.from.document, self.from.parent) == (from.document, from.parent)
             && (self.to.document, self.to.parent) == (to.document, to.parent)
@@ -35,7 +35,12 @@ impl Crossing {
 }
 
 impl SpaceTransaction<'_> {
-    pub(super) fn relocate(&mut self, block: BlockId, from: &Slot, to: &Slot) -> Result<()> {
+    pub(super) fn relocate(
+        &mut self,
+        block: BlockId,
+        from: &InsertTarget,
+        to: &InsertTarget,
+    ) -> Result<()> {
         if to.after == Some(block) {
             return Err(Error::validation("a block cannot go after itself"));
         }
@@ -73,7 +78,7 @@ impl SpaceTransaction<'_> {
 
     /// Where `block` is, which must stand at `from`: mostly where the one stood that went before
     /// it.
-    fn spot_from(&mut self, from: &Slot, block: BlockId) -> Result<Spot> {
+    fn spot_from(&mut self, from: &InsertTarget, block: BlockId) -> Result<Spot> {
         if let Some(Crossing { from: before, gap, .. }) = &self.crossing
             && before == from
             && self.runs.run(&gap.key)?.ids().get(gap.index) == Some(&block)
@@ -84,7 +89,13 @@ impl SpaceTransaction<'_> {
     }
 
     /// A block that was taken out crosses to another document.
-    fn depart(&mut self, block: BlockId, record: Vec<u8>, (from, gap): (Slot, Spot), to: Slot) {
+    fn depart(
+        &mut self,
+        block: BlockId,
+        record: Vec<u8>,
+        (from, gap): (InsertTarget, Spot),
+        to: InsertTarget,
+    ) {
         // It stands there from now on, as far as edits ask. Its run is told when it has one.
         let place = Place { document: to.document, parent: to.parent, order: Arc::from(&[][..]) };
         self.places.set(block, place);

@@ -1,8 +1,8 @@
 //! A small collection, and one that it is related to.
 
 use leafbase_model::{
-    BlockData, BlockId, BlockKind, ContentProperty, DocumentId, DocumentRecord, Edit, Forest,
-    Location, Properties, Property, PropertyKind, PropertyValue, Relation, Schema, SelectOption,
+    BlockData, BlockId, BlockKind, ContentProperty, DocumentId, DocumentRecord, Edit, Location,
+    Properties, Property, PropertyKind, PropertyValue, Relation, Schema, SelectOption, Subtrees,
     Timestamp,
 };
 use leafbase_store::SpaceStore;
@@ -97,7 +97,7 @@ pub fn edits() -> Vec<Edit> {
         modified_at: time,
     };
     let (pages, about) = (PropertyValue::Number(300.0), PropertyValue::Text("Whales".to_owned()));
-    let forest = Forest(vec![
+    let subtrees = Subtrees(vec![
         node(0, 20, BlockData::page("Library")),
         node(1, 21, collection("Books")),
         node(2, 22, item("Moby", [("pages", pages), ("about", about), ("by", related(&[25]))])),
@@ -108,7 +108,7 @@ pub fn edits() -> Vec<Edit> {
         node(2, 26, item("Jane", [])),
     ]);
     vec![
-        Edit::CreateDocument { record, forest },
+        Edit::CreateDocument { record, subtrees },
         set(21, None, Some(books())),
         set(24, None, Some(authors())),
     ]

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use leafbase_model::{
     AssetId, AssetRecord, Author, BlockData, BlockId, BlockKind, BlockRecord, Comment, CommentId,
-    Day, DocumentId, DocumentRecord, Edit, FolderId, FolderRecord, Forest, LineStyle, ListStyle,
-    Location, Node, TaskInfo, TaskState, Timestamp,
+    Day, DocumentId, DocumentRecord, Edit, FolderId, FolderRecord, LineStyle, ListStyle, Location,
+    SubtreeNode, Subtrees, TaskInfo, TaskState, Timestamp,
 };
 use leafbase_store::kv::{KeyRange, Store, WriteOptions};
 use leafbase_store::{CHUNK_BYTES, CheckReport, SpaceStore, rows};
@@ -42,8 +42,8 @@ pub fn id(number: u8) -> BlockId {
     BlockId::from_bytes([number; 16])
 }
 
-pub fn node(depth: u16, number: u8, data: BlockData) -> Node {
-    Node {
+pub fn node(depth: u16, number: u8, data: BlockData) -> SubtreeNode {
+    SubtreeNode {
         depth,
         block: BlockRecord { id: id(number), rev: 1, created: stamp(1), modified: stamp(1), data },
     }
@@ -62,7 +62,7 @@ pub fn space() -> (Arc<dyn Store>, SpaceStore) {
         modified_at: Timestamp::from_millis(1),
     };
     let line = BlockData::new(BlockKind::Line { style: LineStyle::Light });
-    let first = Forest(vec![
+    let first = Subtrees(vec![
         node(0, 1, BlockData::page("One")),
         node(1, 2, BlockData::text(format!("see b:{}", id(7)))),
         node(1, 3, BlockData::page("Three")),
@@ -71,7 +71,7 @@ pub fn space() -> (Arc<dyn Store>, SpaceStore) {
         node(1, 6, line),
     ]);
     let second =
-        Forest(vec![node(0, 7, BlockData::page("Seven")), node(1, 8, BlockData::text("eight"))]);
+        Subtrees(vec![node(0, 7, BlockData::page("Seven")), node(1, 8, BlockData::text("eight"))]);
     let writes = [
         vec![Edit::CreateFolder(FolderRecord {
             id: folder(1),
@@ -85,9 +85,9 @@ pub fn space() -> (Arc<dyn Store>, SpaceStore) {
         })],
         vec![Edit::CreateDocument {
             record: record(1, Location::Folder(folder(1))),
-            forest: first,
+            subtrees: first,
         }],
-        vec![Edit::CreateDocument { record: record(7, Location::Unsorted), forest: second }],
+        vec![Edit::CreateDocument { record: record(7, Location::Unsorted), subtrees: second }],
     ];
     for edits in writes {
         space.write(relaxed(), &stamp(2), |open| open.apply(edits.clone())).unwrap();
@@ -132,17 +132,17 @@ pub fn full() -> (Arc<dyn Store>, SpaceStore) {
         size: CHUNK_BYTES as u64 + 5,
         created: stamp(1),
     };
-    let note = Forest(vec![
+    let note = Subtrees(vec![
         node(0, 10, BlockData::page("Note")),
         node(1, 11, task(TaskState::Todo, Some(day()))),
         node(1, 12, task(TaskState::Done, None)),
         node(1, 13, BlockData::text(format!("f:{}", file(1)))),
     ]);
-    let trashed = Forest(vec![
+    let trashed = Subtrees(vec![
         node(0, 14, BlockData::page("Note")),
         node(1, 15, task(TaskState::Todo, Some(day()))),
     ]);
-    let inbox = Forest(vec![
+    let inbox = Subtrees(vec![
         node(0, 16, BlockData::page("Inbox")),
         node(1, 17, task(TaskState::Todo, None)),
     ]);
@@ -150,10 +150,13 @@ pub fn full() -> (Arc<dyn Store>, SpaceStore) {
         Edit::CreateAsset(asset),
         Edit::CreateDocument {
             record: record(10, Location::DailyNotes, Some(day())),
-            forest: note,
+            subtrees: note,
         },
-        Edit::CreateDocument { record: record(14, Location::Trash, Some(day())), forest: trashed },
-        Edit::CreateDocument { record: record(16, Location::Inbox, None), forest: inbox },
+        Edit::CreateDocument {
+            record: record(14, Location::Trash, Some(day())),
+            subtrees: trashed,
+        },
+        Edit::CreateDocument { record: record(16, Location::Inbox, None), subtrees: inbox },
     ];
     edits.extend([1, 2].map(|number| {
         let (comment, created_at) =

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use leafbase_model::{
-    BlockData, BlockId, BlockKind, BlockRecord, ContentProperty, Day, Edit, Forest, Node,
-    Properties, Property, PropertyKind, PropertyValue, Relation, Schema, SelectOption, Slot,
+    BlockData, BlockId, BlockKind, BlockRecord, ContentProperty, Day, Edit, InsertTarget,
+    Properties, Property, PropertyKind, PropertyValue, Relation, Schema, SelectOption, SubtreeNode,
+    Subtrees,
 };
 use leafbase_store::{
     CollectionEntry, IndexedColumn, ItemIndex, ItemRow, Reader, RowValue, Signature, ValueView,
@@ -254,16 +255,16 @@ impl Naive {
     }
 }
 
-fn without_items(forest: Forest) -> Forest {
+fn without_items(subtrees: Subtrees) -> Subtrees {
     let mut hidden_below = None;
-    let shown = forest.0.into_iter().filter(|node| {
+    let shown = subtrees.0.into_iter().filter(|node| {
         if hidden_below.is_some_and(|depth| node.depth > depth) {
             return false;
         }
         hidden_below = matches!(node.block.data.kind, BlockKind::Collection).then_some(node.depth);
         true
     });
-    Forest(shown.collect())
+    Subtrees(shown.collect())
 }
 
 fn kind(seed: u32, collection: BlockId, key: &str) -> PropertyKind {
@@ -333,13 +334,16 @@ impl Maker {
     }
 
     /// Items at `depth`, some with a block on their pages.
-    fn items(&mut self, naive: &Naive, schema: &Schema, depth: u16, seed: u32) -> Vec<Node> {
+    fn items(&mut self, naive: &Naive, schema: &Schema, depth: u16, seed: u32) -> Vec<SubtreeNode> {
         let mut nodes = vec![];
         for index in 0..seed % 30 {
-            nodes.push(Node { depth, block: self.item(schema, seed.wrapping_add(index * 37)) });
+            nodes.push(SubtreeNode {
+                depth,
+                block: self.item(schema, seed.wrapping_add(index * 37)),
+            });
             if index.is_multiple_of(5) {
                 let block = self.block(naive, seed.wrapping_add(index));
-                nodes.push(Node { depth: depth + 1, block });
+                nodes.push(SubtreeNode { depth: depth + 1, block });
             }
         }
         nodes
@@ -354,12 +358,15 @@ impl Maker {
         };
         let (document, items) = (naive.standing[id].0, naive.children(*id));
         let at = usize::try_from(b).unwrap() % (items.len() + 1);
-        let slot =
-            Slot { document, parent: *id, after: at.checked_sub(1).map(|before| items[before]) };
+        let target = InsertTarget {
+            document,
+            parent: *id,
+            after: at.checked_sub(1).map(|before| items[before]),
+        };
         match (kind % 8, pick(items, b)) {
             (2, _) => {
-                let forest = Forest(self.items(naive, schema, 0, seed));
-                if forest.0.is_empty() { vec![] } else { vec![Edit::Insert { slot, forest }] }
+                let subtrees = Subtrees(self.items(naive, schema, 0, seed));
+                if subtrees.0.is_empty() { vec![] } else { vec![Edit::Insert { target, subtrees }] }
             }
             (3, Some(item)) => {
                 let mut data = naive.blocks[&item].data.clone();
@@ -374,8 +381,8 @@ impl Maker {
             (4, _) if seed.is_multiple_of(2) => taken_along(naive, *id, b).into_iter().collect(),
             (4, Some(item)) => {
                 let from = naive.slot_of(item);
-                let after = slot.after.filter(|after| *after != item);
-                vec![Edit::Move { block: item, from, to: Slot { after, ..slot } }]
+                let after = target.after.filter(|after| *after != item);
+                vec![Edit::Move { block: item, from, to: InsertTarget { after, ..target } }]
             }
             (5, _) => {
                 let name = format!("Named {seed}");
@@ -388,7 +395,7 @@ impl Maker {
     }
 
     fn new_collection(&mut self, naive: &Naive, a: u32, b: u32, seed: u32) -> Vec<Edit> {
-        let Some(slot) = Self::slot(naive, a, b) else { return vec![] };
+        let Some(target) = Self::target(naive, a, b) else { return vec![] };
         let mut block = self.block(naive, 1);
         block.data =
             BlockData { markdown: format!("List {b}"), ..BlockData::new(BlockKind::Collection) };
@@ -400,13 +407,13 @@ impl Maker {
             content: ContentProperty { key: "title".to_owned(), name: "Title".to_owned() },
             properties: properties.map(|(key, seed)| property(key, seed, collection)).collect(),
         };
-        let mut nodes = vec![Node { depth: 0, block }];
+        let mut nodes = vec![SubtreeNode { depth: 0, block }];
         nodes.extend(self.items(naive, &schema, 1, seed));
         let after = Some(Box::new(schema));
         vec![
-            Edit::Insert { slot, forest: Forest(nodes) },
+            Edit::Insert { target, subtrees: Subtrees(nodes) },
             Edit::SetSchema {
-                document: slot.document,
+                document: target.document,
                 collection,
                 before: None,
                 after,
@@ -425,7 +432,7 @@ fn taken_along(naive: &Naive, id: BlockId, number: u32) -> Option<Edit> {
     let block = if is_movable(&naive.blocks[&block]) { block } else { id };
     let others = naive.parents().into_iter().filter(|other| naive.standing[other].0 != document);
     let parent = pick(&others.collect::<Vec<_>>(), number)?;
-    let to = Slot {
+    let to = InsertTarget {
         document: naive.standing[&parent].0,
         parent,
         after: naive.children(parent).last().copied(),

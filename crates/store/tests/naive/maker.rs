@@ -2,8 +2,8 @@
 
 use leafbase_model::{
     AssetId, AssetRecord, Author, BlockData, BlockId, BlockRecord, Comment, CommentId, Day,
-    DocumentId, DocumentRecord, Edit, FolderId, FolderRecord, Forest, ListStyle, Location, Node,
-    Slot, TaskInfo, TaskState, Timestamp,
+    DocumentId, DocumentRecord, Edit, FolderId, FolderRecord, InsertTarget, ListStyle, Location,
+    SubtreeNode, Subtrees, TaskInfo, TaskState, Timestamp,
 };
 use leafbase_store::CHUNK_BYTES;
 
@@ -87,9 +87,9 @@ impl Maker {
         }
     }
 
-    fn forest(&mut self, naive: &Naive, seed: u32) -> Forest {
+    fn subtrees(&mut self, naive: &Naive, seed: u32) -> Subtrees {
         let count = if seed.is_multiple_of(3) { 1 } else { seed % 40 + 1 };
-        let mut nodes: Vec<Node> = vec![];
+        let mut nodes: Vec<SubtreeNode> = vec![];
         for index in 0..count {
             let block = self.block(naive, seed.wrapping_mul(31).wrapping_add(index * 7));
             let depth = match nodes.last() {
@@ -99,16 +99,16 @@ impl Maker {
                 Some(before) => u32::from(before.depth).min(seed % 3),
                 None => 0,
             };
-            nodes.push(Node { depth: u16::try_from(depth).unwrap(), block });
+            nodes.push(SubtreeNode { depth: u16::try_from(depth).unwrap(), block });
         }
-        Forest(nodes)
+        Subtrees(nodes)
     }
 
-    pub(super) fn slot(naive: &Naive, a: u32, b: u32) -> Option<Slot> {
+    pub(super) fn target(naive: &Naive, a: u32, b: u32) -> Option<InsertTarget> {
         let parent = pick(&naive.parents(), a)?;
         let siblings = naive.children(parent);
         let at = usize::try_from(b).unwrap() % (siblings.len() + 1);
-        Some(Slot {
+        Some(InsertTarget {
             document: naive.standing[&parent].0,
             parent,
             after: at.checked_sub(1).map(|before| siblings[before]),
@@ -123,10 +123,10 @@ impl Maker {
             [kind, a, b, seed] if kind % 34 >= 23 => self.file_edits(naive, [a, b, seed]),
             numbers => self.edit(naive, numbers).into_iter().collect(),
         };
-        if let Some(Edit::Remove { forest, .. } | Edit::EraseDocument { forest, .. }) =
+        if let Some(Edit::Remove { subtrees, .. } | Edit::EraseDocument { subtrees, .. }) =
             edits.first()
         {
-            let gone: Vec<BlockId> = forest.0.iter().map(|node| node.block.id).collect();
+            let gone: Vec<BlockId> = subtrees.0.iter().map(|node| node.block.id).collect();
             let comments = naive.comments.iter().filter(|((block, _), _)| gone.contains(block));
             let removed = comments.map(|((block, _), comment)| {
                 let (document, block, comment) = (naive.standing[block].0, *block, comment.clone());
@@ -157,14 +157,14 @@ impl Maker {
         };
         match kind % 34 {
             0 => {
-                let mut forest = self.forest(naive, seed);
-                for node in &mut forest.0 {
+                let mut subtrees = self.subtrees(naive, seed);
+                for node in &mut subtrees.0 {
                     node.depth += 1;
                 }
                 let mut root = self.block(naive, 7);
                 root.data = BlockData::page(format!("Title {a}"));
                 let id = DocumentId::of_root(root.id);
-                forest.0.insert(0, Node { depth: 0, block: root });
+                subtrees.0.insert(0, SubtreeNode { depth: 0, block: root });
                 let day = Some(day(b))
                     .filter(|day| seed.is_multiple_of(4) && naive.note_of(*day).is_none());
                 let location = match day {
@@ -174,11 +174,11 @@ impl Maker {
                 };
                 let at = Timestamp::from_millis(i64::from(b));
                 let record = DocumentRecord { id, location, day, created_at: at, modified_at: at };
-                Some(Edit::CreateDocument { record, forest })
+                Some(Edit::CreateDocument { record, subtrees })
             }
             1..=7 => Some(Edit::Insert {
-                slot: Self::slot(naive, a, b)?,
-                forest: self.forest(naive, seed),
+                target: Self::target(naive, a, b)?,
+                subtrees: self.subtrees(naive, seed),
             }),
             8..=10 => {
                 let plain =
@@ -195,15 +195,15 @@ impl Maker {
             }
             11..=13 => {
                 let first = pick(&inner(naive), a)?;
-                let slot = naive.slot_of(first);
-                let siblings = naive.children(slot.parent);
+                let target = naive.slot_of(first);
+                let siblings = naive.children(target.parent);
                 let at = siblings.iter().position(|sibling| *sibling == first).unwrap();
                 let count = usize::try_from(b % 12 + 1).unwrap();
-                let forest = siblings[at..]
+                let subtrees = siblings[at..]
                     .iter()
                     .take(count)
                     .flat_map(|top| naive.subtree(*top, usize::MAX).0);
-                Some(Edit::Remove { slot, forest: Forest(forest.collect()) })
+                Some(Edit::Remove { target, subtrees: Subtrees(subtrees.collect()) })
             }
             14..=16 => {
                 let movable =
@@ -212,12 +212,12 @@ impl Maker {
                 let from = naive.slot_of(block);
                 let mut left = naive.clone();
                 left.uproot(&naive.subtree(block, usize::MAX));
-                Some(Edit::Move { block, from, to: Self::slot(&left, b, seed)? })
+                Some(Edit::Move { block, from, to: Self::target(&left, b, seed)? })
             }
             17 if seed.is_multiple_of(4) => {
                 let id = pick(&naive.documents.keys().copied().collect::<Vec<_>>(), a)?;
-                let forest = naive.subtree(id.root(), usize::MAX);
-                Some(Edit::EraseDocument { record: naive.documents[&id].clone(), forest })
+                let subtrees = naive.subtree(id.root(), usize::MAX);
+                Some(Edit::EraseDocument { record: naive.documents[&id].clone(), subtrees })
             }
             17 | 18 => {
                 let id = pick(&naive.documents.keys().copied().collect::<Vec<_>>(), a)?;
@@ -270,7 +270,7 @@ impl Maker {
 
     /// A file, and the block that shows it; or another block that shows one.
     fn file_edits(&mut self, naive: &Naive, [a, b, seed]: [u32; 3]) -> Vec<Edit> {
-        let Some(slot) = Self::slot(naive, a, b) else { return vec![] };
+        let Some(target) = Self::target(naive, a, b) else { return vec![] };
         let known = pick(&naive.assets.keys().copied().collect::<Vec<_>>(), b)
             .filter(|_| seed.is_multiple_of(4));
         let size = match seed % 7 {
@@ -289,7 +289,7 @@ impl Maker {
         let mut block = self.block(naive, seed);
         let Some(asset) = known.or(created.as_ref().map(|record| record.id)) else { return vec![] };
         block.data.markdown = format!("f:{asset}");
-        let shown = Edit::Insert { slot, forest: Forest::one(block) };
+        let shown = Edit::Insert { target, subtrees: Subtrees::one(block) };
         created.map(Edit::CreateAsset).into_iter().chain([shown]).collect()
     }
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use leafbase_model::{
     AssetId, AssetRecord, BlockData, BlockId, BlockKind, BlockRecord, Comment, CommentId, Day,
-    DocumentId, DocumentRecord, Edit, ErrorKind, FolderId, FolderRecord, Forest, Location, Node,
-    PropertyValue, Schema, Slot, SpaceId, Stamp, TaskInfo, Timestamp,
+    DocumentId, DocumentRecord, Edit, ErrorKind, FolderId, FolderRecord, InsertTarget, Location,
+    PropertyValue, Schema, SpaceId, Stamp, SubtreeNode, Subtrees, TaskInfo, Timestamp,
 };
 use leafbase_store::kv::{Durability, MemoryStore, Store, WriteOptions};
 use leafbase_store::{
@@ -67,11 +67,11 @@ impl Naive {
         self.children.get(&parent).map_or(&[], Vec::as_slice)
     }
 
-    pub fn subtree(&self, top: BlockId, max_depth: usize) -> Forest {
+    pub fn subtree(&self, top: BlockId, max_depth: usize) -> Subtrees {
         let mut nodes = vec![];
         let mut waiting = vec![(0_usize, top)];
         while let Some((depth, id)) = waiting.pop() {
-            nodes.push(Node {
+            nodes.push(SubtreeNode {
                 depth: u16::try_from(depth).unwrap(),
                 block: self.blocks[&id].clone(),
             });
@@ -79,12 +79,18 @@ impl Naive {
                 waiting.extend(self.children(id).iter().rev().map(|child| (depth + 1, *child)));
             }
         }
-        Forest(nodes)
+        Subtrees(nodes)
     }
 
-    fn plant(&mut self, document: DocumentId, parent: Option<BlockId>, at: usize, forest: &Forest) {
+    fn plant(
+        &mut self,
+        document: DocumentId,
+        parent: Option<BlockId>,
+        at: usize,
+        subtrees: &Subtrees,
+    ) {
         let mut at = at;
-        for (inner, block) in forest.with_parents() {
+        for (inner, block) in subtrees.with_parents() {
             self.blocks.insert(block.id, block.clone());
             self.standing.insert(block.id, (document, inner.or(parent)));
             match inner.or(parent) {
@@ -98,14 +104,14 @@ impl Naive {
         }
     }
 
-    fn place_after(&self, slot: &Slot) -> usize {
-        slot.after.map_or(0, |after| {
-            1 + self.children(slot.parent).iter().position(|child| *child == after).unwrap()
+    fn place_after(&self, target: &InsertTarget) -> usize {
+        target.after.map_or(0, |after| {
+            1 + self.children(target.parent).iter().position(|child| *child == after).unwrap()
         })
     }
 
-    fn uproot(&mut self, forest: &Forest) {
-        for node in &forest.0 {
+    fn uproot(&mut self, subtrees: &Subtrees) {
+        for node in &subtrees.0 {
             if let Some((_, Some(parent))) = self.standing.remove(&node.block.id) {
                 self.children.get_mut(&parent).unwrap().retain(|child| *child != node.block.id);
             }
@@ -116,11 +122,11 @@ impl Naive {
 
     pub fn apply(&mut self, edit: &Edit) {
         match edit {
-            Edit::Insert { slot, forest } => {
-                let at = self.place_after(slot);
-                self.plant(slot.document, Some(slot.parent), at, forest);
+            Edit::Insert { target, subtrees } => {
+                let at = self.place_after(target);
+                self.plant(target.document, Some(target.parent), at, subtrees);
             }
-            Edit::Remove { forest, .. } => self.uproot(forest),
+            Edit::Remove { subtrees, .. } => self.uproot(subtrees),
             Edit::Update { after, .. } => drop(self.blocks.insert(after.id, (**after).clone())),
             Edit::Move { block, from, to } => {
                 self.children.get_mut(&from.parent).unwrap().retain(|child| child != block);
@@ -132,13 +138,13 @@ impl Naive {
                 self.standing.get_mut(block).unwrap().1 = Some(to.parent);
                 self.children.retain(|_, children| !children.is_empty());
             }
-            Edit::CreateDocument { record, forest } => {
+            Edit::CreateDocument { record, subtrees } => {
                 self.documents.insert(record.id, record.clone());
-                self.plant(record.id, None, 0, forest);
+                self.plant(record.id, None, 0, subtrees);
             }
-            Edit::EraseDocument { record, forest } => {
+            Edit::EraseDocument { record, subtrees } => {
                 self.documents.remove(&record.id);
-                self.uproot(forest);
+                self.uproot(subtrees);
             }
             Edit::UpdateDocument { after, .. } => {
                 drop(self.documents.insert(after.id, after.clone()))
@@ -223,13 +229,13 @@ impl Naive {
         parents.map(|block| block.id).collect()
     }
 
-    /// The slot after the sibling before `block`.
-    pub fn slot_of(&self, block: BlockId) -> Slot {
+    /// The target after the sibling before `block`.
+    pub fn slot_of(&self, block: BlockId) -> InsertTarget {
         let (document, parent) = self.standing[&block];
         let parent = parent.unwrap();
         let siblings = self.children(parent);
         let at = siblings.iter().position(|sibling| *sibling == block).unwrap();
-        Slot { document, parent, after: at.checked_sub(1).map(|before| siblings[before]) }
+        InsertTarget { document, parent, after: at.checked_sub(1).map(|before| siblings[before]) }
     }
 }
 

@@ -1,8 +1,8 @@
 //! Edits that break a rule of the space, out of numbers.
 
 use leafbase_model::{
-    BlockData, DocumentId, DocumentRecord, Edit, ErrorKind, FolderId, FolderRecord, Forest,
-    Location, Timestamp,
+    BlockData, DocumentId, DocumentRecord, Edit, ErrorKind, FolderId, FolderRecord, Location,
+    Subtrees, Timestamp,
 };
 
 use super::{Maker, Naive, maker, pick};
@@ -104,6 +104,6 @@ impl Maker {
             created_at: at,
             modified_at: at,
         };
-        Some(Edit::CreateDocument { record: change(record), forest: Forest::one(root) })
+        Some(Edit::CreateDocument { record: change(record), subtrees: Subtrees::one(root) })
     }
 }

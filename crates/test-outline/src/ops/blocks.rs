@@ -1,9 +1,9 @@
 //! Random requests on blocks.
 
 use leafbase_model::{
-    AssetUrl, BlockData, BlockDraft, BlockId, BlockKind, BlockPatch, BlockType, CardLayout, Day,
-    DayRef, Destination, DocumentId, Edge, Fetch, Fields, ListStyle, Location, Position, Side,
-    Target, TaskInfo, TaskState, TextLook,
+    AssetUrl, BlockData, BlockDraft, BlockFields, BlockId, BlockKind, BlockPatch, BlockType,
+    CardLayout, Day, DayRef, Destination, DocumentId, Edge, Fetch, ListStyle, Location, Position,
+    PositionTarget, Side, TaskInfo, TaskState, TextFormat,
 };
 
 use super::{Setting, block, day, document, documents, files, is_inner, tasks};
@@ -130,7 +130,11 @@ pub(super) fn position(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> Posit
         && numbers.once_in(8)
     {
         let edge = if side == 0 { Edge::Start } else { Edge::End };
-        let target = if side == 1 { Target::Unnamed } else { Target::Day(day(numbers, today)) };
+        let target = if side == 1 {
+            PositionTarget::Unnamed
+        } else {
+            PositionTarget::Day(day(numbers, today))
+        };
         return Position::Within(edge, target);
     }
     let may_hold = |found: &NaiveBlock| found.record.data.block_type().may_be_parent();
@@ -164,7 +168,7 @@ pub(super) fn draft(numbers: &mut Numbers<'_>, setting: Setting<'_>, depth: usiz
 pub(super) fn root(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> BlockDraft {
     let mut root = draft(numbers, setting, 0);
     if !numbers.once_in(16) {
-        root.data.kind = BlockKind::Page(TextLook::default());
+        root.data.kind = BlockKind::Page(TextFormat::default());
     }
     root
 }
@@ -183,7 +187,7 @@ fn data(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> BlockData {
     if let BlockKind::Text(look) | BlockKind::Page(look) = &mut data.kind
         && numbers.once_in(8)
     {
-        *look = TextLook { card_layout: numbers.pick(CardLayout::ALL), ..*look };
+        *look = TextFormat { card_layout: numbers.pick(CardLayout::ALL), ..*look };
     }
     if let BlockKind::Image { url, .. } | BlockKind::File { url, .. } = &mut data.kind {
         *url = asset_url(numbers, setting);
@@ -254,8 +258,8 @@ fn patches(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> Vec<BlockPatch> {
     ids.into_iter().map(patch).collect()
 }
 
-fn fields(numbers: &mut Numbers<'_>, setting: Setting<'_>, block: BlockId) -> Fields {
-    let mut fields = Fields::default();
+fn fields(numbers: &mut Numbers<'_>, setting: Setting<'_>, block: BlockId) -> BlockFields {
+    let mut fields = BlockFields::default();
     match (numbers.below(10), setting.today) {
         (0 | 1, _) => fields.markdown = Some(text_for(numbers, setting, block)),
         (2, _) => fields.block_type = Some(BlockType::Text),

@@ -1,6 +1,6 @@
 //! Random filters and orders of queries.
 
-use leafbase_model::{Condition, Direction, Filter, Operator, PropertyKind, Schema, Sort};
+use leafbase_model::{Condition, Direction, ItemFilter, Operator, PropertyKind, Schema, Sort};
 use serde_json::{Value, json};
 
 use super::{Setting, values};
@@ -35,16 +35,16 @@ pub(super) fn filter(
     setting: Setting<'_>,
     schema: Option<&Schema>,
     depth: usize,
-) -> Filter {
+) -> ItemFilter {
     let several = |numbers: &mut Numbers<'_>| {
         let count = numbers.pick(&[2, 2, 2, 1, 3, 0]);
         (0..count).map(|_| filter(numbers, setting, schema, depth + 1)).collect()
     };
     match numbers.below(8) {
-        0 | 1 if depth < 2 => Filter::And(several(numbers)),
-        2 if depth < 2 => Filter::Or(several(numbers)),
-        3 if depth < 2 => Filter::Not(Box::new(filter(numbers, setting, schema, depth + 1))),
-        _ => Filter::Condition(condition(numbers, setting, schema)),
+        0 | 1 if depth < 2 => ItemFilter::And(several(numbers)),
+        2 if depth < 2 => ItemFilter::Or(several(numbers)),
+        3 if depth < 2 => ItemFilter::Not(Box::new(filter(numbers, setting, schema, depth + 1))),
+        _ => ItemFilter::Condition(condition(numbers, setting, schema)),
     }
 }
 

@@ -2,10 +2,10 @@
 
 use leafbase_model::{
     Block, BlockData, BlockId, BlockRecord, DocumentId, Edit, Error, Fetch, FetchFrom, Position,
-    Result, Target,
+    PositionTarget, Result,
 };
 use leafbase_test_outline::{BlockRequest, NaiveSpace, SequentialIds, stamp};
-use leafbase_tree_ops::{self as ops, Context, Place};
+use leafbase_tree_ops::{self as ops, Context, ResolvedPosition};
 
 use crate::tree::{Lie, Tree};
 
@@ -22,11 +22,11 @@ pub(crate) fn plain(data: &BlockData) -> String {
     data.markdown.clone()
 }
 
-pub(crate) fn place(position: Position) -> Place {
+pub(crate) fn place(position: Position) -> ResolvedPosition {
     match position {
-        Position::Within(edge, Target::Page(page)) => Place::Within(edge, page),
+        Position::Within(edge, PositionTarget::Page(page)) => ResolvedPosition::Within(edge, page),
         Position::Within(..) => panic!("days are looked up before"),
-        Position::Beside(side, sibling) => Place::Beside(side, sibling),
+        Position::Beside(side, sibling) => ResolvedPosition::Beside(side, sibling),
     }
 }
 
@@ -83,7 +83,7 @@ fn sent(
     space: &NaiveSpace,
     context: &Context<'_>,
     mut edits: Vec<Edit>,
-    mut going: Vec<(BlockId, Place)>,
+    mut going: Vec<(BlockId, ResolvedPosition)>,
 ) -> Result<Vec<Edit>> {
     let mut after = space.clone();
     after.apply_all(&edits).map_err(Error::corrupted)?;

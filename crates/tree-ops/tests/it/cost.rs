@@ -3,7 +3,7 @@
 
 use leafbase_model::{BlockData, BlockDraft, BlockId, Edge, Result, Side};
 use leafbase_test_outline::{NaiveSpace, SequentialIds, stamp};
-use leafbase_tree_ops::{Context, Place, delete, fetch, insert, move_blocks};
+use leafbase_tree_ops::{Context, ResolvedPosition, delete, fetch, insert, move_blocks};
 
 use crate::tree::Tree;
 
@@ -36,9 +36,9 @@ fn an_insertion_reads_the_same_however_many_siblings_there_are() {
         let put = |count| {
             let (space, texts, page, _) = rows(count);
             let place = match which {
-                0 => Place::Within(Edge::End, page),
-                1 => Place::Within(Edge::Start, page),
-                _ => Place::Beside(Side::Before, texts[count / 2]),
+                0 => ResolvedPosition::Within(Edge::End, page),
+                1 => ResolvedPosition::Within(Edge::Start, page),
+                _ => ResolvedPosition::Beside(Side::Before, texts[count / 2]),
             };
             let drafts = vec![BlockDraft::new(BlockData::text("new"))];
             reads(&space, |tree, context| insert(tree, context, drafts, place))
@@ -59,7 +59,7 @@ fn moving_siblings_costs_as_many_reads_as_there_are() {
                 texts.reverse();
             }
             reads(&space, |tree, context| {
-                move_blocks(tree, context, texts, Place::Within(Edge::End, to))
+                move_blocks(tree, context, texts, ResolvedPosition::Within(Edge::End, to))
             })
         };
         let (fifty, hundred) = (moved(50), moved(100));
@@ -84,7 +84,7 @@ fn deleting_siblings_costs_as_many_reads_as_there_are() {
 fn a_page_that_goes_no_deeper_is_moved_without_reading_what_is_below() {
     let (space, _, page, beside) = rows(400);
     let (calls, blocks) = reads(&space, |tree, context| {
-        move_blocks(tree, context, vec![page], Place::Beside(Side::After, beside))
+        move_blocks(tree, context, vec![page], ResolvedPosition::Beside(Side::After, beside))
     });
     assert!(calls < 12 && blocks < 4, "{calls} {blocks}");
 }

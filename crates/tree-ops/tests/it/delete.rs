@@ -77,7 +77,7 @@ fn deleted(space: &Space, labels: &str) -> Deleted {
 fn siblings_side_by_side_go_in_one_edit_whatever_the_order() {
     let space = Space::new(TRIP);
     let gone = |labels| -> Vec<usize> {
-        deleted(&space, labels).forests().map(|forest| forest.0.len()).collect()
+        deleted(&space, labels).forests().map(|subtrees| subtrees.0.len()).collect()
     };
     assert_eq!(gone("f a b"), [6]);
     assert_eq!(gone("g a"), [1, 1]);

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use leafbase_model::ErrorKind::{Conflict, LimitExceeded, NotFound, RuleViolation, Validation};
 use leafbase_model::{
-    BlockData, BlockId, BlockRecord, Day, Destination, DocumentId, DocumentRecord, Edit, ErrorKind,
-    FolderId, Forest, Limits, Location, Node, Result, Timestamp,
+    BlockData, BlockId, BlockLocation, BlockRecord, Day, Destination, DocumentId, DocumentRecord,
+    Edit, ErrorKind, FolderId, Limits, Location, Result, SubtreeNode, Subtrees, Timestamp,
 };
 use leafbase_test_outline::{SequentialIds, stamp};
 use leafbase_tree_ops::{
-    Context, Located, ReadTree, Relocated, check_purge, check_root, copy_document,
-    delete_documents, erase_document, move_documents, restore_daily_notes,
+    Context, ReadTree, Relocated, check_purge, check_root, copy_document, delete_documents,
+    erase_document, move_documents, restore_daily_notes,
 };
 
 use crate::space::{Space, check, refuse};
@@ -153,7 +153,7 @@ impl Places {
 }
 
 impl ReadTree for Places {
-    fn locate(&self, _: BlockId) -> Result<Option<Located>> {
+    fn locate(&self, _: BlockId) -> Result<Option<BlockLocation>> {
         Ok(None)
     }
 
@@ -177,12 +177,12 @@ impl ReadTree for Places {
         Ok(Vec::new())
     }
 
-    fn subtree(&self, _: BlockId, _: Option<usize>) -> Result<Forest> {
-        Ok(Forest::default())
+    fn subtree(&self, _: BlockId, _: Option<usize>) -> Result<Subtrees> {
+        Ok(Subtrees::default())
     }
 
-    fn subtree_without_items(&self, _: BlockId, _: Option<usize>) -> Result<Forest> {
-        Ok(Forest::default())
+    fn subtree_without_items(&self, _: BlockId, _: Option<usize>) -> Result<Subtrees> {
+        Ok(Subtrees::default())
     }
 }
 
@@ -263,7 +263,7 @@ fn erasing_takes_the_record_and_all_blocks() {
     let places = Places::new();
     let record = places.documents[&document("trash")].clone();
     let erased = erase_document(&places, record.id).unwrap();
-    assert_eq!(erased, Edit::EraseDocument { record, forest: Forest::default() });
+    assert_eq!(erased, Edit::EraseDocument { record, subtrees: Subtrees::default() });
     assert_eq!(erase_document(&places, document("?")).unwrap_err().kind(), NotFound);
 }
 
@@ -282,18 +282,19 @@ fn a_copy_has_new_blocks_that_know_of_each_other() {
         }
     };
     let nodes = [(0, block(1, "root")), (1, block(2, "child")), (2, block(3, "its child"))];
-    let forest = Forest(nodes.into_iter().map(|(depth, block)| Node { depth, block }).collect());
+    let subtrees =
+        Subtrees(nodes.into_iter().map(|(depth, block)| SubtreeNode { depth, block }).collect());
     let ids = SequentialIds::new(1);
     let context = Context { limits: &limits, stamp: &now, ids: &ids };
     let mut told = Vec::new();
     let (mut copy, _) =
-        copy_document(&context, forest.clone(), Location::Unsorted, |data, copies| {
+        copy_document(&context, subtrees.clone(), Location::Unsorted, |data, copies| {
             data.markdown.push('!');
-            told = forest.0.iter().map(|node| copies[&node.block.id]).collect();
+            told = subtrees.0.iter().map(|node| copies[&node.block.id]).collect();
         })
         .unwrap();
     copy.retitle("new");
-    let [Edit::CreateDocument { record, forest: made }] = &copy.edits[..] else {
+    let [Edit::CreateDocument { record, subtrees: made }] = &copy.edits[..] else {
         panic!("{:?}", copy.edits)
     };
     assert_eq!((&copy.record, &copy.root), (record, &made.0[0].block.data));
@@ -302,12 +303,12 @@ fn a_copy_has_new_blocks_that_know_of_each_other() {
         (told[0], now.at, now.at, None)
     );
     let texts = ["new", "child!", "its child!"];
-    for (((node, before), id), text) in made.0.iter().zip(&forest.0).zip(told).zip(texts) {
+    for (((node, before), id), text) in made.0.iter().zip(&subtrees.0).zip(told).zip(texts) {
         assert_ne!(id, before.block.id);
         assert_eq!((node.depth, node.block.id, node.block.rev), (before.depth, id, 1));
         assert_eq!((&node.block.created, &node.block.modified), (&now, &now));
         assert_eq!(node.block.data.markdown, text);
     }
-    let nothing = copy_document(&context, Forest::default(), Location::Unsorted, |_, _| {});
+    let nothing = copy_document(&context, Subtrees::default(), Location::Unsorted, |_, _| {});
     assert_eq!(nothing.unwrap_err().kind(), Validation);
 }

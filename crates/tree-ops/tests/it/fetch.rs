@@ -3,7 +3,7 @@
 use leafbase_model::ErrorKind::NotFound;
 use leafbase_model::{Content, Edge, Fetch};
 use leafbase_test_outline::{BlockRequest, Outline, SequentialIds, stamp};
-use leafbase_tree_ops::{Context, Place, assemble, insert};
+use leafbase_tree_ops::{Context, ResolvedPosition, assemble, insert};
 
 use crate::compare::Reply;
 use crate::space::{Space, refuse};
@@ -87,10 +87,10 @@ fn inserted_blocks_are_shown_as_they_were_given() {
     let (stamp, ids) = (stamp(1), SequentialIds::new(1));
     let context = Context { limits: &space.naive.limits, stamp: &stamp, ids: &ids };
     let text = "line\npage \"a\"\n  page \"b\"\n    text \"c\"\n  text \"d\"\ntext \"e\"\n";
-    let place = Place::Within(Edge::End, space.id("t"));
+    let place = ResolvedPosition::Within(Edge::End, space.id("t"));
     let inserted =
         insert(&Tree::new(&space.naive, None), &context, Outline::drafts(text), place).unwrap();
-    let blocks = assemble(inserted.forest().unwrap());
+    let blocks = assemble(inserted.subtrees().unwrap());
     let shown: Vec<_> =
         blocks.iter().map(|block| Outline::of_block(block, &space.labels)).collect();
     assert_eq!(Outline::print(&shown), text);

@@ -203,7 +203,7 @@ fn a_text_too_long_for_a_title_cannot_become_a_page() {
 fn drafts_nested_without_bounds_are_refused_without_running_out_of_stack() {
     use leafbase_model::{BlockDraft, BlockId, BlockType};
     use leafbase_test_outline::{NaiveSpace, SequentialIds, stamp};
-    use leafbase_tree_ops::{Context, Place, insert};
+    use leafbase_tree_ops::{Context, ResolvedPosition, insert};
 
     let (space, labels) = NaiveSpace::from_outline("page #t").unwrap();
     let mut draft = BlockDraft::from(BlockType::Page);
@@ -214,9 +214,13 @@ fn drafts_nested_without_bounds_are_refused_without_running_out_of_stack() {
     let context = Context { limits: &space.limits, stamp: &stamp, ids: &ids };
     let tree = crate::tree::Tree::new(&space, None);
     let root: BlockId = labels.id("t");
-    let error =
-        insert(&tree, &context, vec![draft], Place::Within(leafbase_model::Edge::End, root))
-            .unwrap_err();
+    let error = insert(
+        &tree,
+        &context,
+        vec![draft],
+        ResolvedPosition::Within(leafbase_model::Edge::End, root),
+    )
+    .unwrap_err();
     assert_eq!(error.kind(), LimitExceeded);
 }
 

@@ -3,11 +3,11 @@
 use std::cell::Cell;
 
 use leafbase_model::{
-    BlockId, BlockKind, BlockRecord, BlockType, DocumentId, DocumentRecord, Forest, Location,
-    Result, TextLook,
+    BlockId, BlockKind, BlockLocation, BlockRecord, BlockType, DocumentId, DocumentRecord,
+    Location, Result, Subtrees, TextFormat,
 };
 use leafbase_test_outline::NaiveSpace;
-use leafbase_tree_ops::{Located, ReadTree};
+use leafbase_tree_ops::ReadTree;
 
 /// What is wrongly told, so that one rule is not kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,13 +59,13 @@ impl<'a> Tree<'a> {
 }
 
 impl ReadTree for Tree<'_> {
-    fn locate(&self, block: BlockId) -> Result<Option<Located>> {
+    fn locate(&self, block: BlockId) -> Result<Option<BlockLocation>> {
         self.count(0);
         let document = self.space.document_of(block).map(|document| document.record.id);
         let is_leaf = self.space.find(block).is_some_and(|found| found.children.is_empty());
         let parent =
             self.space.parent(block).filter(|_| is_leaf || !self.lies(Lie::ParentsAreRoots));
-        Ok(document.map(|document| Located { document, parent }))
+        Ok(document.map(|document| BlockLocation { document, parent }))
     }
 
     fn block(&self, block: BlockId) -> Result<Option<BlockRecord>> {
@@ -74,7 +74,7 @@ impl ReadTree for Tree<'_> {
         if let Some(record) = &mut record {
             record.data.kind = match record.data.kind.clone() {
                 BlockKind::CollectionItem { .. } if self.lies(Lie::ItemsAreTexts) => {
-                    BlockKind::Text(TextLook::default())
+                    BlockKind::Text(TextFormat::default())
                 }
                 BlockKind::Text(look) if self.lies(Lie::TextsArePages) => BlockKind::Page(look),
                 kind => kind,
@@ -119,17 +119,17 @@ impl ReadTree for Tree<'_> {
         Ok(children)
     }
 
-    fn subtree(&self, block: BlockId, max_depth: Option<usize>) -> Result<Forest> {
+    fn subtree(&self, block: BlockId, max_depth: Option<usize>) -> Result<Subtrees> {
         let max_depth = if self.lies(Lie::NoBlockHasAnythingBelow) { Some(0) } else { max_depth };
-        let forest = self.space.subtree(block, max_depth);
-        self.count(forest.0.len());
-        Ok(forest)
+        let subtrees = self.space.subtree(block, max_depth);
+        self.count(subtrees.0.len());
+        Ok(subtrees)
     }
 
-    fn subtree_without_items(&self, block: BlockId, max_depth: Option<usize>) -> Result<Forest> {
+    fn subtree_without_items(&self, block: BlockId, max_depth: Option<usize>) -> Result<Subtrees> {
         let max_depth = if self.lies(Lie::NoBlockHasAnythingBelow) { Some(0) } else { max_depth };
-        let (mut forest, mut collection) = (self.space.subtree(block, max_depth), None);
-        forest.0.retain(|node| {
+        let (mut subtrees, mut collection) = (self.space.subtree(block, max_depth), None);
+        subtrees.0.retain(|node| {
             let is_below = collection.is_some_and(|depth| node.depth > depth);
             if !is_below {
                 collection =
@@ -137,7 +137,7 @@ impl ReadTree for Tree<'_> {
             }
             !is_below
         });
-        self.count(forest.0.len());
-        Ok(forest)
+        self.count(subtrees.0.len());
+        Ok(subtrees)
     }
 }

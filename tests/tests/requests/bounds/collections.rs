@@ -1,6 +1,6 @@
 //! Collections: properties, options, names, keys and values, and what a query may ask.
 
-use leafbase::{Error, Filter, ItemDraft, Limits, Operator, QueryItems};
+use leafbase::{Error, ItemDraft, ItemFilter, Limits, Operator, QueryItems};
 use serde_json::{Value, json};
 
 use super::around;
@@ -132,17 +132,17 @@ fn lengths_of_values() {
 fn conditions_and_orders_of_a_query() {
     let host = Host::new();
     let collection = host.id("collection");
-    let condition = || Filter::on("title", Operator::Equals, "x");
-    let ask = |filter: Filter| {
+    let condition = || ItemFilter::on("title", Operator::Equals, "x");
+    let ask = |filter: ItemFilter| {
         host.notes.query_items(QueryItems::of(collection).filtered(filter)).map(drop)
     };
     around(&host.notes, 200, "filter", |size| {
-        ask(Filter::And((0..size).map(|_| condition()).collect()))
+        ask(ItemFilter::And((0..size).map(|_| condition()).collect()))
     });
     around(&host.notes, 200, "filter", |size| {
         let pairs = (0..size / 2).map(|_| condition().and(condition()).negated());
         let last = (0..size % 2).map(|_| condition());
-        ask(Filter::Or(pairs.chain(last).collect()))
+        ask(ItemFilter::Or(pairs.chain(last).collect()))
     });
     around(&host.notes, 200, "sort", |size| {
         let sort = vec![json!({"property": "title"}); size];

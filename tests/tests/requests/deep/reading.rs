@@ -2,7 +2,8 @@
 //! refused beyond.
 
 use leafbase::{
-    AddItems, CountItems, Fetch, Filter, GetItems, ItemDraft, Limits, Operator, QueryItems, Space,
+    AddItems, CountItems, Fetch, GetItems, ItemDraft, ItemFilter, Limits, Operator, QueryItems,
+    Space,
 };
 use serde_json::json;
 
@@ -198,7 +199,7 @@ fn no_limit_lets_more_than_500_levels_in() {
 }
 
 /// A collection of items with a title and nothing else.
-fn asked(filter: Filter) -> [String; 2] {
+fn asked(filter: ItemFilter) -> [String; 2] {
     let host = Host::new();
     let collection = host.id("collection");
     let add = AddItems::new(collection, [ItemDraft::new("Dune")]);
@@ -219,7 +220,7 @@ fn asked(filter: Filter) -> [String; 2] {
 #[test]
 fn filters_nest_sixteen_levels() {
     on_a_small_stack(|| {
-        let named = || Filter::on("title", Operator::Equals, "Dune");
+        let named = || ItemFilter::on("title", Operator::Equals, "Dune");
         let not = |levels: usize| (0..levels).fold(named(), |filter, _| filter.negated());
         assert_eq!(asked(not(16)), ["1", "1"]);
         let refused = format!("LIMIT_EXCEEDED filter{}", ".not".repeat(17));

@@ -1,9 +1,9 @@
 //! How long a file lives: as long as a block anywhere shows it.
 
 use leafbase::{
-    AssetId, BlockData, BlockDraft, BlockId, BlockKind, BlockPatch, DeleteBlocks, DeleteDocuments,
-    Destination, DocumentId, ErrorKind, Fields, InsertBlocks, MoveBlocks, MoveDocuments, Position,
-    PurgeDocuments, UpdateBlocks, UploadFile,
+    AssetId, BlockData, BlockDraft, BlockFields, BlockId, BlockKind, BlockPatch, DeleteBlocks,
+    DeleteDocuments, Destination, DocumentId, ErrorKind, InsertBlocks, MoveBlocks, MoveDocuments,
+    Position, PurgeDocuments, UpdateBlocks, UploadFile,
 };
 
 use super::{Scene, scene};
@@ -36,7 +36,7 @@ impl Shown {
         self.scene.notes.insert_blocks(InsertBlocks::blocks(drafts, self.scene.page)).unwrap()[0].id
     }
 
-    fn update(&self, block: BlockId, fields: Fields) {
+    fn update(&self, block: BlockId, fields: BlockFields) {
         self.scene
             .notes
             .update_blocks(UpdateBlocks::new(vec![BlockPatch::new(block, fields)]))
@@ -92,9 +92,12 @@ fn the_last_block_that_shows_a_file_takes_it_along() {
 
 #[test]
 fn a_block_that_shows_another_file_lets_the_first_go() {
-    let url = |url: &str| Fields { url: Some(url.into()), ..Fields::default() };
+    let url = |url: &str| BlockFields { url: Some(url.into()), ..BlockFields::default() };
     let shown = shown();
-    shown.update(shown.block, Fields { file_name: Some("renamed".into()), ..Fields::default() });
+    shown.update(
+        shown.block,
+        BlockFields { file_name: Some("renamed".into()), ..BlockFields::default() },
+    );
     shown.assert_lives(true, "another name");
     shown.update(shown.block, url(&shown.url.replace("a.txt", "z?version=2")));
     shown.assert_lives(true, "the same file by another spelling");

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use leafbase::json::FromJson;
 use leafbase::{
     Author, BlockData, BlockId, BlockKind, BlockRecord, Change, Connection, DocumentId, Edit,
-    Error, Fetch, Forest, Limits, ListCollections, Properties, PropertyKind, PropertyValue,
-    Relation, Slot, Space, Stamp, json,
+    Error, Fetch, InsertTarget, Limits, ListCollections, Properties, PropertyKind, PropertyValue,
+    Relation, Space, Stamp, Subtrees, json,
 };
 use leafbase_test_outline::{FixedClock, SequentialIds};
 use serde_json::{Value, json};
@@ -119,9 +119,12 @@ impl Shelf {
         let kind = BlockKind::CollectionItem { properties: Properties::default() };
         let data = BlockData { markdown: name.to_owned(), ..BlockData::new(kind) };
         let block = BlockRecord { id, rev: 1, created: stamp.clone(), modified: stamp, data };
-        let slot =
-            Slot { document: self.document(collection), parent: self.id(collection), after: None };
-        self.apply(&[Edit::Insert { slot, forest: Forest::one(block) }]);
+        let target = InsertTarget {
+            document: self.document(collection),
+            parent: self.id(collection),
+            after: None,
+        };
+        self.apply(&[Edit::Insert { target, subtrees: Subtrees::one(block) }]);
         self.name(name, id);
     }
 
@@ -171,8 +174,8 @@ impl Shelf {
         for change in self.notes.changes_since(0) {
             for edit in change.unwrap().edits {
                 match edit {
-                    Edit::Insert { forest, .. } => {
-                        found = forest
+                    Edit::Insert { subtrees, .. } => {
+                        found = subtrees
                             .0
                             .into_iter()
                             .map(|node| node.block)
@@ -226,7 +229,9 @@ impl Shelf {
         let told = |edit: &Edit| match edit {
             Edit::SetSchema { collection, .. } => format!("schema {collection}"),
             Edit::Update { after, .. } => format!("update {}", after.id),
-            Edit::Insert { forest, .. } => format!("insert {}", forest.0[0].block.data.markdown),
+            Edit::Insert { subtrees, .. } => {
+                format!("insert {}", subtrees.0[0].block.data.markdown)
+            }
             other => panic!("{other:?}"),
         };
         self.with_names(&self.last_change().edits.iter().map(told).collect::<Vec<_>>().join(", "))

@@ -28,7 +28,7 @@ struct Lanes {
 }
 
 impl IdSource for Lanes {
-    fn mint(&self, _: Timestamp) -> [u8; 16] {
+    fn new_id(&self, _: Timestamp) -> [u8; 16] {
         let lane = usize::from(self.is_hidden.load(Ordering::Relaxed));
         id(lane, self.made[lane].fetch_add(1, Ordering::Relaxed))
     }

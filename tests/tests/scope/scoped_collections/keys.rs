@@ -14,7 +14,7 @@ use crate::world::read;
 struct Alike(Arc<AtomicU64>);
 
 impl IdSource for Alike {
-    fn mint(&self, _: Timestamp) -> [u8; 16] {
+    fn new_id(&self, _: Timestamp) -> [u8; 16] {
         let digits = ['a', '1', 'b', '2', 'c', '3'].iter().rev();
         let end = digits.fold(0, |end, digit| end * 36 + u128::from(digit.to_digit(36).unwrap()));
         let number = u128::from(self.0.fetch_add(1, Ordering::Relaxed)) + 1;

@@ -26,7 +26,7 @@ impl Present {
 }
 
 impl IdSource for Present {
-    fn mint(&self, _: Timestamp) -> [u8; 16] {
+    fn new_id(&self, _: Timestamp) -> [u8; 16] {
         let (call, number) =
             (self.0[0].load(Ordering::Relaxed), self.0[1].fetch_add(1, Ordering::Relaxed) + 1);
         (u128::from(call) << 64 | u128::from(number.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ call))

@@ -46,14 +46,14 @@ fn properties() -> impl Strategy<Value = Properties> {
     prop::collection::vec((".{0,9}", value), 0..12).prop_map(|values| values.into_iter().collect())
 }
 
-fn looks() -> impl Strategy<Value = TextLook> {
+fn looks() -> impl Strategy<Value = TextFormat> {
     let parts = (
         select(TextStyle::ALL),
         select(TextAlignment::ALL),
         select(Font::ALL),
         select(CardLayout::ALL),
     );
-    parts.prop_map(|(style, alignment, font, card_layout)| TextLook {
+    parts.prop_map(|(style, alignment, font, card_layout)| TextFormat {
         style,
         alignment,
         font,
@@ -241,10 +241,10 @@ fn the_bytes_of_version_1() {
         rev: 300,
         modified: Stamp { at: Timestamp::from_millis(1_700_000_000_500), by: Author::new("Bo") },
         data: BlockData {
-            kind: BlockKind::Text(TextLook {
+            kind: BlockKind::Text(TextFormat {
                 style: TextStyle::H2,
                 font: Font::Mono,
-                ..TextLook::default()
+                ..TextFormat::default()
             }),
             indentation: 2,
             list_style: ListStyle::Task,

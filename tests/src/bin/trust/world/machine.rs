@@ -10,6 +10,7 @@ use leafbase::{
     Clock, Connection, Device, Durability, IdSource, Result, SearchIndexing, Shelf, Space,
     SpaceBuilder, Timestamp,
 };
+use leafbase_store::directory::RECORD_FORMAT;
 use leafbase_store::kv::{KeyRange, OpenOptions, RedbStore, Store};
 use leafbase_store::testkit::Disk;
 
@@ -22,7 +23,7 @@ const BEGINNING: u64 = 1_767_225_600_000;
 pub struct Present(Arc<AtomicU64>);
 
 impl IdSource for Present {
-    fn mint(&self, _: Timestamp) -> [u8; 16] {
+    fn new_id(&self, _: Timestamp) -> [u8; 16] {
         let number = self.0.fetch_add(1, Ordering::Relaxed) + 1;
         // Spread, as random IDs are.
         let spread = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -86,7 +87,7 @@ impl Machine {
 
     fn start(disk: &Disk, setting: &Setting, create: bool) -> Result<Self> {
         let (below, journal) = (disk.clone(), disk.journal());
-        let options = OpenOptions::new().cache_bytes(setting.cache_bytes);
+        let options = OpenOptions::new().cache_bytes(setting.cache_bytes).entries(RECORD_FORMAT);
         let store = Arc::new(RedbStore::with_backends(
             move || below.clone(),
             move || journal.clone(),

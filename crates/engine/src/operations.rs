@@ -1,0 +1,19 @@
+//! The operations: one file for each noun. Each adds its methods to
+//! [`Connection`](crate::Connection).
+
+pub(crate) mod blocks;
+pub(crate) mod changes;
+pub(crate) mod collections;
+pub(crate) mod comments;
+pub(crate) mod documents;
+pub(crate) mod drafts;
+pub(crate) mod files;
+pub(crate) mod folders;
+pub(crate) mod info;
+pub(crate) mod links;
+pub(crate) mod prepare;
+pub(crate) mod rendered;
+pub(crate) mod search;
+pub(crate) mod tasks;
+pub(crate) mod templates;
+pub(crate) mod transfer;

@@ -1,0 +1,510 @@
+//! The block operations: fetch, insert, update, delete, move.
+
+use leafbase_collections::ReadCollections;
+use leafbase_markdown as markdown;
+use leafbase_model::{
+    Block, BlockData, BlockDraft, BlockFields, BlockId, BlockKind, BlockPatch, BlockRecord,
+    BlockType, Content, DayRef, DeleteBlocks, Error, Fetch, FetchFrom, InsertBlocks, InsertSource,
+    ItemFields, Items, MoveBlocks, Position, PositionTarget, Result, UpdateBlocks,
+};
+use leafbase_store::SpaceSnapshot;
+use leafbase_tree_ops::{self as ops, Context, ReadTree, ResolvedPosition, Takes, Texts, Updated};
+
+use crate::core::connection::{Connection, Writing};
+use crate::core::scope::links::Links;
+use crate::core::sight::Sight;
+use crate::core::tree::Tree;
+use crate::operations::collections::showing::Shower;
+use crate::operations::collections::tables;
+use crate::operations::drafts::{Files, Ready};
+use crate::operations::{comments, documents, files, prepare, tasks};
+use crate::support::days;
+
+impl<S: Sight> Connection<S> {
+    /// Reads a block with what is below it. Costs what it returns.
+    ///
+    /// On a scoped connection the address of a link to a block that it does not see, in whatever
+    /// text, is `invalid:out_of_scope#N`: N counts such links within the block from 1, and within
+    /// each comment. It tells neither which block that is nor whether there is one.
+    /// [`Self::update_blocks`] puts it back where a text still has it. Code is shown as it is.
+    ///
+    /// ```
+    /// use leafbase::Fetch;
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let trip = notes.create_document("Trip")?;
+    /// notes.insert_markdown("one\n\ntwo", trip.id())?;
+    /// let shown = notes.fetch(Fetch::new(trip.id()).with_metadata())?;
+    /// assert_eq!((shown.data.markdown.as_str(), shown.children().len()), ("Trip", 2));
+    /// assert!(notes.fetch(Fetch::new(trip.id()).depth(0))?.children().is_empty());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::NotFound`] if there is no such block, or no note of that day;
+    /// [`crate::ErrorKind::LimitExceeded`] if it would be more than
+    /// [`crate::Limits::blocks_per_fetch`] blocks.
+    pub fn fetch(&self, request: Fetch) -> Result<Block> {
+        self.read(|tree, snapshot| self.fetch_from(tree, snapshot, &request))
+    }
+
+    fn fetch_from(
+        &self,
+        tree: &Tree<'_>,
+        snapshot: &SpaceSnapshot,
+        request: &Fetch,
+    ) -> Result<Block> {
+        let start = match request.from {
+            FetchFrom::Block(block) => block,
+            FetchFrom::Day(day) => {
+                let day = days::resolve(
+                    day,
+                    &days::zone(&snapshot.reader().meta()?.zone)?,
+                    self.space.now(),
+                )?;
+                let note = documents::find_daily_note(snapshot.reader(), day)?
+                    .filter(|note| tree.seen().admits(note));
+                note.ok_or_else(|| Error::not_found().at("date"))?.id.root()
+            }
+        };
+        let links = Links::new(tree);
+        let mut block = ops::fetch(tree, start, request.max_depth, request.metadata, &|data| {
+            links.plain(data)
+        })?;
+        links.finish()?;
+        links.hide_in(&mut block)?;
+        let (shown, most) = (show_markdown(&mut block), self.limits().blocks_per_fetch);
+        if shown > most {
+            let error =
+                Error::limit("blocks in one fetch (a maxDepth asks for fewer)", most, shown);
+            return Err(error.at(if matches!(request.from, FetchFrom::Day(_)) {
+                "date"
+            } else {
+                "id"
+            }));
+        }
+        // Items stand below collections alone, which show none: only the first block can be one.
+        block.item = item_fields(tree, &mut Shower::new(tree), block.id, &mut block.data)?;
+        if request.metadata
+            && let Some(located) = tree.locate(start)?
+        {
+            comments::show_in(snapshot.reader(), located.document, &links, &mut block)?;
+        }
+        Ok(block)
+    }
+
+    /// Reads a block with all below it as markdown: a page stands in `<page>` tags, as the dialect
+    /// writes it. A page whose children a depth cuts off is shown with its title and no content:
+    /// markdown has no word for "there is more".
+    ///
+    /// A collection is its name in bold and a table of its items: their titles, which are links to
+    /// them, and a column for each property. The pages of the items are not in it. Where a depth
+    /// cuts the items off, there is the name alone.
+    ///
+    /// ```
+    /// use leafbase::Fetch;
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let trip = notes.create_document("Trip")?;
+    /// notes.insert_markdown("passport", trip.id())?;
+    /// let markdown = notes.fetch_markdown(Fetch::new(trip.id()))?;
+    /// assert!(markdown.contains("<pageTitle>Trip</pageTitle>") && markdown.contains("passport"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Self::fetch`]; [`crate::ErrorKind::LimitExceeded`] also for collections of more items
+    /// than a fetch may have blocks.
+    pub fn fetch_markdown(&self, request: Fetch) -> Result<String> {
+        Ok(markdown::render(&self.tabulated(&request)?.1))
+    }
+
+    /// Reads what is below a page or a document as markdown, without the page's own tags and title;
+    /// of a collection the table of its items.
+    ///
+    /// ```
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let trip = notes.create_document("Trip")?;
+    /// notes.insert_markdown("# Packing\n\n- [ ] passport", trip.id())?;
+    /// assert_eq!(notes.content_markdown(trip.id())?, "# Packing\n\n- [ ] passport");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Self::fetch_markdown`].
+    pub fn content_markdown(&self, page: impl Into<BlockId>) -> Result<String> {
+        let (block_type, blocks) = self.tabulated(&Fetch::new(page))?;
+        let content = match (block_type, blocks.split_first()) {
+            (_, None) => &[],
+            (BlockType::Collection, Some((_, table))) => table,
+            (_, Some((page, _))) => page.children(),
+        };
+        Ok(markdown::render(content))
+    }
+
+    /// What is fetched with tables in the place of collections, and the type of what is asked for.
+    fn tabulated(&self, request: &Fetch) -> Result<(BlockType, Vec<Block>)> {
+        self.read(|tree, snapshot| {
+            let block = self.fetch_from(tree, snapshot, request)?;
+            let (block_type, mut blocks) = (block.data.block_type(), vec![block]);
+            tables::tabulate(tree, &mut blocks, request.max_depth, self.limits().blocks_per_fetch)?;
+            Ok((block_type, blocks))
+        })
+    }
+
+    /// Puts new blocks at a position, and gives them back with their IDs. A text that receives
+    /// children becomes a page.
+    ///
+    /// ```
+    /// use leafbase::{BlockData, BlockDraft, InsertBlocks, Position};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let trip = notes.create_document("Trip")?;
+    /// let day = BlockDraft::new(BlockData::page("Day 1")).with_content(vec![BlockData::text("Alfama").into()]);
+    /// let added = notes.insert_blocks(InsertBlocks::blocks(vec![day], Position::start_of(trip.id())))?;
+    /// assert_eq!(added[0].children()[0].data.markdown, "Alfama");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::NotFound`] if the target does not exist, and on a scoped connection for
+    /// an uploaded file that no block shows which it sees; [`crate::ErrorKind::RuleViolation`] if
+    /// the target may not have children, a block is not allowed, or it is no task and would stand
+    /// at the top of the inbox; [`crate::ErrorKind::InvalidMarkdown`];
+    /// [`crate::ErrorKind::LimitExceeded`]. The path names the first bad entry, and nothing is
+    /// inserted.
+    pub fn insert_blocks(&self, request: InsertBlocks) -> Result<Items<Block>> {
+        let ready = match request.source {
+            InsertSource::Blocks(mut blocks) => {
+                self.date(&mut blocks)?;
+                prepare::drafts("blocks", blocks, self.files(), self.limits())
+            }
+            InsertSource::Markdown(text) => prepare::markdown(&text, self.files(), self.limits())?,
+        };
+        self.insert(&ready, request.position)
+    }
+
+    /// Puts the blocks of this markdown at a position, and gives them back with their IDs.
+    ///
+    /// ```
+    /// use leafbase::{DayRef, Position};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let added = notes.insert_markdown("woke early\n\n- [ ] call", Position::end_of_day(DayRef::Today))?;
+    /// assert_eq!(added.len(), 2);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Self::insert_blocks`].
+    pub fn insert_markdown(
+        &self,
+        text: &str,
+        position: impl Into<Position>,
+    ) -> Result<Items<Block>> {
+        self.insert(&prepare::markdown(text, self.files(), self.limits())?, position.into())
+    }
+
+    /// Which uploaded files what is written may name.
+    pub(crate) fn files(&self) -> Files {
+        if self.sees_all() { Files::Any } else { Files::Seen }
+    }
+
+    fn insert(&self, ready: &Ready, position: Position) -> Result<Items<Block>> {
+        let (mut inserted, _) = self.write(|writing| {
+            let Some(place) = self.place(writing, position, ready.is_empty())? else {
+                return Ok(Vec::new());
+            };
+            let mut inserted = writing.decide(|tree, context| {
+                let drafts =
+                    |depth: usize, takes: Takes| ready.at(tree, depth, takes, self.limits());
+                ops::insert_at(tree, context, place, drafts)
+            })?;
+            prepare::titles(&mut inserted.edits);
+            let mut blocks = inserted.subtrees().map(ops::assemble).unwrap_or_default();
+            writing.apply(inserted.edits)?;
+            if !self.sees_all() {
+                writing.decide(|tree, _| hide_links(tree, &mut blocks))?;
+            }
+            Ok(blocks)
+        })?;
+        for block in &mut inserted {
+            show_markdown(block);
+        }
+        Ok(Items(inserted))
+    }
+
+    /// Changes blocks; only the fields given change. Gives the blocks back as they are then,
+    /// without what is below them. A task at the top of the inbox that is opened goes to its start,
+    /// one that is closed to its end, behind the open ones.
+    ///
+    /// Where a text says `invalid:out_of_scope#N` on a scoped connection, it gets the address back
+    /// that this stands for in the block as a fetch would show it now. One that stands for nothing
+    /// is text.
+    ///
+    /// ```
+    /// use leafbase::{BlockPatch, ErrorKind, TextStyle, UpdateBlocks};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let trip = notes.create_document("Trip")?;
+    /// let line = notes.insert_markdown("Packing", trip.id())?[0].id;
+    /// let change = BlockPatch::markdown(line, "To pack").with_text_style(TextStyle::H2).if_rev(1);
+    /// assert_eq!(notes.update_blocks(UpdateBlocks::new([change.clone()]))?[0].rev, 2);
+    /// assert_eq!(notes.update_blocks(change.into()).unwrap_err().kind(), ErrorKind::Conflict);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::NotFound`], as for [`Self::insert_blocks`] also for a file that the
+    /// block did not name before; [`crate::ErrorKind::Conflict`] if a block no longer has the `rev`
+    /// given; [`crate::ErrorKind::Validation`] for a field that the block's type does not have;
+    /// [`crate::ErrorKind::RuleViolation`], also for a change after which a block at the top of the
+    /// inbox would be no task, and for the root of the inbox. The path names the first bad entry,
+    /// and nothing is changed.
+    pub fn update_blocks(&self, request: UpdateBlocks) -> Result<Items<Block>> {
+        let UpdateBlocks { blocks } = request;
+        let (mut updated, _) = self.write(|writing| {
+            let mut patches = blocks.clone();
+            Self::resolve_days(writing, &mut patches)?;
+            let updated = writing.decide(|tree, context| self.updated(tree, context, patches))?;
+            writing.apply(updated.edits)?;
+            tasks::send(writing, updated.going)?;
+            let mut updated: Vec<_> = updated.blocks.into_iter().map(alone).collect();
+            // Elsewhere they are shown as they are: nothing need be read again.
+            let has_items =
+                updated.iter().any(|block| block.data.block_type() == BlockType::CollectionItem);
+            if has_items || !self.sees_all() {
+                writing.decide(|tree, _| {
+                    hide_links(tree, &mut updated)?;
+                    show_items(tree, &mut updated)
+                })?;
+            }
+            Ok(updated)
+        })?;
+        for block in &mut updated {
+            show_markdown(block);
+        }
+        Ok(Items(updated))
+    }
+
+    fn updated(
+        &self,
+        tree: &Tree<'_>,
+        context: &Context<'_>,
+        patches: Vec<BlockPatch>,
+    ) -> Result<Updated> {
+        let links = Links::new(tree);
+        let settle = |before: &BlockData, fields: &mut BlockFields| {
+            prepare::fields(&*links.shown(before)?, fields, self.limits())?;
+            links.put_back(before, fields)
+        };
+        let ready = |before: &BlockData, data: BlockData| {
+            let field = prepare::address_field(&data);
+            let parts = prepare::data(data, self.limits())?;
+            files::check_named(tree, Some(before), &parts, field)?;
+            Ok(parts)
+        };
+        ops::update_texts(tree, context, patches, Texts { settle: &settle, ready: &ready })
+    }
+
+    /// Changes the markdown of one block.
+    ///
+    /// ```
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let trip = notes.create_document("Trip")?;
+    /// let line = notes.insert_markdown("- [ ] passport", trip.id())?[0].id;
+    /// notes.update_markdown(line, "~~passport~~")?; // it stays a task
+    /// assert_eq!(notes.content_markdown(trip.id())?, "- [ ] ~~passport~~");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Self::update_blocks`].
+    pub fn update_markdown(&self, block: impl Into<BlockId>, text: &str) -> Result<Items<Block>> {
+        self.update_blocks(UpdateBlocks { blocks: vec![BlockPatch::markdown(block, text)] })
+    }
+
+    /// Deletes blocks with all below them, and gives back the IDs asked for.
+    ///
+    /// ```
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let trip = notes.create_document("Trip")?;
+    /// let line = notes.insert_markdown("Packing", trip.id())?[0].id;
+    /// assert_eq!(*notes.delete_blocks(line.into())?, [line]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::RuleViolation`] for a document's root.
+    pub fn delete_blocks(&self, request: DeleteBlocks) -> Result<Items<BlockId>> {
+        self.write(|writing| {
+            let ids = request.block_ids.clone();
+            let deleted = writing.decide(|tree, context| ops::delete(tree, context, ids))?;
+            writing.apply(deleted.edits)
+        })?;
+        Ok(Items(request.block_ids))
+    }
+
+    /// Moves blocks with all below them, within and across documents; they keep their IDs and the
+    /// order of the request.
+    ///
+    /// ```
+    /// use leafbase::{MoveBlocks, Position};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let (trip, list) = (notes.create_document("Trip")?, notes.create_document("List")?);
+    /// let line = notes.insert_markdown("socks", trip.id())?[0].id;
+    /// notes.move_blocks(MoveBlocks::new([line], Position::end_of(list.id())))?;
+    /// assert_eq!(notes.content_markdown(list.id())?, "socks");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::RuleViolation`] if a block would come
+    /// under itself, the target may not have children, or what is no task would stand at the top of
+    /// the inbox; [`crate::ErrorKind::LimitExceeded`] if pages would nest too deep.
+    pub fn move_blocks(&self, request: MoveBlocks) -> Result<Items<BlockId>> {
+        self.write(|writing| {
+            let is_empty = request.block_ids.is_empty();
+            let Some(place) = self.place(writing, request.position, is_empty)? else {
+                return Ok(());
+            };
+            let ids = request.block_ids.clone();
+            let mut moved =
+                writing.decide(|tree, context| ops::move_blocks(tree, context, ids, place))?;
+            prepare::titles(&mut moved.edits);
+            writing.apply(moved.edits)
+        })?;
+        Ok(Items(request.block_ids))
+    }
+
+    /// The place that a position means. The daily note of a day is made if there is none; for
+    /// nothing (`is_empty`) none is made, and there is no place.
+    pub(crate) fn place(
+        &self,
+        writing: &mut Writing<'_, '_>,
+        position: Position,
+        is_empty: bool,
+    ) -> Result<Option<ResolvedPosition>> {
+        let (edge, target) = match position {
+            Position::Beside(side, sibling) => {
+                return Ok(Some(ResolvedPosition::Beside(side, sibling)));
+            }
+            Position::Within(edge, target) => (edge, target),
+        };
+        let day = match target {
+            PositionTarget::Page(page) => return Ok(Some(ResolvedPosition::Within(edge, page))),
+            PositionTarget::Day(day) => day,
+            PositionTarget::Unnamed => DayRef::Today,
+        };
+        if !self.sees_all() {
+            return Err(Error::position("name exactly one of pageId and siblingId").at("position"));
+        }
+        let zone = days::zone(&writing.transaction.reader()?.meta()?.zone)?;
+        let day = days::resolve(day, &zone, writing.context.stamp.at)?;
+        let note = if is_empty {
+            documents::find_daily_note(writing.transaction.reader()?, day)?.map(|note| note.id)
+        } else {
+            Some(documents::daily_note(writing, day)?)
+        };
+        Ok(note.map(|note| ResolvedPosition::Within(edge, note.root())))
+    }
+
+    /// Puts dates for the days that drafts name relative to the present.
+    pub(crate) fn date(&self, drafts: &mut [BlockDraft]) -> Result<()> {
+        let now = self.space.now();
+        let meta = || self.space.meta().map_err(|error| self.seen().tell(error));
+        let date = |day| days::resolve(day, &days::zone(&meta()?.zone)?, now);
+        drafts.iter_mut().try_for_each(|draft| draft.resolve_days(date))
+    }
+
+    /// Puts dates for the days that patches name relative to the present.
+    fn resolve_days(writing: &mut Writing<'_, '_>, patches: &mut [BlockPatch]) -> Result<()> {
+        if patches.iter().all(|patch| patch.fields.task_patch.is_none()) {
+            return Ok(());
+        }
+        let now = writing.context.stamp.at;
+        let zone = days::zone(&writing.transaction.reader()?.meta()?.zone)?;
+        for (index, patch) in patches.iter_mut().enumerate() {
+            let resolved = patch.resolve_days(|day| days::resolve(day, &zone, now));
+            resolved.map_err(|error| error.at(format_args!("blocks[{index}]")))?;
+        }
+        Ok(())
+    }
+}
+
+/// A block without what is below it.
+fn alone(block: BlockRecord) -> Block {
+    let BlockRecord { id, rev, data, .. } = block;
+    Block { id, rev, data, metadata: None, item: None, content: Content::None }
+}
+
+/// Puts placeholders into what a reply shows, as far as the call does not see what links lead to.
+fn hide_links(tree: &Tree<'_>, blocks: &mut [Block]) -> Result<()> {
+    let links = Links::new(tree);
+    blocks.iter_mut().try_for_each(|block| links.hide_in(block))
+}
+
+/// Puts into blocks that are items what the schemas of their collections make of them.
+fn show_items(tree: &Tree<'_>, blocks: &mut [Block]) -> Result<()> {
+    let mut shower = Shower::new(tree);
+    for block in blocks {
+        block.item = item_fields(tree, &mut shower, block.id, &mut block.data)?;
+    }
+    Ok(())
+}
+
+fn item_fields(
+    tree: &Tree<'_>,
+    shower: &mut Shower<'_, '_>,
+    id: BlockId,
+    data: &mut BlockData,
+) -> Result<Option<Box<ItemFields>>> {
+    let BlockKind::CollectionItem { properties } = &mut data.kind else { return Ok(None) };
+    let Some(collection) = tree.locate(id)?.and_then(|located| located.parent) else {
+        return Ok(None);
+    };
+    // One that stands elsewhere by mistake is told by the check of the space, and shown as what it
+    // is.
+    let Some(schema) = tree.schema(collection)? else { return Ok(None) };
+    let fields = shower.fields(collection, id, properties.clone())?;
+    if !tree.sees_all() {
+        let is_hidden = |key: &&str| schema.property(key).is_none();
+        let hidden: Vec<String> =
+            properties.iter().map(|(key, _)| key).filter(is_hidden).map(str::to_owned).collect();
+        properties.apply(hidden.into_iter().map(|key| (key, None)));
+    }
+    Ok(Some(Box::new(fields)))
+}
+
+/// A block without text of its own is shown with the markdown that it would be.
+pub(crate) fn show_text(data: &mut BlockData) {
+    if !data.block_type().has_own_markdown() {
+        data.markdown = markdown::render_block(data);
+    }
+}
+
+/// Puts the markdown of blocks that have no text of their own into a reply, and counts its blocks.
+pub(crate) fn show_markdown(block: &mut Block) -> usize {
+    let (mut waiting, mut count) = (vec![block], 0);
+    while let Some(block) = waiting.pop() {
+        count += 1;
+        show_text(&mut block.data);
+        if let Content::Blocks(children) = &mut block.content {
+            waiting.extend(children);
+        }
+    }
+    count
+}

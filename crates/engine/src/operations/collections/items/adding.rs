@@ -1,0 +1,144 @@
+//! Items are made.
+
+use leafbase_collections::{ReadItems, Relating, Values, read_added};
+use leafbase_model::{
+    AddItems, BlockData, BlockId, BlockKind, BlockRecord, Edit, Item, ItemDraft, Limits,
+    Properties, Result, Schema,
+};
+use leafbase_tree_ops::{self as ops, Context, NewItem, Takes};
+
+use super::relating::{check_files, check_joined, finished, set_schema, titled, today};
+use super::{check_count, faults, writable};
+use crate::core::connection::{Connection, Writing};
+use crate::core::scope::links::Links;
+use crate::core::scope::texts::Chosen;
+use crate::core::sight::Sight;
+use crate::core::tree::Tree;
+use crate::operations::collections::showing::Shower;
+use crate::operations::collections::writing;
+use crate::operations::drafts::Ready;
+use crate::operations::prepare;
+
+const LIST: &str = "items";
+
+/// The items of one request, and the blocks of their pages made ready.
+pub(super) struct Additions<'l> {
+    collection: BlockId,
+    items: Vec<ItemDraft>,
+    pages: Vec<Ready>,
+    new_options: bool,
+    limits: &'l Limits,
+}
+
+/// What is made of the items: blocks without values yet, and what tells their values.
+struct Read<'t, 'a> {
+    items: Vec<NewItem>,
+    relating: Relating<'t, Tree<'a>>,
+    schema: Option<Schema>,
+}
+
+impl<'l> Additions<'l> {
+    pub(super) fn new<S: Sight>(connection: &'l Connection<S>, request: AddItems) -> Result<Self> {
+        let AddItems {
+            collection_id: collection,
+            mut items,
+            allow_new_select_options: new_options,
+        } = request;
+        let limits = connection.limits();
+        let mut contents: Vec<_> =
+            items.iter_mut().map(|item| std::mem::take(&mut item.content)).collect();
+        check_count(LIST, limits.blocks_per_request, items.len())?;
+        contents.iter_mut().try_for_each(|content| connection.date(content))?;
+        let ready = |content| prepare::drafts("content", content, connection.files(), limits);
+        let pages = contents.into_iter().map(ready).collect();
+        Ok(Self { collection, items, pages, new_options, limits })
+    }
+
+    /// Makes the items, and gives them as they then are.
+    pub(super) fn write(&self, writing: &mut Writing<'_, '_>) -> Result<Vec<Item>> {
+        let (schema, edits, added) = writing.decide(|tree, context| self.decide(tree, context))?;
+        writing.apply(edits)?;
+        writing.decide(|tree, _| Shower::new(tree).items(self.collection, &schema, added))
+    }
+
+    fn decide(
+        &self,
+        tree: &Tree<'_>,
+        context: &Context<'_>,
+    ) -> Result<(Schema, Vec<Edit>, Vec<BlockRecord>)> {
+        let (schema, located) = writable(tree, self.collection)?;
+        let opened = ops::open_collection(tree, context, self.collection)?;
+        let today = today(tree, context.stamp.at)?;
+        let values = Values { today, limits: self.limits, new_options: self.new_options };
+        let read = |most| self.read(tree, context, &schema, values, opened.depth + 1, most);
+        let Read { mut items, relating, schema: extended } =
+            faults::first(LIST, self.items.len(), read)?;
+        let mut changed = finished(relating)?;
+        for NewItem { id, data, .. } in &mut items {
+            let properties = changed.remove(id).map(|changed| changed.values).unwrap_or_default();
+            data.kind = BlockKind::CollectionItem { properties };
+        }
+        let insertion = ops::insert_items(context, &opened, items)?;
+        let added = top_blocks(&insertion);
+        let mut edits =
+            Vec::from_iter(set_schema(tree, located, self.collection, extended.as_ref())?);
+        if !added.is_empty() {
+            edits.push(insertion);
+        }
+        edits.extend(writing::quiet_edits(tree, changed.into_values().collect())?);
+        Ok((extended.unwrap_or(schema), edits, added))
+    }
+
+    /// Reads and checks the first `most` items, whose pages are to stand at `depth`.
+    fn read<'t, 'a>(
+        &self,
+        tree: &'t Tree<'a>,
+        context: &Context<'_>,
+        schema: &Schema,
+        values: Values<'_>,
+        depth: usize,
+        most: usize,
+    ) -> Result<Read<'t, 'a>> {
+        let (links, mut drafts) =
+            (Links::new(tree), self.items.iter().take(most).cloned().collect::<Vec<_>>());
+        for draft in &mut drafts {
+            links.put_back_options(None, Chosen { schema, values: &mut draft.properties })?;
+        }
+        let ReadItems { items: read, schema: extended } = read_added(schema, drafts, values)?;
+        // Related items are shown by their IDs: given out in order, they keep that of the request.
+        let mut ids: Vec<_> = read
+            .iter()
+            .map(|_| BlockId::from_bytes(context.ids.new_id(context.stamp.at)))
+            .collect();
+        ids.sort_unstable();
+        let (mut items, mut relating) = (Vec::with_capacity(read.len()), Relating::new(tree));
+        for (index, (((draft, page), item), id)) in
+            self.items.iter().zip(&self.pages).zip(read).zip(ids).enumerate()
+        {
+            let path = format!("{LIST}[{index}]");
+            let title =
+                titled(&draft.fields, &item.title, self.limits).map_err(|error| error.at(&path))?;
+            check_files(tree, None, &draft.fields, &title).map_err(|error| error.at(&path))?;
+            let blocks = page
+                .at(tree, depth, Takes::Anything, self.limits)
+                .map_err(|error| error.at(&path))?;
+            let kind = BlockKind::CollectionItem { properties: Properties::default() };
+            relating.begin(id, self.collection);
+            relating.change(id, self.collection, item.changes, &path)?;
+            items.push(NewItem {
+                id,
+                data: BlockData { markdown: title, ..BlockData::new(kind) },
+                content: blocks,
+            });
+        }
+        check_joined(tree, &relating)?;
+        Ok(Read { items, relating, schema: extended })
+    }
+}
+
+/// The items that an insertion puts in.
+fn top_blocks(insertion: &Edit) -> Vec<BlockRecord> {
+    let Edit::Insert { subtrees, .. } = insertion else { return Vec::new() };
+    let top = subtrees.0.iter().filter(|node| node.depth == 0);
+    top.map(|node| node.block.clone()).collect()
+}

@@ -1,0 +1,97 @@
+//! The values that items of a request get: scalars as they are, relations at both ends.
+
+use std::collections::{BTreeMap, HashMap};
+
+use leafbase_collections::{ChangedItem, Relating};
+use leafbase_model::{
+    BlockData, BlockId, BlockLocation, Day, DayRef, Edit, Error, Limits, Location, PropertyChange,
+    Result, Schema, Timestamp,
+};
+use leafbase_tree_ops::ReadTree;
+use serde_json::{Map, Value};
+
+use crate::core::tree::Tree;
+use crate::operations::collections::hidden;
+use crate::operations::{files, prepare};
+use crate::support::days;
+
+/// The day that `today` means in the values of a request.
+pub(super) fn today(tree: &Tree<'_>, now: Timestamp) -> Result<Day> {
+    days::resolve(DayRef::Today, &days::zone(&tree.reader().meta()?.zone)?, now)
+}
+
+/// The edit that gives a collection its options that are new.
+pub(super) fn set_schema(
+    tree: &Tree<'_>,
+    located: BlockLocation,
+    collection: BlockId,
+    after: Option<&Schema>,
+) -> Result<Option<Edit>> {
+    let Some(after) = after else { return Ok(None) };
+    let before = hidden::stored(tree, collection)?;
+    let after = Some(Box::new(hidden::kept(tree, &before, after)?));
+    let (document, before) = (located.document, Some(Box::new(before)));
+    Ok(Some(Edit::SetSchema { document, collection, before, after, quiet: false }))
+}
+
+/// Tells `relating` what the relations of `item` become, and gives the other changes.
+pub(super) fn relate(
+    relating: &mut Relating<'_, Tree<'_>>,
+    (schema, collection): (&Schema, BlockId),
+    item: BlockId,
+    changes: Vec<PropertyChange>,
+    path: &str,
+) -> Result<Vec<PropertyChange>> {
+    let is_relation =
+        |key: &str| schema.property(key).is_some_and(|property| property.kind.relation().is_some());
+    let (relations, scalars): (Vec<_>, Vec<_>) =
+        changes.into_iter().partition(|(key, _)| is_relation(key));
+    if !relations.is_empty() {
+        relating.change(item, collection, relations, path)?;
+    }
+    Ok(scalars)
+}
+
+/// Refuses relations to items in the trash that there were not before.
+pub(super) fn check_joined(tree: &Tree<'_>, relating: &Relating<'_, Tree<'_>>) -> Result<()> {
+    let mut trashed = HashMap::new();
+    for (item, path) in relating.joined() {
+        let document = tree.locate(item)?.ok_or_else(|| Error::not_found().at(path))?.document;
+        let is_trashed = match trashed.get(&document) {
+            Some(known) => *known,
+            None => {
+                tree.document(document)?.is_some_and(|record| record.location == Location::Trash)
+            }
+        };
+        trashed.insert(document, is_trashed);
+        if is_trashed {
+            let message =
+                format!("item {item} is in the trash: restore its document to relate to it");
+            return Err(Error::rule(message).at(path));
+        }
+    }
+    Ok(())
+}
+
+/// What the items are to hold that a request changes or makes, by ID: those that it names, and
+/// others.
+pub(super) fn finished(relating: Relating<'_, Tree<'_>>) -> Result<BTreeMap<BlockId, ChangedItem>> {
+    Ok(relating.finish()?.into_iter().map(|changed| (changed.id, changed)).collect())
+}
+
+/// The title that an item of a request gets, which is the one field of `fields`.
+pub(super) fn titled(fields: &Map<String, Value>, title: &str, limits: &Limits) -> Result<String> {
+    let field = fields.keys().next().map_or("", String::as_str);
+    prepare::item_title(title, limits).map_err(|error| error.at(field))
+}
+
+/// Refuses a title that names a file that is not seen, unless the item named it `before`.
+pub(super) fn check_files(
+    tree: &Tree<'_>,
+    before: Option<&BlockData>,
+    fields: &Map<String, Value>,
+    title: &str,
+) -> Result<()> {
+    let field = fields.keys().next().map_or("", String::as_str);
+    files::check_title(tree, before, title).map_err(|error| error.at(field))
+}

@@ -1,0 +1,164 @@
+//! Items are changed.
+
+use leafbase_collections::{ReadItems, Relating, Values, read_updated};
+use leafbase_model::{
+    BlockData, BlockId, BlockKind, BlockLocation, BlockRecord, Edit, Item, ItemUpdate,
+    PropertyChange, Result, Schema, UpdateItems,
+};
+use leafbase_tree_ops::{Context, revise};
+
+use super::relating::{check_files, check_joined, finished, relate, set_schema, titled, today};
+use super::{faults, item, writable};
+use crate::core::connection::Writing;
+use crate::core::scope::links::Links;
+use crate::core::scope::texts::Chosen;
+use crate::core::tree::Tree;
+use crate::operations::collections::showing::Shower;
+use crate::operations::collections::writing;
+
+const LIST: &str = "itemsToUpdate";
+
+/// The changes of one request.
+pub(super) struct Updates {
+    collection: BlockId,
+    items: Vec<ItemUpdate>,
+    new_options: bool,
+}
+
+/// An item as it is, and what becomes of it beside its relations.
+struct Change {
+    before: BlockRecord,
+    title: Option<String>,
+    scalars: Vec<PropertyChange>,
+}
+
+struct Read<'t, 'a> {
+    changes: Vec<Change>,
+    relating: Relating<'t, Tree<'a>>,
+    schema: Option<Schema>,
+}
+
+impl Updates {
+    pub(super) fn new(request: UpdateItems) -> Self {
+        let UpdateItems {
+            collection_id: collection,
+            items_to_update: items,
+            allow_new_select_options,
+        } = request;
+        Self { collection, items, new_options: allow_new_select_options }
+    }
+
+    /// Changes the items, and gives them as they then are.
+    pub(super) fn write(&self, writing: &mut Writing<'_, '_>) -> Result<Vec<Item>> {
+        let (schema, edits, changed) =
+            writing.decide(|tree, context| self.decide(tree, context))?;
+        writing.apply(edits)?;
+        writing.decide(|tree, _| Shower::new(tree).items(self.collection, &schema, changed))
+    }
+
+    fn decide(
+        &self,
+        tree: &Tree<'_>,
+        context: &Context<'_>,
+    ) -> Result<(Schema, Vec<Edit>, Vec<BlockRecord>)> {
+        let (schema, located) = writable(tree, self.collection)?;
+        let today = today(tree, context.stamp.at)?;
+        let values = Values { today, limits: context.limits, new_options: self.new_options };
+        let read = |most| self.read(tree, &schema, values, most);
+        let Read { changes, relating, schema: extended } =
+            faults::first(LIST, self.items.len(), read)?;
+        let turned = changes
+            .iter()
+            .map(|change| relating.shows_otherwise(change.before.id))
+            .collect::<Result<Vec<_>>>()?;
+        let mut changed = finished(relating)?;
+        let mut edits =
+            Vec::from_iter(set_schema(tree, located, self.collection, extended.as_ref())?);
+        let mut records = Vec::with_capacity(changes.len());
+        for (change, is_turned) in changes.into_iter().zip(turned) {
+            let related = changed.remove(&change.before.id).map(|changed| changed.values);
+            let (edit, record) = change.decide(located, related, is_turned, context);
+            edits.extend(edit);
+            records.push(record);
+        }
+        edits.extend(writing::quiet_edits(tree, changed.into_values().collect())?);
+        Ok((extended.unwrap_or(schema), edits, records))
+    }
+
+    /// Reads and checks the first `most` changes.
+    fn read<'t, 'a>(
+        &self,
+        tree: &'t Tree<'a>,
+        schema: &Schema,
+        values: Values<'_>,
+        most: usize,
+    ) -> Result<Read<'t, 'a>> {
+        super::check_count(LIST, values.limits.blocks_per_request, most)?;
+        let updates = self.items.get(..most).unwrap_or_default();
+        let before = updates.iter().enumerate().map(|(index, update)| {
+            item(tree, self.collection, update.id)
+                .map_err(|error| error.at("id").at(format_args!("{LIST}[{index}]")))
+        });
+        let before = before.collect::<Result<Vec<_>>>()?;
+        let (links, mut given) = (Links::new(tree), updates.to_vec());
+        for (update, before) in given.iter_mut().zip(&before) {
+            links.put_back_options(
+                Some(&before.data),
+                Chosen { schema, values: &mut update.properties },
+            )?;
+        }
+        let ReadItems { items: read, schema: extended } = read_updated(schema, given, values)?;
+        let (mut changes, mut relating) = (Vec::with_capacity(read.len()), Relating::new(tree));
+        for (index, ((update, before), mut item)) in
+            updates.iter().zip(before).zip(read).enumerate()
+        {
+            let path = format!("{LIST}[{index}]");
+            let title = item.title.map(|title| titled(&update.fields, &title, values.limits));
+            let mut title = title.transpose().map_err(|error| error.at(&path))?;
+            title.iter_mut().try_for_each(|title| links.put_back(&before.data, title))?;
+            let checked = title
+                .iter()
+                .try_for_each(|title| check_files(tree, Some(&before.data), &update.fields, title));
+            checked.map_err(|error| error.at(&path))?;
+            item.changes
+                .iter_mut()
+                .try_for_each(|(_, value)| links.put_back(&before.data, value))?;
+            let scalars =
+                relate(&mut relating, (schema, self.collection), item.id, item.changes, &path)?;
+            changes.push(Change { before, title, scalars });
+        }
+        check_joined(tree, &relating)?;
+        Ok(Read { changes, relating, schema: extended })
+    }
+}
+
+impl Change {
+    /// The edit, if anything changes, and the item as it then is. `related` are its values if
+    /// relations changed them; if it `is_turned`, other items hold relations with it that are
+    /// others.
+    fn decide(
+        self,
+        located: BlockLocation,
+        related: Option<leafbase_model::Properties>,
+        is_turned: bool,
+        context: &Context<'_>,
+    ) -> (Option<Edit>, BlockRecord) {
+        let Self { before, title, scalars } = self;
+        let mut data: BlockData = before.data.clone();
+        if let BlockKind::CollectionItem { properties } = &mut data.kind {
+            *properties = related.unwrap_or_else(|| std::mem::take(properties));
+            properties.apply(scalars);
+        }
+        data.markdown = title.unwrap_or(data.markdown);
+        match revise(located.document, before.clone(), data, context.stamp) {
+            Some(Edit::Update { document, before, after }) => {
+                let record = (*after).clone();
+                (Some(Edit::Update { document, before, after }), record)
+            }
+            _ if is_turned => {
+                (Some(writing::stamped(located.document, before.clone(), context.stamp)), before)
+            }
+            _ => (None, before),
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Where a query goes on, as text: a mark of the query, and the place of the last item given.
+
+use leafbase_collections::Place;
+use leafbase_model::{BlockId, Error, ItemFilter, PropertyType, Result, Schema, Sort};
+
+fn foreign() -> Error {
+    Error::validation("the cursor is not of this query").at("cursor")
+}
+
+/// What tells queries apart: places of one mean nothing in another. So they do where a property
+/// that is sorted by has got another type.
+pub(super) fn mark(
+    collection: BlockId,
+    filter: Option<&ItemFilter>,
+    sort: &[Sort],
+    schema: &Schema,
+) -> Result<String> {
+    let types: Vec<_> = sort.iter().map(|sort| type_of(schema, &sort.property)).collect();
+    let told = serde_json::to_vec(&(collection, filter, sort, types)).map_err(|error| {
+        Error::validation("cannot be told as JSON").with_source(error).at("filter")
+    })?;
+    Ok(format!("{:016x}", hash(&told)))
+}
+
+fn type_of(schema: &Schema, key: &str) -> PropertyType {
+    schema.property(key).map_or(PropertyType::Text, |property| property.kind.property_type())
+}
+
+/// FNV-1a: the same on every machine and in every version.
+fn hash(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+pub(super) fn write(mark: &str, place: &Place) -> String {
+    format!("{mark}{place}")
+}
+
+pub(super) fn read(mark: &str, text: &str) -> Result<Place> {
+    let place = text.strip_prefix(mark).ok_or_else(foreign)?;
+    place.parse().map_err(|_| foreign())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mark_of_a_query_stays_the_same() {
+        assert_eq!(
+            format!("{:x} {:x}", hash(b""), hash(b"a")),
+            "cbf29ce484222325 af63dc4c8601ec8c"
+        );
+    }
+
+    #[test]
+    fn what_is_no_cursor_of_the_query_is_refused() {
+        let place: Place = "00".repeat(17).parse().unwrap();
+        assert_eq!(read("ab", &write("ab", &place)).unwrap(), place);
+        for text in [
+            "",
+            "ab",
+            "ac00",
+            "ab0g",
+            "abä",
+            &write("ac", &place),
+            &format!("{}0", write("ab", &place)),
+        ] {
+            let error = read("ab", text).unwrap_err();
+            assert_eq!((error.code(), error.path()), ("VALIDATION", "cursor"), "{text}");
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! The operations on collections: list, create, read and replace schemas.
+
+use std::collections::BTreeSet;
+
+use leafbase_collections::items_schema;
+use leafbase_model::{
+    BlockId, Collection, CollectionSchema, CreateCollection, DocumentFilterMode, DocumentId, Error,
+    GetSchema, Items, ListCollections, Location, ReplaceSchema, Result, Schema, SchemaFormat,
+    SchemaReply,
+};
+use leafbase_store::{CollectionEntry, Reader};
+use leafbase_tree_ops::ReadTree;
+
+use crate::core::connection::Connection;
+use crate::core::scope::links::Links;
+use crate::core::sight::{Seen, Sight};
+use crate::core::tree::Tree;
+use crate::operations::prepare;
+
+use changing::{block, changeable, create, existing_schema, replaced, reply};
+
+mod changing;
+mod replacing;
+
+impl<S: Sight> Connection<S> {
+    /// The collections of all documents that the connection sees, those in the trash too where all
+    /// is seen, or of the documents named, or on a scoped connection of all but those: by document
+    /// and ID, each with its name and how many items it has. Costs what it returns, and on a scoped
+    /// connection the documents of the scope.
+    ///
+    /// ```
+    /// use leafbase::{CreateCollection, ListCollections, SchemaDraft};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let home = notes.create_document("Home")?;
+    /// notes.create_collection(CreateCollection::new(SchemaDraft::new("Chores", []), home.id()))?;
+    /// let found = notes.list_collections(ListCollections::default())?;
+    /// assert_eq!((found[0].name.as_str(), found[0].item_count), ("Chores", 0));
+    /// assert_eq!(notes.list_collections(ListCollections::of([home.id()]))?.len(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::NotFound`] at `documentIds[n]`, in either mode; on the full space
+    /// [`crate::ErrorKind::Validation`] at `documentFilterMode` for
+    /// [`DocumentFilterMode::Exclude`]; [`crate::ErrorKind::LimitExceeded`] at `documentIds` for
+    /// more than [`crate::Limits::blocks_per_request`].
+    pub fn list_collections(&self, request: ListCollections) -> Result<Items<Collection>> {
+        let ListCollections { document_ids, mode } = request;
+        self.check_ids("documentIds", document_ids.as_ref())?;
+        let excludes = mode == Some(DocumentFilterMode::Exclude);
+        if excludes && self.sees_all() {
+            let message = "a connection to the full space takes include alone";
+            return Err(Error::validation(message).at("documentFilterMode"));
+        }
+        self.read(|tree, snapshot| {
+            let named = document_ids.map(|ids| existing(tree, &ids)).transpose()?;
+            let reader = snapshot.reader();
+            let entries = match (named, tree.seen()) {
+                (Some(documents), _) if !excludes => of_documents(reader, &documents)?,
+                (_, Seen::All) => reader.collections()?,
+                (without, Seen::Documents(scope, _)) => {
+                    let without = without.unwrap_or_default();
+                    of_documents(
+                        reader,
+                        scope.iter().filter(|document| !without.contains(document)),
+                    )?
+                }
+            };
+            shown(tree, entries).map(Items)
+        })
+    }
+
+    /// Makes a collection without items at a position; its name is that of the schema, and a text
+    /// that receives it becomes a page. Properties get keys, made from their names where the
+    /// request has none. A relation makes the property that is its other end in the target
+    /// collection, so that both show the same; the target `self` is the new collection.
+    ///
+    /// ```
+    /// use leafbase::{CreateCollection, PropertyDraft, PropertyKind, Relation, SchemaDraft, Space};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = Space::in_memory()?.connect();
+    /// let library = notes.create_document("Library")?.id();
+    /// let people = notes.create_collection(CreateCollection::new(SchemaDraft::new("People", []), library))?;
+    /// let author = PropertyDraft::new("Author", Relation::to(people.id).into());
+    /// let read = PropertyDraft::new("Finished on", PropertyKind::Date);
+    /// let books = notes.create_collection(CreateCollection::new(SchemaDraft::new("Books", [author, read]), library))?;
+    /// assert_eq!(books.schema.properties[1].key, "finished_on");
+    /// assert_eq!(notes.schema(people.id)?.properties[0].name, "Books");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Those of a position, as for [`Self::insert_blocks`]. Below `schema`:
+    /// [`crate::ErrorKind::Validation`] for a name that is blank, a key that cannot be one or is
+    /// there twice, an `inverseKey` that cannot be; [`crate::ErrorKind::NotFound`] for a target
+    /// collection that is not there, [`crate::ErrorKind::RuleViolation`] for one in the trash;
+    /// [`crate::ErrorKind::InvalidMarkdown`]; [`crate::ErrorKind::LimitExceeded`].
+    pub fn create_collection(&self, request: CreateCollection) -> Result<CollectionSchema> {
+        let CreateCollection { schema, position } = request;
+        let (made, _) = self.write(|writing| {
+            let place = self
+                .place(writing, position, false)?
+                .ok_or_else(|| Error::not_found().at("position"))?;
+            let draft = schema.clone();
+            let (mut edits, made) =
+                writing.decide(|tree, context| create(tree, context, draft, place))?;
+            prepare::titles(&mut edits);
+            writing.apply(edits)?;
+            writing
+                .decide(|tree, _| shown_schema(tree, made.schema))
+                .map(|schema| reply(made.id, schema))
+        })?;
+        Ok(made)
+    }
+
+    /// The schema of a collection: as it is kept, to be changed and given to
+    /// [`Self::replace_schema`], or as JSON Schema 2020-12 that a request to add or update items
+    /// has to meet.
+    ///
+    /// ```
+    /// use leafbase::{CreateCollection, GetSchema, PropertyDraft, PropertyKind, SchemaDraft, SchemaFormat};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let home = notes.create_document("Home")?;
+    /// let schema = SchemaDraft::new("Chores", [PropertyDraft::new("Due", PropertyKind::Date)]);
+    /// let chores = notes.create_collection(CreateCollection::new(schema, home.id()))?.id;
+    /// let reply = notes.collection_schema(GetSchema::new(chores, SchemaFormat::JsonSchemaItems))?;
+    /// assert!(serde_json::to_string(&reply).unwrap().contains(r#""due":"#));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::NotFound`] at `collectionId`.
+    pub fn collection_schema(&self, request: GetSchema) -> Result<SchemaReply> {
+        let GetSchema { collection_id, format, allow_new_select_options } = request;
+        let schema = self.schema(collection_id)?;
+        Ok(match format {
+            SchemaFormat::Schema => SchemaReply::Schema(schema),
+            SchemaFormat::JsonSchemaItems => SchemaReply::JsonSchema(items_schema(
+                &schema,
+                allow_new_select_options,
+                self.limits(),
+            )),
+        })
+    }
+
+    /// The schema of a collection as it is kept.
+    ///
+    /// ```
+    /// use leafbase::{CreateCollection, PropertyDraft, PropertyKind, SchemaDraft};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let work = notes.create_document("Work")?;
+    /// let schema = SchemaDraft::new("Tasks", [PropertyDraft::new("Due day", PropertyKind::Date)]);
+    /// let tasks = notes.create_collection(CreateCollection::new(schema, work.id()))?.id;
+    /// assert_eq!(notes.schema(tasks)?.properties[0].key, "due_day");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Self::collection_schema`].
+    pub fn schema(&self, collection: BlockId) -> Result<Schema> {
+        self.read(|tree, _| {
+            let schema = existing_schema(tree, collection)?;
+            shown_schema(tree, schema)
+        })
+    }
+
+    /// Gives a collection another schema, all of it. Properties are matched by key: one that is not
+    /// named goes with its values, and of a relation the other end goes, too: within one collection
+    /// even if the request names that. Values of a property that gets another type are converted
+    /// where nothing is lost; where something would be, the items are in the way, and so they are
+    /// to an option that goes and to a relation that takes one item from now on: unless
+    /// [`ReplaceSchema::drop_unconvertible`] is set. What the request leaves out of `key` and
+    /// `contentPropDetails` stays.
+    ///
+    /// Adding, renaming and reordering properties and adding options reads no item and writes none.
+    /// Otherwise it costs by the number of items. What the schema says already is not written.
+    ///
+    /// Items of the collection that hold something else then are changed, and so is its document;
+    /// those of other collections, their schemas and their documents keep their times and their
+    /// `rev`.
+    ///
+    /// On a scoped connection relations to collections that are not seen are no part of the schema,
+    /// and stay with their values; a property that comes gets a key of six random letters and
+    /// digits behind what it would have been, so that it can be that of no property that is not
+    /// seen.
+    ///
+    /// ```
+    /// use leafbase::{AddItems, CreateCollection, ItemDraft, PropertyDraft, PropertyKind, ReplaceSchema, SchemaDraft, Space};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = Space::in_memory()?.connect();
+    /// let document = notes.create_document("Trip")?.id();
+    /// let packing = SchemaDraft::new("Packing", [PropertyDraft::new("How many", PropertyKind::Text)]);
+    /// let packing = notes.create_collection(CreateCollection::new(packing, document))?;
+    /// let socks = ItemDraft::new("socks").with("how_many", "3");
+    /// notes.add_items(AddItems::new(packing.id, [socks, ItemDraft::new("books").with("how_many", "a few")]))?;
+    ///
+    /// let mut schema = packing.schema;
+    /// schema.properties[0].kind = PropertyKind::Number;
+    /// let replacement = ReplaceSchema::new(packing.id, schema);
+    /// let error = notes.replace_schema(replacement.clone()).unwrap_err();
+    /// assert!(error.message().ends_with(r#""books" (how_many)"#));
+    /// notes.replace_schema(replacement.dropping_unconvertible())?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// At `collectionId`: [`crate::ErrorKind::NotFound`], and [`crate::ErrorKind::RuleViolation`]
+    /// in the trash. Those of a schema as for [`Self::create_collection`];
+    /// [`crate::ErrorKind::SchemaMismatch`] at `schema` for items in the way, the first of which it
+    /// names; [`crate::ErrorKind::RuleViolation`] for the other end of a relation that would come
+    /// or go in a collection that is in the trash.
+    pub fn replace_schema(&self, request: ReplaceSchema) -> Result<CollectionSchema> {
+        let ReplaceSchema { collection_id, schema, drop_unconvertible } = request;
+        let (replaced, _) = self.write(|writing| {
+            let draft = schema.clone();
+            let (edits, schema) = writing.decide(|tree, context| {
+                let old = changeable(tree, collection_id)?;
+                replaced(tree, context, (collection_id, old), draft, drop_unconvertible)
+            })?;
+            writing.apply(edits)?;
+            writing.decide(|tree, _| shown_schema(tree, schema))
+        })?;
+        Ok(reply(collection_id, replaced))
+    }
+}
+
+/// A schema as a reply shows it.
+fn shown_schema(tree: &Tree<'_>, mut schema: Schema) -> Result<Schema> {
+    Links::new(tree).hide(&mut schema)?;
+    Ok(schema)
+}
+
+fn existing(tree: &Tree<'_>, documents: &[DocumentId]) -> Result<BTreeSet<DocumentId>> {
+    for (index, document) in documents.iter().enumerate() {
+        if tree.document(*document)?.is_none() {
+            return Err(Error::not_found().at(format_args!("documentIds[{index}]")));
+        }
+    }
+    Ok(documents.iter().copied().collect())
+}
+
+fn of_documents<'d>(
+    reader: Reader<'_>,
+    documents: impl IntoIterator<Item = &'d DocumentId>,
+) -> Result<Vec<CollectionEntry>> {
+    let mut entries = Vec::new();
+    for document in documents {
+        entries.extend(reader.collections_of(*document)?);
+    }
+    Ok(entries)
+}
+
+/// Those of `entries`, ordered by document, that are to be seen: the inbox is in no listing.
+fn shown(tree: &Tree<'_>, entries: Vec<CollectionEntry>) -> Result<Vec<Collection>> {
+    let (mut shown, mut latest, links) = (Vec::new(), None, Links::new(tree));
+    for CollectionEntry { collection: id, document: document_id, items: item_count } in entries {
+        let is_seen = match latest {
+            Some((document, is_seen)) if document == document_id => is_seen,
+            _ => {
+                tree.document(document_id)?.is_some_and(|record| record.location != Location::Inbox)
+            }
+        };
+        latest = Some((document_id, is_seen));
+        if is_seen {
+            let mut name = block(tree, id)?.data.markdown;
+            links.hide(&mut name)?;
+            shown.push(Collection { id, name, item_count, document_id });
+        }
+    }
+    Ok(shown)
+}

@@ -1,0 +1,104 @@
+//! What a new schema does to the items: those of its own collection, and those at the other ends of
+//! relations that go.
+
+use std::collections::{BTreeSet, HashMap};
+use std::ops::ControlFlow;
+
+use leafbase_collections::{ChangedItem, Column, Lost, Relating, Replacement, inverted};
+use leafbase_model::{BlockId, BlockKind, BlockRecord, Properties, PropertyValue, Result, Schema};
+
+use crate::core::tree::Tree;
+
+/// The items that are to hold something else when `plan` replaces `old`. They are read one after
+/// the other; held are those that change.
+///
+/// # Errors
+/// [`leafbase_model::ErrorKind::SchemaMismatch`] for items that would lose something, unless they
+/// may.
+pub(super) fn items(
+    tree: &Tree<'_>,
+    old: &Schema,
+    plan: &Replacement,
+    may_lose: bool,
+) -> Result<Vec<ChangedItem>> {
+    let (mut relating, mut lost) = (Relating::new(tree), Lost::default());
+    if plan.touches_items() {
+        let others = other_ends(tree, old, plan)?;
+        each(tree, plan.collection, |item, title, mut values| {
+            for (key, holders) in &others {
+                unite(&mut values, key, holders.get(&item));
+            }
+            plan.apply(item, title, &values, &mut relating, &mut lost)
+        })?;
+    }
+    if !may_lose {
+        lost.refuse()?;
+    }
+    clear(tree, &plan.dropped, &mut relating)?;
+    relating.finish()
+}
+
+/// Puts into `relating` that items hold nothing in these columns any more.
+fn clear(tree: &Tree<'_>, columns: &[Column], relating: &mut Relating<'_, Tree<'_>>) -> Result<()> {
+    for Column { collection, key } in columns {
+        each(tree, *collection, |item, _, values| match values.get(key) {
+            Some(_) => relating.store(item, vec![(key.clone(), None)]),
+            None => Ok(()),
+        })?;
+    }
+    Ok(())
+}
+
+/// Hands every item of a collection to `visit`, with its title and what it holds.
+fn each(
+    tree: &Tree<'_>,
+    collection: BlockId,
+    mut visit: impl FnMut(BlockId, &str, Properties) -> Result<()>,
+) -> Result<()> {
+    tree.reader().items(collection, None, &mut |BlockRecord { id, data, .. }| {
+        if let BlockKind::CollectionItem { properties } = data.kind {
+            visit(id, &data.markdown, properties)?;
+        }
+        Ok(ControlFlow::Continue(()))
+    })
+}
+
+/// By item, those that hold a relation to it.
+type Holders = HashMap<BlockId, BTreeSet<BlockId>>;
+
+/// The relations that `plan` needs and that items of the other end hold, by key.
+fn other_ends<'p>(
+    tree: &Tree<'_>,
+    old: &Schema,
+    plan: &'p Replacement,
+) -> Result<Vec<(&'p str, Holders)>> {
+    let mut ends = Vec::new();
+    for key in plan.relations_needed() {
+        let Some(relation) = old.property(key).and_then(|property| property.kind.relation()) else {
+            continue;
+        };
+        if relation.owner && !relation.is_symmetric(plan.collection, key) {
+            continue;
+        }
+        let (inverse, mut holders) =
+            (relation.inverse_key.as_deref().unwrap_or(key), Holders::new());
+        each(tree, relation.target, |holder, _, values| {
+            for (item, holder) in inverted([(holder, &values)], inverse) {
+                holders.entry(item).or_default().extend(holder);
+            }
+            Ok(())
+        })?;
+        ends.push((key, holders));
+    }
+    Ok(ends)
+}
+
+/// The relation as replies show it: what the item holds itself, and those that hold it.
+fn unite(values: &mut Properties, key: &str, holders: Option<&BTreeSet<BlockId>>) {
+    let Some(holders) = holders else { return };
+    let mut related = holders.clone();
+    if let Some(PropertyValue::Relations(items)) = values.get(key) {
+        related.extend(items);
+    }
+    values.set(key, Some(PropertyValue::Relations(related.into_iter().collect())));
+}

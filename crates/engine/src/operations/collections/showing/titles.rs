@@ -1,0 +1,80 @@
+//! Titles of related items, each read once.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+use leafbase_model::{BlockId, BlockLocation, IdMap, Result, SharedText};
+use leafbase_tree_ops::ReadTree;
+
+use super::ITEMS_PER_LOOKUP;
+use crate::core::scope::Leak;
+use crate::core::tree::Tree;
+
+/// With fewer look-ups it is not asked whether reading all titles is cheaper.
+const FEW_LOOKUPS: u64 = 8;
+
+/// The titles that a reply needs.
+#[derive(Default)]
+pub(super) struct Titles {
+    known: IdMap<BlockId, SharedText>,
+    /// By collection, how many items of it were looked up.
+    lookups: HashMap<BlockId, u64>,
+}
+
+impl Titles {
+    /// The title of an item of `collection`; none of an ID that damage left behind, which is of no
+    /// item.
+    pub(super) fn of(
+        &mut self,
+        tree: &Tree<'_>,
+        collection: BlockId,
+        item: BlockId,
+    ) -> Result<Option<SharedText>> {
+        if let Some(known) = self.known.get(&item) {
+            return Ok(Some(known.clone()));
+        }
+        if self.is_better_read(tree, collection)? {
+            self.read(tree, collection)?;
+        }
+        if let Some(known) = self.known.get(&item) {
+            return Ok(Some(known.clone()));
+        }
+        let stands_there = |standing: BlockLocation| standing.parent == Some(collection);
+        if !tree.seen().leaks(Leak::Relations) && !tree.locate(item)?.is_some_and(stands_there) {
+            return Ok(None);
+        }
+        let Some(title) = tree.reader().item_row(item, |row| Ok(SharedText::from(row.title)))?
+        else {
+            return Ok(None);
+        };
+        self.known.insert(item, title.clone());
+        Ok(Some(title))
+    }
+
+    /// Sets a title that was read beside something else.
+    pub(super) fn learn(&mut self, item: BlockId, title: &str) {
+        self.known.entry(item).or_insert_with(|| title.into());
+    }
+
+    /// Whether one more look-up makes them cost as much as reading the collection: asked each time
+    /// that they have doubled.
+    fn is_better_read(&mut self, tree: &Tree<'_>, collection: BlockId) -> Result<bool> {
+        let lookups = self.lookups.entry(collection).or_default();
+        *lookups += 1;
+        if *lookups < FEW_LOOKUPS
+            || !lookups.is_power_of_two()
+            || tree.locate(collection)?.is_none()
+        {
+            return Ok(false);
+        }
+        let items = tree.reader().item_index(collection)?.map_or(u64::MAX, |index| index.items());
+        Ok(lookups.saturating_mul(ITEMS_PER_LOOKUP) > items)
+    }
+
+    fn read(&mut self, tree: &Tree<'_>, collection: BlockId) -> Result<()> {
+        tree.reader().item_rows(collection, None, &mut |row| {
+            self.learn(row.id, row.title);
+            Ok(ControlFlow::Continue(()))
+        })
+    }
+}

@@ -1,0 +1,433 @@
+//! Documents: making, finding, putting away and bringing back.
+
+use leafbase_model::{
+    BlockData, BlockDraft, BlockId, CreateDocuments, Day, DeleteDocuments, Destination, Document,
+    DocumentId, DocumentRecord, Edit, Error, ErrorKind, Items, Location, MoveDocuments,
+    PurgeDocuments, RestoreDailyNotes, Result, Timestamp,
+};
+use leafbase_store::{DocumentQuery, Order, Reader, Span, Within};
+use leafbase_tree_ops as ops;
+use leafbase_tree_ops::ReadTree;
+
+use crate::core::connection::{Connection, Writing};
+use crate::core::sight::{Full, Sight};
+use crate::operations::prepare;
+
+pub(crate) mod listing;
+mod scoped;
+
+use listing::find;
+
+/// The title of the hidden document that keeps the tasks of the inbox.
+const INBOX: &str = "Inbox";
+/// So long is a day of [`PurgeDocuments::OlderThanDays`], whatever the clocks of the space's zone
+/// do.
+const DAY_MILLIS: i64 = 24 * 60 * 60 * 1_000;
+
+impl Connection<Full> {
+    /// Makes an empty document with this title (inline markdown) in no folder.
+    ///
+    /// ```
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let trip = notes.create_document("Trip to *Lisbon*")?;
+    /// assert_eq!(notes.document(trip.id())?.title, "Trip to *Lisbon*");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::LimitExceeded`] if the title is too long.
+    pub fn create_document(&self, title: &str) -> Result<Document> {
+        self.create_document_of(BlockDraft::new(BlockData::page(title)), Destination::Unsorted)
+    }
+
+    /// Makes a document from a page with its content, kept at `destination`.
+    ///
+    /// ```
+    /// use leafbase::{BlockData, BlockDraft, Destination};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let packing = BlockDraft::new(BlockData::text("passport"));
+    /// let page = BlockDraft::new(BlockData::page("Packing")).with_content(vec![packing]);
+    /// let template = notes.create_document_of(page, Destination::Templates)?;
+    /// assert_eq!(notes.content_markdown(template.id())?, "passport");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::RuleViolation`] if `page` is no page; [`crate::ErrorKind::NotFound`] if
+    /// the folder does not exist; and as for insertion.
+    pub fn create_document_of(
+        &self,
+        page: BlockDraft,
+        destination: impl Into<Destination>,
+    ) -> Result<Document> {
+        let destination = destination.into();
+        let page = self.root_of(page, destination)?;
+        let made = self.create_pages(vec![page], destination)?;
+        made.into_iter().next().ok_or_else(|| Error::validation("a document needs a root"))
+    }
+
+    /// Makes documents from pages with their content, all kept at one destination, and gives them
+    /// back in the order of the request, each with a link that a person can click.
+    ///
+    /// ```
+    /// use leafbase::CreateDocuments;
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let made = notes.create_documents(CreateDocuments::titled(["Lisbon", "Porto"]))?;
+    /// assert_eq!(made[1].title, "Porto");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Below `documents[n]`, those of [`Self::create_document_of`];
+    /// [`crate::ErrorKind::LimitExceeded`] at `documents` if they have more blocks together than
+    /// one request may; [`crate::ErrorKind::NotFound`] at `destination.folderId`.
+    pub fn create_documents(&self, request: CreateDocuments) -> Result<Items<Document>> {
+        let CreateDocuments { documents, destination } = request;
+        let pages = self.roots_of(documents, destination)?;
+        self.create_pages(pages, destination).map(Items)
+    }
+
+    /// Puts documents into the trash, daily notes too, and gives back the IDs asked for. The day of
+    /// a daily note is free then.
+    ///
+    /// ```
+    /// use leafbase::Location;
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let trip = notes.create_document("Trip")?;
+    /// notes.delete_documents(trip.id())?;
+    /// assert_eq!(notes.document(trip.id())?.record.location, Location::Trash);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// At `documentIds[n]`: [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::Validation`] for a
+    /// document named twice; [`crate::ErrorKind::RuleViolation`] for one that is in the trash
+    /// already, and for the inbox. Nothing is deleted then.
+    pub fn delete_documents(
+        &self,
+        request: impl Into<DeleteDocuments>,
+    ) -> Result<Items<DocumentId>> {
+        let DeleteDocuments { document_ids } = request.into();
+        self.write(|writing| {
+            let deleted = writing
+                .decide(|tree, context| ops::delete_documents(tree, context, &document_ids))?;
+            writing.apply(deleted.edits)
+        })?;
+        Ok(Items(document_ids))
+    }
+
+    /// Moves documents to a destination, and gives them back as they are then. One in the trash is
+    /// restored by that.
+    ///
+    /// ```
+    /// use leafbase::{Destination, MoveDocuments};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let trip = notes.create_document("Trip")?;
+    /// notes.delete_documents(trip.id())?;
+    /// notes.move_documents(MoveDocuments::new([trip.id()], Destination::Templates))?; // out of the trash
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::NotFound`] at `destination.folderId`. At `documentIds[n]`:
+    /// [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::Validation`] for a document named twice;
+    /// [`crate::ErrorKind::RuleViolation`] for a daily note, in the trash or not, and for the
+    /// inbox. Nothing is moved then.
+    pub fn move_documents(&self, request: MoveDocuments) -> Result<Items<Document>> {
+        let MoveDocuments { document_ids, destination } = request;
+        self.relocate(|writing| {
+            check_destination(writing.transaction.reader()?, destination)?;
+            writing.decide(|tree, context| {
+                ops::move_documents(tree, context, &document_ids, destination)
+            })
+        })
+    }
+
+    /// Takes daily notes out of the trash, each back to its day, and gives them back as they are
+    /// then.
+    ///
+    /// ```
+    /// use leafbase::{DayRef, Position, RestoreDailyNotes};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let line = notes.insert_markdown("rain", Position::end_of_day(DayRef::Today))?[0].id;
+    /// let note = notes.document_of(line)?;
+    /// notes.delete_documents(note)?;
+    /// notes.restore_daily_notes(RestoreDailyNotes::new([note]))?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// At `documentIds[n]`: [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::Validation`] for a
+    /// document named twice; [`crate::ErrorKind::RuleViolation`] for one that is no daily note or
+    /// is not in the trash; [`crate::ErrorKind::Conflict`] if its day has another note by now.
+    /// Nothing is restored then.
+    pub fn restore_daily_notes(&self, request: RestoreDailyNotes) -> Result<Items<Document>> {
+        let RestoreDailyNotes { document_ids } = request;
+        self.relocate(|writing| {
+            let reader = writing.transaction.reader()?;
+            let tree = crate::core::tree::Tree::full(reader);
+            ops::restore_daily_notes(&tree, &writing.context, &document_ids, |day| {
+                reader.note_of(day)
+            })
+        })
+    }
+
+    /// Erases documents of the trash for good, with all their blocks, and gives back their IDs:
+    /// those asked for, or all that have been in the trash for so long, the oldest first. A
+    /// document's time in the trash counts from its last change. Costs by the size of what is
+    /// erased.
+    ///
+    /// ```
+    /// use leafbase::PurgeDocuments;
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let trip = notes.create_document("Trip")?;
+    /// notes.delete_documents(trip.id())?; // into the trash
+    /// assert_eq!(*notes.purge_documents(PurgeDocuments::OlderThanDays(0))?, [trip.id()]);
+    /// assert!(notes.document(trip.id()).is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// At `documentIds[n]`: [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::Validation`] for a
+    /// document named twice; [`crate::ErrorKind::RuleViolation`] for one that is not in the trash.
+    /// Nothing is erased then.
+    pub fn purge_documents(&self, request: PurgeDocuments) -> Result<Items<DocumentId>> {
+        let (named, days) = match request {
+            PurgeDocuments::Documents(ids) => (Some(ids), 0),
+            PurgeDocuments::OlderThanDays(days) => (None, days),
+        };
+        let (purged, _) = self.write(|writing| {
+            let purged = if let Some(ids) = &named {
+                writing.decide(|tree, context| ops::check_purge(tree, context, ids))?;
+                ids.clone()
+            } else {
+                let now = writing.context.stamp.at;
+                old_trash(writing.transaction.reader()?, days, now)?
+            };
+            for id in &purged {
+                let erasure = writing.decide(|tree, _| ops::erase_document(tree, *id))?;
+                writing.apply(vec![erasure])?;
+            }
+            Ok(purged)
+        })?;
+        Ok(Items(purged))
+    }
+
+    /// The pages that become the roots of documents, made ready.
+    fn roots_of(
+        &self,
+        given: Vec<BlockDraft>,
+        destination: Destination,
+    ) -> Result<Vec<BlockDraft>> {
+        let (mut pages, mut blocks, most) = (Vec::new(), 0_usize, self.limits().blocks_per_request);
+        for page in given {
+            let at = |error: Error| error.at(format_args!("documents[{}]", pages.len()));
+            let page = self.root_of(page, destination).map_err(at)?;
+            blocks = blocks.saturating_add(page.walk().count());
+            pages.push(page);
+            if blocks > most {
+                return Err(Error::limit("blocks in one request", most, blocks).at("documents"));
+            }
+        }
+        Ok(pages)
+    }
+
+    fn root_of(&self, mut page: BlockDraft, destination: Destination) -> Result<BlockDraft> {
+        ops::check_root(&page.data, destination.into())?;
+        self.date(std::slice::from_mut(&mut page))?;
+        prepare::document(page, self.limits())
+    }
+
+    /// Makes documents of pages that were made ready.
+    fn create_pages(
+        &self,
+        pages: Vec<BlockDraft>,
+        destination: Destination,
+    ) -> Result<Vec<Document>> {
+        let (count, mut pages) = (pages.len(), Some(pages));
+        let (made, _) = self.write(|writing| {
+            check_destination(writing.transaction.reader()?, destination)?;
+            let mut edits = writing.transaction.take_earlier();
+            if edits.is_empty() && count > 0 {
+                // Blocks are made of the pages themselves. A write that is run again has them as
+                // edits; only one that failed then has neither.
+                let again = || {
+                    Error::new(
+                        ErrorKind::Storage,
+                        "a write that this one built on failed: try again",
+                    )
+                };
+                for page in pages.take().ok_or_else(again)? {
+                    edits.extend(
+                        ops::create_document(&writing.context, page, destination.into(), None)?
+                            .edits,
+                    );
+                }
+            }
+            let made: Vec<_> = edits.iter().filter_map(made_by).collect();
+            writing.apply(edits)?;
+            Ok(made)
+        })?;
+        Ok(made.into_iter().map(|(record, title)| self.created(record, title)).collect())
+    }
+
+    /// A new document as the reply shows it.
+    pub(crate) fn created(&self, record: DocumentRecord, title: String) -> Document {
+        let clickable_link = Some(self.space.block_url(record.id.root()));
+        Document { record, title, with_times: false, clickable_link }
+    }
+
+    /// Writes what `decide` gives, and shows the documents as they are then.
+    fn relocate(
+        &self,
+        decide: impl Fn(&mut Writing<'_, '_>) -> Result<ops::Relocated>,
+    ) -> Result<Items<Document>> {
+        let (documents, _) = self.write(|writing| {
+            let relocated = decide(writing)?;
+            let reader = writing.transaction.reader()?;
+            let documents =
+                relocated.records.into_iter().map(|record| titled(reader, record, false));
+            let documents = documents.collect::<Result<Vec<_>>>()?;
+            writing.apply(relocated.edits)?;
+            Ok(documents)
+        })?;
+        Ok(Items(documents))
+    }
+}
+
+impl Connection<Full> {
+    /// The document, with its times.
+    ///
+    /// ```
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let trip = notes.create_document("Trip")?;
+    /// let document = notes.document(trip.id())?;
+    /// assert!(document.title == "Trip" && document.created_at() <= document.modified_at());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::NotFound`].
+    pub fn document(&self, id: DocumentId) -> Result<Document> {
+        self.read(|tree, snapshot| {
+            let record = tree.document(id)?.ok_or_else(Error::not_found)?;
+            titled(snapshot.reader(), record, true)
+        })
+    }
+}
+
+impl<S: Sight> Connection<S> {
+    /// The document that `block` belongs to. One look-up.
+    ///
+    /// ```
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let trip = notes.create_document("Trip")?;
+    /// let line = notes.insert_markdown("passport", trip.id())?[0].id;
+    /// assert_eq!(notes.document_of(line)?, trip.id());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::NotFound`].
+    pub fn document_of(&self, block: impl Into<BlockId>) -> Result<DocumentId> {
+        self.read(|tree, _| Ok(tree.locate(block.into())?.ok_or_else(Error::not_found)?.document))
+    }
+}
+
+/// The document with its title. One look-up: a root is the one block of its document that has no
+/// parent.
+fn titled(reader: Reader<'_>, record: DocumentRecord, with_times: bool) -> Result<Document> {
+    let title = root(reader, record.id)?.markdown;
+    Ok(Document { record, title, with_times, clickable_link: None })
+}
+
+/// What the root of a document says.
+fn root(reader: Reader<'_>, document: DocumentId) -> Result<BlockData> {
+    let root = reader.first_children(document, BlockId::NIL, 1)?.pop();
+    let root = root.ok_or_else(|| {
+        Error::corrupted(format_args!("document {document}: it has no root block"))
+    })?;
+    Ok(root.data)
+}
+
+/// Checks that documents can be kept at `destination`.
+pub(crate) fn check_destination(reader: Reader<'_>, destination: Destination) -> Result<()> {
+    match destination {
+        Destination::Folder(folder) if reader.folder(folder)?.is_none() => {
+            Err(Error::not_found().at("destination.folderId"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The documents that have been in the trash for at least so many days, the oldest first.
+fn old_trash(reader: Reader<'_>, days: u32, now: Timestamp) -> Result<Vec<DocumentId>> {
+    let latest = now.as_millis().saturating_sub(i64::from(days).saturating_mul(DAY_MILLIS));
+    let query = DocumentQuery {
+        within: Within::Location(Location::Trash),
+        // All of them, also those that a clock set back has changed after now.
+        modified: Span { from: None, to: (days > 0).then(|| Timestamp::from_millis(latest)) },
+        order: Order::Modified,
+        ..DocumentQuery::default()
+    };
+    let (found, _) = find(reader, &query, None, usize::MAX)?;
+    Ok(found.into_iter().map(|record| record.id).collect())
+}
+
+/// The document that `edit` makes, and its title.
+fn made_by(edit: &Edit) -> Option<(DocumentRecord, String)> {
+    let Edit::CreateDocument { record, subtrees } = edit else { return None };
+    Some((record.clone(), subtrees.0.first()?.block.data.markdown.clone()))
+}
+
+/// Makes a document from `page`, which was made ready.
+pub(crate) fn create(
+    writing: &mut Writing<'_, '_>,
+    page: BlockDraft,
+    location: Location,
+    day: Option<Day>,
+) -> Result<DocumentRecord> {
+    let created = ops::create_document(&writing.context, page, location, day)?;
+    writing.apply(created.edits)?;
+    Ok(created.record)
+}
+
+/// The note of `day`, made if there is none.
+pub(crate) fn daily_note(writing: &mut Writing<'_, '_>, day: Day) -> Result<DocumentId> {
+    if let Some(note) = find_daily_note(writing.transaction.reader()?, day)? {
+        return Ok(note.id);
+    }
+    let page = BlockDraft::new(BlockData::page(crate::support::days::long_form(day)));
+    Ok(create(writing, page, Location::DailyNotes, Some(day))?.id)
+}
+
+/// The note of `day`, if there is one out of the trash.
+pub(crate) fn find_daily_note(reader: Reader<'_>, day: Day) -> Result<Option<DocumentRecord>> {
+    reader.note_of(day)
+}
+
+/// The inbox of tasks, made if there is none: a hidden document, of which a space has one at most.
+pub(crate) fn inbox(writing: &mut Writing<'_, '_>) -> Result<DocumentId> {
+    if let Some(inbox) = writing.transaction.reader()?.inbox()? {
+        return Ok(inbox.id);
+    }
+    Ok(create(writing, BlockDraft::new(BlockData::page(INBOX)), Location::Inbox, None)?.id)
+}

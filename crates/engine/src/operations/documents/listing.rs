@@ -1,0 +1,245 @@
+//! Listings of documents: a request's filter becomes a query of the store, and its cursor a word of
+//! letters.
+
+use std::fmt::Write;
+
+use jiff::tz::TimeZone;
+use leafbase_model::{
+    DayRange, DayRef, Document, DocumentFilter, DocumentOrder, DocumentRecord, Error, FolderRef,
+    Items, ItemsPage, ListDocuments, Result, Timestamp,
+};
+use leafbase_store::{Cursor, DocumentQuery, Order, Reader, Span, Within};
+use leafbase_tree_ops as ops;
+
+use super::titled;
+use crate::core::connection::Connection;
+use crate::core::sight::Full;
+use crate::operations::folders::Folders;
+use crate::support::days;
+
+/// How many documents one look-up of a listing reads.
+const PAGE: usize = 1_000;
+
+impl Connection<Full> {
+    /// Every document of the space, by ID and without metadata; those in the trash are marked. The
+    /// inbox is hidden. Costs what it returns.
+    ///
+    /// ```
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// notes.create_documents(leafbase::CreateDocuments::titled(["Lisbon", "Porto"]))?;
+    /// let mut titles: Vec<_> = notes.documents()?.iter().map(|document| document.title.clone()).collect();
+    /// titles.sort();
+    /// assert_eq!(titles, ["Lisbon", "Porto"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// What the store reports.
+    pub fn documents(&self) -> Result<Items<Document>> {
+        self.read(|_, snapshot| {
+            let (found, _) = find(snapshot.reader(), &DocumentQuery::default(), None, usize::MAX)?;
+            found
+                .into_iter()
+                .map(|record| titled(snapshot.reader(), record, false))
+                .collect::<Result<_>>()
+                .map(Items)
+        })
+    }
+
+    /// The documents that meet every filter of the request, in its order and at most as many as it
+    /// asks for. Without filter these are all, those in the trash included and marked; the inbox is
+    /// in no listing. A day means the space's zone.
+    ///
+    /// A page costs what it returns, however many documents there are, where no days are filtered
+    /// by, or those of one kind and they are what is ordered by: a request without an order has
+    /// that one. Otherwise, and for daily notes of one place by their day, it may cost what the
+    /// narrowest of the filters leaves.
+    ///
+    /// ```
+    /// use leafbase::{DayRange, DayRef, ListDocuments};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// notes.create_document("Trip")?;
+    /// notes.create_document("Diary")?;
+    /// let lately = ListDocuments::new().modified(DayRange::since(DayRef::Yesterday)).descending().limit(1);
+    /// let page = notes.list_documents(lately.clone())?;
+    /// let next = notes.list_documents(lately.after(page.next_cursor.clone().unwrap()))?;
+    /// assert_eq!((page.len(), next.len()), (1, 1));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::NotFound`] at `folderId`; [`crate::ErrorKind::Validation`] at `folderId`
+    /// for a built-in location, which `location` is for, and for both in one request, at `limit`
+    /// for 0, and at `cursor` for one of another listing; [`crate::ErrorKind::LimitExceeded`] at
+    /// `folderId` for more than [`crate::Limits::blocks_per_request`].
+    pub fn list_documents(&self, request: ListDocuments) -> Result<ItemsPage<Document>> {
+        let ListDocuments { filter, metadata, order, descending, paging, .. } = request;
+        paging.check()?;
+        self.check_ids("folderId", filter.folders.as_ref())?;
+        let cursor = paging.cursor.as_deref().map(read_cursor).transpose()?;
+        let now = self.space.now();
+        self.read(|_, snapshot| {
+            let reader = snapshot.reader();
+            let order = order_of(order.unwrap_or_else(|| own_order(&filter)));
+            let query = DocumentQuery {
+                order,
+                descending,
+                ..query(reader, &filter, now, &folder_path(&filter))?
+            };
+            let (found, next) = find(reader, &query, cursor, paging.limit.unwrap_or(usize::MAX))?;
+            let shown = found.into_iter().map(|record| titled(reader, record, metadata));
+            Ok(ItemsPage {
+                items: shown.collect::<Result<_>>()?,
+                next_cursor: next.as_ref().map(write_cursor),
+            })
+        })
+    }
+}
+
+/// At most `limit` documents behind `cursor`, and where they go on.
+pub(crate) fn find(
+    reader: Reader<'_>,
+    query: &DocumentQuery,
+    mut cursor: Option<Cursor>,
+    limit: usize,
+) -> Result<(Vec<DocumentRecord>, Option<Cursor>)> {
+    let mut found = Vec::new();
+    loop {
+        let page = reader.find_documents(query, cursor.as_ref(), PAGE.min(limit - found.len()))?;
+        found.extend(page.documents);
+        cursor = page.next;
+        if cursor.is_none() || found.len() >= limit {
+            return Ok((found, cursor));
+        }
+    }
+}
+
+/// How the path of a folder of the filter is written: a listing may name one alone, or a list of
+/// them.
+fn folder_path(filter: &DocumentFilter) -> impl Fn(usize) -> String {
+    let is_list = filter.folders.as_ref().is_some_and(|folders| folders.len() > 1);
+    move |index| if is_list { format!("folderId[{index}]") } else { "folderId".to_owned() }
+}
+
+/// What `filter` asks the store for, `now` being the present. `folder_path` gives the path of a
+/// folder in the request.
+pub(crate) fn query(
+    reader: Reader<'_>,
+    filter: &DocumentFilter,
+    now: Timestamp,
+    folder_path: &dyn Fn(usize) -> String,
+) -> Result<DocumentQuery> {
+    let within = within(reader, filter, folder_path)?;
+    let DocumentFilter { created, modified, daily_note, .. } = *filter;
+    if [created, modified, daily_note] == [DayRange::ALL; 3] {
+        return Ok(DocumentQuery { within, ..DocumentQuery::default() });
+    }
+    let range = Days { zone: days::zone(&reader.meta()?.zone)?, now };
+    let created = range.instants(created, ["createdDateGte", "createdDateLte"])?;
+    let modified = range.instants(modified, ["lastModifiedDateGte", "lastModifiedDateLte"])?;
+    let day = range.days(daily_note, ["dailyNoteDateGte", "dailyNoteDateLte"])?;
+    Ok(DocumentQuery { within, created, modified, day, ..DocumentQuery::default() })
+}
+
+fn within(
+    reader: Reader<'_>,
+    filter: &DocumentFilter,
+    folder_path: &dyn Fn(usize) -> String,
+) -> Result<Within> {
+    let Some(folders) = &filter.folders else {
+        return Ok(filter
+            .location
+            .map_or(Within::All, |location| Within::Location(location.into())));
+    };
+    if filter.location.is_some() {
+        return Err(Error::validation("cannot be combined with location").at("folderId"));
+    }
+    let mut tops = Vec::with_capacity(folders.len());
+    for (index, folder) in folders.iter().enumerate() {
+        let found = match folder {
+            FolderRef::BuiltIn(location) => {
+                let message =
+                    format!("{location} is a built-in location, not a folder: name it as location");
+                Err(Error::validation(message))
+            }
+            FolderRef::Folder(folder) if reader.folder(*folder)?.is_none() => {
+                Err(Error::not_found())
+            }
+            FolderRef::Folder(folder) => Ok(*folder),
+        };
+        tops.push(found.map_err(|error| error.at(folder_path(index)))?);
+    }
+    ops::folders_within(&Folders(reader), &tops).map(Within::Folders)
+}
+
+/// The order of a listing that asks for none: that of the days that alone are filtered by, so that
+/// it is read as it lies.
+fn own_order(filter: &DocumentFilter) -> DocumentOrder {
+    let bounded =
+        [filter.created, filter.modified, filter.daily_note].map(|range| range != DayRange::ALL);
+    match bounded {
+        [true, false, false] => DocumentOrder::Created,
+        [false, true, false] => DocumentOrder::Modified,
+        [false, false, true] => DocumentOrder::DailyNote,
+        _ => DocumentOrder::Id,
+    }
+}
+
+const fn order_of(order: DocumentOrder) -> Order {
+    match order {
+        DocumentOrder::Id => Order::Id,
+        DocumentOrder::Created => Order::Created,
+        DocumentOrder::Modified => Order::Modified,
+        DocumentOrder::DailyNote => Order::Day,
+    }
+}
+
+/// What the days of a request mean.
+struct Days {
+    zone: TimeZone,
+    now: Timestamp,
+}
+
+impl Days {
+    fn days(&self, range: DayRange, names: [&str; 2]) -> Result<Span<leafbase_model::Day>> {
+        let [from, to] = names;
+        let resolve = |day: Option<DayRef>, name: &str| {
+            day.map(|day| days::resolve(day, &self.zone, self.now))
+                .transpose()
+                .map_err(|error| error.at(name))
+        };
+        Ok(Span { from: resolve(range.from, from)?, to: resolve(range.to, to)? })
+    }
+
+    /// From the first instant of the first day to the last one of the last.
+    fn instants(&self, range: DayRange, names: [&str; 2]) -> Result<Span<Timestamp>> {
+        let Span { from, to } = self.days(range, names)?;
+        let from = from.map(|day| days::start_of(day, &self.zone));
+        let to = to.map(|day| days::end_of(day, &self.zone));
+        Ok(Span { from, to })
+    }
+}
+
+/// A cursor as a word that stands in any JSON and any URL as it is.
+fn write_cursor(cursor: &Cursor) -> String {
+    cursor.as_bytes().iter().fold(String::new(), |mut text, byte| {
+        // A string takes all that is written to it.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+fn read_cursor(text: &str) -> Result<Cursor> {
+    let digits = |pair: &[u8]| {
+        let pair =
+            std::str::from_utf8(pair).ok().filter(|pair| pair.len() == 2 && !pair.starts_with('+'));
+        pair.and_then(|pair| u8::from_str_radix(pair, 16).ok())
+    };
+    let bytes = text.as_bytes().chunks(2).map(digits).collect::<Option<Vec<_>>>();
+    let strange = || Error::validation("the cursor is not of this listing").at("cursor");
+    bytes.map(|bytes| Cursor::from_bytes(&bytes)).ok_or_else(strange)
+}

@@ -1,0 +1,99 @@
+//! The documents of a scope, as its connections show them.
+
+use leafbase_model::{
+    DocumentId, DocumentRecord, Error, Items, ListScopedDocuments, Result, ScopedDocument,
+};
+use leafbase_tree_ops::ReadTree;
+
+use super::root;
+use crate::core::connection::Connection;
+use crate::core::scope::links::Links;
+use crate::core::sight::{Scoped, Seen};
+use crate::core::tree::Tree;
+
+impl Connection<Scoped> {
+    /// The documents of the scope, by ID and without metadata. One in the trash is not among them.
+    /// Costs by the size of the scope.
+    ///
+    /// ```
+    /// # fn main() -> leafbase::Result<()> {
+    /// let space = leafbase::Space::in_memory()?;
+    /// let trip = space.connect().create_document("Trip")?;
+    /// let guest = space.scoped([trip.id()]);
+    /// assert_eq!(guest.documents()?[0].title, "Trip");
+    /// space.connect().delete_documents(trip.id())?; // into the trash
+    /// assert!(guest.documents()?.is_empty());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// What the store reports.
+    pub fn documents(&self) -> Result<Items<ScopedDocument>> {
+        self.list_documents(ListScopedDocuments::new())
+    }
+
+    /// The documents of the scope, by ID, with their times if the request asks for them. One in the
+    /// trash is not among them. Costs by the size of the scope.
+    ///
+    /// ```
+    /// use leafbase::ListScopedDocuments;
+    /// # fn main() -> leafbase::Result<()> {
+    /// let space = leafbase::Space::in_memory()?;
+    /// let trip = space.connect().create_document("Trip")?;
+    /// let listed = space.scoped([trip.id()]).list_documents(ListScopedDocuments::new().with_metadata())?;
+    /// assert!(listed[0].times.is_some());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// What the store reports.
+    pub fn list_documents(&self, request: ListScopedDocuments) -> Result<Items<ScopedDocument>> {
+        self.read(|tree, _| {
+            let Seen::Documents(named, _) = tree.seen() else { return Ok(Items(Vec::new())) };
+            let records = named.iter().map(|id| tree.document(*id)).filter_map(Result::transpose);
+            let links = Links::new(tree);
+            records
+                .map(|record| shown(tree, &links, &record?, request.metadata))
+                .collect::<Result<_>>()
+                .map(Items)
+        })
+    }
+
+    /// The document, with its times.
+    ///
+    /// ```
+    /// use leafbase::ErrorKind;
+    /// # fn main() -> leafbase::Result<()> {
+    /// let space = leafbase::Space::in_memory()?;
+    /// let (trip, diary) = (space.connect().create_document("Trip")?, space.connect().create_document("Diary")?);
+    /// let guest = space.scoped([trip.id()]);
+    /// assert_eq!(guest.document(trip.id())?.title, "Trip");
+    /// assert_eq!(guest.document(diary.id()).unwrap_err().kind(), ErrorKind::NotFound);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::NotFound`].
+    pub fn document(&self, id: DocumentId) -> Result<ScopedDocument> {
+        self.read(|tree, _| {
+            let record = tree.document(id)?.ok_or_else(Error::not_found)?;
+            shown(tree, &Links::new(tree), &record, true)
+        })
+    }
+}
+
+fn shown(
+    tree: &Tree<'_>,
+    links: &Links<'_, '_>,
+    record: &DocumentRecord,
+    metadata: bool,
+) -> Result<ScopedDocument> {
+    let DocumentRecord { id, day, created_at, modified_at, .. } = *record;
+    let mut root = root(tree.reader(), id)?;
+    links.hide(&mut root)?;
+    let title = root.markdown;
+    Ok(ScopedDocument { id, title, day, times: metadata.then_some((created_at, modified_at)) })
+}

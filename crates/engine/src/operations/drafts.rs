@@ -1,0 +1,347 @@
+//! Drafts on their way to the tree, in reading order and on a stack of our own: each is made ready
+//! under the path that the request has it at, before paragraphs that become blocks move those
+//! behind them.
+
+use std::mem;
+
+use leafbase_model::{AssetId, BlockData, BlockDraft, Error, Limits, Result};
+use leafbase_tree_ops::{self as ops, Takes};
+
+use crate::core::tree::Tree;
+use crate::operations::{files, prepare};
+
+/// Which uploaded files drafts may name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Files {
+    /// Any: nobody asks which.
+    Any,
+    /// Those that are seen where the drafts go.
+    Seen,
+}
+
+const BLOCKS: &str = "blocks in one request";
+
+/// What a request calls its drafts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Names {
+    /// Entries of the list of this name.
+    List(&'static str),
+    /// One draft, the root of a document: the paths begin below it.
+    Root,
+}
+
+impl Names {
+    const fn list(self) -> Option<&'static str> {
+        match self {
+            Self::List(name) => Some(name),
+            Self::Root => None,
+        }
+    }
+}
+
+/// Drafts made ready, and what is wrong with them: told once their place is found, for a wrong
+/// place is told first.
+#[derive(Debug)]
+pub(crate) struct Ready {
+    drafts: Vec<BlockDraft>,
+    /// The number in reading order of the first draft that is wrong, and what is wrong.
+    fault: Option<(usize, Error)>,
+    /// As `fault`, where only tasks may stand.
+    no_task: Option<(usize, Error)>,
+    /// The uploaded files that drafts name, each with the number of the draft and the path of the
+    /// field; none where any may be named.
+    files: Option<Vec<(usize, AssetId, String)>>,
+    /// The first draft of each level, by its number in reading order and its path.
+    levels: Vec<(usize, String)>,
+}
+
+impl Ready {
+    fn new(files: Files) -> Self {
+        let files = (files == Files::Seen).then(Vec::new);
+        Self { drafts: Vec::new(), fault: None, no_task: None, files, levels: Vec::new() }
+    }
+
+    /// Notes the files that `data` names. `path` gives that of the field.
+    fn note_files(&mut self, number: usize, data: &BlockData, path: impl Fn() -> String) {
+        if let Some(files) = &mut self.files {
+            files.extend(files::named(data).into_iter().map(|file| (number, file, path())));
+        }
+    }
+
+    /// Whether there is nothing to insert, and nothing wrong.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.drafts.is_empty() && self.fault.is_none()
+    }
+
+    /// The drafts, if the top ones may stand at `depth` of their document, where the place takes
+    /// `takes`, and all files that they name are seen in `tree`. A copy: a write may be tried
+    /// again.
+    pub(crate) fn at(
+        &self,
+        tree: &Tree<'_>,
+        depth: usize,
+        takes: Takes,
+        limits: &Limits,
+    ) -> Result<Vec<BlockDraft>> {
+        self.check_at(depth, takes, limits, self.hidden_file(tree)?.as_ref())?;
+        Ok(self.drafts.clone())
+    }
+
+    /// The number of the first draft that names a file that is not seen, and what to say.
+    fn hidden_file(&self, tree: &Tree<'_>) -> Result<Option<(usize, Error)>> {
+        for (number, file, path) in self.files.iter().flatten() {
+            if !files::is_seen(tree, *file)? {
+                return Ok(Some((*number, Error::not_found().at(path))));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The one draft that becomes the root of a document.
+    pub(crate) fn into_root(mut self, limits: &Limits) -> Result<BlockDraft> {
+        self.check_at(0, Takes::Anything, limits, None)?;
+        self.drafts.pop().ok_or_else(|| Error::validation("a document needs a root"))
+    }
+
+    fn check_at(
+        &self,
+        depth: usize,
+        takes: Takes,
+        limits: &Limits,
+        hidden_file: Option<&(usize, Error)>,
+    ) -> Result<()> {
+        let beyond = limits.deepest_page() + 1;
+        let too_deep = self.levels.get(beyond.saturating_sub(depth));
+        match (too_deep, self.fault_where(takes, hidden_file)) {
+            (Some((number, path)), fault) if fault.is_none_or(|(faulty, _)| number <= faulty) => {
+                Err(too_deep_by(limits.deepest_page(), beyond.max(depth)).at(path))
+            }
+            (_, Some((_, error))) => {
+                Err(Error::new(error.kind(), error.message()).at(error.path()))
+            }
+            (_, None) => Ok(()),
+        }
+    }
+
+    /// What is wrong first with the drafts at a place that takes `takes`.
+    fn fault_where<'f>(
+        &'f self,
+        takes: Takes,
+        hidden_file: Option<&'f (usize, Error)>,
+    ) -> Option<&'f (usize, Error)> {
+        let no_task = self.no_task.as_ref().filter(|_| takes == Takes::Tasks);
+        self.fault.iter().chain(no_task).chain(hidden_file).min_by_key(|(number, _)| *number)
+    }
+
+    /// A top draft and what its further paragraphs become, as the request has it at `path`.
+    fn note_top(
+        &mut self,
+        number: usize,
+        data: &BlockData,
+        further: &[BlockData],
+        path: impl FnOnce() -> String,
+    ) {
+        if self.no_task.is_some() {
+            return;
+        }
+        let own = Takes::Tasks.check(data).map_err(|error| error.at("listStyle"));
+        let checked = own.and_then(|()| {
+            let further = further.iter().try_for_each(|data| Takes::Tasks.check(data));
+            further.map_err(|error| error.at("markdown"))
+        });
+        self.no_task = checked.err().map(|error| (number, error.at(path())));
+    }
+}
+
+fn too_deep_by(most: usize, found: usize) -> Error {
+    Error::limit("pages within pages", most, found)
+}
+
+/// The drafts that the markdown of `field` gave: ready, but not yet checked.
+pub(crate) fn checked(
+    field: &'static str,
+    drafts: Vec<BlockDraft>,
+    files: Files,
+    limits: &Limits,
+) -> Ready {
+    let mut ready = Ready::new(files);
+    let fault =
+        |number, error: Error| Some((number, Error::new(error.kind(), error.message()).at(field)));
+    let mut number = 0;
+    for (depth, draft) in drafts.iter().flat_map(BlockDraft::walk) {
+        if depth == ready.levels.len() {
+            ready.levels.push((number, field.to_owned()));
+        }
+        if let Err(error) = ops::check_draft(limits, &draft.data, !draft.content.is_empty())
+            && ready.fault.is_none()
+        {
+            ready.fault = fault(number, error);
+        }
+        if depth == 0
+            && ready.no_task.is_none()
+            && let Err(error) = Takes::Tasks.check(&draft.data)
+        {
+            ready.no_task = fault(number, error);
+        }
+        ready.note_files(number, &draft.data, || field.to_owned());
+        number += 1;
+    }
+    if number > limits.blocks_per_request {
+        ready.levels.clear();
+        ready.fault = fault(0, Error::limit(BLOCKS, limits.blocks_per_request, number));
+    }
+    ready.drafts = drafts;
+    ready
+}
+
+/// Makes drafts ready, with all below them. What is too deep for any place is refused here.
+pub(crate) fn made_ready(
+    names: Names,
+    drafts: Vec<BlockDraft>,
+    files: Files,
+    limits: &Limits,
+) -> Ready {
+    let blocks = drafts.iter().flat_map(BlockDraft::walk).count();
+    let mut walk = Walk { names, limits, blocks, number: 0, levels: vec![Level::new(drafts)] };
+    let mut ready = Ready::new(files);
+    if let Err(error) = walk.check_count().and_then(|()| walk.run(&mut ready)) {
+        ready.fault = Some((walk.number.saturating_sub(1), error));
+    }
+    ready
+}
+
+struct Walk<'l> {
+    names: Names,
+    limits: &'l Limits,
+    /// Those given, and those that texts were split into so far.
+    blocks: usize,
+    /// How many drafts were met.
+    number: usize,
+    levels: Vec<Level>,
+}
+
+/// The children of one draft, made ready where they are: a draft is large, and there are many.
+struct Level {
+    /// How many were met.
+    met: usize,
+    drafts: Vec<BlockDraft>,
+    /// What further paragraphs became, and behind how many of the drafts it goes.
+    further: Vec<(usize, Vec<BlockData>)>,
+}
+
+impl Level {
+    fn new(drafts: Vec<BlockDraft>) -> Self {
+        Self { met: 0, drafts, further: Vec::new() }
+    }
+}
+
+/// The drafts, and among them those that further paragraphs became.
+fn with_further(drafts: Vec<BlockDraft>, further: Vec<(usize, Vec<BlockData>)>) -> Vec<BlockDraft> {
+    if further.is_empty() {
+        return drafts;
+    }
+    let mut further = further.into_iter().peekable();
+    let mut all = Vec::with_capacity(drafts.len() + further.len());
+    for (number, draft) in (1..).zip(drafts) {
+        all.push(draft);
+        let behind =
+            further.next_if(|(met, _)| *met == number).into_iter().flat_map(|(_, parts)| parts);
+        all.extend(behind.map(BlockDraft::new));
+    }
+    all
+}
+
+impl Walk<'_> {
+    fn run(&mut self, ready: &mut Ready) -> Result<()> {
+        while let Some(level) = self.levels.last_mut() {
+            let mut drafts = mem::take(&mut level.drafts);
+            let Some(draft) = drafts.get_mut(level.met) else {
+                self.close(drafts, ready);
+                continue;
+            };
+            level.met += 1;
+            let met = level.met;
+            let settled = draft.settle();
+            let content = mem::take(&mut draft.content);
+            let further = self.meet(ready, settled, &mut draft.data, !content.is_empty())?;
+            if let Some(level) = self.levels.last_mut() {
+                level.drafts = drafts;
+                if !further.is_empty() {
+                    level.further.push((met, further));
+                }
+            }
+            if !content.is_empty() {
+                self.levels.push(Level::new(content));
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the draft just taken ready, and gives what its further paragraphs become.
+    fn meet(
+        &mut self,
+        ready: &mut Ready,
+        settled: Result<()>,
+        data: &mut BlockData,
+        has_content: bool,
+    ) -> Result<Vec<BlockData>> {
+        let depth = self.levels.len().saturating_sub(1);
+        if depth == ready.levels.len() {
+            ready.levels.push((self.number, self.path()));
+        }
+        self.number += 1;
+        let most = self.limits.deepest_page();
+        if depth > most {
+            return Err(too_deep_by(most, depth).at(self.path()));
+        }
+        let is_root = depth == 0 && matches!(self.names, Names::Root);
+        let field = prepare::address_field(data);
+        let further =
+            settled.and_then(|()| prepare::draft(data, has_content, is_root, self.limits));
+        let further = further.map_err(|error| error.at(self.path()))?;
+        for part in std::iter::once(&*data).chain(&further) {
+            let path = || format!("{}.{}", self.path(), files::field_of(part, field));
+            ready.note_files(self.number.saturating_sub(1), part, path);
+        }
+        self.blocks = self.blocks.saturating_add(further.len());
+        self.check_count()?;
+        if depth == 0 {
+            ready.note_top(self.number.saturating_sub(1), data, &further, || self.path());
+        }
+        Ok(further)
+    }
+
+    /// Gives finished children to their parent; the top ones are what is ready.
+    fn close(&mut self, drafts: Vec<BlockDraft>, ready: &mut Ready) {
+        let further = self.levels.pop().map(|level| level.further).unwrap_or_default();
+        let drafts = with_further(drafts, further);
+        let Some(parents) = self.levels.last_mut() else {
+            ready.drafts = drafts;
+            return;
+        };
+        let parent = parents.met.checked_sub(1).and_then(|number| parents.drafts.get_mut(number));
+        if let Some(parent) = parent {
+            parent.content = drafts;
+        }
+    }
+
+    fn check_count(&self) -> Result<()> {
+        let most = self.limits.blocks_per_request;
+        if self.blocks > most {
+            return Err(
+                Error::limit(BLOCKS, most, self.blocks).at(self.names.list().unwrap_or_default())
+            );
+        }
+        Ok(())
+    }
+
+    /// The path of the draft met last.
+    fn path(&self) -> String {
+        let lists = std::iter::once(self.names.list()).chain(std::iter::repeat(Some("content")));
+        let steps = self.levels.iter().zip(lists);
+        let steps = steps.filter_map(|(level, list)| {
+            list.map(|list| format!("{list}[{}]", level.met.saturating_sub(1)))
+        });
+        steps.collect::<Vec<_>>().join(".")
+    }
+}

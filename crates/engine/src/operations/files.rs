@@ -1,0 +1,265 @@
+//! Uploaded files: in from any reader, out as one.
+
+use std::collections::BTreeSet;
+use std::io::Read;
+
+use leafbase_model::{
+    AssetId, AssetRecord, AssetUrl, BlockData, BlockDraft, BlockId, DayRef, Edge, Edit, Error,
+    ErrorKind, Position, PositionTarget, Result, UploadFile, UploadedFile,
+};
+use leafbase_store::{EdgeEnd, EdgeKind};
+use leafbase_tree_ops as ops;
+
+use crate::core::connection::{Connection, Writing};
+use crate::core::sight::Sight;
+use crate::core::tree::Tree;
+use crate::operations::{links, prepare};
+use crate::support::days;
+
+mod media;
+mod names;
+mod reader;
+mod sniff;
+mod upload;
+
+pub(crate) use media::{block as block_of, media_type};
+pub(crate) use names::plain as plain_name;
+pub use reader::FileReader;
+use reader::Guard;
+pub(crate) use upload::{Leftovers, Upload};
+
+/// How many of the blocks that show a file one look-up reads.
+const PAGE: usize = 100;
+
+impl<S: Sight> Connection<S> {
+    /// Puts a file into a document: reads `bytes` to their end, and inserts the block that shows
+    /// them. The file lives as long as a block anywhere shows it, by its URL.
+    ///
+    /// ```
+    /// use leafbase::{Position, Space, UploadFile};
+    /// use std::io::Read;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let notes = Space::in_memory()?.connect();
+    /// let trip = notes.create_document("Trip to Lisbon")?;
+    /// let request = UploadFile::new(trip.id()).of_type("text/csv; charset=utf-8").named("budget.csv");
+    /// let uploaded = notes.upload_file(request, &b"what,how much\ntram,3.10\n"[..])?;
+    ///
+    /// let mut text = String::new();
+    /// notes.open_file(uploaded.asset_url.id())?.read_to_string(&mut text)?;
+    /// assert!(text.ends_with("3.10\n"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// The request is checked before a byte is read. The bytes are stored as they come, and the
+    /// file with its block appears at once when all are there: beside the store's cache an upload
+    /// takes about 10 MiB of memory, whatever its size, and nobody waits for its reader. After any
+    /// error, of the reader too, nothing of the upload is left. If the process ends meanwhile, the
+    /// bytes that were stored go when the space is opened again.
+    ///
+    /// A position in `today` means the day on which the upload began.
+    ///
+    /// # Type
+    ///
+    /// Media types that begin with `image/` get an image block, those with `video/` a video block,
+    /// all others a file block. Which type it is follows from the declared `Content-Type` (nothing,
+    /// and `application/octet-stream`, declare nothing) and the first 64 KiB:
+    ///
+    /// | The bytes are | The type is |
+    /// |---|---|
+    /// | of a format that is known by them (PNG, JPEG, GIF, PDF, SVG, MP3, gzip, ..) | that format, whatever is declared |
+    /// | of a container (ZIP, old Office, MP4 and its kin, HEIC and AVIF, Matroska, Ogg, ASF) | as declared if that is one of the container's formats, otherwise what is seen of it: `application/zip`, `video/mp4`, .. |
+    /// | text in UTF-8 | as declared, but not `image/*` or `video/*`; otherwise `text/html`, `application/xml` or `text/plain` |
+    /// | none of these, or none at all | as declared, but not `image/*` or `video/*`; otherwise `application/octet-stream` |
+    ///
+    /// # Name
+    ///
+    /// The last part of a path, without controls, characters that turn the direction of text, and
+    /// dots and spaces at the ends; `<>:"|?*` become `_`, names that mean a device get one in
+    /// front, and 255 bytes are kept, with the extension. Without a name it is `image.png`,
+    /// `video.mp4`, `file.pdf`, by its type.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Validation`] at `contentType` if that is no media type; for the position
+    /// those of [`Self::insert_blocks`]; [`crate::ErrorKind::LimitExceeded`] as soon as there are
+    /// more bytes than [`crate::Limits::upload`]; [`crate::ErrorKind::Storage`] if `bytes` reports
+    /// an error, which is its source.
+    pub fn upload_file(&self, request: UploadFile, bytes: impl Read) -> Result<UploadedFile> {
+        let UploadFile { position, content_type, file_name } = request;
+        let (position, _) = self.write(|writing| self.check_place(writing, position))?;
+        let declared = content_type.map_or(Ok(None), |declared| media::declared(&declared));
+        let declared = declared.map_err(|error| error.at("contentType"))?;
+        let name = file_name.as_deref();
+        self.check_name(name)?;
+        let upload = Upload::read((&self.space, self.seen()), declared.as_deref(), name, bytes)?;
+        let (block_id, _) = self.write(|writing| self.show(writing, position, &upload))?;
+        let asset_url = upload.url();
+        upload.keep();
+        Ok(UploadedFile { block_id, asset_url })
+    }
+
+    /// Checks that a block may be put at `position`, and writes nothing. Gives the position with
+    /// its day fixed.
+    fn check_place(&self, writing: &mut Writing<'_, '_>, position: Position) -> Result<Position> {
+        if let Some(place) = self.place(writing, position, true)? {
+            let block = media::block("", &AssetUrl::new(AssetId::NIL, String::new()));
+            writing.decide(|tree, context| ops::open_place_for(tree, context, place, &block))?;
+        }
+        let (edge, day): (Edge, DayRef) = match position {
+            Position::Within(edge, PositionTarget::Day(day)) => (edge, day),
+            Position::Within(edge, PositionTarget::Unnamed) => (edge, DayRef::Today),
+            _ => return Ok(position),
+        };
+        let zone = days::zone(&writing.transaction.reader()?.meta()?.zone)?;
+        let day = days::resolve(day, &zone, writing.context.stamp.at)?;
+        Ok(Position::Within(edge, PositionTarget::Day(DayRef::Date(day))))
+    }
+
+    /// Checks that a block can show a file of this name, or of the longest that is made up for one
+    /// without.
+    fn check_name(&self, name: Option<&str>) -> Result<()> {
+        let name = name.and_then(names::plain).unwrap_or_else(|| "image.sqlite".to_owned());
+        let checked = media::block("", &AssetUrl::new(AssetId::NIL, name)).check(self.limits());
+        checked.map_err(|error| Error::new(error.kind(), error.message()).at("fileName"))
+    }
+
+    /// Makes the upload a file of the space, and inserts the block that shows it.
+    fn show(
+        &self,
+        writing: &mut Writing<'_, '_>,
+        position: Position,
+        upload: &Upload,
+    ) -> Result<BlockId> {
+        let place = self
+            .place(writing, position, false)?
+            .ok_or_else(|| Error::not_found().at("position"))?;
+        let drafts = vec![BlockDraft::new(upload.block())];
+        let mut inserted =
+            writing.decide(|tree, context| ops::insert(tree, context, drafts, place))?;
+        prepare::titles(&mut inserted.edits);
+        let mut edits = vec![Edit::CreateAsset(upload.record(writing.context.stamp))];
+        edits.append(&mut inserted.edits);
+        writing.apply(edits)?;
+        inserted.top.first().copied().ok_or_else(Error::not_found)
+    }
+
+    /// What is known of an uploaded file: its media type, name, size and upload.
+    ///
+    /// ```
+    /// use leafbase::UploadFile;
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let trip = notes.create_document("Trip")?;
+    /// let uploaded = notes.upload_file(UploadFile::new(trip.id()).named("seat.txt"), &b"12A"[..])?;
+    /// let record = notes.file(uploaded.asset_url.id())?;
+    /// assert_eq!((record.media_type.as_str(), record.size), ("text/plain", 3));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::NotFound`] if there is no such file, or no block that the connection
+    /// sees shows it.
+    pub fn file(&self, id: AssetId) -> Result<AssetRecord> {
+        self.read(|tree, snapshot| {
+            let record = snapshot.reader().asset(id)?;
+            let is_seen = is_seen(tree, id)?;
+            record.filter(|_| is_seen).ok_or_else(Error::not_found)
+        })
+    }
+
+    /// Opens an uploaded file to read its bytes, or a part of them. It stays open for as long as
+    /// the file exists, and the connection sees a block that shows it.
+    ///
+    /// ```
+    /// use std::io::Read;
+    /// use leafbase::UploadFile;
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let trip = notes.create_document("Trip")?;
+    /// let uploaded = notes.upload_file(UploadFile::new(trip.id()).named("seat.txt"), &b"12A"[..])?;
+    /// let mut text = String::new();
+    /// notes.open_file(uploaded.asset_url.id())?.read_to_string(&mut text).unwrap();
+    /// assert_eq!(text, "12A");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Self::file`].
+    pub fn open_file(&self, id: AssetId) -> Result<FileReader> {
+        let (record, connection) = (self.file(id)?, self.clone());
+        let guard: Guard = Box::new(move || connection.file(id).map(|_| connection.seen()));
+        Ok(FileReader::new(self.space.clone(), record, (!self.sees_all()).then_some(guard)))
+    }
+}
+
+/// Refuses what `parts` say if they name a file that is not seen, unless the block named it before.
+/// `field` is where the address of a block that has one was given.
+///
+/// # Errors
+/// [`crate::ErrorKind::NotFound`] at the field, whether there is such a file or not.
+pub(crate) fn check_named(
+    tree: &Tree<'_>,
+    before: Option<&BlockData>,
+    parts: &[BlockData],
+    field: &'static str,
+) -> Result<()> {
+    if tree.sees_all() {
+        return Ok(());
+    }
+    let kept: BTreeSet<_> = before.map(named).into_iter().flatten().collect();
+    for part in parts {
+        for file in named(part).into_iter().filter(|file| !kept.contains(file)) {
+            if !is_seen(tree, file)? {
+                return Err(Error::not_found().at(field_of(part, field)));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The same of a title or a name, told without a path.
+pub(crate) fn check_title(tree: &Tree<'_>, before: Option<&BlockData>, title: &str) -> Result<()> {
+    if tree.sees_all() {
+        return Ok(());
+    }
+    let checked = check_named(tree, before, &[BlockData::page(title)], "");
+    checked.map_err(
+        |error| if error.kind() == ErrorKind::NotFound { Error::not_found() } else { error },
+    )
+}
+
+/// The uploaded files that `data` names.
+pub(crate) fn named(data: &BlockData) -> Vec<AssetId> {
+    let mut named = Vec::new();
+    links::files(data, &mut |file| named.push(file));
+    named
+}
+
+/// The field of `data` that names files. `field` is where an address was given.
+pub(crate) const fn field_of(data: &BlockData, field: &'static str) -> &'static str {
+    if data.block_type().has_own_markdown() { "markdown" } else { field }
+}
+
+/// Whether the call may know of the file: whether a block that is seen shows it. What is not there
+/// takes the same look-ups as what one hidden block shows; of more, each is looked at.
+pub(crate) fn is_seen(tree: &Tree<'_>, id: AssetId) -> Result<bool> {
+    if tree.sees_all() {
+        return Ok(true);
+    }
+    let (mut after, mut is_known) = (None, false);
+    loop {
+        let page = tree.reader().edges_to(EdgeEnd::Asset(id), after, PAGE)?;
+        for link in page.iter().filter(|link| link.kind == EdgeKind::Embed) {
+            is_known = true;
+            if tree.sees(link.source)? {
+                return Ok(true);
+            }
+        }
+        after = page.last().copied();
+        if page.len() < PAGE {
+            return if is_known { Ok(false) } else { tree.sees(BlockId::NIL) };
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! Folders that documents are kept in.
+
+use std::collections::HashMap;
+
+use leafbase_model::{
+    BuiltInLocation, CreateFolders, DeleteFolders, DocumentRecord, Edit, Error, Folder, FolderId,
+    FolderRecord, FolderRef, Items, Location, MoveFolders, Result,
+};
+use leafbase_store::{DocumentQuery, Reader, Within};
+use leafbase_tree_ops::{self as ops, FolderPlan, ReadFolders};
+
+use crate::core::connection::Connection;
+use crate::core::sight::Full;
+use crate::operations::documents;
+
+impl Connection<Full> {
+    /// The built-in locations (unsorted, daily notes, templates, trash), then the folders at the
+    /// top with those in them. Each says how many documents are right in it. Folders in one place
+    /// are sorted by name, upper and lower case alike, and then by ID. Costs by the number of
+    /// folders, whatever is in them.
+    ///
+    /// ```
+    /// use leafbase::BuiltInLocation;
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// notes.create_document("Trip")?;
+    /// notes.create_folder("Travel", None)?;
+    /// let folders = notes.folders()?;
+    /// assert_eq!((folders[0].id, folders[0].document_count), (BuiltInLocation::Unsorted.into(), 1));
+    /// assert_eq!(folders[4].name, "Travel");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// What the store reports.
+    pub fn folders(&self) -> Result<Items<Folder>> {
+        self.read(|_, snapshot| {
+            let reader = snapshot.reader();
+            let built_in = BuiltInLocation::ALL.iter().map(|location| built_in(reader, *location));
+            let mut shown = built_in.collect::<Result<Vec<_>>>()?;
+            shown.append(&mut tree(reader)?);
+            Ok(Items(shown))
+        })
+    }
+
+    /// Makes a folder in `parent`, or at the top.
+    ///
+    /// ```
+    /// use leafbase::MoveDocuments;
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let travel = notes.create_folder("Travel", None)?;
+    /// let lisbon = notes.create_folder("Lisbon", Some(travel.id))?;
+    /// let trip = notes.create_document("Trip")?;
+    /// notes.move_documents(MoveDocuments::new([trip.id()], lisbon.id))?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::NotFound`] at `parentFolderId`; [`crate::ErrorKind::Validation`] at
+    /// `name` if it is blank; [`crate::ErrorKind::LimitExceeded`] at `name` if it is too long, and
+    /// if the folder would be too deep.
+    pub fn create_folder(&self, name: &str, parent: Option<FolderId>) -> Result<FolderRecord> {
+        let made = self.create_planned(&FolderPlan::one(name, parent))?;
+        made.into_iter().next().ok_or_else(|| Error::validation("a folder needs a name"))
+    }
+
+    /// Makes folders, with folders in them, and gives them back: parents before children, else in
+    /// the order of the request.
+    ///
+    /// ```
+    /// use leafbase::{CreateFolders, FolderDraft};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let trips = FolderDraft::new("Trips").with_folders([FolderDraft::new("2026")]);
+    /// let made = notes.create_folders(CreateFolders::new([trips]))?;
+    /// assert_eq!(made[1].parent, Some(made[0].id));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Below `folders[n]`, those of [`Self::create_folder`]; [`crate::ErrorKind::Validation`] at
+    /// `parentFolderId` for a nested folder that names a parent;
+    /// [`crate::ErrorKind::RuleViolation`] there for a built-in location;
+    /// [`crate::ErrorKind::LimitExceeded`] at `folders` for too many. Nothing is made then.
+    pub fn create_folders(&self, request: CreateFolders) -> Result<Items<FolderRecord>> {
+        self.create_planned(&FolderPlan::of(request.folders, self.limits())?).map(Items)
+    }
+
+    fn create_planned(&self, plan: &FolderPlan) -> Result<Vec<FolderRecord>> {
+        let (made, _) = self.write(|writing| {
+            let folders = Folders(writing.transaction.reader()?);
+            let made = ops::create_folders(&folders, &writing.context, plan)?;
+            writing.apply(made.iter().cloned().map(Edit::CreateFolder).collect())?;
+            Ok(made)
+        })?;
+        Ok(made)
+    }
+
+    /// Moves folders, with all in them, to the top or into another, and gives them back as they are
+    /// then. A folder named together with one that it is in leaves it.
+    ///
+    /// ```
+    /// use leafbase::MoveFolders;
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let (travel, lisbon) = (notes.create_folder("Travel", None)?, notes.create_folder("Lisbon", None)?);
+    /// let moved = notes.move_folders(MoveFolders::new([lisbon.id], travel.id))?;
+    /// assert_eq!(moved[0].parent, Some(travel.id));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// At `destination.parentFolderId` and `folderIds[n]`: [`crate::ErrorKind::NotFound`];
+    /// [`crate::ErrorKind::Validation`] for a folder named twice;
+    /// [`crate::ErrorKind::RuleViolation`] for a built-in location, and for a move into the folder
+    /// itself or one in it; [`crate::ErrorKind::LimitExceeded`] if what is in it would be too deep.
+    /// Nothing is moved then.
+    pub fn move_folders(&self, request: MoveFolders) -> Result<Items<FolderRecord>> {
+        let MoveFolders { folder_ids, destination } = request;
+        let (moved, _) = self.write(|writing| {
+            let folders = Folders(writing.transaction.reader()?);
+            let moved = ops::move_folders(&folders, &writing.context, &folder_ids, destination)?;
+            writing.apply(moved.edits)?;
+            Ok(moved.records)
+        })?;
+        Ok(Items(moved))
+    }
+
+    /// Deletes folders, and gives back the IDs asked for. What is in one goes to the nearest folder
+    /// around it that stays; at the top, documents go to unsorted. Costs by the number of documents
+    /// and folders right in them.
+    ///
+    /// With `must_be_empty`, a folder with something in it is refused instead. Folders that the
+    /// same request deletes do not count; documents do, wherever they are.
+    ///
+    /// ```
+    /// use leafbase::{CreateDocuments, DeleteFolders, ErrorKind};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let travel = notes.create_folder("Travel", None)?;
+    /// notes.create_documents(CreateDocuments::titled(["Trip"]).at(travel.id))?;
+    /// let refused = notes.delete_folders(DeleteFolders::new([travel.id]).if_empty()).unwrap_err();
+    /// assert_eq!(refused.kind(), ErrorKind::RuleViolation);
+    /// notes.delete_folders(DeleteFolders::new([travel.id]))?; // the trip is unsorted now
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// At `folderIds[n]`: [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::Validation`] for a
+    /// folder named twice; [`crate::ErrorKind::RuleViolation`] for a built-in location, and for one
+    /// that is not empty. Nothing is deleted then.
+    pub fn delete_folders(&self, request: DeleteFolders) -> Result<Items<FolderId>> {
+        let DeleteFolders { folder_ids, must_be_empty } = request;
+        self.write(|writing| {
+            let folders = Folders(writing.transaction.reader()?);
+            let edits =
+                ops::delete_folders(&folders, &writing.context, &folder_ids, must_be_empty)?;
+            writing.apply(edits)
+        })?;
+        let folder = |id| if let FolderRef::Folder(folder) = id { Some(folder) } else { None };
+        Ok(Items(folder_ids.into_iter().filter_map(folder).collect()))
+    }
+}
+
+/// The folders of a state of the store, as decisions read them.
+pub(crate) struct Folders<'a>(pub(crate) Reader<'a>);
+
+impl ReadFolders for Folders<'_> {
+    fn folder(&self, folder: FolderId) -> Result<Option<FolderRecord>> {
+        self.0.folder(folder)
+    }
+
+    fn folders_in(&self, folder: FolderId) -> Result<Vec<FolderRecord>> {
+        self.0.folders_in(Some(folder))
+    }
+
+    fn documents_in(&self, folder: FolderId) -> Result<Vec<DocumentRecord>> {
+        let within = Within::Location(Location::Folder(folder));
+        let query = DocumentQuery { within, ..DocumentQuery::default() };
+        Ok(documents::listing::find(self.0, &query, None, usize::MAX)?.0)
+    }
+
+    fn document_count(&self, folder: FolderId) -> Result<u64> {
+        self.0.location_count(Location::Folder(folder))
+    }
+}
+
+fn built_in(reader: Reader<'_>, location: BuiltInLocation) -> Result<Folder> {
+    let document_count = reader.location_count(location.into())?;
+    Ok(Folder {
+        id: location.into(),
+        name: location.name().to_owned(),
+        parent: None,
+        document_count,
+        folders: Vec::new(),
+    })
+}
+
+/// The folders at the top, with all in them.
+fn tree(reader: Reader<'_>) -> Result<Vec<Folder>> {
+    let records = reader.folders()?;
+    let known = records.len();
+    let ordered = parents_first(records);
+    if ordered.len() < known {
+        return Err(Error::corrupted("folders: some are in none that is at the top"));
+    }
+    // From the last one on, each finds those in it finished, the last of them first.
+    let mut finished: HashMap<Option<FolderId>, Vec<Folder>> = HashMap::new();
+    for FolderRecord { id, name, parent } in ordered.into_iter().rev() {
+        let mut folders = finished.remove(&Some(id)).unwrap_or_default();
+        folders.reverse();
+        let document_count = reader.location_count(Location::Folder(id))?;
+        let folder = Folder { id: id.into(), name, parent, document_count, folders };
+        finished.entry(parent).or_default().push(folder);
+    }
+    let mut top = finished.remove(&None).unwrap_or_default();
+    top.reverse();
+    Ok(top)
+}
+
+/// The folders that can be reached from the top: each before those in it, siblings by name.
+fn parents_first(mut records: Vec<FolderRecord>) -> Vec<FolderRecord> {
+    records.sort_by_cached_key(|record| (record.name.to_lowercase(), record.id));
+    let mut within: HashMap<Option<FolderId>, Vec<FolderRecord>> = HashMap::new();
+    for record in records.into_iter().rev() {
+        within.entry(record.parent).or_default().push(record);
+    }
+    let mut waiting = within.remove(&None).unwrap_or_default();
+    let mut ordered = Vec::new();
+    while let Some(record) = waiting.pop() {
+        waiting.extend(within.remove(&Some(record.id)).unwrap_or_default());
+        ordered.push(record);
+    }
+    ordered
+}

@@ -1,0 +1,110 @@
+//! The `markdown` of kinds that have no text of their own is made from their other fields: a reply
+//! shows it, and a request may give it in their place, or send it back as it came.
+
+use leafbase_markdown as markdown;
+use leafbase_model::{
+    BlockData, BlockFields, BlockKind, BlockType, CodeLanguage, Error, LineStyle, Result,
+};
+
+/// Takes back the `markdown` of a patch where it only says what the block says already: it came
+/// with a reply.
+///
+/// # Errors
+/// [`crate::ErrorKind::Validation`] if it says something else, and a field that it stands for is
+/// given beside it.
+pub(crate) fn settle(before: &BlockData, fields: &mut BlockFields) -> Result<()> {
+    let wanted = fields.block_type.unwrap_or(before.block_type());
+    let Some(text) = fields.markdown.as_deref().filter(|_| !wanted.has_own_markdown()) else {
+        return Ok(());
+    };
+    if !before.block_type().has_own_markdown() && text == markdown::render_block(before) {
+        fields.markdown = None;
+        return Ok(());
+    }
+    match stood_for(fields, wanted) {
+        None => Ok(()),
+        Some(name) => {
+            let message =
+                format!("stands for {name}, too, and is not what the block says: give one of them");
+            Err(Error::validation(message).at("markdown"))
+        }
+    }
+}
+
+/// The first field given that the markdown of a block of this type stands for.
+fn stood_for(fields: &BlockFields, block_type: BlockType) -> Option<&'static str> {
+    let url = ("url", fields.url.is_some());
+    let given: &[(&'static str, bool)] = match block_type {
+        BlockType::Image | BlockType::Video => &[url, ("altText", fields.alt_text.is_some())],
+        BlockType::File => &[url, ("fileName", fields.file_name.is_some())],
+        BlockType::Drawing | BlockType::Whiteboard => &[url],
+        BlockType::Code => &[
+            ("rawCode", fields.raw_code.is_some()),
+            ("language", fields.language.is_some()),
+            ("languageTag", fields.language_tag.is_some()),
+        ],
+        BlockType::RichUrl => {
+            &[url, ("title", fields.title.is_some()), ("description", fields.description.is_some())]
+        }
+        BlockType::Line => &[("lineStyle", fields.line_style.is_some())],
+        _ => &[],
+    };
+    given.iter().find(|(_, given)| *given).map(|(name, _)| *name)
+}
+
+/// Reads the `markdown` of a new block into the fields that it stands for.
+///
+/// # Errors
+/// [`crate::ErrorKind::InvalidMarkdown`] if it is not the markdown of such a block, and
+/// [`crate::ErrorKind::Validation`] if one of those fields is given and says something else.
+pub(crate) fn read(data: &mut BlockData) -> Result<()> {
+    let text = std::mem::take(&mut data.markdown);
+    markdown::canonical(data);
+    if text == markdown::render_block(data) {
+        return Ok(());
+    }
+    let given = said(&data.kind);
+    data.markdown = text;
+    markdown::read_block(data)?;
+    markdown::canonical(data);
+    let read = said(&data.kind);
+    match given.iter().zip(&read).find(|((_, given), (_, read))| !given.is_empty() && given != read)
+    {
+        None => Ok(()),
+        Some(((name, _), _)) => {
+            Err(Error::validation(format!("says something else than {name}: give one of them"))
+                .at("markdown"))
+        }
+    }
+}
+
+/// What the markdown of a block stands for, field by field; empty where it is the default.
+fn said(kind: &BlockKind) -> Vec<(&'static str, String)> {
+    match kind {
+        BlockKind::Image { url, alt_text, .. } | BlockKind::Video { url, alt_text, .. } => {
+            vec![("url", url.clone()), ("altText", alt_text.clone())]
+        }
+        BlockKind::File { url, file_name, .. } => {
+            vec![("url", url.clone()), ("fileName", file_name.clone())]
+        }
+        BlockKind::Drawing { url } | BlockKind::Whiteboard { url } => vec![("url", url.clone())],
+        BlockKind::Code { raw_code, language, language_tag } => {
+            let language =
+                if *language == CodeLanguage::default() { "" } else { language.as_str() };
+            let language = ("language", language.to_owned());
+            vec![("rawCode", raw_code.clone()), language, ("languageTag", language_tag.clone())]
+        }
+        BlockKind::RichUrl { url, title, description, .. } => {
+            vec![
+                ("url", url.clone()),
+                ("title", title.clone()),
+                ("description", description.clone()),
+            ]
+        }
+        BlockKind::Line { style } => {
+            let style = if *style == LineStyle::default() { "" } else { style.as_str() };
+            vec![("lineStyle", style.to_owned())]
+        }
+        _ => Vec::new(),
+    }
+}

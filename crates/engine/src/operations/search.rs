@@ -1,0 +1,22 @@
+//! Searches: across documents and within one. Those across documents, with their index, are the
+//! feature `search`.
+
+mod around;
+mod blocks;
+mod patterns;
+mod texts;
+
+#[cfg(feature = "search")]
+mod across;
+#[cfg(feature = "search")]
+mod filters;
+#[cfg(feature = "search")]
+mod leaking;
+#[cfg(feature = "search")]
+mod parts;
+#[cfg(feature = "search")]
+mod reading;
+#[cfg(feature = "search")]
+mod rebuilding;
+#[cfg(feature = "search")]
+mod snippets;

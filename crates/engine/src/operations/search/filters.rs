@@ -1,0 +1,101 @@
+//! Which documents a search may find.
+
+use std::collections::HashSet;
+
+use leafbase_model::{
+    DocumentFilter, DocumentFilterMode, DocumentId, Error, Location, Result, SearchDocuments,
+    Timestamp,
+};
+use leafbase_search::Attributes;
+use leafbase_store::{DocumentQuery, Within};
+use leafbase_tree_ops::ReadTree;
+
+use crate::core::sight::Seen;
+use crate::core::tree::Tree;
+use crate::operations::documents;
+
+/// What a search may find, for one state of the space.
+pub(super) struct Filters {
+    /// Folders in it are sorted.
+    query: DocumentQuery,
+    /// Documents that are named, and whether these alone are looked at or all others.
+    named: Option<(HashSet<DocumentId>, DocumentFilterMode)>,
+}
+
+/// Refuses filters that would tell of what a scoped connection is not shown: where its documents
+/// are kept, and which days have notes.
+pub(super) fn check(request: &SearchDocuments, seen: &Seen) -> Result<()> {
+    let DocumentFilter { location, folders, daily_note, .. } = &request.filter;
+    let fields = [
+        ("location", location.is_some()),
+        ("folderIds", folders.is_some()),
+        ("dailyNoteDateGte", daily_note.from.is_some()),
+        ("dailyNoteDateLte", daily_note.to.is_some()),
+    ];
+    match fields.into_iter().find(|(_, is_given)| *is_given && !seen.is_all()) {
+        Some((field, _)) => Err(Error::validation("is not known to a scoped connection").at(field)),
+        None => Ok(()),
+    }
+}
+
+impl Filters {
+    /// Reads them from a request. Folders come with those in them; days are those of the space's
+    /// zone, `now` being the present.
+    ///
+    /// # Errors
+    /// [`leafbase_model::ErrorKind::NotFound`] at `documentIds[n]` and `folderIds[n]`, and what a
+    /// listing of documents says to its filters.
+    pub(super) fn read(tree: &Tree<'_>, request: &SearchDocuments, now: Timestamp) -> Result<Self> {
+        let named = request.document_ids.as_ref().map(|named| {
+            let named = named.iter().enumerate();
+            let named = named.map(|(index, id)| {
+                known(tree, *id).map_err(|e| e.at(format_args!("documentIds[{index}]")))
+            });
+            Ok::<_, Error>((named.collect::<Result<_>>()?, request.mode.unwrap_or_default()))
+        });
+        let path = |index| format!("folderIds[{index}]");
+        let mut query = documents::listing::query(tree.reader(), &request.filter, now, &path)?;
+        if let Within::Folders(folders) = &mut query.within {
+            folders.sort_unstable();
+        }
+        Ok(Self { query, named: named.transpose()? })
+    }
+
+    pub(super) fn accepts(&self, document: &Attributes) -> bool {
+        let DocumentQuery { within, created, modified, day, .. } = &self.query;
+        self.is_named(document.id)
+            && is_within(within, document.location)
+            && created.contains(document.created_at)
+            && modified.contains(document.modified_at)
+            && document
+                .day
+                .map_or(day.from.is_none() && day.to.is_none(), |noted| day.contains(noted))
+    }
+
+    fn is_named(&self, document: DocumentId) -> bool {
+        match &self.named {
+            None => true,
+            Some((named, DocumentFilterMode::Include)) => named.contains(&document),
+            Some((named, DocumentFilterMode::Exclude)) => !named.contains(&document),
+        }
+    }
+}
+
+/// A document that a search knows of: the inbox is none.
+fn known(tree: &Tree<'_>, document: DocumentId) -> Result<DocumentId> {
+    let record = tree.document(document)?.filter(|record| record.location != Location::Inbox);
+    record.map(|record| record.id).ok_or_else(Error::not_found)
+}
+
+/// Whether what is kept there is looked at. The trash is, where it is named; the inbox never.
+fn is_within(within: &Within, location: Location) -> bool {
+    match (within, location) {
+        (_, Location::Inbox) => false,
+        (Within::All, location) => location != Location::Trash,
+        (Within::Location(wanted), location) => *wanted == location,
+        (Within::Folders(folders), Location::Folder(folder)) => {
+            folders.binary_search(&folder).is_ok()
+        }
+        (Within::Folders(_), _) => false,
+    }
+}

@@ -1,0 +1,33 @@
+//! What of a block patterns are matched on: what a reply shows as its markdown.
+
+use std::borrow::Cow;
+
+use leafbase_model::Result;
+use leafbase_store::BlockText;
+
+use crate::core::scope::links::Links;
+use crate::core::tree::Tree;
+
+/// Reads for one call, which is shown placeholders for what it does not see.
+pub(super) struct Reading<'t, 'a> {
+    pub(super) tree: &'t Tree<'a>,
+    links: Links<'t, 'a>,
+}
+
+impl<'t, 'a> Reading<'t, 'a> {
+    pub(super) fn new(tree: &'t Tree<'a>) -> Self {
+        Self { tree, links: Links::new(tree) }
+    }
+
+    /// What patterns are matched on.
+    pub(super) fn text<'d>(&self, text: BlockText<'d>) -> Result<Cow<'d, str>> {
+        match text {
+            BlockText::Markdown(_, markdown) => {
+                let mut shown = Cow::Borrowed(markdown);
+                self.links.hide(&mut shown)?;
+                Ok(shown)
+            }
+            BlockText::Data(data) => self.links.shown_markdown(data),
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! Tasks: blocks of list style `task`, across the space.
+
+use std::collections::HashSet;
+
+use leafbase_model::{
+    AddTasks, BlockId, BlockLocation, BlockRecord, DeleteTasks, Error, Items, ItemsPage, ListTasks,
+    Result, Task, TaskLocation, UpdateTasks,
+};
+use leafbase_tree_ops::{self as ops, ReadTree};
+
+use crate::core::connection::Connection;
+use crate::core::sight::Full;
+use crate::operations::blocks::show_text;
+use adding::Additions;
+pub(crate) use places::send;
+use updating::Updates;
+
+mod adding;
+mod cursor;
+mod listing;
+mod places;
+mod updating;
+
+impl Connection<Full> {
+    /// The tasks of a scope. Costs what it returns, however many documents and tasks there are; the
+    /// scope `inbox` looks at the IDs of all its open tasks, `document` at those of all tasks of
+    /// the document.
+    ///
+    /// Without a limit the reply has all of them. A cursor leads on even if tasks come and go
+    /// between two calls: what was given is not given again as long as it keeps its place, and
+    /// nothing that was there all along is left out. Tasks in templates are in no scope but that of
+    /// their document.
+    ///
+    /// ```
+    /// use leafbase::{AddTasks, DayRef, Space, TaskDraft, TaskScope};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = Space::in_memory()?.connect();
+    /// let passport = TaskDraft::new("renew the passport").scheduled(DayRef::Today);
+    /// notes.add_tasks(AddTasks::new([passport, TaskDraft::new("buy a guide")]))?;
+    /// assert_eq!(notes.tasks(TaskScope::Active)?[0].markdown, "renew the passport");
+    /// assert_eq!(notes.tasks(TaskScope::Inbox)?.len(), 2);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::NotFound`] at `documentId`; [`crate::ErrorKind::Validation`] at `limit`
+    /// for 0, and at `cursor` for one of another listing.
+    pub fn tasks(&self, request: impl Into<ListTasks>) -> Result<ItemsPage<Task>> {
+        let request = request.into();
+        request.paging.check()?;
+        self.read(|_, snapshot| listing::page(snapshot.reader(), self.space.now(), &request))
+    }
+
+    /// Makes tasks, each at the top of its place, or at the end of the inbox if it is made as done
+    /// or canceled: open tasks stand before closed ones there. Those for the same place keep the
+    /// order of the request. The inbox and daily notes are made when they are first needed. Gives
+    /// the tasks in the order of the request.
+    ///
+    /// ```
+    /// use leafbase::{AddTasks, DayRef, TaskDestination, TaskDraft, TaskLocation};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let trip = notes.create_document("Trip")?;
+    /// let added = notes.add_tasks(AddTasks::new([
+    ///     TaskDraft::new("call Ana").due(DayRef::Tomorrow), // into the inbox
+    ///     TaskDraft::new("water the plants").at(TaskDestination::DailyNote(DayRef::Today)),
+    ///     TaskDraft::new("renew the passport").at(trip.id()),
+    /// ]))?;
+    /// assert_eq!(added[2].location, TaskLocation::Document(trip.id()));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::NotFound`] if a document does not exist, and
+    /// [`crate::ErrorKind::RuleViolation`] if it is in the trash, at
+    /// `tasks[n].location.documentId`; [`crate::ErrorKind::Validation`] at `tasks[n].markdown` for
+    /// more than one paragraph; and as for the insertion of blocks. Nothing is made then.
+    pub fn add_tasks(&self, request: AddTasks) -> Result<Items<Task>> {
+        let AddTasks { tasks } = request;
+        self.check_count("tasks", tasks.len())?;
+        let (added, _) = self.write(|writing| {
+            let mut additions = Additions::begin(writing, self.limits())?;
+            for (index, task) in tasks.iter().enumerate() {
+                additions
+                    .add(index, task)
+                    .map_err(|error| error.at(format_args!("tasks[{index}]")))?;
+            }
+            additions.finish()
+        })?;
+        Ok(Items(added))
+    }
+
+    /// Changes tasks; only what is given changes. A task that is moved goes to the top of its
+    /// place, with all below it, and keeps its ID; those moved to the same place keep the order of
+    /// the request. In the inbox open tasks stand before closed ones: one that is done or canceled
+    /// goes to its end, whether it was there or is moved there, and one that is reopened to its
+    /// top; tasks below other blocks stay below them. (Block operations put a task where they are
+    /// asked to.) Gives the tasks back as they are then.
+    ///
+    /// ```
+    /// use leafbase::{AddTasks, TaskDraft, TaskScope, TaskState, TaskUpdate};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let call = notes.add_tasks(AddTasks::new([TaskDraft::new("call")]))?[0].id;
+    /// notes.update_tasks(TaskUpdate::of(call).with_state(TaskState::Done))?;
+    /// assert_eq!(notes.tasks(TaskScope::Logbook)?[0].id, call);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::NotFound`] at `tasksToUpdate[n].id`, or at its `location.documentId`;
+    /// [`crate::ErrorKind::RuleViolation`] for a block that is no task, or a document in the trash;
+    /// [`crate::ErrorKind::Validation`] for a task named twice, and for a text of more than one
+    /// paragraph; and as for the update of blocks. Nothing is changed then.
+    pub fn update_tasks(&self, request: impl Into<UpdateTasks>) -> Result<Items<Task>> {
+        let UpdateTasks { tasks_to_update: tasks } = request.into();
+        self.check_count("tasksToUpdate", tasks.len())?;
+        let (updated, _) = self.write(|writing| {
+            let mut updates = Updates::begin(writing, self.limits())?;
+            for (index, task) in tasks.iter().enumerate() {
+                updates
+                    .add(task)
+                    .map_err(|error| error.at(format_args!("tasksToUpdate[{index}]")))?;
+            }
+            updates.finish()
+        })?;
+        Ok(Items(updated))
+    }
+
+    /// Deletes tasks with all below them, wherever they are, and gives back the IDs asked for.
+    ///
+    /// ```
+    /// use leafbase::{AddTasks, TaskDraft, TaskScope};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let call = notes.add_tasks(AddTasks::new([TaskDraft::new("call")]))?[0].id;
+    /// notes.delete_tasks(call)?;
+    /// assert!(notes.tasks(TaskScope::Inbox)?.is_empty());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// At `idsToDelete[n]`: [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::RuleViolation`] for
+    /// a block that is no task, a document's root, or a document in the trash;
+    /// [`crate::ErrorKind::Validation`] for a task named twice. Nothing is deleted then.
+    pub fn delete_tasks(&self, request: impl Into<DeleteTasks>) -> Result<Items<BlockId>> {
+        let DeleteTasks { ids_to_delete: ids } = request.into();
+        self.check_count("idsToDelete", ids.len())?;
+        self.write(|writing| {
+            let deleted = writing.decide(|tree, context| {
+                let (mut named, mut sound) = (HashSet::new(), Vec::with_capacity(ids.len()));
+                let fault = ids.iter().find_map(|id| match find(tree, &mut named, *id) {
+                    Ok(_) => {
+                        sound.push(*id);
+                        None
+                    }
+                    Err(error) => Some(error.at(format_args!("idsToDelete[{}]", sound.len()))),
+                });
+                // Those before it come first: what is wrong with one of them is told, and not this.
+                let deleted = ops::delete(tree, context, sound)
+                    .map_err(|error| renamed(&error, "blockIds", "idsToDelete"))?;
+                fault.map_or(Ok(deleted), Err)
+            })?;
+            writing.apply(deleted.edits)
+        })?;
+        Ok(Items(ids))
+    }
+
+    fn check_count(&self, list: &str, found: usize) -> Result<()> {
+        let most = self.limits().blocks_per_request;
+        if found > most {
+            Err(Error::limit("tasks in one request", most, found).at(list))
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// The task that a request names, once.
+fn find<T: ReadTree>(
+    tree: &T,
+    named: &mut HashSet<BlockId>,
+    id: BlockId,
+) -> Result<(BlockLocation, BlockRecord)> {
+    let located = tree.locate(id)?.ok_or_else(Error::not_found)?;
+    if !named.insert(id) {
+        return Err(Error::validation(format!("task {id} is named twice")));
+    }
+    let missing = || Error::corrupted(format_args!("block {id} has a place but no data"));
+    let block = tree.block(id)?.ok_or_else(missing)?;
+    if block.data.task.is_none() {
+        return Err(Error::rule(format!(
+            "block {id} is no task: its listStyle is {}",
+            block.data.list_style
+        )));
+    }
+    Ok((located, block))
+}
+
+/// The error of a block operation with the path that the task operation has in its place.
+fn renamed(error: &Error, from: &str, to: &str) -> Error {
+    let path = error.path();
+    let path =
+        path.strip_prefix(from).map_or_else(|| path.to_owned(), |rest| format!("{to}{rest}"));
+    Error::new(error.kind(), error.message()).at(path.strip_prefix('.').unwrap_or(&path))
+}
+
+/// A block as the task that it is; none if it is no task.
+fn shown(block: BlockRecord, location: TaskLocation) -> Option<Task> {
+    let BlockRecord { id, mut data, .. } = block;
+    show_text(&mut data);
+    Some(Task { id, markdown: data.markdown, info: data.task?, location })
+}

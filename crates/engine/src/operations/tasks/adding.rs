@@ -1,0 +1,97 @@
+//! Tasks are made.
+
+use leafbase_model::{
+    BlockData, BlockDraft, Error, Limits, ListStyle, Result, Task, TaskDraft, TaskInfo,
+    TaskLocation,
+};
+use leafbase_tree_ops::{self as ops, ResolvedPosition};
+
+use super::places::{self, Destinations, Documents, by_place};
+use crate::core::connection::Writing;
+use crate::operations::prepare;
+
+/// A task that is made.
+struct Addition {
+    /// Its number in the request.
+    number: usize,
+    draft: BlockDraft,
+    location: TaskLocation,
+}
+
+/// The tasks of one request, made ready one after the other.
+pub(super) struct Additions<'a, 'w, 't> {
+    writing: &'a mut Writing<'w, 't>,
+    limits: &'a Limits,
+    destinations: Destinations,
+    documents: Documents,
+    added: Vec<(Addition, ResolvedPosition)>,
+}
+
+impl<'a, 'w, 't> Additions<'a, 'w, 't> {
+    pub(super) fn begin(writing: &'a mut Writing<'w, 't>, limits: &'a Limits) -> Result<Self> {
+        let destinations = Destinations::new(writing)?;
+        Ok(Self {
+            writing,
+            limits,
+            destinations,
+            documents: Documents::default(),
+            added: Vec::new(),
+        })
+    }
+
+    /// Adds the task that the request has at `number`. The path of an error begins below it.
+    pub(super) fn add(&mut self, number: usize, task: &TaskDraft) -> Result<()> {
+        let document = self
+            .destinations
+            .open(self.writing, task.location)
+            .map_err(|error| error.at("location"))?;
+        let draft = self.draft(task)?;
+        let record = self.documents.record(self.writing.transaction.reader()?, document)?;
+        let place = places::place(record, &draft.data);
+        self.added.push((Addition { number, draft, location: places::location(record) }, place));
+        Ok(())
+    }
+
+    /// The block that the task becomes.
+    fn draft(&self, task: &TaskDraft) -> Result<BlockDraft> {
+        let (mut patch, mut info) = (task.info, TaskInfo::default());
+        patch
+            .resolve_days(|day| self.destinations.day(day))
+            .and_then(|()| patch.apply(&mut info))
+            .map_err(|error| error.at("taskInfo"))?;
+        let text = BlockData::text(task.markdown.clone());
+        let mut data = BlockData { list_style: ListStyle::Task, task: Some(info), ..text };
+        if prepare::draft(&mut data, false, false, self.limits)?.is_empty() {
+            return Ok(BlockDraft::new(data));
+        }
+        Err(several_paragraphs())
+    }
+
+    /// Puts all of them in, and gives them in the order of the request.
+    pub(super) fn finish(self) -> Result<Vec<Task>> {
+        let mut tasks = Vec::with_capacity(self.added.len());
+        for (place, added) in by_place(self.added) {
+            let apart = added
+                .into_iter()
+                .map(|Addition { number, draft, location }| ((number, location), draft));
+            let (shown, drafts): (Vec<_>, Vec<_>) = apart.unzip();
+            let inserted =
+                self.writing.decide(|tree, context| ops::insert(tree, context, drafts, place))?;
+            let blocks = inserted
+                .subtrees()
+                .into_iter()
+                .flat_map(|subtrees| &subtrees.0)
+                .map(|node| node.block.clone());
+            let task = |((number, location), block)| Some((number, super::shown(block, location)?));
+            tasks.extend(shown.into_iter().zip(blocks).filter_map(task));
+            self.writing.apply(inserted.edits)?;
+        }
+        tasks.sort_unstable_by_key(|(number, _)| *number);
+        Ok(tasks.into_iter().map(|(_, task)| task).collect())
+    }
+}
+
+/// The rest would be blocks of its own that are no tasks, and in the inbox nobody would see them.
+pub(super) fn several_paragraphs() -> Error {
+    Error::validation("the text of a task is one paragraph").at("markdown")
+}

@@ -1,0 +1,131 @@
+//! Where tasks are and where they go: a destination becomes a document.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use jiff::tz::TimeZone;
+use leafbase_model::{
+    BlockData, BlockId, Day, DayRef, DocumentId, DocumentRecord, Edge, Error, Location, Result,
+    TaskDestination, TaskLocation, Timestamp,
+};
+use leafbase_store::Reader;
+use leafbase_tree_ops::{self as ops, ResolvedPosition};
+
+use crate::core::connection::Writing;
+use crate::operations::documents;
+use crate::support::days;
+
+/// The top of a document.
+pub(super) fn top(document: DocumentId) -> ResolvedPosition {
+    ResolvedPosition::Within(Edge::Start, document.root())
+}
+
+/// Where the tasks of a document are. A daily note in the trash is not the note of its day any
+/// more.
+pub(super) fn location(record: &DocumentRecord) -> TaskLocation {
+    match (record.location, record.day) {
+        (Location::Inbox, _) => TaskLocation::Inbox,
+        (Location::DailyNotes, Some(day)) => TaskLocation::DailyNote(day),
+        _ => TaskLocation::Document(record.id),
+    }
+}
+
+/// Where a task that says `data` goes in a document.
+pub(super) fn place(record: &DocumentRecord, data: &BlockData) -> ResolvedPosition {
+    ResolvedPosition::Within(ops::edge_for(record.location, data), record.id.root())
+}
+
+/// Brings together what goes to the same place, in the order given.
+pub(super) fn by_place<T>(items: Vec<(T, ResolvedPosition)>) -> Vec<(ResolvedPosition, Vec<T>)> {
+    let (mut groups, mut numbers) = (Vec::<(ResolvedPosition, Vec<T>)>::new(), HashMap::new());
+    for (item, place) in items {
+        let number = *numbers.entry(place).or_insert(groups.len());
+        match groups.get_mut(number) {
+            Some((_, group)) => group.push(item),
+            None => groups.push((place, vec![item])),
+        }
+    }
+    groups
+}
+
+/// Moves blocks to their places, those of one place together and in the order given.
+pub(crate) fn send(
+    writing: &mut Writing<'_, '_>,
+    going: Vec<(BlockId, ResolvedPosition)>,
+) -> Result<()> {
+    for (place, blocks) in by_place(going) {
+        let moved =
+            writing.decide(|tree, context| ops::move_blocks(tree, context, blocks, place))?;
+        writing.apply(moved.edits)?;
+    }
+    Ok(())
+}
+
+/// The documents that tasks are in, each read once.
+#[derive(Default)]
+pub(super) struct Documents(HashMap<DocumentId, DocumentRecord>);
+
+impl Documents {
+    pub(super) fn record(&mut self, reader: Reader<'_>, id: DocumentId) -> Result<&DocumentRecord> {
+        match self.0.entry(id) {
+            Entry::Occupied(known) => Ok(known.into_mut()),
+            Entry::Vacant(place) => {
+                let missing =
+                    || Error::corrupted(format_args!("document {id} has blocks but no record"));
+                Ok(place.insert(reader.document(id)?.ok_or_else(missing)?))
+            }
+        }
+    }
+}
+
+/// The places that one request names, as the documents that they are.
+pub(super) struct Destinations {
+    zone: TimeZone,
+    now: Timestamp,
+    known: HashMap<TaskDestination, DocumentId>,
+}
+
+impl Destinations {
+    pub(super) fn new(writing: &mut Writing<'_, '_>) -> Result<Self> {
+        let zone = days::zone(&writing.transaction.reader()?.meta()?.zone)?;
+        Ok(Self { zone, now: writing.context.stamp.at, known: HashMap::new() })
+    }
+
+    /// The date that `day` is.
+    pub(super) fn day(&self, day: DayRef) -> Result<Day> {
+        days::resolve(day, &self.zone, self.now)
+    }
+
+    /// The document that `to` is, ready to receive tasks. The inbox and a daily note are made if
+    /// there is none.
+    pub(super) fn open(
+        &mut self,
+        writing: &mut Writing<'_, '_>,
+        to: TaskDestination,
+    ) -> Result<DocumentId> {
+        if let Some(known) = self.known.get(&to) {
+            return Ok(*known);
+        }
+        let document = match to {
+            TaskDestination::Inbox => documents::inbox(writing)?,
+            TaskDestination::DailyNote(day) => {
+                let day = self.day(day).map_err(|error| error.at("date"))?;
+                documents::daily_note(writing, day)?
+            }
+            TaskDestination::Document(document) => {
+                check(writing, document).map_err(|error| error.at("documentId"))?;
+                document
+            }
+        };
+        self.known.insert(to, document);
+        Ok(document)
+    }
+}
+
+/// Checks that a document that a request names may receive tasks.
+fn check(writing: &mut Writing<'_, '_>, document: DocumentId) -> Result<()> {
+    // Its root is looked up below, as any block would be: first that it is a document at all.
+    writing.transaction.reader()?.document(document)?.ok_or_else(Error::not_found)?;
+    let opened = writing.decide(|tree, context| ops::open_place(tree, context, top(document), 1));
+    opened.map(drop).map_err(|error| super::renamed(&error, "position.pageId", ""))
+}

@@ -1,0 +1,134 @@
+//! Documents made as copies of templates.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use leafbase_markdown::{self as markdown, LinkTarget};
+use leafbase_model::{
+    BlockData, BlockDraft, BlockId, BlockKind, CreateFromTemplate, Document, Error, Location,
+    PropertyValue, Result,
+};
+use leafbase_tree_ops::{self as ops, ReadTree};
+
+use crate::core::connection::Connection;
+use crate::core::sight::Full;
+use crate::operations::collections::copying::Schemas;
+use crate::operations::{documents, prepare};
+
+impl Connection<Full> {
+    /// Makes a document as a copy of one that is kept among the templates, and gives it back with a
+    /// link that a person can click. The blocks of the copy are new, made now, and links among the
+    /// blocks of the template lead to the copies; all else is as in the template, tasks with their
+    /// states too. Comments are not copied, and files are shown by both.
+    ///
+    /// Collections are copied with their items, and relations among them are relations among the
+    /// copies. A relation with a collection outside the template is one of the copy, too: that
+    /// collection gets another property, the other end of it. If it is in the trash, the copy has
+    /// no such relation.
+    ///
+    /// Costs by the size of the template, for which there is no limit of its own.
+    ///
+    /// ```
+    /// use leafbase::{CreateFromTemplate, Destination, MoveDocuments};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let template = notes.create_document("Trip to ..")?.id();
+    /// notes.insert_markdown("- [ ] passport", template)?;
+    /// notes.move_documents(MoveDocuments::new([template], Destination::Templates))?;
+    /// let lisbon = notes.create_from_template(CreateFromTemplate::new(template).titled("Trip to Lisbon"))?;
+    /// assert_eq!(notes.content_markdown(lisbon.id())?, "- [ ] passport");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// At `templateId`, [`crate::ErrorKind::NotFound`], [`crate::ErrorKind::RuleViolation`] for a
+    /// document that is no template, and [`crate::ErrorKind::LimitExceeded`] if a collection that
+    /// it relates to has no room for another property; [`crate::ErrorKind::NotFound`] at
+    /// `destination.folderId`; at `title`, those of a document's title.
+    pub fn create_from_template(&self, request: CreateFromTemplate) -> Result<Document> {
+        let CreateFromTemplate { template_id, title, destination } = request;
+        let title = title.map(|title| self.title(&title)).transpose();
+        let (made, _) = self.write(|writing| {
+            let (subtrees, schemas) = writing.decide(|tree, context| {
+                let template = tree
+                    .document(template_id)?
+                    .ok_or_else(|| Error::not_found().at("templateId"))?;
+                if template.location != Location::Templates {
+                    let message = format!("document {template_id} is not kept among the templates");
+                    return Err(Error::rule(message).at("templateId"));
+                }
+                let mut subtrees = tree.subtree(template_id.root(), None)?;
+                let schemas = Schemas::of(tree, &mut subtrees, context.limits)
+                    .map_err(|error| error.at("templateId"))?;
+                Ok((subtrees, schemas))
+            })?;
+            let title = title
+                .as_ref()
+                .map_err(|error| Error::new(error.kind(), error.message()).at(error.path()))?;
+            documents::check_destination(writing.transaction.reader()?, destination)?;
+            let (mut copy, copies) =
+                ops::copy_document(&writing.context, subtrees, destination.into(), repoint)?;
+            if let Some(title) = title {
+                copy.retitle(title);
+            }
+            copy.edits
+                .extend(writing.decide(|tree, _| schemas.edits(tree, copy.record.id, &copies))?);
+            writing.apply(copy.edits)?;
+            Ok((copy.record, copy.root.markdown))
+        })?;
+        Ok(self.created(made.0, made.1))
+    }
+
+    /// A title made ready as that of any document is.
+    fn title(&self, title: &str) -> Result<String> {
+        let page = prepare::document(BlockDraft::new(BlockData::page(title)), self.limits());
+        let wrong = |error: Error| Error::new(error.kind(), error.message()).at("title");
+        Ok(page.map_err(wrong)?.into_parts().0.markdown)
+    }
+}
+
+/// Makes what a block points to the copy of it, where there is one: what [`crate::operations::links::edges`]
+/// tells of is changed here.
+fn repoint(data: &mut BlockData, copies: &HashMap<BlockId, BlockId>) {
+    if data.block_type().has_own_markdown()
+        && let Cow::Owned(text) = markdown::rewrite_links(&data.markdown, &mut |link| {
+            redirected(&link.destination, copies)
+        })
+    {
+        data.markdown = text;
+    }
+    match &mut data.kind {
+        BlockKind::RichUrl { url, .. } => {
+            *url = redirected(url, copies).unwrap_or_else(|| std::mem::take(url))
+        }
+        BlockKind::CollectionItem { properties } => {
+            let relate = |value: &PropertyValue| match value {
+                PropertyValue::Relations(items) => {
+                    let items = items.iter().map(|item| copies.get(item).unwrap_or(item));
+                    PropertyValue::Relations(items.copied().collect())
+                }
+                value => value.clone(),
+            };
+            *properties =
+                properties.iter().map(|(key, value)| (key.to_owned(), relate(value))).collect();
+        }
+        _ => {}
+    }
+}
+
+/// The same destination with the copy of the block that it names, if it names one that has a copy.
+fn redirected(destination: &str, copies: &HashMap<BlockId, BlockId>) -> Option<String> {
+    let LinkTarget::Block(block) = LinkTarget::of(destination) else { return None };
+    let copy = copies.get(&block)?;
+    // The ID is put where it was written, so that what stands around it, and the length, stay. One
+    // that is written in percent-encoding is not found like that.
+    let name = destination
+        .split([':', '/', '?', '#'])
+        .map(str::trim_ascii)
+        .find(|part| part.parse() == Ok(block));
+    Some(match name {
+        Some(name) => destination.replacen(name, &copy.to_string(), 1),
+        None => format!("block://{copy}"),
+    })
+}

@@ -1,0 +1,6 @@
+//! What everything else builds on, and which knows nothing of a space: the system's clock,
+//! randomness, days in a time zone.
+
+pub(crate) mod clock;
+pub(crate) mod days;
+pub(crate) mod ids;

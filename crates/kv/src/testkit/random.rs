@@ -1,0 +1,165 @@
+//! Random transactions, compared step by step with a map of the standard library.
+
+use std::collections::BTreeMap;
+use std::ops::Bound;
+
+use super::{Entry, everything, get, range, refusal, scan};
+use crate::{Durability, Snapshot, Store, WriteOptions};
+
+type Model = BTreeMap<Vec<u8>, Vec<u8>>;
+
+/// A small generator: the suite must not depend on one, and the same seed must give the same run
+/// everywhere.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    fn below(&mut self, bound: u64) -> u64 {
+        self.next() % bound
+    }
+
+    fn one_in(&mut self, bound: u64) -> bool {
+        self.below(bound) == 0
+    }
+
+    /// Few distinct bytes, so that keys are met again and are prefixes of each other.
+    fn key(&mut self) -> Vec<u8> {
+        let length = if self.one_in(40) { 1_024 } else { self.below(4) };
+        (0..length).map(|_| if self.one_in(2) { 0xFF } else { (self.next() % 4) as u8 }).collect()
+    }
+
+    fn value(&mut self) -> Vec<u8> {
+        let length = match self.below(12) {
+            0 => 0,
+            1 => self.below(9_000),
+            _ => self.below(120),
+        };
+        (0..length).map(|_| self.next() as u8).collect()
+    }
+}
+
+/// Does `transactions` random transactions drawn from `seed` with an empty store.
+///
+/// # Panics
+/// If the store and the map disagree.
+pub fn random_operations(store: &dyn Store, seed: u64, transactions: usize) {
+    let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+    let mut model = Model::new();
+    let mut kept: Vec<(Box<dyn Snapshot>, Model)> = Vec::new();
+    for _ in 0..transactions {
+        transaction(store, &mut random, &mut model);
+        if random.one_in(4) {
+            kept.push((store.snapshot().unwrap(), model.clone()));
+        }
+        if random.one_in(25) {
+            store.flush().unwrap();
+        }
+        if kept.len() > 5 {
+            let (snapshot, model) = kept.swap_remove(random.below(5) as usize);
+            compare(&*snapshot, &model, &mut random);
+        }
+    }
+    for (snapshot, model) in &kept {
+        compare(&**snapshot, model, &mut random);
+    }
+    drop(kept);
+    compare(&*store.snapshot().unwrap(), &model, &mut random);
+}
+
+fn transaction(store: &dyn Store, random: &mut Random, model: &mut Model) {
+    let durability = if random.one_in(3) { Durability::Durable } else { Durability::Relaxed };
+    let refuse = random.one_in(5);
+    // A closure may be run again: it begins with the same draws and the same map.
+    let start = random.0;
+    let mut changed = model.clone();
+    let result = store.write(WriteOptions::durability(durability), &mut |transaction| {
+        random.0 = start;
+        changed.clone_from(model);
+        for _ in 0..random.below(8) {
+            match random.below(8) {
+                0..=3 => {
+                    let (key, value) = (random.key(), random.value());
+                    transaction.put(&key, &value)?;
+                    changed.insert(key, value);
+                }
+                4 | 5 => {
+                    let key = random.key();
+                    transaction.delete(&key)?;
+                    changed.remove(&key);
+                }
+                6 => {
+                    let (lower, upper) = (random.key(), random.key());
+                    transaction.delete_range(&lower, &upper)?;
+                    changed.retain(|key, _| !(*key >= lower && *key < upper));
+                }
+                _ => compare(&*transaction, &changed, random),
+            }
+        }
+        if refuse { Err(refusal()) } else { Ok(()) }
+    });
+    if refuse {
+        assert_eq!(result, Err(refusal()));
+    } else {
+        result.expect("a write");
+        *model = changed;
+    }
+}
+
+fn compare(read: &(impl crate::Read + ?Sized), model: &Model, random: &mut Random) {
+    let read = &As(read);
+    let within = |lower: Bound<&[u8]>, upper: Bound<&[u8]>| -> Vec<Entry> {
+        let above = |key: &Vec<u8>| match lower {
+            Bound::Unbounded => true,
+            Bound::Included(lower) => **key >= *lower,
+            Bound::Excluded(lower) => **key > *lower,
+        };
+        let below = |key: &Vec<u8>| match upper {
+            Bound::Unbounded => true,
+            Bound::Included(upper) => **key <= *upper,
+            Bound::Excluded(upper) => **key < *upper,
+        };
+        let entries = model.iter().filter(|(key, _)| above(key) && below(key));
+        entries.map(|(key, value)| (key.clone(), value.clone())).collect()
+    };
+    assert_eq!(scan(read, everything()), within(Bound::Unbounded, Bound::Unbounded));
+    let (lower, upper) = (random.key(), random.key());
+    let bound = |key, kind| match kind {
+        0 => Bound::Unbounded,
+        1 => Bound::Excluded(key),
+        _ => Bound::Included(key),
+    };
+    let (lower, upper) = (bound(&*lower, random.below(3)), bound(&*upper, random.below(3)));
+    let mut expected = within(lower, upper);
+    assert_eq!(scan(read, range(lower, upper)), expected);
+    expected.reverse();
+    assert_eq!(scan(read, range(lower, upper).reversed()), expected);
+    let key = random.key();
+    assert_eq!(get(read, &key), model.get(&key).cloned());
+}
+
+/// Lets a transaction and a snapshot be compared alike.
+struct As<'a, R: ?Sized>(&'a R);
+
+impl<R: crate::Read + ?Sized> crate::Read for As<'_, R> {
+    fn get(
+        &self,
+        key: &[u8],
+        visit: &mut dyn FnMut(&[u8]) -> leafbase_model::Result<()>,
+    ) -> leafbase_model::Result<bool> {
+        self.0.get(key, visit)
+    }
+
+    fn scan(
+        &self,
+        range: crate::KeyRange<'_>,
+        visit: crate::Visit<'_>,
+    ) -> leafbase_model::Result<()> {
+        self.0.scan(range, visit)
+    }
+}

@@ -1,0 +1,260 @@
+//! The conformance suite, passed by the stores and failed by stores that are wrong on purpose.
+
+use std::ops::{Bound, ControlFlow};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use leafbase_kv::{
+    Durability, KeyRange, MemoryStore, OpenOptions, Read, RedbStore, Snapshot, Store, Transaction,
+    Visit, WriteOptions,
+};
+use leafbase_kv::{directory, testkit};
+use leafbase_model::{Error, Result};
+
+#[test]
+fn the_store_in_memory_conforms() {
+    testkit::conformance(&mut || Box::new(MemoryStore::new()));
+}
+
+#[test]
+fn the_store_on_a_file_conforms() {
+    let place = tempfile::tempdir().unwrap();
+    let mut number = 0;
+    testkit::conformance(&mut || {
+        number += 1;
+        Box::new(
+            directory::create(place.path().join(number.to_string()), &OpenOptions::new()).unwrap(),
+        )
+    });
+}
+
+#[test]
+fn the_store_on_a_backend_conforms_with_a_tiny_cache() {
+    testkit::conformance(&mut || {
+        let options = OpenOptions::new().cache_bytes(64 << 10);
+        let disk = testkit::Disk::new();
+        Box::new(RedbStore::with_backend(move || disk.clone(), &options).unwrap())
+    });
+}
+
+/// The way in which a store is wrong.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Wrong {
+    KeepsWhatWasRefused,
+    IncludesTheEndOfARange,
+    SnapshotSeesLaterWrites,
+    IgnoresReverse,
+    IgnoresBreak,
+    HidesRelaxedWrites,
+    WritesInTwoHalves,
+    DeletesTheEndOfARange,
+    DropsEmptyValues,
+    SwallowsErrorsOfVisits,
+    DoesNotReadItsOwnWrites,
+}
+
+#[derive(Debug)]
+struct WrongStore {
+    inner: Arc<MemoryStore>,
+    /// What readers see while relaxed writes are hidden.
+    durable: MemoryStore,
+    wrong: Wrong,
+}
+
+struct WrongSnapshot {
+    inner: Box<dyn Snapshot>,
+    store: Arc<MemoryStore>,
+    wrong: Wrong,
+}
+
+struct WrongTransaction<'a> {
+    inner: &'a mut dyn Transaction,
+    before: Box<dyn Snapshot>,
+    wrong: Wrong,
+}
+
+fn wrong_get(
+    read: &dyn Read,
+    wrong: Wrong,
+    key: &[u8],
+    visit: &mut dyn FnMut(&[u8]) -> Result<()>,
+) -> Result<bool> {
+    let mut dropped = false;
+    let found = read.get(key, &mut |value| {
+        dropped = wrong == Wrong::DropsEmptyValues && value.is_empty();
+        let result = if dropped { Ok(()) } else { visit(value) };
+        if wrong == Wrong::SwallowsErrorsOfVisits { Ok(()) } else { result }
+    })?;
+    Ok(found && !dropped)
+}
+
+fn wrong_scan(
+    read: &dyn Read,
+    wrong: Wrong,
+    mut range: KeyRange<'_>,
+    visit: Visit<'_>,
+) -> Result<()> {
+    match (wrong, range.upper) {
+        (Wrong::IncludesTheEndOfARange, Bound::Excluded(upper)) => {
+            range.upper = Bound::Included(upper)
+        }
+        (Wrong::IgnoresReverse, _) => range.reverse = false,
+        _ => {}
+    }
+    read.scan(range, &mut |key, value| {
+        let flow = visit(key, value)?;
+        Ok(if wrong == Wrong::IgnoresBreak { ControlFlow::Continue(()) } else { flow })
+    })
+}
+
+impl Read for WrongSnapshot {
+    fn get(&self, key: &[u8], visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<bool> {
+        if self.wrong == Wrong::SnapshotSeesLaterWrites {
+            return self.store.snapshot()?.get(key, visit);
+        }
+        wrong_get(&*self.inner, self.wrong, key, visit)
+    }
+
+    fn scan(&self, range: KeyRange<'_>, visit: Visit<'_>) -> Result<()> {
+        if self.wrong == Wrong::SnapshotSeesLaterWrites {
+            return self.store.snapshot()?.scan(range, visit);
+        }
+        wrong_scan(&*self.inner, self.wrong, range, visit)
+    }
+}
+
+impl Snapshot for WrongSnapshot {}
+
+impl WrongTransaction<'_> {
+    fn read(&self) -> &dyn Read {
+        if self.wrong == Wrong::DoesNotReadItsOwnWrites { &*self.before } else { &*self.inner }
+    }
+}
+
+impl Read for WrongTransaction<'_> {
+    fn get(&self, key: &[u8], visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<bool> {
+        wrong_get(self.read(), self.wrong, key, visit)
+    }
+
+    fn scan(&self, range: KeyRange<'_>, visit: Visit<'_>) -> Result<()> {
+        wrong_scan(self.read(), self.wrong, range, visit)
+    }
+}
+
+impl Transaction for WrongTransaction<'_> {
+    fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.inner.put(key, value)
+    }
+
+    fn delete(&mut self, key: &[u8]) -> Result<()> {
+        self.inner.delete(key)
+    }
+
+    fn delete_range(&mut self, lower: &[u8], upper: &[u8]) -> Result<()> {
+        self.inner.delete_range(lower, upper)?;
+        if self.wrong == Wrong::DeletesTheEndOfARange { self.inner.delete(upper) } else { Ok(()) }
+    }
+}
+
+impl Store for WrongStore {
+    fn snapshot(&self) -> Result<Box<dyn Snapshot>> {
+        let inner = if self.wrong == Wrong::HidesRelaxedWrites {
+            self.durable.snapshot()?
+        } else {
+            self.inner.snapshot()?
+        };
+        Ok(Box::new(WrongSnapshot { inner, store: Arc::clone(&self.inner), wrong: self.wrong }))
+    }
+
+    fn write(
+        &self,
+        options: WriteOptions,
+        f: &mut dyn FnMut(&mut dyn Transaction) -> Result<()>,
+    ) -> Result<()> {
+        let wrong = self.wrong;
+        let mut refused: Option<Error> = None;
+        self.inner.write(options, &mut |inner| {
+            let before = self.inner.snapshot()?;
+            let result = f(&mut WrongTransaction { inner, before, wrong });
+            match result {
+                Err(error) if wrong == Wrong::KeepsWhatWasRefused => {
+                    refused = Some(error);
+                    Ok(())
+                }
+                result => result,
+            }
+        })?;
+        if wrong == Wrong::WritesInTwoHalves {
+            // The first counter of the suite is seen alone for most of the time: a busy machine
+            // gives readers few turns.
+            let mut half = None;
+            self.inner.snapshot()?.get(&[0], &mut |value| {
+                half = Some(value.to_vec());
+                Ok(())
+            })?;
+            if let Some(value) = half {
+                let other = vec![1; value.len()];
+                self.inner.write(options, &mut |inner| inner.put(&[0], &other))?;
+                std::thread::sleep(Duration::from_millis(1));
+                self.inner.write(options, &mut |inner| inner.put(&[0], &value))?;
+            }
+        }
+        if options.durability == Durability::Durable {
+            self.flush()?;
+        }
+        refused.map_or(Ok(()), Err)
+    }
+
+    fn flush(&self) -> Result<()> {
+        let snapshot = self.inner.snapshot()?;
+        let all = KeyRange { lower: Bound::Unbounded, upper: Bound::Unbounded, reverse: false };
+        self.durable.write(WriteOptions::default(), &mut |durable| {
+            durable.delete_range(b"", &[0xFF; 2_000])?;
+            snapshot.scan(all, &mut |key, value| durable.put(key, value).map(ControlFlow::Continue))
+        })
+    }
+
+    fn compact(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn verify(&self) -> Result<bool> {
+        Ok(true)
+    }
+
+    fn bytes(&self) -> Result<u64> {
+        self.inner.bytes()
+    }
+}
+
+#[test]
+fn wrong_stores_do_not_conform() {
+    // Their failures are wanted: nobody should read about them. The threads of the suite report by
+    // joining.
+    std::panic::set_hook(Box::new(|_| {}));
+    let wrongs = [
+        Wrong::KeepsWhatWasRefused,
+        Wrong::IncludesTheEndOfARange,
+        Wrong::SnapshotSeesLaterWrites,
+        Wrong::IgnoresReverse,
+        Wrong::IgnoresBreak,
+        Wrong::HidesRelaxedWrites,
+        Wrong::WritesInTwoHalves,
+        Wrong::DeletesTheEndOfARange,
+        Wrong::DropsEmptyValues,
+        Wrong::SwallowsErrorsOfVisits,
+        Wrong::DoesNotReadItsOwnWrites,
+    ];
+    let passed: Vec<_> = wrongs
+        .into_iter()
+        .filter(|&wrong| {
+            let mut make = || -> Box<dyn Store> {
+                Box::new(WrongStore { inner: Arc::default(), durable: MemoryStore::new(), wrong })
+            };
+            catch_unwind(AssertUnwindSafe(|| testkit::conformance(&mut make))).is_ok()
+        })
+        .collect();
+    let _ = std::panic::take_hook();
+    assert_eq!(passed, [], "the suite let these pass");
+}

@@ -1,0 +1,305 @@
+//! What creating and opening a space's directory answers, and that it leaves alone what is not its
+//! own.
+#![expect(clippy::unwrap_used, reason = "a failed expectation is a failed test")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+
+use leafbase_kv::directory::{self, LOCK_FILE, STORE_FILE};
+use leafbase_kv::{Durability, JOURNAL_FILE, OpenOptions, RedbStore, Store, WriteOptions};
+use leafbase_model::{Error, ErrorKind};
+
+/// A directory with one closed space `notes` in it.
+struct Place(tempfile::TempDir);
+
+impl Place {
+    fn new() -> Self {
+        let place = Self(tempfile::tempdir().unwrap());
+        let store = directory::create(place.space(), &OpenOptions::new()).unwrap();
+        put(&store, b"key", b"value");
+        place
+    }
+
+    fn space(&self) -> PathBuf {
+        self.0.path().join("notes")
+    }
+
+    fn store_file(&self) -> PathBuf {
+        self.space().join(STORE_FILE)
+    }
+
+    /// The kind of error that opening gives, both ways, after checking that it changed nothing.
+    fn refusal(&self) -> Error {
+        let before = files(self.0.path());
+        let reading =
+            directory::open(self.space(), &OpenOptions::new().read_only(true)).unwrap_err();
+        let writing = directory::open(self.space(), &OpenOptions::new()).unwrap_err();
+        assert_eq!(files(self.0.path()), before, "nothing is touched");
+        assert_eq!(reading.kind(), writing.kind(), "{reading:?}");
+        writing
+    }
+}
+
+fn put(store: &RedbStore, key: &[u8], value: &[u8]) {
+    store.write(WriteOptions::default(), &mut |transaction| transaction.put(key, value)).unwrap();
+}
+
+fn get(store: &RedbStore, key: &[u8]) -> Option<Vec<u8>> {
+    let mut found = None;
+    let visit = &mut |value: &[u8]| {
+        found = Some(value.to_vec());
+        Ok(())
+    };
+    store.snapshot().unwrap().get(key, visit).unwrap();
+    found
+}
+
+/// Every file below `path` with its length and the hash of its content, and every directory with
+/// none.
+fn files(path: &Path) -> BTreeMap<PathBuf, Option<(usize, u64)>> {
+    let mut found = BTreeMap::new();
+    for entry in fs::read_dir(path).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.append(&mut files(&path));
+            found.insert(path, None);
+        } else {
+            let content = fs::read(&path).unwrap();
+            found.insert(path, Some((content.len(), hash(&content))));
+        }
+    }
+    found
+}
+
+fn hash(content: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    content.hash(&mut hasher);
+    hasher.finish()
+}
+
+#[test]
+fn a_space_is_created_closed_and_opened() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("notes");
+    let store = directory::create(&path, &OpenOptions::new()).unwrap();
+    put(&store, b"durable", b"1");
+    let relaxed = WriteOptions::durability(Durability::Relaxed);
+    store.write(relaxed, &mut |transaction| transaction.put(b"relaxed", b"2")).unwrap();
+    store.close().unwrap();
+    let store = directory::open(&path, &OpenOptions::new()).unwrap();
+    assert_eq!(get(&store, b"durable"), Some(b"1".to_vec()));
+    assert_eq!(
+        get(&store, b"relaxed"),
+        Some(b"2".to_vec()),
+        "closing makes relaxed writes durable"
+    );
+    assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1, "nothing else is left there");
+}
+
+#[test]
+fn dropping_makes_relaxed_writes_durable() {
+    let place = Place::new();
+    let store = directory::open(place.space(), &OpenOptions::new()).unwrap();
+    let relaxed = WriteOptions::durability(Durability::Relaxed);
+    store.write(relaxed, &mut |transaction| transaction.put(b"relaxed", b"2")).unwrap();
+    drop(store);
+    assert_eq!(
+        get(&directory::open(place.space(), &OpenOptions::new()).unwrap(), b"relaxed"),
+        Some(b"2".to_vec())
+    );
+}
+
+#[test]
+fn what_exists_is_not_created() {
+    let place = Place::new();
+    fs::write(place.0.path().join("file"), "text").unwrap();
+    fs::create_dir(place.0.path().join("empty")).unwrap();
+    let before = files(place.0.path());
+    for name in ["notes", "file", "empty"] {
+        let error = directory::create(place.0.path().join(name), &OpenOptions::new()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Validation, "{name}: {error:?}");
+        assert!(error.message().contains("already"), "{error:?}");
+    }
+    let error =
+        directory::create(place.0.path().join("absent/notes"), &OpenOptions::new()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Storage, "no parent: {error:?}");
+    assert_eq!(
+        directory::create("..", &OpenOptions::new()).unwrap_err().kind(),
+        ErrorKind::Validation
+    );
+    assert_eq!(files(place.0.path()), before);
+}
+
+#[test]
+fn what_a_crash_left_is_in_nobodys_way() {
+    let place = tempfile::tempdir().unwrap();
+    for number in 0..3 {
+        // As this very process would name it.
+        let left = place.path().join(format!(".notes.new-{}-{number}", std::process::id()));
+        fs::create_dir(&left).unwrap();
+        fs::write(left.join(STORE_FILE), vec![0; 4_096]).unwrap();
+    }
+    put(
+        &directory::create(place.path().join("notes"), &OpenOptions::new()).unwrap(),
+        b"key",
+        b"value",
+    );
+}
+
+#[test]
+fn one_handle_at_a_time() {
+    let place = Place::new();
+    let writing = directory::open(place.space(), &OpenOptions::new()).unwrap();
+    assert_eq!(place.refusal().kind(), ErrorKind::AlreadyOpen);
+    assert!(place.refusal().is_retryable());
+    drop(writing);
+    let read_only = OpenOptions::new().read_only(true);
+    let first = directory::open(place.space(), &read_only).unwrap();
+    let second = directory::open(place.space(), &read_only).unwrap();
+    let error = directory::open(place.space(), &OpenOptions::new()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::AlreadyOpen, "readers share it, a writer does not");
+    drop((first, second));
+    directory::open(place.space(), &OpenOptions::new()).unwrap();
+}
+
+#[test]
+fn a_store_that_was_replaced_is_still_held() {
+    let place = Place::new();
+    let _open = directory::open(place.space(), &OpenOptions::new()).unwrap();
+    let copy = fs::read(place.store_file()).unwrap();
+    fs::remove_file(place.store_file()).unwrap();
+    fs::write(place.store_file(), copy).unwrap();
+    assert_eq!(place.refusal().kind(), ErrorKind::AlreadyOpen);
+}
+
+#[test]
+fn read_only() {
+    let place = Place::new();
+    let before = files(place.0.path());
+    let store = directory::open(place.space(), &OpenOptions::new().read_only(true)).unwrap();
+    assert_eq!(get(&store, b"key"), Some(b"value".to_vec()));
+    let refused =
+        store.write(WriteOptions::default(), &mut |transaction| transaction.put(b"key", b"other"));
+    assert_eq!(refused.unwrap_err().kind(), ErrorKind::ReadOnly);
+    assert_eq!(store.compact().unwrap_err().kind(), ErrorKind::ReadOnly);
+    store.flush().unwrap();
+    assert!(store.verify().unwrap());
+    drop(store);
+    assert_eq!(files(place.0.path()), before, "nothing is touched");
+    fs::remove_file(place.space().join(LOCK_FILE)).unwrap();
+    directory::open(place.space(), &OpenOptions::new().read_only(true)).unwrap();
+}
+
+#[test]
+fn a_store_left_by_a_crash_opens_for_reading_and_stays_as_it_is() {
+    let place = Place::new();
+    let store = directory::open(place.space(), &OpenOptions::new()).unwrap();
+    put(&store, b"key", b"later");
+    let crashed = fs::read(place.store_file()).unwrap();
+    drop(store);
+    fs::write(place.store_file(), crashed).unwrap();
+    let before = files(place.0.path());
+    let read_only = OpenOptions::new().read_only(true);
+    let [first, second] = [0, 1].map(|_| directory::open(place.space(), &read_only).unwrap());
+    for store in [first, second] {
+        assert_eq!(get(&store, b"key"), Some(b"later".to_vec()), "mended in memory");
+    }
+    assert_eq!(files(place.0.path()), before, "and nowhere else");
+    assert_eq!(
+        get(&directory::open(place.space(), &OpenOptions::new()).unwrap(), b"key"),
+        Some(b"later".to_vec())
+    );
+    directory::open(place.space(), &read_only).unwrap();
+}
+
+#[test]
+fn what_the_journal_of_a_crash_holds_is_seen_by_those_who_only_read() {
+    let place = Place::new();
+    let store = directory::open(place.space(), &OpenOptions::new()).unwrap();
+    let keys = [b"a", b"b", b"c", b"d"];
+    for key in keys {
+        put(&store, key, b"kept");
+    }
+    let copy = place.0.path().join("copy");
+    fs::create_dir(&copy).unwrap();
+    for name in [directory::STORE_FILE, JOURNAL_FILE] {
+        fs::copy(place.space().join(name), copy.join(name)).unwrap();
+    }
+    let before = files(&copy);
+    let read_only = OpenOptions::new().read_only(true);
+    for _ in 0..2 {
+        let store = directory::open(&copy, &read_only).unwrap();
+        assert_eq!(keys.map(|key| get(&store, key)), keys.map(|_| Some(b"kept".to_vec())));
+        drop(store);
+        assert_eq!(files(&copy), before, "nothing is touched");
+    }
+}
+
+#[test]
+fn what_is_not_a_space() {
+    let place = Place::new();
+    let image = fs::read(place.store_file()).unwrap();
+    for content in
+        [Vec::new(), b"red".to_vec(), b"a text, not a store".repeat(500), vec![0; 1_056_768]]
+    {
+        fs::write(place.store_file(), content).unwrap();
+        assert_eq!(place.refusal().kind(), ErrorKind::NotASpace);
+    }
+    fs::remove_file(place.store_file()).unwrap();
+    assert_eq!(place.refusal().kind(), ErrorKind::NotASpace, "no store");
+    fs::create_dir(place.store_file()).unwrap();
+    assert_eq!(place.refusal().kind(), ErrorKind::NotASpace, "a directory for a store");
+    fs::remove_dir_all(place.space()).unwrap();
+    fs::write(place.space(), image).unwrap();
+    assert_eq!(place.refusal().kind(), ErrorKind::NotASpace, "a file for a directory");
+    fs::remove_file(place.space()).unwrap();
+    assert_eq!(place.refusal().kind(), ErrorKind::NotFound);
+    assert!(place.refusal().message().contains("notes"), "it names what the caller named");
+}
+
+#[test]
+fn a_redb_file_of_somebody_else() {
+    let place = Place::new();
+    fs::remove_file(place.store_file()).unwrap();
+    let database = redb::Database::create(place.store_file()).unwrap();
+    let transaction = database.begin_write().unwrap();
+    transaction
+        .open_table(redb::TableDefinition::<u64, u64>::new("theirs"))
+        .unwrap()
+        .insert(1, 2)
+        .unwrap();
+    transaction.commit().unwrap();
+    drop(database);
+    assert_eq!(place.refusal().kind(), ErrorKind::NotASpace);
+}
+
+#[test]
+fn a_later_format() {
+    let place = Place::new();
+    let mut image = fs::read(place.store_file()).unwrap();
+    for slot in [64, 192] {
+        image[slot] = 4;
+    }
+    fs::write(place.store_file(), image).unwrap();
+    assert_eq!(place.refusal().kind(), ErrorKind::NewerFormat);
+}
+
+#[test]
+fn damage() {
+    let place = Place::new();
+    let image = fs::read(place.store_file()).unwrap();
+    let ways: [fn(&mut Vec<u8>); 4] = [
+        |image| image.truncate(40),
+        |image| image.truncate(300),
+        |image| image.truncate(image.len() / 2),
+        |image| image[64..320].fill(3),
+    ];
+    for (number, damage) in ways.iter().enumerate() {
+        let mut damaged = image.clone();
+        damage(&mut damaged);
+        fs::write(place.store_file(), damaged).unwrap();
+        assert_eq!(place.refusal().kind(), ErrorKind::Corrupted, "damage {number}");
+    }
+}

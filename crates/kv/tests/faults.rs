@@ -1,0 +1,692 @@
+//! A disk that fails or loses power: every answer is definite, nothing that was acknowledged is
+//! lost, and the store goes on.
+
+#![expect(clippy::unwrap_used, reason = "a failed expectation is a failed test")]
+
+use std::collections::BTreeMap;
+use std::io;
+use std::ops::{Bound, ControlFlow};
+
+use leafbase_kv::testkit::{Disk, Fault, Loss};
+use leafbase_kv::{Durability, KeyRange, OpenOptions, RedbStore, Store, WriteOptions};
+use leafbase_model::{ErrorKind, Result};
+
+type Content = BTreeMap<Vec<u8>, Vec<u8>>;
+
+/// A cache this small makes reads go to the disk, so that they too can fail.
+fn open(disk: &Disk) -> Result<RedbStore> {
+    let (disk, journal) = (disk.clone(), disk.journal());
+    RedbStore::with_backends(
+        move || disk.clone(),
+        move || journal.clone(),
+        &OpenOptions::new().cache_bytes(16 << 10),
+    )
+}
+
+fn content(store: &dyn Store) -> Result<Content> {
+    let mut content = Content::new();
+    let all = KeyRange { lower: Bound::Unbounded, upper: Bound::Unbounded, reverse: false };
+    store.snapshot()?.scan(all, &mut |key, value| {
+        content.insert(key.to_vec(), value.to_vec());
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(content)
+}
+
+/// The changes that step `number` of the workload makes: some keys are met again, some go, one
+/// value is big.
+fn step(number: u8) -> Vec<(Vec<u8>, Option<Vec<u8>>)> {
+    let mut changes = vec![
+        (b"head".to_vec(), Some(vec![number; 900])),
+        (vec![b'k', number], Some(vec![number; 60])),
+        (vec![b'm', number % 3], Some(vec![number; 2_500])),
+    ];
+    if number % 4 == 3 {
+        changes.push((vec![b'k', number - 2], None));
+    }
+    if number == 5 {
+        changes.push((b"big".to_vec(), Some(vec![number; 70_000])));
+    }
+    changes
+}
+
+fn changed(content: &Content, number: u8) -> Content {
+    let mut content = content.clone();
+    for (key, value) in step(number) {
+        match value {
+            Some(value) => content.insert(key, value),
+            None => content.remove(&key),
+        };
+    }
+    content
+}
+
+/// Every other step at first, so that the journal soon begins.
+fn is_durable(number: u8) -> bool {
+    number.is_multiple_of(if number < 6 { 2 } else { 3 })
+}
+
+fn write_step(store: &dyn Store, number: u8) -> Result<()> {
+    // Every other one is durable at first: from the second of those on, the journal has them.
+    let durability = if is_durable(number) { Durability::Durable } else { Durability::Relaxed };
+    store.write(WriteOptions::durability(durability), &mut |transaction| {
+        transaction.get(b"head", &mut |_| Ok(()))?;
+        for (key, value) in step(number) {
+            match value {
+                Some(value) => transaction.put(&key, &value)?,
+                None => transaction.delete(&key)?,
+            }
+        }
+        Ok(())
+    })
+}
+
+const STEPS: u8 = 14;
+
+fn says_the_outcome_is_open(error: &leafbase_model::Error) -> bool {
+    error.message().contains("whether this write took place")
+}
+
+/// What may be stored after the workload: one content, but for a write of which the store said that
+/// its outcome is open.
+struct Expected(Vec<Content>);
+
+impl Expected {
+    fn only(content: Content) -> Self {
+        Self(vec![content])
+    }
+
+    fn settle(&mut self, found: Content, when: &str) {
+        assert!(self.0.contains(&found), "{when}: {:?}", found.keys());
+        self.0 = vec![found];
+    }
+
+    fn write(&mut self, store: &dyn Store, number: u8, when: &str) -> bool {
+        let result = write_step(store, number);
+        let succeeded = result.is_ok();
+        match result {
+            Ok(()) => {
+                // Nobody may have read since an open outcome, which by now the store knows.
+                self.0.iter_mut().for_each(|content| *content = changed(content, number));
+            }
+            Err(error) if says_the_outcome_is_open(&error) => {
+                let applied: Vec<_> =
+                    self.0.iter().map(|content| changed(content, number)).collect();
+                self.0.extend(applied);
+            }
+            Err(error) => {
+                assert!(
+                    matches!(error.kind(), ErrorKind::Storage | ErrorKind::NoSpace),
+                    "{when}: {error:?}"
+                );
+            }
+        }
+        succeeded
+    }
+}
+
+/// Runs the workload with `fault`, counted from its start, and gives the disk and what is on it, or
+/// nothing if the fault never came.
+fn run(fault: Fault, kind: io::ErrorKind) -> Option<(Disk, Expected)> {
+    let disk = Disk::new();
+    let store = open(&disk).unwrap();
+    let start = disk.operations();
+    let fault = match fault {
+        Fault::Once(at) => Fault::Once(start + at),
+        Fault::From(at) => Fault::From(start + at),
+        other => other,
+    };
+    disk.fail(fault, kind);
+    let mut expected = Expected::only(Content::new());
+    for number in 0..STEPS {
+        let when = format!("{fault:?}, step {number}");
+        expected.write(&store, number, &when);
+        // Reads may fail while the disk does; what they answer is right.
+        if let Ok(found) = content(&store) {
+            expected.settle(found, &when);
+        }
+    }
+    let flushed = store.flush().is_ok();
+    if disk.failures() == 0 {
+        return None;
+    }
+    let powerless = disk.after_power_loss(0);
+    if flushed && expected.0.len() == 1 {
+        let found = content(&open(&powerless).unwrap()).unwrap();
+        assert!(
+            expected.0.contains(&found),
+            "{fault:?}: what was flushed survives the loss of power"
+        );
+    }
+    disk.heal();
+    let when = format!("{fault:?}, after healing");
+    expected.settle(content(&store).unwrap(), &when);
+    assert!(expected.write(&store, STEPS, &when), "{when}: writes work again");
+    store.flush().unwrap();
+    expected.settle(content(&store).unwrap(), &when);
+    assert!(store.verify().unwrap(), "{when}: whole");
+    let powerless = open(&disk.after_power_loss(0)).unwrap();
+    expected.settle(content(&powerless).unwrap(), "after healing, a flush and a loss of power");
+    drop(store);
+    Some((disk, expected))
+}
+
+fn at_every_operation(fault: fn(u64) -> Fault, kind: io::ErrorKind) {
+    let mut failed = 0;
+    for at in 1.. {
+        let Some((disk, mut expected)) = run(fault(at), kind) else { break };
+        failed += 1;
+        expected.settle(content(&open(&disk).unwrap()).unwrap(), "opened again");
+    }
+    assert!(failed > 50, "the workload has more than {failed} operations");
+}
+
+#[test]
+fn a_disk_that_fails_once_at_any_operation() {
+    at_every_operation(Fault::Once, io::ErrorKind::Other);
+}
+
+#[test]
+fn a_disk_that_fails_for_good_from_any_operation_on() {
+    at_every_operation(Fault::From, io::ErrorKind::Other);
+}
+
+#[test]
+fn a_disk_that_fails_again_and_again() {
+    for every in 3..60 {
+        let (disk, mut expected) = run(Fault::OneIn(every), io::ErrorKind::StorageFull).unwrap();
+        expected.settle(content(&open(&disk).unwrap()).unwrap(), "opened again");
+    }
+}
+
+/// One on which a file that becomes longer takes room, and one on which what is written first to a
+/// new place does.
+fn disks() -> [(&'static str, Disk); 2] {
+    [("at once", Disk::new().takes_room_at_once()), ("when it is written", Disk::new())]
+}
+
+#[test]
+fn a_disk_that_is_full() {
+    for (when, disk) in disks() {
+        let store = open(&disk).unwrap();
+        for number in 0..3 {
+            write_step(&store, number).unwrap();
+        }
+        disk.fail(Fault::Full, io::ErrorKind::StorageFull);
+        let mut before = content(&store).unwrap();
+        for length in [4 << 20, 200_000, 3_000, 4 << 20] {
+            let value = vec![1; length];
+            let written = store.write(WriteOptions::default(), &mut |transaction| {
+                transaction.put(b"value", &value)
+            });
+            match written {
+                // What is free in the file may suffice.
+                Ok(()) if length < 1 << 20 => drop(before.insert(b"value".to_vec(), value)),
+                written => {
+                    assert_eq!(
+                        written.unwrap_err().kind(),
+                        ErrorKind::NoSpace,
+                        "{length} bytes, room taken {when}"
+                    );
+                }
+            }
+            assert_eq!(content(&store).unwrap(), before, "{length} bytes, room taken {when}");
+            let reopened = open(&disk.after_power_loss(0)).unwrap();
+            assert_eq!(
+                content(&reopened).unwrap(),
+                before,
+                "{length} bytes, room taken {when}: after a loss of power"
+            );
+        }
+        drop(store);
+        assert_eq!(
+            content(&open(&disk).unwrap()).unwrap(),
+            before,
+            "opened while it is full, room taken {when}"
+        );
+    }
+}
+
+#[test]
+fn a_disk_that_was_full() {
+    let disk = Disk::new().takes_room_at_once();
+    let store = open(&disk).unwrap();
+    for number in 0..3 {
+        write_step(&store, number).unwrap();
+    }
+    disk.fail(Fault::Full, io::ErrorKind::StorageFull);
+    let before = content(&store).unwrap();
+    let big = vec![1; 4 << 20];
+    let refused = store
+        .write(WriteOptions::default(), &mut |transaction| transaction.put(b"big", &big))
+        .unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::NoSpace, "{refused:?}");
+    assert_eq!(content(&store).unwrap(), before, "it did not happen");
+    store
+        .write(WriteOptions::default(), &mut |transaction| transaction.put(b"small", b"fits"))
+        .unwrap();
+    disk.heal();
+    store.write(WriteOptions::default(), &mut |transaction| transaction.put(b"big", &big)).unwrap();
+    drop(store);
+    assert_eq!(content(&open(&disk).unwrap()).unwrap().len(), before.len() + 2);
+}
+
+#[test]
+fn a_disk_that_is_full_is_verified_with_writes_that_wait_for_room() {
+    let disk = Disk::new();
+    let store = open(&disk).unwrap();
+    write_step(&store, 0).unwrap();
+    let (relaxed, big) = (WriteOptions::durability(Durability::Relaxed), vec![1; 4 << 20]);
+    store.write(relaxed, &mut |transaction| transaction.put(b"big", &big)).unwrap();
+    disk.fail(Fault::Full, io::ErrorKind::StorageFull);
+    let written = content(&store).unwrap();
+    assert_eq!(store.flush().unwrap_err().kind(), ErrorKind::NoSpace);
+    assert!(store.verify().unwrap(), "the file as it is");
+    assert_eq!(content(&store).unwrap(), written);
+    disk.heal();
+    assert!(store.verify().unwrap());
+    drop(store);
+    assert_eq!(content(&open(&disk).unwrap()).unwrap(), written);
+}
+
+#[test]
+fn power_lost_at_any_moment() {
+    for seed in 0..4 {
+        let disk = Disk::new();
+        let store = open(&disk).unwrap();
+        let mut states = vec![Content::new()];
+        // The last state that must survive.
+        let mut durable = 0;
+        for number in 0..STEPS {
+            write_step(&store, number).unwrap();
+            states.push(changed(states.last().unwrap(), number));
+            if is_durable(number) {
+                durable = states.len() - 1;
+            }
+            let found = content(&open(&disk.after_power_loss(seed)).unwrap()).unwrap();
+            assert!(
+                states[durable..].contains(&found),
+                "seed {seed}, step {number}: no mixture, nothing lost"
+            );
+        }
+    }
+}
+
+/// How often something that had to survive is gone, when power is lost at any operation of the
+/// workload, in each way.
+fn lost(ignore_one_sync_in: Option<u64>) -> usize {
+    let disk = Disk::new();
+    let store = open(&disk).unwrap();
+    if let Some(every) = ignore_one_sync_in {
+        disk.ignore_one_sync_in(every);
+    }
+    (1..2_000).for_each(|ahead| disk.await_operation(disk.operations() + ahead));
+    let (mut states, mut durable) = (vec![(disk.operations(), Content::new())], Vec::new());
+    for number in 0..2 * STEPS {
+        write_step(&store, number).unwrap();
+        states.push((disk.operations(), changed(&states.last().unwrap().1, number)));
+        if is_durable(number) {
+            durable.push((disk.operations(), states.len() - 1));
+        }
+    }
+    let moments = disk.moments();
+    assert!(moments.len() > 50, "the workload has more than {} operations", moments.len());
+    let mut lost = 0;
+    for (moment, loss) in moments.iter().flat_map(|moment| Loss::ALL.map(|loss| (moment, loss))) {
+        let first = durable.iter().rev().find(|(operations, _)| *operations < moment.operations());
+        let kept = states.get(first.map_or(0, |(_, state)| *state)..).unwrap();
+        let found =
+            open(&moment.after(loss, moment.operations())).and_then(|store| content(&store));
+        lost +=
+            usize::from(!found.is_ok_and(|found| kept.iter().any(|(_, state)| *state == found)));
+    }
+    lost
+}
+
+#[test]
+fn power_lost_at_any_operation_in_each_way() {
+    assert_eq!(lost(None), 0);
+}
+
+/// The control: what a disk loses that says it has written what it has not.
+#[test]
+fn a_disk_that_ignores_syncs_is_found_out() {
+    assert!(lost(Some(7)) > 0);
+}
+
+#[test]
+fn damaged_pages_are_an_error_and_not_a_panic() {
+    // redb's panics are caught; nobody should read about them.
+    std::panic::set_hook(Box::new(|_| {}));
+    let disk = Disk::new();
+    let store = open(&disk).unwrap();
+    for number in 0..STEPS {
+        write_step(&store, number).unwrap();
+    }
+    drop(store);
+    let image = disk.image();
+    let mut found_by_verify = 0;
+    let mut errors = 0;
+    let places: Vec<_> = (4_096..image.len()).step_by(97).filter(|at| image[*at] != 0).collect();
+    for at in places.iter().copied().step_by(places.len() / 400 + 1) {
+        let damaged = Disk::new();
+        damaged.damage(|bytes| {
+            bytes.clone_from(&image);
+            bytes[at] ^= 0x55;
+        });
+        let Ok(store) = open(&damaged) else {
+            errors += 1;
+            continue;
+        };
+        errors +=
+            usize::from(content(&store).is_err_and(|error| error.kind() == ErrorKind::Corrupted));
+        found_by_verify += usize::from(!store.verify().unwrap_or(false));
+        let _ = write_step(&store, STEPS);
+        let _ = content(&store);
+    }
+    let _ = std::panic::take_hook();
+    assert!(found_by_verify > 10, "verify found {found_by_verify}");
+    println!("{errors} errors on reading, {found_by_verify} found by verifying");
+}
+
+/// A store that durable writes of one kilobyte go to: the first ones are commits, the others
+/// records of the journal.
+fn journaled(disk: &Disk, writes: u8) -> RedbStore {
+    let store = open(disk).unwrap();
+    for number in 0..writes {
+        store
+            .write(WriteOptions::default(), &mut |transaction| {
+                transaction.put(&[number], &[number; 1_000])
+            })
+            .unwrap();
+    }
+    store
+}
+
+#[test]
+fn the_journal_is_read_when_a_store_is_opened_and_not_written_by_small_writes_alone() {
+    let disk = Disk::new();
+    let store = journaled(&disk, 2);
+    let before = disk.image();
+    for number in 2..9 {
+        store
+            .write(WriteOptions::default(), &mut |transaction| {
+                transaction.put(&[number], &[number; 1_000])
+            })
+            .unwrap();
+    }
+    assert!(disk.image() == before, "the store's file is as it was");
+    let expected = content(&store).unwrap();
+    let crashed = disk.after_power_loss(0);
+    assert_eq!(content(&open(&crashed).unwrap()).unwrap(), expected);
+    assert_eq!(content(&open(&crashed).unwrap()).unwrap(), expected, "opened once more");
+    store.flush().unwrap();
+    assert!(disk.image() != before, "a flush moves all to the store's file");
+}
+
+type Damage = fn(&mut Vec<u8>);
+
+#[test]
+fn a_journal_that_is_damaged_or_gone_is_told() {
+    let disk = Disk::new();
+    let store = journaled(&disk, 9);
+    let damages: [(&str, Damage); 3] = [
+        ("damaged: record 2 of the journal", |bytes| bytes[1_200] ^= 1),
+        ("damaged: record 1 of the journal", |bytes| bytes[..900].fill(0)),
+        ("damaged: the journal, which was cut short", Vec::clear),
+    ];
+    for (message, damage) in damages {
+        let crashed = disk.after_power_loss(0);
+        crashed.damage_journal(damage);
+        let error = open(&crashed).unwrap_err();
+        assert_eq!((error.kind(), error.message()), (ErrorKind::Corrupted, message));
+    }
+    drop(store);
+    disk.damage_journal(Vec::clear);
+    assert_eq!(
+        content(&open(&disk).unwrap()).unwrap().len(),
+        9,
+        "it was closed: there is no journal any more"
+    );
+}
+
+#[test]
+fn a_journal_without_room_is_done_without() {
+    let disk = Disk::new().takes_room_at_once();
+    let store = journaled(&disk, 1);
+    // One for the store's file, which has room for a row.
+    disk.fail(Fault::Full, io::ErrorKind::StorageFull);
+    for number in 1..9 {
+        store
+            .write(WriteOptions::default(), &mut |transaction| {
+                transaction.put(&[number], &[number; 10])
+            })
+            .unwrap();
+    }
+    let powerless = disk.after_power_loss(0);
+    assert_eq!(content(&open(&powerless).unwrap()).unwrap().len(), 9);
+}
+
+#[test]
+fn a_journal_that_has_no_room_to_grow_takes_nothing_back_that_was_not_written() {
+    /// The file of a journal becomes longer by so much.
+    const STEP: usize = 256 << 10;
+    /// What a record of one value under a key of one byte has beside the value.
+    const REST: usize = 32 + 8 + 1;
+    for left in (0..64).step_by(8) {
+        let disk = Disk::new();
+        let store = journaled(&disk, 2);
+        let put = |key: u8, length: usize| {
+            let value = vec![key; length];
+            store.write(WriteOptions::default(), &mut |transaction| transaction.put(&[key], &value))
+        };
+        // The second write made the journal. Three records leave so many bytes of it.
+        for (key, record) in [(10, 100_000), (11, 100_000), (12, STEP - 200_000 - left)] {
+            put(key, record - REST).unwrap();
+        }
+        let before = content(&store).unwrap();
+        disk.fail(Fault::Full, io::ErrorKind::StorageFull);
+        assert_eq!(put(13, 60_000).unwrap_err().kind(), ErrorKind::NoSpace, "{left} bytes left");
+        assert_eq!(content(&store).unwrap(), before, "{left} bytes left");
+        assert_eq!(
+            content(&open(&disk.after_power_loss(0)).unwrap()).unwrap(),
+            before,
+            "{left} bytes left"
+        );
+        disk.heal();
+        put(13, 60_000).unwrap();
+        assert_eq!(content(&store).unwrap().len(), before.len() + 1);
+    }
+}
+
+/// A key goes back to what the file says of it, while the journal says something else, and the
+/// commit of that fails.
+#[test]
+fn a_commit_that_did_not_take_place_is_told_from_one_that_changes_nothing() {
+    let put = |store: &RedbStore, value: &[u8], durability| {
+        store.write(WriteOptions::durability(durability), &mut |transaction| {
+            transaction.put(b"key", value)
+        })
+    };
+    let (mut done, mut refused) = (0, 0);
+    for is_flush in [true, false] {
+        for (first, count) in (1..40).flat_map(|first| [1, 3, 6, 10].map(|count| (first, count))) {
+            let disk = Disk::new();
+            let store = open(&disk).unwrap();
+            for _ in 0..4 {
+                put(&store, b"in the file", Durability::Durable).unwrap();
+            }
+            store.flush().unwrap();
+            put(&store, b"in the journal", Durability::Durable).unwrap();
+            let fail = || {
+                let from = disk.operations() + first;
+                disk.fail(Fault::Between(from, from + count), io::ErrorKind::Other);
+            };
+            let returned = if is_flush {
+                put(&store, b"in the file", Durability::Relaxed).unwrap();
+                fail();
+                store.flush()
+            } else {
+                fail();
+                put(&store, b"in the file", Durability::Durable)
+            };
+            disk.heal();
+            let lost = content(&open(&disk.moment().after(Loss::Unsynced, 0)).unwrap()).unwrap();
+            match returned {
+                Ok(()) => {
+                    done += 1;
+                    let case = (is_flush, first, count);
+                    assert_eq!(
+                        lost.get(&b"key"[..]).unwrap(),
+                        b"in the file",
+                        "flushed, first and count of faults: {case:?}"
+                    );
+                }
+                Err(_) => refused += 1,
+            }
+        }
+    }
+    assert!(done > 20 && refused > 20, "{done} {refused}");
+}
+
+#[test]
+fn relaxed_writes_survive_with_the_next_record() {
+    let disk = Disk::new();
+    let store = journaled(&disk, 3);
+    let relaxed = WriteOptions::durability(Durability::Relaxed);
+    for (number, options) in
+        [(10, relaxed), (11, relaxed), (12, WriteOptions::default()), (13, relaxed)]
+    {
+        store.write(options, &mut |transaction| transaction.put(&[number], b"value")).unwrap();
+    }
+    store.write(relaxed, &mut |transaction| transaction.delete(&[0])).unwrap();
+    let keys = |disk: &Disk| {
+        content(&open(disk).unwrap()).unwrap().into_keys().flatten().collect::<Vec<_>>()
+    };
+    assert_eq!(keys(&disk.after_power_loss(0)), [0, 1, 2, 10, 11, 12]);
+    // One that changes nothing makes them durable, too.
+    store.write(WriteOptions::default(), &mut |_| Ok(())).unwrap();
+    assert_eq!(keys(&disk.after_power_loss(0)), [1, 2, 10, 11, 12, 13]);
+}
+
+/// Durable writes, every fifth of which is too long for the journal.
+fn durable_write(store: &dyn Store, number: u8) -> Result<()> {
+    let length = if number % 5 == 4 { 140_000 } else { 300 };
+    store.write(WriteOptions::default(), &mut |transaction| {
+        transaction.put(&[number % 4], &vec![number; length])?;
+        transaction.put(b"last", &[number])
+    })
+}
+
+fn last(store: &dyn Store) -> Result<Option<u8>> {
+    let mut last = None;
+    store.snapshot()?.get(b"last", &mut |value| {
+        last = value.first().copied();
+        Ok(())
+    })?;
+    Ok(last)
+}
+
+/// The process ends at once, and what it wrote stays: a store that is opened then holds what was
+/// told, while the disk fails now and then.
+#[test]
+fn killed_again_and_again_while_the_disk_fails() {
+    let mut opened_under_faults = 0;
+    for every in 2..120 {
+        let mut disk = Disk::new();
+        let mut store = open(&disk).unwrap();
+        // What may be the last write: one, but for one whose outcome was told to be open.
+        let mut possible = vec![None];
+        for number in 0..40_u8 {
+            disk.fail(Fault::OneIn(every), io::ErrorKind::Other);
+            let when = format!("one in {every} fails, write {number}");
+            match durable_write(&store, number) {
+                Ok(()) => possible = vec![Some(number)],
+                Err(error) if says_the_outcome_is_open(&error) => possible.push(Some(number)),
+                Err(_) => {}
+            }
+            let killed = disk.copy();
+            killed.heal();
+            let found = last(&open(&killed.copy()).unwrap()).unwrap();
+            assert!(possible.contains(&found), "{when}: {found:?} of {possible:?}");
+            if number % 7 != 6 {
+                continue;
+            }
+            // The next process goes on, and may meet the faults when it opens.
+            let next = killed.copy();
+            next.fail(Fault::OneIn(every), io::ErrorKind::Other);
+            let Ok(reopened) = open(&next) else { continue };
+            opened_under_faults += 1;
+            next.heal();
+            let found = last(&reopened).unwrap();
+            assert!(possible.contains(&found), "{when}, opened: {found:?} of {possible:?}");
+            (disk, store, possible) = (next, reopened, vec![found]);
+        }
+    }
+    assert!(opened_under_faults > 100, "{opened_under_faults}");
+}
+
+/// A write whose record could not be synced, and that could not be committed either, is not found
+/// by the next process once its outcome was told.
+#[test]
+fn a_record_that_was_written_in_vain_is_taken_back() {
+    let before = Disk::new();
+    let store = journaled(&before, 4);
+    let write = |store: &dyn Store| {
+        store.write(WriteOptions::default(), &mut |transaction| transaction.put(b"last", b"!"))
+    };
+    let mut told = [0, 0];
+    for attempt in 0..60 {
+        let disk = before.copy();
+        let store = open(&disk).unwrap();
+        for number in 10..14 {
+            store
+                .write(WriteOptions::default(), &mut |transaction| transaction.put(b"k", &[number]))
+                .unwrap();
+        }
+        // The record is written, and its sync fails, and so much of what follows.
+        let sync = disk.operations() + 2;
+        let fault = Fault::Between(sync, sync + 1 + attempt);
+        disk.fail(fault, io::ErrorKind::Other);
+        let result = write(&store);
+        disk.heal();
+        let found = last(&store).unwrap();
+        let killed = disk.copy();
+        assert_eq!(last(&open(&killed).unwrap()).unwrap(), found, "{fault:?}, {result:?}");
+        if let Err(error) = result {
+            assert!(found.is_none() || says_the_outcome_is_open(&error), "{fault:?}: {error:?}");
+            told[usize::from(says_the_outcome_is_open(&error))] += 1;
+        }
+    }
+    drop(store);
+    assert!(told[0] > 3 && told[1] > 20, "{told:?}");
+}
+
+/// A store that had to be opened again still has what relaxed writes put, and the next durable
+/// write makes that durable, too.
+#[test]
+fn a_durable_write_takes_relaxed_ones_along_after_an_error() {
+    let mut reopened = 0;
+    for number in 1..60 {
+        let disk = Disk::new();
+        let store = open(&disk).unwrap();
+        let put = |key: &[u8], durability| {
+            store.write(WriteOptions::durability(durability), &mut |rows| rows.put(key, &[7; 100]))
+        };
+        for key in [b"a", b"b", b"c"] {
+            put(key, Durability::Durable).unwrap();
+        }
+        put(b"relaxed", Durability::Relaxed).unwrap();
+        disk.fail(Fault::Once(disk.operations() + number), io::ErrorKind::Other);
+        let flushed = store.flush();
+        disk.heal();
+        reopened += u32::from(flushed.is_err());
+        put(b"durable", Durability::Durable).unwrap();
+        let found = content(&open(&disk.moment().after(Loss::Unsynced, number)).unwrap()).unwrap();
+        assert!(
+            found.contains_key(&b"durable"[..]) && found.contains_key(&b"relaxed"[..]),
+            "operation {number}"
+        );
+    }
+    assert!(reopened > 0, "a flush fails");
+}
