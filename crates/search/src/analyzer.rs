@@ -2,7 +2,8 @@
 
 use crate::document::{Attributes, DocumentPostings, SearchDocument};
 use crate::sorted_field::FieldSorter;
-use crate::tokens::{TokenKind, each_token_in};
+use crate::token::TokenKind;
+use crate::tokens::each_token_in;
 use crate::trigrams::TrigramCollector;
 use crate::unsorted_field::UnsortedField;
 

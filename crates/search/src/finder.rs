@@ -11,11 +11,12 @@ use frostem::{Algorithm, Stemmer};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-use crate::asked::{Clause, Terms};
-use crate::document::stem_of;
 use crate::fold::fold;
-use crate::hits::apart;
-use crate::tokens::{TokenKind, each_token};
+use crate::match_ranges::merge_overlapping;
+use crate::parsed_query::{ParsedQuery, QueryClause};
+use crate::stems::{stem_of, stem_prefix};
+use crate::token::TokenKind;
+use crate::tokens::each_token;
 
 mod sieve;
 
@@ -31,23 +32,23 @@ const LETTERS: usize = 256;
 /// What looks for words in many texts, for one thread.
 #[derive(Debug)]
 pub struct Finder<'t> {
-    terms: &'t Terms,
+    terms: &'t ParsedQuery,
     /// Where hits begin; none if that is of no use.
     beginnings: Option<Beginnings>,
     /// Whether each hit is a token, so that it doesn't matter what stands around it.
     is_of_tokens: bool,
 }
 
-impl Terms {
+impl ParsedQuery {
     /// What looks for these words in many texts.
     pub fn finder(&self) -> Finder<'_> {
         // Of `ie`, as that of `ies`, no letter is sure to be there.
-        let is_sure = |clause: &Clause| {
-            clause.stem.as_deref().is_none_or(|stem| !beginning_of(stem).is_empty())
+        let is_sure = |clause: &QueryClause| {
+            clause.stem.as_deref().is_none_or(|stem| !stem_prefix(stem).is_empty())
         };
         let is_of_use = self.clauses.len() <= CLAUSES && self.clauses.iter().all(is_sure);
         let beginnings = is_of_use.then(|| Beginnings::of(&self.clauses));
-        let is_of_tokens = self.clauses.iter().all(|clause| matches!(clause.parts.as_slice(), [_]));
+        let is_of_tokens = self.clauses.iter().all(|clause| matches!(clause.terms.as_slice(), [_]));
         Finder { terms: self, beginnings, is_of_tokens }
     }
 }
@@ -65,20 +66,20 @@ impl Finder<'_> {
 
     /// Where what is asked for stands in a text: bytes, in order, apart from each other.
     pub fn hits(&self, text: &str) -> Vec<Range<usize>> {
-        let Some(beginnings) = &self.beginnings else { return self.terms.hits(text) };
+        let Some(beginnings) = &self.beginnings else { return self.terms.match_ranges(text) };
         let (mut found, mut from) = (Vec::new(), 0);
         if !beginnings.may_be_in(text) {
             return found;
         }
         while let Some(at) = beginnings.next(text, from) {
             if !self.is_of_tokens {
-                return self.terms.hits(text);
+                return self.terms.match_ranges(text);
             }
             let stretch = stretch(text, from, at);
             from = stretch.end;
             self.add_hits(text, stretch, &mut found);
         }
-        apart(found)
+        merge_overlapping(found)
     }
 
     fn add_hits(&self, text: &str, stretch: Range<usize>, found: &mut Vec<Range<usize>>) {
@@ -92,16 +93,16 @@ impl Finder<'_> {
     }
 }
 
-impl Clause {
+impl QueryClause {
     /// Whether a token is all that it asks for.
     fn is_met(&self, stemmer: Stemmer, word: &str, kind: TokenKind) -> bool {
-        let [part] = self.parts.as_slice() else { return false };
+        let [part] = self.terms.as_slice() else { return false };
         if if part.is_prefix { word.starts_with(&part.text) } else { word == part.text } {
             return true;
         }
         let Some(stem) = &self.stem else { return false };
         let may_be = matches!(kind, TokenKind::Word | TokenKind::Part)
-            && word.starts_with(beginning_of(stem));
+            && word.starts_with(stem_prefix(stem));
         may_be && stem_of(stemmer, word).as_ref() == Some(stem)
     }
 }
@@ -113,14 +114,6 @@ fn stretch(text: &str, from: usize, at: usize) -> Range<usize> {
     let start = before.iter().skip(from).rposition(is_space).map_or(from, |offset| from + offset);
     let end = behind.iter().position(is_space).map_or(text.len(), |offset| at + offset);
     start..end
-}
-
-/// What every word begins with that has this stem: an ending that is taken off may leave another
-/// letter or two.
-pub(crate) fn beginning_of(stem: &str) -> &str {
-    let rest =
-        ["ie", "le", "e", "i", "l", "y"].into_iter().find_map(|ending| stem.strip_suffix(ending));
-    rest.unwrap_or(stem)
 }
 
 /// What hits begin with.
@@ -139,7 +132,7 @@ struct Beginnings {
 }
 
 impl Beginnings {
-    fn of(clauses: &[Clause]) -> Self {
+    fn of(clauses: &[QueryClause]) -> Self {
         let mut made = Self {
             texts: Vec::new(),
             pairs: Vec::new(),
@@ -148,8 +141,8 @@ impl Beginnings {
             met: vec![Cell::new(('\0', false)); LETTERS],
         };
         for clause in clauses {
-            made.add(clause.parts.first().map_or("", |part| &part.text));
-            clause.stem.iter().for_each(|stem| made.add(beginning_of(stem)));
+            made.add(clause.terms.first().map_or("", |part| &part.text));
+            clause.stem.iter().for_each(|stem| made.add(stem_prefix(stem)));
         }
         made
     }
@@ -326,8 +319,8 @@ mod tests {
 
         #[test]
         fn hits_are_those_of_a_text_cut_as_a_whole(text in texts(), asked in asked(), any: bool) {
-            let terms = Terms::new(&asked, any).unwrap();
-            prop_assert_eq!(terms.finder().hits(&text), terms.hits(&text), "{:?} in {:?}", asked, text);
+            let terms = ParsedQuery::new(&asked, any).unwrap();
+            prop_assert_eq!(terms.finder().hits(&text), terms.match_ranges(&text), "{:?} in {:?}", asked, text);
         }
     }
 
@@ -352,7 +345,7 @@ mod tests {
 
         #[test]
         fn hits_in_ascii_are_where_a_sieve_finds_something(text in texts(), asked in asked(), around in around()) {
-            let terms = Terms::new(&asked, false).unwrap();
+            let terms = ParsedQuery::new(&asked, false).unwrap();
             let finder = terms.finder();
             if let Some(sieve) = finder.sieve() {
                 prop_assert!(is_sifted(&finder, &sieve, &text, &around), "{:?} in {:?}", asked, text);
@@ -365,7 +358,7 @@ mod tests {
         let outcome = TestRunner::deterministic().run(
             &(texts(), asked(), around()),
             |(text, asked, around)| {
-                let terms = Terms::new(&asked, false).unwrap();
+                let terms = ParsedQuery::new(&asked, false).unwrap();
                 let finder = terms.finder();
                 let Some(Beginnings { texts, .. }) = &finder.beginnings else { return Ok(()) };
                 let Some(sieve) = WordSieve::of(texts.get(1..).unwrap_or_default()) else {
@@ -381,10 +374,10 @@ mod tests {
     /// Whether a finder that was spoiled is found out.
     fn is_found_out(spoil: impl Fn(&mut Beginnings)) -> bool {
         let outcome = TestRunner::deterministic().run(&(texts(), asked()), |(text, asked)| {
-            let terms = Terms::new(&asked, false).unwrap();
+            let terms = ParsedQuery::new(&asked, false).unwrap();
             let mut finder = terms.finder();
             finder.beginnings.as_mut().into_iter().for_each(&spoil);
-            prop_assert_eq!(finder.hits(&text), terms.hits(&text));
+            prop_assert_eq!(finder.hits(&text), terms.match_ranges(&text));
             Ok(())
         });
         outcome.is_err()
@@ -425,7 +418,7 @@ mod tests {
             for ending in &endings {
                 let word = format!("{beginning}{ending}");
                 let Some(stem) = stem_of(stemmer, &word) else { continue };
-                assert!(word.starts_with(beginning_of(&stem)), "{word} has the stem {stem}");
+                assert!(word.starts_with(stem_prefix(&stem)), "{word} has the stem {stem}");
                 differing += usize::from(!word.starts_with(&stem));
             }
         }

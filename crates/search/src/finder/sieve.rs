@@ -37,8 +37,8 @@ impl WordSieve {
     /// that lies there.
     ///
     /// ```
-    /// use leafbase_search::Terms;
-    /// let terms = Terms::new(&["hoping lan"], false)?;
+    /// use leafbase_search::ParsedQuery;
+    /// let terms = ParsedQuery::new(&["hoping lan"], false)?;
     /// let sieve = terms.finder().sieve().expect("two words");
     /// let bytes = b"\x81 no words \x82 Hopes \x82 all Lanterns";
     /// assert_eq!([0, 14, 22].map(|from| sieve.next(bytes, from)), [Some(13), Some(25), Some(25)]);

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use leafbase_model::{DocumentId, Location, Result, Timestamp};
-use leafbase_search::{Attributes, Hit, Index, Maker, Scope, SearchDocument, Terms};
+use leafbase_search::{Attributes, Hit, Index, Analyzer, SearchOverlay, SearchDocument, ParsedQuery};
 
 pub(crate) const OWNER: &str = "01 a space";
 
@@ -22,7 +22,7 @@ pub(crate) fn document(number: u8, title: &str, texts: &[&str]) -> SearchDocumen
 }
 
 pub(crate) fn at(number: u8, location: Location, title: &str, texts: &[&str]) -> SearchDocument {
-    let mut maker = Maker::default();
+    let mut maker = Analyzer::default();
     let mut filling = maker.begin(attributes(number, location), title);
     filling.add_pattern_text(title);
     for text in texts {
@@ -30,7 +30,7 @@ pub(crate) fn at(number: u8, location: Location, title: &str, texts: &[&str]) ->
         filling.add_pattern_text(text);
     }
     // An index takes either.
-    if number.is_multiple_of(2) { filling.finish() } else { filling.finish_loosely() }
+    if number.is_multiple_of(2) { filling.finish() } else { filling.finish_unsorted() }
 }
 
 pub(crate) fn update(
@@ -51,14 +51,14 @@ pub(crate) fn search(index: &Index, terms: &[&str], any: bool) -> Result<Vec<Hit
 /// The best of an index, and of fresh documents in place of those that changed.
 pub(crate) fn search_with(
     index: &Index,
-    fresh: &[&SearchDocument],
-    changed: &[u8],
+    dirty: &[&SearchDocument],
+    dirty_ids: &[u8],
     terms: &[&str],
     any: bool,
 ) -> Result<Vec<Hit>> {
-    let changed: HashSet<_> = changed.iter().map(|number| id(*number)).collect();
-    let scope = Scope { fresh, changed: &changed, accepts: &|_| true, only: None };
-    index.view()?.search(&Terms::new(terms, any)?, &scope, 100)
+    let dirty_ids: HashSet<_> = dirty_ids.iter().map(|number| id(*number)).collect();
+    let scope = SearchOverlay { dirty, dirty_ids: &dirty_ids, filter: &|_| true, subset: None };
+    index.snapshot()?.search(&ParsedQuery::new(terms, any)?, &scope, 100)
 }
 
 pub(crate) fn numbers(hits: &[Hit]) -> Vec<u8> {

@@ -4,9 +4,9 @@ use std::collections::HashSet;
 
 use leafbase_model::{ErrorKind, Location, Result};
 use leafbase_pattern::Pattern;
-use leafbase_search::{Index, LONGEST_TERM, MOST_TERMS, Maker, Scope, SearchDocument, Terms};
+use leafbase_search::{Index, MAX_QUERY_TERM_BYTES, MAX_QUERY_TERMS, Analyzer, SearchOverlay, SearchDocument, ParsedQuery};
 
-use crate::made::{OWNER, at, attributes, document, id, numbers, search, search_with, update};
+use crate::fixture::{OWNER, at, attributes, document, id, numbers, search, search_with, update};
 
 /// Checks a query on documents 1, 2, 3 .. of one text each: the same ones are found, in the same
 /// order, whether they are in the index or fresh.
@@ -25,8 +25,8 @@ fn check_documents(documents: &[SearchDocument], terms: &[&str], any: bool, expe
     update(&full, documents.to_vec(), &[], 1).unwrap();
     let in_index = search(&full, terms, any).unwrap();
     assert_eq!(numbers(&in_index), expected, "{terms:?}");
-    let fresh: Vec<_> = documents.iter().collect();
-    assert_eq!(search_with(&empty, &fresh, &[], terms, any).unwrap(), in_index, "{terms:?}, fresh");
+    let dirty: Vec<_> = documents.iter().collect();
+    assert_eq!(search_with(&empty, &dirty, &[], terms, any).unwrap(), in_index, "{terms:?}, dirty");
 }
 
 #[test]
@@ -270,10 +270,10 @@ fn only_so_many_and_only_those_that_are_accepted() {
     let documents = (0..50).map(|number| at(number, place(number), "", &["word"]));
     update(&index, documents.collect(), &[], 1).unwrap();
     let accepts = |one: &leafbase_search::Attributes| one.location == Location::Trash;
-    let scope = Scope { fresh: &[], changed: &HashSet::new(), accepts: &accepts, only: None };
-    let terms = Terms::new(&["word"], false).unwrap();
+    let scope = SearchOverlay { dirty: &[], dirty_ids: &HashSet::new(), filter: &accepts, subset: None };
+    let terms = ParsedQuery::new(&["word"], false).unwrap();
     for (most, expected) in [(0, 0), (1, 1), (20, 20), (24, 24), (25, 25), (26, 25), (1000, 25)] {
-        let found = numbers(&index.view().unwrap().search(&terms, &scope, most).unwrap());
+        let found = numbers(&index.snapshot().unwrap().search(&terms, &scope, most).unwrap());
         assert_eq!(
             found,
             (0..expected).map(|number| number * 2 + 1).collect::<Vec<u8>>(),
@@ -300,7 +300,7 @@ fn what_filters_look_at_comes_back_as_it_went_in() {
         .zip(days)
         .map(|((number, place), day)| {
             let day = day.map(leafbase_model::Day::from_epoch_days);
-            let made = Maker::default().begin(attributes(number * 51, place), "x").finish();
+            let made = Analyzer::default().begin(attributes(number * 51, place), "x").finish();
             let all = leafbase_search::Attributes { day, ..*made.attributes() };
             made.with_attributes(all)
         })
@@ -311,24 +311,24 @@ fn what_filters_look_at_comes_back_as_it_went_in() {
         seen.borrow_mut().push(*one);
         true
     };
-    let scope = Scope { fresh: &[], changed: &HashSet::new(), accepts: &accepts, only: None };
-    index.view().unwrap().search(&Terms::new(&["x"], false).unwrap(), &scope, 9).unwrap();
+    let scope = SearchOverlay { dirty: &[], dirty_ids: &HashSet::new(), filter: &accepts, subset: None };
+    index.snapshot().unwrap().search(&ParsedQuery::new(&["x"], false).unwrap(), &scope, 9).unwrap();
     let expected: Vec<_> = made.iter().map(|made| *made.attributes()).collect();
     assert_eq!(*seen.borrow(), expected);
 }
 
 #[test]
 fn limits() {
-    let at_most: Vec<_> = (0..MOST_TERMS).map(|number| number.to_string()).collect();
-    assert!(Terms::new(&at_most, false).is_ok());
-    assert!(Terms::new(&["a".repeat(LONGEST_TERM)], false).is_ok());
+    let at_most: Vec<_> = (0..MAX_QUERY_TERMS).map(|number| number.to_string()).collect();
+    assert!(ParsedQuery::new(&at_most, false).is_ok());
+    assert!(ParsedQuery::new(&["a".repeat(MAX_QUERY_TERM_BYTES)], false).is_ok());
     let mut too_many = at_most;
     too_many.push("x".to_owned());
     for (terms, path) in [
         (too_many, "include"),
-        (vec!["a".to_owned(), "é".repeat(LONGEST_TERM / 2) + "x"], "include[1]"),
+        (vec!["a".to_owned(), "é".repeat(MAX_QUERY_TERM_BYTES / 2) + "x"], "include[1]"),
     ] {
-        let error = Terms::new(&terms, false).unwrap_err();
+        let error = ParsedQuery::new(&terms, false).unwrap_err();
         let paths: Vec<_> = error.details().iter().map(|detail| detail.path.clone()).collect();
         assert_eq!(
             (error.kind(), paths),
@@ -338,7 +338,7 @@ fn limits() {
     }
     // Words are cut, in texts and queries alike.
     let long = "x".repeat(300);
-    check(&[&long, "x"], &[&long[..LONGEST_TERM]], false, &[1]);
+    check(&[&long, "x"], &[&long[..MAX_QUERY_TERM_BYTES]], false, &[1]);
 }
 
 #[test]
@@ -358,18 +358,18 @@ fn candidates_are_those_that_have_what_is_required() {
         1,
     )
     .unwrap();
-    let found = |patterns: &[&str], changed: &[u8]| -> Result<Vec<u8>> {
+    let found = |patterns: &[&str], dirty_ids: &[u8]| -> Result<Vec<u8>> {
         let patterns: Vec<_> =
             patterns.iter().map(|pattern| Pattern::new(pattern, true)).collect::<Result<_>>()?;
         let required: Vec<_> = patterns.iter().map(Pattern::required).collect();
-        let changed = changed.iter().map(|number| id(*number)).collect();
-        let candidates = index.view()?.candidates(
+        let dirty_ids = dirty_ids.iter().map(|number| id(*number)).collect();
+        let candidates = index.snapshot()?.candidates(
             &required,
-            &Scope { fresh: &[], changed: &changed, accepts: &|_| true, only: None },
+            &SearchOverlay { dirty: &[], dirty_ids: &dirty_ids, filter: &|_| true, subset: None },
         )?;
         Ok(candidates.iter().map(|document| document.as_bytes()[0]).collect())
     };
-    for (patterns, changed, expected) in [
+    for (patterns, dirty_ids, expected) in [
         (&["colou?r"][..], &[][..], &[1, 2][..]),
         (&["colou?r"], &[2, 9], &[1]),
         (&["olour"], &[], &[2, 4]),
@@ -379,14 +379,14 @@ fn candidates_are_those_that_have_what_is_required() {
         (&["nowhere"], &[], &[]),
         (&[], &[], &[]),
     ] {
-        assert_eq!(found(patterns, changed).unwrap(), expected, "{patterns:?} {changed:?}");
+        assert_eq!(found(patterns, dirty_ids).unwrap(), expected, "{patterns:?} {dirty_ids:?}");
     }
 }
 
 #[test]
 fn changed_documents_are_searched_as_they_are_now() {
     let index = Index::in_memory(OWNER).unwrap();
-    assert_eq!((index.sequence().unwrap(), index.view().unwrap().documents()), (None, 0));
+    assert_eq!((index.sequence().unwrap(), index.snapshot().unwrap().documents()), (None, 0));
     update(
         &index,
         vec![document(1, "", &["old"]), document(2, "", &["old"]), document(3, "", &["old"])],
@@ -394,34 +394,34 @@ fn changed_documents_are_searched_as_they_are_now() {
         7,
     )
     .unwrap();
-    assert_eq!((index.sequence().unwrap(), index.view().unwrap().documents()), (Some(7), 3));
-    let before = index.view().unwrap();
+    assert_eq!((index.sequence().unwrap(), index.snapshot().unwrap().documents()), (Some(7), 3));
+    let before = index.snapshot().unwrap();
     let new = document(2, "", &["new"]);
-    for (fresh, changed, terms, expected) in [
+    for (dirty, dirty_ids, terms, expected) in [
         (&[][..], &[][..], "old", &[1, 2, 3][..]),
         (&[&new], &[2], "old", &[1, 3]),
         (&[&new], &[2], "new", &[2]),
         (&[], &[1, 3, 9], "old", &[2]),
     ] {
-        let found = search_with(&index, fresh, changed, &[terms], false).unwrap();
-        assert_eq!(numbers(&found), expected, "{terms} {changed:?}");
+        let found = search_with(&index, dirty, dirty_ids, &[terms], false).unwrap();
+        assert_eq!(numbers(&found), expected, "{terms} {dirty_ids:?}");
     }
     update(&index, vec![new], &[3], 8).unwrap();
-    index.tidy().unwrap();
+    index.merge().unwrap();
     assert_eq!(index.sequence().unwrap(), Some(8));
     for (terms, expected) in [("old", &[1][..]), ("new", &[2])] {
         assert_eq!(numbers(&search(&index, &[terms], false).unwrap()), expected, "{terms}");
     }
     // A view stays what it was.
-    let scope = Scope { fresh: &[], changed: &HashSet::new(), accepts: &|_| true, only: None };
-    let old = before.search(&Terms::new(&["old"], false).unwrap(), &scope, 9).unwrap();
+    let scope = SearchOverlay { dirty: &[], dirty_ids: &HashSet::new(), filter: &|_| true, subset: None };
+    let old = before.search(&ParsedQuery::new(&["old"], false).unwrap(), &scope, 9).unwrap();
     assert_eq!(numbers(&old), [1, 2, 3]);
 }
 
 #[test]
 fn what_varies_is_a_candidate_of_a_selection_whatever_it_has() -> Result<()> {
     let index = Index::in_memory(OWNER)?;
-    let mut maker = Maker::default();
+    let mut maker = Analyzer::default();
     let mut varying = |number: u8, text: &str| {
         let mut filling = maker.begin(attributes(number, Location::Unsorted), "");
         filling.add_pattern_text(text);
@@ -439,13 +439,13 @@ fn what_varies_is_a_candidate_of_a_selection_whatever_it_has() -> Result<()> {
         [true, true, false, false]
     );
     update(&index, documents, &[], 1)?;
-    let (view, pattern) = (index.view()?, Pattern::new("tree", true)?);
-    let all = view.select((1..5).map(id), |_| true);
-    let some = view.select([id(2), id(4)], |_| true);
-    for (only, expected) in
+    let (view, pattern) = (index.snapshot()?, Pattern::new("tree", true)?);
+    let all = view.subset((1..5).map(id), |_| true).unwrap();
+    let some = view.subset([id(2), id(4)], |_| true).unwrap();
+    for (subset, expected) in
         [(None, vec![1, 3]), (Some(&all), vec![1, 2, 3]), (Some(&some), vec![2])]
     {
-        let scope = Scope { fresh: &[], changed: &HashSet::new(), accepts: &|_| true, only };
+        let scope = SearchOverlay { dirty: &[], dirty_ids: &HashSet::new(), filter: &|_| true, subset };
         let found = view.candidates(&[pattern.required()], &scope)?;
         assert_eq!(found, expected.into_iter().map(id).collect::<Vec<_>>());
     }

@@ -1,11 +1,11 @@
 //! Where what is asked for stands in a text.
 
-use leafbase_search::Terms;
+use leafbase_search::ParsedQuery;
 
 /// The text with each hit in brackets.
 fn marked(terms: &[&str], any: bool, text: &str) -> String {
     let (mut marked, mut from) = (String::new(), 0);
-    for range in Terms::new(terms, any).unwrap().hits(text) {
+    for range in ParsedQuery::new(terms, any).unwrap().match_ranges(text) {
         assert!(range.start >= from, "hits overlap: {terms:?} in {text:?}");
         marked.extend([&text[from..range.start], "[", &text[range.clone()], "]"]);
         from = range.end;
@@ -57,5 +57,5 @@ fn many_words_in_a_long_text() {
     let terms: Vec<String> = ('a'..='z').map(of).collect();
     let terms: Vec<&str> = terms.iter().map(|term| &term[..term.len().min(256)]).collect();
     let text = "a1 zz running ".repeat(10_000);
-    assert_eq!(Terms::new(&terms, false).unwrap().hits(&text).len(), 10_000);
+    assert_eq!(ParsedQuery::new(&terms, false).unwrap().match_ranges(&text).len(), 10_000);
 }
