@@ -124,7 +124,7 @@ pub use self::core::space::{Progress, Space, SpaceBuilder};
 pub use leafbase_model::*;
 #[cfg(feature = "testkit")]
 #[doc(hidden)]
-pub use leafbase_search::Shelf;
+pub use leafbase_search::IndexStorage;
 pub use leafbase_store::kv::Durability;
 pub use leafbase_store::{
     CheckReport, Loss, LossKind, Problem, SalvageReport, Saved, SpaceMeta, Stats,

@@ -185,21 +185,21 @@ fn what_says_what_the_index_is_made_of_cannot_be_changed() {
     for (from, to) in [
         ("\"record\"", "\"vecord\""),
         ("\"deletes\"", "\"deleted\""),
-        ("leafbase-search-5 4 ", "leafbase-search-5 3 "),
-        ("leafbase-search-5 4 ", "leafbase-search-4 4 "),
+        ("leafbase-search-6 4 ", "leafbase-search-6 3 "),
+        ("leafbase-search-6 4 ", "leafbase-search-7 4 "),
         ("\"payload\"", "\"pay_oad\""),
         ("\"max_doc\":20", "\"max_doc\":10"),
         ("\"max_doc\": 20", "\"max_doc\": 10"),
     ] {
-        let dirty_ids = meta.replace(from, to);
-        if dirty_ids != meta {
-            fs::write(path.join("meta.json"), dirty_ids).unwrap();
+        let edited = meta.replace(from, to);
+        if edited != meta {
+            fs::write(path.join("meta.json"), edited).unwrap();
             assert!(Index::open(&path, OWNER).is_none(), "{to}");
         }
     }
     assert!(
         meta.contains("\"deletes\"")
-            && meta.contains("leafbase-search-5 4 ")
+            && meta.contains("leafbase-search-6 4 ")
             && meta.contains("\"record\""),
         "{meta}"
     );
@@ -232,8 +232,8 @@ fn what_a_crash_leaves_is_in_nobodys_way() {
         fs::write(path.join(name), "half written").unwrap();
     }
     let index = Index::open(&path, OWNER).unwrap();
-    update(&index, vec![document(5, "Newer", &["dirty"])], &[6, 10, 15], 5).unwrap();
-    assert_eq!(numbers(&search(&index, &["dirty"], false).unwrap()), [5]);
+    update(&index, vec![document(5, "Newer", &["fresh"])], &[6, 10, 15], 5).unwrap();
+    assert_eq!(numbers(&search(&index, &["fresh"], false).unwrap()), [5]);
     assert_eq!((index.sequence().unwrap(), index.snapshot().unwrap().documents()), (Some(5), 54));
     let now = files(&path);
     let deletions =

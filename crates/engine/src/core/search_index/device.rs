@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::io;
 use std::sync::Arc;
 
-use leafbase_search::Shelf;
+use leafbase_search::IndexStorage;
 
 /// Numbered directories.
 #[expect(clippy::missing_errors_doc, reason = "each fails as directories do")]
@@ -21,5 +21,5 @@ pub trait Device: Debug + Send + Sync {
         false
     }
     /// The files in one.
-    fn shelf(&self, number: u64) -> Arc<dyn Shelf>;
+    fn shelf(&self, number: u64) -> Arc<dyn IndexStorage>;
 }

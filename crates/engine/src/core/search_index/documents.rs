@@ -9,17 +9,17 @@ use leafbase_model::{
     BlockData, BlockId, BlockKind, Comment, DocumentId, DocumentRecord, Error, Properties,
     PropertyValue, Result,
 };
-use leafbase_search::{Attributes, Maker, SearchDocument, WordSieve};
+use leafbase_search::{Attributes, Analyzer, SearchDocument, WordSieve};
 use leafbase_store::{BlockText, Reader, Sieve, StoredText, TextBlock, Texts};
 
 /// The document made ready for the index, and to be searched beside it.
 pub(crate) fn document(
     reader: Reader<'_>,
     record: &DocumentRecord,
-    maker: &mut Maker,
+    analyzer: &mut Analyzer,
 ) -> Result<SearchDocument> {
     let texts = DocumentTexts::read(reader, record.id)?;
-    let mut filling = maker.begin(attributes(record), &texts.title());
+    let mut filling = analyzer.begin(attributes(record), &texts.title());
     for (number, block) in texts.blocks().enumerate() {
         filling.add_pattern_text(&block.pattern());
         if names_blocks(block.text) {
@@ -32,7 +32,7 @@ pub(crate) fn document(
             filling.add_words(&text);
         }
     }
-    Ok(filling.finish_loosely())
+    Ok(filling.finish_unsorted())
 }
 
 /// What filters look at.
