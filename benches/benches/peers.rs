@@ -2,29 +2,22 @@
 //! beside floors.
 //!
 //! `cargo bench -p benches --bench peers` prints the tables and writes `peers.json` into the target
-//! directory. The same in `benches/loro` has Loro beside them. PEERS_ROUNDS, PEERS_DOCUMENTS,
+//! directory. PEERS_ROUNDS, PEERS_DOCUMENTS,
 //! PEERS_LARGE and PEERS_CHECKS change its size, PEERS_CORPUS names a directory of markdown,
 //! PEERS_ONLY keeps the operations whose name has that text. Several numbers of documents, with
 //! commas between them, are spaces whose times for the same answer are compared:
 //! `peers-growth.json`.
 
-#[path = "peers/adjacency.rs"]
-mod adjacency;
 #[path = "peers/app.rs"]
 mod app;
 #[path = "peers/check.rs"]
 mod check;
-#[path = "peers/clustered.rs"]
-mod clustered;
 #[path = "peers/floor.rs"]
 mod floor;
 #[path = "peers/growth.rs"]
 mod growth;
 #[path = "peers/leaf.rs"]
 mod leaf;
-#[cfg(feature = "loro")]
-#[path = "peers/loro.rs"]
-mod loro;
 #[path = "peers/markdown.rs"]
 mod markdown;
 #[path = "peers/report.rs"]
@@ -51,12 +44,8 @@ type Entry = (&'static str, Column, Open);
 
 const PEERS: &[Entry] = &[
     ("Leafbase", Column::Leafbase, leaf::open),
-    ("SQLite adjacency", Column::Peer, adjacency::shared),
-    ("SQLite clustered", Column::Clustered, clustered::shared),
-    ("SQLite adjacency, exclusive", Column::AdjacencyExclusive, adjacency::exclusive),
-    ("SQLite clustered, exclusive", Column::ClusteredExclusive, clustered::exclusive),
-    #[cfg(feature = "loro")]
-    ("Loro", Column::Loro, loro::open),
+    ("SQLite", Column::Sqlite, sqlite::exclusive),
+    ("SQLite, file shared", Column::SharedSqlite, sqlite::shared),
 ];
 /// Writes that a relaxed figure is the mean of.
 const BATCH: usize = 256;
@@ -82,13 +71,9 @@ struct Bench {
 fn main() {
     let rounds = setting("PEERS_ROUNDS", 7);
     let root = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
-    let owns_its_file =
-        |column: Column| matches!(column, Column::AdjacencyExclusive | Column::ClusteredExclusive);
-    let checked = PEERS
-        .iter()
-        .filter(|(_, column, _)| !owns_its_file(*column))
-        .map(|(name, _, open)| (*name, *open));
-    check::check(&checked.collect::<Vec<_>>(), root.path(), setting("PEERS_CHECKS", 250));
+    let checked: Vec<(&str, Open)> =
+        PEERS[..=1].iter().map(|(name, _, open)| (*name, *open)).collect();
+    check::check(&checked, root.path(), setting("PEERS_CHECKS", 250));
     println!(
         "All peers give the same trees after the same edits, before and after they are opened anew."
     );
@@ -145,7 +130,7 @@ fn main() {
     let probes: Vec<String> = probes.into_iter().map(shown).collect();
     println!("{rounds} rounds; to append 200 bytes and sync them took {}\n", probes.join(", "));
     let results = bench.report.results();
-    println!("{}\n{}", results.table(), bench.report.exclusive_table());
+    println!("{}", results.table());
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("the target directory");
     saved::save(&target.join("peers.json"), rounds, &bench.only, results).expect("peers.json");
 }

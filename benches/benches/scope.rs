@@ -18,7 +18,7 @@ use benches::comparison::Comparison;
 use benches::measure::{setting, timed};
 use benches::ratio::typical;
 use benches::saved;
-use leafbase::{Connection, Fetch, GetItems, SearchDocuments, Sight};
+use leafbase::{AccessScope, Connection, Fetch, GetItems, SearchDocuments};
 use std::hint::black_box;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -135,15 +135,15 @@ impl Bench {
     }
 }
 
-fn search<S: Sight>(connection: &Connection<S>, request: &SearchDocuments) {
+fn search<S: AccessScope>(connection: &Connection<S>, request: &SearchDocuments) {
     black_box(connection.search(request.clone()).expect("a search"));
 }
 
-fn fetch<S: Sight>(connection: &Connection<S>, id: leafbase::BlockId) {
+fn fetch<S: AccessScope>(connection: &Connection<S>, id: leafbase::BlockId) {
     black_box(connection.fetch(Fetch::new(id)).expect("blocks"));
 }
 
-fn get<S: Sight>(connection: &Connection<S>, collection: leafbase::BlockId) {
+fn get<S: AccessScope>(connection: &Connection<S>, collection: leafbase::BlockId) {
     black_box(connection.items(GetItems::of(collection).depth(0)).expect("items"));
 }
 

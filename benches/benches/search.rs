@@ -144,7 +144,7 @@ impl Bench {
         }
         bench.sizes();
         let plan = Plan::new(1, large);
-        for who in [LEAFBASE, BY_BLOCK, BARE] {
+        for who in [LEAFBASE, BY_BLOCK, BY_DOCUMENT, BARE] {
             let peer = build(who, &directory(bench.root.path(), who, "large"), &plan).peer;
             bench.large.push((who, peer));
         }
@@ -175,12 +175,11 @@ impl Bench {
         let mega = |bytes: f64| bytes / 1e6;
         println!("{:.1} MB of text; bytes of an index to those of the text:", mega(text));
         println!("- {}: {:.1} MB, {:.2} (bar 1.2)", PEERS[LEAFBASE], mega(index), index / text);
-        for (who, name) in
-            PEERS.iter().enumerate().filter(|(who, _)| (BY_BLOCK..=STEMS).contains(who))
-        {
-            let index =
-                sqlite::open(&directory(root, who, "space"), kind(who)).index_bytes() as f64;
-            println!("- {name}: {:.1} MB, {:.2}", mega(index), index / text);
+        for (who, peer) in &self.peers {
+            if let Some(index) = peer.index_bytes() {
+                let index = index as f64;
+                println!("- {}: {:.1} MB, {:.2}", PEERS[*who], mega(index), index / text);
+            }
         }
         let index = bytes(&directory(root, BARE, "space")) as f64;
         println!("- bare tantivy: {:.1} MB, {:.2}", mega(index), index / text);
@@ -267,7 +266,18 @@ impl Bench {
             }
             for at in self.turn(self.large.len()) {
                 let (who, peer) = &mut self.large[at];
-                let took = sampled(|| peer.within(pattern));
+                if *who != BY_DOCUMENT {
+                    let took = sampled(|| peer.within(pattern));
+                    self.report.record(row, *who, took);
+                }
+            }
+        }
+        let row = "a rare word in a document of 10,000 blocks";
+        if self.wants(row) {
+            let question = Question::Words(vec!["crystallize".to_owned()]);
+            for at in self.turn(self.large.len()) {
+                let (who, peer) = &mut self.large[at];
+                let took = sampled(|| peer.ask(&question));
                 self.report.record(row, *who, took);
             }
         }

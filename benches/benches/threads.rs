@@ -9,9 +9,6 @@
 #[path = "peers/app.rs"]
 #[expect(dead_code, reason = "only some of the edits are made")]
 mod app;
-#[path = "peers/clustered.rs"]
-#[expect(dead_code, reason = "its file is shared")]
-mod clustered;
 #[path = "peers/floor.rs"]
 #[expect(dead_code, reason = "only its weights are needed")]
 mod floor;
@@ -21,6 +18,7 @@ mod leaf;
 #[expect(dead_code, reason = "only some of its work is done")]
 mod space;
 #[path = "peers/sqlite.rs"]
+#[expect(dead_code, reason = "its file is shared")]
 mod sqlite;
 
 use app::{Document, Edit, Fetched, Mode};
@@ -112,8 +110,7 @@ impl Bench {
         let mut make = Generator::new(11);
         let all = space::Space::new(&mut make, documents, 200);
         let (imported, now) = (Edit::Import(all.all()), make.now() as i64);
-        let open: [(&str, app::Open); 2] =
-            [("leafbase", leaf::open), ("sqlite", clustered::shared)];
+        let open: [(&str, app::Open); 2] = [("leafbase", leaf::open), ("sqlite", sqlite::shared)];
         let [leafbase, sqlite] = open.map(|(name, open)| {
             let path = root.join(name);
             std::fs::create_dir_all(&path).expect("a directory");
@@ -184,7 +181,7 @@ impl Bench {
     fn read_sqlite(&self, threads: usize, reads: usize) -> Duration {
         side_by_side(threads, |thread, start| {
             let (mut peer, part) =
-                (clustered::shared(&self.sqlite, Mode::Durable), self.part(thread, threads));
+                (sqlite::shared(&self.sqlite, Mode::Durable), self.part(thread, threads));
             start.wait();
             for at in 0..reads / threads {
                 black_box(peer.fetch(part[at % part.len()].id));
@@ -208,7 +205,7 @@ impl Bench {
     fn write_sqlite(&self, threads: usize, writes: usize, seed: u64) -> Duration {
         let turn = Mutex::new(());
         side_by_side(threads, |thread, start| {
-            let mut peer = clustered::shared(&self.sqlite, Mode::Durable);
+            let mut peer = sqlite::shared(&self.sqlite, Mode::Durable);
             let updates = self.updates(thread, threads, writes, seed);
             start.wait();
             for (id, text) in updates {
@@ -222,7 +219,7 @@ impl Bench {
     /// Both hold the same texts, whoever wrote them.
     fn agree(&self) {
         let (notes, mut sqlite) =
-            (self.leafbase.connect(), clustered::shared(&self.sqlite, Mode::Durable));
+            (self.leafbase.connect(), sqlite::shared(&self.sqlite, Mode::Durable));
         for document in &self.documents {
             let ours = notes
                 .fetch(Fetch::new(BlockId::from_bytes(document.id)).with_metadata())

@@ -4,9 +4,9 @@
 
 use crate::ask::{Answer, Change, Edit, Mode, Peer, Question, Ready, SECOND};
 use crate::plan::{Project, STATES, TAGS, Task};
-use benches::sqlite::{self, Sharing, Sync};
+use benches::baseline::{Database, Sharing, Sync};
 use benches::workload::{Id, Rng};
-use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, Row, ToSql};
+use rusqlite::{Params, Row, ToSql};
 use serde::{Serialize, Serializer};
 use std::collections::HashMap;
 use std::path::Path;
@@ -33,8 +33,7 @@ const SCHEMA: &str = "
     CREATE INDEX relations_project ON relations (project, task);
     CREATE TABLE changes (sequence INTEGER PRIMARY KEY, change BLOB NOT NULL);
     INSERT INTO documents VALUES (1, x'01', 0);
-    INSERT INTO collections VALUES (1, 'Projects', 0), (2, 'Tasks', 0);
-    PRAGMA user_version = 1;";
+    INSERT INTO collections VALUES (1, 'Projects', 0), (2, 'Tasks', 0);";
 
 /// For one question alone: see `Question::OfStateByBoth`.
 const COMPOSITE: &str = "CREATE INDEX IF NOT EXISTS tasks_state_due ON tasks (state, due)";
@@ -61,8 +60,7 @@ const PROJECTS_OF: &str = "SELECT id, title FROM relations CROSS JOIN projects O
 const TASKS_OF: &str = "SELECT id, title FROM relations CROSS JOIN tasks ON key = task WHERE project = ?1 ORDER BY task";
 
 pub struct Sqlite {
-    connection: Connection,
-    mode: Mode,
+    db: Database,
     ids: Rng,
     now: i64,
     /// By number; filled when a space is opened, and when items are added.
@@ -130,27 +128,17 @@ fn bytes<S: Serializer>(id: &Id, serializer: S) -> Result<S::Ok, S::Error> {
 struct Counts(Vec<(Option<String>, i64)>, i64);
 
 pub fn open(directory: &Path, mode: Mode) -> Box<dyn Peer> {
-    let connection = sqlite::open(&directory.join("space.sqlite"), Sharing::Shared).expect("open");
-    // Room for every batch that is measured: its checkpoint is counted where a flush is.
-    connection.execute_batch("PRAGMA wal_autocheckpoint = 8000").expect("pragma");
     let sync = if mode == Mode::Durable { Sync::Full } else { Sync::Normal };
-    sqlite::set_sync(&connection, sync).expect("pragma");
-    let version: i64 =
-        connection.query_row("PRAGMA user_version", (), |row| row.get(0)).expect("version");
-    if version == 0 {
-        connection.execute_batch(&format!("BEGIN; {SCHEMA} COMMIT;")).expect("schema");
-    }
     let mut peer = Sqlite {
-        connection,
-        mode,
+        db: Database::open(directory, Sharing::Exclusive, sync, SCHEMA),
         ids: Rng::new(1),
         now: 1_800_000_000_000,
         projects: vec![],
         tasks: vec![],
         far: (None, 0),
     };
-    peer.projects = peer.rows("SELECT id FROM projects ORDER BY key", (), |row| row.get(0));
-    peer.tasks = peer.rows("SELECT id FROM tasks ORDER BY key", (), |row| row.get(0));
+    peer.projects = peer.db.rows("SELECT id FROM projects ORDER BY key", (), |row| row.get(0));
+    peer.tasks = peer.db.rows("SELECT id FROM tasks ORDER BY key", (), |row| row.get(0));
     Box::new(peer)
 }
 
@@ -192,34 +180,6 @@ fn related(row: &Row<'_>) -> rusqlite::Result<Related> {
 }
 
 impl Sqlite {
-    fn statement(&self, sql: &str) -> CachedStatement<'_> {
-        self.connection.prepare_cached(sql).expect("statement")
-    }
-
-    fn run(&self, sql: &str, params: impl Params) {
-        self.statement(sql).execute(params).expect("execute");
-    }
-
-    fn one<T>(
-        &self,
-        sql: &str,
-        params: impl Params,
-        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> T {
-        self.statement(sql).query_row(params, read).optional().expect("query").expect("a row")
-    }
-
-    fn rows<T>(
-        &self,
-        sql: &str,
-        params: impl Params,
-        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> Vec<T> {
-        let mut statement = self.statement(sql);
-        let rows = statement.query_map(params, read).expect("query");
-        rows.map(|row| row.expect("row")).collect()
-    }
-
     /// IDs made later are greater.
     fn new_id(&mut self) -> Id {
         self.now += 1;
@@ -231,32 +191,32 @@ impl Sqlite {
 
     fn transaction<R>(&mut self, run: impl FnOnce(&mut Self) -> R) -> R {
         self.now += 1;
-        self.run("BEGIN IMMEDIATE", ());
+        self.db.begin();
         let result = run(self);
-        self.run("UPDATE documents SET modified = ?2 WHERE key = ?1", (DOCUMENT, self.now));
-        self.run("COMMIT", ());
+        self.db.run("UPDATE documents SET modified = ?2 WHERE key = ?1", (DOCUMENT, self.now));
+        self.db.commit();
         result
     }
 
     fn log(&self, kind: &str, before: impl Serialize, after: impl Serialize) {
         let change = rmp_serde::to_vec(&(self.now, DOCUMENT, kind, before, after))
             .expect("writing to memory");
-        self.run("INSERT INTO changes (change) VALUES (?1)", [change]);
+        self.db.run("INSERT INTO changes (change) VALUES (?1)", [change]);
     }
 
     /// With its tags and the titles of its projects.
     fn complete(&self, mut task: TaskItem) -> TaskItem {
-        task.tags = self.rows(TAGS_OF, [task.key], |row| row.get(0));
-        task.projects = self.rows(PROJECTS_OF, [task.key], related);
+        task.tags = self.db.rows(TAGS_OF, [task.key], |row| row.get(0));
+        task.projects = self.db.rows(PROJECTS_OF, [task.key], related);
         task
     }
 
     fn task(&self, id: Id) -> TaskItem {
-        self.complete(self.one(tasks!("WHERE id = ?1"), [id], task))
+        self.complete(self.db.one(tasks!("WHERE id = ?1"), [id], task))
     }
 
     fn tasks_by(&self, sql: &str, params: impl Params) -> Vec<TaskItem> {
-        let found = self.rows(sql, params, task);
+        let found = self.db.rows(sql, params, task);
         found.into_iter().map(|task| self.complete(task)).collect()
     }
 
@@ -274,7 +234,7 @@ impl Sqlite {
         let sql = "SELECT key, id, title FROM projects WHERE id = ?1";
         let read =
             |row: &Row<'_>| Ok((row.get(0)?, Related { id: row.get(1)?, title: row.get(2)? }));
-        numbers.iter().map(|at| self.one(sql, [self.projects[*at]], read)).collect()
+        numbers.iter().map(|at| self.db.one(sql, [self.projects[*at]], read)).collect()
     }
 
     fn add_projects(&mut self, projects: &[Project]) -> Vec<ProjectItem> {
@@ -282,7 +242,7 @@ impl Sqlite {
         let mut added = Vec::with_capacity(projects.len());
         for Project { title, budget } in projects {
             let (id, now) = (self.new_id(), self.now);
-            let key = self.statement(sql).insert((id, now, title, budget)).expect("insert");
+            let key = self.db.insert(sql, (id, now, title, budget));
             let (title, budget, tasks) = (title.clone(), Some(*budget), vec![]);
             added.push(ProjectItem {
                 key,
@@ -296,7 +256,7 @@ impl Sqlite {
             });
             self.projects.push(id);
         }
-        self.run(
+        self.db.run(
             "UPDATE collections SET items = items + ?2 WHERE key = ?1",
             (PROJECTS, projects.len() as i64),
         );
@@ -306,7 +266,7 @@ impl Sqlite {
 
     fn add_tasks(&mut self, tasks: &[Task]) -> Vec<TaskItem> {
         let added: Vec<_> = tasks.iter().map(|task| self.add_task(task)).collect();
-        self.run(
+        self.db.run(
             "UPDATE collections SET items = items + ?2 WHERE key = ?1",
             (TASKS, tasks.len() as i64),
         );
@@ -336,13 +296,13 @@ impl Sqlite {
         };
         item.key = self.insert(&item);
         for (place, tag) in (0i64..).zip(&item.tags) {
-            self.run(
+            self.db.run(
                 "INSERT INTO tags (task, place, tag) VALUES (?1, ?2, ?3)",
                 (item.key, place, tag),
             );
         }
         for (place, (project, related)) in (0i64..).zip(self.project_keys(&task.projects)) {
-            self.run(
+            self.db.run(
                 "INSERT INTO relations (task, place, project) VALUES (?1, ?2, ?3)",
                 (item.key, place, project),
             );
@@ -372,7 +332,7 @@ impl Sqlite {
             contact,
             state,
         ];
-        self.statement(sql).insert(values.as_slice()).expect("insert")
+        self.db.insert(sql, values.as_slice())
     }
 
     fn update(&self, at: usize, change: &Change) -> TaskItem {
@@ -384,16 +344,16 @@ impl Sqlite {
                 assert!(STATES.contains(state), "no such state");
                 after.state = Some((*state).to_owned());
                 let sql = "UPDATE tasks SET state = ?2, rev = ?3, modified = ?4 WHERE key = ?1";
-                self.run(sql, (key, state, rev, now));
+                self.db.run(sql, (key, state, rev, now));
             }
             Change::Effort(effort) => {
                 after.effort = Some(*effort);
                 let sql = "UPDATE tasks SET effort = ?2, rev = ?3, modified = ?4 WHERE key = ?1";
-                self.run(sql, (key, effort, rev, now));
+                self.db.run(sql, (key, effort, rev, now));
             }
             Change::Day(day) => {
                 after.due = Some(*day);
-                self.run(
+                self.db.run(
                     "UPDATE tasks SET due = ?2, rev = ?3, modified = ?4 WHERE key = ?1",
                     (key, day, rev, now),
                 );
@@ -401,7 +361,7 @@ impl Sqlite {
             Change::Title(title) => {
                 after.title.clone_from(title);
                 let sql = "UPDATE tasks SET title = ?2, rev = ?3, modified = ?4 WHERE key = ?1";
-                self.run(sql, (key, title, rev, now));
+                self.db.run(sql, (key, title, rev, now));
             }
         }
         self.log("update", &before, &after);
@@ -411,7 +371,7 @@ impl Sqlite {
     /// The task gets another revision, as its relations are part of it.
     fn stamp(&self, before: &TaskItem) -> TaskItem {
         let after = TaskItem { rev: before.rev + 1, modified: self.now, ..before.clone() };
-        self.run(
+        self.db.run(
             "UPDATE tasks SET rev = ?2, modified = ?3 WHERE key = ?1",
             (after.key, after.rev, after.modified),
         );
@@ -422,9 +382,9 @@ impl Sqlite {
         let before = self.task(self.tasks[at]);
         let mut after = self.stamp(&before);
         after.projects.clear();
-        self.run("DELETE FROM relations WHERE task = ?1", [after.key]);
+        self.db.run("DELETE FROM relations WHERE task = ?1", [after.key]);
         for (place, (project, related)) in (0i64..).zip(self.project_keys(projects)) {
-            self.run(
+            self.db.run(
                 "INSERT INTO relations (task, place, project) VALUES (?1, ?2, ?3)",
                 (after.key, place, project),
             );
@@ -437,9 +397,9 @@ impl Sqlite {
     fn set_tasks(&self, at: usize, tasks: &[usize]) -> ProjectItem {
         let sql =
             "SELECT key, id, rev, created, modified, title, budget FROM projects WHERE id = ?1";
-        let mut item = self.one(sql, [self.projects[at]], project);
+        let mut item = self.db.one(sql, [self.projects[at]], project);
         let wanted: Vec<Id> = tasks.iter().map(|at| self.tasks[*at]).collect();
-        let former = self.rows(TASKS_OF, [item.key], related);
+        let former = self.db.rows(TASKS_OF, [item.key], related);
         let gone =
             former.iter().filter(|task| !wanted.contains(&task.id)).map(|task| (task.id, false));
         let new = wanted
@@ -449,7 +409,7 @@ impl Sqlite {
         let changes = gone.chain(new).map(|(id, joins)| self.relate(self.task(id), &item, joins));
         let (before, after): (Vec<TaskItem>, Vec<TaskItem>) = changes.unzip();
         self.log("update", &before, &after);
-        item.tasks = self.rows(TASKS_OF, [item.key], related);
+        item.tasks = self.db.rows(TASKS_OF, [item.key], related);
         item
     }
 
@@ -459,10 +419,10 @@ impl Sqlite {
         if joins {
             let sql = "INSERT INTO relations (task, place, project)
                 SELECT ?1, coalesce(max(place), -1) + 1, ?2 FROM relations WHERE task = ?1";
-            self.run(sql, (task.key, project.key));
+            self.db.run(sql, (task.key, project.key));
             after.projects.push(Related { id: project.id, title: project.title.clone() });
         } else {
-            self.run(
+            self.db.run(
                 "DELETE FROM relations WHERE task = ?1 AND project = ?2",
                 (task.key, project.key),
             );
@@ -475,9 +435,10 @@ impl Sqlite {
     /// projects.
     fn first_tasks(&self, count: Option<usize>) -> Vec<TaskItem> {
         let count = count.map_or(-1, |count| count as i64);
-        let mut items = self.rows(tasks!("ORDER BY key LIMIT ?1"), [count], task);
+        let mut items = self.db.rows(tasks!("ORDER BY key LIMIT ?1"), [count], task);
         let last = items.last().map_or(0, |item| item.key);
         let titles: HashMap<i64, Related> = self
+            .db
             .rows("SELECT key, id, title FROM projects", (), |row| {
                 Ok((row.get(0)?, Related { id: row.get(1)?, title: row.get(2)? }))
             })
@@ -507,7 +468,7 @@ impl Sqlite {
     }
 
     fn visit(&self, sql: &str, last: i64, mut read: impl FnMut(&Row<'_>) -> rusqlite::Result<()>) {
-        let mut statement = self.statement(sql);
+        let mut statement = self.db.statement(sql);
         let mut rows = statement.query([last]).expect("query");
         while let Some(row) = rows.next().expect("row") {
             read(row).expect("read");
@@ -517,9 +478,9 @@ impl Sqlite {
     fn all_projects(&self) -> Vec<ProjectItem> {
         let sql =
             "SELECT key, id, rev, created, modified, title, budget FROM projects ORDER BY key";
-        let mut items = self.rows(sql, (), project);
+        let mut items = self.db.rows(sql, (), project);
         for item in &mut items {
-            item.tasks = self.rows(TASKS_OF, [item.key], related);
+            item.tasks = self.db.rows(TASKS_OF, [item.key], related);
         }
         items
     }
@@ -583,10 +544,10 @@ impl Sqlite {
     fn count(&self, tag: Option<&str>) -> Counts {
         let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
         let groups = match tag {
-            None => self.rows("SELECT state, count(*) FROM tasks GROUP BY state", (), read),
+            None => self.db.rows("SELECT state, count(*) FROM tasks GROUP BY state", (), read),
             Some(tag) => {
                 let sql = "SELECT state, count(*) FROM tags CROSS JOIN tasks ON key = task WHERE tag = ?1 GROUP BY state";
-                self.rows(sql, [tag], read)
+                self.db.rows(sql, [tag], read)
             }
         };
         let all = groups.iter().map(|(_, count)| count).sum();
@@ -624,16 +585,13 @@ impl Peer for Sqlite {
         }
     }
 
-    /// The log is written back into the file; in `Mode::Durable` a commit is safe already.
     fn flush(&mut self) {
-        if self.mode != Mode::Durable {
-            self.one("PRAGMA wal_checkpoint(PASSIVE)", (), |_| Ok(()));
-        }
+        self.db.flush();
     }
 
     fn settle(&mut self) {
-        self.connection.execute_batch(COMPOSITE).expect("an index");
-        self.connection.execute_batch("ANALYZE").expect("statistics");
+        self.db.execute_batch(COMPOSITE);
+        self.db.execute_batch("ANALYZE");
         self.flush();
         let last = self.tasks(Question::OfState(SECOND)).pop();
         self.far = last.map_or((None, 0), |task| (task.due, task.key));

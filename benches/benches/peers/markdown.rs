@@ -94,7 +94,7 @@ impl Texts {
                     let (took, ()) =
                         timed(|| self.texts.iter().for_each(|text| drop(black_box(parsed(text)))));
                     report.record(&parse_op, Column::Leafbase, took);
-                    report.record(&render_op, Column::Peer, took);
+                    report.record(&render_op, Column::Sqlite, took);
                 }
                 1 => {
                     let (took, _) = timed(|| {
@@ -103,7 +103,7 @@ impl Texts {
                             .map(|text| black_box(Parser::new_ext(text, EXTENSIONS)).count())
                             .sum::<usize>()
                     });
-                    report.record(&parse_op, Column::Peer, took);
+                    report.record(&parse_op, Column::Sqlite, took);
                     report.record(&parse_op, Column::Floor, took);
                 }
                 2 => {

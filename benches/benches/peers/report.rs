@@ -1,42 +1,28 @@
 //! Samples by operation and peer, and what they come to.
 
-use benches::measure::{median, shown};
+use benches::measure::median;
 use benches::ratio::Ratio;
 use benches::saved::{Compared, ComparedRow, Unit, finite};
-use std::fmt::Write as _;
 use std::time::Duration;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Column {
     Leafbase,
-    /// The better `SQLite` is the peer; where there is one peer alone, it is in the first of these.
-    Peer,
-    Clustered,
-    AdjacencyExclusive,
-    ClusteredExclusive,
-    #[cfg(feature = "loro")]
-    Loro,
+    /// Owns its file, as Leafbase does: what ratios are held against.
+    Sqlite,
+    /// Its file may be opened by others.
+    SharedSqlite,
     Floor,
 }
 
 const COLUMNS: usize = Column::Floor as usize + 1;
 
-/// What the table has; the last is the floor.
+/// The columns of the table; the last is the floor.
 const SHOWN: &[(Column, &str)] = &[
     (Column::Leafbase, "Leafbase"),
-    (Column::Peer, "SQLite adjacency"),
-    (Column::Clustered, "SQLite clustered"),
-    #[cfg(feature = "loro")]
-    (Column::Loro, "Loro"),
+    (Column::Sqlite, "SQLite"),
+    (Column::SharedSqlite, "SQLite, file shared"),
     (Column::Floor, "floor"),
-];
-
-/// The best of these is what Leafbase is held against.
-const PEERS: &[Column] = &[
-    Column::Peer,
-    Column::Clustered,
-    #[cfg(feature = "loro")]
-    Column::Loro,
 ];
 
 /// The row whose cells are bytes.
@@ -106,10 +92,10 @@ impl Report {
         self.rows[at].cells[column as usize].push(nanos);
     }
 
-    /// Leafbase beside those that share their file.
+    /// The table.
     pub fn results(&self) -> Compared {
         let rows = self.rows.iter().filter_map(|row| {
-            let ratio = Some(row.ratio(PEERS)?);
+            let ratio = Some(row.ratio()?);
             let ns = SHOWN.iter().map(|(column, _)| finite(row.median(*column))).collect();
             let bar = BARS.iter().find(|(op, _)| *op == row.op).map(|(_, bar)| *bar);
             let unit = if row.op == SIZE { Unit::Bytes } else { Unit::Nanoseconds };
@@ -124,32 +110,10 @@ impl Report {
         self.rows.iter().map(|row| row.op.as_str())
     }
 
-    /// What was measured of a row, in nanoseconds, a sample a round: Leafbase's, and the better
-    /// `SQLite`'s.
+    /// The samples of a row in nanoseconds, one a round: Leafbase's, and `SQLite`'s.
     pub fn cells(&self, op: &str) -> Option<[&[f64]; 2]> {
         let row = self.rows.iter().find(|row| row.op == op)?;
-        Some(
-            [Column::Leafbase, row.better(PEERS)]
-                .map(|column| row.cells[column as usize].as_slice()),
-        )
-    }
-
-    /// Beside a `SQLite` that owns its file.
-    pub fn exclusive_table(&self) -> String {
-        let mut out = String::from(
-            "| SQLite owns its file | Leafbase | SQLite adjacency | SQLite clustered | ratio [rounds] |\n\
-             |---|---:|---:|---:|---:|\n",
-        );
-        for row in self.rows.iter().filter(|row| row.op != SIZE) {
-            let columns = [Column::AdjacencyExclusive, Column::ClusteredExclusive];
-            let Some(ratio) = row.ratio(&columns) else { continue };
-            let _ = write!(out, "| {} | {} ", row.op, shown(row.median(Column::Leafbase) / 1e3));
-            for column in columns {
-                let _ = write!(out, "| {} ", shown(row.median(column) / 1e3));
-            }
-            let _ = writeln!(out, "| {ratio} |");
-        }
-        out
+        Some([Column::Leafbase, Column::Sqlite].map(|column| row.cells[column as usize].as_slice()))
     }
 }
 
@@ -158,17 +122,10 @@ impl Row {
         median(self.cells[column as usize].clone())
     }
 
-    fn better(&self, columns: &[Column]) -> Column {
-        let at = |column: &Column| {
-            let median = self.median(*column);
-            if median.is_nan() { f64::INFINITY } else { median }
-        };
-        columns.iter().copied().min_by(|a, b| at(a).total_cmp(&at(b))).unwrap_or(Column::Peer)
-    }
-
-    /// Leafbase's time over the better column's, round by round.
-    fn ratio(&self, columns: &[Column]) -> Option<Ratio> {
-        let peer = &self.cells[self.better(columns) as usize];
-        Ratio::of(&self.cells[Column::Leafbase as usize], peer)
+    /// Leafbase's time over `SQLite`'s, round by round.
+    fn ratio(&self) -> Option<Ratio> {
+        let [leafbase, sqlite] =
+            [Column::Leafbase, Column::Sqlite].map(|column| &self.cells[column as usize]);
+        Ratio::of(leafbase, sqlite)
     }
 }

@@ -1,146 +1,95 @@
-//! What both `SQLite` layouts share: documents with an index by time, the change log, a block's
-//! columns.
+//! Documents in `SQLite` as an expert keeps them: blocks clustered by (document, parent, order) in
+//! a table without row IDs, a block's fields as one MessagePack value, and a table of block
+//! locations.
 
-use crate::app::{Block, Document, Mode, Task};
-use benches::sqlite::{self, Sharing, Sync};
+use crate::app::{
+    self, Block, Document, Edit, Fetched, Mode, PAGE, Peer, Position, Ready, TASK_DONE,
+};
+use crate::leaf::{kept, parsed};
+use benches::baseline::{Database, Sharing, Sync, id as blob};
+use benches::order;
 use benches::workload::Id;
-use rusqlite::types::ValueRef;
-use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, Row};
+use rusqlite::Row;
 use serde::{Serialize, Serializer};
 use std::path::Path;
 
+struct Sqlite(Database);
+
 const SCHEMA: &str = "
-    CREATE TABLE documents (key INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, title TEXT NOT NULL,
-        created INTEGER NOT NULL, modified INTEGER NOT NULL);
+    CREATE TABLE documents (id BLOB PRIMARY KEY, title TEXT NOT NULL, created INTEGER NOT NULL,
+        modified INTEGER NOT NULL) WITHOUT ROWID;
     CREATE INDEX documents_modified ON documents (modified);
     CREATE TABLE changes (sequence INTEGER PRIMARY KEY, change BLOB NOT NULL);
-    PRAGMA user_version = 1;";
+    CREATE TABLE blocks (document BLOB NOT NULL, parent BLOB NOT NULL, ord BLOB NOT NULL,
+        fields BLOB NOT NULL, PRIMARY KEY (document, parent, ord)) WITHOUT ROWID;
+    CREATE TABLE places (block BLOB PRIMARY KEY, document BLOB NOT NULL, parent BLOB NOT NULL,
+        ord BLOB NOT NULL) WITHOUT ROWID;";
 
-/// The columns of a block, in the order that `block` reads them.
-pub const COLUMNS: &str =
-    "id, rev, kind, indentation, list_style, style, created, modified, markdown, color, created_by,
-    modified_by, task_state, scheduled, deadline, completed, canceled, attributes";
-pub const COLUMN_TYPES: &str = "rev INTEGER NOT NULL, kind INTEGER NOT NULL, indentation INTEGER NOT NULL,
-    list_style INTEGER NOT NULL, style INTEGER NOT NULL, created INTEGER NOT NULL, modified INTEGER NOT NULL,
-    markdown TEXT NOT NULL, color INTEGER, created_by TEXT, modified_by TEXT, task_state INTEGER, scheduled INTEGER,
-    deadline INTEGER, completed INTEGER, canceled INTEGER, attributes TEXT";
+const FETCH: &str = "SELECT parent, fields FROM blocks WHERE document = ?1 ORDER BY parent, ord";
+const AT: &str = "SELECT fields FROM blocks WHERE document = ?1 AND parent = ?2 AND ord = ?3";
+const BLOCK: &str = "SELECT b.fields FROM places p
+    JOIN blocks b ON b.document = p.document AND b.parent = p.parent AND b.ord = p.ord
+    WHERE p.block = ?1";
+const PUT: &str = "INSERT INTO blocks (document, parent, ord, fields) VALUES (?1, ?2, ?3, ?4)";
+const TAKE: &str =
+    "DELETE FROM blocks WHERE document = ?1 AND parent = ?2 AND ord = ?3 RETURNING fields";
+const TAKE_BELOW: &str = "DELETE FROM blocks WHERE document = ?1 AND parent = ?2 RETURNING fields";
 
-pub struct Database {
-    pub connection: Connection,
-    mode: Mode,
+struct Place {
+    document: Id,
+    parent: Id,
+    order: Vec<u8>,
 }
 
-impl Database {
-    pub fn open(directory: &Path, mode: Mode, sharing: Sharing, schema: &str) -> Self {
-        let connection = sqlite::open(&directory.join("space.sqlite"), sharing).expect("open");
-        let db = Self { connection, mode };
-        if mode == Mode::Cold {
-            db.connection.execute_batch("PRAGMA mmap_size = 0").expect("pragma");
-        }
-        // Room for every batch that is measured: its checkpoint is counted where a flush is.
-        db.connection.execute_batch("PRAGMA wal_autocheckpoint = 8000").expect("pragma");
-        let sync = if mode == Mode::Durable { Sync::Full } else { Sync::Normal };
-        sqlite::set_sync(&db.connection, sync).expect("pragma");
-        let version: i64 =
-            db.connection.query_row("PRAGMA user_version", (), |row| row.get(0)).expect("version");
-        if version == 0 {
-            db.connection
-                .execute_batch(&format!("BEGIN; {schema} {SCHEMA} COMMIT;"))
-                .expect("schema");
-        }
-        db
-    }
+pub fn shared(directory: &Path, mode: Mode) -> Box<dyn Peer> {
+    open(directory, mode, Sharing::Shared)
+}
 
-    /// A commit for each call.
-    pub fn write<R>(&mut self, run: impl FnOnce(&Self) -> R) -> R {
-        self.run("BEGIN IMMEDIATE", ());
-        let result = run(self);
-        self.run("COMMIT", ());
-        result
-    }
+pub fn exclusive(directory: &Path, mode: Mode) -> Box<dyn Peer> {
+    open(directory, mode, Sharing::Exclusive)
+}
 
-    /// The log is written back into the file; in `Mode::Durable` a commit is safe already.
-    pub fn flush(&self) {
-        if self.mode != Mode::Durable {
-            self.one("PRAGMA wal_checkpoint(PASSIVE)", (), |_| Ok(()));
-        }
+fn open(directory: &Path, mode: Mode, sharing: Sharing) -> Box<dyn Peer> {
+    let sync = if mode == Mode::Durable { Sync::Full } else { Sync::Normal };
+    let db = Database::open(directory, sharing, sync, SCHEMA);
+    if mode == Mode::Cold {
+        db.unmap();
     }
+    Box::new(Sqlite(db))
+}
 
-    /// The file is written anew without what is free, and the log emptied.
-    pub fn compact(&self) {
-        self.connection
-            .execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)")
-            .expect("nobody reads");
-    }
+/// The fields of a row, which has them in the column of this number.
+fn block(row: &Row<'_>, column: usize) -> rusqlite::Result<Block> {
+    Ok(rmp_serde::from_slice(row.get_ref(column)?.as_blob()?).expect("a block"))
+}
 
-    pub fn statement(&self, sql: &str) -> CachedStatement<'_> {
-        self.connection.prepare_cached(sql).expect("statement")
-    }
+fn encoded(block: &Block) -> Vec<u8> {
+    rmp_serde::to_vec(block).expect("writing to memory")
+}
 
-    pub fn run(&self, sql: &str, params: impl Params) {
-        self.statement(sql).execute(params).expect("execute");
+/// The fields of a new block, as [`encoded`] writes them.
+fn created(block: &Block, now: i64) -> Vec<u8> {
+    let mut task = block.task;
+    if let Some(task) = task.as_mut().filter(|task| task.state == TASK_DONE) {
+        task.completed.get_or_insert(now);
     }
-
-    pub fn one<T>(
-        &self,
-        sql: &str,
-        params: impl Params,
-        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> T {
-        self.statement(sql).query_row(params, read).expect("one row")
-    }
-
-    pub fn maybe<T>(
-        &self,
-        sql: &str,
-        params: impl Params,
-        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> Option<T> {
-        self.statement(sql).query_row(params, read).optional().expect("a row or none")
-    }
-
-    pub fn touch(&self, document: Id, now: i64) {
-        self.run("UPDATE documents SET modified = ?2 WHERE id = ?1", (document, now));
-    }
-
-    /// A row of the change log: when, in which document, what, where, with the blocks as they were
-    /// and are.
-    pub fn log(&self, now: i64, document: Id, kind: &str, places: &[&[u8]], blocks: &[&Block]) {
-        let places: Vec<Bytes<'_>> = places.iter().map(|place| Bytes(place)).collect();
-        let change = rmp_serde::to_vec(&(now, Bytes(&document), kind, places, blocks))
-            .expect("writing to memory");
-        self.run("INSERT INTO changes (change) VALUES (?1)", [change]);
-    }
-
-    /// A document's row, and its row of the change log, which has all blocks.
-    pub fn create(&self, document: &Document, now: i64) -> i64 {
-        let blocks: Vec<&Block> =
-            Block::all(&document.blocks).into_iter().map(|(block, _)| block).collect();
-        self.log(now, document.id, "create", &[document.title.as_bytes()], &blocks);
-        self.statement(
-            "INSERT INTO documents (id, title, created, modified) VALUES (?1, ?2, ?3, ?3)",
-        )
-        .insert((document.id, &document.title, now))
-        .expect("insert")
-    }
-
-    /// A document's key, and the document itself, without its blocks.
-    pub fn root(&self, document: Id) -> (i64, Block) {
-        self.one(
-            "SELECT key, id, title, created, modified FROM documents WHERE id = ?1",
-            [document],
-            |row| {
-                let root = Block {
-                    id: blob(row, 1)?,
-                    markdown: row.get_ref(2)?.as_str()?.to_owned(),
-                    created: row.get(3)?,
-                    modified: row.get(4)?,
-                    ..Block::default()
-                };
-                Ok((row.get(0)?, root))
-            },
-        )
-    }
+    let fields = (
+        Bytes(&block.id),
+        1,
+        block.kind,
+        &block.markdown,
+        block.indentation,
+        block.list_style,
+        block.style,
+        block.color,
+        task,
+        &block.attributes,
+        now,
+        &block.created_by,
+        now,
+        &block.modified_by,
+    );
+    rmp_serde::to_vec(&fields).expect("writing to memory")
 }
 
 struct Bytes<'a>(&'a [u8]);
@@ -151,113 +100,305 @@ impl Serialize for Bytes<'_> {
     }
 }
 
-/// Reads a block from `COLUMNS`, the first of which is column `at`.
-pub fn block(row: &Row<'_>, at: usize) -> rusqlite::Result<Block> {
-    Ok(Block {
-        id: blob(row, at)?,
-        rev: row.get::<_, i64>(at + 1)? as u64,
-        kind: row.get(at + 2)?,
-        indentation: row.get(at + 3)?,
-        list_style: row.get(at + 4)?,
-        style: row.get(at + 5)?,
-        created: row.get(at + 6)?,
-        modified: row.get(at + 7)?,
-        markdown: row.get_ref(at + 8)?.as_str()?.to_owned(),
-        color: row.get(at + 9)?,
-        created_by: text(row, at + 10)?,
-        modified_by: text(row, at + 11)?,
-        task: match row.get_ref(at + 12)? {
-            ValueRef::Integer(state) => Some(Task {
-                state: state as u8,
-                scheduled: row.get(at + 13)?,
-                deadline: row.get(at + 14)?,
-                completed: row.get(at + 15)?,
-                canceled: row.get(at + 16)?,
-            }),
-            _ => None,
-        },
-        attributes: text(row, at + 17)?,
-        children: Vec::new(),
+fn touch(db: &Database, document: Id, now: i64) {
+    db.run("UPDATE documents SET modified = ?2 WHERE id = ?1", (document, now));
+}
+
+/// Appends to the change log: when, in which document, what, where, with the blocks as they were
+/// and are.
+fn log(db: &Database, now: i64, document: Id, kind: &str, places: &[&[u8]], blocks: &[&Block]) {
+    let places: Vec<Bytes<'_>> = places.iter().map(|place| Bytes(place)).collect();
+    let change = rmp_serde::to_vec(&(now, Bytes(&document), kind, places, blocks))
+        .expect("writing to memory");
+    db.run("INSERT INTO changes (change) VALUES (?1)", [change]);
+}
+
+fn place(db: &Database, block: Id) -> Place {
+    db.one("SELECT document, parent, ord FROM places WHERE block = ?1", [block], |row| {
+        Ok(Place { document: blob(row, 0)?, parent: blob(row, 1)?, order: row.get(2)? })
     })
 }
 
-/// How many columns `COLUMNS` has.
-pub const WIDTH: usize = 18;
-
-fn text(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<Box<str>>> {
-    Ok(row.get_ref(at)?.as_str_or_null()?.map(Into::into))
-}
-
-/// An ID without an allocation.
-pub fn blob(row: &Row<'_>, at: usize) -> rusqlite::Result<Id> {
-    Ok(row.get_ref(at)?.as_blob()?.try_into().expect("sixteen bytes"))
-}
-
-/// Binds the columns of a new block from parameter `at` on.
-pub fn bind(
-    statement: &mut CachedStatement<'_>,
-    at: usize,
-    block: &Block,
-    now: i64,
-) -> rusqlite::Result<()> {
-    let task = block.task.as_ref();
-    statement.raw_bind_parameter(at, block.id)?;
-    statement.raw_bind_parameter(at + 1, 1)?;
-    statement.raw_bind_parameter(at + 2, block.kind)?;
-    statement.raw_bind_parameter(at + 3, block.indentation)?;
-    statement.raw_bind_parameter(at + 4, block.list_style)?;
-    statement.raw_bind_parameter(at + 5, block.style)?;
-    statement.raw_bind_parameter(at + 6, now)?;
-    statement.raw_bind_parameter(at + 7, now)?;
-    statement.raw_bind_parameter(at + 8, &block.markdown)?;
-    statement.raw_bind_parameter(at + 9, block.color)?;
-    statement.raw_bind_parameter(at + 10, block.created_by.as_deref())?;
-    statement.raw_bind_parameter(at + 11, block.modified_by.as_deref())?;
-    statement.raw_bind_parameter(at + 12, task.map(|task| task.state))?;
-    statement.raw_bind_parameter(at + 13, task.and_then(|task| task.scheduled))?;
-    statement.raw_bind_parameter(at + 14, task.and_then(|task| task.deadline))?;
-    let done = task.is_some_and(|task| task.state == crate::app::TASK_DONE).then_some(now);
-    statement.raw_bind_parameter(at + 15, task.and_then(|task| task.completed).or(done))?;
-    statement.raw_bind_parameter(at + 16, task.and_then(|task| task.canceled))?;
-    statement.raw_bind_parameter(at + 17, block.attributes.as_deref())
-}
-
-/// Parents' keys with their children, sorted by parent: a scan by (parent, order).
-pub struct Groups<K> {
-    groups: Vec<(K, Vec<K>, Vec<Block>)>,
-}
-
-impl<K: Ord + Copy> Groups<K> {
-    pub fn new() -> Self {
-        Self { groups: Vec::new() }
-    }
-
-    pub fn push(&mut self, parent: K, key: K, block: Block) {
-        if self.groups.last().is_none_or(|(known, ..)| *known != parent) {
-            self.groups.push((parent, Vec::with_capacity(32), Vec::with_capacity(32)));
+fn slots(db: &Database, position: Position, count: usize) -> (Id, Id, Vec<Vec<u8>>) {
+    let (document, parent, last) = match position {
+        Position::After(sibling) => {
+            let place = place(db, sibling);
+            let next: Option<Vec<u8>> = db.maybe(
+                "SELECT ord FROM blocks WHERE document = ?1 AND parent = ?2 AND ord > ?3 ORDER BY ord LIMIT 1",
+                (place.document, place.parent, &place.order),
+                |row| row.get(0),
+            );
+            let orders = order::several(count, Some(&place.order), next.as_deref());
+            return (place.document, place.parent, orders);
         }
-        if let Some((_, keys, blocks)) = self.groups.last_mut() {
-            keys.push(key);
+        Position::Start { document, parent } => (document, parent, false),
+        Position::End { document, parent } => (document, parent, true),
+    };
+    let sql = if last {
+        "SELECT ord FROM blocks WHERE document = ?1 AND parent = ?2 ORDER BY ord DESC LIMIT 1"
+    } else {
+        "SELECT ord FROM blocks WHERE document = ?1 AND parent = ?2 ORDER BY ord LIMIT 1"
+    };
+    let edge: Option<Vec<u8>> = db.maybe(sql, (document, parent), |row| row.get(0));
+    let (low, high) = if last { (edge, None) } else { (None, edge) };
+    (document, parent, order::several(count, low.as_deref(), high.as_deref()))
+}
+
+/// Puts blocks with all below them under `parent`, the top ones at these orders.
+fn put(db: &Database, document: Id, parent: Id, blocks: &[Block], orders: &[Vec<u8>], now: i64) {
+    let mut rows = app::rows(parent, blocks);
+    if rows.len() > blocks.len() {
+        rows.sort_by_key(|(above, ..)| *above);
+    }
+    let mut statement = db.statement(PUT);
+    let mut note =
+        db.statement("INSERT INTO places (block, document, parent, ord) VALUES (?1, ?2, ?3, ?4)");
+    for (above, at, block) in rows {
+        let made;
+        let order = if above == parent {
+            &orders[at]
+        } else {
+            made = order::nth(at);
+            &made
+        };
+        statement.execute((document, above, order, created(block, now))).expect("insert");
+        note.execute((block.id, document, above, order)).expect("insert");
+    }
+}
+
+fn create(db: &Database, document: &Document, now: i64) {
+    let blocks: Vec<&Block> =
+        Block::all(&document.blocks).into_iter().map(|(block, _)| block).collect();
+    log(db, now, document.id, "create", &[document.title.as_bytes()], &blocks);
+    db.run(
+        "INSERT INTO documents (id, title, created, modified) VALUES (?1, ?2, ?3, ?3)",
+        (document.id, &document.title, now),
+    );
+    let orders: Vec<Vec<u8>> = (0..document.blocks.len()).map(order::nth).collect();
+    put(db, document.id, document.id, &document.blocks, &orders, now);
+}
+
+fn insert(db: &Database, blocks: &[Block], position: Position, now: i64) {
+    let (document, parent, orders) = slots(db, position, blocks.len());
+    put(db, document, parent, blocks, &orders, now);
+    touch(db, document, now);
+    let places: Vec<&[u8]> =
+        std::iter::once(&parent[..]).chain(orders.iter().map(Vec::as_slice)).collect();
+    let all: Vec<&Block> = Block::all(blocks).into_iter().map(|(block, _)| block).collect();
+    log(db, now, document, "insert", &places, &all);
+}
+
+fn update(db: &Database, id: Id, markdown: &str, now: i64) {
+    let place = place(db, id);
+    let before = db.one(AT, (place.document, place.parent, &place.order), |row| block(row, 0));
+    let mut after = before.clone();
+    after.rev += 1;
+    after.modified = now;
+    markdown.clone_into(&mut after.markdown);
+    db.run(
+        "UPDATE blocks SET fields = ?4 WHERE document = ?1 AND parent = ?2 AND ord = ?3",
+        (place.document, place.parent, &place.order, encoded(&after)),
+    );
+    touch(db, place.document, now);
+    log(db, now, place.document, "update", &[], &[&before, &after]);
+}
+
+fn relocate(db: &Database, ids: &[Id], position: Position, now: i64) {
+    let (document, parent, orders) = slots(db, position, ids.len());
+    let mut sources: Vec<Id> = Vec::new();
+    let mut old: Vec<Place> = Vec::with_capacity(ids.len());
+    let mut pages: Vec<(Id, Id)> = Vec::new();
+    {
+        let mut shift = db.statement(
+            "UPDATE blocks SET document = ?4, parent = ?5, ord = ?6
+             WHERE document = ?1 AND parent = ?2 AND ord = ?3 RETURNING fields",
+        );
+        let mut note =
+            db.statement("UPDATE places SET document = ?2, parent = ?3, ord = ?4 WHERE block = ?1");
+        for (id, order) in ids.iter().zip(&orders) {
+            let from = place(db, *id);
+            let kind = shift
+                .query_row(
+                    (from.document, from.parent, &from.order, document, parent, order),
+                    |row| Ok(block(row, 0)?.kind),
+                )
+                .expect("a block");
+            note.execute((id, document, parent, order)).expect("a place");
+            if from.document != document {
+                if !sources.contains(&from.document) {
+                    sources.push(from.document);
+                }
+                if kind == PAGE {
+                    pages.push((from.document, *id));
+                }
+            }
+            old.push(from);
+        }
+    }
+    while let Some((from, page)) = pages.pop() {
+        let mut below =
+            db.statement("SELECT fields FROM blocks WHERE document = ?1 AND parent = ?2");
+        let mut note = db.statement("UPDATE places SET document = ?2 WHERE block = ?1");
+        let mut rows = below.query((from, page)).expect("query");
+        while let Some(row) = rows.next().expect("row") {
+            let found = block(row, 0).expect("a block");
+            note.execute((found.id, document)).expect("a place");
+            if found.kind == PAGE {
+                pages.push((from, found.id));
+            }
+        }
+        db.run(
+            "UPDATE blocks SET document = ?3 WHERE document = ?1 AND parent = ?2",
+            (from, page, document),
+        );
+    }
+    for source in sources {
+        touch(db, source, now);
+    }
+    touch(db, document, now);
+    let mut places: Vec<&[u8]> = vec![&parent];
+    for (at, id) in ids.iter().enumerate() {
+        places.extend([&id[..], &old[at].document, &old[at].parent, &old[at].order, &orders[at]]);
+    }
+    log(db, now, document, "move", &places, &[]);
+}
+
+fn delete(db: &Database, ids: &[Id], now: i64) {
+    let mut documents: Vec<Id> = Vec::new();
+    let mut places: Vec<Place> = Vec::with_capacity(ids.len());
+    let mut taken: Vec<Block> = Vec::with_capacity(ids.len());
+    let mut pages: Vec<(Id, Id)> = Vec::new();
+    {
+        let mut forget =
+            db.statement("DELETE FROM places WHERE block = ?1 RETURNING document, parent, ord");
+        let mut take = db.statement(TAKE);
+        for id in ids {
+            let place = forget
+                .query_row([id], |row| {
+                    Ok(Place { document: blob(row, 0)?, parent: blob(row, 1)?, order: row.get(2)? })
+                })
+                .expect("a place");
+            let block = take
+                .query_row((place.document, place.parent, &place.order), |row| block(row, 0))
+                .expect("a block");
+            if !documents.contains(&place.document) {
+                documents.push(place.document);
+            }
+            if block.kind == PAGE {
+                pages.push((place.document, *id));
+            }
+            places.push(place);
+            taken.push(block);
+        }
+    }
+    while let Some((document, parent)) = pages.pop() {
+        let mut take = db.statement(TAKE_BELOW);
+        let mut forget = db.statement("DELETE FROM places WHERE block = ?1");
+        let mut rows = take.query((document, parent)).expect("query");
+        while let Some(row) = rows.next().expect("row") {
+            let block = block(row, 0).expect("block");
+            forget.execute([block.id]).expect("a place");
+            if block.kind == PAGE {
+                pages.push((document, block.id));
+            }
+            taken.push(block);
+        }
+    }
+    documents.iter().for_each(|document| touch(db, *document, now));
+    let slots: Vec<&[u8]> =
+        places.iter().flat_map(|place| [&place.parent[..], &place.order]).collect();
+    let first = documents.first().copied().unwrap_or_default();
+    log(db, now, first, "delete", &slots, &taken.iter().collect::<Vec<_>>());
+}
+
+/// Blocks by parent, as a scan of the primary key yields them.
+#[derive(Default)]
+struct Groups {
+    groups: Vec<(Id, Vec<Block>)>,
+}
+
+impl Groups {
+    fn push(&mut self, parent: Id, block: Block) {
+        if self.groups.last().is_none_or(|(known, ..)| *known != parent) {
+            self.groups.push((parent, Vec::with_capacity(32)));
+        }
+        if let Some((_, blocks)) = self.groups.last_mut() {
             blocks.push(block);
         }
     }
 
-    /// The children of `parent`, with all below them. Pages nest only so deep.
-    pub fn take(&mut self, parent: K) -> Vec<Block> {
+    /// The children of `parent` with their descendants. The depth of pages is bounded.
+    fn take(&mut self, parent: Id) -> Vec<Block> {
         let Ok(at) = self.groups.binary_search_by(|(known, ..)| known.cmp(&parent)) else {
             return Vec::new();
         };
-        let (keys, mut blocks) = {
-            let (_, keys, blocks) = &mut self.groups[at];
-            (std::mem::take(keys), std::mem::take(blocks))
-        };
+        let mut blocks = std::mem::take(&mut self.groups[at].1);
         if self.groups.len() > 1 {
-            for (key, block) in keys.iter().zip(&mut blocks) {
-                if block.kind == crate::app::PAGE {
-                    block.children = self.take(*key);
-                }
+            for block in blocks.iter_mut().filter(|block| block.kind == PAGE) {
+                block.children = self.take(block.id);
             }
         }
         blocks
+    }
+}
+
+impl Peer for Sqlite {
+    fn apply(&mut self, edit: &Edit, _: Ready, now: i64) {
+        let db = &self.0;
+        db.begin();
+        match edit {
+            Edit::Insert(blocks, position) => insert(db, blocks, *position, now),
+            Edit::Update(id, markdown) => update(db, *id, markdown, now),
+            Edit::Move(ids, position) => relocate(db, ids, *position, now),
+            Edit::Delete(ids) => delete(db, ids, now),
+            Edit::Import(documents) => {
+                documents.iter().for_each(|document| create(db, document, now))
+            }
+            Edit::ImportMarkdown(files) => {
+                for file in files {
+                    let blocks = kept(parsed(&file.text), &mut file.ids.iter().copied(), now);
+                    create(db, &Document { id: file.id, title: file.title.clone(), blocks }, now);
+                }
+            }
+        }
+        db.commit();
+    }
+
+    fn fetch(&mut self, document: Id) -> Fetched {
+        let root = "SELECT id, title, created, modified FROM documents WHERE id = ?1";
+        let mut root = self.0.one(root, [document], |row| {
+            Ok(Block {
+                id: blob(row, 0)?,
+                markdown: row.get_ref(1)?.as_str()?.to_owned(),
+                created: row.get(2)?,
+                modified: row.get(3)?,
+                ..Block::default()
+            })
+        });
+        let mut statement = self.0.statement(FETCH);
+        let mut rows = statement.query([document]).expect("query");
+        let mut groups = Groups::default();
+        while let Some(row) = rows.next().expect("row") {
+            let block = block(row, 1).expect("block");
+            groups.push(blob(row, 0).expect("parent"), block);
+        }
+        root.children = groups.take(document);
+        Fetched::Plain(root)
+    }
+
+    fn block(&mut self, id: Id) -> Fetched {
+        Fetched::Plain(self.0.one(BLOCK, [id], |row| block(row, 0)))
+    }
+
+    fn document_of(&mut self, id: Id) -> Id {
+        self.0.one("SELECT document FROM places WHERE block = ?1", [id], |row| blob(row, 0))
+    }
+
+    fn flush(&mut self) {
+        self.0.flush();
+    }
+
+    fn compact(&mut self) {
+        self.0.compact();
     }
 }

@@ -4,11 +4,11 @@
 use crate::ask::{Answer, Field, List, Peer, Question, Scope, Within, Write};
 use crate::facts::{Facts, Target};
 use crate::plan::{self, BOX, FOLDERS, NOON, Place, Plan, State, TODAY, Task};
+use benches::baseline::{Database, Sharing, Sync, id as blob};
 use benches::measure::timed;
 use benches::order;
-use benches::sqlite::{self, Sharing, Sync};
 use benches::workload::{Id, Rng};
-use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, Row};
+use rusqlite::Row;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
@@ -62,7 +62,7 @@ const TREE: &str = "WITH RECURSIVE tree (folder) AS (VALUES (10) UNION ALL SELEC
 const BY_KEY: &str = "SELECT key, title FROM documents WHERE key = ?1";
 
 pub struct Sqlite {
-    connection: Connection,
+    db: Database,
     busy: i64,
     /// The last change and key of the document before the 20th page.
     far: (i64, i64),
@@ -154,10 +154,6 @@ fn key_of(place: Place) -> i64 {
     }
 }
 
-fn blob(row: &Row<'_>, at: usize) -> rusqlite::Result<Id> {
-    Ok(row.get_ref(at)?.as_blob()?.try_into().expect("sixteen bytes"))
-}
-
 fn document(row: &Row<'_>) -> rusqlite::Result<DocumentRow> {
     Ok(DocumentRow {
         _id: blob(row, 0)?,
@@ -238,9 +234,8 @@ impl Sqlite {
     pub fn build(path: &Path, plan: &Plan, facts: &Facts) {
         assert!(facts.documents.is_sorted_by_key(|made| made.id), "IDs in the order of making");
         let mut peer = Self::over(path, Sync::Normal, plan.busy);
-        peer.connection.execute_batch("BEGIN").expect("begin");
-        peer.connection.execute_batch(SCHEMA).expect("schema");
-        peer.run("INSERT INTO meta VALUES (?1, 'scale', 'UTC')", [[9u8; 16]]);
+        peer.db.begin();
+        peer.db.run("INSERT INTO meta VALUES (?1, 'scale', 'UTC')", [[9u8; 16]]);
         peer.insert_places(plan);
         peer.insert_document(INBOX, [0; 16], "Inbox", (HIDDEN, None), (NOON, NOON));
         for (at, text) in plan.inbox.iter().enumerate() {
@@ -258,13 +253,13 @@ impl Sqlite {
                 let markdown = format!("{}{again}", text.markdown);
                 peer.insert_block(key, &order::nth(place), &markdown, text.task, made.times.0);
                 if place == 0 && document.has_comment {
-                    peer.insert_comment(peer.connection.last_insert_rowid());
+                    peer.insert_comment(peer.db.connection.last_insert_rowid());
                 }
             }
         }
-        peer.connection
-            .execute_batch("COMMIT; ANALYZE; PRAGMA wal_checkpoint(TRUNCATE)")
-            .expect("commit");
+        peer.db.commit();
+        peer.db.execute_batch("ANALYZE");
+        peer.db.checkpoint();
     }
 
     pub fn open(path: &Path, durable: bool, facts: &Facts) -> Self {
@@ -274,14 +269,12 @@ impl Sqlite {
     /// Finds where the 20th page begins.
     pub fn turn_pages(&mut self) {
         let sql = "SELECT modified, key FROM documents WHERE place >= 0 ORDER BY modified DESC, key DESC LIMIT 1 OFFSET 949";
-        self.far = self.one(sql, (), |row| Ok((row.get(0)?, row.get(1)?)));
+        self.far = self.db.one(sql, (), |row| Ok((row.get(0)?, row.get(1)?)));
     }
 
     fn over(path: &Path, sync: Sync, busy: usize) -> Self {
-        let connection = sqlite::open(&path.join("space.sqlite"), Sharing::Shared).expect("open");
-        connection.execute_batch("PRAGMA wal_autocheckpoint = 8000").expect("pragma");
-        sqlite::set_sync(&connection, sync).expect("pragma");
-        Self { connection, busy: busy as i64 + 1, far: (0, 0), now: NOON, ids: Rng::new(5) }
+        let db = Database::open(path, Sharing::Exclusive, sync, SCHEMA);
+        Self { db, busy: busy as i64 + 1, far: (0, 0), now: NOON, ids: Rng::new(5) }
     }
 
     fn insert_places(&mut self, plan: &Plan) {
@@ -298,7 +291,7 @@ impl Sqlite {
                 .map(|at| (folder(at), plan::parent(at).map(folder), plan::folder_name(at))),
         );
         for (key, parent, name) in places {
-            self.run(
+            self.db.run(
                 "INSERT INTO places VALUES (?1, ?2, ?3, ?4)",
                 (key, parent, name, counted(key)),
             );
@@ -314,7 +307,7 @@ impl Sqlite {
         times: (i64, i64),
     ) {
         let sql = "INSERT INTO documents VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-        self.run(sql, (key, id, title, place.0, place.1, times.0, times.1));
+        self.db.run(sql, (key, id, title, place.0, place.1, times.0, times.1));
     }
 
     fn insert_block(
@@ -338,17 +331,16 @@ impl Sqlite {
         let (scheduled, deadline) =
             task.map_or((None, None), |task| (task.scheduled, task.deadline));
         let (due, closed) = task.map_or((None, None), |task| (task.due(), task.closed));
-        let mut statement = self.statement(sql);
         let values = (
             id, document, order, list_style, now, markdown, state, scheduled, deadline, due, closed,
         );
-        statement.insert(values).expect("insert")
+        self.db.insert(sql, values)
     }
 
     fn insert_comment(&mut self, block: i64) {
         let (id, now) = (self.new_id(), self.now);
         let sql = "INSERT INTO comments (id, block, author, content, created) VALUES (?1, ?2, 'Ada', 'a word on this', ?3)";
-        self.run(sql, (id, block, now));
+        self.db.run(sql, (id, block, now));
     }
 
     fn new_id(&mut self) -> Id {
@@ -358,45 +350,17 @@ impl Sqlite {
         id
     }
 
-    fn statement(&self, sql: &str) -> CachedStatement<'_> {
-        self.connection.prepare_cached(sql).expect("statement")
-    }
-
-    fn run(&self, sql: &str, params: impl Params) {
-        self.statement(sql).execute(params).expect("execute");
-    }
-
-    fn one<T>(
-        &self,
-        sql: &str,
-        params: impl Params,
-        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> T {
-        self.statement(sql).query_row(params, read).expect("one row")
-    }
-
-    fn rows<T>(
-        &self,
-        sql: &str,
-        params: impl Params,
-        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> Vec<T> {
-        let mut statement = self.statement(sql);
-        let rows = statement.query_map(params, read).expect("query");
-        rows.map(|row| row.expect("row")).collect()
-    }
-
     fn list(&self, list: List) -> Vec<DocumentRow> {
         const MILLIS: i64 = 86_400_000;
         let sql = list_sql(list);
         match list.days {
-            Some((Field::Note, first, last)) => self.rows(&sql, (first, last), document),
+            Some((Field::Note, first, last)) => self.db.rows(&sql, (first, last), document),
             Some((_, first, Some(last))) => {
-                self.rows(&sql, (first * MILLIS, (last + 1) * MILLIS - 1), document)
+                self.db.rows(&sql, (first * MILLIS, (last + 1) * MILLIS - 1), document)
             }
-            Some((_, first, None)) => self.rows(&sql, [first * MILLIS], document),
-            None if list.far => self.rows(&sql, self.far, document),
-            None => self.rows(&sql, (), document),
+            Some((_, first, None)) => self.db.rows(&sql, [first * MILLIS], document),
+            None if list.far => self.db.rows(&sql, self.far, document),
+            None => self.db.rows(&sql, (), document),
         }
     }
 
@@ -416,12 +380,12 @@ impl Sqlite {
             Scope::Document => ("document = ?1 AND state IS NOT NULL ORDER BY ord", self.busy),
         };
         let join = "blocks CROSS JOIN documents ON documents.key = document";
-        self.rows(&format!("SELECT {TASK} FROM {join} WHERE {filter}"), [parameter], task)
+        self.db.rows(&format!("SELECT {TASK} FROM {join} WHERE {filter}"), [parameter], task)
     }
 
     fn folders(&self) -> Vec<(usize, PlaceRow)> {
         let sql = "SELECT key, parent, name, documents FROM places ORDER BY parent, name";
-        let rows = self.rows(sql, (), |row| {
+        let rows = self.db.rows(sql, (), |row| {
             Ok(PlaceRow {
                 key: row.get(0)?,
                 parent: row.get(1)?,
@@ -445,47 +409,43 @@ impl Sqlite {
 
     fn tree(&self, sql: &str, parameter: i64) -> Tree {
         let (key, title) =
-            self.one(sql, [parameter], |row| Ok((row.get::<_, i64>(0)?, row.get(1)?)));
+            self.db.one(sql, [parameter], |row| Ok((row.get::<_, i64>(0)?, row.get(1)?)));
         let sql = format!("SELECT {BLOCK} FROM blocks WHERE document = ?1 ORDER BY ord");
-        Tree(title, self.rows(&sql, [key], block))
+        Tree(title, self.db.rows(&sql, [key], block))
     }
 
     fn with_comments(&self, mut tree: Tree) -> Tree {
         let sql = "SELECT id, author, content, created FROM comments WHERE block = ?1 ORDER BY key";
         for block in &mut tree.1 {
             let read = |row: &Row<'_>| Ok((blob(row, 0)?, row.get(1)?, row.get(2)?, row.get(3)?));
-            block.comments = self.rows(sql, [block.key], read);
+            block.comments = self.db.rows(sql, [block.key], read);
         }
         tree
     }
 
     fn transaction(&mut self, run: impl FnOnce(&mut Self)) {
         self.now += 1;
-        self.run("BEGIN IMMEDIATE", ());
+        self.db.begin();
         run(self);
-        self.run("COMMIT", ());
+        self.db.commit();
     }
 
     fn log(&self, change: &[u8]) {
-        self.run("INSERT INTO changes (at, change) VALUES (?1, ?2)", (self.now, change));
+        self.db.run("INSERT INTO changes (at, change) VALUES (?1, ?2)", (self.now, change));
     }
 
     fn touch(&self, document: i64) {
-        self.run("UPDATE documents SET modified = ?2 WHERE key = ?1", (document, self.now));
+        self.db.run("UPDATE documents SET modified = ?2 WHERE key = ?1", (document, self.now));
     }
 
     fn count(&self, place: i64, by: i64) {
-        self.run("UPDATE places SET documents = documents + ?2 WHERE key = ?1", (place, by));
+        self.db.run("UPDATE places SET documents = documents + ?2 WHERE key = ?1", (place, by));
     }
 
     /// At the top.
     fn add(&mut self, document: i64, markdown: &str, task: Option<Task>) -> i64 {
         let sql = "SELECT ord FROM blocks WHERE document = ?1 ORDER BY ord LIMIT 1";
-        let first: Option<Vec<u8>> = self
-            .statement(sql)
-            .query_row([document], |row| row.get(0))
-            .optional()
-            .expect("a row or none");
+        let first: Option<Vec<u8>> = self.db.value(sql, [document]);
         let key = self.insert_block(
             document,
             &order::between(None, first.as_deref()),
@@ -500,8 +460,8 @@ impl Sqlite {
 
     fn relocate(&self, document: i64, to: i64) {
         let from =
-            self.one("SELECT place FROM documents WHERE key = ?1", [document], |row| row.get(0));
-        self.run(
+            self.db.one("SELECT place FROM documents WHERE key = ?1", [document], |row| row.get(0));
+        self.db.run(
             "UPDATE documents SET place = ?2, modified = ?3 WHERE key = ?1",
             (document, to, self.now),
         );
@@ -512,12 +472,12 @@ impl Sqlite {
 
     fn set_state(&self, block: i64, done: bool) {
         let (document, before): (i64, String) =
-            self.one("SELECT document, markdown FROM blocks WHERE key = ?1", [block], |row| {
+            self.db.one("SELECT document, markdown FROM blocks WHERE key = ?1", [block], |row| {
                 Ok((row.get(0)?, row.get(1)?))
             });
         let sql = "UPDATE blocks SET rev = rev + 1, modified = ?2, state = ?3, closed = ?4,
             due = CASE WHEN ?3 = 0 THEN coalesce(scheduled, deadline) END WHERE key = ?1";
-        self.run(sql, (block, self.now, i64::from(done), done.then_some(self.now)));
+        self.db.run(sql, (block, self.now, i64::from(done), done.then_some(self.now)));
         self.touch(document);
         self.log(before.as_bytes());
     }
@@ -525,30 +485,30 @@ impl Sqlite {
     fn new_day(&mut self, day: i64) -> i64 {
         let id = self.new_id();
         let sql = "INSERT INTO documents (id, title, place, day, created, modified) VALUES (?1, 'A day', ?2, ?3, ?4, ?4)";
-        let key = self.statement(sql).insert((id, DAILY_NOTES, day, self.now)).expect("insert");
+        let key = self.db.insert(sql, (id, DAILY_NOTES, day, self.now));
         self.count(DAILY_NOTES, 1);
         self.add(key, "the first words of a day", None);
         key
     }
 
     fn erase_block(&self, block: i64) {
-        self.run("DELETE FROM blocks WHERE key = ?1", [block]);
+        self.db.run("DELETE FROM blocks WHERE key = ?1", [block]);
     }
 
     fn erase_document(&self, document: i64) {
-        self.run("DELETE FROM blocks WHERE document = ?1", [document]);
-        self.run("DELETE FROM documents WHERE key = ?1", [document]);
+        self.db.run("DELETE FROM blocks WHERE document = ?1", [document]);
+        self.db.run("DELETE FROM documents WHERE key = ?1", [document]);
         self.count(DAILY_NOTES, -1);
     }
 
     /// A block of the document: its third is an open task.
     fn block_of(&self, document: i64, place: usize) -> i64 {
         let sql = "SELECT key FROM blocks WHERE document = ?1 ORDER BY ord LIMIT 1 OFFSET ?2";
-        self.one(sql, (document, place as i64), |row| row.get(0))
+        self.db.one(sql, (document, place as i64), |row| row.get(0))
     }
 
     fn place_of(&self, document: i64) -> i64 {
-        self.one("SELECT place FROM documents WHERE key = ?1", [document], |row| row.get(0))
+        self.db.one("SELECT place FROM documents WHERE key = ?1", [document], |row| row.get(0))
     }
 
     /// Each measured in a transaction of its own, and undone at the end.
@@ -581,7 +541,7 @@ impl Peer for Sqlite {
             }
             Question::Fetch(at) => Box::new(self.with_comments(self.tree(BY_KEY, at as i64 + 1))),
             Question::FetchBusy => Box::new(self.with_comments(self.tree(BY_KEY, self.busy))),
-            Question::Info => Box::new(self.one("SELECT id, name, zone FROM meta", (), |row| {
+            Question::Info => Box::new(self.db.one("SELECT id, name, zone FROM meta", (), |row| {
                 Ok(Info { _id: blob(row, 0)?, name: row.get(1)?, zone: row.get(2)? })
             })),
         }
@@ -646,6 +606,6 @@ impl Peer for Sqlite {
     }
 
     fn flush(&mut self) {
-        self.one("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(()));
+        self.db.checkpoint();
     }
 }

@@ -16,6 +16,10 @@ pub trait Peer {
     fn edit(&mut self, document: Number, block: usize, text: &str) -> Duration;
     /// All is written, and an index that lags behind caught up.
     fn settle(&mut self);
+    /// Bytes of the index, where it is part of a file that this peer owns.
+    fn index_bytes(&self) -> Option<u64> {
+        None
+    }
 }
 
 /// A space that was filled.

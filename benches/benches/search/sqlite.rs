@@ -1,12 +1,13 @@
 //! `SQLite` with FTS5, as an expert sets it up: a row of the full-text table for each block, or for
-//! each document.
+//! each document. By document the table keeps no copy of the text: a snippet comes from the first
+//! block that has all terms.
 
 use crate::peer::{Build, Peer};
 use crate::plan::{Document, LARGE, Number, Plan, Question, uid};
+use benches::baseline::{Database, Sharing, Sync};
 use benches::measure::timed;
-use benches::sqlite::{Sharing, Sync, open as connect, set_sync};
 use regex::{Regex, RegexBuilder};
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Row, params};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::hint::black_box;
@@ -22,13 +23,14 @@ const _: () = assert!(LARGE < 1 << PLACES);
 pub enum Kind {
     /// Its texts are those of the table of blocks.
     Block,
+    /// Without a copy of the text.
     Document,
-    /// With Porter's stems.
+    /// With Porter's stems, and a copy of the text for the snippets of inflected forms.
     Stems,
 }
 
 pub struct Sqlite {
-    connection: Connection,
+    db: Database,
     kind: Kind,
     edits: i64,
 }
@@ -54,70 +56,34 @@ fn body(document: &Document) -> String {
     document.blocks.join("\n")
 }
 
-/// Fills a new file, which is made first as with the others, in one transaction, which is safe at
-/// the end.
+/// Creates the file and fills it in one transaction, which is durable at the end.
 pub fn build(directory: &Path, plan: &Plan, kind: Kind) -> Build<Sqlite> {
     let (whole, peer) = timed(|| {
-        let mut peer = open(directory, kind);
-        let transaction = peer.connection.transaction().expect("a transaction");
-        peer_fill(&transaction, plan, kind).expect("rows");
-        transaction.commit().expect("a commit");
+        let peer = open(directory, kind);
+        peer.db.set_sync(Sync::Full);
+        peer.db.begin();
+        peer.fill(plan).expect("rows");
+        peer.db.commit();
         peer
     });
-    set_sync(&peer.connection, Sync::Normal).expect("a setting");
+    peer.db.set_sync(Sync::Normal);
     Build { whole, indexing: Duration::ZERO, peer }
 }
 
 pub fn open(directory: &Path, kind: Kind) -> Sqlite {
-    let path = directory.join("space.sqlite");
-    let is_new = !path.exists();
-    let connection = connect(&path, Sharing::Shared).expect("a file");
-    if is_new {
-        let table = match kind {
-            Kind::Block => {
-                "fts5(markdown, content='blocks', content_rowid='id', tokenize='unicode61')"
-            }
-            Kind::Document => "fts5(title, body, tokenize='unicode61')",
-            Kind::Stems => "fts5(title, body, tokenize='porter unicode61')",
-        };
-        connection
-            .execute_batch(&format!("{SCHEMA} CREATE VIRTUAL TABLE words USING {table};"))
-            .expect("tables");
-    }
-    Sqlite { connection, kind, edits: 0 }
-}
-
-fn peer_fill(connection: &Connection, plan: &Plan, kind: Kind) -> rusqlite::Result<()> {
-    let mut documents = connection.prepare("INSERT INTO documents VALUES(?1, ?2, ?3, ?4, ?4)")?;
-    let mut blocks = connection.prepare("INSERT INTO blocks VALUES(?1, ?2, 1, ?3, ?4, ?5, ?5)")?;
-    let mut changes =
-        connection.prepare("INSERT INTO changes(document, at, after) VALUES(?1, ?2, ?3)")?;
-    let mut words = connection.prepare(match kind {
-        Kind::Block => "INSERT INTO words(rowid, markdown) VALUES(?1, ?2)",
-        Kind::Document | Kind::Stems => "INSERT INTO words(rowid, title, body) VALUES(?1, ?2, ?3)",
-    })?;
-    for (number, document) in plan.documents.iter().enumerate() {
-        let body = body(document);
-        documents.execute(params![number as i64, uid(1, number), document.title, number as i64])?;
-        for (place, text) in document.texts().enumerate() {
-            let key = key(number, place);
-            blocks.execute(params![
-                key,
-                uid(2, key as usize),
-                i64::from(place == 0),
-                text,
-                number as i64
-            ])?;
-            if kind == Kind::Block {
-                words.execute(params![key, text])?;
-            }
+    let words = match kind {
+        Kind::Block => "fts5(markdown, content='blocks', content_rowid='id', tokenize='unicode61')",
+        Kind::Document => {
+            "fts5(title, body, content='', contentless_delete=1, tokenize='unicode61')"
         }
-        if kind != Kind::Block {
-            words.execute(params![number as i64, document.title, body])?;
-        }
-        changes.execute(params![number as i64, number as i64, body])?;
+        Kind::Stems => "fts5(title, body, tokenize='porter unicode61')",
+    };
+    let schema = format!("{SCHEMA} CREATE VIRTUAL TABLE words USING {words};");
+    Sqlite {
+        db: Database::open(directory, Sharing::Exclusive, Sync::Normal, &schema),
+        kind,
+        edits: 0,
     }
-    Ok(())
 }
 
 /// One word or beginning each, as FTS5 takes it.
@@ -133,27 +99,148 @@ fn regex(pattern: &str) -> Regex {
     RegexBuilder::new(pattern).case_insensitive(true).build().expect("a pattern")
 }
 
+/// The terms of a question, and how they are found in a text.
+struct Needles {
+    words: Vec<String>,
+    is_prefix: bool,
+}
+
+/// Byte ranges of the hits in a text, and how many of the terms have one.
+struct Hits {
+    terms: usize,
+    ranges: Vec<(usize, usize)>,
+}
+
+impl Needles {
+    fn new(question: &Question) -> Self {
+        match question {
+            Question::Words(words) => Self { words: words.clone(), is_prefix: false },
+            Question::Prefix(start) => Self { words: vec![(*start).to_owned()], is_prefix: true },
+            Question::Pattern(_) => unreachable!("patterns are matched on the texts"),
+        }
+    }
+
+    /// Finds whole words, whatever their case in ASCII.
+    fn find(&self, text: &str) -> Hits {
+        let text = text.to_ascii_lowercase();
+        let mut hits = Hits { terms: 0, ranges: Vec::new() };
+        for word in &self.words {
+            let before = hits.ranges.len();
+            for (start, _) in text.match_indices(word.as_str()) {
+                let inside = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+                let rest = &text[start + word.len()..];
+                let end = rest.find(|c: char| !c.is_alphanumeric()).unwrap_or(rest.len());
+                let is_whole = !inside(text[..start].chars().next_back());
+                if is_whole && (self.is_prefix || end == 0) {
+                    hits.ranges.push((start, start + word.len() + end));
+                }
+            }
+            hits.terms += usize::from(hits.ranges.len() > before);
+        }
+        hits.ranges.sort_unstable();
+        hits
+    }
+}
+
+impl Hits {
+    fn marked(&self, text: &str) -> String {
+        let mut marked = String::with_capacity(text.len() + 4 * self.ranges.len());
+        let mut at = 0;
+        for (start, end) in &self.ranges {
+            marked.push_str(&text[at..*start]);
+            marked.push_str("**");
+            marked.push_str(&text[*start..*end]);
+            marked.push_str("**");
+            at = *end;
+        }
+        marked.push_str(&text[at..]);
+        marked
+    }
+}
+
 impl Sqlite {
+    fn fill(&self, plan: &Plan) -> rusqlite::Result<()> {
+        let prepare = |sql| self.db.connection.prepare(sql);
+        let mut documents = prepare("INSERT INTO documents VALUES(?1, ?2, ?3, ?4, ?4)")?;
+        let mut blocks = prepare("INSERT INTO blocks VALUES(?1, ?2, 1, ?3, ?4, ?5, ?5)")?;
+        let mut changes = prepare("INSERT INTO changes(document, at, after) VALUES(?1, ?2, ?3)")?;
+        let mut words = prepare(match self.kind {
+            Kind::Block => "INSERT INTO words(rowid, markdown) VALUES(?1, ?2)",
+            Kind::Document | Kind::Stems => {
+                "INSERT INTO words(rowid, title, body) VALUES(?1, ?2, ?3)"
+            }
+        })?;
+        for (number, document) in plan.documents.iter().enumerate() {
+            let body = body(document);
+            let at = number as i64;
+            documents.execute(params![at, uid(1, number), document.title, at])?;
+            for (place, text) in document.texts().enumerate() {
+                let key = key(number, place);
+                let kind = i64::from(place == 0);
+                blocks.execute(params![key, uid(2, key as usize), kind, text, at])?;
+                if self.kind == Kind::Block {
+                    words.execute(params![key, text])?;
+                }
+            }
+            if self.kind != Kind::Block {
+                words.execute(params![at, document.title, body])?;
+            }
+            changes.execute(params![at, at, body])?;
+        }
+        Ok(())
+    }
+
     fn found(&self, question: &Question) -> rusqlite::Result<Vec<Found>> {
         match (question, self.kind) {
             (Question::Pattern(pattern), _) => self.scan(&regex(pattern)),
             (_, Kind::Block) => self.by_block(&terms(question)),
-            (_, Kind::Document | Kind::Stems) => self.by_document(&terms(question).join(" ")),
+            (_, Kind::Document) => self.by_document(question),
+            (_, Kind::Stems) => self.by_stems(&terms(question).join(" ")),
         }
     }
 
-    fn by_document(&self, asked: &str) -> rusqlite::Result<Vec<Found>> {
-        let sql = "SELECT rowid, snippet(words, -1, '**', '**', '…', 24) FROM words WHERE words MATCH ?1 ORDER BY rank LIMIT 20";
-        let mut statement = self.connection.prepare_cached(sql)?;
-        let rows = statement
-            .query_map([asked], |row| Ok(Found { document: row.get(0)?, snippet: row.get(1)? }))?;
-        rows.collect()
+    /// Ranked by the full-text table; the snippets are read from the blocks.
+    fn by_document(&self, question: &Question) -> rusqlite::Result<Vec<Found>> {
+        let sql = "SELECT rowid FROM words WHERE words MATCH ?1 ORDER BY rank LIMIT 20";
+        let documents: Vec<i64> = self.db.rows(sql, [terms(question).join(" ")], |row| row.get(0));
+        let needles = Needles::new(question);
+        documents
+            .into_iter()
+            .map(|document| Ok(Found { document, snippet: self.snippet(document, &needles)? }))
+            .collect()
+    }
+
+    /// The first block with all terms, else the first with any of them, with its hits marked.
+    fn snippet(&self, document: i64, needles: &Needles) -> rusqlite::Result<String> {
+        let mut statement = self.blocks()?;
+        let mut rows = statement.query([document << PLACES, (document + 1) << PLACES])?;
+        let mut partial: Option<String> = None;
+        while let Some(row) = rows.next()? {
+            let text = row.get_ref(2)?.as_str()?;
+            let hits = needles.find(text);
+            if hits.terms == needles.words.len() {
+                return Ok(hits.marked(text));
+            }
+            if hits.terms > 0 && partial.is_none() {
+                partial = Some(hits.marked(text));
+            }
+        }
+        Ok(partial.unwrap_or_default())
+    }
+
+    fn by_stems(&self, asked: &str) -> rusqlite::Result<Vec<Found>> {
+        let sql = "SELECT rowid, snippet(words, -1, '**', '**', '…', 24) FROM words
+            WHERE words MATCH ?1 ORDER BY rank LIMIT 20";
+        let read = |row: &Row<'_>| Ok(Found { document: row.get(0)?, snippet: row.get(1)? });
+        Ok(self.db.rows(sql, [asked], read))
     }
 
     /// The best block of each document by each word; a document has to have all.
     fn ranked(&self, terms: &[String]) -> rusqlite::Result<HashMap<i64, (f64, i64)>> {
-        let mut statement =
-            self.connection.prepare_cached("SELECT rowid, rank FROM words WHERE words MATCH ?1")?;
+        let mut statement = self
+            .db
+            .connection
+            .prepare_cached("SELECT rowid, rank FROM words WHERE words MATCH ?1")?;
         let mut all: Option<HashMap<i64, (f64, i64)>> = None;
         for term in terms {
             let mut best: HashMap<i64, (f64, i64)> = HashMap::new();
@@ -192,7 +279,7 @@ impl Sqlite {
         }
         all.sort_unstable_by(order);
         let sql = "SELECT snippet(words, 0, '**', '**', '…', 24) FROM words WHERE words MATCH ?1 AND rowid = ?2";
-        let mut statement = self.connection.prepare_cached(sql)?;
+        let mut statement = self.db.connection.prepare_cached(sql)?;
         let asked = terms.join(" OR ");
         let shown = all.into_iter().map(|(document, (_, block))| {
             let snippet = statement.query_row(params![asked, block], |row| row.get(0))?;
@@ -205,7 +292,7 @@ impl Sqlite {
     fn matched(&self, pattern: &Regex) -> rusqlite::Result<Vec<(Reverse<u32>, i64)>> {
         let mut found: Vec<(Reverse<u32>, i64)> = Vec::new();
         let mut statement =
-            self.connection.prepare_cached("SELECT id, markdown FROM blocks ORDER BY id")?;
+            self.db.connection.prepare_cached("SELECT id, markdown FROM blocks ORDER BY id")?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
             if !pattern.is_match(row.get_ref(1)?.as_str()?) {
@@ -245,7 +332,7 @@ impl Sqlite {
 
     fn blocks(&self) -> rusqlite::Result<rusqlite::CachedStatement<'_>> {
         let sql = "SELECT id, uid, markdown FROM blocks WHERE id >= ?1 AND id < ?2 ORDER BY id";
-        self.connection.prepare_cached(sql)
+        self.db.connection.prepare_cached(sql)
     }
 
     fn around(&self, pattern: &Regex) -> rusqlite::Result<Vec<String>> {
@@ -273,44 +360,40 @@ impl Sqlite {
     }
 
     fn set(&self, document: i64, key: i64, text: &str, at: i64) -> rusqlite::Result<()> {
-        let prepare = |sql| self.connection.prepare_cached(sql);
-        prepare("BEGIN IMMEDIATE")?.execute([])?;
-        let before: String = prepare("SELECT markdown FROM blocks WHERE id = ?1")?
-            .query_row([key], |row| row.get(0))?;
+        let db = &self.db;
+        db.begin();
+        let before: String =
+            db.one("SELECT markdown FROM blocks WHERE id = ?1", [key], |row| row.get(0));
         if self.kind == Kind::Block {
             let sql = "INSERT INTO words(words, rowid, markdown) VALUES('delete', ?1, ?2)";
-            prepare(sql)?.execute(params![key, before])?;
+            db.run(sql, params![key, before]);
         }
-        prepare("UPDATE blocks SET markdown = ?2, rev = rev + 1, modified = ?3 WHERE id = ?1")?
-            .execute(params![key, text, at])?;
+        let sql = "UPDATE blocks SET markdown = ?2, rev = rev + 1, modified = ?3 WHERE id = ?1";
+        db.run(sql, params![key, text, at]);
         if self.kind == Kind::Block {
-            prepare("INSERT INTO words(rowid, markdown) VALUES(?1, ?2)")?
-                .execute(params![key, text])?;
+            db.run("INSERT INTO words(rowid, markdown) VALUES(?1, ?2)", params![key, text]);
         } else {
-            let mut body = String::new();
+            let (mut title, mut body) = (String::new(), String::new());
             let mut statement = self.blocks()?;
-            let mut rows = statement.query([(document << PLACES) + 1, (document + 1) << PLACES])?;
+            let mut rows = statement.query([document << PLACES, (document + 1) << PLACES])?;
             while let Some(row) = rows.next()? {
+                let text = row.get_ref(2)?.as_str()?;
+                if row.get::<_, i64>(0)? == document << PLACES {
+                    title.push_str(text);
+                    continue;
+                }
                 body.push_str(if body.is_empty() { "" } else { "\n" });
-                body.push_str(row.get_ref(2)?.as_str()?);
+                body.push_str(text);
             }
             drop(rows);
-            prepare("UPDATE words SET body = ?2 WHERE rowid = ?1")?
-                .execute(params![document, body])?;
+            let sql = "UPDATE words SET title = ?2, body = ?3 WHERE rowid = ?1";
+            db.run(sql, params![document, title, body]);
         }
-        prepare("UPDATE documents SET modified = ?2 WHERE id = ?1")?.execute([document, at])?;
+        db.run("UPDATE documents SET modified = ?2 WHERE id = ?1", [document, at]);
         let sql = "INSERT INTO changes(document, at, before, after) VALUES(?1, ?2, ?3, ?4)";
-        prepare(sql)?.execute(params![document, at, before, text])?;
-        prepare("COMMIT")?.execute([])?;
+        db.run(sql, params![document, at, before, text]);
+        db.commit();
         Ok(())
-    }
-
-    /// Bytes of the full-text table, without the texts that it shares.
-    pub fn index_bytes(&self) -> u64 {
-        let sql = "SELECT sum(pgsize) FROM dbstat WHERE name GLOB 'words_*'";
-        let bytes =
-            self.connection.query_row(sql, [], |row| row.get::<_, Option<i64>>(0)).optional();
-        bytes.ok().flatten().flatten().unwrap_or_default() as u64
     }
 }
 
@@ -343,7 +426,7 @@ impl Peer for Sqlite {
             }
             (_, Kind::Document | Kind::Stems) => {
                 let sql = "SELECT rowid FROM words WHERE words MATCH ?1";
-                let mut statement = self.connection.prepare_cached(sql).expect("a statement");
+                let mut statement = self.db.connection.prepare_cached(sql).expect("a statement");
                 let rows = statement
                     .query_map([terms(question).join(" ")], |row| row.get(0))
                     .expect("an answer");
@@ -366,8 +449,12 @@ impl Peer for Sqlite {
     }
 
     fn settle(&mut self) {
-        self.connection
-            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
-            .expect("a checkpoint");
+        self.db.checkpoint();
+    }
+
+    /// Bytes of the full-text table, without the texts that it shares.
+    fn index_bytes(&self) -> Option<u64> {
+        let sql = "SELECT sum(pgsize) FROM dbstat WHERE name GLOB 'words_*'";
+        self.db.value::<Option<i64>>(sql, ()).flatten().map(|bytes| bytes as u64)
     }
 }

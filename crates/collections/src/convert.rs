@@ -1,44 +1,45 @@
-//! Values of a column that gets another type, or loses options.
+//! Conversion of values when a column changes its type or loses options.
 //!
-//! One rule: a value converts if the other type has a value of the same text. The text of a number
-//! is how JSON writes it, that of a day `YYYY-MM-DD`, that of a boolean `true` or `false`, that of
-//! several options the one option, if it is one. So `12` and `-0.5` become numbers and back, `012`
-//! and `1,5` don't; a text becomes an option only if the new schema has it; relations become
-//! nothing else.
+//! One rule: a value converts if the other type has a value that is written as the same text. A
+//! number is written as in JSON, a day as `YYYY-MM-DD`, a boolean as `true` or `false`, a set of
+//! one option as that option. So `12` and `-0.5` convert to numbers and back, `012` and `1,5` do
+//! not. A text converts to an option that the new schema has. Relations do not convert.
 
-use leafbase_model::{Day, Limits, PropertyKind, PropertyValue, SelectOption};
+use leafbase_model::{Limits, PropertyKind, PropertyValue, SelectOption};
 
-use crate::forms::{self, Form};
+use crate::property_types::rules;
+use crate::value_rules::has_option;
 
-/// What becomes of a value.
+/// The result of a conversion.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Converted {
-    /// Nothing is lost.
+    /// Lossless.
     Whole(PropertyValue),
-    /// Something is lost: this is left.
+    /// Lossy: only this much of the value remains.
     Part(Option<PropertyValue>),
 }
 
 pub(crate) fn convert(value: &PropertyValue, kind: &PropertyKind, limits: &Limits) -> Converted {
     if let (PropertyValue::Options(names), PropertyKind::MultiSelect(options)) = (value, kind) {
-        return remaining(names, options);
+        return retain_options(names, options);
     }
-    let found = text_of(value).and_then(|text| of_text(text, kind, limits));
-    found.map_or(Converted::Part(None), Converted::Whole)
+    let same_text = || {
+        let text = text_of(value)?;
+        let converted = rules(kind).parse(kind, &text, limits)?;
+        // `03` parses as a number but is not how that number is written.
+        (text_of(&converted)? == text).then_some(converted)
+    };
+    same_text().map_or(Converted::Part(None), Converted::Whole)
 }
 
-fn remaining(names: &[String], options: &[SelectOption]) -> Converted {
-    let kept: Vec<_> = names.iter().filter(|name| has(options, name)).cloned().collect();
+fn retain_options(names: &[String], options: &[SelectOption]) -> Converted {
+    let kept: Vec<_> = names.iter().filter(|name| has_option(options, name)).cloned().collect();
     let is_whole = kept.len() == names.len();
     let value = (!kept.is_empty()).then_some(PropertyValue::Options(kept));
     match value {
         Some(value) if is_whole => Converted::Whole(value),
         value => Converted::Part(value),
     }
-}
-
-fn has(options: &[SelectOption], name: &str) -> bool {
-    options.iter().any(|option| option.name == name)
 }
 
 fn text_of(value: &PropertyValue) -> Option<String> {
@@ -51,36 +52,6 @@ fn text_of(value: &PropertyValue) -> Option<String> {
         }
         PropertyValue::Relations(_) => None,
     }
-}
-
-fn of_text(text: String, kind: &PropertyKind, limits: &Limits) -> Option<PropertyValue> {
-    let fitting = |form: &Form| text.len() <= limits.attribute && form.fits(&text);
-    let is_kept = match kind {
-        PropertyKind::Text => text.len() <= limits.block_text,
-        PropertyKind::Url => fitting(&forms::URL),
-        PropertyKind::Email => fitting(&forms::EMAIL),
-        PropertyKind::Phone => fitting(&forms::PHONE),
-        PropertyKind::SingleSelect(options) => has(options, &text),
-        _ => return of_form(text, kind),
-    };
-    is_kept.then_some(PropertyValue::Text(text))
-}
-
-/// Those types whose values are no text.
-fn of_form(text: String, kind: &PropertyKind) -> Option<PropertyValue> {
-    let value = match kind {
-        // There is one zero: what is written -0.0 is none of its texts.
-        PropertyKind::Number => PropertyValue::Number(
-            text.parse().ok().filter(|number: &f64| number.is_finite())? + 0.0,
-        ),
-        PropertyKind::Boolean => PropertyValue::Boolean(text.parse().ok()?),
-        PropertyKind::Date => PropertyValue::Date(text.parse::<Day>().ok()?),
-        PropertyKind::MultiSelect(options) => {
-            return has(options, &text).then(|| PropertyValue::Options(vec![text]));
-        }
-        _ => return None,
-    };
-    (text_of(&value)? == text).then_some(value)
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! How many items have each value of a property.
+//! Grouped counts: the number of items per value of a property.
 //!
-//! An item with several options or related items is counted for each of them, one without a value
-//! in a group of its own, the last. Groups are in the order that a sort by the property gives:
-//! options as in the schema, values by the least first; related items by ID.
+//! An item with several options or related items counts in each of their groups. Items without a
+//! value form the last group. Groups are in sort order of the property: options by rank, other
+//! values in ascending order, related items by ID.
 
 use std::collections::BTreeMap;
 
@@ -11,46 +11,46 @@ use leafbase_model::{
     Result, Schema, SharedText,
 };
 
-use crate::conditions::present;
-use crate::plan::{IndexStatistics, KeyRange};
-use crate::query::{Row, TypedColumn};
-use crate::sort_key::{index_keys, rank, sort_key};
+use crate::plan::{IndexRange, IndexStatistics};
+use crate::predicates::present;
+use crate::query::{QueryRow, TypedColumn};
+use crate::sort_keys::{index_keys, rank, sort_key};
 
 /// Counts rows by the value of a property.
 #[derive(Clone, Debug)]
 pub struct Groups {
     by: TypedColumn,
-    /// By the place in the order, and the text where several sort alike.
+    /// By sort key, and by text where several texts have one key.
     found: BTreeMap<(Vec<u8>, String), ItemGroup>,
     without: u64,
 }
 
 impl Groups {
-    /// No row yet. `key` is that of a property of `schema`, or of the title.
+    /// No groups yet. `key` names a property of `schema`, or the title.
     ///
     /// # Errors
-    /// [`leafbase_model::ErrorKind::SchemaMismatch`] at `groupBy` for a property that is not there.
+    /// [`leafbase_model::ErrorKind::SchemaMismatch`] at `groupBy` for an unknown property.
     pub fn new(schema: &Schema, key: &str) -> Result<Self> {
         let by = TypedColumn::find(schema, key)
             .map_err(|error| Error::new(error.kind(), error.message()).at("groupBy"))?;
         Ok(Self { by, found: BTreeMap::new(), without: 0 })
     }
 
-    /// The property whose values rows have to have, if it is no title.
+    /// The property whose values [`Self::add`] needs. `None` for the title.
     pub fn property_needed(&self) -> Option<&str> {
         self.by.property()
     }
 
-    /// The relation whose values rows have to have as replies show them, if it is one.
+    /// The relation whose values [`Self::add`] needs as replies return them.
     pub fn relation_needed(&self) -> Option<&str> {
         self.by.relation()
     }
 
-    /// The groups of all items, counted in the index without a look at any item. None where that
-    /// cannot be: it can for a single select and for a boolean, whose values are known beforehand.
+    /// The groups of all items, counted in the index without reading an item. `None` unless the
+    /// property is an indexed single select or boolean, whose values are known beforehand.
     ///
     /// # Errors
-    /// What `statistics` reports.
+    /// Those of `statistics`.
     pub fn of_all(
         &self,
         statistics: &(impl IndexStatistics + ?Sized),
@@ -84,9 +84,9 @@ impl Groups {
     ) -> Result<u64> {
         let mut count = 0;
         for key in index_keys(&self.by.kind, value) {
-            count += statistics.count(&self.by.column, &KeyRange::beginning(key), usize::MAX)?;
+            count += statistics.count(&self.by.column, &IndexRange::beginning(key), usize::MAX)?;
         }
-        Ok(u64::try_from(count).unwrap_or(u64::MAX))
+        Ok(count as u64)
     }
 
     /// Counts a row.
@@ -94,7 +94,7 @@ impl Groups {
     /// # Errors
     /// [`leafbase_model::ErrorKind::LimitExceeded`] at `groupBy` for more than
     /// [`Limits::QUERY_GROUPS`] values.
-    pub fn add(&mut self, row: Row<'_>) -> Result<()> {
+    pub fn add(&mut self, row: QueryRow<'_>) -> Result<()> {
         let kind = self.by.kind.clone();
         let values = self.by.with(row, |value| present(value).map(|value| parts(&kind, value)));
         let Some(values) = values else {
@@ -113,14 +113,14 @@ impl Groups {
         }
     }
 
-    /// The groups in order. Titles of related items are for the caller to fill in.
+    /// The groups in order, without the titles of related items.
     pub fn finish(self) -> Vec<ItemGroup> {
         let without = (self.without > 0).then_some(ItemGroup { value: None, count: self.without });
         self.found.into_values().chain(without).collect()
     }
 }
 
-/// Each part of a value with its place.
+/// The groups of one value, each with its key in the order.
 fn parts(kind: &PropertyKind, value: &PropertyValue) -> Vec<((Vec<u8>, String), GroupValue)> {
     let related = |item: &BlockId| {
         let item = *item;
@@ -140,7 +140,8 @@ fn parts(kind: &PropertyKind, value: &PropertyValue) -> Vec<((Vec<u8>, String), 
             let text =
                 if let PropertyValue::Text(text) = value { text.clone() } else { String::new() };
             vec![(
-                (sort_key(kind, value).unwrap_or_default(), text),
+                // Two values without an order would share a group: only sets have none.
+                (sort_key(kind, value).unwrap_or_else(Vec::new), text),
                 GroupValue::Value(value.clone()),
             )]
         }

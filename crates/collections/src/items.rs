@@ -1,83 +1,84 @@
-//! Items of requests, read and checked against the schema of their collection. The first fault is
-//! told, with its path: `items[2].properties.due: expected a day YYYY-MM-DD, got "soon"`.
+//! Items of requests, read and checked against the schema of their collection. The first error is
+//! reported, with its path: `items[2].properties.due: expected a day YYYY-MM-DD, got "soon"`.
 
 use std::collections::HashSet;
 
 use leafbase_model::{
     BlockDraft, BlockId, Error, ItemDraft, ItemUpdate, Limits, PropertyChange, PropertyKind,
-    Result, Schema, SelectOption,
+    Result, Schema, SelectOption, invariant,
 };
 use serde_json::{Map, Value};
 
-use crate::values::{Values, check_count, mismatch, new_options, wrong};
+use crate::value_rules::{ValueReader, check_count, mismatch, wrong};
+use crate::values::new_options;
 
-/// The other name of an item's title in requests.
+/// Alternative key of an item's title in requests.
 const TITLE: &str = "title";
 
-/// An item that is to be made.
+/// An item to be added.
 #[derive(Clone, Debug, PartialEq)]
-pub struct NewItem {
-    /// Its title.
+pub struct AddedItem {
+    /// The title.
     pub title: String,
-    /// Its values; those of relations are what [`crate::Relating`] has to be told.
+    /// Values to set. Those of relations go through [`crate::RelationBatch`].
     pub changes: Vec<PropertyChange>,
-    /// The blocks of its page.
+    /// The blocks of the item's page.
     pub content: Vec<BlockDraft>,
 }
 
-/// A change to an item.
+/// A change to an existing item.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ItemChange {
-    /// The item.
+    /// The item's ID.
     pub id: BlockId,
-    /// Its new title, if it gets one.
+    /// The new title. `None` keeps the old one.
     pub title: Option<String>,
-    /// What its properties become; those of relations are what [`crate::Relating`] has to be told.
+    /// Values to set or clear. Those of relations go through [`crate::RelationBatch`].
     pub changes: Vec<PropertyChange>,
 }
 
-/// Items that fit their schema.
+/// Items of a request, valid under the schema.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReadItems<T> {
     /// The items, in the order of the request.
     pub items: Vec<T>,
-    /// The schema with the options that the items brought; none if they brought none.
+    /// The schema extended by the items' new options. `None` if there are no new options.
     pub schema: Option<Schema>,
 }
 
-/// Reads items that are to be added. Whether related items exist is not looked up.
+/// Reads items to be added. Does not look up related items.
 ///
 /// # Errors
-/// [`leafbase_model::ErrorKind::SchemaMismatch`] for what does not fit the schema, and
-/// [`leafbase_model::ErrorKind::LimitExceeded`]; with the path below `items`.
+/// [`leafbase_model::ErrorKind::SchemaMismatch`] and [`leafbase_model::ErrorKind::LimitExceeded`],
+/// with the path below `items`.
 pub fn read_added(
     schema: &Schema,
     items: Vec<ItemDraft>,
-    values: Values<'_>,
-) -> Result<ReadItems<NewItem>> {
+    values: ValueReader<'_>,
+) -> Result<ReadItems<AddedItem>> {
     let mut options = NewOptions::new(schema, values.limits);
     let read = each("items", items, values.limits, |item| {
         let title = title(schema, &item.fields, values.limits)?.unwrap_or_default();
         let changes = options.read(values, &item.properties)?;
-        Ok(NewItem { title, changes, content: item.content })
+        Ok(AddedItem { title, changes, content: item.content })
     })?;
     Ok(ReadItems { items: read, schema: options.extended })
 }
 
-/// Reads changes to items. Whether the items, and those related, exist is not looked up.
+/// Reads changes to items. Looks up neither the items nor related ones.
 ///
 /// # Errors
-/// As [`read_added`], below `itemsToUpdate`, and [`leafbase_model::ErrorKind::Validation`] for an
-/// item that is named twice.
+/// As [`read_added`], below `itemsToUpdate`; [`leafbase_model::ErrorKind::Validation`] for an item
+/// that occurs twice.
 pub fn read_updated(
     schema: &Schema,
     items: Vec<ItemUpdate>,
-    values: Values<'_>,
+    values: ValueReader<'_>,
 ) -> Result<ReadItems<ItemChange>> {
     let (mut options, mut named) = (NewOptions::new(schema, values.limits), HashSet::new());
     let read = each("itemsToUpdate", items, values.limits, |item| {
         if !named.insert(item.id) {
-            return Err(Error::validation("is named twice").at("id"));
+            return Err(Error::validation("the item occurs twice in the request").at("id"));
         }
         if item.fields.contains_key("content") {
             return Err(
@@ -103,12 +104,13 @@ fn each<T, R>(
     items.into_iter().enumerate().map(at).collect()
 }
 
-/// Whether `title` means the title of an item, too, and not a property that has this key.
+/// Whether the key `title` stands for the title of an item: not if the schema uses it for a
+/// property.
 pub(crate) fn may_say_title(schema: &Schema) -> bool {
     schema.content.key != TITLE && schema.property(TITLE).is_none()
 }
 
-/// Whether `key` names the title of an item.
+/// Whether `key` stands for the title of an item.
 pub(crate) fn is_title(schema: &Schema, key: &str) -> bool {
     key == schema.content.key || (key == TITLE && may_say_title(schema))
 }
@@ -117,8 +119,8 @@ fn title(schema: &Schema, fields: &Map<String, Value>, limits: &Limits) -> Resul
     let key = schema.content.key.as_str();
     if let Some(unknown) = fields.keys().find(|name| !is_title(schema, name)) {
         let message = match schema.property(unknown) {
-            Some(_) => "is a property: it stands within properties".to_owned(),
-            None => format!("unknown field; the title stands under {key:?}"),
+            Some(_) => format!("{unknown:?} is a property; it belongs in \"properties\""),
+            None => format!("unknown field {unknown:?}; the title is {key:?}"),
         };
         return Err(mismatch(message).at(unknown));
     }
@@ -126,7 +128,7 @@ fn title(schema: &Schema, fields: &Map<String, Value>, limits: &Limits) -> Resul
     let Some((name, value)) = given.next() else { return Ok(None) };
     if let Some((other, _)) = given.next() {
         return Err(
-            mismatch(format!("is the title, which stands under {name:?} already")).at(other)
+            mismatch(format!("the title is given twice, as {name:?} and {other:?}")).at(other)
         );
     }
     let read = || {
@@ -137,7 +139,7 @@ fn title(schema: &Schema, fields: &Map<String, Value>, limits: &Limits) -> Resul
     read().map_err(|error: Error| error.at(name))
 }
 
-/// The options that items bring, as they are read.
+/// Collects new options while items are read: a later item may use an option of an earlier one.
 struct NewOptions<'a> {
     schema: &'a Schema,
     limits: &'a Limits,
@@ -151,7 +153,7 @@ impl<'a> NewOptions<'a> {
 
     fn read(
         &mut self,
-        values: Values<'_>,
+        values: ValueReader<'_>,
         properties: &Map<String, Value>,
     ) -> Result<Vec<PropertyChange>> {
         let read = || {
@@ -167,7 +169,7 @@ impl<'a> NewOptions<'a> {
     }
 }
 
-/// The schema with the options that `changes` bring; none if they bring none.
+/// The schema extended by the new options of `changes`. `None` if there are none.
 fn extended(
     schema: &Schema,
     changes: &[PropertyChange],
@@ -175,11 +177,14 @@ fn extended(
 ) -> Result<Option<Schema>> {
     let mut extended = None;
     for (key, value) in changes {
-        let (Some(property), Some(value)) = (schema.property(key), value) else { continue };
-        let names = new_options(property, value);
-        if names.is_empty() {
+        let property = schema.property(key);
+        invariant!(property.is_some(), "a change was read by the property {key:?} of the schema");
+        let new = property
+            .zip(value.as_ref())
+            .map(|(property, value)| (property, new_options(property, value)));
+        let Some((property, names)) = new.filter(|(_, names)| !names.is_empty()) else {
             continue;
-        }
+        };
         let options = property.kind.options().len() + names.len();
         check_count("options in a select", limits.select_options, options)
             .map_err(|error| error.at(key))?;
@@ -212,11 +217,11 @@ mod tests {
         complete(SchemaDraft::from_json(draft).unwrap(), &Limits::default()).unwrap()
     }
 
-    fn values(limits: &Limits, new_options: bool) -> Values<'_> {
-        Values { today: "2026-03-01".parse().unwrap(), limits, new_options }
+    fn values(limits: &Limits, new_options: bool) -> ValueReader<'_> {
+        ValueReader { today: "2026-03-01".parse().unwrap(), limits, new_options }
     }
 
-    fn add(schema: &Schema, items: Value, new_options: bool) -> Result<ReadItems<NewItem>> {
+    fn add(schema: &Schema, items: Value, new_options: bool) -> Result<ReadItems<AddedItem>> {
         let request = AddItems::from_json(json!({"collectionId": "x", "items": items})).unwrap();
         read_added(schema, request.items, values(&Limits::default(), new_options))
     }
@@ -263,15 +268,15 @@ mod tests {
             ),
             (
                 add(&schema, json!([{"due": "today"}]), false).map(drop),
-                "items[0].due: is a property: it stands within properties",
+                r#"items[0].due: "due" is a property; it belongs in "properties""#,
             ),
             (
                 add(&schema, json!([{"id": "x"}]), false).map(drop),
-                r#"items[0].id: unknown field; the title stands under "name""#,
+                r#"items[0].id: unknown field "id"; the title is "name""#,
             ),
             (
                 add(&schema, json!([{"name": "a", "title": "a"}]), false).map(drop),
-                r#"items[0].title: is the title, which stands under "name" already"#,
+                r#"items[0].title: the title is given twice, as "name" and "title""#,
             ),
             (
                 add(&schema, json!([{"name": null}]), false).map(drop),
@@ -279,7 +284,7 @@ mod tests {
             ),
             (
                 add(&with_title, json!([{"title": "a"}]), false).map(drop),
-                "items[0].title: is a property: it stands within properties",
+                r#"items[0].title: "title" is a property; it belongs in "properties""#,
             ),
             (
                 add(&schema, json!([{"properties": {"state": "shut"}}]), false).map(drop),
@@ -308,7 +313,7 @@ mod tests {
             (
                 update(&schema, json!([{"id": "x"}, {"id": "x"}])).map(drop),
                 ErrorKind::Validation,
-                "itemsToUpdate[1].id: is named twice",
+                "itemsToUpdate[1].id: the item occurs twice in the request",
             ),
             (
                 add(&schema, json!([{"name": long}]), false).map(drop),

@@ -1,20 +1,19 @@
-//! Keys of properties, made from names.
+//! Property keys, derived from names.
 
 use std::collections::BTreeSet;
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// The key that a name makes: lower-case, white space to `_`, letters and digits of any script
-/// kept, with `_` and `-`; anything else is left out. A name of which nothing is left makes
-/// `property`.
+/// Derives a key from a name: lowercased, white space replaced by `_`, alphanumerics of any script,
+/// `_` and `-` kept, everything else removed. A name without any of these gives `property`.
 ///
 /// ```
 /// assert_eq!(leafbase_collections::key_of("Due date"), "due_date");
 /// assert_eq!(leafbase_collections::key_of("Größe (cm)"), "größe_cm");
 /// ```
 pub fn key_of(name: &str) -> String {
-    // Composed, so that a name makes the same key however it was typed.
+    // NFC: the key does not depend on how accents were typed.
     let lower: String = name.to_lowercase().nfc().collect();
     let words = lower
         .split_whitespace()
@@ -23,32 +22,32 @@ pub fn key_of(name: &str) -> String {
     if words.is_empty() { "property".to_owned() } else { words.join("_") }
 }
 
-/// Whether this can be a key: whether it is one that a name could make.
+/// Whether `key` is valid: some name gives it.
 pub fn is_key(key: &str) -> bool {
     !key.is_empty() && key_of(key) == key
 }
 
-/// Marks are kept, too: without its vowel signs a word of Hindi or Thai is another word.
+/// Combining marks are kept: without vowel signs a word of Hindi or Thai is another word.
 fn is_kept(letter: char) -> bool {
     letter.is_alphanumeric() || matches!(letter, '_' | '-') || is_combining_mark(letter)
 }
 
-/// Keys that are given out, each once: a second `name` becomes `name_2`, a third `name_3`.
+/// Allocates unique keys: a second `name` becomes `name_2`, a third `name_3`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Keys {
     taken: BTreeSet<String>,
 }
 
 impl Keys {
-    /// Takes this very key. Whether it was free.
+    /// Reserves exactly this key. Returns whether it was free.
     pub fn take(&mut self, key: &str) -> bool {
         self.taken.insert(key.to_owned())
     }
 
-    /// A free key for a property of this name.
+    /// Allocates a key for a property with this name.
     pub fn give(&mut self, name: &str) -> String {
         let wanted = key_of(name);
-        // One of so many candidates is free: fewer keys are taken.
+        // One more candidate than there are taken keys, so at least one is free.
         let numbered = (2..=self.taken.len() + 2).map(|number| format!("{wanted}_{number}"));
         let free =
             std::iter::once(wanted.clone()).chain(numbered).find(|key| !self.taken.contains(key));

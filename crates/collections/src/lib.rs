@@ -1,102 +1,104 @@
-//! What a Leafbase collection allows: schemas, the values that items may have, relations between
-//! them, and queries over them.
+//! Rules of Leafbase collections: schemas, item values, relations between items, and queries.
 //!
-//! It decides and writes nothing. It reads through small traits that a store serves, and returns
-//! values, plans and changes that its caller writes. A collection is a block whose children are its
-//! items; its schema is kept beside it, and an item's values are
-//! [`Properties`](leafbase_model::Properties) by key.
+//! The crate decides and writes nothing. It reads through [`ReadCollections`] and
+//! [`IndexStatistics`] and returns values, plans and changes for the caller to store. A collection
+//! is a block whose children are its items. Its schema is stored next to it, and an item's values
+//! are [`Properties`](leafbase_model::Properties) by key.
 //!
-//! | What happens | Here |
+//! | Task | Entry point |
 //! |---|---|
-//! | a schema comes in a request: keys are given, the whole is checked | [`complete`] |
-//! | a collection gets its first schema or another | [`replace()`]: the schemas at all ends, then [`Replacement::apply`] for each item, unless [`Replacement::touches_items`] says no; [`Lost::refuse`] names those in the way |
-//! | items come in a request | [`read_added`], [`read_updated`]: titles, values by [`Values`], options that are new |
-//! | their values, and relations above all, are put in | [`Relating`]: each item's changes, then [`Relating::finish`] tells what every item concerned is to hold |
-//! | items go, collections go | [`forget`]; [`remove_collections`] |
-//! | values are shown | scalars as they are kept; relations by [`related`], or [`inverted`] for many items |
-//! | a client wants to know what it may send | [`items_schema`] |
-//! | a query | [`Query::new`] reads it, [`plan()`] says which rows to read, [`Page`] takes them; [`Groups`] counts |
-//! | an item is indexed | [`index_keys`] of each value and of its title |
-//! | a change is undone, maybe late | [`Verifying`]: that what it left is as operations leave it |
+//! | complete a schema from a request: assign keys, check it | [`complete`] |
+//! | give a collection its first schema, or another | [`replace()`]: the schemas at all ends of relations, then [`Replacement::apply`] per item if [`Replacement::touches_items`]; [`LostValues::refuse`] reports blocking items |
+//! | read items of a request | [`read_added`], [`read_updated`]: titles, values by [`ValueReader`], new options |
+//! | apply their values and relations | [`RelationBatch`]: the changes of each item, then [`RelationBatch::finish`] returns the values of every item concerned |
+//! | delete items or collections | [`unlink_items`]; [`remove_collections`] |
+//! | return values | scalars as stored; relations by [`related`], or [`inverse_index`] for many items |
+//! | describe valid requests | [`items_schema`] |
+//! | run a query | [`ItemQuery::new`] compiles it, [`plan()`] chooses the rows to read, [`PageBuilder`] filters and sorts them; [`Groups`] counts |
+//! | index an item | [`index_keys`] of each value and of its title |
+//! | check stored items after an undo | [`ConstraintCheck`] |
 //!
-//! A request's schema becomes one that can be kept, every property with a key; a request's values
-//! are read by the types of their properties:
+//! A schema from a request is completed with a key for every property. Values from a request are
+//! read by the types of their properties:
 //!
 //! ```
-//! use leafbase_collections::{Values, complete};
-//! use leafbase_model::{Limits, PropertyKind, PropertyDraft, SchemaDraft};
+//! use leafbase_collections::{ValueReader, complete};
+//! use leafbase_model::{Limits, PropertyDraft, PropertyKind, SchemaDraft};
 //!
 //! let limits = Limits::default();
 //! let draft = SchemaDraft::new("Chores", [PropertyDraft::new("Due date", PropertyKind::Date)]);
 //! let schema = complete(draft, &limits)?;
 //! assert_eq!(schema.properties[0].key, "due_date");
 //!
-//! let values = Values { today: "2026-11-21".parse()?, limits: &limits, new_options: false };
-//! let error = values.read(&schema.properties[0], &"soon".into()).unwrap_err();
+//! let reader = ValueReader { today: "2026-11-21".parse()?, limits: &limits, new_options: false };
+//! let error = reader.read(&schema.properties[0], &"soon".into()).unwrap_err();
 //! assert_eq!(error.message(), r#"expected a day YYYY-MM-DD, got "soon""#);
 //! # Ok::<(), leafbase_model::Error>(())
 //! ```
 //!
 //! # Relations
 //!
-//! A relation has two ends, a property in each of two collections, or two of one collection, or one
-//! that is its own other end. One end owns it: the one that was declared first. The items of that
-//! end hold the related IDs; the other end is read from the back links. So there is one truth, and
-//! whichever end a request sets, items of the owner change. [`Relating`] takes a request as a whole
-//! and checks the limits of single ends at the end of it: two items may swap what they have, but
-//! none loses anything that the request does not name.
+//! A relation has two ends: a property in each of two collections, two properties of one
+//! collection, or one property that is its own inverse. The end that was declared first owns the
+//! relation. Items of that end store the related IDs; the other end is read from back links. There
+//! is one source of truth, and whichever end a request sets, items of the owner change.
+//! [`RelationBatch`] takes a request as a whole and checks single relations at its end: two items
+//! may swap their related items, but no pair is unlinked that the request does not mention.
 //!
 //! # Queries
 //!
-//! What each condition means is told at [`Query`], what an index serves at [`plan()`]; values of
-//! one type are compared alike by filters, sorts and indexes. [`Query::matches`] and
-//! [`Query::place`] alone define the answer: any access that yields all rows of the answer, and
-//! maybe others, gives the same page.
+//! [`ItemQuery`] documents the conditions, [`plan()`] which of them an index serves. Filters, sorts
+//! and indexes compare values of a type alike. [`ItemQuery::matches`] and [`ItemQuery::order_key`]
+//! alone define the result: any access that yields a superset of it gives the same page.
 
 mod keys;
 mod schemas;
 
-mod forms;
+mod patterns;
+mod predicates;
+mod property_types;
+mod sort_keys;
+mod value_rules;
 mod values;
 
 mod items;
 mod json_schema;
 
-mod read;
+mod reader;
 
-mod ends;
+mod relation_ends;
 mod relations;
 
 mod convert;
-mod pairing;
-mod replace;
-
-mod sort_key;
+mod inverses;
+mod replacement;
 
 mod conditions;
 mod query;
 
 mod groups;
-mod narrowing;
+mod intersection;
 mod page;
 mod plan;
 
-mod verifying;
+mod constraints;
 
+pub use constraints::ConstraintCheck;
 pub use groups::Groups;
-pub use items::{ItemChange, NewItem, ReadItems, read_added, read_updated};
+pub use intersection::{IndexIntersection, ScanCost, lookup_cost};
+pub use items::{AddedItem, ItemChange, ReadItems, read_added, read_updated};
 pub use json_schema::items_schema;
 pub use keys::{Keys, is_key, key_of};
-pub use narrowing::{Narrowing, Pace, rows_of_lookups};
-pub use page::{Found, Offer, Page};
-pub use plan::{Access, IndexStatistics, KeyRange, Plan, plan};
-pub use query::{ColumnRef, Place, Query, Row};
-pub use read::{ReadCollections, StoredItem};
-pub use relations::{ChangedItem, Relating, forget, inverted, related};
-pub use replace::{
-    Column, Lost, NewKey, Removal, Replacement, remove_collections, replace, replace_with_keys,
+pub use page::{PageBuilder, PushResult, QueryPage};
+pub use plan::{AccessPath, IndexRange, IndexStatistics, QueryPlan, plan};
+pub use query::{ColumnRef, ItemQuery, OrderKey, QueryRow};
+pub use reader::{ReadCollections, StoredItem};
+pub use relations::{ChangedItem, RelationBatch, inverse_index, related, unlink_items};
+pub use replacement::{
+    CollectionRemoval, ColumnKey, KeyGenerator, LostValues, Replacement, remove_collections,
+    replace, replace_with_keys,
 };
 pub use schemas::complete;
-pub use sort_key::{SORT_KEY_BYTES, TEXT_BYTES, fold, index_keys, sort_key};
-pub use values::{Values, new_options};
-pub use verifying::Verifying;
+pub use sort_keys::{SORT_KEY_BYTES, TEXT_BYTES, fold, index_keys, sort_key};
+pub use value_rules::ValueReader;
+pub use values::new_options;

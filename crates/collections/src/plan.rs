@@ -1,32 +1,32 @@
-//! How a query is answered: by which index, in which ranges. What is left of the filter is asked of
-//! each row, and [`crate::Page`] puts the rows in order.
+//! The query planner: chooses the index and the key ranges that serve a query. The rest of the
+//! filter is evaluated per row, and [`crate::PageBuilder`] sorts the rows.
 
 use std::collections::BTreeSet;
 
 use leafbase_model::{BlockId, PropertyKind, PropertyValue, Result};
 
-use crate::conditions::{Among, Compare, Test};
-use crate::narrowing::Narrowing;
-use crate::query::{ColumnRef, Conditioned, Place, Query, SortBy, TypedColumn};
-use crate::sort_key::{after, index_keys, option_key, rank, text_prefix};
+use crate::intersection::IndexIntersection;
+use crate::predicates::{Comparison, Predicate, SetMatch};
+use crate::query::{ColumnCondition, ColumnRef, ItemQuery, OrderKey, SortBy, TypedColumn};
+use crate::sort_keys::{after, index_keys, option_key, rank, text_prefix};
 
-/// Keys of a column, each followed by the 16 bytes of the item's ID: from these bytes on, and
-/// before those; none is no bound.
+/// A range of index keys: from `from` inclusive to `to` exclusive, unbounded if `None`. A key is
+/// followed by the 16 bytes of the item's ID.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct KeyRange {
-    /// The first.
+pub struct IndexRange {
+    /// The lower bound, inclusive.
     pub from: Vec<u8>,
-    /// The first that is too great.
+    /// The upper bound, exclusive.
     pub to: Option<Vec<u8>>,
 }
 
-impl KeyRange {
+impl IndexRange {
     pub(crate) fn beginning(prefix: Vec<u8>) -> Self {
         let to = after(&prefix);
         Self { from: prefix, to }
     }
 
-    /// Whether `key`, with or without an ID, is one of them.
+    /// Whether the range contains `key`, with or without an ID.
     pub fn contains(&self, key: &[u8]) -> bool {
         *self.from <= *key && self.to.as_deref().is_none_or(|to| key < to)
     }
@@ -36,26 +36,25 @@ impl KeyRange {
     }
 }
 
-/// Where the rows of a query come from.
+/// The source of a query's rows.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Access {
+pub enum AccessPath {
     /// All items of the collection, in any order.
     All,
-    /// The items whose keys ([`index_keys`]) in the index of this column are in one of the ranges:
-    /// range after range, within a range by key and ID. No item comes twice.
+    /// The items with a key ([`index_keys`]) in one of the ranges of the column's index: range
+    /// after range, within a range by key and ID. No item occurs twice.
     Index {
         /// The column.
         column: ColumnRef,
-        /// The ranges, in the order in which they are read.
-        ranges: Vec<KeyRange>,
-        /// Whether each is read backwards.
+        /// The ranges, in scan order.
+        ranges: Vec<IndexRange>,
+        /// Whether each range is scanned backwards.
         backwards: bool,
-        /// Whether the items that have no key in the index follow: all others of the collection, in
-        /// any order.
+        /// Whether the items without a key in the index follow, in any order.
         then_empty: bool,
     },
-    /// The items that the relation of this key relates to one of these: what [`crate::related`]
-    /// gives for them from the other end, each once.
+    /// The items related to any of these items, as [`crate::related`] finds them from the other
+    /// end, without duplicates.
     Related {
         /// The key of the relation.
         key: String,
@@ -64,81 +63,79 @@ pub enum Access {
     },
 }
 
-/// How a query is answered.
+/// How a query is executed.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Plan {
-    /// Where the rows come from. Every item of the answer is among them; whether others are is for
-    /// [`Query::matches`].
-    pub access: Access,
-    /// Whether they come in the order of the first sort, so that reading ends when the page is
+pub struct QueryPlan {
+    /// The source of the rows: a superset of the results. [`ItemQuery::matches`] decides on each
+    /// row.
+    pub access: AccessPath,
+    /// Whether rows come in the order of the first sort, so that the scan ends when the page is
     /// full.
     pub is_sorted: bool,
-    /// Where they come in order and conditions are on other columns that have indexes: how the walk
-    /// may be made shorter, if it turns out long.
-    pub narrowing: Option<Narrowing>,
+    /// For a sorted scan with indexed conditions on other columns: how to shorten it if it turns
+    /// out long.
+    pub intersection: Option<IndexIntersection>,
 }
 
-/// What a plan asks of the indexes.
+/// Index statistics that the planner reads.
 pub trait IndexStatistics {
     /// Whether the column has an index.
     fn is_indexed(&self, column: &ColumnRef) -> bool;
 
-    /// Whether the order of that index is the one in which rows are placed: not if they are shown
-    /// otherwise than they are indexed.
+    /// Whether the index has the order of the query. It has not where a scope redacts texts,
+    /// because they are indexed as stored.
     fn is_in_order(&self, column: &ColumnRef) -> bool {
         self.is_indexed(column)
     }
 
-    /// How many keys of the column are in the range, counted up to `at_most`.
+    /// The number of keys in a range, counted up to `at_most`.
     ///
     /// # Errors
-    /// What the store reports.
-    fn count(&self, column: &ColumnRef, range: &KeyRange, at_most: usize) -> Result<usize>;
+    /// Those of the store.
+    fn count(&self, column: &ColumnRef, range: &IndexRange, at_most: usize) -> Result<usize>;
 
-    /// How many items the collection has.
+    /// The number of items of the collection.
     ///
     /// # Errors
-    /// What the store reports.
+    /// Those of the store.
     fn items(&self) -> Result<u64>;
 }
 
-/// An item that an index names costs about as much as so many that are read one after the other.
+/// Cost of looking up one item through an index, in items of a sequential scan.
 const ITEMS_PER_LOOKUP: usize = 4;
 
-/// So many items are looked up in no time, however few there are in all.
-const FEW: usize = 64;
+/// Number of lookups that is cheap in a collection of any size.
+const CHEAP_LOOKUPS: usize = 64;
 
-/// How to answer a query, of which a page of so many items is wanted (none: all), those that follow
-/// `after`.
+/// Plans a query for a page of `limit` items (`None`: all) that follow `after`.
 ///
-/// Served by an index are a sort by any property but a multiple select or a relation, and
-/// conditions that every item of the answer meets (alone, or within `and`): `equals`, `anyOf`,
-/// `startsWith` and comparisons of days and numbers on a single property, `contains` and `allOf` on
-/// a multiple select, `contains`, `anyOf` and `allOf` on a relation. `contains` on a text,
-/// `notEquals`, `isEmpty` and what stands under `or` and `not` are asked of each row. Where both a
-/// sort and conditions could be served, the cheaper is taken: conditions, if few rows meet them;
-/// else the sort, of which a page is read and no more. Not many rows are counted for that: what
-/// more of them would tell, [`Narrowing`] learns on the way. Without a sort, items of one value are
-/// in the index as they are wanted, by ID.
+/// An index serves a sort by any property except multiple selects and relations, and conditions
+/// that every result satisfies (top-level, or nested in `and` alone): `equals`, `anyOf`,
+/// `startsWith`, comparisons of days and numbers, `contains` and `allOf` on a multiple select,
+/// `contains`, `anyOf` and `allOf` on a relation. `contains` on texts, `notEquals`, `isEmpty` and
+/// conditions below `or` and `not` are evaluated per row. If an index could serve the sort and
+/// another one a condition, the planner takes the condition if few rows satisfy it, otherwise the
+/// sort, which ends with the page. Counting is bounded: what more of it would reveal,
+/// [`IndexIntersection`] learns during the scan. Without a sort, the index entries of one value are
+/// in result order, which is by ID.
 ///
-/// Where an index would lead to a good part of all items, they are read one after the other
-/// instead.
+/// If an index would lead to a large share of all items, the plan is a sequential scan.
 ///
 /// # Errors
-/// What `statistics` reports.
+/// Those of `statistics`.
 pub fn plan(
-    query: &Query,
+    query: &ItemQuery,
     statistics: &(impl IndexStatistics + ?Sized),
     limit: Option<usize>,
-    after: Option<&Place>,
-) -> Result<Plan> {
+    after: Option<&OrderKey>,
+) -> Result<QueryPlan> {
     let sorted = match query.sort.first() {
         Some(sort) => sorted_access(query, sort, statistics, after),
-        None => alike_access(query, statistics, limit, after)?,
+        None => equality_access(query, statistics, limit, after)?,
     };
     let sorted = sorted.map(|access| page_of(access, statistics, limit)).transpose()?.flatten();
-    // What the sorted index is cut to already is not looked at again.
-    let is_cut = |condition: &Conditioned| matches!(&sorted, Some(Access::Index { column, .. }) if *column == condition.on.column);
+    // A condition on the sort column already restricts the sorted ranges.
+    let is_cut = |condition: &ColumnCondition| matches!(&sorted, Some(AccessPath::Index { column, .. }) if *column == condition.on.column);
     let conditions =
         query.conditions.iter().filter(|condition| condition.required && !is_cut(condition));
     let mut candidates = filtered_accesses(conditions, statistics);
@@ -153,76 +150,83 @@ pub fn plan(
         }
     }
     if let Some(best) = best {
-        return Ok(Plan {
+        return Ok(QueryPlan {
             access: candidates.swap_remove(best),
             is_sorted: false,
-            narrowing: None,
+            intersection: None,
         });
     }
     let Some(access) = sorted else {
-        return Ok(Plan { access: Access::All, is_sorted: false, narrowing: None });
+        return Ok(QueryPlan { access: AccessPath::All, is_sorted: false, intersection: None });
     };
-    let most = root(statistics, limit)?.saturating_mul(2);
-    let narrowing =
-        limit.filter(|_| !candidates.is_empty()).map(|_| Narrowing { accesses: candidates, most });
-    Ok(Plan { access, is_sorted: true, narrowing })
+    let most = break_even_rows(statistics, limit)?.saturating_mul(2);
+    let intersection = limit
+        .filter(|_| !candidates.is_empty())
+        .map(|_| IndexIntersection { accesses: candidates, max_rows: most });
+    Ok(QueryPlan { access, is_sorted: true, intersection })
 }
 
 fn item_count(statistics: &(impl IndexStatistics + ?Sized)) -> Result<usize> {
     Ok(usize::try_from(statistics.items()?).unwrap_or(usize::MAX))
 }
 
-/// How many items may be looked up before it is better to read all.
-fn worthwhile(statistics: &(impl IndexStatistics + ?Sized)) -> Result<usize> {
-    Ok((item_count(statistics)? / ITEMS_PER_LOOKUP).max(FEW))
+/// The number of lookups beyond which a sequential scan is cheaper.
+fn max_lookups(statistics: &(impl IndexStatistics + ?Sized)) -> Result<usize> {
+    Ok((item_count(statistics)? / ITEMS_PER_LOOKUP).max(CHEAP_LOOKUPS))
 }
 
-/// The sorted access, if a page of it is not most of the collection.
+/// The sorted access, unless a page of it covers most of the collection.
 fn page_of(
-    access: Access,
+    access: AccessPath,
     statistics: &(impl IndexStatistics + ?Sized),
     limit: Option<usize>,
-) -> Result<Option<Access>> {
-    let worthwhile = worthwhile(statistics)?;
-    if limit.is_some_and(|limit| limit <= worthwhile) {
+) -> Result<Option<AccessPath>> {
+    let max_lookups = max_lookups(statistics)?;
+    if limit.is_some_and(|limit| limit <= max_lookups) {
         return Ok(Some(access));
     }
-    let is_whole = matches!(access, Access::Index { then_empty: true, .. });
-    let looked_up =
-        if is_whole { item_count(statistics)? } else { rows(&access, statistics, worthwhile + 1)? };
-    Ok((looked_up <= worthwhile).then_some(access))
+    let is_whole = matches!(access, AccessPath::Index { then_empty: true, .. });
+    let looked_up = if is_whole {
+        item_count(statistics)?
+    } else {
+        rows(&access, statistics, max_lookups + 1)?
+    };
+    Ok((looked_up <= max_lookups).then_some(access))
 }
 
-/// How many rows conditions may give before the sorted index is tried first. That looks at `limit *
-/// items / matches` rows for a page, conditions at all that meet them: equal at the root. Of a
-/// page, few are counted.
+/// The number of rows up to which a condition beats the sorted index. A sorted scan visits `limit *
+/// items / matches` rows, a condition all its matches: they break even at the square root. For a
+/// page, counting is bounded.
 fn sorted_cost(
-    sorted: Option<&Access>,
+    sorted: Option<&AccessPath>,
     statistics: &(impl IndexStatistics + ?Sized),
     limit: Option<usize>,
 ) -> Result<usize> {
     match sorted {
-        None => worthwhile(statistics),
+        None => max_lookups(statistics),
         Some(access) => {
-            let few = limit.map_or(usize::MAX, |limit| limit.max(FEW));
-            let most = root(statistics, limit)?.min(few);
-            let is_cut = matches!(access, Access::Index { then_empty: false, .. });
+            let few = limit.map_or(usize::MAX, |limit| limit.max(CHEAP_LOOKUPS));
+            let most = break_even_rows(statistics, limit)?.min(few);
+            let is_cut = matches!(access, AccessPath::Index { then_empty: false, .. });
             if is_cut { rows(access, statistics, most) } else { Ok(most) }
         }
     }
 }
 
-fn root(statistics: &(impl IndexStatistics + ?Sized), limit: Option<usize>) -> Result<usize> {
+fn break_even_rows(
+    statistics: &(impl IndexStatistics + ?Sized),
+    limit: Option<usize>,
+) -> Result<usize> {
     let items = item_count(statistics)?;
     Ok(limit.unwrap_or(items).saturating_mul(items).isqrt())
 }
 
 fn rows(
-    access: &Access,
+    access: &AccessPath,
     statistics: &(impl IndexStatistics + ?Sized),
     at_most: usize,
 ) -> Result<usize> {
-    let Access::Index { column, ranges, .. } = access else { return Ok(0) };
+    let AccessPath::Index { column, ranges, .. } = access else { return Ok(0) };
     let mut rows = 0;
     for range in ranges {
         rows += statistics.count(column, range, at_most.saturating_sub(rows))?;
@@ -230,21 +234,22 @@ fn rows(
     Ok(rows)
 }
 
-/// Items of one value, which are in its index by ID: those of the condition that fewest meet.
-fn alike_access(
-    query: &Query,
+/// Without a sort: the index entries of one value, which are ordered by ID. Takes the condition
+/// with the fewest matches.
+fn equality_access(
+    query: &ItemQuery,
     statistics: &(impl IndexStatistics + ?Sized),
     limit: Option<usize>,
-    after: Option<&Place>,
-) -> Result<Option<Access>> {
+    after: Option<&OrderKey>,
+) -> Result<Option<AccessPath>> {
     if limit.is_none() {
         return Ok(None);
     }
-    let (mut most, mut best) = (root(statistics, limit)?, None);
+    let (mut most, mut best) = (break_even_rows(statistics, limit)?, None);
     for condition in query
         .conditions
         .iter()
-        .filter(|condition| condition.required && condition.test.is_one_value())
+        .filter(|condition| condition.required && condition.predicate.is_one_value())
     {
         let Some(access) = filtered_access(condition, statistics) else { continue };
         let rows = rows(&access, statistics, most)?;
@@ -252,8 +257,8 @@ fn alike_access(
             (most, best) = (rows, Some(access));
         }
     }
-    if let (Some(Access::Index { ranges, .. }), Some(item)) =
-        (&mut best, after.and_then(|place| place.item(query)))
+    if let (Some(AccessPath::Index { ranges, .. }), Some(item)) =
+        (&mut best, after.map(|cursor| cursor.item(query)))
     {
         for range in ranges {
             range.from.extend(item.to_bytes());
@@ -262,29 +267,28 @@ fn alike_access(
     Ok(best)
 }
 
-/// The index of the first sort, cut to the conditions on the same column and to what follows
-/// `after`.
+/// The index of the first sort, restricted by conditions on the same column and by `after`.
 fn sorted_access(
-    query: &Query,
+    query: &ItemQuery,
     sort: &SortBy,
     statistics: &(impl IndexStatistics + ?Sized),
-    after: Option<&Place>,
-) -> Option<Access> {
+    after: Option<&OrderKey>,
+) -> Option<AccessPath> {
     if !statistics.is_in_order(&sort.by.column) {
         return None;
     }
     let mut then_empty = true;
     let mut ranges = whole(&sort.by);
     let on_it =
-        |condition: &&Conditioned| condition.required && condition.on.column == sort.by.column;
+        |condition: &&ColumnCondition| condition.required && condition.on.column == sort.by.column;
     for condition in query.conditions.iter().filter(on_it) {
         if let Some(narrowed) = ranges_of(condition) {
             ranges = ranges
                 .iter()
-                .flat_map(|range| narrowed.iter().map(|other| common(range, other)))
+                .flat_map(|range| narrowed.iter().map(|other| overlap(range, other)))
                 .collect();
             then_empty = false;
-        } else if condition.test == Test::Empty && !condition.wanted {
+        } else if condition.predicate == Predicate::Empty && !condition.wanted {
             then_empty = false;
         }
     }
@@ -292,35 +296,40 @@ fn sorted_access(
     if sort.descending {
         ranges.reverse();
     }
-    if let Some(place) = after {
-        ranges = following(ranges, query, sort, place);
+    if let Some(cursor) = after {
+        ranges = following(ranges, query, sort, cursor);
     }
     let column = sort.by.column.clone();
-    Some(Access::Index { column, ranges, backwards: sort.descending, then_empty })
+    Some(AccessPath::Index { column, ranges, backwards: sort.descending, then_empty })
 }
 
-/// All keys of a column, in the order of its values: options go by their place in the schema.
-fn whole(column: &TypedColumn) -> Vec<KeyRange> {
+/// All keys of a column in the order of its values: for a select by the rank of the option.
+fn whole(column: &TypedColumn) -> Vec<IndexRange> {
     match &column.kind {
         PropertyKind::SingleSelect(options) => {
-            options.iter().map(|option| KeyRange::beginning(option_key(&option.name))).collect()
+            options.iter().map(|option| IndexRange::beginning(option_key(&option.name))).collect()
         }
-        _ => vec![KeyRange::default()],
+        _ => vec![IndexRange::default()],
     }
 }
 
-fn common(one: &KeyRange, other: &KeyRange) -> KeyRange {
+fn overlap(one: &IndexRange, other: &IndexRange) -> IndexRange {
     let to = match (&one.to, &other.to) {
         (Some(one), Some(other)) => Some(one.min(other)),
         (one, other) => one.as_ref().or(other.as_ref()),
     };
-    KeyRange { from: one.from.clone().max(other.from.clone()), to: to.cloned() }
+    IndexRange { from: one.from.clone().max(other.from.clone()), to: to.cloned() }
 }
 
-/// What is left of the ranges from `place` on.
-fn following(ranges: Vec<KeyRange>, query: &Query, sort: &SortBy, place: &Place) -> Vec<KeyRange> {
-    let Some(first) = place.first(query) else { return ranges };
-    // What follows an item without a value has none.
+/// The part of the ranges that follows the cursor.
+fn following(
+    ranges: Vec<IndexRange>,
+    query: &ItemQuery,
+    sort: &SortBy,
+    cursor: &OrderKey,
+) -> Vec<IndexRange> {
+    let Some(first) = cursor.first(query) else { return ranges };
+    // After an item without a value, only items without a value follow.
     let Some(mut bound) = first else { return Vec::new() };
     let mut ranges = ranges;
     if let PropertyKind::SingleSelect(options) = &sort.by.kind {
@@ -329,66 +338,66 @@ fn following(ranges: Vec<KeyRange>, query: &Query, sort: &SortBy, place: &Place)
             return ranges;
         };
         bound = option_key(&option.name);
-        let done = ranges.iter().position(|range| range.contains(&bound)).unwrap_or_default();
+        let done = ranges.iter().position(|range| range.contains(&bound)).unwrap_or(0);
         let Some(current) = ranges.get(done).cloned() else { return ranges };
         let rest = ranges.split_off(done + 1);
-        return bounded(&[current], query, sort, place, bound).into_iter().chain(rest).collect();
+        return bounded(&[current], query, sort, cursor, bound).into_iter().chain(rest).collect();
     }
-    bounded(&ranges, query, sort, place, bound)
+    bounded(&ranges, query, sort, cursor, bound)
 }
 
-/// Sorted by one property, what follows begins right at the item.
+/// With a single sort the next row follows the cursor's key and ID exactly; otherwise ties in the
+/// first property have to be scanned again.
 fn bounded(
-    ranges: &[KeyRange],
-    query: &Query,
+    ranges: &[IndexRange],
+    query: &ItemQuery,
     sort: &SortBy,
-    place: &Place,
+    cursor: &OrderKey,
     mut bound: Vec<u8>,
-) -> Vec<KeyRange> {
+) -> Vec<IndexRange> {
     let is_exact = query.sort.len() == 1;
     let rest = if is_exact {
-        bound.extend(place.item(query).unwrap_or_default().to_bytes());
+        bound.extend(cursor.item(query).to_bytes());
         if sort.descending {
-            KeyRange { from: Vec::new(), to: Some(bound) }
+            IndexRange { from: Vec::new(), to: Some(bound) }
         } else {
-            KeyRange { from: bound, to: None }
+            IndexRange { from: bound, to: None }
         }
     } else if sort.descending {
-        KeyRange { from: Vec::new(), to: after(&bound) }
+        IndexRange { from: Vec::new(), to: after(&bound) }
     } else {
-        KeyRange { from: bound, to: None }
+        IndexRange { from: bound, to: None }
     };
-    ranges.iter().map(|range| common(range, &rest)).filter(|range| !range.is_empty()).collect()
+    ranges.iter().map(|range| overlap(range, &rest)).filter(|range| !range.is_empty()).collect()
 }
 
-/// An access for each column that conditions are on. What several ask of a property with one value
-/// is asked of its index at once: from here to there is one range, and not all from here or all to
-/// there.
+/// One access per column. Several conditions on a single-valued column combine into one range with
+/// both bounds.
 fn filtered_accesses<'q>(
-    conditions: impl Iterator<Item = &'q Conditioned>,
+    conditions: impl Iterator<Item = &'q ColumnCondition>,
     statistics: &(impl IndexStatistics + ?Sized),
-) -> Vec<Access> {
-    let mut found: Vec<Access> = Vec::new();
+) -> Vec<AccessPath> {
+    let mut found: Vec<AccessPath> = Vec::new();
     for condition in conditions {
         let Some(access) = filtered_access(condition, statistics) else { continue };
         let has_one_value = !matches!(condition.on.kind, PropertyKind::MultiSelect(_));
-        if !(has_one_value && found.iter_mut().any(|known| narrow(known, &access))) {
+        if !(has_one_value && found.iter_mut().any(|known| intersect(known, &access))) {
             found.push(access);
         }
     }
     found
 }
 
-/// Leaves of `known` what `other` has, too, if they are of one index.
-fn narrow(known: &mut Access, other: &Access) -> bool {
+/// Intersects `known` with `other` if both scan the same index.
+fn intersect(known: &mut AccessPath, other: &AccessPath) -> bool {
     match (known, other) {
         (
-            Access::Index { column, ranges, .. },
-            Access::Index { column: same, ranges: others, .. },
+            AccessPath::Index { column, ranges, .. },
+            AccessPath::Index { column: same, ranges: others, .. },
         ) if column == same => {
             *ranges = ranges
                 .iter()
-                .flat_map(|range| others.iter().map(|other| common(range, other)))
+                .flat_map(|range| others.iter().map(|other| overlap(range, other)))
                 .collect();
             ranges.retain(|range| !range.is_empty());
             true
@@ -398,78 +407,82 @@ fn narrow(known: &mut Access, other: &Access) -> bool {
 }
 
 fn filtered_access(
-    condition: &Conditioned,
+    condition: &ColumnCondition,
     statistics: &(impl IndexStatistics + ?Sized),
-) -> Option<Access> {
-    if let (Test::Related(among, items), ColumnRef::Property(key), true) =
-        (&condition.test, &condition.on.column, condition.wanted)
+) -> Option<AccessPath> {
+    if let (Predicate::Related(among, items), ColumnRef::Property(key), true) =
+        (&condition.predicate, &condition.on.column, condition.wanted)
     {
         let items: BTreeSet<_> = match among {
-            Among::Any => items.clone(),
-            Among::All | Among::Just => items.iter().take(1).copied().collect(),
+            SetMatch::Any => items.clone(),
+            SetMatch::All | SetMatch::Exactly => items.iter().take(1).copied().collect(),
         };
-        let is_served = *among == Among::Any || !items.is_empty();
-        return is_served.then(|| Access::Related { key: key.clone(), items });
+        let is_served = *among == SetMatch::Any || !items.is_empty();
+        return is_served.then(|| AccessPath::Related { key: key.clone(), items });
     }
     let column = condition.on.column.clone();
     let ranges = ranges_of(condition).filter(|_| statistics.is_indexed(&column))?;
-    Some(Access::Index { column, ranges, backwards: false, then_empty: false })
+    Some(AccessPath::Index { column, ranges, backwards: false, then_empty: false })
 }
 
-/// The keys of all values that meet the condition, and maybe of others; none if an index is of no
-/// use. They do not overlap.
-fn ranges_of(condition: &Conditioned) -> Option<Vec<KeyRange>> {
+/// Disjoint ranges that contain the keys of all values which satisfy the condition, and maybe of
+/// others. `None` if the index cannot serve it.
+fn ranges_of(condition: &ColumnCondition) -> Option<Vec<IndexRange>> {
     if !condition.wanted {
         return None;
     }
     let kind = &condition.on.kind;
     let exact =
-        |value: PropertyValue| index_keys(kind, &value).into_iter().map(KeyRange::beginning);
-    Some(match &condition.test {
-        // An empty text is no key.
-        Test::Text(texts) if texts.contains("") => return None,
-        Test::Text(texts) => {
-            // Long texts that differ may have one key.
+        |value: PropertyValue| index_keys(kind, &value).into_iter().map(IndexRange::beginning);
+    Some(match &condition.predicate {
+        // Items with an empty text have no index key.
+        Predicate::Text(texts) if texts.contains("") => return None,
+        Predicate::Text(texts) => {
+            // Long texts with a common prefix have one key.
             let keys: BTreeSet<_> = texts
                 .iter()
                 .flat_map(|text| index_keys(kind, &PropertyValue::Text(text.clone())))
                 .collect();
-            keys.into_iter().map(KeyRange::beginning).collect()
+            keys.into_iter().map(IndexRange::beginning).collect()
         }
-        Test::StartsWith(start) => vec![KeyRange::beginning(text_prefix(start))],
-        Test::Number(compare, number) => {
+        Predicate::StartsWith(start) => vec![IndexRange::beginning(text_prefix(start))],
+        Predicate::Number(compare, number) => {
             compared(*compare, exact(PropertyValue::Number(*number)).next()?)
         }
-        Test::Numbers(numbers) => {
+        Predicate::Numbers(numbers) => {
             let keys: BTreeSet<_> = numbers
                 .iter()
                 .flat_map(|number| index_keys(kind, &PropertyValue::Number(*number)))
                 .collect();
-            keys.into_iter().map(KeyRange::beginning).collect()
+            keys.into_iter().map(IndexRange::beginning).collect()
         }
-        Test::Day(compare, day) => compared(*compare, exact(PropertyValue::Date(*day)).next()?),
-        Test::Days(days) => days.iter().flat_map(|day| exact(PropertyValue::Date(*day))).collect(),
-        Test::Boolean(value) => exact(PropertyValue::Boolean(*value)).collect(),
-        Test::Option(names) => {
+        Predicate::Day(compare, day) => {
+            compared(*compare, exact(PropertyValue::Date(*day)).next()?)
+        }
+        Predicate::Days(days) => {
+            days.iter().flat_map(|day| exact(PropertyValue::Date(*day))).collect()
+        }
+        Predicate::Boolean(value) => exact(PropertyValue::Boolean(*value)).collect(),
+        Predicate::Option(names) => {
             let keys: BTreeSet<_> = names.iter().map(|name| option_key(name)).collect();
-            keys.into_iter().map(KeyRange::beginning).collect()
+            keys.into_iter().map(IndexRange::beginning).collect()
         }
-        // Of several, an item could come more than once.
-        Test::Options(Among::Any, names) if names.len() > 1 => return None,
-        Test::Options(_, names) => vec![KeyRange::beginning(option_key(names.first()?))],
-        Test::Empty | Test::Contains(_) | Test::Related(..) => return None,
+        // With several options an item could occur more than once.
+        Predicate::Options(SetMatch::Any, names) if names.len() > 1 => return None,
+        Predicate::Options(_, names) => vec![IndexRange::beginning(option_key(names.first()?))],
+        Predicate::Empty | Predicate::Contains(_) | Predicate::Related(..) => return None,
     })
 }
 
-fn compared(compare: Compare, equal: KeyRange) -> Vec<KeyRange> {
-    let KeyRange { from, to } = equal;
-    let none = || KeyRange { from: Vec::new(), to: Some(Vec::new()) };
+fn compared(compare: Comparison, equal: IndexRange) -> Vec<IndexRange> {
+    let IndexRange { from, to } = equal;
+    let none = || IndexRange { from: Vec::new(), to: Some(Vec::new()) };
     let range = match compare {
-        Compare::Equal => KeyRange { from, to },
-        Compare::Less => KeyRange { from: Vec::new(), to: Some(from) },
-        Compare::LessOrEqual => KeyRange { from: Vec::new(), to },
-        Compare::Greater => to.map_or_else(none, |from| KeyRange { from, to: None }),
-        Compare::GreaterOrEqual => KeyRange { from, to: None },
+        Comparison::Equal => IndexRange { from, to },
+        Comparison::Less => IndexRange { from: Vec::new(), to: Some(from) },
+        Comparison::LessOrEqual => IndexRange { from: Vec::new(), to },
+        Comparison::Greater => to.map_or_else(none, |from| IndexRange { from, to: None }),
+        Comparison::GreaterOrEqual => IndexRange { from, to: None },
     };
     vec![range]
 }

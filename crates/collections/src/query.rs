@@ -1,38 +1,40 @@
-//! Queries: which items, and in which order.
+//! Compiled queries: a filter and an order over the items of a collection.
 
 use leafbase_model::json::quoted;
 use leafbase_model::{
-    BlockId, Direction, Error, ItemFilter, Limits, Properties, Property, PropertyKind,
-    PropertyValue, Result, Schema, Sort,
+    BlockId, Direction, Error, ItemFilter, Limits, Properties, PropertyKind, PropertyValue, Result,
+    Schema, Sort,
 };
 
-use crate::conditions::{self, Test, present};
+use crate::conditions;
 use crate::items::is_title;
-use crate::sort_key::sort_key;
-use crate::values::{Values, mismatch};
+use crate::predicates::{Predicate, present};
+use crate::property_types::rules;
+use crate::sort_keys::{TEXT_BYTES, sort_key};
+use crate::value_rules::{SortKeyEnd, ValueReader, mismatch};
 
-/// What a query looks at: the title of items, or one of their properties.
+/// A column: the title, or a property.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ColumnRef {
     /// The title.
     Title,
-    /// The property of this key.
+    /// The property with this key.
     Property(String),
 }
 
-/// An item as a query looks at it.
+/// An item as a query evaluates it.
 #[derive(Clone, Copy, Debug)]
-pub struct Row<'a> {
-    /// The item.
+pub struct QueryRow<'a> {
+    /// The item's ID.
     pub id: BlockId,
     /// Its title.
     pub title: &'a str,
-    /// Its values, or those of [`Query::properties_needed`]; those of [`Query::relations_needed`]
-    /// as replies show them.
+    /// Its values, at least those of [`ItemQuery::properties_needed`]. Those of
+    /// [`ItemQuery::relations_needed`] as replies return them, the others as stored.
     pub values: &'a Properties,
 }
 
-/// A column with the type that it has in the schema.
+/// A column with its type.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct TypedColumn {
     pub(crate) column: ColumnRef,
@@ -50,11 +52,7 @@ impl TypedColumn {
         Ok(Self { column: ColumnRef::Property(key.to_owned()), kind: property.kind.clone() })
     }
 
-    fn as_property(&self) -> Property {
-        Property { key: String::new(), name: String::new(), kind: self.kind.clone() }
-    }
-
-    /// The key, if it is no title.
+    /// The key of a property. `None` for the title.
     pub(crate) fn property(&self) -> Option<&str> {
         match &self.column {
             ColumnRef::Property(key) => Some(key),
@@ -62,7 +60,7 @@ impl TypedColumn {
         }
     }
 
-    /// The key, if it is a relation.
+    /// The key of a relation. `None` for any other column.
     pub(crate) fn relation(&self) -> Option<&str> {
         match &self.column {
             ColumnRef::Property(key) if self.kind.relation().is_some() => Some(key),
@@ -70,10 +68,10 @@ impl TypedColumn {
         }
     }
 
-    /// Calls `look` with what `row` has here.
+    /// Passes the value of `row` in this column to `look`.
     pub(crate) fn with<T>(
         &self,
-        row: Row<'_>,
+        row: QueryRow<'_>,
         look: impl FnOnce(Option<&PropertyValue>) -> T,
     ) -> T {
         match &self.column {
@@ -84,18 +82,18 @@ impl TypedColumn {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Conditioned {
+pub(crate) struct ColumnCondition {
     pub(crate) on: TypedColumn,
-    /// Whether the test has to hold, or not to hold.
+    /// Whether the predicate has to hold or has to fail.
     pub(crate) wanted: bool,
-    pub(crate) test: Test,
-    /// Whether every item of the answer meets this.
+    pub(crate) predicate: Predicate,
+    /// Whether every result satisfies this condition, so that an index on the column can serve it.
     pub(crate) required: bool,
 }
 
-/// The filter in the order of its evaluation: operands before operators.
+/// An instruction of the filter in postfix order: operands precede their operator.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Op {
+enum FilterOp {
     Test(usize),
     And(usize),
     Or(usize),
@@ -108,48 +106,47 @@ pub(crate) struct SortBy {
     pub(crate) descending: bool,
 }
 
-/// A query that fits its schema.
+/// A query that has been checked against its schema.
 ///
-/// | type | operators | compared |
+/// | type | operators | comparison |
 /// |---|---|---|
-/// | text, url, email, phone, the title | `equals`, `notEquals`, `contains`, `startsWith`, `anyOf` | folded ([`crate::fold`]): case does not count, nor how accents were typed |
+/// | text, url, email, phone, the title | `equals`, `notEquals`, `contains`, `startsWith`, `anyOf` | folded ([`crate::fold`]): neither case nor the way accents were typed matters |
 /// | number | `equals`, `notEquals`, `greaterThan`, `greaterThanOrEqual`, `lessThan`, `lessThanOrEqual`, `anyOf` | by value |
-/// | date | `equals`, `notEquals`, `before`, `after`, `onOrBefore`, `onOrAfter`, `anyOf` | by day; `today` and the like count from the present |
-/// | boolean | `equals`, `notEquals` | what is not set is neither |
-/// | single select | `equals`, `notEquals`, `anyOf` | exactly; only options of the schema can be asked for |
-/// | multiple select, relation | `equals`, `notEquals` (just these, in any order), `contains` (one), `anyOf`, `allOf` | exactly |
-/// | all | `isEmpty`, `isNotEmpty` | an empty text, no option and no relation are as no value |
+/// | date | `equals`, `notEquals`, `before`, `after`, `onOrBefore`, `onOrAfter`, `anyOf` | by day; `today` and the like are relative to the present |
+/// | boolean | `equals`, `notEquals` | a missing value is neither true nor false |
+/// | single select | `equals`, `notEquals`, `anyOf` | exact; operands are options of the schema |
+/// | multiple select, relation | `equals`, `notEquals` (as sets), `contains` (one member), `anyOf`, `allOf` | exact |
+/// | all | `isEmpty`, `isNotEmpty` | an empty text and an empty set count as no value |
 ///
-/// `notEquals` is the opposite of `equals`: items without a value meet it. Every other condition
-/// needs a value.
+/// `notEquals` is the negation of `equals`, so items without a value satisfy it. Every other
+/// condition requires a value.
 ///
-/// Items are sorted by the first property, where they are equal by the next, in the end by ID;
-/// items without a value are last, whichever the direction. Texts are sorted as they are compared,
-/// by their first [`crate::TEXT_BYTES`] bytes folded; options as they stand in the schema; false is
-/// before true. IDs go in the direction of the first property, so that an index by it is read one
-/// way or the other.
+/// Items are sorted by the first property, ties by the next, and finally by ID. Items without a
+/// value come last in either direction. Texts are sorted by their first [`crate::TEXT_BYTES`] bytes
+/// folded, options by their rank in the schema, false before true. IDs follow the direction of the
+/// first property, so that its index can be scanned in either direction.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Query {
-    program: Vec<Op>,
-    pub(crate) conditions: Vec<Conditioned>,
+pub struct ItemQuery {
+    program: Vec<FilterOp>,
+    pub(crate) conditions: Vec<ColumnCondition>,
     pub(crate) sort: Vec<SortBy>,
 }
 
-impl Query {
-    /// Reads a filter and an order for items of this schema.
+impl ItemQuery {
+    /// Compiles a filter and an order.
     ///
     /// # Errors
-    /// [`leafbase_model::ErrorKind::SchemaMismatch`] for a property that is not there, an operator
-    /// that its type does not have and an operand that does not fit, below `filter` or `sort[n]`;
+    /// Below `filter` or `sort[n]`: [`leafbase_model::ErrorKind::SchemaMismatch`] for an unknown
+    /// property, an operator that its type does not support and an invalid operand;
     /// [`leafbase_model::ErrorKind::LimitExceeded`].
     pub fn new(
         schema: &Schema,
         filter: Option<&ItemFilter>,
         sort: &[Sort],
-        values: Values<'_>,
+        values: ValueReader<'_>,
     ) -> Result<Self> {
-        // Only options of the schema can be asked for.
-        let values = Values { new_options: false, ..values };
+        // A condition on an unknown option is a mistake, even where items may add options.
+        let values = ValueReader { new_options: false, ..values };
         let mut query = Self { program: Vec::new(), conditions: Vec::new(), sort: Vec::new() };
         if let Some(filter) = filter {
             query.compile(schema, filter, values)?;
@@ -163,16 +160,25 @@ impl Query {
         Ok(query)
     }
 
-    fn compile(&mut self, schema: &Schema, filter: &ItemFilter, values: Values<'_>) -> Result<()> {
-        let mut waiting =
-            vec![Work::Visit(Visit { filter, depth: 0, required: true, path: "filter".into() })];
+    fn compile(
+        &mut self,
+        schema: &Schema,
+        filter: &ItemFilter,
+        values: ValueReader<'_>,
+    ) -> Result<()> {
+        let mut waiting = vec![CompileStep::Visit(FilterVisit {
+            filter,
+            depth: 0,
+            required: true,
+            path: "filter".into(),
+        })];
         while let Some(work) = waiting.pop() {
             let visit = match work {
-                Work::Emit(op) => {
+                CompileStep::Emit(op) => {
                     self.program.push(op);
                     continue;
                 }
-                Work::Visit(visit) => visit,
+                CompileStep::Visit(visit) => visit,
             };
             if visit.depth > Limits::FILTER_DEPTH {
                 return Err(Error::limit("nesting of a filter", Limits::FILTER_DEPTH, visit.depth)
@@ -182,20 +188,23 @@ impl Query {
                 ItemFilter::Condition(condition) => {
                     let read = || {
                         let on = TypedColumn::find(schema, &condition.property)?;
-                        let (wanted, test) =
-                            conditions::read(condition, &on.as_property(), values)?;
-                        Ok(Conditioned { on, wanted, test, required: visit.required })
+                        let (wanted, predicate) = conditions::read(condition, &on.kind, &values)?;
+                        Ok(ColumnCondition { on, wanted, predicate, required: visit.required })
                     };
                     let condition = read().map_err(|error: Error| error.at(&visit.path))?;
-                    self.program.push(Op::Test(self.conditions.len()));
+                    self.program.push(FilterOp::Test(self.conditions.len()));
                     self.conditions.push(condition);
                     check_count(self.conditions.len()).map_err(|error| error.at("filter"))?;
                 }
-                ItemFilter::And(filters) => {
-                    visit.into_each("and", filters, Op::And(filters.len()), true, &mut waiting)
-                }
+                ItemFilter::And(filters) => visit.into_each(
+                    "and",
+                    filters,
+                    FilterOp::And(filters.len()),
+                    true,
+                    &mut waiting,
+                ),
                 ItemFilter::Or(filters) => {
-                    visit.into_each("or", filters, Op::Or(filters.len()), false, &mut waiting)
+                    visit.into_each("or", filters, FilterOp::Or(filters.len()), false, &mut waiting)
                 }
                 ItemFilter::Not(filter) => visit.into_not(filter, &mut waiting),
             }
@@ -203,7 +212,7 @@ impl Query {
         Ok(())
     }
 
-    /// The properties that it looks at.
+    /// The properties that the query evaluates.
     pub fn properties_needed(&self) -> impl Iterator<Item = &str> {
         let columns = self
             .conditions
@@ -213,106 +222,119 @@ impl Query {
         columns.filter_map(TypedColumn::property)
     }
 
-    /// The relations that have to be given as replies show them, at whichever end.
+    /// The relations that have to be passed as replies return them, from either end.
     pub fn relations_needed(&self) -> impl Iterator<Item = &str> {
         self.conditions.iter().filter_map(|condition| condition.on.relation())
     }
 
-    /// Whether the item is meant.
-    pub fn matches(&self, row: Row<'_>) -> bool {
+    /// Whether the filter accepts the item.
+    pub fn matches(&self, row: QueryRow<'_>) -> bool {
         let mut stack = Vec::new();
         for op in &self.program {
             let outcome = match op {
-                Op::Test(index) => {
-                    self.conditions.get(*index).is_some_and(|condition| condition.holds(row))
+                FilterOp::Test(index) => {
+                    let condition = self.conditions.get(*index);
+                    debug_assert!(condition.is_some(), "condition {index} was compiled");
+                    condition.is_some_and(|condition| condition.holds(row))
                 }
-                Op::And(count) => take(&mut stack, *count).all(|met| met),
-                Op::Or(count) => take(&mut stack, *count).any(|met| met),
-                Op::Not => !stack.pop().unwrap_or_default(),
+                FilterOp::And(count) => pop(&mut stack, *count).all(|met| met),
+                FilterOp::Or(count) => pop(&mut stack, *count).any(|met| met),
+                FilterOp::Not => !pop(&mut stack, 1).any(|met| met),
             };
             stack.push(outcome);
         }
+        debug_assert!(stack.len() <= 1, "a filter evaluates to one value");
+        // Without a filter every item matches.
         stack.pop().unwrap_or(true)
     }
 
-    /// Where the item stands in the order: places compare as the items are sorted.
-    pub fn place(&self, row: Row<'_>) -> Place {
-        let mut place = Vec::new();
+    /// The order key of an item: keys compare as the items are sorted.
+    pub fn order_key(&self, row: QueryRow<'_>) -> OrderKey {
+        let mut bytes = Vec::new();
         for sort in &self.sort {
             let key = sort
                 .by
                 .with(row, |value| present(value).and_then(|value| sort_key(&sort.by.kind, value)));
-            put_part(&mut place, key.as_deref(), sort.descending);
+            put_sort_key(&mut bytes, key.as_deref(), sort.descending);
         }
         let flip = if self.is_reversed() { 0xff } else { 0 };
-        place.extend(row.id.to_bytes().map(|byte| byte ^ flip));
-        Place(place)
+        bytes.extend(row.id.to_bytes().map(|byte| byte ^ flip));
+        OrderKey(bytes)
     }
 
-    /// Whether IDs go downwards.
+    /// Whether IDs are in descending order.
     pub(crate) fn is_reversed(&self) -> bool {
         self.sort.first().is_some_and(|sort| sort.descending)
     }
 }
 
-/// None is greater than all; what goes downwards is turned byte by byte.
-fn put_part(place: &mut Vec<u8>, key: Option<&[u8]>, descending: bool) {
-    place.push(u8::from(key.is_none()));
+/// Appends one sort key. A missing value sorts last; a descending key is complemented byte by byte.
+fn put_sort_key(out: &mut Vec<u8>, key: Option<&[u8]>, descending: bool) {
+    out.push(u8::from(key.is_none()));
     let flip = if descending { 0xff } else { 0 };
-    place.extend(key.unwrap_or_default().iter().map(|byte| byte ^ flip));
-}
-
-impl Conditioned {
-    fn holds(&self, row: Row<'_>) -> bool {
-        self.on.with(row, |value| self.test.holds(value)) == self.wanted
+    if let Some(key) = key {
+        out.extend(key.iter().map(|byte| byte ^ flip));
     }
 }
 
-fn take(stack: &mut Vec<bool>, count: usize) -> impl Iterator<Item = bool> + '_ {
+impl ColumnCondition {
+    fn holds(&self, row: QueryRow<'_>) -> bool {
+        self.on.with(row, |value| self.predicate.holds(value)) == self.wanted
+    }
+}
+
+/// Pops the operands of an operator.
+fn pop(stack: &mut Vec<bool>, count: usize) -> impl Iterator<Item = bool> + '_ {
+    debug_assert!(stack.len() >= count, "operands precede their operator in postfix order");
     let from = stack.len().saturating_sub(count);
     stack.drain(from..)
 }
 
-enum Work<'f> {
-    Visit(Visit<'f>),
-    Emit(Op),
+enum CompileStep<'f> {
+    Visit(FilterVisit<'f>),
+    Emit(FilterOp),
 }
 
-struct Visit<'f> {
+struct FilterVisit<'f> {
     filter: &'f ItemFilter,
     depth: usize,
     required: bool,
     path: String,
 }
 
-impl<'f> Visit<'f> {
+impl<'f> FilterVisit<'f> {
     fn into_each(
         self,
         name: &str,
         filters: &'f [ItemFilter],
-        op: Op,
+        op: FilterOp,
         keeps: bool,
-        waiting: &mut Vec<Work<'f>>,
+        waiting: &mut Vec<CompileStep<'f>>,
     ) {
-        waiting.push(Work::Emit(op));
+        waiting.push(CompileStep::Emit(op));
         let required = self.required && (keeps || filters.len() == 1);
         let visits = filters.iter().enumerate().map(|(index, filter)| {
             let path = format!("{}.{name}[{index}]", self.path);
-            Work::Visit(Self { filter, depth: self.depth + 1, required, path })
+            CompileStep::Visit(Self { filter, depth: self.depth + 1, required, path })
         });
         waiting.extend(visits.rev());
     }
 
-    fn into_not(self, filter: &'f ItemFilter, waiting: &mut Vec<Work<'f>>) {
-        waiting.push(Work::Emit(Op::Not));
+    fn into_not(self, filter: &'f ItemFilter, waiting: &mut Vec<CompileStep<'f>>) {
+        waiting.push(CompileStep::Emit(FilterOp::Not));
         let path = format!("{}.not", self.path);
-        waiting.push(Work::Visit(Self { filter, depth: self.depth + 1, required: false, path }));
+        waiting.push(CompileStep::Visit(Self {
+            filter,
+            depth: self.depth + 1,
+            required: false,
+            path,
+        }));
     }
 }
 
 fn sorted_by(schema: &Schema, sort: &Sort) -> Result<SortBy> {
     let by = TypedColumn::find(schema, &sort.property)?;
-    if matches!(by.kind, PropertyKind::MultiSelect(_) | PropertyKind::Relation(_)) {
+    if rules(&by.kind).sort_key_end() == SortKeyEnd::Unordered {
         let property_type = by.kind.property_type();
         return Err(mismatch(format!(
             "items cannot be sorted by a property of type {property_type}"
@@ -327,56 +349,56 @@ fn check_count(found: usize) -> Result<()> {
     if found > most { Err(Error::limit("conditions of a query", most, found)) } else { Ok(()) }
 }
 
-/// Where an item stands in the order of a query. As text, the cursor of a page that ends with it.
+/// The position of an item in the order of a query. Displayed as the cursor of a page that ends
+/// with it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place(Vec<u8>);
+pub struct OrderKey(Vec<u8>);
 
-impl Place {
-    /// The part of the first property: none for items that are sorted by ID alone, `Some(None)` for
-    /// those without a value.
+impl OrderKey {
+    /// The sort key of the first property. `None` if the order is by ID alone, `Some(None)` for an
+    /// item without a value.
     #[expect(clippy::option_option, reason = "no property, no value, a value")]
-    pub(crate) fn first(&self, query: &Query) -> Option<Option<Vec<u8>>> {
+    pub(crate) fn first(&self, query: &ItemQuery) -> Option<Option<Vec<u8>>> {
         let sort = query.sort.first()?;
         let (marker, rest) = self.0.split_first()?;
         if *marker == 1 {
             return Some(None);
         }
         let flip = if sort.descending { 0xff } else { 0 };
-        let length = match &sort.by.kind {
-            PropertyKind::Number => 8,
-            PropertyKind::Date => 4,
-            PropertyKind::Boolean => 1,
-            PropertyKind::SingleSelect(_) => 2,
-            _ => {
-                let end = |(place, byte): (usize, &u8)| {
-                    place == crate::sort_key::TEXT_BYTES || byte ^ flip == 0
-                };
-                rest.iter().enumerate().position(|(place, byte)| end((place, byte)))? + 1
+        let length = match rules(&sort.by.kind).sort_key_end() {
+            SortKeyEnd::Unordered => return None,
+            SortKeyEnd::Fixed(length) => length,
+            // A text key ends with 0, or with any byte after the longest prefix that counts.
+            SortKeyEnd::TextTerminator => {
+                let text = rest.iter().take(TEXT_BYTES);
+                text.take_while(|byte| **byte ^ flip != 0).count() + 1
             }
         };
         Some(Some(rest.get(..length)?.iter().map(|byte| byte ^ flip).collect()))
     }
 }
 
-impl Place {
-    /// The item that stands there.
-    pub(crate) fn item(&self, query: &Query) -> Option<BlockId> {
+impl OrderKey {
+    /// The ID at the end of the key.
+    pub(crate) fn item(&self, query: &ItemQuery) -> BlockId {
         let flip = if query.is_reversed() { 0xff } else { 0 };
-        self.0.last_chunk::<16>().map(|id| BlockId::from_bytes(id.map(|byte| byte ^ flip)))
+        let id = self.0.last_chunk::<16>();
+        debug_assert!(id.is_some(), "an order key ends with an ID");
+        id.map_or(BlockId::NIL, |id| BlockId::from_bytes(id.map(|byte| byte ^ flip)))
     }
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for OrderKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
 }
 
-impl std::str::FromStr for Place {
+impl std::str::FromStr for OrderKey {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let wrong = || Error::validation("is no cursor that an answer gave").at("cursor");
+        let wrong = || Error::validation("the cursor was not returned by this query").at("cursor");
         let digit =
             |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
         let pair = |pair: &[u8]| match pair {

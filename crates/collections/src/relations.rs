@@ -1,9 +1,9 @@
-//! Relations are stored once: the items of the end that owns a relation hold it, the other end is
-//! read from back links. So a change at either end is a change of owner items, and the two ends
-//! cannot disagree.
+//! Relations are stored once, in the items of the owning end; the other end is read from back
+//! links. A change at either end changes items of the owner, so the two ends cannot disagree.
 //!
-//! The order of related items is that of the request at the owner's end, where a new one from the
-//! other end joins last; it is by ID at the other end, and at both of a symmetric relation.
+//! At the owner's end related items have the order of the request, and an item linked from the
+//! other end is appended. At the other end, and at both ends of a symmetric relation, the order is
+//! by ID.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, btree_map::Entry};
@@ -12,63 +12,63 @@ use leafbase_model::{
     BlockId, Error, ErrorKind, Properties, PropertyChange, PropertyValue, Result, Schema,
 };
 
-use crate::ends::{End, Ends, Face, listed, put};
-use crate::read::{ReadCollections, StoredItem, all_naming};
-use crate::values::mismatch;
+use crate::reader::{ReadCollections, StoredItem, all_naming};
+use crate::relation_ends::{RelationEnd, RelationEnds, Side, listed, put};
+use crate::value_rules::mismatch;
 
 /// An item whose stored values change.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChangedItem {
-    /// The item.
+    /// The item's ID.
     pub id: BlockId,
-    /// The collection that it is in.
+    /// The item's collection.
     pub collection: BlockId,
-    /// What it is to hold.
+    /// The values it is to store.
     pub values: Properties,
 }
 
-/// The changes of one request, put together: values of items, and what relations make of other
-/// items.
+/// The relation batch of one request: collects the changes of all its items, and derives which
+/// other items change through their relations.
 ///
 /// ```text
-/// let mut relating = Relating::new(&reader);
-/// relating.begin(new_item, collection);              // items that the request makes
-/// relating.change(item, collection, changes)?;       // each item of the request
-/// for changed in relating.finish()? { .. }           // what the items then hold
+/// let mut batch = RelationBatch::new(&reader);
+/// batch.begin(new_item, collection);              // items that the request adds
+/// batch.change(item, collection, changes)?;       // each item of the request
+/// for changed in batch.finish()? { .. }           // values to store
 /// ```
 #[derive(Debug)]
-pub struct Relating<'a, R: ?Sized> {
+pub struct RelationBatch<'a, R: ?Sized> {
     reader: &'a R,
     schemas: HashMap<BlockId, Option<Schema>>,
-    items: BTreeMap<BlockId, Touched>,
-    /// Items that were looked at and are as they were.
+    items: BTreeMap<BlockId, PendingItem>,
+    /// Cache of items that were read and have not changed.
     known: RefCell<HashMap<BlockId, Option<StoredItem>>>,
-    /// By item, those that name it since this began: the index does not know of them yet.
+    /// Links added by this batch, by target: the index does not contain them yet.
     naming: HashMap<BlockId, BTreeSet<BlockId>>,
-    claims: Vec<Claim>,
-    /// By item, its relations of which others hold pairs that came or went.
-    turned: HashMap<BlockId, BTreeMap<String, Ends>>,
+    pending: Vec<PendingPair>,
+    /// By item, the relations stored elsewhere whose pairs changed.
+    changed_inverses: HashMap<BlockId, BTreeMap<String, RelationEnds>>,
 }
 
 #[derive(Debug)]
-struct Touched {
+struct PendingItem {
     collection: BlockId,
-    /// What the item holds until now; none for one that is made.
+    /// The stored values. `None` for a new item.
     before: Option<Properties>,
     values: Properties,
 }
 
-/// A pair that was not related before. Whether it may be is known when all changes are.
+/// A pair that the batch links. Limits of single relations are checked once all changes are known.
 #[derive(Debug)]
-struct Claim {
-    ends: Ends,
+struct PendingPair {
+    ends: RelationEnds,
     item: BlockId,
     other: BlockId,
     path: String,
 }
 
-impl<'a, R: ReadCollections + ?Sized> Relating<'a, R> {
-    /// No change yet.
+impl<'a, R: ReadCollections + ?Sized> RelationBatch<'a, R> {
+    /// An empty batch.
     pub fn new(reader: &'a R) -> Self {
         let (schemas, items, naming) = (HashMap::new(), BTreeMap::new(), HashMap::new());
         Self {
@@ -77,25 +77,24 @@ impl<'a, R: ReadCollections + ?Sized> Relating<'a, R> {
             items,
             known: RefCell::default(),
             naming,
-            claims: Vec::new(),
-            turned: HashMap::new(),
+            pending: Vec::new(),
+            changed_inverses: HashMap::new(),
         }
     }
 
-    /// An item is made in `collection`; it has no values yet.
+    /// Adds a new item of `collection`, without values.
     pub fn begin(&mut self, item: BlockId, collection: BlockId) {
         self.items
-            .insert(item, Touched { collection, before: None, values: Properties::default() });
+            .insert(item, PendingItem { collection, before: None, values: Properties::default() });
     }
 
-    /// The properties of `item`, which is in `collection`, become what `changes` say, at both ends
-    /// of relations. `path` is where the request says so, such as `items[2]`.
+    /// Changes values of `item`, which belongs to `collection`, and both ends of its relations.
+    /// `path` locates the item in the request, such as `items[2]`.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`] for an item that is not there, at `path.id` or at the property that
-    /// names it; [`ErrorKind::SchemaMismatch`] for a related item of another collection than the
-    /// property's. Where the property names several, the path has the place of the bad one among
-    /// them.
+    /// [`ErrorKind::NotFound`] for an item that does not exist, at `path.id` or at the property
+    /// that names it; [`ErrorKind::SchemaMismatch`] for a related item of the wrong collection. If
+    /// the property names several items, the path includes the index.
     pub fn change(
         &mut self,
         item: BlockId,
@@ -123,8 +122,8 @@ impl<'a, R: ReadCollections + ?Sized> Relating<'a, R> {
         Ok(())
     }
 
-    /// What `item` holds under these keys becomes this, without a look at the other ends: for
-    /// columns that go or change their type.
+    /// Changes stored values of `item` without touching the other ends: for columns that are
+    /// dropped or change their type.
     ///
     /// # Errors
     /// [`ErrorKind::NotFound`] if there is no such item.
@@ -133,20 +132,20 @@ impl<'a, R: ReadCollections + ?Sized> Relating<'a, R> {
         Ok(())
     }
 
-    /// The items that changes related others to which were not related to them before, each with
-    /// the place in the request that says so: in the order of the request.
-    pub fn joined(&self) -> impl Iterator<Item = (BlockId, &str)> {
-        self.claims.iter().map(|claim| (claim.other, claim.path.as_str()))
+    /// The pairs that the batch links: the remote item and the path of the property, in the order
+    /// of the request.
+    pub fn new_links(&self) -> impl Iterator<Item = (BlockId, &str)> {
+        self.pending.iter().map(|pair| (pair.other, pair.path.as_str()))
     }
 
-    /// Whether `item`, which was there, then shows other related items by relations that others
-    /// hold.
+    /// Whether relations of `item` that other items store have changed. `item` existed before the
+    /// batch.
     ///
     /// # Errors
-    /// What the reader reports.
-    pub fn shows_otherwise(&self, item: BlockId) -> Result<bool> {
+    /// Those of the reader.
+    pub fn inverse_changed(&self, item: BlockId) -> Result<bool> {
         let former = Self::new(self.reader);
-        for ends in self.turned.get(&item).into_iter().flat_map(BTreeMap::values) {
+        for ends in self.changed_inverses.get(&item).into_iter().flat_map(BTreeMap::values) {
             if former.related(ends, item)? != self.related(ends, item)? {
                 return Ok(true);
             }
@@ -154,14 +153,15 @@ impl<'a, R: ReadCollections + ?Sized> Relating<'a, R> {
         Ok(false)
     }
 
-    /// The items that then hold something else than before, and those that were made; by ID.
+    /// Checks the limits of single relations and returns the items that change, and those that are
+    /// new, in order of IDs.
     ///
     /// # Errors
-    /// [`ErrorKind::SchemaMismatch`], at the property of the request, if an item would be related
-    /// to two by a property that takes one; both are named. Nothing is taken from an item silently.
+    /// [`ErrorKind::SchemaMismatch`], at the property in the request, if a single relation would
+    /// hold two items; the message names both. No pair is unlinked implicitly.
     pub fn finish(mut self) -> Result<Vec<ChangedItem>> {
-        for claim in std::mem::take(&mut self.claims) {
-            self.check(&claim).map_err(|error| error.at(&claim.path))?;
+        for pair in std::mem::take(&mut self.pending) {
+            self.check(&pair).map_err(|error| error.at(&pair.path))?;
         }
         let changed =
             self.items.into_iter().filter(|(_, item)| item.before.as_ref() != Some(&item.values));
@@ -185,11 +185,11 @@ impl<'a, R: ReadCollections + ?Sized> Relating<'a, R> {
             .is_some_and(|property| property.kind.relation().is_some()))
     }
 
-    fn ends(&mut self, collection: BlockId, key: &str) -> Result<Ends> {
-        Ends::of(collection, key, |collection| Ok(self.schema(collection)?.cloned()))
+    fn ends(&mut self, collection: BlockId, key: &str) -> Result<RelationEnds> {
+        RelationEnds::of(collection, key, |collection| Ok(self.schema(collection)?.cloned()))
     }
 
-    /// Hands the item, as it is by now, to `look`: its collection and its values.
+    /// Passes the current collection and values of an item to `look`.
     fn look<T>(
         &self,
         item: BlockId,
@@ -207,21 +207,21 @@ impl<'a, R: ReadCollections + ?Sized> Relating<'a, R> {
         Ok(seen)
     }
 
-    fn touch(&mut self, item: BlockId) -> Result<&mut Touched> {
+    fn touch(&mut self, item: BlockId) -> Result<&mut PendingItem> {
         let touched = match self.items.entry(item) {
             Entry::Occupied(entry) => entry.into_mut(),
             Entry::Vacant(entry) => {
                 let known = self.known.get_mut().remove(&item);
                 let stored = known.map_or_else(|| self.reader.item(item), Ok)?;
                 let StoredItem { collection, values } = stored.ok_or_else(Error::not_found)?;
-                entry.insert(Touched { collection, before: Some(values.clone()), values })
+                entry.insert(PendingItem { collection, before: Some(values.clone()), values })
             }
         };
         Ok(touched)
     }
 
-    /// The items whose stored relation `end` names `item` by now, by ID.
-    fn holders(&self, item: BlockId, end: &End) -> Result<Vec<BlockId>> {
+    /// The items that currently name `item` in the stored relation `end`, in order of IDs.
+    fn holders(&self, item: BlockId, end: &RelationEnd) -> Result<Vec<BlockId>> {
         let mut holders: BTreeSet<_> = all_naming(self.reader, item)?.into_iter().collect();
         holders.extend(self.naming.get(&item).into_iter().flatten());
         let mut found = Vec::new();
@@ -235,23 +235,27 @@ impl<'a, R: ReadCollections + ?Sized> Relating<'a, R> {
         Ok(found)
     }
 
-    /// The items that `item` is related to by now, in their order.
-    fn related(&self, ends: &Ends, item: BlockId) -> Result<Vec<BlockId>> {
+    /// The items currently related to `item`, in order.
+    fn related(&self, ends: &RelationEnds, item: BlockId) -> Result<Vec<BlockId>> {
         let own = || {
             self.look(item, |found| {
-                found.map(|(_, values)| listed(values, &ends.here.key).to_vec())
+                found.map_or_else(Vec::new, |(_, values)| listed(values, &ends.local.key).to_vec())
             })
         };
-        match ends.face {
-            Face::Owner => Ok(own()?.unwrap_or_default()),
-            Face::Other => self.holders(item, &ends.there),
-            Face::Symmetric => {
-                Ok(united(own()?.unwrap_or_default(), self.holders(item, &ends.here)?))
-            }
+        match ends.side {
+            Side::Owner => own(),
+            Side::Inverse => self.holders(item, &ends.remote),
+            Side::Symmetric => Ok(united(own()?, self.holders(item, &ends.local)?)),
         }
     }
 
-    fn relate(&mut self, ends: &Ends, item: BlockId, given: &[BlockId], place: &str) -> Result<()> {
+    fn relate(
+        &mut self,
+        ends: &RelationEnds,
+        item: BlockId,
+        given: &[BlockId],
+        place: &str,
+    ) -> Result<()> {
         self.check_targets(ends, given)?;
         let mut seen = HashSet::new();
         let wanted: Vec<_> = given.iter().copied().filter(|other| seen.insert(*other)).collect();
@@ -259,27 +263,27 @@ impl<'a, R: ReadCollections + ?Sized> Relating<'a, R> {
         let (was, is): (HashSet<_>, HashSet<_>) =
             (former.iter().collect(), wanted.iter().collect());
         for gone in former.iter().filter(|other| !is.contains(other)) {
-            self.turn(ends, item, *gone);
-            self.part(ends, item, *gone)?;
+            self.note_inverse(ends, item, *gone);
+            self.unlink(ends, item, *gone)?;
         }
         for new in wanted.iter().filter(|other| !was.contains(other)) {
-            self.turn(ends, item, *new);
-            self.join(ends, item, *new)?;
-            self.claims.push(Claim {
+            self.note_inverse(ends, item, *new);
+            self.link(ends, item, *new)?;
+            self.pending.push(PendingPair {
                 ends: ends.clone(),
                 item,
                 other: *new,
                 path: place.to_owned(),
             });
         }
-        if ends.face == Face::Owner {
-            put(&mut self.touch(item)?.values, &ends.here.key, wanted);
+        if ends.side == Side::Owner {
+            put(&mut self.touch(item)?.values, &ends.local.key, wanted);
         }
         Ok(())
     }
 
-    /// Of several the one that cannot be is told by its place among them.
-    fn check_targets(&self, ends: &Ends, given: &[BlockId]) -> Result<()> {
+    /// If several items are given, an error has the index of the bad one in its path.
+    fn check_targets(&self, ends: &RelationEnds, given: &[BlockId]) -> Result<()> {
         for (index, other) in given.iter().enumerate() {
             let checked = self.check_target(ends, *other);
             checked.map_err(|error| {
@@ -289,46 +293,46 @@ impl<'a, R: ReadCollections + ?Sized> Relating<'a, R> {
         Ok(())
     }
 
-    fn check_target(&self, ends: &Ends, other: BlockId) -> Result<()> {
+    fn check_target(&self, ends: &RelationEnds, other: BlockId) -> Result<()> {
         let found = self.look(other, |found| found.map(|(collection, _)| collection))?;
-        let expected = ends.there.collection;
+        let expected = ends.remote.collection;
         if found.ok_or_else(Error::not_found)? == expected {
             return Ok(());
         }
         Err(mismatch(format!("expected an item of the collection {expected}, got {other}")))
     }
 
-    /// The pair comes or goes: so it does where it is not held.
-    fn turn(&mut self, ends: &Ends, item: BlockId, other: BlockId) {
-        let mut tell = |item: BlockId, key: &str, ends: &dyn Fn() -> Ends| {
-            let known = self.turned.entry(item).or_default();
+    /// Records that the pair changes for the end that does not store it.
+    fn note_inverse(&mut self, ends: &RelationEnds, item: BlockId, other: BlockId) {
+        let mut note = |item: BlockId, key: &str, ends: &dyn Fn() -> RelationEnds| {
+            let known = self.changed_inverses.entry(item).or_default();
             if !known.contains_key(key) {
                 known.insert(key.to_owned(), ends());
             }
         };
-        if ends.face != Face::Owner {
-            tell(item, &ends.here.key, &|| ends.clone());
+        if ends.side != Side::Owner {
+            note(item, &ends.local.key, &|| ends.clone());
         }
-        if ends.face != Face::Other {
-            tell(other, &ends.there.key, &|| ends.turned());
+        if ends.side != Side::Inverse {
+            note(other, &ends.remote.key, &|| ends.inverse());
         }
     }
 
-    /// Takes a pair apart, whoever of the two holds it. What an owner holds itself is put as a
-    /// whole.
-    fn part(&mut self, ends: &Ends, item: BlockId, other: BlockId) -> Result<()> {
-        if ends.face != Face::Owner {
-            take_out(&mut self.touch(other)?.values, &ends.owner().key, item);
+    /// Removes a pair from the item that stores it. The list of an owner is replaced as a whole by
+    /// the caller.
+    fn unlink(&mut self, ends: &RelationEnds, item: BlockId, other: BlockId) -> Result<()> {
+        if ends.side != Side::Owner {
+            remove(&mut self.touch(other)?.values, &ends.owner().key, item);
         }
-        if ends.face == Face::Symmetric {
-            take_out(&mut self.touch(item)?.values, &ends.here.key, other);
+        if ends.side == Side::Symmetric {
+            remove(&mut self.touch(item)?.values, &ends.local.key, other);
         }
         Ok(())
     }
 
-    fn join(&mut self, ends: &Ends, item: BlockId, other: BlockId) -> Result<()> {
-        let (holder, held) = if ends.face == Face::Other { (other, item) } else { (item, other) };
-        if ends.face != Face::Owner {
+    fn link(&mut self, ends: &RelationEnds, item: BlockId, other: BlockId) -> Result<()> {
+        let (holder, held) = if ends.side == Side::Inverse { (other, item) } else { (item, other) };
+        if ends.side != Side::Owner {
             let key = &ends.owner().key;
             let values = &mut self.touch(holder)?.values;
             let mut items = listed(values, key).to_vec();
@@ -339,29 +343,29 @@ impl<'a, R: ReadCollections + ?Sized> Relating<'a, R> {
         Ok(())
     }
 
-    fn check(&mut self, claim: &Claim) -> Result<()> {
-        self.check_single(&claim.ends, claim.item, claim.other)?;
-        self.check_single(&claim.ends.turned(), claim.other, claim.item)
+    fn check(&mut self, pair: &PendingPair) -> Result<()> {
+        self.check_single(&pair.ends, pair.item, pair.other)?;
+        self.check_single(&pair.ends.inverse(), pair.other, pair.item)
     }
 
-    /// That `item` is related to `wanted` alone, if its property takes one. A pair that a later
-    /// change took apart is none.
-    fn check_single(&self, ends: &Ends, item: BlockId, wanted: BlockId) -> Result<()> {
-        if !ends.here.single {
+    /// Checks that a single relation of `item` holds `wanted` alone. A pair that a later change
+    /// unlinked is not checked.
+    fn check_single(&self, ends: &RelationEnds, item: BlockId, wanted: BlockId) -> Result<()> {
+        if !ends.local.single {
             return Ok(());
         }
         let related = self.related(ends, item)?;
         let other = related.iter().find(|related| **related != wanted);
         match other {
             Some(other) if related.contains(&wanted) => {
-                Err(taken(&ends.here, item, *other, wanted))
+                Err(conflict(&ends.local, item, *other, wanted))
             }
             _ => Ok(()),
         }
     }
 }
 
-fn taken(end: &End, item: BlockId, other: BlockId, wanted: BlockId) -> Error {
+fn conflict(end: &RelationEnd, item: BlockId, other: BlockId, wanted: BlockId) -> Error {
     let message = format!(
         "item {item} takes one item as its {:?}: it is related to {other}, and cannot be to {wanted} as well",
         end.key
@@ -369,11 +373,11 @@ fn taken(end: &End, item: BlockId, other: BlockId, wanted: BlockId) -> Error {
     Error::new(ErrorKind::SchemaMismatch, message)
 }
 
-fn holds(collection: BlockId, values: &Properties, end: &End, item: BlockId) -> bool {
+fn holds(collection: BlockId, values: &Properties, end: &RelationEnd, item: BlockId) -> bool {
     collection == end.collection && listed(values, &end.key).contains(&item)
 }
 
-fn take_out(values: &mut Properties, key: &str, item: BlockId) {
+fn remove(values: &mut Properties, key: &str, item: BlockId) {
     let mut items = listed(values, key).to_vec();
     items.retain(|other| *other != item);
     put(values, key, items);
@@ -383,27 +387,26 @@ fn united(one: Vec<BlockId>, other: Vec<BlockId>) -> Vec<BlockId> {
     one.into_iter().chain(other).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// The items that `item`, which is in `collection`, is related to by the property `key`: in their
-/// order, whichever end this is. At the end that does not own the relation it reads each item that
-/// names this one.
+/// The items related to `item` of `collection` by the property `key`, in order, from either end.
+/// From the end that does not own the relation it reads each item that names this one.
 ///
 /// # Errors
-/// What `reader` reports.
+/// Those of `reader`.
 pub fn related<R: ReadCollections + ?Sized>(
     reader: &R,
     collection: BlockId,
     key: &str,
     item: BlockId,
 ) -> Result<Vec<BlockId>> {
-    let mut relating = Relating::new(reader);
-    let ends = relating.ends(collection, key)?;
-    relating.related(&ends, item)
+    let mut batch = RelationBatch::new(reader);
+    let ends = batch.ends(collection, key)?;
+    batch.related(&ends, item)
 }
 
-/// The other end of a relation for all items at once: by item, those that hold it under `key`, by
-/// ID. For replies with many items, which read the owner's collection by one range. Of a symmetric
-/// relation it is to be united with what the items hold themselves.
-pub fn inverted<'v>(
+/// The inverse of a relation for many items at once: by item, the owners that store it under `key`,
+/// in order of IDs. For replies that scan the owner's collection. For a symmetric relation it has
+/// to be united with what the items store themselves.
+pub fn inverse_index<'v>(
     owners: impl IntoIterator<Item = (BlockId, &'v Properties)>,
     key: &str,
 ) -> HashMap<BlockId, BTreeSet<BlockId>> {
@@ -416,12 +419,12 @@ pub fn inverted<'v>(
     found
 }
 
-/// Items are deleted: what the items that stay then hold, by ID. Those that go are in no relation
-/// any more.
+/// The items that change when `going` are deleted: they lose their relations to them. In order of
+/// IDs.
 ///
 /// # Errors
-/// What `reader` reports.
-pub fn forget<R: ReadCollections + ?Sized>(
+/// Those of `reader`.
+pub fn unlink_items<R: ReadCollections + ?Sized>(
     reader: &R,
     going: &BTreeSet<BlockId>,
 ) -> Result<Vec<ChangedItem>> {
@@ -442,7 +445,7 @@ pub fn forget<R: ReadCollections + ?Sized>(
     Ok(changed)
 }
 
-/// By key, what is left of the relations without `going`.
+/// By key, the relations of `values` without `going`.
 fn without(values: &Properties, going: &BTreeSet<BlockId>) -> Vec<(String, Vec<BlockId>)> {
     let relations = values.iter().filter_map(|(key, value)| match value {
         PropertyValue::Relations(items) => Some((key, items)),

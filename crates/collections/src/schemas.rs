@@ -1,4 +1,4 @@
-//! Schemas: a request's becomes one that can be kept.
+//! Completion of schemas: a draft from a request becomes a schema that can be stored.
 
 use std::collections::BTreeSet;
 
@@ -10,19 +10,19 @@ use leafbase_model::{
 
 use crate::keys::{Keys, is_key, key_of};
 
-/// An item has these fields itself, also where it is shown as a block, so that its title cannot
-/// stand under them.
+/// Keys that a title cannot have: items have fields of these names, also where they are returned as
+/// blocks.
 const FIELDS_OF_ITEMS: [&str; 8] =
     ["id", "type", "color", "decorations", "properties", "metadata", "rev", "content"];
 
-/// Gives every property a key and checks the whole. Keys in the request stay as they are; the
-/// others are made from the names, so that a schema sent again without keys gets the same ones.
-/// Columns are told apart by their keys alone: whoever renames one gives its key.
+/// Checks a schema and gives every property a key. Keys of the request stay; missing ones are
+/// derived from names, so that the same draft always gets the same keys. Columns are identified by
+/// key alone: to rename one, a request sends its key with the new name.
 ///
 /// # Errors
-/// [`leafbase_model::ErrorKind::Validation`] for a key that cannot be one or is there twice, a
-/// blank name, an option that is there twice; [`leafbase_model::ErrorKind::LimitExceeded`]; each
-/// with its path, such as `properties[2].options[0].name`.
+/// [`leafbase_model::ErrorKind::Validation`] for an invalid or duplicate key, a blank name and a
+/// duplicate option; [`leafbase_model::ErrorKind::LimitExceeded`]; each with its path, such as
+/// `properties[2].options[0].name`.
 pub fn complete(draft: SchemaDraft, limits: &Limits) -> Result<Schema> {
     let SchemaDraft { key, name, content, properties } = draft;
     check_name(&name, limits).map_err(|error| error.at("name"))?;
@@ -39,7 +39,7 @@ pub fn complete(draft: SchemaDraft, limits: &Limits) -> Result<Schema> {
     check_name(&content.name, limits).map_err(|error| under(error.at("name")))?;
     if let Some(key) = &content.key {
         let free = if FIELDS_OF_ITEMS.contains(&key.as_str()) {
-            Err(Error::validation("is a field of items"))
+            Err(Error::validation(format!("{} is a field of items", quoted(key))))
         } else {
             Ok(())
         };
@@ -109,7 +109,7 @@ fn check_key(key: &str, limits: &Limits) -> Result<()> {
 
 fn check_name(name: &str, limits: &Limits) -> Result<()> {
     if name.trim().is_empty() {
-        return Err(Error::validation("is blank"));
+        return Err(Error::validation("the name is blank"));
     }
     at_most("characters of a name", limits.title, name.chars().count())
 }
@@ -178,7 +178,7 @@ mod tests {
     fn faults_are_named() {
         let long = "x".repeat(1_001);
         for (json, message) in [
-            (r#"{"name":" ","properties":[]}"#.to_owned(), "name: is blank"),
+            (r#"{"name":" ","properties":[]}"#.to_owned(), "name: the name is blank"),
             (format!(r#"{{"name":"{long}","properties":[]}}"#), "name: characters of a name: at most 1000, got 1001"),
             (
                 r#"{"name":"B","key":"My Key","properties":[]}"#.into(),
@@ -186,11 +186,11 @@ mod tests {
             ),
             (
                 r#"{"name":"B","contentPropDetails":{"key":"id","name":"ID"},"properties":[]}"#.into(),
-                "contentPropDetails.key: is a field of items",
+                "contentPropDetails.key: \"id\" is a field of items",
             ),
             (
                 r#"{"name":"B","contentPropDetails":{"name":""},"properties":[]}"#.into(),
-                "contentPropDetails.name: is blank",
+                "contentPropDetails.name: the name is blank",
             ),
             (
                 r#"{"name":"B","properties":[{"key":"a","name":"A","type":"text"},{"key":"a","name":"B","type":"text"}]}"#
@@ -210,14 +210,14 @@ mod tests {
                 format!(r#"{{"name":"B","properties":[{{"key":"{long}","name":"A","type":"text"}}]}}"#),
                 "properties[0].key: characters of a property key: at most 1000, got 1001",
             ),
-            (r#"{"name":"B","properties":[{"name":"","type":"text"}]}"#.into(), "properties[0].name: is blank"),
+            (r#"{"name":"B","properties":[{"name":"","type":"text"}]}"#.into(), "properties[0].name: the name is blank"),
             (
                 r#"{"name":"B","properties":[{"name":"A","type":"select","options":[{"name":"x"},{"name":"x"}]}]}"#.into(),
                 r#"properties[0].options[1].name: "x" is an option already"#,
             ),
             (
                 r#"{"name":"B","properties":[{"name":"A","type":"select","options":[{"name":""}]}]}"#.into(),
-                "properties[0].options[0].name: is blank",
+                "properties[0].options[0].name: the name is blank",
             ),
         ] {
             assert_eq!(keys(&json).unwrap_err(), message);

@@ -1,74 +1,38 @@
-//! Values of properties: read by the property's type, or refused with what was expected and what
-//! came.
+//! Values of items, read from JSON by the type of their property.
 
-use leafbase_model::json::{describe, quoted};
-use leafbase_model::{
-    BlockId, Day, DayRef, Error, ErrorKind, Limits, Property, PropertyChange, PropertyKind,
-    PropertyValue, Result, Schema,
-};
+use leafbase_model::{Property, PropertyChange, PropertyKind, PropertyValue, Result, Schema};
 use serde_json::{Map, Value};
 
-use crate::forms::{self, Form};
+use crate::property_types::rules;
+use crate::value_rules::{ValueReader, has_option, mismatch};
 
-/// An error names so many options at most.
-const OPTIONS_NAMED: usize = 12;
-
-/// Reads values of items. What the JSON Schema says is a [`ErrorKind::SchemaMismatch`] here; what
-/// it cannot say, a length in bytes and a whole number that floating point does not hold, is a
-/// [`ErrorKind::LimitExceeded`]. Of numbers written with a fraction, and of those beyond 64 bits,
-/// the reader of JSON leaves the nearest floating point number alone: it is taken.
-#[derive(Clone, Copy, Debug)]
-pub struct Values<'a> {
-    /// The day that `today` means.
-    pub today: Day,
-    /// How long texts may be.
-    pub limits: &'a Limits,
-    /// Whether a select takes an option that its property does not have yet; [`new_options`] tells
-    /// which they are.
-    pub new_options: bool,
-}
-
-impl Values<'_> {
-    /// Reads one value; none if it clears the property: `null`, and an empty set of options or
-    /// relations. Related items are as they were given, even one that is there twice: so it can
-    /// still be told where a bad one stands.
+impl ValueReader<'_> {
+    /// Reads one value. `None` clears the property: `null`, and an empty set of options or related
+    /// items. Duplicate IDs of related items are kept, so that an error found later can name the
+    /// index of an ID.
     ///
     /// # Errors
-    /// If the property does not take it.
+    /// [`leafbase_model::ErrorKind::SchemaMismatch`] if the property does not accept the value;
+    /// [`leafbase_model::ErrorKind::LimitExceeded`].
     pub fn read(&self, property: &Property, value: &Value) -> Result<Option<PropertyValue>> {
         if value.is_null() {
             return Ok(None);
         }
-        let read = match &property.kind {
-            PropertyKind::Text => PropertyValue::Text(text("text", self.limits.block_text, value)?),
-            PropertyKind::Url => PropertyValue::Text(self.formed(&forms::URL, value)?),
-            PropertyKind::Email => PropertyValue::Text(self.formed(&forms::EMAIL, value)?),
-            PropertyKind::Phone => PropertyValue::Text(self.formed(&forms::PHONE, value)?),
-            PropertyKind::Number => PropertyValue::Number(number(value)?),
-            PropertyKind::Boolean => PropertyValue::Boolean(
-                value.as_bool().ok_or_else(|| wrong("true or false", value))?,
-            ),
-            PropertyKind::Date => PropertyValue::Date(self.day(value)?),
-            PropertyKind::SingleSelect(_) => PropertyValue::Text(self.option(property, value)?),
-            PropertyKind::MultiSelect(_) => PropertyValue::Options(self.options(property, value)?),
-            PropertyKind::Relation(relation) => {
-                PropertyValue::Relations(self.relations(relation.single, value)?)
-            }
-        };
-        let is_empty = match &read {
+        let read = rules(&property.kind).read(&property.kind, value, self)?;
+        let is_empty_set = match &read {
             PropertyValue::Options(options) => options.is_empty(),
             PropertyValue::Relations(items) => items.is_empty(),
             _ => false,
         };
-        Ok((!is_empty).then_some(read))
+        Ok((!is_empty_set).then_some(read))
     }
 
-    /// Reads the `properties` of an item: what each key given is to become, in the order of the
-    /// schema.
+    /// Reads the `properties` of an item, in the order of the schema. Keys that are absent do not
+    /// change.
     ///
     /// # Errors
-    /// If the schema has no such property, or the property does not take the value; with the key as
-    /// path.
+    /// As [`Self::read`], with the key as path; [`leafbase_model::ErrorKind::SchemaMismatch`] for a
+    /// key that the schema does not have.
     pub fn read_all(
         &self,
         schema: &Schema,
@@ -88,95 +52,9 @@ impl Values<'_> {
             })
             .collect()
     }
-
-    fn formed(&self, form: &Form, value: &Value) -> Result<String> {
-        let text = text(form.expected, self.limits.attribute, value)?;
-        if form.fits(&text) { Ok(text) } else { Err(wrong(form.expected, value)) }
-    }
-
-    fn day(&self, value: &Value) -> Result<Day> {
-        let text = value.as_str().ok_or_else(|| wrong("a day YYYY-MM-DD", value))?;
-        let shifted = |days| Ok(Day::from_epoch_days(self.today.epoch_days() + days));
-        match text.parse() {
-            Ok(DayRef::Yesterday) => shifted(-1),
-            Ok(DayRef::Today) => shifted(0),
-            Ok(DayRef::Tomorrow) => shifted(1),
-            Ok(DayRef::Date(day)) => Ok(day),
-            Err(_) => text.parse().map_err(|error: Error| mismatch(error.message())),
-        }
-    }
-
-    fn option(&self, property: &Property, value: &Value) -> Result<String> {
-        let name = value.as_str().ok_or_else(|| wrong("the name of an option", value))?;
-        let known = property.kind.options();
-        if known.iter().any(|option| option.name == name) {
-            return Ok(name.to_owned());
-        }
-        if self.new_options && forms::OPTION.fits(name) {
-            check_count("characters of a name", self.limits.title, name.chars().count())?;
-            return Ok(name.to_owned());
-        }
-        let mut names: Vec<_> =
-            known.iter().take(OPTIONS_NAMED).map(|option| quoted(&option.name)).collect();
-        if known.len() > OPTIONS_NAMED {
-            names.push(format!("{} more", known.len() - OPTIONS_NAMED));
-        }
-        let expected = match names.as_slice() {
-            [] => "nothing, for there are no options".to_owned(),
-            names => format!("one of {}", names.join(", ")),
-        };
-        Err(mismatch(format!("expected {expected}, got {}", quoted(name))))
-    }
-
-    fn options(&self, property: &Property, value: &Value) -> Result<Vec<String>> {
-        let Value::Array(values) = value else {
-            return Err(wrong("an array of names of options", value));
-        };
-        check_count("options of a value", self.limits.select_options, values.len())?;
-        let mut found = Vec::new();
-        for (index, value) in values.iter().enumerate() {
-            let name = self
-                .option(property, value)
-                .map_err(|error| error.at(format_args!("[{index}]")))?;
-            if !found.contains(&name) {
-                found.push(name);
-            }
-        }
-        Ok(found)
-    }
-
-    /// `{"relations": [{"blockId": id}]}`, where each may have a title as in replies, an array of
-    /// IDs, or one ID.
-    fn relations(&self, single: bool, value: &Value) -> Result<Vec<BlockId>> {
-        let ids: Vec<BlockId> = match value {
-            Value::String(_) => vec![item_id(value)?],
-            Value::Array(ids) => each(ids, item_id)?,
-            Value::Object(fields) => {
-                match (fields.get("relations"), fields.keys().find(|key| *key != "relations")) {
-                    (_, Some(unknown)) => return Err(mismatch("unknown field").at(unknown)),
-                    (Some(Value::Array(related)), None) => {
-                        each(related, related_id).map_err(|error| error.at("relations"))?
-                    }
-                    (Some(other), None) => return Err(wrong("an array", other).at("relations")),
-                    (None, None) => return Err(mismatch("is missing").at("relations")),
-                }
-            }
-            other => {
-                return Err(wrong(
-                    "relations like {\"relations\": [{\"blockId\": \"..\"}]}",
-                    other,
-                ));
-            }
-        };
-        if let (true, [first, second, ..]) = (single, ids.as_slice()) {
-            return Err(mismatch(format!("expected one item at most, got {first} and {second}")));
-        }
-        check_count("relations of a value", self.limits.blocks_per_request, ids.len())?;
-        Ok(ids)
-    }
 }
 
-/// The options in `value` that `property` does not have yet, in their order.
+/// The names in `value` that are not options of `property` yet, in the order of the value.
 pub fn new_options<'v>(property: &Property, value: &'v PropertyValue) -> Vec<&'v str> {
     let chosen: Vec<&str> = match (&property.kind, value) {
         (PropertyKind::SingleSelect(_), PropertyValue::Text(name)) => vec![name],
@@ -186,73 +64,12 @@ pub fn new_options<'v>(property: &Property, value: &'v PropertyValue) -> Vec<&'v
         _ => Vec::new(),
     };
     let known = property.kind.options();
-    chosen.into_iter().filter(|name| known.iter().all(|option| option.name != *name)).collect()
-}
-
-fn text(expected: &str, longest: usize, value: &Value) -> Result<String> {
-    let text = value.as_str().ok_or_else(|| wrong(expected, value))?;
-    check_count("bytes of a property value", longest, text.len())?;
-    Ok(text.to_owned())
-}
-
-pub(crate) fn check_count(limit: &str, maximum: usize, found: usize) -> Result<()> {
-    if found > maximum { Err(Error::limit(limit, maximum, found)) } else { Ok(()) }
-}
-
-/// A number that the store can hold as it is: a whole one beyond 2^53 might come out as its
-/// neighbour. Of one that JSON writes with a fraction, or that is beyond 64 bits, only the nearest
-/// floating point number is known here. There is one zero.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_precision_loss,
-    reason = "compared with what came"
-)]
-fn number(value: &Value) -> Result<f64> {
-    let number = value.as_f64().ok_or_else(|| wrong("a number", value))?;
-    let exact = match (value.as_i64(), value.as_u64()) {
-        (Some(whole), _) => i128::from(whole) == whole as f64 as i128,
-        (_, Some(whole)) => i128::from(whole) == whole as f64 as i128,
-        _ => number.is_finite(),
-    };
-    let message = || format!("expected a number that fits 64 bits of floating point, got {value}");
-    if exact { Ok(number + 0.0) } else { Err(Error::new(ErrorKind::LimitExceeded, message())) }
-}
-
-fn each(values: &[Value], read: fn(&Value) -> Result<BlockId>) -> Result<Vec<BlockId>> {
-    let at = |(index, value)| read(value).map_err(|error| error.at(format_args!("[{index}]")));
-    values.iter().enumerate().map(at).collect()
-}
-
-fn related_id(value: &Value) -> Result<BlockId> {
-    let Value::Object(fields) = value else { return Err(wrong("an object", value)) };
-    if let Some(unknown) = fields.keys().find(|key| !matches!(key.as_str(), "blockId" | "title")) {
-        return Err(mismatch("unknown field").at(unknown));
-    }
-    // Replies show it, and a request may send back what a reply showed: it changes nothing.
-    if let Some(title) = fields.get("title").filter(|title| !title.is_string()) {
-        return Err(wrong("text", title).at("title"));
-    }
-    let id = fields.get("blockId").ok_or_else(|| mismatch("is missing").at("blockId"))?;
-    item_id(id).map_err(|error| error.at("blockId"))
-}
-
-/// A malformed ID is one that nothing bears: it is not found, like any other unknown ID.
-fn item_id(value: &Value) -> Result<BlockId> {
-    let text = value.as_str().ok_or_else(|| wrong("an ID", value))?;
-    Ok(text.parse().unwrap_or(BlockId::NIL))
-}
-
-pub(crate) fn wrong(expected: &str, value: &Value) -> Error {
-    mismatch(format!("expected {expected}, got {}", describe(value)))
-}
-
-pub(crate) fn mismatch(message: impl Into<String>) -> Error {
-    Error::new(ErrorKind::SchemaMismatch, message)
+    chosen.into_iter().filter(|name| !has_option(known, name)).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use leafbase_model::{ContentProperty, Relation, SelectOption};
+    use leafbase_model::{BlockId, ContentProperty, ErrorKind, Limits, Relation, SelectOption};
     use serde_json::json;
 
     use super::*;
@@ -283,7 +100,7 @@ mod tests {
         new_options: bool,
     ) -> Result<Option<PropertyValue>> {
         let today = "2026-03-01".parse().unwrap();
-        Values { today, limits: &Limits::default(), new_options }.read(&property(kind), value)
+        ValueReader { today, limits: &Limits::default(), new_options }.read(&property(kind), value)
     }
 
     #[test]
@@ -301,7 +118,7 @@ mod tests {
             (PropertyKind::Number, json!(3), Number(3.0)),
             (PropertyKind::Number, json!(-0.25), Number(-0.25)),
             (PropertyKind::Number, json!(1_u64 << 60), Number(1.152_921_504_606_847e18)),
-            // What the reader of JSON has rounded already.
+            // The JSON parser has already rounded these.
             (PropertyKind::Number, parsed("9007199254740993.0"), Number(9_007_199_254_740_992.0)),
             (
                 PropertyKind::Number,
@@ -511,7 +328,7 @@ mod tests {
         };
         let read = |value: Value| {
             let today = "2026-03-01".parse().unwrap();
-            Values { today, limits: &Limits::default(), new_options: false }
+            ValueReader { today, limits: &Limits::default(), new_options: false }
                 .read_all(&schema, value.as_object().unwrap())
         };
         assert_eq!(

@@ -5,8 +5,18 @@
 
 pub(crate) mod connection;
 pub(crate) mod scope;
-pub(crate) mod search_index;
-pub(crate) mod sight;
+pub(crate) mod scope_changes;
+
+pub(crate) mod cascades;
+pub(crate) mod redaction;
 pub(crate) mod space;
 pub(crate) mod tree;
-pub(crate) mod upkeep;
+
+pub(crate) mod access;
+pub(crate) mod leaks;
+pub(crate) mod visibility;
+
+pub(crate) mod edges;
+pub(crate) mod orphaned_uploads;
+pub(crate) mod progress;
+pub(crate) mod search_index;

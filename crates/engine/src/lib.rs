@@ -105,31 +105,34 @@
 
 pub mod guide;
 
-mod core;
 mod operations;
+
+mod core;
+
 mod support;
 
+pub use self::core::access::{AccessScope, Full, Scoped};
 pub use self::core::connection::Connection;
 #[cfg(feature = "testkit")]
 #[doc(hidden)]
-pub use self::core::scope::Leak;
-pub use self::core::scope::{Scope, ScopedChanges};
+pub use self::core::leaks::Leak;
+pub use self::core::progress::Progress;
+pub use self::core::scope::Scope;
 #[cfg(feature = "testkit")]
 #[doc(hidden)]
 pub use self::core::search_index::Device;
 #[cfg(feature = "search")]
 pub use self::core::search_index::SearchIndexing;
-pub use self::core::sight::{Full, Scoped, Sight};
-pub use self::core::space::{Progress, Space, SpaceBuilder};
+pub use self::core::space::{Space, SpaceBuilder};
 pub use leafbase_model::*;
 #[cfg(feature = "testkit")]
 #[doc(hidden)]
 pub use leafbase_search::IndexStorage;
 pub use leafbase_store::kv::Durability;
 pub use leafbase_store::{
-    CheckReport, Loss, LossKind, Problem, SalvageReport, Saved, SpaceMeta, Stats,
+    CheckReport, Loss, LossKind, Problem, SalvageReport, Saved, SpaceMeta, SpaceStats,
 };
-pub use operations::changes::Changes;
+pub use operations::changes::{Changes, ScopedChanges};
 pub use operations::files::FileReader;
 pub use operations::links::{DocumentLinks, Link};
 pub use operations::transfer::{

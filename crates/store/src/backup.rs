@@ -9,14 +9,14 @@ use leafbase_model::{Error, ErrorKind, Result};
 use crate::directory;
 use crate::kv::{KeyRange, OpenOptions, Read, Store, WriteOptions};
 use crate::records;
-use crate::space_store::Progress;
+use crate::space_store::ProgressFn;
 
 /// Rows are written in transactions of about so many bytes: it bounds memory.
 const BATCH_BYTES: usize = 4 << 20;
 
 /// Copies every row of `source`, after a look at its checksum: a copy of damage would pass for a
 /// backup.
-pub(crate) fn backup(source: &dyn Read, path: &Path, progress: Progress<'_>) -> Result<()> {
+pub(crate) fn backup(source: &dyn Read, path: &Path, progress: ProgressFn<'_>) -> Result<()> {
     directory::create_with(path, &OpenOptions::default(), |target| copy(source, target, progress))
         .map(drop)
 }
@@ -41,7 +41,7 @@ impl Batch {
     }
 }
 
-fn copy(source: &dyn Read, target: &dyn Store, progress: Progress<'_>) -> Result<()> {
+fn copy(source: &dyn Read, target: &dyn Store, progress: ProgressFn<'_>) -> Result<()> {
     let all = KeyRange { lower: Bound::Unbounded, upper: Bound::Unbounded, reverse: false };
     let (mut batch, mut done) = (Batch::default(), 0_u64);
     if progress(done).is_break() {

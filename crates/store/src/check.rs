@@ -1,10 +1,10 @@
-//! The check of a whole space: every record is read once and every law of the keyspaces is
+//! The check of a whole space: every record is read once and every invariant of the keyspaces is
 //! verified.
 //!
 //! It needs memory for the IDs of all blocks (about 100 bytes each), for the records of all
 //! documents, folders and schemas, 16 bytes for each edge and 80 for each task, and, for one
-//! collection after the other, 16 bytes for each row of its indexes. What it finds is told by law
-//! and record, and one thing that is damaged doesn't end it.
+//! collection after the other, 16 bytes for each row of its indexes. What it finds is told by
+//! invariant and record, and one thing that is damaged doesn't end it.
 
 use std::fmt;
 use std::ops::ControlFlow;
@@ -12,11 +12,11 @@ use std::ops::ControlFlow;
 use leafbase_model::{Error, ErrorKind, Result};
 
 use crate::edges::Extractor;
-use crate::keyspaces::{self, Keyspace, Row};
+use crate::keyspaces::{self, Keyspace, RowName};
 use crate::kv::{KeyRange, Read};
 use crate::records;
-use crate::records::meta::{self, Totals};
-use crate::space_store::Progress;
+use crate::records::meta::{self, SpaceTotals};
+use crate::space_store::ProgressFn;
 
 mod assets;
 mod blocks;
@@ -25,22 +25,22 @@ mod comments;
 mod documents;
 mod folders;
 mod items;
+mod locations;
 mod log;
-mod places;
 mod tasks;
 
 pub(crate) use items::fits;
 
 /// So many problems are listed; the others are counted.
 const LISTED: usize = 1_000;
-/// Progress is told after so many rows.
+/// Progress is reported after this many rows.
 const STEP: u64 = 1_024;
 
 /// What must hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub enum Law {
+pub enum Invariant {
     /// The storage engine finds its own structures whole.
     Engine,
     /// Each row is in a known keyspace, its key is one of that keyspace, its checksum holds and its
@@ -49,18 +49,18 @@ pub enum Law {
     /// No run is empty, and none of several blocks is over its size.
     Run,
     /// Each block is in one place.
-    OnePlace,
+    SingleLocation,
     /// Each document has one block at its top, which has the document's ID.
     Root,
     /// The parent of each block exists, in the same document.
     Parent,
-    /// Blocks stand below others only if those may have children; items stand in collections, and
-    /// nothing else does.
+    /// CheckedBlocks stand below others only if those may have children; items stand in
+    /// collections, and nothing else does.
     ParentType,
     /// The parents of each block lead to the root.
     Reach,
     /// Each block has its place, and each place its block.
-    Place,
+    BlockLocation,
     /// Each document has its root, and each root its document.
     Document,
     /// Each document is in the indexes as its record says, and nothing else is.
@@ -105,18 +105,18 @@ pub enum Law {
     ChangeLog,
 }
 
-impl fmt::Display for Law {
+impl fmt::Display for Invariant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Engine => "the storage engine is whole",
             Self::Record => "records can be read",
             Self::Run => "runs are neither empty nor too large",
-            Self::OnePlace => "a block is in one place",
+            Self::SingleLocation => "a block is in one place",
             Self::Root => "a document has one root",
             Self::Parent => "a block's parent is in its document",
             Self::ParentType => "a parent is of a type that may have such children",
             Self::Reach => "a block can be reached from its root",
-            Self::Place => "places agree with blocks",
+            Self::BlockLocation => "places agree with blocks",
             Self::Document => "documents agree with roots",
             Self::DocumentIndex => "indexes agree with documents",
             Self::LocationCount => "counts agree with documents",
@@ -145,8 +145,8 @@ impl fmt::Display for Law {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Problem {
-    /// The law that is broken.
-    pub law: Law,
+    /// The invariant that is broken.
+    pub invariant: Invariant,
     /// The record: its keyspace, and its key or what it names.
     pub record: String,
     /// What is wrong.
@@ -155,7 +155,7 @@ pub struct Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {} ({})", self.record, self.message, self.law)
+        write!(f, "{}: {} ({})", self.record, self.message, self.invariant)
     }
 }
 
@@ -172,7 +172,7 @@ pub struct CheckReport {
     pub rows: u64,
     /// Documents among them; the hidden one of the inbox is not counted.
     pub documents: u64,
-    /// Blocks, those of the inbox included.
+    /// CheckedBlocks, those of the inbox included.
     pub blocks: u64,
     /// Folders.
     pub folders: u64,
@@ -193,20 +193,20 @@ pub struct CheckReport {
 }
 
 impl CheckReport {
-    /// Whether every law holds.
+    /// Whether every invariant holds.
     pub fn is_clean(&self) -> bool {
         self.problems.is_empty()
     }
 }
 
 /// What is done with each row of a keyspace.
-type VisitRow<'f, C> = &'f mut dyn FnMut(&mut C, &[u8], &[u8]) -> Result<()>;
+type CheckRow<'f, C> = &'f mut dyn FnMut(&mut C, &[u8], &[u8]) -> Result<()>;
 
 /// A check under way.
-struct Check<'a> {
+struct SpaceCheck<'a> {
     source: &'a dyn Read,
     extractor: Extractor,
-    progress: Progress<'a>,
+    progress: ProgressFn<'a>,
     broken_off: bool,
     /// What came between this and the rows, if it was no damage: rows could then not be told from
     /// damaged ones.
@@ -219,9 +219,9 @@ pub(crate) fn check(
     source: &dyn Read,
     extractor: Extractor,
     engine_is_whole: bool,
-    progress: Progress<'_>,
+    progress: ProgressFn<'_>,
 ) -> Result<CheckReport> {
-    let mut check = Check {
+    let mut check = SpaceCheck {
         source,
         extractor,
         progress,
@@ -230,12 +230,12 @@ pub(crate) fn check(
         report: CheckReport::default(),
     };
     if !engine_is_whole {
-        check.found(Law::Engine, "the store", "its own check failed");
+        check.found(Invariant::Engine, "the store", "its own check failed");
     }
     let totals = check.meta();
     check.nothing_elsewhere();
     let blocks = check.blocks();
-    check.places(&blocks);
+    check.locations(&blocks);
     let documents = check.documents(&blocks);
     let folders = check.folders(totals);
     check.document_folders(&documents, &folders);
@@ -252,11 +252,16 @@ pub(crate) fn check(
     check.failure.map_or(Ok(check.report), Err)
 }
 
-impl Check<'_> {
-    fn found(&mut self, law: Law, record: impl fmt::Display, message: impl fmt::Display) {
+impl SpaceCheck<'_> {
+    fn found(
+        &mut self,
+        invariant: Invariant,
+        record: impl fmt::Display,
+        message: impl fmt::Display,
+    ) {
         if self.report.problems.len() < LISTED {
             let (record, message) = (record.to_string(), message.to_string());
-            self.report.problems.push(Problem { law, record, message });
+            self.report.problems.push(Problem { invariant, record, message });
         } else {
             self.report.unlisted += 1;
         }
@@ -268,7 +273,7 @@ impl Check<'_> {
 
     fn unreadable(&mut self, key: &[u8], error: &Error) {
         self.note_failure(error);
-        self.found(Law::Record, Row(key), error.message());
+        self.found(Invariant::Record, RowName(key), error.message());
     }
 
     /// An error of the device is the answer, unless damage was found before: that makes a store
@@ -280,13 +285,13 @@ impl Check<'_> {
     }
 
     /// Hands each row of `keyspace` to `visit`; an error of it is a record that cannot be read.
-    fn rows(&mut self, keyspace: Keyspace, visit: VisitRow<'_, Self>) {
+    fn rows(&mut self, keyspace: Keyspace, visit: CheckRow<'_, Self>) {
         let start = [keyspace.tag];
         self.rows_within(keyspace.name, &start, &keyspaces::end_of(start), visit);
     }
 
     /// The same for those from `from` on and before `to`, of the keyspace called `name`.
-    fn rows_within(&mut self, name: &str, from: &[u8], to: &[u8], visit: VisitRow<'_, Self>) {
+    fn rows_within(&mut self, name: &str, from: &[u8], to: &[u8], visit: CheckRow<'_, Self>) {
         let source = self.source;
         let scanned = source.scan(KeyRange::half_open(from, to), &mut |key, value| {
             self.report.rows += 1;
@@ -303,21 +308,22 @@ impl Check<'_> {
         });
         if let Err(error) = scanned {
             self.note_failure(&error);
-            self.found(Law::Record, name, error.message());
+            self.found(Invariant::Record, name, error.message());
         }
     }
 
-    /// Whether `key` is there with a record of an index; what is not in order is told under `law`.
-    fn expect_index_row(&mut self, law: Law, key: &[u8]) {
+    /// Whether `key` is there with a record of an index; what is not in order is told under
+    /// `invariant`.
+    fn expect_index_row(&mut self, invariant: Invariant, key: &[u8]) {
         match self.source.get(key, &mut |_| Ok(())) {
             Ok(true) => {}
-            Ok(false) => self.found(law, Row(key), "is missing"),
+            Ok(false) => self.found(invariant, RowName(key), "is missing"),
             Err(error) => self.unreadable(key, &error),
         }
     }
 
     /// Gives the totals, if they can be read.
-    fn meta(&mut self) -> Option<Totals> {
+    fn meta(&mut self) -> Option<SpaceTotals> {
         let mut totals = None;
         self.rows(keyspaces::META, &mut |_, key, value| {
             match key.get(1..).and_then(|name| str::from_utf8(name).ok()) {
@@ -333,7 +339,7 @@ impl Check<'_> {
             Ok(())
         });
         for name in [meta::FORMAT, meta::SPACE, meta::TOTALS] {
-            self.expect_index_row(Law::Record, &keyspaces::meta(name));
+            self.expect_index_row(Invariant::Record, &keyspaces::meta(name));
         }
         totals
     }
@@ -346,7 +352,7 @@ impl Check<'_> {
                 ([tag], tag.checked_add(1).map_or(vec![tag; 1_025], |next| vec![next]));
             let source = self.source;
             let scanned = source.scan(KeyRange::half_open(&start, &end), &mut |key, _| {
-                self.found(Law::Record, Row(key), "no row may be here");
+                self.found(Invariant::Record, RowName(key), "no row may be here");
                 Ok(ControlFlow::Continue(()))
             });
             if let Err(error) = scanned {

@@ -7,15 +7,15 @@ pub use leafbase_kv::directory::{JOURNAL_FILE, LOCK_FILE, STORE_FILE};
 use leafbase_model::{BlockData, Result};
 
 use crate::edges::{EdgeTarget, Extractor};
-use crate::keyspaces::Row;
+use crate::keyspaces::RowName;
 use crate::kv::{EntryFormat, OpenOptions, Read, RedbStore};
-use crate::reader::{Known, Reader};
+use crate::reader::{ReaderCache, SpaceReader};
 use crate::records;
 
 /// The entries of a space: each is a record with a checksum over key and value.
 pub const RECORD_FORMAT: EntryFormat = EntryFormat {
     is_intact: |key, value| records::check(key, value).is_ok(),
-    describe: |key| Row(key).to_string(),
+    describe: |key| RowName(key).to_string(),
 };
 
 fn of_records(options: &OpenOptions) -> OpenOptions {
@@ -63,5 +63,5 @@ pub fn open_space(path: impl AsRef<Path>, options: &OpenOptions) -> Result<RedbS
 /// Whether what is stored is a space that this version reads.
 pub(crate) fn holds_space(read: &dyn Read) -> Result<()> {
     let extractor = Extractor::of_edges(|_: &BlockData, _: &mut dyn FnMut(EdgeTarget)| {});
-    Reader { read, extractor, known: Known::Nothing }.meta().map(|_| ())
+    SpaceReader { read, extractor, known: ReaderCache::Nothing }.meta().map(|_| ())
 }

@@ -37,90 +37,90 @@ pub(crate) struct Keyspace {
     pub(crate) name: &'static str,
 }
 
-/// Name to record. Law: a space has `format`, `space` and `totals`, and no other name; the totals
+/// Name to record. Invariant: a space has `format`, `space` and `totals`, and no other name; the totals
 /// are as the rows say.
 pub(crate) const META: Keyspace = Keyspace { tag: 0x01, name: "meta" };
 /// (document, parent, order key) to a run of consecutive children of the parent; the root is the
-/// only child of [`BlockId::NIL`]. Law: no run is empty, the parent is a block of the document of a
+/// only child of [`BlockId::NIL`]. Invariant: no run is empty, the parent is a block of the document of a
 /// type that may have such children (items stand in collections, and nothing else does), and each
 /// block is in one run of one document.
 pub(crate) const BLOCKS: Keyspace = Keyspace { tag: 0x10, name: "blocks" };
-/// Block to document, parent and order key. Law: there is one for each block and no other; document
+/// Block to document, parent and order key. Invariant: there is one for each block and no other; document
 /// and parent are exact, the order key is that of the block's run or a lower one (entries of runs
 /// move only to higher keys).
-pub(crate) const PLACES: Keyspace = Keyspace { tag: 0x11, name: "places" };
-/// Document to its record. Law: its root block exists, each root has one, and it has as many blocks
+pub(crate) const BLOCK_LOCATIONS: Keyspace = Keyspace { tag: 0x11, name: "block locations" };
+/// Document to its record. Invariant: its root block exists, each root has one, and it has as many blocks
 /// as the record says.
 pub(crate) const DOCUMENTS: Keyspace = Keyspace { tag: 0x20, name: "documents" };
-/// (location, document). Law: as the document's record says, and no other.
+/// (location, document). Invariant: as the document's record says, and no other.
 pub(crate) const DOCUMENTS_BY_LOCATION: Keyspace =
     Keyspace { tag: 0x21, name: "documents by location" };
-/// (last change, document). Law: as the document's record says, and no other; the inbox, which is
+/// (last change, document). Invariant: as the document's record says, and no other; the inbox, which is
 /// hidden, is not in it.
 pub(crate) const DOCUMENTS_BY_MODIFIED: Keyspace =
     Keyspace { tag: 0x22, name: "documents by modified" };
-/// (making, document). Law: as the document's record says, and no other; the inbox is not in it.
+/// (making, document). Invariant: as the document's record says, and no other; the inbox is not in it.
 pub(crate) const DOCUMENTS_BY_CREATED: Keyspace =
     Keyspace { tag: 0x23, name: "documents by created" };
-/// (day, out of the trash or in it, document). Law: as the document's record says, and no other;
+/// (day, out of the trash or in it, document). Invariant: as the document's record says, and no other;
 /// the inbox is not in it.
 pub(crate) const DOCUMENTS_BY_DAY: Keyspace = Keyspace { tag: 0x24, name: "documents by day" };
-/// Location to the number of documents kept there. Law: it is as the documents' records say, and
+/// Location to the number of documents kept there. Invariant: it is as the documents' records say, and
 /// where there are none there is no row.
 pub(crate) const LOCATION_COUNTS: Keyspace = Keyspace { tag: 0x25, name: "counts of documents" };
-/// (location, last change, document). Law: as the document's record says, and no other; the inbox
+/// (location, last change, document). Invariant: as the document's record says, and no other; the inbox
 /// is not in it.
 pub(crate) const DOCUMENTS_BY_LOCATION_MODIFIED: Keyspace =
     Keyspace { tag: 0x26, name: "documents by location and modified" };
-/// (location, making, document). Law: as the document's record says, and no other; the inbox is not
+/// (location, making, document). Invariant: as the document's record says, and no other; the inbox is not
 /// in it.
 pub(crate) const DOCUMENTS_BY_LOCATION_CREATED: Keyspace =
     Keyspace { tag: 0x27, name: "documents by location and created" };
-/// Folder to its record. Law: its parent exists, and no folder is in itself.
+/// Folder to its record. Invariant: its parent exists, and no folder is in itself.
 pub(crate) const FOLDERS: Keyspace = Keyspace { tag: 0x30, name: "folders" };
-/// (parent or [`FolderId::NIL`], folder). Law: as the folder's record says, and no other.
+/// (parent or [`FolderId::NIL`], folder). Invariant: as the folder's record says, and no other.
 pub(crate) const FOLDER_CHILDREN: Keyspace = Keyspace { tag: 0x31, name: "folder children" };
-/// (target, kind, source block). Law: as the source's content says, and no other; the target need
+/// (target, kind, source block). Invariant: as the source's content says, and no other; the target need
 /// not exist.
 pub(crate) const EDGES: Keyspace = Keyspace { tag: 0x40, name: "edges" };
 /// (document, open or closed, block) to the day of an open task, if it has one, or the instant of a
-/// closed one. Law: as the block's content says, and no other.
+/// closed one. Invariant: as the block's content says, and no other.
 pub(crate) const TASKS: Keyspace = Keyspace { tag: 0x50, name: "tasks" };
-/// (day, block). Law: one for each open task that has a day and is neither in the trash nor in a
+/// (day, block). Invariant: one for each open task that has a day and is neither in the trash nor in a
 /// template, and no other.
 pub(crate) const TASKS_BY_DAY: Keyspace = Keyspace { tag: 0x51, name: "tasks by day" };
-/// (instant, block). Law: one for each closed task that is neither in the trash nor in a template,
+/// (instant, block). Invariant: one for each closed task that is neither in the trash nor in a template,
 /// and no other.
 pub(crate) const LOGBOOK: Keyspace = Keyspace { tag: 0x52, name: "logbook" };
-/// (document, block, comment) to its record. Law: the block exists in the document.
+/// (document, block, comment) to its record. Invariant: the block exists in the document.
 pub(crate) const COMMENTS: Keyspace = Keyspace { tag: 0x60, name: "comments" };
-/// Uploaded file to its record. Law: its chunks are all there, and a block embeds it.
+/// Uploaded file to its record. Invariant: its chunks are all there, and a block embeds it.
 pub(crate) const ASSETS: Keyspace = Keyspace { tag: 0x61, name: "files" };
-/// (file, number) to bytes. Law: numbers follow each other from 0, each chunk but the last is of
+/// (file, number) to bytes. Invariant: numbers follow each other from 0, each chunk but the last is of
 /// full length, and each is of a file or of an upload under way.
 pub(crate) const ASSET_CHUNKS: Keyspace = Keyspace { tag: 0x62, name: "chunks of files" };
-/// Upload that was begun and not finished. Law: it is no file yet.
+/// Upload that was begun and not finished. Invariant: it is no file yet.
 pub(crate) const PENDING_ASSETS: Keyspace = Keyspace { tag: 0x63, name: "uploads" };
-/// Collection to its schema, with the numbers of its columns. Law: there is one for each block of
+/// Collection to its schema, with the numbers of its columns. Invariant: there is one for each block of
 /// type collection and no other, and it has the block's name; each relation has its other end, and
 /// one of both owns it.
 pub(crate) const SCHEMAS: Keyspace = Keyspace { tag: 0x70, name: "schemas" };
-/// (document, collection) to the number of its items. Law: there is one for each collection, in its
+/// (document, collection) to the number of its items. Invariant: there is one for each collection, in its
 /// document, and no other; the number is exact.
 pub(crate) const COLLECTIONS: Keyspace = Keyspace { tag: 0x71, name: "collections" };
-/// (collection, number of a column, key of a value, item) to the item's signature. Law: as the
+/// (collection, number of a column, key of a value, item) to the item's bitmap. Invariant: as the
 /// items and the schema of their collection say, and no other. A column has the same number as long
 /// as key and type of its property stay; a number is never used again.
 pub(crate) const ITEM_KEYS: Keyspace = Keyspace { tag: 0x72, name: "indexes of items" };
 /// (sequence, part) to a part of a change: how many parts there are, whether they are packed, and
-/// bytes. Law: sequences follow each other without a gap, and so do parts from 0.
+/// bytes. Invariant: sequences follow each other without a gap, and so do parts from 0.
 pub(crate) const CHANGES: Keyspace = Keyspace { tag: 0x80, name: "change log" };
 
 /// Those that hold rows, in the order of their keys.
 pub(crate) const IN_USE: [Keyspace; 25] = [
     META,
     BLOCKS,
-    PLACES,
+    BLOCK_LOCATIONS,
     DOCUMENTS,
     DOCUMENTS_BY_LOCATION,
     DOCUMENTS_BY_MODIFIED,
@@ -155,9 +155,9 @@ pub(crate) fn of(key: &[u8]) -> Keyspace {
 }
 
 /// Names a row in messages.
-pub(crate) struct Row<'a>(pub(crate) &'a [u8]);
+pub(crate) struct RowName<'a>(pub(crate) &'a [u8]);
 
-impl fmt::Display for Row<'_> {
+impl fmt::Display for RowName<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ", of(self.0).name)?;
         self.0.iter().skip(1).try_for_each(|byte| write!(f, "{byte:02x}"))
@@ -252,7 +252,7 @@ mod tests {
         let (document, block) = (DocumentId::from_bytes([7; 16]), BlockId::from_bytes([9; 16]));
         let key = run(document, block, &[1, 2, 3, 4]);
         assert_eq!(read_run(&key), Some((document, block, &[1, 2, 3, 4][..])));
-        assert_eq!(read_place(&place(block)), Some(block));
+        assert_eq!(read_block_location(&block_location(block)), Some(block));
         assert_eq!(read_document(&super::document(document)), Some(document));
         let folder = FolderId::from_bytes([3; 16]);
         assert_eq!(read_document(&by_location(Location::Folder(folder), document)), Some(document));

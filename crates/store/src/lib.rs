@@ -8,6 +8,7 @@ pub mod rows;
 #[cfg(feature = "testkit")]
 pub mod testkit;
 
+mod index_bitmap;
 pub use leafbase_kv as kv;
 
 mod keyspaces;
@@ -15,13 +16,12 @@ mod msgpack;
 mod order_key;
 mod records;
 mod run;
-mod signature;
 
 mod backup;
 mod check;
 mod edges;
 mod items;
-mod lookup_cache;
+mod location_cache;
 mod packing;
 mod reader;
 mod salvage;
@@ -30,15 +30,16 @@ mod tasks;
 mod transaction;
 mod uploads;
 
-pub use check::{CheckReport, Law, Problem};
+pub use check::{CheckReport, Invariant, Problem};
 pub use edges::{BackLink, EdgeEnd, EdgeExtractor, EdgeKind, EdgeTarget, Extractor, KeyExtractor};
+pub use index_bitmap::IndexBitmap;
 pub use reader::{
-    BlockText, CollectionEntry, Cursor, DocumentPage, DocumentQuery, IndexedColumn, ItemIndex,
-    ItemRow, Order, Reader, RowOptions, RowRelations, RowValue, RowValues, Sieve, SievedTexts,
-    Span, StoredText, TaskPage, TextBlock, TextVisitor, Texts, ValueAt, ValueView, Within,
+    BlockText, CollectionEntry, DocumentPage, DocumentQuery, IndexOrder, IndexedColumn, ItemIndex,
+    ItemRow, PageCursor, RowOptions, RowRelations, RowValue, RowValues, Sieve, SievedTexts,
+    SpaceReader, Span, StoredText, TaskPage, TextBlock, TextVisitor, Texts, ValueAt, ValueView,
+    Within,
 };
 pub use salvage::{Loss, LossKind, SalvageOptions, SalvageReport, Saved, salvage};
-pub use signature::Signature;
-pub use space_store::{Progress, SpaceMeta, SpaceSnapshot, SpaceStore, Stats, Written};
+pub use space_store::{ProgressFn, SpaceMeta, SpaceSnapshot, SpaceStats, SpaceStore, WriteOutcome};
 pub use transaction::SpaceTransaction;
 pub use uploads::CHUNK_BYTES;

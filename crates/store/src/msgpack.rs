@@ -8,14 +8,14 @@ use leafbase_model::Timestamp;
 
 /// Why bytes are no record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fault {
+pub(crate) enum DecodeError {
     /// They are not what any version writes.
-    Damaged,
+    Corrupt,
     /// A later version may have written them.
-    Newer,
+    UnsupportedVersion,
 }
 
-pub(crate) type Unpacked<T> = Result<T, Fault>;
+pub(crate) type Decoded<T> = Result<T, DecodeError>;
 
 pub(crate) fn put_nil(out: &mut Vec<u8>) {
     out.push(0xc0);
@@ -99,7 +99,7 @@ pub(crate) fn put_array(out: &mut Vec<u8>, count: usize) {
 }
 
 /// An array of at most 15 fields that ends with its last field that is not at its default.
-pub(crate) struct Pack<'a> {
+pub(crate) struct ArrayEncoder<'a> {
     out: &'a mut Vec<u8>,
     start: usize,
     fields: u8,
@@ -107,7 +107,7 @@ pub(crate) struct Pack<'a> {
     kept_end: usize,
 }
 
-impl<'a> Pack<'a> {
+impl<'a> ArrayEncoder<'a> {
     pub(crate) fn new(out: &'a mut Vec<u8>) -> Self {
         let start = out.len();
         out.push(0x90);
@@ -160,18 +160,18 @@ impl<'a> Pack<'a> {
 
 /// What is left to read.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Unpack<'a> {
+pub(crate) struct Decoder<'a> {
     rest: &'a [u8],
 }
 
-impl<'a> Unpack<'a> {
+impl<'a> Decoder<'a> {
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
         Self { rest: bytes }
     }
 
     /// Nothing may be left.
-    pub(crate) fn finish(self) -> Unpacked<()> {
-        if self.rest.is_empty() { Ok(()) } else { Err(Fault::Damaged) }
+    pub(crate) fn finish(self) -> Decoded<()> {
+        if self.rest.is_empty() { Ok(()) } else { Err(DecodeError::Corrupt) }
     }
 
     /// How many bytes are left.
@@ -186,21 +186,21 @@ impl<'a> Unpack<'a> {
     }
 
     #[inline]
-    fn take(&mut self, count: usize) -> Unpacked<&'a [u8]> {
-        let (taken, rest) = self.rest.split_at_checked(count).ok_or(Fault::Damaged)?;
+    fn take(&mut self, count: usize) -> Decoded<&'a [u8]> {
+        let (taken, rest) = self.rest.split_at_checked(count).ok_or(DecodeError::Corrupt)?;
         self.rest = rest;
         Ok(taken)
     }
 
     #[inline]
-    fn bytes<const N: usize>(&mut self) -> Unpacked<[u8; N]> {
-        let (taken, rest) = self.rest.split_first_chunk::<N>().ok_or(Fault::Damaged)?;
+    fn bytes<const N: usize>(&mut self) -> Decoded<[u8; N]> {
+        let (taken, rest) = self.rest.split_first_chunk::<N>().ok_or(DecodeError::Corrupt)?;
         self.rest = rest;
         Ok(*taken)
     }
 
     #[inline]
-    fn marker(&mut self) -> Unpacked<u8> {
+    fn marker(&mut self) -> Decoded<u8> {
         self.bytes::<1>().map(|[marker]| marker)
     }
 
@@ -214,27 +214,27 @@ impl<'a> Unpack<'a> {
         true
     }
 
-    pub(crate) fn bool(&mut self) -> Unpacked<bool> {
+    pub(crate) fn bool(&mut self) -> Decoded<bool> {
         match self.marker()? {
             0xc2 => Ok(false),
             0xc3 => Ok(true),
-            _ => Err(Fault::Damaged),
+            _ => Err(DecodeError::Corrupt),
         }
     }
 
     #[inline]
-    pub(crate) fn uint(&mut self) -> Unpacked<u64> {
+    pub(crate) fn uint(&mut self) -> Decoded<u64> {
         match self.marker()? {
             small @ 0..0x80 => Ok(u64::from(small)),
             0xcc => Ok(u64::from(u8::from_be_bytes(self.bytes()?))),
             0xcd => Ok(u64::from(u16::from_be_bytes(self.bytes()?))),
             0xce => Ok(u64::from(u32::from_be_bytes(self.bytes()?))),
             0xcf => Ok(u64::from_be_bytes(self.bytes()?)),
-            _ => Err(Fault::Damaged),
+            _ => Err(DecodeError::Corrupt),
         }
     }
 
-    pub(crate) fn int(&mut self) -> Unpacked<i64> {
+    pub(crate) fn int(&mut self) -> Decoded<i64> {
         match self.rest.first() {
             Some(0xe0..) => self.bytes().map(|[byte]| i64::from(i8::from_be_bytes([byte]))),
             Some(0xd0) => self.bytes().map(|[_, byte]| i64::from(i8::from_be_bytes([byte]))),
@@ -245,70 +245,72 @@ impl<'a> Unpack<'a> {
                 self.marker()?;
                 self.bytes().map(i64::from_be_bytes)
             }
-            _ => self.uint().and_then(|value| i64::try_from(value).map_err(|_| Fault::Damaged)),
+            _ => {
+                self.uint().and_then(|value| i64::try_from(value).map_err(|_| DecodeError::Corrupt))
+            }
         }
     }
 
-    pub(crate) fn f64(&mut self) -> Unpacked<f64> {
+    pub(crate) fn f64(&mut self) -> Decoded<f64> {
         match self.marker()? {
             0xcb => self.bytes().map(f64::from_be_bytes),
-            _ => Err(Fault::Damaged),
+            _ => Err(DecodeError::Corrupt),
         }
     }
 
     #[inline]
-    pub(crate) fn str(&mut self) -> Unpacked<&'a str> {
-        std::str::from_utf8(self.str_bytes()?).map_err(|_| Fault::Damaged)
+    pub(crate) fn str(&mut self) -> Decoded<&'a str> {
+        std::str::from_utf8(self.str_bytes()?).map_err(|_| DecodeError::Corrupt)
     }
 
     /// The bytes of a text, which may be none.
     #[inline]
-    pub(crate) fn str_bytes(&mut self) -> Unpacked<&'a [u8]> {
+    pub(crate) fn str_bytes(&mut self) -> Decoded<&'a [u8]> {
         let count = match self.marker()? {
             short @ 0xa0..=0xbf => usize::from(short & 0x1f),
             0xd9 => self.length::<1>()?,
             0xda => self.length::<2>()?,
             0xdb => self.length::<4>()?,
-            _ => return Err(Fault::Damaged),
+            _ => return Err(DecodeError::Corrupt),
         };
         self.take(count)
     }
 
-    pub(crate) fn bin(&mut self) -> Unpacked<&'a [u8]> {
+    pub(crate) fn bin(&mut self) -> Decoded<&'a [u8]> {
         let count = match self.marker()? {
             0xc4 => self.length::<1>()?,
             0xc5 => self.length::<2>()?,
             0xc6 => self.length::<4>()?,
-            _ => return Err(Fault::Damaged),
+            _ => return Err(DecodeError::Corrupt),
         };
         self.take(count)
     }
 
     /// 16 bytes of an ID.
-    pub(crate) fn id(&mut self) -> Unpacked<[u8; 16]> {
-        self.bin()?.try_into().map_err(|_| Fault::Damaged)
+    pub(crate) fn id(&mut self) -> Decoded<[u8; 16]> {
+        self.bin()?.try_into().map_err(|_| DecodeError::Corrupt)
     }
 
-    fn length<const N: usize>(&mut self) -> Unpacked<usize> {
+    fn length<const N: usize>(&mut self) -> Decoded<usize> {
         let bytes: [u8; N] = self.bytes()?;
         Ok(bytes.iter().fold(0, |length, byte| length << 8 | usize::from(*byte)))
     }
 
     /// How many values an array holds. What follows is at least that many bytes.
     #[inline]
-    pub(crate) fn array(&mut self) -> Unpacked<usize> {
+    pub(crate) fn array(&mut self) -> Decoded<usize> {
         let count = match self.marker()? {
             short @ 0x90..=0x9f => usize::from(short & 0x0f),
             0xdc => self.length::<2>()?,
             0xdd => self.length::<4>()?,
-            _ => return Err(Fault::Damaged),
+            _ => return Err(DecodeError::Corrupt),
         };
-        if count <= self.rest.len() { Ok(count) } else { Err(Fault::Damaged) }
+        if count <= self.rest.len() { Ok(count) } else { Err(DecodeError::Corrupt) }
     }
 
     /// Passes over a value of any of these kinds, with all that is in it.
     #[inline]
-    pub(crate) fn skip(&mut self) -> Unpacked<()> {
+    pub(crate) fn skip(&mut self) -> Decoded<()> {
         // Most are short.
         let passed = match self.rest {
             [short @ 0xa0..=0xbf, rest @ ..] => rest.get(usize::from(short & 0x1f)..),
@@ -316,17 +318,17 @@ impl<'a> Unpack<'a> {
             [0x00..=0x7f | 0xc0 | 0xc2 | 0xc3, rest @ ..] => Some(rest),
             _ => return self.skip_any(),
         };
-        self.rest = passed.ok_or(Fault::Damaged)?;
+        self.rest = passed.ok_or(DecodeError::Corrupt)?;
         Ok(())
     }
 
-    fn skip_any(&mut self) -> Unpacked<()> {
+    fn skip_any(&mut self) -> Decoded<()> {
         let mut left = 1_usize;
         while let Some(others) = left.checked_sub(1) {
             left = others;
-            match self.peek().ok_or(Fault::Damaged)? {
+            match self.peek().ok_or(DecodeError::Corrupt)? {
                 0x90..=0x9f | 0xdc | 0xdd => {
-                    left = left.checked_add(self.array()?).ok_or(Fault::Damaged)?
+                    left = left.checked_add(self.array()?).ok_or(DecodeError::Corrupt)?
                 }
                 0xa0..=0xbf | 0xd9..=0xdb => self.str_bytes().map(|_| ())?,
                 0xc4..=0xc6 => self.bin().map(|_| ())?,
@@ -335,7 +337,7 @@ impl<'a> Unpack<'a> {
                 0xcd => self.take(3).map(|_| ())?,
                 0xce | 0xd2 => self.take(5).map(|_| ())?,
                 0xcb | 0xcf | 0xd3 => self.take(9).map(|_| ())?,
-                _ => return Err(Fault::Damaged),
+                _ => return Err(DecodeError::Corrupt),
             }
         }
         Ok(())
@@ -349,19 +351,19 @@ impl<'a> Unpack<'a> {
 
     /// An array of fields, to be read one by one.
     #[inline]
-    pub(crate) fn fields(&mut self) -> Unpacked<Fields<'_, 'a>> {
+    pub(crate) fn fields(&mut self) -> Decoded<FieldDecoder<'_, 'a>> {
         let left = self.array()?;
-        Ok(Fields { unpack: self, left })
+        Ok(FieldDecoder { decoder: self, left })
     }
 }
 
 /// The fields of an array. Those it does not hold are at their default.
-pub(crate) struct Fields<'r, 'a> {
-    unpack: &'r mut Unpack<'a>,
+pub(crate) struct FieldDecoder<'r, 'a> {
+    decoder: &'r mut Decoder<'a>,
     left: usize,
 }
 
-impl<'a> Fields<'_, 'a> {
+impl<'a> FieldDecoder<'_, 'a> {
     /// The next field; none if it is at its default.
     #[inline(always)]
     #[expect(
@@ -370,61 +372,61 @@ impl<'a> Fields<'_, 'a> {
     )]
     pub(crate) fn next<T>(
         &mut self,
-        read: impl FnOnce(&mut Unpack<'a>) -> Unpacked<T>,
-    ) -> Unpacked<Option<T>> {
+        read: impl FnOnce(&mut Decoder<'a>) -> Decoded<T>,
+    ) -> Decoded<Option<T>> {
         if self.left == 0 {
             return Ok(None);
         }
         self.left -= 1;
-        if self.unpack.nil() { Ok(None) } else { read(self.unpack).map(Some) }
+        if self.decoder.nil() { Ok(None) } else { read(self.decoder).map(Some) }
     }
 
     /// The next field, which has no default.
     pub(crate) fn required<T>(
         &mut self,
-        read: impl FnOnce(&mut Unpack<'a>) -> Unpacked<T>,
-    ) -> Unpacked<T> {
-        self.next(read)?.ok_or(Fault::Damaged)
+        read: impl FnOnce(&mut Decoder<'a>) -> Decoded<T>,
+    ) -> Decoded<T> {
+        self.next(read)?.ok_or(DecodeError::Corrupt)
     }
 
     #[inline]
-    pub(crate) fn uint(&mut self) -> Unpacked<u64> {
-        self.next(Unpack::uint).map(Option::unwrap_or_default)
+    pub(crate) fn uint(&mut self) -> Decoded<u64> {
+        self.next(Decoder::uint).map(Option::unwrap_or_default)
     }
 
-    pub(crate) fn int(&mut self) -> Unpacked<i64> {
-        self.next(Unpack::int).map(Option::unwrap_or_default)
+    pub(crate) fn int(&mut self) -> Decoded<i64> {
+        self.next(Decoder::int).map(Option::unwrap_or_default)
     }
 
     #[inline]
-    pub(crate) fn str(&mut self) -> Unpacked<&'a str> {
-        self.next(Unpack::str).map(Option::unwrap_or_default)
+    pub(crate) fn str(&mut self) -> Decoded<&'a str> {
+        self.next(Decoder::str).map(Option::unwrap_or_default)
     }
 
     /// Passes over so many fields.
     #[inline]
-    pub(crate) fn skip(&mut self, count: usize) -> Unpacked<()> {
+    pub(crate) fn skip(&mut self, count: usize) -> Decoded<()> {
         for _ in 0..count.min(self.left) {
             self.left -= 1;
-            self.unpack.skip()?;
+            self.decoder.skip()?;
         }
         Ok(())
     }
 
     /// At most so many fields may be left: a longer array comes from a later version.
-    pub(crate) fn at_most(&self, count: usize) -> Unpacked<()> {
-        if self.left <= count { Ok(()) } else { Err(Fault::Newer) }
+    pub(crate) fn at_most(&self, count: usize) -> Decoded<()> {
+        if self.left <= count { Ok(()) } else { Err(DecodeError::UnsupportedVersion) }
     }
 
     /// No field may be left: a longer array comes from a later version.
-    pub(crate) fn end(self) -> Unpacked<()> {
+    pub(crate) fn end(self) -> Decoded<()> {
         self.at_most(0)
     }
 }
 
 /// An instant, which must be one that can be written.
-pub(crate) fn time(unpack: &mut Unpack<'_>) -> Unpacked<Timestamp> {
-    let millis = unpack.int()?;
+pub(crate) fn time(decoder: &mut Decoder<'_>) -> Decoded<Timestamp> {
+    let millis = decoder.int()?;
     let time = Timestamp::from_millis(millis);
-    if time.as_millis() == millis { Ok(time) } else { Err(Fault::Damaged) }
+    if time.as_millis() == millis { Ok(time) } else { Err(DecodeError::Corrupt) }
 }

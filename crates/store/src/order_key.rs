@@ -200,10 +200,10 @@ mod tests {
             seed = seed
                 .wrapping_mul(6_364_136_223_846_793_005)
                 .wrapping_add(1_442_695_040_888_963_407);
-            let place = usize::try_from(seed >> 33).unwrap() % (keys.len() + 1);
+            let location = usize::try_from(seed >> 33).unwrap() % (keys.len() + 1);
             let (lower, upper) = (
-                place.checked_sub(1).map(|before| &*keys[before]),
-                keys.get(place).map(|key| &**key),
+                location.checked_sub(1).map(|before| &*keys[before]),
+                keys.get(location).map(|key| &**key),
             );
             let key = between(lower, upper).unwrap();
             assert!(
@@ -212,7 +212,7 @@ mod tests {
                     && upper.is_none_or(|upper| &*key < upper)
             );
             assert!(key.len() <= 16, "{}", key.len());
-            keys.insert(place, key);
+            keys.insert(location, key);
         }
     }
 }

@@ -6,13 +6,13 @@ use std::ops::{Bound, ControlFlow};
 use leafbase_model::Result;
 
 use crate::kv::{Durability, KeyRange, Store, WriteOptions};
-use crate::lookup_cache::LookupCache;
+use crate::location_cache::LocationCache;
 
 mod changes;
 mod runs;
 
 /// Cuts runs to fill pages, and packs changes. Others may read and write meanwhile.
-pub(crate) fn pack(store: &dyn Store, lookups: &LookupCache) -> Result<()> {
+pub(crate) fn pack(store: &dyn Store, lookups: &LocationCache) -> Result<()> {
     // What can't be written says so, before much is read.
     store.write(WriteOptions::durability(Durability::Relaxed), &mut |_| Ok(()))?;
     // All is read once before anything is written: a store that is damaged is left as it is.

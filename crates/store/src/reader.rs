@@ -10,59 +10,59 @@ use leafbase_model::{
 use crate::edges::{EdgeTarget, Extractor};
 use crate::keyspaces;
 use crate::kv::{KeyRange, Read};
-use crate::lookup_cache::{Epoch, LookupCache};
-use crate::records::block::{self, Authors};
-use crate::records::document::Counted;
-use crate::records::meta::Totals;
-use crate::records::place::{self, Place};
+use crate::location_cache::{CommitEpoch, LocationCache};
+use crate::records::block::{self, AuthorCache};
+use crate::records::document::StoredDocument;
+use crate::records::location::{self, LocationRecord};
+use crate::records::meta::SpaceTotals;
 use crate::records::{self, document, meta};
 use crate::run::RunView;
 use crate::space_store::SpaceMeta;
-use memo::Memo;
+use transaction_cache::TransactionCache;
 
 mod assets;
 mod children;
 pub(crate) mod comments;
 pub(crate) mod documents;
 mod folders;
+mod index_scan;
 mod item_rows;
 pub(crate) mod items;
 pub(crate) mod links;
 pub(crate) mod log;
-pub(crate) mod memo;
 mod query;
-mod streams;
 pub(crate) mod tasks;
 mod texts;
+pub(crate) mod transaction_cache;
 pub(crate) mod trees;
 
 pub use item_rows::{ItemRow, RowOptions, RowRelations, RowValue, RowValues, ValueAt, ValueView};
 pub use items::{CollectionEntry, IndexedColumn, ItemIndex};
-pub use query::{Cursor, DocumentPage, DocumentQuery, Order, Span, Within};
+pub use query::{DocumentPage, DocumentQuery, IndexOrder, PageCursor, Span, Within};
 pub use tasks::TaskPage;
 pub use texts::{BlockText, Sieve, SievedTexts, StoredText, TextBlock, TextVisitor, Texts};
 
 /// Reads of one consistent state. Cheap to copy.
 #[derive(Clone, Copy)]
-pub struct Reader<'a> {
+pub struct SpaceReader<'a> {
     pub(crate) read: &'a dyn Read,
     pub(crate) extractor: Extractor,
-    pub(crate) known: Known<'a>,
+    pub(crate) known: ReaderCache<'a>,
 }
 
 /// What is known of the state that is read.
 #[derive(Clone, Copy)]
-pub(crate) enum Known<'a> {
+pub(crate) enum ReaderCache<'a> {
     Nothing,
     /// It was the one committed last when it was taken.
-    Committed(&'a LookupCache, Epoch),
+    Committed(&'a LocationCache, CommitEpoch),
     /// It is an open write's.
-    Write(&'a Memo),
+    Write(&'a TransactionCache),
 }
 
-impl fmt::Debug for Reader<'_> {
+impl fmt::Debug for SpaceReader<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Reader").finish_non_exhaustive()
+        f.debug_struct("SpaceReader").finish_non_exhaustive()
     }
 }
 
@@ -81,21 +81,24 @@ pub(crate) fn get<T>(
 }
 
 /// The place of `block`, if it exists.
-pub(crate) fn place_of(source: &dyn Read, block: BlockId) -> Result<Option<Place>> {
-    let key = keyspaces::place(block);
-    get(source, &key, |value| records::read(&key, value, place::read))
+pub(crate) fn location_of(source: &dyn Read, block: BlockId) -> Result<Option<LocationRecord>> {
+    let key = keyspaces::block_location(block);
+    get(source, &key, |value| records::read(&key, value, location::read))
 }
 
 /// The record of `document` with the number of its blocks, if it exists.
-pub(crate) fn counted_document(source: &dyn Read, id: DocumentId) -> Result<Option<Counted>> {
+pub(crate) fn counted_document(
+    source: &dyn Read,
+    id: DocumentId,
+) -> Result<Option<StoredDocument>> {
     let key = keyspaces::document(id);
     get(source, &key, |value| {
-        records::read(&key, value, |unpack| document::read_counted(id, unpack))
+        records::read(&key, value, |decoder| document::read_counted(id, decoder))
     })
 }
 
 /// What there must be of changes and folders.
-pub(crate) fn totals(source: &dyn Read) -> Result<Totals> {
+pub(crate) fn totals(source: &dyn Read) -> Result<SpaceTotals> {
     let key = keyspaces::meta(meta::TOTALS);
     get(source, &key, |value| records::read(&key, value, meta::read_totals))?
         .ok_or_else(|| records::damaged(&key))
@@ -104,44 +107,44 @@ pub(crate) fn totals(source: &dyn Read) -> Result<Totals> {
 /// Gets the key of a run, the run, and the index of the block that was sought.
 type VisitFound<'f> = &'f mut dyn FnMut(&[u8], RunView<'_>, usize) -> Result<()>;
 
-impl Reader<'_> {
+impl SpaceReader<'_> {
     /// The place of `block`, if it exists.
-    pub(crate) fn place(&self, block: BlockId) -> Result<Option<Place>> {
+    pub(crate) fn location(&self, block: BlockId) -> Result<Option<LocationRecord>> {
         match self.known {
-            Known::Nothing => place_of(self.read, block),
-            Known::Write(memo) => memo.place(self.read, block),
-            Known::Committed(cache, epoch) => match cache.get(epoch, block) {
-                Some(place) => Ok(Some(place)),
-                None => self.place_met(cache, epoch, block),
+            ReaderCache::Nothing => location_of(self.read, block),
+            ReaderCache::Write(cache) => cache.location(self.read, block),
+            ReaderCache::Committed(cache, epoch) => match cache.get(epoch, block) {
+                Some(location) => Ok(Some(location)),
+                None => self.load_location(cache, epoch, block),
             },
         }
     }
 
     /// The place of `block`, which is not known yet: from now on it is.
-    fn place_met(
+    fn load_location(
         &self,
-        cache: &LookupCache,
-        epoch: Epoch,
+        cache: &LocationCache,
+        epoch: CommitEpoch,
         block: BlockId,
-    ) -> Result<Option<Place>> {
-        let place = place_of(self.read, block)?;
-        if let Some(place) = &place {
-            cache.add(epoch, block, place);
+    ) -> Result<Option<LocationRecord>> {
+        let location = location_of(self.read, block)?;
+        if let Some(location) = &location {
+            cache.add(epoch, block, location);
         }
-        Ok(place)
+        Ok(location)
     }
 
     /// Each of `blocks` will be asked about: a write reads now where those of them stand that lie
     /// side by side.
     pub fn expect(&self, blocks: &[BlockId]) {
-        if let Known::Write(memo) = self.known {
-            memo.expect(self.read, blocks);
+        if let ReaderCache::Write(cache) = self.known {
+            cache.expect(self.read, blocks);
         }
     }
 
-    fn memo(&self) -> Option<&Memo> {
+    fn cache(&self) -> Option<&TransactionCache> {
         match self.known {
-            Known::Write(memo) => Some(memo),
+            ReaderCache::Write(cache) => Some(cache),
             _ => None,
         }
     }
@@ -150,24 +153,24 @@ impl Reader<'_> {
     /// one that the place names, or one to its right.
     pub(crate) fn find_in_runs(
         &self,
-        place: &Place,
+        location: &LocationRecord,
         block: BlockId,
         visit: VisitFound<'_>,
     ) -> Result<()> {
-        if let Some(memo) = self.memo()
-            && memo.find(place, block, visit)?
+        if let Some(cache) = self.cache()
+            && cache.find(location, block, visit)?
         {
             return Ok(());
         }
-        let hint = place.run_key();
+        let hint = location.run_key();
         let mut found = false;
         let mut seek = |key: &[u8], value: &[u8]| {
             let run = RunView::read(key, value)?;
             let Some(index) = run.position(block) else { return Ok(ControlFlow::Continue(())) };
             found = true;
             visit(key, run, index)?;
-            if let Some(memo) = self.memo() {
-                memo.keep_run(key, value);
+            if let Some(cache) = self.cache() {
+                cache.keep_run(key, value);
             }
             Ok(ControlFlow::Break(()))
         };
@@ -177,10 +180,10 @@ impl Reader<'_> {
             Ok(())
         })?;
         if !is_done {
-            let end = keyspaces::end_of(keyspaces::parent_runs(place.document, place.parent));
+            let end = keyspaces::end_of(keyspaces::parent_runs(location.document, location.parent));
             self.read.scan(KeyRange::half_open(&hint, &end), &mut seek)?;
         }
-        if found { Ok(()) } else { Err(records::damaged(&keyspaces::place(block))) }
+        if found { Ok(()) } else { Err(records::damaged(&keyspaces::block_location(block))) }
     }
 
     /// Where `block` stands, if it exists.
@@ -188,15 +191,15 @@ impl Reader<'_> {
     /// # Errors
     /// What the store reports; [`ErrorKind::Corrupted`] if a record that is needed is damaged.
     pub fn locate(&self, block: BlockId) -> Result<Option<BlockLocation>> {
-        let place = match self.known {
-            Known::Committed(cache, epoch) => match cache.standing(epoch, block) {
+        let location = match self.known {
+            ReaderCache::Committed(cache, epoch) => match cache.standing(epoch, block) {
                 Some(standing) => return Ok(Some(standing)),
-                None => self.place_met(cache, epoch, block)?,
+                None => self.load_location(cache, epoch, block)?,
             },
-            Known::Write(memo) => return memo.standing(self.read, block),
-            Known::Nothing => self.place(block)?,
+            ReaderCache::Write(cache) => return cache.standing(self.read, block),
+            ReaderCache::Nothing => self.location(block)?,
         };
-        Ok(place.map(|place| place.location()))
+        Ok(location.map(|location| location.location()))
     }
 
     /// [`Self::locate`] by one look-up in the store, whatever is known already: as long for a block
@@ -205,7 +208,7 @@ impl Reader<'_> {
     /// # Errors
     /// As [`Self::locate`].
     pub fn look_up(&self, block: BlockId) -> Result<Option<BlockLocation>> {
-        Ok(place_of(self.read, block)?.map(|place| place.location()))
+        Ok(location_of(self.read, block)?.map(|location| location.location()))
     }
 
     /// [`Self::document`] by one look-up in the store, whatever is known already.
@@ -221,20 +224,24 @@ impl Reader<'_> {
     /// # Errors
     /// As [`Self::locate`].
     pub fn block(&self, block: BlockId) -> Result<Option<BlockRecord>> {
-        match self.place(block)? {
-            Some(place) => self.block_at(&place, block).map(Some),
+        match self.location(block)? {
+            Some(location) => self.block_at(&location, block).map(Some),
             None => Ok(None),
         }
     }
 
-    pub(crate) fn block_at(&self, place: &Place, block: BlockId) -> Result<BlockRecord> {
+    pub(crate) fn block_at(
+        &self,
+        location: &LocationRecord,
+        block: BlockId,
+    ) -> Result<BlockRecord> {
         let mut record = None;
-        self.find_in_runs(place, block, &mut |key, run, index| {
-            let decoded = block::decode(block, run.block(index), &mut Authors::default());
+        self.find_in_runs(location, block, &mut |key, run, index| {
+            let decoded = block::decode(block, run.block(index), &mut AuthorCache::default());
             record = Some(decoded.map_err(|fault| records::fault(key, fault))?);
             Ok(())
         })?;
-        record.ok_or_else(|| records::damaged(&keyspaces::place(block)))
+        record.ok_or_else(|| records::damaged(&keyspaces::block_location(block)))
     }
 
     /// The document's record, if it exists.
@@ -242,8 +249,8 @@ impl Reader<'_> {
     /// # Errors
     /// As [`Self::locate`].
     pub fn document(&self, document: DocumentId) -> Result<Option<DocumentRecord>> {
-        let counted = match self.memo() {
-            Some(memo) => memo.document(self.read, document)?,
+        let counted = match self.cache() {
+            Some(cache) => cache.document(self.read, document)?,
             None => counted_document(self.read, document)?,
         };
         Ok(counted.map(|counted| counted.record))

@@ -8,9 +8,9 @@
 use leafbase_model::{Error, ErrorKind, Result};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-use crate::keyspaces::{self, Row};
+use crate::keyspaces::{self, RowName};
 use crate::kv::Rows;
-use crate::msgpack::{Fault, Unpack, Unpacked};
+use crate::msgpack::{DecodeError, Decoded, Decoder};
 
 pub(crate) mod asset;
 pub(crate) mod block;
@@ -19,9 +19,9 @@ pub(crate) mod codes;
 pub(crate) mod comment;
 pub(crate) mod document;
 pub(crate) mod folder;
+pub(crate) mod location;
 pub(crate) mod meta;
 pub(crate) mod packed;
-pub(crate) mod place;
 pub(crate) mod schema;
 
 /// The version of all records so far.
@@ -107,7 +107,7 @@ fn checked<'v>(key: &[u8], value: &'v [u8]) -> Result<(&'v [u8], u8)> {
         value.split_last_chunk::<CHECKSUM_BYTES>().filter(|(rest, sum)| agrees(key, rest, **sum));
     let (version, body) = sealed
         .and_then(|(rest, _)| rest.split_first())
-        .ok_or_else(|| fault(key, Fault::Damaged))?;
+        .ok_or_else(|| fault(key, DecodeError::Corrupt))?;
     Ok((body, *version))
 }
 
@@ -120,7 +120,7 @@ pub(crate) fn check(key: &[u8], value: &[u8]) -> Result<()> {
 pub(crate) fn body<'v>(key: &[u8], value: &'v [u8]) -> Result<&'v [u8]> {
     match checked(key, value)? {
         (body, VERSION) => Ok(body),
-        _ => Err(fault(key, Fault::Newer)),
+        _ => Err(fault(key, DecodeError::UnsupportedVersion)),
     }
 }
 
@@ -134,21 +134,21 @@ pub(crate) fn body_again(value: &[u8]) -> Option<&[u8]> {
 pub(crate) fn read_prefix<'v, T>(
     key: &[u8],
     value: &'v [u8],
-    read: impl FnOnce(&mut Unpack<'v>) -> Unpacked<T>,
+    read: impl FnOnce(&mut Decoder<'v>) -> Decoded<T>,
 ) -> Result<T> {
     let (rest, _) = checked(key, value)?;
-    read(&mut Unpack::new(rest)).map_err(|found| fault(key, found))
+    read(&mut Decoder::new(rest)).map_err(|found| fault(key, found))
 }
 
 /// Reads the whole body of the record under `key` by `read`.
 pub(crate) fn read<'v, T>(
     key: &[u8],
     value: &'v [u8],
-    read: impl FnOnce(&mut Unpack<'v>) -> Unpacked<T>,
+    read: impl FnOnce(&mut Decoder<'v>) -> Decoded<T>,
 ) -> Result<T> {
-    let mut unpack = Unpack::new(body(key, value)?);
-    let record = read(&mut unpack).map_err(|found| fault(key, found))?;
-    unpack.finish().map_err(|found| fault(key, found))?;
+    let mut decoder = Decoder::new(body(key, value)?);
+    let record = read(&mut decoder).map_err(|found| fault(key, found))?;
+    decoder.finish().map_err(|found| fault(key, found))?;
     Ok(record)
 }
 
@@ -159,10 +159,10 @@ pub(crate) fn read_empty(key: &[u8], value: &[u8]) -> Result<()> {
 
 /// The error for the row under `key`.
 #[cold]
-pub(crate) fn fault(key: &[u8], found: Fault) -> Error {
+pub(crate) fn fault(key: &[u8], found: DecodeError) -> Error {
     match found {
-        Fault::Damaged => Error::corrupted(Row(key)),
-        Fault::Newer => {
+        DecodeError::Corrupt => Error::corrupted(RowName(key)),
+        DecodeError::UnsupportedVersion => {
             let name = keyspaces::of(key).name;
             Error::new(
                 ErrorKind::NewerFormat,
@@ -175,5 +175,5 @@ pub(crate) fn fault(key: &[u8], found: Fault) -> Error {
 /// A key that does not read, or a row that is missing though another one says it is there.
 #[cold]
 pub(crate) fn damaged(key: &[u8]) -> Error {
-    fault(key, Fault::Damaged)
+    fault(key, DecodeError::Corrupt)
 }

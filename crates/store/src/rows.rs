@@ -2,20 +2,19 @@
 
 use leafbase_model::{Error, Result};
 
+use crate::index_bitmap::IndexBitmap;
 use crate::keyspaces::{
-    self, ASSET_CHUNKS, ASSETS, BLOCKS, CHANGES, COLLECTIONS, COMMENTS, DOCUMENTS,
+    self, ASSET_CHUNKS, ASSETS, BLOCK_LOCATIONS, BLOCKS, CHANGES, COLLECTIONS, COMMENTS, DOCUMENTS,
     DOCUMENTS_BY_CREATED, DOCUMENTS_BY_DAY, DOCUMENTS_BY_LOCATION, DOCUMENTS_BY_LOCATION_CREATED,
     DOCUMENTS_BY_LOCATION_MODIFIED, DOCUMENTS_BY_MODIFIED, EDGES, FOLDER_CHILDREN, FOLDERS,
-    ITEM_KEYS, LOCATION_COUNTS, LOGBOOK, META, PENDING_ASSETS, PLACES, SCHEMAS, TASKS,
-    TASKS_BY_DAY,
+    ITEM_KEYS, LOCATION_COUNTS, LOGBOOK, META, PENDING_ASSETS, SCHEMAS, TASKS, TASKS_BY_DAY,
 };
 use crate::reader::items::read_entry as read_collection;
-use crate::reader::log::Parts;
+use crate::reader::log::ChangeAssembler;
 use crate::reader::tasks::read_entry;
-use crate::records::block::{self, Authors};
-use crate::records::{self, asset, comment, document, folder, meta, place, schema};
+use crate::records::block::{self, AuthorCache};
+use crate::records::{self, asset, comment, document, folder, location, meta, schema};
 use crate::run::RunView;
-use crate::signature::Signature;
 
 /// The record under `key` with this body: its checksum holds, whatever the body is.
 pub fn seal(key: &[u8], body: &[u8]) -> Vec<u8> {
@@ -48,13 +47,13 @@ pub fn read(key: &[u8], value: &[u8]) -> Result<()> {
             _ => records::read(key, value, meta::read_space).map(drop),
         },
         BLOCKS => read_run(key, value),
-        PLACES => {
-            keyspaces::read_place(key).ok_or_else(damaged)?;
-            records::read(key, value, place::read).map(drop)
+        BLOCK_LOCATIONS => {
+            keyspaces::read_block_location(key).ok_or_else(damaged)?;
+            records::read(key, value, location::read).map(drop)
         }
         DOCUMENTS => {
             let id = keyspaces::read_document(key).ok_or_else(damaged)?;
-            records::read(key, value, |unpack| document::read_counted(id, unpack)).map(drop)
+            records::read(key, value, |decoder| document::read_counted(id, decoder)).map(drop)
         }
         DOCUMENTS_BY_LOCATION
         | DOCUMENTS_BY_MODIFIED
@@ -67,7 +66,7 @@ pub fn read(key: &[u8], value: &[u8]) -> Result<()> {
         }
         FOLDERS => {
             let id = keyspaces::read_folder(key).ok_or_else(damaged)?;
-            records::read(key, value, |unpack| folder::read(id, unpack)).map(drop)
+            records::read(key, value, |decoder| folder::read(id, decoder)).map(drop)
         }
         FOLDER_CHILDREN => {
             keyspaces::read_folder_child(key).ok_or_else(damaged)?;
@@ -85,11 +84,11 @@ pub fn read(key: &[u8], value: &[u8]) -> Result<()> {
         }
         COMMENTS => {
             let (_, _, id) = keyspaces::read_comment(key).ok_or_else(damaged)?;
-            records::read(key, value, |unpack| comment::read(id, unpack)).map(drop)
+            records::read(key, value, |decoder| comment::read(id, decoder)).map(drop)
         }
         ASSETS => {
             let id = keyspaces::read_asset(key).ok_or_else(damaged)?;
-            records::read(key, value, |unpack| asset::read(id, unpack)).map(drop)
+            records::read(key, value, |decoder| asset::read(id, decoder)).map(drop)
         }
         ASSET_CHUNKS => {
             keyspaces::read_chunk(key).ok_or_else(damaged)?;
@@ -106,16 +105,16 @@ pub fn read(key: &[u8], value: &[u8]) -> Result<()> {
         COLLECTIONS => read_collection(key, value).map(drop),
         ITEM_KEYS => {
             keyspaces::read_item_key(key).ok_or_else(damaged)?;
-            Signature::read(key, value).map(drop)
+            IndexBitmap::read(key, value).map(drop)
         }
-        CHANGES => Parts::default().take(key, value).map(drop),
-        _ => Err(Error::corrupted(keyspaces::Row(key))),
+        CHANGES => ChangeAssembler::default().take(key, value).map(drop),
+        _ => Err(Error::corrupted(keyspaces::RowName(key))),
     }
 }
 
 fn read_run(key: &[u8], value: &[u8]) -> Result<()> {
     keyspaces::read_run(key).ok_or_else(|| records::damaged(key))?;
-    let mut authors = Authors::default();
+    let mut authors = AuthorCache::default();
     for (id, record) in RunView::read(key, value)?.entries() {
         block::decode(id, record, &mut authors).map_err(|fault| records::fault(key, fault))?;
     }

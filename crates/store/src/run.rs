@@ -8,7 +8,7 @@
 
 use leafbase_model::{BlockId, Result};
 
-use crate::msgpack::Fault;
+use crate::msgpack::DecodeError;
 use crate::records::{self, FRAME_BYTES};
 
 /// The most bytes of a run of several blocks: with its key it fills a page of 4 KiB, and no more.
@@ -30,7 +30,7 @@ pub(crate) struct RunView<'v> {
 impl<'v> RunView<'v> {
     pub(crate) fn read(key: &[u8], value: &'v [u8]) -> Result<Self> {
         let view = Self::split(records::body(key, value)?).filter(Self::ends_ascend);
-        view.ok_or_else(|| records::fault(key, Fault::Damaged))
+        view.ok_or_else(|| records::fault(key, DecodeError::Corrupt))
     }
 
     /// Reads a value that was read before.

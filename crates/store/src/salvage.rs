@@ -1,4 +1,4 @@
-//! Salvage: what can be read of a damaged space becomes a new one, and what cannot is listed. The
+//! Salvager: what can be read of a damaged space becomes a new one, and what cannot is listed. The
 //! damaged one is only read.
 //!
 //! Records that nothing else tells are taken: blocks, documents, folders, schemas, comments, files,
@@ -17,13 +17,13 @@ use leafbase_model::{Author, Error, ErrorKind, Result, SpaceId, Stamp, Timestamp
 use crate::directory;
 use crate::edges::Extractor;
 use crate::kv::{OpenOptions, Wreck};
-use crate::space_store::{Progress, SpaceMeta, SpaceStore};
+use crate::space_store::{ProgressFn, SpaceMeta, SpaceStore};
 
 mod documents;
 mod files;
+mod inventory;
 mod log;
 mod schemas;
-mod survey;
 mod trees;
 
 /// So many losses are listed; the others are counted.
@@ -145,7 +145,7 @@ pub struct SalvageOptions<'a> {
     /// When it is done: what is made in place of something lost was made then.
     pub at: Timestamp,
     /// New IDs.
-    pub mint: &'a dyn Fn() -> [u8; 16],
+    pub new_id: &'a dyn Fn() -> [u8; 16],
 }
 
 impl fmt::Debug for SalvageOptions<'_> {
@@ -155,11 +155,11 @@ impl fmt::Debug for SalvageOptions<'_> {
 }
 
 /// A salvage under way.
-struct Salvage<'a> {
+struct Salvager<'a> {
     wreck: &'a Wreck,
     extractor: Extractor,
     stamp: Stamp,
-    mint: &'a dyn Fn() -> [u8; 16],
+    new_id: &'a dyn Fn() -> [u8; 16],
     report: SalvageReport,
 }
 
@@ -174,15 +174,15 @@ pub fn salvage(
     from: &Path,
     to: &Path,
     options: &SalvageOptions<'_>,
-    progress: Progress<'_>,
+    progress: ProgressFn<'_>,
 ) -> Result<SalvageReport> {
     let (storage, _lock) = leafbase_kv::directory::open_wreck(from)?;
     let mut done = 0;
-    let mut tell = || {
+    let mut step = || {
         done += 1;
         if progress(done).is_break() { Err(broken_off()) } else { Ok(()) }
     };
-    let mut wreck = Wreck::open(storage, directory::RECORD_FORMAT, &mut tell)?;
+    let mut wreck = Wreck::open(storage, directory::RECORD_FORMAT, &mut step)?;
     let mut report = SalvageReport::default();
     let mut lost = |what: &dyn fmt::Display| {
         report.lose(LossKind::Journal, what, "some of the last writes are not saved")
@@ -190,10 +190,15 @@ pub fn salvage(
     wreck.lay_journal(&from.join(directory::JOURNAL_FILE), &mut lost)?;
     directory::create_with(to, &OpenOptions::default(), |target| {
         let stamp = Stamp { at: options.at, by: Author::NOBODY };
-        let SalvageOptions { extractor, mint, .. } = *options;
-        let mut salvage =
-            Salvage { wreck: &wreck, extractor, stamp, mint, report: std::mem::take(&mut report) };
-        salvage.run(target, &mut tell)?;
+        let SalvageOptions { extractor, new_id, .. } = *options;
+        let mut salvage = Salvager {
+            wreck: &wreck,
+            extractor,
+            stamp,
+            new_id,
+            report: std::mem::take(&mut report),
+        };
+        salvage.run(target, &mut step)?;
         report = salvage.report;
         Ok(())
     })?;
@@ -204,23 +209,23 @@ fn broken_off() -> Error {
     Error::new(ErrorKind::Canceled, "the salvage was broken off: nothing is left of it")
 }
 
-type Tell<'f> = &'f mut dyn FnMut() -> Result<()>;
+type OnStep<'f> = &'f mut dyn FnMut() -> Result<()>;
 
-impl Salvage<'_> {
-    fn run(&mut self, target: &dyn crate::kv::Store, tell: Tell<'_>) -> Result<()> {
-        self.tell_damage();
+impl Salvager<'_> {
+    fn run(&mut self, target: &dyn crate::kv::Store, step: OnStep<'_>) -> Result<()> {
+        self.report_damage();
         let meta = self.meta()?;
         SpaceStore::initialize(target, &meta)?;
-        let mut survey = self.survey(tell)?;
+        let mut inventory = self.inventory(step)?;
         let folders = self.folders(target)?;
-        self.schemas(&mut survey)?;
-        self.documents(target, &survey, &folders, tell)?;
-        self.comments(target, &survey, tell)?;
-        self.files(target, tell)?;
-        self.log(target, folders.len(), tell)
+        self.schemas(&mut inventory)?;
+        self.documents(target, &inventory, &folders, step)?;
+        self.comments(target, &inventory, step)?;
+        self.files(target, step)?;
+        self.log(target, folders.len(), step)
     }
 
-    fn tell_damage(&mut self) {
+    fn report_damage(&mut self) {
         let wreck = self.wreck;
         if wreck.is_older {
             self.report.lose(
@@ -236,17 +241,21 @@ impl Salvage<'_> {
                 format_args!("{} of its entries are saved", gap.saved),
             );
         }
-        for key in wreck.bad.iter().filter(|key| survey::is_told_once(key)) {
-            self.report.lose(LossKind::Record, crate::keyspaces::Row(key), "its checksum is wrong");
+        for key in wreck.bad.iter().filter(|key| inventory::is_primary(key)) {
+            self.report.lose(
+                LossKind::Record,
+                crate::keyspaces::RowName(key),
+                "its checksum is wrong",
+            );
         }
     }
 
     /// What the space says of itself.
     fn meta(&mut self) -> Result<SpaceMeta> {
-        let reader = crate::reader::Reader {
+        let reader = crate::reader::SpaceReader {
             read: self.wreck,
             extractor: self.extractor,
-            known: crate::reader::Known::Nothing,
+            known: crate::reader::ReaderCache::Nothing,
         };
         match reader.meta() {
             Ok(meta) => Ok(meta),
@@ -257,7 +266,7 @@ impl Salvage<'_> {
 
     fn new_meta(&mut self) -> SpaceMeta {
         self.report.lose(LossKind::Space, "the space", "its name, zone and ID are new");
-        let id = SpaceId::from_bytes((self.mint)());
+        let id = SpaceId::from_bytes((self.new_id)());
         SpaceMeta { id, name: RECOVERED.to_owned(), zone: "UTC".to_owned() }
     }
 
@@ -275,4 +284,4 @@ impl Salvage<'_> {
 }
 
 /// What scans go on with.
-const GO_ON: ControlFlow<()> = ControlFlow::Continue(());
+const CONTINUE: ControlFlow<()> = ControlFlow::Continue(());

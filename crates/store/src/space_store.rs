@@ -9,17 +9,17 @@ use leafbase_model::{Change, Error, ErrorKind, Location, Result, SpaceId, Stamp}
 use crate::backup;
 use crate::check::{self, CheckReport};
 use crate::edges::Extractor;
-use crate::keyspaces::{self, DOCUMENTS, FOLDERS, PLACES};
+use crate::keyspaces::{self, BLOCK_LOCATIONS, DOCUMENTS, FOLDERS};
 use crate::kv::{Durability, KeyRange, Snapshot, Store, Transaction, WriteOptions};
-use crate::lookup_cache::{Epoch, LookupCache};
+use crate::location_cache::{CommitEpoch, LocationCache};
 use crate::packing;
-use crate::reader::{self, Known, Reader};
+use crate::reader::{self, ReaderCache, SpaceReader};
 use crate::records;
-use crate::records::meta::{self, Totals};
+use crate::records::meta::{self, SpaceTotals};
 use crate::transaction::{Finished, SpaceTransaction};
 
 /// What is told of work under way: how many rows are done. It may break the work off.
-pub type Progress<'a> = &'a mut dyn FnMut(u64) -> ControlFlow<()>;
+pub type ProgressFn<'a> = &'a mut dyn FnMut(u64) -> ControlFlow<()>;
 
 /// What a space says of itself.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
@@ -39,14 +39,14 @@ pub struct SpaceMeta {
 pub struct SpaceStore {
     pub(crate) store: Arc<dyn Store>,
     extractor: Extractor,
-    lookups: Arc<LookupCache>,
+    lookups: Arc<LocationCache>,
 }
 
 /// A state that stays as it is while others write. Keep it for one call and no longer.
 pub struct SpaceSnapshot {
     snapshot: Box<dyn Snapshot>,
     extractor: Extractor,
-    known: Option<(Arc<LookupCache>, Epoch)>,
+    known: Option<(Arc<LocationCache>, CommitEpoch)>,
 }
 
 impl std::fmt::Debug for SpaceSnapshot {
@@ -57,18 +57,17 @@ impl std::fmt::Debug for SpaceSnapshot {
 
 impl SpaceSnapshot {
     /// Reads of this state.
-    pub fn reader(&self) -> Reader<'_> {
-        let known = self
-            .known
-            .as_ref()
-            .map_or(Known::Nothing, |(lookups, epoch)| Known::Committed(lookups, *epoch));
-        Reader { read: &*self.snapshot, extractor: self.extractor, known }
+    pub fn reader(&self) -> SpaceReader<'_> {
+        let known = self.known.as_ref().map_or(ReaderCache::Nothing, |(lookups, epoch)| {
+            ReaderCache::Committed(lookups, *epoch)
+        });
+        SpaceReader { read: &*self.snapshot, extractor: self.extractor, known }
     }
 }
 
 /// What a write gave.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Written<T> {
+pub struct WriteOutcome<T> {
     /// What the closure returned.
     pub value: T,
     /// The row of the change log; none if nothing was applied.
@@ -79,7 +78,7 @@ pub struct Written<T> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub struct Stats {
+pub struct SpaceStats {
     /// Documents, the trash included; the hidden one of the inbox is not counted.
     pub documents: u64,
     /// Blocks, roots and those of the inbox included.
@@ -105,7 +104,7 @@ fn put_meta(rows: &mut dyn Transaction, meta: &SpaceMeta) -> Result<()> {
 }
 
 /// Sets what there must be of changes and folders.
-pub(crate) fn put_totals(rows: &mut dyn Transaction, totals: Totals) -> Result<()> {
+pub(crate) fn put_totals(rows: &mut dyn Transaction, totals: SpaceTotals) -> Result<()> {
     let key = keyspaces::meta(meta::TOTALS);
     rows.put(&key, &records::seal(&key, |out| meta::put_totals(out, totals)))
 }
@@ -136,7 +135,7 @@ impl SpaceStore {
             }
             let key = keyspaces::meta(meta::FORMAT);
             rows.put(&key, &records::seal(&key, meta::put_format))?;
-            put_totals(rows, Totals::default())?;
+            put_totals(rows, SpaceTotals::default())?;
             put_meta(rows, meta)
         })
     }
@@ -176,8 +175,9 @@ impl SpaceStore {
         options: WriteOptions,
         stamp: &Stamp,
         mut decide: impl FnMut(&mut SpaceTransaction<'_>) -> Result<T>,
-    ) -> Result<Written<T>> {
-        let (mut written, mut committing, mut earlier) = (None::<Written<T>>, None, Vec::new());
+    ) -> Result<WriteOutcome<T>> {
+        let (mut written, mut committing, mut earlier) =
+            (None::<WriteOutcome<T>>, None, Vec::new());
         self.store.write(options, &mut |rows| {
             if let Some(change) = written.take().and_then(|written| written.change) {
                 earlier = change.edits;
@@ -190,7 +190,7 @@ impl SpaceStore {
             let value = decided?;
             let Finished { change, changed } = transaction.finish()?;
             committing = Some(self.lookups.begin_commit(&changed));
-            written = Some(Written { value, change });
+            written = Some(WriteOutcome { value, change });
             Ok(())
         })?;
         drop(committing);
@@ -203,9 +203,13 @@ impl SpaceStore {
     /// What the store reports.
     pub fn set_meta(&self, options: WriteOptions, name: &str, zone: &str) -> Result<()> {
         self.store.write(options, &mut |rows| {
-            let id = Reader { read: &*rows, extractor: self.extractor, known: Known::Nothing }
-                .meta()?
-                .id;
+            let id = SpaceReader {
+                read: &*rows,
+                extractor: self.extractor,
+                known: ReaderCache::Nothing,
+            }
+            .meta()?
+            .id;
             put_meta(rows, &SpaceMeta { id, name: name.to_owned(), zone: zone.to_owned() })
         })
     }
@@ -216,7 +220,7 @@ impl SpaceStore {
     /// # Errors
     /// What the store reports when it is asked for a snapshot; [`ErrorKind::Canceled`]. What is
     /// damaged is in the report.
-    pub fn check(&self, progress: Progress<'_>) -> Result<CheckReport> {
+    pub fn check(&self, progress: ProgressFn<'_>) -> Result<CheckReport> {
         let is_whole = self.store.verify()?;
         check::check(&*self.store.snapshot()?, self.extractor, is_whole, progress)
     }
@@ -228,7 +232,7 @@ impl SpaceStore {
     /// # Errors
     /// [`ErrorKind::Validation`] if something is at `path`; [`ErrorKind::Corrupted`] if a row is
     /// damaged; [`ErrorKind::Canceled`]; what the store or the operating system reports.
-    pub fn backup_to(&self, path: impl AsRef<Path>, progress: Progress<'_>) -> Result<()> {
+    pub fn backup_to(&self, path: impl AsRef<Path>, progress: ProgressFn<'_>) -> Result<()> {
         backup::backup(&*self.store.snapshot()?, path.as_ref(), progress)
     }
 
@@ -245,7 +249,7 @@ impl SpaceStore {
     ///
     /// # Errors
     /// What the store reports.
-    pub fn stats(&self) -> Result<Stats> {
+    pub fn stats(&self) -> Result<SpaceStats> {
         let snapshot = self.store.snapshot()?;
         let count = |prefix: &[u8]| {
             let mut count = 0_u64;
@@ -258,13 +262,16 @@ impl SpaceStore {
             )?;
             Ok::<_, Error>(count)
         };
-        let collections =
-            Reader { read: &*snapshot, extractor: self.extractor, known: Known::Nothing }
-                .collections()?;
-        Ok(Stats {
+        let collections = SpaceReader {
+            read: &*snapshot,
+            extractor: self.extractor,
+            known: ReaderCache::Nothing,
+        }
+        .collections()?;
+        Ok(SpaceStats {
             documents: count(&[DOCUMENTS.tag])?
                 .saturating_sub(count(&keyspaces::location(Location::Inbox))?),
-            blocks: count(&[PLACES.tag])?,
+            blocks: count(&[BLOCK_LOCATIONS.tag])?,
             folders: count(&[FOLDERS.tag])?,
             collections: collections.len() as u64,
             items: collections.iter().map(|collection| collection.items).sum(),

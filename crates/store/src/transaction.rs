@@ -14,12 +14,12 @@ use leafbase_model::{
 use crate::edges::Extractor;
 use crate::keyspaces;
 use crate::kv::{Rows, Transaction};
-use crate::lookup_cache::Changed;
-use crate::reader::memo::Memo;
-use crate::reader::{Known, Reader, links, totals};
+use crate::location_cache::Changed;
+use crate::reader::transaction_cache::TransactionCache;
+use crate::reader::{ReaderCache, SpaceReader, links, totals};
 use crate::records;
-use crate::records::change::Log;
-use crate::records::meta::Totals;
+use crate::records::change::ChangeEncoder;
+use crate::records::meta::SpaceTotals;
 use crate::space_store::put_totals;
 
 mod assets;
@@ -27,21 +27,21 @@ mod blocks;
 mod comments;
 mod documents;
 mod folders;
-mod forests;
 mod items;
+mod locations;
 mod moves;
-mod places;
 mod runs;
 mod schemas;
+mod subtrees;
 mod tasks;
 
-use documents::Documents;
+use documents::StagedDocuments;
 pub(crate) use documents::{by_day, index_keys, noted_day};
-use items::Collections;
-use moves::Crossing;
-use places::Places;
-use runs::Runs;
-use tasks::Tasks;
+use items::StagedCollections;
+use locations::StagedLocations;
+use moves::CrossDocumentMove;
+use runs::StagedRuns;
+use tasks::StagedTasks;
 
 /// The most bytes of a change in one row: with its frame it fills a page. Longer rows would take
 /// pages of a power of two.
@@ -52,18 +52,18 @@ pub struct SpaceTransaction<'a> {
     rows: &'a mut dyn Transaction,
     extractor: Extractor,
     stamp: &'a Stamp,
-    runs: Runs,
-    places: Places,
-    crossing: Option<Crossing>,
-    memo: Memo,
-    documents: Documents,
+    runs: StagedRuns,
+    locations: StagedLocations,
+    crossing: Option<CrossDocumentMove>,
+    cache: TransactionCache,
+    documents: StagedDocuments,
     /// Edges to put, or to delete.
     edges: BTreeMap<Vec<u8>, bool>,
-    tasks: Tasks,
-    collections: Collections,
+    tasks: StagedTasks,
+    collections: StagedCollections,
     /// The documents whose comments were written.
     commented: Vec<DocumentId>,
-    log: Log,
+    log: ChangeEncoder,
     edits: Vec<Edit>,
     earlier: Vec<Edit>,
     failed: bool,
@@ -93,16 +93,16 @@ impl<'a> SpaceTransaction<'a> {
             rows,
             extractor,
             stamp,
-            runs: Runs::default(),
-            places: Places::default(),
+            runs: StagedRuns::default(),
+            locations: StagedLocations::default(),
             crossing: None,
-            memo: Memo::default(),
-            documents: Documents::default(),
+            cache: TransactionCache::default(),
+            documents: StagedDocuments::default(),
             edges: BTreeMap::new(),
-            tasks: Tasks::default(),
-            collections: Collections::default(),
+            tasks: StagedTasks::default(),
+            collections: StagedCollections::default(),
             commented: Vec::new(),
-            log: Log::default(),
+            log: ChangeEncoder::default(),
             edits: Vec::new(),
             earlier: Vec::new(),
             failed: false,
@@ -124,9 +124,13 @@ impl<'a> SpaceTransaction<'a> {
     ///
     /// # Errors
     /// What the store reports.
-    pub fn reader(&mut self) -> Result<Reader<'_>> {
+    pub fn reader(&mut self) -> Result<SpaceReader<'_>> {
         self.flush()?;
-        Ok(Reader { read: &*self.rows, extractor: self.extractor, known: Known::Write(&self.memo) })
+        Ok(SpaceReader {
+            read: &*self.rows,
+            extractor: self.extractor,
+            known: ReaderCache::Write(&self.cache),
+        })
     }
 
     /// Applies `edits` in order.
@@ -136,7 +140,7 @@ impl<'a> SpaceTransaction<'a> {
     /// does not describe what is there, [`ErrorKind::Validation`] if it is none that can be
     /// applied. After an error the write cannot be committed.
     pub fn apply(&mut self, edits: Vec<Edit>) -> Result<()> {
-        for (key, run) in self.memo.take_runs() {
+        for (key, run) in self.cache.take_runs() {
             self.runs.keep(key, &run);
         }
         let applied = self.apply_all(edits);
@@ -153,10 +157,10 @@ impl<'a> SpaceTransaction<'a> {
             self.apply_one(&edit)?;
             self.edits.push(edit);
             // At once, so that a write of very many edits doesn't run out of room between two keys.
-            self.runs.shorten(&*self.rows, &mut self.places)?;
+            self.runs.shorten(&*self.rows, &mut self.locations)?;
         }
         self.arrive()?;
-        self.runs.shorten(&*self.rows, &mut self.places)
+        self.runs.shorten(&*self.rows, &mut self.locations)
     }
 
     fn apply_one(&mut self, edit: &Edit) -> Result<()> {
@@ -196,10 +200,10 @@ impl<'a> SpaceTransaction<'a> {
                 "an edit of this write failed: it cannot go on",
             ));
         }
-        self.runs.flush(self.rows, &mut self.places)?;
-        self.memo.forget_runs();
-        self.places.flush(self.rows, &mut self.memo)?;
-        self.documents.flush(self.rows, &mut self.memo)?;
+        self.runs.flush(self.rows, &mut self.locations)?;
+        self.cache.forget_runs();
+        self.locations.flush(self.rows, &mut self.cache)?;
+        self.documents.flush(self.rows, &mut self.cache)?;
         let mut edges = Rows::default();
         for (key, is_there) in std::mem::take(&mut self.edges) {
             if is_there {
@@ -217,13 +221,13 @@ impl<'a> SpaceTransaction<'a> {
     pub(crate) fn finish(mut self) -> Result<Finished> {
         self.flush()?;
         let commented = std::mem::take(&mut self.commented);
-        let changed = Changed { blocks: self.places.take_changed(), commented };
+        let changed = Changed { blocks: self.locations.take_changed(), commented };
         if self.log.is_empty() {
             return Ok(Finished { change: None, changed });
         }
         let totals = totals(&*self.rows)?;
         let sequence = totals.sequence + 1;
-        put_totals(self.rows, Totals { sequence, ..totals })?;
+        put_totals(self.rows, SpaceTotals { sequence, ..totals })?;
         let documents = self.documents.touched();
         put_change(self.rows, sequence, self.log.body(self.stamp, &documents))?;
         let change = Change { sequence, stamp: self.stamp.clone(), documents, edits: self.edits };

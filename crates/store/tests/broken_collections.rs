@@ -1,4 +1,4 @@
-//! Each law of collections, broken by hand: the check names it.
+//! Each invariant of collections, broken by hand: the check names it.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -12,7 +12,7 @@ use leafbase_model::{
     PropertyValue, Relation, Schema, SelectOption, Subtrees,
 };
 use leafbase_store::kv::Store;
-use leafbase_store::{IndexedColumn, Law, rows};
+use leafbase_store::{IndexedColumn, Invariant, rows};
 
 mod broken;
 mod naive;
@@ -24,8 +24,8 @@ use broken::collections::{
 use broken::*;
 use naive::{relaxed, stamp};
 
-/// Breaks a law by rows, and sees that the check tells so.
-fn breaks(law: Law, damage: impl Fn(&dyn Store)) {
+/// Breaks a invariant by rows, and sees that the check tells so.
+fn breaks(invariant: Invariant, damage: impl Fn(&dyn Store)) {
     let (store, space) = full();
     let report = check(&space);
     assert!(report.is_clean(), "{report:#?}");
@@ -33,19 +33,19 @@ fn breaks(law: Law, damage: impl Fn(&dyn Store)) {
     damage(&*store);
     let report = check(&space);
     assert!(
-        report.problems.iter().any(|problem| problem.law == law),
-        "{law:?} is not among {report:#?}"
+        report.problems.iter().any(|problem| problem.invariant == invariant),
+        "{invariant:?} is not among {report:#?}"
     );
 }
 
-/// Breaks a law by edits, of which the store knows no rule, and that law alone.
-fn broken_by(law: Law, edits: &[Edit]) {
+/// Breaks a invariant by edits, of which the store knows no rule, and that invariant alone.
+fn broken_by(invariant: Invariant, edits: &[Edit]) {
     let (_, space) = full();
     space.write(relaxed(), &stamp(9), |open| open.apply(edits.to_vec())).unwrap();
     let report = check(&space);
     assert!(
-        !report.is_clean() && report.problems.iter().all(|problem| problem.law == law),
-        "{law:?} {report:#?}"
+        !report.is_clean() && report.problems.iter().all(|problem| problem.invariant == invariant),
+        "{invariant:?} {report:#?}"
     );
 }
 
@@ -63,34 +63,39 @@ fn insert(parent: u8, after: Option<u8>, data: BlockData) -> Edit {
 
 #[test]
 fn what_stands_in_the_wrong_place_is_named() {
-    broken_by(Law::ParentType, &[insert(21, Some(23), BlockData::text("no item"))]);
-    broken_by(Law::ParentType, &[insert(20, None, item("no collection", []))]);
-    broken_by(Law::ParentType, &[insert(27, None, item("no collection", []))]);
+    broken_by(Invariant::ParentType, &[insert(21, Some(23), BlockData::text("no item"))]);
+    broken_by(Invariant::ParentType, &[insert(20, None, item("no collection", []))]);
+    broken_by(Invariant::ParentType, &[insert(27, None, item("no collection", []))]);
 }
 
 #[test]
 fn broken_schemas_are_named() {
-    breaks(Law::Schema, |store| delete(store, &key(SCHEMAS, &[24], &[])));
-    breaks(Law::Schema, |store| copy(store, &key(SCHEMAS, &[24], &[]), &key(SCHEMAS, &[9], &[])));
-    breaks(Law::Schema, |store| copy(store, &key(SCHEMAS, &[24], &[]), &key(SCHEMAS, &[22], &[])));
+    breaks(Invariant::Schema, |store| delete(store, &key(SCHEMAS, &[24], &[])));
+    breaks(Invariant::Schema, |store| {
+        copy(store, &key(SCHEMAS, &[24], &[]), &key(SCHEMAS, &[9], &[]))
+    });
+    breaks(Invariant::Schema, |store| {
+        copy(store, &key(SCHEMAS, &[24], &[]), &key(SCHEMAS, &[22], &[]))
+    });
     broken_by(
-        Law::Schema,
+        Invariant::Schema,
         &[set(24, Some(authors()), Some(Schema { name: "Others".to_owned(), ..authors() }))],
     );
     let collection = BlockData::new(BlockKind::Collection);
     let named = |name: &str| BlockData { markdown: name.to_owned(), ..collection.clone() };
-    broken_by(Law::Schema, &[update(24, named("Authors"), named("Others"))]);
+    broken_by(Invariant::Schema, &[update(24, named("Authors"), named("Others"))]);
     let (_, space) = full();
     space
         .write(relaxed(), &stamp(9), |open| open.apply(vec![insert(20, None, named("Bare"))]))
         .unwrap();
-    let laws: Vec<Law> = check(&space).problems.iter().map(|problem| problem.law).collect();
-    assert_eq!(laws, [Law::Schema, Law::ItemCount]);
+    let broken: Vec<Invariant> =
+        check(&space).problems.iter().map(|problem| problem.invariant).collect();
+    assert_eq!(broken, [Invariant::Schema, Invariant::ItemCount]);
     let twice = schema(
         "Authors",
         [authors().properties, vec![property("a", PropertyKind::Text); 2]].concat(),
     );
-    broken_by(Law::Schema, &[set(24, Some(authors()), Some(twice))]);
+    broken_by(Invariant::Schema, &[set(24, Some(authors()), Some(twice))]);
 }
 
 #[test]
@@ -101,17 +106,20 @@ fn broken_relations_are_named() {
     for wrong in
         [relation(21, "none", false), relation(21, "about", false), relation(21, "by", true)]
     {
-        broken_by(Law::Relation, &of(wrong));
+        broken_by(Invariant::Relation, &of(wrong));
     }
-    broken_by(Law::Relation, &of(Relation { inverse_key: None, ..relation(21, "by", false) }));
-    broken_by(Law::Relation, &of(relation(24, "by", false)));
-    broken_by(Law::Relation, &of(relation(22, "by", false)));
+    broken_by(
+        Invariant::Relation,
+        &of(Relation { inverse_key: None, ..relation(21, "by", false) }),
+    );
+    broken_by(Invariant::Relation, &of(relation(24, "by", false)));
+    broken_by(Invariant::Relation, &of(relation(22, "by", false)));
     // It leads to an end that leads elsewhere.
     let more = [authors().properties, vec![property("second", relation(21, "by", false))]].concat();
-    broken_by(Law::Relation, &[set(24, Some(authors()), Some(schema("Authors", more)))]);
+    broken_by(Invariant::Relation, &[set(24, Some(authors()), Some(schema("Authors", more)))]);
     let symmetric =
         [authors().properties, vec![property("friends", relation(24, "friends", false))]].concat();
-    broken_by(Law::Relation, &[set(24, Some(authors()), Some(schema("Authors", symmetric)))]);
+    broken_by(Invariant::Relation, &[set(24, Some(authors()), Some(schema("Authors", symmetric)))]);
 }
 
 #[test]
@@ -136,20 +144,20 @@ fn broken_values_are_named() {
         ("by", related(&[26, 26])),
         ("like", related(&[22, 23])),
     ] {
-        broken_by(Law::Value, &value(&[(key, wrong)]));
+        broken_by(Invariant::Value, &value(&[(key, wrong)]));
     }
     broken_by(
-        Law::Value,
+        Invariant::Value,
         &[update(26, item("Jane", []), item("Jane", [("wrote", related(&[23]))]))],
     );
     // Two that are like the same one, and one that has two as both name it and it names another.
     let third = insert(21, Some(23), item("Third", [("like", related(&[23]))]));
     let both = |like| [value(&[("like", related(&[like]))]), vec![third.clone()]].concat();
-    broken_by(Law::Value, &both(22));
+    broken_by(Invariant::Value, &both(22));
     // A deleted item is in no relation.
     let target = InsertTarget { document: document(), parent: id(24), after: None };
     broken_by(
-        Law::Value,
+        Invariant::Value,
         &[Edit::Remove { target, subtrees: Subtrees(vec![node(0, 25, item("Herman", []))]) }],
     );
     // The control: values that are in order.
@@ -167,11 +175,15 @@ fn broken_values_are_named() {
 #[test]
 fn broken_counts_are_named() {
     let row = |document: u8, collection: u8| key(COLLECTIONS, &[document, collection], &[]);
-    breaks(Law::ItemCount, |store| delete(store, &row(20, 21)));
-    breaks(Law::ItemCount, |store| rekey(store, &row(20, 21), &row(7, 21)));
-    breaks(Law::ItemCount, |store| copy(store, &row(20, 21), &row(20, 22)));
-    breaks(Law::ItemCount, |store| put(store, &row(20, 21), &rows::seal(&row(20, 21), &[0x91, 3])));
-    breaks(Law::ItemCount, |store| put(store, &row(20, 21), &rows::seal(&row(20, 21), &[0x90])));
+    breaks(Invariant::ItemCount, |store| delete(store, &row(20, 21)));
+    breaks(Invariant::ItemCount, |store| rekey(store, &row(20, 21), &row(7, 21)));
+    breaks(Invariant::ItemCount, |store| copy(store, &row(20, 21), &row(20, 22)));
+    breaks(Invariant::ItemCount, |store| {
+        put(store, &row(20, 21), &rows::seal(&row(20, 21), &[0x91, 3]))
+    });
+    breaks(Invariant::ItemCount, |store| {
+        put(store, &row(20, 21), &rows::seal(&row(20, 21), &[0x90]))
+    });
 }
 
 #[test]
@@ -183,12 +195,12 @@ fn broken_indexes_are_named() {
     // Four titles, a number and a text.
     assert_eq!(all().len(), 6);
     for (row, _) in all() {
-        breaks(Law::ItemIndex, |store| delete(store, &row));
+        breaks(Invariant::ItemIndex, |store| delete(store, &row));
         for at in [1, 20, 21, row.len() - 1] {
             // Of another collection, column, value or item.
             let mut other = row.clone();
             other[at] ^= 0x40;
-            breaks(Law::ItemIndex, |store| copy(store, &row, &other));
+            breaks(Invariant::ItemIndex, |store| copy(store, &row, &other));
         }
     }
     for row in [
@@ -196,19 +208,19 @@ fn broken_indexes_are_named() {
         key(ITEM_KEYS, &[23], &[7; 30]),
         key(ITEM_KEYS, &[255], &[255; 30]),
     ] {
-        breaks(Law::ItemIndex, |store| put(store, &row, &rows::seal(&row, &[0; 8])));
+        breaks(Invariant::ItemIndex, |store| put(store, &row, &rows::seal(&row, &[0; 8])));
     }
-    breaks(Law::Record, |store| put(store, &all()[0].0, b"?"));
-    breaks(Law::Record, |store| put(store, &all()[0].0, &rows::seal(&all()[0].0, &[1])));
-    breaks(Law::Record, |store| put(store, &all()[0].0, &rows::seal(&all()[0].0, &[])));
-    // Another signature.
+    breaks(Invariant::Record, |store| put(store, &all()[0].0, b"?"));
+    breaks(Invariant::Record, |store| put(store, &all()[0].0, &rows::seal(&all()[0].0, &[1])));
+    breaks(Invariant::Record, |store| put(store, &all()[0].0, &rows::seal(&all()[0].0, &[])));
+    // Another bitmap.
     for (row, _) in all() {
-        breaks(Law::ItemIndex, |store| {
+        breaks(Invariant::ItemIndex, |store| {
             put(store, &row, &rows::seal(&row, &[0, 0, 0, 0, 0, 0, 0, 1]))
         });
     }
     let short = key(ITEM_KEYS, &[21], &[7; 19]);
-    breaks(Law::Record, |store| put(store, &short, &rows::seal(&short, &[0; 8])));
+    breaks(Invariant::Record, |store| put(store, &short, &rows::seal(&short, &[0; 8])));
 }
 
 #[test]

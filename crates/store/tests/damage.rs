@@ -1,4 +1,4 @@
-//! Each law, broken by hand: the check names it. And damage of any kind is an error, never a panic,
+//! Each invariant, broken by hand: the check names it. And damage of any kind is an error, never a panic,
 //! and stays where it is.
 #![expect(
     clippy::unwrap_used,
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use leafbase_model::{BlockData, DocumentId, Edit, ErrorKind, Location, Result, Subtrees};
 use leafbase_store::kv::{Snapshot, Store, Transaction, WriteOptions};
 use leafbase_store::{
-    DocumentQuery, Extractor, IndexedColumn, Law, Order, SpaceStore, Span, Within, rows,
+    DocumentQuery, Extractor, IndexOrder, IndexedColumn, Invariant, SpaceStore, Span, Within, rows,
 };
 use proptest::prelude::*;
 
@@ -22,27 +22,27 @@ mod naive;
 use broken::*;
 use naive::{extract, relaxed, stamp};
 
-/// Breaks a law, and sees that the check tells so.
-fn breaks(law: Law, damage: impl Fn(&dyn Store)) {
+/// Breaks a invariant, and sees that the check tells so.
+fn breaks(invariant: Invariant, damage: impl Fn(&dyn Store)) {
     let (store, space) = full();
     assert!(check(&space).is_clean());
     damage(&*store);
     let report = check(&space);
     assert!(
-        report.problems.iter().any(|problem| problem.law == law),
-        "{law:?} is not among {report:#?}"
+        report.problems.iter().any(|problem| problem.invariant == invariant),
+        "{invariant:?} is not among {report:#?}"
     );
 }
 
 #[test]
 fn broken_records_are_named() {
-    breaks(Law::Record, |store| put(store, &[0x90, 1], b"?"));
-    breaks(Law::Record, |store| put(store, &[0xff; 30], b"?"));
-    breaks(Law::Record, |store| put(store, &key(0x50, &[1], &[]), b"?"));
-    breaks(Law::Record, |store| put(store, &key(PLACES, &[1], &[0]), b"?"));
-    breaks(Law::Record, |store| delete(store, b"\x01space"));
-    breaks(Law::Record, |store| delete(store, b"\x01totals"));
-    breaks(Law::Record, |store| {
+    breaks(Invariant::Record, |store| put(store, &[0x90, 1], b"?"));
+    breaks(Invariant::Record, |store| put(store, &[0xff; 30], b"?"));
+    breaks(Invariant::Record, |store| put(store, &key(0x50, &[1], &[]), b"?"));
+    breaks(Invariant::Record, |store| put(store, &key(PLACES, &[1], &[0]), b"?"));
+    breaks(Invariant::Record, |store| delete(store, b"\x01space"));
+    breaks(Invariant::Record, |store| delete(store, b"\x01totals"));
+    breaks(Invariant::Record, |store| {
         let [first, second] =
             [2, 3].map(|number| find(store, &key(PLACES, &[number], &[])).remove(0));
         put(store, &first.0, &second.1);
@@ -56,7 +56,7 @@ fn broken_records_are_named() {
         put(&*store, &key, &flipped);
         let report = check(&space);
         assert!(
-            report.problems.iter().any(|problem| problem.law == Law::Record),
+            report.problems.iter().any(|problem| problem.invariant == Invariant::Record),
             "{key:02x?} {report:#?}"
         );
     }
@@ -64,11 +64,11 @@ fn broken_records_are_named() {
 
 #[test]
 fn broken_runs_are_named() {
-    breaks(Law::Record, |store| {
+    breaks(Invariant::Record, |store| {
         let run = key(BLOCKS, &[1, 9], &FIRST);
         put(store, &run, &rows::seal(&run, &[0, 0]));
     });
-    breaks(Law::Run, |store| {
+    breaks(Invariant::Run, |store| {
         let run = key(BLOCKS, &[7, 7], &FIRST);
         let text = "x".repeat(5_000);
         // Two texts with a type, a revision, a time, an author and a text of 5,000 bytes.
@@ -83,50 +83,54 @@ fn broken_runs_are_named() {
 
 #[test]
 fn broken_trees_are_named() {
-    breaks(Law::OnePlace, |store| {
+    breaks(Invariant::SingleLocation, |store| {
         copy(store, &key(BLOCKS, &[1, 4], &FIRST), &key(BLOCKS, &[1, 4], &[0x90, 0, 0, 0]))
     });
-    breaks(Law::Root, |store| delete(store, &key(BLOCKS, &[1, 0], &FIRST)));
-    breaks(Law::Root, |store| {
+    breaks(Invariant::Root, |store| delete(store, &key(BLOCKS, &[1, 0], &FIRST)));
+    breaks(Invariant::Root, |store| {
         copy(store, &key(BLOCKS, &[1, 4], &FIRST), &key(BLOCKS, &[1, 0], &[0x90, 0, 0, 0]))
     });
-    breaks(Law::Parent, |store| {
+    breaks(Invariant::Parent, |store| {
         rekey(store, &key(BLOCKS, &[1, 4], &FIRST), &key(BLOCKS, &[1, 9], &FIRST))
     });
-    breaks(Law::Parent, |store| {
+    breaks(Invariant::Parent, |store| {
         rekey(store, &key(BLOCKS, &[1, 4], &FIRST), &key(BLOCKS, &[7, 4], &FIRST))
     });
-    breaks(Law::ParentType, |store| {
+    breaks(Invariant::ParentType, |store| {
         rekey(store, &key(BLOCKS, &[1, 4], &FIRST), &key(BLOCKS, &[1, 6], &FIRST))
     });
-    breaks(Law::Reach, |store| {
+    breaks(Invariant::Reach, |store| {
         rekey(store, &key(BLOCKS, &[1, 3], &FIRST), &key(BLOCKS, &[1, 4], &FIRST))
     });
 }
 
 #[test]
 fn broken_places_are_named() {
-    breaks(Law::Place, |store| delete(store, &key(PLACES, &[5], &[])));
-    breaks(Law::Place, |store| copy(store, &key(PLACES, &[5], &[]), &key(PLACES, &[9], &[])));
-    breaks(Law::Place, |store| copy(store, &key(PLACES, &[5], &[]), &key(PLACES, &[2], &[])));
-    breaks(Law::Place, |store| {
+    breaks(Invariant::BlockLocation, |store| delete(store, &key(PLACES, &[5], &[])));
+    breaks(Invariant::BlockLocation, |store| {
+        copy(store, &key(PLACES, &[5], &[]), &key(PLACES, &[9], &[]))
+    });
+    breaks(Invariant::BlockLocation, |store| {
+        copy(store, &key(PLACES, &[5], &[]), &key(PLACES, &[2], &[]))
+    });
+    breaks(Invariant::BlockLocation, |store| {
         rekey(store, &key(BLOCKS, &[1, 4], &FIRST), &key(BLOCKS, &[1, 4], &[0x70, 0, 0, 0]))
     });
 }
 
 #[test]
 fn broken_documents_are_named() {
-    breaks(Law::Document, |store| delete(store, &key(DOCUMENTS, &[7], &[])));
-    breaks(Law::Document, |store| {
+    breaks(Invariant::Document, |store| delete(store, &key(DOCUMENTS, &[7], &[])));
+    breaks(Invariant::Document, |store| {
         copy(store, &key(DOCUMENTS, &[7], &[]), &key(DOCUMENTS, &[9], &[]))
     });
     for tag in [0x21, 0x22, 0x23, 0x24, BY_LOCATION_MODIFIED, BY_LOCATION_CREATED] {
-        breaks(Law::DocumentIndex, |store| {
+        breaks(Invariant::DocumentIndex, |store| {
             let row = find(store, &[tag]).remove(0);
             delete(store, &row.0);
         });
     }
-    breaks(Law::DocumentIndex, |store| {
+    breaks(Invariant::DocumentIndex, |store| {
         let mut row = find(store, &[BY_MODIFIED]).remove(0);
         row.0[8] ^= 1;
         put(store, &row.0, &rows::seal(&row.0, &[]));
@@ -134,28 +138,28 @@ fn broken_documents_are_named() {
     for tag in [BY_LOCATION_MODIFIED, BY_LOCATION_CREATED] {
         // At another time, and in another place.
         for (at, flipped) in [(25, 1), (1, 1)] {
-            breaks(Law::DocumentIndex, |store| {
+            breaks(Invariant::DocumentIndex, |store| {
                 let mut row = find(store, &[tag]).remove(0).0;
                 row[at] ^= flipped;
                 put(store, &row, &rows::seal(&row, &[]));
             });
         }
-        breaks(Law::DocumentIndex, |store| {
+        breaks(Invariant::DocumentIndex, |store| {
             let (row, _) = find(store, &[tag]).remove(0);
             let of_inbox = [&[tag, 5][..], &[0; 16], &row[18..26], &[16; 16]].concat();
             put(store, &of_inbox, &rows::seal(&of_inbox, &[]));
         });
-        breaks(Law::Record, |store| {
+        breaks(Invariant::Record, |store| {
             put(store, &key(tag, &[1], &[]), &rows::seal(&key(tag, &[1], &[]), &[]))
         });
     }
-    breaks(Law::BlockCount, |store| delete(store, &key(BLOCKS, &[1, 4], &FIRST)));
-    breaks(Law::DailyNote, |store| {
+    breaks(Invariant::BlockCount, |store| delete(store, &key(BLOCKS, &[1, 4], &FIRST)));
+    breaks(Invariant::DailyNote, |store| {
         // Another document with the record of the note.
         let (row, _) = find(store, &[BY_DAY]).into_iter().find(|(row, _)| row[5] == 0).unwrap();
         copy(store, &[&[DOCUMENTS], &row[6..]].concat(), &key(DOCUMENTS, &[9], &[]));
     });
-    breaks(Law::DocumentFolder, |store| {
+    breaks(Invariant::DocumentFolder, |store| {
         delete(store, &key(FOLDERS, &[1], &[]));
         delete(store, &key(FOLDER_CHILDREN, &[0, 1], &[]));
     });
@@ -163,41 +167,45 @@ fn broken_documents_are_named() {
 
 #[test]
 fn broken_folders_are_named() {
-    breaks(Law::Folder, |store| delete(store, &key(FOLDERS, &[1], &[])));
-    breaks(Law::Folder, |store| {
+    breaks(Invariant::Folder, |store| delete(store, &key(FOLDERS, &[1], &[])));
+    breaks(Invariant::Folder, |store| {
         delete(store, &key(FOLDERS, &[2], &[]));
         delete(store, &key(FOLDER_CHILDREN, &[1, 2], &[]));
     });
-    breaks(Law::Folder, |store| copy(store, &key(FOLDERS, &[2], &[]), &key(FOLDERS, &[1], &[])));
-    breaks(Law::FolderIndex, |store| delete(store, &key(FOLDER_CHILDREN, &[1, 2], &[])));
-    breaks(Law::FolderIndex, |store| {
+    breaks(Invariant::Folder, |store| {
+        copy(store, &key(FOLDERS, &[2], &[]), &key(FOLDERS, &[1], &[]))
+    });
+    breaks(Invariant::FolderIndex, |store| delete(store, &key(FOLDER_CHILDREN, &[1, 2], &[])));
+    breaks(Invariant::FolderIndex, |store| {
         copy(store, &key(FOLDER_CHILDREN, &[1, 2], &[]), &key(FOLDER_CHILDREN, &[2, 1], &[]));
     });
 }
 
 #[test]
 fn broken_edges_are_named() {
-    breaks(Law::Edge, |store| delete(store, &find(store, &[EDGES]).remove(0).0));
-    breaks(Law::Edge, |store| {
+    breaks(Invariant::Edge, |store| delete(store, &find(store, &[EDGES]).remove(0).0));
+    breaks(Invariant::Edge, |store| {
         copy(store, &[EDGES], &key(EDGES, &[], &[&[0][..], &[3; 16], &[0], &[2; 16]].concat()))
     });
 }
 
 #[test]
 fn broken_counts_and_inboxes_are_named() {
-    breaks(Law::LocationCount, |store| delete(store, &find(store, &[LOCATION_COUNTS]).remove(0).0));
-    breaks(Law::LocationCount, |store| {
+    breaks(Invariant::LocationCount, |store| {
+        delete(store, &find(store, &[LOCATION_COUNTS]).remove(0).0)
+    });
+    breaks(Invariant::LocationCount, |store| {
         let (row, _) = find(store, &[LOCATION_COUNTS]).remove(0);
         put(store, &row, &rows::seal(&row, &[0x91, 9]));
     });
-    breaks(Law::LocationCount, |store| {
+    breaks(Invariant::LocationCount, |store| {
         copy(store, &[LOCATION_COUNTS], &key(LOCATION_COUNTS, &[], &[1; 17]))
     });
-    breaks(Law::Record, |store| {
+    breaks(Invariant::Record, |store| {
         let (row, _) = find(store, &[LOCATION_COUNTS]).remove(0);
         put(store, &row, &rows::seal(&row, &[0x90]));
     });
-    breaks(Law::Inbox, |store| {
+    breaks(Invariant::Inbox, |store| {
         copy(store, &key(DOCUMENTS, &[16], &[]), &key(DOCUMENTS, &[7], &[]))
     });
 }
@@ -205,9 +213,9 @@ fn broken_counts_and_inboxes_are_named() {
 #[test]
 fn broken_tasks_are_named() {
     for tag in [TASKS, TASKS_BY_DAY, LOGBOOK] {
-        breaks(Law::Task, |store| delete(store, &find(store, &[tag]).remove(0).0));
+        breaks(Invariant::Task, |store| delete(store, &find(store, &[tag]).remove(0).0));
         // The same of a block that is no task.
-        breaks(Law::Task, |store| {
+        breaks(Invariant::Task, |store| {
             let (row, _) = find(store, &[tag]).remove(0);
             let other = [&row[..row.len() - 16], &[5; 16]].concat();
             copy(store, &row, &other);
@@ -216,18 +224,18 @@ fn broken_tasks_are_named() {
     let by_document = |document: u8, class: u8, block: u8| {
         key(TASKS, &[document], &[&[class][..], &[block; 16]].concat())
     };
-    breaks(Law::Task, |store| rekey(store, &by_document(10, 0, 11), &by_document(7, 0, 11)));
-    breaks(Law::Task, |store| {
+    breaks(Invariant::Task, |store| rekey(store, &by_document(10, 0, 11), &by_document(7, 0, 11)));
+    breaks(Invariant::Task, |store| {
         let row = by_document(10, 0, 11);
         put(store, &row, &rows::seal(&row, &[]));
     });
     // Of a document in the trash.
-    breaks(Law::Task, |store| {
+    breaks(Invariant::Task, |store| {
         let (row, _) = find(store, &[TASKS_BY_DAY]).remove(0);
         copy(store, &row, &[&row[..5], &[15; 16]].concat());
     });
     for (class, body) in [(0, &[1, 2, 3][..]), (1, &[]), (1, &[1, 2, 3, 4]), (2, &[])] {
-        breaks(Law::Record, |store| {
+        breaks(Invariant::Record, |store| {
             let row = by_document(10, class, 11);
             put(store, &row, &rows::seal(&row, body));
         });
@@ -237,28 +245,30 @@ fn broken_tasks_are_named() {
 #[test]
 fn broken_comments_and_files_are_named() {
     let comment = |document: u8, block: u8| key(COMMENTS, &[document, block, 1], &[]);
-    breaks(Law::Comment, |store| rekey(store, &comment(10, 13), &comment(10, 9)));
-    breaks(Law::Comment, |store| rekey(store, &comment(10, 13), &comment(7, 13)));
+    breaks(Invariant::Comment, |store| rekey(store, &comment(10, 13), &comment(10, 9)));
+    breaks(Invariant::Comment, |store| rekey(store, &comment(10, 13), &comment(7, 13)));
     let chunk = |file: u8, number: u8| key(CHUNKS, &[file], &[0, 0, 0, number]);
     for number in 0..2 {
-        breaks(Law::Asset, |store| delete(store, &chunk(1, number)));
+        breaks(Invariant::Asset, |store| delete(store, &chunk(1, number)));
     }
-    breaks(Law::Asset, |store| copy(store, &chunk(1, 1), &chunk(1, 2)));
-    breaks(Law::Asset, |store| copy(store, &chunk(1, 1), &chunk(1, 0)));
-    breaks(Law::Asset, |store| put(store, &chunk(1, 1), &rows::seal(&chunk(1, 1), &[])));
-    breaks(Law::Asset, |store| delete(store, &key(UPLOADS, &[2], &[])));
-    breaks(Law::Asset, |store| copy(store, &key(UPLOADS, &[2], &[]), &key(UPLOADS, &[1], &[])));
-    breaks(Law::Asset, |store| copy(store, &key(ASSETS, &[1], &[]), &key(ASSETS, &[3], &[])));
+    breaks(Invariant::Asset, |store| copy(store, &chunk(1, 1), &chunk(1, 2)));
+    breaks(Invariant::Asset, |store| copy(store, &chunk(1, 1), &chunk(1, 0)));
+    breaks(Invariant::Asset, |store| put(store, &chunk(1, 1), &rows::seal(&chunk(1, 1), &[])));
+    breaks(Invariant::Asset, |store| delete(store, &key(UPLOADS, &[2], &[])));
+    breaks(Invariant::Asset, |store| {
+        copy(store, &key(UPLOADS, &[2], &[]), &key(UPLOADS, &[1], &[]))
+    });
+    breaks(Invariant::Asset, |store| copy(store, &key(ASSETS, &[1], &[]), &key(ASSETS, &[3], &[])));
 }
 
 #[test]
 fn gaps_of_the_log_are_named() {
     let change =
         |sequence: u8, part: u8| key(CHANGES, &[], &[0, 0, 0, 0, 0, 0, 0, sequence, 0, 0, 0, part]);
-    breaks(Law::ChangeLog, |store| delete(store, &change(1, 0)));
-    breaks(Law::ChangeLog, |store| delete(store, &change(2, 0)));
-    breaks(Law::ChangeLog, |store| delete(store, &change(4, 0)));
-    breaks(Law::ChangeLog, |store| {
+    breaks(Invariant::ChangeLog, |store| delete(store, &change(1, 0)));
+    breaks(Invariant::ChangeLog, |store| delete(store, &change(2, 0)));
+    breaks(Invariant::ChangeLog, |store| delete(store, &change(4, 0)));
+    breaks(Invariant::ChangeLog, |store| {
         // The first one of two parts.
         let (key, value) = find(store, &change(4, 0)).remove(0);
         let mut body = rows::body(&key, &value).unwrap();
@@ -299,7 +309,7 @@ impl Store for Unsound {
 fn an_engine_that_is_not_whole_is_named() {
     let (store, _) = space();
     let space = SpaceStore::open(Arc::new(Unsound(store)), Extractor::of_edges(extract)).unwrap();
-    assert_eq!(check(&space).problems[0].law, Law::Engine);
+    assert_eq!(check(&space).problems[0].invariant, Invariant::Engine);
 }
 
 #[test]
@@ -328,7 +338,11 @@ fn damage_stays_where_it_is() {
     });
     assert!(erase.is_err());
     assert_eq!(
-        check(&space).problems.iter().filter(|problem| problem.law == Law::Record).count(),
+        check(&space)
+            .problems
+            .iter()
+            .filter(|problem| problem.invariant == Invariant::Record)
+            .count(),
         1
     );
 }
@@ -368,7 +382,7 @@ fn a_record_of_a_later_version_is_told_from_damage() {
     let error =
         space.snapshot().unwrap().reader().document(DocumentId::of_root(id(7))).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NewerFormat);
-    assert!(check(&space).problems.iter().any(|problem| problem.law == Law::Record));
+    assert!(check(&space).problems.iter().any(|problem| problem.invariant == Invariant::Record));
 }
 
 /// Of all keyspaces.
@@ -455,7 +469,7 @@ proptest! {
                 }
             }
             let _ = snapshot.reader().changes_after(0, 9);
-            for order in [Order::Id, Order::Created, Order::Modified, Order::Day] {
+            for order in [IndexOrder::Id, IndexOrder::Created, IndexOrder::Modified, IndexOrder::Day] {
                 for within in [Within::All, Within::Location(Location::Trash)] {
                     let query = DocumentQuery { within, order, ..DocumentQuery::default() };
                     let _ = snapshot.reader().find_documents(&query, None, 3);

@@ -15,7 +15,7 @@ use leafbase_model::{
     FolderRecord, Location, Subtrees, Timestamp,
 };
 use leafbase_store::kv::{KeyRange, MemoryStore, OpenOptions, Store};
-use leafbase_store::{DocumentQuery, Reader, SpaceStore, directory};
+use leafbase_store::{DocumentQuery, SpaceReader, SpaceStore, directory};
 use proptest::prelude::*;
 
 mod naive;
@@ -60,13 +60,13 @@ fn replayed(space: &SpaceStore) {
     let log = ours.reader().changes_after(0, usize::MAX).unwrap();
     copy.compact().unwrap();
     assert_eq!(theirs().reader().changes_after(0, usize::MAX).unwrap(), log);
-    let all = |reader: Reader<'_>| {
+    let all = |reader: SpaceReader<'_>| {
         reader.find_documents(&DocumentQuery::default(), None, usize::MAX).unwrap()
     };
     let documents = all(ours.reader());
     assert_eq!(documents, all(theirs().reader()));
     for document in documents.documents {
-        let tree = |reader: Reader<'_>| reader.subtree(document.id.root(), None).unwrap();
+        let tree = |reader: SpaceReader<'_>| reader.subtree(document.id.root(), None).unwrap();
         assert_eq!(tree(ours.reader()), tree(theirs().reader()));
     }
 }

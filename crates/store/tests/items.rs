@@ -19,7 +19,7 @@ use leafbase_model::{
 use leafbase_store::kv::{
     KeyRange, MemoryStore, Read, Snapshot, Store, Transaction, Visit, WriteOptions,
 };
-use leafbase_store::{IndexedColumn, Reader, Signature, SpaceStore};
+use leafbase_store::{IndexBitmap, IndexedColumn, SpaceReader, SpaceStore};
 
 mod broken;
 mod naive;
@@ -34,7 +34,7 @@ fn write(space: &SpaceStore, edits: &[Edit]) -> Result<()> {
     space.write(relaxed(), &stamp(9), |open| open.apply(edits.to_vec())).map(drop)
 }
 
-fn read<T>(space: &SpaceStore, read: impl FnOnce(Reader<'_>) -> Result<T>) -> T {
+fn read<T>(space: &SpaceStore, read: impl FnOnce(SpaceReader<'_>) -> Result<T>) -> T {
     read(space.snapshot().unwrap().reader()).unwrap()
 }
 
@@ -471,7 +471,7 @@ fn writes_of_a_large_collection_touch_few_rows() {
     );
 }
 
-/// An item's select changes, or the type of a property that signatures tell of: all rows of those
+/// An item's select changes, or the type of a property that bitmaps tell of: all rows of those
 /// items are written again.
 #[test]
 fn signatures_follow_values_and_types() {
@@ -481,9 +481,9 @@ fn signatures_follow_values_and_types() {
         let snapshot = space.snapshot().unwrap();
         let index = snapshot.reader().item_index(id(21)).unwrap().unwrap();
         let mut found = vec![];
-        let wanted = index.signature(shelf, key);
-        let visit = &mut |item, signature: Signature| {
-            found.push((item, wanted.is_some_and(|wanted| signature.may_have(wanted)), signature));
+        let wanted = index.bitmap(shelf, key);
+        let visit = &mut |item, bitmap: IndexBitmap| {
+            found.push((item, wanted.is_some_and(|wanted| bitmap.may_have(wanted)), bitmap));
             Ok(ControlFlow::Continue(()))
         };
         index.scan(IndexedColumn::Title, &[], None, false, visit).unwrap();
@@ -514,7 +514,7 @@ fn signatures_follow_values_and_types() {
     let mut text = books();
     text.properties[2].kind = PropertyKind::Text;
     write(&space, &[set(21, Some(books()), Some(text.clone()))]).unwrap();
-    assert_eq!(seen(other)[0].2, Signature::default());
+    assert_eq!(seen(other)[0].2, IndexBitmap::default());
     write(&space, &[set(21, Some(text), Some(books()))]).unwrap();
     assert_eq!(tells(other), [(id(23), true), (id(22), false)]);
     assert_ne!(seen(other)[0].2, signed);
@@ -525,7 +525,7 @@ fn signatures_follow_values_and_types() {
     write(&space, &[set(21, Some(books()), Some(more.clone()))]).unwrap();
     assert_eq!(tells(other), [(id(23), true), (id(22), false)]);
     write(&space, &[update(3, [Some("B"), None])]).unwrap();
-    assert_eq!(seen(other)[0].2, Signature::default());
+    assert_eq!(seen(other)[0].2, IndexBitmap::default());
 }
 
 /// The control: an index that is kept by other keys than it was made by is noticed.
@@ -542,7 +542,9 @@ fn other_keys_are_noticed() {
     let problems = check(&space).problems;
     assert!(
         !problems.is_empty()
-            && problems.iter().all(|problem| problem.law == leafbase_store::Law::ItemIndex)
+            && problems
+                .iter()
+                .all(|problem| problem.invariant == leafbase_store::Invariant::ItemIndex)
     );
 }
 

@@ -12,7 +12,7 @@ use leafbase_model::{
     FolderRecord, InsertTarget, Location, SubtreeNode, Subtrees, Timestamp,
 };
 use leafbase_store::{
-    BackLink, Cursor, DocumentQuery, EdgeEnd, EdgeKind, Order, SpaceStore, Span, Within,
+    BackLink, DocumentQuery, EdgeEnd, EdgeKind, IndexOrder, PageCursor, SpaceStore, Span, Within,
 };
 
 mod naive;
@@ -60,7 +60,7 @@ fn space() -> SpaceStore {
 }
 
 fn ids(space: &SpaceStore, query: &DocumentQuery, page: usize) -> Vec<u8> {
-    let (mut found, mut cursor): (Vec<u8>, Option<Cursor>) = (vec![], None);
+    let (mut found, mut cursor): (Vec<u8>, Option<PageCursor>) = (vec![], None);
     loop {
         let snapshot = space.snapshot().unwrap();
         let part = snapshot.reader().find_documents(query, cursor.as_ref(), page).unwrap();
@@ -68,7 +68,7 @@ fn ids(space: &SpaceStore, query: &DocumentQuery, page: usize) -> Vec<u8> {
         found.extend(part.documents.iter().map(|document| document.id.to_bytes()[0]));
         let Some(next) = part.next else { return found };
         assert_eq!(part.documents.len(), page);
-        cursor = Some(Cursor::from_bytes(next.as_bytes()));
+        cursor = Some(PageCursor::from_bytes(next.as_bytes()));
     }
 }
 
@@ -81,15 +81,23 @@ fn at(location: Location) -> DocumentQuery {
 }
 
 fn created(from: Option<Timestamp>, to: Option<Timestamp>) -> DocumentQuery {
-    DocumentQuery { created: span(from, to), order: Order::Created, ..DocumentQuery::default() }
+    DocumentQuery {
+        created: span(from, to),
+        order: IndexOrder::Created,
+        ..DocumentQuery::default()
+    }
 }
 
 fn modified(from: Option<Timestamp>, to: Option<Timestamp>) -> DocumentQuery {
-    DocumentQuery { modified: span(from, to), order: Order::Modified, ..DocumentQuery::default() }
+    DocumentQuery {
+        modified: span(from, to),
+        order: IndexOrder::Modified,
+        ..DocumentQuery::default()
+    }
 }
 
 fn days(from: Option<Day>, to: Option<Day>) -> DocumentQuery {
-    DocumentQuery { day: span(from, to), order: Order::Day, ..DocumentQuery::default() }
+    DocumentQuery { day: span(from, to), order: IndexOrder::Day, ..DocumentQuery::default() }
 }
 
 #[test]
@@ -128,15 +136,15 @@ fn listings_are_ranges_in_both_directions_and_any_pages() {
             vec![30, 34, 38],
         ),
         (
-            DocumentQuery { order: Order::Modified, ..folders(&[1]) },
+            DocumentQuery { order: IndexOrder::Modified, ..folders(&[1]) },
             (1..=37).rev().step_by(4).collect(),
         ),
         (
-            DocumentQuery { order: Order::Modified, ..at(Location::Trash) },
+            DocumentQuery { order: IndexOrder::Modified, ..at(Location::Trash) },
             (2..=38).rev().step_by(4).collect(),
         ),
         (
-            DocumentQuery { order: Order::Created, ..folders(&[3, 1]) },
+            DocumentQuery { order: IndexOrder::Created, ..folders(&[3, 1]) },
             (1..=37).step_by(4).collect(),
         ),
         (
@@ -153,7 +161,7 @@ fn listings_are_ranges_in_both_directions_and_any_pages() {
             },
             vec![33, 29, 25],
         ),
-        (DocumentQuery { order: Order::Modified, ..at(Location::Inbox) }, vec![]),
+        (DocumentQuery { order: IndexOrder::Modified, ..at(Location::Inbox) }, vec![]),
         (DocumentQuery { day: span(day(30), None), ..DocumentQuery::default() }, vec![32, 36, 40]),
     ];
     for (query, expected) in cases {
@@ -184,8 +192,8 @@ fn a_cursor_of_another_query_is_refused() {
         created(Some(time(1)), None),
         created(None, Some(time(40))),
         modified(None, None),
-        DocumentQuery { order: Order::Modified, ..at(Location::Trash) },
-        DocumentQuery { order: Order::Created, ..at(Location::Trash) },
+        DocumentQuery { order: IndexOrder::Modified, ..at(Location::Trash) },
+        DocumentQuery { order: IndexOrder::Created, ..at(Location::Trash) },
         days(None, None),
     ];
     let cursors = queries
@@ -206,7 +214,7 @@ fn a_cursor_of_another_query_is_refused() {
         }
         for bytes in [&b""[..], b"123456789", &cursors[asked].as_bytes()[..20], &[0x20; 26]] {
             let found =
-                snapshot.reader().find_documents(query, Some(&Cursor::from_bytes(bytes)), 1);
+                snapshot.reader().find_documents(query, Some(&PageCursor::from_bytes(bytes)), 1);
             assert_eq!(found.unwrap_err().kind(), ErrorKind::Validation);
         }
     }
@@ -225,7 +233,7 @@ fn a_write_moves_its_documents_in_the_index() {
     assert_eq!((change.sequence, change.documents), (2, vec![id]));
     assert_eq!(ids(&space, &DocumentQuery { descending: true, ..modified(None, None) }, 1)[0], 30);
     assert!(!ids(&space, &at(Location::Trash), 9).contains(&30));
-    for order in [Order::Created, Order::Modified] {
+    for order in [IndexOrder::Created, IndexOrder::Modified] {
         assert!(!ids(&space, &DocumentQuery { order, ..at(Location::Trash) }, 9).contains(&30));
         assert!(ids(&space, &DocumentQuery { order, ..at(Location::Unsorted) }, 9).contains(&30));
     }

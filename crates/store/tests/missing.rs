@@ -12,7 +12,7 @@ use leafbase_model::{
     BlockData, DocumentId, Edit, Error, ErrorKind, InsertTarget, Location, Result, Subtrees,
 };
 use leafbase_store::kv::Store;
-use leafbase_store::{DocumentQuery, Extractor, Order, Reader, SpaceStore, Within, rows};
+use leafbase_store::{DocumentQuery, Extractor, IndexOrder, SpaceReader, SpaceStore, Within, rows};
 
 mod broken;
 mod naive;
@@ -35,7 +35,7 @@ fn large() -> (std::sync::Arc<dyn Store>, SpaceStore) {
     (store, space)
 }
 
-fn read<T>(space: &SpaceStore, read: impl FnOnce(Reader<'_>) -> Result<T>) -> Result<T> {
+fn read<T>(space: &SpaceStore, read: impl FnOnce(SpaceReader<'_>) -> Result<T>) -> Result<T> {
     read(space.snapshot().unwrap().reader())
 }
 
@@ -171,7 +171,7 @@ fn folders_without_some_of_them_are_damaged() {
 #[test]
 fn documents_that_an_index_names_are_not_left_out() {
     let all = DocumentQuery::default();
-    let orders = [Order::Created, Order::Modified, Order::Day]
+    let orders = [IndexOrder::Created, IndexOrder::Modified, IndexOrder::Day]
         .map(|order| DocumentQuery { order, ..all.clone() });
     let at = |location| DocumentQuery { within: Within::Location(location), ..all.clone() };
     let (store, space) = full();

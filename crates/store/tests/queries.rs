@@ -18,7 +18,9 @@ use leafbase_model::{
 use leafbase_store::kv::{
     KeyRange, MemoryStore, Read, Snapshot, Store, Transaction, Visit, WriteOptions,
 };
-use leafbase_store::{Cursor, DocumentQuery, Extractor, Order, Reader, SpaceStore, Span, Within};
+use leafbase_store::{
+    DocumentQuery, Extractor, IndexOrder, PageCursor, SpaceReader, SpaceStore, Span, Within,
+};
 use proptest::prelude::*;
 
 mod naive;
@@ -177,7 +179,7 @@ impl Shelf {
     }
 
     /// What `read` gives, and how many rows it read.
-    fn counted<T>(&self, read: impl FnOnce(Reader<'_>) -> T) -> (T, usize) {
+    fn counted<T>(&self, read: impl FnOnce(SpaceReader<'_>) -> T) -> (T, usize) {
         let snapshot = self.space.snapshot().unwrap();
         ROWS.set(0);
         let given = read(snapshot.reader());
@@ -188,7 +190,7 @@ impl Shelf {
     fn smallest(&self, query: &DocumentQuery) -> usize {
         let DocumentQuery { within, created, modified, day, order, .. } = query.clone();
         let places = DocumentQuery { within, ..DocumentQuery::default() };
-        let day_order = if order == Order::Day { order } else { Order::Id };
+        let day_order = if order == IndexOrder::Day { order } else { IndexOrder::Id };
         let ranges = [
             DocumentQuery { created, ..places.clone() },
             DocumentQuery { modified, ..places.clone() },
@@ -222,7 +224,12 @@ fn query() -> impl Strategy<Value = DocumentQuery> {
         1 => (0..FOLDERS).prop_map(|number| Within::Location(Location::Folder(folder(number)))),
         2 => prop::collection::vec((0..FOLDERS + 2).prop_map(folder), 0..8).prop_map(Within::Folders),
     ];
-    let order = prop::sample::select(vec![Order::Id, Order::Created, Order::Modified, Order::Day]);
+    let order = prop::sample::select(vec![
+        IndexOrder::Id,
+        IndexOrder::Created,
+        IndexOrder::Modified,
+        IndexOrder::Day,
+    ]);
     (within, times(), times(), span((0..MIXED + 60).prop_map(day)), order, any::<bool>()).prop_map(
         |(within, created, modified, day, order, descending)| DocumentQuery {
             within,
@@ -277,37 +284,37 @@ fn a_page_of_an_order_alone_reads_the_page() {
         |location| DocumentQuery { within: Within::Location(location), ..DocumentQuery::default() };
     let of_folders = DocumentQuery {
         within: Within::Folders((0..FOLDERS).map(folder).collect()),
-        ..of(Order::Id)
+        ..of(IndexOrder::Id)
     };
     let spanned = DocumentQuery {
         created: Span { from: Some(time(20)), to: Some(time(50)) },
-        ..of(Order::Created)
+        ..of(IndexOrder::Created)
     };
     let queries = [
-        of(Order::Id),
-        of(Order::Created),
-        of(Order::Modified),
-        of(Order::Day),
+        of(IndexOrder::Id),
+        of(IndexOrder::Created),
+        of(IndexOrder::Modified),
+        of(IndexOrder::Day),
         at(Location::Unsorted),
         at(Location::Folder(folder(0))),
-        DocumentQuery { order: Order::Modified, ..at(Location::Unsorted) },
-        DocumentQuery { order: Order::Created, ..at(Location::Trash) },
+        DocumentQuery { order: IndexOrder::Modified, ..at(Location::Unsorted) },
+        DocumentQuery { order: IndexOrder::Created, ..at(Location::Trash) },
         DocumentQuery { within: Within::Location(Location::Unsorted), ..spanned.clone() },
-        DocumentQuery { order: Order::Created, ..of_folders.clone() },
-        DocumentQuery { order: Order::Modified, ..of_folders },
+        DocumentQuery { order: IndexOrder::Created, ..of_folders.clone() },
+        DocumentQuery { order: IndexOrder::Modified, ..of_folders },
         spanned,
     ];
     for query in queries.iter().flat_map(|query| {
         [false, true].map(|descending| DocumentQuery { descending, ..query.clone() })
     }) {
-        let mut cursor: Option<Cursor> = None;
+        let mut cursor: Option<PageCursor> = None;
         for _ in 0..4 {
             let (page, rows) =
                 shelf.counted(|reader| reader.find_documents(&query, cursor.as_ref(), 40).unwrap());
             // A key and a record for each, and for the one that tells that it goes on. Among all by
             // ID the inbox is passed by; of several folders, some keys of each are read.
             let passing_by = match (&query.within, query.order) {
-                (Within::All, Order::Id) => 2 * 32,
+                (Within::All, IndexOrder::Id) => 2 * 32,
                 (Within::Folders(folders), _) => folders.len() * 41_usize.div_ceil(folders.len()),
                 _ => 0,
             };
@@ -376,16 +383,16 @@ fn what_a_query_reads_does_not_grow_with_the_space() {
     let place = Within::Folders((2..FOLDERS).map(folder).collect());
     let queries = [
         rare.clone(),
-        DocumentQuery { order: Order::Modified, descending: true, ..rare.clone() },
+        DocumentQuery { order: IndexOrder::Modified, descending: true, ..rare.clone() },
         DocumentQuery {
             within: Within::Location(Location::Folder(folder(FOLDERS - 1))),
-            order: Order::Modified,
+            order: IndexOrder::Modified,
             ..DocumentQuery::default()
         },
         DocumentQuery { within: place, ..rare },
         DocumentQuery {
             day: Span { from: Some(day(10_000)), to: None },
-            order: Order::Created,
+            order: IndexOrder::Created,
             ..DocumentQuery::default()
         },
     ];
@@ -408,9 +415,10 @@ fn what_a_query_reads_does_not_grow_with_the_space() {
 
 #[test]
 fn cursors_stay_good_while_documents_come_and_go() {
-    for (order, descending) in [Order::Id, Order::Created, Order::Modified, Order::Day]
-        .into_iter()
-        .flat_map(|order| [(order, false), (order, true)])
+    for (order, descending) in
+        [IndexOrder::Id, IndexOrder::Created, IndexOrder::Modified, IndexOrder::Day]
+            .into_iter()
+            .flat_map(|order| [(order, false), (order, true)])
     {
         let shelf = Shelf::mixed(600);
         let within = Within::Folders(vec![folder(0), folder(3), folder(4)]);
@@ -553,7 +561,7 @@ fn tasks_follow_their_page_and_their_document_within_one_write() {
         (vec![moved(2, 1), to(&record(1, Location::Templates), Location::Trash)], 1, false),
         (vec![to(&record(1, Location::Trash), Location::Unsorted)], 1, true),
     ];
-    let holds = |reader: Reader<'_>, home: u32, is_listed: bool| {
+    let holds = |reader: SpaceReader<'_>, home: u32, is_listed: bool| {
         for number in [1, 2] {
             let expected = if number == home { vec![id(12), id(13)] } else { vec![] };
             assert_eq!(reader.tasks_of(DocumentId::of_root(id(number)), false).unwrap(), expected);
@@ -601,7 +609,7 @@ fn a_cursor_of_other_tasks_is_refused() {
         reader.open_tasks(early, Some(&logged), 3),
         reader.open_tasks(early, Some(&listed), 3),
         reader.logbook(Some(&cursor), 3),
-        reader.logbook(Some(&Cursor::from_bytes(b"\x52")), 3),
+        reader.logbook(Some(&PageCursor::from_bytes(b"\x52")), 3),
     ];
     for refused in refused {
         let error = refused.unwrap_err();

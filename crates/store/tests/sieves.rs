@@ -15,7 +15,7 @@ use leafbase_model::{
 };
 use leafbase_store::kv::{OpenOptions, Store};
 use leafbase_store::{
-    BlockText, Reader, Sieve, SpaceStore, StoredText, TextVisitor, Texts, directory,
+    BlockText, Sieve, SpaceReader, SpaceStore, StoredText, TextVisitor, Texts, directory,
 };
 use naive::{EXTRACTOR, meta, relaxed, stamp};
 use proptest::prelude::*;
@@ -153,7 +153,7 @@ fn write(space: &SpaceStore, edits: &[Edit]) {
     space.write(relaxed(), &stamp(2), |transaction| transaction.apply(edits.to_vec())).unwrap();
 }
 
-fn compare(reader: Reader<'_>, documents: &[DocumentId], word: &'static str) {
+fn compare(reader: SpaceReader<'_>, documents: &[DocumentId], word: &'static str) {
     let visited = |sieve: Option<&dyn Sieve>| {
         let word = sieve.is_some().then_some(Word(word));
         let mut said = Listener { word, ..Listener::default() };
@@ -203,7 +203,7 @@ fn compare(reader: Reader<'_>, documents: &[DocumentId], word: &'static str) {
 
 /// What `block` and all below it say, and which of them may be asked for.
 fn compare_below(
-    reader: Reader<'_>,
+    reader: SpaceReader<'_>,
     block: BlockId,
     sieve: Option<&dyn Sieve>,
 ) -> (Texts, Vec<usize>) {

@@ -101,5 +101,5 @@ fn operations_of_a_scope_are_found() {
     for name in &scoped {
         assert!(OTHERS.contains(&name.as_str()), "{name}");
     }
-    assert!(methods_of("impl<S: Sight> Connection<S>").contains(&"fetch".to_owned()));
+    assert!(methods_of("impl<A: AccessScope> Connection<A>").contains(&"fetch".to_owned()));
 }

@@ -53,7 +53,7 @@ impl Stats {
     }
 }
 
-fn shown(stats: &leafbase::Stats, meta: &SpaceMeta) -> Shown {
+fn shown(stats: &leafbase::SpaceStats, meta: &SpaceMeta) -> Shown {
     Shown {
         id: meta.id.to_string(),
         name: meta.name.clone(),

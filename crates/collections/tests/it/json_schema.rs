@@ -3,7 +3,9 @@
 
 use std::cell::Cell;
 
-use leafbase_collections::{NewItem, Values, complete, items_schema, read_added, read_updated};
+use leafbase_collections::{
+    AddedItem, ValueReader, complete, items_schema, read_added, read_updated,
+};
 use leafbase_model::json::FromJson;
 use leafbase_model::{
     AddItems, BlockDraft, BlockId, BlockType, Error, ErrorKind, Limits, PropertyChange,
@@ -26,7 +28,7 @@ fn limits() -> Limits {
 /// One way of a request to be wrong, or none.
 fn verdict(schema: &Schema, new_options: bool, body: &Value) -> Result<()> {
     let limits = limits();
-    let values = Values { today: "2026-03-01".parse().unwrap(), limits: &limits, new_options };
+    let values = ValueReader { today: "2026-03-01".parse().unwrap(), limits: &limits, new_options };
     let mut content = Vec::new();
     let changes: Vec<Vec<PropertyChange>> = if body.get("itemsToUpdate").is_some() {
         let read =
@@ -34,7 +36,7 @@ fn verdict(schema: &Schema, new_options: bool, body: &Value) -> Result<()> {
         read.items.into_iter().map(|item| item.changes).collect()
     } else {
         let read = read_added(schema, AddItems::from_json(body.clone())?.items, values)?;
-        let mut taken_apart = |item: NewItem| {
+        let mut taken_apart = |item: AddedItem| {
             content.extend(item.content);
             item.changes
         };
@@ -369,7 +371,7 @@ fn the_emitted_schema_agrees_with_our_own_check() {
     assert!(taken > 1_600 && refused > 1_600, "one-sided cases: {taken} taken, {refused} refused");
 }
 
-/// A fault, and how it is made.
+/// A violation, and how it is made.
 type Doctor = (&'static str, fn(&mut Value));
 
 /// Control: each of these faults of an emitted schema is noticed.
@@ -408,14 +410,14 @@ fn faults_of_an_emitted_schema_are_noticed() {
             drop(emitted["$defs"]["blockId"].as_object_mut().unwrap().remove("pattern"))
         }),
     ];
-    for (fault, doctor) in doctors {
+    for (violation, doctor) in doctors {
         let outcome = run(8_000, &cases(), |(schema, new_options, body)| {
             let mut emitted = items_schema(&schema, new_options, &limits());
             doctor(&mut emitted);
             prop_assert!(disagreement(&emitted, &schema, new_options, &body).is_none());
             Ok(())
         });
-        assert!(outcome.is_err(), "{fault}");
+        assert!(outcome.is_err(), "{violation}");
     }
 }
 

@@ -9,10 +9,10 @@
 #![allow(clippy::needless_pass_by_value, reason = "JSON is written where it is passed")]
 
 mod bounds;
+mod constraints;
 mod json_schema;
 mod memory;
 mod query;
 mod relations;
 mod replace;
 mod support;
-mod verifying;

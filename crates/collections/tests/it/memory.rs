@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use leafbase_collections::{
-    ChangedItem, Column, Lost, ReadCollections, Relating, StoredItem, forget, related,
-    remove_collections, replace,
+    ChangedItem, ColumnKey, LostValues, ReadCollections, RelationBatch, StoredItem, related,
+    remove_collections, replace, unlink_items,
 };
 use leafbase_model::{
     BlockId, Limits, Properties, PropertyChange, PropertyValue, Result, Schema, SchemaDraft,
@@ -51,7 +51,7 @@ impl Memory {
         let draft: SchemaDraft = serde_json::from_value(draft).unwrap();
         let limits = Limits::default();
         let plan = replace(self, collection, self.schemas.get(&collection), draft, &limits)?;
-        let (mut relating, mut lost) = (Relating::new(self), Lost::default());
+        let (mut batch, mut lost) = (RelationBatch::new(self), LostValues::default());
         if plan.touches_items() {
             for (id, stored) in
                 self.items.iter().filter(|(_, stored)| stored.collection == collection)
@@ -61,14 +61,14 @@ impl Memory {
                     let shown = related(self, collection, key, *id)?;
                     values.set(key, (!shown.is_empty()).then_some(PropertyValue::Relations(shown)));
                 }
-                plan.apply(*id, "", &values, &mut relating, &mut lost)?;
+                plan.apply(*id, "", &values, &mut batch, &mut lost)?;
             }
         }
         if !drop {
             lost.refuse()?;
         }
-        self.clear(&plan.dropped, &mut relating)?;
-        let changed = relating.finish()?;
+        self.clear(&plan.dropped, &mut batch)?;
+        let changed = batch.finish()?;
         self.put(changed);
         self.schemas.extend(plan.others);
         self.schemas.insert(collection, plan.schema);
@@ -81,12 +81,12 @@ impl Memory {
             .is_some_and(|property| property.kind.relation().is_some())
     }
 
-    fn clear(&self, columns: &[Column], relating: &mut Relating<'_, Self>) -> Result<()> {
+    fn clear(&self, columns: &[ColumnKey], batch: &mut RelationBatch<'_, Self>) -> Result<()> {
         for column in columns {
             for (id, _) in
                 self.items.iter().filter(|(_, stored)| stored.collection == column.collection)
             {
-                relating.store(*id, vec![(column.key.clone(), None)])?;
+                batch.store(*id, vec![(column.key.clone(), None)])?;
             }
         }
         Ok(())
@@ -108,26 +108,26 @@ impl Memory {
         &mut self,
         changes: Vec<(BlockId, BlockId, Vec<PropertyChange>)>,
     ) -> Result<()> {
-        let mut relating = Relating::new(self);
+        let mut batch = RelationBatch::new(self);
         for (index, (item, collection, values)) in changes.into_iter().enumerate() {
-            relating.change(item, collection, values, &format!("items[{index}]"))?;
+            batch.change(item, collection, values, &format!("items[{index}]"))?;
         }
-        let outcome = relating.finish()?;
+        let outcome = batch.finish()?;
         self.put(outcome);
         Ok(())
     }
 
     pub(crate) fn delete(&mut self, going: &BTreeSet<BlockId>) {
-        let changed = forget(self, going).unwrap();
+        let changed = unlink_items(self, going).unwrap();
         self.put(changed);
         self.items.retain(|id, _| !going.contains(id));
     }
 
     pub(crate) fn delete_collections(&mut self, going: &BTreeSet<BlockId>) {
         let removal = remove_collections(self, going, &Limits::default()).unwrap();
-        let mut relating = Relating::new(self);
-        self.clear(&removal.dropped, &mut relating).unwrap();
-        let changed = relating.finish().unwrap();
+        let mut batch = RelationBatch::new(self);
+        self.clear(&removal.dropped, &mut batch).unwrap();
+        let changed = batch.finish().unwrap();
         self.put(changed);
         self.items.retain(|_, stored| !going.contains(&stored.collection));
         self.schemas.extend(removal.others);

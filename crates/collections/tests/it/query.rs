@@ -6,8 +6,8 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use leafbase_collections::{
-    Access, ColumnRef, Groups, IndexStatistics, KeyRange, Page, Place, Plan, Query, Row,
-    SORT_KEY_BYTES, TEXT_BYTES, Values, fold, index_keys, plan, sort_key,
+    AccessPath, ColumnRef, Groups, IndexRange, IndexStatistics, ItemQuery, OrderKey, PageBuilder,
+    QueryPlan, QueryRow, SORT_KEY_BYTES, TEXT_BYTES, ValueReader, fold, index_keys, plan, sort_key,
 };
 use leafbase_model::{
     BlockId, Day, ItemFilter, Limits, Properties, PropertyKind, PropertyValue, Result, Schema,
@@ -29,8 +29,8 @@ struct Item {
 }
 
 impl Item {
-    fn row(&self) -> Row<'_> {
-        Row { id: self.id, title: &self.title, values: &self.values }
+    fn row(&self) -> QueryRow<'_> {
+        QueryRow { id: self.id, title: &self.title, values: &self.values }
     }
 
     fn get(&self, column: &ColumnRef) -> Option<PropertyValue> {
@@ -76,10 +76,10 @@ impl Indexes<'_> {
     }
 
     /// The rows of an access, in its order.
-    fn read(&self, access: &Access) -> Vec<&Item> {
+    fn read(&self, access: &AccessPath) -> Vec<&Item> {
         match access {
-            Access::All => self.items.iter().rev().collect(),
-            Access::Related { key, items } => {
+            AccessPath::All => self.items.iter().rev().collect(),
+            AccessPath::Related { key, items } => {
                 let is_related = |item: &&Item| match item.values.get(key) {
                     Some(PropertyValue::Relations(found)) => {
                         found.iter().any(|found| items.contains(found))
@@ -88,7 +88,7 @@ impl Indexes<'_> {
                 };
                 self.items.iter().filter(is_related).collect()
             }
-            Access::Index { column, ranges, backwards, then_empty } => {
+            AccessPath::Index { column, ranges, backwards, then_empty } => {
                 let rows = self.rows(column);
                 let mut found = Vec::new();
                 for range in ranges {
@@ -116,7 +116,7 @@ impl IndexStatistics for Indexes<'_> {
         self.indexed && *column != ColumnRef::Property("done".into())
     }
 
-    fn count(&self, column: &ColumnRef, range: &KeyRange, at_most: usize) -> Result<usize> {
+    fn count(&self, column: &ColumnRef, range: &IndexRange, at_most: usize) -> Result<usize> {
         Ok(self.rows(column).iter().filter(|(key, _)| range.contains(key)).count().min(at_most))
     }
 
@@ -401,28 +401,29 @@ fn naive(filter: Option<&Value>, sorts: &[Sort], items: &[Item]) -> Vec<BlockId>
     found.iter().map(|item| item.id).collect()
 }
 
-fn read(schema: &Schema, filter: Option<&Value>, sorts: &[Sort]) -> Result<Query> {
+fn read(schema: &Schema, filter: Option<&Value>, sorts: &[Sort]) -> Result<ItemQuery> {
     let limits = Limits::default();
     let values =
-        Values { today: "2026-03-01".parse().unwrap(), limits: &limits, new_options: true };
+        ValueReader { today: "2026-03-01".parse().unwrap(), limits: &limits, new_options: true };
     let filter: Option<ItemFilter> =
         filter.map(|filter| serde_json::from_value(filter.clone()).unwrap());
-    Query::new(schema, filter.as_ref(), sorts, values)
+    ItemQuery::new(schema, filter.as_ref(), sorts, values)
 }
 
 /// All pages, each by a plan of its own, and how many rows were looked at.
 fn paged(
-    query: &Query,
+    query: &ItemQuery,
     indexes: &Indexes<'_>,
     limit: Option<usize>,
-) -> (Vec<BlockId>, usize, Vec<Plan>) {
-    let (mut found, mut looked, mut plans, mut after) = (Vec::new(), 0, Vec::new(), None::<Place>);
+) -> (Vec<BlockId>, usize, Vec<QueryPlan>) {
+    let (mut found, mut looked, mut plans, mut after) =
+        (Vec::new(), 0, Vec::new(), None::<OrderKey>);
     loop {
         let plan = plan(query, indexes, limit, after.as_ref()).unwrap();
-        let mut page = Page::new(query, &plan, limit, after);
+        let mut page = PageBuilder::new(query, &plan, limit, after);
         for item in indexes.read(&plan.access) {
             looked += 1;
-            if !page.offer(item.row()).may_change {
+            if !page.push(item.row()).may_change {
                 break;
             }
         }
@@ -469,10 +470,10 @@ fn differ(
     prop_assert_eq!(&found, &expected, "{:?}", plans);
     for plan in plans {
         let kind = match plan.access {
-            Access::All => 0,
-            Access::Index { .. } if plan.is_sorted => 1,
-            Access::Index { .. } => 2,
-            Access::Related { .. } => 3,
+            AccessPath::All => 0,
+            AccessPath::Index { .. } if plan.is_sorted => 1,
+            AccessPath::Index { .. } => 2,
+            AccessPath::Related { .. } => 3,
         };
         seen[kind].set(seen[kind].get() + 1);
     }
@@ -613,11 +614,11 @@ fn a_page_looks_at_few_rows() {
     ] {
         let query = read(&schema, filter.as_ref(), &sorts).unwrap();
         let plan = plan(&query, &indexes, Some(20), None).unwrap();
-        let mut page = Page::new(&query, &plan, Some(20), None);
+        let mut page = PageBuilder::new(&query, &plan, Some(20), None);
         let looked = indexes
             .read(&plan.access)
             .iter()
-            .position(|item| !page.offer(item.row()).may_change)
+            .position(|item| !page.push(item.row()).may_change)
             .map_or_else(|| indexes.read(&plan.access).len(), |place| place + 1);
         assert!(looked <= most, "{filter:?} {sorts:?} looked at {looked} rows by {plan:?}");
         assert_eq!(
@@ -656,7 +657,7 @@ fn most_of_a_collection_is_read_without_an_index() {
     ] {
         let query = read(&schema, filter.as_ref(), &sorts).unwrap();
         let plan = plan(&query, &indexes, limit, None).unwrap();
-        assert_eq!(plan.access != Access::All, is_indexed, "{filter:?} {sorts:?} {limit:?}");
+        assert_eq!(plan.access != AccessPath::All, is_indexed, "{filter:?} {sorts:?} {limit:?}");
     }
 }
 
@@ -747,11 +748,11 @@ fn what_does_not_fit_is_named() {
     let deep = (0..20_000).fold(ItemFilter::And(vec![]), |filter, _| filter.negated());
     let limits = Limits::default();
     let values =
-        Values { today: "2026-03-01".parse().unwrap(), limits: &limits, new_options: false };
-    let error = Query::new(&schema, Some(&deep), &[], values).unwrap_err();
+        ValueReader { today: "2026-03-01".parse().unwrap(), limits: &limits, new_options: false };
+    let error = ItemQuery::new(&schema, Some(&deep), &[], values).unwrap_err();
     assert_eq!(error.message(), "nesting of a filter: at most 16, got 17");
     std::mem::forget(deep);
-    assert_eq!("zz".parse::<Place>().unwrap_err().path(), "cursor");
+    assert_eq!("zz".parse::<OrderKey>().unwrap_err().path(), "cursor");
 }
 
 #[test]
@@ -759,8 +760,11 @@ fn groups_are_counted_in_order() {
     let schema = things();
     let item = |number: u8, properties: Value| {
         let limits = Limits::default();
-        let values =
-            Values { today: "2026-03-01".parse().unwrap(), limits: &limits, new_options: false };
+        let values = ValueReader {
+            today: "2026-03-01".parse().unwrap(),
+            limits: &limits,
+            new_options: false,
+        };
         let mut kept = Properties::default();
         kept.apply(values.read_all(&schema, properties.as_object().unwrap()).unwrap());
         Item {

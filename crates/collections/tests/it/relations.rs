@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use leafbase_collections::{Relating, inverted, related};
+use leafbase_collections::{RelationBatch, inverse_index, related};
 use leafbase_model::{BlockId, ErrorKind, PropertyValue};
 use proptest::prelude::*;
 use serde_json::json;
@@ -14,9 +14,9 @@ const BOOKS: u8 = 1;
 const PEOPLE: u8 = 2;
 
 /// Owner's collection and key, then those of the other end.
-type Ends = (u8, &'static str, u8, &'static str);
+type RelationEnds = (u8, &'static str, u8, &'static str);
 
-const RELATIONS: [Ends; 6] = [
+const RELATIONS: [RelationEnds; 6] = [
     (BOOKS, "authors", PEOPLE, "wrote"),
     (BOOKS, "editor", PEOPLE, "edited"),
     (BOOKS, "owner", PEOPLE, "owns"),
@@ -121,7 +121,7 @@ impl Naive {
 }
 
 #[derive(Clone, Debug)]
-enum Step {
+enum ColumnChange {
     /// In one request: collection, item, key, related items.
     Change(Vec<(u8, BlockId, &'static str, Vec<BlockId>)>),
     Delete(BlockId),
@@ -164,10 +164,10 @@ fn change() -> impl Strategy<Value = (u8, BlockId, &'static str, Vec<BlockId>)> 
         )
 }
 
-fn steps() -> impl Strategy<Value = Vec<Step>> {
-    let changes = proptest::collection::vec(change(), 1..4).prop_map(Step::Change);
+fn steps() -> impl Strategy<Value = Vec<ColumnChange>> {
+    let changes = proptest::collection::vec(change(), 1..4).prop_map(ColumnChange::Change);
     let item = || prop_oneof![book(), person()];
-    let step = prop_oneof![20 => changes, 1 => item().prop_map(Step::Delete), 2 => item().prop_map(Step::Add)];
+    let step = prop_oneof![20 => changes, 1 => item().prop_map(ColumnChange::Delete), 2 => item().prop_map(ColumnChange::Add)];
     proptest::collection::vec(step, 1..40)
 }
 
@@ -176,11 +176,11 @@ fn collection_of(item: BlockId) -> u8 {
 }
 
 /// Runs steps on both; the first difference. `break_it` may spoil the real space after each step.
-fn differ(steps: Vec<Step>, break_it: fn(&mut Memory)) -> Result<(), TestCaseError> {
+fn differ(steps: Vec<ColumnChange>, break_it: fn(&mut Memory)) -> Result<(), TestCaseError> {
     let (mut space, mut naive) = (space(), Naive::default());
     for step in steps {
         match step {
-            Step::Change(changes) => {
+            ColumnChange::Change(changes) => {
                 let mut then = naive.clone();
                 let mut request = Vec::new();
                 let mut are_there = true;
@@ -206,12 +206,12 @@ fn differ(steps: Vec<Step>, break_it: fn(&mut Memory)) -> Result<(), TestCaseErr
                     }
                 }
             }
-            Step::Delete(item) => {
+            ColumnChange::Delete(item) => {
                 space.delete(&BTreeSet::from([item]));
                 naive.pairs.retain(|(_, owner, other)| *owner != item && *other != item);
             }
-            Step::Add(item) if space.items.contains_key(&item) => {}
-            Step::Add(item) => space.add(item, id(collection_of(item))),
+            ColumnChange::Add(item) if space.items.contains_key(&item) => {}
+            ColumnChange::Add(item) => space.add(item, id(collection_of(item))),
         }
         break_it(&mut space);
         space.check();
@@ -292,7 +292,7 @@ fn the_other_end_of_many_items_at_once() {
     relate(&mut space, &[(BOOKS, 10, "authors", &[22, 20]), (BOOKS, 11, "authors", &[20])])
         .unwrap();
     let books = space.items.iter().filter(|(_, stored)| stored.collection == id(BOOKS));
-    let found = inverted(books.map(|(id, stored)| (*id, &stored.values)), "authors");
+    let found = inverse_index(books.map(|(id, stored)| (*id, &stored.values)), "authors");
     for person in 20..24 {
         let expected: BTreeSet<_> =
             related(&space, id(PEOPLE), "wrote", id(person)).unwrap().into_iter().collect();
@@ -356,7 +356,7 @@ fn what_is_related_newly_is_told_with_its_place() {
     let mut space = space();
     relate(&mut space, &[(BOOKS, 10, "authors", &[20, 21]), (PEOPLE, 20, "friends", &[21])])
         .unwrap();
-    let mut relating = Relating::new(&space);
+    let mut batch = RelationBatch::new(&space);
     for (index, (collection, item, key, others)) in [
         (BOOKS, 10, "authors", vec![21, 22]),
         (PEOPLE, 23, "wrote", vec![10, 11]),
@@ -368,10 +368,10 @@ fn what_is_related_newly_is_told_with_its_place() {
     {
         let others = PropertyValue::Relations(others.into_iter().map(id).collect());
         let change = vec![(key.to_owned(), Some(others))];
-        relating.change(id(item), id(collection), change, &format!("items[{index}]")).unwrap();
+        batch.change(id(item), id(collection), change, &format!("items[{index}]")).unwrap();
     }
     let (authors, wrote) = ("items[0].properties.authors", "items[1].properties.wrote");
-    let joined: Vec<_> = relating.joined().collect();
+    let joined: Vec<_> = batch.new_links().collect();
     assert_eq!(joined, [(id(22), authors), (id(10), wrote), (id(11), wrote)]);
 }
 
@@ -395,12 +395,10 @@ fn what_an_item_shows_of_others_is_told() {
         relate(&mut space, &[(BOOKS, 10, "authors", &[22])]).unwrap();
         let (collection, changed, key, others) = request;
         let value = PropertyValue::Relations(others.into_iter().map(id).collect());
-        let mut relating = Relating::new(&space);
-        relating
-            .change(id(changed), id(collection), vec![(key.to_owned(), Some(value))], "")
-            .unwrap();
+        let mut batch = RelationBatch::new(&space);
+        batch.change(id(changed), id(collection), vec![(key.to_owned(), Some(value))], "").unwrap();
         assert_eq!(
-            relating.shows_otherwise(id(item)).unwrap(),
+            batch.inverse_changed(id(item)).unwrap(),
             is_changed,
             "{changed} {key}, asked of {item}"
         );

@@ -1,27 +1,32 @@
-//! A connection: the operations on a space, for one author and one sight.
+//! A connection: the operations on a space, for one author and one access scope.
 
 use std::fmt;
 
-use leafbase_model::{Author, Change, Edit, Error, Limits, Result};
-use leafbase_store::kv::Durability;
-use leafbase_store::{SpaceSnapshot, SpaceTransaction};
+use leafbase_model::{Author, Change, Edit, Error, Limits, Result, Stamp};
+use leafbase_store::kv::{Durability, WriteOptions};
+use leafbase_store::{SpaceReader, SpaceTransaction};
 use leafbase_tree_ops::Context;
+use tracing::span::EnteredSpan;
 
-use crate::core::sight::{Full, Seen, Sight};
+use crate::core::access::{AccessScope, Full};
+use crate::core::cascades;
 use crate::core::space::Space;
-use crate::core::tree::Tree;
-use crate::core::upkeep;
+use crate::core::tree::{Tree, VisibleSnapshot};
+use crate::core::visibility::Visibility;
 
 /// The operations on a space. Cheap to clone, and every clone may be used on its own thread.
 ///
-/// A call is one transaction: all of it lands or none. A read sees one state from beginning to end,
-/// and every write that returned before it began.
+/// A call is one transaction: it commits as a whole or not at all. A read sees one snapshot, which
+/// includes every write that returned before it began.
 ///
-/// Where an operation does not say otherwise, it costs by what it is given and what it gives back,
-/// however large the space is.
+/// Where an operation does not say otherwise, its cost grows with its request and its reply, not
+/// with the space.
 ///
-/// [`Space::connect`] gives one that sees everything, [`Space::scope`] those that see some
-/// documents and nothing of the rest.
+/// [`Space::connect`] returns a connection to the whole space, [`Scope::connect`](crate::Scope)
+/// one that is limited to some documents.
+///
+/// While a call runs it is in a [`tracing`] span `operation` of level `DEBUG`, whose field `name`
+/// is the name of the method.
 ///
 /// ```
 /// # fn main() -> leafbase::Result<()> {
@@ -34,21 +39,38 @@ use crate::core::upkeep;
 /// # }
 /// ```
 #[derive(Clone)]
-pub struct Connection<S: Sight = Full> {
+pub struct Connection<A: AccessScope = Full> {
     pub(crate) space: Space,
-    sight: S,
+    access: A,
     author: Author,
     durability: Durability,
 }
 
-impl<S: Sight> fmt::Debug for Connection<S> {
+impl<A: AccessScope> fmt::Debug for Connection<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Connection").field("author", &self.author).finish_non_exhaustive()
     }
 }
 
+impl Space {
+    /// A connection to the whole space.
+    ///
+    /// ```
+    /// # fn main() -> leafbase::Result<()> {
+    /// let space = leafbase::Space::in_memory()?;
+    /// let ada = space.connect().acting_as("Ada");
+    /// let trip = ada.create_document("Trip")?;
+    /// assert_eq!(space.connect().document(trip.id())?.title, "Trip"); // all connections see it
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn connect(&self) -> Connection<Full> {
+        Connection::new(self.clone(), Full)
+    }
+}
+
 impl Connection<Full> {
-    /// The space that it is a connection to.
+    /// The space of the connection.
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {
@@ -62,13 +84,13 @@ impl Connection<Full> {
     }
 }
 
-impl<S: Sight> Connection<S> {
-    pub(crate) fn new(space: Space, sight: S) -> Self {
+impl<A: AccessScope> Connection<A> {
+    pub(in crate::core) fn new(space: Space, access: A) -> Self {
         let durability = space.durability();
-        Self { space, sight, author: Author::NOBODY, durability }
+        Self { space, access, author: Author::NOBODY, durability }
     }
 
-    /// The same connection, whose writes are stamped with this author.
+    /// The same connection with another author, who is stamped on its writes.
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {
@@ -83,14 +105,14 @@ impl<S: Sight> Connection<S> {
         Self { author: Author::new(author), ..self.clone() }
     }
 
-    /// The same connection, whose writes promise this when they return, whatever
-    /// [`SpaceBuilder::durability`](crate::SpaceBuilder::durability) says: one for what an editor
-    /// saves with each key, another for what must not be lost.
+    /// The same connection with another durability of its writes, whatever
+    /// [`SpaceBuilder::durability`](crate::SpaceBuilder::durability) says: one for the keystrokes
+    /// that an editor saves, another for what must not be lost.
     ///
-    /// A durable write makes all relaxed ones before it durable as well. A crash takes the last
-    /// relaxed ones, all after one point, and none from before the last durable write, flush or
-    /// close. A relaxed write does not wait for the disk, unless another thread's durable one is on
-    /// its way there: it may build on that, and returns when that is sure.
+    /// A durable write makes all earlier relaxed ones durable as well. A crash loses a suffix of
+    /// the relaxed writes: none from before the last durable write, flush or close. A relaxed write
+    /// does not wait for the disk, except when it builds on another thread's durable write whose
+    /// sync is in flight: then it returns once that commit is settled.
     ///
     /// ```
     /// use leafbase::{Durability, Space};
@@ -99,8 +121,8 @@ impl<S: Sight> Connection<S> {
     /// let space = Space::create(directory.path().join("notes.leafbase"))?;
     /// let (notes, typing) = (space.connect(), space.connect().with_durability(Durability::Relaxed));
     /// let trip = notes.create_document("Trip")?.id(); // survives the loss of power
-    /// typing.insert_markdown("Passp", trip)?; // is seen at once; the disk is not waited for
-    /// notes.create_document("Packing")?; // survives, and so does what was typed
+    /// typing.insert_markdown("Passp", trip)?; // visible at once, without waiting for the disk
+    /// notes.create_document("Packing")?; // survives, and so does the text typed before
     /// assert_eq!((notes.durability(), typing.durability()), (Durability::Durable, Durability::Relaxed));
     /// # Ok(())
     /// # }
@@ -109,7 +131,7 @@ impl<S: Sight> Connection<S> {
         Self { durability, ..self.clone() }
     }
 
-    /// What its writes promise when they return.
+    /// The durability of its writes.
     ///
     /// ```
     /// use leafbase::{Durability, Space};
@@ -123,7 +145,7 @@ impl<S: Sight> Connection<S> {
         self.durability
     }
 
-    /// Who is stamped on the writes.
+    /// The author who is stamped on its writes.
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {
@@ -141,7 +163,7 @@ impl<S: Sight> Connection<S> {
         self.space.limits()
     }
 
-    /// Refuses a list of the request that names more IDs than one may.
+    /// Checks the number of IDs in a list of the request.
     pub(crate) fn check_ids<T>(&self, list: &str, ids: Option<&Vec<T>>) -> Result<()> {
         let (most, found) = (self.limits().blocks_per_request, ids.map_or(0, Vec::len));
         if found > most {
@@ -151,82 +173,128 @@ impl<S: Sight> Connection<S> {
         }
     }
 
-    pub(crate) const fn sight(&self) -> &S {
-        &self.sight
+    pub(crate) const fn access(&self) -> &A {
+        &self.access
     }
 
-    /// What a call that begins now sees.
-    pub(crate) fn seen(&self) -> Seen {
-        self.sight.seen()
+    /// What a call that begins now may see.
+    pub(crate) fn visibility(&self) -> Visibility {
+        self.access.visibility()
     }
 
-    /// Whether everything is seen, whatever happens.
-    pub(crate) fn sees_all(&self) -> bool {
-        self.seen().is_all()
+    /// Whether calls may see the whole space.
+    pub(crate) fn is_unrestricted(&self) -> bool {
+        self.visibility().is_unrestricted()
     }
 
-    /// Runs `read` on the present state.
-    pub(crate) fn read<T>(
-        &self,
-        read: impl FnOnce(&Tree<'_>, &SpaceSnapshot) -> Result<T>,
-    ) -> Result<T> {
-        let seen = self.seen();
-        let read = |space: &Space| {
-            let snapshot = space.store()?.snapshot()?;
-            read(&Tree::new(snapshot.reader(), seen.clone()), &snapshot)
-        };
-        read(&self.space).map_err(|error| seen.tell(error))
-    }
-
-    /// Runs `decide` in one write transaction.
-    pub(crate) fn write<T>(
-        &self,
-        mut decide: impl FnMut(&mut Writing<'_, '_>) -> Result<T>,
-    ) -> Result<(T, Option<Change>)> {
-        let written = self.space.write(&self.author, self.durability, |transaction, stamp| {
-            let context = Context { limits: self.limits(), stamp, ids: self.space.ids() };
-            decide(&mut Writing { transaction, seen: self.seen(), context })
-        });
-        written.map_err(|error| self.seen().tell(error))
+    /// Begins the operation `name`: the only way to a transaction, so that each is in a span.
+    pub(crate) fn operation(&self, name: &'static str) -> Operation<'_, A> {
+        let span = tracing::debug_span!(target: "leafbase", "operation", name).entered();
+        Operation { connection: self, _span: span }
     }
 }
 
-/// An open write: what decisions read, and where their edits go.
-pub(crate) struct Writing<'w, 't> {
-    pub(crate) transaction: &'w mut SpaceTransaction<'t>,
-    seen: Seen,
+/// A call of an operation. Its span ends when it is dropped.
+pub(crate) struct Operation<'c, A: AccessScope> {
+    connection: &'c Connection<A>,
+    _span: EnteredSpan,
+}
+
+impl<A: AccessScope> Operation<'_, A> {
+    /// Runs `read` on a snapshot of the newest version.
+    pub(crate) fn read<T>(&self, read: impl FnOnce(&Tree<'_>) -> Result<T>) -> Result<T> {
+        let visibility = self.connection.visibility();
+        let snapshot = || -> Result<VisibleSnapshot> {
+            let snapshot = self.connection.space.store()?.snapshot()?;
+            Ok(VisibleSnapshot::new(snapshot, visibility.clone()))
+        };
+        let read = snapshot().and_then(|snapshot| read(&snapshot.tree()));
+        read.map_err(|error| visibility.redact_error(error))
+    }
+
+    /// Runs `plan` in a write transaction and commits what it applied. It may run several times:
+    /// when a write that it built on fails, it runs again on the version before.
+    pub(crate) fn write<T>(
+        &self,
+        mut plan: impl FnMut(&mut OperationTransaction<'_, '_>) -> Result<T>,
+    ) -> Result<(T, Option<Change>)> {
+        let committed = self.commit(&mut plan);
+        committed.map_err(|error| self.connection.visibility().redact_error(error))
+    }
+
+    fn commit<T>(
+        &self,
+        plan: &mut impl FnMut(&mut OperationTransaction<'_, '_>) -> Result<T>,
+    ) -> Result<(T, Option<Change>)> {
+        let Connection { space, access, author, durability } = self.connection;
+        let (longest, found) = (space.limits().attribute, author.as_str().len());
+        if found > longest {
+            return Err(Error::limit("bytes of an author's name", longest, found).at("author"));
+        }
+        // Fixed before the first run, so that each run plans the same.
+        let stamp = Stamp { at: space.now(), by: author.clone() };
+        let context = Context { limits: space.limits(), stamp: &stamp, ids: space.ids() };
+        space.before_write(*durability);
+        let store = space.store()?;
+        let options = WriteOptions::durability(*durability);
+        let written = store.write(options, &stamp, |transaction| {
+            // Read for each run: the scope may change while a failed run is repeated.
+            let visibility = access.visibility();
+            plan(&mut OperationTransaction { transaction, visibility, context })
+        })?;
+        if let Some(change) = &written.change {
+            let is_new = |edit: &&Edit| matches!(edit, Edit::CreateDocument { .. });
+            space.after_write(&store, change.edits.iter().filter(is_new).count());
+        }
+        Ok((written.value, written.change))
+    }
+}
+
+impl Operation<'_, Full> {
+    /// Runs `read` on the store's reader, without the scope guard.
+    pub(crate) fn read_all<T>(&self, read: impl FnOnce(SpaceReader<'_>) -> Result<T>) -> Result<T> {
+        self.read(|tree| read(tree.full_reader()?))
+    }
+}
+
+/// The write transaction of an operation: plans read through it and apply their edits to it.
+pub(crate) struct OperationTransaction<'w, 't> {
+    transaction: &'w mut SpaceTransaction<'t>,
+    visibility: Visibility,
     pub(crate) context: Context<'w>,
 }
 
-impl Writing<'_, '_> {
-    /// Decides on the state as it is now.
-    pub(crate) fn decide<T>(
+impl OperationTransaction<'_, '_> {
+    /// Runs `plan` on the state as this transaction has left it so far.
+    pub(crate) fn plan<T>(
         &mut self,
-        decide: impl FnOnce(&Tree<'_>, &Context<'_>) -> Result<T>,
+        plan: impl FnOnce(&Tree<'_>, &Context<'_>) -> Result<T>,
     ) -> Result<T> {
         let reader = self.transaction.reader()?;
-        decide(&Tree::new(reader, self.seen.clone()), &self.context)
+        plan(&Tree::new(reader, self.visibility.clone()), &self.context)
     }
 
-    /// Applies `edits`, and what follows from them: comments go with their blocks, files with the
-    /// last block that shows them, ends of relations with items and collections.
-    pub(crate) fn apply(&mut self, mut edits: Vec<Edit>) -> Result<()> {
-        if upkeep::concerns_collections(&edits) {
-            let tree = Tree::full(self.transaction.reader()?);
-            edits = upkeep::with_collections(&tree, self.context.limits, edits)?;
-        }
-        let files = upkeep::files(&edits);
-        for stretch in upkeep::stretches(edits) {
-            if upkeep::takes_any(&stretch) {
-                let comments = upkeep::comments(self.transaction.reader()?, &stretch)?;
-                self.transaction.apply(comments)?;
-            }
-            self.transaction.apply(stretch)?;
-        }
-        if !files.is_empty() {
-            let erasures = upkeep::erasures(self.transaction.reader()?, &files)?;
-            self.transaction.apply(erasures)?;
-        }
-        Ok(())
+    /// Runs `plan` on the store's reader; for operations that a scoped connection does not have.
+    pub(crate) fn plan_with_reader<T>(
+        &mut self,
+        plan: impl FnOnce(SpaceReader<'_>, &Context<'_>) -> Result<T>,
+    ) -> Result<T> {
+        self.plan(|tree, context| plan(tree.full_reader()?, context))
+    }
+
+    /// Applies `edits` and what follows from them: see [`cascades`].
+    pub(crate) fn apply(&mut self, edits: Vec<Edit>) -> Result<()> {
+        cascades::apply(self.transaction, self.context.limits, edits)
+    }
+
+    /// Applies `edits` alone: they come from the change log and contain what followed from them.
+    pub(crate) fn apply_without_cascades(&mut self, edits: Vec<Edit>) -> Result<()> {
+        self.transaction.apply(edits)
+    }
+
+    /// The edits of an earlier run of the same closure, which may be applied again instead of being
+    /// planned again.
+    pub(crate) fn take_earlier(&mut self) -> Vec<Edit> {
+        self.transaction.take_earlier()
     }
 }

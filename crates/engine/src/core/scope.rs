@@ -1,27 +1,14 @@
-//! Scopes: which documents a scoped connection shows. The host holds them, and may change them
-//! while connections are open.
+//! Scopes: sets of documents that scoped connections are limited to. The host owns them and may
+//! change them while connections are open.
 
-use std::collections::BTreeSet;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use leafbase_model::DocumentId;
 
+use crate::core::access::{ScopeDocuments, Scoped};
 use crate::core::connection::Connection;
-use crate::core::sight::{Scoped, Seen};
+use crate::core::leaks::Leak;
 use crate::core::space::Space;
-
-use feed::Feed;
-
-mod feed;
-mod leaks;
-pub(crate) mod links;
-pub(crate) mod texts;
-
-pub use feed::ScopedChanges;
-#[cfg(feature = "testkit")]
-pub use leaks::Leak;
-#[cfg(not(feature = "testkit"))]
-pub(crate) use leaks::Leak;
 
 /// Some documents of a space, to be shown by connections that see nothing else.
 ///
@@ -54,18 +41,16 @@ pub(crate) use leaks::Leak;
 #[derive(Clone)]
 pub struct Scope {
     space: Space,
-    documents: Arc<RwLock<Arc<BTreeSet<DocumentId>>>>,
-    feed: Arc<Feed>,
+    documents: Arc<ScopeDocuments>,
     leak: Leak,
 }
 
 impl Scope {
-    pub(crate) fn new(space: Space, documents: impl IntoIterator<Item = DocumentId>) -> Self {
-        let documents = Arc::new(documents.into_iter().collect());
-        // Without an answer the changes of the scope begin when they are first asked for.
+    fn new(space: Space, documents: impl IntoIterator<Item = DocumentId>) -> Self {
+        // If the log cannot be read, the changes of the scope begin when they are first read.
         let last = space.store().and_then(|store| store.snapshot()?.reader().last_sequence()).ok();
-        let feed = Arc::new(Feed::after(last));
-        Self { space, documents: Arc::new(RwLock::new(documents)), feed, leak: Leak::None }
+        let documents = ScopeDocuments::new(documents.into_iter().collect(), last);
+        Self { space, documents: Arc::new(documents), leak: Leak::None }
     }
 
     /// A connection that shows the documents of this scope. It has the operations that scoped and
@@ -83,7 +68,8 @@ impl Scope {
     /// # }
     /// ```
     pub fn connect(&self) -> Connection<Scoped> {
-        Connection::new(self.space.clone(), Scoped(self.clone()))
+        let documents = Arc::clone(&self.documents);
+        Connection::new(self.space.clone(), Scoped { documents, leak: self.leak })
     }
 
     /// The documents in it, by ID; those in the trash and those that do not exist, too.
@@ -97,7 +83,7 @@ impl Scope {
     /// # }
     /// ```
     pub fn documents(&self) -> Vec<DocumentId> {
-        self.named().iter().copied().collect()
+        self.documents.get().iter().copied().collect()
     }
 
     /// Adds documents. Calls that begin after it has returned see them.
@@ -115,7 +101,7 @@ impl Scope {
     /// ```
     pub fn add(&self, documents: impl IntoIterator<Item = DocumentId>) {
         let documents: Vec<DocumentId> = documents.into_iter().collect();
-        self.change(|held| held.extend(documents));
+        self.documents.change(|held| held.extend(documents));
     }
 
     /// Takes documents out. Calls that begin after it has returned do not see them.
@@ -133,12 +119,7 @@ impl Scope {
     /// ```
     pub fn remove(&self, documents: impl IntoIterator<Item = DocumentId>) {
         let documents: Vec<DocumentId> = documents.into_iter().collect();
-        self.change(|held| held.retain(|document| !documents.contains(document)));
-    }
-
-    fn change(&self, change: impl FnOnce(&mut BTreeSet<DocumentId>)) {
-        let mut held = self.documents.write().unwrap_or_else(PoisonError::into_inner);
-        change(Arc::make_mut(&mut held));
+        self.documents.change(|held| held.retain(|document| !documents.contains(document)));
     }
 
     /// The same documents, with a leak that a test has to notice.
@@ -147,20 +128,13 @@ impl Scope {
     pub fn leaking(&self, leak: Leak) -> Self {
         Self { leak, ..self.clone() }
     }
-
-    /// What a call that begins now sees.
-    pub(crate) fn seen(&self) -> Seen {
-        Seen::Documents(self.named(), self.leak)
-    }
-
-    fn named(&self) -> Arc<BTreeSet<DocumentId>> {
-        Arc::clone(&self.documents.read().unwrap_or_else(PoisonError::into_inner))
-    }
 }
 
 impl std::fmt::Debug for Scope {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Scope").field("documents", &self.named().len()).finish_non_exhaustive()
+        f.debug_struct("Scope")
+            .field("documents", &self.documents.get().len())
+            .finish_non_exhaustive()
     }
 }
 

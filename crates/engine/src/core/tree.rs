@@ -1,119 +1,234 @@
-//! The block trees as the decisions read them: through the scope guard, so that what is hidden is
-//! not found.
+//! The scope guard over one state of the store: plans and replies read through it, so that hidden
+//! blocks and documents are not found.
 
 use std::cell::Cell;
 
+use jiff::tz::TimeZone;
 use leafbase_model::{
-    BlockId, BlockLocation, BlockRecord, DocumentId, DocumentRecord, Error, ErrorKind, Result,
-    Subtrees,
+    AssetId, AssetRecord, BlockId, BlockLocation, BlockRecord, Comment, Day, DocumentId,
+    DocumentRecord, Error, ErrorKind, Result, Subtrees, invariant,
 };
-use leafbase_store::Reader;
+use leafbase_store::{BackLink, EdgeEnd, EdgeKind, SpaceReader, SpaceSnapshot};
 use leafbase_tree_ops::ReadTree;
 
-use crate::core::scope::Leak;
-use crate::core::sight::Seen;
+use crate::core::leaks::Leak;
+use crate::core::visibility::Visibility;
+use crate::support::days;
 
-/// Reads of one state, as a call sees it. Every block that a request names is looked up here.
+mod collections;
+
+/// How many back links are read at a time.
+const LINKS_PER_READ: usize = 256;
+
+/// Reads of one state of the store with the visibility of one call. Every ID that a request names
+/// is looked up here.
 pub(crate) struct Tree<'a> {
-    reader: Reader<'a>,
-    seen: Seen,
-    /// What was found to be seen last: the parts of one operation ask for the same few things
-    /// again.
-    block: Cell<Option<(BlockId, BlockLocation)>>,
-    document: Cell<Option<DocumentId>>,
+    reader: SpaceReader<'a>,
+    visibility: Visibility,
+    /// The block and the document last found to be visible: the steps of one operation ask for the
+    /// same few again.
+    visible_block: Cell<Option<(BlockId, BlockLocation)>>,
+    visible_document: Cell<Option<DocumentId>>,
+}
+
+/// A snapshot with the visibility of one call. Threads that share it make a [`Tree`] each.
+pub(crate) struct VisibleSnapshot {
+    snapshot: SpaceSnapshot,
+    visibility: Visibility,
+}
+
+impl VisibleSnapshot {
+    pub(in crate::core) const fn new(snapshot: SpaceSnapshot, visibility: Visibility) -> Self {
+        Self { snapshot, visibility }
+    }
+
+    #[cfg(test)]
+    pub(crate) const fn for_tests(snapshot: SpaceSnapshot, visibility: Visibility) -> Self {
+        Self::new(snapshot, visibility)
+    }
+
+    pub(crate) fn tree(&self) -> Tree<'_> {
+        Tree::new(self.snapshot.reader(), self.visibility.clone())
+    }
 }
 
 impl<'a> Tree<'a> {
-    pub(crate) const fn new(reader: Reader<'a>, seen: Seen) -> Self {
-        Self { reader, seen, block: Cell::new(None), document: Cell::new(None) }
+    pub(in crate::core) const fn new(reader: SpaceReader<'a>, visibility: Visibility) -> Self {
+        Self {
+            reader,
+            visibility,
+            visible_block: Cell::new(None),
+            visible_document: Cell::new(None),
+        }
     }
 
-    /// The same without the guard.
-    pub(crate) const fn full(reader: Reader<'a>) -> Self {
-        Self::new(reader, Seen::All)
+    /// The store's reader for calls that may see the whole space.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Internal`] on a scoped call: an operation that scoped connections have reads
+    /// by [`Self::reader_of`] and [`Self::reader_at`].
+    pub(crate) fn full_reader(&self) -> Result<SpaceReader<'a>> {
+        invariant!(
+            self.is_unrestricted(),
+            "only calls that may see the whole space read it without the scope guard"
+        );
+        Ok(self.reader)
     }
 
-    /// Reads without the guard: of what follows from something that was admitted.
-    pub(crate) const fn reader(&self) -> Reader<'a> {
+    /// The store's reader for the content of `document`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`] if the document is hidden.
+    pub(crate) fn reader_of(&self, document: DocumentId) -> Result<SpaceReader<'a>> {
+        if self.can_see_document(document)? { Ok(self.reader) } else { Err(Error::not_found()) }
+    }
+
+    /// The store's reader for the content of `block` and the rest of its document.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`] if the block is hidden.
+    pub(crate) fn reader_at(&self, block: BlockId) -> Result<SpaceReader<'a>> {
+        if self.is_hidden(block)? { Err(Error::not_found()) } else { Ok(self.reader) }
+    }
+
+    /// The store's reader without the guard: for what follows from data that the guard let pass.
+    pub(in crate::core) const fn unguarded(&self) -> SpaceReader<'a> {
         self.reader
     }
 
-    /// What the call sees.
-    pub(crate) const fn seen(&self) -> &Seen {
-        &self.seen
+    pub(crate) const fn visibility(&self) -> &Visibility {
+        &self.visibility
     }
 
-    /// Whether everything is seen, so that nothing need be looked up to find out.
-    pub(crate) const fn sees_all(&self) -> bool {
-        self.seen.is_all()
+    /// Whether the call may see the whole space, so that nothing has to be looked up to decide.
+    pub(crate) const fn is_unrestricted(&self) -> bool {
+        self.visibility.is_unrestricted()
     }
 
-    /// Whether `block` exists and is seen.
-    pub(crate) fn sees(&self, block: BlockId) -> Result<bool> {
-        Ok(self.standing(block)?.is_some())
+    /// Whether `block` exists and is visible.
+    pub(crate) fn can_see(&self, block: BlockId) -> Result<bool> {
+        Ok(self.locate_visible(block)?.is_some())
     }
 
-    /// Where `block` stands, if the call may know of it. What is not there takes the same look-ups
-    /// as what is hidden.
-    fn standing(&self, block: BlockId) -> Result<Option<BlockLocation>> {
-        if self.sees_all() {
+    /// Where `block` is, if it is visible. A block that does not exist takes the same look-ups as a
+    /// hidden one, so that the time taken does not tell them apart.
+    fn locate_visible(&self, block: BlockId) -> Result<Option<BlockLocation>> {
+        if self.is_unrestricted() {
             return self.reader.locate(block);
         }
-        if let Some((_, standing)) = self.block.get().filter(|(known, _)| *known == block) {
+        if let Some((_, standing)) = self.visible_block.get().filter(|(known, _)| *known == block) {
             return Ok(Some(standing));
         }
         let standing = self.reader.look_up(block)?;
         let document =
             standing.map_or(DocumentId::of_root(BlockId::NIL), |standing| standing.document);
-        let is_seen = self.sees_document(document)?;
-        if !is_seen && standing.is_some() && self.seen.leaks(Leak::Errors) {
+        let is_visible = self.can_see_document(document)?;
+        if !is_visible && standing.is_some() && self.visibility.leaks(Leak::Errors) {
             return Err(Error::new(ErrorKind::NotFound, "hidden"));
         }
-        let standing = standing.filter(|_| is_seen);
-        self.block.set(standing.map(|standing| (block, standing)).or(self.block.get()));
+        let standing = standing.filter(|_| is_visible);
+        if let Some(standing) = standing {
+            self.visible_block.set(Some((block, standing)));
+        }
         Ok(standing)
     }
 
-    /// Whether `document` exists and is seen.
-    pub(crate) fn sees_document(&self, document: DocumentId) -> Result<bool> {
-        if self.sees_all() || self.document.get() == Some(document) {
+    /// Whether `document` exists and is visible.
+    pub(crate) fn can_see_document(&self, document: DocumentId) -> Result<bool> {
+        if self.is_unrestricted() || self.visible_document.get() == Some(document) {
             return Ok(true);
         }
-        let is_seen =
-            self.reader.look_up_document(document)?.is_some_and(|record| self.seen.admits(&record));
-        if is_seen {
-            self.document.set(Some(document));
+        let is_visible = self
+            .reader
+            .look_up_document(document)?
+            .is_some_and(|record| self.visibility.allows(&record));
+        if is_visible {
+            self.visible_document.set(Some(document));
         }
-        Ok(is_seen)
+        Ok(is_visible)
     }
 
-    fn hides(&self, block: BlockId) -> Result<bool> {
-        Ok(!self.sees_all() && self.standing(block)?.is_none())
+    fn is_hidden(&self, block: BlockId) -> Result<bool> {
+        Ok(!self.is_unrestricted() && self.locate_visible(block)?.is_none())
+    }
+
+    /// The time zone of the space.
+    pub(crate) fn zone(&self) -> Result<TimeZone> {
+        days::zone(&self.reader.meta()?.zone)
+    }
+
+    /// The note of `day`, if it exists outside of the trash and is visible.
+    pub(crate) fn daily_note(&self, day: Day) -> Result<Option<DocumentRecord>> {
+        Ok(self.reader.note_of(day)?.filter(|note| self.visibility.allows(note)))
+    }
+
+    /// The comments on `blocks`, which are sorted, of a document; none if the document is hidden.
+    pub(crate) fn comments_among(
+        &self,
+        document: DocumentId,
+        blocks: &[BlockId],
+    ) -> Result<Vec<(BlockId, Comment)>> {
+        if self.reader.may_have_comments(document) && self.can_see_document(document)? {
+            self.reader.comments_among(document, blocks)
+        } else {
+            Ok(Vec::new())
+        }
+    }
+
+    /// An uploaded file, if a visible block shows it.
+    pub(crate) fn file(&self, id: AssetId) -> Result<Option<AssetRecord>> {
+        // Both look-ups are made in any case: a missing file takes as long as a hidden one.
+        let record = self.reader.asset(id)?;
+        let is_visible = self.can_see_file(id)?;
+        Ok(record.filter(|_| is_visible))
+    }
+
+    /// Whether a visible block shows the file. A file that does not exist takes the same look-ups
+    /// as one that a single hidden block shows; of more hidden blocks each is looked up.
+    pub(crate) fn can_see_file(&self, id: AssetId) -> Result<bool> {
+        if self.is_unrestricted() {
+            return Ok(true);
+        }
+        let (mut after, mut is_shown): (Option<BackLink>, bool) = (None, false);
+        loop {
+            let links = self.reader.edges_to(EdgeEnd::Asset(id), after, LINKS_PER_READ)?;
+            for link in links.iter().filter(|link| link.kind == EdgeKind::Embed) {
+                is_shown = true;
+                if self.can_see(link.source)? {
+                    return Ok(true);
+                }
+            }
+            after = links.last().copied();
+            if links.len() < LINKS_PER_READ {
+                return if is_shown { Ok(false) } else { self.can_see(BlockId::NIL) };
+            }
+        }
     }
 }
 
 impl ReadTree for Tree<'_> {
     fn expect(&self, blocks: &[BlockId]) {
-        // Where not all is seen, each block takes the same look-ups, whatever stands beside it.
-        if self.sees_all() {
+        // A restricted call looks each block up alone: a prefetch would make hidden neighbours
+        // cheaper or dearer.
+        if self.is_unrestricted() {
             self.reader.expect(blocks);
         }
     }
 
     fn locate(&self, block: BlockId) -> Result<Option<BlockLocation>> {
-        self.standing(block)
+        self.locate_visible(block)
     }
 
     fn block(&self, block: BlockId) -> Result<Option<BlockRecord>> {
-        if self.hides(block)? { Ok(None) } else { self.reader.block(block) }
+        if self.is_hidden(block)? { Ok(None) } else { self.reader.block(block) }
     }
 
     fn document(&self, document: DocumentId) -> Result<Option<DocumentRecord>> {
-        Ok(self.reader.document(document)?.filter(|record| self.seen.admits(record)))
+        Ok(self.reader.document(document)?.filter(|record| self.visibility.allows(record)))
     }
 
     fn last_child(&self, document: DocumentId, parent: BlockId) -> Result<Option<BlockId>> {
-        if self.sees_document(document)? {
+        if self.can_see_document(document)? {
             self.reader.last_child(document, parent)
         } else {
             Ok(None)
@@ -121,7 +236,7 @@ impl ReadTree for Tree<'_> {
     }
 
     fn previous_sibling(&self, block: BlockId) -> Result<Option<BlockId>> {
-        if self.hides(block)? { Ok(None) } else { self.reader.previous_sibling(block) }
+        if self.is_hidden(block)? { Ok(None) } else { self.reader.previous_sibling(block) }
     }
 
     fn first_children(
@@ -130,7 +245,7 @@ impl ReadTree for Tree<'_> {
         parent: BlockId,
         limit: usize,
     ) -> Result<Vec<BlockRecord>> {
-        if self.sees_document(document)? {
+        if self.can_see_document(document)? {
             self.reader.first_children(document, parent, limit)
         } else {
             Ok(Vec::new())
@@ -138,7 +253,7 @@ impl ReadTree for Tree<'_> {
     }
 
     fn subtree(&self, block: BlockId, max_depth: Option<usize>) -> Result<Subtrees> {
-        if self.hides(block)? {
+        if self.is_hidden(block)? {
             Ok(Subtrees::default())
         } else {
             self.reader.subtree(block, max_depth)
@@ -146,7 +261,7 @@ impl ReadTree for Tree<'_> {
     }
 
     fn subtrees(&self, blocks: &[BlockId]) -> Result<Subtrees> {
-        if self.sees_all() {
+        if self.is_unrestricted() {
             return self.reader.subtrees(blocks);
         }
         let mut subtrees = Subtrees::default();
@@ -157,7 +272,7 @@ impl ReadTree for Tree<'_> {
     }
 
     fn subtree_without_items(&self, block: BlockId, max_depth: Option<usize>) -> Result<Subtrees> {
-        if self.hides(block)? {
+        if self.is_hidden(block)? {
             Ok(Subtrees::default())
         } else {
             self.reader.subtree_without_items(block, max_depth)

@@ -7,12 +7,11 @@ use leafbase_model::{
     BlockType, Content, DayRef, DeleteBlocks, Error, Fetch, FetchFrom, InsertBlocks, InsertSource,
     ItemFields, Items, MoveBlocks, Position, PositionTarget, Result, UpdateBlocks,
 };
-use leafbase_store::SpaceSnapshot;
 use leafbase_tree_ops::{self as ops, Context, ReadTree, ResolvedPosition, Takes, Texts, Updated};
 
-use crate::core::connection::{Connection, Writing};
-use crate::core::scope::links::Links;
-use crate::core::sight::Sight;
+use crate::core::access::AccessScope;
+use crate::core::connection::{Connection, OperationTransaction};
+use crate::core::redaction::LinkRedactor;
 use crate::core::tree::Tree;
 use crate::operations::collections::showing::Shower;
 use crate::operations::collections::tables;
@@ -20,7 +19,7 @@ use crate::operations::drafts::{Files, Ready};
 use crate::operations::{comments, documents, files, prepare, tasks};
 use crate::support::days;
 
-impl<S: Sight> Connection<S> {
+impl<A: AccessScope> Connection<A> {
     /// Reads a block with what is below it. Costs what it returns.
     ///
     /// On a scoped connection the address of a link to a block that it does not see, in whatever
@@ -46,34 +45,23 @@ impl<S: Sight> Connection<S> {
     /// [`crate::ErrorKind::LimitExceeded`] if it would be more than
     /// [`crate::Limits::blocks_per_fetch`] blocks.
     pub fn fetch(&self, request: Fetch) -> Result<Block> {
-        self.read(|tree, snapshot| self.fetch_from(tree, snapshot, &request))
+        self.operation("fetch").read(|tree| self.fetch_from(tree, &request))
     }
 
-    fn fetch_from(
-        &self,
-        tree: &Tree<'_>,
-        snapshot: &SpaceSnapshot,
-        request: &Fetch,
-    ) -> Result<Block> {
+    fn fetch_from(&self, tree: &Tree<'_>, request: &Fetch) -> Result<Block> {
         let start = match request.from {
             FetchFrom::Block(block) => block,
             FetchFrom::Day(day) => {
-                let day = days::resolve(
-                    day,
-                    &days::zone(&snapshot.reader().meta()?.zone)?,
-                    self.space.now(),
-                )?;
-                let note = documents::find_daily_note(snapshot.reader(), day)?
-                    .filter(|note| tree.seen().admits(note));
-                note.ok_or_else(|| Error::not_found().at("date"))?.id.root()
+                let day = days::resolve(day, &tree.zone()?, self.space.now())?;
+                tree.daily_note(day)?.ok_or_else(|| Error::not_found().at("date"))?.id.root()
             }
         };
-        let links = Links::new(tree);
+        let links = LinkRedactor::new(tree);
         let mut block = ops::fetch(tree, start, request.max_depth, request.metadata, &|data| {
             links.plain(data)
         })?;
         links.finish()?;
-        links.hide_in(&mut block)?;
+        links.redact_tree(&mut block)?;
         let (shown, most) = (show_markdown(&mut block), self.limits().blocks_per_fetch);
         if shown > most {
             let error =
@@ -89,7 +77,7 @@ impl<S: Sight> Connection<S> {
         if request.metadata
             && let Some(located) = tree.locate(start)?
         {
-            comments::show_in(snapshot.reader(), located.document, &links, &mut block)?;
+            comments::show_in(tree, located.document, &links, &mut block)?;
         }
         Ok(block)
     }
@@ -118,7 +106,7 @@ impl<S: Sight> Connection<S> {
     /// As [`Self::fetch`]; [`crate::ErrorKind::LimitExceeded`] also for collections of more items
     /// than a fetch may have blocks.
     pub fn fetch_markdown(&self, request: Fetch) -> Result<String> {
-        Ok(markdown::render(&self.tabulated(&request)?.1))
+        Ok(markdown::render(&self.tabulated("fetch_markdown", &request)?.1))
     }
 
     /// Reads what is below a page or a document as markdown, without the page's own tags and title;
@@ -137,7 +125,7 @@ impl<S: Sight> Connection<S> {
     /// # Errors
     /// As [`Self::fetch_markdown`].
     pub fn content_markdown(&self, page: impl Into<BlockId>) -> Result<String> {
-        let (block_type, blocks) = self.tabulated(&Fetch::new(page))?;
+        let (block_type, blocks) = self.tabulated("content_markdown", &Fetch::new(page))?;
         let content = match (block_type, blocks.split_first()) {
             (_, None) => &[],
             (BlockType::Collection, Some((_, table))) => table,
@@ -147,9 +135,13 @@ impl<S: Sight> Connection<S> {
     }
 
     /// What is fetched with tables in the place of collections, and the type of what is asked for.
-    fn tabulated(&self, request: &Fetch) -> Result<(BlockType, Vec<Block>)> {
-        self.read(|tree, snapshot| {
-            let block = self.fetch_from(tree, snapshot, request)?;
+    fn tabulated(
+        &self,
+        operation: &'static str,
+        request: &Fetch,
+    ) -> Result<(BlockType, Vec<Block>)> {
+        self.operation(operation).read(|tree| {
+            let block = self.fetch_from(tree, request)?;
             let (block_type, mut blocks) = (block.data.block_type(), vec![block]);
             tables::tabulate(tree, &mut blocks, request.max_depth, self.limits().blocks_per_fetch)?;
             Ok((block_type, blocks))
@@ -186,7 +178,7 @@ impl<S: Sight> Connection<S> {
             }
             InsertSource::Markdown(text) => prepare::markdown(&text, self.files(), self.limits())?,
         };
-        self.insert(&ready, request.position)
+        self.insert("insert_blocks", &ready, request.position)
     }
 
     /// Puts the blocks of this markdown at a position, and gives them back with their IDs.
@@ -208,29 +200,35 @@ impl<S: Sight> Connection<S> {
         text: &str,
         position: impl Into<Position>,
     ) -> Result<Items<Block>> {
-        self.insert(&prepare::markdown(text, self.files(), self.limits())?, position.into())
+        let ready = prepare::markdown(text, self.files(), self.limits())?;
+        self.insert("insert_markdown", &ready, position.into())
     }
 
     /// Which uploaded files what is written may name.
     pub(crate) fn files(&self) -> Files {
-        if self.sees_all() { Files::Any } else { Files::Seen }
+        if self.is_unrestricted() { Files::Any } else { Files::Seen }
     }
 
-    fn insert(&self, ready: &Ready, position: Position) -> Result<Items<Block>> {
-        let (mut inserted, _) = self.write(|writing| {
-            let Some(place) = self.place(writing, position, ready.is_empty())? else {
+    fn insert(
+        &self,
+        operation: &'static str,
+        ready: &Ready,
+        position: Position,
+    ) -> Result<Items<Block>> {
+        let (mut inserted, _) = self.operation(operation).write(|transaction| {
+            let Some(place) = self.place(transaction, position, ready.is_empty())? else {
                 return Ok(Vec::new());
             };
-            let mut inserted = writing.decide(|tree, context| {
+            let mut inserted = transaction.plan(|tree, context| {
                 let drafts =
                     |depth: usize, takes: Takes| ready.at(tree, depth, takes, self.limits());
                 ops::insert_at(tree, context, place, drafts)
             })?;
             prepare::titles(&mut inserted.edits);
             let mut blocks = inserted.subtrees().map(ops::assemble).unwrap_or_default();
-            writing.apply(inserted.edits)?;
-            if !self.sees_all() {
-                writing.decide(|tree, _| hide_links(tree, &mut blocks))?;
+            transaction.apply(inserted.edits)?;
+            if !self.is_unrestricted() {
+                transaction.plan(|tree, _| hide_links(tree, &mut blocks))?;
             }
             Ok(blocks)
         })?;
@@ -270,18 +268,18 @@ impl<S: Sight> Connection<S> {
     /// and nothing is changed.
     pub fn update_blocks(&self, request: UpdateBlocks) -> Result<Items<Block>> {
         let UpdateBlocks { blocks } = request;
-        let (mut updated, _) = self.write(|writing| {
+        let (mut updated, _) = self.operation("update_blocks").write(|transaction| {
             let mut patches = blocks.clone();
-            Self::resolve_days(writing, &mut patches)?;
-            let updated = writing.decide(|tree, context| self.updated(tree, context, patches))?;
-            writing.apply(updated.edits)?;
-            tasks::send(writing, updated.going)?;
+            Self::resolve_days(transaction, &mut patches)?;
+            let updated = transaction.plan(|tree, context| self.updated(tree, context, patches))?;
+            transaction.apply(updated.edits)?;
+            tasks::send(transaction, updated.going)?;
             let mut updated: Vec<_> = updated.blocks.into_iter().map(alone).collect();
             // Elsewhere they are shown as they are: nothing need be read again.
             let has_items =
                 updated.iter().any(|block| block.data.block_type() == BlockType::CollectionItem);
-            if has_items || !self.sees_all() {
-                writing.decide(|tree, _| {
+            if has_items || !self.is_unrestricted() {
+                transaction.plan(|tree, _| {
                     hide_links(tree, &mut updated)?;
                     show_items(tree, &mut updated)
                 })?;
@@ -300,10 +298,10 @@ impl<S: Sight> Connection<S> {
         context: &Context<'_>,
         patches: Vec<BlockPatch>,
     ) -> Result<Updated> {
-        let links = Links::new(tree);
+        let links = LinkRedactor::new(tree);
         let settle = |before: &BlockData, fields: &mut BlockFields| {
-            prepare::fields(&*links.shown(before)?, fields, self.limits())?;
-            links.put_back(before, fields)
+            prepare::fields(&*links.redacted(before)?, fields, self.limits())?;
+            links.restore(before, fields)
         };
         let ready = |before: &BlockData, data: BlockData| {
             let field = prepare::address_field(&data);
@@ -348,10 +346,10 @@ impl<S: Sight> Connection<S> {
     /// # Errors
     /// [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::RuleViolation`] for a document's root.
     pub fn delete_blocks(&self, request: DeleteBlocks) -> Result<Items<BlockId>> {
-        self.write(|writing| {
+        self.operation("delete_blocks").write(|transaction| {
             let ids = request.block_ids.clone();
-            let deleted = writing.decide(|tree, context| ops::delete(tree, context, ids))?;
-            writing.apply(deleted.edits)
+            let deleted = transaction.plan(|tree, context| ops::delete(tree, context, ids))?;
+            transaction.apply(deleted.edits)
         })?;
         Ok(Items(request.block_ids))
     }
@@ -376,16 +374,16 @@ impl<S: Sight> Connection<S> {
     /// under itself, the target may not have children, or what is no task would stand at the top of
     /// the inbox; [`crate::ErrorKind::LimitExceeded`] if pages would nest too deep.
     pub fn move_blocks(&self, request: MoveBlocks) -> Result<Items<BlockId>> {
-        self.write(|writing| {
+        self.operation("move_blocks").write(|transaction| {
             let is_empty = request.block_ids.is_empty();
-            let Some(place) = self.place(writing, request.position, is_empty)? else {
+            let Some(place) = self.place(transaction, request.position, is_empty)? else {
                 return Ok(());
             };
             let ids = request.block_ids.clone();
             let mut moved =
-                writing.decide(|tree, context| ops::move_blocks(tree, context, ids, place))?;
+                transaction.plan(|tree, context| ops::move_blocks(tree, context, ids, place))?;
             prepare::titles(&mut moved.edits);
-            writing.apply(moved.edits)
+            transaction.apply(moved.edits)
         })?;
         Ok(Items(request.block_ids))
     }
@@ -394,7 +392,7 @@ impl<S: Sight> Connection<S> {
     /// nothing (`is_empty`) none is made, and there is no place.
     pub(crate) fn place(
         &self,
-        writing: &mut Writing<'_, '_>,
+        transaction: &mut OperationTransaction<'_, '_>,
         position: Position,
         is_empty: bool,
     ) -> Result<Option<ResolvedPosition>> {
@@ -409,15 +407,15 @@ impl<S: Sight> Connection<S> {
             PositionTarget::Day(day) => day,
             PositionTarget::Unnamed => DayRef::Today,
         };
-        if !self.sees_all() {
+        if !self.is_unrestricted() {
             return Err(Error::position("name exactly one of pageId and siblingId").at("position"));
         }
-        let zone = days::zone(&writing.transaction.reader()?.meta()?.zone)?;
-        let day = days::resolve(day, &zone, writing.context.stamp.at)?;
+        let day = transaction
+            .plan(|tree, context| days::resolve(day, &tree.zone()?, context.stamp.at))?;
         let note = if is_empty {
-            documents::find_daily_note(writing.transaction.reader()?, day)?.map(|note| note.id)
+            transaction.plan(|tree, _| Ok(tree.daily_note(day)?.map(|note| note.id)))?
         } else {
-            Some(documents::daily_note(writing, day)?)
+            Some(documents::daily_note(transaction, day)?)
         };
         Ok(note.map(|note| ResolvedPosition::Within(edge, note.root())))
     }
@@ -425,18 +423,21 @@ impl<S: Sight> Connection<S> {
     /// Puts dates for the days that drafts name relative to the present.
     pub(crate) fn date(&self, drafts: &mut [BlockDraft]) -> Result<()> {
         let now = self.space.now();
-        let meta = || self.space.meta().map_err(|error| self.seen().tell(error));
+        let meta = || self.space.meta().map_err(|error| self.visibility().redact_error(error));
         let date = |day| days::resolve(day, &days::zone(&meta()?.zone)?, now);
         drafts.iter_mut().try_for_each(|draft| draft.resolve_days(date))
     }
 
     /// Puts dates for the days that patches name relative to the present.
-    fn resolve_days(writing: &mut Writing<'_, '_>, patches: &mut [BlockPatch]) -> Result<()> {
+    fn resolve_days(
+        transaction: &mut OperationTransaction<'_, '_>,
+        patches: &mut [BlockPatch],
+    ) -> Result<()> {
         if patches.iter().all(|patch| patch.fields.task_patch.is_none()) {
             return Ok(());
         }
-        let now = writing.context.stamp.at;
-        let zone = days::zone(&writing.transaction.reader()?.meta()?.zone)?;
+        let now = transaction.context.stamp.at;
+        let zone = transaction.plan(|tree, _| tree.zone())?;
         for (index, patch) in patches.iter_mut().enumerate() {
             let resolved = patch.resolve_days(|day| days::resolve(day, &zone, now));
             resolved.map_err(|error| error.at(format_args!("blocks[{index}]")))?;
@@ -453,8 +454,8 @@ fn alone(block: BlockRecord) -> Block {
 
 /// Puts placeholders into what a reply shows, as far as the call does not see what links lead to.
 fn hide_links(tree: &Tree<'_>, blocks: &mut [Block]) -> Result<()> {
-    let links = Links::new(tree);
-    blocks.iter_mut().try_for_each(|block| links.hide_in(block))
+    let links = LinkRedactor::new(tree);
+    blocks.iter_mut().try_for_each(|block| links.redact_tree(block))
 }
 
 /// Puts into blocks that are items what the schemas of their collections make of them.
@@ -480,7 +481,7 @@ fn item_fields(
     // is.
     let Some(schema) = tree.schema(collection)? else { return Ok(None) };
     let fields = shower.fields(collection, id, properties.clone())?;
-    if !tree.sees_all() {
+    if !tree.is_unrestricted() {
         let is_hidden = |key: &&str| schema.property(key).is_none();
         let hidden: Vec<String> =
             properties.iter().map(|(key, _)| key).filter(is_hidden).map(str::to_owned).collect();

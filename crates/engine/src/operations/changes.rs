@@ -2,10 +2,18 @@
 
 use std::collections::VecDeque;
 
-use leafbase_model::{Change, Result};
+use leafbase_model::{Author, Change, Edit, Result};
 
+use constraints::TouchedCollections;
+
+use crate::core::access::Full;
 use crate::core::connection::Connection;
-use crate::core::sight::Full;
+use crate::core::space::Space;
+
+mod constraints;
+mod scoped;
+
+pub use scoped::ScopedChanges;
 
 /// How many rows one look-up reads.
 const PAGE: usize = 64;
@@ -54,7 +62,26 @@ impl Connection<Full> {
     /// # Errors
     /// What the store reports.
     pub fn last_sequence(&self) -> Result<u64> {
-        self.read(|_, snapshot| snapshot.reader().last_sequence())
+        self.operation("last_sequence").read_all(|reader| reader.last_sequence())
+    }
+}
+
+impl Space {
+    /// Applies edits verbatim, for a history that a host keeps above the change log: an inverse to
+    /// undo, the edits themselves to redo. Edits that no longer fit are refused and nothing is
+    /// written: those that operations plan are valid by construction, these are checked.
+    #[doc(hidden)]
+    pub fn apply(&self, by: &Author, edits: &[Edit]) -> Result<Option<Change>> {
+        let touched = TouchedCollections::by(edits);
+        let connection = self.connect().acting_as(by.as_str());
+        let ((), change) = connection.operation("apply").write(|transaction| {
+            transaction.apply_without_cascades(edits.to_vec())?;
+            if touched.is_empty() {
+                return Ok(());
+            }
+            transaction.plan(|tree, _| touched.verify(tree))
+        })?;
+        Ok(change)
     }
 }
 
@@ -65,7 +92,8 @@ impl Iterator for Changes {
         if self.read.is_empty() && !self.ended {
             match self
                 .connection
-                .read(|_, snapshot| snapshot.reader().changes_after(self.after, PAGE))
+                .operation("changes_since")
+                .read_all(|reader| reader.changes_after(self.after, PAGE))
             {
                 Ok(rows) => self.read = rows.into(),
                 Err(error) => {

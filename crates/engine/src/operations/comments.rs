@@ -6,14 +6,14 @@ use leafbase_model::{
     AddComments, AddedComment, Block, BlockId, Comment, CommentDraft, CommentId, Content,
     DocumentId, Edit, Error, Items, Location, Result, Stamp,
 };
-use leafbase_store::Reader;
 use leafbase_tree_ops::{Context, ReadTree};
 
+use crate::core::access::AccessScope;
 use crate::core::connection::Connection;
-use crate::core::scope::links::Links;
-use crate::core::sight::Sight;
+use crate::core::redaction::LinkRedactor;
+use crate::core::tree::Tree;
 
-impl<S: Sight> Connection<S> {
+impl<A: AccessScope> Connection<A> {
     /// Puts comments on blocks of any type, stamped with the connection's author and the present,
     /// and gives their IDs in the order of the request. A fetch with metadata shows them, oldest
     /// first. Neither the block's `rev` nor its time of change moves; the document's does. They go
@@ -43,10 +43,10 @@ impl<S: Sight> Connection<S> {
         if found > most {
             return Err(Error::limit("comments in one request", most, found).at("comments"));
         }
-        let (added, _) = self.write(|writing| {
-            let edits = writing.decide(|tree, context| decide(tree, context, &drafts))?;
+        let (added, _) = self.operation("add_comments").write(|transaction| {
+            let edits = transaction.plan(|tree, context| additions(tree, context, &drafts))?;
             let added = edits.iter().filter_map(added).collect();
-            writing.apply(edits)?;
+            transaction.apply(edits)?;
             Ok(added)
         })?;
         Ok(Items(added))
@@ -60,7 +60,7 @@ fn added(edit: &Edit) -> Option<AddedComment> {
     }
 }
 
-fn decide(
+fn additions(
     tree: &impl ReadTree,
     context: &Context<'_>,
     drafts: &[CommentDraft],
@@ -125,22 +125,22 @@ fn check_content(content: &str, most: usize) -> Result<()> {
 /// first; nothing is read for a tree without metadata. However many comments the rest of the
 /// document has, it costs what it shows.
 pub(crate) fn show_in(
-    reader: Reader<'_>,
+    tree: &Tree<'_>,
     document: DocumentId,
-    links: &Links<'_, '_>,
-    tree: &mut Block,
+    links: &LinkRedactor<'_, '_>,
+    top: &mut Block,
 ) -> Result<()> {
-    if tree.metadata.is_none() || !reader.may_have_comments(document) {
+    if top.metadata.is_none() {
         return Ok(());
     }
-    let mut blocks: Vec<BlockId> = tree.walk().map(|(_, block)| block.id).collect();
+    let mut blocks: Vec<BlockId> = top.walk().map(|(_, block)| block.id).collect();
     blocks.sort_unstable();
     let mut found: HashMap<BlockId, Vec<Comment>> = HashMap::new();
-    for (block, mut comment) in reader.comments_among(document, &blocks)? {
-        links.hide(&mut comment.content)?;
+    for (block, mut comment) in tree.comments_among(document, &blocks)? {
+        links.redact(&mut comment.content)?;
         found.entry(block).or_default().push(comment);
     }
-    let mut waiting = if found.is_empty() { Vec::new() } else { vec![tree] };
+    let mut waiting = if found.is_empty() { Vec::new() } else { vec![top] };
     while let Some(Block { id, metadata, content, .. }) = waiting.pop() {
         if let (Some(metadata), Some(comments)) = (metadata, found.remove(id)) {
             metadata.comments = comments;

@@ -5,12 +5,12 @@ use leafbase_model::{
     DocumentId, DocumentRecord, Edit, Error, ErrorKind, Items, Location, MoveDocuments,
     PurgeDocuments, RestoreDailyNotes, Result, Timestamp,
 };
-use leafbase_store::{DocumentQuery, Order, Reader, Span, Within};
+use leafbase_store::{DocumentQuery, IndexOrder, SpaceReader, Span, Within};
 use leafbase_tree_ops as ops;
 use leafbase_tree_ops::ReadTree;
 
-use crate::core::connection::{Connection, Writing};
-use crate::core::sight::{Full, Sight};
+use crate::core::access::{AccessScope, Full};
+use crate::core::connection::{Connection, OperationTransaction};
 use crate::operations::prepare;
 
 pub(crate) mod listing;
@@ -66,7 +66,7 @@ impl Connection<Full> {
     ) -> Result<Document> {
         let destination = destination.into();
         let page = self.root_of(page, destination)?;
-        let made = self.create_pages(vec![page], destination)?;
+        let made = self.create_pages("create_document", vec![page], destination)?;
         made.into_iter().next().ok_or_else(|| Error::validation("a document needs a root"))
     }
 
@@ -90,7 +90,7 @@ impl Connection<Full> {
     pub fn create_documents(&self, request: CreateDocuments) -> Result<Items<Document>> {
         let CreateDocuments { documents, destination } = request;
         let pages = self.roots_of(documents, destination)?;
-        self.create_pages(pages, destination).map(Items)
+        self.create_pages("create_documents", pages, destination).map(Items)
     }
 
     /// Puts documents into the trash, daily notes too, and gives back the IDs asked for. The day of
@@ -116,10 +116,10 @@ impl Connection<Full> {
         request: impl Into<DeleteDocuments>,
     ) -> Result<Items<DocumentId>> {
         let DeleteDocuments { document_ids } = request.into();
-        self.write(|writing| {
-            let deleted = writing
-                .decide(|tree, context| ops::delete_documents(tree, context, &document_ids))?;
-            writing.apply(deleted.edits)
+        self.operation("delete_documents").write(|transaction| {
+            let deleted = transaction
+                .plan(|tree, context| ops::delete_documents(tree, context, &document_ids))?;
+            transaction.apply(deleted.edits)
         })?;
         Ok(Items(document_ids))
     }
@@ -145,9 +145,9 @@ impl Connection<Full> {
     /// inbox. Nothing is moved then.
     pub fn move_documents(&self, request: MoveDocuments) -> Result<Items<Document>> {
         let MoveDocuments { document_ids, destination } = request;
-        self.relocate(|writing| {
-            check_destination(writing.transaction.reader()?, destination)?;
-            writing.decide(|tree, context| {
+        self.relocate("move_documents", |transaction| {
+            transaction.plan(|tree, context| {
+                check_destination(tree.full_reader()?, destination)?;
                 ops::move_documents(tree, context, &document_ids, destination)
             })
         })
@@ -175,11 +175,9 @@ impl Connection<Full> {
     /// Nothing is restored then.
     pub fn restore_daily_notes(&self, request: RestoreDailyNotes) -> Result<Items<Document>> {
         let RestoreDailyNotes { document_ids } = request;
-        self.relocate(|writing| {
-            let reader = writing.transaction.reader()?;
-            let tree = crate::core::tree::Tree::full(reader);
-            ops::restore_daily_notes(&tree, &writing.context, &document_ids, |day| {
-                reader.note_of(day)
+        self.relocate("restore_daily_notes", |transaction| {
+            transaction.plan(|tree, context| {
+                ops::restore_daily_notes(tree, context, &document_ids, |day| tree.daily_note(day))
             })
         })
     }
@@ -210,17 +208,17 @@ impl Connection<Full> {
             PurgeDocuments::Documents(ids) => (Some(ids), 0),
             PurgeDocuments::OlderThanDays(days) => (None, days),
         };
-        let (purged, _) = self.write(|writing| {
+        let (purged, _) = self.operation("purge_documents").write(|transaction| {
             let purged = if let Some(ids) = &named {
-                writing.decide(|tree, context| ops::check_purge(tree, context, ids))?;
+                transaction.plan(|tree, context| ops::check_purge(tree, context, ids))?;
                 ids.clone()
             } else {
-                let now = writing.context.stamp.at;
-                old_trash(writing.transaction.reader()?, days, now)?
+                let now = transaction.context.stamp.at;
+                transaction.plan_with_reader(|reader, _| old_trash(reader, days, now))?
             };
             for id in &purged {
-                let erasure = writing.decide(|tree, _| ops::erase_document(tree, *id))?;
-                writing.apply(vec![erasure])?;
+                let erasure = transaction.plan(|tree, _| ops::erase_document(tree, *id))?;
+                transaction.apply(vec![erasure])?;
             }
             Ok(purged)
         })?;
@@ -255,13 +253,14 @@ impl Connection<Full> {
     /// Makes documents of pages that were made ready.
     fn create_pages(
         &self,
+        operation: &'static str,
         pages: Vec<BlockDraft>,
         destination: Destination,
     ) -> Result<Vec<Document>> {
         let (count, mut pages) = (pages.len(), Some(pages));
-        let (made, _) = self.write(|writing| {
-            check_destination(writing.transaction.reader()?, destination)?;
-            let mut edits = writing.transaction.take_earlier();
+        let (made, _) = self.operation(operation).write(|transaction| {
+            transaction.plan_with_reader(|reader, _| check_destination(reader, destination))?;
+            let mut edits = transaction.take_earlier();
             if edits.is_empty() && count > 0 {
                 // Blocks are made of the pages themselves. A write that is run again has them as
                 // edits; only one that failed then has neither.
@@ -273,13 +272,13 @@ impl Connection<Full> {
                 };
                 for page in pages.take().ok_or_else(again)? {
                     edits.extend(
-                        ops::create_document(&writing.context, page, destination.into(), None)?
+                        ops::create_document(&transaction.context, page, destination.into(), None)?
                             .edits,
                     );
                 }
             }
             let made: Vec<_> = edits.iter().filter_map(made_by).collect();
-            writing.apply(edits)?;
+            transaction.apply(edits)?;
             Ok(made)
         })?;
         Ok(made.into_iter().map(|(record, title)| self.created(record, title)).collect())
@@ -291,18 +290,19 @@ impl Connection<Full> {
         Document { record, title, with_times: false, clickable_link }
     }
 
-    /// Writes what `decide` gives, and shows the documents as they are then.
+    /// Applies the edits of `plan` and returns the documents as they are then.
     fn relocate(
         &self,
-        decide: impl Fn(&mut Writing<'_, '_>) -> Result<ops::Relocated>,
+        operation: &'static str,
+        plan: impl Fn(&mut OperationTransaction<'_, '_>) -> Result<ops::Relocated>,
     ) -> Result<Items<Document>> {
-        let (documents, _) = self.write(|writing| {
-            let relocated = decide(writing)?;
-            let reader = writing.transaction.reader()?;
-            let documents =
-                relocated.records.into_iter().map(|record| titled(reader, record, false));
-            let documents = documents.collect::<Result<Vec<_>>>()?;
-            writing.apply(relocated.edits)?;
+        let (documents, _) = self.operation(operation).write(|transaction| {
+            let relocated = plan(transaction)?;
+            let documents = transaction.plan_with_reader(|reader, _| {
+                let records = relocated.records.into_iter();
+                records.map(|record| titled(reader, record, false)).collect::<Result<Vec<_>>>()
+            })?;
+            transaction.apply(relocated.edits)?;
             Ok(documents)
         })?;
         Ok(Items(documents))
@@ -325,14 +325,14 @@ impl Connection<Full> {
     /// # Errors
     /// [`crate::ErrorKind::NotFound`].
     pub fn document(&self, id: DocumentId) -> Result<Document> {
-        self.read(|tree, snapshot| {
+        self.operation("document").read(|tree| {
             let record = tree.document(id)?.ok_or_else(Error::not_found)?;
-            titled(snapshot.reader(), record, true)
+            titled(tree.full_reader()?, record, true)
         })
     }
 }
 
-impl<S: Sight> Connection<S> {
+impl<A: AccessScope> Connection<A> {
     /// The document that `block` belongs to. One look-up.
     ///
     /// ```
@@ -348,19 +348,20 @@ impl<S: Sight> Connection<S> {
     /// # Errors
     /// [`crate::ErrorKind::NotFound`].
     pub fn document_of(&self, block: impl Into<BlockId>) -> Result<DocumentId> {
-        self.read(|tree, _| Ok(tree.locate(block.into())?.ok_or_else(Error::not_found)?.document))
+        self.operation("document_of")
+            .read(|tree| Ok(tree.locate(block.into())?.ok_or_else(Error::not_found)?.document))
     }
 }
 
 /// The document with its title. One look-up: a root is the one block of its document that has no
 /// parent.
-fn titled(reader: Reader<'_>, record: DocumentRecord, with_times: bool) -> Result<Document> {
+fn titled(reader: SpaceReader<'_>, record: DocumentRecord, with_times: bool) -> Result<Document> {
     let title = root(reader, record.id)?.markdown;
     Ok(Document { record, title, with_times, clickable_link: None })
 }
 
 /// What the root of a document says.
-fn root(reader: Reader<'_>, document: DocumentId) -> Result<BlockData> {
+fn root(reader: SpaceReader<'_>, document: DocumentId) -> Result<BlockData> {
     let root = reader.first_children(document, BlockId::NIL, 1)?.pop();
     let root = root.ok_or_else(|| {
         Error::corrupted(format_args!("document {document}: it has no root block"))
@@ -369,7 +370,7 @@ fn root(reader: Reader<'_>, document: DocumentId) -> Result<BlockData> {
 }
 
 /// Checks that documents can be kept at `destination`.
-pub(crate) fn check_destination(reader: Reader<'_>, destination: Destination) -> Result<()> {
+pub(crate) fn check_destination(reader: SpaceReader<'_>, destination: Destination) -> Result<()> {
     match destination {
         Destination::Folder(folder) if reader.folder(folder)?.is_none() => {
             Err(Error::not_found().at("destination.folderId"))
@@ -379,13 +380,13 @@ pub(crate) fn check_destination(reader: Reader<'_>, destination: Destination) ->
 }
 
 /// The documents that have been in the trash for at least so many days, the oldest first.
-fn old_trash(reader: Reader<'_>, days: u32, now: Timestamp) -> Result<Vec<DocumentId>> {
+fn old_trash(reader: SpaceReader<'_>, days: u32, now: Timestamp) -> Result<Vec<DocumentId>> {
     let latest = now.as_millis().saturating_sub(i64::from(days).saturating_mul(DAY_MILLIS));
     let query = DocumentQuery {
         within: Within::Location(Location::Trash),
         // All of them, also those that a clock set back has changed after now.
         modified: Span { from: None, to: (days > 0).then(|| Timestamp::from_millis(latest)) },
-        order: Order::Modified,
+        order: IndexOrder::Modified,
         ..DocumentQuery::default()
     };
     let (found, _) = find(reader, &query, None, usize::MAX)?;
@@ -400,34 +401,32 @@ fn made_by(edit: &Edit) -> Option<(DocumentRecord, String)> {
 
 /// Makes a document from `page`, which was made ready.
 pub(crate) fn create(
-    writing: &mut Writing<'_, '_>,
+    transaction: &mut OperationTransaction<'_, '_>,
     page: BlockDraft,
     location: Location,
     day: Option<Day>,
 ) -> Result<DocumentRecord> {
-    let created = ops::create_document(&writing.context, page, location, day)?;
-    writing.apply(created.edits)?;
+    let created = ops::create_document(&transaction.context, page, location, day)?;
+    transaction.apply(created.edits)?;
     Ok(created.record)
 }
 
 /// The note of `day`, made if there is none.
-pub(crate) fn daily_note(writing: &mut Writing<'_, '_>, day: Day) -> Result<DocumentId> {
-    if let Some(note) = find_daily_note(writing.transaction.reader()?, day)? {
+pub(crate) fn daily_note(
+    transaction: &mut OperationTransaction<'_, '_>,
+    day: Day,
+) -> Result<DocumentId> {
+    if let Some(note) = transaction.plan(|tree, _| tree.daily_note(day))? {
         return Ok(note.id);
     }
     let page = BlockDraft::new(BlockData::page(crate::support::days::long_form(day)));
-    Ok(create(writing, page, Location::DailyNotes, Some(day))?.id)
-}
-
-/// The note of `day`, if there is one out of the trash.
-pub(crate) fn find_daily_note(reader: Reader<'_>, day: Day) -> Result<Option<DocumentRecord>> {
-    reader.note_of(day)
+    Ok(create(transaction, page, Location::DailyNotes, Some(day))?.id)
 }
 
 /// The inbox of tasks, made if there is none: a hidden document, of which a space has one at most.
-pub(crate) fn inbox(writing: &mut Writing<'_, '_>) -> Result<DocumentId> {
-    if let Some(inbox) = writing.transaction.reader()?.inbox()? {
+pub(crate) fn inbox(transaction: &mut OperationTransaction<'_, '_>) -> Result<DocumentId> {
+    if let Some(inbox) = transaction.plan_with_reader(|reader, _| reader.inbox())? {
         return Ok(inbox.id);
     }
-    Ok(create(writing, BlockDraft::new(BlockData::page(INBOX)), Location::Inbox, None)?.id)
+    Ok(create(transaction, BlockDraft::new(BlockData::page(INBOX)), Location::Inbox, None)?.id)
 }

@@ -90,7 +90,7 @@ impl Ready {
     /// The number of the first draft that names a file that is not seen, and what to say.
     fn hidden_file(&self, tree: &Tree<'_>) -> Result<Option<(usize, Error)>> {
         for (number, file, path) in self.files.iter().flatten() {
-            if !files::is_seen(tree, *file)? {
+            if !tree.can_see_file(*file)? {
                 return Ok(Some((*number, Error::not_found().at(path))));
             }
         }

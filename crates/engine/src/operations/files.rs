@@ -7,13 +7,13 @@ use leafbase_model::{
     AssetId, AssetRecord, AssetUrl, BlockData, BlockDraft, BlockId, DayRef, Edge, Edit, Error,
     ErrorKind, Position, PositionTarget, Result, UploadFile, UploadedFile,
 };
-use leafbase_store::{EdgeEnd, EdgeKind};
 use leafbase_tree_ops as ops;
 
-use crate::core::connection::{Connection, Writing};
-use crate::core::sight::Sight;
+use crate::core::access::AccessScope;
+use crate::core::connection::{Connection, OperationTransaction};
+use crate::core::edges;
 use crate::core::tree::Tree;
-use crate::operations::{links, prepare};
+use crate::operations::prepare;
 use crate::support::days;
 
 mod media;
@@ -26,12 +26,9 @@ pub(crate) use media::{block as block_of, media_type};
 pub(crate) use names::plain as plain_name;
 pub use reader::FileReader;
 use reader::Guard;
-pub(crate) use upload::{Leftovers, Upload};
+pub(crate) use upload::Upload;
 
-/// How many of the blocks that show a file one look-up reads.
-const PAGE: usize = 100;
-
-impl<S: Sight> Connection<S> {
+impl<A: AccessScope> Connection<A> {
     /// Puts a file into a document: reads `bytes` to their end, and inserts the block that shows
     /// them. The file lives as long as a block anywhere shows it, by its URL.
     ///
@@ -86,13 +83,17 @@ impl<S: Sight> Connection<S> {
     /// an error, which is its source.
     pub fn upload_file(&self, request: UploadFile, bytes: impl Read) -> Result<UploadedFile> {
         let UploadFile { position, content_type, file_name } = request;
-        let (position, _) = self.write(|writing| self.check_place(writing, position))?;
+        let operation = self.operation("upload_file");
+        let (position, _) =
+            operation.write(|transaction| self.check_place(transaction, position))?;
         let declared = content_type.map_or(Ok(None), |declared| media::declared(&declared));
         let declared = declared.map_err(|error| error.at("contentType"))?;
         let name = file_name.as_deref();
         self.check_name(name)?;
-        let upload = Upload::read((&self.space, self.seen()), declared.as_deref(), name, bytes)?;
-        let (block_id, _) = self.write(|writing| self.show(writing, position, &upload))?;
+        let upload =
+            Upload::read((&self.space, self.visibility()), declared.as_deref(), name, bytes)?;
+        let (block_id, _) =
+            operation.write(|transaction| self.show(transaction, position, &upload))?;
         let asset_url = upload.url();
         upload.keep();
         Ok(UploadedFile { block_id, asset_url })
@@ -100,18 +101,22 @@ impl<S: Sight> Connection<S> {
 
     /// Checks that a block may be put at `position`, and writes nothing. Gives the position with
     /// its day fixed.
-    fn check_place(&self, writing: &mut Writing<'_, '_>, position: Position) -> Result<Position> {
-        if let Some(place) = self.place(writing, position, true)? {
+    fn check_place(
+        &self,
+        transaction: &mut OperationTransaction<'_, '_>,
+        position: Position,
+    ) -> Result<Position> {
+        if let Some(place) = self.place(transaction, position, true)? {
             let block = media::block("", &AssetUrl::new(AssetId::NIL, String::new()));
-            writing.decide(|tree, context| ops::open_place_for(tree, context, place, &block))?;
+            transaction.plan(|tree, context| ops::open_place_for(tree, context, place, &block))?;
         }
         let (edge, day): (Edge, DayRef) = match position {
             Position::Within(edge, PositionTarget::Day(day)) => (edge, day),
             Position::Within(edge, PositionTarget::Unnamed) => (edge, DayRef::Today),
             _ => return Ok(position),
         };
-        let zone = days::zone(&writing.transaction.reader()?.meta()?.zone)?;
-        let day = days::resolve(day, &zone, writing.context.stamp.at)?;
+        let day = transaction
+            .plan(|tree, context| days::resolve(day, &tree.zone()?, context.stamp.at))?;
         Ok(Position::Within(edge, PositionTarget::Day(DayRef::Date(day))))
     }
 
@@ -126,20 +131,20 @@ impl<S: Sight> Connection<S> {
     /// Makes the upload a file of the space, and inserts the block that shows it.
     fn show(
         &self,
-        writing: &mut Writing<'_, '_>,
+        transaction: &mut OperationTransaction<'_, '_>,
         position: Position,
         upload: &Upload,
     ) -> Result<BlockId> {
         let place = self
-            .place(writing, position, false)?
+            .place(transaction, position, false)?
             .ok_or_else(|| Error::not_found().at("position"))?;
         let drafts = vec![BlockDraft::new(upload.block())];
         let mut inserted =
-            writing.decide(|tree, context| ops::insert(tree, context, drafts, place))?;
+            transaction.plan(|tree, context| ops::insert(tree, context, drafts, place))?;
         prepare::titles(&mut inserted.edits);
-        let mut edits = vec![Edit::CreateAsset(upload.record(writing.context.stamp))];
+        let mut edits = vec![Edit::CreateAsset(upload.record(transaction.context.stamp))];
         edits.append(&mut inserted.edits);
-        writing.apply(edits)?;
+        transaction.apply(edits)?;
         inserted.top.first().copied().ok_or_else(Error::not_found)
     }
 
@@ -161,11 +166,7 @@ impl<S: Sight> Connection<S> {
     /// [`crate::ErrorKind::NotFound`] if there is no such file, or no block that the connection
     /// sees shows it.
     pub fn file(&self, id: AssetId) -> Result<AssetRecord> {
-        self.read(|tree, snapshot| {
-            let record = snapshot.reader().asset(id)?;
-            let is_seen = is_seen(tree, id)?;
-            record.filter(|_| is_seen).ok_or_else(Error::not_found)
-        })
+        self.operation("file").read(|tree| tree.file(id)?.ok_or_else(Error::not_found))
     }
 
     /// Opens an uploaded file to read its bytes, or a part of them. It stays open for as long as
@@ -189,8 +190,8 @@ impl<S: Sight> Connection<S> {
     /// As [`Self::file`].
     pub fn open_file(&self, id: AssetId) -> Result<FileReader> {
         let (record, connection) = (self.file(id)?, self.clone());
-        let guard: Guard = Box::new(move || connection.file(id).map(|_| connection.seen()));
-        Ok(FileReader::new(self.space.clone(), record, (!self.sees_all()).then_some(guard)))
+        let guard: Guard = Box::new(move || connection.file(id).map(|_| connection.visibility()));
+        Ok(FileReader::new(self.space.clone(), record, (!self.is_unrestricted()).then_some(guard)))
     }
 }
 
@@ -205,13 +206,13 @@ pub(crate) fn check_named(
     parts: &[BlockData],
     field: &'static str,
 ) -> Result<()> {
-    if tree.sees_all() {
+    if tree.is_unrestricted() {
         return Ok(());
     }
     let kept: BTreeSet<_> = before.map(named).into_iter().flatten().collect();
     for part in parts {
         for file in named(part).into_iter().filter(|file| !kept.contains(file)) {
-            if !is_seen(tree, file)? {
+            if !tree.can_see_file(file)? {
                 return Err(Error::not_found().at(field_of(part, field)));
             }
         }
@@ -221,7 +222,7 @@ pub(crate) fn check_named(
 
 /// The same of a title or a name, told without a path.
 pub(crate) fn check_title(tree: &Tree<'_>, before: Option<&BlockData>, title: &str) -> Result<()> {
-    if tree.sees_all() {
+    if tree.is_unrestricted() {
         return Ok(());
     }
     let checked = check_named(tree, before, &[BlockData::page(title)], "");
@@ -233,33 +234,11 @@ pub(crate) fn check_title(tree: &Tree<'_>, before: Option<&BlockData>, title: &s
 /// The uploaded files that `data` names.
 pub(crate) fn named(data: &BlockData) -> Vec<AssetId> {
     let mut named = Vec::new();
-    links::files(data, &mut |file| named.push(file));
+    edges::files(data, &mut |file| named.push(file));
     named
 }
 
 /// The field of `data` that names files. `field` is where an address was given.
 pub(crate) const fn field_of(data: &BlockData, field: &'static str) -> &'static str {
     if data.block_type().has_own_markdown() { "markdown" } else { field }
-}
-
-/// Whether the call may know of the file: whether a block that is seen shows it. What is not there
-/// takes the same look-ups as what one hidden block shows; of more, each is looked at.
-pub(crate) fn is_seen(tree: &Tree<'_>, id: AssetId) -> Result<bool> {
-    if tree.sees_all() {
-        return Ok(true);
-    }
-    let (mut after, mut is_known) = (None, false);
-    loop {
-        let page = tree.reader().edges_to(EdgeEnd::Asset(id), after, PAGE)?;
-        for link in page.iter().filter(|link| link.kind == EdgeKind::Embed) {
-            is_known = true;
-            if tree.sees(link.source)? {
-                return Ok(true);
-            }
-        }
-        after = page.last().copied();
-        if page.len() < PAGE {
-            return if is_known { Ok(false) } else { tree.sees(BlockId::NIL) };
-        }
-    }
 }

@@ -6,11 +6,11 @@ use leafbase_model::{
     BuiltInLocation, CreateFolders, DeleteFolders, DocumentRecord, Edit, Error, Folder, FolderId,
     FolderRecord, FolderRef, Items, Location, MoveFolders, Result,
 };
-use leafbase_store::{DocumentQuery, Reader, Within};
+use leafbase_store::{DocumentQuery, SpaceReader, Within};
 use leafbase_tree_ops::{self as ops, FolderPlan, ReadFolders};
 
+use crate::core::access::Full;
 use crate::core::connection::Connection;
-use crate::core::sight::Full;
 use crate::operations::documents;
 
 impl Connection<Full> {
@@ -35,8 +35,7 @@ impl Connection<Full> {
     /// # Errors
     /// What the store reports.
     pub fn folders(&self) -> Result<Items<Folder>> {
-        self.read(|_, snapshot| {
-            let reader = snapshot.reader();
+        self.operation("folders").read_all(|reader| {
             let built_in = BuiltInLocation::ALL.iter().map(|location| built_in(reader, *location));
             let mut shown = built_in.collect::<Result<Vec<_>>>()?;
             shown.append(&mut tree(reader)?);
@@ -63,7 +62,7 @@ impl Connection<Full> {
     /// `name` if it is blank; [`crate::ErrorKind::LimitExceeded`] at `name` if it is too long, and
     /// if the folder would be too deep.
     pub fn create_folder(&self, name: &str, parent: Option<FolderId>) -> Result<FolderRecord> {
-        let made = self.create_planned(&FolderPlan::one(name, parent))?;
+        let made = self.create_planned("create_folder", &FolderPlan::one(name, parent))?;
         made.into_iter().next().ok_or_else(|| Error::validation("a folder needs a name"))
     }
 
@@ -87,14 +86,20 @@ impl Connection<Full> {
     /// [`crate::ErrorKind::RuleViolation`] there for a built-in location;
     /// [`crate::ErrorKind::LimitExceeded`] at `folders` for too many. Nothing is made then.
     pub fn create_folders(&self, request: CreateFolders) -> Result<Items<FolderRecord>> {
-        self.create_planned(&FolderPlan::of(request.folders, self.limits())?).map(Items)
+        let plan = FolderPlan::of(request.folders, self.limits())?;
+        self.create_planned("create_folders", &plan).map(Items)
     }
 
-    fn create_planned(&self, plan: &FolderPlan) -> Result<Vec<FolderRecord>> {
-        let (made, _) = self.write(|writing| {
-            let folders = Folders(writing.transaction.reader()?);
-            let made = ops::create_folders(&folders, &writing.context, plan)?;
-            writing.apply(made.iter().cloned().map(Edit::CreateFolder).collect())?;
+    fn create_planned(
+        &self,
+        operation: &'static str,
+        plan: &FolderPlan,
+    ) -> Result<Vec<FolderRecord>> {
+        let (made, _) = self.operation(operation).write(|transaction| {
+            let made = transaction.plan_with_reader(|reader, context| {
+                ops::create_folders(&Folders(reader), context, plan)
+            })?;
+            transaction.apply(made.iter().cloned().map(Edit::CreateFolder).collect())?;
             Ok(made)
         })?;
         Ok(made)
@@ -122,10 +127,11 @@ impl Connection<Full> {
     /// Nothing is moved then.
     pub fn move_folders(&self, request: MoveFolders) -> Result<Items<FolderRecord>> {
         let MoveFolders { folder_ids, destination } = request;
-        let (moved, _) = self.write(|writing| {
-            let folders = Folders(writing.transaction.reader()?);
-            let moved = ops::move_folders(&folders, &writing.context, &folder_ids, destination)?;
-            writing.apply(moved.edits)?;
+        let (moved, _) = self.operation("move_folders").write(|transaction| {
+            let moved = transaction.plan_with_reader(|reader, context| {
+                ops::move_folders(&Folders(reader), context, &folder_ids, destination)
+            })?;
+            transaction.apply(moved.edits)?;
             Ok(moved.records)
         })?;
         Ok(Items(moved))
@@ -157,11 +163,11 @@ impl Connection<Full> {
     /// that is not empty. Nothing is deleted then.
     pub fn delete_folders(&self, request: DeleteFolders) -> Result<Items<FolderId>> {
         let DeleteFolders { folder_ids, must_be_empty } = request;
-        self.write(|writing| {
-            let folders = Folders(writing.transaction.reader()?);
-            let edits =
-                ops::delete_folders(&folders, &writing.context, &folder_ids, must_be_empty)?;
-            writing.apply(edits)
+        self.operation("delete_folders").write(|transaction| {
+            let edits = transaction.plan_with_reader(|reader, context| {
+                ops::delete_folders(&Folders(reader), context, &folder_ids, must_be_empty)
+            })?;
+            transaction.apply(edits)
         })?;
         let folder = |id| if let FolderRef::Folder(folder) = id { Some(folder) } else { None };
         Ok(Items(folder_ids.into_iter().filter_map(folder).collect()))
@@ -169,7 +175,7 @@ impl Connection<Full> {
 }
 
 /// The folders of a state of the store, as decisions read them.
-pub(crate) struct Folders<'a>(pub(crate) Reader<'a>);
+pub(crate) struct Folders<'a>(pub(crate) SpaceReader<'a>);
 
 impl ReadFolders for Folders<'_> {
     fn folder(&self, folder: FolderId) -> Result<Option<FolderRecord>> {
@@ -191,7 +197,7 @@ impl ReadFolders for Folders<'_> {
     }
 }
 
-fn built_in(reader: Reader<'_>, location: BuiltInLocation) -> Result<Folder> {
+fn built_in(reader: SpaceReader<'_>, location: BuiltInLocation) -> Result<Folder> {
     let document_count = reader.location_count(location.into())?;
     Ok(Folder {
         id: location.into(),
@@ -203,7 +209,7 @@ fn built_in(reader: Reader<'_>, location: BuiltInLocation) -> Result<Folder> {
 }
 
 /// The folders at the top, with all in them.
-fn tree(reader: Reader<'_>) -> Result<Vec<Folder>> {
+fn tree(reader: SpaceReader<'_>) -> Result<Vec<Folder>> {
     let records = reader.folders()?;
     let known = records.len();
     let ordered = parents_first(records);

@@ -3,11 +3,11 @@
 use jiff::tz::Offset;
 use leafbase_model::{ConnectionInfo, Error, Result, SpaceInfo, Timestamp, UrlTemplates, UtcInfo};
 
+use crate::core::access::AccessScope;
 use crate::core::connection::Connection;
-use crate::core::sight::Sight;
 use crate::support::days;
 
-impl<S: Sight> Connection<S> {
+impl<A: AccessScope> Connection<A> {
     /// What space this is, what time it is there, and how a host links to a block. One look-up,
     /// however large the space is.
     ///
@@ -24,7 +24,7 @@ impl<S: Sight> Connection<S> {
     /// [`crate::ErrorKind::Validation`] if the clock is beyond the years 0 to 9999, or the space's
     /// zone is unknown to this version; what the store reports.
     pub fn info(&self) -> Result<ConnectionInfo> {
-        let meta = self.space.meta().map_err(|error| self.seen().tell(error))?;
+        let meta = self.space.meta().map_err(|error| self.visibility().redact_error(error))?;
         let now = self.space.now();
         let zone = days::zone(&meta.zone)?;
         Ok(ConnectionInfo {

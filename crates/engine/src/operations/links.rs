@@ -1,84 +1,175 @@
-//! What a block points to: the edges that the store keeps in step with its text.
-//!
-//! A link to an uploaded file shows it as much as an image block does: both keep the file.
+//! The links of a document: where its blocks lead, and which blocks lead to it.
 
-use leafbase_markdown::{self as markdown, LinkTarget};
-use leafbase_model::{AssetId, AssetUrl, BlockData, BlockKind, PropertyValue};
-use leafbase_store::{EdgeEnd, EdgeKind, EdgeTarget};
+use std::collections::BTreeSet;
+
+use leafbase_model::{
+    BlockId, BlockRecord, Day, DocumentId, DocumentRecord, Error, Location, Result,
+};
+use leafbase_store::{EdgeEnd, EdgeKind, SpaceReader};
+use leafbase_tree_ops::ReadTree;
+use serde::Serialize;
+
+use crate::core::access::Full;
+use crate::core::connection::Connection;
+use crate::core::edges::edges;
 
 #[cfg(feature = "schemars")]
 mod json_schemas;
-mod listing;
 
-pub use listing::{DocumentLinks, Link};
+/// So many back links one look-up reads.
+const PAGE: usize = 256;
 
-/// Tells everything that `data` points to: links in its text, the link or the file that it is, and
-/// relation values.
-pub(crate) fn edges(data: &BlockData, tell: &mut dyn FnMut(EdgeTarget)) {
-    if data.block_type().has_own_markdown() {
-        markdown::links(&data.markdown, &mut |link| match AssetUrl::asset_of(&link.destination) {
-            Some(file) => tell(shown(file)),
-            None => tell_target(&link.target, tell),
-        });
-    }
-    if let Some(file) = url_of(&data.kind).and_then(AssetUrl::asset_of) {
-        tell(shown(file));
-    }
-    match &data.kind {
-        BlockKind::RichUrl { url, .. } => tell_target(&LinkTarget::of(url), tell),
-        BlockKind::CollectionItem { properties } => {
-            for (_, value) in properties.iter() {
-                if let PropertyValue::Relations(items) = value {
-                    for item in items {
-                        tell(EdgeTarget { to: EdgeEnd::Block(*item), kind: EdgeKind::Relation });
-                    }
-                }
+/// A link in the text of a block. As JSON: `{"documentId", "blockId", "markdown",
+/// "targetDocumentId", "targetBlockId", "targetDate"}`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Link {
+    /// The document that it stands in.
+    pub document_id: DocumentId,
+    /// The block that it stands in.
+    pub block_id: BlockId,
+    /// What that block says.
+    pub markdown: String,
+    /// The document that it leads to; none if there is no such block, or no note of the day.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target_document_id: Option<DocumentId>,
+    /// The block that it leads to; none if it leads to a day.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target_block_id: Option<BlockId>,
+    /// The day that it leads to; none if it leads to a block.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target_date: Option<Day>,
+}
+
+/// The links of a document, both ways. As JSON: `{"links": [..], "backLinks": [..]}`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct DocumentLinks {
+    /// Links in its blocks, in reading order, each target once for each block.
+    pub links: Vec<Link>,
+    /// Links in other documents, those in the trash left out, to it, to one of its blocks, or to
+    /// its day if it is a daily note. By document and block.
+    pub back_links: Vec<Link>,
+}
+
+impl Connection<Full> {
+    /// The links in the text of a document's blocks, and those of other documents that lead to it
+    /// or into it. Web addresses, files and relations are none.
+    ///
+    /// It costs one read of the document, a look-up for each of its blocks, and what it gives.
+    ///
+    /// ```
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let lisbon = notes.create_document("Lisbon")?;
+    /// let trip = notes.create_document("Trip")?;
+    /// notes.insert_markdown(&format!("to [Lisbon](block://{})", lisbon.id()), trip.id())?;
+    /// assert_eq!(notes.document_links(trip.id())?.links[0].target_document_id, Some(lisbon.id()));
+    /// assert_eq!(notes.document_links(lisbon.id())?.back_links[0].document_id, trip.id());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::NotFound`].
+    pub fn document_links(&self, document: DocumentId) -> Result<DocumentLinks> {
+        self.operation("document_links").read(|tree| {
+            let record = tree.document(document)?.ok_or_else(Error::not_found)?;
+            let reader = tree.full_reader()?;
+            let blocks = tree.subtree(document.root(), None)?;
+            let mut found = DocumentLinks::default();
+            for (_, block) in blocks.with_parents() {
+                found.links.extend(links_of(reader, document, block)?);
             }
-        }
-        _ => {}
+            found.back_links =
+                back_links(reader, &record, blocks.with_parents().map(|(_, block)| block.id))?;
+            Ok(found)
+        })
     }
 }
 
-fn tell_target(target: &LinkTarget, tell: &mut dyn FnMut(EdgeTarget)) {
-    let to = match target {
-        // A malformed ID leads nowhere.
-        LinkTarget::Block(block) if !block.is_nil() => EdgeEnd::Block(*block),
-        LinkTarget::Day(Some(day)) => EdgeEnd::Day(*day),
-        _ => return,
-    };
-    tell(EdgeTarget { to, kind: EdgeKind::Link });
-}
-
-fn shown(file: AssetId) -> EdgeTarget {
-    EdgeTarget { to: EdgeEnd::Asset(file), kind: EdgeKind::Embed }
-}
-
-/// The URL that a block of this kind is of.
-fn url_of(kind: &BlockKind) -> Option<&str> {
-    match kind {
-        BlockKind::Image { url, .. }
-        | BlockKind::Video { url, .. }
-        | BlockKind::File { url, .. }
-        | BlockKind::Drawing { url }
-        | BlockKind::Whiteboard { url }
-        | BlockKind::RichUrl { url, .. } => Some(url),
-        _ => None,
-    }
-}
-
-/// Tells the uploaded files that `data` shows. A text that cannot name one is not read.
-pub(crate) fn files(data: &BlockData, tell: &mut dyn FnMut(AssetId)) {
-    if url_of(&data.kind).is_none() && !may_name_file(&data.markdown) {
-        return;
-    }
-    edges(data, &mut |target| {
-        if let EdgeEnd::Asset(file) = target.to {
-            tell(file);
+/// The links in the text of `block`, each target once.
+fn links_of(
+    reader: SpaceReader<'_>,
+    document: DocumentId,
+    block: &BlockRecord,
+) -> Result<Vec<Link>> {
+    let (mut ends, mut known) = (Vec::new(), BTreeSet::new());
+    edges(&block.data, &mut |target| {
+        if target.kind == EdgeKind::Link && known.insert(target.to) {
+            ends.push(target.to);
         }
     });
+    ends.into_iter().map(|end| link(reader, document, block, end)).collect()
 }
 
-/// A URL has its slashes, unless an escape or a character reference stands for one.
-fn may_name_file(text: &str) -> bool {
-    markdown::may_have_links(text) && (text.contains("://") || text.contains(['&', '\\']))
+fn link(
+    reader: SpaceReader<'_>,
+    document_id: DocumentId,
+    block: &BlockRecord,
+    end: EdgeEnd,
+) -> Result<Link> {
+    let (target_block_id, target_date) = match end {
+        EdgeEnd::Block(block) => (Some(block), None),
+        EdgeEnd::Day(day) => (None, Some(day)),
+        EdgeEnd::Asset(_) => (None, None),
+    };
+    let target_document_id = match (target_block_id, target_date) {
+        (Some(block), _) => reader.locate(block)?.map(|standing| standing.document),
+        (None, Some(day)) => reader.note_of(day)?.map(|note| note.id),
+        (None, None) => None,
+    };
+    let markdown = block.data.markdown.clone();
+    Ok(Link {
+        document_id,
+        block_id: block.id,
+        markdown,
+        target_document_id,
+        target_block_id,
+        target_date,
+    })
+}
+
+/// The links from elsewhere to `blocks`, which are all of the document, and to its day.
+fn back_links(
+    reader: SpaceReader<'_>,
+    target: &DocumentRecord,
+    blocks: impl Iterator<Item = BlockId>,
+) -> Result<Vec<Link>> {
+    let ends = blocks.map(EdgeEnd::Block).chain(target.day.map(EdgeEnd::Day));
+    let mut found = Vec::new();
+    for end in ends {
+        for source in sources(reader, end)? {
+            let Some(standing) = reader.locate(source)? else { continue };
+            let document = standing.document;
+            let is_trashed =
+                reader.document(document)?.is_none_or(|record| record.location == Location::Trash);
+            if document == target.id || is_trashed {
+                continue;
+            }
+            if let Some(block) = reader.block(source)? {
+                found.push(link(reader, document, &block, end)?);
+            }
+        }
+    }
+    found.sort_by_key(|link| {
+        (link.document_id, link.block_id, link.target_block_id, link.target_date)
+    });
+    Ok(found)
+}
+
+/// The blocks whose text links to `end`.
+fn sources(reader: SpaceReader<'_>, end: EdgeEnd) -> Result<Vec<BlockId>> {
+    let (mut found, mut after) = (Vec::new(), None);
+    loop {
+        let page = reader.edges_to(end, after, PAGE)?;
+        found
+            .extend(page.iter().filter(|edge| edge.kind == EdgeKind::Link).map(|edge| edge.source));
+        after = page.last().copied();
+        if page.len() < PAGE {
+            return Ok(found);
+        }
+    }
 }

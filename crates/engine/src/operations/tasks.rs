@@ -8,8 +8,8 @@ use leafbase_model::{
 };
 use leafbase_tree_ops::{self as ops, ReadTree};
 
+use crate::core::access::Full;
 use crate::core::connection::Connection;
-use crate::core::sight::Full;
 use crate::operations::blocks::show_text;
 use adding::Additions;
 pub(crate) use places::send;
@@ -49,7 +49,7 @@ impl Connection<Full> {
     pub fn tasks(&self, request: impl Into<ListTasks>) -> Result<ItemsPage<Task>> {
         let request = request.into();
         request.paging.check()?;
-        self.read(|_, snapshot| listing::page(snapshot.reader(), self.space.now(), &request))
+        self.operation("tasks").read(|tree| listing::page(tree, self.space.now(), &request))
     }
 
     /// Makes tasks, each at the top of its place, or at the end of the inbox if it is made as done
@@ -80,8 +80,8 @@ impl Connection<Full> {
     pub fn add_tasks(&self, request: AddTasks) -> Result<Items<Task>> {
         let AddTasks { tasks } = request;
         self.check_count("tasks", tasks.len())?;
-        let (added, _) = self.write(|writing| {
-            let mut additions = Additions::begin(writing, self.limits())?;
+        let (added, _) = self.operation("add_tasks").write(|transaction| {
+            let mut additions = Additions::begin(transaction, self.limits())?;
             for (index, task) in tasks.iter().enumerate() {
                 additions
                     .add(index, task)
@@ -118,8 +118,8 @@ impl Connection<Full> {
     pub fn update_tasks(&self, request: impl Into<UpdateTasks>) -> Result<Items<Task>> {
         let UpdateTasks { tasks_to_update: tasks } = request.into();
         self.check_count("tasksToUpdate", tasks.len())?;
-        let (updated, _) = self.write(|writing| {
-            let mut updates = Updates::begin(writing, self.limits())?;
+        let (updated, _) = self.operation("update_tasks").write(|transaction| {
+            let mut updates = Updates::begin(transaction, self.limits())?;
             for (index, task) in tasks.iter().enumerate() {
                 updates
                     .add(task)
@@ -150,8 +150,8 @@ impl Connection<Full> {
     pub fn delete_tasks(&self, request: impl Into<DeleteTasks>) -> Result<Items<BlockId>> {
         let DeleteTasks { ids_to_delete: ids } = request.into();
         self.check_count("idsToDelete", ids.len())?;
-        self.write(|writing| {
-            let deleted = writing.decide(|tree, context| {
+        self.operation("delete_tasks").write(|transaction| {
+            let deleted = transaction.plan(|tree, context| {
                 let (mut named, mut sound) = (HashSet::new(), Vec::with_capacity(ids.len()));
                 let fault = ids.iter().find_map(|id| match find(tree, &mut named, *id) {
                     Ok(_) => {
@@ -165,7 +165,7 @@ impl Connection<Full> {
                     .map_err(|error| renamed(&error, "blockIds", "idsToDelete"))?;
                 fault.map_or(Ok(deleted), Err)
             })?;
-            writing.apply(deleted.edits)
+            transaction.apply(deleted.edits)
         })?;
         Ok(Items(ids))
     }

@@ -10,8 +10,8 @@ use leafbase_model::{
 };
 use leafbase_tree_ops::{self as ops, ReadTree};
 
+use crate::core::access::Full;
 use crate::core::connection::Connection;
-use crate::core::sight::Full;
 use crate::operations::collections::copying::Schemas;
 use crate::operations::{documents, prepare};
 
@@ -49,8 +49,8 @@ impl Connection<Full> {
     pub fn create_from_template(&self, request: CreateFromTemplate) -> Result<Document> {
         let CreateFromTemplate { template_id, title, destination } = request;
         let title = title.map(|title| self.title(&title)).transpose();
-        let (made, _) = self.write(|writing| {
-            let (subtrees, schemas) = writing.decide(|tree, context| {
+        let (made, _) = self.operation("create_from_template").write(|transaction| {
+            let (subtrees, schemas) = transaction.plan(|tree, context| {
                 let template = tree
                     .document(template_id)?
                     .ok_or_else(|| Error::not_found().at("templateId"))?;
@@ -66,15 +66,16 @@ impl Connection<Full> {
             let title = title
                 .as_ref()
                 .map_err(|error| Error::new(error.kind(), error.message()).at(error.path()))?;
-            documents::check_destination(writing.transaction.reader()?, destination)?;
+            transaction
+                .plan_with_reader(|reader, _| documents::check_destination(reader, destination))?;
             let (mut copy, copies) =
-                ops::copy_document(&writing.context, subtrees, destination.into(), repoint)?;
+                ops::copy_document(&transaction.context, subtrees, destination.into(), repoint)?;
             if let Some(title) = title {
                 copy.retitle(title);
             }
             copy.edits
-                .extend(writing.decide(|tree, _| schemas.edits(tree, copy.record.id, &copies))?);
-            writing.apply(copy.edits)?;
+                .extend(transaction.plan(|tree, _| schemas.edits(tree, copy.record.id, &copies))?);
+            transaction.apply(copy.edits)?;
             Ok((copy.record, copy.root.markdown))
         })?;
         Ok(self.created(made.0, made.1))

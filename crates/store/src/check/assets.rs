@@ -4,54 +4,58 @@ use std::collections::BTreeMap;
 
 use leafbase_model::AssetId;
 
-use super::{Check, Law};
+use super::{Invariant, SpaceCheck};
 use crate::edges::{EdgeEnd, EdgeKind};
-use crate::keyspaces::{self, ASSET_CHUNKS, ASSETS, PENDING_ASSETS, Row};
+use crate::keyspaces::{self, ASSET_CHUNKS, ASSETS, PENDING_ASSETS, RowName};
 use crate::kv::KeyRange;
 use crate::records::{self, asset};
 use crate::uploads::{CHUNK_BYTES, chunks_of};
 
 /// What the chunks of a file come to.
 #[derive(Default)]
-struct Stored {
+struct ChunkTotals {
     chunks: u32,
     bytes: u64,
 }
 
-impl Check<'_> {
+impl SpaceCheck<'_> {
     pub(super) fn assets(&mut self) {
         let mut sizes: BTreeMap<AssetId, Option<u64>> = BTreeMap::new();
         self.rows(ASSETS, &mut |check, key, value| {
             let id = keyspaces::read_asset(key).ok_or_else(|| records::damaged(key))?;
             check.report.assets += 1;
             sizes.insert(id, None);
-            let record = records::read(key, value, |unpack| asset::read(id, unpack))?;
+            let record = records::read(key, value, |decoder| asset::read(id, decoder))?;
             sizes.insert(id, Some(record.size));
             check.shown(id)
         });
         self.rows(PENDING_ASSETS, &mut |check, key, value| {
             let id = keyspaces::read_asset(key).ok_or_else(|| records::damaged(key))?;
             if sizes.insert(id, None).is_some() {
-                check.found(Law::Asset, Row(key), "the upload is a file already");
+                check.found(Invariant::Asset, RowName(key), "the upload is a file already");
             }
             records::read_empty(key, value)
         });
-        let mut stored: BTreeMap<AssetId, Stored> = BTreeMap::new();
+        let mut stored: BTreeMap<AssetId, ChunkTotals> = BTreeMap::new();
         self.rows(ASSET_CHUNKS, &mut |check, key, value| {
             let (id, number) = keyspaces::read_chunk(key).ok_or_else(|| records::damaged(key))?;
             if !sizes.contains_key(&id) {
-                check.found(Law::Asset, Row(key), "it is a chunk of no file");
+                check.found(Invariant::Asset, RowName(key), "it is a chunk of no file");
             }
             let found = stored.entry(id).or_default();
             // Only the last chunk may be shorter.
             if number != found.chunks || found.bytes != u64::from(number) * CHUNK_BYTES as u64 {
-                check.found(Law::Asset, Row(key), "a chunk before it is missing or short");
+                check.found(
+                    Invariant::Asset,
+                    RowName(key),
+                    "a chunk before it is missing or short",
+                );
             }
             found.chunks = number.saturating_add(1);
             let bytes = records::body(key, value)?.len() as u64;
             found.bytes += bytes;
             if bytes == 0 || bytes > CHUNK_BYTES as u64 {
-                check.found(Law::Asset, Row(key), "it is of the wrong length");
+                check.found(Invariant::Asset, RowName(key), "it is of the wrong length");
             }
             Ok(())
         });
@@ -60,7 +64,7 @@ impl Check<'_> {
             let found = stored.get(id).map_or((0, 0), |found| (found.chunks, found.bytes));
             if found != (chunks_of(*size), *size) {
                 let message = format_args!("{} of its {size} bytes are there", found.1);
-                self.found(Law::Asset, format_args!("file {id}"), message);
+                self.found(Invariant::Asset, format_args!("file {id}"), message);
             }
         }
     }
@@ -78,7 +82,7 @@ impl Check<'_> {
             },
         )?;
         if !is_shown {
-            self.found(Law::Asset, format_args!("file {id}"), "no block shows it");
+            self.found(Invariant::Asset, format_args!("file {id}"), "no block shows it");
         }
         Ok(())
     }

@@ -4,31 +4,31 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use leafbase_model::{BlockId, BlockRecord, BlockType, DocumentId, Result};
 
-use super::{Check, Law};
+use super::{Invariant, SpaceCheck};
 use crate::keyspaces::{self, BLOCKS};
 use crate::order_key;
 use crate::reader::links;
 use crate::records;
-use crate::records::block::{self, Authors};
+use crate::records::block::{self, AuthorCache};
 use crate::run::{MAX_BYTES, RunView};
 use crate::tasks::TaskEntry;
 
 /// What the later checks need to know of a block.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Known {
+pub(super) struct CheckedBlock {
     /// The index of its run.
     run: u32,
     pub(super) block_type: BlockType,
 }
 
 /// A run, how many items it holds, and whether it holds other blocks.
-struct Seen {
+struct CheckedRun {
     key: Vec<u8>,
     items: u64,
     others: bool,
 }
 
-impl Seen {
+impl CheckedRun {
     /// What is wrong with these blocks below a block of type `parent`; none if they stand at the
     /// top.
     fn misplaced(&self, parent: Option<BlockType>) -> Option<&'static str> {
@@ -47,11 +47,11 @@ impl Seen {
 
 /// What the runs hold.
 #[derive(Default)]
-pub(super) struct Blocks {
-    pub(super) known: HashMap<BlockId, Known>,
+pub(super) struct CheckedBlocks {
+    pub(super) known: HashMap<BlockId, CheckedBlock>,
     /// How many each document has.
     pub(super) of_documents: HashMap<DocumentId, u64>,
-    runs: Vec<Seen>,
+    runs: Vec<CheckedRun>,
     /// A hash of the key of each edge that the contents say.
     pub(super) edges: HashSet<u128>,
     /// Those that are tasks.
@@ -62,7 +62,7 @@ pub(super) struct Blocks {
     pub(super) items: HashMap<BlockId, u64>,
 }
 
-impl Blocks {
+impl CheckedBlocks {
     /// Document, parent and order key of the run that holds `block`.
     pub(super) fn run_of(&self, block: BlockId) -> Option<(DocumentId, BlockId, &[u8])> {
         let known = self.known.get(&block)?;
@@ -75,9 +75,9 @@ pub(super) fn edge_hash(key: &[u8]) -> u128 {
     xxhash_rust::xxh3::xxh3_128(key)
 }
 
-impl Check<'_> {
-    pub(super) fn blocks(&mut self) -> Blocks {
-        let mut blocks = Blocks::default();
+impl SpaceCheck<'_> {
+    pub(super) fn blocks(&mut self) -> CheckedBlocks {
+        let mut blocks = CheckedBlocks::default();
         self.rows(BLOCKS, &mut |check, key, value| check.run(&mut blocks, key, value));
         self.report.blocks = blocks.known.len() as u64;
         self.parents(&blocks);
@@ -85,7 +85,7 @@ impl Check<'_> {
         blocks
     }
 
-    fn run(&mut self, blocks: &mut Blocks, key: &[u8], value: &[u8]) -> Result<()> {
+    fn run(&mut self, blocks: &mut CheckedBlocks, key: &[u8], value: &[u8]) -> Result<()> {
         let (document, parent, order) =
             keyspaces::read_run(key).ok_or_else(|| records::damaged(key))?;
         if !order_key::is_valid(order) {
@@ -93,12 +93,12 @@ impl Check<'_> {
         }
         let run = RunView::read(key, value)?;
         if run.ids().len() > 1 && value.len() > MAX_BYTES {
-            self.found(Law::Run, keyspaces::Row(key), "it is too large");
+            self.found(Invariant::Run, keyspaces::RowName(key), "it is too large");
         }
         *blocks.of_documents.entry(document).or_default() += run.ids().len() as u64;
         let number = u32::try_from(blocks.runs.len()).unwrap_or(u32::MAX);
-        let mut seen = Seen { key: key.to_owned(), items: 0, others: false };
-        let mut authors = Authors::default();
+        let mut seen = CheckedRun { key: key.to_owned(), items: 0, others: false };
+        let mut authors = AuthorCache::default();
         for (id, record) in run.entries() {
             let block = match block::decode(id, record, &mut authors) {
                 Ok(block) => block,
@@ -120,10 +120,14 @@ impl Check<'_> {
         Ok(())
     }
 
-    fn block(&mut self, blocks: &mut Blocks, run: u32, block: &BlockRecord) {
+    fn block(&mut self, blocks: &mut CheckedBlocks, run: u32, block: &BlockRecord) {
         let BlockRecord { id, data, .. } = block;
-        if blocks.known.insert(*id, Known { run, block_type: data.block_type() }).is_some() {
-            self.found(Law::OnePlace, format_args!("block {id}"), "it is in two places");
+        if blocks.known.insert(*id, CheckedBlock { run, block_type: data.block_type() }).is_some() {
+            self.found(
+                Invariant::SingleLocation,
+                format_args!("block {id}"),
+                "it is in two places",
+            );
         }
         if data.block_type() == BlockType::Collection {
             blocks.collections.insert(*id, data.markdown.clone());
@@ -131,23 +135,23 @@ impl Check<'_> {
         blocks.tasks.extend(data.task.as_ref().map(|task| (*id, TaskEntry::of(task))));
         for target in links::targets(self.extractor, data) {
             let edge = keyspaces::edge(target.to, target.kind, *id);
-            self.expect_index_row(Law::Edge, &edge);
+            self.expect_index_row(Invariant::Edge, &edge);
             blocks.edges.insert(edge_hash(&edge));
         }
     }
 
     /// The parent of each run exists in its document and may have children; the root is the one
     /// block at the top.
-    fn parents(&mut self, blocks: &Blocks) {
+    fn parents(&mut self, blocks: &CheckedBlocks) {
         let mut tops: HashMap<DocumentId, usize> = HashMap::new();
         for seen in &blocks.runs {
             let Some((document, parent, _)) = keyspaces::read_run(&seen.key) else { continue };
-            let row = keyspaces::Row(&seen.key);
+            let row = keyspaces::RowName(&seen.key);
             let parent_type = blocks.known.get(&parent).map(|known| known.block_type);
             if parent.is_nil() || parent_type.is_some() {
                 seen.misplaced(parent_type)
                     .into_iter()
-                    .for_each(|message| self.found(Law::ParentType, &row, message));
+                    .for_each(|message| self.found(Invariant::ParentType, &row, message));
             }
             if parent.is_nil() {
                 *tops.entry(document).or_default() += 1;
@@ -155,9 +159,9 @@ impl Check<'_> {
             }
             tops.entry(document).or_default();
             match blocks.run_of(parent) {
-                None => self.found(Law::Parent, row, "the parent does not exist"),
+                None => self.found(Invariant::Parent, row, "the parent does not exist"),
                 Some((elsewhere, ..)) if elsewhere != document => {
-                    self.found(Law::Parent, row, "the parent is in another document");
+                    self.found(Invariant::Parent, row, "the parent is in another document");
                 }
                 Some(_) => {}
             }
@@ -167,7 +171,7 @@ impl Check<'_> {
         for block in blocks.known.keys().copied().filter(is_top) {
             if blocks.run_of(block).is_some_and(|(document, ..)| document.root() != block) {
                 self.found(
-                    Law::Root,
+                    Invariant::Root,
                     format_args!("block {block}"),
                     "it is at the top, but not the root",
                 );
@@ -178,7 +182,7 @@ impl Check<'_> {
                 blocks.known.get(&document.root()).is_some_and(|_| is_top(&document.root()));
             if tops != 1 || !has_root {
                 self.found(
-                    Law::Root,
+                    Invariant::Root,
                     format_args!("document {document}"),
                     "it has no root, or more than one run of them",
                 );
@@ -187,7 +191,7 @@ impl Check<'_> {
     }
 
     /// Parents lead to the top from everywhere. Each block is walked through once.
-    fn reach(&mut self, blocks: &Blocks) {
+    fn reach(&mut self, blocks: &CheckedBlocks) {
         let mut reached: HashSet<BlockId> = HashSet::with_capacity(blocks.known.len());
         for start in blocks.known.keys() {
             let (mut at, mut path) = (*start, Vec::new());
@@ -197,7 +201,7 @@ impl Check<'_> {
                 at = blocks.run_of(at).map_or(BlockId::NIL, |(_, parent, _)| parent);
             }
             if path.contains(&at) {
-                self.found(Law::Reach, format_args!("block {at}"), "it is below itself");
+                self.found(Invariant::Reach, format_args!("block {at}"), "it is below itself");
             }
         }
     }

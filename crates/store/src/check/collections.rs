@@ -4,18 +4,18 @@ use std::collections::{BTreeMap, HashSet};
 
 use leafbase_model::{BlockId, BlockType, Property, Relation};
 
-use super::blocks::Blocks;
-use super::{Check, Law};
-use crate::keyspaces::{self, COLLECTIONS, Row, SCHEMAS};
+use super::blocks::CheckedBlocks;
+use super::{Invariant, SpaceCheck};
+use crate::keyspaces::{self, COLLECTIONS, RowName, SCHEMAS};
 use crate::reader::items::read_entry;
 use crate::records;
-use crate::records::schema::{self, Numbered};
+use crate::records::schema::{self, IndexedSchema};
 
 /// The schemas of all collections.
-pub(super) type Schemas = BTreeMap<BlockId, Numbered>;
+pub(super) type SchemaMap = BTreeMap<BlockId, IndexedSchema>;
 
-impl Check<'_> {
-    pub(super) fn collections(&mut self, blocks: &Blocks) {
+impl SpaceCheck<'_> {
+    pub(super) fn collections(&mut self, blocks: &CheckedBlocks) {
         let schemas = self.schemas(blocks);
         self.relations(&schemas);
         self.item_counts(blocks);
@@ -23,24 +23,28 @@ impl Check<'_> {
     }
 
     /// Each collection has a schema with its name, and nothing else has one.
-    fn schemas(&mut self, blocks: &Blocks) -> Schemas {
+    fn schemas(&mut self, blocks: &CheckedBlocks) -> SchemaMap {
         // Also those that cannot be read: their collections are not without a schema.
-        let (mut schemas, mut named) = (Schemas::new(), HashSet::new());
+        let (mut schemas, mut named) = (SchemaMap::new(), HashSet::new());
         self.rows(SCHEMAS, &mut |check, key, value| {
             let id = keyspaces::read_schema(key).ok_or_else(|| records::damaged(key))?;
             named.insert(id);
             let numbered = records::read(key, value, schema::read_numbered)?;
             match blocks.collections.get(&id) {
-                None => check.found(Law::Schema, Row(key), "the block is no collection"),
+                None => check.found(Invariant::Schema, RowName(key), "the block is no collection"),
                 Some(name) if *name != numbered.schema.name => {
-                    check.found(Law::Schema, Row(key), "it has another name than its block");
+                    check.found(
+                        Invariant::Schema,
+                        RowName(key),
+                        "it has another name than its block",
+                    );
                 }
                 Some(_) => {}
             }
             if let Some(property) = twice(&numbered) {
                 check.found(
-                    Law::Schema,
-                    Row(key),
+                    Invariant::Schema,
+                    RowName(key),
                     format_args!("the key {:?} or its column is there twice", property.key),
                 );
             }
@@ -49,7 +53,7 @@ impl Check<'_> {
         });
         for id in blocks.collections.keys().filter(|id| !named.contains(id)) {
             self.found(
-                Law::Schema,
+                Invariant::Schema,
                 format_args!("block {id}"),
                 "it is a collection and has no schema",
             );
@@ -58,7 +62,7 @@ impl Check<'_> {
         schemas
     }
 
-    fn relations(&mut self, schemas: &Schemas) {
+    fn relations(&mut self, schemas: &SchemaMap) {
         for (id, numbered) in schemas {
             for property in &numbered.schema.properties {
                 if let Some(relation) = property.kind.relation()
@@ -66,8 +70,8 @@ impl Check<'_> {
                 {
                     let key = keyspaces::schema(*id);
                     self.found(
-                        Law::Relation,
-                        Row(&key),
+                        Invariant::Relation,
+                        RowName(&key),
                         format_args!("{:?}: {message}", property.key),
                     );
                 }
@@ -75,14 +79,18 @@ impl Check<'_> {
         }
     }
 
-    fn item_counts(&mut self, blocks: &Blocks) {
+    fn item_counts(&mut self, blocks: &CheckedBlocks) {
         let mut counted = HashSet::new();
         self.rows(COLLECTIONS, &mut |check, key, value| {
             let (document, id) =
                 keyspaces::read_collection(key).ok_or_else(|| records::damaged(key))?;
             let is_here = blocks.run_of(id).is_some_and(|(found, ..)| found == document);
             if !is_here || !blocks.collections.contains_key(&id) {
-                check.found(Law::ItemCount, Row(key), "the document has no such collection");
+                check.found(
+                    Invariant::ItemCount,
+                    RowName(key),
+                    "the document has no such collection",
+                );
                 return read_entry(key, value).map(drop);
             }
             counted.insert(id);
@@ -90,21 +98,25 @@ impl Check<'_> {
                 (read_entry(key, value)?.items, blocks.items.get(&id).copied().unwrap_or_default());
             if says != found {
                 check.found(
-                    Law::ItemCount,
-                    Row(key),
+                    Invariant::ItemCount,
+                    RowName(key),
                     format_args!("it says {says}, and {found} are there"),
                 );
             }
             Ok(())
         });
         for id in blocks.collections.keys().filter(|id| !counted.contains(id)) {
-            self.found(Law::ItemCount, format_args!("block {id}"), "its items are not counted");
+            self.found(
+                Invariant::ItemCount,
+                format_args!("block {id}"),
+                "its items are not counted",
+            );
         }
     }
 }
 
 /// A property whose key, or the number of whose column, another one before it has.
-fn twice(numbered: &Numbered) -> Option<&Property> {
+fn twice(numbered: &IndexedSchema) -> Option<&Property> {
     let (mut keys, mut columns) = (HashSet::new(), HashSet::new());
     let mut properties = numbered.schema.properties.iter().zip(&numbered.columns);
     let taken = properties.find(|(property, column)| {
@@ -114,13 +126,13 @@ fn twice(numbered: &Numbered) -> Option<&Property> {
 }
 
 /// The other end of a relation, if it is there.
-pub(super) fn other_end<'s>(schemas: &'s Schemas, relation: &Relation) -> Option<&'s Relation> {
+pub(super) fn other_end<'s>(schemas: &'s SchemaMap, relation: &Relation) -> Option<&'s Relation> {
     let target = schemas.get(&relation.target)?;
     target.schema.property(relation.inverse_key.as_deref()?)?.kind.relation()
 }
 
 fn broken_relation(
-    schemas: &Schemas,
+    schemas: &SchemaMap,
     id: BlockId,
     key: &str,
     relation: &Relation,
@@ -137,7 +149,7 @@ fn broken_relation(
     }
 }
 
-impl Blocks {
+impl CheckedBlocks {
     /// Whether a block is an item of this collection.
     pub(super) fn is_item_of(&self, block: BlockId, collection: BlockId) -> bool {
         let is_item = self

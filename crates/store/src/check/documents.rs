@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, HashSet};
 
 use leafbase_model::{DocumentId, DocumentRecord, FolderId, Location};
 
-use super::blocks::Blocks;
-use super::{Check, Law};
+use super::blocks::CheckedBlocks;
+use super::{Invariant, SpaceCheck};
 use crate::keyspaces::{
     self, DOCUMENTS, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_DAY, DOCUMENTS_BY_LOCATION,
     DOCUMENTS_BY_LOCATION_CREATED, DOCUMENTS_BY_LOCATION_MODIFIED, DOCUMENTS_BY_MODIFIED, Keyspace,
-    LOCATION_COUNTS, Row,
+    LOCATION_COUNTS, RowName,
 };
 use crate::records::{self, document};
 use crate::transaction::{index_keys, noted_day};
@@ -24,8 +24,11 @@ const INDEXES: [Keyspace; 6] = [
     DOCUMENTS_BY_LOCATION_CREATED,
 ];
 
-impl Check<'_> {
-    pub(super) fn documents(&mut self, blocks: &Blocks) -> BTreeMap<DocumentId, DocumentRecord> {
+impl SpaceCheck<'_> {
+    pub(super) fn documents(
+        &mut self,
+        blocks: &CheckedBlocks,
+    ) -> BTreeMap<DocumentId, DocumentRecord> {
         let mut documents = BTreeMap::new();
         // Also those that cannot be read: their roots are not without a document.
         let mut named = HashSet::new();
@@ -33,13 +36,13 @@ impl Check<'_> {
             let id = keyspaces::read_document(key).ok_or_else(|| records::damaged(key))?;
             named.insert(id);
             if blocks.run_of(id.root()).is_none_or(|(_, parent, _)| !parent.is_nil()) {
-                check.found(Law::Document, Row(key), "its root does not exist");
+                check.found(Invariant::Document, RowName(key), "its root does not exist");
             }
-            let counted = records::read(key, value, |unpack| document::read_counted(id, unpack))?;
+            let counted = records::read(key, value, |decoder| document::read_counted(id, decoder))?;
             let found = blocks.of_documents.get(&id).copied().unwrap_or_default();
             if counted.blocks != found {
                 let message = format_args!("{found} of its {} blocks are there", counted.blocks);
-                check.found(Law::BlockCount, Row(key), message);
+                check.found(Invariant::BlockCount, RowName(key), message);
             }
             documents.insert(id, counted.record);
             Ok(())
@@ -50,14 +53,18 @@ impl Check<'_> {
             .filter(|block| blocks.run_of(**block).is_some_and(|(_, parent, _)| parent.is_nil()));
         for root in roots.filter(|root| !named.contains(&DocumentId::of_root(**root))) {
             self.found(
-                Law::Document,
+                Invariant::Document,
                 format_args!("block {root}"),
                 "it is the root of no document",
             );
         }
         let inboxes = documents.values().filter(|record| record.location == Location::Inbox);
         for record in inboxes.clone().skip(1) {
-            self.found(Law::Inbox, format_args!("document {}", record.id), "it is another inbox");
+            self.found(
+                Invariant::Inbox,
+                format_args!("document {}", record.id),
+                "it is another inbox",
+            );
         }
         self.report.documents = (named.len() - inboxes.count()) as u64;
         self.document_indexes(&documents);
@@ -76,15 +83,15 @@ impl Check<'_> {
             let found = counts.get(key).copied().unwrap_or_default();
             if counted != found {
                 check.found(
-                    Law::LocationCount,
-                    Row(key),
+                    Invariant::LocationCount,
+                    RowName(key),
                     format_args!("it says {counted}, and {found} are there"),
                 );
             }
             Ok(())
         });
         for key in counts.keys() {
-            self.expect_index_row(Law::LocationCount, key);
+            self.expect_index_row(Invariant::LocationCount, key);
         }
     }
 
@@ -93,7 +100,7 @@ impl Check<'_> {
         for record in documents.values() {
             if noted_day(record).is_some_and(|day| !days.insert(day)) {
                 self.found(
-                    Law::DailyNote,
+                    Invariant::DailyNote,
                     format_args!("document {}", record.id),
                     "its day has another note, too",
                 );
@@ -110,8 +117,8 @@ impl Check<'_> {
                     .is_some_and(|record| index_keys(record).iter().any(|expected| expected == key))
                 {
                     check.found(
-                        Law::DocumentIndex,
-                        Row(key),
+                        Invariant::DocumentIndex,
+                        RowName(key),
                         "the document's record does not say so",
                     );
                 }
@@ -119,7 +126,7 @@ impl Check<'_> {
             });
         }
         for key in documents.values().flat_map(index_keys) {
-            self.expect_index_row(Law::DocumentIndex, &key);
+            self.expect_index_row(Invariant::DocumentIndex, &key);
         }
     }
 
@@ -133,7 +140,7 @@ impl Check<'_> {
                 && !folders.contains(&folder)
             {
                 self.found(
-                    Law::DocumentFolder,
+                    Invariant::DocumentFolder,
                     format_args!("document {}", record.id),
                     "its folder does not exist",
                 );

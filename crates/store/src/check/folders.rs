@@ -4,21 +4,21 @@ use std::collections::{BTreeMap, HashSet};
 
 use leafbase_model::FolderId;
 
-use super::{Check, Law};
-use crate::keyspaces::{self, FOLDER_CHILDREN, FOLDERS, Row};
-use crate::records::meta::Totals;
+use super::{Invariant, SpaceCheck};
+use crate::keyspaces::{self, FOLDER_CHILDREN, FOLDERS, RowName};
+use crate::records::meta::SpaceTotals;
 use crate::records::{self, folder};
 
-impl Check<'_> {
+impl SpaceCheck<'_> {
     /// Gives the IDs of all folders.
-    pub(super) fn folders(&mut self, totals: Option<Totals>) -> HashSet<FolderId> {
+    pub(super) fn folders(&mut self, totals: Option<SpaceTotals>) -> HashSet<FolderId> {
         let mut parents: BTreeMap<FolderId, Option<FolderId>> = BTreeMap::new();
         let mut named = HashSet::new();
         self.rows(FOLDERS, &mut |check, key, value| {
             let id = keyspaces::read_folder(key).ok_or_else(|| records::damaged(key))?;
             check.report.folders += 1;
             named.insert(id);
-            let record = records::read(key, value, |unpack| folder::read(id, unpack))?;
+            let record = records::read(key, value, |decoder| folder::read(id, decoder))?;
             parents.insert(id, record.parent);
             Ok(())
         });
@@ -26,7 +26,7 @@ impl Check<'_> {
             && expected != named.len() as u64
         {
             self.found(
-                Law::Folder,
+                Invariant::Folder,
                 FOLDERS.name,
                 format_args!("{} of {expected} are there", named.len()),
             );
@@ -34,19 +34,23 @@ impl Check<'_> {
         for (id, parent) in &parents {
             if parent.is_some_and(|parent| !named.contains(&parent)) {
                 self.found(
-                    Law::Folder,
+                    Invariant::Folder,
                     format_args!("folder {id}"),
                     "the folder it is in does not exist",
                 );
             }
-            self.expect_index_row(Law::FolderIndex, &keyspaces::folder_child(*parent, *id));
+            self.expect_index_row(Invariant::FolderIndex, &keyspaces::folder_child(*parent, *id));
         }
         self.folder_circles(&parents);
         self.rows(FOLDER_CHILDREN, &mut |check, key, value| {
             let (parent, id) =
                 keyspaces::read_folder_child(key).ok_or_else(|| records::damaged(key))?;
             if parents.get(&id) != Some(&parent) {
-                check.found(Law::FolderIndex, Row(key), "the folder's record does not say so");
+                check.found(
+                    Invariant::FolderIndex,
+                    RowName(key),
+                    "the folder's record does not say so",
+                );
             }
             records::read_empty(key, value)
         });
@@ -62,7 +66,7 @@ impl Check<'_> {
                 at = parents.get(&id).copied().flatten();
             }
             if let Some(id) = at.filter(|id| path.contains(id)) {
-                self.found(Law::Folder, format_args!("folder {id}"), "it is in itself");
+                self.found(Invariant::Folder, format_args!("folder {id}"), "it is in itself");
             }
         }
     }

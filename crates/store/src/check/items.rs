@@ -9,17 +9,17 @@ use leafbase_model::{
     Relation, Result,
 };
 
-use super::blocks::{Blocks, edge_hash};
-use super::collections::{Schemas, other_end};
-use super::{Check, Law};
-use crate::items::Indexer;
-use crate::keyspaces::{self, ITEM_KEYS, Row};
+use super::blocks::{CheckedBlocks, edge_hash};
+use super::collections::{SchemaMap, other_end};
+use super::{Invariant, SpaceCheck};
+use crate::index_bitmap::IndexBitmap;
+use crate::items::ItemIndexer;
+use crate::keyspaces::{self, ITEM_KEYS, RowName};
 use crate::kv::{KeyRange, Read};
 use crate::records;
-use crate::records::block::{self, Authors};
-use crate::records::schema::Numbered;
+use crate::records::block::{self, AuthorCache};
+use crate::records::schema::IndexedSchema;
 use crate::run::RunView;
-use crate::signature::Signature;
 
 /// Hands each item of a collection that can be read to `visit`; whether there are others.
 fn items_of(
@@ -29,7 +29,7 @@ fn items_of(
     visit: &mut dyn FnMut(&BlockRecord, &Properties),
 ) -> Result<bool> {
     let (start, mut authors, mut is_whole) =
-        (keyspaces::parent_runs(document, collection), Authors::default(), true);
+        (keyspaces::parent_runs(document, collection), AuthorCache::default(), true);
     source.scan(KeyRange::half_open(&start, &keyspaces::end_of(start)), &mut |key, value| {
         let Ok(run) = RunView::read(key, value) else {
             is_whole = false;
@@ -66,17 +66,17 @@ pub(crate) fn fits(kind: &PropertyKind, value: &PropertyValue) -> bool {
 }
 
 /// The items that may have one related item at most, and have one, by the key of the relation.
-type Taken = HashSet<(String, BlockId)>;
+type SingleLinks = HashSet<(String, BlockId)>;
 
 /// What values must be in a collection.
-struct Values<'c> {
-    blocks: &'c Blocks,
-    schemas: &'c Schemas,
+struct ValueCheck<'c> {
+    blocks: &'c CheckedBlocks,
+    schemas: &'c SchemaMap,
     collection: BlockId,
-    taken: Taken,
+    taken: SingleLinks,
 }
 
-impl Values<'_> {
+impl ValueCheck<'_> {
     /// What is wrong with a value of an item; none if it is in order.
     fn fault(
         &mut self,
@@ -130,9 +130,10 @@ impl Values<'_> {
     }
 }
 
-impl Check<'_> {
-    /// Values are as the schemas say, and so are the rows of the indexes, where nothing else is.
-    pub(super) fn items(&mut self, blocks: &Blocks, schemas: &Schemas) {
+impl SpaceCheck<'_> {
+    /// ValueCheck are as the schemas say, and so are the rows of the indexes, where nothing else
+    /// is.
+    pub(super) fn items(&mut self, blocks: &CheckedBlocks, schemas: &SchemaMap) {
         let mut from = vec![ITEM_KEYS.tag];
         for (id, numbered) in schemas {
             let columns = keyspaces::columns(*id);
@@ -150,8 +151,8 @@ impl Check<'_> {
 
     fn stray_item_keys(&mut self, from: &[u8], to: &[u8]) {
         self.rows_within(ITEM_KEYS.name, from, to, &mut |check, key, value| {
-            check.found(Law::ItemIndex, Row(key), "there is no such collection");
-            Signature::read(key, value).map(drop)
+            check.found(Invariant::ItemIndex, RowName(key), "there is no such collection");
+            IndexBitmap::read(key, value).map(drop)
         });
     }
 
@@ -159,17 +160,17 @@ impl Check<'_> {
         &mut self,
         document: DocumentId,
         collection: BlockId,
-        numbered: &Numbered,
-        blocks: &Blocks,
-        schemas: &Schemas,
+        numbered: &IndexedSchema,
+        blocks: &CheckedBlocks,
+        schemas: &SchemaMap,
     ) {
-        let mut values = Values { blocks, schemas, collection, taken: Taken::new() };
+        let mut values = ValueCheck { blocks, schemas, collection, taken: SingleLinks::new() };
         let read = items_of(self.source, document, collection, &mut |item, properties| {
             self.report.items += 1;
             for (key, value) in properties.iter() {
                 if let Some(message) = values.fault(item.id, numbered.schema.property(key), value) {
                     self.found(
-                        Law::Value,
+                        Invariant::Value,
                         format_args!("block {}", item.id),
                         format_args!("{key:?}: {message}"),
                     );
@@ -180,19 +181,19 @@ impl Check<'_> {
         drop(read);
     }
 
-    /// The rows of one collection's indexes: only a hash of each and its signature are held, and
+    /// The rows of one collection's indexes: only a hash of each and its bitmap are held, and
     /// their items are read again if some are missing.
-    fn item_keys(&mut self, document: DocumentId, collection: BlockId, numbered: &Numbered) {
-        let indexer = Indexer { collection, numbered, keys: self.extractor.keys };
+    fn item_keys(&mut self, document: DocumentId, collection: BlockId, numbered: &IndexedSchema) {
+        let indexer = ItemIndexer { collection, numbered, keys: self.extractor.keys };
         let source = self.source;
-        let expected = |visit: &mut dyn FnMut(Vec<u8>, Signature)| {
+        let expected = |visit: &mut dyn FnMut(Vec<u8>, IndexBitmap)| {
             items_of(source, document, collection, &mut |item, properties| {
                 indexer.rows(item.id, (&item.data.markdown, properties), &|_| true, visit);
             })
         };
         let mut said = HashMap::new();
-        let note = &mut |key: Vec<u8>, signature| {
-            said.insert(edge_hash(&key), signature);
+        let note = &mut |key: Vec<u8>, bitmap| {
+            said.insert(edge_hash(&key), bitmap);
         };
         let is_whole = expected(note).unwrap_or_default();
         let columns = keyspaces::columns(collection);
@@ -202,16 +203,17 @@ impl Check<'_> {
             &keyspaces::end_of(columns),
             &mut |check, key, value| {
                 keyspaces::read_item_key(key).ok_or_else(|| records::damaged(key))?;
-                let (expected, found) = (said.remove(&edge_hash(key)), Signature::read(key, value));
+                let (expected, found) =
+                    (said.remove(&edge_hash(key)), IndexBitmap::read(key, value));
                 match (expected, &found) {
                     (None, _) if is_whole => {
-                        check.found(Law::ItemIndex, Row(key), "no item says so")
+                        check.found(Invariant::ItemIndex, RowName(key), "no item says so")
                     }
                     (Some(expected), Ok(found)) if expected != *found => {
                         check.found(
-                            Law::ItemIndex,
-                            Row(key),
-                            "its signature is not that of the item",
+                            Invariant::ItemIndex,
+                            RowName(key),
+                            "its bitmap is not that of the item",
                         );
                     }
                     _ => {}
@@ -222,7 +224,7 @@ impl Check<'_> {
         if !said.is_empty() && !self.broken_off {
             let missing = &mut |key: Vec<u8>, _| {
                 if said.remove(&edge_hash(&key)).is_some() {
-                    self.found(Law::ItemIndex, Row(&key), "is missing");
+                    self.found(Invariant::ItemIndex, RowName(&key), "is missing");
                 }
             };
             drop(expected(missing));

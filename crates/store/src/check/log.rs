@@ -1,14 +1,14 @@
 //! Checks of the change log.
 
-use super::{Check, Law};
-use crate::keyspaces::{self, CHANGES, Row};
-use crate::reader::log::Parts;
+use super::{Invariant, SpaceCheck};
+use crate::keyspaces::{self, CHANGES, RowName};
+use crate::reader::log::ChangeAssembler;
 use crate::records;
-use crate::records::meta::Totals;
+use crate::records::meta::SpaceTotals;
 
-impl Check<'_> {
-    pub(super) fn changes(&mut self, totals: Option<Totals>) {
-        let (mut parts, mut last) = (Parts::default(), 0);
+impl SpaceCheck<'_> {
+    pub(super) fn changes(&mut self, totals: Option<SpaceTotals>) {
+        let (mut parts, mut last) = (ChangeAssembler::default(), 0);
         self.rows(CHANGES, &mut |check, key, value| {
             let (sequence, part) =
                 keyspaces::read_change_part(key).ok_or_else(|| records::damaged(key))?;
@@ -16,8 +16,8 @@ impl Check<'_> {
                 check.unfinished(&std::mem::take(&mut parts));
                 if sequence != last + 1 {
                     check.found(
-                        Law::ChangeLog,
-                        Row(key),
+                        Invariant::ChangeLog,
+                        RowName(key),
                         format_args!("it does not follow {last}"),
                     );
                 }
@@ -27,18 +27,18 @@ impl Check<'_> {
             parts.take(key, value).map(|_| ())
         });
         self.unfinished(&parts);
-        if let Some(Totals { sequence, .. }) = totals
+        if let Some(SpaceTotals { sequence, .. }) = totals
             && sequence != last
         {
             let message = format_args!("it ends with change {last}, not with {sequence}");
-            self.found(Law::ChangeLog, CHANGES.name, message);
+            self.found(Invariant::ChangeLog, CHANGES.name, message);
         }
     }
 
-    fn unfinished(&mut self, parts: &Parts) {
+    fn unfinished(&mut self, parts: &ChangeAssembler) {
         if let Some(sequence) = parts.unfinished() {
             let key = keyspaces::change_part(sequence, 0);
-            self.found(Law::ChangeLog, Row(&key), "it lacks parts");
+            self.found(Invariant::ChangeLog, RowName(&key), "it lacks parts");
         }
     }
 }

@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, HashSet};
 use leafbase_model::{DocumentId, DocumentRecord};
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::blocks::Blocks;
-use super::{Check, Law};
-use crate::keyspaces::{self, Keyspace, LOGBOOK, Row, TASKS, TASKS_BY_DAY};
+use super::blocks::CheckedBlocks;
+use super::{Invariant, SpaceCheck};
+use crate::keyspaces::{self, Keyspace, LOGBOOK, RowName, TASKS, TASKS_BY_DAY};
 use crate::reader::tasks::read_entry;
 use crate::records;
 use crate::tasks::are_listed;
@@ -18,10 +18,10 @@ fn row_hash(key: &[u8], body: &[u8]) -> u128 {
     xxh3_128(&[key, body].concat())
 }
 
-impl Check<'_> {
+impl SpaceCheck<'_> {
     pub(super) fn tasks(
         &mut self,
-        blocks: &Blocks,
+        blocks: &CheckedBlocks,
         documents: &BTreeMap<DocumentId, DocumentRecord>,
     ) {
         let said = self.expect_tasks(blocks, documents);
@@ -29,7 +29,7 @@ impl Check<'_> {
             check.report.tasks += 1;
             let (_, entry) = read_entry(key, value)?;
             if !said.contains(&row_hash(key, entry.body())) {
-                check.found(Law::Task, Row(key), "no block says so");
+                check.found(Invariant::Task, RowName(key), "no block says so");
             }
             Ok(())
         });
@@ -41,20 +41,20 @@ impl Check<'_> {
     /// Looks for the rows that the blocks say, and gives hashes of them.
     fn expect_tasks(
         &mut self,
-        blocks: &Blocks,
+        blocks: &CheckedBlocks,
         documents: &BTreeMap<DocumentId, DocumentRecord>,
     ) -> HashSet<u128> {
         let mut said = HashSet::new();
         for (block, entry) in &blocks.tasks {
             let Some((document, ..)) = blocks.run_of(*block) else { continue };
             let key = keyspaces::task(document, entry.is_open(), *block);
-            self.expect_index_row(Law::Task, &key);
+            self.expect_index_row(Invariant::Task, &key);
             said.insert(row_hash(&key, entry.body()));
             if !documents.get(&document).is_some_and(|record| are_listed(record.location)) {
                 continue;
             }
             if let Some(key) = entry.listed(*block) {
-                self.expect_index_row(Law::Task, &key);
+                self.expect_index_row(Invariant::Task, &key);
                 said.insert(row_hash(&key, &[]));
             }
         }
@@ -66,8 +66,8 @@ impl Check<'_> {
             keyspaces::read_listed_task(key).ok_or_else(|| records::damaged(key))?;
             if !said.contains(&row_hash(key, &[])) {
                 check.found(
-                    Law::Task,
-                    Row(key),
+                    Invariant::Task,
+                    RowName(key),
                     "no block says so, or its document is in the trash or a template",
                 );
             }

@@ -2,7 +2,7 @@
 
 use leafbase_model::{BlockId, DocumentId};
 
-use super::{BLOCKS, PLACES, id_at, with_id};
+use super::{BLOCK_LOCATIONS, BLOCKS, id_at, with_id};
 
 /// All runs of a document.
 pub(crate) fn document_runs(document: DocumentId) -> [u8; 17] {
@@ -34,10 +34,10 @@ pub(crate) fn read_run(key: &[u8]) -> Option<(DocumentId, BlockId, &[u8])> {
     Some((document, BlockId::from_bytes(id_at(key, 17)?), key.get(33..)?))
 }
 
-pub(crate) fn place(block: BlockId) -> [u8; 17] {
-    with_id(PLACES, block.as_bytes())
+pub(crate) fn block_location(block: BlockId) -> [u8; 17] {
+    with_id(BLOCK_LOCATIONS, block.as_bytes())
 }
 
-pub(crate) fn read_place(key: &[u8]) -> Option<BlockId> {
+pub(crate) fn read_block_location(key: &[u8]) -> Option<BlockId> {
     (key.len() == 17).then(|| id_at(key, 1).map(BlockId::from_bytes))?
 }

@@ -8,10 +8,10 @@ use leafbase_model::{BlockId, DocumentId, Result};
 
 use crate::keyspaces::{self, BLOCKS};
 use crate::kv::{Durability, KeyRange, PageFill, Read, Store, Transaction, WriteOptions};
-use crate::lookup_cache::{Changed, LookupCache};
+use crate::location_cache::{Changed, LocationCache};
 use crate::order_key;
 use crate::records;
-use crate::records::place::{self, Place};
+use crate::records::location::{self, LocationRecord};
 use crate::run::{self, Run, RunView};
 
 /// So many runs of one parent are cut anew together: it bounds memory.
@@ -27,7 +27,7 @@ const LEAST_ROOM: usize = 512;
 const WORTH: u64 = 16;
 
 /// Cuts runs anew if that saves pages.
-pub(super) fn lay_runs(store: &dyn Store, lookups: &LookupCache) -> Result<()> {
+pub(super) fn lay_runs(store: &dyn Store, lookups: &LocationCache) -> Result<()> {
     let Some(page) = saving(&*store.snapshot()?)? else { return Ok(()) };
     let (mut next, mut page) = (Some(vec![BLOCKS.tag]), page);
     while let Some(from) = next.take() {
@@ -145,13 +145,13 @@ impl Stretch {
             run.seal_into(key, &mut value);
             rows.put(key, &value)?;
             let (document, parent, order) = (self.document, self.parent, Arc::from(order_of(key)));
-            let place = Place { document, parent, order };
+            let location = LocationRecord { document, parent, order };
             for block in run.ids() {
                 if before.next() == Some(key) {
                     continue;
                 }
-                let at = keyspaces::place(*block);
-                records::seal_into(&at, &mut value, |out| place::put(out, &place));
+                let at = keyspaces::block_location(*block);
+                records::seal_into(&at, &mut value, |out| location::put(out, &location));
                 rows.put(&at, &value)?;
                 changed.blocks.push(*block);
             }

@@ -4,12 +4,12 @@ use std::ops::ControlFlow;
 
 use leafbase_model::{AssetId, AssetRecord, Result};
 
-use super::{Reader, get};
+use super::{SpaceReader, get};
 use crate::keyspaces::{self, ASSETS, PENDING_ASSETS};
 use crate::kv::KeyRange;
 use crate::records::{self, asset};
 
-impl Reader<'_> {
+impl SpaceReader<'_> {
     /// What is known of the file, if it exists.
     ///
     /// # Errors
@@ -17,7 +17,7 @@ impl Reader<'_> {
     pub fn asset(&self, asset: AssetId) -> Result<Option<AssetRecord>> {
         let key = keyspaces::asset(asset);
         get(self.read, &key, |value| {
-            records::read(&key, value, |unpack| asset::read(asset, unpack))
+            records::read(&key, value, |decoder| asset::read(asset, decoder))
         })
     }
 

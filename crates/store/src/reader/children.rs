@@ -4,14 +4,14 @@ use std::ops::ControlFlow;
 
 use leafbase_model::{BlockId, BlockRecord, DocumentId, Result};
 
-use super::Reader;
+use super::SpaceReader;
 use crate::keyspaces;
 use crate::kv::KeyRange;
 use crate::records;
-use crate::records::block::{self, Authors};
+use crate::records::block::{self, AuthorCache};
 use crate::run::RunView;
 
-impl Reader<'_> {
+impl SpaceReader<'_> {
     /// The last child of `parent`, a block of `document`.
     ///
     /// # Errors
@@ -22,9 +22,9 @@ impl Reader<'_> {
         let mut last = None;
         self.read.scan(KeyRange::half_open(&start, &end).reversed(), &mut |key, value| {
             last = RunView::read(key, value)?.ids().next_back();
-            if let (Some(memo), Some(last)) = (self.memo(), last) {
+            if let (Some(cache), Some(last)) = (self.cache(), last) {
                 // What comes to the end is put right behind it.
-                memo.keep_last(last, key, value);
+                cache.keep_last(last, key, value);
             }
             Ok(ControlFlow::Break(()))
         })?;
@@ -36,12 +36,12 @@ impl Reader<'_> {
     /// # Errors
     /// As [`Self::locate`].
     pub fn previous_sibling(&self, block: BlockId) -> Result<Option<BlockId>> {
-        if let Some(before) = self.memo().and_then(|memo| memo.before(block)) {
+        if let Some(before) = self.cache().and_then(|cache| cache.before(block)) {
             return Ok(Some(before));
         }
-        let Some(place) = self.place(block)? else { return Ok(None) };
+        let Some(location) = self.location(block)? else { return Ok(None) };
         let (mut before, mut first_of) = (None, None);
-        self.find_in_runs(&place, block, &mut |key, run, index| {
+        self.find_in_runs(&location, block, &mut |key, run, index| {
             match index.checked_sub(1) {
                 Some(index) => before = run.ids().nth(index),
                 None => first_of = Some(key.to_owned()),
@@ -49,7 +49,7 @@ impl Reader<'_> {
             Ok(())
         })?;
         let Some(key) = first_of else { return Ok(before) };
-        let start = keyspaces::parent_runs(place.document, place.parent);
+        let start = keyspaces::parent_runs(location.document, location.parent);
         self.read.scan(KeyRange::half_open(&start, &key).reversed(), &mut |key, value| {
             before = RunView::read(key, value)?.ids().next_back();
             Ok(ControlFlow::Break(()))
@@ -68,7 +68,7 @@ impl Reader<'_> {
         limit: usize,
     ) -> Result<Vec<BlockRecord>> {
         let start = keyspaces::parent_runs(document, parent);
-        let (mut children, mut authors) = (Vec::new(), Authors::default());
+        let (mut children, mut authors) = (Vec::new(), AuthorCache::default());
         if limit == 0 {
             return Ok(children);
         }

@@ -5,12 +5,12 @@ use std::ops::ControlFlow;
 use leafbase_model::{BlockId, Comment, DocumentId, Result};
 
 use super::trees::rows_of;
-use super::{Known, Reader};
+use super::{ReaderCache, SpaceReader};
 use crate::keyspaces;
 use crate::kv::KeyRange;
 use crate::records::{self, comment};
 
-impl Reader<'_> {
+impl SpaceReader<'_> {
     /// The comments on a block of `document`, oldest first.
     ///
     /// # Errors
@@ -32,7 +32,7 @@ impl Reader<'_> {
     /// Where that fails some may have: whoever asks for those of a block is told what is wrong with
     /// them, and with no others.
     pub fn may_have_comments(&self, document: DocumentId) -> bool {
-        let Known::Committed(cache, epoch) = self.known else {
+        let ReaderCache::Committed(cache, epoch) = self.known else {
             return self.find_comment(document).unwrap_or(true);
         };
         if let Some(known) = cache.has_comments(epoch, document) {
@@ -93,7 +93,7 @@ impl Reader<'_> {
 /// A comment with the block that it is on.
 pub(crate) fn read_comment(key: &[u8], value: &[u8]) -> Result<(BlockId, Comment)> {
     let (_, block, id) = keyspaces::read_comment(key).ok_or_else(|| records::damaged(key))?;
-    Ok((block, records::read(key, value, |unpack| comment::read(id, unpack))?))
+    Ok((block, records::read(key, value, |decoder| comment::read(id, decoder))?))
 }
 
 fn oldest_first(mut comments: Vec<(BlockId, Comment)>) -> Vec<(BlockId, Comment)> {

@@ -3,9 +3,11 @@
 
 use leafbase_model::{Day, DocumentId, DocumentRecord, Location, Result};
 
-use super::query::{Cursor, DocumentPage, DocumentQuery, Filter, Order, Position};
-use super::streams::Stream;
-use super::{Reader, get};
+use super::index_scan::MergeIterator;
+use super::query::{
+    DocumentFilter, DocumentPage, DocumentQuery, IndexOrder, PageCursor, ResumeAnchor,
+};
+use super::{SpaceReader, get};
 use crate::keyspaces;
 use crate::kv::{KeyRange, Read};
 use crate::records::{self, document};
@@ -40,15 +42,15 @@ pub(crate) fn first_in(source: &dyn Read, prefix: &[u8]) -> Result<Option<Docume
 }
 
 /// What a search has found so far.
-struct Search<'q> {
-    filter: Filter<'q>,
+struct PageBuilder<'q> {
+    filter: DocumentFilter<'q>,
     /// One more than the page holds: it tells whether the listing goes on.
     wanted: usize,
     found: Vec<DocumentRecord>,
     has_ended: bool,
 }
 
-impl Search<'_> {
+impl PageBuilder<'_> {
     fn is_done(&self) -> bool {
         self.has_ended || self.found.len() >= self.wanted
     }
@@ -62,7 +64,7 @@ impl Search<'_> {
     }
 }
 
-impl Reader<'_> {
+impl SpaceReader<'_> {
     /// At most `limit` documents that `query` asks for, those behind `after`.
     ///
     /// A page costs no more than a small multiple of the smallest range that has all documents
@@ -77,16 +79,23 @@ impl Reader<'_> {
     pub fn find_documents(
         &self,
         query: &DocumentQuery,
-        after: Option<&Cursor>,
+        after: Option<&PageCursor>,
         limit: usize,
     ) -> Result<DocumentPage> {
         let after = after.map(|cursor| query.read_cursor(cursor)).transpose()?;
         let wanted = limit.saturating_add(1);
-        let mut search =
-            Search { filter: Filter::of(query), wanted, found: Vec::new(), has_ended: limit == 0 };
-        let mut in_order = Stream::in_order(&search.filter, after);
-        let mut others: Vec<(Stream, Vec<DocumentId>)> =
-            Stream::others(&search.filter).into_iter().map(|stream| (stream, Vec::new())).collect();
+        let mut search = PageBuilder {
+            filter: DocumentFilter::of(query),
+            wanted,
+            found: Vec::new(),
+            has_ended: limit == 0,
+        };
+        let mut in_order = MergeIterator::in_order(&search.filter, after);
+        let mut others: Vec<(MergeIterator, Vec<DocumentId>)> =
+            MergeIterator::others(&search.filter)
+                .into_iter()
+                .map(|stream| (stream, Vec::new()))
+                .collect();
         let mut budget = if others.is_empty() { usize::MAX } else { PATIENCE };
         loop {
             self.read_on(&mut in_order, &mut search, budget)?;
@@ -108,7 +117,12 @@ impl Reader<'_> {
     }
 
     /// Goes on in the query's own order until the page is filled, or so many keys are read.
-    fn read_on(&self, stream: &mut Stream, search: &mut Search<'_>, budget: usize) -> Result<()> {
+    fn read_on(
+        &self,
+        stream: &mut MergeIterator,
+        search: &mut PageBuilder<'_>,
+        budget: usize,
+    ) -> Result<()> {
         while !search.is_done() && stream.read < budget {
             let missing = search.wanted - search.found.len();
             let count = missing
@@ -128,11 +142,11 @@ impl Reader<'_> {
     fn sort_out(
         &self,
         documents: Vec<DocumentId>,
-        after: Option<Position<'_>>,
-        search: &mut Search<'_>,
+        after: Option<ResumeAnchor<'_>>,
+        search: &mut PageBuilder<'_>,
     ) -> Result<()> {
         search.found.clear();
-        if search.filter.query.order == Order::Id {
+        if search.filter.query.order == IndexOrder::Id {
             self.sort_by_id(documents, after, search)
         } else {
             self.sort_by_record(&documents, after, search)
@@ -143,8 +157,8 @@ impl Reader<'_> {
     fn sort_by_record(
         &self,
         documents: &[DocumentId],
-        after: Option<Position<'_>>,
-        search: &mut Search<'_>,
+        after: Option<ResumeAnchor<'_>>,
+        search: &mut PageBuilder<'_>,
     ) -> Result<()> {
         let DocumentQuery { order, descending, .. } = search.filter.query;
         let is_behind = |key: &[u8]| {
@@ -170,11 +184,11 @@ impl Reader<'_> {
     fn sort_by_id(
         &self,
         mut documents: Vec<DocumentId>,
-        after: Option<Position<'_>>,
-        search: &mut Search<'_>,
+        after: Option<ResumeAnchor<'_>>,
+        search: &mut PageBuilder<'_>,
     ) -> Result<()> {
         let descending = search.filter.query.descending;
-        if let Some(Position { rank: (_, last), .. }) = after {
+        if let Some(ResumeAnchor { rank: (_, last), .. }) = after {
             documents
                 .retain(|document| if descending { *document < last } else { *document > last });
         }
@@ -204,7 +218,7 @@ impl Reader<'_> {
             };
             let value = value.ok_or_else(|| records::damaged(key))?;
             records.push(
-                records::read(key, value, |unpack| document::read_counted(*id, unpack))?.record,
+                records::read(key, value, |decoder| document::read_counted(*id, decoder))?.record,
             );
             Ok(())
         })?;
@@ -224,7 +238,7 @@ impl Reader<'_> {
     /// # Errors
     /// As [`Self::locate`].
     pub fn inbox(&self) -> Result<Option<DocumentRecord>> {
-        self.indexed(&keyspaces::location(Location::Inbox))
+        self.first_document(&keyspaces::location(Location::Inbox))
     }
 
     /// The daily note of `day` that is not in the trash, however many are.
@@ -232,11 +246,11 @@ impl Reader<'_> {
     /// # Errors
     /// As [`Self::locate`].
     pub fn note_of(&self, day: Day) -> Result<Option<DocumentRecord>> {
-        self.indexed(&keyspaces::notes_of(day))
+        self.first_document(&keyspaces::notes_of(day))
     }
 
     /// The first document behind `prefix` in an index.
-    fn indexed(&self, prefix: &[u8]) -> Result<Option<DocumentRecord>> {
+    fn first_document(&self, prefix: &[u8]) -> Result<Option<DocumentRecord>> {
         let Some(document) = first_in(self.read, prefix)? else { return Ok(None) };
         self.document(document)?
             .map(Some)

@@ -4,12 +4,12 @@ use std::ops::ControlFlow;
 
 use leafbase_model::{Error, FolderId, FolderRecord, Result};
 
-use super::{Reader, get, totals};
+use super::{SpaceReader, get, totals};
 use crate::keyspaces::{self, FOLDERS};
 use crate::kv::KeyRange;
 use crate::records::{self, folder};
 
-impl Reader<'_> {
+impl SpaceReader<'_> {
     /// The folder, if it exists.
     ///
     /// # Errors
@@ -17,7 +17,7 @@ impl Reader<'_> {
     pub fn folder(&self, folder: FolderId) -> Result<Option<FolderRecord>> {
         let key = keyspaces::folder(folder);
         get(self.read, &key, |value| {
-            records::read(&key, value, |unpack| folder::read(folder, unpack))
+            records::read(&key, value, |decoder| folder::read(folder, decoder))
         })
     }
 
@@ -56,7 +56,7 @@ impl Reader<'_> {
             KeyRange::half_open(&prefix, &keyspaces::end_of(prefix)),
             &mut |key, value| {
                 let id = keyspaces::read_folder(key).ok_or_else(|| records::damaged(key))?;
-                folders.push(records::read(key, value, |unpack| folder::read(id, unpack))?);
+                folders.push(records::read(key, value, |decoder| folder::read(id, decoder))?);
                 Ok(ControlFlow::Continue(()))
             },
         )?;

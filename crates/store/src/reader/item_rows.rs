@@ -6,10 +6,10 @@ use std::ops::ControlFlow;
 
 use leafbase_model::{BlockId, Day, Properties, PropertyValue, Result};
 
-use super::Reader;
-use crate::msgpack::{Fault, Unpack, Unpacked};
+use super::SpaceReader;
+use crate::msgpack::{DecodeError, Decoded, Decoder};
 use crate::records;
-use crate::records::block::{self, HeldValue, ItemParts};
+use crate::records::block::{self, ItemParts, RawValue};
 
 /// An item as its collection keeps it, in the state that is read.
 #[derive(Clone, Debug)]
@@ -43,7 +43,7 @@ impl<'r> ItemRow<'r> {
     /// All its values, or those under `keys`, which are sorted.
     ///
     /// # Errors
-    /// As [`Reader::locate`].
+    /// As [`SpaceReader::locate`].
     pub fn properties(&self, keys: Option<&[String]>) -> Result<Properties> {
         let mut keys = keys.map(|keys| keys.iter().peekable());
         let mut found =
@@ -59,7 +59,7 @@ impl<'r> ItemRow<'r> {
                 }
             }
             let key = std::str::from_utf8(key)
-                .map_err(|_| records::fault(self.values.run, Fault::Damaged))?;
+                .map_err(|_| records::fault(self.values.run, DecodeError::Corrupt))?;
             found.push((key.to_owned(), value.read()?));
         }
         Ok(found.into_iter().collect())
@@ -68,7 +68,7 @@ impl<'r> ItemRow<'r> {
     /// The value under `key`. Those before it are passed over.
     ///
     /// # Errors
-    /// As [`Reader::locate`].
+    /// As [`SpaceReader::locate`].
     pub fn value(&self, key: &str) -> Result<Option<PropertyValue>> {
         for held in self.values.clone() {
             let (known, value) = held?;
@@ -89,16 +89,16 @@ pub struct RowValues<'r> {
     /// The key of the run that the item lies in.
     run: &'r [u8],
     left: usize,
-    rest: Unpack<'r>,
+    rest: Decoder<'r>,
     /// The key of the value before.
     before: &'r [u8],
 }
 
 impl<'r> RowValues<'r> {
-    fn step(&mut self) -> Unpacked<(&'r [u8], RowValue<'r>)> {
+    fn step(&mut self) -> Decoded<(&'r [u8], RowValue<'r>)> {
         let key = self.rest.str_bytes()?;
         if !is_before(std::mem::replace(&mut self.before, key), key) {
-            return Err(Fault::Damaged);
+            return Err(DecodeError::Corrupt);
         }
         let value = RowValue { run: self.run, at: self.rest };
         self.rest.skip()?;
@@ -131,7 +131,7 @@ pub struct ValueAt(usize);
 #[derive(Clone, Copy, Debug)]
 pub struct RowValue<'r> {
     run: &'r [u8],
-    at: Unpack<'r>,
+    at: Decoder<'r>,
 }
 
 impl<'r> RowValue<'r> {
@@ -143,7 +143,7 @@ impl<'r> RowValue<'r> {
     /// The value.
     ///
     /// # Errors
-    /// As [`Reader::locate`].
+    /// As [`SpaceReader::locate`].
     pub fn read(mut self) -> Result<PropertyValue> {
         block::read_property(&mut self.at).map_err(|fault| records::fault(self.run, fault))
     }
@@ -151,19 +151,19 @@ impl<'r> RowValue<'r> {
     /// The value as it lies in the row.
     ///
     /// # Errors
-    /// As [`Reader::locate`].
+    /// As [`SpaceReader::locate`].
     #[inline]
     pub fn view(mut self) -> Result<ValueView<'r>> {
         let held =
-            block::read_held(&mut self.at).map_err(|fault| records::fault(self.run, fault))?;
-        let entries = |left| Entries { run: self.run, left, rest: self.at };
+            block::read_raw(&mut self.at).map_err(|fault| records::fault(self.run, fault))?;
+        let entries = |left| RowList { run: self.run, left, rest: self.at };
         Ok(match held {
-            HeldValue::Text(text) => ValueView::Text(text),
-            HeldValue::Number(number) => ValueView::Number(number),
-            HeldValue::Boolean(value) => ValueView::Boolean(value),
-            HeldValue::Date(day) => ValueView::Date(day),
-            HeldValue::Options(count) => ValueView::Options(RowOptions(entries(count))),
-            HeldValue::Relations(count) => ValueView::Relations(RowRelations(entries(count))),
+            RawValue::Text(text) => ValueView::Text(text),
+            RawValue::Number(number) => ValueView::Number(number),
+            RawValue::Boolean(value) => ValueView::Boolean(value),
+            RawValue::Date(day) => ValueView::Date(day),
+            RawValue::Options(count) => ValueView::Options(RowOptions(entries(count))),
+            RawValue::Relations(count) => ValueView::Relations(RowRelations(entries(count))),
         })
     }
 }
@@ -187,15 +187,15 @@ pub enum ValueView<'r> {
 
 /// What is left of a list.
 #[derive(Clone, Debug)]
-struct Entries<'r> {
+struct RowList<'r> {
     run: &'r [u8],
     left: usize,
-    rest: Unpack<'r>,
+    rest: Decoder<'r>,
 }
 
-impl<'r> Entries<'r> {
+impl<'r> RowList<'r> {
     #[inline]
-    fn step<T>(&mut self, read: impl FnOnce(&mut Unpack<'r>) -> Unpacked<T>) -> Option<Result<T>> {
+    fn step<T>(&mut self, read: impl FnOnce(&mut Decoder<'r>) -> Decoded<T>) -> Option<Result<T>> {
         self.left = self.left.checked_sub(1)?;
         Some(read(&mut self.rest).map_err(|fault| {
             self.left = 0;
@@ -206,14 +206,14 @@ impl<'r> Entries<'r> {
 
 /// The options of a value. Each is an error, and the last one, where the record is damaged.
 #[derive(Clone, Debug)]
-pub struct RowOptions<'r>(Entries<'r>);
+pub struct RowOptions<'r>(RowList<'r>);
 
 impl<'r> Iterator for RowOptions<'r> {
     type Item = Result<&'r str>;
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        self.0.step(Unpack::str)
+        self.0.step(Decoder::str)
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -223,7 +223,7 @@ impl<'r> Iterator for RowOptions<'r> {
 
 /// The items of a value. Each is an error, and the last one, where the record is damaged.
 #[derive(Clone, Debug)]
-pub struct RowRelations<'r>(Entries<'r>);
+pub struct RowRelations<'r>(RowList<'r>);
 
 impl Iterator for RowRelations<'_> {
     type Item = Result<BlockId>;
@@ -238,7 +238,7 @@ impl Iterator for RowRelations<'_> {
     }
 }
 
-impl Reader<'_> {
+impl SpaceReader<'_> {
     /// Hands an item to `look` as it lies; none if there is no such block.
     ///
     /// # Errors
@@ -249,11 +249,11 @@ impl Reader<'_> {
         item: BlockId,
         look: impl FnOnce(ItemRow<'_>) -> Result<T>,
     ) -> Result<Option<T>> {
-        let Some(place) = self.place(item)? else { return Ok(None) };
+        let Some(location) = self.location(item)? else { return Ok(None) };
         let (mut look, mut looked, mut kept) = (Some(look), None, None);
-        self.find_in_runs(&place, item, &mut |key, run, index| {
+        self.find_in_runs(&location, item, &mut |key, run, index| {
             // What a write keeps in memory is not lent to what may read on.
-            if self.memo().is_some() {
+            if self.cache().is_some() {
                 kept = Some((key.to_owned(), run.block(index).to_owned()));
             } else if let Some(look) = look.take() {
                 looked = Some(look(ItemRow::read(key, item, run.block(index))?)?);

@@ -4,14 +4,14 @@ use std::ops::ControlFlow;
 
 use leafbase_model::{BlockId, BlockRecord, DocumentId, Error, ErrorKind, Result, Schema};
 
-use super::{Reader, get};
+use super::{SpaceReader, get};
+use crate::index_bitmap::IndexBitmap;
 use crate::keyspaces::{self, COLLECTIONS};
 use crate::kv::{KeyRange, Read, Visit};
 use crate::records;
-use crate::records::block::{self, Authors};
-use crate::records::schema::{self, Numbered};
+use crate::records::block::{self, AuthorCache};
+use crate::records::schema::{self, IndexedSchema};
 use crate::run::RunView;
-use crate::signature::Signature;
 
 /// A collection of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -25,7 +25,7 @@ pub struct CollectionEntry {
 }
 
 /// The schema of a collection with the numbers of its columns, if it has one.
-pub(crate) fn numbered(source: &dyn Read, collection: BlockId) -> Result<Option<Numbered>> {
+pub(crate) fn numbered(source: &dyn Read, collection: BlockId) -> Result<Option<IndexedSchema>> {
     let key = keyspaces::schema(collection);
     get(source, &key, |value| records::read(&key, value, schema::read_numbered))
 }
@@ -49,7 +49,7 @@ pub(crate) fn read_entry(key: &[u8], value: &[u8]) -> Result<CollectionEntry> {
     Ok(CollectionEntry { collection, document, items })
 }
 
-impl<'a> Reader<'a> {
+impl<'a> SpaceReader<'a> {
     /// The schema of a collection, if there is such a collection.
     ///
     /// # Errors
@@ -110,7 +110,7 @@ impl<'a> Reader<'a> {
         after: Option<BlockId>,
         visit: &mut dyn FnMut(BlockRecord) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
-        let mut authors = Authors::default();
+        let mut authors = AuthorCache::default();
         self.item_records(collection, after, &mut |run, id, record| {
             visit(
                 block::decode(id, record, &mut authors)
@@ -126,8 +126,8 @@ impl<'a> Reader<'a> {
         after: Option<BlockId>,
         visit: VisitItem<'_>,
     ) -> Result<()> {
-        let Some(place) = self.place(collection)? else { return Ok(()) };
-        let siblings = keyspaces::parent_runs(place.document, collection);
+        let Some(location) = self.location(collection)? else { return Ok(()) };
+        let siblings = keyspaces::parent_runs(location.document, collection);
         let start = match after {
             Some(after) => self.run_of_item(collection, after)?,
             None => siblings.to_vec(),
@@ -151,10 +151,10 @@ impl<'a> Reader<'a> {
             },
         )?;
         if is_before {
-            return Err(records::damaged(&keyspaces::place(after.unwrap_or_default())));
+            return Err(records::damaged(&keyspaces::block_location(after.unwrap_or_default())));
         }
         if after.is_none() && !is_broken_off {
-            self.check_passed(place.document, collection, passed)
+            self.check_passed(location.document, collection, passed)
         } else {
             Ok(())
         }
@@ -176,8 +176,8 @@ impl<'a> Reader<'a> {
 
     /// The key of the run that holds `item`, or of one before it.
     fn run_of_item(&self, collection: BlockId, item: BlockId) -> Result<Vec<u8>> {
-        match self.place(item)? {
-            Some(place) if place.parent == collection => Ok(place.run_key()),
+        match self.location(item)? {
+            Some(location) if location.parent == collection => Ok(location.run_key()),
             _ => Err(Error::new(
                 ErrorKind::NotFound,
                 format!("item {item} is not in the collection"),
@@ -191,10 +191,10 @@ impl<'a> Reader<'a> {
     /// As [`Self::locate`].
     pub fn item_index(&self, collection: BlockId) -> Result<Option<ItemIndex<'a>>> {
         let Some(numbered) = numbered(self.read, collection)? else { return Ok(None) };
-        let place = self
-            .place(collection)?
+        let location = self
+            .location(collection)?
             .ok_or_else(|| records::damaged(&keyspaces::schema(collection)))?;
-        let items = item_count(self.read, place.document, collection)?;
+        let items = item_count(self.read, location.document, collection)?;
         Ok(Some(ItemIndex { reader: *self, collection, numbered, items }))
     }
 }
@@ -212,9 +212,9 @@ pub enum IndexedColumn<'k> {
 /// followed by the item's ID.
 #[derive(Debug)]
 pub struct ItemIndex<'a> {
-    reader: Reader<'a>,
+    reader: SpaceReader<'a>,
     collection: BlockId,
-    numbered: Numbered,
+    numbered: IndexedSchema,
     items: u64,
 }
 
@@ -244,7 +244,7 @@ impl ItemIndex<'_> {
     /// item's ID. Rows are counted, not read: damage goes unnoticed.
     ///
     /// # Errors
-    /// As [`Reader::locate`].
+    /// As [`SpaceReader::locate`].
     pub fn count(
         &self,
         column: IndexedColumn<'_>,
@@ -263,35 +263,35 @@ impl ItemIndex<'_> {
         Ok(count)
     }
 
-    /// The bits that the signature of each item has that has this key in the column; none of a
-    /// column that signatures do not tell of, which are all but selects and booleans.
-    pub fn signature(&self, column: IndexedColumn<'_>, key: &[u8]) -> Option<Signature> {
+    /// The bits that the bitmap of each item has that has this key in the column; none of a
+    /// column that bitmaps do not tell of, which are all but selects and booleans.
+    pub fn bitmap(&self, column: IndexedColumn<'_>, key: &[u8]) -> Option<IndexBitmap> {
         let IndexedColumn::Property(property) = column else { return None };
         let kind = &self.numbered.schema.property(property)?.kind;
-        let number = self.numbered.column(property).filter(|_| schema::is_signed(kind))?;
-        let mut signature = Signature::default();
-        signature.add(number, key);
-        Some(signature)
+        let number = self.numbered.column(property).filter(|_| schema::is_in_bitmap(kind))?;
+        let mut bitmap = IndexBitmap::default();
+        bitmap.add(number, key);
+        Some(bitmap)
     }
 
-    /// Hands the items of these rows with their signatures to `visit` in the order of the keys, or
+    /// Hands the items of these rows with their bitmaps to `visit` in the order of the keys, or
     /// backwards: those of equal keys by their IDs. An item comes once for each of its keys. No row
     /// beyond those handed out is read; none is there of a column without an index.
     ///
     /// # Errors
-    /// As [`Reader::locate`], and those of `visit`.
+    /// As [`SpaceReader::locate`], and those of `visit`.
     pub fn scan(
         &self,
         column: IndexedColumn<'_>,
         from: &[u8],
         to: Option<&[u8]>,
         backwards: bool,
-        visit: &mut dyn FnMut(BlockId, Signature) -> Result<ControlFlow<()>>,
+        visit: &mut dyn FnMut(BlockId, IndexBitmap) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
         self.rows(column, from, to, backwards, &mut |key, value| {
             let (_, _, item) =
                 keyspaces::read_item_key(key).ok_or_else(|| records::damaged(key))?;
-            visit(item, Signature::read(key, value)?)
+            visit(item, IndexBitmap::read(key, value)?)
         })
     }
 

@@ -4,7 +4,7 @@ use std::ops::{Bound, ControlFlow};
 
 use leafbase_model::{BlockData, Result};
 
-use super::Reader;
+use super::SpaceReader;
 use crate::edges::{BackLink, EdgeEnd, EdgeTarget, Extractor};
 use crate::keyspaces;
 use crate::kv::KeyRange;
@@ -19,7 +19,7 @@ pub(crate) fn targets(extractor: Extractor, data: &BlockData) -> Vec<EdgeTarget>
     targets
 }
 
-impl Reader<'_> {
+impl SpaceReader<'_> {
     /// At most `limit` blocks that point to `target`, by kind and ID, after `after`.
     ///
     /// # Errors

@@ -4,25 +4,25 @@ use std::ops::ControlFlow;
 
 use leafbase_model::{Change, DocumentId, Result};
 
-use super::{Reader, totals};
+use super::{SpaceReader, totals};
 use crate::keyspaces::{self, CHANGES, PACKED};
 use crate::kv::KeyRange;
-use crate::msgpack::Unpacked;
+use crate::msgpack::Decoded;
 use crate::records::{self, change, packed};
 
 /// Reads the body of a change, by its number.
-type Decode<T> = fn(u64, &[u8]) -> Unpacked<T>;
+type Decode<T> = fn(u64, &[u8]) -> Decoded<T>;
 
 /// A change whose parts are being read.
 #[derive(Default)]
-pub(crate) struct Parts {
+pub(crate) struct ChangeAssembler {
     /// The sequence of the change begun, and what its parts say of all of them.
     begun: Option<(u64, u32)>,
     read: u32,
     bytes: Vec<u8>,
 }
 
-impl Parts {
+impl ChangeAssembler {
     /// Takes the next part; gives the change if it was the last one.
     pub(crate) fn take(&mut self, key: &[u8], value: &[u8]) -> Result<Option<Change>> {
         self.take_as(change::decode, key, value)
@@ -62,7 +62,7 @@ impl Parts {
     }
 }
 
-impl Reader<'_> {
+impl SpaceReader<'_> {
     /// At most `limit` rows of the change log after the one numbered `sequence`.
     ///
     /// # Errors
@@ -94,7 +94,7 @@ impl Reader<'_> {
         let mut changes = Vec::new();
         let Some(first) = sequence.checked_add(1).filter(|_| limit > 0) else { return Ok(changes) };
         let (lower, upper) = (keyspaces::change_part(first, 0), keyspaces::end_of([CHANGES.tag]));
-        let (mut parts, mut expected) = (Parts::default(), first);
+        let (mut parts, mut expected) = (ChangeAssembler::default(), first);
         self.read.scan(KeyRange::half_open(&lower, &upper), &mut |key, value| {
             let row = keyspaces::read_change_part(key).map(|(sequence, _)| sequence);
             if row.is_some_and(|row| row != expected) {

@@ -9,7 +9,7 @@ use crate::keyspaces::{
 };
 use crate::transaction::by_day;
 
-/// Where documents are looked for. The hidden one of the inbox is nowhere: [`super::Reader::inbox`]
+/// Where documents are looked for. The hidden one of the inbox is nowhere: [`super::SpaceReader::inbox`]
 /// alone gives it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Within {
@@ -51,7 +51,7 @@ impl<T: Copy + Ord> Span<T> {
 
 /// By what documents are sorted; those that are alike in it, by ID.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Order {
+pub enum IndexOrder {
     /// By ID.
     #[default]
     Id,
@@ -63,7 +63,7 @@ pub enum Order {
     Day,
 }
 
-impl Order {
+impl IndexOrder {
     /// The index of all documents that is sorted so.
     pub(super) const fn keyspace(self) -> Keyspace {
         match self {
@@ -101,7 +101,7 @@ pub struct DocumentQuery {
     /// Whose note they are, in the trash or out of it; a bound leaves out what is no daily note.
     pub day: Span<Day>,
     /// By what they are sorted.
-    pub order: Order,
+    pub order: IndexOrder,
     /// Whether the last one comes first.
     pub descending: bool,
 }
@@ -112,14 +112,14 @@ pub struct DocumentPage {
     /// The documents, in the order of the listing.
     pub documents: Vec<DocumentRecord>,
     /// Where it goes on; none if this was all.
-    pub next: Option<Cursor>,
+    pub next: Option<PageCursor>,
 }
 
 /// Where a listing goes on. Opaque; it stays good when what is listed comes and goes meanwhile.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Cursor(pub(super) Vec<u8>);
+pub struct PageCursor(pub(super) Vec<u8>);
 
-impl Cursor {
+impl PageCursor {
     /// Its bytes, to be handed out.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
@@ -141,19 +141,19 @@ const CURSOR_HEAD: usize = 9;
 
 impl DocumentQuery {
     /// The cursor behind `record`.
-    pub(super) fn cursor(&self, record: &DocumentRecord) -> Cursor {
+    pub(super) fn cursor(&self, record: &DocumentRecord) -> PageCursor {
         let mut bytes = self.cursor_head().to_vec();
         bytes.extend(self.order.key(record));
-        Cursor(bytes)
+        PageCursor(bytes)
     }
 
-    /// The key of [`Order::key`] in a cursor of this query.
-    pub(super) fn read_cursor<'c>(&self, cursor: &'c Cursor) -> Result<Position<'c>> {
+    /// The key of [`IndexOrder::key`] in a cursor of this query.
+    pub(super) fn read_cursor<'c>(&self, cursor: &'c PageCursor) -> Result<ResumeAnchor<'c>> {
         let (head, key) = cursor.0.split_first_chunk::<CURSOR_HEAD>().ok_or_else(foreign_cursor)?;
         let rank =
             keyspaces::read_rank(key).filter(|_| keyspaces::of(key) == self.order.keyspace());
         match rank {
-            Some(rank) if *head == self.cursor_head() => Ok(Position { key, rank }),
+            Some(rank) if *head == self.cursor_head() => Ok(ResumeAnchor { key, rank }),
             _ => Err(foreign_cursor()),
         }
     }
@@ -162,7 +162,7 @@ impl DocumentQuery {
     /// come and go between pages.
     fn cursor_head(&self) -> [u8; CURSOR_HEAD] {
         let Self { within, created, modified, day, order, descending } = self;
-        let (class, place) = match within {
+        let (class, location) = match within {
             Within::All => (0, None),
             Within::Location(location) => (1, Some(*location)),
             Within::Folders(folders) => {
@@ -170,7 +170,7 @@ impl DocumentQuery {
             }
         };
         let mut bytes = vec![class, order.keyspace().tag, u8::from(*descending)];
-        bytes.extend(place.iter().flat_map(|place| keyspaces::location_bytes(*place)));
+        bytes.extend(location.iter().flat_map(|location| keyspaces::location_bytes(*location)));
         for time in [created.from, created.to, modified.from, modified.to] {
             bytes.push(u8::from(time.is_some()));
             bytes.extend(time.iter().flat_map(|time| time_bytes(*time)));
@@ -189,7 +189,7 @@ impl DocumentQuery {
 
 /// The document that a page begins behind.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Position<'c> {
+pub(super) struct ResumeAnchor<'c> {
     /// Its key in the index of the order.
     pub(super) key: &'c [u8],
     /// What the key says.
@@ -197,13 +197,13 @@ pub(super) struct Position<'c> {
 }
 
 /// A query made ready to be asked of many records.
-pub(super) struct Filter<'q> {
+pub(super) struct DocumentFilter<'q> {
     pub(super) query: &'q DocumentQuery,
     /// Sorted, each once.
     pub(super) folders: Vec<FolderId>,
 }
 
-impl<'q> Filter<'q> {
+impl<'q> DocumentFilter<'q> {
     pub(super) fn of(query: &'q DocumentQuery) -> Self {
         let mut folders = match &query.within {
             Within::Folders(folders) => folders.clone(),
@@ -226,7 +226,7 @@ impl<'q> Filter<'q> {
             }
             (Within::Folders(_), _) => false,
         };
-        let may_lack_day = query.order != Order::Day && !query.day.is_bounded();
+        let may_lack_day = query.order != IndexOrder::Day && !query.day.is_bounded();
         is_within
             && record.day.map_or(may_lack_day, |day| query.day.contains(day))
             && query.created.contains(record.created_at)

@@ -8,12 +8,12 @@ use leafbase_model::{BlockId, BlockRecord, Day, DocumentId, Error, Result};
 
 use super::query::foreign_cursor;
 use super::trees::rows_of;
-use super::{Cursor, Reader, Span};
+use super::{PageCursor, SpaceReader, Span};
 use crate::keyspaces::{self, LOGBOOK, TASKS_BY_DAY, day_bytes, end_of_slice};
 use crate::kv::{KeyRange, Read};
 use crate::records;
-use crate::records::block::{self, Authors};
-use crate::records::place::Place;
+use crate::records::block::{self, AuthorCache};
+use crate::records::location::LocationRecord;
 use crate::run::RunView;
 use crate::tasks::TaskEntry;
 
@@ -29,7 +29,7 @@ pub struct TaskPage {
     /// The blocks that are the tasks, in the order of the listing.
     pub tasks: Vec<BlockId>,
     /// Where it goes on; none if this was all.
-    pub next: Option<Cursor>,
+    pub next: Option<PageCursor>,
 }
 
 /// A row by document.
@@ -77,7 +77,7 @@ pub(crate) fn tasks_among(
     Ok(tasks)
 }
 
-impl Reader<'_> {
+impl SpaceReader<'_> {
     /// At most `limit` open tasks, those of the trash and of templates left out, whose day, the one
     /// they are planned for or else the one they must be done by, is within `days`; by day, then by
     /// ID.
@@ -88,7 +88,7 @@ impl Reader<'_> {
     pub fn open_tasks(
         &self,
         days: Span<Day>,
-        after: Option<&Cursor>,
+        after: Option<&PageCursor>,
         limit: usize,
     ) -> Result<TaskPage> {
         let key = |day: Option<Day>| {
@@ -104,7 +104,7 @@ impl Reader<'_> {
     ///
     /// # Errors
     /// As [`Self::open_tasks`].
-    pub fn logbook(&self, after: Option<&Cursor>, limit: usize) -> Result<TaskPage> {
+    pub fn logbook(&self, after: Option<&PageCursor>, limit: usize) -> Result<TaskPage> {
         let prefix = [LOGBOOK.tag];
         self.task_page((&prefix, &keyspaces::end_of(prefix)), true, after, limit)
     }
@@ -114,11 +114,11 @@ impl Reader<'_> {
         &self,
         (lower, upper): (&[u8], &[u8]),
         reverse: bool,
-        after: Option<&Cursor>,
+        after: Option<&PageCursor>,
         limit: usize,
     ) -> Result<TaskPage> {
         let mut range = KeyRange { reverse, ..KeyRange::half_open(lower, upper) };
-        if let Some(Cursor(key)) = after {
+        if let Some(PageCursor(key)) = after {
             if keyspaces::read_listed_task(key).is_none() || **key < *lower || **key >= *upper {
                 return Err(foreign_cursor());
             }
@@ -132,7 +132,7 @@ impl Reader<'_> {
         self.read.scan(range, &mut |key, value| {
             records::read_empty(key, value)?;
             if page.tasks.len() == limit {
-                page.next = Some(Cursor(std::mem::take(&mut last)));
+                page.next = Some(PageCursor(std::mem::take(&mut last)));
                 return Ok(ControlFlow::Break(()));
             }
             page.tasks.push(keyspaces::read_listed_task(key).ok_or_else(|| records::damaged(key))?);
@@ -176,9 +176,10 @@ impl Reader<'_> {
     /// As [`Self::locate`]; [`leafbase_model::ErrorKind::Corrupted`] also for one that is not in
     /// the document.
     pub fn task_blocks(&self, document: DocumentId, tasks: &[BlockId]) -> Result<Vec<BlockRecord>> {
-        let hint = |task: &BlockId| Ok((self.place_in(document, *task)?.run_key(), *task));
+        let hint = |task: &BlockId| Ok((self.location_in(document, *task)?.run_key(), *task));
         let hints = tasks.iter().map(hint).collect::<Result<_>>()?;
-        let (mut blocks, mut authors) = (HashMap::with_capacity(tasks.len()), Authors::default());
+        let (mut blocks, mut authors) =
+            (HashMap::with_capacity(tasks.len()), AuthorCache::default());
         self.visit_in_runs(hints, &mut |key, run, index, id| {
             let block = block::decode(id, run.block(index), &mut authors)
                 .map_err(|fault| records::fault(key, fault))?;
@@ -188,9 +189,9 @@ impl Reader<'_> {
         Ok(tasks.iter().filter_map(|task| blocks.remove(task)).collect())
     }
 
-    fn place_in(&self, document: DocumentId, block: BlockId) -> Result<Place> {
-        let place = self.place(block)?.filter(|place| place.document == document);
-        place.ok_or_else(|| records::damaged(&keyspaces::place(block)))
+    fn location_in(&self, document: DocumentId, block: BlockId) -> Result<LocationRecord> {
+        let location = self.location(block)?.filter(|location| location.document == document);
+        location.ok_or_else(|| records::damaged(&keyspaces::block_location(block)))
     }
 
     /// `blocks` and all above them, each where it stands.
@@ -201,9 +202,9 @@ impl Reader<'_> {
             if block.is_nil() || !met.insert(block) {
                 continue;
             }
-            let place = self.place_in(document, block)?;
-            hints.push((place.run_key(), block));
-            waiting.push(place.parent);
+            let location = self.location_in(document, block)?;
+            hints.push((location.run_key(), block));
+            waiting.push(location.parent);
         }
         let mut branches = Branches::default();
         self.visit_in_runs(hints, &mut |key, _, index, block| {
@@ -254,7 +255,7 @@ impl Reader<'_> {
                     .map(|(_, block)| block),
             );
             if let Some(lost) = sought.first() {
-                return Err(records::damaged(&keyspaces::place(*lost)));
+                return Err(records::damaged(&keyspaces::block_location(*lost)));
             }
         }
         Ok(())

@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use leafbase_model::{BlockData, BlockId, BlockType, DocumentId, Result};
 
-use super::Reader;
-use super::trees::{Made, Making, rows_of};
+use super::SpaceReader;
+use super::trees::{NodeBuilder as Making, TreeNode as Made, rows_of};
 use crate::keyspaces::BLOCKS;
-use crate::msgpack::{Fault, Unpacked};
+use crate::msgpack::{DecodeError, Decoded};
 use crate::records;
-use crate::records::block::{self, Authors};
+use crate::records::block::{self, AuthorCache};
 use crate::run::RunView;
 
 mod asked;
@@ -172,7 +172,7 @@ const MARKDOWN: usize = 64;
 #[derive(Default)]
 struct Gathering {
     markdown: String,
-    authors: Authors,
+    authors: AuthorCache,
 }
 
 impl Making for Gathering {
@@ -182,7 +182,7 @@ impl Making for Gathering {
         self.markdown.reserve(blocks * MARKDOWN);
     }
 
-    fn make(&mut self, id: BlockId, record: &[u8], _: &[u8]) -> Unpacked<Kept> {
+    fn make(&mut self, id: BlockId, record: &[u8], _: &[u8]) -> Decoded<Kept> {
         let text = match read(record)? {
             Ok((block_type, markdown)) => {
                 let start = self.markdown.len();
@@ -200,13 +200,13 @@ impl Making for Gathering {
 /// The block says more than its markdown.
 struct WithMore;
 
-fn read(record: &[u8]) -> Unpacked<std::result::Result<(BlockType, &str), WithMore>> {
+fn read(record: &[u8]) -> Decoded<std::result::Result<(BlockType, &str), WithMore>> {
     let (block_type, markdown) = block::markdown(record)?;
     Ok(if is_all(block_type) { Ok((block_type, text(markdown)?)) } else { Err(WithMore) })
 }
 
-fn text(bytes: &[u8]) -> Unpacked<&str> {
-    std::str::from_utf8(bytes).map_err(|_| Fault::Damaged)
+fn text(bytes: &[u8]) -> Decoded<&str> {
+    std::str::from_utf8(bytes).map_err(|_| DecodeError::Corrupt)
 }
 
 /// Whether all that a block of this type says is its markdown.
@@ -214,7 +214,7 @@ fn is_all(block_type: BlockType) -> bool {
     block_type.has_own_markdown() && block_type != BlockType::CollectionItem
 }
 
-impl Reader<'_> {
+impl SpaceReader<'_> {
     /// What `block` and all below it say, the items of collections included; empty if it does not
     /// exist. It reads as [`Self::subtree`] does, and makes no more of most blocks than their
     /// markdown.
@@ -241,7 +241,7 @@ impl Reader<'_> {
     ) -> Result<()> {
         // The keys of a document's blocks go on with its ID, which is that of its root.
         let roots: Vec<BlockId> = documents.iter().map(|document| document.root()).collect();
-        let mut authors = Authors::default();
+        let mut authors = AuthorCache::default();
         rows_of(self.read, &[BLOCKS.tag], &roots, &mut |root, key, value| {
             let document = DocumentId::from_bytes(*root.as_bytes());
             let run = RunView::read(key, value)?;
@@ -292,7 +292,7 @@ impl<'s> Sifting<'s> {
 
     /// What is known of the next of these records, which is so long, without reading it.
     #[inline]
-    fn sift(&mut self, records: &[u8], length: usize) -> Unpacked<Sifted> {
+    fn sift(&mut self, records: &[u8], length: usize) -> Decoded<Sifted> {
         let start = self.at;
         self.at += length;
         let Some(sieve) = self.sieve else { return Ok(Sifted::Kept(0)) };

@@ -7,12 +7,12 @@ use leafbase_model::{
     BlockId, BlockRecord, BlockType, DocumentId, Error, Result, SubtreeNode, Subtrees,
 };
 
-use super::{Reader, counted_document};
+use super::{SpaceReader, counted_document};
 use crate::keyspaces;
 use crate::kv::{KeyRange, Read};
-use crate::msgpack::Unpacked;
-use crate::records::block::{self, Authors};
-use crate::records::{self, place::Place};
+use crate::msgpack::Decoded;
+use crate::records::block::{self, AuthorCache};
+use crate::records::{self, location::LocationRecord};
 use crate::run::RunView;
 
 /// So many rows of other blocks are passed by before the next block is sought anew.
@@ -21,7 +21,7 @@ const PASSED_BY: usize = 8;
 const MOST_RESERVED: usize = 1 << 16;
 
 /// Gets a block, and key and value of a row of it.
-type VisitRow<'f> = &'f mut dyn FnMut(BlockId, &[u8], &[u8]) -> Result<()>;
+type VisitBlockRow<'f> = &'f mut dyn FnMut(BlockId, &[u8], &[u8]) -> Result<()>;
 
 /// Hands each run of each of `parents`, which are sorted, to `visit`, by parent and order. Parents
 /// without children cost nothing where their IDs lie between those of others: the scan leaps over
@@ -30,7 +30,7 @@ pub(crate) fn runs_of(
     source: &dyn Read,
     document: DocumentId,
     parents: &[BlockId],
-    visit: VisitRow<'_>,
+    visit: VisitBlockRow<'_>,
 ) -> Result<()> {
     rows_of(source, &keyspaces::document_runs(document), parents, visit)
 }
@@ -42,7 +42,7 @@ pub(crate) fn rows_of(
     source: &dyn Read,
     prefix: &[u8],
     blocks: &[BlockId],
-    visit: VisitRow<'_>,
+    visit: VisitBlockRow<'_>,
 ) -> Result<()> {
     let Some(last) = blocks.last() else { return Ok(()) };
     let end = keyspaces::end_of_slice(&[prefix, last.as_bytes()].concat());
@@ -71,12 +71,12 @@ pub(crate) fn rows_of(
 
 /// How far down a tree is read.
 #[derive(Clone, Copy)]
-pub(super) struct Extent {
+pub(super) struct TreeExtent {
     levels: usize,
     with_items: bool,
 }
 
-impl Extent {
+impl TreeExtent {
     pub(super) const ALL: Self = Self { levels: usize::MAX, with_items: true };
 
     /// Whether what stands below a block of this type is read.
@@ -86,7 +86,7 @@ impl Extent {
 }
 
 /// Gets the runs of a tree as they are read.
-pub(super) trait Gathering {
+pub(super) trait RunCollector {
     /// There will be so many blocks.
     fn expect(&mut self, blocks: usize);
 
@@ -94,13 +94,13 @@ pub(super) trait Gathering {
     fn add(&mut self, parent: BlockId, key: &[u8], value: &[u8]) -> Result<()>;
 
     /// Those of the blocks taken in since it was asked last below which others may stand.
-    fn parents(&mut self, extent: Extent) -> Result<Vec<BlockId>>;
+    fn parents(&mut self, extent: TreeExtent) -> Result<Vec<BlockId>>;
 }
 
 /// What is made of the blocks of a tree as they are read.
-pub(super) trait Making {
+pub(super) trait NodeBuilder {
     /// What a block becomes.
-    type Block: Made;
+    type Block: TreeNode;
 
     /// There will be so many.
     fn expect(&mut self, _blocks: usize) {}
@@ -109,24 +109,24 @@ pub(super) trait Making {
     fn begin(&mut self, _records: &[u8]) {}
 
     /// Makes it of a record, which is the next of those that it began with.
-    fn make(&mut self, id: BlockId, record: &[u8], records: &[u8]) -> Unpacked<Self::Block>;
+    fn make(&mut self, id: BlockId, record: &[u8], records: &[u8]) -> Decoded<Self::Block>;
 }
 
 /// What is known of whatever a block became.
-pub(super) trait Made {
+pub(super) trait TreeNode {
     fn id(&self) -> BlockId;
     fn block_type(&self) -> BlockType;
 }
 
-impl Making for Authors {
+impl NodeBuilder for AuthorCache {
     type Block = BlockRecord;
 
-    fn make(&mut self, id: BlockId, record: &[u8], _: &[u8]) -> Unpacked<BlockRecord> {
+    fn make(&mut self, id: BlockId, record: &[u8], _: &[u8]) -> Decoded<BlockRecord> {
         block::decode(id, record, self)
     }
 }
 
-impl Made for BlockRecord {
+impl TreeNode for BlockRecord {
     fn id(&self) -> BlockId {
         self.id
     }
@@ -137,10 +137,10 @@ impl Made for BlockRecord {
 }
 
 /// Each block with its depth, in reading order.
-type Ordered<B> = Vec<(u16, B)>;
+type OrderedNodes<B> = Vec<(u16, B)>;
 
 /// Blocks as they lie in the store: by parent, each parent's in order.
-struct Gathered<'m, M: Making> {
+struct NodeCollector<'m, M: NodeBuilder> {
     making: &'m mut M,
     blocks: Vec<Option<M::Block>>,
     children: Vec<(BlockId, Range<usize>)>,
@@ -148,7 +148,7 @@ struct Gathered<'m, M: Making> {
     asked: usize,
 }
 
-impl<M: Making> Gathering for Gathered<'_, M> {
+impl<M: NodeBuilder> RunCollector for NodeCollector<'_, M> {
     fn expect(&mut self, blocks: usize) {
         self.making.expect(blocks);
         self.blocks.reserve(blocks);
@@ -172,14 +172,14 @@ impl<M: Making> Gathering for Gathered<'_, M> {
         Ok(())
     }
 
-    fn parents(&mut self, extent: Extent) -> Result<Vec<BlockId>> {
+    fn parents(&mut self, extent: TreeExtent) -> Result<Vec<BlockId>> {
         let level = std::mem::replace(&mut self.asked, self.blocks.len());
         let found = self.blocks.iter().skip(level).flatten();
-        Ok(found.filter(|block| extent.is_below(block.block_type())).map(Made::id).collect())
+        Ok(found.filter(|block| extent.is_below(block.block_type())).map(TreeNode::id).collect())
     }
 }
 
-impl<'m, M: Making> Gathered<'m, M> {
+impl<'m, M: NodeBuilder> NodeCollector<'m, M> {
     fn new(making: &'m mut M) -> Self {
         Self { making, blocks: Vec::new(), children: Vec::new(), asked: 0 }
     }
@@ -190,7 +190,7 @@ impl<'m, M: Making> Gathered<'m, M> {
     }
 
     /// Takes the blocks below `top` in reading order.
-    fn in_order(mut self, top: M::Block, extent: Extent) -> Result<Ordered<M::Block>> {
+    fn in_order(mut self, top: M::Block, extent: TreeExtent) -> Result<OrderedNodes<M::Block>> {
         self.children.sort_unstable_by_key(|(parent, _)| *parent);
         let mut ordered = Vec::with_capacity(self.blocks.len() + 1);
         let mut path = vec![self.children_of(top.id())];
@@ -203,7 +203,7 @@ impl<'m, M: Making> Gathered<'m, M> {
             // A block that was taken already would be a parent of its own.
             let Some(block) = self.blocks.get_mut(index).and_then(Option::take) else { continue };
             let depth = u16::try_from(path.len())
-                .map_err(|_| records::damaged(&keyspaces::place(block.id())))?;
+                .map_err(|_| records::damaged(&keyspaces::block_location(block.id())))?;
             if extent.is_below(block.block_type()) {
                 let below = self.children_of(block.id());
                 // Most have none.
@@ -217,11 +217,11 @@ impl<'m, M: Making> Gathered<'m, M> {
     }
 }
 
-fn subtrees(ordered: Ordered<BlockRecord>) -> Subtrees {
+fn subtrees(ordered: OrderedNodes<BlockRecord>) -> Subtrees {
     Subtrees(ordered.into_iter().map(|(depth, block)| SubtreeNode { depth, block }).collect())
 }
 
-impl Reader<'_> {
+impl SpaceReader<'_> {
     /// `block` and all below it down to `max_depth` levels (none: all), in reading order; empty if
     /// it does not exist. The items of collections are among them, with what is on their pages.
     ///
@@ -232,7 +232,7 @@ impl Reader<'_> {
     /// As [`Self::locate`]; [`leafbase_model::ErrorKind::Corrupted`] also if a whole document lacks
     /// blocks.
     pub fn subtree(&self, block: BlockId, max_depth: Option<usize>) -> Result<Subtrees> {
-        self.tree(block, Extent { levels: max_depth.unwrap_or(usize::MAX), with_items: true })
+        self.tree(block, TreeExtent { levels: max_depth.unwrap_or(usize::MAX), with_items: true })
     }
 
     /// The same, but collections stand in it without their items, which are not read either.
@@ -244,7 +244,7 @@ impl Reader<'_> {
         block: BlockId,
         max_depth: Option<usize>,
     ) -> Result<Subtrees> {
-        self.tree(block, Extent { levels: max_depth.unwrap_or(usize::MAX), with_items: false })
+        self.tree(block, TreeExtent { levels: max_depth.unwrap_or(usize::MAX), with_items: false })
     }
 
     /// Each of `blocks` with all below it: what [`Self::subtree`] gives of them, one behind the
@@ -253,29 +253,31 @@ impl Reader<'_> {
     /// # Errors
     /// As [`Self::subtree`].
     pub fn subtrees(&self, blocks: &[BlockId]) -> Result<Subtrees> {
-        let (mut nodes, mut authors) = (Vec::with_capacity(blocks.len()), Authors::default());
+        let (mut nodes, mut authors) = (Vec::with_capacity(blocks.len()), AuthorCache::default());
         for block in blocks {
-            let Some(place) = self.place(*block)? else { continue };
-            if place.parent.is_nil() {
+            let Some(location) = self.location(*block)? else { continue };
+            if location.parent.is_nil() {
                 nodes.append(&mut self.subtree(*block, None)?.0);
                 continue;
             }
-            let top = self.top(&place, *block, &mut authors)?;
-            if self.is_bottom(place.document, &top, Extent::ALL)? {
+            let top = self.top(&location, *block, &mut authors)?;
+            if self.is_bottom(location.document, &top, TreeExtent::ALL)? {
                 nodes.push(SubtreeNode { depth: 0, block: top });
             } else {
-                nodes.append(&mut subtrees(self.below(&place, top, Extent::ALL, &mut authors)?).0);
+                nodes.append(
+                    &mut subtrees(self.below(&location, top, TreeExtent::ALL, &mut authors)?).0,
+                );
             }
         }
         Ok(Subtrees(nodes))
     }
 
-    fn tree(&self, block: BlockId, extent: Extent) -> Result<Subtrees> {
-        let Some(place) = self.place(block)? else { return Ok(Subtrees::default()) };
-        let mut authors = Authors::default();
-        let is_whole = place.parent.is_nil() && extent.levels == usize::MAX;
-        if is_whole && (extent.with_items || !self.has_collections(place.document)?) {
-            let whole = self.whole(&place, block, &mut authors)?;
+    fn tree(&self, block: BlockId, extent: TreeExtent) -> Result<Subtrees> {
+        let Some(location) = self.location(block)? else { return Ok(Subtrees::default()) };
+        let mut authors = AuthorCache::default();
+        let is_whole = location.parent.is_nil() && extent.levels == usize::MAX;
+        if is_whole && (extent.with_items || !self.has_collections(location.document)?) {
+            let whole = self.whole(&location, block, &mut authors)?;
             // A write may have put in a collection that it has not given a schema yet.
             if extent.with_items
                 || !whole.iter().any(|(_, block)| block.block_type() == BlockType::Collection)
@@ -283,87 +285,97 @@ impl Reader<'_> {
                 return Ok(subtrees(whole));
             }
         }
-        self.part(&place, block, extent, &mut authors).map(subtrees)
+        self.part(&location, block, extent, &mut authors).map(subtrees)
     }
 
     /// `block` and all below it in reading order, as `making` makes them; empty if it does not
     /// exist.
-    pub(super) fn made_of<M: Making>(
+    pub(super) fn made_of<M: NodeBuilder>(
         &self,
         block: BlockId,
         making: &mut M,
-    ) -> Result<Ordered<M::Block>> {
-        match self.place(block)? {
+    ) -> Result<OrderedNodes<M::Block>> {
+        match self.location(block)? {
             None => Ok(Vec::new()),
-            Some(place) if place.parent.is_nil() => self.whole(&place, block, making),
-            Some(place) => self.part(&place, block, Extent::ALL, making),
+            Some(location) if location.parent.is_nil() => self.whole(&location, block, making),
+            Some(location) => self.part(&location, block, TreeExtent::ALL, making),
         }
     }
 
-    fn whole<M: Making>(
+    fn whole<M: NodeBuilder>(
         &self,
-        place: &Place,
+        location: &LocationRecord,
         root: BlockId,
         making: &mut M,
-    ) -> Result<Ordered<M::Block>> {
-        let mut gathered = Gathered::new(making);
-        let expected = self.gather_all(place.document, &mut gathered)?;
+    ) -> Result<OrderedNodes<M::Block>> {
+        let mut gathered = NodeCollector::new(making);
+        let expected = self.gather_all(location.document, &mut gathered)?;
         // The root is the only child of the lowest ID there is.
         let top = gathered.blocks.first_mut().and_then(Option::take).filter(|top| top.id() == root);
-        let top = top.ok_or_else(|| records::damaged(&keyspaces::place(root)))?;
-        let ordered = gathered.in_order(top, Extent::ALL)?;
-        check_reached(place.document, ordered.len(), expected)?;
+        let top = top.ok_or_else(|| records::damaged(&keyspaces::block_location(root)))?;
+        let ordered = gathered.in_order(top, TreeExtent::ALL)?;
+        check_reached(location.document, ordered.len(), expected)?;
         Ok(ordered)
     }
 
-    fn part<M: Making>(
+    fn part<M: NodeBuilder>(
         &self,
-        place: &Place,
+        location: &LocationRecord,
         block: BlockId,
-        extent: Extent,
+        extent: TreeExtent,
         making: &mut M,
-    ) -> Result<Ordered<M::Block>> {
-        let top = self.top(place, block, making)?;
-        if self.is_bottom(place.document, &top, extent)? {
+    ) -> Result<OrderedNodes<M::Block>> {
+        let top = self.top(location, block, making)?;
+        if self.is_bottom(location.document, &top, extent)? {
             return Ok(vec![(0, top)]);
         }
-        self.below(place, top, extent, making)
+        self.below(location, top, extent, making)
     }
 
     /// `block` alone.
-    fn top<M: Making>(&self, place: &Place, block: BlockId, making: &mut M) -> Result<M::Block> {
+    fn top<M: NodeBuilder>(
+        &self,
+        location: &LocationRecord,
+        block: BlockId,
+        making: &mut M,
+    ) -> Result<M::Block> {
         let mut top = None;
-        self.find_in_runs(place, block, &mut |key, run, index| {
+        self.find_in_runs(location, block, &mut |key, run, index| {
             let record = run.block(index);
             making.begin(record);
             let made = making.make(block, record, record);
             top = Some(made.map_err(|fault| records::fault(key, fault))?);
             Ok(())
         })?;
-        top.ok_or_else(|| records::damaged(&keyspaces::place(block)))
+        top.ok_or_else(|| records::damaged(&keyspaces::block_location(block)))
     }
 
     /// `top`, which stands at `place`, with what is below it.
-    fn below<M: Making>(
+    fn below<M: NodeBuilder>(
         &self,
-        place: &Place,
+        location: &LocationRecord,
         top: M::Block,
-        extent: Extent,
+        extent: TreeExtent,
         making: &mut M,
-    ) -> Result<Ordered<M::Block>> {
-        let mut gathered = Gathered::new(making);
-        self.gather_below(place.document, vec![top.id()], extent, &mut gathered)?;
+    ) -> Result<OrderedNodes<M::Block>> {
+        let mut gathered = NodeCollector::new(making);
+        self.gather_below(location.document, vec![top.id()], extent, &mut gathered)?;
         gathered.in_order(top, extent)
     }
 
     /// Whether it is known without a scan, or by a look at what a write has met, that nothing
     /// stands below `top`.
-    fn is_bottom<B: Made>(&self, document: DocumentId, top: &B, extent: Extent) -> Result<bool> {
+    fn is_bottom<B: TreeNode>(
+        &self,
+        document: DocumentId,
+        top: &B,
+        extent: TreeExtent,
+    ) -> Result<bool> {
         if extent.levels == 0 || !extent.is_below(top.block_type()) {
             return Ok(true);
         }
-        match self.memo() {
-            Some(memo) => memo.is_childless(self.read, document, top.id()),
+        match self.cache() {
+            Some(cache) => cache.is_childless(self.read, document, top.id()),
             None => Ok(false),
         }
     }
@@ -373,7 +385,7 @@ impl Reader<'_> {
     pub(super) fn gather_all(
         &self,
         document: DocumentId,
-        gathering: &mut impl Gathering,
+        gathering: &mut impl RunCollector,
     ) -> Result<u64> {
         let counted = counted_document(self.read, document)?;
         let expected =
@@ -399,8 +411,8 @@ impl Reader<'_> {
         &self,
         document: DocumentId,
         mut parents: Vec<BlockId>,
-        extent: Extent,
-        gathering: &mut impl Gathering,
+        extent: TreeExtent,
+        gathering: &mut impl RunCollector,
     ) -> Result<()> {
         let mut visited = HashSet::new();
         for _ in 0..extent.levels {

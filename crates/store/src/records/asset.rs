@@ -2,11 +2,11 @@
 
 use leafbase_model::{AssetId, AssetRecord, Author, Stamp};
 
-use crate::msgpack::{Pack, Unpack, Unpacked, time};
+use crate::msgpack::{ArrayEncoder, Decoded, Decoder, time};
 
 pub(crate) fn put(out: &mut Vec<u8>, asset: &AssetRecord) {
     let AssetRecord { id: _, media_type, file_name, size, created } = asset;
-    let mut pack = Pack::new(out);
+    let mut pack = ArrayEncoder::new(out);
     pack.time(Some(created.at))
         .uint(*size)
         .str(media_type)
@@ -15,8 +15,8 @@ pub(crate) fn put(out: &mut Vec<u8>, asset: &AssetRecord) {
         .end();
 }
 
-pub(crate) fn read(id: AssetId, unpack: &mut Unpack<'_>) -> Unpacked<AssetRecord> {
-    let mut fields = unpack.fields()?;
+pub(crate) fn read(id: AssetId, decoder: &mut Decoder<'_>) -> Decoded<AssetRecord> {
+    let mut fields = decoder.fields()?;
     let at = fields.required(time)?;
     let size = fields.uint()?;
     let media_type = fields.str()?.to_owned();

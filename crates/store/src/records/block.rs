@@ -6,15 +6,15 @@ use leafbase_model::{
 };
 
 use crate::msgpack::{
-    Fault, Fields, Pack, Unpack, Unpacked, put_array, put_bin, put_bool, put_f64, put_int, put_str,
-    put_uint, time,
+    ArrayEncoder, DecodeError, Decoded, Decoder, FieldDecoder, put_array, put_bin, put_bool,
+    put_f64, put_int, put_str, put_uint, time,
 };
 
 /// The author met last: neighbours mostly have the same, and then share its name.
 #[derive(Debug, Default)]
-pub(crate) struct Authors(Author);
+pub(crate) struct AuthorCache(Author);
 
-impl Authors {
+impl AuthorCache {
     pub(crate) fn named(&mut self, name: &str) -> Author {
         // Nobody's name has no bytes behind it: comparing them is slow where the processor must
         // find out that none may be read.
@@ -36,7 +36,7 @@ pub(crate) fn put(out: &mut Vec<u8>, block: &BlockRecord) {
     let BlockRecord { id: _, rev, created, modified, data } = block;
     let BlockData { kind, markdown, indentation, list_style, color, task, decorations } = data;
     let decorations = u64::from(decorations.callout) | u64::from(decorations.quote) << 1;
-    let mut pack = Pack::new(out);
+    let mut pack = ArrayEncoder::new(out);
     pack.code(kind.block_type())
         .uint(*rev)
         .int(created.at.as_millis())
@@ -57,29 +57,29 @@ fn color_number(color: Color) -> u64 {
 }
 
 fn put_task(out: &mut Vec<u8>, task: &TaskInfo) {
-    let mut pack = Pack::new(out);
+    let mut pack = ArrayEncoder::new(out);
     pack.code(task.state);
     put_day(&mut pack, task.schedule_date);
     put_day(&mut pack, task.deadline_date);
     pack.time(task.completed_at).time(task.canceled_at).end();
 }
 
-pub(super) fn put_day(pack: &mut Pack<'_>, day: Option<Day>) {
+pub(super) fn put_day(pack: &mut ArrayEncoder<'_>, day: Option<Day>) {
     pack.field(day.is_none(), |out| put_int(out, day.map_or(0, Day::epoch_days)));
 }
 
 /// The fields of `kind`, as an array of their own unless all are at their defaults.
-fn put_kind(pack: &mut Pack<'_>, kind: &BlockKind) {
+fn put_kind(pack: &mut ArrayEncoder<'_>, kind: &BlockKind) {
     let is_default = match kind {
         BlockKind::Text(look) | BlockKind::Page(look) => *look == TextFormat::default(),
         BlockKind::CollectionItem { properties } => properties.is_empty(),
         BlockKind::Table | BlockKind::Collection => true,
         _ => false,
     };
-    pack.field(is_default, |out| put_kind_fields(&mut Pack::new(out), kind));
+    pack.field(is_default, |out| put_kind_fields(&mut ArrayEncoder::new(out), kind));
 }
 
-fn put_kind_fields(pack: &mut Pack<'_>, kind: &BlockKind) {
+fn put_kind_fields(pack: &mut ArrayEncoder<'_>, kind: &BlockKind) {
     match kind {
         BlockKind::Text(look) | BlockKind::Page(look) => {
             pack.code(look.style).code(look.alignment).code(look.font).code(look.card_layout)
@@ -147,52 +147,53 @@ fn put_property(out: &mut Vec<u8>, value: &PropertyValue) {
 }
 
 /// Reads the record of the block `id`, which is all of `bytes`.
-pub(crate) fn decode(id: BlockId, bytes: &[u8], authors: &mut Authors) -> Unpacked<BlockRecord> {
-    let mut unpack = Unpack::new(bytes);
-    let block = read(id, &mut unpack, authors)?;
-    unpack.finish()?;
+pub(crate) fn decode(id: BlockId, bytes: &[u8], authors: &mut AuthorCache) -> Decoded<BlockRecord> {
+    let mut decoder = Decoder::new(bytes);
+    let block = read(id, &mut decoder, authors)?;
+    decoder.finish()?;
     Ok(block)
 }
 
 /// The type of the block whose record this is.
 #[inline]
-pub(crate) fn type_of(bytes: &[u8]) -> Unpacked<BlockType> {
+pub(crate) fn type_of(bytes: &[u8]) -> Decoded<BlockType> {
     match bytes {
         // Most are of text, which is the default.
         [header @ 0x91..=0x9f, 0xc0, ..] if bytes.len() > usize::from(header & 0x0f) => {
             Ok(BlockType::Text)
         }
-        _ => Unpack::new(bytes).fields()?.code(),
+        _ => Decoder::new(bytes).fields()?.code(),
     }
 }
 
 /// The type of the block whose record this is, and the bytes of its markdown: as far as searches
 /// read most blocks.
 #[inline]
-pub(crate) fn markdown(bytes: &[u8]) -> Unpacked<(BlockType, &[u8])> {
-    let mut unpack = Unpack::new(bytes);
-    let mut fields = unpack.fields()?;
+pub(crate) fn markdown(bytes: &[u8]) -> Decoded<(BlockType, &[u8])> {
+    let mut decoder = Decoder::new(bytes);
+    let mut fields = decoder.fields()?;
     fields.at_most(FIELDS)?;
     let block_type = fields.code()?;
     fields.skip(3)?;
-    Ok((block_type, fields.next(Unpack::str_bytes)?.unwrap_or_default()))
+    Ok((block_type, fields.next(Decoder::str_bytes)?.unwrap_or_default()))
 }
 
-fn read(id: BlockId, unpack: &mut Unpack<'_>, authors: &mut Authors) -> Unpacked<BlockRecord> {
-    let mut fields = unpack.fields()?;
+fn read(id: BlockId, decoder: &mut Decoder<'_>, authors: &mut AuthorCache) -> Decoded<BlockRecord> {
+    let mut fields = decoder.fields()?;
     let block_type = fields.code::<BlockType>()?;
     let rev = fields.uint()?;
     let created = instant(fields.int()?)?;
     let created_by = authors.named(fields.str()?);
     let markdown = fields.str()?.to_owned();
-    let modified = instant(created.as_millis().checked_add(fields.int()?).ok_or(Fault::Damaged)?)?;
-    let modified_by = match fields.next(Unpack::str)? {
+    let modified =
+        instant(created.as_millis().checked_add(fields.int()?).ok_or(DecodeError::Corrupt)?)?;
+    let modified_by = match fields.next(Decoder::str)? {
         Some(name) => Author::new(name),
         None => created_by.clone(),
     };
-    let indentation = u8::try_from(fields.uint()?).map_err(|_| Fault::Damaged)?;
+    let indentation = u8::try_from(fields.uint()?).map_err(|_| DecodeError::Corrupt)?;
     let list_style = fields.code::<ListStyle>()?;
-    let kind = match fields.next(|unpack| read_kind(unpack, block_type))? {
+    let kind = match fields.next(|decoder| read_kind(decoder, block_type))? {
         Some(kind) => kind,
         None => BlockKind::empty(block_type),
     };
@@ -209,28 +210,28 @@ fn read(id: BlockId, unpack: &mut Unpack<'_>, authors: &mut Authors) -> Unpacked
     })
 }
 
-fn instant(millis: i64) -> Unpacked<Timestamp> {
+fn instant(millis: i64) -> Decoded<Timestamp> {
     let time = Timestamp::from_millis(millis);
-    if time.as_millis() == millis { Ok(time) } else { Err(Fault::Damaged) }
+    if time.as_millis() == millis { Ok(time) } else { Err(DecodeError::Corrupt) }
 }
 
-fn read_color(unpack: &mut Unpack<'_>) -> Unpacked<Color> {
-    let number = u32::try_from(unpack.uint()?).map_err(|_| Fault::Damaged)?;
+fn read_color(decoder: &mut Decoder<'_>) -> Decoded<Color> {
+    let number = u32::try_from(decoder.uint()?).map_err(|_| DecodeError::Corrupt)?;
     match number.to_be_bytes() {
         [0, red, green, blue] => Ok(Color::from_rgb([red, green, blue])),
-        _ => Err(Fault::Damaged),
+        _ => Err(DecodeError::Corrupt),
     }
 }
 
-fn read_decorations(bits: u64) -> Unpacked<Decorations> {
+fn read_decorations(bits: u64) -> Decoded<Decorations> {
     match bits {
         0..4 => Ok(Decorations { callout: bits & 1 != 0, quote: bits & 2 != 0 }),
-        _ => Err(Fault::Newer),
+        _ => Err(DecodeError::UnsupportedVersion),
     }
 }
 
-fn read_task(unpack: &mut Unpack<'_>) -> Unpacked<TaskInfo> {
-    let mut fields = unpack.fields()?;
+fn read_task(decoder: &mut Decoder<'_>) -> Decoded<TaskInfo> {
+    let mut fields = decoder.fields()?;
     let task = TaskInfo {
         state: fields.code()?,
         schedule_date: fields.next(read_day)?,
@@ -242,20 +243,23 @@ fn read_task(unpack: &mut Unpack<'_>) -> Unpacked<TaskInfo> {
     Ok(task)
 }
 
-pub(super) fn read_day(unpack: &mut Unpack<'_>) -> Unpacked<Day> {
-    let days = unpack.int()?;
+pub(super) fn read_day(decoder: &mut Decoder<'_>) -> Decoded<Day> {
+    let days = decoder.int()?;
     let day = Day::from_epoch_days(days);
-    if day.epoch_days() == days { Ok(day) } else { Err(Fault::Damaged) }
+    if day.epoch_days() == days { Ok(day) } else { Err(DecodeError::Corrupt) }
 }
 
-fn read_kind(unpack: &mut Unpack<'_>, block_type: BlockType) -> Unpacked<BlockKind> {
-    let mut fields = unpack.fields()?;
+fn read_kind(decoder: &mut Decoder<'_>, block_type: BlockType) -> Decoded<BlockKind> {
+    let mut fields = decoder.fields()?;
     let kind = read_kind_fields(&mut fields, block_type)?;
     fields.end()?;
     Ok(kind)
 }
 
-fn read_kind_fields(fields: &mut Fields<'_, '_>, block_type: BlockType) -> Unpacked<BlockKind> {
+fn read_kind_fields(
+    fields: &mut FieldDecoder<'_, '_>,
+    block_type: BlockType,
+) -> Decoded<BlockKind> {
     let owned = |text: &str| text.to_owned();
     Ok(match block_type {
         BlockType::Text => BlockKind::Text(read_look(fields)?),
@@ -296,7 +300,7 @@ fn read_kind_fields(fields: &mut Fields<'_, '_>, block_type: BlockType) -> Unpac
     })
 }
 
-fn read_look(fields: &mut Fields<'_, '_>) -> Unpacked<TextFormat> {
+fn read_look(fields: &mut FieldDecoder<'_, '_>) -> Decoded<TextFormat> {
     Ok(TextFormat {
         style: fields.code()?,
         alignment: fields.code()?,
@@ -305,22 +309,23 @@ fn read_look(fields: &mut Fields<'_, '_>) -> Unpacked<TextFormat> {
     })
 }
 
-fn read_properties(unpack: &mut Unpack<'_>) -> Unpacked<Properties> {
-    let count = pairs(unpack)?;
-    let values =
-        read_list(unpack, count, |unpack| Ok((unpack.str()?.to_owned(), read_property(unpack)?)))?;
+fn read_properties(decoder: &mut Decoder<'_>) -> Decoded<Properties> {
+    let count = pairs(decoder)?;
+    let values = read_list(decoder, count, |decoder| {
+        Ok((decoder.str()?.to_owned(), read_property(decoder)?))
+    })?;
     Ok(values.into_iter().collect())
 }
 
 /// How many keys with a value an array holds.
-fn pairs(unpack: &mut Unpack<'_>) -> Unpacked<usize> {
-    let count = unpack.array()?;
-    if count.is_multiple_of(2) { Ok(count / 2) } else { Err(Fault::Damaged) }
+fn pairs(decoder: &mut Decoder<'_>) -> Decoded<usize> {
+    let count = decoder.array()?;
+    if count.is_multiple_of(2) { Ok(count / 2) } else { Err(DecodeError::Corrupt) }
 }
 
 /// A value of an item as it lies in its record.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum HeldValue<'a> {
+pub(crate) enum RawValue<'a> {
     Text(&'a str),
     Number(f64),
     Boolean(bool),
@@ -333,54 +338,54 @@ pub(crate) enum HeldValue<'a> {
 
 /// Reads a value of an item; of a list how long it is.
 #[inline]
-pub(crate) fn read_held<'a>(unpack: &mut Unpack<'a>) -> Unpacked<HeldValue<'a>> {
-    match unpack.peek() {
-        Some(0xa0..=0xbf | 0xd9..=0xdb) => unpack.str().map(HeldValue::Text),
-        Some(0xcb) => unpack.f64().map(HeldValue::Number),
-        Some(0xc2 | 0xc3) => unpack.bool().map(HeldValue::Boolean),
-        _ => read_marked(unpack),
+pub(crate) fn read_raw<'a>(decoder: &mut Decoder<'a>) -> Decoded<RawValue<'a>> {
+    match decoder.peek() {
+        Some(0xa0..=0xbf | 0xd9..=0xdb) => decoder.str().map(RawValue::Text),
+        Some(0xcb) => decoder.f64().map(RawValue::Number),
+        Some(0xc2 | 0xc3) => decoder.bool().map(RawValue::Boolean),
+        _ => read_marked(decoder),
     }
 }
 
-fn read_marked<'a>(unpack: &mut Unpack<'a>) -> Unpacked<HeldValue<'a>> {
-    let count = unpack.array()?.checked_sub(1).ok_or(Fault::Damaged)?;
-    match unpack.uint()? {
-        DAY if count == 1 => read_day(unpack).map(HeldValue::Date),
-        DAY => Err(Fault::Damaged),
-        OPTIONS => Ok(HeldValue::Options(count)),
-        RELATIONS => Ok(HeldValue::Relations(count)),
-        _ => Err(Fault::Newer),
+fn read_marked<'a>(decoder: &mut Decoder<'a>) -> Decoded<RawValue<'a>> {
+    let count = decoder.array()?.checked_sub(1).ok_or(DecodeError::Corrupt)?;
+    match decoder.uint()? {
+        DAY if count == 1 => read_day(decoder).map(RawValue::Date),
+        DAY => Err(DecodeError::Corrupt),
+        OPTIONS => Ok(RawValue::Options(count)),
+        RELATIONS => Ok(RawValue::Relations(count)),
+        _ => Err(DecodeError::UnsupportedVersion),
     }
 }
 
-pub(crate) fn read_related(unpack: &mut Unpack<'_>) -> Unpacked<BlockId> {
-    unpack.id().map(BlockId::from_bytes)
+pub(crate) fn read_related(decoder: &mut Decoder<'_>) -> Decoded<BlockId> {
+    decoder.id().map(BlockId::from_bytes)
 }
 
 /// Reads a value of an item.
-pub(crate) fn read_property(unpack: &mut Unpack<'_>) -> Unpacked<PropertyValue> {
-    Ok(match read_held(unpack)? {
-        HeldValue::Text(text) => PropertyValue::Text(text.to_owned()),
-        HeldValue::Number(number) => PropertyValue::Number(number),
-        HeldValue::Boolean(value) => PropertyValue::Boolean(value),
-        HeldValue::Date(day) => PropertyValue::Date(day),
-        HeldValue::Options(count) => PropertyValue::Options(read_list(unpack, count, |unpack| {
-            unpack.str().map(str::to_owned)
+pub(crate) fn read_property(decoder: &mut Decoder<'_>) -> Decoded<PropertyValue> {
+    Ok(match read_raw(decoder)? {
+        RawValue::Text(text) => PropertyValue::Text(text.to_owned()),
+        RawValue::Number(number) => PropertyValue::Number(number),
+        RawValue::Boolean(value) => PropertyValue::Boolean(value),
+        RawValue::Date(day) => PropertyValue::Date(day),
+        RawValue::Options(count) => PropertyValue::Options(read_list(decoder, count, |decoder| {
+            decoder.str().map(str::to_owned)
         })?),
-        HeldValue::Relations(count) => {
-            PropertyValue::Relations(read_list(unpack, count, read_related)?)
+        RawValue::Relations(count) => {
+            PropertyValue::Relations(read_list(decoder, count, read_related)?)
         }
     })
 }
 
 fn read_list<'a, T>(
-    unpack: &mut Unpack<'a>,
+    decoder: &mut Decoder<'a>,
     count: usize,
-    mut read: impl FnMut(&mut Unpack<'a>) -> Unpacked<T>,
-) -> Unpacked<Vec<T>> {
+    mut read: impl FnMut(&mut Decoder<'a>) -> Decoded<T>,
+) -> Decoded<Vec<T>> {
     let mut list = Vec::with_capacity(count);
     for _ in 0..count {
-        list.push(read(unpack)?);
+        list.push(read(decoder)?);
     }
     Ok(list)
 }
@@ -392,27 +397,27 @@ pub(crate) struct ItemParts<'a> {
     /// How many values it has.
     pub(crate) count: usize,
     /// Their keys and values in turn.
-    pub(crate) values: Unpack<'a>,
+    pub(crate) values: Decoder<'a>,
 }
 
 /// Reads a record as far as replies show items: neither who changed it and when, nor what stands
 /// behind its values.
-pub(crate) fn item_parts(bytes: &[u8]) -> Unpacked<ItemParts<'_>> {
-    let mut unpack = Unpack::new(bytes);
-    let mut fields = unpack.fields()?;
+pub(crate) fn item_parts(bytes: &[u8]) -> Decoded<ItemParts<'_>> {
+    let mut decoder = Decoder::new(bytes);
+    let mut fields = decoder.fields()?;
     fields.at_most(FIELDS)?;
     if fields.code::<BlockType>()? != BlockType::CollectionItem {
-        return Err(Fault::Damaged);
+        return Err(DecodeError::Corrupt);
     }
     fields.skip(3)?;
     let title = fields.str()?;
     fields.skip(4)?;
-    let values = fields.next(|unpack| {
-        let mut fields = unpack.fields()?;
+    let values = fields.next(|decoder| {
+        let mut fields = decoder.fields()?;
         fields.at_most(1)?;
-        fields.next(|unpack| Ok((pairs(unpack)?, *unpack)))
+        fields.next(|decoder| Ok((pairs(decoder)?, *decoder)))
     })?;
-    let (count, values) = values.flatten().unwrap_or((0, Unpack::new(&[])));
+    let (count, values) = values.flatten().unwrap_or((0, Decoder::new(&[])));
     Ok(ItemParts { title, count, values })
 }
 

@@ -8,10 +8,10 @@ use leafbase_model::{
     Subtrees,
 };
 
-use super::block::{self, Authors};
+use super::block::{self, AuthorCache};
 use super::{asset, comment, document, folder, schema};
 use crate::msgpack::{
-    Fault, Unpack, Unpacked, put_array, put_bin, put_int, put_nil, put_str, put_uint, time,
+    DecodeError, Decoded, Decoder, put_array, put_bin, put_int, put_nil, put_str, put_uint, time,
 };
 
 const INSERT: u64 = 1;
@@ -33,12 +33,12 @@ const SET_SCHEMA_QUIETLY: u64 = 16;
 
 /// The blocks of inserted or removed subtrees as bytes, one after the other.
 #[derive(Debug, Default)]
-pub(crate) struct Encoded {
+pub(crate) struct EncodedBlocks {
     bytes: Vec<u8>,
     ends: Vec<usize>,
 }
 
-impl Encoded {
+impl EncodedBlocks {
     pub(crate) fn of(subtrees: &Subtrees) -> Self {
         let (blocks, texts) =
             (subtrees.0.len(), subtrees.0.iter().map(|node| node.block.data.markdown.len()));
@@ -65,12 +65,12 @@ impl Encoded {
 
 /// The edits of a write as its record will hold them.
 #[derive(Debug, Default)]
-pub(crate) struct Log {
+pub(crate) struct ChangeEncoder {
     bytes: Vec<u8>,
     edits: usize,
 }
 
-impl Log {
+impl ChangeEncoder {
     pub(crate) fn is_empty(&self) -> bool {
         self.edits == 0
     }
@@ -96,13 +96,23 @@ impl Log {
         &mut self.bytes
     }
 
-    pub(crate) fn insert(&mut self, target: &InsertTarget, subtrees: &Subtrees, encoded: &Encoded) {
+    pub(crate) fn insert(
+        &mut self,
+        target: &InsertTarget,
+        subtrees: &Subtrees,
+        encoded: &EncodedBlocks,
+    ) {
         let out = self.begin(INSERT, 2);
         put_slot(out, target);
         put_forest(out, subtrees, encoded);
     }
 
-    pub(crate) fn remove(&mut self, target: &InsertTarget, subtrees: &Subtrees, encoded: &Encoded) {
+    pub(crate) fn remove(
+        &mut self,
+        target: &InsertTarget,
+        subtrees: &Subtrees,
+        encoded: &EncodedBlocks,
+    ) {
         let out = self.begin(REMOVE, 2);
         put_slot(out, target);
         put_forest(out, subtrees, encoded);
@@ -133,7 +143,7 @@ impl Log {
         &mut self,
         record: &DocumentRecord,
         subtrees: &Subtrees,
-        encoded: &Encoded,
+        encoded: &EncodedBlocks,
     ) {
         let out = self.begin(CREATE_DOCUMENT, 3);
         put_document(out, record);
@@ -144,7 +154,7 @@ impl Log {
         &mut self,
         record: &DocumentRecord,
         subtrees: &Subtrees,
-        encoded: &Encoded,
+        encoded: &EncodedBlocks,
     ) {
         let out = self.begin(ERASE_DOCUMENT, 3);
         put_document(out, record);
@@ -172,7 +182,7 @@ impl Log {
     }
 }
 
-impl Log {
+impl ChangeEncoder {
     pub(crate) fn add_comment(&mut self, document: DocumentId, block: BlockId, comment: &Comment) {
         put_comment(self.begin(ADD_COMMENT, 4), document, block, comment);
     }
@@ -219,7 +229,7 @@ fn put_slot(out: &mut Vec<u8>, target: &InsertTarget) {
     }
 }
 
-fn put_forest(out: &mut Vec<u8>, subtrees: &Subtrees, encoded: &Encoded) {
+fn put_forest(out: &mut Vec<u8>, subtrees: &Subtrees, encoded: &EncodedBlocks) {
     out.reserve(encoded.bytes.len() + 24 * subtrees.0.len());
     put_array(out, 3 * subtrees.0.len());
     for (index, node) in subtrees.0.iter().enumerate() {
@@ -259,152 +269,160 @@ fn put_schema(out: &mut Vec<u8>, schema: Option<&Schema>) {
 }
 
 /// Reads which documents the body of a change names, and none of its edits.
-pub(crate) fn decode_documents(_: u64, bytes: &[u8]) -> Unpacked<Vec<DocumentId>> {
-    let mut unpack = Unpack::new(bytes);
-    let mut fields = unpack.fields()?;
+pub(crate) fn decode_documents(_: u64, bytes: &[u8]) -> Decoded<Vec<DocumentId>> {
+    let mut decoder = Decoder::new(bytes);
+    let mut fields = decoder.fields()?;
     fields.required(time)?;
-    fields.required(Unpack::str)?;
+    fields.required(Decoder::str)?;
     fields.required(read_documents)
 }
 
-fn read_documents(unpack: &mut Unpack<'_>) -> Unpacked<Vec<DocumentId>> {
-    (0..unpack.array()?).map(|_| unpack.id().map(DocumentId::from_bytes)).collect()
+fn read_documents(decoder: &mut Decoder<'_>) -> Decoded<Vec<DocumentId>> {
+    (0..decoder.array()?).map(|_| decoder.id().map(DocumentId::from_bytes)).collect()
 }
 
 /// Reads the body of the change numbered `sequence`, which is all of `bytes`.
-pub(crate) fn decode(sequence: u64, bytes: &[u8]) -> Unpacked<Change> {
-    let mut unpack = Unpack::new(bytes);
-    let mut authors = Authors::default();
-    let mut fields = unpack.fields()?;
+pub(crate) fn decode(sequence: u64, bytes: &[u8]) -> Decoded<Change> {
+    let mut decoder = Decoder::new(bytes);
+    let mut authors = AuthorCache::default();
+    let mut fields = decoder.fields()?;
     let at = fields.required(time)?;
-    let by = Author::new(fields.required(Unpack::str)?);
+    let by = Author::new(fields.required(Decoder::str)?);
     let documents = fields.required(read_documents)?;
-    let edits = fields.required(|unpack| {
-        (0..unpack.array()?).map(|_| read_edit(unpack, &mut authors)).collect::<Unpacked<_>>()
+    let edits = fields.required(|decoder| {
+        (0..decoder.array()?).map(|_| read_edit(decoder, &mut authors)).collect::<Decoded<_>>()
     })?;
     fields.end()?;
-    unpack.finish()?;
+    decoder.finish()?;
     Ok(Change { sequence, stamp: Stamp { at, by }, documents, edits })
 }
 
-fn read_edit(unpack: &mut Unpack<'_>, authors: &mut Authors) -> Unpacked<Edit> {
-    let fields = unpack.array()?.checked_sub(1).ok_or(Fault::Damaged)?;
-    let kind = unpack.uint()?;
+fn read_edit(decoder: &mut Decoder<'_>, authors: &mut AuthorCache) -> Decoded<Edit> {
+    let fields = decoder.array()?.checked_sub(1).ok_or(DecodeError::Corrupt)?;
+    let kind = decoder.uint()?;
     let expected = match kind {
         CREATE_FOLDER | REMOVE_FOLDER | INSERT | REMOVE | CREATE_ASSET | ERASE_ASSET => 2,
         MOVE | CREATE_DOCUMENT | ERASE_DOCUMENT => 3,
         UPDATE | UPDATE_DOCUMENT | UPDATE_FOLDER | ADD_COMMENT | REMOVE_COMMENT | SET_SCHEMA
         | SET_SCHEMA_QUIETLY => 4,
-        _ => return Err(Fault::Newer),
+        _ => return Err(DecodeError::UnsupportedVersion),
     };
     if fields != expected {
-        return Err(if fields > expected { Fault::Newer } else { Fault::Damaged });
+        return Err(if fields > expected {
+            DecodeError::UnsupportedVersion
+        } else {
+            DecodeError::Corrupt
+        });
     }
     Ok(match kind {
         INSERT => {
-            Edit::Insert { target: read_slot(unpack)?, subtrees: read_forest(unpack, authors)? }
+            Edit::Insert { target: read_slot(decoder)?, subtrees: read_forest(decoder, authors)? }
         }
         REMOVE => {
-            Edit::Remove { target: read_slot(unpack)?, subtrees: read_forest(unpack, authors)? }
+            Edit::Remove { target: read_slot(decoder)?, subtrees: read_forest(decoder, authors)? }
         }
         UPDATE => {
-            let document = DocumentId::from_bytes(unpack.id()?);
-            let block = BlockId::from_bytes(unpack.id()?);
-            let before = Box::new(read_block(block, unpack, authors)?);
-            Edit::Update { document, before, after: Box::new(read_block(block, unpack, authors)?) }
+            let document = DocumentId::from_bytes(decoder.id()?);
+            let block = BlockId::from_bytes(decoder.id()?);
+            let before = Box::new(read_block(block, decoder, authors)?);
+            Edit::Update { document, before, after: Box::new(read_block(block, decoder, authors)?) }
         }
         MOVE => Edit::Move {
-            block: BlockId::from_bytes(unpack.id()?),
-            from: read_slot(unpack)?,
-            to: read_slot(unpack)?,
+            block: BlockId::from_bytes(decoder.id()?),
+            from: read_slot(decoder)?,
+            to: read_slot(decoder)?,
         },
         CREATE_DOCUMENT => Edit::CreateDocument {
-            record: read_document(unpack)?,
-            subtrees: read_forest(unpack, authors)?,
+            record: read_document(decoder)?,
+            subtrees: read_forest(decoder, authors)?,
         },
         ERASE_DOCUMENT => Edit::EraseDocument {
-            record: read_document(unpack)?,
-            subtrees: read_forest(unpack, authors)?,
+            record: read_document(decoder)?,
+            subtrees: read_forest(decoder, authors)?,
         },
         UPDATE_DOCUMENT => {
-            Edit::UpdateDocument { before: read_document(unpack)?, after: read_document(unpack)? }
+            Edit::UpdateDocument { before: read_document(decoder)?, after: read_document(decoder)? }
         }
-        CREATE_FOLDER => Edit::CreateFolder(read_folder(unpack)?),
-        REMOVE_FOLDER => Edit::RemoveFolder(read_folder(unpack)?),
+        CREATE_FOLDER => Edit::CreateFolder(read_folder(decoder)?),
+        REMOVE_FOLDER => Edit::RemoveFolder(read_folder(decoder)?),
         ADD_COMMENT | REMOVE_COMMENT => {
             let (document, block) =
-                (DocumentId::from_bytes(unpack.id()?), BlockId::from_bytes(unpack.id()?));
-            let id = CommentId::from_bytes(unpack.id()?);
-            let comment = comment::read(id, unpack)?;
+                (DocumentId::from_bytes(decoder.id()?), BlockId::from_bytes(decoder.id()?));
+            let id = CommentId::from_bytes(decoder.id()?);
+            let comment = comment::read(id, decoder)?;
             match kind {
                 ADD_COMMENT => Edit::AddComment { document, block, comment },
                 _ => Edit::RemoveComment { document, block, comment },
             }
         }
-        CREATE_ASSET => Edit::CreateAsset(read_asset(unpack)?),
-        ERASE_ASSET => Edit::EraseAsset(read_asset(unpack)?),
+        CREATE_ASSET => Edit::CreateAsset(read_asset(decoder)?),
+        ERASE_ASSET => Edit::EraseAsset(read_asset(decoder)?),
         SET_SCHEMA | SET_SCHEMA_QUIETLY => Edit::SetSchema {
-            document: DocumentId::from_bytes(unpack.id()?),
-            collection: BlockId::from_bytes(unpack.id()?),
-            before: read_schema(unpack)?,
-            after: read_schema(unpack)?,
+            document: DocumentId::from_bytes(decoder.id()?),
+            collection: BlockId::from_bytes(decoder.id()?),
+            before: read_schema(decoder)?,
+            after: read_schema(decoder)?,
             quiet: kind == SET_SCHEMA_QUIETLY,
         },
-        _ => Edit::UpdateFolder { before: read_folder(unpack)?, after: read_folder(unpack)? },
+        _ => Edit::UpdateFolder { before: read_folder(decoder)?, after: read_folder(decoder)? },
     })
 }
 
-fn read_slot(unpack: &mut Unpack<'_>) -> Unpacked<InsertTarget> {
-    let mut fields = unpack.fields()?;
+fn read_slot(decoder: &mut Decoder<'_>) -> Decoded<InsertTarget> {
+    let mut fields = decoder.fields()?;
     let target = InsertTarget {
-        document: DocumentId::from_bytes(fields.required(Unpack::id)?),
-        parent: BlockId::from_bytes(fields.required(Unpack::id)?),
-        after: fields.next(Unpack::id)?.map(BlockId::from_bytes),
+        document: DocumentId::from_bytes(fields.required(Decoder::id)?),
+        parent: BlockId::from_bytes(fields.required(Decoder::id)?),
+        after: fields.next(Decoder::id)?.map(BlockId::from_bytes),
     };
     fields.end()?;
     Ok(target)
 }
 
-fn read_forest(unpack: &mut Unpack<'_>, authors: &mut Authors) -> Unpacked<Subtrees> {
-    let values = unpack.array()?;
+fn read_forest(decoder: &mut Decoder<'_>, authors: &mut AuthorCache) -> Decoded<Subtrees> {
+    let values = decoder.array()?;
     if !values.is_multiple_of(3) {
-        return Err(Fault::Damaged);
+        return Err(DecodeError::Corrupt);
     }
     let mut nodes: Vec<SubtreeNode> = Vec::new();
     for _ in 0..values / 3 {
-        let depth = u16::try_from(unpack.uint()?).map_err(|_| Fault::Damaged)?;
+        let depth = u16::try_from(decoder.uint()?).map_err(|_| DecodeError::Corrupt)?;
         if nodes.last().map_or(0, |before| before.depth.saturating_add(1)) < depth {
-            return Err(Fault::Damaged);
+            return Err(DecodeError::Corrupt);
         }
-        let id = BlockId::from_bytes(unpack.id()?);
-        nodes.push(SubtreeNode { depth, block: read_block(id, unpack, authors)? });
+        let id = BlockId::from_bytes(decoder.id()?);
+        nodes.push(SubtreeNode { depth, block: read_block(id, decoder, authors)? });
     }
     Ok(Subtrees(nodes))
 }
 
 fn read_block(
     id: BlockId,
-    unpack: &mut Unpack<'_>,
-    authors: &mut Authors,
-) -> Unpacked<BlockRecord> {
-    block::decode(id, unpack.bin()?, authors)
+    decoder: &mut Decoder<'_>,
+    authors: &mut AuthorCache,
+) -> Decoded<BlockRecord> {
+    block::decode(id, decoder.bin()?, authors)
 }
 
-fn read_document(unpack: &mut Unpack<'_>) -> Unpacked<DocumentRecord> {
-    let id = DocumentId::from_bytes(unpack.id()?);
-    document::read(id, unpack)
+fn read_document(decoder: &mut Decoder<'_>) -> Decoded<DocumentRecord> {
+    let id = DocumentId::from_bytes(decoder.id()?);
+    document::read(id, decoder)
 }
 
-fn read_folder(unpack: &mut Unpack<'_>) -> Unpacked<FolderRecord> {
-    let id = FolderId::from_bytes(unpack.id()?);
-    folder::read(id, unpack)
+fn read_folder(decoder: &mut Decoder<'_>) -> Decoded<FolderRecord> {
+    let id = FolderId::from_bytes(decoder.id()?);
+    folder::read(id, decoder)
 }
 
-fn read_asset(unpack: &mut Unpack<'_>) -> Unpacked<AssetRecord> {
-    let id = AssetId::from_bytes(unpack.id()?);
-    asset::read(id, unpack)
+fn read_asset(decoder: &mut Decoder<'_>) -> Decoded<AssetRecord> {
+    let id = AssetId::from_bytes(decoder.id()?);
+    asset::read(id, decoder)
 }
 
-fn read_schema(unpack: &mut Unpack<'_>) -> Unpacked<Option<Box<Schema>>> {
-    if unpack.nil() { Ok(None) } else { schema::read(unpack).map(|schema| Some(Box::new(schema))) }
+fn read_schema(decoder: &mut Decoder<'_>) -> Decoded<Option<Box<Schema>>> {
+    if decoder.nil() {
+        Ok(None)
+    } else {
+        schema::read(decoder).map(|schema| Some(Box::new(schema)))
+    }
 }

@@ -5,7 +5,7 @@ use leafbase_model::{
     MediaWidth, PropertyType, TaskState, TextAlignment, TextStyle,
 };
 
-use crate::msgpack::{Fault, Fields, Pack, Unpacked};
+use crate::msgpack::{ArrayEncoder, DecodeError, Decoded, FieldDecoder};
 
 /// A named value with a number.
 pub(crate) trait Coded: Copy + Default + PartialEq {
@@ -55,17 +55,17 @@ codes! {
     }
 }
 
-impl Pack<'_> {
+impl ArrayEncoder<'_> {
     pub(crate) fn code(&mut self, value: impl Coded) -> &mut Self {
         self.uint(u64::from(value.code()))
     }
 }
 
-impl Fields<'_, '_> {
+impl FieldDecoder<'_, '_> {
     #[inline]
-    pub(crate) fn code<T: Coded>(&mut self) -> Unpacked<T> {
+    pub(crate) fn code<T: Coded>(&mut self) -> Decoded<T> {
         let code = self.uint()?;
-        u8::try_from(code).ok().and_then(T::of_code).ok_or(Fault::Newer)
+        u8::try_from(code).ok().and_then(T::of_code).ok_or(DecodeError::UnsupportedVersion)
     }
 }
 

@@ -2,15 +2,15 @@
 
 use leafbase_model::{Author, Comment, CommentId};
 
-use crate::msgpack::{Pack, Unpack, Unpacked, time};
+use crate::msgpack::{ArrayEncoder, Decoded, Decoder, time};
 
 pub(crate) fn put(out: &mut Vec<u8>, comment: &Comment) {
     let Comment { id: _, author, content, created_at } = comment;
-    Pack::new(out).time(Some(*created_at)).str(author.as_str()).str(content).end();
+    ArrayEncoder::new(out).time(Some(*created_at)).str(author.as_str()).str(content).end();
 }
 
-pub(crate) fn read(id: CommentId, unpack: &mut Unpack<'_>) -> Unpacked<Comment> {
-    let mut fields = unpack.fields()?;
+pub(crate) fn read(id: CommentId, decoder: &mut Decoder<'_>) -> Decoded<Comment> {
+    let mut fields = decoder.fields()?;
     let created_at = fields.required(time)?;
     let author = Author::new(fields.str()?);
     let content = fields.str()?.to_owned();

@@ -1,6 +1,6 @@
 //! Bodies of changes in fewer bytes: LZ4, behind the length of what it stands for.
 
-use crate::msgpack::{Fault, Unpacked};
+use crate::msgpack::{DecodeError, Decoded};
 
 /// Longer bodies stay as they are: to read one takes so much memory at most.
 pub(crate) const MAX_BYTES: usize = 16 << 20;
@@ -16,16 +16,17 @@ pub(crate) fn pack(body: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// What `packed` stands for.
-pub(crate) fn unpack(packed: &[u8]) -> Unpacked<Vec<u8>> {
-    let (length, compressed) = packed.split_first_chunk::<LENGTH_BYTES>().ok_or(Fault::Damaged)?;
-    let length = usize::try_from(u32::from_be_bytes(*length)).map_err(|_| Fault::Damaged)?;
+pub(crate) fn unpack(packed: &[u8]) -> Decoded<Vec<u8>> {
+    let (length, compressed) =
+        packed.split_first_chunk::<LENGTH_BYTES>().ok_or(DecodeError::Corrupt)?;
+    let length = usize::try_from(u32::from_be_bytes(*length)).map_err(|_| DecodeError::Corrupt)?;
     if length > MAX_BYTES || length > compressed.len().saturating_mul(MOST_PER_BYTE) {
-        return Err(Fault::Damaged);
+        return Err(DecodeError::Corrupt);
     }
     let mut body = vec![0; length];
     match lz4_flex::block::decompress_into(compressed, &mut body) {
         Ok(written) if written == length => Ok(body),
-        _ => Err(Fault::Damaged),
+        _ => Err(DecodeError::Corrupt),
     }
 }
 
@@ -69,10 +70,10 @@ mod tests {
         for wrong in [0, 1, length - 1, length + 1, MAX_BYTES, MAX_BYTES + 1, u32::MAX as usize] {
             let mut packed = packed.clone();
             packed[..4].copy_from_slice(&u32::try_from(wrong).unwrap().to_be_bytes());
-            assert_eq!(unpack(&packed), Err(Fault::Damaged), "{wrong}");
+            assert_eq!(unpack(&packed), Err(DecodeError::Corrupt), "{wrong}");
         }
         for cut in 0..packed.len() {
-            assert_eq!(unpack(&packed[..cut]), Err(Fault::Damaged), "cut at {cut}");
+            assert_eq!(unpack(&packed[..cut]), Err(DecodeError::Corrupt), "cut at {cut}");
         }
     }
 

@@ -7,15 +7,15 @@ use leafbase_model::{
 };
 
 use crate::msgpack::{
-    Fault, Pack, Unpack, Unpacked, put_array, put_bin, put_nil, put_str, put_uint,
+    ArrayEncoder, DecodeError, Decoded, Decoder, put_array, put_bin, put_nil, put_str, put_uint,
 };
 
 /// The number of the column of titles, which every collection has.
 pub(crate) const TITLE: u32 = 0;
 
-/// Whether the signatures of items tell of their values of this type: those of few values, which
+/// Whether the bitmaps of items tell of their values of this type: those of few values, which
 /// alone lead an index nowhere.
-pub(crate) const fn is_signed(kind: &PropertyKind) -> bool {
+pub(crate) const fn is_in_bitmap(kind: &PropertyKind) -> bool {
     matches!(
         kind,
         PropertyKind::SingleSelect(_) | PropertyKind::MultiSelect(_) | PropertyKind::Boolean
@@ -24,7 +24,7 @@ pub(crate) const fn is_signed(kind: &PropertyKind) -> bool {
 
 /// A schema as the store keeps it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Numbered {
+pub(crate) struct IndexedSchema {
     pub(crate) schema: Schema,
     /// For each property, in order, the number of its column; none for relations, which have back
     /// links.
@@ -33,7 +33,7 @@ pub(crate) struct Numbered {
     pub(crate) next: u32,
 }
 
-impl Numbered {
+impl IndexedSchema {
     /// The first schema of a collection.
     pub(crate) fn first(schema: &Schema) -> Option<Self> {
         let nothing = Self { schema: schema.clone(), columns: Vec::new(), next: TITLE + 1 };
@@ -41,14 +41,16 @@ impl Numbered {
     }
 
     /// Each indexed property with the number of its column.
-    pub(crate) fn indexed(&self) -> impl Iterator<Item = (&Property, u32)> {
+    pub(crate) fn indexed_properties(&self) -> impl Iterator<Item = (&Property, u32)> {
         let numbered = self.schema.properties.iter().zip(&self.columns);
         numbered.filter_map(|(property, column)| column.map(|column| (property, column)))
     }
 
     /// The number of the column of this property, if it is indexed.
     pub(crate) fn column(&self, key: &str) -> Option<u32> {
-        self.indexed().find(|(property, _)| property.key == key).map(|(_, column)| column)
+        self.indexed_properties()
+            .find(|(property, _)| property.key == key)
+            .map(|(_, column)| column)
     }
 
     /// The number of the column that a property of this key and type has already.
@@ -56,7 +58,7 @@ impl Numbered {
         let same = |(known, _): &(&Property, u32)| {
             known.key == property.key && known.kind.property_type() == property.kind.property_type()
         };
-        self.indexed().find(same).map(|(_, column)| column)
+        self.indexed_properties().find(same).map(|(_, column)| column)
     }
 
     /// The collection with another schema: columns keep their numbers while their properties keep
@@ -80,7 +82,7 @@ impl Numbered {
 }
 
 /// Appends the record of the store.
-pub(crate) fn put_numbered(out: &mut Vec<u8>, numbered: &Numbered) {
+pub(crate) fn put_numbered(out: &mut Vec<u8>, numbered: &IndexedSchema) {
     put_array(out, 3);
     put(out, &numbered.schema);
     put_array(out, numbered.columns.len());
@@ -95,12 +97,12 @@ pub(crate) fn put_numbered(out: &mut Vec<u8>, numbered: &Numbered) {
 
 /// Appends the record of how many items a collection has.
 pub(crate) fn put_items(out: &mut Vec<u8>, items: u64) {
-    Pack::new(out).uint(items).end();
+    ArrayEncoder::new(out).uint(items).end();
 }
 
 /// Reads the record of how many items a collection has.
-pub(crate) fn read_items(unpack: &mut Unpack<'_>) -> Unpacked<u64> {
-    let mut fields = unpack.fields()?;
+pub(crate) fn read_items(decoder: &mut Decoder<'_>) -> Decoded<u64> {
+    let mut fields = decoder.fields()?;
     let items = fields.uint()?;
     fields.end()?;
     Ok(items)
@@ -109,7 +111,7 @@ pub(crate) fn read_items(unpack: &mut Unpack<'_>) -> Unpacked<u64> {
 /// Appends the record of the change log.
 pub(crate) fn put(out: &mut Vec<u8>, schema: &Schema) {
     let Schema { key, name, content, properties } = schema;
-    let mut pack = Pack::new(out);
+    let mut pack = ArrayEncoder::new(out);
     pack.str(key).str(name).str(&content.key).str(&content.name);
     pack.field(properties.is_empty(), |out| {
         put_array(out, properties.len());
@@ -122,7 +124,7 @@ pub(crate) fn put(out: &mut Vec<u8>, schema: &Schema) {
 
 fn put_property(out: &mut Vec<u8>, property: &Property) {
     let Property { key, name, kind } = property;
-    let mut pack = Pack::new(out);
+    let mut pack = ArrayEncoder::new(out);
     pack.str(key).str(name).code(kind.property_type());
     let options = kind.options();
     pack.field(options.is_empty(), |out| put_options(out, options));
@@ -147,7 +149,7 @@ fn put_options(out: &mut Vec<u8>, options: &[SelectOption]) {
 
 fn put_relation(out: &mut Vec<u8>, relation: &Relation) {
     let Relation { target, inverse_key, single, owner } = relation;
-    let mut pack = Pack::new(out);
+    let mut pack = ArrayEncoder::new(out);
     pack.field(false, |out| put_bin(out, target.as_bytes()));
     pack.field(inverse_key.is_none(), |out| {
         put_str(out, inverse_key.as_deref().unwrap_or_default())
@@ -156,11 +158,11 @@ fn put_relation(out: &mut Vec<u8>, relation: &Relation) {
 }
 
 /// Reads the record of the store.
-pub(crate) fn read_numbered(unpack: &mut Unpack<'_>) -> Unpacked<Numbered> {
-    let mut fields = unpack.fields()?;
+pub(crate) fn read_numbered(decoder: &mut Decoder<'_>) -> Decoded<IndexedSchema> {
+    let mut fields = decoder.fields()?;
     let schema = fields.required(read)?;
-    let columns = fields.required(|unpack| {
-        (0..unpack.array()?).map(|_| read_column(unpack)).collect::<Unpacked<Vec<_>>>()
+    let columns = fields.required(|decoder| {
+        (0..decoder.array()?).map(|_| read_column(decoder)).collect::<Decoded<Vec<_>>>()
     })?;
     let next = fields.required(read_number)?;
     fields.end()?;
@@ -171,40 +173,40 @@ pub(crate) fn read_numbered(unpack: &mut Unpack<'_>) -> Unpacked<Numbered> {
     if columns.len() == schema.properties.len()
         && schema.properties.iter().zip(&columns).all(is_right)
     {
-        Ok(Numbered { schema, columns, next })
+        Ok(IndexedSchema { schema, columns, next })
     } else {
-        Err(Fault::Damaged)
+        Err(DecodeError::Corrupt)
     }
 }
 
-fn read_column(unpack: &mut Unpack<'_>) -> Unpacked<Option<u32>> {
-    if unpack.nil() { Ok(None) } else { read_number(unpack).map(Some) }
+fn read_column(decoder: &mut Decoder<'_>) -> Decoded<Option<u32>> {
+    if decoder.nil() { Ok(None) } else { read_number(decoder).map(Some) }
 }
 
-fn read_number(unpack: &mut Unpack<'_>) -> Unpacked<u32> {
-    u32::try_from(unpack.uint()?).map_err(|_| Fault::Damaged)
+fn read_number(decoder: &mut Decoder<'_>) -> Decoded<u32> {
+    u32::try_from(decoder.uint()?).map_err(|_| DecodeError::Corrupt)
 }
 
 /// Reads the record of the change log.
-pub(crate) fn read(unpack: &mut Unpack<'_>) -> Unpacked<Schema> {
-    let mut fields = unpack.fields()?;
+pub(crate) fn read(decoder: &mut Decoder<'_>) -> Decoded<Schema> {
+    let mut fields = decoder.fields()?;
     let (key, name) = (fields.str()?.to_owned(), fields.str()?.to_owned());
     let content = ContentProperty { key: fields.str()?.to_owned(), name: fields.str()?.to_owned() };
-    let properties = fields.next(|unpack| {
-        (0..unpack.array()?).map(|_| read_property(unpack)).collect::<Unpacked<_>>()
+    let properties = fields.next(|decoder| {
+        (0..decoder.array()?).map(|_| read_property(decoder)).collect::<Decoded<_>>()
     })?;
     fields.end()?;
     Ok(Schema { key, name, content, properties: properties.unwrap_or_default() })
 }
 
-fn read_property(unpack: &mut Unpack<'_>) -> Unpacked<Property> {
-    let mut fields = unpack.fields()?;
+fn read_property(decoder: &mut Decoder<'_>) -> Decoded<Property> {
+    let mut fields = decoder.fields()?;
     let (key, name) = (fields.str()?.to_owned(), fields.str()?.to_owned());
     let property_type = fields.code::<PropertyType>()?;
     let options = fields.next(read_options)?;
     let relation = fields.next(read_relation)?;
     fields.end()?;
-    let kind = kind_of(property_type, options, relation).ok_or(Fault::Damaged)?;
+    let kind = kind_of(property_type, options, relation).ok_or(DecodeError::Corrupt)?;
     Ok(Property { key, name, kind })
 }
 
@@ -233,32 +235,32 @@ fn kind_of(
     })
 }
 
-fn read_options(unpack: &mut Unpack<'_>) -> Unpacked<Vec<SelectOption>> {
-    let count = unpack.array()?;
+fn read_options(decoder: &mut Decoder<'_>) -> Decoded<Vec<SelectOption>> {
+    let count = decoder.array()?;
     if !count.is_multiple_of(2) {
-        return Err(Fault::Damaged);
+        return Err(DecodeError::Corrupt);
     }
     (0..count / 2)
-        .map(|_| Ok(SelectOption { name: unpack.str()?.to_owned(), color: read_color(unpack)? }))
+        .map(|_| Ok(SelectOption { name: decoder.str()?.to_owned(), color: read_color(decoder)? }))
         .collect()
 }
 
-fn read_color(unpack: &mut Unpack<'_>) -> Unpacked<Option<Color>> {
-    if unpack.nil() {
+fn read_color(decoder: &mut Decoder<'_>) -> Decoded<Option<Color>> {
+    if decoder.nil() {
         return Ok(None);
     }
-    let rgb = unpack.bin()?.try_into().map_err(|_| Fault::Damaged)?;
+    let rgb = decoder.bin()?.try_into().map_err(|_| DecodeError::Corrupt)?;
     Ok(Some(Color::from_rgb(rgb)))
 }
 
-fn read_relation(unpack: &mut Unpack<'_>) -> Unpacked<Relation> {
-    let mut fields = unpack.fields()?;
-    let target = BlockId::from_bytes(fields.required(Unpack::id)?);
-    let inverse_key = fields.next(Unpack::str)?.map(str::to_owned);
+fn read_relation(decoder: &mut Decoder<'_>) -> Decoded<Relation> {
+    let mut fields = decoder.fields()?;
+    let target = BlockId::from_bytes(fields.required(Decoder::id)?);
+    let inverse_key = fields.next(Decoder::str)?.map(str::to_owned);
     let flags = fields.uint()?;
     fields.end()?;
     match flags {
         0..4 => Ok(Relation { target, inverse_key, single: flags & 1 != 0, owner: flags & 2 != 0 }),
-        _ => Err(Fault::Newer),
+        _ => Err(DecodeError::UnsupportedVersion),
     }
 }

@@ -7,8 +7,8 @@ use leafbase_model::{
     DocumentId, DocumentRecord, Edit, FolderId, FolderRecord, Location, Result, Subtrees,
 };
 
-use super::survey::Survey;
-use super::{LossKind, Salvage, Tell};
+use super::inventory::Inventory;
+use super::{LossKind, OnStep, Salvager};
 use crate::keyspaces::{self, COMMENTS, FOLDERS};
 use crate::kv::{Durability, Store, WriteOptions};
 use crate::records::{self, comment, folder};
@@ -19,7 +19,7 @@ pub(super) fn relaxed() -> WriteOptions {
     WriteOptions::durability(Durability::Relaxed)
 }
 
-impl Salvage<'_> {
+impl Salvager<'_> {
     pub(super) fn folders(
         &mut self,
         target: &dyn Store,
@@ -27,7 +27,8 @@ impl Salvage<'_> {
         let mut folders = BTreeMap::new();
         self.rows(FOLDERS, &mut |salvage, key, value| {
             let id = keyspaces::read_folder(key);
-            match id.map(|id| (id, records::read(key, value, |unpack| folder::read(id, unpack)))) {
+            match id.map(|id| (id, records::read(key, value, |decoder| folder::read(id, decoder))))
+            {
                 Some((id, Ok(record))) => drop(folders.insert(id, record)),
                 _ => salvage.unread(key),
             }
@@ -59,13 +60,13 @@ impl Salvage<'_> {
     pub(super) fn documents(
         &mut self,
         target: &dyn Store,
-        survey: &Survey,
+        inventory: &Inventory,
         folders: &BTreeMap<FolderId, FolderRecord>,
-        tell: Tell<'_>,
+        step: OnStep<'_>,
     ) -> Result<()> {
         let (mut days, mut inboxes) = (HashSet::new(), 0);
-        for (id, counted) in &survey.documents {
-            tell()?;
+        for (id, counted) in &inventory.documents {
+            step()?;
             let Some(counted) = counted else { continue };
             let mut record = counted.record.clone();
             if let Location::Folder(folder) = record.location
@@ -88,31 +89,31 @@ impl Salvage<'_> {
                 (record.location, record.day) = (Location::Unsorted, None);
             }
             inboxes += u64::from(record.location == Location::Inbox);
-            let subtrees = self.subtrees(*id, survey)?;
+            let subtrees = self.subtrees(*id, inventory)?;
             let found = subtrees.0.len() as u64;
             if counted.blocks > found {
                 let message = format_args!("{found} of its {} blocks are there", counted.blocks);
                 self.report.lose(LossKind::Block, format_args!("document {id}"), message);
             }
-            self.plant(target, &record, &subtrees, survey)?;
+            self.write_document(target, &record, &subtrees, inventory)?;
         }
         Ok(())
     }
 
     /// Writes one document, with the schemas of its collections.
-    pub(super) fn plant(
+    pub(super) fn write_document(
         &mut self,
         target: &dyn Store,
         record: &DocumentRecord,
         subtrees: &Subtrees,
-        survey: &Survey,
+        inventory: &Inventory,
     ) -> Result<()> {
         self.report.saved.documents += 1;
         self.report.saved.blocks += subtrees.0.len() as u64;
         let mut edits =
             vec![Edit::CreateDocument { record: record.clone(), subtrees: subtrees.clone() }];
         for node in &subtrees.0 {
-            let schema = survey
+            let schema = inventory
                 .schemas
                 .get(&node.block.id)
                 .map(|numbered| Box::new(numbered.schema.clone()));
@@ -138,8 +139,8 @@ impl Salvage<'_> {
     pub(super) fn comments(
         &mut self,
         target: &dyn Store,
-        survey: &Survey,
-        tell: Tell<'_>,
+        inventory: &Inventory,
+        step: OnStep<'_>,
     ) -> Result<()> {
         let mut found = Vec::new();
         self.rows(COMMENTS, &mut |salvage, key, value| {
@@ -147,16 +148,16 @@ impl Salvage<'_> {
                 salvage.unread(key);
                 return Ok(());
             };
-            match records::read(key, value, |unpack| comment::read(id, unpack)) {
+            match records::read(key, value, |decoder| comment::read(id, decoder)) {
                 Ok(comment) => {
-                    let document = survey.find(block).map_or(document, |known| known.document);
+                    let document = inventory.find(block).map_or(document, |known| known.document);
                     found.push((keyspaces::comment(document, block, id), comment));
                 }
                 Err(_) => salvage.unread(key),
             }
             Ok(())
         })?;
-        tell()?;
+        step()?;
         target.write(relaxed(), &mut |rows| {
             found.iter().try_for_each(|(key, comment)| {
                 rows.put(key, &records::seal(key, |out| comment::put(out, comment)))
@@ -168,7 +169,7 @@ impl Salvage<'_> {
 
     /// A document that is made for what has no place any more.
     pub(super) fn new_record(&self) -> DocumentRecord {
-        let (id, at) = (DocumentId::from_bytes((self.mint)()), self.stamp.at);
+        let (id, at) = (DocumentId::from_bytes((self.new_id)()), self.stamp.at);
         DocumentRecord {
             id,
             location: Location::Unsorted,

@@ -9,8 +9,8 @@ use leafbase_model::{
 };
 
 use super::documents::relaxed;
-use super::survey::Survey;
-use super::{GO_ON, LossKind, RECOVERED, Salvage, Tell};
+use super::inventory::Inventory;
+use super::{CONTINUE, LossKind, OnStep, RECOVERED, Salvager};
 use crate::edges::{EdgeEnd, EdgeKind};
 use crate::keyspaces::{self, ASSET_CHUNKS, ASSETS, PENDING_ASSETS};
 use crate::kv::{KeyRange, Read, Store};
@@ -19,14 +19,14 @@ use crate::uploads::{CHUNK_BYTES, chunks_of};
 
 /// What is there of the bytes of a file.
 #[derive(Clone, Copy, Default)]
-struct Stored {
+struct SalvagedChunks {
     chunks: u32,
     bytes: u64,
     is_broken: bool,
 }
 
-impl Salvage<'_> {
-    pub(super) fn files(&mut self, target: &dyn Store, tell: Tell<'_>) -> Result<()> {
+impl Salvager<'_> {
+    pub(super) fn files(&mut self, target: &dyn Store, step: OnStep<'_>) -> Result<()> {
         let stored = self.stored()?;
         let mut files = self.records(&stored)?;
         files.retain(|id, record| {
@@ -41,7 +41,7 @@ impl Salvage<'_> {
             is_whole
         });
         for record in files.values() {
-            tell()?;
+            step()?;
             self.copy(target, record)?;
         }
         self.report.saved.files = files.len() as u64;
@@ -49,8 +49,8 @@ impl Salvage<'_> {
     }
 
     /// How many bytes of each file follow each other from its beginning.
-    fn stored(&mut self) -> Result<BTreeMap<AssetId, Stored>> {
-        let mut stored: BTreeMap<AssetId, Stored> = BTreeMap::new();
+    fn stored(&mut self) -> Result<BTreeMap<AssetId, SalvagedChunks>> {
+        let mut stored: BTreeMap<AssetId, SalvagedChunks> = BTreeMap::new();
         self.rows(ASSET_CHUNKS, &mut |_, key, value| {
             if let Some((id, number)) = keyspaces::read_chunk(key)
                 && let Ok(bytes) = records::body(key, value)
@@ -69,12 +69,12 @@ impl Salvage<'_> {
     /// What is known of each file; of one whose record is lost, how long it is.
     fn records(
         &mut self,
-        stored: &BTreeMap<AssetId, Stored>,
+        stored: &BTreeMap<AssetId, SalvagedChunks>,
     ) -> Result<BTreeMap<AssetId, AssetRecord>> {
         let (mut files, mut uploads) = (BTreeMap::new(), Vec::new());
         self.rows(ASSETS, &mut |salvage, key, value| {
             let id = keyspaces::read_asset(key);
-            match id.map(|id| (id, records::read(key, value, |unpack| asset::read(id, unpack)))) {
+            match id.map(|id| (id, records::read(key, value, |decoder| asset::read(id, decoder)))) {
                 Some((id, Ok(record))) => drop(files.insert(id, record)),
                 _ => salvage.unread(key),
             }
@@ -126,7 +126,7 @@ impl Salvage<'_> {
                 let url = AssetUrl::new(record.id, record.file_name.as_str()).to_string();
                 let file_name = record.file_name.clone();
                 let kind = BlockKind::File { url, file_name, layout: BlockLayout::default() };
-                nodes.push((1, BlockId::from_bytes((self.mint)()), BlockData::new(kind)));
+                nodes.push((1, BlockId::from_bytes((self.new_id)()), BlockData::new(kind)));
             }
         }
         if nodes.is_empty() {
@@ -145,7 +145,7 @@ impl Salvage<'_> {
             SubtreeNode { depth, block }
         };
         let subtrees = Subtrees(nodes.into_iter().map(node).collect());
-        self.plant(target, &record, &subtrees, &Survey::default())
+        self.write_document(target, &record, &subtrees, &Inventory::default())
     }
 }
 
@@ -155,7 +155,7 @@ fn is_shown(target: &dyn Store, file: AssetId) -> Result<bool> {
         KeyRange::half_open(&prefix, &keyspaces::end_of_slice(&prefix)),
         &mut |key, _| {
             is_shown |= keyspaces::read_edge(key).is_some_and(|(kind, _)| kind == EdgeKind::Embed);
-            Ok(GO_ON)
+            Ok(CONTINUE)
         },
     )?;
     Ok(is_shown)

@@ -8,60 +8,65 @@ use leafbase_model::{
     Relation, Result, Schema, SelectOption,
 };
 
-use super::survey::Survey;
-use super::{GO_ON, LossKind, RECOVERED, Salvage};
-use crate::keyspaces::{self, Row};
+use super::inventory::Inventory;
+use super::{CONTINUE, LossKind, RECOVERED, Salvager};
+use crate::keyspaces::{self, RowName};
 use crate::kv::{KeyRange, Read};
-use crate::records::block::{self, Authors};
-use crate::records::schema::Numbered;
+use crate::records::block::{self, AuthorCache};
+use crate::records::schema::IndexedSchema;
 use crate::run::RunView;
 
-impl Salvage<'_> {
+impl Salvager<'_> {
     /// Gives each collection that there will be its schema, and nothing else one.
-    pub(super) fn schemas(&mut self, survey: &mut Survey) -> Result<()> {
-        let collections = survey.collections();
-        for id in survey.schemas.keys().filter(|id| !collections.contains_key(id)) {
+    pub(super) fn schemas(&mut self, inventory: &mut Inventory) -> Result<()> {
+        let collections = inventory.collections();
+        for id in inventory.schemas.keys().filter(|id| !collections.contains_key(id)) {
             self.report.lose(
                 LossKind::Schema,
-                Row(&keyspaces::schema(*id)),
+                RowName(&keyspaces::schema(*id)),
                 "its collection is lost",
             );
         }
-        survey.schemas.retain(|id, _| collections.contains_key(id));
+        inventory.schemas.retain(|id, _| collections.contains_key(id));
         let mut schemas: BTreeMap<BlockId, Schema> = BTreeMap::new();
         for (id, document) in &collections {
-            let schema = match survey.schemas.get(id) {
+            let schema = match inventory.schemas.get(id) {
                 Some(numbered) => numbered.schema.clone(),
-                None => self.guessed(*id, *document, survey)?,
+                None => self.inferred_schema(*id, *document, inventory)?,
             };
             schemas.insert(*id, schema);
         }
-        self.pair(&mut schemas);
-        survey.schemas = schemas
+        self.pair_relations(&mut schemas);
+        inventory.schemas = schemas
             .iter()
-            .filter_map(|(id, schema)| Some((*id, Numbered::first(schema)?)))
+            .filter_map(|(id, schema)| Some((*id, IndexedSchema::first(schema)?)))
             .collect();
-        self.report.saved.collections = survey.schemas.len() as u64;
+        self.report.saved.collections = inventory.schemas.len() as u64;
         Ok(())
     }
 
     /// A schema that takes all values of the items but their relations.
-    fn guessed(&mut self, id: BlockId, document: DocumentId, survey: &Survey) -> Result<Schema> {
+    fn inferred_schema(
+        &mut self,
+        id: BlockId,
+        document: DocumentId,
+        inventory: &Inventory,
+    ) -> Result<Schema> {
         self.report.lose(
             LossKind::Schema,
-            Row(&keyspaces::schema(id)),
+            RowName(&keyspaces::schema(id)),
             "one is made by the values of the items",
         );
         let mut kinds: BTreeMap<String, PropertyKind> = BTreeMap::new();
-        let (start, mut authors) = (keyspaces::parent_runs(document, id), Authors::default());
-        let mut name = survey
-            .remade
+        let (start, mut authors) = (keyspaces::parent_runs(document, id), AuthorCache::default());
+        let mut name = inventory
+            .reconstructed
             .get(&id)
-            .map_or_else(|| RECOVERED.to_owned(), |remade| remade.name.clone());
+            .map_or_else(|| RECOVERED.to_owned(), |reconstructed| reconstructed.name.clone());
         self.wreck.scan(
             KeyRange::half_open(&start, &keyspaces::end_of(start)),
             &mut |key, value| {
-                let Ok(run) = RunView::read(key, value) else { return Ok(GO_ON) };
+                let Ok(run) = RunView::read(key, value) else { return Ok(CONTINUE) };
                 for (item, record) in run.entries() {
                     if let Ok(block) = block::decode(item, record, &mut authors)
                         && let BlockKind::CollectionItem { properties } = &block.data.kind
@@ -69,10 +74,10 @@ impl Salvage<'_> {
                         properties.iter().for_each(|(key, value)| widen(&mut kinds, key, value));
                     }
                 }
-                Ok(GO_ON)
+                Ok(CONTINUE)
             },
         )?;
-        if let Some(found) = self.name_of(id, document, survey)? {
+        if let Some(found) = self.name_of(id, document, inventory)? {
             name = found;
         }
         let properties =
@@ -87,9 +92,9 @@ impl Salvage<'_> {
         &self,
         id: BlockId,
         document: DocumentId,
-        survey: &Survey,
+        inventory: &Inventory,
     ) -> Result<Option<String>> {
-        let Some(known) = survey.known.get(&id) else { return Ok(None) };
+        let Some(known) = inventory.known.get(&id) else { return Ok(None) };
         let (start, mut name) = (keyspaces::parent_runs(document, known.parent), None);
         self.wreck.scan(
             KeyRange::half_open(&start, &keyspaces::end_of(start)),
@@ -97,11 +102,11 @@ impl Salvage<'_> {
                 if let Ok(run) = RunView::read(key, value)
                     && let Some(at) = run.position(id)
                 {
-                    name = block::decode(id, run.block(at), &mut Authors::default())
+                    name = block::decode(id, run.block(at), &mut AuthorCache::default())
                         .ok()
                         .map(|block| block.data.markdown);
                 }
-                Ok(GO_ON)
+                Ok(CONTINUE)
             },
         )?;
         Ok(name)
@@ -109,7 +114,7 @@ impl Salvage<'_> {
 
     /// Each relation leads to one that leads back, which is made where its schema is a new one;
     /// others go.
-    fn pair(&mut self, schemas: &mut BTreeMap<BlockId, Schema>) {
+    fn pair_relations(&mut self, schemas: &mut BTreeMap<BlockId, Schema>) {
         let mut missing = Vec::new();
         for (id, schema) in &*schemas {
             for property in &schema.properties {
@@ -149,7 +154,7 @@ impl Salvage<'_> {
                 if !is_paired {
                     let message =
                         format_args!("the relation {:?} has lost its other end", property.key);
-                    self.report.lose(LossKind::Schema, Row(&keyspaces::schema(*id)), message);
+                    self.report.lose(LossKind::Schema, RowName(&keyspaces::schema(*id)), message);
                 }
                 is_paired
             });

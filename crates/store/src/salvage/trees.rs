@@ -8,58 +8,64 @@ use leafbase_model::{
     Result, SubtreeNode, Subtrees,
 };
 
-use super::survey::{Remade, Survey};
-use super::{GO_ON, LossKind, Salvage};
+use super::inventory::{Inventory, ReconstructedBlock};
+use super::{CONTINUE, LossKind, Salvager};
 use crate::keyspaces;
 use crate::kv::{KeyRange, Read};
-use crate::records::block::{self, Authors};
+use crate::records::block::{self, AuthorCache};
 use crate::run::RunView;
 
 /// A child with the order key of its run.
-type Child = (Vec<u8>, BlockId);
+type RunChild = (Vec<u8>, BlockId);
 
 /// The blocks of a document, by parent.
 #[derive(Default)]
-struct Families {
+struct DocumentBlocks {
     blocks: HashMap<BlockId, BlockRecord>,
-    children: BTreeMap<BlockId, Vec<Child>>,
+    children: BTreeMap<BlockId, Vec<RunChild>>,
 }
 
-impl Salvage<'_> {
+impl Salvager<'_> {
     /// All blocks of a document, those that come back among them.
-    pub(super) fn subtrees(&mut self, document: DocumentId, survey: &Survey) -> Result<Subtrees> {
-        let mut families = Families::default();
-        self.read_blocks(document, survey, &mut families)?;
-        for (id, remade) in
-            survey.remade.iter().filter(|(_, remade)| remade.known.document == document)
+    pub(super) fn subtrees(
+        &mut self,
+        document: DocumentId,
+        inventory: &Inventory,
+    ) -> Result<Subtrees> {
+        let mut families = DocumentBlocks::default();
+        self.read_blocks(document, inventory, &mut families)?;
+        for (id, reconstructed) in inventory
+            .reconstructed
+            .iter()
+            .filter(|(_, reconstructed)| reconstructed.known.document == document)
         {
-            families.blocks.insert(*id, self.made_again(*id, remade));
-            let siblings = families.children.entry(remade.known.parent).or_default();
-            let order = remade.order.clone().unwrap_or_else(|| vec![0xff; 8]);
+            families.blocks.insert(*id, self.reconstructed_record(*id, reconstructed));
+            let siblings = families.children.entry(reconstructed.known.parent).or_default();
+            let order = reconstructed.order.clone().unwrap_or_else(|| vec![0xff; 8]);
             let at =
                 siblings.iter().position(|(other, _)| *other > order).unwrap_or(siblings.len());
             siblings.insert(at, (order, *id));
         }
-        self.mend(document, survey, &mut families);
+        self.repair(document, inventory, &mut families);
         Ok(self.in_order(document, families))
     }
 
     fn read_blocks(
         &mut self,
         document: DocumentId,
-        survey: &Survey,
-        families: &mut Families,
+        inventory: &Inventory,
+        families: &mut DocumentBlocks,
     ) -> Result<()> {
         let (start, wreck, mut authors) =
-            (keyspaces::document_runs(document), self.wreck, Authors::default());
+            (keyspaces::document_runs(document), self.wreck, AuthorCache::default());
         wreck.scan(KeyRange::half_open(&start, &keyspaces::end_of(start)), &mut |key, value| {
             let (Some((_, parent, order)), Ok(run)) =
                 (keyspaces::read_run(key), RunView::read(key, value))
             else {
-                return Ok(GO_ON);
+                return Ok(CONTINUE);
             };
             for (id, record) in run.entries() {
-                let is_here = survey
+                let is_here = inventory
                     .known
                     .get(&id)
                     .is_some_and(|known| (known.document, known.parent) == (document, parent));
@@ -77,28 +83,34 @@ impl Salvage<'_> {
                     );
                 }
             }
-            Ok(GO_ON)
+            Ok(CONTINUE)
         })
     }
 
-    fn made_again(&self, id: BlockId, remade: &Remade) -> BlockRecord {
-        let data = match remade.known.block_type {
-            BlockType::Page => BlockData::page(remade.name.clone()),
-            BlockType::Collection => {
-                BlockData { markdown: remade.name.clone(), ..BlockData::new(BlockKind::Collection) }
-            }
+    fn reconstructed_record(&self, id: BlockId, reconstructed: &ReconstructedBlock) -> BlockRecord {
+        let data = match reconstructed.known.block_type {
+            BlockType::Page => BlockData::page(reconstructed.name.clone()),
+            BlockType::Collection => BlockData {
+                markdown: reconstructed.name.clone(),
+                ..BlockData::new(BlockKind::Collection)
+            },
             BlockType::CollectionItem => {
                 let kind = BlockKind::CollectionItem { properties: Properties::default() };
-                BlockData { markdown: remade.name.clone(), ..BlockData::new(kind) }
+                BlockData { markdown: reconstructed.name.clone(), ..BlockData::new(kind) }
             }
-            _ => BlockData::text(remade.name.clone()),
+            _ => BlockData::text(reconstructed.name.clone()),
         };
         BlockRecord { id, rev: 1, created: self.stamp.clone(), modified: self.stamp.clone(), data }
     }
 
     /// What may not stand where it does goes to the end of the document, and items without a
     /// collection become pages.
-    fn mend(&mut self, document: DocumentId, survey: &Survey, families: &mut Families) {
+    fn repair(
+        &mut self,
+        document: DocumentId,
+        inventory: &Inventory,
+        families: &mut DocumentBlocks,
+    ) {
         let root = document.root();
         let mut strays = Vec::new();
         let parents: Vec<BlockId> = families.children.keys().copied().collect();
@@ -121,10 +133,10 @@ impl Salvage<'_> {
         strays.retain(|(_, id)| *id != root);
         families.children.entry(root).or_default().extend(strays);
         families.children.entry(BlockId::NIL).or_insert_with(|| vec![(Vec::new(), root)]);
-        self.mend_items(survey, families);
+        self.repair_items(inventory, families);
     }
 
-    fn mend_items(&mut self, survey: &Survey, families: &mut Families) {
+    fn repair_items(&mut self, inventory: &Inventory, families: &mut DocumentBlocks) {
         let is_collection = |blocks: &HashMap<BlockId, BlockRecord>, id: &BlockId| {
             blocks.get(id).is_some_and(|block| block.data.block_type() == BlockType::Collection)
         };
@@ -136,7 +148,7 @@ impl Salvage<'_> {
                     continue;
                 };
                 if stays_item {
-                    self.mend_values(*parent, survey, block);
+                    self.repair_values(*parent, inventory, block);
                 } else {
                     self.report.lose(
                         LossKind::Value,
@@ -150,16 +162,21 @@ impl Salvage<'_> {
     }
 
     /// Leaves out what is no value of the schema, and relations to what is no item.
-    fn mend_values(&mut self, collection: BlockId, survey: &Survey, block: &mut BlockRecord) {
+    fn repair_values(
+        &mut self,
+        collection: BlockId,
+        inventory: &Inventory,
+        block: &mut BlockRecord,
+    ) {
         let BlockKind::CollectionItem { properties } = &mut block.data.kind else { return };
-        let Some(numbered) = survey.schemas.get(&collection) else { return };
+        let Some(numbered) = inventory.schemas.get(&collection) else { return };
         let held: Vec<(String, PropertyValue)> =
             properties.iter().map(|(key, value)| (key.to_owned(), value.clone())).collect();
         for (key, value) in held {
             let kind = numbered.schema.property(&key).map(|property| &property.kind);
             let kept = match (kind.and_then(|kind| kind.relation()), &value) {
                 (Some(relation), PropertyValue::Relations(items)) if relation.owner => {
-                    let is_there = |item: &&BlockId| survey.is_item_of(**item, relation.target);
+                    let is_there = |item: &&BlockId| inventory.is_item_of(**item, relation.target);
                     let kept: Vec<BlockId> = items.iter().filter(is_there).copied().collect();
                     (!kept.is_empty()).then_some(PropertyValue::Relations(kept))
                 }
@@ -180,7 +197,7 @@ impl Salvage<'_> {
 
     /// The blocks from the root on; what is below itself is taken out of its circle and put below
     /// the root.
-    fn in_order(&mut self, document: DocumentId, mut families: Families) -> Subtrees {
+    fn in_order(&mut self, document: DocumentId, mut families: DocumentBlocks) -> Subtrees {
         let root = document.root();
         let (mut nodes, mut done) = (Vec::new(), HashSet::new());
         let mut waiting = vec![(0, root)];

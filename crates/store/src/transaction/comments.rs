@@ -16,9 +16,11 @@ impl SpaceTransaction<'_> {
         block: BlockId,
         comment: &Comment,
     ) -> Result<()> {
-        let place =
-            self.places.get(&*self.rows, &self.memo, block)?.ok_or_else(|| missing("the block"))?;
-        if place.document != document {
+        let location = self
+            .locations
+            .get(&*self.rows, &self.cache, block)?
+            .ok_or_else(|| missing("the block"))?;
+        if location.document != document {
             return Err(conflict("the block is in another document"));
         }
         let key = keyspaces::comment(document, block, comment.id);
@@ -41,7 +43,8 @@ impl SpaceTransaction<'_> {
         let key = keyspaces::comment(document, block, comment.id);
         let mut stored = None;
         self.rows.get(&key, &mut |value| {
-            stored = Some(records::read(&key, value, |unpack| comment::read(comment.id, unpack))?);
+            stored =
+                Some(records::read(&key, value, |decoder| comment::read(comment.id, decoder))?);
             Ok(())
         })?;
         match stored {

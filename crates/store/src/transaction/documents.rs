@@ -1,11 +1,11 @@
-//! Documents: their records, and the indexes that follow from them.
+//! StagedDocuments: their records, and the indexes that follow from them.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use leafbase_model::{Day, DocumentId, DocumentRecord, Location, Result, Subtrees, Timestamp};
 
-use super::forests::Prepared;
+use super::subtrees::EncodedSubtrees;
 use super::{SpaceTransaction, conflict, missing};
 use crate::keyspaces::{
     self, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_LOCATION_CREATED, DOCUMENTS_BY_LOCATION_MODIFIED,
@@ -13,19 +13,19 @@ use crate::keyspaces::{
 };
 use crate::kv::{Read, Rows, Transaction};
 use crate::reader::documents::{document_count, first_in};
-use crate::reader::memo::Memo;
+use crate::reader::transaction_cache::TransactionCache;
 use crate::records;
-use crate::records::document::{self, Counted};
+use crate::records::document::{self, StoredDocument};
 use crate::tasks;
 
 /// A document as it is in the store, and as it is to be.
 #[derive(Debug)]
-struct Staged {
-    stored: Option<Counted>,
-    now: Option<Counted>,
+struct StagedDocument {
+    stored: Option<StoredDocument>,
+    now: Option<StoredDocument>,
 }
 
-impl Staged {
+impl StagedDocument {
     fn location(&self) -> Option<Location> {
         self.now.as_ref().map(|counted| counted.record.location)
     }
@@ -48,26 +48,31 @@ impl Staged {
 
 /// The documents that a write touched.
 #[derive(Debug, Default)]
-pub(super) struct Documents {
-    staged: BTreeMap<DocumentId, Staged>,
+pub(super) struct StagedDocuments {
+    staged: BTreeMap<DocumentId, StagedDocument>,
     /// Those that may have changed since they were written: a write of many documents writes each
     /// when its turn comes.
     unwritten: BTreeSet<DocumentId>,
 }
 
-impl Documents {
+impl StagedDocuments {
     /// All that were touched, sorted.
     pub(super) fn touched(&self) -> Vec<DocumentId> {
         self.staged.keys().copied().collect()
     }
 
-    fn staged(&mut self, source: &dyn Read, memo: &Memo, id: DocumentId) -> Result<&mut Staged> {
+    fn staged(
+        &mut self,
+        source: &dyn Read,
+        cache: &TransactionCache,
+        id: DocumentId,
+    ) -> Result<&mut StagedDocument> {
         self.unwritten.insert(id);
         Ok(match self.staged.entry(id) {
             Entry::Occupied(entry) => entry.into_mut(),
             Entry::Vacant(entry) => {
-                let stored = memo.document(source, id)?;
-                entry.insert(Staged { now: stored.clone(), stored })
+                let stored = cache.document(source, id)?;
+                entry.insert(StagedDocument { now: stored.clone(), stored })
             }
         })
     }
@@ -77,12 +82,13 @@ impl Documents {
     pub(super) fn touch(
         &mut self,
         source: &dyn Read,
-        memo: &Memo,
+        cache: &TransactionCache,
         id: DocumentId,
         at: Option<Timestamp>,
     ) -> Result<()> {
-        let staged = self.staged(source, memo, id)?;
-        let Counted { record, .. } = staged.now.as_mut().ok_or_else(|| missing("the document"))?;
+        let staged = self.staged(source, cache, id)?;
+        let StoredDocument { record, .. } =
+            staged.now.as_mut().ok_or_else(|| missing("the document"))?;
         record.modified_at = record.modified_at.max(at.unwrap_or(record.modified_at));
         Ok(())
     }
@@ -122,7 +128,11 @@ impl Documents {
         Ok(stored.filter(|id| !self.staged.contains_key(id)))
     }
 
-    pub(super) fn flush(&mut self, rows: &mut dyn Transaction, memo: &mut Memo) -> Result<()> {
+    pub(super) fn flush(
+        &mut self,
+        rows: &mut dyn Transaction,
+        cache: &mut TransactionCache,
+    ) -> Result<()> {
         let mut counts: BTreeMap<[u8; 18], i64> = BTreeMap::new();
         let mut written = Rows::with_room(6 * self.unwritten.len(), 64);
         for id in std::mem::take(&mut self.unwritten) {
@@ -132,7 +142,7 @@ impl Documents {
                 continue;
             };
             staged.count(&mut counts);
-            memo.forget_document(id);
+            cache.forget_document(id);
             let key = keyspaces::document(id);
             match &staged.now {
                 Some(counted) => {
@@ -201,11 +211,15 @@ fn time_keys(
 
 /// The rows of a document before and after, without most that are in both. Nearly all writes change
 /// nothing of a document but the time of its last change.
-fn unlike_keys(before: Option<&Counted>, after: Option<&Counted>) -> [Vec<Vec<u8>>; 2] {
-    let all = |counted: Option<&Counted>| {
+fn unlike_keys(
+    before: Option<&StoredDocument>,
+    after: Option<&StoredDocument>,
+) -> [Vec<Vec<u8>>; 2] {
+    let all = |counted: Option<&StoredDocument>| {
         counted.map(|counted| index_keys(&counted.record)).unwrap_or_default()
     };
-    let (Some(Counted { record: old, .. }), Some(Counted { record: new, .. })) = (before, after)
+    let (Some(StoredDocument { record: old, .. }), Some(StoredDocument { record: new, .. })) =
+        (before, after)
     else {
         return [all(before), all(after)];
     };
@@ -231,12 +245,12 @@ pub(crate) fn noted_day(record: &DocumentRecord) -> Option<Day> {
 
 impl SpaceTransaction<'_> {
     pub(super) fn touch(&mut self, document: DocumentId) -> Result<()> {
-        self.documents.touch(&*self.rows, &self.memo, document, Some(self.stamp.at))
+        self.documents.touch(&*self.rows, &self.cache, document, Some(self.stamp.at))
     }
 
     /// The write names the document, whose last change stays what it was.
     pub(super) fn touch_quietly(&mut self, document: DocumentId) -> Result<()> {
-        self.documents.touch(&*self.rows, &self.memo, document, None)
+        self.documents.touch(&*self.rows, &self.cache, document, None)
     }
 
     /// The new document keeps the times it comes with: they may be those of one that was erased.
@@ -245,14 +259,15 @@ impl SpaceTransaction<'_> {
         record: &DocumentRecord,
         subtrees: &Subtrees,
     ) -> Result<()> {
-        self.check_place(record)?;
-        let staged = self.documents.staged(&*self.rows, &self.memo, record.id)?;
+        self.check_location(record)?;
+        let staged = self.documents.staged(&*self.rows, &self.cache, record.id)?;
         if staged.now.is_some() {
             return Err(conflict("the document exists already"));
         }
-        staged.now = Some(Counted { record: record.clone(), blocks: subtrees.0.len() as u64 });
-        let prepared = Prepared::whole(record.id, subtrees)?;
-        self.plant_document(record.id, &prepared)?;
+        staged.now =
+            Some(StoredDocument { record: record.clone(), blocks: subtrees.0.len() as u64 });
+        let prepared = EncodedSubtrees::whole(record.id, subtrees)?;
+        self.insert_document_tree(record.id, &prepared)?;
         self.log.create_document(record, subtrees, &prepared.encoded);
         Ok(())
     }
@@ -262,15 +277,15 @@ impl SpaceTransaction<'_> {
         record: &DocumentRecord,
         subtrees: &Subtrees,
     ) -> Result<()> {
-        let staged = self.documents.staged(&*self.rows, &self.memo, record.id)?;
+        let staged = self.documents.staged(&*self.rows, &self.cache, record.id)?;
         let stored = staged.now.clone().ok_or_else(|| missing("the document"))?;
         check_same(&stored.record, record)?;
-        let prepared = Prepared::whole(record.id, subtrees)?;
-        self.uproot_document(record.id, &prepared)?;
+        let prepared = EncodedSubtrees::whole(record.id, subtrees)?;
+        self.remove_document_tree(record.id, &prepared)?;
         if stored.blocks != subtrees.0.len() as u64 {
             return Err(records::damaged(&keyspaces::document(record.id)));
         }
-        self.documents.staged(&*self.rows, &self.memo, record.id)?.now = None;
+        self.documents.staged(&*self.rows, &self.cache, record.id)?.now = None;
         self.log.erase_document(&stored.record, subtrees, &prepared.encoded);
         Ok(())
     }
@@ -284,10 +299,11 @@ impl SpaceTransaction<'_> {
             return Err(conflict("a document cannot become another one"));
         }
         if (before.location, before.day) != (after.location, after.day) {
-            self.check_place(after)?;
+            self.check_location(after)?;
         }
-        let staged = self.documents.staged(&*self.rows, &self.memo, before.id)?;
-        let Counted { record, .. } = staged.now.as_mut().ok_or_else(|| missing("the document"))?;
+        let staged = self.documents.staged(&*self.rows, &self.cache, before.id)?;
+        let StoredDocument { record, .. } =
+            staged.now.as_mut().ok_or_else(|| missing("the document"))?;
         check_same(record, before)?;
         let modified_at = record.kept_at(after.location, self.stamp.at).modified_at;
         *record = DocumentRecord { modified_at, ..after.clone() };
@@ -301,7 +317,7 @@ impl SpaceTransaction<'_> {
 
     /// A space has one inbox, a day one note out of the trash, and a folder that documents are kept
     /// in exists.
-    fn check_place(&mut self, record: &DocumentRecord) -> Result<()> {
+    fn check_location(&mut self, record: &DocumentRecord) -> Result<()> {
         match record.location {
             Location::Inbox
                 if self.documents.inbox(&*self.rows)?.is_some_and(|id| id != record.id) =>

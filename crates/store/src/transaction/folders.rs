@@ -10,7 +10,7 @@ use super::{SpaceTransaction, conflict, missing};
 use crate::keyspaces;
 use crate::kv::KeyRange;
 use crate::reader::totals;
-use crate::records::meta::{self, Totals};
+use crate::records::meta::{self, SpaceTotals};
 use crate::records::{self, folder};
 use crate::space_store::put_totals;
 
@@ -46,7 +46,7 @@ impl SpaceTransaction<'_> {
         let totals = totals(&*self.rows)?;
         let folders = change(totals.folders)
             .ok_or_else(|| records::damaged(&keyspaces::meta(meta::TOTALS)))?;
-        put_totals(self.rows, Totals { folders, ..totals })
+        put_totals(self.rows, SpaceTotals { folders, ..totals })
     }
 
     pub(super) fn update_folder(

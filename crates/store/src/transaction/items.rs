@@ -7,23 +7,23 @@ use leafbase_model::{
     BlockData, BlockId, BlockKind, BlockRecord, BlockType, DocumentId, IdMap, Properties, Result,
 };
 
-use super::forests::Prepared;
 use super::runs::Siblings;
+use super::subtrees::EncodedSubtrees;
 use super::{SpaceTransaction, conflict};
-use crate::items::Indexer;
+use crate::index_bitmap::IndexBitmap;
+use crate::items::ItemIndexer;
 use crate::keyspaces;
 use crate::kv::{Read, Transaction};
 use crate::reader::items::{item_count, numbered, read_entry};
 use crate::reader::trees::rows_of;
-use crate::records::schema::{self, Numbered};
+use crate::records::schema::{self, IndexedSchema};
 use crate::records::{self, block};
-use crate::signature::Signature;
 
 /// A collection as the write has it.
 #[derive(Debug)]
-pub(super) struct Collection {
+pub(super) struct StagedCollection {
     document: DocumentId,
-    pub(super) numbered: Numbered,
+    pub(super) numbered: IndexedSchema,
     items: u64,
     /// What its row says.
     stored_items: u64,
@@ -31,27 +31,27 @@ pub(super) struct Collection {
 
 /// What a write knows of collections: each schema is read once.
 #[derive(Debug, Default)]
-pub(super) struct Collections {
+pub(super) struct StagedCollections {
     /// None for a block that has no schema.
-    known: IdMap<BlockId, Option<Collection>>,
+    known: IdMap<BlockId, Option<StagedCollection>>,
     /// Rows of indexes to put, or to delete.
-    keys: BTreeMap<Vec<u8>, Option<Signature>>,
+    keys: BTreeMap<Vec<u8>, Option<IndexBitmap>>,
 }
 
 /// The collection of this ID in `document`, if it has a schema.
-fn load(source: &dyn Read, document: DocumentId, id: BlockId) -> Result<Option<Collection>> {
+fn load(source: &dyn Read, document: DocumentId, id: BlockId) -> Result<Option<StagedCollection>> {
     let Some(numbered) = numbered(source, id)? else { return Ok(None) };
     let items = item_count(source, document, id)?;
-    Ok(Some(Collection { document, numbered, items, stored_items: items }))
+    Ok(Some(StagedCollection { document, numbered, items, stored_items: items }))
 }
 
-impl Collections {
+impl StagedCollections {
     fn entry(
         &mut self,
         source: &dyn Read,
         document: DocumentId,
         id: BlockId,
-    ) -> Result<&mut Option<Collection>> {
+    ) -> Result<&mut Option<StagedCollection>> {
         Ok(match self.known.entry(id) {
             Entry::Occupied(entry) => entry.into_mut(),
             Entry::Vacant(entry) => entry.insert(load(source, document, id)?),
@@ -64,13 +64,18 @@ impl Collections {
         source: &dyn Read,
         document: DocumentId,
         id: BlockId,
-    ) -> Result<Option<&Collection>> {
+    ) -> Result<Option<&StagedCollection>> {
         self.entry(source, document, id).map(|found| found.as_ref())
     }
 
     /// The collection has this schema and so many items from now on.
-    pub(super) fn set(&mut self, document: DocumentId, id: BlockId, kept: Option<(Numbered, u64)>) {
-        let collection = kept.map(|(numbered, items)| Collection {
+    pub(super) fn set(
+        &mut self,
+        document: DocumentId,
+        id: BlockId,
+        kept: Option<(IndexedSchema, u64)>,
+    ) {
+        let collection = kept.map(|(numbered, items)| StagedCollection {
             document,
             numbered,
             items,
@@ -80,7 +85,7 @@ impl Collections {
     }
 
     /// The collection has another schema from now on.
-    pub(super) fn replace(&mut self, id: BlockId, numbered: Numbered) {
+    pub(super) fn replace(&mut self, id: BlockId, numbered: IndexedSchema) {
         if let Some(Some(collection)) = self.known.get_mut(&id) {
             collection.numbered = numbered;
         }
@@ -98,10 +103,10 @@ impl Collections {
             collection.stored_items = collection.items;
         }
         let mut value = Vec::new();
-        for (key, signature) in std::mem::take(&mut self.keys) {
-            match signature {
-                Some(signature) => {
-                    signature.seal_into(&key, &mut value);
+        for (key, bitmap) in std::mem::take(&mut self.keys) {
+            match bitmap {
+                Some(bitmap) => {
+                    bitmap.seal_into(&key, &mut value);
                     rows.put(&key, &value)?;
                 }
                 None => rows.delete(&key)?,
@@ -135,27 +140,35 @@ impl SpaceTransaction<'_> {
         }
         let id = at.parent;
         self.collections.entry(&*self.rows, at.document, id)?;
-        let Collections { known, keys } = &mut self.collections;
+        let StagedCollections { known, keys } = &mut self.collections;
         let Some(Some(collection)) = known.get_mut(&id) else { return Ok(()) };
         let change = i64::from(after.is_some()) - i64::from(before.is_some());
         let damaged = || records::damaged(&keyspaces::collection(at.document, id));
         collection.items = collection.items.checked_add_signed(change).ok_or_else(damaged)?;
-        Indexer { collection: id, numbered: &collection.numbered, keys: self.extractor.keys }
-            .changed(item, before, after, &mut |key, signature| {
-                keys.insert(key, signature);
+        ItemIndexer { collection: id, numbered: &collection.numbered, keys: self.extractor.keys }
+            .changed(item, before, after, &mut |key, bitmap| {
+                keys.insert(key, bitmap);
             });
         Ok(())
     }
 
     /// The top blocks of inserted or removed subtrees come to where these siblings are.
-    pub(super) fn index_tops(&mut self, at: Siblings, prepared: &Prepared<'_>) -> Result<()> {
+    pub(super) fn index_tops(
+        &mut self,
+        at: Siblings,
+        prepared: &EncodedSubtrees<'_>,
+    ) -> Result<()> {
         prepared
             .top_blocks()
             .try_for_each(|block| self.index_item(at, block.id, None, Some(&block.data)))
     }
 
     /// The top blocks of inserted or removed subtrees leave these siblings.
-    pub(super) fn unindex_tops(&mut self, at: Siblings, prepared: &Prepared<'_>) -> Result<()> {
+    pub(super) fn unindex_tops(
+        &mut self,
+        at: Siblings,
+        prepared: &EncodedSubtrees<'_>,
+    ) -> Result<()> {
         prepared
             .top_blocks()
             .try_for_each(|block| self.index_item(at, block.id, Some(&block.data), None))
@@ -169,14 +182,14 @@ impl SpaceTransaction<'_> {
         from: Siblings,
         to: Siblings,
     ) -> Result<()> {
-        let fault = |found| records::fault(&keyspaces::place(block), found);
+        let fault = |found| records::fault(&keyspaces::block_location(block), found);
         if from.parent == to.parent
             || block::type_of(record).map_err(fault)? != BlockType::CollectionItem
         {
             return Ok(());
         }
         let BlockRecord { data, .. } =
-            block::decode(block, record, &mut block::Authors::default()).map_err(fault)?;
+            block::decode(block, record, &mut block::AuthorCache::default()).map_err(fault)?;
         self.index_item(from, block, Some(&data), None)?;
         self.index_item(to, block, None, Some(&data))
     }

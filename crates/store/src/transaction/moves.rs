@@ -8,23 +8,23 @@ use leafbase_model::{BlockId, BlockType, DocumentId, Error, InsertTarget, Result
 
 use super::SpaceTransaction;
 use super::blocks::siblings;
-use super::runs::{Entry, Spot};
-use crate::records::{block, place::Place};
+use super::runs::{NewBlock, RunPosition};
+use crate::records::{block, location::LocationRecord};
 use crate::{keyspaces, records};
 
 /// Blocks on their way from one document to another: taken out, and not put in yet.
 #[derive(Debug)]
-pub(super) struct Crossing {
+pub(super) struct CrossDocumentMove {
     /// Where the last of them stood.
     from: InsertTarget,
-    gap: Spot,
+    gap: RunPosition,
     /// Where the first of them goes.
     to: InsertTarget,
     /// The blocks with their records, in the order in which they will stand.
     blocks: Vec<(BlockId, Vec<u8>)>,
 }
 
-impl Crossing {
+impl CrossDocumentMove {
     /// Whether a block that goes from `from` to `to` goes with these, right behind them.
     fn is_joined(&self, from: &InsertTarget, to: &InsertTarget) -> bool {
         let last = self.blocks.last().map(|(block, _)| *block);
@@ -64,7 +64,7 @@ impl SpaceTransaction<'_> {
             let after = self.spot_after(to)?;
             self.runs.insert(
                 &*self.rows,
-                &mut self.places,
+                &mut self.locations,
                 siblings(to),
                 after,
                 &[(block, &record)],
@@ -78,8 +78,8 @@ impl SpaceTransaction<'_> {
 
     /// Where `block` is, which must stand at `from`: mostly where the one stood that went before
     /// it.
-    fn spot_from(&mut self, from: &InsertTarget, block: BlockId) -> Result<Spot> {
-        if let Some(Crossing { from: before, gap, .. }) = &self.crossing
+    fn spot_from(&mut self, from: &InsertTarget, block: BlockId) -> Result<RunPosition> {
+        if let Some(CrossDocumentMove { from: before, gap, .. }) = &self.crossing
             && before == from
             && self.runs.run(&gap.key)?.ids().get(gap.index) == Some(&block)
         {
@@ -93,29 +93,32 @@ impl SpaceTransaction<'_> {
         &mut self,
         block: BlockId,
         record: Vec<u8>,
-        (from, gap): (InsertTarget, Spot),
+        (from, gap): (InsertTarget, RunPosition),
         to: InsertTarget,
     ) {
         // It stands there from now on, as far as edits ask. Its run is told when it has one.
-        let place = Place { document: to.document, parent: to.parent, order: Arc::from(&[][..]) };
-        self.places.set(block, place);
+        let location =
+            LocationRecord { document: to.document, parent: to.parent, order: Arc::from(&[][..]) };
+        self.locations.set(block, location);
         let crossing = match self.crossing.take() {
-            Some(Crossing { to, mut blocks, .. }) => {
+            Some(CrossDocumentMove { to, mut blocks, .. }) => {
                 blocks.push((block, record));
-                Crossing { from, gap, to, blocks }
+                CrossDocumentMove { from, gap, to, blocks }
             }
-            None => Crossing { from, gap, to, blocks: vec![(block, record)] },
+            None => CrossDocumentMove { from, gap, to, blocks: vec![(block, record)] },
         };
         self.crossing = Some(crossing);
     }
 
     /// Puts in the blocks that are crossing, with what follows from them.
     pub(super) fn arrive(&mut self) -> Result<()> {
-        let Some(Crossing { from, to, blocks, .. }) = self.crossing.take() else { return Ok(()) };
+        let Some(CrossDocumentMove { from, to, blocks, .. }) = self.crossing.take() else {
+            return Ok(());
+        };
         let after = self.spot_after(&to)?;
-        let entries: Vec<Entry<'_>> =
+        let entries: Vec<NewBlock<'_>> =
             blocks.iter().map(|(block, record)| (*block, record.as_slice())).collect();
-        self.runs.insert(&*self.rows, &mut self.places, siblings(&to), after, &entries)?;
+        self.runs.insert(&*self.rows, &mut self.locations, siblings(&to), after, &entries)?;
         let mut moved: Vec<BlockId> = blocks.iter().map(|(block, _)| *block).collect();
         moved.extend(self.rekey_below(&blocks, from.document, to.document)?);
         moved.sort_unstable();
@@ -164,8 +167,10 @@ impl SpaceTransaction<'_> {
                 let (_, parent, order) =
                     keyspaces::read_run(&key).ok_or_else(|| records::damaged(&key))?;
                 let run = self.runs.take(&key)?;
-                self.places
-                    .set_all(run.ids(), &Place { document: to, parent, order: Arc::from(order) });
+                self.locations.set_all(
+                    run.ids(),
+                    &LocationRecord { document: to, parent, order: Arc::from(order) },
+                );
                 children.extend_from_slice(run.ids());
                 self.runs.put(&mut *self.rows, &keyspaces::run(to, parent, order), &run)?;
             }
@@ -187,8 +192,8 @@ impl SpaceTransaction<'_> {
             if at.is_nil() {
                 return Ok(());
             }
-            at = self.place(at)?.parent;
+            at = self.location(at)?.parent;
         }
-        Err(records::damaged(&keyspaces::place(start)))
+        Err(records::damaged(&keyspaces::block_location(start)))
     }
 }

@@ -1,4 +1,4 @@
-//! Staged runs: a write reads each run it touches once, splices it, and writes it once.
+//! StagedRun runs: a write reads each run it touches once, splices it, and writes it once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Bound, ControlFlow};
@@ -6,21 +6,21 @@ use std::sync::Arc;
 
 use leafbase_model::{BlockId, DocumentId, Error, Result};
 
-use super::places::Places;
+use super::locations::StagedLocations;
 use crate::keyspaces;
 use crate::kv::{KeyRange, Read, Transaction};
 use crate::order_key;
 use crate::reader::{get, trees};
 use crate::records;
-use crate::records::place::Place;
+use crate::records::location::LocationRecord;
 use crate::run::{self, Run, RunView};
 
-mod upkeep;
+mod rebalance;
 
-use upkeep::LONG_ORDER;
+use rebalance::LONG_ORDER;
 
 /// A block to put in, with its record.
-pub(super) type Entry<'e> = (BlockId, &'e [u8]);
+pub(super) type NewBlock<'e> = (BlockId, &'e [u8]);
 
 /// The children of one block.
 #[derive(Clone, Copy, Debug)]
@@ -34,8 +34,8 @@ impl Siblings {
         keyspaces::run(self.document, self.parent, order)
     }
 
-    fn place(self, order: &[u8]) -> Place {
-        Place { document: self.document, parent: self.parent, order: Arc::from(order) }
+    fn location(self, order: &[u8]) -> LocationRecord {
+        LocationRecord { document: self.document, parent: self.parent, order: Arc::from(order) }
     }
 
     fn of_key(key: &[u8]) -> Result<Self> {
@@ -51,16 +51,16 @@ fn order_of(key: &[u8]) -> &[u8] {
 
 /// A run as the write has it. An empty one is to be deleted, or was.
 #[derive(Debug)]
-struct Staged {
+struct StagedRun {
     run: Run,
     dirty: bool,
 }
 
 /// The runs that a write has read, changed or made, by key.
 #[derive(Debug, Default)]
-pub(super) struct Runs {
-    staged: BTreeMap<Vec<u8>, Staged>,
-    /// Runs that fell below the size at which they are joined with a neighbour.
+pub(super) struct StagedRuns {
+    staged: BTreeMap<Vec<u8>, StagedRun>,
+    /// StagedRuns that fell below the size at which they are joined with a neighbour.
     shrunk: BTreeSet<Vec<u8>>,
     /// Parents whose runs have got an order key that is too long.
     long: BTreeSet<Vec<u8>>,
@@ -68,18 +68,18 @@ pub(super) struct Runs {
 
 /// Where a block is: the key of its run, and its index in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Spot {
+pub(super) struct RunPosition {
     pub(super) key: Vec<u8>,
     pub(super) index: usize,
 }
 
-impl Runs {
+impl StagedRuns {
     fn load(&mut self, source: &dyn Read, key: &[u8]) -> Result<Option<&Run>> {
         if !self.staged.contains_key(key) {
             let Some(run) = get(source, key, |value| Run::read(key, value))? else {
                 return Ok(None);
             };
-            self.staged.insert(key.to_owned(), Staged { run, dirty: false });
+            self.staged.insert(key.to_owned(), StagedRun { run, dirty: false });
         }
         Ok(self.staged.get(key).map(|staged| &staged.run).filter(|run| !run.is_empty()))
     }
@@ -87,7 +87,9 @@ impl Runs {
     /// Keeps a run that was read already. One that is staged is newer.
     pub(super) fn keep(&mut self, key: Vec<u8>, value: &[u8]) {
         if let Some(view) = RunView::read_again(value) {
-            self.staged.entry(key).or_insert_with(|| Staged { run: Run::of(view), dirty: false });
+            self.staged
+                .entry(key)
+                .or_insert_with(|| StagedRun { run: Run::of(view), dirty: false });
         }
     }
 
@@ -106,7 +108,7 @@ impl Runs {
         if order_of(&key).len() > LONG_ORDER {
             self.long.insert(key.clone());
         }
-        self.staged.insert(key, Staged { run, dirty: true });
+        self.staged.insert(key, StagedRun { run, dirty: true });
     }
 
     /// The first run of `range` by staged and stored keys, or the last one if it is reversed;
@@ -117,7 +119,7 @@ impl Runs {
             met = Some((key.to_owned(), Run::read(key, value)))
         })?;
         if let Some((key, run)) = met.filter(|(key, _)| nearest.as_ref() == Some(key)) {
-            self.staged.insert(key, Staged { run: run?, dirty: false });
+            self.staged.insert(key, StagedRun { run: run?, dirty: false });
         }
         Ok(nearest)
     }
@@ -181,26 +183,33 @@ impl Runs {
     pub(super) fn find(
         &mut self,
         source: &dyn Read,
-        places: &mut Places,
-        place: &Place,
+        locations: &mut StagedLocations,
+        location: &LocationRecord,
         block: BlockId,
-    ) -> Result<Spot> {
-        let mut key = place.run_key();
+    ) -> Result<RunPosition> {
+        let mut key = location.run_key();
         if let Some(index) = self.load(source, &key)?.and_then(|run| run.position(block)) {
-            return Ok(Spot { key, index });
+            return Ok(RunPosition { key, index });
         }
         while let Some(next) = self.next(source, &key)? {
             if let Some(index) = self.run(&next)?.position(block) {
-                places.set(block, Place { order: Arc::from(order_of(&next)), ..place.clone() });
-                return Ok(Spot { key: next, index });
+                locations.set(
+                    block,
+                    LocationRecord { order: Arc::from(order_of(&next)), ..location.clone() },
+                );
+                return Ok(RunPosition { key: next, index });
             }
             key = next;
         }
-        Err(records::damaged(&keyspaces::place(block)))
+        Err(records::damaged(&keyspaces::block_location(block)))
     }
 
     /// The sibling right before the block at `spot`.
-    pub(super) fn before(&mut self, source: &dyn Read, spot: &Spot) -> Result<Option<BlockId>> {
+    pub(super) fn before(
+        &mut self,
+        source: &dyn Read,
+        spot: &RunPosition,
+    ) -> Result<Option<BlockId>> {
         if let Some(index) = spot.index.checked_sub(1) {
             return Ok(self.run(&spot.key)?.ids().get(index).copied());
         }
@@ -214,69 +223,69 @@ impl Runs {
     pub(super) fn insert(
         &mut self,
         source: &dyn Read,
-        places: &mut Places,
+        locations: &mut StagedLocations,
         siblings: Siblings,
-        after: Option<Spot>,
-        entries: &[Entry<'_>],
+        after: Option<RunPosition>,
+        entries: &[NewBlock<'_>],
     ) -> Result<()> {
         let (key, index) = match after {
-            Some(Spot { key, index }) => (key, index + 1),
+            Some(RunPosition { key, index }) => (key, index + 1),
             None => match self.first(source, siblings)? {
                 Some(key) => (key, 0),
-                None => return self.lay(places, siblings, None, None, entries),
+                None => return self.lay(locations, siblings, None, None, entries),
             },
         };
         let run = self.run(&key)?;
         if fitting(run, entries) == entries.len() {
-            return self.splice(places, siblings, &key, index, entries);
+            return self.splice(locations, siblings, &key, index, entries);
         }
         if index == 0 {
-            return self.lay(places, siblings, None, Some(order_of(&key)), entries);
+            return self.lay(locations, siblings, None, Some(order_of(&key)), entries);
         }
         if index < run.ids().len() {
-            self.splice(places, siblings, &key, index, entries)?;
-            return self.split(source, places, &key);
+            self.splice(locations, siblings, &key, index, entries)?;
+            return self.split(source, locations, &key);
         }
-        self.insert_at_end(source, places, siblings, &key, entries)
+        self.insert_at_end(source, locations, siblings, &key, entries)
     }
 
     /// Puts `entries` after the last block of a run that has no room for all of them.
     fn insert_at_end(
         &mut self,
         source: &dyn Read,
-        places: &mut Places,
+        locations: &mut StagedLocations,
         siblings: Siblings,
         key: &[u8],
-        entries: &[Entry<'_>],
+        entries: &[NewBlock<'_>],
     ) -> Result<()> {
         let next = self.next(source, key)?;
         if let Some(next) = &next
             && fitting(self.run(next)?, entries) == entries.len()
         {
-            return self.splice(places, siblings, next, 0, entries);
+            return self.splice(locations, siblings, next, 0, entries);
         }
         let run = self.run(key)?;
         let end = run.ids().len();
         let (filling, rest) =
             entries.split_at_checked(fitting(run, entries)).unwrap_or((&[], entries));
         if !filling.is_empty() {
-            self.splice(places, siblings, key, end, filling)?;
+            self.splice(locations, siblings, key, end, filling)?;
         }
-        self.lay(places, siblings, Some(order_of(key)), next.as_deref().map(order_of), rest)
+        self.lay(locations, siblings, Some(order_of(key)), next.as_deref().map(order_of), rest)
     }
 
     fn splice(
         &mut self,
-        places: &mut Places,
+        locations: &mut StagedLocations,
         siblings: Siblings,
         key: &[u8],
         index: usize,
-        entries: &[Entry<'_>],
+        entries: &[NewBlock<'_>],
     ) -> Result<()> {
         self.change(key)?.insert(index, entries);
-        let place = siblings.place(order_of(key));
+        let location = siblings.location(order_of(key));
         for (block, _) in entries {
-            places.set(*block, place.clone());
+            locations.set(*block, location.clone());
         }
         Ok(())
     }
@@ -284,11 +293,11 @@ impl Runs {
     /// Makes runs of `entries` between two order keys.
     pub(super) fn lay(
         &mut self,
-        places: &mut Places,
+        locations: &mut StagedLocations,
         siblings: Siblings,
         lower: Option<&[u8]>,
         upper: Option<&[u8]>,
-        entries: &[Entry<'_>],
+        entries: &[NewBlock<'_>],
     ) -> Result<()> {
         if entries.is_empty() {
             return Ok(());
@@ -305,19 +314,30 @@ impl Runs {
             rest = after;
         }
         for (order, run) in order_keys(lower, upper, made.len())?.into_iter().zip(made) {
-            self.settle(places, siblings, &order, run);
+            self.settle(locations, siblings, &order, run);
         }
         Ok(())
     }
 
     /// Stages a run, and the places of all its blocks.
-    fn settle(&mut self, places: &mut Places, siblings: Siblings, order: &[u8], run: Run) {
-        places.set_all(run.ids(), &siblings.place(order));
+    fn settle(
+        &mut self,
+        locations: &mut StagedLocations,
+        siblings: Siblings,
+        order: &[u8],
+        run: Run,
+    ) {
+        locations.set_all(run.ids(), &siblings.location(order));
         self.stage(siblings.key(order), run);
     }
 
     /// Cuts an overfull run; what does not stay goes to the right.
-    fn split(&mut self, source: &dyn Read, places: &mut Places, key: &[u8]) -> Result<()> {
+    fn split(
+        &mut self,
+        source: &dyn Read,
+        locations: &mut StagedLocations,
+        key: &[u8],
+    ) -> Result<()> {
         if !self.run(key)?.is_over_full() {
             return Ok(());
         }
@@ -326,7 +346,7 @@ impl Runs {
         let pieces = self.change(key)?.cut();
         let orders = order_keys(Some(order_of(key)), next.as_deref().map(order_of), pieces.len())?;
         for (order, run) in orders.into_iter().zip(pieces) {
-            places.moved(run.ids(), &order);
+            locations.moved(run.ids(), &order);
             self.stage(siblings.key(&order), run);
         }
         Ok(())
@@ -336,16 +356,16 @@ impl Runs {
     pub(super) fn replace(
         &mut self,
         source: &dyn Read,
-        places: &mut Places,
-        spot: &Spot,
+        locations: &mut StagedLocations,
+        spot: &RunPosition,
         record: &[u8],
     ) -> Result<()> {
         self.shrinking(&spot.key, |run| run.replace(spot.index, record))?;
-        self.split(source, places, &spot.key)
+        self.split(source, locations, &spot.key)
     }
 
     /// Takes out `count` blocks of one run from `spot` on. Their places are the caller's.
-    pub(super) fn remove(&mut self, spot: &Spot, count: usize) -> Result<()> {
+    pub(super) fn remove(&mut self, spot: &RunPosition, count: usize) -> Result<()> {
         self.shrinking(&spot.key, |run| run.remove(spot.index, count))
     }
 
@@ -394,7 +414,7 @@ impl Runs {
         trees::runs_of(source, document, parents, &mut |_, key, value| {
             if !self.staged.contains_key(key) {
                 let run = Run::read(key, value)?;
-                self.staged.insert(key.to_owned(), Staged { run, dirty: false });
+                self.staged.insert(key.to_owned(), StagedRun { run, dirty: false });
             }
             Ok(())
         })?;
@@ -435,9 +455,9 @@ fn end_of_parent(key: &[u8]) -> Result<[u8; 33]> {
 }
 
 /// How many of the first entries fit into `run`.
-fn fitting(run: &Run, entries: &[Entry<'_>]) -> usize {
+fn fitting(run: &Run, entries: &[NewBlock<'_>]) -> usize {
     let mut sum = 0;
-    let fits = |(_, record): &&Entry<'_>| {
+    let fits = |(_, record): &&NewBlock<'_>| {
         sum += record.len() + run::ENTRY_BYTES;
         run.bytes() + sum <= run::MAX_BYTES
     };

@@ -6,12 +6,12 @@ use std::ops::ControlFlow;
 
 use leafbase_model::{BlockId, BlockKind, BlockType, DocumentId, Error, Result, Schema};
 
-use super::items::Collection;
+use super::items::StagedCollection;
 use super::{SpaceTransaction, conflict, missing};
-use crate::items::Indexer;
+use crate::items::ItemIndexer;
 use crate::keyspaces;
 use crate::records;
-use crate::records::schema::{self, Numbered};
+use crate::records::schema::{self, IndexedSchema};
 
 /// So many items are read before their rows are written: it bounds memory.
 const AT_A_TIME: usize = 4_096;
@@ -25,15 +25,15 @@ impl SpaceTransaction<'_> {
         quiet: bool,
     ) -> Result<()> {
         if quiet { self.touch_quietly(document) } else { self.touch(document) }?;
-        let place = self
-            .places
-            .get(&*self.rows, &self.memo, collection)?
+        let location = self
+            .locations
+            .get(&*self.rows, &self.cache, collection)?
             .ok_or_else(|| missing("the collection"))?;
-        if place.document != document {
+        if location.document != document {
             return Err(conflict("the collection is in another document"));
         }
         let stored = self.collections.get(&*self.rows, document, collection)?;
-        let stored = stored.map(|Collection { numbered, .. }| numbered.clone());
+        let stored = stored.map(|StagedCollection { numbered, .. }| numbered.clone());
         if stored.as_ref().map(|stored| &stored.schema) != before {
             return Err(conflict("the schema has changed"));
         }
@@ -58,7 +58,7 @@ impl SpaceTransaction<'_> {
         if block.is_none_or(|block| block.data.block_type() != BlockType::Collection) {
             return Err(conflict("the block is no collection"));
         }
-        let numbered = Numbered::first(schema).ok_or_else(too_many)?;
+        let numbered = IndexedSchema::first(schema).ok_or_else(too_many)?;
         let items = self.index_items(collection, &numbered, &|_| true)?;
         self.put_schema(collection, &numbered)?;
         let key = keyspaces::collection(document, collection);
@@ -68,24 +68,24 @@ impl SpaceTransaction<'_> {
     }
 
     /// Columns that go are deleted as ranges. Items are read if a property has another type, and so
-    /// another column, and if one goes of which signatures told: all their rows are written again
+    /// another column, and if one goes of which bitmaps told: all their rows are written again
     /// then.
     fn replace_schema(
         &mut self,
         collection: BlockId,
-        stored: &Numbered,
+        stored: &IndexedSchema,
         schema: &Schema,
     ) -> Result<()> {
         let numbered = stored.replaced_by(schema).ok_or_else(too_many)?;
         if numbered == *stored {
             return Ok(());
         }
-        let numbers = |numbered: &Numbered| {
-            numbered.indexed().map(|(_, number)| number).collect::<BTreeSet<_>>()
+        let numbers = |numbered: &IndexedSchema| {
+            numbered.indexed_properties().map(|(_, number)| number).collect::<BTreeSet<_>>()
         };
         let (before, after) = (numbers(stored), numbers(&numbered));
         let is_retyped = |number: &u32| {
-            let property = numbered.indexed().find(|(_, known)| known == number);
+            let property = numbered.indexed_properties().find(|(_, known)| known == number);
             property.is_some_and(|(property, _)| stored.schema.property(&property.key).is_some())
         };
         let retyped: BTreeSet<u32> =
@@ -95,11 +95,12 @@ impl SpaceTransaction<'_> {
             let column = keyspaces::column(collection, *gone);
             self.rows.delete_range(&column, &keyspaces::end_of(column))?;
         }
-        let has_gone = before.difference(&after).any(|number| is_signed(stored, *number));
-        let is_resigned = has_gone || retyped.iter().any(|number| is_signed(&numbered, *number));
-        if is_resigned || !retyped.is_empty() {
+        let has_gone = before.difference(&after).any(|number| is_in_bitmap(stored, *number));
+        let bitmap_changes =
+            has_gone || retyped.iter().any(|number| is_in_bitmap(&numbered, *number));
+        if bitmap_changes || !retyped.is_empty() {
             self.index_items(collection, &numbered, &|number| {
-                is_resigned || retyped.contains(&number)
+                bitmap_changes || retyped.contains(&number)
             })?;
         }
         self.put_schema(collection, &numbered)?;
@@ -117,7 +118,7 @@ impl SpaceTransaction<'_> {
         Ok(())
     }
 
-    fn put_schema(&mut self, collection: BlockId, numbered: &Numbered) -> Result<()> {
+    fn put_schema(&mut self, collection: BlockId, numbered: &IndexedSchema) -> Result<()> {
         let key = keyspaces::schema(collection);
         self.rows.put(&key, &records::seal(&key, |out| schema::put_numbered(out, numbered)))
     }
@@ -127,18 +128,18 @@ impl SpaceTransaction<'_> {
     fn index_items(
         &mut self,
         collection: BlockId,
-        numbered: &Numbered,
+        numbered: &IndexedSchema,
         is_wanted: &dyn Fn(u32) -> bool,
     ) -> Result<u64> {
-        let indexer = Indexer { collection, numbered, keys: self.extractor.keys };
+        let indexer = ItemIndexer { collection, numbered, keys: self.extractor.keys };
         let (mut items, mut after, mut value) = (0, None, Vec::new());
         loop {
             let (mut keys, mut read) = (Vec::new(), 0);
             self.reader()?.items(collection, after, &mut |item| {
                 if let BlockKind::CollectionItem { properties } = &item.data.kind {
                     let values = (item.data.markdown.as_str(), properties);
-                    indexer.rows(item.id, values, is_wanted, &mut |key, signature| {
-                        keys.push((key, signature))
+                    indexer.rows(item.id, values, is_wanted, &mut |key, bitmap| {
+                        keys.push((key, bitmap))
                     });
                     items += 1;
                 }
@@ -150,8 +151,8 @@ impl SpaceTransaction<'_> {
                 })
             })?;
             keys.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
-            for (key, signature) in keys {
-                signature.seal_into(&key, &mut value);
+            for (key, bitmap) in keys {
+                bitmap.seal_into(&key, &mut value);
                 self.rows.put(&key, &value)?;
             }
             if read < AT_A_TIME {
@@ -161,9 +162,11 @@ impl SpaceTransaction<'_> {
     }
 }
 
-/// Whether the column of this number is one that signatures tell of.
-fn is_signed(numbered: &Numbered, number: u32) -> bool {
-    numbered.indexed().any(|(property, known)| known == number && schema::is_signed(&property.kind))
+/// Whether the column of this number is one that bitmaps tell of.
+fn is_in_bitmap(numbered: &IndexedSchema, number: u32) -> bool {
+    numbered
+        .indexed_properties()
+        .any(|(property, known)| known == number && schema::is_in_bitmap(&property.kind))
 }
 
 fn too_many() -> Error {

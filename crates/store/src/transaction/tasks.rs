@@ -13,19 +13,19 @@ use crate::tasks::{self, TaskEntry};
 
 /// The document that tasks are in.
 #[derive(Clone, Copy, Debug)]
-struct Home {
+struct TaskHome {
     document: DocumentId,
     is_listed: bool,
 }
 
 /// The rows of tasks that a write puts, with their bodies, or deletes.
 #[derive(Debug, Default)]
-pub(super) struct Tasks {
+pub(super) struct StagedTasks {
     staged: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
 }
 
-impl Tasks {
-    fn put(&mut self, home: Home, block: BlockId, entry: TaskEntry) {
+impl StagedTasks {
+    fn put(&mut self, home: TaskHome, block: BlockId, entry: TaskEntry) {
         let key = keyspaces::task(home.document, entry.is_open(), block).to_vec();
         self.staged.insert(key, Some(entry.body().to_vec()));
         if home.is_listed {
@@ -33,7 +33,7 @@ impl Tasks {
         }
     }
 
-    fn delete(&mut self, home: Home, block: BlockId, entry: TaskEntry) {
+    fn delete(&mut self, home: TaskHome, block: BlockId, entry: TaskEntry) {
         self.staged.insert(keyspaces::task(home.document, entry.is_open(), block).to_vec(), None);
         if home.is_listed {
             self.list(block, entry, false);
@@ -59,8 +59,8 @@ impl Tasks {
 }
 
 impl SpaceTransaction<'_> {
-    fn home(&self, document: DocumentId) -> Home {
-        Home {
+    fn home(&self, document: DocumentId) -> TaskHome {
+        TaskHome {
             document,
             is_listed: self.documents.location(document).is_some_and(tasks::are_listed),
         }

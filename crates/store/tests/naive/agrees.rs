@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use leafbase_model::{Day, DocumentRecord, FolderId, Location, TaskState, Timestamp};
-use leafbase_store::{BackLink, Cursor, DocumentQuery, EdgeEnd, Order, Reader, Span, Within};
+use leafbase_store::{
+    BackLink, DocumentQuery, EdgeEnd, IndexOrder, PageCursor, SpaceReader, Span, Within,
+};
 
 use super::{CHUNK_BYTES, Naive, bytes_of, extract};
 
@@ -26,7 +28,7 @@ impl Naive {
     }
 
     /// Compares every read with this model.
-    pub fn agrees_with(&self, reader: Reader<'_>) {
+    pub fn agrees_with(&self, reader: SpaceReader<'_>) {
         self.documents_agree(reader);
         self.tasks_agree(reader);
         self.rows_beside_agree(reader);
@@ -80,7 +82,7 @@ impl Naive {
         }
     }
 
-    fn documents_agree(&self, reader: Reader<'_>) {
+    fn documents_agree(&self, reader: SpaceReader<'_>) {
         let without_times = |record: &DocumentRecord| DocumentRecord {
             modified_at: Timestamp::MIN,
             ..record.clone()
@@ -123,7 +125,7 @@ impl Naive {
         let folders: Vec<FolderId> = self.folders.keys().copied().collect();
         let mut places = vec![Within::All, Within::Folders(folders)];
         places.extend(self.locations().into_iter().map(Within::Location));
-        let orders = [Order::Id, Order::Created, Order::Modified, Order::Day];
+        let orders = [IndexOrder::Id, IndexOrder::Created, IndexOrder::Modified, IndexOrder::Day];
         let of_place = places.iter().enumerate().flat_map(|(number, within)| {
             let (order, descending) = (orders[number % 4], number % 3 == 0);
             let plain = DocumentQuery {
@@ -141,7 +143,7 @@ impl Naive {
         of_place.collect()
     }
 
-    fn tasks_agree(&self, reader: Reader<'_>) {
+    fn tasks_agree(&self, reader: SpaceReader<'_>) {
         let tasks = self.tasks();
         let unlisted = [Location::Trash, Location::Templates];
         let shown =
@@ -199,7 +201,7 @@ impl Naive {
     }
 
     /// Comments and files.
-    fn rows_beside_agree(&self, reader: Reader<'_>) {
+    fn rows_beside_agree(&self, reader: SpaceReader<'_>) {
         for document in self.documents.keys() {
             let of_document =
                 self.comments.iter().filter(|((block, _), _)| self.standing[block].0 == *document);
@@ -252,7 +254,7 @@ pub fn answer(records: &[DocumentRecord], query: &DocumentQuery) -> Vec<Document
     };
     let is_of_day = |day: Option<Day>| match day {
         Some(day) => query.day.contains(day),
-        None => query.day == Span::default() && query.order != Order::Day,
+        None => query.day == Span::default() && query.order != IndexOrder::Day,
     };
     let mut found: Vec<_> = records
         .iter()
@@ -263,10 +265,10 @@ pub fn answer(records: &[DocumentRecord], query: &DocumentQuery) -> Vec<Document
         .cloned()
         .collect();
     found.sort_by_key(|record| match query.order {
-        Order::Id => (0, false, record.id),
-        Order::Created => (record.created_at.as_millis(), false, record.id),
-        Order::Modified => (record.modified_at.as_millis(), false, record.id),
-        Order::Day => {
+        IndexOrder::Id => (0, false, record.id),
+        IndexOrder::Created => (record.created_at.as_millis(), false, record.id),
+        IndexOrder::Modified => (record.modified_at.as_millis(), false, record.id),
+        IndexOrder::Day => {
             (record.day.unwrap().epoch_days(), record.location == Location::Trash, record.id)
         }
     });
@@ -277,7 +279,7 @@ pub fn answer(records: &[DocumentRecord], query: &DocumentQuery) -> Vec<Document
 }
 
 /// All that `query` asks for, in pages.
-pub fn pages(reader: Reader<'_>, query: &DocumentQuery, limit: usize) -> Vec<DocumentRecord> {
+pub fn pages(reader: SpaceReader<'_>, query: &DocumentQuery, limit: usize) -> Vec<DocumentRecord> {
     paged(|cursor| {
         let page = reader.find_documents(query, cursor, limit).unwrap();
         assert!(page.documents.len() <= limit);
@@ -287,13 +289,13 @@ pub fn pages(reader: Reader<'_>, query: &DocumentQuery, limit: usize) -> Vec<Doc
 }
 
 /// All pages, one after the other. None but the first is empty: whether one goes on is exact.
-fn paged<T>(mut page: impl FnMut(Option<&Cursor>) -> (Vec<T>, Option<Cursor>)) -> Vec<T> {
+fn paged<T>(mut page: impl FnMut(Option<&PageCursor>) -> (Vec<T>, Option<PageCursor>)) -> Vec<T> {
     let (mut all, mut cursor) = (vec![], None);
     loop {
         let (found, next) = page(cursor.as_ref());
         assert!(cursor.is_none() || !found.is_empty());
         all.extend(found);
         let Some(next) = next else { return all };
-        cursor = Some(Cursor::from_bytes(next.as_bytes()));
+        cursor = Some(PageCursor::from_bytes(next.as_bytes()));
     }
 }

@@ -10,7 +10,8 @@ use leafbase_model::{
     Subtrees,
 };
 use leafbase_store::{
-    CollectionEntry, IndexedColumn, ItemIndex, ItemRow, Reader, RowValue, Signature, ValueView,
+    CollectionEntry, IndexBitmap, IndexedColumn, ItemIndex, ItemRow, RowValue, SpaceReader,
+    ValueView,
 };
 
 use super::{Maker, Naive, pick, stamp};
@@ -69,7 +70,7 @@ impl Naive {
         rows
     }
 
-    pub fn collections_agree(&self, reader: Reader<'_>) {
+    pub fn collections_agree(&self, reader: SpaceReader<'_>) {
         let mut expected: Vec<_> = self
             .schemas
             .keys()
@@ -98,19 +99,19 @@ impl Naive {
             let index = reader.item_index(*id).unwrap().unwrap();
             assert_eq!(index.items(), self.children(*id).len() as u64);
             assert!(!index.has(IndexedColumn::Property("none")));
-            let signatures = self.signatures(&index, *id);
-            self.column_agrees(&index, *id, IndexedColumn::Title, &signatures);
+            let bitmaps = self.bitmaps(&index, *id);
+            self.column_agrees(&index, *id, IndexedColumn::Title, &bitmaps);
             for property in &schema.properties {
                 let column = IndexedColumn::Property(&property.key);
                 assert_eq!(index.has(column), property.kind.relation().is_none());
                 if index.has(column) {
-                    self.column_agrees(&index, *id, column, &signatures);
+                    self.column_agrees(&index, *id, column, &bitmaps);
                 }
             }
         }
     }
 
-    fn items_agree(&self, reader: Reader<'_>, collection: BlockId) {
+    fn items_agree(&self, reader: SpaceReader<'_>, collection: BlockId) {
         let items = self.children(collection);
         for after in std::iter::once(None).chain((0..items.len()).step_by(3).map(Some)) {
             let mut found = vec![];
@@ -174,16 +175,16 @@ impl Naive {
         }
     }
 
-    /// The signatures of all items: they tell of each select and boolean that is set, and of
+    /// The bitmaps of all items: they tell of each select and boolean that is set, and of
     /// nothing else.
-    fn signatures(
+    fn bitmaps(
         &self,
         index: &ItemIndex<'_>,
         collection: BlockId,
-    ) -> BTreeMap<BlockId, Signature> {
-        let none = |item: &BlockId| (*item, Signature::default());
-        let mut signatures: BTreeMap<_, _> = self.children(collection).iter().map(none).collect();
-        assert_eq!(index.signature(IndexedColumn::Title, b"key"), None);
+    ) -> BTreeMap<BlockId, IndexBitmap> {
+        let none = |item: &BlockId| (*item, IndexBitmap::default());
+        let mut bitmaps: BTreeMap<_, _> = self.children(collection).iter().map(none).collect();
+        assert_eq!(index.bitmap(IndexedColumn::Title, b"key"), None);
         for property in &self.schemas[&collection].properties {
             let column = IndexedColumn::Property(&property.key);
             let kind = &property.kind;
@@ -193,16 +194,16 @@ impl Naive {
                     | PropertyKind::MultiSelect(_)
                     | PropertyKind::Boolean
             );
-            assert_eq!(index.signature(column, b"key").is_some(), is_signed);
+            assert_eq!(index.bitmap(column, b"key").is_some(), is_signed);
             if !is_signed {
                 continue;
             }
             for (key, item) in self.column(collection, column) {
-                let signature = signatures.get_mut(&item).unwrap();
-                *signature = signature.with(index.signature(column, &key).unwrap());
+                let bitmap = bitmaps.get_mut(&item).unwrap();
+                *bitmap = bitmap.with(index.bitmap(column, &key).unwrap());
             }
         }
-        signatures
+        bitmaps
     }
 
     fn column_agrees(
@@ -210,7 +211,7 @@ impl Naive {
         index: &ItemIndex<'_>,
         collection: BlockId,
         column: IndexedColumn<'_>,
-        signatures: &BTreeMap<BlockId, Signature>,
+        bitmaps: &BTreeMap<BlockId, IndexBitmap>,
     ) {
         let rows = self.column(collection, column);
         let bound =
@@ -223,8 +224,8 @@ impl Naive {
             let (from, to) = (bound(from).filter(|_| from > 0).unwrap_or_default(), bound(to));
             for backwards in [false, true] {
                 let mut found = vec![];
-                let visit = &mut |item, signature| {
-                    assert!(signature == signatures[&item]);
+                let visit = &mut |item, bitmap| {
+                    assert!(bitmap == bitmaps[&item]);
                     found.push(item);
                     Ok(ControlFlow::Continue(()))
                 };

@@ -78,7 +78,7 @@ fn assert_definite(
     notes: &Connection,
     what: &str,
     path: &str,
-    before: leafbase::Stats,
+    before: leafbase::SpaceStats,
     outcome: Result<(), &Error>,
 ) {
     let Err(error) = outcome else { return };

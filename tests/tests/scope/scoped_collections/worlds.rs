@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use leafbase::json::FromJson;
 use leafbase::{
-    BlockId, Clock, Connection, DocumentId, Error, Fetch, GetItems, IdSource, Leak,
-    ListScopedDocuments, Scope, Scoped, Sight, Space, Timestamp, json,
+    AccessScope, BlockId, Clock, Connection, DocumentId, Error, Fetch, GetItems, IdSource, Leak,
+    ListScopedDocuments, Scope, Scoped, Space, Timestamp, json,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -310,7 +310,11 @@ fn told(reply: impl Serialize) -> Value {
 }
 
 /// Does an operation that both kinds of connections have.
-fn ask<S: Sight>(notes: &Connection<S>, operation: &str, body: String) -> Result<Value, Error> {
+fn ask<S: AccessScope>(
+    notes: &Connection<S>,
+    operation: &str,
+    body: String,
+) -> Result<Value, Error> {
     let body = body.as_str();
     Ok(match operation {
         "list" => told(notes.list_collections(read(body)?)?),

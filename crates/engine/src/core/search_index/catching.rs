@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use leafbase_model::{DocumentId, DocumentRecord, Error, ErrorKind, Result};
 use leafbase_search::{Analyzer, SearchDocument};
-use leafbase_store::{Cursor, DocumentQuery, Reader, SpaceSnapshot, SpaceStore};
+use leafbase_store::{DocumentQuery, PageCursor, SpaceReader, SpaceSnapshot, SpaceStore};
 
 use super::recent::{self, Made};
 
@@ -192,7 +192,7 @@ impl Catching {
 #[derive(Default)]
 pub(super) struct Records {
     page: std::vec::IntoIter<DocumentRecord>,
-    next: Option<Cursor>,
+    next: Option<PageCursor>,
     has_ended: bool,
 }
 
@@ -202,7 +202,7 @@ impl Records {
     }
 
     /// The next one, as `reader` has it, which has to be of the same state each time.
-    pub(super) fn next(&mut self, reader: Reader<'_>) -> Result<Option<DocumentRecord>> {
+    pub(super) fn next(&mut self, reader: SpaceReader<'_>) -> Result<Option<DocumentRecord>> {
         while self.page.len() == 0 && !self.has_ended {
             let page =
                 reader.find_documents(&DocumentQuery::default(), self.next.as_ref(), RECORDS);

@@ -10,29 +10,29 @@ use leafbase_model::{
     PropertyValue, Result,
 };
 use leafbase_search::{Attributes, Analyzer, SearchDocument, WordSieve};
-use leafbase_store::{BlockText, Reader, Sieve, StoredText, TextBlock, Texts};
+use leafbase_store::{BlockText, Sieve, SpaceReader, StoredText, TextBlock, Texts};
 
 /// The document made ready for the index, and to be searched beside it.
 pub(crate) fn document(
-    reader: Reader<'_>,
+    reader: SpaceReader<'_>,
     record: &DocumentRecord,
     analyzer: &mut Analyzer,
 ) -> Result<SearchDocument> {
     let texts = DocumentTexts::read(reader, record.id)?;
-    let mut filling = analyzer.begin(attributes(record), &texts.title());
+    let mut builder = analyzer.begin(attributes(record), &texts.title());
     for (number, block) in texts.blocks().enumerate() {
-        filling.add_pattern_text(&block.pattern());
+        builder.add_pattern_text(&block.pattern());
         if names_blocks(block.text) {
-            filling.vary();
+            builder.vary();
         }
         // The root's own words are the title.
         let words = (number > 0).then(|| block.words());
         let comments = (number == 0).then(|| block.comments());
         for text in words.into_iter().flatten().chain(comments.into_iter().flatten()) {
-            filling.add_words(&text);
+            builder.add_words(&text);
         }
     }
-    Ok(filling.finish_unsorted())
+    Ok(builder.finish_unsorted())
 }
 
 /// What filters look at.
@@ -72,14 +72,14 @@ pub(crate) struct DocumentTexts {
 
 impl DocumentTexts {
     /// Reads the whole document.
-    pub(crate) fn read(reader: Reader<'_>, document: DocumentId) -> Result<Self> {
+    pub(crate) fn read(reader: SpaceReader<'_>, document: DocumentId) -> Result<Self> {
         let blocks = reader.texts(document.root())?;
         Self::with(blocks, document, reader.comments_in(document)?)
     }
 
     /// Reads the title, and of the rest what may have words that are sought.
     pub(crate) fn read_sought(
-        reader: Reader<'_>,
+        reader: SpaceReader<'_>,
         document: DocumentId,
         sought: Option<&SoughtWords>,
     ) -> Result<Self> {

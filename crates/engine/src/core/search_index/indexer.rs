@@ -7,16 +7,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use leafbase_model::{DocumentId, Error, ErrorKind, Result};
-use leafbase_search::{
-    Analyzer, Attributes, DocumentSubset, Index, IndexSnapshot, SearchDocument, SearchOverlay,
-};
+use leafbase_search::{Attributes, Analyzer, DocumentSubset, Index, IndexSnapshot, SearchDocument, SearchOverlay};
 use leafbase_store::{SpaceSnapshot, SpaceStore};
 
 use super::generations::{Generation, Home, guarded};
 use super::recent::{self, Overlay, Recent};
 use super::selections::Selections;
 use super::worker::Worker;
-use crate::core::sight::Seen;
+use crate::core::tree::VisibleSnapshot;
+use crate::core::visibility::Visibility;
 
 mod updating;
 
@@ -78,7 +77,7 @@ pub(crate) struct Moment {
     overlay: Arc<Overlay>,
     /// What alone is seen of the index; none for all of it.
     only: Option<Arc<DocumentSubset>>,
-    pub(crate) snapshot: SpaceSnapshot,
+    pub(crate) snapshot: VisibleSnapshot,
 }
 
 /// What there is to search.
@@ -198,11 +197,15 @@ impl Indexer {
     }
 
     /// What a search that begins now works on. Waits for an index to be made, if there is none.
-    pub(crate) fn moment(self: &Arc<Self>, store: &SpaceStore, seen: &Seen) -> Result<Moment> {
+    pub(crate) fn moment(
+        self: &Arc<Self>,
+        store: &SpaceStore,
+        seen: &Visibility,
+    ) -> Result<Moment> {
         if self.mode == SearchIndexing::Background {
             self.worker.start(self, store);
         }
-        if let Seen::Documents(named, _) = seen {
+        if let Visibility::Documents(named, _) = seen {
             return self.seen(store, seen, named);
         }
         let mut most = MANY_CHANGED;
@@ -233,7 +236,12 @@ impl Indexer {
         let overlay = state.recent.overlay(snapshot.reader())?;
         drop(state);
         self.worker.found(changed, changed >= SOME_CHANGED);
-        Ok(Ground::Ready(Box::new(Moment { view, overlay, only: None, snapshot })))
+        Ok(Ground::Ready(Box::new(Moment {
+            view,
+            overlay,
+            only: None,
+            snapshot: VisibleSnapshot::new(snapshot, Visibility::All),
+        })))
     }
 
     /// The same for those who see these documents alone: how much else was changed, or is damaged,
@@ -241,7 +249,7 @@ impl Indexer {
     fn seen(
         &self,
         store: &SpaceStore,
-        seen: &Seen,
+        seen: &Visibility,
         named: &Arc<BTreeSet<DocumentId>>,
     ) -> Result<Moment> {
         let mut most = MANY_CHANGED;
@@ -265,7 +273,7 @@ impl Indexer {
     fn ground_of(
         &self,
         store: &SpaceStore,
-        seen: &Seen,
+        seen: &Visibility,
         named: &Arc<BTreeSet<DocumentId>>,
         most: usize,
     ) -> Result<Ground> {
@@ -280,6 +288,7 @@ impl Indexer {
         drop(state);
         self.worker.found(changed, changed >= SOME_CHANGED);
         let only = Some(self.selections.of(&view, seen, named)?);
+        let snapshot = VisibleSnapshot::new(snapshot, seen.clone());
         Ok(Ground::Ready(Box::new(Moment { view, overlay: Arc::new(overlay), only, snapshot })))
     }
 
@@ -288,7 +297,7 @@ impl Indexer {
     fn apart(
         &self,
         store: &SpaceStore,
-        seen: &Seen,
+        seen: &Visibility,
         named: &BTreeSet<DocumentId>,
     ) -> Result<Moment> {
         let view = if let Some(view) = self.nothing.get() {
@@ -303,6 +312,7 @@ impl Indexer {
             overlay.fresh.extend(recent::read(snapshot.reader(), *document, &mut analyzer)?);
         }
         let (view, overlay) = (Arc::clone(view), Arc::new(overlay.seen(seen)));
+        let snapshot = VisibleSnapshot::new(snapshot, seen.clone());
         Ok(Moment { view, overlay, only: Some(Arc::default()), snapshot })
     }
 

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use leafbase_model::{DocumentId, DocumentRecord, Error, ErrorKind, Location, Result};
 use leafbase_search::{Analyzer, SearchDocument};
-use leafbase_store::Reader;
+use leafbase_store::SpaceReader;
 
 use super::documents;
-use crate::core::sight::Seen;
+use crate::core::visibility::Visibility;
 
 /// How many rows of the change log one look-up reads.
 const PAGE: usize = 64;
@@ -46,7 +46,7 @@ impl Touched {
 
     fn made(
         &mut self,
-        reader: Reader<'_>,
+        reader: SpaceReader<'_>,
         document: DocumentId,
         analyzer: &mut Analyzer,
         searches: u64,
@@ -81,8 +81,8 @@ pub(super) struct Overlay {
 
 impl Overlay {
     /// What is seen of it.
-    pub(super) fn seen(mut self, seen: &Seen) -> Self {
-        self.fresh.retain(|document| seen.admits_at(document.id(), document.attributes().location));
+    pub(super) fn seen(mut self, seen: &Visibility) -> Self {
+        self.fresh.retain(|document| seen.allows_at(document.id(), document.attributes().location));
         self
     }
 }
@@ -109,7 +109,7 @@ impl Recent {
 
     /// Reads what of the change log was not read yet, up to the write `last`. Each row is read
     /// once.
-    pub(super) fn read_on(&mut self, reader: Reader<'_>, last: u64) -> Result<()> {
+    pub(super) fn read_on(&mut self, reader: SpaceReader<'_>, last: u64) -> Result<()> {
         while self.read_to < last {
             let changes = reader.changed_after(self.read_to, PAGE)?;
             if changes.is_empty() {
@@ -127,7 +127,7 @@ impl Recent {
     }
 
     /// The changed documents as `reader` has them, whose last write is the one read last.
-    pub(super) fn overlay(&mut self, reader: Reader<'_>) -> Result<Arc<Overlay>> {
+    pub(super) fn overlay(&mut self, reader: SpaceReader<'_>) -> Result<Arc<Overlay>> {
         self.searches += 1;
         if let Some(overlay) =
             self.overlay.as_ref().filter(|overlay| self.searches <= overlay.until)
@@ -158,7 +158,7 @@ impl Recent {
     /// These of the changed documents as `reader` has them. What else was changed is not looked at.
     pub(super) fn overlay_of(
         &mut self,
-        reader: Reader<'_>,
+        reader: SpaceReader<'_>,
         documents: &[DocumentId],
     ) -> Result<Overlay> {
         self.searches += 1;
@@ -199,7 +199,11 @@ impl Recent {
 }
 
 /// The document as it is, if it is there and can be found by a search at all.
-pub(super) fn read(reader: Reader<'_>, document: DocumentId, analyzer: &mut Analyzer) -> Result<Made> {
+pub(super) fn read(
+    reader: SpaceReader<'_>,
+    document: DocumentId,
+    analyzer: &mut Analyzer,
+) -> Result<Made> {
     let Some(record) = reader.document(document)? else { return Ok(None) };
     Ok(made(reader, &record, analyzer)?.map(Arc::new))
 }
@@ -207,7 +211,7 @@ pub(super) fn read(reader: Reader<'_>, document: DocumentId, analyzer: &mut Anal
 /// The document made ready. The hidden one of the inbox is in no search; one that is damaged can't
 /// be found, but others can.
 pub(super) fn made(
-    reader: Reader<'_>,
+    reader: SpaceReader<'_>,
     record: &DocumentRecord,
     analyzer: &mut Analyzer,
 ) -> Result<Option<SearchDocument>> {

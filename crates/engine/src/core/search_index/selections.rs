@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use leafbase_model::{DocumentId, Result};
 use leafbase_search::{DocumentSubset, IndexSnapshot};
 
-use crate::core::sight::Seen;
+use crate::core::visibility::Visibility;
 
 /// So many are kept.
 const MOST: usize = 16;
@@ -39,14 +39,14 @@ impl Selections {
     pub(super) fn of(
         &self,
         view: &Arc<IndexSnapshot>,
-        seen: &Seen,
+        seen: &Visibility,
         named: &Arc<BTreeSet<DocumentId>>,
     ) -> Result<Arc<DocumentSubset>> {
         if let Some(selection) = self.kept(view, named) {
             return Ok(selection);
         }
         let selection = view.subset(named.iter().copied(), |document| {
-            seen.admits_at(document.id, document.location)
+            seen.allows_at(document.id, document.location)
         })?;
         let selection = Arc::new(selection);
         let kept = Kept {
@@ -78,7 +78,7 @@ mod tests {
     use leafbase_search::Index;
 
     use super::*;
-    use crate::core::scope::Leak;
+    use crate::core::leaks::Leak;
 
     fn view() -> Arc<IndexSnapshot> {
         Index::in_memory("a space").unwrap().snapshot().unwrap()
@@ -93,7 +93,7 @@ mod tests {
         view: &Arc<IndexSnapshot>,
         named: &Arc<BTreeSet<DocumentId>>,
     ) -> Arc<DocumentSubset> {
-        selections.of(view, &Seen::Documents(Arc::clone(named), Leak::None), named).unwrap()
+        selections.of(view, &Visibility::Documents(Arc::clone(named), Leak::None), named).unwrap()
     }
 
     #[test]

@@ -6,25 +6,101 @@ use std::sync::{Arc, Mutex, RwLock};
 
 #[cfg(doc)]
 use leafbase_model::ErrorKind;
-use leafbase_model::{Clock, Error, IdSource, Limits, Result, SpaceId};
+use leafbase_model::{Clock, IdSource, Limits, Result, SpaceId};
 use leafbase_store::kv::{Durability, MemoryStore, OpenOptions, Store, WriteOptions};
-use leafbase_store::{Extractor, SpaceMeta, SpaceStore, directory};
+use leafbase_store::{SpaceMeta, SpaceStore, directory};
 
-use super::{Inner, Space};
+use super::{Inner, Space, settings};
+use crate::core::edges::EXTRACTOR;
+use crate::core::orphaned_uploads::OrphanedUploads;
 use crate::core::search_index::{Home, Indexer, SearchIndexing};
-use crate::operations::files::Leftovers;
-use crate::operations::links;
 use crate::support::clock::SystemClock;
-use crate::support::days;
 use crate::support::ids::RandomIds;
 
-/// What follows from blocks.
-pub(super) const EXTRACTOR: Extractor =
-    Extractor { edges: links::edges, keys: leafbase_collections::index_keys };
-/// What stands for a block's ID in a template.
-pub(super) const BLOCK_ID: &str = "{blockId}";
-/// What stands for the space's ID in a template.
-const SPACE_ID: &str = "{spaceId}";
+impl Space {
+    /// How a space is made or opened, option by option.
+    ///
+    /// ```
+    /// use leafbase::{Durability, Space};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let space = Space::builder().name("Notes").zone("Europe/Lisbon").durability(Durability::Relaxed).in_memory()?;
+    /// assert_eq!(space.meta()?.name, "Notes");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn builder() -> SpaceBuilder {
+        SpaceBuilder::default()
+    }
+
+    /// Makes a space in the new directory `path`, with every option at its default.
+    ///
+    /// ```
+    /// use leafbase::Space;
+    /// # fn main() -> leafbase::Result<()> {
+    /// # let directory = tempfile::tempdir().unwrap();
+    /// # let path = directory.path().join("notes.leafbase");
+    /// let space = Space::create(&path)?;
+    /// assert_eq!(space.meta()?.name, "notes"); // that of the directory
+    /// assert!(Space::create(&path).is_err()); // there is one
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`SpaceBuilder::create`].
+    pub fn create(path: impl AsRef<Path>) -> Result<Self> {
+        Self::builder().create(path)
+    }
+
+    /// Opens the space in the directory `path`.
+    ///
+    /// ```
+    /// use leafbase::{ErrorKind, Space};
+    /// # fn main() -> leafbase::Result<()> {
+    /// # let directory = tempfile::tempdir().unwrap();
+    /// # let path = directory.path().join("notes.leafbase");
+    /// let space = match Space::open(&path) {
+    ///     Err(error) if error.kind() == ErrorKind::NotFound => Space::create(&path)?,
+    ///     opened => opened?,
+    /// };
+    /// assert_eq!(Space::open(&path).unwrap_err().kind(), ErrorKind::AlreadyOpen);
+    /// space.close()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`SpaceBuilder::open`].
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::builder().open(path)
+    }
+
+    /// Whether the directory `path` has what a space has. Nothing is opened: whether it can be,
+    /// only [`Self::open`] tells.
+    ///
+    /// ```
+    /// use leafbase::Space;
+    /// # fn main() -> leafbase::Result<()> {
+    /// # let directory = tempfile::tempdir().unwrap();
+    /// # let path = directory.path().join("notes.leafbase");
+    /// assert!(!Space::is_at(&path));
+    /// Space::create(&path)?;
+    /// assert!(Space::is_at(&path));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn is_at(path: impl AsRef<Path>) -> bool {
+        path.as_ref().join(leafbase_store::directory::STORE_FILE).is_file()
+    }
+
+    /// Makes a space that lives in memory and goes with its last handle.
+    ///
+    /// # Errors
+    /// As [`SpaceBuilder::in_memory`].
+    pub fn in_memory() -> Result<Self> {
+        Self::builder().in_memory()
+    }
+}
 
 /// How a space is made or opened.
 ///
@@ -71,7 +147,7 @@ impl Default for SpaceBuilder {
             limits: Limits::default(),
             durability: Durability::default(),
             options: OpenOptions::new(),
-            url_template: format!("leafbase://open?spaceId={SPACE_ID}&blockId={BLOCK_ID}"),
+            url_template: settings::default_url_template(),
             search_indexing: SearchIndexing::default(),
             #[cfg(feature = "search")]
             search_threads: 2,
@@ -291,7 +367,7 @@ impl SpaceBuilder {
     /// [`ErrorKind::AlreadyOpen`], [`ErrorKind::Corrupted`], [`ErrorKind::NewerFormat`],
     /// [`ErrorKind::ReadOnly`], [`ErrorKind::NoSpace`].
     pub fn open(self, path: impl AsRef<Path>) -> Result<Space> {
-        self.check_template()?;
+        settings::check_url_template(&self.url_template)?;
         let store = directory::open_space(&path, &self.options)?;
         let home = self.home(path.as_ref());
         self.opened(Arc::new(store), home)
@@ -323,7 +399,7 @@ impl SpaceBuilder {
     /// As [`Self::create`] and [`Self::open`].
     #[doc(hidden)]
     pub fn over(self, store: Arc<dyn Store>, create: bool) -> Result<Space> {
-        self.check_template()?;
+        settings::check_url_template(&self.url_template)?;
         if create {
             SpaceStore::initialize(&*store, &self.meta("")?)?;
         }
@@ -354,18 +430,11 @@ impl SpaceBuilder {
     }
 
     fn meta(&self, fallback: &str) -> Result<SpaceMeta> {
-        self.check_template()?;
-        let zone = known_zone(&self.zone)?;
+        settings::check_url_template(&self.url_template)?;
+        let zone = settings::known_zone(&self.zone)?;
         let name = if self.name.is_empty() { fallback.to_owned() } else { self.name.clone() };
-        check_name(&name, &self.limits)?;
+        settings::check_name(&name, &self.limits)?;
         Ok(SpaceMeta { id: SpaceId::from_bytes(self.ids.new_id(self.clock.now())), name, zone })
-    }
-
-    fn check_template(&self) -> Result<()> {
-        if self.url_template.contains(BLOCK_ID) {
-            return Ok(());
-        }
-        Err(Error::validation(format!("expected a URL with {BLOCK_ID} in it")).at("url_template"))
     }
 
     fn opened(self, store: Arc<dyn Store>, home: Home) -> Result<Space> {
@@ -374,11 +443,11 @@ impl SpaceBuilder {
             sweep(&store, self.durability);
         }
         let id = store.snapshot()?.reader().meta()?.id;
-        let url_template = self.url_template.replace(SPACE_ID, &id.to_string());
+        let url_template = settings::with_space_id(&self.url_template, id);
         let Self { clock, ids, limits, durability, search_indexing, .. } = self;
         let search = Arc::new(Indexer::new(home, id.to_string(), search_indexing));
         let store = RwLock::new(Some(store));
-        let (renaming, leftovers) = (Mutex::default(), Leftovers::default());
+        let (renaming, orphaned_uploads) = (Mutex::default(), OrphanedUploads::default());
         let inner = Inner {
             store,
             clock,
@@ -390,7 +459,7 @@ impl SpaceBuilder {
             #[cfg(feature = "search")]
             search_threads: self.search_threads,
             renaming,
-            leftovers,
+            orphaned_uploads,
         };
         Ok(Space(Arc::new(inner)))
     }
@@ -402,19 +471,4 @@ fn sweep(store: &SpaceStore, durability: Durability) {
     if let Err(error) = store.sweep_uploads(WriteOptions::durability(durability)) {
         tracing::warn!(%error, "what a crash left of uploads could not be swept away");
     }
-}
-
-/// The zone as its data write it; a name that they know by another is kept.
-pub(super) fn known_zone(name: &str) -> Result<String> {
-    let zone = days::zone(name).map_err(|error| error.at("zone"))?;
-    let canonical = zone.iana_name().filter(|canonical| canonical.eq_ignore_ascii_case(name));
-    Ok(canonical.unwrap_or(name).to_owned())
-}
-
-pub(super) fn check_name(name: &str, limits: &Limits) -> Result<()> {
-    let (longest, found) = (limits.title, name.chars().count());
-    if found > longest {
-        return Err(Error::limit("characters of a space's name", longest, found).at("name"));
-    }
-    Ok(())
 }

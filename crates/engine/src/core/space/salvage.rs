@@ -8,7 +8,9 @@ use leafbase_model::ErrorKind;
 use leafbase_model::{Clock as _, IdSource as _, Result};
 use leafbase_store::{SalvageOptions, SalvageReport};
 
-use super::{Progress, Space, builder};
+use super::Space;
+use crate::core::edges::EXTRACTOR;
+use crate::core::progress::Progress;
 use crate::support::clock::SystemClock;
 use crate::support::ids::RandomIds;
 
@@ -77,8 +79,7 @@ impl Space {
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<SalvageReport> {
         let at = SystemClock.now();
-        let options =
-            SalvageOptions { extractor: builder::EXTRACTOR, at, mint: &|| RandomIds.new_id(at) };
+        let options = SalvageOptions { extractor: EXTRACTOR, at, new_id: &|| RandomIds.new_id(at) };
         let tell = &mut |done| progress(Progress::new(done, None));
         leafbase_store::salvage(from.as_ref(), to.as_ref(), &options, tell)
     }

@@ -6,8 +6,8 @@ use leafbase_model::{
 };
 use leafbase_tree_ops::{self as ops, ReadTree};
 
+use crate::core::access::AccessScope;
 use crate::core::connection::Connection;
-use crate::core::sight::Sight;
 use crate::core::tree::Tree;
 use adding::Additions;
 use updating::Updates;
@@ -20,7 +20,7 @@ pub(super) mod reading;
 mod relating;
 mod updating;
 
-impl<S: Sight> Connection<S> {
+impl<A: AccessScope> Connection<A> {
     /// The items of a collection in its order, each with its page down to the depth that is asked
     /// for. Costs what it returns.
     ///
@@ -54,7 +54,7 @@ impl<S: Sight> Connection<S> {
     pub fn items(&self, request: impl Into<GetItems>) -> Result<ItemsPage<Item>> {
         let request = request.into();
         request.paging.check()?;
-        self.read(|tree, _| reading::page(tree, &request, self.limits()))
+        self.operation("items").read(|tree| reading::page(tree, &request, self.limits()))
     }
 
     /// Puts items at the end of a collection, in the order of the request, with the blocks of their
@@ -96,7 +96,8 @@ impl<S: Sight> Connection<S> {
     /// the first bad item, and nothing is added.
     pub fn add_items(&self, request: AddItems) -> Result<Items<Item>> {
         let additions = Additions::new(self, request)?;
-        let (added, _) = self.write(|writing| additions.write(writing))?;
+        let (added, _) =
+            self.operation("add_items").write(|transaction| additions.write(transaction))?;
         Ok(Items(added))
     }
 
@@ -142,7 +143,8 @@ impl<S: Sight> Connection<S> {
     /// then.
     pub fn update_items(&self, request: UpdateItems) -> Result<Items<Item>> {
         let updates = Updates::new(request);
-        let (changed, _) = self.write(|writing| updates.write(writing))?;
+        let (changed, _) =
+            self.operation("update_items").write(|transaction| updates.write(transaction))?;
         Ok(Items(changed))
     }
 
@@ -170,10 +172,10 @@ impl<S: Sight> Connection<S> {
     /// then.
     pub fn delete_items(&self, request: DeleteItems) -> Result<Items<BlockId>> {
         let DeleteItems { collection_id, ids_to_delete: ids } = request;
-        self.write(|writing| {
-            let edits = writing
-                .decide(|tree, context| deleting::edits(tree, context, collection_id, &ids))?;
-            writing.apply(edits)
+        self.operation("delete_items").write(|transaction| {
+            let edits = transaction
+                .plan(|tree, context| deleting::edits(tree, context, collection_id, &ids))?;
+            transaction.apply(edits)
         })?;
         Ok(Items(ids))
     }

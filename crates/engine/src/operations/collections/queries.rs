@@ -8,7 +8,9 @@ mod sieve;
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
-use leafbase_collections::{Groups, Offer, Page, Place, Plan, Query, Values, plan};
+use leafbase_collections::{
+    Groups, ItemQuery, OrderKey, PageBuilder, PushResult, QueryPlan, ValueReader, plan,
+};
 use leafbase_model::{
     BlockId, CountItems, Day, GroupValue, Item, ItemCounts, ItemFilter, ItemGroup, ItemsPage,
     QueryItems, Result, Sort,
@@ -21,16 +23,16 @@ use self::rows::Rows;
 use self::sieve::Sieve;
 use super::items::reading;
 use super::showing::PlainItem;
+use crate::core::access::AccessScope;
 use crate::core::connection::Connection;
-use crate::core::scope::links::Links;
-use crate::core::sight::Sight;
+use crate::core::redaction::LinkRedactor;
 use crate::core::tree::Tree;
 use crate::support::days;
 
 /// Items that are kept beside those of the page, before what the page does not want is dropped.
 const SPARE: usize = 64;
 
-impl<S: Sight> Connection<S> {
+impl<A: AccessScope> Connection<A> {
     /// The items of a collection that a filter means, in the order of the request and at most as
     /// many as it asks for. Without a filter these are all; without an order they come by ID.
     ///
@@ -131,8 +133,8 @@ impl<S: Sight> Connection<S> {
     pub fn query_items(&self, request: QueryItems) -> Result<ItemsPage<Item>> {
         let QueryItems { collection_id, filter, sort, max_depth, paging } = request;
         paging.check()?;
-        self.read(|tree, snapshot| {
-            let reader = snapshot.reader();
+        self.operation("query_items").read(|tree| {
+            let reader = tree.reader_at(collection_id).map_err(|error| error.at("collectionId"))?;
             let rows = Rows::of(tree, &reader, collection_id)?;
             let query = self.query(&rows, filter.as_ref(), &sort)?;
             let mark = cursor::mark(collection_id, filter.as_ref(), &sort, &rows.schema)?;
@@ -188,8 +190,8 @@ impl<S: Sight> Connection<S> {
     /// [`crate::Limits::QUERY_GROUPS`] values.
     pub fn count_items(&self, request: CountItems) -> Result<ItemCounts> {
         let CountItems { collection_id, filter, group_by } = request;
-        self.read(|tree, snapshot| {
-            let reader = snapshot.reader();
+        self.operation("count_items").read(|tree| {
+            let reader = tree.reader_at(collection_id).map_err(|error| error.at("collectionId"))?;
             let rows = Rows::of(tree, &reader, collection_id)?;
             let query = self.query(&rows, filter.as_ref(), &[])?;
             let groups = group_by.map(|key| Groups::new(&rows.schema, &key)).transpose()?;
@@ -204,19 +206,22 @@ impl<S: Sight> Connection<S> {
         })
     }
 
-    fn query(&self, rows: &Rows<'_>, filter: Option<&ItemFilter>, sort: &[Sort]) -> Result<Query> {
+    fn query(
+        &self,
+        rows: &Rows<'_>,
+        filter: Option<&ItemFilter>,
+        sort: &[Sort],
+    ) -> Result<ItemQuery> {
         let today = match filter {
-            Some(_) => {
-                days::today(&days::zone(&rows.tree.reader().meta()?.zone)?, self.space.now())?
-            }
+            Some(_) => days::today(&rows.tree.zone()?, self.space.now())?,
             // Nothing asks for it.
             None => Day::from_epoch_days(0),
         };
-        Query::new(
+        ItemQuery::new(
             &rows.schema,
             filter,
             sort,
-            Values { today, limits: self.limits(), new_options: false },
+            ValueReader { today, limits: self.limits(), new_options: false },
         )
     }
 }
@@ -224,17 +229,19 @@ impl<S: Sight> Connection<S> {
 /// The items of a page, and where the next one goes on.
 fn find(
     rows: &Rows<'_>,
-    query: &Query,
+    query: &ItemQuery,
     limit: Option<usize>,
-    after: Option<Place>,
-) -> Result<(Vec<PlainItem>, Option<Place>)> {
+    after: Option<OrderKey>,
+) -> Result<(Vec<PlainItem>, Option<OrderKey>)> {
     let plan = plan(query, rows, limit, after.as_ref())?;
-    let mut search = Search::new(rows, query, Page::new(query, &plan, limit, after.clone()))?;
+    let mut search =
+        Search::new(rows, query, PageBuilder::new(query, &plan, limit, after.clone()))?;
     let mut sieve = Sieve::new(&rows.index, query, &plan, limit);
     rows.each(&plan.access, &mut sieve, &mut |item| search.look(&item))?;
     if let Some(few) = sieve.into_few() {
         // All that can be in the answer, in any order.
-        search.page = Page::new(query, &Plan { is_sorted: false, ..plan }, limit, after);
+        search.page =
+            PageBuilder::new(query, &QueryPlan { is_sorted: false, ..plan }, limit, after);
         few.into_iter()
             .try_for_each(|id| rows.item(id, &mut |item| search.look(&item)).map(drop))?;
     }
@@ -243,21 +250,21 @@ fn find(
 
 /// The page of an answer with its items.
 struct Search<'a> {
-    page: Page<'a>,
+    page: PageBuilder<'a>,
     relations: Relations<'a>,
     items: HashMap<BlockId, PlainItem>,
 }
 
 impl<'a> Search<'a> {
-    fn new(rows: &'a Rows<'a>, query: &'a Query, page: Page<'a>) -> Result<Self> {
+    fn new(rows: &'a Rows<'a>, query: &'a ItemQuery, page: PageBuilder<'a>) -> Result<Self> {
         let relations = Relations::new(rows, query.properties_needed(), query.relations_needed())?;
         Ok(Self { page, relations, items: HashMap::new() })
     }
 
     /// How many items are found by now; `Break` if no further one can come to the page.
     fn look(&mut self, item: &ItemRow<'_>) -> Result<ControlFlow<(), usize>> {
-        let Offer { is_kept, may_change } =
-            self.relations.complete(item, |row| self.page.offer(row))?;
+        let PushResult { is_kept, may_change } =
+            self.relations.complete(item, |row| self.page.push(row))?;
         if is_kept {
             self.items.insert(item.id, PlainItem::read(item)?);
         }
@@ -272,7 +279,7 @@ impl<'a> Search<'a> {
         })
     }
 
-    fn finish(mut self) -> (Vec<PlainItem>, Option<Place>) {
+    fn finish(mut self) -> (Vec<PlainItem>, Option<OrderKey>) {
         let found = self.page.finish();
         (found.items.iter().filter_map(|id| self.items.remove(id)).collect(), found.next)
     }
@@ -285,7 +292,7 @@ fn counted(rows: &Rows<'_>, groups: Option<&Groups>) -> Result<Option<ItemCounts
     Ok(groups.of_all(rows)?.map(|groups| ItemCounts { count, groups: Some(groups) }))
 }
 
-fn count(rows: &Rows<'_>, query: &Query, mut groups: Option<Groups>) -> Result<ItemCounts> {
+fn count(rows: &Rows<'_>, query: &ItemQuery, mut groups: Option<Groups>) -> Result<ItemCounts> {
     let plan = plan(query, rows, None, None)?;
     let mut sieve = Sieve::new(&rows.index, query, &plan, None);
     let grouped = groups.as_ref().and_then(Groups::relation_needed).map(str::to_owned);
@@ -311,11 +318,11 @@ fn count(rows: &Rows<'_>, query: &Query, mut groups: Option<Groups>) -> Result<I
 /// The groups with the titles of related items. One of what is no item is left out: damage may
 /// leave an ID behind.
 fn entitled(tree: &Tree<'_>, groups: Vec<ItemGroup>) -> Result<Vec<ItemGroup>> {
-    let (links, mut titled) = (Links::new(tree), Vec::with_capacity(groups.len()));
+    let (links, mut titled) = (LinkRedactor::new(tree), Vec::with_capacity(groups.len()));
     for mut group in groups {
         if let Some(GroupValue::Related(item)) = &mut group.value {
             let Some(mut block) = tree.block(item.block_id)? else { continue };
-            links.hide(&mut block.data.markdown)?;
+            links.redact(&mut block.data.markdown)?;
             item.title = block.data.markdown.into();
         }
         titled.push(group);

@@ -8,12 +8,12 @@ use leafbase_model::{
     GetSchema, Items, ListCollections, Location, ReplaceSchema, Result, Schema, SchemaFormat,
     SchemaReply,
 };
-use leafbase_store::{CollectionEntry, Reader};
+use leafbase_store::CollectionEntry;
 use leafbase_tree_ops::ReadTree;
 
+use crate::core::access::AccessScope;
 use crate::core::connection::Connection;
-use crate::core::scope::links::Links;
-use crate::core::sight::{Seen, Sight};
+use crate::core::redaction::LinkRedactor;
 use crate::core::tree::Tree;
 use crate::operations::prepare;
 
@@ -22,7 +22,7 @@ use changing::{block, changeable, create, existing_schema, replaced, reply};
 mod changing;
 mod replacing;
 
-impl<S: Sight> Connection<S> {
+impl<A: AccessScope> Connection<A> {
     /// The collections of all documents that the connection sees, those in the trash too where all
     /// is seen, or of the documents named, or on a scoped connection of all but those: by document
     /// and ID, each with its name and how many items it has. Costs what it returns, and on a scoped
@@ -50,22 +50,18 @@ impl<S: Sight> Connection<S> {
         let ListCollections { document_ids, mode } = request;
         self.check_ids("documentIds", document_ids.as_ref())?;
         let excludes = mode == Some(DocumentFilterMode::Exclude);
-        if excludes && self.sees_all() {
+        if excludes && self.is_unrestricted() {
             let message = "a connection to the full space takes include alone";
             return Err(Error::validation(message).at("documentFilterMode"));
         }
-        self.read(|tree, snapshot| {
+        self.operation("list_collections").read(|tree| {
             let named = document_ids.map(|ids| existing(tree, &ids)).transpose()?;
-            let reader = snapshot.reader();
-            let entries = match (named, tree.seen()) {
-                (Some(documents), _) if !excludes => of_documents(reader, &documents)?,
-                (_, Seen::All) => reader.collections()?,
-                (without, Seen::Documents(scope, _)) => {
+            let entries = match (named, tree.visibility().documents()) {
+                (Some(documents), _) if !excludes => of_documents(tree, &documents)?,
+                (_, None) => tree.full_reader()?.collections()?,
+                (without, Some(scope)) => {
                     let without = without.unwrap_or_default();
-                    of_documents(
-                        reader,
-                        scope.iter().filter(|document| !without.contains(document)),
-                    )?
+                    of_documents(tree, scope.iter().filter(|document| !without.contains(document)))?
                 }
             };
             shown(tree, entries).map(Items)
@@ -100,17 +96,17 @@ impl<S: Sight> Connection<S> {
     /// [`crate::ErrorKind::InvalidMarkdown`]; [`crate::ErrorKind::LimitExceeded`].
     pub fn create_collection(&self, request: CreateCollection) -> Result<CollectionSchema> {
         let CreateCollection { schema, position } = request;
-        let (made, _) = self.write(|writing| {
+        let (made, _) = self.operation("create_collection").write(|transaction| {
             let place = self
-                .place(writing, position, false)?
+                .place(transaction, position, false)?
                 .ok_or_else(|| Error::not_found().at("position"))?;
             let draft = schema.clone();
             let (mut edits, made) =
-                writing.decide(|tree, context| create(tree, context, draft, place))?;
+                transaction.plan(|tree, context| create(tree, context, draft, place))?;
             prepare::titles(&mut edits);
-            writing.apply(edits)?;
-            writing
-                .decide(|tree, _| shown_schema(tree, made.schema))
+            transaction.apply(edits)?;
+            transaction
+                .plan(|tree, _| shown_schema(tree, made.schema))
                 .map(|schema| reply(made.id, schema))
         })?;
         Ok(made)
@@ -165,7 +161,7 @@ impl<S: Sight> Connection<S> {
     /// # Errors
     /// As [`Self::collection_schema`].
     pub fn schema(&self, collection: BlockId) -> Result<Schema> {
-        self.read(|tree, _| {
+        self.operation("schema").read(|tree| {
             let schema = existing_schema(tree, collection)?;
             shown_schema(tree, schema)
         })
@@ -219,14 +215,14 @@ impl<S: Sight> Connection<S> {
     /// or go in a collection that is in the trash.
     pub fn replace_schema(&self, request: ReplaceSchema) -> Result<CollectionSchema> {
         let ReplaceSchema { collection_id, schema, drop_unconvertible } = request;
-        let (replaced, _) = self.write(|writing| {
+        let (replaced, _) = self.operation("replace_schema").write(|transaction| {
             let draft = schema.clone();
-            let (edits, schema) = writing.decide(|tree, context| {
+            let (edits, schema) = transaction.plan(|tree, context| {
                 let old = changeable(tree, collection_id)?;
                 replaced(tree, context, (collection_id, old), draft, drop_unconvertible)
             })?;
-            writing.apply(edits)?;
-            writing.decide(|tree, _| shown_schema(tree, schema))
+            transaction.apply(edits)?;
+            transaction.plan(|tree, _| shown_schema(tree, schema))
         })?;
         Ok(reply(collection_id, replaced))
     }
@@ -234,7 +230,7 @@ impl<S: Sight> Connection<S> {
 
 /// A schema as a reply shows it.
 fn shown_schema(tree: &Tree<'_>, mut schema: Schema) -> Result<Schema> {
-    Links::new(tree).hide(&mut schema)?;
+    LinkRedactor::new(tree).redact(&mut schema)?;
     Ok(schema)
 }
 
@@ -248,19 +244,22 @@ fn existing(tree: &Tree<'_>, documents: &[DocumentId]) -> Result<BTreeSet<Docume
 }
 
 fn of_documents<'d>(
-    reader: Reader<'_>,
+    tree: &Tree<'_>,
     documents: impl IntoIterator<Item = &'d DocumentId>,
 ) -> Result<Vec<CollectionEntry>> {
     let mut entries = Vec::new();
     for document in documents {
-        entries.extend(reader.collections_of(*document)?);
+        // A scope may contain documents that are in the trash, or do not exist.
+        if tree.can_see_document(*document)? {
+            entries.extend(tree.reader_of(*document)?.collections_of(*document)?);
+        }
     }
     Ok(entries)
 }
 
 /// Those of `entries`, ordered by document, that are to be seen: the inbox is in no listing.
 fn shown(tree: &Tree<'_>, entries: Vec<CollectionEntry>) -> Result<Vec<Collection>> {
-    let (mut shown, mut latest, links) = (Vec::new(), None, Links::new(tree));
+    let (mut shown, mut latest, links) = (Vec::new(), None, LinkRedactor::new(tree));
     for CollectionEntry { collection: id, document: document_id, items: item_count } in entries {
         let is_seen = match latest {
             Some((document, is_seen)) if document == document_id => is_seen,
@@ -271,7 +270,7 @@ fn shown(tree: &Tree<'_>, entries: Vec<CollectionEntry>) -> Result<Vec<Collectio
         latest = Some((document_id, is_seen));
         if is_seen {
             let mut name = block(tree, id)?.data.markdown;
-            links.hide(&mut name)?;
+            links.redact(&mut name)?;
             shown.push(Collection { id, name, item_count, document_id });
         }
     }

@@ -7,7 +7,7 @@ mod titles;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
 
-use leafbase_collections::{ReadCollections, inverted, related};
+use leafbase_collections::{ReadCollections, inverse_index, related};
 use leafbase_model::{
     Block, BlockData, BlockId, BlockKind, BlockRecord, Content, Error, Item, ItemFields, ItemValue,
     Properties, Property, PropertyValue, RelatedItem, Relation, Result, Schema, SharedText,
@@ -17,7 +17,7 @@ use leafbase_store::{ItemRow, RowValue, ValueView};
 use self::columns::{Column, Columns, Source};
 pub(super) use self::table::Table;
 use self::titles::Titles;
-use crate::core::scope::links::Links;
+use crate::core::redaction::LinkRedactor;
 use crate::core::tree::Tree;
 
 /// A look-up of what names an item costs about as much as reading so many items in a range.
@@ -29,12 +29,17 @@ pub(crate) struct Shower<'t, 'a> {
     /// Of the collections whose items are shown as blocks.
     tables: HashMap<BlockId, Table>,
     titles: Titles,
-    links: Links<'t, 'a>,
+    links: LinkRedactor<'t, 'a>,
 }
 
 impl<'t, 'a> Shower<'t, 'a> {
     pub(crate) fn new(tree: &'t Tree<'a>) -> Self {
-        Self { tree, tables: HashMap::new(), titles: Titles::default(), links: Links::new(tree) }
+        Self {
+            tree,
+            tables: HashMap::new(),
+            titles: Titles::default(),
+            links: LinkRedactor::new(tree),
+        }
     }
 
     /// The items as replies show them, in this order, without their pages. All are of `collection`.
@@ -55,7 +60,7 @@ impl<'t, 'a> Shower<'t, 'a> {
         schema: &Schema,
         items: Vec<PlainItem>,
     ) -> Result<Vec<Item>> {
-        if !self.tree.sees_all() {
+        if !self.tree.is_unrestricted() {
             let with_data = |item: PlainItem| (item.id, item.into_data(), Content::None);
             return self.show(collection, schema, items.into_iter().map(with_data));
         }
@@ -108,7 +113,7 @@ impl<'t, 'a> Shower<'t, 'a> {
         mut data: BlockData,
         content: Content,
     ) -> Result<()> {
-        self.links.hide(&mut data)?;
+        self.links.redact(&mut data)?;
         let BlockData { kind: BlockKind::CollectionItem { properties }, markdown: title, .. } =
             data
         else {
@@ -121,7 +126,7 @@ impl<'t, 'a> Shower<'t, 'a> {
 
     /// An item as it lies in the store, without its page.
     pub(super) fn row(&mut self, table: &mut Table, row: &ItemRow<'_>) -> Result<()> {
-        if !self.tree.sees_all() {
+        if !self.tree.is_unrestricted() {
             // Links are counted over all texts of an item.
             return self.item(table, row.id, PlainItem::read(row)?.into_data(), Content::None);
         }
@@ -184,8 +189,11 @@ impl<'t, 'a> Shower<'t, 'a> {
             return Ok(Source::Own);
         }
         let lookups = u64::try_from(items).unwrap_or(u64::MAX);
-        let owners =
-            self.tree.reader().item_index(relation.target)?.map_or(0, |index| index.items());
+        let owners = self
+            .tree
+            .reader_at(relation.target)?
+            .item_index(relation.target)?
+            .map_or(0, |index| index.items());
         if owners > lookups.saturating_mul(ITEMS_PER_LOOKUP) {
             return Ok(Source::Lookup);
         }
@@ -280,11 +288,11 @@ impl<'t, 'a> Shower<'t, 'a> {
 
     /// The title of a related item as the call is shown it.
     fn shown_title(&self, title: SharedText) -> Result<SharedText> {
-        if self.tree.sees_all() {
+        if self.tree.is_unrestricted() {
             return Ok(title);
         }
         let mut shown = title.as_str().to_owned();
-        self.links.hide(&mut shown)?;
+        self.links.redact(&mut shown)?;
         Ok(shown.into())
     }
 
@@ -342,7 +350,7 @@ fn inverted_by(
     see: &mut dyn FnMut(ItemRow<'_>),
 ) -> Result<HashMap<BlockId, BTreeSet<BlockId>>> {
     let mut owners = Vec::new();
-    tree.reader().item_rows(owner, None, &mut |row| {
+    tree.reader_at(owner)?.item_rows(owner, None, &mut |row| {
         if let Some(held) = row.value(key)? {
             let id = row.id;
             see(row);
@@ -350,7 +358,7 @@ fn inverted_by(
         }
         Ok(ControlFlow::Continue(()))
     })?;
-    Ok(inverted(owners.iter().map(|(id, values)| (*id, values)), key))
+    Ok(inverse_index(owners.iter().map(|(id, values)| (*id, values)), key))
 }
 
 /// Those that name an item, and those that it names: by ID, each once.

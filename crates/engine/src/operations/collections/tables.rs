@@ -21,7 +21,7 @@ use leafbase_model::{
     SubtreeNode, Subtrees, TextFormat,
 };
 
-use crate::core::scope::links::Links;
+use crate::core::redaction::LinkRedactor;
 use crate::core::tree::Tree;
 use crate::operations::collections::showing::Shower;
 
@@ -72,7 +72,7 @@ fn table_of_all(
     collection: BlockId,
 ) -> Result<Option<String>> {
     let mut items = Vec::new();
-    tree.reader().items(collection, None, &mut |item| {
+    tree.reader_at(collection)?.items(collection, None, &mut |item| {
         items.push(item);
         Ok(ControlFlow::Continue(()))
     })?;
@@ -81,7 +81,8 @@ fn table_of_all(
 
 /// What is left of the items that may be shown.
 fn count(tree: &Tree<'_>, collection: BlockId, left: usize, most: usize) -> Result<usize> {
-    let items = tree.reader().item_index(collection)?.map_or(0, |index| index.items());
+    let items =
+        tree.reader_at(collection)?.item_index(collection)?.map_or(0, |index| index.items());
     let items = usize::try_from(items).unwrap_or(usize::MAX);
     left.checked_sub(items).ok_or_else(|| {
         let found = items.saturating_add(most.saturating_sub(left));
@@ -174,8 +175,8 @@ fn table(
     items: Vec<BlockRecord>,
 ) -> Result<Option<String>> {
     let Some(schema) = tree.schema(collection)? else { return Ok(None) };
-    let links = Links::new(tree);
-    let schema = links.shown(&schema)?;
+    let links = LinkRedactor::new(tree);
+    let schema = links.redacted(&schema)?;
     let shown = shower.items(collection, &schema, items)?;
     let rows = std::iter::once(head(&schema)).chain(shown.iter().map(|item| row(&schema, item)));
     Ok(Some(markdown::table(&rows.collect::<Vec<_>>())))

@@ -8,12 +8,13 @@ use leafbase_model::{
     DayRange, DayRef, Document, DocumentFilter, DocumentOrder, DocumentRecord, Error, FolderRef,
     Items, ItemsPage, ListDocuments, Result, Timestamp,
 };
-use leafbase_store::{Cursor, DocumentQuery, Order, Reader, Span, Within};
+use leafbase_store::{DocumentQuery, IndexOrder, PageCursor, SpaceReader, Span, Within};
 use leafbase_tree_ops as ops;
 
 use super::titled;
+use crate::core::access::Full;
 use crate::core::connection::Connection;
-use crate::core::sight::Full;
+use crate::core::tree::Tree;
 use crate::operations::folders::Folders;
 use crate::support::days;
 
@@ -38,11 +39,11 @@ impl Connection<Full> {
     /// # Errors
     /// What the store reports.
     pub fn documents(&self) -> Result<Items<Document>> {
-        self.read(|_, snapshot| {
-            let (found, _) = find(snapshot.reader(), &DocumentQuery::default(), None, usize::MAX)?;
+        self.operation("documents").read_all(|reader| {
+            let (found, _) = find(reader, &DocumentQuery::default(), None, usize::MAX)?;
             found
                 .into_iter()
-                .map(|record| titled(snapshot.reader(), record, false))
+                .map(|record| titled(reader, record, false))
                 .collect::<Result<_>>()
                 .map(Items)
         })
@@ -82,13 +83,13 @@ impl Connection<Full> {
         self.check_ids("folderId", filter.folders.as_ref())?;
         let cursor = paging.cursor.as_deref().map(read_cursor).transpose()?;
         let now = self.space.now();
-        self.read(|_, snapshot| {
-            let reader = snapshot.reader();
+        self.operation("list_documents").read(|tree| {
+            let reader = tree.full_reader()?;
             let order = order_of(order.unwrap_or_else(|| own_order(&filter)));
             let query = DocumentQuery {
                 order,
                 descending,
-                ..query(reader, &filter, now, &folder_path(&filter))?
+                ..query(tree, &filter, now, &folder_path(&filter))?
             };
             let (found, next) = find(reader, &query, cursor, paging.limit.unwrap_or(usize::MAX))?;
             let shown = found.into_iter().map(|record| titled(reader, record, metadata));
@@ -102,11 +103,11 @@ impl Connection<Full> {
 
 /// At most `limit` documents behind `cursor`, and where they go on.
 pub(crate) fn find(
-    reader: Reader<'_>,
+    reader: SpaceReader<'_>,
     query: &DocumentQuery,
-    mut cursor: Option<Cursor>,
+    mut cursor: Option<PageCursor>,
     limit: usize,
-) -> Result<(Vec<DocumentRecord>, Option<Cursor>)> {
+) -> Result<(Vec<DocumentRecord>, Option<PageCursor>)> {
     let mut found = Vec::new();
     loop {
         let page = reader.find_documents(query, cursor.as_ref(), PAGE.min(limit - found.len()))?;
@@ -128,17 +129,17 @@ fn folder_path(filter: &DocumentFilter) -> impl Fn(usize) -> String {
 /// What `filter` asks the store for, `now` being the present. `folder_path` gives the path of a
 /// folder in the request.
 pub(crate) fn query(
-    reader: Reader<'_>,
+    tree: &Tree<'_>,
     filter: &DocumentFilter,
     now: Timestamp,
     folder_path: &dyn Fn(usize) -> String,
 ) -> Result<DocumentQuery> {
-    let within = within(reader, filter, folder_path)?;
+    let within = within(tree, filter, folder_path)?;
     let DocumentFilter { created, modified, daily_note, .. } = *filter;
     if [created, modified, daily_note] == [DayRange::ALL; 3] {
         return Ok(DocumentQuery { within, ..DocumentQuery::default() });
     }
-    let range = Days { zone: days::zone(&reader.meta()?.zone)?, now };
+    let range = Days { zone: tree.zone()?, now };
     let created = range.instants(created, ["createdDateGte", "createdDateLte"])?;
     let modified = range.instants(modified, ["lastModifiedDateGte", "lastModifiedDateLte"])?;
     let day = range.days(daily_note, ["dailyNoteDateGte", "dailyNoteDateLte"])?;
@@ -146,7 +147,7 @@ pub(crate) fn query(
 }
 
 fn within(
-    reader: Reader<'_>,
+    tree: &Tree<'_>,
     filter: &DocumentFilter,
     folder_path: &dyn Fn(usize) -> String,
 ) -> Result<Within> {
@@ -158,6 +159,7 @@ fn within(
     if filter.location.is_some() {
         return Err(Error::validation("cannot be combined with location").at("folderId"));
     }
+    let reader = tree.full_reader()?;
     let mut tops = Vec::with_capacity(folders.len());
     for (index, folder) in folders.iter().enumerate() {
         let found = match folder {
@@ -189,12 +191,12 @@ fn own_order(filter: &DocumentFilter) -> DocumentOrder {
     }
 }
 
-const fn order_of(order: DocumentOrder) -> Order {
+const fn order_of(order: DocumentOrder) -> IndexOrder {
     match order {
-        DocumentOrder::Id => Order::Id,
-        DocumentOrder::Created => Order::Created,
-        DocumentOrder::Modified => Order::Modified,
-        DocumentOrder::DailyNote => Order::Day,
+        DocumentOrder::Id => IndexOrder::Id,
+        DocumentOrder::Created => IndexOrder::Created,
+        DocumentOrder::Modified => IndexOrder::Modified,
+        DocumentOrder::DailyNote => IndexOrder::Day,
     }
 }
 
@@ -225,7 +227,7 @@ impl Days {
 }
 
 /// A cursor as a word that stands in any JSON and any URL as it is.
-fn write_cursor(cursor: &Cursor) -> String {
+fn write_cursor(cursor: &PageCursor) -> String {
     cursor.as_bytes().iter().fold(String::new(), |mut text, byte| {
         // A string takes all that is written to it.
         let _ = write!(text, "{byte:02x}");
@@ -233,7 +235,7 @@ fn write_cursor(cursor: &Cursor) -> String {
     })
 }
 
-fn read_cursor(text: &str) -> Result<Cursor> {
+fn read_cursor(text: &str) -> Result<PageCursor> {
     let digits = |pair: &[u8]| {
         let pair =
             std::str::from_utf8(pair).ok().filter(|pair| pair.len() == 2 && !pair.starts_with('+'));
@@ -241,5 +243,5 @@ fn read_cursor(text: &str) -> Result<Cursor> {
     };
     let bytes = text.as_bytes().chunks(2).map(digits).collect::<Option<Vec<_>>>();
     let strange = || Error::validation("the cursor is not of this listing").at("cursor");
-    bytes.map(|bytes| Cursor::from_bytes(&bytes)).ok_or_else(strange)
+    bytes.map(|bytes| PageCursor::from_bytes(&bytes)).ok_or_else(strange)
 }

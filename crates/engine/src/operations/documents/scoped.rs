@@ -6,9 +6,9 @@ use leafbase_model::{
 use leafbase_tree_ops::ReadTree;
 
 use super::root;
+use crate::core::access::Scoped;
 use crate::core::connection::Connection;
-use crate::core::scope::links::Links;
-use crate::core::sight::{Scoped, Seen};
+use crate::core::redaction::LinkRedactor;
 use crate::core::tree::Tree;
 
 impl Connection<Scoped> {
@@ -50,10 +50,10 @@ impl Connection<Scoped> {
     /// # Errors
     /// What the store reports.
     pub fn list_documents(&self, request: ListScopedDocuments) -> Result<Items<ScopedDocument>> {
-        self.read(|tree, _| {
-            let Seen::Documents(named, _) = tree.seen() else { return Ok(Items(Vec::new())) };
-            let records = named.iter().map(|id| tree.document(*id)).filter_map(Result::transpose);
-            let links = Links::new(tree);
+        self.operation("list_documents").read(|tree| {
+            let documents = tree.visibility().documents().into_iter().flatten();
+            let records = documents.map(|id| tree.document(*id)).filter_map(Result::transpose);
+            let links = LinkRedactor::new(tree);
             records
                 .map(|record| shown(tree, &links, &record?, request.metadata))
                 .collect::<Result<_>>()
@@ -78,22 +78,22 @@ impl Connection<Scoped> {
     /// # Errors
     /// [`crate::ErrorKind::NotFound`].
     pub fn document(&self, id: DocumentId) -> Result<ScopedDocument> {
-        self.read(|tree, _| {
+        self.operation("document").read(|tree| {
             let record = tree.document(id)?.ok_or_else(Error::not_found)?;
-            shown(tree, &Links::new(tree), &record, true)
+            shown(tree, &LinkRedactor::new(tree), &record, true)
         })
     }
 }
 
 fn shown(
     tree: &Tree<'_>,
-    links: &Links<'_, '_>,
+    links: &LinkRedactor<'_, '_>,
     record: &DocumentRecord,
     metadata: bool,
 ) -> Result<ScopedDocument> {
     let DocumentRecord { id, day, created_at, modified_at, .. } = *record;
-    let mut root = root(tree.reader(), id)?;
-    links.hide(&mut root)?;
+    let mut root = root(tree.reader_of(id)?, id)?;
+    links.redact(&mut root)?;
     let title = root.markdown;
     Ok(ScopedDocument { id, title, day, times: metadata.then_some((created_at, modified_at)) })
 }

@@ -6,8 +6,8 @@ use std::io::{self, Read, Seek, SeekFrom};
 use leafbase_model::{AssetRecord, Error, ErrorKind, Result};
 use leafbase_store::CHUNK_BYTES;
 
-use crate::core::sight::Seen;
 use crate::core::space::Space;
+use crate::core::visibility::Visibility;
 
 /// The bytes of an uploaded file: [`Read`], and [`Seek`] for a part of them. It keeps one chunk of
 /// 64 KiB in memory, and holds back nothing of the space: each chunk is read as the space is then.
@@ -43,7 +43,7 @@ pub struct FileReader {
 }
 
 /// What is seen by now; fails where the file is not seen any more.
-pub(super) type Guard = Box<dyn Fn() -> Result<Seen> + Send + Sync>;
+pub(super) type Guard = Box<dyn Fn() -> Result<Visibility> + Send + Sync>;
 
 impl FileReader {
     pub(super) fn new(space: Space, record: AssetRecord, guard: Option<Guard>) -> Self {
@@ -79,7 +79,7 @@ impl FileReader {
         let seen = guard().map_err(|error| {
             if error.kind() == ErrorKind::NotFound { self.gone() } else { error }
         })?;
-        self.stored_chunk(number).map_err(|error| seen.tell(error))
+        self.stored_chunk(number).map_err(|error| seen.redact_error(error))
     }
 
     fn stored_chunk(&self, number: u32) -> Result<Vec<u8>> {

@@ -2,16 +2,14 @@
 //! forgotten unless they become a file.
 
 use std::io::{self, Read};
-use std::mem;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use leafbase_model::{AssetId, AssetRecord, AssetUrl, BlockData, Error, ErrorKind, Result, Stamp};
 use leafbase_store::kv::{Durability, WriteOptions};
 use leafbase_store::{CHUNK_BYTES, SpaceStore};
 
 use super::{media, names};
-use crate::core::sight::Seen;
 use crate::core::space::Space;
+use crate::core::visibility::Visibility;
 
 /// Chunks of one transaction: with the copies on their way, an upload takes some MiB.
 const CHUNKS: usize = 16;
@@ -25,7 +23,7 @@ pub(crate) struct Upload {
     /// Held for the end alone, so that the bytes go even if the space is closed meanwhile.
     store: SpaceStore,
     /// Which words errors of the store may have.
-    seen: Seen,
+    seen: Visibility,
     id: AssetId,
     media_type: String,
     file_name: String,
@@ -39,7 +37,7 @@ impl Upload {
     /// without parameters, and said to have this name. Never from within a write: the bytes have
     /// writes of their own.
     pub(crate) fn read(
-        (space, seen): (&Space, Seen),
+        (space, seen): (&Space, Visibility),
         declared: Option<&str>,
         name: Option<&str>,
         reader: impl Read,
@@ -58,18 +56,18 @@ impl Upload {
         name: &str,
         reader: impl Read,
     ) -> Result<(Self, AssetRecord)> {
-        let upload = Self::read((space, Seen::All), None, Some(name), reader)?;
+        let upload = Self::read((space, Visibility::All), None, Some(name), reader)?;
         let record = upload.record(stamp);
         Ok((upload, record))
     }
 
-    fn begin(space: &Space, seen: Seen) -> Result<Self> {
+    fn begin(space: &Space, seen: Visibility) -> Result<Self> {
         let store = space.store()?;
-        space.leftovers().drop_from(&store);
+        space.orphaned_uploads().drop_from(&store);
         let id = AssetId::from_bytes(space.ids().new_id(space.now()));
         store
             .begin_upload(WriteOptions::durability(RELAXED), id)
-            .map_err(|error| seen.tell(error))?;
+            .map_err(|error| seen.redact_error(error))?;
         let (media_type, file_name) = (String::new(), String::new());
         Ok(Self {
             space: space.clone(),
@@ -119,7 +117,7 @@ impl Upload {
             self.chunks,
             &chunks,
         );
-        stored.map_err(|error| self.seen.tell(error))?;
+        stored.map_err(|error| self.seen.redact_error(error))?;
         self.chunks = self.chunks.saturating_add(u32::try_from(chunks.len()).unwrap_or(u32::MAX));
         Ok(())
     }
@@ -152,41 +150,10 @@ impl Drop for Upload {
             return;
         }
         if let Err(error) = self.store.drop_upload(WriteOptions::durability(RELAXED), self.id) {
-            let error = self.seen.tell(error);
+            let error = self.seen.redact_error(error);
             tracing::warn!(%error, "the bytes of an upload that failed stay until the next upload or flush");
-            self.space.leftovers().add(self.id);
+            self.space.orphaned_uploads().add(self.id);
         }
-    }
-}
-
-/// Uploads that failed and whose bytes could not be dropped, as a rule for want of room on the
-/// disk. Those of a crash are swept when the space is opened.
-#[derive(Debug, Default)]
-pub(crate) struct Leftovers(Mutex<Vec<AssetId>>);
-
-impl Leftovers {
-    fn uploads(&self) -> MutexGuard<'_, Vec<AssetId>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn add(&self, upload: AssetId) {
-        self.uploads().push(upload);
-    }
-
-    /// Drops what can be dropped by now: where one can't, for want of room, the next ones can't
-    /// either.
-    pub(crate) fn drop_from(&self, store: &SpaceStore) {
-        let mut uploads = mem::take(&mut *self.uploads());
-        while let Some(upload) = uploads.pop() {
-            if let Err(error) = store.drop_upload(WriteOptions::durability(RELAXED), upload) {
-                // Whoever uploads next may see less of the space than whoever left it: of the
-                // error, no words.
-                tracing::debug!(kind = ?error.kind(), "the bytes of an upload that failed can't be dropped yet");
-                uploads.push(upload);
-                break;
-            }
-        }
-        self.uploads().append(&mut uploads);
     }
 }
 

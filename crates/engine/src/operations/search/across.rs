@@ -14,11 +14,11 @@ use super::parts::{Parts, matching_blocks};
 use super::patterns::{Matching, Patterns};
 use super::snippets;
 use super::texts::Reading;
+use crate::core::access::AccessScope;
 use crate::core::connection::Connection;
 use crate::core::search_index::documents::{DocumentTexts, SoughtWords};
 use crate::core::search_index::indexer::Moment;
-use crate::core::sight::{Seen, Sight};
-use crate::core::tree::Tree;
+use crate::core::visibility::Visibility;
 
 /// The most documents that a search gives.
 pub(super) const MOST: usize = Limits::SEARCH_RESULTS;
@@ -38,7 +38,7 @@ pub(super) struct Told {
     candidates: Option<Vec<DocumentId>>,
 }
 
-impl<S: Sight> Connection<S> {
+impl<A: AccessScope> Connection<A> {
     /// Finds documents by words, by regular expressions, or by both: the twenty most relevant ones,
     /// each with a piece of its text around what was found. It sees every write that returned
     /// before it began.
@@ -100,18 +100,23 @@ impl<S: Sight> Connection<S> {
     /// what it is not shown. An index that is missing, damaged or another space's is no error: it
     /// is made anew.
     pub fn search(&self, request: impl Into<SearchDocuments>) -> Result<Items<SearchMatch>> {
-        let (request, seen) = (request.into(), self.seen());
-        self.search_as(&request, &seen).map_err(|error| seen.tell(error))
+        let (request, seen) = (request.into(), self.visibility());
+        let _operation = self.operation("search");
+        self.search_as(&request, &seen).map_err(|error| seen.redact_error(error))
     }
 
-    fn search_as(&self, request: &SearchDocuments, seen: &Seen) -> Result<Items<SearchMatch>> {
+    fn search_as(
+        &self,
+        request: &SearchDocuments,
+        seen: &Visibility,
+    ) -> Result<Items<SearchMatch>> {
         request.check()?;
         self.check_ids("documentIds", request.document_ids.as_ref())?;
         self.check_ids("folderIds", request.filter.folders.as_ref())?;
         filters::check(request, seen)?;
         let asked = Asked::read(request)?;
         let (moment, told) = self.told(request, &asked, seen)?;
-        let tree = Tree::new(moment.snapshot.reader(), seen.clone());
+        let tree = moment.snapshot.tree();
         let reading = Reading::new(&tree);
         let mut matching = asked.patterns.as_ref().map(Patterns::matching);
         let found = match (told.hits, told.candidates, &mut matching) {
@@ -120,11 +125,8 @@ impl<S: Sight> Connection<S> {
                 both(&reading, hits, &candidates, matching)?
             }
             (None, Some(candidates), Some(matching)) => {
-                let parts = Parts {
-                    snapshot: &moment.snapshot,
-                    seen,
-                    threads: self.space.search_threads(),
-                };
+                let parts =
+                    Parts { snapshot: &moment.snapshot, threads: self.space.search_threads() };
                 by_blocks(&parts, &candidates, matching)?
             }
             (hits, ..) => hits.unwrap_or_default(),
@@ -145,18 +147,19 @@ impl<S: Sight> Connection<S> {
         &self,
         request: &SearchDocuments,
         asked: &Asked,
-        seen: &Seen,
+        seen: &Visibility,
     ) -> Result<(Moment, Told)> {
         let (store, now, indexer) = (self.space.store()?, self.space.now(), self.space.indexer());
         let mut has_failed = false;
         loop {
             let moment = indexer.moment(&store, seen)?;
-            let filters =
-                Filters::read(&Tree::new(moment.snapshot.reader(), seen.clone()), request, now)?;
+            let filters = Filters::read(&moment.snapshot.tree(), request, now)?;
             let accepts = |document: &Attributes| filters.accepts(document);
             match moment.ask(&accepts, |view, scope| asked.ask(view, scope)) {
                 Ok(mut told) => {
-                    leaking::leak(&mut told, asked, seen, || indexer.moment(&store, &Seen::All))?;
+                    leaking::leak(&mut told, asked, seen, || {
+                        indexer.moment(&store, &Visibility::All)
+                    })?;
                     return Ok((moment, told));
                 }
                 Err(error) if has_failed => return Err(error),
@@ -257,14 +260,18 @@ impl Showing<'_, '_, '_> {
     ) -> Result<Option<SearchMatch>> {
         let tree = self.reading.tree;
         let record =
-            if self.metadata || !tree.sees_all() { tree.document(document)? } else { None };
-        if record.is_none() && !tree.sees_all() {
+            if self.metadata || !tree.is_unrestricted() { tree.document(document)? } else { None };
+        if record.is_none() && !tree.is_unrestricted() {
             return Ok(None);
         }
         // Patterns are matched on every text.
         let texts = match matching {
             Some(_) => self.reading.document(document)?,
-            None => DocumentTexts::read_sought(tree.reader(), document, self.sought.as_ref())?,
+            None => DocumentTexts::read_sought(
+                tree.reader_of(document)?,
+                document,
+                self.sought.as_ref(),
+            )?,
         };
         let shown = snippets::show(&texts, &self.finder, matching)?;
         let missing = || Error::corrupted(format_args!("document {document}"));

@@ -1,7 +1,7 @@
 //! The blocks before and behind a part of a document, in reading order.
 
 use leafbase_model::{BlockId, BlockRecord, ContextBlock, DocumentId, Result, SearchBlocks};
-use leafbase_store::{BlockText, Reader};
+use leafbase_store::{BlockText, SpaceReader};
 
 use super::texts::Reading;
 
@@ -32,7 +32,7 @@ impl<'a, 't> Around<'a, 't> {
     pub(super) fn before(&mut self, most: usize) -> Result<&[ContextBlock]> {
         if most > 0 && self.read_before.is_none() {
             self.read_before = Some(self.context(&before(
-                self.reading.tree.reader(),
+                self.reading.tree.reader_at(self.within)?,
                 self.within,
                 self.before,
             )?)?);
@@ -45,7 +45,7 @@ impl<'a, 't> Around<'a, 't> {
     pub(super) fn behind(&mut self, most: usize) -> Result<&[ContextBlock]> {
         if most > 0 && self.read_behind.is_none() {
             self.read_behind = Some(self.context(&behind(
-                self.reading.tree.reader(),
+                self.reading.tree.reader_at(self.within)?,
                 self.document,
                 self.within,
                 self.behind,
@@ -65,7 +65,7 @@ impl<'a, 't> Around<'a, 't> {
 }
 
 /// The last blocks before `block`, at most so many, the nearest last.
-fn before(reader: Reader<'_>, block: BlockId, most: usize) -> Result<Vec<BlockRecord>> {
+fn before(reader: SpaceReader<'_>, block: BlockId, most: usize) -> Result<Vec<BlockRecord>> {
     // The nearest first.
     let mut found = Vec::new();
     let mut at = block;
@@ -86,7 +86,7 @@ fn before(reader: Reader<'_>, block: BlockId, most: usize) -> Result<Vec<BlockRe
 
 /// The first blocks behind all that is below `block`, at most so many, the nearest first.
 fn behind(
-    reader: Reader<'_>,
+    reader: SpaceReader<'_>,
     document: DocumentId,
     block: BlockId,
     most: usize,
@@ -108,13 +108,13 @@ fn behind(
     Ok(found)
 }
 
-fn parent(reader: Reader<'_>, block: BlockId) -> Result<Option<BlockId>> {
+fn parent(reader: SpaceReader<'_>, block: BlockId) -> Result<Option<BlockId>> {
     Ok(reader.locate(block)?.and_then(|standing| standing.parent))
 }
 
 /// The block and all below it.
 fn below(
-    reader: Reader<'_>,
+    reader: SpaceReader<'_>,
     block: BlockId,
 ) -> Result<impl DoubleEndedIterator<Item = BlockRecord>> {
     Ok(reader.subtree(block, None)?.0.into_iter().map(|node| node.block))

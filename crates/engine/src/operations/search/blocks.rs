@@ -12,13 +12,13 @@ use leafbase_tree_ops::ReadTree;
 use super::around::Around;
 use super::patterns::{Matching, Passage, Patterns};
 use super::texts::Reading;
+use crate::core::access::AccessScope;
 use crate::core::connection::Connection;
-use crate::core::sight::Sight;
 
 /// A reply ends behind the match with which its texts are as long, in bytes.
 const REPLY: usize = 16 << 20;
 
-impl<S: Sight> Connection<S> {
+impl<A: AccessScope> Connection<A> {
     /// Finds the blocks of a document, or of one page of it, that patterns match: in reading order,
     /// with the items of its collections and their pages, each with the blocks around it.
     ///
@@ -62,7 +62,7 @@ impl<S: Sight> Connection<S> {
     /// one of another place.
     pub fn search_blocks(&self, request: SearchBlocks) -> Result<ItemsPage<BlockMatch>> {
         request.check()?;
-        self.read(move |tree, _| {
+        self.operation("search_blocks").read(move |tree| {
             let located =
                 tree.locate(request.within)?.ok_or_else(|| Error::not_found().at("blockId"))?;
             let patterns = Patterns::new("pattern", &request.patterns, request.case_sensitive)?;
@@ -74,9 +74,9 @@ impl<S: Sight> Connection<S> {
                 .transpose()?;
             // Placeholders do not stand in what is stored, so each text is read where there may be
             // some.
-            let sieve = if tree.sees_all() { patterns.sieve() } else { None };
+            let sieve = if tree.is_unrestricted() { patterns.sieve() } else { None };
             let sieve = sieve.as_ref().map(|sieve| sieve as &dyn Sieve);
-            let blocks = tree.reader().sieved_texts(request.within, sieve)?;
+            let blocks = tree.reader_at(request.within)?.sieved_texts(request.within, sieve)?;
             let reading = Reading::new(tree);
             let place = Place::new(&reading, located.document, &blocks)?;
             place.search(&request, &mut patterns.matching(), after)
@@ -215,7 +215,7 @@ impl Passage for Place<'_, '_> {
 
 /// The pages that a block stands in.
 fn path_to(reading: &Reading<'_, '_>, block: BlockId) -> Result<Vec<PathStep>> {
-    let (mut path, mut at, reader) = (Vec::new(), block, reading.tree.reader());
+    let (mut path, mut at, reader) = (Vec::new(), block, reading.tree.reader_at(block)?);
     while let Some(parent) = reader.locate(at)?.and_then(|standing| standing.parent) {
         if let Some(above) = reader.block(parent)? {
             path.extend(step(reading, above.id, BlockText::Data(&above.data))?);

@@ -10,8 +10,8 @@ use leafbase_search::Attributes;
 use leafbase_store::{DocumentQuery, Within};
 use leafbase_tree_ops::ReadTree;
 
-use crate::core::sight::Seen;
 use crate::core::tree::Tree;
+use crate::core::visibility::Visibility;
 use crate::operations::documents;
 
 /// What a search may find, for one state of the space.
@@ -24,7 +24,7 @@ pub(super) struct Filters {
 
 /// Refuses filters that would tell of what a scoped connection is not shown: where its documents
 /// are kept, and which days have notes.
-pub(super) fn check(request: &SearchDocuments, seen: &Seen) -> Result<()> {
+pub(super) fn check(request: &SearchDocuments, seen: &Visibility) -> Result<()> {
     let DocumentFilter { location, folders, daily_note, .. } = &request.filter;
     let fields = [
         ("location", location.is_some()),
@@ -32,7 +32,7 @@ pub(super) fn check(request: &SearchDocuments, seen: &Seen) -> Result<()> {
         ("dailyNoteDateGte", daily_note.from.is_some()),
         ("dailyNoteDateLte", daily_note.to.is_some()),
     ];
-    match fields.into_iter().find(|(_, is_given)| *is_given && !seen.is_all()) {
+    match fields.into_iter().find(|(_, is_given)| *is_given && !seen.is_unrestricted()) {
         Some((field, _)) => Err(Error::validation("is not known to a scoped connection").at(field)),
         None => Ok(()),
     }
@@ -54,7 +54,7 @@ impl Filters {
             Ok::<_, Error>((named.collect::<Result<_>>()?, request.mode.unwrap_or_default()))
         });
         let path = |index| format!("folderIds[{index}]");
-        let mut query = documents::listing::query(tree.reader(), &request.filter, now, &path)?;
+        let mut query = documents::listing::query(tree, &request.filter, now, &path)?;
         if let Within::Folders(folders) = &mut query.within {
             folders.sort_unstable();
         }

@@ -5,15 +5,15 @@ use leafbase_model::Result;
 use leafbase_search::Hit;
 
 use super::across::{Asked, MOST, Told};
-use crate::core::scope::Leak;
+use crate::core::leaks::Leak;
 use crate::core::search_index::indexer::Moment;
-use crate::core::sight::Seen;
+use crate::core::visibility::Visibility;
 
 /// Gives away what a test has switched on. `all` is what a full search works on.
 pub(super) fn leak(
     told: &mut Told,
     asked: &Asked,
-    seen: &Seen,
+    seen: &Visibility,
     all: impl FnOnce() -> Result<Moment>,
 ) -> Result<()> {
     let most = match seen {

@@ -8,12 +8,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread::{Builder, scope};
 
 use leafbase_model::{DocumentId, Result};
-use leafbase_store::{Sieve, SpaceSnapshot};
+use leafbase_store::Sieve;
 
 use super::patterns::Matching;
 use super::texts::Reading;
-use crate::core::sight::Seen;
-use crate::core::tree::Tree;
+use crate::core::tree::{Tree, VisibleSnapshot};
 
 #[cfg(test)]
 mod tests;
@@ -27,8 +26,7 @@ type Count = (DocumentId, usize);
 
 /// Where the documents are read, for one call.
 pub(super) struct Parts<'a> {
-    pub(super) snapshot: &'a SpaceSnapshot,
-    pub(super) seen: &'a Seen,
+    pub(super) snapshot: &'a VisibleSnapshot,
     /// How many threads go through them, the calling one among them.
     pub(super) threads: usize,
 }
@@ -48,7 +46,7 @@ impl Parts<'_> {
         documents: &[DocumentId],
         matching: &mut Matching<'_>,
     ) -> Result<Vec<Count>> {
-        let tree = Tree::new(self.snapshot.reader(), self.seen.clone());
+        let tree = self.snapshot.tree();
         let reading = Reading::new(&tree);
         let seen = if documents.len() > PART {
             seen_of(documents, &tree)?
@@ -94,7 +92,7 @@ impl Parts<'_> {
             (matching.left(), AtomicUsize::new(0), AtomicBool::new(false), AtomicU64::new(0));
         let patterns = matching.patterns();
         let work = || {
-            let tree = Tree::new(self.snapshot.reader(), self.seen.clone());
+            let tree = self.snapshot.tree();
             let (reading, mut all) = (Reading::new(&tree), Vec::new());
             while !stop.load(Ordering::Relaxed) {
                 let number = next.fetch_add(1, Ordering::Relaxed);
@@ -128,11 +126,11 @@ impl Parts<'_> {
 
 /// Those of the documents that the call sees: parts must not tell how many others there are.
 fn seen_of<'d>(documents: &'d [DocumentId], tree: &Tree<'_>) -> Result<Cow<'d, [DocumentId]>> {
-    if tree.sees_all() {
+    if tree.is_unrestricted() {
         return Ok(Cow::Borrowed(documents));
     }
     let seen =
-        documents.iter().map(|document| Ok(tree.sees_document(*document)?.then_some(*document)));
+        documents.iter().map(|document| Ok(tree.can_see_document(*document)?.then_some(*document)));
     seen.filter_map(Result::transpose).collect::<Result<_>>().map(Cow::Owned)
 }
 

@@ -12,8 +12,8 @@ use crate::core::search_index::documents::DocumentTexts;
 impl Reading<'_, '_> {
     /// Reads the whole document.
     pub(super) fn document(&self, document: DocumentId) -> Result<DocumentTexts> {
-        let mut read = DocumentTexts::read(self.tree.reader(), document)?;
-        if !self.tree.sees_all() {
+        let mut read = DocumentTexts::read(self.tree.reader_of(document)?, document)?;
+        if !self.tree.is_unrestricted() {
             read.show(|text| match self.text(text)? {
                 Cow::Owned(shown) => Ok(Some(shown)),
                 Cow::Borrowed(_) => Ok(None),
@@ -30,16 +30,15 @@ impl Reading<'_, '_> {
         sieve: Option<&dyn Sieve>,
         counting: &mut Counting<'_, '_>,
     ) -> Result<()> {
-        let reader = self.tree.reader();
         let mut blocks = Blocks { reading: self, counting, is_untold: false };
-        if self.tree.sees_all() {
-            return reader.visit_texts(documents, sieve, &mut blocks);
+        if self.tree.is_unrestricted() {
+            return self.tree.full_reader()?.visit_texts(documents, sieve, &mut blocks);
         }
         // One by one: what lies between them is hidden, and may be damaged. Placeholders do not
         // stand in what is stored, so each text is read.
         for document in documents {
-            if self.tree.sees_document(*document)? {
-                reader.visit_texts(&[*document], None, &mut blocks)?;
+            if self.tree.can_see_document(*document)? {
+                self.tree.reader_of(*document)?.visit_texts(&[*document], None, &mut blocks)?;
             }
         }
         Ok(())
@@ -57,7 +56,7 @@ struct Blocks<'b, 't, 'a, 'm, 'p> {
 impl TextVisitor for Blocks<'_, '_, '_, '_, '_> {
     fn is_told_by(&mut self, document: DocumentId, markdown: &[u8], from: usize) -> bool {
         // Others are shown placeholders in place of what is stored.
-        let may_tell = self.reading.tree.sees_all() && markdown.is_ascii();
+        let may_tell = self.reading.tree.is_unrestricted() && markdown.is_ascii();
         let is_told = may_tell && self.counting.is_told_by(document, markdown, from);
         self.is_untold = may_tell && !is_told;
         is_told

@@ -6,7 +6,8 @@ use std::ops::ControlFlow;
 use leafbase_model::ErrorKind;
 use leafbase_model::Result;
 
-use crate::core::space::{Progress, Space};
+use crate::core::progress::Progress;
+use crate::core::space::Space;
 
 impl Space {
     /// Brings the index of searches up to date with every write that has returned. Searches find

@@ -5,18 +5,18 @@ use std::borrow::Cow;
 use leafbase_model::Result;
 use leafbase_store::BlockText;
 
-use crate::core::scope::links::Links;
+use crate::core::redaction::LinkRedactor;
 use crate::core::tree::Tree;
 
 /// Reads for one call, which is shown placeholders for what it does not see.
 pub(super) struct Reading<'t, 'a> {
     pub(super) tree: &'t Tree<'a>,
-    links: Links<'t, 'a>,
+    links: LinkRedactor<'t, 'a>,
 }
 
 impl<'t, 'a> Reading<'t, 'a> {
     pub(super) fn new(tree: &'t Tree<'a>) -> Self {
-        Self { tree, links: Links::new(tree) }
+        Self { tree, links: LinkRedactor::new(tree) }
     }
 
     /// What patterns are matched on.
@@ -24,10 +24,10 @@ impl<'t, 'a> Reading<'t, 'a> {
         match text {
             BlockText::Markdown(_, markdown) => {
                 let mut shown = Cow::Borrowed(markdown);
-                self.links.hide(&mut shown)?;
+                self.links.redact(&mut shown)?;
                 Ok(shown)
             }
-            BlockText::Data(data) => self.links.shown_markdown(data),
+            BlockText::Data(data) => self.links.redacted_markdown(data),
         }
     }
 }

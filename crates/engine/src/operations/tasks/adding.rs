@@ -7,7 +7,7 @@ use leafbase_model::{
 use leafbase_tree_ops::{self as ops, ResolvedPosition};
 
 use super::places::{self, Destinations, Documents, by_place};
-use crate::core::connection::Writing;
+use crate::core::connection::OperationTransaction;
 use crate::operations::prepare;
 
 /// A task that is made.
@@ -20,7 +20,7 @@ struct Addition {
 
 /// The tasks of one request, made ready one after the other.
 pub(super) struct Additions<'a, 'w, 't> {
-    writing: &'a mut Writing<'w, 't>,
+    transaction: &'a mut OperationTransaction<'w, 't>,
     limits: &'a Limits,
     destinations: Destinations,
     documents: Documents,
@@ -28,10 +28,13 @@ pub(super) struct Additions<'a, 'w, 't> {
 }
 
 impl<'a, 'w, 't> Additions<'a, 'w, 't> {
-    pub(super) fn begin(writing: &'a mut Writing<'w, 't>, limits: &'a Limits) -> Result<Self> {
-        let destinations = Destinations::new(writing)?;
+    pub(super) fn begin(
+        transaction: &'a mut OperationTransaction<'w, 't>,
+        limits: &'a Limits,
+    ) -> Result<Self> {
+        let destinations = Destinations::new(transaction)?;
         Ok(Self {
-            writing,
+            transaction,
             limits,
             destinations,
             documents: Documents::default(),
@@ -43,12 +46,15 @@ impl<'a, 'w, 't> Additions<'a, 'w, 't> {
     pub(super) fn add(&mut self, number: usize, task: &TaskDraft) -> Result<()> {
         let document = self
             .destinations
-            .open(self.writing, task.location)
+            .open(self.transaction, task.location)
             .map_err(|error| error.at("location"))?;
         let draft = self.draft(task)?;
-        let record = self.documents.record(self.writing.transaction.reader()?, document)?;
-        let place = places::place(record, &draft.data);
-        self.added.push((Addition { number, draft, location: places::location(record) }, place));
+        let documents = &mut self.documents;
+        let (place, location) = self.transaction.plan(|tree, _| {
+            let record = documents.record(tree, document)?;
+            Ok((places::place(record, &draft.data), places::location(record)))
+        })?;
+        self.added.push((Addition { number, draft, location }, place));
         Ok(())
     }
 
@@ -76,7 +82,7 @@ impl<'a, 'w, 't> Additions<'a, 'w, 't> {
                 .map(|Addition { number, draft, location }| ((number, location), draft));
             let (shown, drafts): (Vec<_>, Vec<_>) = apart.unzip();
             let inserted =
-                self.writing.decide(|tree, context| ops::insert(tree, context, drafts, place))?;
+                self.transaction.plan(|tree, context| ops::insert(tree, context, drafts, place))?;
             let blocks = inserted
                 .subtrees()
                 .into_iter()
@@ -84,7 +90,7 @@ impl<'a, 'w, 't> Additions<'a, 'w, 't> {
                 .map(|node| node.block.clone());
             let task = |((number, location), block)| Some((number, super::shown(block, location)?));
             tasks.extend(shown.into_iter().zip(blocks).filter_map(task));
-            self.writing.apply(inserted.edits)?;
+            self.transaction.apply(inserted.edits)?;
         }
         tasks.sort_unstable_by_key(|(number, _)| *number);
         Ok(tasks.into_iter().map(|(_, task)| task).collect())

@@ -1,7 +1,7 @@
 //! Where a listing of tasks goes on, as text: a letter for the listing, and what it goes on behind.
 
 use leafbase_model::{BlockId, DocumentId, Error, Result};
-use leafbase_store::Cursor;
+use leafbase_store::PageCursor;
 
 /// Characters of an ID.
 const ID: usize = 26;
@@ -21,20 +21,20 @@ fn behind(text: &str, letter: char) -> Result<&str> {
 }
 
 /// A cursor of an index, for the listing of this letter.
-pub(super) fn write(letter: char, cursor: &Cursor) -> String {
+pub(super) fn write(letter: char, cursor: &PageCursor) -> String {
     let mut text = String::from(letter);
     text.extend(cursor.as_bytes().iter().map(|byte| format!("{byte:02x}")));
     text
 }
 
-pub(super) fn read(letter: char, text: &str) -> Result<Cursor> {
+pub(super) fn read(letter: char, text: &str) -> Result<PageCursor> {
     let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
     let byte = |pair: &[u8]| match pair {
         [high, low] => Some(digit(*high)? << 4 | digit(*low)?),
         _ => None,
     };
     let bytes: Option<Vec<u8>> = behind(text, letter)?.as_bytes().chunks(2).map(byte).collect();
-    Ok(Cursor::from_bytes(&bytes.ok_or_else(foreign)?))
+    Ok(PageCursor::from_bytes(&bytes.ok_or_else(foreign)?))
 }
 
 /// Where a list of tasks was cut: the tasks right before it, which were given, and those right
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn cursors_read_back() {
         for bytes in [&[][..], &[0], &[255, 0, 16]] {
-            let cursor = Cursor::from_bytes(bytes);
+            let cursor = PageCursor::from_bytes(bytes);
             assert_eq!(read('a', &write('a', &cursor)).unwrap(), cursor);
         }
         let document = DocumentId::from_bytes([7; 16]);

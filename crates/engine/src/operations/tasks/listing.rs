@@ -4,10 +4,11 @@ use leafbase_model::{
     BlockId, BlockRecord, Day, DayRef, DocumentId, DocumentRecord, Error, ItemsPage, ListTasks,
     Paging, Result, Task, TaskInfo, TaskScope, Timestamp,
 };
-use leafbase_store::{Cursor, Reader, Span, TaskPage};
+use leafbase_store::{PageCursor, SpaceReader, Span, TaskPage};
 
 use super::cursor::{self, Seam};
 use super::places::{self, Documents};
+use crate::core::tree::Tree;
 use crate::support::days;
 
 /// How many rows of an index are read at once.
@@ -15,12 +16,14 @@ const ROWS: std::ops::RangeInclusive<usize> = 64..=1_000;
 
 /// The part of a scope that the request asks for.
 pub(super) fn page(
-    reader: Reader<'_>,
+    tree: &Tree<'_>,
     now: Timestamp,
     request: &ListTasks,
 ) -> Result<ItemsPage<Task>> {
-    let mut listing = Listing { reader, documents: Documents::default(), paging: &request.paging };
-    let today = || days::resolve(DayRef::Today, &days::zone(&reader.meta()?.zone)?, now);
+    let reader = tree.full_reader()?;
+    let mut listing =
+        Listing { tree, reader, documents: Documents::default(), paging: &request.paging };
+    let today = || days::resolve(DayRef::Today, &tree.zone()?, now);
     match request.scope {
         TaskScope::Active => {
             let days = Span { from: None, to: Some(today()?) };
@@ -33,7 +36,7 @@ pub(super) fn page(
             };
             // A cursor may be of a day that has come since: behind it, what is upcoming no more is
             // passed over.
-            let from = |after: Option<&Cursor>| after.is_none().then(|| day_after(today));
+            let from = |after: Option<&PageCursor>| after.is_none().then(|| day_after(today));
             listing.indexed('u', later, |after, limit| {
                 reader.open_tasks(Span { from: from(after), to: None }, after, limit)
             })
@@ -57,7 +60,8 @@ fn day_after(day: Day) -> Day {
 }
 
 struct Listing<'a> {
-    reader: Reader<'a>,
+    tree: &'a Tree<'a>,
+    reader: SpaceReader<'a>,
     documents: Documents,
     paging: &'a Paging,
 }
@@ -73,7 +77,7 @@ impl Listing<'_> {
         &mut self,
         letter: char,
         is_wanted: impl Fn(&TaskInfo) -> bool,
-        read: impl Fn(Option<&Cursor>, usize) -> Result<TaskPage>,
+        read: impl Fn(Option<&PageCursor>, usize) -> Result<TaskPage>,
     ) -> Result<ItemsPage<Task>> {
         let mut after =
             self.paging.cursor.as_deref().map(|text| cursor::read(letter, text)).transpose()?;
@@ -118,7 +122,7 @@ impl Listing<'_> {
         };
         let end = start.saturating_add(self.limit()).min(all.len());
         let listed = all.get(start..end).unwrap_or_default();
-        let location = places::location(self.documents.record(self.reader, document)?);
+        let location = places::location(self.documents.record(self.tree, document)?);
         let blocks = self.reader.task_blocks(document, listed)?.into_iter();
         let task = |block: BlockRecord| {
             let id = block.id;
@@ -132,7 +136,7 @@ impl Listing<'_> {
     /// The document of a block that an index names.
     fn record(&mut self, id: BlockId) -> Result<&DocumentRecord> {
         let standing = self.reader.locate(id)?.ok_or_else(|| missing(id))?;
-        self.documents.record(self.reader, standing.document)
+        self.documents.record(self.tree, standing.document)
     }
 
     fn task(&mut self, id: BlockId) -> Result<Task> {

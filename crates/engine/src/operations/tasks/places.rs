@@ -3,15 +3,15 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
+use crate::core::tree::Tree;
 use jiff::tz::TimeZone;
 use leafbase_model::{
     BlockData, BlockId, Day, DayRef, DocumentId, DocumentRecord, Edge, Error, Location, Result,
     TaskDestination, TaskLocation, Timestamp,
 };
-use leafbase_store::Reader;
-use leafbase_tree_ops::{self as ops, ResolvedPosition};
+use leafbase_tree_ops::{self as ops, ReadTree, ResolvedPosition};
 
-use crate::core::connection::Writing;
+use crate::core::connection::OperationTransaction;
 use crate::operations::documents;
 use crate::support::days;
 
@@ -50,13 +50,13 @@ pub(super) fn by_place<T>(items: Vec<(T, ResolvedPosition)>) -> Vec<(ResolvedPos
 
 /// Moves blocks to their places, those of one place together and in the order given.
 pub(crate) fn send(
-    writing: &mut Writing<'_, '_>,
+    transaction: &mut OperationTransaction<'_, '_>,
     going: Vec<(BlockId, ResolvedPosition)>,
 ) -> Result<()> {
     for (place, blocks) in by_place(going) {
         let moved =
-            writing.decide(|tree, context| ops::move_blocks(tree, context, blocks, place))?;
-        writing.apply(moved.edits)?;
+            transaction.plan(|tree, context| ops::move_blocks(tree, context, blocks, place))?;
+        transaction.apply(moved.edits)?;
     }
     Ok(())
 }
@@ -66,13 +66,13 @@ pub(crate) fn send(
 pub(super) struct Documents(HashMap<DocumentId, DocumentRecord>);
 
 impl Documents {
-    pub(super) fn record(&mut self, reader: Reader<'_>, id: DocumentId) -> Result<&DocumentRecord> {
+    pub(super) fn record(&mut self, tree: &Tree<'_>, id: DocumentId) -> Result<&DocumentRecord> {
         match self.0.entry(id) {
             Entry::Occupied(known) => Ok(known.into_mut()),
             Entry::Vacant(place) => {
                 let missing =
                     || Error::corrupted(format_args!("document {id} has blocks but no record"));
-                Ok(place.insert(reader.document(id)?.ok_or_else(missing)?))
+                Ok(place.insert(tree.document(id)?.ok_or_else(missing)?))
             }
         }
     }
@@ -86,9 +86,9 @@ pub(super) struct Destinations {
 }
 
 impl Destinations {
-    pub(super) fn new(writing: &mut Writing<'_, '_>) -> Result<Self> {
-        let zone = days::zone(&writing.transaction.reader()?.meta()?.zone)?;
-        Ok(Self { zone, now: writing.context.stamp.at, known: HashMap::new() })
+    pub(super) fn new(transaction: &mut OperationTransaction<'_, '_>) -> Result<Self> {
+        let zone = transaction.plan(|tree, _| tree.zone())?;
+        Ok(Self { zone, now: transaction.context.stamp.at, known: HashMap::new() })
     }
 
     /// The date that `day` is.
@@ -100,20 +100,20 @@ impl Destinations {
     /// there is none.
     pub(super) fn open(
         &mut self,
-        writing: &mut Writing<'_, '_>,
+        transaction: &mut OperationTransaction<'_, '_>,
         to: TaskDestination,
     ) -> Result<DocumentId> {
         if let Some(known) = self.known.get(&to) {
             return Ok(*known);
         }
         let document = match to {
-            TaskDestination::Inbox => documents::inbox(writing)?,
+            TaskDestination::Inbox => documents::inbox(transaction)?,
             TaskDestination::DailyNote(day) => {
                 let day = self.day(day).map_err(|error| error.at("date"))?;
-                documents::daily_note(writing, day)?
+                documents::daily_note(transaction, day)?
             }
             TaskDestination::Document(document) => {
-                check(writing, document).map_err(|error| error.at("documentId"))?;
+                check(transaction, document).map_err(|error| error.at("documentId"))?;
                 document
             }
         };
@@ -123,9 +123,10 @@ impl Destinations {
 }
 
 /// Checks that a document that a request names may receive tasks.
-fn check(writing: &mut Writing<'_, '_>, document: DocumentId) -> Result<()> {
+fn check(transaction: &mut OperationTransaction<'_, '_>, document: DocumentId) -> Result<()> {
     // Its root is looked up below, as any block would be: first that it is a document at all.
-    writing.transaction.reader()?.document(document)?.ok_or_else(Error::not_found)?;
-    let opened = writing.decide(|tree, context| ops::open_place(tree, context, top(document), 1));
+    let record = transaction.plan(|tree, _| tree.document(document))?;
+    record.ok_or_else(Error::not_found)?;
+    let opened = transaction.plan(|tree, context| ops::open_place(tree, context, top(document), 1));
     opened.map(drop).map_err(|error| super::renamed(&error, "position.pageId", ""))
 }

@@ -6,16 +6,16 @@ use leafbase_model::{
     BlockData, BlockFields, BlockId, BlockPatch, BlockRecord, DocumentId, Edit, Error, Limits,
     Result, Task, TaskUpdate,
 };
-use leafbase_tree_ops::{self as ops, ResolvedPosition, Texts};
+use leafbase_tree_ops::{self as ops, ReadTree, ResolvedPosition, Texts};
 
 use super::adding::several_paragraphs;
 use super::places::{self, Destinations, Documents, top};
-use crate::core::connection::Writing;
+use crate::core::connection::OperationTransaction;
 use crate::operations::prepare;
 
 /// The changes of one request: all of them are decided before the first one is applied.
 pub(super) struct Updates<'a, 'w, 't> {
-    writing: &'a mut Writing<'w, 't>,
+    transaction: &'a mut OperationTransaction<'w, 't>,
     limits: &'a Limits,
     destinations: Destinations,
     named: HashSet<BlockId>,
@@ -29,12 +29,15 @@ pub(super) struct Updates<'a, 'w, 't> {
 }
 
 impl<'a, 'w, 't> Updates<'a, 'w, 't> {
-    pub(super) fn begin(writing: &'a mut Writing<'w, 't>, limits: &'a Limits) -> Result<Self> {
-        let destinations = Destinations::new(writing)?;
+    pub(super) fn begin(
+        transaction: &'a mut OperationTransaction<'w, 't>,
+        limits: &'a Limits,
+    ) -> Result<Self> {
+        let destinations = Destinations::new(transaction)?;
         let (edits, blocks, placed, going) =
             (Vec::new(), Vec::new(), HashMap::new(), HashMap::new());
         Ok(Self {
-            writing,
+            transaction,
             limits,
             destinations,
             named: HashSet::new(),
@@ -47,13 +50,15 @@ impl<'a, 'w, 't> Updates<'a, 'w, 't> {
 
     /// Adds a change. The path of an error begins below it.
     pub(super) fn add(&mut self, update: &TaskUpdate) -> Result<()> {
-        let found = self.writing.decide(|tree, _| super::find(tree, &mut self.named, update.id));
+        let found = self.transaction.plan(|tree, _| super::find(tree, &mut self.named, update.id));
         let (located, _) = found.map_err(|error| error.at("id"))?;
         // First, for it tells what is wrong with the task itself.
         self.change(update)?;
         if let Some(to) = update.location {
-            let document =
-                self.destinations.open(self.writing, to).map_err(|error| error.at("location"))?;
+            let document = self
+                .destinations
+                .open(self.transaction, to)
+                .map_err(|error| error.at("location"))?;
             if document != located.document {
                 // A root goes nowhere, whatever the place.
                 let path = if located.parent.is_none() { "id" } else { "location" };
@@ -68,8 +73,8 @@ impl<'a, 'w, 't> Updates<'a, 'w, 't> {
     /// them go, they go together.
     fn check_move(&mut self, task: BlockId, document: DocumentId) -> Result<()> {
         let moved = self
-            .writing
-            .decide(|tree, context| ops::move_blocks(tree, context, vec![task], top(document)));
+            .transaction
+            .plan(|tree, context| ops::move_blocks(tree, context, vec![task], top(document)));
         moved.map(drop).map_err(|error| Error::new(error.kind(), error.message()))
     }
 
@@ -90,8 +95,8 @@ impl<'a, 'w, 't> Updates<'a, 'w, 't> {
             |before: &BlockData, fields: &mut BlockFields| prepare::fields(before, fields, limits);
         let texts = Texts { settle: &settle, ready: &ready };
         let updated = self
-            .writing
-            .decide(|tree, context| ops::update_texts(tree, context, vec![patch], texts));
+            .transaction
+            .plan(|tree, context| ops::update_texts(tree, context, vec![patch], texts));
         let updated = updated.map_err(|error| super::renamed(&error, "blocks[0]", ""))?;
         self.edits.extend(updated.edits);
         self.blocks.extend(updated.blocks);
@@ -101,40 +106,45 @@ impl<'a, 'w, 't> Updates<'a, 'w, 't> {
 
     /// Applies all of them, and gives the tasks in the order of the request.
     pub(super) fn finish(mut self) -> Result<Vec<Task>> {
-        self.writing.apply(std::mem::take(&mut self.edits))?;
+        self.transaction.apply(std::mem::take(&mut self.edits))?;
         self.gather()?;
         // Again, for those that were to stay, and went along with one above them.
         self.gather()?;
-        let reader = self.writing.transaction.reader()?;
-        let mut documents = Documents::default();
-        let mut tasks = Vec::with_capacity(self.blocks.len());
-        for block in self.blocks {
-            let standing = reader.locate(block.id)?.ok_or_else(Error::not_found)?;
-            let location = places::location(documents.record(reader, standing.document)?);
-            tasks.extend(super::shown(block, location));
-        }
-        Ok(tasks)
+        let blocks = self.blocks;
+        self.transaction.plan(|tree, _| {
+            let (mut documents, mut tasks) =
+                (Documents::default(), Vec::with_capacity(blocks.len()));
+            for block in blocks {
+                let located = tree.locate(block.id)?.ok_or_else(Error::not_found)?;
+                let location = places::location(documents.record(tree, located.document)?);
+                tasks.extend(super::shown(block, location));
+            }
+            Ok(tasks)
+        })
     }
 
     /// Moves the tasks that are not in their documents, and once those that go elsewhere in the
     /// inbox.
     fn gather(&mut self) -> Result<()> {
-        let (reader, mut documents) = (self.writing.transaction.reader()?, Documents::default());
-        let mut going = Vec::new();
-        for block in &self.blocks {
-            let within = self.going.remove(&block.id);
-            let place = match self.placed.get(&block.id) {
-                Some(document)
-                    if reader
-                        .locate(block.id)?
-                        .is_none_or(|standing| standing.document != *document) =>
-                {
-                    Some(places::place(documents.record(reader, *document)?, &block.data))
-                }
-                _ => within,
-            };
-            going.extend(place.map(|place| (block.id, place)));
-        }
-        places::send(self.writing, going)
+        let (blocks, placed, within_inbox) = (&self.blocks, &self.placed, &mut self.going);
+        let going = self.transaction.plan(|tree, _| {
+            let (mut documents, mut going) = (Documents::default(), Vec::new());
+            for block in blocks {
+                let within = within_inbox.remove(&block.id);
+                let place = match placed.get(&block.id) {
+                    Some(document)
+                        if tree
+                            .locate(block.id)?
+                            .is_none_or(|located| located.document != *document) =>
+                    {
+                        Some(places::place(documents.record(tree, *document)?, &block.data))
+                    }
+                    _ => within,
+                };
+                going.extend(place.map(|place| (block.id, place)));
+            }
+            Ok(going)
+        })?;
+        places::send(self.transaction, going)
     }
 }

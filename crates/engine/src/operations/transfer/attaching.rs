@@ -4,9 +4,9 @@ use std::collections::{BTreeSet, HashMap};
 
 use leafbase_model::{AssetId, AssetRecord, AssetUrl, BlockDraft, Edit, Result, Stamp};
 
+use crate::core::edges;
 use crate::core::space::Space;
 use crate::operations::files::Upload;
-use crate::operations::links;
 use crate::operations::transfer::file_names;
 use crate::operations::transfer::showing;
 use crate::operations::transfer::source::ImportSource;
@@ -139,7 +139,7 @@ fn shown(edits: &[Edit]) -> BTreeSet<AssetId> {
     for edit in edits {
         if let Edit::CreateDocument { subtrees, .. } = edit {
             for node in &subtrees.0 {
-                links::files(&node.block.data, &mut |file| {
+                edges::files(&node.block.data, &mut |file| {
                     files.insert(file);
                 });
             }

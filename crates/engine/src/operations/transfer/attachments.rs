@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Write};
 
 use leafbase_model::{AssetId, AssetRecord, AssetUrl, BlockData, Error, Limits, Result};
-use leafbase_store::Reader;
+use leafbase_store::SpaceReader;
 
 use crate::operations::files;
 use crate::operations::transfer::layout::Layout;
@@ -39,7 +39,7 @@ pub(super) struct Shown {
 
 impl Attachments {
     /// Gives each file of `shown` that exists a path.
-    pub(super) fn of(reader: Reader<'_>, layout: &Layout, shown: &Shown) -> Result<Self> {
+    pub(super) fn of(reader: SpaceReader<'_>, layout: &Layout, shown: &Shown) -> Result<Self> {
         let mut records = Vec::new();
         for file in &shown.files {
             records.extend(reader.asset(*file)?);
@@ -93,7 +93,7 @@ impl Attachments {
 }
 
 /// The type that the bytes say when nothing is declared.
-fn found_type(reader: Reader<'_>, record: &AssetRecord) -> Result<String> {
+fn found_type(reader: SpaceReader<'_>, record: &AssetRecord) -> Result<String> {
     let head = reader.chunk(record.id, 0)?.unwrap_or_default();
     let is_whole = u64::try_from(head.len()).ok() == Some(record.size);
     Ok(files::media_type(None, &head, is_whole))
@@ -106,7 +106,7 @@ impl Attachment {
     }
 
     /// Writes its bytes, a chunk at a time.
-    pub(super) fn write(&self, reader: Reader<'_>, out: &mut dyn Write) -> io::Result<()> {
+    pub(super) fn write(&self, reader: SpaceReader<'_>, out: &mut dyn Write) -> io::Result<()> {
         let missing = || Error::corrupted(format_args!("file {}", self.record.id));
         let (mut left, mut number) = (self.record.size, 0);
         while left > 0 {

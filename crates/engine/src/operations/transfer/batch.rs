@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use leafbase_model::{AssetId, AssetUrl, DocumentId, Edit, Result, SubtreeNode};
-use leafbase_store::Reader;
+use leafbase_store::SpaceReader;
 
+use crate::core::access::Full;
 use crate::core::connection::Connection;
-use crate::core::sight::Full;
 use crate::operations::files::Upload;
 use crate::operations::transfer::landing::Landing;
 use crate::operations::transfer::plan::Plan;
@@ -40,15 +40,15 @@ impl Batch {
         plan: &Plan,
         relied_on: &BTreeSet<AssetId>,
     ) -> Result<Written> {
-        let (written, _) = connection.write(|writing| {
-            let reader = writing.transaction.reader()?;
-            let gone = missing(reader, relied_on)?;
+        let (written, _) = connection.operation("import_folder").write(|transaction| {
+            let gone = transaction.plan_with_reader(|reader, _| missing(reader, relied_on))?;
             if !gone.is_empty() {
                 return Ok(Written::Nothing { gone });
             }
             let mut edits = self.edits.clone();
-            let adaptations = Landing::land(reader, plan, &mut edits)?;
-            writing.apply(edits)?;
+            let adaptations = transaction
+                .plan_with_reader(|reader, _| Landing::land(reader, plan, &mut edits))?;
+            transaction.apply(edits)?;
             Ok(Written::Whole(adaptations))
         })?;
         Ok(written)
@@ -80,7 +80,7 @@ impl Batch {
 }
 
 /// Those of `files` that are not in the space.
-fn missing(reader: Reader<'_>, files: &BTreeSet<AssetId>) -> Result<Vec<AssetId>> {
+fn missing(reader: SpaceReader<'_>, files: &BTreeSet<AssetId>) -> Result<Vec<AssetId>> {
     let mut gone = Vec::new();
     for file in files {
         if reader.asset(*file)?.is_none() {

@@ -5,12 +5,12 @@ use std::path::Path;
 
 use leafbase_markdown as markdown;
 use leafbase_model::{Block, BlockKind, Limits, Result, Subtrees};
-use leafbase_store::Reader;
+use leafbase_store::SpaceReader;
 use leafbase_tree_ops::{self as ops, ReadTree};
 
+use crate::core::access::Full;
 use crate::core::connection::Connection;
-use crate::core::sight::Full;
-use crate::core::space::Progress;
+use crate::core::progress::Progress;
 use crate::core::tree::Tree;
 use crate::operations::collections::tables;
 use crate::operations::transfer::folder_writer::FolderWriter;
@@ -80,8 +80,8 @@ impl Connection<Full> {
         options: &ExportOptions,
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<ExportReport> {
-        self.read(|tree, snapshot| {
-            let reader = snapshot.reader();
+        self.operation("export_folder").read(|tree| {
+            let reader = tree.full_reader()?;
             let layout = Layout::of(reader)?;
             let writer = FolderWriter::new(path.as_ref(), options.into_existing)?;
             let outgoing = Outgoing::of(tree, &layout)?;
@@ -109,7 +109,7 @@ impl Connection<Full> {
 
 /// An export under way.
 struct Export<'a, 'p> {
-    reader: Reader<'a>,
+    reader: SpaceReader<'a>,
     layout: &'a Layout,
     outgoing: Outgoing<'a>,
     limits: &'a Limits,

@@ -8,13 +8,12 @@ use leafbase_model::{
     AssetId, BlockData, BlockDraft, BlockId, Edit, Error, FolderId, IdSource, Result, Stamp,
     Subtrees, Timestamp,
 };
-use leafbase_store::Reader;
+use leafbase_store::SpaceReader;
 use leafbase_tree_ops::{self as ops, Context};
 
+use crate::core::access::Full;
 use crate::core::connection::Connection;
-use crate::core::sight::Full;
-use crate::core::space::Progress;
-use crate::operations::documents::find_daily_note;
+use crate::core::progress::Progress;
 use crate::operations::files::Upload;
 use crate::operations::transfer::attaching::{Attaching, Fate};
 use crate::operations::transfer::batch::{Batch, Written};
@@ -111,14 +110,18 @@ impl Connection<Full> {
         options: &ImportOptions,
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<ImportReport> {
-        let into = self.read(|_, snapshot| way_up(snapshot.reader(), options.folder))?;
+        let into =
+            self.operation("import_folder").read_all(|reader| way_up(reader, options.folder))?;
         if into.is_empty() && options.folder.is_some() {
             return Err(Error::not_found().at("folder"));
         }
         let now = self.space.now();
         let takes_note = |day| {
             Ok(options.daily_notes
-                && self.read(|_, snapshot| find_daily_note(snapshot.reader(), day))?.is_none())
+                && self
+                    .operation("import_folder")
+                    .read_all(|reader| reader.note_of(day))?
+                    .is_none())
         };
         let mut mint = || self.space.ids().new_id(now);
         let given = Given { into: &into, takes_note: &takes_note, mint: &mut mint };
@@ -410,7 +413,7 @@ impl<'a> Import<'a> {
 }
 
 /// `folder`, if it is there, and the folders that it is in, the nearest first.
-fn way_up(reader: Reader<'_>, mut folder: Option<FolderId>) -> Result<Vec<FolderId>> {
+fn way_up(reader: SpaceReader<'_>, mut folder: Option<FolderId>) -> Result<Vec<FolderId>> {
     let mut way = Vec::new();
     while let Some(record) = folder.map(|id| reader.folder(id)).transpose()?.flatten() {
         way.push(record.id);

@@ -4,16 +4,15 @@
 use std::collections::HashSet;
 
 use leafbase_model::{DocumentRecord, Edit, FolderId, Location, Result, Subtrees};
-use leafbase_store::Reader;
+use leafbase_store::SpaceReader;
 
-use crate::operations::documents::find_daily_note;
 use crate::operations::transfer::plan::Plan;
 use crate::operations::transfer::reading;
 use crate::operations::transfer::report::{Adaptation, AdaptationKind};
 
 /// The edits of a batch on their way into the space as it is now.
 pub(super) struct Landing<'a> {
-    pub(super) reader: Reader<'a>,
+    pub(super) reader: SpaceReader<'a>,
     pub(super) plan: &'a Plan,
     /// The folders that edits before make.
     made: HashSet<FolderId>,
@@ -24,7 +23,7 @@ impl<'a> Landing<'a> {
     /// Gives the documents and folders that `edits` make a place that exists. What was planned
     /// otherwise is told.
     pub(super) fn land(
-        reader: Reader<'a>,
+        reader: SpaceReader<'a>,
         plan: &'a Plan,
         edits: &mut [Edit],
     ) -> Result<Vec<Adaptation>> {
@@ -50,7 +49,7 @@ impl<'a> Landing<'a> {
     fn document(&mut self, record: &mut DocumentRecord, subtrees: &mut Subtrees) -> Result<()> {
         let Some(file) = self.plan.file(record.id) else { return Ok(()) };
         if let Some(day) = record.day
-            && find_daily_note(self.reader, day)?.is_some()
+            && self.reader.note_of(day)?.is_some()
         {
             (record.day, record.location) =
                 (None, file.folder.map_or(Location::Unsorted, Location::Folder));

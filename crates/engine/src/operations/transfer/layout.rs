@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use leafbase_markdown as markdown;
 use leafbase_model::{Day, DocumentId, DocumentRecord, FolderId, FolderRecord, Location, Result};
-use leafbase_store::{DocumentQuery, Reader};
+use leafbase_store::{DocumentQuery, SpaceReader};
 
 use crate::operations::transfer::names::{self, Names};
 use crate::operations::transfer::report::{Adaptation, AdaptationKind, Skipped};
@@ -57,7 +57,7 @@ struct Titled {
 
 impl Layout {
     /// Lays out all that `reader` reads.
-    pub(super) fn of(reader: Reader<'_>) -> Result<Self> {
+    pub(super) fn of(reader: SpaceReader<'_>) -> Result<Self> {
         let mut layout = Self::default();
         let mut folders: HashMap<Option<FolderId>, Vec<FolderRecord>> = HashMap::new();
         for folder in reader.folders()? {
@@ -104,7 +104,7 @@ impl Layout {
     }
 
     /// The documents out of the trash by where they are kept.
-    fn by_location(&mut self, reader: Reader<'_>) -> Result<BTreeMap<Location, Vec<Titled>>> {
+    fn by_location(&mut self, reader: SpaceReader<'_>) -> Result<BTreeMap<Location, Vec<Titled>>> {
         let mut documents: BTreeMap<Location, Vec<Titled>> = BTreeMap::new();
         let mut cursor = None;
         loop {
@@ -167,7 +167,7 @@ impl Layout {
 }
 
 /// The tasks that stand in no document.
-fn inbox(reader: Reader<'_>) -> Result<Option<Skipped>> {
+fn inbox(reader: SpaceReader<'_>) -> Result<Option<Skipped>> {
     let Some(inbox) = reader.inbox()? else { return Ok(None) };
     let tasks = match reader.tasks_of(inbox.id, false)?.len() {
         0 => return Ok(None),

@@ -6,9 +6,9 @@ use leafbase_model::{AssetUrl, BlockData, BlockId, DocumentId, Result, Subtrees}
 use leafbase_store::EdgeEnd;
 use leafbase_tree_ops::ReadTree;
 
+use crate::core::edges;
 use crate::core::tree::Tree;
 use crate::operations::collections::tables;
-use crate::operations::links;
 use crate::operations::transfer::anchors::Anchors;
 use crate::operations::transfer::attachments::{Attachments, Shown};
 use crate::operations::transfer::layout::Layout;
@@ -33,7 +33,7 @@ impl<'a> Outgoing<'a> {
         for document in &layout.documents {
             for node in flat(tree, document.id)?.0 {
                 shown.pictured.extend(showing::pictured(&node.block.data));
-                links::edges(&node.block.data, &mut |edge| match edge.to {
+                edges::edges(&node.block.data, &mut |edge| match edge.to {
                     EdgeEnd::Block(block)
                         if !layout.numbers.contains_key(&DocumentId::of_root(block)) =>
                     {
@@ -60,7 +60,11 @@ impl<'a> Outgoing<'a> {
                 blocks.iter().filter_map(|block| Some((*block, (*number, known.name(*block)?))));
             anchors.extend(named);
         }
-        Ok(Self { layout, anchors, attachments: Attachments::of(tree.reader(), layout, &shown)? })
+        Ok(Self {
+            layout,
+            anchors,
+            attachments: Attachments::of(tree.full_reader()?, layout, &shown)?,
+        })
     }
 
     /// Rewrites the links of a block of the file `from`. What is not exported stays a link to a

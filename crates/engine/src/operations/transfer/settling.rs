@@ -6,8 +6,8 @@ use std::collections::{HashMap, HashSet};
 use leafbase_model::{BlockId, Edit, Result};
 use leafbase_tree_ops::ReadTree;
 
+use crate::core::access::Full;
 use crate::core::connection::Connection;
-use crate::core::sight::Full;
 use crate::operations::transfer::anchors::Anchors;
 use crate::operations::transfer::incoming::{Anchored, Loose};
 use crate::operations::transfer::plan::Plan;
@@ -99,7 +99,7 @@ impl Settling<'_> {
         let was_broken_off = steps.is_broken_off();
         steps.add(files.len());
         let mut found = Found::default();
-        self.connection.read(|tree, _| {
+        self.connection.operation("import_folder").read(|tree| {
             for (file, anchors) in files {
                 if steps.is_broken_off() && !was_broken_off {
                     found.left.insert(file);
@@ -159,8 +159,8 @@ fn write(
     connection: &Connection<Full>,
     changes: &[(BlockId, HashMap<BlockId, String>)],
 ) -> Result<()> {
-    connection.write(|writing| {
-        let edits = writing.decide(|tree, context| {
+    connection.operation("import_folder").write(|transaction| {
+        let edits = transaction.plan(|tree, context| {
             let mut edits = Vec::with_capacity(changes.len());
             for (block, urls) in changes {
                 // Someone else may have deleted it meanwhile.
@@ -183,7 +183,7 @@ fn write(
             }
             Ok(edits)
         })?;
-        writing.apply(edits)
+        transaction.apply(edits)
     })?;
     Ok(())
 }

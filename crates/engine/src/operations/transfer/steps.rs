@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use crate::core::space::Progress;
+use crate::core::progress::Progress;
 
 /// Counts the steps, and asks the host after each.
 pub(super) struct Steps<'p> {

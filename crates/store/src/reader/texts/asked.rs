@@ -3,9 +3,9 @@
 use leafbase_model::{BlockId, BlockType, Result};
 
 use super::{Kept, Sieve, Sifted, Sifting, Texts};
-use crate::msgpack::Unpacked;
-use crate::reader::Reader;
-use crate::reader::trees::{Made, Making};
+use crate::msgpack::Decoded;
+use crate::reader::SpaceReader;
+use crate::reader::trees::{NodeBuilder as Making, TreeNode as Made};
 
 enum Sought {
     Kept(Kept),
@@ -44,7 +44,7 @@ impl Making for Gathering<'_> {
         self.sifting = Some(Sifting::new(sieve, records));
     }
 
-    fn make(&mut self, id: BlockId, record: &[u8], records: &[u8]) -> Unpacked<Sought> {
+    fn make(&mut self, id: BlockId, record: &[u8], records: &[u8]) -> Decoded<Sought> {
         let sifting = self.sifting.get_or_insert_default();
         Ok(match sifting.sift(records, record.len())? {
             Sifted::Kept(_) => Sought::Kept(self.read.make(id, record, records)?),
@@ -53,7 +53,7 @@ impl Making for Gathering<'_> {
     }
 }
 
-impl Reader<'_> {
+impl SpaceReader<'_> {
     /// What `block` says, and what those below it say that `sieve` asks for, as [`Self::texts`]
     /// tells: the others may be left out.
     ///

@@ -7,9 +7,11 @@ use leafbase_model::{BlockId, Error, Result};
 
 use super::{BlockText, KeptText, Sieve, Sifted, Sifting, read};
 use crate::keyspaces;
-use crate::msgpack::{Fault, Unpacked};
-use crate::reader::Reader;
-use crate::reader::trees::{Extent, Gathering, Making, check_reached};
+use crate::msgpack::{DecodeError, Decoded};
+use crate::reader::SpaceReader;
+use crate::reader::trees::{
+    NodeBuilder as Making, RunCollector as Gathering, TreeExtent as Extent, check_reached,
+};
 use crate::records;
 use crate::records::block;
 use crate::run::RunView;
@@ -153,15 +155,15 @@ impl SievedTexts {
                 let asked = found.and_then(|number| self.asked.get(number));
                 asked
                     .map(|asked| asked.text.of(&self.markdown))
-                    .ok_or_else(|| self.damaged(index, Fault::Damaged))
+                    .ok_or_else(|| self.damaged(index, DecodeError::Corrupt))
             }
             Err(fault) => Err(self.damaged(index, fault)),
         }
     }
 
     #[cold]
-    fn damaged(&self, index: usize, fault: Fault) -> Error {
-        records::fault(&keyspaces::place(self.id(index).unwrap_or(BlockId::NIL)), fault)
+    fn damaged(&self, index: usize, fault: DecodeError) -> Error {
+        records::fault(&keyspaces::block_location(self.id(index).unwrap_or(BlockId::NIL)), fault)
     }
 
     /// The run of a block, its place there, and the stretch that it is in.
@@ -256,7 +258,7 @@ impl<'s> Gathered<'s> {
     }
 
     /// Keeps a run, and finds those of its blocks that are asked for.
-    fn keep(&mut self, view: RunView<'_>) -> Unpacked<()> {
+    fn keep(&mut self, view: RunView<'_>) -> Decoded<()> {
         let (run, start, records) = (self.texts.runs.len(), self.texts.bytes.len(), view.records());
         view.put(&mut self.texts.bytes);
         self.texts.runs.push(start..self.texts.bytes.len());
@@ -282,8 +284,8 @@ impl<'s> Gathered<'s> {
         for (at, id) in view.ids().enumerate().skip(from) {
             let Some(found) = self.children.find(id) else { continue };
             let block_type = block::type_of(view.block(at));
-            let block_type =
-                block_type.map_err(|fault| records::fault(&keyspaces::place(id), fault))?;
+            let block_type = block_type
+                .map_err(|fault| records::fault(&keyspaces::block_location(id), fault))?;
             if Extent::ALL.is_below(block_type)
                 && let Some(runs) = self.children.take(found)
             {
@@ -329,7 +331,7 @@ impl<'s> Gathered<'s> {
 
     fn too_deep(&self, run: usize, at: usize) -> Error {
         let id = self.texts.run(run).and_then(|run| run.id(at));
-        records::damaged(&keyspaces::place(id.unwrap_or(BlockId::NIL)))
+        records::damaged(&keyspaces::block_location(id.unwrap_or(BlockId::NIL)))
     }
 }
 
@@ -352,8 +354,8 @@ impl Gathering for Gathered<'_> {
         for run in (level..self.level).filter_map(|run| self.texts.run(run)) {
             for (id, record) in run.entries() {
                 let block_type = block::type_of(record);
-                let block_type =
-                    block_type.map_err(|fault| records::fault(&keyspaces::place(id), fault))?;
+                let block_type = block_type
+                    .map_err(|fault| records::fault(&keyspaces::block_location(id), fault))?;
                 parents.extend(extent.is_below(block_type).then_some(id));
             }
         }
@@ -361,19 +363,19 @@ impl Gathering for Gathered<'_> {
     }
 }
 
-impl Reader<'_> {
+impl SpaceReader<'_> {
     /// What `block` and all below it say, as [`Self::texts`] tells: but what is not asked for by
     /// `sieve` is not read until it is wanted.
     ///
     /// # Errors
     /// As [`Self::subtree`].
     pub fn sieved_texts(&self, block: BlockId, sieve: Option<&dyn Sieve>) -> Result<SievedTexts> {
-        let Some(place) = self.place(block)? else { return Ok(SievedTexts::default()) };
+        let Some(place) = self.location(block)? else { return Ok(SievedTexts::default()) };
         let (document, mut gathered) = (place.document, Gathered::new(sieve));
         if place.parent.is_nil() {
             let expected = self.gather_all(document, &mut gathered)?;
             if gathered.texts.run(0).and_then(|run| run.id(0)) != Some(block) {
-                return Err(records::damaged(&keyspaces::place(block)));
+                return Err(records::damaged(&keyspaces::block_location(block)));
             }
             let texts = gathered.in_order()?;
             check_reached(document, texts.len(), expected)?;

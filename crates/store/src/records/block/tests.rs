@@ -158,7 +158,7 @@ proptest! {
     #[test]
     fn every_block_reads_back(block in blocks()) {
         let bytes = encode(&block);
-        prop_assert_eq!(decode(block.id, &bytes, &mut Authors::default()), Ok(block));
+        prop_assert_eq!(decode(block.id, &bytes, &mut AuthorCache::default()), Ok(block));
         // Another reader of the format takes it for one array.
         let mut rest = bytes.as_slice();
         let read: Result<serde::de::IgnoredAny, _> = rmp_serde::from_read(&mut rest);
@@ -169,23 +169,23 @@ proptest! {
     fn trailing_and_missing_bytes_are_noticed(block in blocks(), cut in any::<prop::sample::Index>()) {
         let mut bytes = encode(&block);
         let cut = cut.index(bytes.len());
-        prop_assert!(decode(block.id, &bytes[..cut], &mut Authors::default()).is_err());
+        prop_assert!(decode(block.id, &bytes[..cut], &mut AuthorCache::default()).is_err());
         bytes.push(0xc0);
-        prop_assert_eq!(decode(block.id, &bytes, &mut Authors::default()), Err(Fault::Damaged));
+        prop_assert_eq!(decode(block.id, &bytes, &mut AuthorCache::default()), Err(DecodeError::Corrupt));
     }
 }
 
 /// The title and values of an item's record, read without the rest of it.
-fn parts(bytes: &[u8]) -> Unpacked<(String, Properties)> {
+fn parts(bytes: &[u8]) -> Decoded<(String, Properties)> {
     let ItemParts { title, count, mut values } = item_parts(bytes)?;
-    let values = read_list(&mut values, count, |unpack| {
-        let key = unpack.str()?.to_owned();
-        let mut at = *unpack;
-        unpack.skip()?;
+    let values = read_list(&mut values, count, |decoder| {
+        let key = decoder.str()?.to_owned();
+        let mut at = *decoder;
+        decoder.skip()?;
         let value = read_property(&mut at)?;
         assert_eq!(
             format!("{at:?}"),
-            format!("{unpack:?}"),
+            format!("{decoder:?}"),
             "passing over a value ends where reading it does"
         );
         Ok((key, value))
@@ -217,7 +217,7 @@ proptest! {
         // A record of more fields is a later version's.
         bytes = whole;
         bytes[0] = 0x9e;
-        prop_assert_eq!(parts(&bytes), Err(Fault::Newer));
+        prop_assert_eq!(parts(&bytes), Err(DecodeError::UnsupportedVersion));
     }
 }
 
@@ -287,13 +287,13 @@ fn the_bytes_of_version_1() {
     ];
     for (block, bytes) in known {
         assert_eq!(hex(&encode(&block)), bytes.replace(' ', ""));
-        assert_eq!(decode(block.id, &encode(&block), &mut Authors::default()), Ok(block));
+        assert_eq!(decode(block.id, &encode(&block), &mut AuthorCache::default()), Ok(block));
     }
 }
 
 #[test]
 fn a_shorter_array_of_an_earlier_writer_reads_with_defaults() {
-    let block = decode(BlockId::NIL, &[0x92, 12, 7], &mut Authors::default()).unwrap();
+    let block = decode(BlockId::NIL, &[0x92, 12, 7], &mut AuthorCache::default()).unwrap();
     assert_eq!((block.rev, block.data), (7, BlockData::new(BlockKind::empty(BlockType::Line))));
 }
 
@@ -301,6 +301,12 @@ fn a_shorter_array_of_an_earlier_writer_reads_with_defaults() {
 fn a_longer_array_and_an_unknown_number_are_of_a_later_writer() {
     let mut longer = vec![0x9e, 0];
     longer.extend_from_slice(&[0xc0; 13]);
-    assert_eq!(decode(BlockId::NIL, &longer, &mut Authors::default()), Err(Fault::Newer));
-    assert_eq!(decode(BlockId::NIL, &[0x91, 77], &mut Authors::default()), Err(Fault::Newer));
+    assert_eq!(
+        decode(BlockId::NIL, &longer, &mut AuthorCache::default()),
+        Err(DecodeError::UnsupportedVersion)
+    );
+    assert_eq!(
+        decode(BlockId::NIL, &[0x91, 77], &mut AuthorCache::default()),
+        Err(DecodeError::UnsupportedVersion)
+    );
 }

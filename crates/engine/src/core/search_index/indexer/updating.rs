@@ -11,10 +11,10 @@ use leafbase_search::{Index, SearchDocument, IndexSnapshot};
 use leafbase_store::SpaceStore;
 
 use super::{Current, Indexer, SearchIndexing};
+use crate::core::progress::Progress;
 use crate::core::search_index::catching::{AtOnce, Catching, Pace, Records};
 use crate::core::search_index::generations::{Generation, guarded};
 use crate::core::search_index::recent::Recent;
-use crate::core::space::Progress;
 
 #[cfg(test)]
 mod tests;

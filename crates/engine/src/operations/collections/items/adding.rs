@@ -1,6 +1,6 @@
 //! Items are made.
 
-use leafbase_collections::{ReadItems, Relating, Values, read_added};
+use leafbase_collections::{ReadItems, RelationBatch, ValueReader, read_added};
 use leafbase_model::{
     AddItems, BlockData, BlockId, BlockKind, BlockRecord, Edit, Item, ItemDraft, Limits,
     Properties, Result, Schema,
@@ -9,13 +9,13 @@ use leafbase_tree_ops::{self as ops, Context, NewItem, Takes};
 
 use super::relating::{check_files, check_joined, finished, set_schema, titled, today};
 use super::{check_count, faults, writable};
-use crate::core::connection::{Connection, Writing};
-use crate::core::scope::links::Links;
-use crate::core::scope::texts::Chosen;
-use crate::core::sight::Sight;
+use crate::core::access::AccessScope;
+use crate::core::cascades::item_edits;
+use crate::core::connection::{Connection, OperationTransaction};
+use crate::core::redaction::LinkRedactor;
+use crate::core::redaction::texts::Chosen;
 use crate::core::tree::Tree;
 use crate::operations::collections::showing::Shower;
-use crate::operations::collections::writing;
 use crate::operations::drafts::Ready;
 use crate::operations::prepare;
 
@@ -33,12 +33,15 @@ pub(super) struct Additions<'l> {
 /// What is made of the items: blocks without values yet, and what tells their values.
 struct Read<'t, 'a> {
     items: Vec<NewItem>,
-    relating: Relating<'t, Tree<'a>>,
+    batch: RelationBatch<'t, Tree<'a>>,
     schema: Option<Schema>,
 }
 
 impl<'l> Additions<'l> {
-    pub(super) fn new<S: Sight>(connection: &'l Connection<S>, request: AddItems) -> Result<Self> {
+    pub(super) fn new<S: AccessScope>(
+        connection: &'l Connection<S>,
+        request: AddItems,
+    ) -> Result<Self> {
         let AddItems {
             collection_id: collection,
             mut items,
@@ -55,13 +58,16 @@ impl<'l> Additions<'l> {
     }
 
     /// Makes the items, and gives them as they then are.
-    pub(super) fn write(&self, writing: &mut Writing<'_, '_>) -> Result<Vec<Item>> {
-        let (schema, edits, added) = writing.decide(|tree, context| self.decide(tree, context))?;
-        writing.apply(edits)?;
-        writing.decide(|tree, _| Shower::new(tree).items(self.collection, &schema, added))
+    pub(super) fn write(
+        &self,
+        transaction: &mut OperationTransaction<'_, '_>,
+    ) -> Result<Vec<Item>> {
+        let (schema, edits, added) = transaction.plan(|tree, context| self.plan(tree, context))?;
+        transaction.apply(edits)?;
+        transaction.plan(|tree, _| Shower::new(tree).items(self.collection, &schema, added))
     }
 
-    fn decide(
+    fn plan(
         &self,
         tree: &Tree<'_>,
         context: &Context<'_>,
@@ -69,11 +75,11 @@ impl<'l> Additions<'l> {
         let (schema, located) = writable(tree, self.collection)?;
         let opened = ops::open_collection(tree, context, self.collection)?;
         let today = today(tree, context.stamp.at)?;
-        let values = Values { today, limits: self.limits, new_options: self.new_options };
+        let values = ValueReader { today, limits: self.limits, new_options: self.new_options };
         let read = |most| self.read(tree, context, &schema, values, opened.depth + 1, most);
-        let Read { mut items, relating, schema: extended } =
+        let Read { mut items, batch, schema: extended } =
             faults::first(LIST, self.items.len(), read)?;
-        let mut changed = finished(relating)?;
+        let mut changed = finished(batch)?;
         for NewItem { id, data, .. } in &mut items {
             let properties = changed.remove(id).map(|changed| changed.values).unwrap_or_default();
             data.kind = BlockKind::CollectionItem { properties };
@@ -85,7 +91,7 @@ impl<'l> Additions<'l> {
         if !added.is_empty() {
             edits.push(insertion);
         }
-        edits.extend(writing::quiet_edits(tree, changed.into_values().collect())?);
+        edits.extend(item_edits::unstamped_updates(tree, changed.into_values().collect())?);
         Ok((extended.unwrap_or(schema), edits, added))
     }
 
@@ -95,14 +101,14 @@ impl<'l> Additions<'l> {
         tree: &'t Tree<'a>,
         context: &Context<'_>,
         schema: &Schema,
-        values: Values<'_>,
+        values: ValueReader<'_>,
         depth: usize,
         most: usize,
     ) -> Result<Read<'t, 'a>> {
         let (links, mut drafts) =
-            (Links::new(tree), self.items.iter().take(most).cloned().collect::<Vec<_>>());
+            (LinkRedactor::new(tree), self.items.iter().take(most).cloned().collect::<Vec<_>>());
         for draft in &mut drafts {
-            links.put_back_options(None, Chosen { schema, values: &mut draft.properties })?;
+            links.restore_options(None, Chosen { schema, values: &mut draft.properties })?;
         }
         let ReadItems { items: read, schema: extended } = read_added(schema, drafts, values)?;
         // Related items are shown by their IDs: given out in order, they keep that of the request.
@@ -111,7 +117,7 @@ impl<'l> Additions<'l> {
             .map(|_| BlockId::from_bytes(context.ids.new_id(context.stamp.at)))
             .collect();
         ids.sort_unstable();
-        let (mut items, mut relating) = (Vec::with_capacity(read.len()), Relating::new(tree));
+        let (mut items, mut batch) = (Vec::with_capacity(read.len()), RelationBatch::new(tree));
         for (index, (((draft, page), item), id)) in
             self.items.iter().zip(&self.pages).zip(read).zip(ids).enumerate()
         {
@@ -123,16 +129,16 @@ impl<'l> Additions<'l> {
                 .at(tree, depth, Takes::Anything, self.limits)
                 .map_err(|error| error.at(&path))?;
             let kind = BlockKind::CollectionItem { properties: Properties::default() };
-            relating.begin(id, self.collection);
-            relating.change(id, self.collection, item.changes, &path)?;
+            batch.begin(id, self.collection);
+            batch.change(id, self.collection, item.changes, &path)?;
             items.push(NewItem {
                 id,
                 data: BlockData { markdown: title, ..BlockData::new(kind) },
                 content: blocks,
             });
         }
-        check_joined(tree, &relating)?;
-        Ok(Read { items, relating, schema: extended })
+        check_joined(tree, &batch)?;
+        Ok(Read { items, batch, schema: extended })
     }
 }
 

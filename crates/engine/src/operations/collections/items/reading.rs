@@ -11,7 +11,7 @@ use leafbase_tree_ops::{self as ops, ReadTree};
 
 use super::cursor::{self, Around};
 use super::schema;
-use crate::core::scope::links::Links;
+use crate::core::redaction::LinkRedactor;
 use crate::core::tree::Tree;
 use crate::operations::blocks::show_markdown;
 use crate::operations::collections::showing::{PlainItem, Shower};
@@ -89,15 +89,18 @@ impl Reading<'_, '_> {
         after: Option<BlockId>,
         limit: Option<usize>,
     ) -> Result<ItemsPage<Item>> {
-        let count =
-            self.tree.reader().item_index(self.collection)?.map_or(0, |index| index.items());
+        let count = self
+            .tree
+            .reader_at(self.collection)?
+            .item_index(self.collection)?
+            .map_or(0, |index| index.items());
         let count = usize::try_from(count)
             .unwrap_or(usize::MAX)
             .min(limit.unwrap_or(usize::MAX))
             .min(self.most);
         let (mut shower, mut part) = (Shower::new(self.tree), Part::new(count, limit));
         let mut table = shower.table(self.collection, schema, count)?;
-        self.tree.reader().item_rows(self.collection, after, &mut |row| {
+        self.tree.reader_at(self.collection)?.item_rows(self.collection, after, &mut |row| {
             part.put(self, row.id, || shower.row(&mut table, &row))
         })?;
         let (_, next_cursor) = part.end(self.collection);
@@ -112,7 +115,7 @@ impl Reading<'_, '_> {
     ) -> Result<(Vec<BlockId>, Option<String>)> {
         let mut part = Part::new(0, limit);
         self.tree
-            .reader()
+            .reader_at(self.collection)?
             .item_rows(self.collection, after, &mut |row| part.put(self, row.id, || Ok(row.id)))?;
         Ok(part.end(self.collection))
     }
@@ -162,11 +165,11 @@ impl Reading<'_, '_> {
         depth: Option<usize>,
         count: &mut usize,
     ) -> Result<Vec<Block>> {
-        let links = Links::new(self.tree);
+        let links = LinkRedactor::new(self.tree);
         let mut blocks =
             ops::show_forest(self.tree, document, subtrees, depth, &|data| links.plain(data))?;
         links.finish()?;
-        blocks.iter_mut().try_for_each(|block| links.hide_in(block))?;
+        blocks.iter_mut().try_for_each(|block| links.redact_tree(block))?;
         *count += blocks.iter_mut().map(show_markdown).sum::<usize>();
         self.check(*count)?;
         Ok(blocks)

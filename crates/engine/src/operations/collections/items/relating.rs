@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use leafbase_collections::{ChangedItem, Relating};
+use leafbase_collections::{ChangedItem, RelationBatch};
 use leafbase_model::{
     BlockData, BlockId, BlockLocation, Day, DayRef, Edit, Error, Limits, Location, PropertyChange,
     Result, Schema, Timestamp,
@@ -10,14 +10,14 @@ use leafbase_model::{
 use leafbase_tree_ops::ReadTree;
 use serde_json::{Map, Value};
 
+use crate::core::redaction::hidden_relations;
 use crate::core::tree::Tree;
-use crate::operations::collections::hidden;
 use crate::operations::{files, prepare};
 use crate::support::days;
 
 /// The day that `today` means in the values of a request.
 pub(super) fn today(tree: &Tree<'_>, now: Timestamp) -> Result<Day> {
-    days::resolve(DayRef::Today, &days::zone(&tree.reader().meta()?.zone)?, now)
+    days::resolve(DayRef::Today, &tree.zone()?, now)
 }
 
 /// The edit that gives a collection its options that are new.
@@ -28,15 +28,15 @@ pub(super) fn set_schema(
     after: Option<&Schema>,
 ) -> Result<Option<Edit>> {
     let Some(after) = after else { return Ok(None) };
-    let before = hidden::stored(tree, collection)?;
-    let after = Some(Box::new(hidden::kept(tree, &before, after)?));
+    let before = hidden_relations::stored_schema(tree, collection)?;
+    let after = Some(Box::new(hidden_relations::with_hidden(tree, &before, after)?));
     let (document, before) = (located.document, Some(Box::new(before)));
     Ok(Some(Edit::SetSchema { document, collection, before, after, quiet: false }))
 }
 
-/// Tells `relating` what the relations of `item` become, and gives the other changes.
+/// Tells `batch` what the relations of `item` become, and gives the other changes.
 pub(super) fn relate(
-    relating: &mut Relating<'_, Tree<'_>>,
+    batch: &mut RelationBatch<'_, Tree<'_>>,
     (schema, collection): (&Schema, BlockId),
     item: BlockId,
     changes: Vec<PropertyChange>,
@@ -47,15 +47,15 @@ pub(super) fn relate(
     let (relations, scalars): (Vec<_>, Vec<_>) =
         changes.into_iter().partition(|(key, _)| is_relation(key));
     if !relations.is_empty() {
-        relating.change(item, collection, relations, path)?;
+        batch.change(item, collection, relations, path)?;
     }
     Ok(scalars)
 }
 
 /// Refuses relations to items in the trash that there were not before.
-pub(super) fn check_joined(tree: &Tree<'_>, relating: &Relating<'_, Tree<'_>>) -> Result<()> {
+pub(super) fn check_joined(tree: &Tree<'_>, batch: &RelationBatch<'_, Tree<'_>>) -> Result<()> {
     let mut trashed = HashMap::new();
-    for (item, path) in relating.joined() {
+    for (item, path) in batch.new_links() {
         let document = tree.locate(item)?.ok_or_else(|| Error::not_found().at(path))?.document;
         let is_trashed = match trashed.get(&document) {
             Some(known) => *known,
@@ -75,8 +75,10 @@ pub(super) fn check_joined(tree: &Tree<'_>, relating: &Relating<'_, Tree<'_>>) -
 
 /// What the items are to hold that a request changes or makes, by ID: those that it names, and
 /// others.
-pub(super) fn finished(relating: Relating<'_, Tree<'_>>) -> Result<BTreeMap<BlockId, ChangedItem>> {
-    Ok(relating.finish()?.into_iter().map(|changed| (changed.id, changed)).collect())
+pub(super) fn finished(
+    batch: RelationBatch<'_, Tree<'_>>,
+) -> Result<BTreeMap<BlockId, ChangedItem>> {
+    Ok(batch.finish()?.into_iter().map(|changed| (changed.id, changed)).collect())
 }
 
 /// The title that an item of a request gets, which is the one field of `fields`.

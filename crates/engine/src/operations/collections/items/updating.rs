@@ -1,6 +1,6 @@
 //! Items are changed.
 
-use leafbase_collections::{ReadItems, Relating, Values, read_updated};
+use leafbase_collections::{ReadItems, RelationBatch, ValueReader, read_updated};
 use leafbase_model::{
     BlockData, BlockId, BlockKind, BlockLocation, BlockRecord, Edit, Item, ItemUpdate,
     PropertyChange, Result, Schema, UpdateItems,
@@ -9,12 +9,12 @@ use leafbase_tree_ops::{Context, revise};
 
 use super::relating::{check_files, check_joined, finished, relate, set_schema, titled, today};
 use super::{faults, item, writable};
-use crate::core::connection::Writing;
-use crate::core::scope::links::Links;
-use crate::core::scope::texts::Chosen;
+use crate::core::cascades::item_edits;
+use crate::core::connection::OperationTransaction;
+use crate::core::redaction::LinkRedactor;
+use crate::core::redaction::texts::Chosen;
 use crate::core::tree::Tree;
 use crate::operations::collections::showing::Shower;
-use crate::operations::collections::writing;
 
 const LIST: &str = "itemsToUpdate";
 
@@ -34,7 +34,7 @@ struct Change {
 
 struct Read<'t, 'a> {
     changes: Vec<Change>,
-    relating: Relating<'t, Tree<'a>>,
+    batch: RelationBatch<'t, Tree<'a>>,
     schema: Option<Schema>,
 }
 
@@ -49,39 +49,42 @@ impl Updates {
     }
 
     /// Changes the items, and gives them as they then are.
-    pub(super) fn write(&self, writing: &mut Writing<'_, '_>) -> Result<Vec<Item>> {
+    pub(super) fn write(
+        &self,
+        transaction: &mut OperationTransaction<'_, '_>,
+    ) -> Result<Vec<Item>> {
         let (schema, edits, changed) =
-            writing.decide(|tree, context| self.decide(tree, context))?;
-        writing.apply(edits)?;
-        writing.decide(|tree, _| Shower::new(tree).items(self.collection, &schema, changed))
+            transaction.plan(|tree, context| self.plan(tree, context))?;
+        transaction.apply(edits)?;
+        transaction.plan(|tree, _| Shower::new(tree).items(self.collection, &schema, changed))
     }
 
-    fn decide(
+    fn plan(
         &self,
         tree: &Tree<'_>,
         context: &Context<'_>,
     ) -> Result<(Schema, Vec<Edit>, Vec<BlockRecord>)> {
         let (schema, located) = writable(tree, self.collection)?;
         let today = today(tree, context.stamp.at)?;
-        let values = Values { today, limits: context.limits, new_options: self.new_options };
+        let values = ValueReader { today, limits: context.limits, new_options: self.new_options };
         let read = |most| self.read(tree, &schema, values, most);
-        let Read { changes, relating, schema: extended } =
+        let Read { changes, batch, schema: extended } =
             faults::first(LIST, self.items.len(), read)?;
         let turned = changes
             .iter()
-            .map(|change| relating.shows_otherwise(change.before.id))
+            .map(|change| batch.inverse_changed(change.before.id))
             .collect::<Result<Vec<_>>>()?;
-        let mut changed = finished(relating)?;
+        let mut changed = finished(batch)?;
         let mut edits =
             Vec::from_iter(set_schema(tree, located, self.collection, extended.as_ref())?);
         let mut records = Vec::with_capacity(changes.len());
         for (change, is_turned) in changes.into_iter().zip(turned) {
             let related = changed.remove(&change.before.id).map(|changed| changed.values);
-            let (edit, record) = change.decide(located, related, is_turned, context);
+            let (edit, record) = change.plan(located, related, is_turned, context);
             edits.extend(edit);
             records.push(record);
         }
-        edits.extend(writing::quiet_edits(tree, changed.into_values().collect())?);
+        edits.extend(item_edits::unstamped_updates(tree, changed.into_values().collect())?);
         Ok((extended.unwrap_or(schema), edits, records))
     }
 
@@ -90,7 +93,7 @@ impl Updates {
         &self,
         tree: &'t Tree<'a>,
         schema: &Schema,
-        values: Values<'_>,
+        values: ValueReader<'_>,
         most: usize,
     ) -> Result<Read<'t, 'a>> {
         super::check_count(LIST, values.limits.blocks_per_request, most)?;
@@ -100,35 +103,35 @@ impl Updates {
                 .map_err(|error| error.at("id").at(format_args!("{LIST}[{index}]")))
         });
         let before = before.collect::<Result<Vec<_>>>()?;
-        let (links, mut given) = (Links::new(tree), updates.to_vec());
+        let (links, mut given) = (LinkRedactor::new(tree), updates.to_vec());
         for (update, before) in given.iter_mut().zip(&before) {
-            links.put_back_options(
+            links.restore_options(
                 Some(&before.data),
                 Chosen { schema, values: &mut update.properties },
             )?;
         }
         let ReadItems { items: read, schema: extended } = read_updated(schema, given, values)?;
-        let (mut changes, mut relating) = (Vec::with_capacity(read.len()), Relating::new(tree));
+        let (mut changes, mut batch) = (Vec::with_capacity(read.len()), RelationBatch::new(tree));
         for (index, ((update, before), mut item)) in
             updates.iter().zip(before).zip(read).enumerate()
         {
             let path = format!("{LIST}[{index}]");
             let title = item.title.map(|title| titled(&update.fields, &title, values.limits));
             let mut title = title.transpose().map_err(|error| error.at(&path))?;
-            title.iter_mut().try_for_each(|title| links.put_back(&before.data, title))?;
+            title.iter_mut().try_for_each(|title| links.restore(&before.data, title))?;
             let checked = title
                 .iter()
                 .try_for_each(|title| check_files(tree, Some(&before.data), &update.fields, title));
             checked.map_err(|error| error.at(&path))?;
             item.changes
                 .iter_mut()
-                .try_for_each(|(_, value)| links.put_back(&before.data, value))?;
+                .try_for_each(|(_, value)| links.restore(&before.data, value))?;
             let scalars =
-                relate(&mut relating, (schema, self.collection), item.id, item.changes, &path)?;
+                relate(&mut batch, (schema, self.collection), item.id, item.changes, &path)?;
             changes.push(Change { before, title, scalars });
         }
-        check_joined(tree, &relating)?;
-        Ok(Read { changes, relating, schema: extended })
+        check_joined(tree, &batch)?;
+        Ok(Read { changes, batch, schema: extended })
     }
 }
 
@@ -136,7 +139,7 @@ impl Change {
     /// The edit, if anything changes, and the item as it then is. `related` are its values if
     /// relations changed them; if it `is_turned`, other items hold relations with it that are
     /// others.
-    fn decide(
+    fn plan(
         self,
         located: BlockLocation,
         related: Option<leafbase_model::Properties>,
@@ -156,7 +159,7 @@ impl Change {
                 (Some(Edit::Update { document, before, after }), record)
             }
             _ if is_turned => {
-                (Some(writing::stamped(located.document, before.clone(), context.stamp)), before)
+                (Some(item_edits::restamp(located.document, before.clone(), context.stamp)), before)
             }
             _ => (None, before),
         }

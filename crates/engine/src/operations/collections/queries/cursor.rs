@@ -1,6 +1,6 @@
 //! Where a query goes on, as text: a mark of the query, and the place of the last item given.
 
-use leafbase_collections::Place;
+use leafbase_collections::OrderKey;
 use leafbase_model::{BlockId, Error, ItemFilter, PropertyType, Result, Schema, Sort};
 
 fn foreign() -> Error {
@@ -33,11 +33,11 @@ fn hash(bytes: &[u8]) -> u64 {
     })
 }
 
-pub(super) fn write(mark: &str, place: &Place) -> String {
+pub(super) fn write(mark: &str, place: &OrderKey) -> String {
     format!("{mark}{place}")
 }
 
-pub(super) fn read(mark: &str, text: &str) -> Result<Place> {
+pub(super) fn read(mark: &str, text: &str) -> Result<OrderKey> {
     let place = text.strip_prefix(mark).ok_or_else(foreign)?;
     place.parse().map_err(|_| foreign())
 }
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn what_is_no_cursor_of_the_query_is_refused() {
-        let place: Place = "00".repeat(17).parse().unwrap();
+        let place: OrderKey = "00".repeat(17).parse().unwrap();
         assert_eq!(read("ab", &write("ab", &place)).unwrap(), place);
         for text in [
             "",

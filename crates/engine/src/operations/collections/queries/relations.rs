@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use leafbase_collections::{Row, related};
+use leafbase_collections::{QueryRow, related};
 use leafbase_model::{BlockId, Properties, PropertyValue, Result};
 use leafbase_store::ItemRow;
 
 use super::rows::{Rows, values};
-use crate::core::scope::links::Links;
+use crate::core::redaction::LinkRedactor;
 use crate::operations::collections::showing::{ITEMS_PER_LOOKUP, PlainItem, Shower};
 
 /// The relations that rows need and do not hold themselves.
@@ -18,7 +18,7 @@ pub(super) struct Relations<'a> {
     needed: Vec<Needed>,
     /// So many rows were looked up one by one.
     looked_up: u64,
-    links: Links<'a, 'a>,
+    links: LinkRedactor<'a, 'a>,
 }
 
 struct Needed {
@@ -55,7 +55,7 @@ impl<'a> Relations<'a> {
                 needed.push(Needed { key: key.to_owned(), other, owners, inverted: None });
             }
         }
-        let links = Links::new(rows.tree);
+        let links = LinkRedactor::new(rows.tree);
         Ok(Self { rows, keys: keys.into_iter().collect(), needed, looked_up: 0, links })
     }
 
@@ -63,15 +63,15 @@ impl<'a> Relations<'a> {
     pub(super) fn complete<T>(
         &mut self,
         item: &ItemRow<'_>,
-        look: impl FnOnce(Row<'_>) -> T,
+        look: impl FnOnce(QueryRow<'_>) -> T,
     ) -> Result<T> {
-        if self.rows.tree.sees_all() {
+        if self.rows.tree.is_unrestricted() {
             let held = item.properties(Some(&self.keys))?;
             return self.with_relations(item.id, item.title, &held, look);
         }
         // Nobody asks for what a link hides.
         let mut data = PlainItem::read(item)?.into_data();
-        self.links.hide(&mut data)?;
+        self.links.redact(&mut data)?;
         self.with_relations(item.id, &data.markdown, values(item.id, &data)?, look)
     }
 
@@ -80,10 +80,10 @@ impl<'a> Relations<'a> {
         id: BlockId,
         title: &str,
         held: &Properties,
-        look: impl FnOnce(Row<'_>) -> T,
+        look: impl FnOnce(QueryRow<'_>) -> T,
     ) -> Result<T> {
         if self.needed.is_empty() {
-            return Ok(look(Row { id, title, values: held }));
+            return Ok(look(QueryRow { id, title, values: held }));
         }
         let mut all = held.clone();
         self.looked_up += 1;
@@ -104,7 +104,7 @@ impl<'a> Relations<'a> {
                 (!items.is_empty()).then_some(PropertyValue::Relations(items)),
             );
         }
-        Ok(look(Row { id, title, values: &all }))
+        Ok(look(QueryRow { id, title, values: &all }))
     }
 }
 

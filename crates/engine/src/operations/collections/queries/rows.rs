@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use leafbase_collections::{
-    Access, ColumnRef, IndexStatistics, KeyRange, ReadCollections, index_keys, related,
+    AccessPath, ColumnRef, IndexRange, IndexStatistics, ReadCollections, index_keys, related,
 };
 use leafbase_model::{
     BlockData, BlockId, BlockKind, Error, Properties, PropertyType, Result, Schema,
 };
-use leafbase_store::{IndexedColumn, ItemIndex, ItemRow, Reader};
+use leafbase_store::{IndexedColumn, ItemIndex, ItemRow, SpaceReader};
 use leafbase_tree_ops::ReadTree;
 
 use super::sieve::{Sieve, Step};
@@ -24,7 +24,7 @@ pub(super) struct Rows<'a> {
     pub(super) tree: &'a Tree<'a>,
     pub(super) collection: BlockId,
     pub(super) schema: Schema,
-    reader: &'a Reader<'a>,
+    reader: &'a SpaceReader<'a>,
     pub(super) index: ItemIndex<'a>,
 }
 
@@ -32,7 +32,7 @@ impl<'a> Rows<'a> {
     /// Those of a collection that the connection sees; `reader` is the tree's.
     pub(super) fn of(
         tree: &'a Tree<'a>,
-        reader: &'a Reader<'a>,
+        reader: &'a SpaceReader<'a>,
         collection: BlockId,
     ) -> Result<Self> {
         let missing = || Error::not_found().at("collectionId");
@@ -45,38 +45,38 @@ impl<'a> Rows<'a> {
     /// back.
     pub(super) fn each(
         &self,
-        access: &Access,
+        access: &AccessPath,
         sieve: &mut Sieve<'_>,
         visit: Visit<'_>,
     ) -> Result<()> {
         match access {
-            Access::All => {
+            AccessPath::All => {
                 self.reader.item_rows(self.collection, None, &mut |item| Ok(forget(visit(item)?)))
             }
-            Access::Index { column, ranges, backwards, then_empty } => {
+            AccessPath::Index { column, ranges, backwards, then_empty } => {
                 let is_done = self.ranges(column, ranges, *backwards, (sieve, visit))?.is_break();
                 if is_done || !then_empty { Ok(()) } else { self.empty(column, sieve, visit) }
             }
-            Access::Related { key, items } => self.related(key, items, visit),
+            AccessPath::Related { key, items } => self.related(key, items, visit),
         }
     }
 
     fn ranges(
         &self,
         column: &ColumnRef,
-        ranges: &[KeyRange],
+        ranges: &[IndexRange],
         backwards: bool,
         (sieve, visit): (&mut Sieve<'_>, Visit<'_>),
     ) -> Result<ControlFlow<()>> {
         let mut flow = ControlFlow::Continue(());
-        for KeyRange { from, to } in ranges {
+        for IndexRange { from, to } in ranges {
             self.index.scan(
                 indexed(column),
                 from,
                 to.as_deref(),
                 backwards,
-                &mut |id, signature| {
-                    flow = match sieve.step(&self.index, id, signature)? {
+                &mut |id, bitmap| {
+                    flow = match sieve.step(&self.index, id, bitmap)? {
                         Step::Skip => ControlFlow::Continue(()),
                         Step::Look => sieve.found(self.item(id, visit)?),
                         Step::Leave => ControlFlow::Break(()),
@@ -208,10 +208,10 @@ impl IndexStatistics for Rows<'_> {
                 )
             ),
         };
-        self.is_indexed(column) && (self.tree.sees_all() || !is_text)
+        self.is_indexed(column) && (self.tree.is_unrestricted() || !is_text)
     }
 
-    fn count(&self, column: &ColumnRef, range: &KeyRange, at_most: usize) -> Result<usize> {
+    fn count(&self, column: &ColumnRef, range: &IndexRange, at_most: usize) -> Result<usize> {
         self.index.count(indexed(column), &range.from, range.to.as_deref(), at_most)
     }
 

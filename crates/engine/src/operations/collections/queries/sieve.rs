@@ -3,9 +3,11 @@
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-use leafbase_collections::{Access, KeyRange, Narrowing, Pace, Plan, Query, rows_of_lookups};
+use leafbase_collections::{
+    AccessPath, IndexIntersection, IndexRange, ItemQuery, QueryPlan, ScanCost, lookup_cost,
+};
 use leafbase_model::{BlockId, Result};
-use leafbase_store::{ItemIndex, Signature};
+use leafbase_store::{IndexBitmap, ItemIndex};
 
 use super::rows::indexed;
 
@@ -22,11 +24,11 @@ pub(super) enum Step {
 /// The sieve of one query.
 pub(super) struct Sieve<'p> {
     /// Of each of these, an item of the answer has one.
-    wanted: Vec<Vec<Signature>>,
-    narrowing: Option<&'p Narrowing>,
+    wanted: Vec<Vec<IndexBitmap>>,
+    narrowing: Option<&'p IndexIntersection>,
     /// Items that no other is of the answer, once they were collected.
     within: Option<HashSet<BlockId>>,
-    pace: Pace,
+    pace: ScanCost,
     found: usize,
     is_left: bool,
 }
@@ -34,18 +36,18 @@ pub(super) struct Sieve<'p> {
 impl<'p> Sieve<'p> {
     pub(super) fn new(
         index: &ItemIndex<'_>,
-        query: &Query,
-        plan: &'p Plan,
+        query: &ItemQuery,
+        plan: &'p QueryPlan,
         limit: Option<usize>,
     ) -> Self {
-        let signatures = |(column, keys): (_, Vec<Vec<u8>>)| {
-            keys.iter().map(|key| index.signature(indexed(column), key)).collect::<Option<Vec<_>>>()
+        let bitmaps = |(column, keys): (_, Vec<Vec<u8>>)| {
+            keys.iter().map(|key| index.bitmap(indexed(column), key)).collect::<Option<Vec<_>>>()
         };
-        let wanted = query.required_keys().into_iter().filter_map(signatures).collect();
-        let pace = Pace::new(limit.unwrap_or(usize::MAX).saturating_add(1));
+        let wanted = query.required_keys().into_iter().filter_map(bitmaps).collect();
+        let pace = ScanCost::new(limit.unwrap_or(usize::MAX).saturating_add(1));
         Self {
             wanted,
-            narrowing: plan.narrowing.as_ref(),
+            narrowing: plan.intersection.as_ref(),
             within: None,
             pace,
             found: 0,
@@ -53,12 +55,12 @@ impl<'p> Sieve<'p> {
         }
     }
 
-    /// What to do with an item of this signature.
+    /// What to do with an item of this bitmap.
     pub(super) fn step(
         &mut self,
         index: &ItemIndex<'_>,
         item: BlockId,
-        signature: Signature,
+        bitmap: IndexBitmap,
     ) -> Result<Step> {
         self.pace.row();
         if self.is_slow(index)? {
@@ -66,7 +68,7 @@ impl<'p> Sieve<'p> {
             return Ok(Step::Leave);
         }
         let has_one =
-            |wanted: &Vec<Signature>| wanted.iter().any(|wanted| signature.may_have(*wanted));
+            |wanted: &Vec<IndexBitmap>| wanted.iter().any(|wanted| bitmap.may_have(*wanted));
         let is_within = self.within.as_ref().is_none_or(|within| within.contains(&item));
         if !is_within || !self.wanted.iter().all(has_one) {
             return Ok(Step::Skip);
@@ -85,7 +87,7 @@ impl<'p> Sieve<'p> {
     fn is_slow(&mut self, index: &ItemIndex<'_>) -> Result<bool> {
         let Some(narrowing) = self.narrowing else { return Ok(false) };
         let others =
-            self.within.as_ref().map_or(narrowing.most, |within| rows_of_lookups(within.len()));
+            self.within.as_ref().map_or(narrowing.max_rows, |within| lookup_cost(within.len()));
         if !self.pace.is_slow(self.found, others) {
             return Ok(false);
         }
@@ -93,7 +95,7 @@ impl<'p> Sieve<'p> {
             return Ok(true);
         }
         // Reading for it takes no longer than has been taken already.
-        let most = narrowing.most.max(self.pace.spent());
+        let most = narrowing.max_rows.max(self.pace.spent());
         Ok(self.within(index, most)?.is_some_and(|within| narrowing.is_few(within.len())))
     }
 
@@ -123,12 +125,12 @@ impl<'p> Sieve<'p> {
 /// The items of an access, if they have no more rows than that.
 fn collect(
     index: &ItemIndex<'_>,
-    access: &Access,
+    access: &AccessPath,
     most: usize,
 ) -> Result<Option<HashSet<BlockId>>> {
-    let Access::Index { column, ranges, .. } = access else { return Ok(None) };
+    let AccessPath::Index { column, ranges, .. } = access else { return Ok(None) };
     let (mut found, mut rows) = (HashSet::new(), 0);
-    for KeyRange { from, to } in ranges {
+    for IndexRange { from, to } in ranges {
         index.scan(indexed(column), from, to.as_deref(), false, &mut |item, _| {
             found.insert(item);
             rows += 1;

@@ -10,9 +10,10 @@ use leafbase_model::{
 use leafbase_tree_ops::{self as ops, Context, ReadTree, ResolvedPosition, revise};
 
 use super::replacing;
-use crate::core::scope::links::Links;
+use crate::core::cascades::item_edits;
+use crate::core::redaction::LinkRedactor;
+use crate::core::redaction::hidden_relations;
 use crate::core::tree::Tree;
-use crate::operations::collections::{hidden, writing};
 use crate::operations::files;
 
 /// The schema of a collection that the request names.
@@ -85,7 +86,11 @@ pub(super) fn create(
     let opened = ops::open_place_for(tree, context, place, &BlockData::new(BlockKind::Collection))?;
     let id = BlockId::from_bytes(context.ids.new_id(stamp.at));
     let new_key = |collection: BlockId, key: String| {
-        if collection == id { Ok(key) } else { hidden::new_key(tree, context, collection, key) }
+        if collection == id {
+            Ok(key)
+        } else {
+            hidden_relations::new_key(tree, context, collection, key)
+        }
     };
     let plan = named(draft, limits)
         .and_then(|draft| replace_with_keys(tree, id, None, draft, limits, &new_key));
@@ -120,8 +125,8 @@ fn set(
 fn set_others(tree: &Tree<'_>, plan: &Replacement) -> Result<Vec<Edit>> {
     let mut edits = Vec::with_capacity(plan.others.len());
     for (other, schema) in &plan.others {
-        let before = hidden::stored(tree, *other)?;
-        let after = hidden::kept(tree, &before, schema)?;
+        let before = hidden_relations::stored_schema(tree, *other)?;
+        let after = hidden_relations::with_hidden(tree, &before, schema)?;
         edits.extend(set(home(tree, *other)?.0, *other, Some(before), &after, true));
     }
     Ok(edits)
@@ -152,7 +157,7 @@ fn comes(old: Option<&Schema>, plan: &Replacement, other: BlockId) -> Option<usi
         target(&plan.schema, key) == Some(other)
             && old.and_then(|old| target(old, key)) != Some(other)
     };
-    plan.place_in_draft(plan.schema.properties.iter().position(|property| is_new(&property.key))?)
+    plan.draft_index(plan.schema.properties.iter().position(|property| is_new(&property.key))?)
 }
 
 /// What a replacement writes: the items, then the schemas, since items hold nothing under a key
@@ -165,10 +170,11 @@ pub(super) fn replaced(
     may_lose: bool,
 ) -> Result<(Vec<Edit>, Schema)> {
     let (limits, stamp) = (context.limits, context.stamp);
-    Links::new(tree).put_back(&old, &mut draft)?;
+    LinkRedactor::new(tree).restore(&old, &mut draft)?;
     let draft = named(draft, limits).map_err(below_schema)?;
-    let new_key =
-        |collection: BlockId, key: String| hidden::new_key(tree, context, collection, key);
+    let new_key = |collection: BlockId, key: String| {
+        hidden_relations::new_key(tree, context, collection, key)
+    };
     let plan =
         replace_with_keys(tree, id, Some(&old), draft, limits, &new_key).map_err(below_schema)?;
     check_others(tree, Some(&old), &plan).map_err(below_schema)?;
@@ -179,12 +185,12 @@ pub(super) fn replaced(
     let data = BlockData { markdown, ..before.data.clone() };
     let changed = replacing::items(tree, &old, &plan, may_lose).map_err(below_schema)?;
     let (own, others) = changed.into_iter().partition(|item| item.collection == id);
-    let mut edits = writing::edits(tree, stamp, own)?;
-    edits.extend(writing::quiet_edits(tree, others)?);
+    let mut edits = item_edits::updates(tree, stamp, own)?;
+    edits.extend(item_edits::unstamped_updates(tree, others)?);
     edits.extend(set_others(tree, &plan)?);
     let document = home(tree, id)?.0;
-    let stored = hidden::stored(tree, id)?;
-    let after = hidden::kept(tree, &stored, &plan.schema)?;
+    let stored = hidden_relations::stored_schema(tree, id)?;
+    let after = hidden_relations::with_hidden(tree, &stored, &plan.schema)?;
     edits.extend(set(document, id, Some(stored), &after, false));
     edits.extend(revise(document, before, data, stamp));
     Ok((edits, plan.schema))

@@ -4,7 +4,9 @@
 use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
 
-use leafbase_collections::{ChangedItem, Column, Lost, Relating, Replacement, inverted};
+use leafbase_collections::{
+    ChangedItem, ColumnKey, LostValues, RelationBatch, Replacement, inverse_index,
+};
 use leafbase_model::{BlockId, BlockKind, BlockRecord, Properties, PropertyValue, Result, Schema};
 
 use crate::core::tree::Tree;
@@ -21,7 +23,7 @@ pub(super) fn items(
     plan: &Replacement,
     may_lose: bool,
 ) -> Result<Vec<ChangedItem>> {
-    let (mut relating, mut lost) = (Relating::new(tree), Lost::default());
+    let (mut relating, mut lost) = (RelationBatch::new(tree), LostValues::default());
     if plan.touches_items() {
         let others = other_ends(tree, old, plan)?;
         each(tree, plan.collection, |item, title, mut values| {
@@ -39,8 +41,12 @@ pub(super) fn items(
 }
 
 /// Puts into `relating` that items hold nothing in these columns any more.
-fn clear(tree: &Tree<'_>, columns: &[Column], relating: &mut Relating<'_, Tree<'_>>) -> Result<()> {
-    for Column { collection, key } in columns {
+fn clear(
+    tree: &Tree<'_>,
+    columns: &[ColumnKey],
+    relating: &mut RelationBatch<'_, Tree<'_>>,
+) -> Result<()> {
+    for ColumnKey { collection, key } in columns {
         each(tree, *collection, |item, _, values| match values.get(key) {
             Some(_) => relating.store(item, vec![(key.clone(), None)]),
             None => Ok(()),
@@ -55,7 +61,7 @@ fn each(
     collection: BlockId,
     mut visit: impl FnMut(BlockId, &str, Properties) -> Result<()>,
 ) -> Result<()> {
-    tree.reader().items(collection, None, &mut |BlockRecord { id, data, .. }| {
+    tree.reader_at(collection)?.items(collection, None, &mut |BlockRecord { id, data, .. }| {
         if let BlockKind::CollectionItem { properties } = data.kind {
             visit(id, &data.markdown, properties)?;
         }
@@ -83,7 +89,7 @@ fn other_ends<'p>(
         let (inverse, mut holders) =
             (relation.inverse_key.as_deref().unwrap_or(key), Holders::new());
         each(tree, relation.target, |holder, _, values| {
-            for (item, holder) in inverted([(holder, &values)], inverse) {
+            for (item, holder) in inverse_index([(holder, &values)], inverse) {
                 holders.entry(item).or_default().extend(holder);
             }
             Ok(())

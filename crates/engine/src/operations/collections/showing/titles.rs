@@ -7,7 +7,7 @@ use leafbase_model::{BlockId, BlockLocation, IdMap, Result, SharedText};
 use leafbase_tree_ops::ReadTree;
 
 use super::ITEMS_PER_LOOKUP;
-use crate::core::scope::Leak;
+use crate::core::leaks::Leak;
 use crate::core::tree::Tree;
 
 /// With fewer look-ups it is not asked whether reading all titles is cheaper.
@@ -40,10 +40,13 @@ impl Titles {
             return Ok(Some(known.clone()));
         }
         let stands_there = |standing: BlockLocation| standing.parent == Some(collection);
-        if !tree.seen().leaks(Leak::Relations) && !tree.locate(item)?.is_some_and(stands_there) {
+        if !tree.visibility().leaks(Leak::Relations)
+            && !tree.locate(item)?.is_some_and(stands_there)
+        {
             return Ok(None);
         }
-        let Some(title) = tree.reader().item_row(item, |row| Ok(SharedText::from(row.title)))?
+        let Some(title) =
+            tree.reader_at(item)?.item_row(item, |row| Ok(SharedText::from(row.title)))?
         else {
             return Ok(None);
         };
@@ -67,12 +70,15 @@ impl Titles {
         {
             return Ok(false);
         }
-        let items = tree.reader().item_index(collection)?.map_or(u64::MAX, |index| index.items());
+        let items = tree
+            .reader_at(collection)?
+            .item_index(collection)?
+            .map_or(u64::MAX, |index| index.items());
         Ok(lookups.saturating_mul(ITEMS_PER_LOOKUP) > items)
     }
 
     fn read(&mut self, tree: &Tree<'_>, collection: BlockId) -> Result<()> {
-        tree.reader().item_rows(collection, None, &mut |row| {
+        tree.reader_at(collection)?.item_rows(collection, None, &mut |row| {
             self.learn(row.id, row.title);
             Ok(ControlFlow::Continue(()))
         })

@@ -3,8 +3,8 @@
 use leafbase_model::{BlockData, BlockDraft, CreateDocuments, Destination, DocumentId};
 
 use super::{Done, PART, Parts};
-use crate::core::sight::sealed::Sealed as _;
-use crate::core::sight::{Scoped, Seen};
+use crate::core::tree::VisibleSnapshot;
+use crate::core::visibility::Visibility;
 use crate::operations::search::patterns::Patterns;
 use crate::{Durability, Space};
 
@@ -44,7 +44,7 @@ type Outcome = (Result<usize, String>, u64);
 
 fn outcome(
     space: &Space,
-    seen: &Seen,
+    seen: &Visibility,
     documents: &[DocumentId],
     patterns: &[&str],
     steps: u64,
@@ -54,7 +54,8 @@ fn outcome(
     let patterns = Patterns::new("regexps", &texts, false).unwrap();
     let mut matching = patterns.matching_with(steps);
     let snapshot = space.store().unwrap().snapshot().unwrap();
-    let counts = Parts { snapshot: &snapshot, seen, threads }.count(documents, &mut matching);
+    let snapshot = VisibleSnapshot::for_tests(snapshot, seen.clone());
+    let counts = Parts { snapshot: &snapshot, threads }.count(documents, &mut matching);
     let counted = counts.map(|counts| counts.iter().map(|(_, count)| count).sum());
     let left = if counted.is_ok() { matching.left() } else { 0 };
     (counted.map_err(|error| error.to_string()), left)
@@ -77,16 +78,17 @@ fn outcomes_and_costs_do_not_depend_on_the_number_of_threads() {
         &[GIVES_UP],
     ];
     for patterns in cases {
-        let (counted, left) = outcome(&space, &Seen::All, &documents, patterns, ENOUGH, 1);
+        let (counted, left) = outcome(&space, &Visibility::All, &documents, patterns, ENOUGH, 1);
         assert!(counted.is_ok() && left < ENOUGH, "{patterns:?}: {counted:?}");
         let cost = ENOUGH - left;
         assert_eq!(cost > 2_000_000, patterns == [GIVES_UP], "{patterns:?} cost {cost}");
         // All is paid for, a step is lacking at the very end, and it ends in each of the parts.
         for steps in [ENOUGH, cost, cost - 1, cost * 9 / 10, cost / 2, cost / 5, 3] {
-            let alone = outcome(&space, &Seen::All, &documents, patterns, steps, 1);
+            let alone = outcome(&space, &Visibility::All, &documents, patterns, steps, 1);
             assert_eq!(alone.0.is_ok(), steps >= cost, "{patterns:?} with {steps} of {cost} steps");
             for threads in [0, 2, 3, 9] {
-                let shared = outcome(&space, &Seen::All, &documents, patterns, steps, threads);
+                let shared =
+                    outcome(&space, &Visibility::All, &documents, patterns, steps, threads);
                 assert_eq!(
                     shared, alone,
                     "{patterns:?} with {steps} of {cost} steps on {threads} threads"
@@ -102,7 +104,7 @@ fn what_a_scope_does_not_show_makes_no_difference_to_the_cost() {
     let (space, documents) = space();
     let shown: Vec<_> = documents.iter().copied().step_by(2).collect();
     assert!(shown.len() > PART);
-    let seen = Scoped(space.scope(shown.iter().copied())).seen();
+    let seen = space.scoped(shown.iter().copied()).visibility();
     let patterns = [r"\b\w{4} \d+ of"];
     let among_all = outcome(&space, &seen, &documents, &patterns, ENOUGH, 2);
     assert_eq!(among_all, outcome(&space, &seen, &shown, &patterns, ENOUGH, 1));
@@ -114,10 +116,10 @@ fn several_threads_are_used_where_there_are_several_parts() {
     let (space, documents) = space();
     let patterns = Patterns::new("regexps", &[r"\w+ock\b".to_owned()], false).unwrap();
     let snapshot = space.store().unwrap().snapshot().unwrap();
+    let snapshot = VisibleSnapshot::for_tests(snapshot, Visibility::All);
     let parts: Vec<_> = documents.chunks(PART).collect();
     let ahead = |threads| {
-        let done = Parts { snapshot: &snapshot, seen: &Seen::All, threads }
-            .ahead(&parts, &patterns.matching());
+        let done = Parts { snapshot: &snapshot, threads }.ahead(&parts, &patterns.matching());
         done.into_iter().map(|Done { number, .. }| number).collect::<Vec<_>>()
     };
     assert_eq!((ahead(1), ahead(2)), (vec![], vec![0, 1, 2, 3]));

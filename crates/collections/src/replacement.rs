@@ -1,0 +1,358 @@
+//! Replacement of a collection's schema: what it does to the schemas at the other ends of relations
+//! and to the values of items.
+//!
+//! Columns are matched by key. New, renamed and reordered columns touch no item. A dropped column
+//! takes its values along, and a dropped relation its inverse. Values of a column that changes its
+//! type, loses options or becomes single are converted where that is lossless (`convert.rs`).
+//! Otherwise the items block the replacement, unless the request allows the loss.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use leafbase_model::json::quoted;
+use leafbase_model::{
+    BlockId, ContentPropertyDraft, Error, ErrorKind, Limits, Properties, Property, PropertyKind,
+    PropertyValue, Relation, Result, Schema, SchemaDraft,
+};
+
+use crate::convert::{Converted, convert};
+use crate::inverses::InverseResolver;
+use crate::reader::ReadCollections;
+use crate::relation_ends::listed;
+use crate::relations::RelationBatch;
+use crate::schemas::complete;
+
+/// Identifies a column of a collection.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ColumnKey {
+    /// The collection.
+    pub collection: BlockId,
+    /// The key of the property.
+    pub key: String,
+}
+
+/// The effects of a new schema.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Replacement {
+    /// The collection.
+    pub collection: BlockId,
+    /// The schema to store.
+    pub schema: Schema,
+    /// Other collections' schemas to store: they gain or lose an end of a relation.
+    pub others: Vec<(BlockId, Schema)>,
+    /// Dropped columns of other collections whose items store values under the key.
+    pub dropped: Vec<ColumnKey>,
+    changes: Vec<(String, ColumnChange)>,
+    /// Index in the draft of each property that came from it, in the order of the schema. Generated
+    /// properties follow.
+    draft_indices: Vec<usize>,
+    limits: Limits,
+}
+
+/// A change to the values of one column of the collection.
+#[derive(Clone, Debug, PartialEq)]
+enum ColumnChange {
+    Drop,
+    Convert(PropertyKind),
+    /// The relation becomes single.
+    Single,
+}
+
+/// Chooses the key of a new property: the proposed key, or another free one.
+pub type KeyGenerator<'a> = &'a dyn Fn(BlockId, String) -> Result<String>;
+
+/// The effects of giving `collection` the schema `draft`. `old` is its present schema; `None` for a
+/// new collection.
+///
+/// # Errors
+/// As [`complete`]; below `properties[n]`: [`ErrorKind::NotFound`] for the target of a relation,
+/// [`ErrorKind::Validation`] for an invalid `inverseKey`, [`ErrorKind::LimitExceeded`] if the
+/// target has too many properties.
+pub fn replace<R: ReadCollections + ?Sized>(
+    reader: &R,
+    collection: BlockId,
+    old: Option<&Schema>,
+    draft: SchemaDraft,
+    limits: &Limits,
+) -> Result<Replacement> {
+    replace_with_keys(reader, collection, old, draft, limits, &|_, key| Ok(key))
+}
+
+/// As [`replace`], with keys of new properties, at either end, chosen by `new_key`, which may know
+/// keys that `reader` hides.
+///
+/// # Errors
+/// As [`replace`], and those of `new_key`.
+pub fn replace_with_keys<R: ReadCollections + ?Sized>(
+    reader: &R,
+    collection: BlockId,
+    old: Option<&Schema>,
+    draft: SchemaDraft,
+    limits: &Limits,
+    new_key: KeyGenerator<'_>,
+) -> Result<Replacement> {
+    let mut schema = complete(with_kept_keys(draft, old), &with_room(limits, old))?;
+    assign_new_keys(&mut schema, collection, old, new_key)?;
+    let (others, dropped) = (BTreeMap::new(), Vec::new());
+    let mut resolver =
+        InverseResolver { reader, collection, old, limits, new_key, others, dropped };
+    let draft_indices = resolver.resolve(&mut schema)?;
+    let InverseResolver { others, dropped, .. } = resolver;
+    let former = old.iter().flat_map(|old| &old.properties);
+    let changes = former.filter_map(|former| {
+        Some((former.key.clone(), change_of(former, schema.property(&former.key))?))
+    });
+    let (changes, others) = (changes.collect(), others.into_iter().collect());
+    Ok(Replacement {
+        collection,
+        schema,
+        others,
+        dropped,
+        changes,
+        draft_indices,
+        limits: limits.clone(),
+    })
+}
+
+/// A scoped writer does not see all properties, so a schema may already exceed the limit. It may
+/// keep its number of properties.
+fn with_room(limits: &Limits, old: Option<&Schema>) -> Limits {
+    let mut limits = limits.clone();
+    limits.schema_properties =
+        limits.schema_properties.max(old.map_or(0, |old| old.properties.len()));
+    limits
+}
+
+/// Assigns final keys to new properties, and renames them in the relations that name them as
+/// inverses.
+fn assign_new_keys(
+    schema: &mut Schema,
+    collection: BlockId,
+    old: Option<&Schema>,
+    new_key: KeyGenerator<'_>,
+) -> Result<()> {
+    let Some(old) = old else { return Ok(()) };
+    if schema.content.key != old.content.key {
+        schema.content.key = new_key(collection, std::mem::take(&mut schema.content.key))?;
+    }
+    let mut given = BTreeMap::new();
+    for property in
+        schema.properties.iter_mut().filter(|property| old.property(&property.key).is_none())
+    {
+        let key = new_key(collection, property.key.clone())?;
+        given.insert(std::mem::replace(&mut property.key, key.clone()), key);
+    }
+    for property in &mut schema.properties {
+        if let PropertyKind::Relation(Relation { target, inverse_key: Some(inverse), .. }) =
+            &mut property.kind
+            && [collection, Relation::ITSELF].contains(target)
+            && let Some(key) = given.get(inverse)
+        {
+            inverse.clone_from(key);
+        }
+    }
+    Ok(())
+}
+
+/// Fills in the keys of the collection and of its title: keys are permanent. A draft without a
+/// title keeps the old one.
+fn with_kept_keys(mut draft: SchemaDraft, old: Option<&Schema>) -> SchemaDraft {
+    if let Some(old) = old {
+        let Schema { key, content, .. } = old;
+        draft.key.get_or_insert_with(|| key.clone());
+        let titles = draft
+            .content
+            .get_or_insert_with(|| ContentPropertyDraft { key: None, name: content.name.clone() });
+        titles.key.get_or_insert_with(|| content.key.clone());
+    }
+    draft
+}
+
+fn change_of(former: &Property, now: Option<&Property>) -> Option<ColumnChange> {
+    let Some(now) = now else { return Some(ColumnChange::Drop) };
+    match (&former.kind, &now.kind) {
+        // A new relation may have created its inverse under the key of a dropped one: it is another
+        // column.
+        (PropertyKind::Relation(former), PropertyKind::Relation(now))
+            if former.target == now.target && former.inverse_key == now.inverse_key =>
+        {
+            (now.single && !former.single).then_some(ColumnChange::Single)
+        }
+        (former, now)
+            if former.property_type() != now.property_type() || now.relation().is_some() =>
+        {
+            Some(ColumnChange::Convert(now.clone()))
+        }
+        (former, now) => {
+            let names: BTreeSet<_> = now.options().iter().map(|option| &option.name).collect();
+            let lost = former.options().iter().any(|option| !names.contains(&option.name));
+            lost.then(|| ColumnChange::Convert(now.clone()))
+        }
+    }
+}
+
+impl Replacement {
+    /// The index in the draft of the property at `index` of the schema. `None` if it was generated
+    /// as the inverse of another.
+    pub fn draft_index(&self, index: usize) -> Option<usize> {
+        self.draft_indices.get(index).copied()
+    }
+
+    /// Whether items of the collection have to be read.
+    pub fn touches_items(&self) -> bool {
+        !self.changes.is_empty()
+    }
+
+    /// The relations whose values [`Self::apply`] needs as replies return them, from either end.
+    /// All other values are passed as stored.
+    pub fn relations_needed(&self) -> impl Iterator<Item = &str> {
+        self.changes
+            .iter()
+            .filter(|(_, change)| !matches!(change, ColumnChange::Drop))
+            .map(|(key, _)| key.as_str())
+    }
+
+    /// Adds the changes of one item to `batch`, which reads the old schemas, and its losses to
+    /// `lost`.
+    ///
+    /// # Errors
+    /// As [`RelationBatch::change`].
+    pub fn apply<R: ReadCollections + ?Sized>(
+        &self,
+        item: BlockId,
+        title: &str,
+        values: &Properties,
+        batch: &mut RelationBatch<'_, R>,
+        lost: &mut LostValues,
+    ) -> Result<()> {
+        let mut lost_values = Vec::new();
+        for (key, change) in &self.changes {
+            let Some(value) = values.get(key) else { continue };
+            match change {
+                ColumnChange::Drop => batch.store(item, vec![(key.clone(), None)])?,
+                ColumnChange::Single if listed(values, key).len() > 1 => {
+                    lost_values.push(key.clone());
+                    batch.change(item, self.collection, vec![(key.clone(), None)], "")?;
+                }
+                ColumnChange::Single => {}
+                ColumnChange::Convert(kind) => {
+                    let (converted, is_whole) = split(convert(value, kind, &self.limits));
+                    if !is_whole {
+                        lost_values.push(format!("{key}{}", gone(value, kind)));
+                    }
+                    if converted.as_ref() != Some(value) {
+                        batch.store(item, vec![(key.clone(), converted)])?;
+                    }
+                }
+            }
+        }
+        lost.add(item, title, &lost_values);
+        Ok(())
+    }
+}
+
+/// For an error message, the options in `value` that the select no longer has: `: "open", "ajar"`.
+fn gone(value: &PropertyValue, kind: &PropertyKind) -> String {
+    let names = match value {
+        PropertyValue::Text(name) => std::slice::from_ref(name),
+        PropertyValue::Options(names) => names,
+        _ => &[],
+    };
+    let is_option = |name: &str| kind.options().iter().any(|option| option.name == name);
+    let gone = names.iter().filter(|name| kind.property_type().has_options() && !is_option(name));
+    let mut gone: Vec<_> = gone.take(LostValues::MAX_NAMED + 1).map(|name| quoted(name)).collect();
+    if gone.len() > LostValues::MAX_NAMED {
+        gone.truncate(LostValues::MAX_NAMED);
+        gone.push("..".to_owned());
+    }
+    if gone.is_empty() { String::new() } else { format!(": {}", gone.join(", ")) }
+}
+
+fn split(converted: Converted) -> (Option<PropertyValue>, bool) {
+    match converted {
+        Converted::Whole(value) => (Some(value), true),
+        Converted::Part(value) => (value, false),
+    }
+}
+
+/// Items that would lose values: their count, and the first ones for the error message.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LostValues {
+    items: usize,
+    named: Vec<String>,
+}
+
+impl LostValues {
+    /// Items, and options of an item, listed in the error message.
+    const MAX_NAMED: usize = 10;
+
+    /// Records the values of an item that would be lost: their keys, with the options concerned.
+    fn add(&mut self, item: BlockId, title: &str, values: &[String]) {
+        if values.is_empty() {
+            return;
+        }
+        self.items += 1;
+        if self.named.len() < Self::MAX_NAMED {
+            self.named.push(format!("{item} {} ({})", quoted(title), values.join("; ")));
+        }
+    }
+
+    /// Fails if any item would lose a value.
+    ///
+    /// # Errors
+    /// [`ErrorKind::SchemaMismatch`] that lists the first items with their properties, and the
+    /// options of a select that would go.
+    pub fn refuse(&self) -> Result<()> {
+        if self.items == 0 {
+            return Ok(());
+        }
+        let more = self.items.saturating_sub(self.named.len());
+        let rest = if more == 0 { String::new() } else { format!(", and {more} more") };
+        let message = format!(
+            "items have values that the new schema cannot hold, and dropUnconvertible is not set: {}{rest}",
+            self.named.join(", ")
+        );
+        Err(Error::new(ErrorKind::SchemaMismatch, message))
+    }
+}
+
+/// The effects of deleting collections on other collections.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CollectionRemoval {
+    /// Their schemas, without the inverses of relations that go.
+    pub others: Vec<(BlockId, Schema)>,
+    /// Dropped columns among them whose items store values under the key.
+    pub dropped: Vec<ColumnKey>,
+}
+
+/// The effects of deleting collections with all their items.
+///
+/// # Errors
+/// Those of `reader`.
+pub fn remove_collections<R: ReadCollections + ?Sized>(
+    reader: &R,
+    going: &BTreeSet<BlockId>,
+    limits: &Limits,
+) -> Result<CollectionRemoval> {
+    let (others, dropped) = (BTreeMap::new(), Vec::new());
+    let new_key = &|_, key| Ok(key);
+    let mut resolver = InverseResolver {
+        reader,
+        collection: BlockId::NIL,
+        old: None,
+        limits,
+        new_key,
+        others,
+        dropped,
+    };
+    for collection in going {
+        let Some(schema) = reader.schema(*collection)? else { continue };
+        let relations = schema.properties.iter().filter_map(|property| property.kind.relation());
+        for relation in relations.filter(|relation| !going.contains(&relation.target)) {
+            resolver.remove_end(relation)?;
+        }
+    }
+    Ok(CollectionRemoval {
+        others: resolver.others.into_iter().collect(),
+        dropped: resolver.dropped,
+    })
+}

@@ -1,0 +1,180 @@
+//! Cascades: the edits that follow from other edits. Comments are deleted with their blocks, files
+//! with the last block that shows them, relations with the items and collections at either end; a
+//! collection's schema is renamed with its block.
+//!
+//! Every write of the engine passes [`apply`], so that no operation has to remember them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use leafbase_collections::ReadCollections;
+use leafbase_model::{
+    AssetId, BlockId, BlockKind, BlockRecord, DocumentId, Edit, Limits, Result, Schema,
+};
+use leafbase_store::{EdgeEnd, SpaceReader, SpaceTransaction};
+
+use crate::core::edges;
+use crate::core::tree::Tree;
+
+use removed::removed;
+use unguarded::UnguardedTree;
+
+pub(crate) mod item_edits;
+mod relations;
+mod removed;
+mod unguarded;
+
+/// Applies `edits` with everything that follows from them.
+pub(in crate::core) fn apply(
+    transaction: &mut SpaceTransaction<'_>,
+    limits: &Limits,
+    mut edits: Vec<Edit>,
+) -> Result<()> {
+    if concerns_collections(&edits) {
+        let tree = UnguardedTree::new(transaction.reader()?);
+        edits = with_collections(tree.tree(), limits, edits)?;
+    }
+    let files = files_shown_before(&edits);
+    for batch in batches(edits) {
+        if removes_any(&batch) {
+            // Before the blocks: a comment is found by its block.
+            let comments = comments_of(transaction.reader()?, &batch)?;
+            transaction.apply(comments)?;
+        }
+        transaction.apply(batch)?;
+    }
+    if !files.is_empty() {
+        // After the blocks: only now the edges say which files are still shown.
+        let erasures = unreferenced(transaction.reader()?, &files)?;
+        transaction.apply(erasures)?;
+    }
+    Ok(())
+}
+
+/// Whether one of `edits` removes blocks.
+fn removes_any(edits: &[Edit]) -> bool {
+    edits.iter().any(|edit| removed(edit).is_some())
+}
+
+/// Splits `edits` so that within a batch no removal follows a move: the comments of a batch are
+/// looked up before it is applied, by the document that each block is in at that time.
+fn batches(edits: Vec<Edit>) -> Vec<Vec<Edit>> {
+    let (mut batches, mut batch, mut has_moved) = (Vec::new(), Vec::new(), false);
+    for edit in edits {
+        if has_moved && removed(&edit).is_some() {
+            batches.push(std::mem::take(&mut batch));
+            has_moved = false;
+        }
+        has_moved |= matches!(edit, Edit::Move { .. });
+        batch.push(edit);
+    }
+    batches.push(batch);
+    batches
+}
+
+/// Whether `edits` may need edits of collections: for others nothing is read.
+fn concerns_collections(edits: &[Edit]) -> bool {
+    relations::removes_any(edits) || edits.iter().any(|edit| renamed(edit).is_some())
+}
+
+/// `edits` with the edits of collections that follow. `tree` is the state before.
+fn with_collections(tree: &Tree<'_>, limits: &Limits, edits: Vec<Edit>) -> Result<Vec<Edit>> {
+    let edits = with_names(tree, edits)?;
+    if relations::removes_any(&edits) {
+        relations::with_relations(tree, limits, edits)
+    } else {
+        Ok(edits)
+    }
+}
+
+/// The collection block that `edit` renames, and its document.
+fn renamed(edit: &Edit) -> Option<(DocumentId, &BlockRecord)> {
+    match edit {
+        Edit::Update { document, before, after } if after.data.kind == BlockKind::Collection => {
+            (before.data.markdown != after.data.markdown).then_some((*document, after))
+        }
+        _ => None,
+    }
+}
+
+/// `edits` with the schemas of the collections that they rename, unless they set them themselves.
+fn with_names(tree: &Tree<'_>, edits: Vec<Edit>) -> Result<Vec<Edit>> {
+    let already_set: BTreeSet<_> = edits.iter().filter_map(name_set_by).collect();
+    let (mut all, mut schemas) = (Vec::with_capacity(edits.len()), BTreeMap::new());
+    for edit in edits {
+        let renaming = renamed(&edit)
+            .map(|(document, block)| (document, block.id, block.data.markdown.clone()));
+        all.push(edit);
+        let Some((document, collection, name)) =
+            renaming.filter(|(_, id, name)| !already_set.contains(&(*id, name.clone())))
+        else {
+            continue;
+        };
+        // A collection renamed twice in one write: the second edit starts from the first one.
+        let known = schemas.remove(&collection);
+        let before = known.map_or_else(|| tree.schema(collection), |known| Ok(Some(known)))?;
+        if let Some(before) = before.filter(|schema: &Schema| schema.name != name) {
+            let after = Schema { name, ..before.clone() };
+            schemas.insert(collection, after.clone());
+            let (before, after) = (Some(Box::new(before)), Some(Box::new(after)));
+            all.push(Edit::SetSchema { document, collection, before, after, quiet: false });
+        }
+    }
+    Ok(all)
+}
+
+/// The collection whose schema `edit` sets, and the name in it.
+fn name_set_by(edit: &Edit) -> Option<(BlockId, String)> {
+    match edit {
+        Edit::SetSchema { collection, after: Some(after), .. } => {
+            Some((*collection, after.name.clone()))
+        }
+        _ => None,
+    }
+}
+
+/// The edits that delete the comments on the blocks that `edits` remove.
+fn comments_of(reader: SpaceReader<'_>, edits: &[Edit]) -> Result<Vec<Edit>> {
+    let mut removed_blocks: BTreeMap<DocumentId, Vec<BlockId>> = BTreeMap::new();
+    for (document, subtrees) in edits.iter().filter_map(removed) {
+        let ids = subtrees.0.iter().map(|node| node.block.id);
+        removed_blocks.entry(document).or_default().extend(ids);
+    }
+    let mut deletions = Vec::new();
+    for (document, mut blocks) in removed_blocks {
+        blocks.sort_unstable();
+        let comments = reader.comments_among(document, &blocks)?.into_iter();
+        deletions.extend(comments.map(|(block, comment)| Edit::RemoveComment {
+            document,
+            block,
+            comment,
+        }));
+    }
+    Ok(deletions)
+}
+
+/// The files that blocks show before `edits` and may no longer show after them.
+fn files_shown_before(edits: &[Edit]) -> BTreeSet<AssetId> {
+    let mut files = BTreeSet::new();
+    let mut add = |file| {
+        files.insert(file);
+    };
+    for edit in edits {
+        if let Edit::Update { before, .. } = edit {
+            edges::files(&before.data, &mut add);
+        } else if let Some((_, subtrees)) = removed(edit) {
+            subtrees.0.iter().for_each(|node| edges::files(&node.block.data, &mut add));
+        }
+    }
+    files
+}
+
+/// The edits that erase the `files` that no block shows any more.
+fn unreferenced(reader: SpaceReader<'_>, files: &BTreeSet<AssetId>) -> Result<Vec<Edit>> {
+    let mut erasures = Vec::new();
+    for file in files {
+        if reader.edges_to(EdgeEnd::Asset(*file), None, 1)?.is_empty() {
+            erasures.extend(reader.asset(*file)?.map(Edit::EraseAsset));
+        }
+    }
+    Ok(erasures)
+}

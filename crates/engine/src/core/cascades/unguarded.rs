@@ -1,0 +1,21 @@
+//! The one way round the scope guard. Cascades reach blocks that the call may not see: the comments
+//! and relations of what it deletes must not survive because another document holds them.
+
+use leafbase_store::SpaceReader;
+
+use crate::core::tree::Tree;
+use crate::core::visibility::Visibility;
+
+/// Reads of the whole space, whatever the call may see. Only cascades can create it; nothing that
+/// they read reaches the caller.
+pub(super) struct UnguardedTree<'a>(Tree<'a>);
+
+impl<'a> UnguardedTree<'a> {
+    pub(super) const fn new(reader: SpaceReader<'a>) -> Self {
+        Self(Tree::new(reader, Visibility::All))
+    }
+
+    pub(super) const fn tree(&self) -> &Tree<'a> {
+        &self.0
+    }
+}

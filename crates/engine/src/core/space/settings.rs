@@ -1,0 +1,173 @@
+//! What a space says of itself: its limits, its name, its time zone, the URLs of its blocks.
+
+use std::sync::PoisonError;
+
+#[cfg(doc)]
+use leafbase_model::ErrorKind;
+use leafbase_model::json::FromJson;
+use leafbase_model::{BlockId, Error, Limits, Result, SpaceId};
+use leafbase_store::SpaceMeta;
+use leafbase_store::kv::WriteOptions;
+
+use super::Space;
+use crate::support::days;
+
+/// The placeholder of a block's ID in a URL template.
+const BLOCK_ID: &str = "{blockId}";
+/// The placeholder of the space's ID in a URL template.
+const SPACE_ID: &str = "{spaceId}";
+
+impl Space {
+    /// The limits of this space's requests.
+    ///
+    /// ```
+    /// use leafbase::{Limits, Space};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let space = Space::in_memory()?;
+    /// assert_eq!(space.limits().title, Limits::default().title);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn limits(&self) -> &Limits {
+        &self.0.limits
+    }
+
+    /// The space's ID, name and zone.
+    ///
+    /// ```
+    /// # fn main() -> leafbase::Result<()> {
+    /// let space = leafbase::Space::builder().name("Notes").zone("Asia/Tokyo").in_memory()?;
+    /// let meta = space.meta()?;
+    /// assert_eq!((meta.name.as_str(), meta.zone.as_str()), ("Notes", "Asia/Tokyo"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// What the store reports.
+    pub fn meta(&self) -> Result<SpaceMeta> {
+        self.store()?.snapshot()?.reader().meta()
+    }
+
+    /// Gives the space another name, of at most [`Limits::title`] characters. This is no row of the
+    /// change log.
+    ///
+    /// ```
+    /// # fn main() -> leafbase::Result<()> {
+    /// let space = leafbase::Space::in_memory()?;
+    /// space.rename("Notes of 2026")?;
+    /// assert_eq!(space.meta()?.name, "Notes of 2026");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::LimitExceeded`] at `name`; [`ErrorKind::ReadOnly`]; what else the store
+    /// reports.
+    pub fn rename(&self, name: &str) -> Result<()> {
+        check_name(name, self.limits())?;
+        self.set_meta(|meta| name.clone_into(&mut meta.name))
+    }
+
+    /// Counts the days of the space in another time zone from now on, given by its IANA name. Daily
+    /// notes keep their days. This is no row of the change log.
+    ///
+    /// ```
+    /// # fn main() -> leafbase::Result<()> {
+    /// let space = leafbase::Space::in_memory()?;
+    /// space.set_zone("Europe/Lisbon")?; // from now on `today` is the day in Lisbon
+    /// assert_eq!(space.set_zone("Europe/Atlantis").unwrap_err().path(), "zone");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::Validation`] at `zone` if the zone is unknown; [`ErrorKind::ReadOnly`]; what
+    /// else the store reports.
+    pub fn set_zone(&self, zone: &str) -> Result<()> {
+        let zone = known_zone(zone)?;
+        self.set_meta(|meta| meta.zone = zone)
+    }
+
+    fn set_meta(&self, change: impl FnOnce(&mut SpaceMeta)) -> Result<()> {
+        let _alone = self.0.renaming.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut meta = self.meta()?;
+        change(&mut meta);
+        self.store()?.set_meta(WriteOptions::durability(self.0.durability), &meta.name, &meta.zone)
+    }
+
+    /// The URL that opens `block` in the host's app: the template of [`crate::SpaceBuilder::url_template`]
+    /// with the block's ID. Nothing is looked up.
+    ///
+    /// ```
+    /// # fn main() -> leafbase::Result<()> {
+    /// let space = leafbase::Space::builder().url_template("https://notes.example/{blockId}").in_memory()?;
+    /// let trip = space.connect().create_document("Trip")?;
+    /// assert_eq!(space.block_url(trip.id()), format!("https://notes.example/{}", trip.id()));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn block_url(&self, block: impl Into<BlockId>) -> String {
+        self.0.url_template.replace(BLOCK_ID, &block.into().to_string())
+    }
+
+    pub(crate) fn url_template(&self) -> &str {
+        &self.0.url_template
+    }
+
+    /// Reads a request from JSON text within the limits of this space: however long and deep what a
+    /// stranger sends is, it is taken in or refused, and the error has the path of what does not
+    /// fit.
+    ///
+    /// ```
+    /// use leafbase::{InsertBlocks, Space};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let space = Space::in_memory()?;
+    /// let body = r#"{"markdown": "- [ ] passport", "position": {"date": "today"}}"#;
+    /// space.connect().insert_blocks(space.read_json::<InsertBlocks>(body)?)?;
+    /// let error = space.read_json::<InsertBlocks>(r#"{"blocks": [{"type": "txt"}]}"#).unwrap_err();
+    /// assert_eq!((error.code(), error.path()), ("VALIDATION", "blocks[0].type"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`leafbase_model::json::from_str`].
+    pub fn read_json<T: FromJson>(&self, text: &str) -> Result<T> {
+        leafbase_model::json::from_str(text, self.limits())
+    }
+}
+
+/// The template of a space whose builder sets none.
+pub(super) fn default_url_template() -> String {
+    format!("leafbase://open?spaceId={SPACE_ID}&blockId={BLOCK_ID}")
+}
+
+/// The template with the ID of the space.
+pub(super) fn with_space_id(template: &str, id: SpaceId) -> String {
+    template.replace(SPACE_ID, &id.to_string())
+}
+
+/// Checks that a template names the block.
+pub(super) fn check_url_template(template: &str) -> Result<()> {
+    if template.contains(BLOCK_ID) {
+        return Ok(());
+    }
+    Err(Error::validation(format!("expected a URL that contains {BLOCK_ID}")).at("url_template"))
+}
+
+/// The zone's name in the spelling of the time zone database; an alias stays as it is.
+pub(super) fn known_zone(name: &str) -> Result<String> {
+    let zone = days::zone(name).map_err(|error| error.at("zone"))?;
+    let canonical = zone.iana_name().filter(|canonical| canonical.eq_ignore_ascii_case(name));
+    Ok(canonical.unwrap_or(name).to_owned())
+}
+
+/// Checks the length of a space's name.
+pub(super) fn check_name(name: &str, limits: &Limits) -> Result<()> {
+    let (longest, found) = (limits.title, name.chars().count());
+    if found > longest {
+        return Err(Error::limit("characters of a space's name", longest, found).at("name"));
+    }
+    Ok(())
+}

@@ -1,0 +1,126 @@
+//! The change feed of a scope. Its rows are numbered on their own, so that writes to the rest of
+//! the space leave no gap.
+
+use std::collections::VecDeque;
+use std::sync::{MutexGuard, PoisonError};
+
+use leafbase_model::{Result, ScopedChange};
+
+use crate::core::access::Scoped;
+use crate::core::connection::Connection;
+use crate::core::scope_changes::{self, ScopeChanges};
+
+/// The writes to the documents of a scope after a sequence number, oldest first. Each read takes
+/// the newest state of the log, so that no snapshot is held while the caller works and writes made
+/// in the meantime are returned as well.
+#[derive(Debug)]
+pub struct ScopedChanges {
+    connection: Connection<Scoped>,
+    after: u64,
+    read: VecDeque<ScopedChange>,
+    has_ended: bool,
+}
+
+impl Connection<Scoped> {
+    /// The writes to documents of the scope after the one numbered `sequence`, oldest first; 0 for
+    /// all since the scope was created. Rows are numbered from 1 within the scope, without gaps,
+    /// for as long as the scope lives.
+    ///
+    /// A row names the documents to read again and the blocks that were written in them. It covers
+    /// the documents that are in the scope when the row is first read; documents removed from the
+    /// scope since then are omitted. Moving a document between folders is no change, nor are
+    /// relations and links from outside of the scope. Moving a document to the trash is a change:
+    /// afterwards the document is not found.
+    ///
+    /// ```
+    /// use leafbase::Space;
+    /// # fn main() -> leafbase::Result<()> {
+    /// let space = Space::in_memory()?;
+    /// let notes = space.connect();
+    /// let (trip, diary) = (notes.create_document("Trip")?, notes.create_document("Diary")?);
+    /// let guest = space.scoped([trip.id()]);
+    /// notes.insert_markdown("rain", diary.id())?;
+    /// let added = notes.insert_markdown("passport", trip.id())?;
+    ///
+    /// let changes: Vec<_> = guest.changes_since(0).collect::<Result<_, _>>()?;
+    /// assert_eq!((changes.len(), changes[0].sequence), (1, 1));
+    /// assert_eq!((&changes[0].documents[..], &changes[0].blocks[..]), (&[trip.id()][..], &[added[0].id][..]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// Reading costs the rows that the log of the space gained since the last read, and 8 bytes of
+    /// memory for each row of the scope.
+    pub fn changes_since(&self, sequence: u64) -> ScopedChanges {
+        ScopedChanges {
+            connection: self.clone(),
+            after: sequence,
+            read: VecDeque::new(),
+            has_ended: false,
+        }
+    }
+
+    /// The number of the last write to documents of the scope since it was created; 0 if there was
+    /// none.
+    ///
+    /// ```
+    /// # fn main() -> leafbase::Result<()> {
+    /// let space = leafbase::Space::in_memory()?;
+    /// let trip = space.connect().create_document("Trip")?;
+    /// let guest = space.scoped([trip.id()]);
+    /// space.connect().create_document("Diary")?; // not visible, not counted
+    /// guest.insert_markdown("passport", trip.id())?;
+    /// assert_eq!(guest.last_sequence()?, 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// What the store reports.
+    pub fn last_sequence(&self) -> Result<u64> {
+        self.operation("last_sequence").read(|tree| {
+            let mut changes = self.scope_changes();
+            changes.read_on(tree)?;
+            Ok(changes.len())
+        })
+    }
+
+    fn scope_changes(&self) -> MutexGuard<'_, ScopeChanges> {
+        self.access().documents.changes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The next rows after the one numbered `after`.
+    fn next_rows(&self, after: u64) -> Result<Vec<ScopedChange>> {
+        self.operation("changes_since").read(|tree| {
+            let rows = {
+                let mut changes = self.scope_changes();
+                changes.read_on(tree)?;
+                changes.rows_after(after)
+            };
+            let change = |(number, row)| scope_changes::visible_change(tree, number, row);
+            (after + 1..).zip(rows).map(change).filter_map(Result::transpose).collect()
+        })
+    }
+}
+
+impl Iterator for ScopedChanges {
+    type Item = Result<ScopedChange>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.read.is_empty() && !self.has_ended {
+            match self.connection.next_rows(self.after) {
+                Ok(rows) => self.read = rows.into(),
+                Err(error) => {
+                    self.has_ended = true;
+                    return Some(Err(error));
+                }
+            }
+        }
+        let change = self.read.pop_front();
+        match &change {
+            Some(change) => self.after = change.sequence,
+            None => self.has_ended = true,
+        }
+        change.map(Ok)
+    }
+}
