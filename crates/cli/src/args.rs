@@ -1,17 +1,16 @@
-//! The command line: what every command takes. What one of them takes stands in its own file.
-
-use std::path::PathBuf;
+//! The command line, and the dispatch of its command.
 
 use clap::builder::Styles;
 use clap::builder::styling::AnsiColor;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::app::App;
 use crate::commands::{
     add, backup, cat, check, collections, compact, completions, export, grep, import, links, list,
     log, man, mv, new, query, rm, salvage, search, stats, tasks, today, tree,
 };
-use crate::fault::{EXIT_CODES, Exit, Result};
+use crate::context::CommandContext;
+use crate::error::{CliResult, EXIT_CODES, Exit};
+use crate::options::GlobalOptions;
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -19,110 +18,81 @@ const STYLES: Styles = Styles::styled()
     .literal(AnsiColor::Cyan.on_default().bold())
     .placeholder(AnsiColor::Cyan.on_default());
 
-/// Keeps notes, tasks and tables in a space: documents made of blocks, in one directory
+/// Notes, tasks and tables in a space: documents made of blocks, stored in one directory
 ///
-/// A space is found by --space, else by LEAFBASE_SPACE, else it is the nearest one from the current
-/// directory upwards: that directory itself, or the only one in it whose name ends in .leafbase.
+/// The space is the one given by --space, else by LEAFBASE_SPACE, else the nearest one from the
+/// current directory upwards: the directory itself, or the only one in it whose name ends in
+/// .leafbase.
 ///
-/// Documents are named by their title (Bread), their path (Kitchen/Bread), a day (today,
-/// 2026-03-01), their ID, or the beginning of that. Upper and lower case matter only where it
-/// decides. Blocks are named by their ID.
+/// A document is named by its title (Bread), its path (Kitchen/Bread), its day (today, 2026-03-01),
+/// its ID or a prefix of its ID. Case is ignored unless it resolves an ambiguity. A block is named
+/// by its ID.
 #[derive(Debug, Parser)]
 #[command(name = "leafbase", version, styles = STYLES, after_help = EXIT_CODES, max_term_width = 100)]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    pub(crate) common: Common,
+    pub(crate) options: GlobalOptions,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
 
-/// What every command takes.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Options of every command")]
-pub(crate) struct Common {
-    /// The directory of the space
-    #[arg(short, long, global = true, env = "LEAFBASE_SPACE", value_name = "PATH")]
-    pub(crate) space: Option<PathBuf>,
-    /// Write one JSON value, or one for each line of log; errors too, as {"code", "message",
-    /// "details"}
-    #[arg(long, global = true)]
-    pub(crate) json: bool,
-    /// Whose name stands on what is written
-    #[arg(long = "as", global = true, env = "LEAFBASE_AUTHOR", value_name = "NAME")]
-    pub(crate) author: Option<String>,
-    /// Seconds to wait for another program that has the space open
-    #[arg(long, global = true, value_name = "SECONDS", default_value_t = 2)]
-    pub(crate) wait: u64,
-    /// When to use colours; auto heeds NO_COLOR and uses them on a terminal only
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
-    pub(crate) color: When,
-}
-
-/// When colours are used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum When {
-    Auto,
-    Always,
-    Never,
-}
-
-/// The commands, in the order that help lists them.
+/// The commands, in the order of the help.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    New(new::New),
-    Import(import::Import),
-    Export(export::Export),
-    Ls(list::List),
-    Tree(tree::Tree),
-    Cat(cat::Cat),
-    Add(add::Add),
-    Mv(mv::Move),
-    Rm(rm::Remove),
-    Search(search::Search),
-    Grep(grep::Grep),
-    Tasks(tasks::Tasks),
-    Today(today::Today),
-    Collections(collections::Collections),
-    Query(query::Query),
-    Links(links::Links),
-    Log(log::Log),
-    Stats(stats::Stats),
-    Check(check::Check),
-    Salvage(salvage::Salvage),
-    Backup(backup::Backup),
-    Compact(compact::Compact),
-    Completions(completions::Completions),
-    Man(man::Man),
+    New(new::NewCommand),
+    Import(import::ImportCommand),
+    Export(export::ExportCommand),
+    Ls(list::ListCommand),
+    Tree(tree::TreeCommand),
+    Cat(cat::CatCommand),
+    Add(add::AddCommand),
+    Mv(mv::MoveCommand),
+    Rm(rm::RemoveCommand),
+    Search(search::SearchCommand),
+    Grep(grep::GrepCommand),
+    Tasks(tasks::TasksCommand),
+    Today(today::TodayCommand),
+    Collections(collections::CollectionsCommand),
+    Query(query::QueryCommand),
+    Links(links::LinksCommand),
+    Log(log::LogCommand),
+    Stats(stats::StatsCommand),
+    Check(check::CheckCommand),
+    Salvage(salvage::SalvageCommand),
+    Backup(backup::BackupCommand),
+    Compact(compact::CompactCommand),
+    Completions(completions::CompletionsCommand),
+    Man(man::ManCommand),
 }
 
 impl Command {
-    pub(crate) fn run(self, app: &mut App) -> Result<Exit> {
-        let done = match self {
-            Self::Grep(grep) => return grep.run(app),
-            Self::Check(_) => return check::Check::run(app),
-            Self::Salvage(salvage) => return salvage.run(app),
-            Self::Import(import) => return import.run(app),
-            Self::Export(export) => return export.run(app),
-            Self::New(new) => new.run(app),
-            Self::Ls(list) => list.run(app),
-            Self::Tree(tree) => tree.run(app),
-            Self::Cat(cat) => cat.run(app),
-            Self::Add(add) => add.run(app),
-            Self::Mv(mv) => mv.run(app),
-            Self::Rm(rm) => rm.run(app),
-            Self::Search(search) => search.run(app),
-            Self::Tasks(tasks) => tasks.run(app),
-            Self::Today(_) => today::Today::run(app),
-            Self::Collections(collections) => collections.run(app),
-            Self::Query(query) => query.run(app),
-            Self::Links(links) => links.run(app),
-            Self::Log(log) => log.run(app),
-            Self::Stats(_) => stats::Stats::run(app),
-            Self::Backup(backup) => backup.run(app),
-            Self::Compact(_) => compact::Compact::run(app),
-            Self::Completions(completions) => completions.run(app),
-            Self::Man(man) => man.run(app),
+    pub(crate) fn run(self, context: &mut CommandContext) -> CliResult<Exit> {
+        let result = match self {
+            Self::Grep(grep) => return grep.run(context),
+            Self::Check(_) => return check::CheckCommand::run(context),
+            Self::Salvage(salvage) => return salvage.run(context),
+            Self::Import(import) => return import.run(context),
+            Self::Export(export) => return export.run(context),
+            Self::New(new) => new.run(context),
+            Self::Ls(list) => list.run(context),
+            Self::Tree(tree) => tree.run(context),
+            Self::Cat(cat) => cat.run(context),
+            Self::Add(add) => add.run(context),
+            Self::Mv(mv) => mv.run(context),
+            Self::Rm(rm) => rm.run(context),
+            Self::Search(search) => search.run(context),
+            Self::Tasks(tasks) => tasks.run(context),
+            Self::Today(_) => today::TodayCommand::run(context),
+            Self::Collections(collections) => collections.run(context),
+            Self::Query(query) => query.run(context),
+            Self::Links(links) => links.run(context),
+            Self::Log(log) => log.run(context),
+            Self::Stats(_) => stats::StatsCommand::run(context),
+            Self::Backup(backup) => backup.run(context),
+            Self::Compact(_) => compact::CompactCommand::run(context),
+            Self::Completions(completions) => completions.run(&mut Arguments::command(), context),
+            Self::Man(man) => man.run(Arguments::command(), context),
         };
-        done.map(|()| Exit::Done)
+        result.map(|()| Exit::Done)
     }
 }

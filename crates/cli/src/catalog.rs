@@ -1,28 +1,28 @@
-//! All documents and folders of a space, and what each is called from the top.
+//! All documents and folders of a space with their paths.
 
 use std::collections::HashMap;
 
 use leafbase::{BuiltInLocation, Connection, Document, Folder, FolderId, FolderRef, Location};
 
-use crate::fault::Result;
+use crate::error::CliResult;
 
-/// The documents of a space, by path, and its folders.
+/// The documents of a space, sorted by path, and its folders.
 pub(crate) struct Catalog {
     pub(crate) documents: Vec<(String, Document)>,
-    pub(crate) folders: Folders,
+    pub(crate) folders: FolderCatalog,
 }
 
-/// The folders of a space.
-pub(crate) struct Folders {
-    /// As the engine lists them: built-in locations first.
+/// The folders of a space with their paths.
+pub(crate) struct FolderCatalog {
+    /// In the engine's order: built-in locations first.
     pub(crate) listed: Vec<Folder>,
     paths: HashMap<FolderId, String>,
 }
 
 impl Catalog {
-    /// Reads all titles: names are given by titles, and the engine finds documents by their IDs.
-    pub(crate) fn read(notes: &Connection) -> Result<Self> {
-        let folders = Folders::read(notes)?;
+    /// Reads every title: users name documents by title, but the engine finds them by ID.
+    pub(crate) fn read(notes: &Connection) -> CliResult<Self> {
+        let folders = FolderCatalog::read(notes)?;
         let documents =
             notes.documents()?.into_iter().map(|document| (folders.path_of(&document), document));
         let mut documents: Vec<_> = documents.collect();
@@ -30,15 +30,15 @@ impl Catalog {
         Ok(Self { documents, folders })
     }
 
-    /// Those kept at `location`.
+    /// The documents in `location`.
     pub(crate) fn at(&self, location: Location) -> impl Iterator<Item = &Document> {
         let documents = self.documents.iter().map(|(_, document)| document);
         documents.filter(move |document| document.record.location == location)
     }
 }
 
-impl Folders {
-    pub(crate) fn read(notes: &Connection) -> Result<Self> {
+impl FolderCatalog {
+    pub(crate) fn read(notes: &Connection) -> CliResult<Self> {
         let listed = notes.folders()?.0;
         let (mut paths, mut above): (HashMap<_, _>, Vec<String>) = (HashMap::new(), Vec::new());
         for (depth, folder) in listed.iter().flat_map(Folder::walk) {
@@ -49,7 +49,7 @@ impl Folders {
         Ok(Self { listed, paths })
     }
 
-    /// What a document is called from the top.
+    /// The path of a document, or its title at the top level.
     pub(crate) fn path_of(&self, document: &Document) -> String {
         let within = |place: &str| format!("{place}/{}", document.title);
         match (document.record.location, document.record.day) {
@@ -63,17 +63,17 @@ impl Folders {
         }
     }
 
-    /// What a folder is called from the top.
+    /// The path of a folder.
     pub(crate) fn path(&self, folder: FolderId) -> Option<&str> {
         self.paths.get(&folder).map(String::as_str)
     }
 
-    /// Each folder that is no built-in location, with its path.
+    /// Every folder except built-in locations, with its path.
     pub(crate) fn paths(&self) -> impl Iterator<Item = (&str, FolderId)> {
         self.paths.iter().map(|(id, path)| (path.as_str(), *id))
     }
 
-    /// The folders at the top, those in `folder`, or none for a built-in location.
+    /// The folders at the top level, or the subfolders of `place`.
     pub(crate) fn within(&self, place: Option<FolderRef>) -> &[Folder] {
         let Some(place) = place else {
             let built_in =

@@ -1,4 +1,4 @@
-//! The commands, each in a file of its name.
+//! The commands, one file each.
 
 pub(crate) mod new;
 

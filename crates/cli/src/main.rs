@@ -1,14 +1,14 @@
-//! The `leafbase` program: reads the command line, runs one command, and tells by its exit code how
-//! that went.
+//! The `leafbase` program: parses the command line, runs one command and reports its result as an
+//! exit code.
 
 #![expect(
     clippy::doc_markdown,
-    reason = "comments of commands and options are their help, which a terminal shows"
+    reason = "doc comments of commands and options are help texts, which a terminal shows"
 )]
 
-mod fault;
+mod options;
 
-mod args;
+mod error;
 
 mod out;
 mod show;
@@ -16,71 +16,84 @@ mod show;
 mod interrupt;
 mod progress;
 
-mod app;
 mod catalog;
+mod context;
 mod names;
 
+mod args;
 mod commands;
 
+use std::io::Write;
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 use std::sync::Mutex;
 
 use clap::Parser;
 
-use app::App;
 use args::Arguments;
-use fault::Fault;
+use context::CommandContext;
+use error::{CliError, Exit};
+use options::ColorMode;
 
 fn main() -> ExitCode {
-    keep_panics();
+    record_panics();
     match Arguments::try_parse() {
         Ok(arguments) => run(arguments),
-        Err(error) => usage(&error),
+        Err(error) => report_usage(&error),
     }
 }
 
-/// What panicked last, and where.
-static PANICKED: Mutex<String> = Mutex::new(String::new());
+/// Message and location of the last panic.
+static LAST_PANIC: Mutex<String> = Mutex::new(String::new());
 
-fn panicked() -> String {
-    PANICKED.lock().map(|told| told.clone()).unwrap_or_default()
+fn last_panic() -> String {
+    LAST_PANIC.lock().map(|message| message.clone()).unwrap_or_default()
 }
 
-/// Keeps panics for the end: the engine makes errors of those that damage causes below it, and only
-/// others are told.
-fn keep_panics() {
-    panic::set_hook(Box::new(|told| {
-        if let Ok(mut last) = PANICKED.lock() {
-            *last = told.to_string();
+/// Records panics instead of printing them: the engine turns a panic caused by a damaged store into
+/// an error, so only a panic that reaches [`run`] is reported.
+fn record_panics() {
+    panic::set_hook(Box::new(|panic| {
+        if let Ok(mut last) = LAST_PANIC.lock() {
+            *last = panic.to_string();
         }
     }));
 }
 
-fn run(Arguments { common, command }: Arguments) -> ExitCode {
-    let mut app = App::new(common);
-    let running =
-        AssertUnwindSafe(|| command.run(&mut app).and_then(|exit| app.out.flush().map(|()| exit)));
-    let done = panic::catch_unwind(running).unwrap_or_else(|_| Err(Fault::bug(&panicked())));
-    match done {
+fn run(Arguments { options, command }: Arguments) -> ExitCode {
+    let mut context = CommandContext::new(options);
+    let running = AssertUnwindSafe(|| {
+        command.run(&mut context).and_then(|exit| context.out.flush().map(|()| exit))
+    });
+    let result = panic::catch_unwind(running).unwrap_or_else(|_| Err(CliError::bug(&last_panic())));
+    match result {
         Ok(exit) => exit.into(),
-        Err(fault) => {
-            // What was found before the fault is told before it, if that is still possible.
-            drop(app.out.flush());
-            fault.tell(app.common.json, app.common.color)
+        Err(error) => {
+            // Buffered output precedes the error. The flush may fail, too: the error matters more.
+            drop(context.out.flush());
+            report(&error, context.options.json, context.options.color)
         }
     }
 }
 
-/// Help and the version are no faults, and go to the standard output.
-fn usage(error: &clap::Error) -> ExitCode {
+/// Help and the version are no errors: they go to the standard output.
+fn report_usage(error: &clap::Error) -> ExitCode {
     let wants_json = std::env::args_os().any(|argument| argument == "--json");
     if error.use_stderr() && wants_json {
         let text = error.to_string();
         let first = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
-        return Fault::usage(first).tell(true, args::When::Never);
+        return report(&CliError::usage(first), true, ColorMode::Never);
     }
-    // Nothing is left to do if even this cannot be written.
+    // A failed print leaves only the exit code.
     drop(error.print());
-    if error.use_stderr() { fault::Exit::Usage.into() } else { ExitCode::SUCCESS }
+    if error.use_stderr() { Exit::Usage.into() } else { ExitCode::SUCCESS }
+}
+
+/// Writes the error to the standard error and returns its exit code.
+fn report(error: &CliError, json: bool, color: ColorMode) -> ExitCode {
+    let CliError::Reported(report) = error else { return ExitCode::SUCCESS };
+    let text = if json { report.to_json() } else { report.to_text() };
+    // A failed write leaves only the exit code.
+    drop(out::error_stream(color).write_all(text.as_bytes()));
+    report.exit.into()
 }

@@ -1,53 +1,54 @@
-//! What people call things: documents by title, path, day or ID, folders by path, blocks by ID.
+//! Names given by users: documents by title, path, day or ID, folders by path, blocks by ID.
 
 use leafbase::{
     Block, BlockId, BuiltInLocation, Collection, Connection, DayRef, Destination, Document,
     DocumentId, ErrorKind, Fetch, FolderId, FolderRef, ListCollections, Location,
 };
 
-use crate::catalog::{Catalog, Folders};
-use crate::fault::{Fault, Result};
+use crate::catalog::{Catalog, FolderCatalog};
+use crate::error::{CliError, CliResult};
 
-/// Letters that a beginning of an ID needs to be taken for one.
-const PREFIX: usize = 6;
-/// So many candidates are listed.
-const LISTED: usize = 10;
+/// Minimum length of an ID prefix.
+const MIN_ID_PREFIX: usize = 6;
+/// Candidates listed for an ambiguous name.
+const MAX_CANDIDATES: usize = 10;
 
-/// What a name can stand for.
+/// The target of a name.
 #[derive(Clone, Debug)]
-pub(crate) enum Named {
+pub(crate) enum ResolvedName {
     Document(Box<Document>),
-    /// A block that is no root of a document.
+    /// A block other than the root of a document.
     Block(BlockId),
 }
 
-/// The document that `name` means.
-pub(crate) fn document(notes: &Connection, name: &str) -> Result<Document> {
+/// Resolves `name` to a document; for a block, the document that contains it.
+pub(crate) fn document(notes: &Connection, name: &str) -> CliResult<Document> {
     match document_or_block(notes, name)? {
-        Named::Document(document) => Ok(*document),
-        Named::Block(block) => Ok(notes.document(notes.document_of(block)?)?),
+        ResolvedName::Document(document) => Ok(*document),
+        ResolvedName::Block(block) => Ok(notes.document(notes.document_of(block)?)?),
     }
 }
 
-/// The document or the block that `name` means. An ID is looked up; another name is looked for in
-/// all titles.
-pub(crate) fn document_or_block(notes: &Connection, name: &str) -> Result<Named> {
+/// Resolves `name` to a document or a block: IDs by lookup, other names by comparing all titles.
+pub(crate) fn document_or_block(notes: &Connection, name: &str) -> CliResult<ResolvedName> {
     if let Ok(block) = name.parse::<BlockId>() {
         return by_id(notes, block, name);
     }
     let day = name.parse::<DayRef>().ok();
     if let Some(note) = day.map(|day| note_of(notes, day)).transpose()?.flatten() {
-        return Ok(Named::Document(Box::new(notes.document(DocumentId::of_root(note.id))?)));
+        return Ok(ResolvedName::Document(Box::new(notes.document(DocumentId::of_root(note.id))?)));
     }
     match by_title(&Catalog::read(notes)?, name) {
-        Err(_) if day.is_some() => Err(Fault::not_found(format!("there is no note of {name} yet"))
-            .hint(format!("it is made by the first write to it: leafbase add --to {name} TEXT"))),
-        found => found.map(|document| Named::Document(Box::new(document))),
+        Err(_) if day.is_some() => {
+            Err(CliError::not_found(format!("there is no daily note for {name}"))
+                .hint(format!("the first write creates it: leafbase add --to {name} TEXT")))
+        }
+        found => found.map(|document| ResolvedName::Document(Box::new(document))),
     }
 }
 
-/// The note of a day without what is in it, if there is one.
-fn note_of(notes: &Connection, day: DayRef) -> Result<Option<Block>> {
+/// The daily note without its blocks, if it exists.
+fn note_of(notes: &Connection, day: DayRef) -> CliResult<Option<Block>> {
     match notes.fetch(Fetch::day(day).depth(0)) {
         Ok(note) => Ok(Some(note)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
@@ -55,30 +56,30 @@ fn note_of(notes: &Connection, day: DayRef) -> Result<Option<Block>> {
     }
 }
 
-fn by_id(notes: &Connection, block: BlockId, name: &str) -> Result<Named> {
+fn by_id(notes: &Connection, block: BlockId, name: &str) -> CliResult<ResolvedName> {
     match notes.document_of(block) {
         Ok(document) if document.root() == block => {
-            Ok(Named::Document(Box::new(notes.document(document)?)))
+            Ok(ResolvedName::Document(Box::new(notes.document(document)?)))
         }
-        Ok(_) => Ok(Named::Block(block)),
+        Ok(_) => Ok(ResolvedName::Block(block)),
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            Err(Fault::not_found(format!("there is no document or block {name}"))
+            Err(CliError::not_found(format!("no document or block has the ID {name}"))
                 .hint(ALL_DOCUMENTS))
         }
         Err(error) => Err(error.into()),
     }
 }
 
-const ALL_DOCUMENTS: &str = "all documents, with their IDs: leafbase ls --all --long";
+const ALL_DOCUMENTS: &str = "list all documents with their IDs: leafbase ls --all --long";
 
-/// Whether a name means the document with this path.
-type Test<'a> = dyn Fn(&str, &Document) -> bool + 'a;
+/// Whether a name refers to the document with this path.
+type NameMatcher<'a> = dyn Fn(&str, &Document) -> bool + 'a;
 
-fn by_title(catalog: &Catalog, name: &str) -> Result<Document> {
+fn by_title(catalog: &Catalog, name: &str) -> CliResult<Document> {
     let lower = name.to_lowercase();
     let id = name.to_ascii_uppercase();
-    let may_be_id = name.len() >= PREFIX;
-    let tests: [&Test<'_>; 3] = [
+    let may_be_id = name.len() >= MIN_ID_PREFIX;
+    let tests: [&NameMatcher<'_>; 3] = [
         &|path, document| path == name || document.title == name,
         &|path, document| path.to_lowercase() == lower || document.title.to_lowercase() == lower,
         &|_, document| may_be_id && document.id().to_string().starts_with(&id),
@@ -89,7 +90,7 @@ fn by_title(catalog: &Catalog, name: &str) -> Result<Document> {
             .iter()
             .filter(|(path, document)| test(path, document))
             .partition(|(_, document)| document.record.location == Location::Trash);
-        // What is in the trash is meant only where nothing else is called so.
+        // A document in the trash is a candidate only if no other document matches.
         let found = if found.is_empty() { trashed } else { found };
         match found.as_slice() {
             [] => {}
@@ -110,38 +111,42 @@ fn by_title(catalog: &Catalog, name: &str) -> Result<Document> {
     ))
 }
 
-fn ambiguous(what: &str, name: &str, candidates: impl Iterator<Item = (String, String)>) -> Fault {
+fn ambiguous(
+    what: &str,
+    name: &str,
+    candidates: impl Iterator<Item = (String, String)>,
+) -> CliError {
     let candidates: Vec<_> = candidates.collect();
-    let mut hint = vec!["name one by its ID, or by its path:".to_owned()];
-    hint.extend(candidates.iter().take(LISTED).map(|(id, path)| format!("{id}  {path}")));
-    if candidates.len() > LISTED {
-        hint.push(format!("and {} more", candidates.len() - LISTED));
+    let mut hint = vec!["choose one by its ID or path:".to_owned()];
+    hint.extend(candidates.iter().take(MAX_CANDIDATES).map(|(id, path)| format!("{id}  {path}")));
+    if candidates.len() > MAX_CANDIDATES {
+        hint.push(format!("and {} more", candidates.len() - MAX_CANDIDATES));
     }
     let hint = hint.join("\n");
-    Fault::usage(format!("{} {what} are called {name:?}", candidates.len()))
+    CliError::usage(format!("{name:?} is ambiguous: {} {what} match", candidates.len()))
         .hint(hint)
         .with_details(candidates)
 }
 
-/// What sounds like it is proposed.
+/// Suggests names that contain the given one.
 fn unknown<'a>(
     what: &str,
     name: &str,
     known: impl Iterator<Item = &'a str>,
     otherwise: &str,
-) -> Fault {
+) -> CliError {
     let lower = name.to_lowercase();
     let near: Vec<_> = known.filter(|path| path.to_lowercase().contains(&lower)).take(3).collect();
-    let fault = Fault::not_found(format!("there is no {what} called {name:?}"));
+    let error = CliError::not_found(format!("no {what} is named {name:?}"));
     if near.is_empty() {
-        fault.hint(otherwise)
+        error.hint(otherwise)
     } else {
-        fault.hint(format!("did you mean: {}", near.join(", ")))
+        error.hint(format!("did you mean: {}", near.join(", ")))
     }
 }
 
-/// The folder or the built-in location that `name` means, if there is one.
-fn find_folder(folders: &Folders, name: &str) -> Result<Option<FolderRef>> {
+/// Resolves `name` to a folder or a built-in location, if it exists.
+fn find_folder(folders: &FolderCatalog, name: &str) -> CliResult<Option<FolderRef>> {
     let name = name.trim_matches('/');
     if let Ok(id) = name.parse::<FolderId>() {
         return Ok(Some(id.into()));
@@ -166,20 +171,20 @@ fn find_folder(folders: &Folders, name: &str) -> Result<Option<FolderRef>> {
 }
 
 /// The folder or the built-in location that `name` means.
-pub(crate) fn folder(folders: &Folders, name: &str) -> Result<FolderRef> {
+pub(crate) fn folder(folders: &FolderCatalog, name: &str) -> CliResult<FolderRef> {
     let unknown = || {
         unknown(
             "folder",
             name,
             folders.paths().map(|(path, _)| path),
-            "all folders: leafbase tree --depth 1",
+            "list all folders: leafbase tree --depth 1",
         )
     };
     find_folder(folders, name)?.ok_or_else(unknown)
 }
 
-/// The folder that `name` means and that is no built-in location, if there is one.
-pub(crate) fn own_folder(folders: &Folders, name: &str) -> Result<Option<FolderId>> {
+/// Resolves `name` to a folder other than a built-in location, if it exists.
+pub(crate) fn own_folder(folders: &FolderCatalog, name: &str) -> CliResult<Option<FolderId>> {
     let found = find_folder(folders, name)?;
     Ok(found.and_then(|found| match found {
         FolderRef::Folder(folder) => Some(folder),
@@ -187,27 +192,26 @@ pub(crate) fn own_folder(folders: &Folders, name: &str) -> Result<Option<FolderI
     }))
 }
 
-/// Where documents are to be kept; a folder that does not exist is made, with those above it.
-pub(crate) fn destination(notes: &Connection, name: &str) -> Result<Destination> {
-    match find_folder(&Folders::read(notes)?, name)? {
+/// Resolves a destination for documents; creates a missing folder and its missing ancestors.
+pub(crate) fn destination(notes: &Connection, name: &str) -> CliResult<Destination> {
+    match find_folder(&FolderCatalog::read(notes)?, name)? {
         Some(FolderRef::Folder(folder)) => Ok(folder.into()),
         Some(FolderRef::BuiltIn(BuiltInLocation::Unsorted)) => Ok(Destination::Unsorted),
         Some(FolderRef::BuiltIn(BuiltInLocation::Templates)) => Ok(Destination::Templates),
         Some(FolderRef::BuiltIn(BuiltInLocation::DailyNotes)) => {
-            Err(Fault::usage("daily notes are made by writing to their day")
+            Err(CliError::usage("daily notes are created by writing to their day")
                 .hint("leafbase add --to 2026-03-01 TEXT"))
         }
         Some(FolderRef::BuiltIn(BuiltInLocation::Trash)) => {
-            Err(Fault::usage("documents come into the trash by being deleted")
-                .hint("leafbase rm NAME"))
+            Err(CliError::usage("documents are moved to the trash by rm").hint("leafbase rm NAME"))
         }
         None => make_folder(notes, name).map(Destination::from),
     }
 }
 
-/// Makes the folder with this path, and those above it that are missing.
-fn make_folder(notes: &Connection, path: &str) -> Result<FolderId> {
-    let folders = Folders::read(notes)?;
+/// Creates the folder with this path and its missing ancestors.
+fn make_folder(notes: &Connection, path: &str) -> CliResult<FolderId> {
+    let folders = FolderCatalog::read(notes)?;
     let (mut parent, mut above) = (None, String::new());
     for name in path.split('/').filter(|name| !name.is_empty()) {
         above = if above.is_empty() { name.to_owned() } else { format!("{above}/{name}") };
@@ -216,11 +220,11 @@ fn make_folder(notes: &Connection, path: &str) -> Result<FolderId> {
             None => Some(notes.create_folder(name, parent)?.id),
         };
     }
-    parent.ok_or_else(|| Fault::usage("a folder needs a name"))
+    parent.ok_or_else(|| CliError::usage("the name of the folder is empty"))
 }
 
-/// The collection that `name` means: its name, or its ID.
-pub(crate) fn collection(notes: &Connection, name: &str) -> Result<Collection> {
+/// Resolves `name` to a collection by its name or ID.
+pub(crate) fn collection(notes: &Connection, name: &str) -> CliResult<Collection> {
     let all = notes.list_collections(ListCollections::default())?.0;
     let (id, lower) = (name.parse::<BlockId>().ok(), name.to_lowercase());
     let tests: [&dyn Fn(&Collection) -> bool; 3] = [
@@ -232,7 +236,7 @@ pub(crate) fn collection(notes: &Connection, name: &str) -> Result<Collection> {
         let mut found: Vec<_> = all.iter().filter(|collection| test(collection)).collect();
         match found.as_slice() {
             [] => {}
-            [_] => return found.pop().cloned().ok_or_else(|| Fault::not_found(name)),
+            [_] => return found.pop().cloned().ok_or_else(|| CliError::not_found(name)),
             several => {
                 let candidates =
                     several.iter().map(|found| (found.id.to_string(), found.name.clone()));
@@ -241,5 +245,5 @@ pub(crate) fn collection(notes: &Connection, name: &str) -> Result<Collection> {
         }
     }
     let names = all.iter().map(|collection| collection.name.as_str());
-    Err(unknown("collection", name, names, "all collections: leafbase collections"))
+    Err(unknown("collection", name, names, "list all collections: leafbase collections"))
 }

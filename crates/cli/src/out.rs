@@ -1,5 +1,4 @@
-//! The one way out: everything for the standard output goes through here, with colours where there
-//! is someone to see them.
+//! The standard output: buffered, with colors where the terminal or the user asks for them.
 
 use std::fmt;
 use std::io::{self, BufWriter, IsTerminal, Write};
@@ -7,8 +6,8 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use anstream::{AutoStream, ColorChoice};
 use anstyle::Style;
 
-use crate::args::When;
-use crate::fault::Result;
+use crate::error::CliResult;
+use crate::options::ColorMode;
 
 /// The standard output.
 pub(crate) struct Out {
@@ -18,81 +17,79 @@ pub(crate) struct Out {
 }
 
 impl Out {
-    pub(crate) fn new(when: When) -> Self {
+    pub(crate) fn new(mode: ColorMode) -> Self {
         let stdout = io::stdout();
-        let color = choice(when, AutoStream::choice(&stdout)) != ColorChoice::Never;
+        let color = choice(mode, AutoStream::choice(&stdout)) != ColorChoice::Never;
         let width = width(stdout.is_terminal());
         let stream: Box<dyn Write> = if color {
             Box::new(BufWriter::new(AutoStream::new(stdout, ColorChoice::Always)))
         } else {
-            // As it is: what was written in a note is not looked through for colours.
+            // Unfiltered: escape sequences in notes are content, not colors of ours.
             Box::new(BufWriter::new(stdout))
         };
         Self { stream, color, width }
     }
 
-    /// Columns that a line may take.
+    /// Columns of a line.
     pub(crate) const fn width(&self) -> usize {
         self.width
     }
 
     /// Writes a line.
-    pub(crate) fn line(&mut self, text: impl fmt::Display) -> Result<()> {
+    pub(crate) fn line(&mut self, text: impl fmt::Display) -> CliResult<()> {
         Ok(writeln!(self.stream, "{text}")?)
     }
 
-    /// Writes a text as it is, and ends its last line.
-    pub(crate) fn text(&mut self, text: &str) -> Result<()> {
+    /// Writes a text verbatim, with a line end if it lacks one.
+    pub(crate) fn text(&mut self, text: &str) -> CliResult<()> {
         self.stream.write_all(text.as_bytes())?;
         if text.is_empty() || text.ends_with('\n') { Ok(()) } else { self.line("") }
     }
 
-    /// Writes bytes as they are.
-    pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Result<()> {
+    /// Writes bytes verbatim.
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) -> CliResult<()> {
         Ok(self.stream.write_all(bytes)?)
     }
 
     /// Writes a value as one line of JSON.
-    pub(crate) fn json(&mut self, value: &impl serde::Serialize) -> Result<()> {
+    pub(crate) fn json(&mut self, value: &impl serde::Serialize) -> CliResult<()> {
         serde_json::to_writer(&mut self.stream, value).map_err(io::Error::from)?;
         self.line("")
     }
 
-    /// The text in this style, if colours are shown.
+    /// The text in this style if output is colored.
     pub(crate) fn paint(&self, style: Style, text: impl fmt::Display) -> String {
         if self.color { format!("{style}{text}{style:#}") } else { text.to_string() }
     }
 
-    /// Whether colours are shown.
+    /// Whether output is colored.
     pub(crate) const fn has_color(&self) -> bool {
         self.color
     }
 
-    /// Brings everything out that was written.
-    pub(crate) fn flush(&mut self) -> Result<()> {
+    pub(crate) fn flush(&mut self) -> CliResult<()> {
         Ok(self.stream.flush()?)
     }
 }
 
-fn choice(when: When, auto: ColorChoice) -> ColorChoice {
-    match when {
-        When::Auto => auto,
-        When::Always => ColorChoice::Always,
-        When::Never => ColorChoice::Never,
+fn choice(mode: ColorMode, auto: ColorChoice) -> ColorChoice {
+    match mode {
+        ColorMode::Auto => auto,
+        ColorMode::Always => ColorChoice::Always,
+        ColorMode::Never => ColorChoice::Never,
     }
 }
 
-/// `COLUMNS` stands above the width of the terminal; where there is none a line may be of any
-/// length.
+/// `COLUMNS` overrides the width of the terminal; without either, lines are not clipped.
 fn width(is_terminal: bool) -> usize {
-    let told = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-    let found = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
-    told.or_else(|| is_terminal.then(found).flatten()).unwrap_or(usize::MAX)
+    let columns = std::env::var("COLUMNS").ok().and_then(|value| value.parse().ok());
+    let terminal = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+    columns.or_else(|| is_terminal.then(terminal).flatten()).unwrap_or(usize::MAX)
 }
 
-/// The standard error, which shows colours if it is a terminal.
-pub(crate) fn error_stream(when: When) -> AutoStream<io::Stderr> {
+/// The standard error, colored if it is a terminal.
+pub(crate) fn error_stream(mode: ColorMode) -> AutoStream<io::Stderr> {
     let stderr = io::stderr();
-    let choice = choice(when, AutoStream::choice(&stderr));
+    let choice = choice(mode, AutoStream::choice(&stderr));
     AutoStream::new(stderr, choice)
 }

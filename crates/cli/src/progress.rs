@@ -1,4 +1,4 @@
-//! How far a long operation is: a line on the terminal, of what takes more than half a second.
+//! The progress line of long operations, drawn on the terminal after half a second.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -13,32 +13,32 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use crate::interrupt;
 use crate::show::line;
 
-/// What is over sooner shows nothing.
-const PATIENCE: Duration = Duration::from_millis(500);
+/// Operations shorter than this draw nothing.
+const DRAW_DELAY: Duration = Duration::from_millis(500);
 
 const KNOWN: &str = "{msg} {wide_bar} {human_pos} of {human_len}  {rate}  {left} left";
 const UNKNOWN: &str = "{msg} {spinner} {human_pos}  {rate}  {since}";
 const WAITING: &str = "{msg} {spinner} {since}";
 
-/// The line of one operation.
-pub(crate) struct Line {
+/// The progress line of one operation.
+pub(crate) struct ProgressLine {
     what: &'static str,
     began: Instant,
-    /// Whether anybody would see it.
-    seen: bool,
+    /// Whether the standard error is a terminal.
+    is_visible: bool,
     bar: Option<ProgressBar>,
 }
 
-impl Line {
-    /// The line of an operation that begins now; Ctrl-C asks it to end.
+impl ProgressLine {
+    /// Starts the line of an operation; from now on Ctrl-C cancels the operation.
     pub(crate) fn new(what: &'static str) -> Self {
         interrupt::listen();
-        Self { what, began: Instant::now(), seen: io::stderr().is_terminal(), bar: None }
+        Self { what, began: Instant::now(), is_visible: io::stderr().is_terminal(), bar: None }
     }
 
-    /// Takes in how far the operation is, and tells it whether to go on.
-    pub(crate) fn tell(&mut self, done: u64, total: Option<u64>) -> ControlFlow<()> {
-        if self.bar.is_none() && self.seen && self.began.elapsed() >= PATIENCE {
+    /// Reports progress; the result tells the operation whether to continue.
+    pub(crate) fn report(&mut self, done: u64, total: Option<u64>) -> ControlFlow<()> {
+        if self.bar.is_none() && self.is_visible && self.began.elapsed() >= DRAW_DELAY {
             self.bar = Some(
                 bar(self.what, total, ProgressDrawTarget::stderr())
                     .with_elapsed(self.began.elapsed()),
@@ -51,7 +51,7 @@ impl Line {
     }
 }
 
-impl Drop for Line {
+impl Drop for ProgressLine {
     fn drop(&mut self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -67,7 +67,7 @@ fn bar(what: &'static str, total: Option<u64>, target: ProgressDrawTarget) -> Pr
 fn style(template: &str) -> ProgressStyle {
     let style =
         ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-    // What cannot be written is not shown.
+    // Writing to a string cannot fail.
     let key = |text: fn(&ProgressState) -> String| {
         move |state: &ProgressState, line: &mut dyn Write| {
             line.write_str(&text(state)).unwrap_or_default()
@@ -83,20 +83,20 @@ fn style(template: &str) -> ProgressStyle {
         .with_key("since", key(|state| span(state.elapsed().as_secs())))
 }
 
-/// How much was done in a second, from the beginning on.
+/// Average rate since the start.
 fn rate(done: u64, elapsed: Duration) -> String {
     let each_second = u128::from(done) * 1_000 / elapsed.as_millis().max(1);
-    format!("{}/s", line::number(u64::try_from(each_second).unwrap_or(u64::MAX)))
+    format!("{}/s", line::number(each_second))
 }
 
-/// How long the rest takes if it goes on like that.
+/// Remaining time at the average rate.
 fn left(done: u64, total: u64, elapsed: Duration) -> String {
     let rest = u128::from(total.saturating_sub(done)) * elapsed.as_millis();
     let millis = rest.checked_div(u128::from(done)).unwrap_or_default();
     span(u64::try_from(millis.div_ceil(1_000)).unwrap_or(u64::MAX))
 }
 
-/// Seconds in two units at most.
+/// A duration in at most two units.
 fn span(seconds: u64) -> String {
     match (seconds / 3_600, seconds / 60 % 60, seconds % 60) {
         (0, 0, seconds) => format!("{seconds}s"),
@@ -112,7 +112,7 @@ fn advance(bar: &ProgressBar, done: u64, total: Option<u64>) {
     bar.set_position(done);
 }
 
-/// Runs what cannot tell how far it is, and shows that it goes on.
+/// Runs an operation that reports no progress, with a spinner.
 pub(crate) fn while_running<T>(what: impl Into<Cow<'static, str>>, work: impl FnOnce() -> T) -> T {
     if !io::stderr().is_terminal() {
         return work();
@@ -120,11 +120,12 @@ pub(crate) fn while_running<T>(what: impl Into<Cow<'static, str>>, work: impl Fn
     let (what, (ended, wait)) = (what.into(), mpsc::channel::<()>());
     thread::scope(|scope| {
         scope.spawn(move || {
-            if wait.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+            if wait.recv_timeout(DRAW_DELAY) == Err(RecvTimeoutError::Timeout) {
                 let bar = ProgressBar::new_spinner().with_style(style(WAITING)).with_message(what);
-                let bar = bar.with_elapsed(PATIENCE);
+                let bar = bar.with_elapsed(DRAW_DELAY);
                 bar.enable_steady_tick(Duration::from_millis(100));
-                // Nothing is sent: the other end goes when the work is done.
+                // No message is ever sent: `recv` returns when the sender is dropped, when the work
+                // is done.
                 let _gone = wait.recv();
                 bar.finish_and_clear();
             }
@@ -204,12 +205,13 @@ mod tests {
 
     #[test]
     fn nothing_is_drawn_before_half_a_second_or_where_nobody_looks() {
-        let mut line = Line { what: "importing", began: Instant::now(), seen: true, bar: None };
-        assert!(line.tell(1, Some(2)).is_continue() && line.bar.is_none(), "too early");
-        let began = Instant::now().checked_sub(PATIENCE).unwrap_or_else(Instant::now);
-        let mut line = Line { what: "importing", began, seen: false, bar: None };
-        assert!(line.tell(1, Some(2)).is_continue() && line.bar.is_none(), "nobody looks");
-        line.seen = true;
-        assert!(line.tell(1, Some(2)).is_continue() && line.bar.is_some());
+        let mut line =
+            ProgressLine { what: "importing", began: Instant::now(), is_visible: true, bar: None };
+        assert!(line.report(1, Some(2)).is_continue() && line.bar.is_none(), "too early");
+        let began = Instant::now().checked_sub(DRAW_DELAY).unwrap_or_else(Instant::now);
+        let mut line = ProgressLine { what: "importing", began, is_visible: false, bar: None };
+        assert!(line.report(1, Some(2)).is_continue() && line.bar.is_none(), "nobody looks");
+        line.is_visible = true;
+        assert!(line.report(1, Some(2)).is_continue() && line.bar.is_some());
     }
 }

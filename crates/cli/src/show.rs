@@ -1,4 +1,4 @@
-//! How things look on a terminal.
+//! Text output of the commands.
 
 pub(crate) mod styles;
 

@@ -1,18 +1,17 @@
-//! What an operation is given beside its request: the limits, who acts and when, and where new IDs
-//! come from.
+//! The context of an operation: limits, stamp and source of IDs.
 
 use std::fmt;
 
-use leafbase_model::{BlockData, BlockId, BlockRecord, Edge, IdSource, Limits, Side, Stamp};
+use leafbase_model::{BlockData, BlockId, BlockRecord, IdSource, Limits, Stamp};
 
-/// What an operation is given beside its request.
+/// Parameters of an operation besides its request.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
-    /// What may not be passed.
+    /// Upper bounds of requests and trees.
     pub limits: &'a Limits,
-    /// Who acts, and when.
+    /// Author and time of the write.
     pub stamp: &'a Stamp,
-    /// Where new IDs come from.
+    /// Source of new IDs.
     pub ids: &'a dyn IdSource,
 }
 
@@ -21,8 +20,8 @@ impl Context<'_> {
         BlockId::from_bytes(self.ids.new_id(self.stamp.at))
     }
 
-    /// A new block that says `data`.
-    pub(crate) fn born(&self, data: BlockData) -> BlockRecord {
+    /// A new block with its first revision.
+    pub(crate) fn new_block(&self, data: BlockData) -> BlockRecord {
         BlockRecord {
             id: self.new_id(),
             rev: 1,
@@ -39,30 +38,5 @@ impl fmt::Debug for Context<'_> {
             .field("limits", &self.limits)
             .field("stamp", &self.stamp)
             .finish_non_exhaustive()
-    }
-}
-
-/// A position whose target is a known block: days are already looked up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ResolvedPosition {
-    /// First or last among the children of this block.
-    Within(Edge, BlockId),
-    /// Next to this block.
-    Beside(Side, BlockId),
-}
-
-impl ResolvedPosition {
-    /// The path of the block in a request that names it.
-    pub(crate) const fn path(self) -> &'static str {
-        match self {
-            Self::Within(..) => "position.pageId",
-            Self::Beside(..) => "position.siblingId",
-        }
-    }
-
-    pub(crate) const fn block(self) -> BlockId {
-        match self {
-            Self::Within(_, block) | Self::Beside(_, block) => block,
-        }
     }
 }

@@ -1,26 +1,25 @@
-//! Blocks are taken out, with all below them.
-
-use std::ops::Range;
+//! Deletion of blocks with their descendants.
 
 use leafbase_model::{
-    BlockId, BlockLocation, Edit, Error, IdMap, IdSet, InsertTarget, Result, Subtrees,
+    BlockId, BlockLocation, DocumentId, Edit, Error, IdMap, IdSet, InsertTarget, Result, Subtrees,
 };
 
-use crate::batch::{Batch, Named, check_count};
-use crate::{Context, ReadTree};
+use crate::context::Context;
+use crate::read::ReadTree;
+use crate::request::{RequestReader, UniqueIds, check_count};
 
-/// What a deletion does.
+/// Result of a deletion.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Deleted {
-    /// What to write; siblings that stand side by side go in one edit.
+pub struct DeletedBlocks {
+    /// Edits to apply, one per run of adjacent siblings.
     pub edits: Vec<Edit>,
-    /// The IDs asked for, in the order of the request.
+    /// The IDs of the request, in its order.
     pub ids: Vec<BlockId>,
 }
 
-impl Deleted {
-    /// Every block that goes: those asked for, and all below them.
-    pub fn forests(&self) -> impl Iterator<Item = &Subtrees> {
+impl DeletedBlocks {
+    /// All deleted blocks: those of the request and their descendants.
+    pub fn subtrees(&self) -> impl Iterator<Item = &Subtrees> {
         self.edits.iter().filter_map(|edit| match edit {
             Edit::Remove { subtrees, .. } => Some(subtrees),
             _ => None,
@@ -28,97 +27,101 @@ impl Deleted {
     }
 }
 
-/// Deletes blocks with all below them. A block may be named together with one that it stands below:
-/// it goes once.
+/// Deletes blocks with their descendants. A block may be named together with one of its ancestors.
 ///
 /// # Errors
 /// At `blockIds[n]`: [`leafbase_model::ErrorKind::NotFound`],
-/// [`leafbase_model::ErrorKind::Validation`] for a block named twice, and
+/// [`leafbase_model::ErrorKind::Validation`] for a duplicate, and
 /// [`leafbase_model::ErrorKind::RuleViolation`] for a document's root or a document in the trash.
 pub fn delete<T: ReadTree + ?Sized>(
     tree: &T,
     context: &Context<'_>,
     ids: Vec<BlockId>,
-) -> Result<Deleted> {
+) -> Result<DeletedBlocks> {
     check_count("IDs in one request", context.limits.blocks_per_request, ids.len(), "blockIds")?;
-    let batch = Batch::new(tree);
-    batch.expect(&ids);
-    let (mut named, mut places) = (Named::of(ids.len()), Vec::with_capacity(ids.len()));
+    let reader = RequestReader::new(tree);
+    reader.prefetch(&ids);
+    let mut unique_ids = UniqueIds::with_capacity(ids.len());
+    let mut parents = Vec::with_capacity(ids.len());
     for (index, id) in ids.iter().enumerate() {
         let at = |error: Error| error.at(format_args!("blockIds[{index}]"));
-        named.add(*id).map_err(at)?;
-        places.push((*id, locate(&batch, *id).map_err(at)?));
+        unique_ids.add(*id).map_err(at)?;
+        parents.push((*id, parent(&reader, *id).map_err(at)?));
     }
-    let (mut runs, mut known) = (Runs::default(), IdMap::default());
-    for (id, target) in &places {
-        let covered = if let Some(covered) = known.get(&target.parent) {
-            *covered
+    // Whether a parent is deleted with the request, itself or through an ancestor.
+    let mut is_deleted = IdMap::default();
+    let mut runs = SiblingRuns::default();
+    for (id, (document, parent)) in parents {
+        let is_parent_deleted = if let Some(known) = is_deleted.get(&parent) {
+            *known
         } else {
-            let covered = batch.lineage(target.parent)?.iter().any(|above| named.contains(*above));
-            known.insert(target.parent, covered);
-            covered
+            let lineage = reader.lineage(parent)?;
+            let found = lineage.iter().any(|ancestor| unique_ids.contains(*ancestor));
+            is_deleted.insert(parent, found);
+            found
         };
-        if !covered {
-            runs.add(*id, InsertTarget { after: tree.previous_sibling(*id)?, ..*target });
+        // The subtree of a deleted parent contains the block already.
+        if !is_parent_deleted {
+            let after = tree.previous_sibling(id)?;
+            runs.add(id, InsertTarget { document, parent, after });
         }
     }
-    Ok(Deleted { edits: runs.edits(tree)?, ids })
+    Ok(DeletedBlocks { edits: runs.edits(tree)?, ids })
 }
 
-/// Where a block that may be deleted stands; which sibling it follows is not looked up yet.
-fn locate<T: ReadTree + ?Sized>(batch: &Batch<'_, T>, id: BlockId) -> Result<InsertTarget> {
-    let BlockLocation { document, parent } = batch.locate(id)?;
+/// Document and parent of a block that can be deleted.
+fn parent<T: ReadTree + ?Sized>(
+    reader: &RequestReader<'_, T>,
+    id: BlockId,
+) -> Result<(DocumentId, BlockId)> {
+    let BlockLocation { document, parent } = reader.locate(id)?;
     let refused =
-        || Error::rule("the root of a document is not deleted as a block: delete the document");
-    Ok(InsertTarget { document, parent: parent.ok_or_else(refused)?, after: None })
+        || Error::rule("the root of a document cannot be deleted as a block; delete the document");
+    Ok((document, parent.ok_or_else(refused)?))
 }
 
-/// Blocks that go, put together to runs of siblings.
+/// Deleted blocks, grouped into runs of adjacent siblings.
 #[derive(Default)]
-struct Runs {
-    ids: Vec<BlockId>,
-    /// Which of them were named one right behind the other, and the target of the first.
-    parts: Vec<(InsertTarget, Range<usize>)>,
+struct SiblingRuns(Vec<SiblingRun>);
+
+/// Adjacent siblings that the request names one right after the other.
+struct SiblingRun {
+    /// The slot of the first block.
+    slot: InsertTarget,
+    blocks: Vec<BlockId>,
 }
 
-impl Runs {
-    fn add(&mut self, id: BlockId, target: InsertTarget) {
-        let (start, end) = (self.ids.len(), self.ids.len() + 1);
-        match self.parts.last_mut() {
-            Some((_, part))
-                if target.after.is_some() && target.after == self.ids.last().copied() =>
-            {
-                part.end = end
-            }
-            _ => self.parts.push((target, start..end)),
+impl SiblingRun {
+    fn last(&self) -> Option<BlockId> {
+        self.blocks.last().copied()
+    }
+}
+
+impl SiblingRuns {
+    fn add(&mut self, id: BlockId, slot: InsertTarget) {
+        match self.0.last_mut().filter(|run| slot.after.is_some() && slot.after == run.last()) {
+            Some(run) => run.blocks.push(id),
+            None => self.0.push(SiblingRun { slot, blocks: vec![id] }),
         }
-        self.ids.push(id);
     }
 
-    fn part(&self, (_, range): &(InsertTarget, Range<usize>)) -> &[BlockId] {
-        self.ids.get(range.clone()).unwrap_or_default()
-    }
-
-    /// One edit for each run, in the order of the request. What a run follows stays, so no edit
-    /// changes the target of another.
+    /// One edit per run, in the order of the request, after adjacent runs are merged.
+    ///
+    /// Invariant: the block that a merged run follows is not deleted, so no edit changes the slot
+    /// of another one.
     fn edits<T: ReadTree + ?Sized>(&self, tree: &T) -> Result<Vec<Edit>> {
-        let lasts: IdSet<BlockId> =
-            self.parts.iter().filter_map(|part| self.part(part).last().copied()).collect();
-        let after = |part: &(InsertTarget, Range<usize>)| part.0.after;
-        let followers: IdMap<BlockId, &(InsertTarget, Range<usize>)> =
-            self.parts.iter().filter_map(|part| Some((after(part)?, part))).collect();
+        let last_blocks: IdSet<BlockId> = self.0.iter().filter_map(SiblingRun::last).collect();
+        let runs_by_previous: IdMap<BlockId, &SiblingRun> =
+            self.0.iter().filter_map(|run| Some((run.slot.after?, run))).collect();
+        let is_first =
+            |run: &&SiblingRun| run.slot.after.is_none_or(|after| !last_blocks.contains(&after));
         let mut edits = Vec::new();
-        for first in self
-            .parts
-            .iter()
-            .filter(|part| after(part).is_none_or(|before| !lasts.contains(&before)))
-        {
-            let (mut run, mut next) = (Vec::new(), Some(first));
-            while let Some(part) = next {
-                run.extend_from_slice(self.part(part));
-                next = run.last().and_then(|last| followers.get(last)).copied();
+        for first in self.0.iter().filter(is_first) {
+            let mut blocks = first.blocks.clone();
+            while let Some(run) = blocks.last().and_then(|last| runs_by_previous.get(last)) {
+                blocks.extend_from_slice(&run.blocks);
             }
-            edits.push(Edit::Remove { target: first.0, subtrees: tree.subtrees(&run)? });
+            edits.push(Edit::Remove { target: first.slot, subtrees: tree.subtrees(&blocks)? });
         }
         Ok(edits)
     }

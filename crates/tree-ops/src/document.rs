@@ -1,34 +1,36 @@
-//! Documents: what they are made of, and where each may go.
+//! Documents: creation, copies, locations and deletion.
 
 use std::collections::{HashMap, HashSet};
 
 use leafbase_model::{
     BlockData, BlockDraft, BlockId, BlockKind, BlockRecord, Day, Destination, DocumentId,
-    DocumentRecord, Edit, Error, Location, Result, SubtreeNode, Subtrees,
+    DocumentRecord, Edit, Error, Location, Result, SubtreeNode, Subtrees, invariant,
 };
 
-use crate::batch::check_count;
-use crate::drafts::Drafts;
-use crate::{Context, ReadTree, Takes};
+use crate::context::Context;
+use crate::drafts::DraftTree;
+use crate::inbox::AllowedChildren;
+use crate::read::ReadTree;
+use crate::request::check_count;
 
-/// What the making of a document does.
+/// Result of the creation of a document.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Created {
-    /// What to write.
+pub struct CreatedDocument {
+    /// Edits to apply.
     pub edits: Vec<Edit>,
     /// The new document.
     pub record: DocumentRecord,
-    /// What its root says.
+    /// Data of its root.
     pub root: BlockData,
 }
 
-impl Created {
+impl CreatedDocument {
     /// The ID of the new document.
     pub const fn id(&self) -> DocumentId {
         self.record.id
     }
 
-    /// Gives the new document another title.
+    /// Replaces the title of the new document.
     pub fn retitle(&mut self, title: &str) {
         title.clone_into(&mut self.root.markdown);
         for edit in &mut self.edits {
@@ -49,7 +51,7 @@ impl Created {
         let root = subtrees
             .0
             .first()
-            .ok_or_else(|| Error::validation("a document needs a root"))?
+            .ok_or_else(|| Error::validation("a document without blocks has no root"))?
             .block
             .clone();
         let (created_at, modified_at) = (context.stamp.at, context.stamp.at);
@@ -68,8 +70,8 @@ impl Created {
     }
 }
 
-/// Makes a document whose root is `root`, a page; a text is made as a page. Paths of errors begin
-/// below the root draft.
+/// Creates a document with the page `root`; a text becomes a page. Paths of errors are relative to
+/// the root draft.
 ///
 /// # Errors
 /// [`leafbase_model::ErrorKind::RuleViolation`] if the root is of another type or `location` is the
@@ -79,17 +81,22 @@ pub fn create_document(
     mut root: BlockDraft,
     location: Location,
     day: Option<Day>,
-) -> Result<Created> {
+) -> Result<CreatedDocument> {
     if let BlockKind::Text(look) = root.data.kind {
         root.data.kind = BlockKind::Page(look);
     }
     let checked = check_root(&root.data, location);
-    let drafts = Drafts::root(root);
+    let drafts = DraftTree::root(root);
     checked?;
-    Created::new(context, drafts.grow(context, 0, Takes::Anything)?, location, day)
+    CreatedDocument::new(
+        context,
+        drafts.into_blocks(context, 0, AllowedChildren::Anything)?,
+        location,
+        day,
+    )
 }
 
-/// Checks that a document with such a root can be made in `location`.
+/// Checks that a document with this root can be created in `location`.
 ///
 /// # Errors
 /// [`leafbase_model::ErrorKind::RuleViolation`] if the root is neither page nor text, or `location`
@@ -101,14 +108,14 @@ pub fn check_root(root: &BlockData, location: Location) -> Result<()> {
         return Err(Error::rule(message).at("type"));
     }
     if location == Location::Trash {
-        return Err(Error::rule("a document cannot be made in the trash").at("destination"));
+        return Err(Error::rule("a document cannot be created in the trash").at("destination"));
     }
     Ok(())
 }
 
-/// Makes a document of the same blocks as `subtrees`, which is a whole document. The copies are new
-/// blocks: made now, with IDs of their own. `revise` may change what each says, and is told the
-/// copy of each block; the caller is told them, too.
+/// Copies `subtrees`, a whole document, as new blocks with new IDs. `rewrite` may change the data
+/// of each copy; its second argument maps the original IDs to the new ones, and the same map is
+/// returned.
 ///
 /// # Errors
 /// [`leafbase_model::ErrorKind::Validation`] if there is no block.
@@ -116,40 +123,36 @@ pub fn copy_document(
     context: &Context<'_>,
     subtrees: Subtrees,
     location: Location,
-    mut revise: impl FnMut(&mut BlockData, &HashMap<BlockId, BlockId>),
-) -> Result<(Created, HashMap<BlockId, BlockId>)> {
+    mut rewrite: impl FnMut(&mut BlockData, &HashMap<BlockId, BlockId>),
+) -> Result<(CreatedDocument, HashMap<BlockId, BlockId>)> {
     let copies: HashMap<_, _> =
         subtrees.0.iter().map(|node| (node.block.id, context.new_id())).collect();
     let stamp = context.stamp;
-    let nodes = subtrees.0.into_iter().map(|SubtreeNode { depth, block }| {
-        let BlockRecord { id, mut data, .. } = block;
-        revise(&mut data, &copies);
-        let id = copies.get(&id).copied().unwrap_or(id);
-        SubtreeNode {
+    let mut nodes = Vec::with_capacity(subtrees.0.len());
+    for SubtreeNode { depth, block: BlockRecord { id, mut data, .. } } in subtrees.0 {
+        rewrite(&mut data, &copies);
+        let Some(id) = copies.get(&id).copied() else {
+            invariant!("block {id} of the document has a copy");
+        };
+        let (created, modified) = (stamp.clone(), stamp.clone());
+        nodes.push(SubtreeNode {
             depth,
-            block: BlockRecord {
-                id,
-                rev: 1,
-                created: stamp.clone(),
-                modified: stamp.clone(),
-                data,
-            },
-        }
-    });
-    let subtrees = Subtrees(nodes.collect());
-    Ok((Created::new(context, subtrees, location, None)?, copies))
+            block: BlockRecord { id, rev: 1, created, modified, data },
+        });
+    }
+    Ok((CreatedDocument::new(context, Subtrees(nodes), location, None)?, copies))
 }
 
-/// What a change of places does.
+/// Result of a change of locations.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Relocated {
-    /// What to write. A document that already is where it is to go has no edit.
+pub struct MovedDocuments {
+    /// Edits to apply. A document that is already in place has none.
     pub edits: Vec<Edit>,
-    /// The documents as they are then, in the order of the request.
+    /// The documents after the change, in the order of the request.
     pub records: Vec<DocumentRecord>,
 }
 
-impl Relocated {
+impl MovedDocuments {
     fn add(&mut self, context: &Context<'_>, before: DocumentRecord, location: Location) {
         if before.location == location {
             self.records.push(before);
@@ -161,7 +164,7 @@ impl Relocated {
     }
 }
 
-/// Puts documents into the trash, daily notes too.
+/// Moves documents to the trash, daily notes included.
 ///
 /// # Errors
 /// At `documentIds[n]`: [`leafbase_model::ErrorKind::NotFound`],
@@ -172,19 +175,19 @@ pub fn delete_documents<T: ReadTree + ?Sized>(
     tree: &T,
     context: &Context<'_>,
     ids: &[DocumentId],
-) -> Result<Relocated> {
-    let mut relocated = Relocated::default();
+) -> Result<MovedDocuments> {
+    let mut moved = MovedDocuments::default();
     each(tree, context, ids, |before| {
         if before.location == Location::Trash {
             return Err(Error::rule(format!("document {} is in the trash already", before.id)));
         }
-        relocated.add(context, before, Location::Trash);
+        moved.add(context, before, Location::Trash);
         Ok(())
     })?;
-    Ok(relocated)
+    Ok(moved)
 }
 
-/// Moves documents to `destination`, which exists. One in the trash is restored by that.
+/// Moves documents to `destination`, which exists; this restores documents from the trash.
 ///
 /// # Errors
 /// At `documentIds[n]`: [`leafbase_model::ErrorKind::NotFound`],
@@ -196,55 +199,56 @@ pub fn move_documents<T: ReadTree + ?Sized>(
     context: &Context<'_>,
     ids: &[DocumentId],
     destination: Destination,
-) -> Result<Relocated> {
-    let mut relocated = Relocated::default();
+) -> Result<MovedDocuments> {
+    let mut moved = MovedDocuments::default();
     each(tree, context, ids, |before| {
         if let Some(day) = before.day {
             let message = format!(
-                "the daily note of {day} is not moved: out of the trash, restoreDailyNotes takes it"
+                "the daily note of {day} cannot be moved; restoreDailyNotes takes it out of the trash"
             );
             return Err(Error::rule(message));
         }
-        relocated.add(context, before, destination.into());
+        moved.add(context, before, destination.into());
         Ok(())
     })?;
-    Ok(relocated)
+    Ok(moved)
 }
 
-/// Takes daily notes out of the trash, each back to its day. `note_of` gives the note that a day
-/// has.
+/// Restores daily notes from the trash to their days. `note_of` returns the current note of a day.
 ///
 /// # Errors
 /// At `documentIds[n]`: [`leafbase_model::ErrorKind::NotFound`],
-/// [`leafbase_model::ErrorKind::Validation`] for a document named twice,
-/// [`leafbase_model::ErrorKind::RuleViolation`] for one that is no daily note or is not in the
-/// trash, and [`leafbase_model::ErrorKind::Conflict`] if its day has another note by now, or gets
-/// one by this request.
+/// [`leafbase_model::ErrorKind::Validation`] for a duplicate,
+/// [`leafbase_model::ErrorKind::RuleViolation`] for a document that is no daily note or is not in
+/// the trash, and [`leafbase_model::ErrorKind::Conflict`] if its day has another note, or gets one
+/// by this request.
 pub fn restore_daily_notes<T: ReadTree + ?Sized>(
     tree: &T,
     context: &Context<'_>,
     ids: &[DocumentId],
     note_of: impl Fn(Day) -> Result<Option<DocumentRecord>>,
-) -> Result<Relocated> {
-    let (mut relocated, mut days) = (Relocated::default(), HashSet::new());
+) -> Result<MovedDocuments> {
+    let mut moved = MovedDocuments::default();
+    let mut days = HashSet::new();
     each(tree, context, ids, |before| {
-        let day = before
-            .day
-            .ok_or_else(|| Error::rule("is no daily note: a move takes it out of the trash"))?;
+        let day = before.day.ok_or_else(|| {
+            let message = "the document is not a daily note; a move takes it out of the trash";
+            Error::rule(message)
+        })?;
         check_in_trash(&before)?;
         if !days.insert(day) || note_of(day)?.is_some() {
             return Err(Error::new(
                 leafbase_model::ErrorKind::Conflict,
-                format!("{day} has another note by now"),
+                format!("{day} already has another daily note"),
             ));
         }
-        relocated.add(context, before, Location::DailyNotes);
+        moved.add(context, before, Location::DailyNotes);
         Ok(())
     })?;
-    Ok(relocated)
+    Ok(moved)
 }
 
-/// Checks that documents may be erased for good: each is in the trash.
+/// Checks that documents can be erased permanently: each is in the trash.
 ///
 /// # Errors
 /// At `documentIds[n]`: [`leafbase_model::ErrorKind::NotFound`],
@@ -258,7 +262,7 @@ pub fn check_purge<T: ReadTree + ?Sized>(
     each(tree, context, ids, |record| check_in_trash(&record))
 }
 
-/// What erases a document of the trash with all its blocks. Costs by the size of the document.
+/// The edit that erases a document with all its blocks. Reads the whole document.
 ///
 /// # Errors
 /// [`leafbase_model::ErrorKind::NotFound`].
@@ -274,8 +278,8 @@ fn check_in_trash(record: &DocumentRecord) -> Result<()> {
     Err(Error::rule(format!("document {} is not in the trash", record.id)))
 }
 
-/// Looks up each document of the request's `documentIds`, and hands it to `take`. The inbox stays
-/// where it is.
+/// Looks up each document of the request's `documentIds` and passes it to `take`. The inbox is
+/// rejected: it can neither be moved nor deleted.
 fn each<T: ReadTree + ?Sized>(
     tree: &T,
     context: &Context<'_>,
@@ -283,19 +287,19 @@ fn each<T: ReadTree + ?Sized>(
     mut take: impl FnMut(DocumentRecord) -> Result<()>,
 ) -> Result<()> {
     check_count("IDs in one request", context.limits.blocks_per_request, ids.len(), "documentIds")?;
-    let mut named = HashSet::new();
+    let mut unique_ids = HashSet::new();
     for (index, id) in ids.iter().enumerate() {
-        let mut one = || {
+        let mut check = || {
             let record = tree.document(*id)?.ok_or_else(Error::not_found)?;
-            if !named.insert(*id) {
+            if !unique_ids.insert(*id) {
                 return Err(Error::validation(format!("document {id} is named twice")));
             }
             if record.location == Location::Inbox {
-                return Err(Error::rule("the inbox of tasks always stays what it is"));
+                return Err(Error::rule("the inbox cannot be moved or deleted"));
             }
             take(record)
         };
-        one().map_err(|error| error.at(format_args!("documentIds[{index}]")))?;
+        check().map_err(|error| error.at(format_args!("documentIds[{index}]")))?;
     }
     Ok(())
 }

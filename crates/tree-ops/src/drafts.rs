@@ -1,4 +1,4 @@
-//! Drafts become blocks: each is checked, given an ID, and a text with content is made as a page.
+//! Conversion of drafts to blocks: validation, IDs, and pages for texts with content.
 
 use std::vec::IntoIter;
 
@@ -6,59 +6,61 @@ use leafbase_model::{
     BlockData, BlockDraft, BlockKind, BlockType, Error, Limits, Result, SubtreeNode, Subtrees,
 };
 
-use crate::batch::check_count;
-use crate::place::{check_nesting, check_parent};
+use crate::context::Context;
+use crate::inbox::AllowedChildren;
+use crate::request::check_count;
+use crate::target::{check_nesting, check_parent};
 use crate::update::check_data;
-use crate::{Context, Takes};
 
-/// Drafts on their way to be blocks, in reading order, on a stack of our own.
-pub(crate) struct Drafts {
-    /// What the request calls the list of top drafts; none if there is one top draft that the paths
-    /// begin below.
+/// Drafts in reading order. Iterates with an explicit stack, because drafts may be nested to any
+/// depth.
+pub(crate) struct DraftTree {
+    /// Name of the request's list of top drafts; `None` for a single draft, whose paths are relative
+    /// to it.
     list: Option<&'static str>,
-    levels: Vec<Level>,
+    levels: Vec<DraftLevel>,
 }
 
-struct Level {
-    /// How many were taken from `rest`.
+struct DraftLevel {
+    /// Drafts taken from `rest`.
     taken: usize,
     rest: IntoIter<BlockDraft>,
 }
 
-/// A draft that was taken.
-struct Draft {
-    /// How far below the top.
-    below: usize,
-    /// Whether what is to be made of its task can be.
-    settled: Result<()>,
+/// A draft without its content.
+struct DraftNode {
+    /// Depth below the top drafts.
+    depth: usize,
+    /// Result of normalizing the draft. An error is reported once the draft's path is known.
+    normalized: Result<()>,
     data: BlockData,
     has_content: bool,
 }
 
-impl Level {
+impl DraftLevel {
     fn new(drafts: Vec<BlockDraft>) -> Self {
         Self { taken: 0, rest: drafts.into_iter() }
     }
 }
 
-impl Drafts {
-    /// The drafts of the request's list of this name.
+impl DraftTree {
+    /// The drafts of the request's list `list`.
     pub(crate) fn listed(list: &'static str, drafts: Vec<BlockDraft>) -> Self {
-        Self { list: Some(list), levels: vec![Level::new(drafts)] }
+        Self { list: Some(list), levels: vec![DraftLevel::new(drafts)] }
     }
 
-    /// One draft, the root of a document.
+    /// The root of a document.
     pub(crate) fn root(draft: BlockDraft) -> Self {
-        Self { list: None, levels: vec![Level::new(vec![draft])] }
+        Self { list: None, levels: vec![DraftLevel::new(vec![draft])] }
     }
 
-    /// The blocks that the drafts give, the top ones at `depth` of their document, at a place that
-    /// takes `takes`.
-    pub(crate) fn grow(
+    /// Validates the drafts and returns their blocks, to be inserted at `depth` below a parent that
+    /// allows `allowed`.
+    pub(crate) fn into_blocks(
         mut self,
         context: &Context<'_>,
         depth: usize,
-        takes: Takes,
+        allowed: AllowedChildren,
     ) -> Result<Subtrees> {
         let count = self
             .levels
@@ -73,26 +75,25 @@ impl Drafts {
             self.list.unwrap_or_default(),
         )?;
         let mut nodes = Vec::with_capacity(count);
-        while let Some(Draft { below, settled, mut data, has_content }) = self.next() {
-            let takes = if below == 0 { takes } else { Takes::Anything };
-            // Where it is: a block is large, and there are many.
-            let ready =
-                settled.and_then(|()| make_new(context, depth + below, &mut data, has_content));
-            let ready =
-                ready.and_then(|()| takes.check(&data).map_err(|error| error.at("listStyle")));
-            ready.map_err(|error| error.at(self.path()))?;
-            nodes.push(SubtreeNode {
-                depth: u16::try_from(below).unwrap_or(u16::MAX),
-                block: context.born(data),
-            });
+        while let Some(DraftNode { depth: below, normalized, mut data, has_content }) = self.next()
+        {
+            let allowed = if below == 0 { allowed } else { AllowedChildren::Anything };
+            // In place: block data is large, and a request has many blocks.
+            let node_depth = normalized
+                .and_then(|()| prepare_new(context, depth + below, &mut data, has_content))
+                .and_then(|()| allowed.check(&data).map_err(|error| error.at("listStyle")))
+                .and_then(|()| subtree_depth(below))
+                .map_err(|error| error.at(self.path()))?;
+            nodes.push(SubtreeNode { depth: node_depth, block: context.new_block(data) });
         }
+        debug_assert_eq!(nodes.len(), count, "every draft becomes one block");
         Ok(Subtrees(nodes))
     }
 
     /// The next draft in reading order.
-    fn next(&mut self) -> Option<Draft> {
+    fn next(&mut self) -> Option<DraftNode> {
         loop {
-            let below = self.levels.len().checked_sub(1)?;
+            let depth = self.levels.len().checked_sub(1)?;
             let level = self.levels.last_mut()?;
             let Some(mut draft) = level.rest.next() else {
                 self.levels.pop();
@@ -100,16 +101,16 @@ impl Drafts {
             };
             level.taken += 1;
             let has_content = !draft.content.is_empty();
-            let settled = draft.settle();
-            // Pushed even if empty, so that the path of the draft just taken is always that of all
-            // levels but the last.
+            let normalized = draft.settle();
+            // Pushed even if empty: the path of the last draft is always that of all levels but the
+            // last one.
             let (data, content) = draft.into_parts();
-            self.levels.push(Level::new(content));
-            return Some(Draft { below, settled, data, has_content });
+            self.levels.push(DraftLevel::new(content));
+            return Some(DraftNode { depth, normalized, data, has_content });
         }
     }
 
-    /// The path of the draft taken last.
+    /// Path of the last draft returned by `next`.
     fn path(&self) -> String {
         let above = self.levels.len().saturating_sub(1);
         let lists = std::iter::once(self.list).chain(std::iter::repeat(Some("content")));
@@ -120,7 +121,12 @@ impl Drafts {
     }
 }
 
-fn make_new(
+/// The depth of a node within its subtrees.
+fn subtree_depth(depth: usize) -> Result<u16> {
+    u16::try_from(depth).map_err(|_| Error::limit("levels of blocks", usize::from(u16::MAX), depth))
+}
+
+fn prepare_new(
     context: &Context<'_>,
     depth: usize,
     data: &mut BlockData,
@@ -135,8 +141,8 @@ fn make_new(
     Ok(())
 }
 
-/// Checks what a draft says, wherever it is to stand: for callers that change drafts before they
-/// insert them, and want an error to name what they were given.
+/// Validates a draft independently of its position, for callers that rewrite drafts before they
+/// insert them and report errors by the original paths.
 ///
 /// # Errors
 /// [`leafbase_model::ErrorKind::RuleViolation`] for a collection, an item, and content of a type
@@ -145,14 +151,13 @@ pub fn check_draft(limits: &Limits, data: &BlockData, has_content: bool) -> Resu
     match data.block_type() {
         BlockType::CollectionItem => {
             return Err(Error::rule(
-                "a block of type collectionItem is made by the item operations",
+                "a block of type collectionItem is created by the item operations",
             )
             .at("type"));
         }
         BlockType::Collection => {
-            return Err(
-                Error::rule("a block of type collection is made by its own operation").at("type")
-            );
+            return Err(Error::rule("a block of type collection is created by its own operation")
+                .at("type"));
         }
         block_type if has_content => {
             check_parent(block_type).map_err(|error| error.at("content"))?
@@ -160,7 +165,7 @@ pub fn check_draft(limits: &Limits, data: &BlockData, has_content: bool) -> Resu
         _ => {}
     }
     match data.kind {
-        // What is checked is the page that it becomes: only a page's text is a title.
+        // Validated as the page that it becomes: the length limit of a title applies.
         BlockKind::Text(look) if has_content => {
             check_data(&BlockData { kind: BlockKind::Page(look), ..data.clone() }, limits)
         }

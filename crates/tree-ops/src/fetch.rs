@@ -1,27 +1,27 @@
-//! A block is read with what is below it.
+//! Fetches: a block with its descendants, as a reply shows them.
 
 use std::iter::Peekable;
 use std::vec::IntoIter;
 
 use leafbase_model::{
     Block, BlockData, BlockId, BlockRecord, BlockType, Content, DocumentId, Error, Metadata,
-    Result, SubtreeNode, Subtrees,
+    Result, SubtreeNode, Subtrees, invariant,
 };
 
-use crate::ReadTree;
+use crate::read::ReadTree;
 
-/// Characters of the preview of a page whose children are cut off.
+/// Maximum length of the preview of a page whose children are cut off, in characters.
 const PREVIEW_CHARACTERS: usize = 120;
 
-/// Children that a preview is made of: most pages fill it with fewer.
+/// Children read for a preview: most pages fill it with fewer.
 const PREVIEW_CHILDREN: usize = 12;
 
-/// Reads `block` and what is below it down to `max_depth` levels (none: all). `plain` gives the
+/// Reads `block` and its descendants down to `max_depth` levels (`None`: all). `plain` returns the
 /// plain text of a block.
 ///
-/// A page or an item whose children are cut off has a preview of them; a collection shows none of
-/// its items, which are read by the item operations. The metadata is without the comments, which
-/// are no part of the tree.
+/// A page or item whose children are cut off has a preview instead. A collection has no content:
+/// its items are read by the item operations. Metadata is without comments, which are not part of
+/// the tree.
 ///
 /// # Errors
 /// [`leafbase_model::ErrorKind::NotFound`] at `id`, and what the store reports.
@@ -52,12 +52,16 @@ pub fn fetch<T: ReadTree + ?Sized>(
     blocks.pop().ok_or_else(missing)
 }
 
-/// The blocks of a complete subtrees as a reply shows them, such as those just inserted.
-pub fn assemble(subtrees: &Subtrees) -> Vec<Block> {
-    build(subtrees.clone(), None, false, &|_| Ok(Content::Blocks(Vec::new()))).unwrap_or_default()
+/// Builds a reply from complete subtrees, such as those just inserted.
+///
+/// # Errors
+///
+/// [`leafbase_model::ErrorKind::Internal`] for a broken invariant.
+pub fn assemble(subtrees: &Subtrees) -> Result<Vec<Block>> {
+    build(subtrees.clone(), None, false, &|_| Ok(Content::Blocks(Vec::new())))
 }
 
-/// A store that is damaged may give blocks whose parent is not among them.
+/// Checks that every node has its parent among the nodes: a damaged store may omit it.
 pub(crate) fn check_depths(subtrees: &Subtrees) -> Result<()> {
     let mut deepest = 0;
     for node in &subtrees.0 {
@@ -79,10 +83,11 @@ pub(crate) fn build(
     cut: &dyn Fn(&BlockRecord) -> Result<Content>,
 ) -> Result<Vec<Block>> {
     let mut nodes = subtrees.0.into_iter().peekable();
-    // The lists of children that are being filled: the last one is of the block read last.
+    // Child lists under construction, one per ancestor of the current node and one for the node.
     let mut open = vec![Vec::new()];
     while let Some(SubtreeNode { depth, block }) = nodes.next() {
-        // Within a well-formed tree it is smaller already.
+        // In a damaged store a block of a type without children may have some: they become
+        // siblings.
         let depth = usize::from(depth).min(open.len().saturating_sub(1));
         close_to(&mut open, depth + 1);
         let content = match block.data.block_type() {
@@ -103,13 +108,17 @@ pub(crate) fn build(
         }
     }
     close_to(&mut open, 1);
-    Ok(open.pop().unwrap_or_default())
+    match open.pop() {
+        Some(blocks) => Ok(blocks),
+        None => invariant!("the list of top-level blocks is open"),
+    }
 }
 
-/// Gives each finished list of children to its block, until `length` lists are open.
+/// Closes child lists until `length` are open; each becomes the content of its block.
 fn close_to(open: &mut Vec<Vec<Block>>, length: usize) {
-    while open.len() > length {
-        let children = open.pop().unwrap_or_default();
+    while open.len() > length
+        && let Some(children) = open.pop()
+    {
         if let Some(parent) = open.last_mut().and_then(|siblings| siblings.last_mut()) {
             parent.content = Content::Blocks(children);
         }
@@ -126,7 +135,7 @@ fn shown(block: BlockRecord, metadata: bool, content: Content) -> Block {
     Block { id, rev, data, metadata, item: None, content }
 }
 
-/// Plain text of the first children; no children at all are content read in full.
+/// The plain text of the first children. A page without children has empty content instead.
 pub(crate) fn preview<T: ReadTree + ?Sized>(
     tree: &T,
     document: DocumentId,

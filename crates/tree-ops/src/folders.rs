@@ -1,4 +1,4 @@
-//! Folders: what may be made where, moved where, and what becomes of what is in a deleted one.
+//! Folders: creation, moves and deletion.
 
 use std::collections::HashSet;
 use std::mem::take;
@@ -8,10 +8,10 @@ use leafbase_model::{
     Limits, Location, Result,
 };
 
-use crate::Context;
-use crate::batch::check_count;
+use crate::context::Context;
+use crate::request::check_count;
 
-/// Reads of the folders of one consistent state.
+/// Reads of folders in one consistent state.
 pub trait ReadFolders {
     /// The folder, if it exists.
     ///
@@ -19,20 +19,20 @@ pub trait ReadFolders {
     /// What the store reports.
     fn folder(&self, folder: FolderId) -> Result<Option<FolderRecord>>;
 
-    /// The folders right in `folder`.
+    /// The direct subfolders of `folder`.
     ///
     /// # Errors
     /// What the store reports.
     fn folders_in(&self, folder: FolderId) -> Result<Vec<FolderRecord>>;
 
-    /// The documents right in `folder`.
+    /// The documents directly in `folder`.
     ///
     /// # Errors
     /// What the store reports.
     fn documents_in(&self, folder: FolderId) -> Result<Vec<DocumentRecord>>;
 
-    /// How many documents are right in `folder`. A store that keeps count should say so without
-    /// reading them.
+    /// Number of documents directly in `folder`. A store that maintains this count should return it
+    /// without reading the documents.
     ///
     /// # Errors
     /// What the store reports.
@@ -41,36 +41,36 @@ pub trait ReadFolders {
     }
 }
 
-/// Folders that are to be made, parents before children and without nesting.
+/// Folders to create as a flat list, parents before children.
 #[derive(Clone, Debug, Default)]
-pub struct FolderPlan(Vec<Planned>);
+pub struct FolderPlan(Vec<PlannedFolder>);
 
 #[derive(Clone, Debug)]
-struct Planned {
+struct PlannedFolder {
     name: String,
     parent: Option<FolderRef>,
-    /// The one before it that it is made in.
+    /// Index of the planned folder that contains it.
     above: Option<usize>,
-    /// Its step in the path of the request; none for one that the request does not list.
+    /// Its index in the request's list; `None` for a folder that is not in a list.
     number: Option<usize>,
 }
 
-/// A list of drafts on its way into a plan.
-struct Level {
+/// The rest of a list of nested drafts.
+struct FolderDraftLevel {
     above: Option<usize>,
     number: usize,
     rest: std::vec::IntoIter<FolderDraft>,
 }
 
 impl FolderPlan {
-    /// The folders of the request's list `folders`. Drafts may be nested deeper than the call stack
-    /// allows.
+    /// Flattens the request's list `folders`, without recursion: drafts may be nested to any depth.
     ///
     /// # Errors
     /// [`leafbase_model::ErrorKind::LimitExceeded`] at `folders` for too many.
     pub fn of(drafts: Vec<FolderDraft>, limits: &Limits) -> Result<Self> {
         let mut plan = Self::default();
-        let mut levels = vec![Level { above: None, number: 0, rest: drafts.into_iter() }];
+        let mut levels =
+            vec![FolderDraftLevel { above: None, number: 0, rest: drafts.into_iter() }];
         while let Some(level) = levels.last_mut() {
             let Some(mut draft) = level.rest.next() else {
                 levels.pop();
@@ -78,22 +78,22 @@ impl FolderPlan {
             };
             let (name, folders) = (take(&mut draft.name), take(&mut draft.folders));
             let at = plan.0.len();
-            plan.0.push(Planned {
+            plan.0.push(PlannedFolder {
                 name,
                 parent: draft.parent,
                 above: level.above,
                 number: Some(level.number),
             });
             level.number += 1;
-            levels.push(Level { above: Some(at), number: 0, rest: folders.into_iter() });
+            levels.push(FolderDraftLevel { above: Some(at), number: 0, rest: folders.into_iter() });
         }
         check_count("folders in one request", limits.blocks_per_request, plan.0.len(), "folders")?;
         Ok(plan)
     }
 
-    /// One folder, the fields of which stand in the request itself.
+    /// A single folder whose fields are those of the request itself.
     pub fn one(name: impl Into<String>, parent: Option<FolderId>) -> Self {
-        Self(vec![Planned {
+        Self(vec![PlannedFolder {
             name: name.into(),
             parent: parent.map(FolderRef::from),
             above: None,
@@ -101,9 +101,10 @@ impl FolderPlan {
         }])
     }
 
-    fn path(&self, planned: &Planned) -> String {
-        let step = |planned: &Planned| planned.number.map(|number| format!("folders[{number}]"));
-        let above = |planned: &&Planned| planned.above.and_then(|above| self.0.get(above));
+    fn path(&self, planned: &PlannedFolder) -> String {
+        let step =
+            |planned: &PlannedFolder| planned.number.map(|number| format!("folders[{number}]"));
+        let above = |planned: &&PlannedFolder| planned.above.and_then(|above| self.0.get(above));
         let mut steps: Vec<_> =
             std::iter::successors(Some(planned), above).filter_map(step).collect();
         steps.reverse();
@@ -111,78 +112,79 @@ impl FolderPlan {
     }
 }
 
-/// Makes the folders of `plan`, and gives them in its order: parents before children.
+/// Creates the folders of `plan` and returns them in its order, parents before children.
 ///
 /// # Errors
-/// Below `folders[n]`: [`leafbase_model::ErrorKind::Validation`] for a name without letters and for
-/// a nested folder that names a parent; [`leafbase_model::ErrorKind::NotFound`] for a parent that
-/// does not exist, [`leafbase_model::ErrorKind::RuleViolation`] for a built-in one, and
-/// [`leafbase_model::ErrorKind::LimitExceeded`] for a name too long and a folder too deep.
+/// Below `folders[n]`: [`leafbase_model::ErrorKind::Validation`] for a blank name and for a nested
+/// folder that names a parent; [`leafbase_model::ErrorKind::NotFound`] for a parent that does not
+/// exist, [`leafbase_model::ErrorKind::RuleViolation`] for a built-in one, and
+/// [`leafbase_model::ErrorKind::LimitExceeded`] for a name that is too long and a folder that is
+/// too deep.
 pub fn create_folders<T: ReadFolders + ?Sized>(
     folders: &T,
     context: &Context<'_>,
     plan: &FolderPlan,
 ) -> Result<Vec<FolderRecord>> {
-    let batch = Batch::new(folders, context.limits);
-    let mut made: Vec<(FolderRecord, usize)> = Vec::with_capacity(plan.0.len());
+    let reader = FolderReader::new(folders, context.limits);
+    let mut created: Vec<(FolderRecord, usize)> = Vec::with_capacity(plan.0.len());
     for planned in &plan.0 {
-        let above = planned.above.and_then(|above| made.get(above));
-        let record = batch.planned(planned, above).map_err(|error| error.at(plan.path(planned)));
+        let above = planned.above.and_then(|above| created.get(above));
+        let record = reader.planned(planned, above).map_err(|error| error.at(plan.path(planned)));
         let (parent, depth) = record?;
         let id = FolderId::from_bytes(context.ids.new_id(context.stamp.at));
-        made.push((FolderRecord { id, name: planned.name.clone(), parent }, depth));
+        created.push((FolderRecord { id, name: planned.name.clone(), parent }, depth));
     }
-    Ok(made.into_iter().map(|(record, _)| record).collect())
+    Ok(created.into_iter().map(|(record, _)| record).collect())
 }
 
-/// What a move of folders does.
+/// Result of a move of folders.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MovedFolders {
-    /// What to write. A folder that already is where it is to go has no edit.
+    /// Edits to apply. A folder that is already in place has none.
     pub edits: Vec<Edit>,
-    /// The folders as they are then, in the order of the request.
+    /// The folders after the move, in the order of the request.
     pub records: Vec<FolderRecord>,
 }
 
-/// Moves folders, with all in them, to `destination`. A folder may be named together with one that
-/// it is in: it leaves it.
+/// Moves folders with their content to `destination`. A folder may be named together with one of
+/// its ancestors: it then leaves that ancestor.
 ///
 /// # Errors
 /// At `destination.parentFolderId` and `folderIds[n]`: [`leafbase_model::ErrorKind::NotFound`],
-/// [`leafbase_model::ErrorKind::Validation`] for a folder named twice,
-/// [`leafbase_model::ErrorKind::RuleViolation`] for a built-in location and a move into the folder
-/// itself or one in it, and [`leafbase_model::ErrorKind::LimitExceeded`] if what is in it would be
-/// too deep.
+/// [`leafbase_model::ErrorKind::Validation`] for a duplicate,
+/// [`leafbase_model::ErrorKind::RuleViolation`] for a built-in location and a move of a folder into
+/// itself or a descendant, and [`leafbase_model::ErrorKind::LimitExceeded`] if a descendant would
+/// be nested too deep.
 pub fn move_folders<T: ReadFolders + ?Sized>(
     folders: &T,
     context: &Context<'_>,
     ids: &[FolderRef],
     destination: FolderDestination,
 ) -> Result<MovedFolders> {
-    let batch = Batch::new(folders, context.limits);
+    let reader = FolderReader::new(folders, context.limits);
     let parent = match destination {
         FolderDestination::Root => None,
         FolderDestination::Folder(parent) => {
             let found =
-                batch.parent(parent).map_err(|error| error.at("destination.parentFolderId"));
+                reader.parent(parent).map_err(|error| error.at("destination.parentFolderId"));
             Some(found?.id)
         }
     };
-    // All go to the same place, and nothing that it is in moves: what is no ring for each alone is
-    // none for all of them.
-    let lineage = parent.map_or(Ok(Vec::new()), |parent| batch.lineage(parent))?;
-    let going = batch.named(ids, |folder| {
+    // All folders move to the same parent, and none of its ancestors moves. So if no single move
+    // creates a cycle, all of them together create none.
+    let lineage = parent.map_or(Ok(Vec::new()), |parent| reader.lineage(parent))?;
+    let moving = reader.look_up_all(ids, |folder| {
         if lineage.contains(&folder.id) {
             return Err(Error::rule(format!(
-                "folder {} cannot go into itself or a folder in it",
+                "folder {} cannot be moved into itself or its descendants",
                 folder.id
             )));
         }
         Ok(())
     })?;
-    batch.check_depths(&going, lineage.len())?;
+    reader.check_depths(&moving, lineage.len())?;
     let mut moved = MovedFolders::default();
-    for before in going {
+    for before in moving {
         let after = FolderRecord { parent, ..before.clone() };
         moved.records.push(after.clone());
         if before != after {
@@ -192,9 +194,9 @@ pub fn move_folders<T: ReadFolders + ?Sized>(
     Ok(moved)
 }
 
-/// Deletes folders. What is in one goes to the nearest folder around it that stays; at the top, its
-/// documents go to `unsorted`. With `must_be_empty` a folder with something in it is refused
-/// instead; what this request deletes too does not count.
+/// Deletes folders. Their content moves to the nearest ancestor that remains; without one,
+/// documents move to `unsorted` and folders to the top level. With `must_be_empty`, a folder that
+/// is not empty is an error instead; folders deleted by the same request do not count.
 ///
 /// # Errors
 /// At `folderIds[n]`: [`leafbase_model::ErrorKind::NotFound`],
@@ -207,39 +209,38 @@ pub fn delete_folders<T: ReadFolders + ?Sized>(
     ids: &[FolderRef],
     must_be_empty: bool,
 ) -> Result<Vec<Edit>> {
-    let batch = Batch::new(folders, context.limits);
-    let gone: HashSet<FolderRef> = ids.iter().copied().collect();
-    let going =
-        batch.named(
-            ids,
-            |folder| if must_be_empty { batch.check_empty(folder, &gone) } else { Ok(()) },
-        )?;
-    let (mut edits, mut removals) = (Vec::new(), Vec::with_capacity(going.len()));
-    for folder in going {
-        let lineage = batch.lineage(folder.id)?;
-        let heir = lineage.iter().copied().find(|above| !gone.contains(&FolderRef::from(*above)));
+    let reader = FolderReader::new(folders, context.limits);
+    let deleted_refs: HashSet<FolderRef> = ids.iter().copied().collect();
+    let deleted = reader.look_up_all(ids, |folder| {
+        if must_be_empty { reader.check_empty(folder, &deleted_refs) } else { Ok(()) }
+    })?;
+    let (mut edits, mut removals) = (Vec::new(), Vec::with_capacity(deleted.len()));
+    for folder in deleted {
+        let lineage = reader.lineage(folder.id)?;
+        let new_parent =
+            lineage.iter().copied().find(|above| !deleted_refs.contains(&FolderRef::from(*above)));
         for before in folders.documents_in(folder.id)? {
-            let location = heir.map_or(Location::Unsorted, Location::Folder);
+            let location = new_parent.map_or(Location::Unsorted, Location::Folder);
             let after = before.kept_at(location, context.stamp.at);
             edits.push(Edit::UpdateDocument { before, after });
         }
         for before in folders
             .folders_in(folder.id)?
             .into_iter()
-            .filter(|within| !gone.contains(&within.id.into()))
+            .filter(|within| !deleted_refs.contains(&within.id.into()))
         {
-            let after = FolderRecord { parent: heir, ..before.clone() };
+            let after = FolderRecord { parent: new_parent, ..before.clone() };
             edits.push(Edit::UpdateFolder { before, after });
         }
         removals.push((lineage.len(), Edit::RemoveFolder(folder)));
     }
-    // The deepest first: each is empty when it goes.
+    // Deepest first, so that every folder is empty when its edit is applied.
     removals.sort_by_key(|(depth, _)| std::cmp::Reverse(*depth));
     edits.extend(removals.into_iter().map(|(_, removal)| removal));
     Ok(edits)
 }
 
-/// Folders and all in them, each once.
+/// Folders and all their descendants, each once.
 ///
 /// # Errors
 /// What the store reports.
@@ -248,54 +249,57 @@ pub fn folders_within<T: ReadFolders + ?Sized>(
     tops: &[FolderId],
 ) -> Result<Vec<FolderId>> {
     let mut found = Vec::with_capacity(tops.len());
-    let (mut met, mut waiting) = (HashSet::new(), tops.iter().rev().copied().collect::<Vec<_>>());
-    while let Some(folder) = waiting.pop() {
-        if met.insert(folder) {
+    let (mut seen, mut pending) = (HashSet::new(), tops.iter().rev().copied().collect::<Vec<_>>());
+    while let Some(folder) = pending.pop() {
+        if seen.insert(folder) {
             found.push(folder);
-            waiting.extend(folders.folders_in(folder)?.iter().map(|within| within.id));
+            pending.extend(folders.folders_in(folder)?.iter().map(|within| within.id));
         }
     }
     Ok(found)
 }
 
-/// Reads for one request.
-struct Batch<'a, T: ?Sized> {
+/// Reads of one request.
+struct FolderReader<'a, T: ?Sized> {
     folders: &'a T,
     limits: &'a Limits,
 }
 
-impl<'a, T: ReadFolders + ?Sized> Batch<'a, T> {
+impl<'a, T: ReadFolders + ?Sized> FolderReader<'a, T> {
     fn new(folders: &'a T, limits: &'a Limits) -> Self {
         Self { folders, limits }
     }
 
-    /// Looks up each folder of the request's `folderIds`, and lets `check` say whether it may go.
-    fn named(
+    /// Looks up each folder of the request's `folderIds`; `check` decides whether it can be used.
+    fn look_up_all(
         &self,
         ids: &[FolderRef],
         check: impl Fn(&FolderRecord) -> Result<()>,
     ) -> Result<Vec<FolderRecord>> {
         check_count("IDs in one request", self.limits.blocks_per_request, ids.len(), "folderIds")?;
-        let (mut named, mut going) = (HashSet::new(), Vec::with_capacity(ids.len()));
+        let mut unique_ids = HashSet::new();
+        let mut found = Vec::with_capacity(ids.len());
         for (index, id) in ids.iter().enumerate() {
-            let mut one = || {
+            let mut look_up = || {
                 let folder = self.find(*id, |location| {
-                    format!("{location} is a built-in location, which stays")
+                    format!("{location} is a built-in location and cannot be moved or deleted")
                 })?;
-                if !named.insert(*id) {
+                if !unique_ids.insert(*id) {
                     return Err(Error::validation(format!("folder {id} is named twice")));
                 }
                 check(&folder)?;
                 Ok(folder)
             };
-            going.push(one().map_err(|error: Error| error.at(format_args!("folderIds[{index}]")))?);
+            found.push(
+                look_up().map_err(|error: Error| error.at(format_args!("folderIds[{index}]")))?,
+            );
         }
-        Ok(going)
+        Ok(found)
     }
 
     fn parent(&self, id: FolderRef) -> Result<FolderRecord> {
         self.find(id, |location| {
-            format!("{location} is a built-in location, in which there are no folders")
+            format!("{location} is a built-in location and cannot contain folders")
         })
     }
 
@@ -310,19 +314,19 @@ impl<'a, T: ReadFolders + ?Sized> Batch<'a, T> {
         }
     }
 
-    /// Where a planned folder is made, and how many folders it will be in; `above` is the one made
-    /// before that it is in.
+    /// Parent and depth of a planned folder; `above` is the created folder that contains it.
     fn planned(
         &self,
-        planned: &Planned,
+        planned: &PlannedFolder,
         above: Option<&(FolderRecord, usize)>,
     ) -> Result<(Option<FolderId>, usize)> {
         let (parent, depth) = match (planned.parent, above) {
             (None, None) => (None, 0),
             (None, Some((above, depth))) => (Some(above.id), depth + 1),
             (Some(_), Some(_)) => {
-                return Err(Error::validation("it is made in the folder that it is nested in")
-                    .at("parentFolderId"));
+                return Err(
+                    Error::validation("a nested folder cannot name a parent").at("parentFolderId")
+                );
             }
             (Some(parent), None) => {
                 let parent = self.parent(parent).map_err(|error| error.at("parentFolderId"))?.id;
@@ -339,31 +343,31 @@ impl<'a, T: ReadFolders + ?Sized> Batch<'a, T> {
         if depth > most { Err(Error::limit("folders within folders", most, depth)) } else { Ok(()) }
     }
 
-    /// `folder`, the one it is in, and so on up to the top.
+    /// `folder` and its ancestors, up to the top level.
     fn lineage(&self, folder: FolderId) -> Result<Vec<FolderId>> {
         let (mut lineage, mut next) = (Vec::new(), Some(folder));
         while let Some(id) = next {
             if lineage.contains(&id) {
                 return Err(Error::corrupted(format_args!(
-                    "the folders around folder {id} go round"
+                    "the ancestors of folder {id} form a cycle"
                 )));
             }
             lineage.push(id);
             let record = self.folders.folder(id)?;
             next = record
-                .ok_or_else(|| Error::corrupted(format_args!("folder {id} is not there")))?
+                .ok_or_else(|| Error::corrupted(format_args!("folder {id} has no record")))?
                 .parent;
         }
         Ok(lineage)
     }
 
-    /// Checks that nothing in the folders comes too deep when they are at `depth`. Those that go
-    /// themselves leave the ones that they are in.
-    fn check_depths(&self, going: &[FolderRecord], depth: usize) -> Result<()> {
-        let gone: HashSet<FolderId> = going.iter().map(|folder| folder.id).collect();
-        for (index, folder) in going.iter().enumerate() {
-            let stands = self.lineage(folder.id)?.len();
-            if depth >= stands {
+    /// Checks the depth of all descendants when the folders are at `depth`. Descendants that move
+    /// themselves leave their parent and do not count.
+    fn check_depths(&self, moving: &[FolderRecord], depth: usize) -> Result<()> {
+        let gone: HashSet<FolderId> = moving.iter().map(|folder| folder.id).collect();
+        for (index, folder) in moving.iter().enumerate() {
+            let old_depth = self.lineage(folder.id)?.len();
+            if depth >= old_depth {
                 let deepest = self.deepest(folder.id, depth, &gone)?;
                 self.check_depth(deepest)
                     .map_err(|error| error.at(format_args!("folderIds[{index}]")))?;
@@ -372,8 +376,8 @@ impl<'a, T: ReadFolders + ?Sized> Batch<'a, T> {
         Ok(())
     }
 
-    /// How deep the deepest folder in `folder` is when that one is at `depth`; one too many is told
-    /// as soon as it is met.
+    /// Depth of the deepest folder in `folder` when that one is at `depth`. Stops at the first
+    /// level that exceeds the limit.
     fn deepest(
         &self,
         folder: FolderId,
@@ -417,7 +421,7 @@ fn check_name(name: &str, limits: &Limits) -> Result<()> {
         return Err(Error::limit("characters of a folder's name", limits.title, characters));
     }
     if name.trim().is_empty() {
-        return Err(Error::validation("a folder needs a name"));
+        return Err(Error::validation("the name of a folder cannot be blank"));
     }
     Ok(())
 }

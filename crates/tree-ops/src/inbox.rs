@@ -1,26 +1,28 @@
-//! The inbox: a hidden document that is shown as its tasks alone. So at its top there are tasks,
-//! and its root stays as it is; below its tasks anything goes. Closed tasks stand behind the open
-//! ones, so that these lie together however much was done: who lists them reads no more than them.
+//! Rules of the inbox, a hidden document whose tasks are shown as a list.
+//!
+//! Invariants: every child of its root is a task, and its root never changes. Below a task any
+//! block is allowed. Open tasks precede closed ones, so that listing the open ones reads a prefix
+//! of the children, however many tasks are closed.
 
 use leafbase_model::{
     BlockData, BlockId, BlockLocation, DocumentId, Edge, Error, Location, Result, TaskState,
 };
 
-use crate::ResolvedPosition;
+use crate::position::ResolvedPosition;
 
-/// What may stand at a place.
+/// Blocks that are allowed as children of a parent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Takes {
-    /// All that may have a parent.
+pub enum AllowedChildren {
+    /// Every block that can have a parent.
     #[default]
     Anything,
-    /// Tasks: the place is at the top of the inbox.
+    /// Tasks only: children of the root of the inbox.
     Tasks,
 }
 
-impl Takes {
-    /// What may stand among the children of `parent`, in a document that is kept at `location`.
-    pub(crate) fn below(parent: BlockId, document: DocumentId, location: Location) -> Self {
+impl AllowedChildren {
+    /// The children allowed for `parent`, a block of a document in `location`.
+    pub(crate) fn of(parent: BlockId, document: DocumentId, location: Location) -> Self {
         if location == Location::Inbox && parent == document.root() {
             Self::Tasks
         } else {
@@ -28,68 +30,68 @@ impl Takes {
         }
     }
 
-    /// Whether a block may stand here that says `data`.
-    fn admits(self, data: &BlockData) -> bool {
+    fn allows(self, data: &BlockData) -> bool {
         self == Self::Anything || data.task.is_some()
     }
 
-    /// Checks that a block may be put here that says `data`.
+    /// Checks that a block with this data can be inserted.
     ///
     /// # Errors
     /// [`leafbase_model::ErrorKind::RuleViolation`], without a path.
     pub fn check(self, data: &BlockData) -> Result<()> {
-        if self.admits(data) {
+        if self.allows(data) {
             return Ok(());
         }
         Err(Error::rule(
-            "only tasks stand in the inbox: make it a task first, or put it into a document",
+            "the inbox contains only tasks; make the block a task first, or insert it into a document",
         ))
     }
 
-    /// Checks that a block may stay here that said `before`, and is to say `parts` together with
-    /// blocks that follow it.
+    /// Checks that a block can change from `before` to the first of `parts`, with the others as new
+    /// siblings after it.
     pub(crate) fn check_change(self, before: &BlockData, parts: &[BlockData]) -> Result<()> {
         let Some((first, rest)) = parts.split_first() else { return Ok(()) };
-        if self.admits(before) && !self.admits(first) {
+        if self.allows(before) && !self.allows(first) {
             return Err(Error::rule(
-                "a task in the inbox stays a task: move it out of the inbox first",
+                "a task in the inbox stays a task; move it out of the inbox first",
             )
             .at("listStyle"));
         }
-        if rest.iter().all(|data| self.admits(data)) {
+        if rest.iter().all(|data| self.allows(data)) {
             return Ok(());
         }
-        let message = "its further paragraphs would be no tasks, as all in the inbox are: move it out of the inbox first";
+        let message = "each further paragraph becomes a block, and the inbox contains only tasks; move \
+                       the task out of the inbox first";
         Err(Error::rule(message).at("markdown"))
     }
 }
 
-/// Checks that a block may be changed: not the root of the inbox.
+/// Checks that a block can be updated: the root of the inbox cannot.
 pub(crate) fn check_changeable(parent: Option<BlockId>, location: Location) -> Result<()> {
     if parent.is_none() && location == Location::Inbox {
-        return Err(Error::rule("the inbox itself is not changed: change the tasks in it"));
+        return Err(Error::rule("the inbox itself cannot be changed; change its tasks"));
     }
     Ok(())
 }
 
-/// Where a task that says `data` goes, of its own accord, in a document that is kept at `location`:
-/// to the top, but to the end of the inbox once it is done or given up.
-pub fn edge_for(location: Location, data: &BlockData) -> Edge {
+/// The default edge for a task in a document in `location`: the start, but the end of the inbox if
+/// the task is done or canceled.
+pub fn task_edge(location: Location, data: &BlockData) -> Edge {
     if location == Location::Inbox && is_closed(data) { Edge::End } else { Edge::Start }
 }
 
-/// Where a block goes that says `after` and no longer `before`: elsewhere only if it stands at the
-/// top of the inbox, and was opened or closed.
+/// The position to move a block to after an update: a top-level task of the inbox moves when it is
+/// opened or closed.
 pub(crate) fn destination(
-    located: BlockLocation,
+    block: BlockLocation,
     location: Location,
     before: &BlockData,
     after: &BlockData,
 ) -> Option<ResolvedPosition> {
-    let parent = located.parent?;
-    let is_top = Takes::below(parent, located.document, location) == Takes::Tasks;
-    let goes = is_top && is_closed(before) != is_closed(after);
-    goes.then(|| ResolvedPosition::Within(edge_for(location, after), parent))
+    let parent = block.parent?;
+    let is_top = AllowedChildren::of(parent, block.document, location) == AllowedChildren::Tasks;
+    let moves = is_top && is_closed(before) != is_closed(after);
+    moves.then(|| ResolvedPosition::Within(task_edge(location, after), parent))
 }
 
 fn is_closed(data: &BlockData) -> bool {

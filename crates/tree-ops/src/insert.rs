@@ -1,23 +1,26 @@
-//! Blocks are put in.
+//! Insertion of blocks.
 
 use leafbase_model::{BlockDraft, BlockId, Edit, Result, Subtrees};
 
-use crate::batch::Batch;
-use crate::drafts::Drafts;
-use crate::place::Spot;
-use crate::{Context, ReadTree, ResolvedPosition, Takes};
+use crate::context::Context;
+use crate::drafts::DraftTree;
+use crate::inbox::AllowedChildren;
+use crate::position::ResolvedPosition;
+use crate::read::ReadTree;
+use crate::request::RequestReader;
+use crate::target::TargetParent;
 
-/// What an insertion does.
+/// Result of an insertion.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Inserted {
-    /// What to write: a text becomes a page where it must, then the blocks are put in.
+pub struct InsertedBlocks {
+    /// Edits to apply: the parent becomes a page if it is a text, then the blocks are inserted.
     pub edits: Vec<Edit>,
-    /// The new blocks that stand at the place itself, in order.
+    /// IDs of the new blocks at the position itself, in order.
     pub top: Vec<BlockId>,
 }
 
-impl Inserted {
-    /// The new blocks, with all below them.
+impl InsertedBlocks {
+    /// The new blocks with their descendants.
     pub fn subtrees(&self) -> Option<&Subtrees> {
         self.edits.iter().find_map(|edit| match edit {
             Edit::Insert { subtrees, .. } => Some(subtrees),
@@ -26,57 +29,46 @@ impl Inserted {
     }
 }
 
-/// Inserts `drafts` at `place`, in their order. Without drafts the place is checked and nothing
-/// happens.
+/// Inserts `drafts` at `position`, in their order. Without drafts the position is checked, and
+/// there are no edits.
 ///
 /// # Errors
-/// Those of [`crate::open_place`]; below `blocks`, those of [`leafbase_model::BlockData::check`],
-/// [`leafbase_model::ErrorKind::RuleViolation`] for content of a type that cannot have any, for a
-/// collection, for an item and for what is no task at the top of the inbox, and
-/// [`leafbase_model::ErrorKind::LimitExceeded`] for a draft that would stand too deep or for too
-/// many.
+/// Those of [`crate::prepare_target`]; below `blocks`, those of
+/// [`leafbase_model::BlockData::check`], [`leafbase_model::ErrorKind::RuleViolation`] for content
+/// of a type that cannot have any, for a collection, for an item and for a top-level block of the
+/// inbox that is no task, and [`leafbase_model::ErrorKind::LimitExceeded`] for a draft that would
+/// be nested too deep or for too many drafts.
 pub fn insert<T: ReadTree + ?Sized>(
     tree: &T,
     context: &Context<'_>,
     drafts: Vec<BlockDraft>,
-    place: ResolvedPosition,
-) -> Result<Inserted> {
-    let drafts = Drafts::listed("blocks", drafts);
-    insert_listed(tree, context, place, |_, _| Ok(drafts))
+    position: ResolvedPosition,
+) -> Result<InsertedBlocks> {
+    insert_at(tree, context, position, |_, _| Ok(drafts))
 }
 
-/// As [`insert`], with drafts that `drafts` gives once the place is found and checked. It is told
-/// how deep they will stand, 1 for the children of a root, and what the place takes: [`insert`]
-/// names a draft that may not stand there by its number, `drafts` can name it as the request has
-/// it.
+/// As [`insert`], with drafts that `drafts` returns once the position is checked. Its arguments are
+/// the depth of the blocks, 1 for children of a root, and the blocks that are allowed there: unlike
+/// [`insert`], which names a draft by its index, it can reject one by its path in the request.
 ///
 /// # Errors
 /// As [`insert`], and those of `drafts`.
 pub fn insert_at<T: ReadTree + ?Sized>(
     tree: &T,
     context: &Context<'_>,
-    place: ResolvedPosition,
-    drafts: impl FnOnce(usize, Takes) -> Result<Vec<BlockDraft>>,
-) -> Result<Inserted> {
-    insert_listed(tree, context, place, |depth, takes| {
-        Ok(Drafts::listed("blocks", drafts(depth, takes)?))
-    })
-}
-
-fn insert_listed<T: ReadTree + ?Sized>(
-    tree: &T,
-    context: &Context<'_>,
-    place: ResolvedPosition,
-    drafts: impl FnOnce(usize, Takes) -> Result<Drafts>,
-) -> Result<Inserted> {
-    let batch = Batch::new(tree);
-    let spot = Spot::find(&batch, place)?;
-    let subtrees = drafts(spot.depth(), spot.takes)?.grow(context, spot.depth(), spot.takes)?;
+    position: ResolvedPosition,
+    drafts: impl FnOnce(usize, AllowedChildren) -> Result<Vec<BlockDraft>>,
+) -> Result<InsertedBlocks> {
+    let reader = RequestReader::new(tree);
+    let parent = TargetParent::find(&reader, position)?;
+    let (depth, allowed) = (parent.depth(), parent.allowed);
+    let drafts = DraftTree::listed("blocks", drafts(depth, allowed)?);
+    let subtrees = drafts.into_blocks(context, depth, allowed)?;
     if subtrees.0.is_empty() {
-        return Ok(Inserted::default());
+        return Ok(InsertedBlocks::default());
     }
     let top = subtrees.0.iter().filter(|node| node.depth == 0).map(|node| node.block.id).collect();
-    let insertion = Edit::Insert { target: spot.target(spot.after(&batch)?), subtrees };
-    let edits = spot.receive(context)?.into_iter().chain([insertion]).collect();
-    Ok(Inserted { edits, top })
+    let insertion = Edit::Insert { target: parent.target(parent.after(&reader)?), subtrees };
+    let edits = parent.into_page(context)?.into_iter().chain([insertion]).collect();
+    Ok(InsertedBlocks { edits, top })
 }

@@ -1,89 +1,95 @@
-//! Items: put into their collection with the blocks of their pages, and shown with them.
+//! Items of collections: insertion with their pages, and presentation.
 
 use leafbase_model::{
     Block, BlockData, BlockDraft, BlockId, BlockLocation, BlockRecord, BlockType, DocumentId, Edit,
     Error, InsertTarget, Result, SubtreeNode, Subtrees,
 };
 
-use crate::batch::{Batch, check_count};
-use crate::drafts::Drafts;
+use crate::context::Context;
+use crate::drafts::DraftTree;
 use crate::fetch::{build, check_depths, preview};
-use crate::place::check_nesting;
-use crate::{Context, Opened, ReadTree, Takes};
+use crate::inbox::AllowedChildren;
+use crate::read::ReadTree;
+use crate::request::{RequestReader, check_count};
+use crate::target::{PreparedTarget, check_nesting};
 
-/// An item that is to be made.
+/// An item to insert.
 #[derive(Clone, Debug, PartialEq)]
-pub struct NewItem {
-    /// Its ID.
+pub struct ItemInsertion {
+    /// ID of the item.
     pub id: BlockId,
-    /// Its title and its values.
+    /// Title and values.
     pub data: BlockData,
-    /// The blocks of its page.
+    /// Blocks of its page.
     pub content: Vec<BlockDraft>,
 }
 
-/// Looks a block up whose document is to be written.
+/// The location of a block whose document can be written.
 ///
 /// # Errors
 /// [`leafbase_model::ErrorKind::NotFound`], and [`leafbase_model::ErrorKind::RuleViolation`] if its
 /// document is in the trash; without a path.
-pub fn check_writable<T: ReadTree + ?Sized>(tree: &T, block: BlockId) -> Result<BlockLocation> {
-    Batch::new(tree).locate(block)
+pub fn locate_writable<T: ReadTree + ?Sized>(tree: &T, block: BlockId) -> Result<BlockLocation> {
+    RequestReader::new(tree).locate(block)
 }
 
-/// Makes the end of a collection ready for new items.
+/// Prepares the end of a collection for new items.
 ///
 /// # Errors
 /// At `collectionId`: [`leafbase_model::ErrorKind::NotFound`] if there is no such collection,
 /// [`leafbase_model::ErrorKind::RuleViolation`] if its document is in the trash, and
-/// [`leafbase_model::ErrorKind::LimitExceeded`] if the items would stand too deep.
-pub fn open_collection<T: ReadTree + ?Sized>(
+/// [`leafbase_model::ErrorKind::LimitExceeded`] if the items would be nested too deep.
+pub fn prepare_collection<T: ReadTree + ?Sized>(
     tree: &T,
     context: &Context<'_>,
     collection: BlockId,
-) -> Result<Opened> {
-    let open = || {
+) -> Result<PreparedTarget> {
+    let prepare = || {
         let block = tree.block(collection)?.ok_or_else(Error::not_found)?;
         if block.data.block_type() != BlockType::Collection {
             return Err(Error::not_found());
         }
-        let batch = Batch::new(tree);
-        let document = batch.locate(collection)?.document;
-        let depth = batch.lineage(collection)?.len();
+        let reader = RequestReader::new(tree);
+        let document = reader.locate(collection)?.document;
+        let depth = reader.lineage(collection)?.len();
         check_nesting(context.limits, depth)?;
         let after = tree.last_child(document, collection)?;
-        Ok(Opened {
+        Ok(PreparedTarget {
             edits: Vec::new(),
             target: InsertTarget { document, parent: collection, after },
             depth,
         })
     };
-    open().map_err(|error: Error| error.at("collectionId"))
+    prepare().map_err(|error: Error| error.at("collectionId"))
 }
 
-/// The edit that puts new items at `opened`, in their order.
+/// The edit that inserts new items at `target`, in their order.
 ///
 /// # Errors
 /// Those of new blocks, with paths such as `items[2].content[0].color`;
 /// [`leafbase_model::ErrorKind::LimitExceeded`] at `items` for too many blocks in all.
-pub fn insert_items(context: &Context<'_>, opened: &Opened, items: Vec<NewItem>) -> Result<Edit> {
+pub fn insert_items(
+    context: &Context<'_>,
+    target: &PreparedTarget,
+    items: Vec<ItemInsertion>,
+) -> Result<Edit> {
     let mut nodes = Vec::with_capacity(items.len());
-    for (index, NewItem { id, data, content }) in items.into_iter().enumerate() {
+    for (index, ItemInsertion { id, data, content }) in items.into_iter().enumerate() {
         let at = |error: Error| error.at(format_args!("items[{index}]"));
         data.check(context.limits).map_err(at)?;
-        let page =
-            Drafts::listed("content", content).grow(context, opened.depth + 1, Takes::Anything);
+        let page = DraftTree::listed("content", content).into_blocks(
+            context,
+            target.depth + 1,
+            AllowedChildren::Anything,
+        );
         let (created, modified) = (context.stamp.clone(), context.stamp.clone());
         nodes.push(SubtreeNode {
             depth: 0,
             block: BlockRecord { id, rev: 1, created, modified, data },
         });
-        nodes.extend(
-            page.map_err(at)?
-                .0
-                .into_iter()
-                .map(|SubtreeNode { depth, block }| SubtreeNode { depth: depth + 1, block }),
-        );
+        nodes.extend(page.map_err(at)?.0.into_iter().map(|SubtreeNode { depth, block }| {
+            SubtreeNode { depth: depth.saturating_add(1), block }
+        }));
         check_count(
             "blocks in one request",
             context.limits.blocks_per_request,
@@ -91,15 +97,16 @@ pub fn insert_items(context: &Context<'_>, opened: &Opened, items: Vec<NewItem>)
             "items",
         )?;
     }
-    Ok(Edit::Insert { target: opened.target, subtrees: Subtrees(nodes) })
+    Ok(Edit::Insert { target: target.target, subtrees: Subtrees(nodes) })
 }
 
-/// The top blocks of `subtrees`, which stand in `document`, with what is below them down to
-/// `max_depth` levels (none: all), as a reply shows them. `plain` gives the plain text of a block.
+/// The top-level blocks of `subtrees`, a part of `document`, with their descendants down to
+/// `max_depth` levels (`None`: all), as a reply shows them. `plain` returns the plain text of a
+/// block.
 ///
 /// # Errors
 /// What the store reports.
-pub fn show_forest<T: ReadTree + ?Sized>(
+pub fn show_subtrees<T: ReadTree + ?Sized>(
     tree: &T,
     document: DocumentId,
     subtrees: Subtrees,

@@ -1,14 +1,18 @@
-//! What a Leafbase block tree allows: reads through a trait, returns edits. It writes nothing.
+//! Rules of Leafbase block trees: which operations are allowed, and which edits they make.
 //!
-//! Each operation checks its whole request before it returns: an error means that no part of it may
-//! happen, and names the first offending entry by its path. Nothing recurses over user data.
+//! The functions read a tree through the trait [`ReadTree`] and return [`leafbase_model::Edit`]s;
+//! they write nothing. Each one validates its whole request before it returns: an error means that
+//! no edit may be applied, and its path names the first invalid entry. User data of any depth is
+//! traversed without recursion.
 
 mod context;
+mod position;
 mod read;
 
-mod batch;
 mod inbox;
-mod place;
+mod request;
+
+mod target;
 
 mod drafts;
 
@@ -21,11 +25,11 @@ mod items;
 mod moves;
 mod update;
 
-pub use context::{Context, ResolvedPosition};
-pub use delete::{Deleted, delete};
+pub use context::Context;
+pub use delete::{DeletedBlocks, delete};
 pub use document::{
-    Created, Relocated, check_purge, check_root, copy_document, create_document, delete_documents,
-    erase_document, move_documents, restore_daily_notes,
+    CreatedDocument, MovedDocuments, check_purge, check_root, copy_document, create_document,
+    delete_documents, erase_document, move_documents, restore_daily_notes,
 };
 pub use drafts::check_draft;
 pub use fetch::{assemble, fetch};
@@ -33,10 +37,11 @@ pub use folders::{
     FolderPlan, MovedFolders, ReadFolders, create_folders, delete_folders, folders_within,
     move_folders,
 };
-pub use inbox::{Takes, edge_for};
-pub use insert::{Inserted, insert, insert_at};
-pub use items::{NewItem, check_writable, insert_items, open_collection, show_forest};
-pub use moves::{Moved, move_blocks};
-pub use place::{Opened, open_place, open_place_for};
+pub use inbox::{AllowedChildren, task_edge};
+pub use insert::{InsertedBlocks, insert, insert_at};
+pub use items::{ItemInsertion, insert_items, locate_writable, prepare_collection, show_subtrees};
+pub use moves::{MovedBlocks, move_blocks};
+pub use position::ResolvedPosition;
 pub use read::ReadTree;
-pub use update::{Texts, Updated, revise, update, update_texts};
+pub use target::{PreparedTarget, prepare_target, prepare_target_for};
+pub use update::{BlockUpdate, PatchedBlock, UpdatedBlocks, update, update_edit};

@@ -1,171 +1,180 @@
-//! Blocks go elsewhere, with all below them.
+//! Moves of blocks with their descendants.
 
 use leafbase_model::{BlockId, BlockType, Edit, Error, IdMap, IdSet, InsertTarget, Result};
 
-use crate::batch::{Batch, Named, check_count};
-use crate::place::{Spot, check_nesting};
-use crate::{Context, ReadTree, ResolvedPosition};
+use crate::context::Context;
+use crate::position::ResolvedPosition;
+use crate::read::ReadTree;
+use crate::request::{RequestReader, UniqueIds, check_count};
+use crate::target::{TargetParent, check_nesting};
 
-/// What a move does.
+/// Result of a move.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Moved {
-    /// What to write. A block that already stands where it is to go has no edit.
+pub struct MovedBlocks {
+    /// Edits to apply. A block that is already in place has none.
     pub edits: Vec<Edit>,
-    /// The IDs asked for, in the order of the request, which is also the order in which they then
-    /// stand.
+    /// The IDs of the request, in its order, which is also the order of the moved blocks.
     pub ids: Vec<BlockId>,
 }
 
-/// Moves blocks to `place`, where they stand in the order of the request. A block may be named
-/// together with one that it stands below: it leaves it.
+/// Moves blocks to `position`, in the order of the request. A block may be named together with one
+/// of its ancestors: it then leaves that ancestor's subtree.
 ///
 /// # Errors
-/// Those of [`crate::open_place`]; [`leafbase_model::ErrorKind::InvalidPosition`] next to one of
-/// the blocks themselves; at `blockIds[n]`, [`leafbase_model::ErrorKind::NotFound`],
-/// [`leafbase_model::ErrorKind::Validation`] for a block named twice,
-/// [`leafbase_model::ErrorKind::RuleViolation`] for a root, an item, a document in the trash, what
-/// is no task at the top of the inbox, and a move under the block itself or below it, and
-/// [`leafbase_model::ErrorKind::LimitExceeded`] if what is below would stand too deep.
+/// Those of [`crate::prepare_target`]; [`leafbase_model::ErrorKind::InvalidPosition`] next to one
+/// of the moved blocks; at `blockIds[n]`, [`leafbase_model::ErrorKind::NotFound`],
+/// [`leafbase_model::ErrorKind::Validation`] for a duplicate,
+/// [`leafbase_model::ErrorKind::RuleViolation`] for a root, an item, a document in the trash, a
+/// top-level block of the inbox that is no task, and a move of a block below itself, and
+/// [`leafbase_model::ErrorKind::LimitExceeded`] if a descendant would be nested too deep.
 pub fn move_blocks<T: ReadTree + ?Sized>(
     tree: &T,
     context: &Context<'_>,
     ids: Vec<BlockId>,
-    place: ResolvedPosition,
-) -> Result<Moved> {
+    position: ResolvedPosition,
+) -> Result<MovedBlocks> {
     check_count("IDs in one request", context.limits.blocks_per_request, ids.len(), "blockIds")?;
-    let batch = Batch::new(tree);
-    let spot = Spot::find(&batch, place)?;
-    if matches!(place, ResolvedPosition::Beside(..)) && ids.contains(&place.block()) {
-        return Err(Error::position("a block cannot go next to itself").at(place.path()));
+    let reader = RequestReader::new(tree);
+    let parent = TargetParent::find(&reader, position)?;
+    if matches!(position, ResolvedPosition::Beside(..)) && ids.contains(&position.block()) {
+        return Err(Error::position("a block cannot be moved next to itself").at(position.path()));
     }
-    batch.expect(&ids);
-    let (mut named, mut slots) = (Named::of(ids.len()), Vec::with_capacity(ids.len()));
+    reader.prefetch(&ids);
+    let mut unique_ids = UniqueIds::with_capacity(ids.len());
+    let mut origins = Vec::with_capacity(ids.len());
     for (index, id) in ids.iter().enumerate() {
         let at = |error: Error| error.at(format_args!("blockIds[{index}]"));
-        named.add(*id).map_err(at)?;
-        slots.push((*id, movable(&batch, context, &spot, *id).map_err(at)?));
+        unique_ids.add(*id).map_err(at)?;
+        origins.push((*id, origin(&reader, context, &parent, *id).map_err(at)?));
     }
-    let edits = relink(&batch, &spot, &named, &slots)?;
-    let before = if slots.is_empty() { None } else { spot.receive(context)? };
-    Ok(Moved { edits: before.into_iter().chain(edits).collect(), ids })
+    let moves = move_edits(&reader, &parent, &unique_ids, &origins)?;
+    let page = if origins.is_empty() { None } else { parent.into_page(context)? };
+    Ok(MovedBlocks { edits: page.into_iter().chain(moves).collect(), ids })
 }
 
-/// Where a block that may go to `spot` stands.
-fn movable<T: ReadTree + ?Sized>(
-    batch: &Batch<'_, T>,
+/// Checks that a block can be moved below `parent`; returns its current slot.
+fn origin<T: ReadTree + ?Sized>(
+    reader: &RequestReader<'_, T>,
     context: &Context<'_>,
-    spot: &Spot,
+    parent: &TargetParent,
     id: BlockId,
 ) -> Result<InsertTarget> {
-    let located = batch.locate(id)?;
-    let refused =
-        || Error::rule("the root of a document is not moved as a block: move the document");
-    let parent = located.parent.ok_or_else(refused)?;
-    if spot.lineage.contains(&id) {
-        return Err(Error::rule("a block cannot go under itself or a block below it"));
+    let location = reader.locate(id)?;
+    let Some(old_parent) = location.parent else {
+        return Err(Error::rule(
+            "the root of a document cannot be moved as a block; move the document",
+        ));
+    };
+    if parent.lineage.contains(&id) {
+        return Err(Error::rule("a block cannot be moved below itself or its descendants"));
     }
-    let data = batch.block(id)?.data;
+    let data = reader.block(id)?.data;
     let block_type = data.block_type();
     if block_type == BlockType::CollectionItem {
         return Err(Error::rule(
-            "a block of type collectionItem stays at its place: it leaves its collection only by deletion",
+            "a block of type collectionItem cannot be moved; only its deletion removes it from its \
+             collection",
         ));
     }
-    spot.takes.check(&data)?;
-    check_levels(batch, context, spot, parent, (id, block_type))?;
-    Ok(InsertTarget { document: located.document, parent, after: batch.tree.previous_sibling(id)? })
+    parent.allowed.check(&data)?;
+    check_depth(reader, context, parent, old_parent, (id, block_type))?;
+    let after = reader.tree.previous_sibling(id)?;
+    Ok(InsertTarget { document: location.document, parent: old_parent, after })
 }
 
-/// A block that goes no deeper than it stands takes nothing over the limit: what is below it need
-/// not be read.
-fn check_levels<T: ReadTree + ?Sized>(
-    batch: &Batch<'_, T>,
+/// Checks the depth of a block's descendants after the move. They are not read unless the block
+/// moves to a greater depth.
+fn check_depth<T: ReadTree + ?Sized>(
+    reader: &RequestReader<'_, T>,
     context: &Context<'_>,
-    spot: &Spot,
-    parent: BlockId,
+    parent: &TargetParent,
+    old_parent: BlockId,
     (id, block_type): (BlockId, BlockType),
 ) -> Result<()> {
-    let depth = spot.depth();
-    if parent == spot.parent() || depth <= batch.lineage(parent)?.len() {
+    let depth = parent.depth();
+    if old_parent == parent.id() || depth <= reader.lineage(old_parent)?.len() {
         return Ok(());
     }
     check_nesting(context.limits, depth)?;
-    if block_type != BlockType::Collection
-        && !(block_type.may_be_parent() && block_type != BlockType::Text)
-    {
+    // Of the types with children, texts have none: with the first one they become pages.
+    let has_children = block_type == BlockType::Collection
+        || (block_type.may_be_parent() && block_type != BlockType::Text);
+    if !has_children {
         return Ok(());
     }
-    let one_too_many = context.limits.deepest_page().saturating_sub(depth).saturating_add(1);
-    check_nesting(context.limits, depth.saturating_add(batch.tree.height(id, one_too_many)?))
+    // One level over the limit is enough to know that it is exceeded.
+    let levels = context.limits.deepest_page().saturating_sub(depth).saturating_add(1);
+    check_nesting(context.limits, depth.saturating_add(reader.tree.height(id, levels)?))
 }
 
-/// The moves one by one, each from where the block stands after those before it.
-fn relink<T: ReadTree + ?Sized>(
-    batch: &Batch<'_, T>,
-    spot: &Spot,
-    going: &Named,
-    slots: &[(BlockId, InsertTarget)],
+/// One edit per move, each from the slot that the block has after the previous moves.
+fn move_edits<T: ReadTree + ?Sized>(
+    reader: &RequestReader<'_, T>,
+    parent: &TargetParent,
+    moving: &UniqueIds,
+    origins: &[(BlockId, InsertTarget)],
 ) -> Result<Vec<Edit>> {
-    let mut row = Row::new(slots);
-    let mut after = spot.after(batch)?;
-    // What the first block follows must be a block that stays: those that go are found again behind
-    // it.
-    while let Some(sibling) = after.filter(|sibling| going.contains(*sibling)) {
-        after = row.target(sibling).and_then(|target| target.after);
+    let mut slots = MovingSlots::new(origins);
+    let mut after = parent.after(reader)?;
+    // The first block must follow a sibling that stays: skip the siblings that move.
+    while let Some(sibling) = after.filter(|sibling| moving.contains(*sibling)) {
+        after = slots.get(sibling).and_then(|slot| slot.after);
     }
-    let (mut edits, mut gone) = (Vec::new(), IdSet::default());
-    for (id, _) in slots {
-        let to = spot.target(after);
-        if let Some(mut from) = row.put(*id, to) {
-            // A block above it that went before has taken it along to the other document.
+    let mut edits = Vec::with_capacity(origins.len());
+    let mut moved = IdSet::default();
+    for (id, _) in origins {
+        let to = parent.target(after);
+        if let Some(mut from) = slots.move_to(*id, to) {
+            // An ancestor that moved before has taken the block along to the other document.
             if from.document != to.document
-                && batch.lineage(from.parent)?.iter().any(|above| gone.contains(above))
+                && reader.lineage(from.parent)?.iter().any(|ancestor| moved.contains(ancestor))
             {
                 from.document = to.document;
             }
             edits.push(Edit::Move { block: *id, from, to });
         }
-        gone.insert(*id);
+        moved.insert(*id);
         after = Some(*id);
     }
     Ok(edits)
 }
 
-/// Where the blocks of the request stand while one after the other goes. Other blocks are never
-/// asked about, so that only the siblings right before are read.
-struct Row {
+/// Current slots of the moving blocks. Blocks that stay are not tracked: only the previous sibling
+/// of each moving block is read.
+struct MovingSlots {
     slots: IdMap<BlockId, InsertTarget>,
-    /// The block of the request that stands at a target.
-    at: IdMap<InsertTarget, BlockId>,
+    /// The inverse of `slots`.
+    occupants: IdMap<InsertTarget, BlockId>,
 }
 
-impl Row {
-    fn new(slots: &[(BlockId, InsertTarget)]) -> Self {
+impl MovingSlots {
+    fn new(origins: &[(BlockId, InsertTarget)]) -> Self {
         Self {
-            slots: slots.iter().copied().collect(),
-            at: slots.iter().map(|(id, target)| (*target, *id)).collect(),
+            slots: origins.iter().copied().collect(),
+            occupants: origins.iter().map(|(id, slot)| (*slot, *id)).collect(),
         }
     }
 
-    fn target(&self, id: BlockId) -> Option<InsertTarget> {
+    fn get(&self, id: BlockId) -> Option<InsertTarget> {
         self.slots.get(&id).copied()
     }
 
-    fn set(&mut self, id: BlockId, target: InsertTarget) {
-        self.slots.insert(id, target);
-        self.at.insert(target, id);
+    fn set(&mut self, id: BlockId, slot: InsertTarget) {
+        self.slots.insert(id, slot);
+        self.occupants.insert(slot, id);
     }
 
-    /// Puts `id` at `to`; returns where it stood, if that was elsewhere.
-    fn put(&mut self, id: BlockId, to: InsertTarget) -> Option<InsertTarget> {
-        let from = self.target(id).filter(|from| *from != to)?;
-        self.at.remove(&from);
-        // Its follower closes the gap, and what stood at `to` follows it.
-        if let Some(follower) = self.at.remove(&InsertTarget { after: Some(id), ..from }) {
-            self.set(follower, from);
+    /// Moves `id` to `to` and returns its previous slot; `None` if it is already there.
+    fn move_to(&mut self, id: BlockId, to: InsertTarget) -> Option<InsertTarget> {
+        debug_assert!(self.slots.contains_key(&id), "only blocks of the request move");
+        let from = self.get(id).filter(|from| *from != to)?;
+        self.occupants.remove(&from);
+        // The next sibling closes the gap; the previous occupant of `to` then follows `id`.
+        if let Some(next) = self.occupants.remove(&InsertTarget { after: Some(id), ..from }) {
+            self.set(next, from);
         }
-        if let Some(follower) = self.at.remove(&to) {
-            self.set(follower, InsertTarget { after: Some(id), ..to });
+        if let Some(next) = self.occupants.remove(&to) {
+            self.set(next, InsertTarget { after: Some(id), ..to });
         }
         self.set(id, to);
         Some(from)

@@ -1,29 +1,29 @@
-//! What the decisions read: a snapshot and an open write both implement it.
+//! Reads that the rules need; a snapshot and an open write transaction implement them.
 
 use leafbase_model::{
     BlockId, BlockLocation, BlockRecord, DocumentId, DocumentRecord, Result, Subtrees,
 };
 
-/// Reads of one consistent state of the block trees. Every method costs the same however large the
-/// space is.
+/// Reads of block trees in one consistent state. Except where a method says otherwise, its cost
+/// does not depend on the size of the space.
 pub trait ReadTree {
-    /// Each of `blocks` will be asked about, one after the other. A store that can read where all
-    /// of them stand at once, for less, may do so now.
-    fn expect(&self, _blocks: &[BlockId]) {}
+    /// Announces that each of `blocks` will be located, in this order. A store may look up all
+    /// locations at once if that is cheaper.
+    fn prefetch(&self, _blocks: &[BlockId]) {}
 
-    /// Where `block` stands, if it exists.
+    /// The location of `block`, if it exists.
     ///
     /// # Errors
     /// What the store reports.
     fn locate(&self, block: BlockId) -> Result<Option<BlockLocation>>;
 
-    /// The block itself, if it exists.
+    /// The record of `block`, if it exists.
     ///
     /// # Errors
     /// What the store reports.
     fn block(&self, block: BlockId) -> Result<Option<BlockRecord>>;
 
-    /// The document's record, if it exists.
+    /// The record of the document, if it exists.
     ///
     /// # Errors
     /// What the store reports.
@@ -35,7 +35,7 @@ pub trait ReadTree {
     /// What the store reports.
     fn last_child(&self, document: DocumentId, parent: BlockId) -> Result<Option<BlockId>>;
 
-    /// The sibling right before `block`; none if it is the first, a root, or does not exist.
+    /// The sibling right before `block`; `None` if it is the first, a root, or does not exist.
     ///
     /// # Errors
     /// What the store reports.
@@ -52,15 +52,14 @@ pub trait ReadTree {
         limit: usize,
     ) -> Result<Vec<BlockRecord>>;
 
-    /// `block` and all below it down to `max_depth` levels (none: all), in reading order; empty if
-    /// it does not exist. Costs what it returns.
+    /// `block` and its descendants down to `max_depth` levels (`None`: all), in reading order;
+    /// empty if it does not exist. Cost: linear in the result.
     ///
     /// # Errors
     /// What the store reports.
     fn subtree(&self, block: BlockId, max_depth: Option<usize>) -> Result<Subtrees>;
 
-    /// Each of `blocks`, siblings one behind the other, with all below it: what [`Self::subtree`]
-    /// gives of them, in one.
+    /// The subtrees of adjacent siblings: the concatenation of [`Self::subtree`] for each.
     ///
     /// # Errors
     /// What the store reports.
@@ -72,15 +71,14 @@ pub trait ReadTree {
         Ok(subtrees)
     }
 
-    /// As [`Self::subtree`], but without what stands below collections: their items, which nobody
-    /// asked for, cost nothing.
+    /// As [`Self::subtree`], but without the descendants of collections, which are not read either.
     ///
     /// # Errors
     /// What the store reports.
     fn subtree_without_items(&self, block: BlockId, max_depth: Option<usize>) -> Result<Subtrees>;
 
-    /// How many levels of children stand below `block`, counted up to `at_most`; 0 if it does not
-    /// exist. A store that can tell without reading the blocks should.
+    /// Number of levels below `block`, counted up to `at_most`; 0 if it does not exist. A store
+    /// that knows it without reading the blocks should override this.
     ///
     /// # Errors
     /// What the store reports.

@@ -1,135 +1,256 @@
-//! Blocks say something else; only the fields given change.
+//! Updates of blocks: only the fields given change.
+//!
+//! A host with markdown works on one patch at a time, in the order of the request, so that the
+//! first error is that of the first invalid entry:
+//!
+//! 1. [`BlockUpdate::find`] reads the block and checks that the patch may change it.
+//! 2. The host rewrites [`PatchedBlock::fields`] as it needs.
+//! 3. [`BlockUpdate::apply`] gives the new data; the host splits its text into paragraphs.
+//! 4. [`BlockUpdate::add`] validates the result and adds its edits.
 
 use leafbase_model::{
     BlockData, BlockFields, BlockId, BlockLocation, BlockPatch, BlockRecord, BlockType, DocumentId,
     Edit, Error, ErrorKind, InsertTarget, Limits, Result, Stamp, SubtreeNode, Subtrees, TaskInfo,
+    invariant,
 };
 
-use crate::batch::{Batch, Named, check_count};
-use crate::{Context, ReadTree, ResolvedPosition, inbox};
+use crate::context::Context;
+use crate::inbox;
+use crate::position::ResolvedPosition;
+use crate::read::ReadTree;
+use crate::request::{RequestReader, UniqueIds, check_count};
 
-/// What an update does.
+/// Result of an update.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Updated {
-    /// What to write. A block that already says what is asked has no edit.
+pub struct UpdatedBlocks {
+    /// Edits to apply. An unchanged block has none.
     pub edits: Vec<Edit>,
-    /// The blocks of the request as they then are, in its order, each followed by those that its
-    /// text was split into.
+    /// The blocks of the request after the update, in its order, each followed by the blocks of its
+    /// further paragraphs.
     pub blocks: Vec<BlockRecord>,
-    /// What is to be moved once this is written, in the order of the request: tasks at the top of
-    /// the inbox that were opened go to its start, those that were closed to its end.
-    pub going: Vec<(BlockId, ResolvedPosition)>,
+    /// Blocks to move after the edits are applied, in the order of the request: top-level tasks of
+    /// the inbox that were opened go to its start, closed ones to its end.
+    pub moves: Vec<(BlockId, ResolvedPosition)>,
 }
 
-/// What a host makes of the texts of an update.
-#[derive(Clone, Copy)]
-pub struct Texts<'a> {
-    /// Given what a block says and the fields of its patch before they are put onto it: it may
-    /// refuse or take back fields.
-    pub settle: &'a dyn Fn(&BlockData, &mut BlockFields) -> Result<()>,
-    /// Given what a block says and what it is to say, whenever anything of it changes, it makes the
-    /// latter ready for the store; all but the first of what it returns become new blocks right
-    /// after.
-    pub ready: &'a dyn Fn(&BlockData, BlockData) -> Result<Vec<BlockData>>,
+/// An update in progress; see the module's documentation for the order of calls.
+pub struct BlockUpdate<'a, T: ?Sized> {
+    reader: RequestReader<'a, T>,
+    context: &'a Context<'a>,
+    ids: UniqueIds,
+    /// Patches of the request plus blocks of further paragraphs.
+    block_count: usize,
+    next_index: usize,
+    updated: UpdatedBlocks,
 }
 
-impl std::fmt::Debug for Texts<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Texts").finish_non_exhaustive()
+/// A block with the patch that applies to it.
+#[derive(Clone, Debug)]
+pub struct PatchedBlock {
+    /// The block before the update.
+    pub before: BlockRecord,
+    /// The fields of the patch.
+    pub fields: BlockFields,
+    location: BlockLocation,
+    index: usize,
+}
+
+impl PatchedBlock {
+    /// Prepends the patch's path in the request, `blocks[n]`, to that of an error.
+    pub fn at(&self, error: Error) -> Error {
+        error.at(format_args!("blocks[{}]", self.index))
     }
 }
 
-/// Changes blocks. `ready` is that of [`Texts`], given only what a block is to say; hosts without
-/// markdown pass `&|data| Ok(vec![data])`.
+impl<T: ?Sized> std::fmt::Debug for BlockUpdate<'_, T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("BlockUpdate").field("updated", &self.updated).finish_non_exhaustive()
+    }
+}
+
+/// Updates blocks whose texts are stored as they are given: the update of a host without markdown.
 ///
 /// # Errors
-/// Below `blocks`: [`ErrorKind::NotFound`], [`ErrorKind::Validation`] for a block named twice or a
-/// field that its type does not have, [`ErrorKind::Conflict`] if it has another `rev` than the
-/// patch expects, [`ErrorKind::RuleViolation`] for a change of type that is not allowed, a document
-/// in the trash, the root of the inbox and what would leave at its top what is no task, and those
-/// of `ready` and [`BlockData::check`]. [`ErrorKind::Validation`] at `markdown` also for a
-/// collection's name that is blank; [`ErrorKind::LimitExceeded`] at `blocks` for too many, those
-/// that texts are split into included.
+/// Below `blocks`: [`ErrorKind::NotFound`], [`ErrorKind::Validation`] for a duplicate block or a
+/// field that its type does not have, [`ErrorKind::Conflict`] if its `rev` differs from the
+/// expected one, [`ErrorKind::RuleViolation`] for a change of type that is not allowed, a document
+/// in the trash, the root of the inbox and a top-level block of the inbox that would be no task,
+/// and those of [`BlockData::check`]. [`ErrorKind::Validation`] at `markdown` also for a blank name
+/// of a collection; [`ErrorKind::LimitExceeded`] at `blocks` for too many blocks, those of further
+/// paragraphs included.
 pub fn update<T: ReadTree + ?Sized>(
     tree: &T,
     context: &Context<'_>,
     patches: Vec<BlockPatch>,
-    ready: &dyn Fn(BlockData) -> Result<Vec<BlockData>>,
-) -> Result<Updated> {
-    update_texts(
-        tree,
-        context,
-        patches,
-        Texts { settle: &|_, _| Ok(()), ready: &|_, data| ready(data) },
-    )
-}
-
-/// As [`update`], with all that a host makes of the texts.
-///
-/// # Errors
-/// As [`update`], and those of [`Texts::settle`].
-pub fn update_texts<T: ReadTree + ?Sized>(
-    tree: &T,
-    context: &Context<'_>,
-    patches: Vec<BlockPatch>,
-    texts: Texts<'_>,
-) -> Result<Updated> {
-    let mut blocks = patches.len();
-    check_count(BLOCKS, context.limits.blocks_per_request, blocks, "blocks")?;
-    let batch = Batch::new(tree);
-    let (mut named, mut updated) = (Named::default(), Updated::default());
-    for (index, patch) in patches.into_iter().enumerate() {
-        let at = |error: Error| error.at(format_args!("blocks[{index}]"));
-        let (located, before) = find(&batch, &mut named, &patch).map_err(at)?;
-        let parts = changed(&batch, context, located, &before, patch, texts).map_err(at)?;
-        blocks = blocks.saturating_add(parts.len().saturating_sub(1));
-        check_count(BLOCKS, context.limits.blocks_per_request, blocks, "blocks")?;
-        let mut parts = parts.into_iter();
-        let data = parts.next().unwrap_or_else(|| before.data.clone());
-        let rest: Vec<_> = parts.map(|data| context.born(data)).collect();
-        let place =
-            inbox::destination(located, batch.location(located.document)?, &before.data, &data);
-        updated.going.extend(place.map(|place| (before.id, place)));
-        match revise(located.document, before.clone(), data, context.stamp) {
-            Some(edit) => {
-                updated.blocks.extend(outcome(&edit).cloned());
-                updated.edits.push(edit);
-            }
-            None => updated.blocks.push(before.clone()),
-        }
-        updated.add_after(located, before.id, rest).map_err(at)?;
+) -> Result<UpdatedBlocks> {
+    let mut update = BlockUpdate::new(tree, context, patches.len())?;
+    for patch in patches {
+        let mut block = update.find(patch)?;
+        let parts = update.apply(&mut block)?.into_iter().collect();
+        update.add(&block, parts)?;
     }
-    Ok(updated)
+    Ok(update.finish())
 }
 
 const BLOCKS: &str = "blocks in one request";
 
-impl Updated {
-    fn add_after(
+impl<'a, T: ReadTree + ?Sized> BlockUpdate<'a, T> {
+    /// Starts an update by `patch_count` patches.
+    ///
+    /// # Errors
+    /// [`ErrorKind::LimitExceeded`] at `blocks`.
+    pub fn new(tree: &'a T, context: &'a Context<'a>, patch_count: usize) -> Result<Self> {
+        check_count(BLOCKS, context.limits.blocks_per_request, patch_count, "blocks")?;
+        Ok(Self {
+            reader: RequestReader::new(tree),
+            context,
+            ids: UniqueIds::default(),
+            block_count: patch_count,
+            next_index: 0,
+            updated: UpdatedBlocks::default(),
+        })
+    }
+
+    /// Reads the block of the next patch.
+    ///
+    /// # Errors
+    /// As [`update`], unless they concern the new data.
+    pub fn find(&mut self, patch: BlockPatch) -> Result<PatchedBlock> {
+        let index = self.next_index;
+        self.next_index += 1;
+        let at = |error: Error| error.at(format_args!("blocks[{index}]"));
+        let (location, before) = self.look_up(patch.id).map_err(|error| at(error.at("id")))?;
+        if let Some(expected) = patch.rev.filter(|expected| *expected != before.rev) {
+            let message = format!("expected rev {expected}, but the block has rev {}", before.rev);
+            return Err(at(Error::new(ErrorKind::Conflict, message).at("rev")));
+        }
+        Ok(PatchedBlock { before, fields: patch.fields, location, index })
+    }
+
+    fn look_up(&mut self, id: BlockId) -> Result<(BlockLocation, BlockRecord)> {
+        self.ids.add(id)?;
+        let location = self.reader.locate(id)?;
+        let document_location = self.reader.document_location(location.document)?;
+        inbox::check_changeable(location.parent, document_location)?;
+        Ok((location, self.reader.block(id)?))
+    }
+
+    /// Applies the fields of a patch, which leaves them empty; `None` if they change nothing.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Validation`] for a field that the block's type does not have,
+    /// [`ErrorKind::RuleViolation`] for a change of type that is not allowed.
+    pub fn apply(&self, block: &mut PatchedBlock) -> Result<Option<BlockData>> {
+        let mut data = block.before.data.clone();
+        std::mem::take(&mut block.fields)
+            .apply(&mut data)
+            .and_then(|()| self.check_type(block, data.block_type()))
+            .map_err(|error| block.at(error))?;
+        Ok((data != block.before.data).then_some(data))
+    }
+
+    /// Adds the edits of a patch. `parts` is the new data of the block, followed by data for new
+    /// blocks right after it, one per further paragraph; empty if the patch changes nothing.
+    ///
+    /// # Errors
+    /// As [`update`].
+    pub fn add(&mut self, block: &PatchedBlock, mut parts: Vec<BlockData>) -> Result<()> {
+        let at = |error: Error| block.at(error);
+        let PatchedBlock { before, location, .. } = block;
+        if parts.is_empty() {
+            parts.push(before.data.clone());
+        }
+        self.check_parts(block, &mut parts).map_err(at)?;
+        self.block_count = self.block_count.saturating_add(parts.len().saturating_sub(1));
+        let most = self.context.limits.blocks_per_request;
+        check_count(BLOCKS, most, self.block_count, "blocks")?;
+        let mut parts = parts.into_iter();
+        let Some(data) = parts.next() else {
+            invariant!("an update has data for its block");
+        };
+        let further: Vec<_> = parts.map(|data| self.context.new_block(data)).collect();
+        let document_location = self.reader.document_location(location.document)?;
+        let destination = inbox::destination(*location, document_location, &before.data, &data);
+        self.updated.moves.extend(destination.map(|position| (before.id, position)));
+        match update_edit(location.document, before.clone(), data, self.context.stamp) {
+            Some(edit) => {
+                if let Edit::Update { after, .. } = &edit {
+                    self.updated.blocks.push((**after).clone());
+                }
+                self.updated.edits.push(edit);
+            }
+            None => self.updated.blocks.push(before.clone()),
+        }
+        self.updated.insert_after(*location, before.id, further).map_err(at)
+    }
+
+    /// The edits and blocks of all patches.
+    pub fn finish(self) -> UpdatedBlocks {
+        self.updated
+    }
+
+    /// Completes the stamps of tasks and validates the new data.
+    fn check_parts(&self, block: &PatchedBlock, parts: &mut [BlockData]) -> Result<()> {
+        let PatchedBlock { before, location, .. } = block;
+        if parts.len() > 1 && before.data.block_type() == BlockType::CollectionItem {
+            return Err(Error::rule("the title of an item is one paragraph").at("markdown"));
+        }
+        check_collection_name(&before.data, parts)?;
+        for data in parts.iter_mut() {
+            data.task = data
+                .task
+                .map(|task| carry_over(before.data.task, task).stamped(self.context.stamp.at));
+            check_data(data, self.context.limits)?;
+        }
+        let Some(parent) = location.parent else { return Ok(()) };
+        let allowed = self.reader.allowed_children(location.document, parent)?;
+        allowed.check_change(&before.data, parts)
+    }
+
+    /// A page that is a root or has children cannot become a text.
+    fn check_type(&self, block: &PatchedBlock, new_type: BlockType) -> Result<()> {
+        let PatchedBlock { before, location, .. } = block;
+        if (before.data.block_type(), new_type) != (BlockType::Page, BlockType::Text) {
+            return Ok(());
+        }
+        if location.parent.is_none() {
+            return Err(Error::rule(
+                "the root of a document stays a block of type page; it cannot become a text",
+            )
+            .at("type"));
+        }
+        if self.reader.tree.first_children(location.document, before.id, 1)?.is_empty() {
+            return Ok(());
+        }
+        Err(Error::rule("a block of type page that has children cannot become a text").at("type"))
+    }
+}
+
+impl UpdatedBlocks {
+    fn insert_after(
         &mut self,
-        located: BlockLocation,
+        location: BlockLocation,
         block: BlockId,
         added: Vec<BlockRecord>,
     ) -> Result<()> {
         if added.is_empty() {
             return Ok(());
         }
-        let Some(parent) = located.parent else {
+        let Some(parent) = location.parent else {
             return Err(Error::rule("the title of a document is one paragraph").at("markdown"));
         };
         self.blocks.extend(added.iter().cloned());
-        let subtrees =
-            Subtrees(added.into_iter().map(|block| SubtreeNode { depth: 0, block }).collect());
+        let nodes = added.into_iter().map(|block| SubtreeNode { depth: 0, block });
         self.edits.push(Edit::Insert {
-            target: InsertTarget { document: located.document, parent, after: Some(block) },
-            subtrees,
+            target: InsertTarget { document: location.document, parent, after: Some(block) },
+            subtrees: Subtrees(nodes.collect()),
         });
         Ok(())
     }
 }
 
-/// The edit after which `before` says `data`; none if it does already.
-pub fn revise(
+/// The edit that gives `before` the new data, with the next revision; `None` if the data is equal.
+pub fn update_edit(
     document: DocumentId,
     before: BlockRecord,
     data: BlockData,
@@ -143,112 +264,32 @@ pub fn revise(
     Some(Edit::Update { document, before: Box::new(before), after })
 }
 
-fn outcome(edit: &Edit) -> Option<&BlockRecord> {
-    match edit {
-        Edit::Update { after, .. } => Some(after),
-        _ => None,
-    }
-}
-
-fn find<T: ReadTree + ?Sized>(
-    batch: &Batch<'_, T>,
-    named: &mut Named,
-    patch: &BlockPatch,
-) -> Result<(BlockLocation, BlockRecord)> {
-    let mut look_up = || {
-        named.add(patch.id)?;
-        let located = batch.locate(patch.id)?;
-        inbox::check_changeable(located.parent, batch.location(located.document)?)?;
-        Ok((located, batch.block(patch.id)?))
-    };
-    let (located, before) = look_up().map_err(|error: Error| error.at("id"))?;
-    match patch.rev {
-        Some(expected) if expected != before.rev => {
-            let message = format!("expected rev {expected}, but the block has rev {}", before.rev);
-            Err(Error::new(ErrorKind::Conflict, message).at("rev"))
-        }
-        _ => Ok((located, before)),
-    }
-}
-
-/// What the block then says, and after it what the blocks say that its text was split into.
-fn changed<T: ReadTree + ?Sized>(
-    batch: &Batch<'_, T>,
-    context: &Context<'_>,
-    located: BlockLocation,
-    before: &BlockRecord,
-    mut patch: BlockPatch,
-    texts: Texts<'_>,
-) -> Result<Vec<BlockData>> {
-    (texts.settle)(&before.data, &mut patch.fields)?;
-    let mut data = before.data.clone();
-    patch.fields.apply(&mut data)?;
-    check_type(batch, located, before, data.block_type())?;
-    let mut parts =
-        if data == before.data { vec![data] } else { (texts.ready)(&before.data, data)? };
-    if parts.len() > 1 && before.data.block_type() == BlockType::CollectionItem {
-        return Err(Error::rule("the title of an item is one paragraph").at("markdown"));
-    }
-    check_name(&before.data, &parts)?;
-    for data in &mut parts {
-        data.task = data.task.map(|task| carried(before.data.task, task).stamped(context.stamp.at));
-        check_data(data, context.limits)?;
-    }
-    if let Some(parent) = located.parent {
-        batch.takes(located.document, parent)?.check_change(&before.data, &parts)?;
-    }
-    Ok(parts)
-}
-
-/// A collection keeps a name: that of its schema, which is never blank.
-fn check_name(before: &BlockData, parts: &[BlockData]) -> Result<()> {
+/// The name of a collection is that of its schema, which cannot be blank.
+fn check_collection_name(before: &BlockData, parts: &[BlockData]) -> Result<()> {
     let is_blank =
         |data: &BlockData| data.markdown.trim().is_empty() && data.markdown != before.markdown;
     if before.block_type() == BlockType::Collection && parts.first().is_some_and(is_blank) {
-        return Err(Error::validation("is blank").at("markdown"));
+        return Err(Error::validation("the name of a collection cannot be blank").at("markdown"));
     }
     Ok(())
 }
 
-/// A page that has children, or is a document's root, stays a page.
-fn check_type<T: ReadTree + ?Sized>(
-    batch: &Batch<'_, T>,
-    located: BlockLocation,
-    before: &BlockRecord,
-    wanted: BlockType,
-) -> Result<()> {
-    if (before.data.block_type(), wanted) != (BlockType::Page, BlockType::Text) {
-        return Ok(());
-    }
-    if located.parent.is_none() {
-        return Err(Error::rule(
-            "the root of a document stays of type page, it cannot become text",
-        )
-        .at("type"));
-    }
-    if batch.tree.first_children(located.document, before.id, 1)?.is_empty() {
-        return Ok(());
-    }
-    Err(Error::rule("a block of type page that has children cannot become one of type text")
-        .at("type"))
-}
-
-/// A task keeps the stamps that the request does not give; [`TaskInfo::stamped`] drops those that a
-/// change of state ends.
-fn carried(former: Option<TaskInfo>, task: TaskInfo) -> TaskInfo {
-    let former = former.unwrap_or_default();
+/// Completes a task with the stamps that the request omits. [`TaskInfo::stamped`] then removes
+/// those that no longer match its state.
+fn carry_over(before: Option<TaskInfo>, task: TaskInfo) -> TaskInfo {
+    let before = before.unwrap_or_default();
     TaskInfo {
-        completed_at: task.completed_at.or(former.completed_at),
-        canceled_at: task.canceled_at.or(former.canceled_at),
+        completed_at: task.completed_at.or(before.completed_at),
+        canceled_at: task.canceled_at.or(before.canceled_at),
         ..task
     }
 }
 
-/// What holds for every block, and that only types whose text is their own have one in the store.
+/// Checks block data on its own. Only types with markdown of their own store any.
 pub(crate) fn check_data(data: &BlockData, limits: &Limits) -> Result<()> {
     if !data.block_type().has_own_markdown() && !data.markdown.is_empty() {
         let message = format!(
-            "the text of a block of type {} is made from its other fields",
+            "the markdown of a block of type {} is derived from its other fields",
             data.block_type()
         );
         return Err(Error::validation(message).at("markdown"));

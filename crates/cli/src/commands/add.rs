@@ -1,4 +1,4 @@
-//! `leafbase add`: writes into a document, a new one, a daily note or the inbox.
+//! `leafbase add`: appends markdown to a document, a new one, a daily note or the inbox.
 
 use std::io::{self, IsTerminal, Read};
 
@@ -8,79 +8,79 @@ use leafbase::{
     TaskDestination, TaskDraft,
 };
 
-use crate::app::App;
-use crate::catalog::Folders;
-use crate::fault::{Fault, Result};
+use crate::catalog::FolderCatalog;
+use crate::context::CommandContext;
+use crate::error::{CliError, CliResult};
 use crate::names;
 use crate::show::line;
 
 /// Add markdown to today's note, another document or a new one, or add a task
 #[derive(Debug, Args)]
-pub(crate) struct Add {
-    /// Markdown; without any, or as -, it is read from the standard input
+pub(crate) struct AddCommand {
+    /// Markdown text; read from the standard input if missing or -
     #[arg(allow_hyphen_values = true)]
     text: Option<String>,
-    /// More words of it
+    /// Further words of the text
     #[arg(hide = true)]
     more: Vec<String>,
-    /// The document, or the ID of a block, or a day, whose note is made if there is none [default:
-    /// today, a task: the inbox]
+    /// The document, block ID or day; a missing daily note is created [default: today; for a task:
+    /// the inbox]
     #[arg(short, long, value_name = "NAME")]
     to: Option<String>,
-    /// At the start, not at the end
+    /// Insert at the start instead of the end
     #[arg(long, conflicts_with_all = ["new", "task"])]
     start: bool,
-    /// Make a new document of this title
+    /// Create a document with this title
     #[arg(short, long, value_name = "TITLE", conflicts_with_all = ["to", "task"])]
     new: Option<String>,
-    /// The folder of the new document, or templates; a folder is made if there is none
+    /// Folder of the new document, or templates; a missing folder is created
     #[arg(long = "in", value_name = "FOLDER", requires = "new")]
     folder: Option<String>,
     /// Add a task
     #[arg(short = 'k', long)]
     task: bool,
-    /// The day that the task is planned for: today, tomorrow, 2026-03-01
+    /// Day for which the task is scheduled: today, tomorrow, 2026-03-01
     #[arg(long, value_name = "DAY", requires = "task")]
     on: Option<DayRef>,
-    /// The day that the task has to be done by
+    /// Deadline of the task
     #[arg(long, value_name = "DAY", requires = "task")]
     due: Option<DayRef>,
 }
 
-impl Add {
-    pub(crate) fn run(self, app: &mut App) -> Result<()> {
-        let notes = app.writer()?;
+impl AddCommand {
+    pub(crate) fn run(self, context: &mut CommandContext) -> CliResult<()> {
+        let notes = context.writer()?;
         if let Some(title) = &self.new {
-            return self.document(app, &notes, title);
+            return self.document(context, &notes, title);
         }
         if self.task {
-            return self.task(app, &notes);
+            return self.task(context, &notes);
         }
         let text = self.words()?;
         let position = self.position(&notes)?;
         let added = notes.insert_blocks(InsertBlocks::markdown(text, position))?;
-        if app.common.json {
-            return app.out.json(&added);
+        if context.options.json {
+            return context.out.json(&added);
         }
-        let count = line::count(u64::try_from(added.len()).unwrap_or(u64::MAX), "block", "blocks");
-        let Some(first) = added.first() else { return app.out.line("added nothing") };
+        let count = line::count(added.len(), "block", "blocks");
+        let Some(first) = added.first() else { return context.out.line("nothing to add") };
         let document = notes.document(notes.document_of(first.id)?)?;
-        let path = Folders::read(&notes)?.path_of(&document);
-        app.out.line(format_args!("added {count} to {path}"))
+        let path = FolderCatalog::read(&notes)?.path_of(&document);
+        context.out.line(format_args!("added {count} to {path}"))
     }
 
-    /// The text of the command line, or of the standard input.
-    fn words(&self) -> Result<String> {
+    /// The text of the command line or of the standard input.
+    fn words(&self) -> CliResult<String> {
         match self.text.as_deref() {
             None if io::stdin().is_terminal() => {
-                Err(Fault::usage("there is nothing to add").hint("leafbase add TEXT"))
+                Err(CliError::usage("no text to add").hint("leafbase add TEXT"))
             }
             None | Some("-") => read_stdin(),
             Some(first) => Ok([&[first.to_owned()], self.more.as_slice()].concat().join(" ")),
         }
     }
 
-    fn position(&self, notes: &Connection) -> Result<Position> {
+    fn position(&self, notes: &Connection) -> CliResult<Position> {
         let name = self.to.as_deref().unwrap_or("today");
         if let Ok(day) = name.parse::<DayRef>() {
             return Ok(if self.start {
@@ -90,13 +90,18 @@ impl Add {
             });
         }
         let block = match names::document_or_block(notes, name)? {
-            names::Named::Document(document) => document.id().root(),
-            names::Named::Block(block) => block,
+            names::ResolvedName::Document(document) => document.id().root(),
+            names::ResolvedName::Block(block) => block,
         };
         Ok(if self.start { Position::start_of(block) } else { Position::end_of(block) })
     }
 
-    fn document(&self, app: &mut App, notes: &Connection, title: &str) -> Result<()> {
+    fn document(
+        &self,
+        context: &mut CommandContext,
+        notes: &Connection,
+        title: &str,
+    ) -> CliResult<()> {
         let text = if self.text.is_none() && io::stdin().is_terminal() {
             String::new()
         } else {
@@ -109,16 +114,20 @@ impl Add {
         if let (Some(document), false) = (made.first(), text.trim().is_empty()) {
             notes.insert_markdown(&text, document.id())?;
         }
-        if app.common.json {
-            return app.out.json(&made);
+        if context.options.json {
+            return context.out.json(&made);
         }
-        let folders = Folders::read(notes)?;
+        let folders = FolderCatalog::read(notes)?;
         made.iter().try_for_each(|document| {
-            app.out.line(format_args!("made {} {}", folders.path_of(document), document.id()))
+            context.out.line(format_args!(
+                "created {} {}",
+                folders.path_of(document),
+                document.id()
+            ))
         })
     }
 
-    fn task(&self, app: &mut App, notes: &Connection) -> Result<()> {
+    fn task(&self, context: &mut CommandContext, notes: &Connection) -> CliResult<()> {
         let location = match self.to.as_deref() {
             None => TaskDestination::Inbox,
             Some(name) => match name.parse::<DayRef>() {
@@ -130,17 +139,17 @@ impl Add {
         draft.info.schedule_date = self.on.map(Some);
         draft.info.deadline_date = self.due.map(Some);
         let added = notes.add_tasks(AddTasks::new([draft]))?;
-        if app.common.json {
-            return app.out.json(&added);
+        if context.options.json {
+            return context.out.json(&added);
         }
-        added.iter().try_for_each(|task| app.out.line(format_args!("added the task {}", task.id)))
+        added.iter().try_for_each(|task| context.out.line(format_args!("added task {}", task.id)))
     }
 }
 
-fn read_stdin() -> Result<String> {
+fn read_stdin() -> CliResult<String> {
     let mut text = String::new();
     io::stdin()
         .read_to_string(&mut text)
-        .map_err(|error| Fault::system("the standard input", &error))?;
+        .map_err(|error| CliError::system("cannot read the standard input", &error))?;
     Ok(text)
 }

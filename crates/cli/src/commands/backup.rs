@@ -1,41 +1,42 @@
-//! `leafbase backup`: a copy of the space as it is now.
+//! `leafbase backup`: copies the current state of the space.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::app::App;
-use crate::fault::Result;
-use crate::progress::Line;
+use crate::context::CommandContext;
+use crate::error::CliResult;
+use crate::progress::ProgressLine;
 use crate::show::line;
 
-/// Copy the space, which then opens like any other
+/// Copy the space to a new directory, where it opens like any other space
 ///
-/// Every checksum is verified while it is copied. To verify the copy in full: leafbase check
-/// --space COPY
+/// Verifies every checksum while copying. To verify the copy in full: leafbase check --space COPY
 #[derive(Debug, Args)]
-pub(crate) struct Backup {
+pub(crate) struct BackupCommand {
     /// The new directory
     path: PathBuf,
 }
 
 #[derive(serde::Serialize)]
-struct Made {
+struct BackupReply {
     path: String,
     bytes: u64,
 }
 
-impl Backup {
-    pub(crate) fn run(self, app: &mut App) -> Result<()> {
-        let notes = app.reader()?;
-        let mut progress = Line::new("copying");
-        notes.space().backup_with(&self.path, &mut |step| progress.tell(step.done, step.total))?;
+impl BackupCommand {
+    pub(crate) fn run(self, context: &mut CommandContext) -> CliResult<()> {
+        let notes = context.reader()?;
+        let mut progress = ProgressLine::new("copying");
+        notes
+            .space()
+            .backup_with(&self.path, &mut |step| progress.report(step.done, step.total))?;
         drop(progress);
         let bytes = leafbase::Space::builder().read_only(true).open(&self.path)?.stats()?.bytes;
         let path = self.path.display().to_string();
-        if app.common.json {
-            return app.out.json(&Made { path, bytes });
+        if context.options.json {
+            return context.out.json(&BackupReply { path, bytes });
         }
-        app.out.line(format_args!("copied to {path}, {}", line::bytes(bytes)))
+        context.out.line(format_args!("copied to {path}, {}", line::bytes(bytes)))
     }
 }

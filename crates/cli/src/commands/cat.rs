@@ -1,43 +1,43 @@
-//! `leafbase cat`: what a document says.
+//! `leafbase cat`: prints a document as markdown.
 
 use clap::Args;
 use leafbase::{BlockId, Fetch};
 
-use crate::app::App;
-use crate::fault::Result;
-use crate::names::{self, Named};
+use crate::context::CommandContext;
+use crate::error::CliResult;
+use crate::names::{self, ResolvedName};
 
 /// Print a document as markdown
 #[derive(Debug, Args)]
-pub(crate) struct Cat {
+pub(crate) struct CatCommand {
     /// A document, or the ID of a block
     name: String,
-    /// With --json: so many levels of pages in pages
+    /// With --json: levels of nested pages to include
     #[arg(short, long, value_name = "LEVELS", requires = "json")]
     depth: Option<usize>,
-    /// With --json: with times, authors and comments
+    /// With --json: include times, authors and comments
     #[arg(long, requires = "json")]
     metadata: bool,
 }
 
-impl Cat {
-    pub(crate) fn run(self, app: &mut App) -> Result<()> {
-        let notes = app.reader()?;
+impl CatCommand {
+    pub(crate) fn run(self, context: &mut CommandContext) -> CliResult<()> {
+        let notes = context.reader()?;
         let named = names::document_or_block(&notes, &self.name)?;
-        if app.common.json {
-            return app.out.json(&notes.fetch(self.fetch(&named))?);
+        if context.options.json {
+            return context.out.json(&notes.fetch(self.fetch(&named))?);
         }
         let text = match &named {
-            Named::Document(document) => notes.content_markdown(document.id())?,
-            Named::Block(block) => notes.fetch_markdown(Fetch::new(*block))?,
+            ResolvedName::Document(document) => notes.content_markdown(document.id())?,
+            ResolvedName::Block(block) => notes.fetch_markdown(Fetch::new(*block))?,
         };
-        app.out.text(&text)
+        context.out.text(&text)
     }
 
-    fn fetch(&self, named: &Named) -> Fetch {
+    fn fetch(&self, named: &ResolvedName) -> Fetch {
         let block: BlockId = match named {
-            Named::Document(document) => document.id().root(),
-            Named::Block(block) => *block,
+            ResolvedName::Document(document) => document.id().root(),
+            ResolvedName::Block(block) => *block,
         };
         let fetch = Fetch { max_depth: self.depth, ..Fetch::new(block) };
         if self.metadata { fetch.with_metadata() } else { fetch }

@@ -1,30 +1,31 @@
-//! `leafbase check`: whether a space is whole.
+//! `leafbase check`: verifies the integrity of a space.
 
 use clap::Args;
 
-use crate::app::App;
-use crate::fault::{Exit, Result};
-use crate::progress::Line;
+use crate::context::CommandContext;
+use crate::error::{CliResult, Exit};
+use crate::progress::ProgressLine;
 use crate::show::{line, styles};
 
-/// Read everything and verify it; exit code 4 if something is damaged
+/// Read and verify everything; exit code 4 if anything is damaged
 ///
 /// A backup is verified like any other space: leafbase check --space COPY
 #[derive(Debug, Args)]
-pub(crate) struct Check {}
+pub(crate) struct CheckCommand {}
 
-impl Check {
-    pub(crate) fn run(app: &mut App) -> Result<Exit> {
-        let notes = app.reader()?;
-        let mut progress = Line::new("checking");
-        let report = notes.space().check_with(&mut |step| progress.tell(step.done, step.total))?;
+impl CheckCommand {
+    pub(crate) fn run(context: &mut CommandContext) -> CliResult<Exit> {
+        let notes = context.reader()?;
+        let mut progress = ProgressLine::new("checking");
+        let report =
+            notes.space().check_with(&mut |step| progress.report(step.done, step.total))?;
         drop(progress);
         let exit = if report.is_clean() { Exit::Done } else { Exit::Damaged };
-        if app.common.json {
-            return app.out.json(&report).map(|()| exit);
+        if context.options.json {
+            return context.out.json(&report).map(|()| exit);
         }
         for problem in &report.problems {
-            app.out.line(line::plain(&problem.to_string()))?;
+            context.out.line(line::plain(&problem.to_string()))?;
         }
         let parts = [
             line::count(report.documents, "document", "documents"),
@@ -32,17 +33,18 @@ impl Check {
             line::count(report.rows, "record", "records"),
         ];
         let verdict = if report.is_clean() {
-            app.out.paint(styles::GOOD, "whole")
+            context.out.paint(styles::GOOD, "whole")
         } else {
             let found = u64::try_from(report.problems.len())
                 .unwrap_or(u64::MAX)
                 .saturating_add(report.unlisted);
-            app.out.paint(styles::LATE, line::count(found, "problem", "problems"))
+            context.out.paint(styles::LATE, line::count(found, "problem", "problems"))
         };
-        app.out.line(format_args!("{verdict}: {}", parts.join(", ")))?;
+        context.out.line(format_args!("{verdict}: {}", parts.join(", ")))?;
         if !report.is_clean() {
-            app.out
-                .line("go back to a backup, or save what can be read: leafbase salvage NEW_PATH")?;
+            context
+                .out
+                .line("restore a backup, or recover what is readable: leafbase salvage NEW_PATH")?;
         }
         Ok(exit)
     }

@@ -1,39 +1,44 @@
-//! `leafbase collections`: the collections of the space, or the schema of one.
+//! `leafbase collections`: lists the collections of a space, or the schema of one.
 
 use clap::Args;
 use leafbase::{Connection, ListCollections, Property, PropertyKind, SchemaFormat};
 
-use crate::app::App;
-use crate::fault::Result;
+use crate::context::CommandContext;
+use crate::error::CliResult;
 use crate::names;
 use crate::show::styles;
 use crate::show::table::{self, Cell};
 
 /// List collections, or show the properties of one
 #[derive(Debug, Args)]
-pub(crate) struct Collections {
-    /// A collection, by its name or ID
+pub(crate) struct CollectionsCommand {
+    /// A collection: its name or ID
     name: Option<String>,
-    /// With --json: JSON Schema of requests that add or update items
+    /// With --json: the JSON Schema of requests that add or update items
     #[arg(long, requires_all = ["name", "json"])]
     json_schema: bool,
 }
 
-impl Collections {
-    pub(crate) fn run(self, app: &mut App) -> Result<()> {
-        let notes = app.reader()?;
+impl CollectionsCommand {
+    pub(crate) fn run(self, context: &mut CommandContext) -> CliResult<()> {
+        let notes = context.reader()?;
         match &self.name {
-            Some(name) => self.schema(app, &notes, name),
-            None => list(app, &notes),
+            Some(name) => self.schema(context, &notes, name),
+            None => list(context, &notes),
         }
     }
 
-    fn schema(&self, app: &mut App, notes: &Connection, name: &str) -> Result<()> {
+    fn schema(
+        &self,
+        context: &mut CommandContext,
+        notes: &Connection,
+        name: &str,
+    ) -> CliResult<()> {
         let collection = names::collection(notes, name)?;
-        if app.common.json {
+        if context.options.json {
             let format =
                 if self.json_schema { SchemaFormat::JsonSchemaItems } else { SchemaFormat::Schema };
-            return app
+            return context
                 .out
                 .json(&notes.collection_schema(leafbase::GetSchema::new(collection.id, format))?);
         }
@@ -44,7 +49,7 @@ impl Collections {
             Cell::styled("title", styles::QUIET),
         ]];
         rows.extend(schema.properties.iter().map(property));
-        table::write(&mut app.out, &rows)
+        table::write(&mut context.out, &rows)
     }
 }
 
@@ -64,13 +69,13 @@ fn property(property: &Property) -> Vec<Cell> {
     ]
 }
 
-fn list(app: &mut App, notes: &Connection) -> Result<()> {
+fn list(context: &mut CommandContext, notes: &Connection) -> CliResult<()> {
     let all = notes.list_collections(ListCollections::default())?;
-    if app.common.json {
-        return app.out.json(&all);
+    if context.options.json {
+        return context.out.json(&all);
     }
     if all.is_empty() {
-        return app.out.line("no collections");
+        return context.out.line("no collections");
     }
     let mut all = all.0;
     all.sort_by_cached_key(|collection| (collection.name.to_lowercase(), collection.id));
@@ -83,5 +88,5 @@ fn list(app: &mut App, notes: &Connection) -> Result<()> {
             Cell::styled(notes.document(collection.document_id)?.title, styles::QUIET),
         ]);
     }
-    table::write(&mut app.out, &rows)
+    table::write(&mut context.out, &rows)
 }

@@ -1,36 +1,36 @@
-//! `leafbase compact`: gives unused room back.
+//! `leafbase compact`: returns unused space to the file system.
 
 use clap::Args;
 
-use crate::app::App;
-use crate::fault::Result;
+use crate::context::CommandContext;
+use crate::error::CliResult;
 use crate::progress;
 use crate::show::line;
 
-/// Give unused room back to the file system
+/// Return unused space to the file system
 #[derive(Debug, Args)]
-pub(crate) struct Compact {}
+pub(crate) struct CompactCommand {}
 
 #[derive(serde::Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Compacted {
+struct CompactReply {
     bytes_before: u64,
     bytes: u64,
 }
 
-impl Compact {
-    pub(crate) fn run(app: &mut App) -> Result<()> {
-        let notes = app.writer()?;
+impl CompactCommand {
+    pub(crate) fn run(context: &mut CommandContext) -> CliResult<()> {
+        let notes = context.writer()?;
         let space = notes.space();
         let bytes_before = space.stats()?.bytes;
         progress::while_running(format!("compacting {}", line::bytes(bytes_before)), || {
             space.compact()
         })?;
         let bytes = space.stats()?.bytes;
-        if app.common.json {
-            return app.out.json(&Compacted { bytes_before, bytes });
+        if context.options.json {
+            return context.out.json(&CompactReply { bytes_before, bytes });
         }
-        app.out.line(format_args!(
+        context.out.line(format_args!(
             "{} before, {} now",
             line::bytes(bytes_before),
             line::bytes(bytes)

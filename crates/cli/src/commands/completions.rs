@@ -1,26 +1,25 @@
-//! `leafbase completions`: a script that completes command lines.
+//! `leafbase completions`: prints a completion script for a shell.
 
-use clap::{Args, CommandFactory};
+use clap::{Args, Command};
 use clap_complete::Shell;
 
-use crate::app::App;
-use crate::args::Arguments;
-use crate::fault::Result;
+use crate::context::CommandContext;
+use crate::error::CliResult;
 
-/// Print a script that completes command lines in a shell
+/// Print a completion script for a shell
 ///
 /// bash: leafbase completions bash > ~/.local/share/bash-completion/completions/leafbase;
 /// zsh: into a directory of $fpath as _leafbase; fish: ~/.config/fish/completions/leafbase.fish
 #[derive(Debug, Args)]
-pub(crate) struct Completions {
+pub(crate) struct CompletionsCommand {
     /// The shell
     shell: Shell,
 }
 
-impl Completions {
-    pub(crate) fn run(self, app: &mut App) -> Result<()> {
+impl CompletionsCommand {
+    pub(crate) fn run(self, command: &mut Command, context: &mut CommandContext) -> CliResult<()> {
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut Arguments::command(), "leafbase", &mut script);
-        app.out.bytes(&script)
+        clap_complete::generate(self.shell, command, "leafbase", &mut script);
+        context.out.bytes(&script)
     }
 }

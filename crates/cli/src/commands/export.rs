@@ -1,48 +1,50 @@
-//! `leafbase export`: writes the space as a folder of markdown.
+//! `leafbase export`: writes the space as a folder of markdown files.
 
 use std::path::PathBuf;
 
 use clap::Args;
 use leafbase::{ErrorKind, ExportOptions};
 
-use crate::app::App;
-use crate::fault::{Exit, Fault, Result};
-use crate::progress::Line;
+use crate::context::CommandContext;
+use crate::error::{CliError, CliResult, Exit};
+use crate::progress::ProgressLine;
 use crate::show::{line, reports};
 
 /// Write the space as a folder of markdown files
 ///
-/// Folders become directories, documents become files, uploaded files go to attachments/. The
-/// trash, the inbox and comments are left out. An import of the folder gives the same blocks again.
+/// Folders become directories, documents become files, and uploaded files go to attachments/. The
+/// trash, the inbox and comments are not exported. Importing the folder again gives the same
+/// blocks.
 #[derive(Debug, Args)]
-pub(crate) struct Export {
+pub(crate) struct ExportCommand {
     /// The folder: new or empty
     path: PathBuf,
-    /// The folder may hold something: files of the same names are replaced, others stay
+    /// Allow a folder with content: files of the same name are replaced, others are kept
     #[arg(long)]
     into_existing: bool,
-    /// Tell of every adaptation, not of two of each kind
+    /// List every adaptation instead of two of each kind
     #[arg(long)]
     all: bool,
 }
 
-impl Export {
-    pub(crate) fn run(self, app: &mut App) -> Result<Exit> {
-        let notes = app.reader()?;
+impl ExportCommand {
+    pub(crate) fn run(self, context: &mut CommandContext) -> CliResult<Exit> {
+        let notes = context.reader()?;
         let options = ExportOptions::new().into_existing(self.into_existing);
-        let mut progress = Line::new("exporting");
-        let report = notes
-            .export_folder(&self.path, &options, &mut |step| progress.tell(step.done, step.total));
+        let mut progress = ProgressLine::new("exporting");
+        let report = notes.export_folder(&self.path, &options, &mut |step| {
+            progress.report(step.done, step.total)
+        });
         drop(progress);
         let report = report.map_err(|error| match error.kind() {
             ErrorKind::Validation => {
-                Fault::from(error).hint("to write into it all the same: --into-existing")
+                CliError::from(error).hint("to write into it anyway: --into-existing")
             }
             _ => error.into(),
         })?;
         let exit = if report.canceled { Exit::Interrupted } else { Exit::Done };
-        if app.common.json {
-            return app.out.json(&report).map(|()| exit);
+        if context.options.json {
+            return context.out.json(&report).map(|()| exit);
         }
         let parts = [
             line::count(report.documents, "document", "documents"),
@@ -52,8 +54,8 @@ impl Export {
             line::bytes(report.bytes),
         ];
         let how = if report.canceled { "interrupted; exported so far: " } else { "exported " };
-        app.out.line(format_args!("{how}{}", parts.join(", ")))?;
-        reports::write(&mut app.out, &report.adaptations, &report.skipped, self.all)?;
+        context.out.line(format_args!("{how}{}", parts.join(", ")))?;
+        reports::write(&mut context.out, &report.adaptations, &report.skipped, self.all)?;
         Ok(exit)
     }
 }

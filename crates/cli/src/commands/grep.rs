@@ -1,4 +1,4 @@
-//! `leafbase grep`: blocks that match a regular expression.
+//! `leafbase grep`: finds blocks by a regular expression.
 
 use std::ops::Range;
 
@@ -6,9 +6,9 @@ use clap::Args;
 use leafbase::{BlockId, BlockMatch, Connection, Document, Limits, SearchBlocks, SearchDocuments};
 
 use super::search::{self, TRASH};
-use crate::app::App;
-use crate::catalog::Folders;
-use crate::fault::{Exit, Fault, Result};
+use crate::catalog::FolderCatalog;
+use crate::context::CommandContext;
+use crate::error::{CliError, CliResult, Exit};
 use crate::names;
 use crate::progress;
 use crate::show::snippets::{self, Marks};
@@ -16,32 +16,32 @@ use crate::show::styles;
 
 /// Find blocks by a regular expression; exit code 1 if none matches
 ///
-/// A pattern matches within the markdown of one block. Upper and lower case don't matter unless
-/// asked for. Without a document the twenty documents in which most blocks match are shown.
+/// A pattern matches within the markdown of one block, ignoring case by default. Without names, the
+/// twenty documents with the most matching blocks are shown.
 #[derive(Debug, Args)]
-pub(crate) struct Grep {
-    /// The pattern: RE2, with look-ahead and look-behind of one width
+pub(crate) struct GrepCommand {
+    /// The pattern: RE2 syntax plus look-ahead and fixed-width look-behind
     pattern: String,
-    /// Only in these documents, or below these blocks
+    /// Search only these documents, or below these blocks
     names: Vec<String>,
-    /// Only in documents of this folder, or of trash
+    /// Search only documents in this folder, or in trash
     #[arg(long = "in", value_name = "FOLDER", conflicts_with = "names")]
     folder: Option<String>,
-    /// Upper and lower case matter
+    /// Match case
     #[arg(long)]
     case_sensitive: bool,
-    /// So many blocks before and after each match
+    /// Show this many blocks before and after each match
     #[arg(short = 'C', long, value_name = "BLOCKS", default_value_t = 0)]
     context: usize,
-    /// Only the documents
+    /// List only the matching documents
     #[arg(short = 'l', long)]
     list: bool,
 }
 
-/// The matches in one document.
+/// Matches of one document.
 #[derive(serde::Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Found {
+struct DocumentMatches {
     document_id: leafbase::DocumentId,
     title: String,
     #[serde(skip)]
@@ -49,39 +49,46 @@ struct Found {
     matches: Vec<BlockMatch>,
 }
 
-impl Grep {
-    pub(crate) fn run(self, app: &mut App) -> Result<Exit> {
+impl GrepCommand {
+    pub(crate) fn run(self, context: &mut CommandContext) -> CliResult<Exit> {
         if self.context > Limits::CONTEXT_BLOCKS {
-            return Err(Fault::usage(format!("--context is at most {}", Limits::CONTEXT_BLOCKS)));
+            return Err(CliError::usage(format!(
+                "--context is at most {}",
+                Limits::CONTEXT_BLOCKS
+            )));
         }
-        let notes = if self.names.is_empty() { app.searcher()? } else { app.reader()? };
+        let notes = if self.names.is_empty() { context.searcher()? } else { context.reader()? };
         let found = progress::while_running("searching", || self.found(&notes))?;
         let exit = if found.is_empty() { Exit::Nothing } else { Exit::Done };
-        if app.common.json {
-            return app.out.json(&leafbase::Items(found)).map(|()| exit);
+        if context.options.json {
+            return context.out.json(&leafbase::Items(found)).map(|()| exit);
         }
         for found in &found {
-            self.show(app, found)?;
+            self.show(context, found)?;
         }
         Ok(exit)
     }
 
-    fn found(&self, notes: &Connection) -> Result<Vec<Found>> {
-        let folders = Folders::read(notes)?;
+    fn found(&self, notes: &Connection) -> CliResult<Vec<DocumentMatches>> {
+        let folders = FolderCatalog::read(notes)?;
         let mut found = Vec::new();
         for (document, within) in self.places(notes, &folders)? {
             let matches = self.matches(notes, within)?;
             if !matches.is_empty() {
                 let (path, document_id) = (folders.path_of(&document), document.id());
-                found.push(Found { document_id, title: document.title, path, matches });
+                found.push(DocumentMatches { document_id, title: document.title, path, matches });
             }
         }
         found.sort_by_cached_key(|found| (found.path.to_lowercase(), found.document_id));
         Ok(found)
     }
 
-    /// Where to look: what is named, or the documents that an index finds.
-    fn places(&self, notes: &Connection, folders: &Folders) -> Result<Vec<(Document, BlockId)>> {
+    /// The documents and blocks to search: those named, or those found through the search index.
+    fn places(
+        &self,
+        notes: &Connection,
+        folders: &FolderCatalog,
+    ) -> CliResult<Vec<(Document, BlockId)>> {
         if !self.names.is_empty() {
             return self.names.iter().map(|name| place(notes, name)).collect();
         }
@@ -106,7 +113,7 @@ impl Grep {
             .collect()
     }
 
-    fn matches(&self, notes: &Connection, within: BlockId) -> Result<Vec<BlockMatch>> {
+    fn matches(&self, notes: &Connection, within: BlockId) -> CliResult<Vec<BlockMatch>> {
         let mut request =
             SearchBlocks::new(within, &self.pattern).context(self.context, self.context);
         if self.case_sensitive {
@@ -123,33 +130,33 @@ impl Grep {
         }
     }
 
-    fn show(&self, app: &mut App, found: &Found) -> Result<()> {
-        let path = app.out.paint(styles::TITLE, &found.path);
+    fn show(&self, context: &mut CommandContext, found: &DocumentMatches) -> CliResult<()> {
+        let path = context.out.paint(styles::TITLE, &found.path);
         if self.list {
-            return app.out.line(path);
+            return context.out.line(path);
         }
         for BlockMatch { markdown, ranges, before, after, .. } in &found.matches {
             let mut line = |sign: char, text: &str, ranges: &[Range<usize>]| {
-                let shown = snippets::paint(&app.out, text, ranges, Marks::None);
-                app.out.line(format_args!("{path}{sign} {shown}"))
+                let shown = snippets::paint(&context.out, text, ranges, Marks::None);
+                context.out.line(format_args!("{path}{sign} {shown}"))
             };
             before.iter().try_for_each(|block| line('-', &block.markdown, &[]))?;
             line(':', markdown, ranges)?;
             after.iter().try_for_each(|block| line('-', &block.markdown, &[]))?;
             if self.context > 0 {
-                app.out.line(app.out.paint(styles::QUIET, "--"))?;
+                context.out.line(context.out.paint(styles::QUIET, "--"))?;
             }
         }
         Ok(())
     }
 }
 
-fn place(notes: &Connection, name: &str) -> Result<(Document, BlockId)> {
+fn place(notes: &Connection, name: &str) -> CliResult<(Document, BlockId)> {
     Ok(match names::document_or_block(notes, name)? {
-        names::Named::Document(document) => {
+        names::ResolvedName::Document(document) => {
             let root = document.id().root();
             (*document, root)
         }
-        names::Named::Block(block) => (notes.document(notes.document_of(block)?)?, block),
+        names::ResolvedName::Block(block) => (notes.document(notes.document_of(block)?)?, block),
     })
 }

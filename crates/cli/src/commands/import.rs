@@ -1,48 +1,47 @@
-//! `leafbase import`: takes in a folder of markdown, an Obsidian vault or a Logseq graph.
+//! `leafbase import`: imports a folder of markdown files, an Obsidian vault or a Logseq graph.
 
 use std::path::PathBuf;
 
 use clap::Args;
 use leafbase::{Destination, ImportOptions};
 
-use crate::app::App;
-use crate::fault::{Exit, Fault, Result};
+use crate::context::CommandContext;
+use crate::error::{CliError, CliResult, Exit};
 use crate::names;
-use crate::progress::Line;
+use crate::progress::ProgressLine;
 use crate::show::{line, reports};
 
-/// Take in a folder of markdown files, an Obsidian vault or a Logseq graph
+/// Import a folder of markdown files, an Obsidian vault or a Logseq graph
 ///
-/// Directories become folders, files become documents, files named by a day become daily notes.
-/// Wiki links and relative links become links to blocks, and files that documents show are taken
-/// in. What had to be adapted is told. The folder is only read.
+/// Directories become folders, files become documents, and files named by a day become daily notes.
+/// Wiki links and relative links become block links. Files referenced by documents are imported as
+/// attachments. Every adaptation is reported. The source folder is never written to.
 #[derive(Debug, Args)]
-pub(crate) struct Import {
+pub(crate) struct ImportCommand {
     /// The folder, vault or graph
     path: PathBuf,
-    /// The folder of the space that everything goes into; it is made if there is none
+    /// Folder of the space to import into; created if missing
     #[arg(long, value_name = "FOLDER")]
     into: Option<String>,
-    /// Files named by a day become ordinary documents
+    /// Import files named by a day as ordinary documents
     #[arg(long)]
     no_daily_notes: bool,
-    /// Files that documents show are not taken in
+    /// Skip attachments
     #[arg(long)]
     no_attachments: bool,
-    /// Tell of every adaptation, not of two of each kind
+    /// List every adaptation instead of two of each kind
     #[arg(long)]
     all: bool,
 }
 
-impl Import {
-    pub(crate) fn run(self, app: &mut App) -> Result<Exit> {
+impl ImportCommand {
+    pub(crate) fn run(self, context: &mut CommandContext) -> CliResult<Exit> {
         if !self.path.is_dir() {
-            let message = format!("{} is no directory", self.path.display());
-            return Err(
-                Fault::not_found(message).hint("name the folder that holds the markdown files")
-            );
+            let message = format!("{} is not a directory", self.path.display());
+            return Err(CliError::not_found(message)
+                .hint("name the folder that contains the markdown files"));
         }
-        let notes = app.writer()?;
+        let notes = context.writer()?;
         let mut options = ImportOptions::new()
             .daily_notes(!self.no_daily_notes)
             .attachments(!self.no_attachments);
@@ -50,21 +49,21 @@ impl Import {
             options = match names::destination(&notes, name)? {
                 Destination::Folder(folder) => options.into_folder(folder),
                 _ => {
-                    return Err(Fault::usage(
-                        "--into takes a folder of your own, or a name for a new one",
+                    return Err(CliError::usage(
+                        "--into takes the name of an ordinary folder, existing or new",
                     ));
                 }
             };
         }
-        let mut progress = Line::new("importing");
+        let mut progress = ProgressLine::new("importing");
         let report = notes.import_folder(&self.path, &options, &mut |step| {
-            progress.tell(step.done, step.total)
+            progress.report(step.done, step.total)
         })?;
         drop(progress);
         notes.space().clone().close()?;
         let exit = if report.canceled { Exit::Interrupted } else { Exit::Done };
-        if app.common.json {
-            return app.out.json(&report).map(|()| exit);
+        if context.options.json {
+            return context.out.json(&report).map(|()| exit);
         }
         let parts = [
             line::count(report.documents, "document", "documents"),
@@ -74,8 +73,8 @@ impl Import {
             line::count(report.attachments, "attachment", "attachments"),
         ];
         let how = if report.canceled { "interrupted; imported so far: " } else { "imported " };
-        app.out.line(format_args!("{how}{}", parts.join(", ")))?;
-        reports::write(&mut app.out, &report.adaptations, &report.skipped, self.all)?;
+        context.out.line(format_args!("{how}{}", parts.join(", ")))?;
+        reports::write(&mut context.out, &report.adaptations, &report.skipped, self.all)?;
         Ok(exit)
     }
 }

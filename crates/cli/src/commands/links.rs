@@ -1,64 +1,64 @@
-//! `leafbase links`: where a document leads, and what leads to it.
+//! `leafbase links`: shows the outgoing and incoming links of a document.
 
 use clap::Args;
 use leafbase::{Connection, DocumentId, Link};
 
-use crate::app::App;
-use crate::catalog::Folders;
-use crate::fault::Result;
+use crate::catalog::FolderCatalog;
+use crate::context::CommandContext;
+use crate::error::CliResult;
 use crate::names;
 use crate::show::table::{self, Cell};
 use crate::show::{line, styles};
 
-/// Show the links of a document, out and back
+/// Show the outgoing and incoming links of a document
 #[derive(Debug, Args)]
-pub(crate) struct Links {
+pub(crate) struct LinksCommand {
     /// The document
     name: String,
 }
 
-impl Links {
-    pub(crate) fn run(self, app: &mut App) -> Result<()> {
-        let notes = app.reader()?;
+impl LinksCommand {
+    pub(crate) fn run(self, context: &mut CommandContext) -> CliResult<()> {
+        let notes = context.reader()?;
         let document = names::document(&notes, &self.name)?;
         let links = notes.document_links(document.id())?;
-        if app.common.json {
-            return app.out.json(&links);
+        if context.options.json {
+            return context.out.json(&links);
         }
-        let folders = Folders::read(&notes)?;
+        let folders = FolderCatalog::read(&notes)?;
         section(
-            app,
+            context,
             &notes,
             &folders,
-            ("links to", "links nowhere"),
+            ("links to", "no outgoing links"),
             (&links.links, false),
             |link| link.target_document_id,
         )?;
-        let back = ("is linked from", "is linked from nowhere");
-        section(app, &notes, &folders, back, (&links.back_links, true), |link| {
+        let back = ("linked from", "no incoming links");
+        section(context, &notes, &folders, back, (&links.back_links, true), |link| {
             Some(link.document_id)
         })
     }
 }
 
-/// The other document of each link, and what the block says; by path, if there is no order of
-/// reading.
+/// Lists the other document of each link with the text of the linking block, sorted by path unless
+/// the links have a reading order.
 fn section(
-    app: &mut App,
+    context: &mut CommandContext,
     notes: &Connection,
-    folders: &Folders,
+    folders: &FolderCatalog,
     (some, none): (&str, &str),
     (links, sorts): (&[Link], bool),
     other: impl Fn(&Link) -> Option<DocumentId>,
-) -> Result<()> {
+) -> CliResult<()> {
     let heading = if links.is_empty() { none } else { some };
-    app.out.line(app.out.paint(styles::TITLE, heading))?;
+    context.out.line(context.out.paint(styles::TITLE, heading))?;
     let mut rows: Vec<(String, Vec<Cell>)> = Vec::with_capacity(links.len());
     for link in links {
         let path = match (other(link), link.target_date) {
             (Some(document), _) => folders.path_of(&notes.document(document)?),
             (None, Some(day)) => day.to_string(),
-            (None, None) => "what is gone".to_owned(),
+            (None, None) => "a deleted target".to_owned(),
         };
         let words = Cell::styled(line::first(&link.markdown), styles::QUIET);
         let row = vec![Cell::new(""), Cell::styled(&path, styles::TITLE), words];
@@ -67,5 +67,5 @@ fn section(
     if sorts {
         rows.sort_by_cached_key(|(path, _)| path.to_lowercase());
     }
-    table::write(&mut app.out, &rows.into_iter().map(|(_, row)| row).collect::<Vec<_>>())
+    table::write(&mut context.out, &rows.into_iter().map(|(_, row)| row).collect::<Vec<_>>())
 }

@@ -1,64 +1,64 @@
-//! `leafbase ls`: folders and documents.
+//! `leafbase ls`: lists folders and documents.
 
 use std::cmp::Reverse;
 
 use clap::{Args, ValueEnum};
 use leafbase::{Document, Folder, FolderRef, ListDocuments};
 
-use crate::app::App;
-use crate::catalog::{Catalog, Folders};
-use crate::fault::Result;
+use crate::catalog::{Catalog, FolderCatalog};
+use crate::context::CommandContext;
+use crate::error::CliResult;
 use crate::names;
 use crate::show::styles;
 use crate::show::table::{self, Cell};
 
 /// List folders and documents
 #[derive(Debug, Args)]
-pub(crate) struct List {
-    /// A folder, or unsorted, daily_notes, templates, trash; without one the top, with the unsorted
-    /// documents
+pub(crate) struct ListCommand {
+    /// A folder, or unsorted, daily_notes, templates, trash; default: the top level with the
+    /// unsorted documents
     folder: Option<String>,
-    /// Every document of the space, by its path
+    /// List every document of the space by its path
     #[arg(short, long, conflicts_with = "folder")]
     all: bool,
-    /// With IDs and days of the last change
+    /// Show IDs and days of the last change
     #[arg(short, long)]
     long: bool,
-    /// In which order
+    /// Sort order
     #[arg(long, value_name = "BY", default_value = "title")]
-    sort: Order,
-    /// At most so many documents
+    sort: SortOrder,
+    /// Maximum number of documents
     #[arg(long, value_name = "DOCUMENTS")]
     limit: Option<usize>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Order {
-    /// By title, or path
+enum SortOrder {
+    /// By title or path
     Title,
-    /// The newest first
+    /// Newest first
     Created,
-    /// The last changed first
+    /// Last modified first
     Modified,
 }
 
 #[derive(serde::Serialize)]
-struct Listing<'a> {
+struct ListReply<'a> {
     folders: &'a [Folder],
     documents: &'a [Document],
 }
 
-impl List {
-    pub(crate) fn run(self, app: &mut App) -> Result<()> {
-        let notes = app.reader()?;
-        let folders = Folders::read(&notes)?;
+impl ListCommand {
+    pub(crate) fn run(self, context: &mut CommandContext) -> CliResult<()> {
+        let notes = context.reader()?;
+        let folders = FolderCatalog::read(&notes)?;
         let place = self.folder.as_deref().map(|name| names::folder(&folders, name)).transpose()?;
         let mut documents = notes.list_documents(request(self.all, place))?.items;
         self.sort(&folders, &mut documents);
         documents.truncate(self.limit.unwrap_or(usize::MAX));
         let shown = if self.all { &[] } else { folders.within(place) };
-        if app.common.json {
-            return app.out.json(&Listing { folders: shown, documents: &documents });
+        if context.options.json {
+            return context.out.json(&ListReply { folders: shown, documents: &documents });
         }
         let rows = shown.iter().map(|folder| self.folder_row(folder));
         let name = |document: &Document| {
@@ -66,18 +66,22 @@ impl List {
         };
         let rows = rows
             .chain(documents.iter().map(|document| self.document_row(document, &name(document))));
-        table::write(&mut app.out, &rows.collect::<Vec<_>>())
+        table::write(&mut context.out, &rows.collect::<Vec<_>>())
     }
 
-    fn sort(&self, folders: &Folders, documents: &mut [Document]) {
+    fn sort(&self, folders: &FolderCatalog, documents: &mut [Document]) {
         match self.sort {
-            Order::Title => documents.sort_by_cached_key(|document| {
+            SortOrder::Title => documents.sort_by_cached_key(|document| {
                 let name =
                     if self.all { folders.path_of(document) } else { document.title.clone() };
                 (name.to_lowercase(), document.id())
             }),
-            Order::Created => documents.sort_by_key(|one| Reverse((one.created_at(), one.id()))),
-            Order::Modified => documents.sort_by_key(|one| Reverse((one.modified_at(), one.id()))),
+            SortOrder::Created => {
+                documents.sort_by_key(|one| Reverse((one.created_at(), one.id())))
+            }
+            SortOrder::Modified => {
+                documents.sort_by_key(|one| Reverse((one.modified_at(), one.id())))
+            }
         }
     }
 
@@ -109,9 +113,9 @@ fn request(all: bool, place: Option<FolderRef>) -> ListDocuments {
     }
 }
 
-/// What `tree --json` gives, too.
-pub(crate) fn everything(app: &mut App, catalog: &Catalog) -> Result<()> {
+/// The JSON of `tree --json`: every folder and every document.
+pub(crate) fn everything(context: &mut CommandContext, catalog: &Catalog) -> CliResult<()> {
     let documents: Vec<_> =
         catalog.documents.iter().map(|(_, document)| document.clone()).collect();
-    app.out.json(&Listing { folders: &catalog.folders.listed, documents: &documents })
+    context.out.json(&ListReply { folders: &catalog.folders.listed, documents: &documents })
 }

@@ -1,4 +1,4 @@
-//! `leafbase log`: the writes of a space, as they happened and as they happen.
+//! `leafbase log`: shows past changes of a space, and with `--follow` new ones.
 
 use std::collections::BTreeMap;
 use std::thread;
@@ -7,25 +7,25 @@ use std::time::Duration;
 use clap::Args;
 use leafbase::{Change, Connection, DocumentId, Edit, Error, ErrorKind, Space};
 
-use crate::app::App;
-use crate::fault::Result;
+use crate::context::CommandContext;
+use crate::error::CliResult;
 use crate::interrupt;
 use crate::show::{line, styles};
 
-/// So many documents of a write are named.
-const NAMED: usize = 3;
-/// Columns of the number of a write.
-const NUMBER: usize = 6;
-/// Ctrl-C is looked for so often.
-const STEP: Duration = Duration::from_millis(50);
+/// Documents named per change.
+const MAX_TITLES: usize = 3;
+/// Columns of the sequence number.
+const SEQUENCE_COLUMNS: usize = 6;
+/// Interval between checks for Ctrl-C.
+const INTERRUPT_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Show what was written, the oldest first
+/// Show changes, oldest first
 ///
-/// With --follow the space is opened for reading once in each interval, and closed again: others
-/// can write to it meanwhile.
+/// With --follow the space is opened read-only once per interval and closed again, so that other
+/// programs can write to it.
 #[derive(Debug, Args)]
-pub(crate) struct Log {
-    /// The last so many writes
+pub(crate) struct LogCommand {
+    /// Number of most recent changes
     #[arg(
         short = 'n',
         long,
@@ -34,13 +34,13 @@ pub(crate) struct Log {
         conflicts_with = "since"
     )]
     limit: u64,
-    /// All writes after the one of this number; 0 for all
+    /// Show all changes after this sequence number; 0 for all
     #[arg(long, value_name = "NUMBER")]
     since: Option<u64>,
-    /// Go on with what is written from now on, until Ctrl-C
+    /// Keep showing new changes until Ctrl-C
     #[arg(short, long)]
     follow: bool,
-    /// Seconds between looks with --follow
+    /// Polling interval of --follow in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 1.0, value_parser = interval)]
     interval: f64,
 }
@@ -54,41 +54,41 @@ fn interval(text: &str) -> Result<f64, String> {
     }
 }
 
-impl Log {
-    pub(crate) fn run(self, app: &mut App) -> Result<()> {
+impl LogCommand {
+    pub(crate) fn run(self, context: &mut CommandContext) -> CliResult<()> {
         if self.follow {
             interrupt::listen();
         }
-        let notes = app.reader()?;
+        let notes = context.reader()?;
         let since = match self.since {
             Some(since) => since,
             None => notes.last_sequence()?.saturating_sub(self.limit),
         };
-        let mut last = show_since(app, &notes, since)?;
+        let mut last = show_since(context, &notes, since)?;
         drop(notes);
         if !self.follow {
             return Ok(());
         }
-        let path = app.path()?;
+        let path = context.path()?;
         loop {
-            app.out.flush()?;
+            context.out.flush()?;
             if self.pause() {
                 return Ok(());
             }
             match Space::builder().read_only(true).open(&path) {
-                Ok(space) => last = show_since(app, &space.connect(), last)?,
-                // Somebody is writing: what, is seen the next time.
+                Ok(space) => last = show_since(context, &space.connect(), last)?,
+                // Another program is writing: the next attempt shows its changes.
                 Err(error) if error.kind() == ErrorKind::AlreadyOpen => {}
                 Err(error) => return Err(error.into()),
             }
         }
     }
 
-    /// Waits, and tells whether to end.
+    /// Sleeps for one interval; returns true on Ctrl-C.
     fn pause(&self) -> bool {
         let mut left = Duration::from_secs_f64(self.interval);
         while !left.is_zero() && !interrupt::asked() {
-            let step = left.min(STEP);
+            let step = left.min(INTERRUPT_CHECK_INTERVAL);
             thread::sleep(step);
             left -= step;
         }
@@ -96,16 +96,16 @@ impl Log {
     }
 }
 
-/// Shows the writes after `since`, and gives the number of the last one.
-fn show_since(app: &mut App, notes: &Connection, since: u64) -> Result<u64> {
+/// Shows the changes after `since` and returns the last sequence number.
+fn show_since(context: &mut CommandContext, notes: &Connection, since: u64) -> CliResult<u64> {
     let mut last = since;
     for change in notes.changes_since(since) {
         let change = change?;
         last = change.sequence;
-        if app.common.json {
-            app.out.json(&change)?;
+        if context.options.json {
+            context.out.json(&change)?;
         } else {
-            show(app, notes, &change)?;
+            show(context, notes, &change)?;
         }
         if interrupt::asked() {
             break;
@@ -114,32 +114,33 @@ fn show_since(app: &mut App, notes: &Connection, since: u64) -> Result<u64> {
     Ok(last)
 }
 
-fn show(app: &mut App, notes: &Connection, change: &Change) -> Result<()> {
+fn show(context: &mut CommandContext, notes: &Connection, change: &Change) -> CliResult<()> {
     let mut titles = change
         .documents
         .iter()
-        .take(NAMED)
+        .take(MAX_TITLES)
         .map(|document| title(notes, *document))
-        .collect::<Result<Vec<_>>>()?;
+        .collect::<CliResult<Vec<_>>>()?;
     titles.sort();
     let mut titles = titles.join(", ");
-    if change.documents.len() > NAMED {
-        titles = format!("{titles} and {} more", change.documents.len() - NAMED);
+    if change.documents.len() > MAX_TITLES {
+        titles = format!("{titles} and {} more", change.documents.len() - MAX_TITLES);
     }
-    let number = app.out.paint(styles::QUIET, format_args!("{:>NUMBER$}", change.sequence));
+    let number =
+        context.out.paint(styles::QUIET, format_args!("{:>SEQUENCE_COLUMNS$}", change.sequence));
     let (at, by) = (change.stamp.at, &change.stamp.by);
     let by = if by.is_nobody() { String::new() } else { format!("  {}", line::plain(by.as_str())) };
-    // A line ends where the terminal does.
-    let room = app.out.width().saturating_sub(NUMBER);
+    // Clipped to the width of the terminal.
+    let room = context.out.width().saturating_sub(SEQUENCE_COLUMNS);
     let what = line::clip(&format!("  {at}{by}  {}  ", edits(&change.edits)), room);
     let left = room.saturating_sub(line::width(&what));
     let titles = if left == 0 { String::new() } else { line::clip(&line::plain(&titles), left) };
-    let titles = app.out.paint(styles::TITLE, titles);
-    app.out.line(format!("{number}{what}{titles}").trim_end())
+    let titles = context.out.paint(styles::TITLE, titles);
+    context.out.line(format!("{number}{what}{titles}").trim_end())
 }
 
-/// The title of a document; its ID if it is gone by now.
-fn title(notes: &Connection, document: DocumentId) -> Result<String> {
+/// The title of a document, or its ID if it no longer exists.
+fn title(notes: &Connection, document: DocumentId) -> CliResult<String> {
     match notes.document(document) {
         Ok(document) => Ok(document.title),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(document.to_string()),
@@ -147,7 +148,7 @@ fn title(notes: &Connection, document: DocumentId) -> Result<String> {
     }
 }
 
-/// The kinds of edits, each with how many there are.
+/// The kinds of edits with their counts.
 fn edits(edits: &[Edit]) -> String {
     let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
     for edit in edits {

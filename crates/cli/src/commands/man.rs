@@ -1,31 +1,30 @@
-//! `leafbase man`: the manual.
+//! `leafbase man`: prints or writes the manual pages.
 
 use std::path::PathBuf;
 
-use clap::{Args, CommandFactory};
+use clap::{Args, Command};
 
-use crate::app::App;
-use crate::args::Arguments;
-use crate::fault::{Fault, Result};
+use crate::context::CommandContext;
+use crate::error::{CliError, CliResult};
 
-/// Print the manual page, or write one for each command
+/// Print the manual page, or write one page per command
 #[derive(Debug, Args)]
-pub(crate) struct Man {
-    /// Write leafbase.1 and a page for each command into this directory
+pub(crate) struct ManCommand {
+    /// Write leafbase.1 and one page per command into this directory
     #[arg(long, value_name = "PATH")]
     to: Option<PathBuf>,
 }
 
-impl Man {
-    pub(crate) fn run(self, app: &mut App) -> Result<()> {
-        let command = Arguments::command();
+impl ManCommand {
+    pub(crate) fn run(self, command: Command, context: &mut CommandContext) -> CliResult<()> {
         if let Some(path) = self.to {
-            let failed =
-                |error| Fault::system(format!("manual pages in {}", path.display()), &error);
+            let failed = |error| {
+                CliError::system(format!("cannot write manual pages to {}", path.display()), &error)
+            };
             return clap_mangen::generate_to(command, &path).map_err(failed);
         }
         let mut page = Vec::new();
         clap_mangen::Man::new(command).render(&mut page)?;
-        app.out.bytes(&page)
+        context.out.bytes(&page)
     }
 }

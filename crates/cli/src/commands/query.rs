@@ -1,4 +1,4 @@
-//! `leafbase query`: items of a collection.
+//! `leafbase query`: finds or counts items of a collection.
 
 use clap::Args;
 use leafbase::{
@@ -7,47 +7,46 @@ use leafbase::{
 };
 use serde_json::Value;
 
-use crate::app::App;
-use crate::fault::{Fault, Result};
+use crate::context::CommandContext;
+use crate::error::{CliError, CliResult};
 use crate::names;
 use crate::show::table::{self, Cell};
 use crate::show::{items, line, styles};
 
 /// Find items of a collection, or count them
 ///
-/// A condition is a key, a comparison and a value: 'pages<350', 'state=Open', 'title~lisbon'. The
-/// comparisons are = != < <= > >=, ~ for text in text, and ^= for its beginning; key= means that
-/// there is no value, key!= that there is one. Several options of a select are parted by commas:
-/// one of them is enough. Days are 2026-03-01, today, tomorrow or yesterday. A related item is
-/// named by its ID.
+/// A condition is a key, an operator and a value: 'pages<350', 'state=Open', 'title~lisbon'. The
+/// operators are = != < <= > >=, ~ for substrings and ^= for prefixes; key= matches items without a
+/// value, key!= items with one. For a select, commas separate alternatives. Days are 2026-03-01,
+/// today, tomorrow or yesterday. A related item is named by its ID.
 #[derive(Debug, Args)]
-pub(crate) struct Query {
-    /// The collection, by its name or ID
+pub(crate) struct QueryCommand {
+    /// The collection: its name or ID
     collection: String,
-    /// What has to hold; several conditions have to hold together
+    /// A condition; several must all hold
     #[arg(short = 'w', long = "where", value_name = "CONDITION")]
     conditions: Vec<String>,
-    /// Sort by this key, then by the next; with a minus before it the greatest first
+    /// Sort by this key, then by the next; a leading minus sorts in descending order
     #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
     sort: Vec<String>,
-    /// Count the items of each value of this key instead
+    /// Count the items by value of this key instead
     #[arg(long, value_name = "KEY", conflicts_with_all = ["sort", "limit"])]
     group: Option<String>,
-    /// At most so many
+    /// Maximum number of items
     #[arg(long, value_name = "ITEMS")]
     limit: Option<usize>,
-    /// The filter as JSON instead: {"or": [{"property": "pages", "lessThan": 350}, {"not": {..}}]}
+    /// The filter as JSON: {"or": [{"property": "pages", "lessThan": 350}, {"not": {..}}]}
     #[arg(long, value_name = "JSON", conflicts_with = "conditions")]
     json_filter: Option<String>,
-    /// The whole request as JSON, without its collectionId: {"filter": {..}, "sort": [..], "limit":
-    /// 20, "cursor": ".."}
+    /// The whole request as JSON, without collectionId: {"filter": {..}, "sort": [..], "limit": 20,
+    /// "cursor": ".."}
     #[arg(long, value_name = "JSON", conflicts_with_all = ["conditions", "sort", "group", "limit", "json_filter"])]
     json_request: Option<String>,
 }
 
-impl Query {
-    pub(crate) fn run(self, app: &mut App) -> Result<()> {
-        let notes = app.reader()?;
+impl QueryCommand {
+    pub(crate) fn run(self, context: &mut CommandContext) -> CliResult<()> {
+        let notes = context.reader()?;
         let collection = names::collection(&notes, &self.collection)?;
         let schema = notes.schema(collection.id)?;
         let request = match &self.json_request {
@@ -59,15 +58,15 @@ impl Query {
         };
         if let Some(key) = &self.group {
             let counting = CountItems { filter: request.filter, ..CountItems::of(collection.id) };
-            return groups(app, &notes.count_items(counting.grouped_by(key))?);
+            return groups(context, &notes.count_items(counting.grouped_by(key))?);
         }
         let found = notes.query_items(self.arranged(request))?;
-        if app.common.json {
-            return app.out.json(&found);
+        if context.options.json {
+            return context.out.json(&found);
         }
-        items::write(&mut app.out, &schema, &found)?;
+        items::write(&mut context.out, &schema, &found)?;
         if found.next_cursor.is_some() {
-            app.out.line(app.out.paint(styles::QUIET, "more follow: --limit"))?;
+            context.out.line(context.out.paint(styles::QUIET, "more items: --limit"))?;
         }
         Ok(())
     }
@@ -84,7 +83,7 @@ impl Query {
         request
     }
 
-    fn filter(&self, notes: &Connection, schema: &Schema) -> Result<Option<ItemFilter>> {
+    fn filter(&self, notes: &Connection, schema: &Schema) -> CliResult<Option<ItemFilter>> {
         if let Some(json) = &self.json_filter {
             return Ok(Some(notes.space().read_json(json)?));
         }
@@ -92,13 +91,13 @@ impl Query {
             .conditions
             .iter()
             .map(|text| condition(schema, text))
-            .collect::<Result<Vec<_>>>()?;
+            .collect::<CliResult<Vec<_>>>()?;
         Ok((!conditions.is_empty()).then_some(ItemFilter::And(conditions)))
     }
 }
 
-/// The request with the collection that was named.
-fn whole(notes: &Connection, json: &str, collection: leafbase::BlockId) -> Result<QueryItems> {
+/// Parses the whole request and adds the collection to it.
+fn whole(notes: &Connection, json: &str, collection: leafbase::BlockId) -> CliResult<QueryItems> {
     let limits: &Limits = notes.space().limits();
     let mut request: Value = leafbase::json::from_str(json, limits)?;
     match request.as_object_mut() {
@@ -106,21 +105,21 @@ fn whole(notes: &Connection, json: &str, collection: leafbase::BlockId) -> Resul
             fields.entry("collectionId").or_insert_with(|| Value::from(collection.to_string()))
         }
         None => {
-            return Err(Fault::usage("--json-request takes a JSON object")
+            return Err(CliError::usage("--json-request expects a JSON object")
                 .hint(r#"{"sort": [{"property": "due"}]}"#));
         }
     };
     Ok(notes.space().read_json(&request.to_string())?)
 }
 
-/// How conditions compare, the longer signs first.
-const SIGNS: [&str; 8] = ["!=", "<=", ">=", "^=", "=", "<", ">", "~"];
+/// Operators of conditions, longer ones before their prefixes.
+const OPERATORS: [&str; 8] = ["!=", "<=", ">=", "^=", "=", "<", ">", "~"];
 
-/// Reads a condition such as `pages<350`.
-fn condition(schema: &Schema, text: &str) -> Result<ItemFilter> {
+/// Parses a condition such as `pages<350`.
+fn condition(schema: &Schema, text: &str) -> CliResult<ItemFilter> {
     let at = |sign: &&'static str| text.find(*sign).map(|place| (place, *sign));
-    // The first sign counts; of two at one place the longer one.
-    let found = SIGNS
+    // The leftmost operator counts; at one offset the longest.
+    let found = OPERATORS
         .iter()
         .filter_map(at)
         .min_by_key(|(place, sign)| (*place, std::cmp::Reverse(sign.len())));
@@ -129,8 +128,8 @@ fn condition(schema: &Schema, text: &str) -> Result<ItemFilter> {
     });
     let (key, sign, value) =
         parts.map(|(key, sign, value)| (key.trim(), sign, value.trim())).ok_or_else(|| {
-            Fault::usage(format!("{text:?} is no condition"))
-                .hint("a key, a comparison and a value: --where 'pages<350'")
+            CliError::usage(format!("{text:?} is not a condition"))
+                .hint("a key, an operator and a value: --where 'pages<350'")
         })?;
     let kind = kind_of(schema, key)?;
     if value.is_empty() && (sign == "=" || sign == "!=") {
@@ -150,13 +149,13 @@ fn condition(schema: &Schema, text: &str) -> Result<ItemFilter> {
         return Ok(if sign == "=" { any } else { any.negated() });
     }
     let operator = operator(kind, sign).ok_or_else(|| {
-        Fault::usage(format!("{key} is of the type {kind}, which {sign} does not compare"))
+        CliError::usage(format!("{key} has type {kind}, which does not support {sign}"))
     })?;
     Ok(ItemFilter::on(key, operator, operand(kind, value)))
 }
 
 /// The type of a property; the title is a text.
-fn kind_of(schema: &Schema, key: &str) -> Result<PropertyType> {
+fn kind_of(schema: &Schema, key: &str) -> CliResult<PropertyType> {
     let found = schema.properties.iter().find(|property| &*property.key == key);
     if let Some(property) = found {
         return Ok(property.kind.property_type());
@@ -166,8 +165,8 @@ fn kind_of(schema: &Schema, key: &str) -> Result<PropertyType> {
     }
     let keys = schema.properties.iter().map(|property| &*property.key);
     let keys = std::iter::once(&*schema.content.key).chain(keys).collect::<Vec<_>>();
-    Err(Fault::not_found(format!("there is no property {key:?}"))
-        .hint(format!("its keys are: {}", keys.join(", "))))
+    Err(CliError::not_found(format!("no property has the key {key:?}"))
+        .hint(format!("keys: {}", keys.join(", "))))
 }
 
 fn operator(kind: PropertyType, sign: &str) -> Option<Operator> {
@@ -194,8 +193,7 @@ fn operator(kind: PropertyType, sign: &str) -> Option<Operator> {
     })
 }
 
-/// The value as requests have it. What is no number where one is expected is refused by the engine,
-/// which says so.
+/// The value as JSON. A value of the wrong type is rejected by the engine, whose message says so.
 fn operand(kind: PropertyType, value: &str) -> Value {
     let parsed = match kind {
         PropertyType::Number => value.parse().ok().map(Value::Number),
@@ -209,9 +207,9 @@ fn operand(kind: PropertyType, value: &str) -> Value {
     parsed.unwrap_or_else(|| Value::from(value))
 }
 
-fn groups(app: &mut App, counts: &ItemCounts) -> Result<()> {
-    if app.common.json {
-        return app.out.json(counts);
+fn groups(context: &mut CommandContext, counts: &ItemCounts) -> CliResult<()> {
+    if context.options.json {
+        return context.out.json(counts);
     }
     let mut rows = Vec::new();
     for group in counts.groups.iter().flatten() {
@@ -226,5 +224,5 @@ fn groups(app: &mut App, counts: &ItemCounts) -> Result<()> {
         Cell::styled(line::number(counts.count), styles::TITLE),
         Cell::styled("in all", styles::QUIET),
     ]);
-    table::write(&mut app.out, &rows)
+    table::write(&mut context.out, &rows)
 }

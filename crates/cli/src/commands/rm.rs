@@ -1,4 +1,4 @@
-//! `leafbase rm`: documents into the trash, blocks and folders away, the trash emptied.
+//! `leafbase rm`: moves documents to the trash, deletes blocks and folders, empties the trash.
 
 use clap::Args;
 use leafbase::{
@@ -6,25 +6,25 @@ use leafbase::{
 };
 
 use super::mv;
-use crate::app::App;
-use crate::catalog::Folders;
-use crate::fault::{Fault, Result};
-use crate::names::{self, Named};
+use crate::catalog::FolderCatalog;
+use crate::context::CommandContext;
+use crate::error::{CliError, CliResult};
+use crate::names::{self, ResolvedName};
 use crate::show::line;
 
-/// Put documents into the trash, delete blocks and folders, or empty the trash
+/// Move documents to the trash, delete blocks and folders, or empty the trash
 ///
-/// Documents can be brought back with mv. Blocks are deleted for good, with all below them. What is
-/// in a deleted folder goes to the folder above.
+/// A document in the trash can be restored with mv. Blocks are deleted permanently with their
+/// descendants. The content of a deleted folder moves to its parent folder.
 #[derive(Debug, Args)]
-pub(crate) struct Remove {
-    /// Documents, IDs of blocks, or folders with a slash at their end
+pub(crate) struct RemoveCommand {
+    /// Documents, block IDs, or folders with a trailing slash
     #[arg(required_unless_present = "older_than")]
     names: Vec<String>,
-    /// Erase documents of the trash for good
+    /// Erase documents in the trash permanently
     #[arg(long)]
     purge: bool,
-    /// Erase everything that has been in the trash for so many days
+    /// Erase everything that has been in the trash for this many days
     #[arg(long, value_name = "DAYS", requires = "purge", conflicts_with = "names")]
     older_than: Option<u32>,
 }
@@ -32,24 +32,24 @@ pub(crate) struct Remove {
 #[derive(Default, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_field_names, reason = "the names of requests")]
-struct Removed {
+struct RemoveReply {
     document_ids: Vec<DocumentId>,
     block_ids: Vec<BlockId>,
     folder_ids: Vec<leafbase::FolderId>,
 }
 
-impl Remove {
-    pub(crate) fn run(self, app: &mut App) -> Result<()> {
-        let notes = app.writer()?;
+impl RemoveCommand {
+    pub(crate) fn run(self, context: &mut CommandContext) -> CliResult<()> {
+        let notes = context.writer()?;
         let removed = match self.older_than {
-            Some(days) => Removed {
+            Some(days) => RemoveReply {
                 document_ids: notes.purge_documents(PurgeDocuments::OlderThanDays(days))?.0,
-                ..Removed::default()
+                ..RemoveReply::default()
             },
             None => self.remove(&notes)?,
         };
-        if app.common.json {
-            return app.out.json(&removed);
+        if context.options.json {
+            return context.out.json(&removed);
         }
         let documents = if self.purge { "erased" } else { "moved to the trash:" };
         for (what, count, one, several) in [
@@ -57,44 +57,45 @@ impl Remove {
             (
                 "deleted",
                 removed.block_ids.len(),
-                "block with all below it",
-                "blocks with all below them",
+                "block with its descendants",
+                "blocks with their descendants",
             ),
             ("deleted", removed.folder_ids.len(), "folder", "folders"),
         ] {
             if count > 0 || (self.purge && one == "document") {
-                let count = line::count(u64::try_from(count).unwrap_or(u64::MAX), one, several);
-                app.out.line(format_args!("{what} {count}"))?;
+                let count = line::count(count, one, several);
+                context.out.line(format_args!("{what} {count}"))?;
             }
         }
         Ok(())
     }
 
-    /// All names are looked up before anything is deleted.
-    fn remove(&self, notes: &Connection) -> Result<Removed> {
-        let folders = Folders::read(notes)?;
-        let (mut found, mut refs) = (Removed::default(), Vec::new());
+    /// Resolves every name before it deletes anything.
+    fn remove(&self, notes: &Connection) -> CliResult<RemoveReply> {
+        let folders = FolderCatalog::read(notes)?;
+        let (mut found, mut refs) = (RemoveReply::default(), Vec::new());
         for name in &self.names {
             if name.ends_with('/') {
                 refs.push(mv::own(&folders, name)?);
                 continue;
             }
             match names::document_or_block(notes, name)? {
-                Named::Document(document) => found.document_ids.push(document.id()),
-                Named::Block(block) => found.block_ids.push(block),
+                ResolvedName::Document(document) => found.document_ids.push(document.id()),
+                ResolvedName::Block(block) => found.block_ids.push(block),
             }
         }
         if self.purge && (!refs.is_empty() || !found.block_ids.is_empty()) {
-            return Err(Fault::usage("--purge is for documents of the trash"));
+            return Err(CliError::usage("--purge takes documents only"));
         }
         if self.purge {
             let purged = notes.purge_documents(PurgeDocuments::new(found.document_ids.clone()));
             purged.map_err(|error| {
-                Fault::from(error).hint("only what is in the trash is erased: leafbase ls trash")
+                CliError::from(error)
+                    .hint("only documents in the trash can be erased: leafbase ls trash")
             })?;
             return Ok(found);
         }
-        // One kind after the other: each is one write.
+        // One write per kind: documents, blocks, folders.
         if !found.document_ids.is_empty() {
             notes.delete_documents(DeleteDocuments::new(found.document_ids.iter().copied()))?;
         }

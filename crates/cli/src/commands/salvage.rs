@@ -1,49 +1,51 @@
-//! `leafbase salvage`: saves from a damaged space what can be read.
+//! `leafbase salvage`: recovers the readable content of a damaged space.
 
 use std::path::PathBuf;
 
 use clap::Args;
 use leafbase::{Error, ErrorKind, SalvageReport, Space};
 
-use crate::app::App;
-use crate::fault::{Exit, Fault, Result};
-use crate::progress::Line;
+use crate::context::CommandContext;
+use crate::error::{CliError, CliResult, Exit};
+use crate::progress::ProgressLine;
 use crate::show::{line, styles};
 
-/// Losses that are shown, unless all are asked for.
-const SHOWN: usize = 10;
+/// Losses listed without `--all`.
+const MAX_LOSSES: usize = 10;
 
-/// Save what can be read of a damaged space into a new one; exit code 4 if something is lost
+/// Recover a damaged space into a new one; exit code 4 if anything is lost
 ///
-/// The damaged space is only read, and no other program may have it open. The new one is whole, as
-/// leafbase check verifies.
+/// The damaged space is opened read-only; no other program may have it open. The new space is
+/// intact, as leafbase check verifies.
 #[derive(Debug, Args)]
-pub(crate) struct Salvage {
+pub(crate) struct SalvageCommand {
     /// The new directory
     path: PathBuf,
-    /// Tell of the first 1,000 losses, not of ten
+    /// List the first 1,000 losses instead of ten
     #[arg(long)]
     all: bool,
 }
 
-impl Salvage {
-    pub(crate) fn run(self, app: &mut App) -> Result<Exit> {
-        let from = app.path()?;
-        let mut progress = Line::new("salvaging");
+impl SalvageCommand {
+    pub(crate) fn run(self, context: &mut CommandContext) -> CliResult<Exit> {
+        let from = context.path()?;
+        let mut progress = ProgressLine::new("salvaging");
         let saving = || {
-            Space::salvage_with(&from, &self.path, &mut |step| progress.tell(step.done, step.total))
+            Space::salvage_with(&from, &self.path, &mut |step| {
+                progress.report(step.done, step.total)
+            })
         };
-        let report = app.patiently(saving).map_err(tell_hopeless)?;
+        let report = context.retry_while_open(saving).map_err(recovery_error)?;
         drop(progress);
         let exit = if report.is_whole() { Exit::Done } else { Exit::Damaged };
-        if app.common.json {
-            return app.out.json(&report).map(|()| exit);
+        if context.options.json {
+            return context.out.json(&report).map(|()| exit);
         }
-        self.tell_saved(app, &report)?;
-        self.tell_lost(app, &report).map(|()| exit)
+        self.report_saved(context, &report)?;
+        self.report_lost(context, &report).map(|()| exit)
     }
 
-    fn tell_saved(&self, app: &mut App, report: &SalvageReport) -> Result<()> {
+    fn report_saved(&self, context: &mut CommandContext, report: &SalvageReport) -> CliResult<()> {
         let saved = &report.saved;
         let parts = [
             line::count(saved.documents, "document", "documents"),
@@ -51,31 +53,35 @@ impl Salvage {
             line::count(saved.folders, "folder", "folders"),
             line::count(saved.files, "file", "files"),
         ];
-        app.out.line(format_args!("saved {} into {}", parts.join(", "), self.path.display()))
+        context.out.line(format_args!(
+            "recovered {} into {}",
+            parts.join(", "),
+            self.path.display()
+        ))
     }
 
-    fn tell_lost(&self, app: &mut App, report: &SalvageReport) -> Result<()> {
+    fn report_lost(&self, context: &mut CommandContext, report: &SalvageReport) -> CliResult<()> {
         if report.is_whole() {
-            return app.out.line(app.out.paint(styles::GOOD, "nothing is lost"));
+            return context.out.line(context.out.paint(styles::GOOD, "nothing was lost"));
         }
-        let most = if self.all { usize::MAX } else { SHOWN };
+        let most = if self.all { usize::MAX } else { MAX_LOSSES };
         for loss in report.losses.iter().take(most) {
-            app.out.line(format_args!("  {}", line::plain(&loss.to_string())))?;
+            context.out.line(format_args!("  {}", line::plain(&loss.to_string())))?;
         }
         let lost = report.lost.values().copied().fold(0, u64::saturating_add);
-        let lost = app.out.paint(styles::LATE, line::count(lost, "loss", "losses"));
+        let lost = context.out.paint(styles::LATE, line::count(lost, "loss", "losses"));
         let more = if report.losses.len() > most {
-            "; to see more of them, salvage into another directory with --all"
+            "; for a longer list, salvage into another directory with --all"
         } else {
             ""
         };
-        app.out.line(format_args!("{lost}{more}"))
+        context.out.line(format_args!("{lost}{more}"))
     }
 }
 
-/// An error of salvaging: of damage beyond it, the usual hint would name this command.
-fn tell_hopeless(error: Error) -> Fault {
+/// Replaces the hint for damage beyond recovery: the usual one would name this command.
+fn recovery_error(error: Error) -> CliError {
     let is_hopeless = error.kind() == ErrorKind::Corrupted;
-    let fault = Fault::from(error);
-    if is_hopeless { fault.hint("nothing of it can be read: go back to a backup") } else { fault }
+    let error = CliError::from(error);
+    if is_hopeless { error.hint("nothing of it can be read: go back to a backup") } else { error }
 }

@@ -1,57 +1,56 @@
-//! `leafbase search`: documents by words.
+//! `leafbase search`: finds documents by words.
 
 use clap::Args;
 use leafbase::{BuiltInLocation, Connection, FolderRef, SearchDocuments, SearchMatch};
 
-use crate::app::App;
-use crate::catalog::Folders;
-use crate::fault::Result;
+use crate::catalog::FolderCatalog;
+use crate::context::CommandContext;
+use crate::error::CliResult;
 use crate::names;
 use crate::progress;
 use crate::show::snippets::{self, Marks};
 use crate::show::styles;
 
-/// Find documents by words: the twenty most relevant ones
+/// Find documents by words, the most relevant first
 ///
-/// All words have to occur; upper and lower case and accents don't matter, English words are found
-/// in their other forms, and the last word may be the beginning of one. Words in quotation marks
-/// have to stand together.
+/// Every word must occur. Case and accents are ignored, English words match their inflected forms,
+/// and the last word also matches as a prefix. Quoted words match as a phrase.
 #[derive(Debug, Args)]
-pub(crate) struct Search {
+pub(crate) struct SearchCommand {
     /// The words
     #[arg(required = true)]
     words: Vec<String>,
-    /// One of the words is enough
+    /// Match documents that contain any of the words
     #[arg(long)]
     any: bool,
-    /// Documents have to match this regular expression, too
+    /// Also require a match of this regular expression
     #[arg(short = 'e', long, value_name = "PATTERN")]
     pattern: Option<String>,
-    /// Only in this folder, or in unsorted, daily_notes, templates or trash
+    /// Search only this folder, or unsorted, daily_notes, templates or trash
     #[arg(long = "in", value_name = "FOLDER")]
     folder: Option<String>,
-    /// At most so many documents
+    /// Maximum number of documents
     #[arg(long, value_name = "DOCUMENTS", default_value_t = 20)]
     limit: usize,
 }
 
-impl Search {
-    pub(crate) fn run(self, app: &mut App) -> Result<()> {
-        let notes = app.searcher()?;
-        let folders = Folders::read(&notes)?;
+impl SearchCommand {
+    pub(crate) fn run(self, context: &mut CommandContext) -> CliResult<()> {
+        let notes = context.searcher()?;
+        let folders = FolderCatalog::read(&notes)?;
         let request = self.request(&folders)?;
         let mut found = progress::while_running("searching", || notes.search(request))?;
         found.0.truncate(self.limit);
-        if app.common.json {
-            return app.out.json(&found);
+        if context.options.json {
+            return context.out.json(&found);
         }
         if found.is_empty() {
-            return app.out.line("nothing found");
+            return context.out.line("no matches");
         }
-        found.iter().try_for_each(|hit| show(app, &notes, &folders, hit))
+        found.iter().try_for_each(|hit| show(context, &notes, &folders, hit))
     }
 
-    fn request(&self, folders: &Folders) -> Result<SearchDocuments> {
+    fn request(&self, folders: &FolderCatalog) -> CliResult<SearchDocuments> {
         let mut request = SearchDocuments::words(self.words.join(" "));
         if self.any {
             request = request.any_word();
@@ -73,22 +72,27 @@ pub(super) fn within(request: SearchDocuments, place: FolderRef) -> SearchDocume
     }
 }
 
-/// The places that searches without a filter leave out.
+/// The location that searches exclude by default.
 pub(super) const TRASH: FolderRef = FolderRef::BuiltIn(BuiltInLocation::Trash);
 
-fn show(app: &mut App, notes: &Connection, folders: &Folders, hit: &SearchMatch) -> Result<()> {
+fn show(
+    context: &mut CommandContext,
+    notes: &Connection,
+    folders: &FolderCatalog,
+    hit: &SearchMatch,
+) -> CliResult<()> {
     let path = folders.path_of(&notes.document(hit.document_id)?);
     let (path, id) =
-        (app.out.paint(styles::TITLE, path), app.out.paint(styles::QUIET, hit.document_id));
-    app.out.line(format_args!("{path}  {id}"))?;
+        (context.out.paint(styles::TITLE, path), context.out.paint(styles::QUIET, hit.document_id));
+    context.out.line(format_args!("{path}  {id}"))?;
     for text in pieces(hit) {
-        let shown = snippets::paint(&app.out, text.0, &text.1, Marks::Asterisks);
-        app.out.line(format_args!("    {shown}"))?;
+        let shown = snippets::paint(&context.out, text.0, &text.1, Marks::Asterisks);
+        context.out.line(format_args!("    {shown}"))?;
     }
     Ok(())
 }
 
-/// The lines of a snippet, each with the hits in it.
+/// Lines of a snippet, each with its highlights.
 fn pieces(hit: &SearchMatch) -> Vec<(&str, Vec<std::ops::Range<usize>>)> {
     let mut begin = 0;
     let mut lines = Vec::new();

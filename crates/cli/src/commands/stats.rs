@@ -1,21 +1,21 @@
-//! `leafbase stats`: how large a space is.
+//! `leafbase stats`: shows the size of a space.
 
 use clap::Args;
 use leafbase::SpaceMeta;
 
-use crate::app::App;
-use crate::fault::Result;
+use crate::context::CommandContext;
+use crate::error::CliResult;
 use crate::show::line::{bytes, number};
 use crate::show::styles;
 use crate::show::table::{self, Cell};
 
-/// Show how large the space is
+/// Show the size of the space
 #[derive(Debug, Args)]
-pub(crate) struct Stats {}
+pub(crate) struct StatsCommand {}
 
 #[derive(serde::Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Shown {
+struct StatsReply {
     id: String,
     name: String,
     timezone: String,
@@ -28,12 +28,12 @@ struct Shown {
     sequence: u64,
 }
 
-impl Stats {
-    pub(crate) fn run(app: &mut App) -> Result<()> {
-        let notes = app.reader()?;
+impl StatsCommand {
+    pub(crate) fn run(context: &mut CommandContext) -> CliResult<()> {
+        let notes = context.reader()?;
         let (stats, meta) = (notes.space().stats()?, notes.space().meta()?);
-        if app.common.json {
-            return app.out.json(&shown(&stats, &meta));
+        if context.options.json {
+            return context.out.json(&shown(&stats, &meta));
         }
         let rows = [
             ("name", meta.name),
@@ -49,12 +49,12 @@ impl Stats {
         ];
         let rows =
             rows.map(|(name, value)| vec![Cell::styled(name, styles::QUIET), Cell::new(value)]);
-        table::write(&mut app.out, &rows)
+        table::write(&mut context.out, &rows)
     }
 }
 
-fn shown(stats: &leafbase::SpaceStats, meta: &SpaceMeta) -> Shown {
-    Shown {
+fn shown(stats: &leafbase::SpaceStats, meta: &SpaceMeta) -> StatsReply {
+    StatsReply {
         id: meta.id.to_string(),
         name: meta.name.clone(),
         timezone: meta.zone.clone(),

@@ -1,88 +1,90 @@
-//! `leafbase tasks`: what is to be done, and what was.
+//! `leafbase tasks`: lists tasks and changes their state.
 
 use clap::{Args, ValueEnum};
 use leafbase::{
     BlockId, Connection, Day, Items, ListTasks, Task, TaskScope, TaskState, TaskUpdate, UpdateTasks,
 };
 
-use crate::app::App;
-use crate::fault::Result;
+use crate::context::CommandContext;
+use crate::error::CliResult;
 use crate::names;
 use crate::show::{styles, tasks};
 
-/// List tasks, or close them
+/// List tasks, or change their state
 #[derive(Debug, Args)]
-pub(crate) struct Tasks {
-    /// Which
+pub(crate) struct TasksCommand {
+    /// The tasks to list
     #[arg(default_value = "open")]
-    scope: Scope,
-    /// The open ones of this document instead
+    scope: TaskList,
+    /// List the open tasks of this document instead
     #[arg(long = "in", value_name = "DOCUMENT", conflicts_with = "scope")]
     document: Option<String>,
-    /// These tasks are done
+    /// Mark these tasks as done
     #[arg(long, value_name = "ID", num_args = 1..)]
     done: Vec<BlockId>,
-    /// These tasks are given up
+    /// Mark these tasks as canceled
     #[arg(long, value_name = "ID", num_args = 1..)]
     cancel: Vec<BlockId>,
-    /// These tasks are open again
+    /// Mark these tasks as open again
     #[arg(long, value_name = "ID", num_args = 1..)]
     reopen: Vec<BlockId>,
-    /// At most so many
+    /// Maximum number of tasks
     #[arg(long, value_name = "TASKS")]
     limit: Option<usize>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Scope {
+enum TaskList {
     /// Active, upcoming and in the inbox
     Open,
-    /// Planned or due today or before
+    /// Scheduled or due today or earlier
     Active,
-    /// Planned or due later
+    /// Scheduled or due later
     Upcoming,
     /// In the inbox
     Inbox,
-    /// Done and canceled ones, the last first
+    /// Done and canceled tasks, most recent first
     Logbook,
 }
 
-impl Tasks {
-    pub(crate) fn run(self, app: &mut App) -> Result<()> {
+impl TasksCommand {
+    pub(crate) fn run(self, context: &mut CommandContext) -> CliResult<()> {
         if !(self.done.is_empty() && self.cancel.is_empty() && self.reopen.is_empty()) {
-            return self.change(app);
+            return self.change(context);
         }
-        let notes = app.reader()?;
+        let notes = context.reader()?;
         let scopes = match (&self.document, self.scope) {
             (Some(name), _) => vec![("", TaskScope::Document(names::document(&notes, name)?.id()))],
-            (None, Scope::Open) => {
+            (None, TaskList::Open) => {
                 vec![
                     ("Active", TaskScope::Active),
                     ("Upcoming", TaskScope::Upcoming),
                     ("Inbox", TaskScope::Inbox),
                 ]
             }
-            (None, Scope::Active) => vec![("", TaskScope::Active)],
-            (None, Scope::Upcoming) => vec![("", TaskScope::Upcoming)],
-            (None, Scope::Inbox) => vec![("", TaskScope::Inbox)],
-            (None, Scope::Logbook) => vec![("", TaskScope::Logbook)],
+            (None, TaskList::Active) => vec![("", TaskScope::Active)],
+            (None, TaskList::Upcoming) => vec![("", TaskScope::Upcoming)],
+            (None, TaskList::Inbox) => vec![("", TaskScope::Inbox)],
+            (None, TaskList::Logbook) => vec![("", TaskScope::Logbook)],
         };
         let mut found: Vec<(&str, Vec<Task>)> = Vec::with_capacity(scopes.len());
         for (name, scope) in scopes {
             let mut tasks = self.list(&notes, scope)?;
-            // A task of the inbox may be active, too.
+            // A task in the inbox may be active, too: it is listed once.
             tasks.retain(|task| {
                 !found.iter().flat_map(|(_, tasks)| tasks).any(|known| known.id == task.id)
             });
             found.push((name, tasks));
         }
-        if app.common.json {
-            return app.out.json(&Items(found.into_iter().flat_map(|(_, tasks)| tasks).collect()));
+        if context.options.json {
+            return context
+                .out
+                .json(&Items(found.into_iter().flat_map(|(_, tasks)| tasks).collect()));
         }
-        show(app, &notes, &found)
+        show(context, &notes, &found)
     }
 
-    fn list(&self, notes: &Connection, scope: TaskScope) -> Result<Vec<Task>> {
+    fn list(&self, notes: &Connection, scope: TaskScope) -> CliResult<Vec<Task>> {
         let request = ListTasks::new(scope);
         let request = match self.limit {
             Some(limit) => request.limit(limit),
@@ -91,8 +93,8 @@ impl Tasks {
         Ok(notes.tasks(request)?.items)
     }
 
-    fn change(&self, app: &mut App) -> Result<()> {
-        let notes = app.writer()?;
+    fn change(&self, context: &mut CommandContext) -> CliResult<()> {
+        let notes = context.writer()?;
         let states = [
             (&self.done, TaskState::Done),
             (&self.cancel, TaskState::Canceled),
@@ -102,32 +104,36 @@ impl Tasks {
             ids.iter().map(move |id| TaskUpdate::of(*id).with_state(state))
         });
         let changed = notes.update_tasks(UpdateTasks::new(updates))?;
-        if app.common.json {
-            return app.out.json(&changed);
+        if context.options.json {
+            return context.out.json(&changed);
         }
-        tasks::write(&mut app.out, &notes, today(&notes)?, &changed)
+        tasks::write(&mut context.out, &notes, today(&notes)?, &changed)
     }
 }
 
-fn show(app: &mut App, notes: &Connection, found: &[(&str, Vec<Task>)]) -> Result<()> {
+fn show(
+    context: &mut CommandContext,
+    notes: &Connection,
+    found: &[(&str, Vec<Task>)],
+) -> CliResult<()> {
     let today = today(notes)?;
     if found.iter().all(|(_, tasks)| tasks.is_empty()) {
-        return app.out.line("no tasks");
+        return context.out.line("no tasks");
     }
     let shown = found.iter().filter(|(_, tasks)| !tasks.is_empty());
     for (index, (name, list)) in shown.enumerate() {
         if !name.is_empty() {
             if index > 0 {
-                app.out.line("")?;
+                context.out.line("")?;
             }
-            app.out.line(app.out.paint(styles::TITLE, name))?;
+            context.out.line(context.out.paint(styles::TITLE, name))?;
         }
-        tasks::write(&mut app.out, notes, today, list)?;
+        tasks::write(&mut context.out, notes, today, list)?;
     }
     Ok(())
 }
 
-/// The day that it is in the space.
-pub(super) fn today(notes: &Connection) -> Result<Option<Day>> {
+/// The current day in the time zone of the space.
+pub(super) fn today(notes: &Connection) -> CliResult<Option<Day>> {
     Ok(notes.info()?.space.time.get(..10).and_then(|day| day.parse().ok()))
 }

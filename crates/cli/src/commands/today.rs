@@ -1,48 +1,48 @@
-//! `leafbase today`: the note of the day, and its tasks.
+//! `leafbase today`: shows today's note and the active tasks.
 
 use clap::Args;
 use leafbase::{Block, ErrorKind, Fetch, Task, TaskScope};
 
 use super::tasks::today;
-use crate::app::App;
-use crate::fault::Result;
+use crate::context::CommandContext;
+use crate::error::CliResult;
 use crate::show::{styles, tasks};
 
 /// Show today's note and the active tasks
 #[derive(Debug, Args)]
-pub(crate) struct Today {}
+pub(crate) struct TodayCommand {}
 
 #[derive(serde::Serialize)]
-struct Shown {
+struct TodayReply {
     note: Option<Block>,
     tasks: Vec<Task>,
 }
 
-impl Today {
-    pub(crate) fn run(app: &mut App) -> Result<()> {
-        let notes = app.reader()?;
+impl TodayCommand {
+    pub(crate) fn run(context: &mut CommandContext) -> CliResult<()> {
+        let notes = context.reader()?;
         let note = match notes.fetch(Fetch::today()) {
             Ok(note) => Some(note),
             Err(error) if error.kind() == ErrorKind::NotFound => None,
             Err(error) => return Err(error.into()),
         };
         let active = notes.tasks(TaskScope::Active)?.items;
-        if app.common.json {
-            return app.out.json(&Shown { note, tasks: active });
+        if context.options.json {
+            return context.out.json(&TodayReply { note, tasks: active });
         }
         let title = notes.info()?.space.friendly_date;
-        app.out.line(app.out.paint(styles::TITLE, title))?;
+        context.out.line(context.out.paint(styles::TITLE, title))?;
         match &note {
             Some(note) => {
                 let text = notes.content_markdown(note.id)?;
-                app.out.text(&format!("\n{text}"))?;
+                context.out.text(&format!("\n{text}"))?;
             }
-            None => app.out.line("\nnothing yet: leafbase add TEXT")?,
+            None => context.out.line("\nno entries yet: leafbase add TEXT")?,
         }
         if active.is_empty() {
             return Ok(());
         }
-        app.out.line(format_args!("\n{}", app.out.paint(styles::TITLE, "Active tasks")))?;
-        tasks::write(&mut app.out, &notes, today(&notes)?, &active)
+        context.out.line(format_args!("\n{}", context.out.paint(styles::TITLE, "Active tasks")))?;
+        tasks::write(&mut context.out, &notes, today(&notes)?, &active)
     }
 }

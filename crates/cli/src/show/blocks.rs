@@ -1,4 +1,4 @@
-//! Blocks of a document, each on one line.
+//! Blocks of a document, one line each.
 
 use leafbase::{Block, BlockKind, CodeLanguage, ListStyle, TaskState, TextStyle};
 
@@ -37,7 +37,7 @@ fn heading(style: TextStyle) -> Option<&'static str> {
     }
 }
 
-/// What the block says, with a mark of what it is.
+/// The text of the block with a marker of its type.
 pub(crate) fn words(block: &Block) -> String {
     let data = &block.data;
     let text = line::first(&data.markdown);
@@ -71,7 +71,7 @@ const fn mark(block: &Block) -> &'static str {
     }
 }
 
-/// The mark of a task, as in markdown.
+/// The task marker, as in markdown.
 pub(crate) const fn task_mark(state: TaskState) -> &'static str {
     match state {
         TaskState::Todo => "[ ] ",

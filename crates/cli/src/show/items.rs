@@ -1,14 +1,14 @@
-//! Items of collections as a table.
+//! Items of a collection as a table.
 
 use leafbase::{Item, ItemValue, PropertyValue, Schema};
 
 use super::styles;
 use super::table::{self, Cell};
-use crate::fault::Result;
+use crate::error::CliResult;
 use crate::out::Out;
 
-/// Writes the items below the names of their properties.
-pub(crate) fn write(out: &mut Out, schema: &Schema, items: &[Item]) -> Result<()> {
+/// Writes the items below a header of property names.
+pub(crate) fn write(out: &mut Out, schema: &Schema, items: &[Item]) -> CliResult<()> {
     let title = std::iter::once(schema.content.name.as_str());
     let names = title.chain(schema.properties.iter().map(|property| property.name.as_str()));
     let mut rows = vec![names.map(|name| Cell::styled(name, styles::QUIET)).collect::<Vec<_>>()];
@@ -33,7 +33,7 @@ fn value(value: &ItemValue) -> String {
     }
 }
 
-/// A value in words.
+/// A value as text.
 pub(crate) fn words(value: &PropertyValue) -> String {
     match serde_json::Value::from(value.clone()) {
         serde_json::Value::String(text) => text,

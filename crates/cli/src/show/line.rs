@@ -1,9 +1,9 @@
-//! Texts of notes on one line: nothing in them moves the cursor, and they end where the terminal
-//! does.
+//! Single lines of text: no control characters reach the terminal, and lines are clipped to its
+//! width.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// The text on one line: line ends are spaces, and other control characters are shown as such.
+/// The text on one line: line ends become spaces, other control characters U+FFFD.
 pub(crate) fn plain(text: &str) -> String {
     let shown = |letter: char| match letter {
         '\n' | '\r' | '\t' => ' ',
@@ -13,12 +13,12 @@ pub(crate) fn plain(text: &str) -> String {
     text.chars().map(shown).collect()
 }
 
-/// Columns that the text takes.
+/// Columns that the text occupies.
 pub(crate) fn width(text: &str) -> usize {
     UnicodeWidthStr::width(text)
 }
 
-/// The text in so many columns at most.
+/// The text clipped to at most `columns` columns.
 pub(crate) fn clip(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
@@ -33,37 +33,40 @@ pub(crate) fn clip(text: &str, columns: usize) -> String {
     text.chars().take_while(fits).chain(['…']).collect()
 }
 
-/// The first line of the text, made plain, with the words of links to blocks and days alone.
+/// The first line of the text without control characters, with block and day links reduced to their
+/// labels.
 pub(crate) fn first(text: &str) -> String {
     without_addresses(&plain(text.lines().next().unwrap_or_default()))
 }
 
-/// Links to blocks and days by their words: their addresses say nothing to a person.
+/// Reduces block and day links to their labels: their addresses mean nothing to a person.
 fn without_addresses(text: &str) -> String {
     let (mut shown, mut rest) = (String::new(), text);
-    while let Some((before, after)) = next_address(rest) {
-        let Some((end, open)) = after.find(')').zip(before.rfind('[')) else { break };
-        shown += before.get(..open).unwrap_or_default();
-        shown += before.get(open + 1..).unwrap_or_default();
-        rest = after.get(end + 1..).unwrap_or_default();
+    while let Some((before, label, after)) = next_link(rest) {
+        shown.extend([before, label]);
+        rest = after;
     }
     shown + rest
 }
 
-/// What is before the next address, and from it on.
-fn next_address(text: &str) -> Option<(&str, &str)> {
+/// The text before the next block or day link, its label, and the text after it.
+fn next_link(text: &str) -> Option<(&str, &str, &str)> {
     let starts = ["](block://", "](date://"].into_iter().filter_map(|start| text.find(start));
-    text.split_at_checked(starts.min()?)
+    let (start, address) = text.split_at_checked(starts.min()?)?;
+    let (before, label) = start.rsplit_once('[')?;
+    let (_, after) = address.split_once(')')?;
+    Some((before, label, after))
 }
 
-/// How many there are of something: `1 block`, `1,234 blocks`.
-pub(crate) fn count(many: u64, one: &str, several: &str) -> String {
-    format!("{} {}", number(many), if many == 1 { one } else { several })
+/// A count with its noun: `1 block`, `1,234 blocks`.
+pub(crate) fn count(count: impl TryInto<u64>, one: &str, several: &str) -> String {
+    let count = count.try_into().unwrap_or(u64::MAX);
+    format!("{} {}", number(count), if count == 1 { one } else { several })
 }
 
-/// A count, with commas.
-pub(crate) fn number(count: u64) -> String {
-    let digits = count.to_string();
+/// A count with commas.
+pub(crate) fn number(count: impl TryInto<u64>) -> String {
+    let digits = count.try_into().unwrap_or(u64::MAX).to_string();
     let mut shown = String::with_capacity(digits.len() + digits.len() / 3);
     for (place, digit) in digits.chars().enumerate() {
         if place > 0 && (digits.len() - place).is_multiple_of(3) {
@@ -74,7 +77,7 @@ pub(crate) fn number(count: u64) -> String {
     shown
 }
 
-/// Bytes in the unit that suits them.
+/// A size in its largest binary unit.
 pub(crate) fn bytes(bytes: u64) -> String {
     let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
     let unit = units.into_iter().find(|(power, _)| bytes >> power > 0);

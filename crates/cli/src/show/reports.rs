@@ -1,28 +1,28 @@
-//! What an import or an export tells.
+//! Reports of imports and exports.
 
 use std::collections::BTreeMap;
 
 use leafbase::{Adaptation, AdaptationKind, Skipped};
 
 use super::{line, styles};
-use crate::fault::Result;
+use crate::error::CliResult;
 use crate::out::Out;
 
-/// Examples of each kind, unless all are asked for.
-const EXAMPLES: usize = 2;
+/// Examples listed per kind without `--all`.
+const MAX_EXAMPLES: usize = 2;
 
-/// Writes what was adapted, by kind, and what was left out.
+/// Writes the adaptations by kind, then the skipped files.
 pub(crate) fn write(
     out: &mut Out,
     adaptations: &[Adaptation],
     skipped: &[Skipped],
     all: bool,
-) -> Result<()> {
+) -> CliResult<()> {
     let mut kinds: BTreeMap<AdaptationKind, Vec<&Adaptation>> = BTreeMap::new();
     for adaptation in adaptations {
         kinds.entry(adaptation.kind).or_default().push(adaptation);
     }
-    let most = if all { usize::MAX } else { EXAMPLES };
+    let most = if all { usize::MAX } else { MAX_EXAMPLES };
     for (kind, found) in &kinds {
         heading(out, found.len(), kind.summary())?;
         for Adaptation { path, line, message, .. } in found.iter().take(most) {
@@ -31,25 +31,20 @@ pub(crate) fn write(
         }
     }
     if !skipped.is_empty() {
-        heading(out, skipped.len(), "left out")?;
+        heading(out, skipped.len(), "skipped")?;
         for Skipped { path, reason } in skipped.iter().take(most) {
             example(out, path, reason)?;
         }
     }
     let hidden = kinds.values().map(Vec::len).chain([skipped.len()]).any(|found| found > most);
-    if hidden {
-        out.line(out.paint(styles::QUIET, "         every one of them: --all"))
-    } else {
-        Ok(())
-    }
+    if hidden { out.line(out.paint(styles::QUIET, "         full list: --all")) } else { Ok(()) }
 }
 
-fn heading(out: &mut Out, count: usize, what: &str) -> Result<()> {
-    let count = line::number(u64::try_from(count).unwrap_or(u64::MAX));
-    out.line(format_args!("{count:>7}  {what}"))
+fn heading(out: &mut Out, count: usize, what: &str) -> CliResult<()> {
+    out.line(format_args!("{:>7}  {what}", line::number(count)))
 }
 
-fn example(out: &mut Out, place: &str, message: &str) -> Result<()> {
+fn example(out: &mut Out, place: &str, message: &str) -> CliResult<()> {
     let room = out.width().saturating_sub(9).max(20);
     let text = line::clip(&line::plain(&format!("{place}: {message}")), room);
     out.line(format_args!("         {}", out.paint(styles::QUIET, text)))

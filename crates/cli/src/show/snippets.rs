@@ -1,27 +1,27 @@
-//! Texts with hits in them.
+//! Text with highlighted matches.
 
 use std::ops::Range;
 
 use super::{line, styles};
 use crate::out::Out;
 
-/// How hits stand in a text.
+/// How a snippet marks its matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Marks {
-    /// Between asterisks, which go where colours show the hits.
+    /// Between asterisks, which colors replace.
     Asterisks,
-    /// Without any.
+    /// Unmarked.
     None,
 }
 
-/// The text on one line with its hits in colour.
+/// The text on one line with its matches colored.
 pub(crate) fn paint(out: &Out, text: &str, hits: &[Range<usize>], marks: Marks) -> String {
     if !out.has_color() {
         return line::plain(text);
     }
     let (mut shown, mut done) = (String::new(), 0);
     for hit in hits {
-        // What does not fit the text is shown as it is.
+        // A highlight outside of the text leaves that part uncolored.
         let (Some(before), Some(found)) = (text.get(done..hit.start), text.get(hit.clone())) else {
             continue;
         };

@@ -1,16 +1,16 @@
-//! The few colours that there are.
+//! Styles of the output.
 
 use anstyle::{AnsiColor, Style};
 
 pub(crate) const ERROR: Style = AnsiColor::Red.on_default().bold();
 pub(crate) const HINT: Style = AnsiColor::Cyan.on_default();
-/// Documents.
+/// Titles and paths of documents.
 pub(crate) const TITLE: Style = Style::new().bold();
 /// Folders.
 pub(crate) const FOLDER: Style = AnsiColor::Blue.on_default().bold();
-/// What helps, and is not looked for.
+/// Secondary information, such as IDs.
 pub(crate) const QUIET: Style = Style::new().dimmed();
-/// What was searched for.
+/// Search matches.
 pub(crate) const HIT: Style = AnsiColor::Yellow.on_default().bold();
 pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
 pub(crate) const LATE: Style = AnsiColor::Red.on_default();

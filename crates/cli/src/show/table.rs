@@ -1,12 +1,12 @@
-//! Columns: each as wide as what is in it, the last one as wide as the line leaves.
+//! Tables: a column is as wide as its widest cell, the last one takes the rest of the line.
 
 use anstyle::Style;
 
 use super::line;
-use crate::fault::Result;
+use crate::error::CliResult;
 use crate::out::Out;
 
-/// A text on one line, and how it looks.
+/// Text of one line with its style.
 #[derive(Clone, Debug)]
 pub(crate) struct Cell {
     text: String,
@@ -22,19 +22,19 @@ impl Cell {
         Self { text: line::plain(text.as_ref()), style }
     }
 
-    /// The text in its style and so many columns at most.
+    /// The styled text, clipped to at most `columns` columns.
     pub(crate) fn paint(&self, out: &Out, columns: usize) -> String {
         out.paint(self.style, line::clip(&self.text, columns))
     }
 }
 
-/// No column but the last is wider than this.
-const WIDEST: usize = 40;
+/// Width limit of every column but the last.
+const MAX_COLUMN_WIDTH: usize = 40;
 
-/// Writes the rows, two spaces between columns.
-pub(crate) fn write(out: &mut Out, rows: &[Vec<Cell>]) -> Result<()> {
+/// Writes the rows with two spaces between columns.
+pub(crate) fn write(out: &mut Out, rows: &[Vec<Cell>]) -> CliResult<()> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
-    let wide = |cell: &Cell| line::width(&cell.text).min(WIDEST);
+    let wide = |cell: &Cell| line::width(&cell.text).min(MAX_COLUMN_WIDTH);
     let widths: Vec<usize> = (0..columns)
         .map(|column| {
             rows.iter().filter_map(|row| row.get(column)).map(wide).max().unwrap_or_default()

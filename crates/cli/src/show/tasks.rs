@@ -1,4 +1,4 @@
-//! Tasks, each on one line: state, text, days, place, ID.
+//! Tasks, one line each: state, text, days, location, ID.
 
 use std::collections::HashMap;
 
@@ -7,16 +7,16 @@ use leafbase::{Connection, Day, DocumentId, Task, TaskLocation, TaskState};
 use super::blocks::task_mark;
 use super::table::{self, Cell};
 use super::{line, styles};
-use crate::fault::Result;
+use crate::error::CliResult;
 use crate::out::Out;
 
-/// Writes the tasks. `today` decides which are late.
+/// Writes the tasks; `today` determines which are overdue.
 pub(crate) fn write(
     out: &mut Out,
     notes: &Connection,
     today: Option<Day>,
     tasks: &[Task],
-) -> Result<()> {
+) -> CliResult<()> {
     let mut titles = HashMap::new();
     let mut rows = Vec::with_capacity(tasks.len());
     for task in tasks {
@@ -50,7 +50,7 @@ fn place(
     notes: &Connection,
     titles: &mut HashMap<DocumentId, String>,
     location: TaskLocation,
-) -> Result<String> {
+) -> CliResult<String> {
     Ok(match location {
         TaskLocation::Inbox => "inbox".to_owned(),
         TaskLocation::DailyNote(day) => day.to_string(),

@@ -1,13 +1,13 @@
-//! Trees: what is in what, by lines before it.
+//! Trees drawn with box characters.
 
 use super::line;
-use crate::fault::Result;
+use crate::error::CliResult;
 use crate::out::Out;
 use crate::show::styles;
 use crate::show::table::Cell;
 
-/// Writes nodes, each with its depth from 0, in reading order.
-pub(crate) fn write(out: &mut Out, nodes: &[(usize, Cell)]) -> Result<()> {
+/// Writes nodes in reading order, each with its depth from 0.
+pub(crate) fn write(out: &mut Out, nodes: &[(usize, Cell)]) -> CliResult<()> {
     let depths = depths(nodes.iter().map(|(depth, _)| *depth));
     for (prefix, (_, cell)) in prefixes(&depths).into_iter().zip(nodes) {
         let room = out.width().saturating_sub(line::width(&prefix)).max(8);
@@ -18,7 +18,7 @@ pub(crate) fn write(out: &mut Out, nodes: &[(usize, Cell)]) -> Result<()> {
     Ok(())
 }
 
-/// Depths that grow by one at most: a list may begin indented.
+/// Clamps depths to one more than the previous node: a list may begin indented.
 fn depths(given: impl Iterator<Item = usize>) -> Vec<usize> {
     let mut most = 0;
     let step = |depth: usize| {
@@ -29,7 +29,7 @@ fn depths(given: impl Iterator<Item = usize>) -> Vec<usize> {
     given.map(step).collect()
 }
 
-/// What stands before each node. Read from the end, it is known of each level whether something
+/// The prefix of each node. Iterates from the end, so that each level knows whether a sibling
 /// follows.
 fn prefixes(depths: &[usize]) -> Vec<String> {
     let mut follows: Vec<bool> = Vec::new();

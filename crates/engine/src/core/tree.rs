@@ -207,7 +207,7 @@ impl<'a> Tree<'a> {
 }
 
 impl ReadTree for Tree<'_> {
-    fn expect(&self, blocks: &[BlockId]) {
+    fn prefetch(&self, blocks: &[BlockId]) {
         // A restricted call looks each block up alone: a prefetch would make hidden neighbours
         // cheaper or dearer.
         if self.is_unrestricted() {

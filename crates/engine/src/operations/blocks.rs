@@ -3,11 +3,14 @@
 use leafbase_collections::ReadCollections;
 use leafbase_markdown as markdown;
 use leafbase_model::{
-    Block, BlockData, BlockDraft, BlockFields, BlockId, BlockKind, BlockPatch, BlockRecord,
-    BlockType, Content, DayRef, DeleteBlocks, Error, Fetch, FetchFrom, InsertBlocks, InsertSource,
-    ItemFields, Items, MoveBlocks, Position, PositionTarget, Result, UpdateBlocks,
+    Block, BlockData, BlockDraft, BlockId, BlockKind, BlockPatch, BlockRecord, BlockType, Content,
+    DayRef, DeleteBlocks, Error, Fetch, FetchFrom, InsertBlocks, InsertSource, ItemFields, Items,
+    MoveBlocks, Position, PositionTarget, Result, UpdateBlocks,
 };
-use leafbase_tree_ops::{self as ops, Context, ReadTree, ResolvedPosition, Takes, Texts, Updated};
+use leafbase_tree_ops::{
+    self as ops, AllowedChildren, BlockUpdate, Context, PatchedBlock, ReadTree, ResolvedPosition,
+    UpdatedBlocks,
+};
 
 use crate::core::access::AccessScope;
 use crate::core::connection::{Connection, OperationTransaction};
@@ -220,12 +223,14 @@ impl<A: AccessScope> Connection<A> {
                 return Ok(Vec::new());
             };
             let mut inserted = transaction.plan(|tree, context| {
-                let drafts =
-                    |depth: usize, takes: Takes| ready.at(tree, depth, takes, self.limits());
+                let drafts = |depth: usize, allowed: AllowedChildren| {
+                    ready.at(tree, depth, allowed, self.limits())
+                };
                 ops::insert_at(tree, context, place, drafts)
             })?;
             prepare::titles(&mut inserted.edits);
-            let mut blocks = inserted.subtrees().map(ops::assemble).unwrap_or_default();
+            let mut blocks =
+                inserted.subtrees().map(ops::assemble).transpose()?.unwrap_or_default();
             transaction.apply(inserted.edits)?;
             if !self.is_unrestricted() {
                 transaction.plan(|tree, _| hide_links(tree, &mut blocks))?;
@@ -273,7 +278,7 @@ impl<A: AccessScope> Connection<A> {
             Self::resolve_days(transaction, &mut patches)?;
             let updated = transaction.plan(|tree, context| self.updated(tree, context, patches))?;
             transaction.apply(updated.edits)?;
-            tasks::send(transaction, updated.going)?;
+            tasks::send(transaction, updated.moves)?;
             let mut updated: Vec<_> = updated.blocks.into_iter().map(alone).collect();
             // Elsewhere they are shown as they are: nothing need be read again.
             let has_items =
@@ -297,19 +302,41 @@ impl<A: AccessScope> Connection<A> {
         tree: &Tree<'_>,
         context: &Context<'_>,
         patches: Vec<BlockPatch>,
-    ) -> Result<Updated> {
+    ) -> Result<UpdatedBlocks> {
         let links = LinkRedactor::new(tree);
-        let settle = |before: &BlockData, fields: &mut BlockFields| {
-            prepare::fields(&*links.redacted(before)?, fields, self.limits())?;
-            links.restore(before, fields)
-        };
-        let ready = |before: &BlockData, data: BlockData| {
-            let field = prepare::address_field(&data);
-            let parts = prepare::data(data, self.limits())?;
-            files::check_named(tree, Some(before), &parts, field)?;
-            Ok(parts)
-        };
-        ops::update_texts(tree, context, patches, Texts { settle: &settle, ready: &ready })
+        let mut update = BlockUpdate::new(tree, context, patches.len())?;
+        for patch in patches {
+            let mut block = update.find(patch)?;
+            self.prepare_fields(&links, &mut block).map_err(|error| block.at(error))?;
+            let parts = match update.apply(&mut block)? {
+                Some(data) => self
+                    .prepare_data(tree, &block.before.data, data)
+                    .map_err(|error| block.at(error))?,
+                None => Vec::new(),
+            };
+            update.add(&block, parts)?;
+        }
+        Ok(update.finish())
+    }
+
+    /// Parses the markdown of a patch, and restores the links that the scope redacts.
+    fn prepare_fields(&self, links: &LinkRedactor<'_, '_>, block: &mut PatchedBlock) -> Result<()> {
+        let before = &block.before.data;
+        prepare::fields(&*links.redacted(before)?, &mut block.fields, self.limits())?;
+        links.restore(before, &mut block.fields)
+    }
+
+    /// Splits new text into paragraphs, and checks the files that it names.
+    fn prepare_data(
+        &self,
+        tree: &Tree<'_>,
+        before: &BlockData,
+        data: BlockData,
+    ) -> Result<Vec<BlockData>> {
+        let field = prepare::address_field(&data);
+        let parts = prepare::data(data, self.limits())?;
+        files::check_named(tree, Some(before), &parts, field)?;
+        Ok(parts)
     }
 
     /// Changes the markdown of one block.

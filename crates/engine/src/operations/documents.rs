@@ -294,7 +294,7 @@ impl Connection<Full> {
     fn relocate(
         &self,
         operation: &'static str,
-        plan: impl Fn(&mut OperationTransaction<'_, '_>) -> Result<ops::Relocated>,
+        plan: impl Fn(&mut OperationTransaction<'_, '_>) -> Result<ops::MovedDocuments>,
     ) -> Result<Items<Document>> {
         let (documents, _) = self.operation(operation).write(|transaction| {
             let relocated = plan(transaction)?;

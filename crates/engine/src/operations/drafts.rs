@@ -5,7 +5,7 @@
 use std::mem;
 
 use leafbase_model::{AssetId, BlockData, BlockDraft, Error, Limits, Result};
-use leafbase_tree_ops::{self as ops, Takes};
+use leafbase_tree_ops::{self as ops, AllowedChildren};
 
 use crate::core::tree::Tree;
 use crate::operations::{files, prepare};
@@ -80,10 +80,10 @@ impl Ready {
         &self,
         tree: &Tree<'_>,
         depth: usize,
-        takes: Takes,
+        allowed: AllowedChildren,
         limits: &Limits,
     ) -> Result<Vec<BlockDraft>> {
-        self.check_at(depth, takes, limits, self.hidden_file(tree)?.as_ref())?;
+        self.check_at(depth, allowed, limits, self.hidden_file(tree)?.as_ref())?;
         Ok(self.drafts.clone())
     }
 
@@ -99,20 +99,20 @@ impl Ready {
 
     /// The one draft that becomes the root of a document.
     pub(crate) fn into_root(mut self, limits: &Limits) -> Result<BlockDraft> {
-        self.check_at(0, Takes::Anything, limits, None)?;
+        self.check_at(0, AllowedChildren::Anything, limits, None)?;
         self.drafts.pop().ok_or_else(|| Error::validation("a document needs a root"))
     }
 
     fn check_at(
         &self,
         depth: usize,
-        takes: Takes,
+        allowed: AllowedChildren,
         limits: &Limits,
         hidden_file: Option<&(usize, Error)>,
     ) -> Result<()> {
         let beyond = limits.deepest_page() + 1;
         let too_deep = self.levels.get(beyond.saturating_sub(depth));
-        match (too_deep, self.fault_where(takes, hidden_file)) {
+        match (too_deep, self.fault_where(allowed, hidden_file)) {
             (Some((number, path)), fault) if fault.is_none_or(|(faulty, _)| number <= faulty) => {
                 Err(too_deep_by(limits.deepest_page(), beyond.max(depth)).at(path))
             }
@@ -126,10 +126,10 @@ impl Ready {
     /// What is wrong first with the drafts at a place that takes `takes`.
     fn fault_where<'f>(
         &'f self,
-        takes: Takes,
+        allowed: AllowedChildren,
         hidden_file: Option<&'f (usize, Error)>,
     ) -> Option<&'f (usize, Error)> {
-        let no_task = self.no_task.as_ref().filter(|_| takes == Takes::Tasks);
+        let no_task = self.no_task.as_ref().filter(|_| allowed == AllowedChildren::Tasks);
         self.fault.iter().chain(no_task).chain(hidden_file).min_by_key(|(number, _)| *number)
     }
 
@@ -144,9 +144,9 @@ impl Ready {
         if self.no_task.is_some() {
             return;
         }
-        let own = Takes::Tasks.check(data).map_err(|error| error.at("listStyle"));
+        let own = AllowedChildren::Tasks.check(data).map_err(|error| error.at("listStyle"));
         let checked = own.and_then(|()| {
-            let further = further.iter().try_for_each(|data| Takes::Tasks.check(data));
+            let further = further.iter().try_for_each(|data| AllowedChildren::Tasks.check(data));
             further.map_err(|error| error.at("markdown"))
         });
         self.no_task = checked.err().map(|error| (number, error.at(path())));
@@ -179,7 +179,7 @@ pub(crate) fn checked(
         }
         if depth == 0
             && ready.no_task.is_none()
-            && let Err(error) = Takes::Tasks.check(&draft.data)
+            && let Err(error) = AllowedChildren::Tasks.check(&draft.data)
         {
             ready.no_task = fault(number, error);
         }

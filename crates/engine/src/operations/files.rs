@@ -108,7 +108,8 @@ impl<A: AccessScope> Connection<A> {
     ) -> Result<Position> {
         if let Some(place) = self.place(transaction, position, true)? {
             let block = media::block("", &AssetUrl::new(AssetId::NIL, String::new()));
-            transaction.plan(|tree, context| ops::open_place_for(tree, context, place, &block))?;
+            transaction
+                .plan(|tree, context| ops::prepare_target_for(tree, context, place, &block))?;
         }
         let (edge, day): (Edge, DayRef) = match position {
             Position::Within(edge, PositionTarget::Day(day)) => (edge, day),

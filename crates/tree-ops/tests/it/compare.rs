@@ -1,11 +1,11 @@
 //! One request done twice: by the operations and their edits, and by the naive space itself.
 
 use leafbase_model::{
-    Block, BlockData, BlockId, BlockRecord, DocumentId, Edit, Error, Fetch, FetchFrom, Position,
-    PositionTarget, Result,
+    Block, BlockData, BlockId, BlockPatch, BlockRecord, DocumentId, Edit, Error, Fetch, FetchFrom,
+    Position, PositionTarget, Result,
 };
 use leafbase_test_outline::{BlockRequest, NaiveSpace, SequentialIds, stamp};
-use leafbase_tree_ops::{self as ops, Context, ResolvedPosition};
+use leafbase_tree_ops::{self as ops, BlockUpdate, Context, ResolvedPosition, UpdatedBlocks};
 
 use crate::tree::{Lie, Tree};
 
@@ -50,8 +50,8 @@ fn decided(
             (inserted.edits, Reply::Ids(inserted.top))
         }
         BlockRequest::Update(patches) => {
-            let updated = ops::update(tree, &context, patches, &|data| Ok(vec![data]))?;
-            (sent(space, &context, updated.edits, updated.going)?, Reply::Records(updated.blocks))
+            let updated = ops::update(tree, &context, patches)?;
+            (sent(space, &context, updated.edits, updated.moves)?, Reply::Records(updated.blocks))
         }
         BlockRequest::Delete(ids) => {
             let deleted = ops::delete(tree, &context, ids)?;
@@ -76,6 +76,22 @@ fn decided(
             (edit.into_iter().collect(), Reply::Nothing)
         }
     })
+}
+
+/// An update whose new texts `split` turns into paragraphs.
+pub(crate) fn update_split(
+    tree: &Tree<'_>,
+    context: &Context<'_>,
+    patches: Vec<BlockPatch>,
+    split: &dyn Fn(BlockData) -> Vec<BlockData>,
+) -> Result<UpdatedBlocks> {
+    let mut update = BlockUpdate::new(tree, context, patches.len())?;
+    for patch in patches {
+        let mut block = update.find(patch)?;
+        let parts = update.apply(&mut block)?.map(split).unwrap_or_default();
+        update.add(&block, parts)?;
+    }
+    Ok(update.finish())
 }
 
 /// The edits of an update, and of the moves that follow it.

@@ -2,7 +2,7 @@
 
 use leafbase_model::ErrorKind::{LimitExceeded, NotFound, RuleViolation, Validation};
 use leafbase_test_outline::{SequentialIds, stamp};
-use leafbase_tree_ops::{Context, Deleted, delete};
+use leafbase_tree_ops::{Context, DeletedBlocks, delete};
 
 use crate::compare::Reply;
 use crate::space::{Space, check, refuse};
@@ -67,7 +67,7 @@ fn what_may_not_be_deleted() {
     refuse(TRIP, few, LimitExceeded, "blockIds");
 }
 
-fn deleted(space: &Space, labels: &str) -> Deleted {
+fn deleted(space: &Space, labels: &str) -> DeletedBlocks {
     let (stamp, ids) = (stamp(1), SequentialIds::new(1));
     let context = Context { limits: &space.naive.limits, stamp: &stamp, ids: &ids };
     delete(&Tree::new(&space.naive, None), &context, space.ids(labels)).unwrap()
@@ -77,7 +77,7 @@ fn deleted(space: &Space, labels: &str) -> Deleted {
 fn siblings_side_by_side_go_in_one_edit_whatever_the_order() {
     let space = Space::new(TRIP);
     let gone = |labels| -> Vec<usize> {
-        deleted(&space, labels).forests().map(|subtrees| subtrees.0.len()).collect()
+        deleted(&space, labels).subtrees().map(|subtrees| subtrees.0.len()).collect()
     };
     assert_eq!(gone("f a b"), [6]);
     assert_eq!(gone("g a"), [1, 1]);

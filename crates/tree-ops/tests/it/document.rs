@@ -9,7 +9,7 @@ use leafbase_model::{
 };
 use leafbase_test_outline::{SequentialIds, stamp};
 use leafbase_tree_ops::{
-    Context, ReadTree, Relocated, check_purge, check_root, copy_document, delete_documents,
+    Context, MovedDocuments, ReadTree, check_purge, check_root, copy_document, delete_documents,
     erase_document, move_documents, restore_daily_notes,
 };
 
@@ -124,7 +124,7 @@ impl Places {
         let ids: Vec<_> = names.iter().map(|name| document(name)).collect();
         let (stamp, source) = (stamp(1), SequentialIds::new(1));
         let context = Context { limits: &self.limits, stamp: &stamp, ids: &source };
-        let Relocated { edits, records } = match operation {
+        let MovedDocuments { edits, records } = match operation {
             "delete" => delete_documents(self, &context, &ids)?,
             "to unsorted" => move_documents(self, &context, &ids, Destination::Unsorted)?,
             "to templates" => move_documents(self, &context, &ids, Destination::Templates)?,

@@ -90,7 +90,7 @@ fn inserted_blocks_are_shown_as_they_were_given() {
     let place = ResolvedPosition::Within(Edge::End, space.id("t"));
     let inserted =
         insert(&Tree::new(&space.naive, None), &context, Outline::drafts(text), place).unwrap();
-    let blocks = assemble(inserted.subtrees().unwrap());
+    let blocks = assemble(inserted.subtrees().unwrap()).unwrap();
     let shown: Vec<_> =
         blocks.iter().map(|block| Outline::of_block(block, &space.labels)).collect();
     assert_eq!(Outline::print(&shown), text);

@@ -3,9 +3,9 @@
 use leafbase_model::ErrorKind::RuleViolation;
 use leafbase_model::{BlockData, BlockPatch, ErrorKind, Result};
 use leafbase_test_outline::{SequentialIds, fields, stamp};
-use leafbase_tree_ops::{Context, open_place, open_place_for, update};
+use leafbase_tree_ops::{Context, prepare_target, prepare_target_for};
 
-use crate::compare::{Reply, place};
+use crate::compare::{Reply, place, update_split};
 use crate::space::{Space, check, refuse};
 use crate::tree::Tree;
 
@@ -149,11 +149,11 @@ fn split(label: &str, is_task: bool) -> std::result::Result<usize, (ErrorKind, S
     let space = Space::new(INBOX);
     let (stamp, ids) = (stamp(1), SequentialIds::new(1));
     let context = Context { limits: &space.naive.limits, stamp: &stamp, ids: &ids };
-    let ready = |data: BlockData| {
-        Ok(vec![data.clone(), if is_task { data } else { BlockData::text("two") }])
-    };
+    let ready =
+        |data: BlockData| vec![data.clone(), if is_task { data } else { BlockData::text("two") }];
     let patch = BlockPatch::new(space.id(label), fields("\"one\""));
-    let updated = update(&Tree::new(&space.naive, None), &context, vec![patch], &ready);
+    let tree = Tree::new(&space.naive, None);
+    let updated = update_split(&tree, &context, vec![patch], &ready);
     updated
         .map(|updated| updated.blocks.len())
         .map_err(|error| (error.kind(), error.path().to_owned()))
@@ -180,12 +180,12 @@ fn a_place_at_its_top_is_refused_to_what_is_no_task() {
         ("end of t", None),
     ] {
         let place = place(space.position(position));
-        let opened = open_place_for(&tree, &context, place, &BlockData::text("x"));
+        let opened = prepare_target_for(&tree, &context, place, &BlockData::text("x"));
         assert_eq!(
             opened.err().map(|error| error.path().to_owned()).as_deref(),
             path,
             "{position}"
         );
-        assert!(open_place(&tree, &context, place, 1).is_ok(), "{position}");
+        assert!(prepare_target(&tree, &context, place, 1).is_ok(), "{position}");
     }
 }

@@ -4,7 +4,7 @@ use leafbase_model::ErrorKind::{
     InvalidPosition, LimitExceeded, NotFound, RuleViolation, Validation,
 };
 use leafbase_test_outline::{SequentialIds, stamp};
-use leafbase_tree_ops::{Context, Moved, move_blocks};
+use leafbase_tree_ops::{Context, MovedBlocks, move_blocks};
 
 use crate::space::{Space, check, refuse};
 use crate::tree::Tree;
@@ -30,7 +30,7 @@ fn row(letters: &str) -> String {
     format!("page #t{}", lines.collect::<String>())
 }
 
-fn edits(before: &str, labels: &str, position: &str) -> Moved {
+fn edits(before: &str, labels: &str, position: &str) -> MovedBlocks {
     let space = Space::new(before);
     let (stamp, ids) = (stamp(1), SequentialIds::new(1));
     let context = Context { limits: &space.naive.limits, stamp: &stamp, ids: &ids };

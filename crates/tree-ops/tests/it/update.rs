@@ -3,9 +3,9 @@
 use leafbase_model::ErrorKind::{Conflict, LimitExceeded, NotFound, RuleViolation, Validation};
 use leafbase_model::{BlockData, BlockPatch, Edit, Error};
 use leafbase_test_outline::{SequentialIds, fields, stamp};
-use leafbase_tree_ops::{Context, Updated, update};
+use leafbase_tree_ops::{Context, UpdatedBlocks};
 
-use crate::compare::Reply;
+use crate::compare::{Reply, update_split};
 use crate::space::{Space, check, refuse};
 use crate::tree::Tree;
 
@@ -152,10 +152,10 @@ fn paragraphs(data: &BlockData) -> Vec<BlockData> {
     texts.map(|text| BlockData { markdown: text.to_owned(), ..data.clone() }).collect()
 }
 
-fn split(space: &Space, patches: Vec<BlockPatch>) -> Result<Updated, Error> {
+fn split(space: &Space, patches: Vec<BlockPatch>) -> Result<UpdatedBlocks, Error> {
     let (stamp, ids) = (stamp(1), SequentialIds::new(1));
     let context = Context { limits: &space.naive.limits, stamp: &stamp, ids: &ids };
-    update(&Tree::new(&space.naive, None), &context, patches, &|data| Ok(paragraphs(&data)))
+    update_split(&Tree::new(&space.naive, None), &context, patches, &|data| paragraphs(&data))
 }
 
 #[test]
@@ -198,10 +198,10 @@ fn what_a_block_says_is_made_ready_when_anything_of_it_changes() {
         let context = Context { limits: &space.naive.limits, stamp: &stamp, ids: &ids };
         let ready = |data| {
             seen.set(seen.get() + 1);
-            Ok(vec![data])
+            vec![data]
         };
         let patches = vec![BlockPatch::new(space.id("a"), fields(changes))];
-        update(&Tree::new(&space.naive, None), &context, patches, &ready).unwrap();
+        update_split(&Tree::new(&space.naive, None), &context, patches, &ready).unwrap();
         seen.get()
     };
     assert_eq!(

@@ -8,7 +8,7 @@ use leafbase_collections::ChangedItem;
 use leafbase_model::{
     BlockData, BlockId, BlockKind, BlockRecord, DocumentId, Edit, Error, Properties, Result, Stamp,
 };
-use leafbase_tree_ops::{ReadTree, revise};
+use leafbase_tree_ops::{ReadTree, update_edit};
 
 /// The edits after which the items, which exist and are changed, hold what `changed` says.
 pub(crate) fn updates<T: ReadTree>(
@@ -20,7 +20,7 @@ pub(crate) fn updates<T: ReadTree>(
     for ChangedItem { id, values, .. } in changed {
         let (document, before) = found(tree, id)?;
         let data = holding(&before, values);
-        edits.extend(revise(document, before, data, stamp));
+        edits.extend(update_edit(document, before, data, stamp));
     }
     Ok(edits)
 }

@@ -229,7 +229,7 @@ mod tests {
         AddItems, BlockData, CreateCollection, DocumentId, Edit, Fetch, GetItems, InsertTarget,
         ItemDraft, Position, Properties, PropertyDraft, Relation, SchemaDraft, Subtrees,
     };
-    use leafbase_tree_ops::revise;
+    use leafbase_tree_ops::update_edit;
 
     use super::*;
     use crate::{Connection, Space, Stamp};
@@ -297,7 +297,7 @@ mod tests {
             let properties = Properties::from_iter([("parts".to_owned(), value)]);
             let (kind, markdown) = (BlockKind::CollectionItem { properties }, "changed".to_owned());
             let data = BlockData { kind, markdown, ..before.data.clone() };
-            revise(self.document, before, data, &Stamp::default()).unwrap()
+            update_edit(self.document, before, data, &Stamp::default()).unwrap()
         }
 
         /// The parts before the last one go.
@@ -385,7 +385,7 @@ mod tests {
         let slot = |after| InsertTarget { document: shop.document, parent: root, after };
         let before = shop.record(shop.parts);
         let data = BlockData { markdown: "Renamed".to_owned(), ..before.data.clone() };
-        let rename = revise(shop.document, before, data, &Stamp::default()).unwrap();
+        let rename = update_edit(shop.document, before, data, &Stamp::default()).unwrap();
         let mut subtrees =
             shop.notes.operation("test").read(|tree| tree.subtree(shop.parts, None)).unwrap();
         if let (Some(node), Edit::Update { after, .. }) = (subtrees.0.first_mut(), &rename) {

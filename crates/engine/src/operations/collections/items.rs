@@ -191,7 +191,7 @@ fn schema(tree: &Tree<'_>, collection: BlockId) -> Result<Schema> {
 fn writable(tree: &Tree<'_>, collection: BlockId) -> Result<(Schema, BlockLocation)> {
     let schema = schema(tree, collection)?;
     let located =
-        ops::check_writable(tree, collection).map_err(|error| error.at("collectionId"))?;
+        ops::locate_writable(tree, collection).map_err(|error| error.at("collectionId"))?;
     Ok((schema, located))
 }
 

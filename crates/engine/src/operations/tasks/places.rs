@@ -32,7 +32,7 @@ pub(super) fn location(record: &DocumentRecord) -> TaskLocation {
 
 /// Where a task that says `data` goes in a document.
 pub(super) fn place(record: &DocumentRecord, data: &BlockData) -> ResolvedPosition {
-    ResolvedPosition::Within(ops::edge_for(record.location, data), record.id.root())
+    ResolvedPosition::Within(ops::task_edge(record.location, data), record.id.root())
 }
 
 /// Brings together what goes to the same place, in the order given.
@@ -127,6 +127,7 @@ fn check(transaction: &mut OperationTransaction<'_, '_>, document: DocumentId) -
     // Its root is looked up below, as any block would be: first that it is a document at all.
     let record = transaction.plan(|tree, _| tree.document(document))?;
     record.ok_or_else(Error::not_found)?;
-    let opened = transaction.plan(|tree, context| ops::open_place(tree, context, top(document), 1));
+    let opened =
+        transaction.plan(|tree, context| ops::prepare_target(tree, context, top(document), 1));
     opened.map(drop).map_err(|error| super::renamed(&error, "position.pageId", ""))
 }

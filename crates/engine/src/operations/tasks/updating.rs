@@ -3,10 +3,10 @@
 use std::collections::{HashMap, HashSet};
 
 use leafbase_model::{
-    BlockData, BlockFields, BlockId, BlockPatch, BlockRecord, DocumentId, Edit, Error, Limits,
-    Result, Task, TaskUpdate,
+    BlockFields, BlockId, BlockPatch, BlockRecord, DocumentId, Edit, Error, Limits, Result, Task,
+    TaskUpdate,
 };
-use leafbase_tree_ops::{self as ops, ReadTree, ResolvedPosition, Texts};
+use leafbase_tree_ops::{self as ops, BlockUpdate, ReadTree, ResolvedPosition};
 
 use super::adding::several_paragraphs;
 use super::places::{self, Destinations, Documents, top};
@@ -87,20 +87,24 @@ impl<'a, 'w, 't> Updates<'a, 'w, 't> {
         fields.resolve_days(|day| self.destinations.day(day))?;
         let patch = BlockPatch::new(update.id, fields);
         let limits = self.limits;
-        let ready = |_: &BlockData, data: BlockData| {
-            let parts = prepare::data(data, limits)?;
-            if parts.len() > 1 { Err(several_paragraphs()) } else { Ok(parts) }
-        };
-        let settle =
-            |before: &BlockData, fields: &mut BlockFields| prepare::fields(before, fields, limits);
-        let texts = Texts { settle: &settle, ready: &ready };
-        let updated = self
-            .transaction
-            .plan(|tree, context| ops::update_texts(tree, context, vec![patch], texts));
+        let updated = self.transaction.plan(|tree, context| {
+            let mut update = BlockUpdate::new(tree, context, 1)?;
+            let mut block = update.find(patch)?;
+            prepare::fields(&block.before.data, &mut block.fields, limits)
+                .map_err(|error| block.at(error))?;
+            let data = update.apply(&mut block)?;
+            let parts = data.map_or(Ok(Vec::new()), |data| prepare::data(data, limits));
+            let parts = parts.map_err(|error| block.at(error))?;
+            if parts.len() > 1 {
+                return Err(block.at(several_paragraphs()));
+            }
+            update.add(&block, parts)?;
+            Ok(update.finish())
+        });
         let updated = updated.map_err(|error| super::renamed(&error, "blocks[0]", ""))?;
         self.edits.extend(updated.edits);
         self.blocks.extend(updated.blocks);
-        self.going.extend(updated.going);
+        self.going.extend(updated.moves);
         Ok(())
     }
 

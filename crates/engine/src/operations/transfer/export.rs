@@ -138,7 +138,7 @@ impl Export<'_, '_> {
             let subtrees = tables::flattened(tree, subtrees, &mut |name, items| {
                 self.tell_collection(document, name, items)
             })?;
-            let text = self.text(number, document, subtrees);
+            let text = self.text(number, document, subtrees)?;
             self.writer.file(&document.path, |out| out.write_all(text.as_bytes()))?;
             self.report.documents += 1;
             self.report.bytes += u64::try_from(text.len()).unwrap_or(0);
@@ -205,7 +205,12 @@ impl Export<'_, '_> {
     }
 
     /// The file of a document.
-    fn text(&mut self, number: usize, document: &LaidOut, mut subtrees: Subtrees) -> String {
+    fn text(
+        &mut self,
+        number: usize,
+        document: &LaidOut,
+        mut subtrees: Subtrees,
+    ) -> Result<String> {
         for (place, node) in subtrees.0.iter_mut().enumerate() {
             if self.outgoing.attachments.show(&mut node.block.data, self.limits) {
                 let shown = node.block.data.block_type();
@@ -215,7 +220,7 @@ impl Export<'_, '_> {
             }
             self.outgoing.rewrite(number, &mut node.block.data);
         }
-        let roots = ops::assemble(&subtrees);
+        let roots = ops::assemble(&subtrees)?;
         let blocks = roots.first().map_or(&[][..], Block::children);
         let front = blocks.first().and_then(front_matter_of);
         let body = if front.is_some() { blocks.get(1..).unwrap_or_default() } else { blocks };
@@ -229,7 +234,7 @@ impl Export<'_, '_> {
         }
         let end = if rendered.is_empty() { "" } else { "\n" };
         let between = if front.is_some() { end } else { "" };
-        format!("{}{between}{rendered}{end}", front.unwrap_or_default())
+        Ok(format!("{}{between}{rendered}{end}", front.unwrap_or_default()))
     }
 }
 

@@ -5,7 +5,7 @@ use leafbase_model::{
     AddItems, BlockData, BlockId, BlockKind, BlockRecord, Edit, Item, ItemDraft, Limits,
     Properties, Result, Schema,
 };
-use leafbase_tree_ops::{self as ops, Context, NewItem, Takes};
+use leafbase_tree_ops::{self as ops, AllowedChildren, Context, ItemInsertion};
 
 use super::relating::{check_files, check_joined, finished, set_schema, titled, today};
 use super::{check_count, faults, writable};
@@ -32,7 +32,7 @@ pub(super) struct Additions<'l> {
 
 /// What is made of the items: blocks without values yet, and what tells their values.
 struct Read<'t, 'a> {
-    items: Vec<NewItem>,
+    items: Vec<ItemInsertion>,
     batch: RelationBatch<'t, Tree<'a>>,
     schema: Option<Schema>,
 }
@@ -73,14 +73,14 @@ impl<'l> Additions<'l> {
         context: &Context<'_>,
     ) -> Result<(Schema, Vec<Edit>, Vec<BlockRecord>)> {
         let (schema, located) = writable(tree, self.collection)?;
-        let opened = ops::open_collection(tree, context, self.collection)?;
+        let opened = ops::prepare_collection(tree, context, self.collection)?;
         let today = today(tree, context.stamp.at)?;
         let values = ValueReader { today, limits: self.limits, new_options: self.new_options };
         let read = |most| self.read(tree, context, &schema, values, opened.depth + 1, most);
         let Read { mut items, batch, schema: extended } =
             faults::first(LIST, self.items.len(), read)?;
         let mut changed = finished(batch)?;
-        for NewItem { id, data, .. } in &mut items {
+        for ItemInsertion { id, data, .. } in &mut items {
             let properties = changed.remove(id).map(|changed| changed.values).unwrap_or_default();
             data.kind = BlockKind::CollectionItem { properties };
         }
@@ -126,12 +126,12 @@ impl<'l> Additions<'l> {
                 titled(&draft.fields, &item.title, self.limits).map_err(|error| error.at(&path))?;
             check_files(tree, None, &draft.fields, &title).map_err(|error| error.at(&path))?;
             let blocks = page
-                .at(tree, depth, Takes::Anything, self.limits)
+                .at(tree, depth, AllowedChildren::Anything, self.limits)
                 .map_err(|error| error.at(&path))?;
             let kind = BlockKind::CollectionItem { properties: Properties::default() };
             batch.begin(id, self.collection);
             batch.change(id, self.collection, item.changes, &path)?;
-            items.push(NewItem {
+            items.push(ItemInsertion {
                 id,
                 data: BlockData { markdown: title, ..BlockData::new(kind) },
                 content: blocks,

@@ -167,7 +167,7 @@ impl Reading<'_, '_> {
     ) -> Result<Vec<Block>> {
         let links = LinkRedactor::new(self.tree);
         let mut blocks =
-            ops::show_forest(self.tree, document, subtrees, depth, &|data| links.plain(data))?;
+            ops::show_subtrees(self.tree, document, subtrees, depth, &|data| links.plain(data))?;
         links.finish()?;
         blocks.iter_mut().try_for_each(|block| links.redact_tree(block))?;
         *count += blocks.iter_mut().map(show_markdown).sum::<usize>();

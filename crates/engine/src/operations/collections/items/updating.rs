@@ -5,7 +5,7 @@ use leafbase_model::{
     BlockData, BlockId, BlockKind, BlockLocation, BlockRecord, Edit, Item, ItemUpdate,
     PropertyChange, Result, Schema, UpdateItems,
 };
-use leafbase_tree_ops::{Context, revise};
+use leafbase_tree_ops::{Context, update_edit};
 
 use super::relating::{check_files, check_joined, finished, relate, set_schema, titled, today};
 use super::{faults, item, writable};
@@ -153,7 +153,7 @@ impl Change {
             properties.apply(scalars);
         }
         data.markdown = title.unwrap_or(data.markdown);
-        match revise(located.document, before.clone(), data, context.stamp) {
+        match update_edit(located.document, before.clone(), data, context.stamp) {
             Some(Edit::Update { document, before, after }) => {
                 let record = (*after).clone();
                 (Some(Edit::Update { document, before, after }), record)

@@ -7,7 +7,7 @@ use leafbase_model::{
     BlockData, BlockId, BlockKind, BlockRecord, CollectionSchema, DocumentId, Edit, Error, Limits,
     Location, Result, Schema, SchemaDraft, Subtrees, json,
 };
-use leafbase_tree_ops::{self as ops, Context, ReadTree, ResolvedPosition, revise};
+use leafbase_tree_ops::{self as ops, Context, ReadTree, ResolvedPosition, update_edit};
 
 use super::replacing;
 use crate::core::cascades::item_edits;
@@ -83,7 +83,8 @@ pub(super) fn create(
     place: ResolvedPosition,
 ) -> Result<(Vec<Edit>, CollectionSchema)> {
     let (limits, stamp) = (context.limits, context.stamp);
-    let opened = ops::open_place_for(tree, context, place, &BlockData::new(BlockKind::Collection))?;
+    let opened =
+        ops::prepare_target_for(tree, context, place, &BlockData::new(BlockKind::Collection))?;
     let id = BlockId::from_bytes(context.ids.new_id(stamp.at));
     let new_key = |collection: BlockId, key: String| {
         if collection == id {
@@ -192,6 +193,6 @@ pub(super) fn replaced(
     let stored = hidden_relations::stored_schema(tree, id)?;
     let after = hidden_relations::with_hidden(tree, &stored, &plan.schema)?;
     edits.extend(set(document, id, Some(stored), &after, false));
-    edits.extend(revise(document, before, data, stamp));
+    edits.extend(update_edit(document, before, data, stamp));
     Ok((edits, plan.schema))
 }

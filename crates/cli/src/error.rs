@@ -1,47 +1,44 @@
-//! What went wrong, as a person or a program is told it: a sentence, what to do next, and the exit
-//! code.
+//! Errors of the program: a sentence, a hint and an exit code, or the same as JSON.
 
-use std::io::{self, Write};
+use std::io;
 use std::process::ExitCode;
 
 use leafbase::{Detail, Error, ErrorKind};
 
-use crate::args::When;
-use crate::out;
 use crate::show::styles;
 
-/// A result whose error is [`Fault`].
-pub(crate) type Result<T, E = Fault> = std::result::Result<T, E>;
+/// A result whose error is [`CliError`].
+pub(crate) type CliResult<T> = Result<T, CliError>;
 
-/// How a run ended, as the exit code says it.
+/// Outcome of a run; [`EXIT_CODES`] has the codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// Everything was done.
+    /// The command succeeded.
     Done,
     /// `grep` found nothing.
     Nothing,
-    /// It failed.
+    /// The command failed.
     Failed,
-    /// The command line, or what it asks for, is not understood.
+    /// The command line, or a pattern or filter in it, is invalid.
     Usage,
-    /// The space, or what is named in it, does not exist.
+    /// The space, or an entry named in it, does not exist.
     NotFound,
     /// The space is damaged.
     Damaged,
     /// Another program has the space open.
     Busy,
-    /// It was interrupted from the keyboard.
+    /// The command was interrupted from the keyboard.
     Interrupted,
 }
 
-/// The exit codes, as the help tells them.
+/// The exit codes, as shown at the end of the help.
 pub(crate) const EXIT_CODES: &str = "\
 Exit codes:
-  0    done
-  1    failed; of grep: nothing matched
-  2    the command line, or a pattern or filter in it, is not understood
-  3    not found: the space, or what is named in it
-  4    the space is damaged; of salvage: something is lost
+  0    success
+  1    failure; grep: nothing matched
+  2    invalid command line, pattern or filter
+  3    not found: the space, or an entry named in it
+  4    the space is damaged; salvage: something is lost
   5    another program has the space open
   130  interrupted from the keyboard";
 
@@ -61,18 +58,17 @@ impl From<Exit> for ExitCode {
 
 /// Why a command ended early.
 #[derive(Debug)]
-pub(crate) enum Fault {
-    /// Something to tell.
-    Told(Box<Told>),
-    /// Whoever read the output has enough of it. That is no failure.
+pub(crate) enum CliError {
+    Reported(Box<ErrorReport>),
+    /// The reader of the output closed the pipe, as `head` does: not a failure.
     PipeClosed,
 }
 
-/// A fault in words.
+/// An error as it is shown.
 #[derive(Debug, serde::Serialize)]
-pub(crate) struct Told {
+pub(crate) struct ErrorReport {
     #[serde(skip)]
-    exit: Exit,
+    pub(crate) exit: Exit,
     code: &'static str,
     message: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -81,10 +77,10 @@ pub(crate) struct Told {
     hint: Option<String>,
 }
 
-impl Fault {
+impl CliError {
     fn new(exit: Exit, kind: ErrorKind, message: impl Into<String>) -> Self {
         let message = message.into();
-        Self::Told(Box::new(Told {
+        Self::Reported(Box::new(ErrorReport {
             exit,
             code: kind.code(),
             message,
@@ -93,65 +89,56 @@ impl Fault {
         }))
     }
 
-    /// The command line asks for something that is not understood.
+    /// An invalid command line.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         Self::new(Exit::Usage, ErrorKind::Validation, message)
     }
 
-    /// What is named does not exist.
+    /// A named entry that does not exist.
     pub(crate) fn not_found(message: impl Into<String>) -> Self {
         Self::new(Exit::NotFound, ErrorKind::NotFound, message)
     }
 
-    /// What should never happen.
+    /// A panic of the program.
     pub(crate) fn bug(what: &str) -> Self {
-        Self::new(Exit::Failed, ErrorKind::Storage, format!("leafbase itself failed: {what}"))
-            .hint("the space is as it was before the write that failed; please report this")
+        Self::new(Exit::Failed, ErrorKind::Internal, format!("internal error: {what}"))
+            .hint("the failed write left the space unchanged; please report this")
     }
 
-    /// Something outside of the space failed.
+    /// An I/O error outside of the space, with the thing it concerns.
     pub(crate) fn system(what: impl Into<String>, error: &io::Error) -> Self {
         let exit =
             if error.kind() == io::ErrorKind::NotFound { Exit::NotFound } else { Exit::Failed };
         Self::new(exit, ErrorKind::Storage, format!("{}: {error}", what.into()))
     }
 
-    /// The same fault with what to do next.
+    /// Sets the hint: the next step for the user.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
-        if let Self::Told(told) = &mut self {
-            told.hint = Some(hint.into());
+        if let Self::Reported(report) = &mut self {
+            report.hint = Some(hint.into());
         }
         self
     }
 
-    /// The same fault, which consists of these.
+    /// Sets the details, as pairs of path and message.
     pub(crate) fn with_details(
         mut self,
         found: impl IntoIterator<Item = (String, String)>,
     ) -> Self {
-        if let Self::Told(told) = &mut self {
-            told.details =
+        if let Self::Reported(report) = &mut self {
+            report.details =
                 found.into_iter().map(|(path, message)| Detail { path, message }).collect();
         }
         self
     }
-
-    /// Tells it on the standard error, and gives the exit code.
-    pub(crate) fn tell(&self, json: bool, color: When) -> ExitCode {
-        let Self::Told(told) = self else { return ExitCode::SUCCESS };
-        let text = if json { told.as_json() } else { told.in_words() };
-        // Nothing is left to do if even this cannot be written.
-        drop(out::error_stream(color).write_all(text.as_bytes()));
-        told.exit.into()
-    }
 }
 
-impl Told {
-    fn as_json(&self) -> String {
+impl ErrorReport {
+    pub(crate) fn to_json(&self) -> String {
         serde_json::to_string(self).unwrap_or_default() + "\n"
     }
 
-    fn in_words(&self) -> String {
+    pub(crate) fn to_text(&self) -> String {
         let (red, cyan) = (styles::ERROR, styles::HINT);
         let mut text = format!("{red}error:{red:#} {}\n", self.message);
         for (index, line) in self.hint.iter().flat_map(|hint| hint.lines()).enumerate() {
@@ -163,17 +150,17 @@ impl Told {
     }
 }
 
-impl From<io::Error> for Fault {
-    /// A failure of the output; every other one says what it was about by [`Fault::system`].
+impl From<io::Error> for CliError {
+    /// An error of the output. Every other I/O error names its subject: see [`CliError::system`].
     fn from(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Self::PipeClosed,
-            _ => Self::system("the output could not be written", &error),
+            _ => Self::system("cannot write the output", &error),
         }
     }
 }
 
-impl From<Error> for Fault {
+impl From<Error> for CliError {
     fn from(error: Error) -> Self {
         let mut message = error.to_string();
         let mut source = std::error::Error::source(&error);
@@ -181,14 +168,14 @@ impl From<Error> for Fault {
             message = format!("{message}: {below}");
             source = below.source();
         }
-        let told = Told {
+        let report = ErrorReport {
             exit: exit(error.kind()),
             code: error.code(),
             message,
             details: error.details(),
             hint: hint(error.kind()).map(ToOwned::to_owned),
         };
-        Self::Told(Box::new(told))
+        Self::Reported(Box::new(report))
     }
 }
 
@@ -207,26 +194,26 @@ const fn exit(kind: ErrorKind) -> Exit {
     }
 }
 
-/// What to do next, where the sort of error alone tells.
+/// The next step, where the kind of error alone determines it.
 const fn hint(kind: ErrorKind) -> Option<&'static str> {
     match kind {
-        ErrorKind::NotASpace => Some("make a space with: leafbase new PATH"),
+        ErrorKind::NotASpace => Some("create a space with: leafbase new PATH"),
         ErrorKind::AlreadyOpen => Some("close the other program, or wait for it: --wait 60"),
         ErrorKind::NewerFormat => Some("use the version of leafbase that wrote it, or a later one"),
         ErrorKind::Corrupted => Some(
-            "go back to a backup, or save what can be read: leafbase salvage NEW_PATH; leafbase check tells what is damaged",
+            "restore a backup, or recover what is readable: leafbase salvage NEW_PATH; leafbase check lists the damage",
         ),
         ErrorKind::NoSpace => {
-            Some("nothing was written: make room on the device and repeat the command")
+            Some("nothing was written: free some space on the device and repeat the command")
         }
         ErrorKind::ReadOnly => {
-            Some("the space may be read, but not written: look at the permissions of its directory")
+            Some("the space is readable, but not writable: check the permissions of its directory")
         }
         ErrorKind::InvalidPattern => Some(
-            "patterns are RE2 with look-ahead and look-behind of one width; a sign is taken as it is after \\",
+            "patterns use RE2 syntax plus look-ahead and fixed-width look-behind; \\ escapes the next character",
         ),
         ErrorKind::Conflict => {
-            Some("it has changed meanwhile: look at it again and repeat the command")
+            Some("it was changed concurrently: fetch it again and repeat the command")
         }
         _ => None,
     }

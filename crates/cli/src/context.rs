@@ -1,0 +1,123 @@
+//! What a command runs with: the global options, the output, and the space that it opens.
+
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use leafbase::{Connection, ErrorKind, SearchIndexing, Space, SpaceBuilder};
+
+use crate::error::{CliError, CliResult};
+use crate::options::GlobalOptions;
+use crate::out::Out;
+
+/// Pause between attempts to open a space that another program has open.
+const RETRY_INTERVAL: Duration = Duration::from_millis(50);
+
+/// The environment of one command.
+pub(crate) struct CommandContext {
+    pub(crate) options: GlobalOptions,
+    pub(crate) out: Out,
+}
+
+impl CommandContext {
+    pub(crate) fn new(options: GlobalOptions) -> Self {
+        let out = Out::new(options.color);
+        Self { options, out }
+    }
+
+    /// Opens the space read-only: other programs may read it at the same time.
+    pub(crate) fn reader(&self) -> CliResult<Connection> {
+        self.open(&Space::builder().read_only(true))
+    }
+
+    /// Opens the space for reading and writing.
+    pub(crate) fn writer(&self) -> CliResult<Connection> {
+        self.open(&Space::builder())
+    }
+
+    /// Opens the space for searches: the index is updated and stored, unless the space is
+    /// read-only.
+    pub(crate) fn searcher(&self) -> CliResult<Connection> {
+        let builder = Space::builder().search_indexing(SearchIndexing::OnDemand);
+        let path = self.path()?;
+        match self.retry_while_open(|| builder.clone().open(&path)) {
+            Err(error) if error.kind() == ErrorKind::ReadOnly => self.reader(),
+            opened => Ok(opened.map_err(|error| open_error(error, &path))?.connect()),
+        }
+    }
+
+    fn open(&self, builder: &SpaceBuilder) -> CliResult<Connection> {
+        let path = self.path()?;
+        let opened = self.retry_while_open(|| builder.clone().open(&path));
+        Ok(opened
+            .map_err(|error| open_error(error, &path))?
+            .connect()
+            .acting_as(self.options.author.as_deref().unwrap_or_default()))
+    }
+
+    /// Retries `open` while another program has the space open, for up to `--wait` seconds.
+    pub(crate) fn retry_while_open<T>(
+        &self,
+        mut open: impl FnMut() -> leafbase::Result<T>,
+    ) -> leafbase::Result<T> {
+        let until = Instant::now() + Duration::from_secs(self.options.wait);
+        loop {
+            match open() {
+                Err(error) if error.kind() == ErrorKind::AlreadyOpen && Instant::now() < until => {
+                    thread::sleep(RETRY_INTERVAL)
+                }
+                opened => return opened,
+            }
+        }
+    }
+
+    /// The directory of the space: `--space`, else the nearest one from the current directory
+    /// upwards.
+    pub(crate) fn path(&self) -> CliResult<PathBuf> {
+        if let Some(path) = &self.options.space {
+            return Ok(path.clone());
+        }
+        let here = std::env::current_dir()
+            .map_err(|error| CliError::system("the current directory", &error))?;
+        for directory in here.ancestors() {
+            if let Some(found) = space_at(directory)? {
+                return Ok(found);
+            }
+        }
+        let message = format!("no space found in {} or any directory above it", here.display());
+        Err(CliError::not_found(message)
+            .hint("name one with --space PATH, or create one with: leafbase new PATH"))
+    }
+}
+
+/// The space at `directory`, else the only one directly inside it.
+fn space_at(directory: &Path) -> CliResult<Option<PathBuf>> {
+    if Space::is_at(directory) {
+        return Ok(Some(directory.to_owned()));
+    }
+    // A directory without read permission is skipped: the search continues above it.
+    let entries =
+        std::fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path());
+    let spaces =
+        entries.filter(|path| path.extension().is_some_and(|extension| extension == "leafbase"));
+    let mut found: Vec<_> = spaces.filter(|path| Space::is_at(path)).collect();
+    found.sort();
+    if found.len() > 1 {
+        let names: Vec<_> = found.iter().map(|path| path.display().to_string()).collect();
+        let message = format!("{} contains several spaces", directory.display());
+        return Err(CliError::usage(message)
+            .hint(format!("choose one with --space:\n{}", names.join("\n"))));
+    }
+    Ok(found.pop())
+}
+
+/// Adds a hint to the error of a space that does not exist.
+fn open_error(error: leafbase::Error, path: &Path) -> CliError {
+    let is_missing = error.kind() == ErrorKind::NotFound;
+    let error = CliError::from(error);
+    if is_missing {
+        error.hint(format!("create it with: leafbase new {}", path.display()))
+    } else {
+        error
+    }
+}

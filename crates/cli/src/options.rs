@@ -1,0 +1,34 @@
+//! Options that every command takes.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+/// Options that every command takes.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Global options")]
+pub(crate) struct GlobalOptions {
+    /// The directory of the space
+    #[arg(short, long, global = true, env = "LEAFBASE_SPACE", value_name = "PATH")]
+    pub(crate) space: Option<PathBuf>,
+    /// Write one JSON value, or one per line for log; errors become {"code", "message", "details"}
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Author recorded with every write
+    #[arg(long = "as", global = true, env = "LEAFBASE_AUTHOR", value_name = "NAME")]
+    pub(crate) author: Option<String>,
+    /// Seconds to wait for another program that has the space open
+    #[arg(long, global = true, value_name = "SECONDS", default_value_t = 2)]
+    pub(crate) wait: u64,
+    /// When to use colors; auto respects NO_COLOR and uses them on a terminal only
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub(crate) color: ColorMode,
+}
+
+/// When output is colored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColorMode {
+    Auto,
+    Always,
+    Never,
+}
