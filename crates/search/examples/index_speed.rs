@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use leafbase_model::{DocumentId, Location, Result, Timestamp};
 use leafbase_pattern::Pattern;
-use leafbase_search::{Attributes, Index, Analyzer, SearchOverlay, SearchDocument, ParsedQuery};
+use leafbase_search::{Analyzer, Attributes, Index, ParsedQuery, SearchDocument, SearchOverlay};
 
 const DOCUMENTS: u32 = 25_000;
 const TEXTS: u32 = 40;
@@ -134,7 +134,8 @@ fn main() -> Result<()> {
             (0..some).map(|number| dice.document(&mut maker, number * 50).0).collect();
         let dirty_ids: HashSet<DocumentId> = dirty.iter().map(SearchDocument::id).collect();
         let dirty: Vec<&SearchDocument> = dirty.iter().collect();
-        let scope = SearchOverlay { dirty: &dirty, dirty_ids: &dirty_ids, filter: &|_| true, subset: None };
+        let scope =
+            SearchOverlay { dirty: &dirty, dirty_ids: &dirty_ids, filter: &|_| true, subset: None };
         let view = index.snapshot()?;
         println!("{some} dirty documents:");
         for (name, terms) in [
@@ -169,7 +170,9 @@ fn main() -> Result<()> {
     println!("update by one document: {time:?}");
     let time = timed(|| {
         sequence += 1;
-        index.update(&mut [Ok(one.clone())].into_iter(), &[], sequence).and_then(|()| index.snapshot())
+        index
+            .update(&mut [Ok(one.clone())].into_iter(), &[], sequence)
+            .and_then(|()| index.snapshot())
     });
     println!("update by one document, with the view: {time:?}");
     drop(index);

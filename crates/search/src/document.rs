@@ -5,10 +5,10 @@ use std::borrow::Cow;
 
 use leafbase_model::{Day, DocumentId, Location, Timestamp};
 
-use leafbase_pattern::Required;
 use crate::sorted_field::SortedField;
 use crate::trigrams::TrigramSet;
 use crate::unsorted_field::UnsortedField;
+use leafbase_pattern::Required;
 
 /// The attributes of a document that filters read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

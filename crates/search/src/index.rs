@@ -21,10 +21,10 @@ use directory::IndexDirectory;
 use error::{IndexFailure, storage_error};
 use field_text::FieldTextTokenizer;
 use merge_policy::SegmentSize;
-use schema::IndexFields;
-use segment_document::SegmentDocument;
 pub use overlay::SearchOverlay;
+use schema::IndexFields;
 pub use search::Hit;
+use segment_document::SegmentDocument;
 pub use snapshot::IndexSnapshot;
 #[cfg(feature = "testkit")]
 pub use storage::IndexStorage;
@@ -384,4 +384,3 @@ impl Index {
         Ok(snapshot)
     }
 }
-

@@ -53,8 +53,7 @@ fn query_word(text: &str, segment: &TextSegment, position: usize) -> Option<Quer
             }
         },
     };
-    let prefix =
-        matches!(segment, TextSegment::Unspaced(characters) if characters.len() == 1);
+    let prefix = matches!(segment, TextSegment::Unspaced(characters) if characters.len() == 1);
     let parts = ranges.iter().enumerate().map(|(offset, range)| QueryPart {
         text: folded(text, range),
         position: position + offset,

@@ -59,16 +59,16 @@ impl SortedTerms {
 
     /// Each term with its positions.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &[u32])> {
-        (0..self.entries.len()).map(|number| (self.term(number), self.positions(number..number + 1)))
+        (0..self.entries.len())
+            .map(|number| (self.term(number), self.positions(number..number + 1)))
     }
 
     /// The positions of a term; or of all terms with this prefix, term by term.
     pub(crate) fn positions_of(&self, text: &str, is_prefix: bool) -> &[u32] {
         let from = partition_point(self.entries.len(), |number| self.term(number) < text);
         let matches = |term: &str| if is_prefix { term.starts_with(text) } else { term == text };
-        let count = partition_point(self.entries.len() - from, |number| {
-            matches(self.term(from + number))
-        });
+        let count =
+            partition_point(self.entries.len() - from, |number| matches(self.term(from + number)));
         self.positions(from..from + count)
     }
 

@@ -58,12 +58,7 @@ fn chunk_end(text: &str, from: usize) -> usize {
 }
 
 /// Visits the tokens of a text of any script, which starts at byte `at` of the whole.
-fn each_unicode_token(
-    text: &str,
-    at: usize,
-    position: &mut usize,
-    visit: &mut impl TokenVisitor,
-) {
+fn each_unicode_token(text: &str, at: usize, position: &mut usize, visit: &mut impl TokenVisitor) {
     for segment in text_segments(text) {
         let mut push = |range: Range<usize>, offset, kind| {
             let folded = folded(text, &range);

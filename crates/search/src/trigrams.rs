@@ -200,9 +200,8 @@ mod tests {
     fn trigrams_of_letters_digits_and_spaces_have_ids_of_their_own() {
         let letters: Vec<char> = ('a'..='z').chain('0'..='9').chain([' ']).collect();
         let all = || letters.iter().flat_map(|one| letters.iter().map(move |other| (*one, *other)));
-        let ids: BTreeSet<TrigramId> = all()
-            .flat_map(|(a, b)| letters.iter().map(move |c| trigram_id([a, b, *c])))
-            .collect();
+        let ids: BTreeSet<TrigramId> =
+            all().flat_map(|(a, b)| letters.iter().map(move |c| trigram_id([a, b, *c]))).collect();
         assert_eq!(ids.len(), 37 * 37 * 37);
         assert!(ids.iter().all(|id| *id < ASCII_IDS));
         assert!(trigram_id(['a', 'b', 'é']) > VARIES_ID);

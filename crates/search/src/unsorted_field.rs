@@ -102,7 +102,12 @@ impl UnsortedField {
     pub(crate) fn get(&self, number: usize) -> TokenOccurrence {
         let occurrence = self.occurrences.get(number).copied();
         debug_assert!(occurrence.is_some(), "each key is the number of a token");
-        occurrence.unwrap_or(TokenOccurrence { start: 0, position: 0, length: 0, is_stemmed: false })
+        occurrence.unwrap_or(TokenOccurrence {
+            start: 0,
+            position: 0,
+            length: 0,
+            is_stemmed: false,
+        })
     }
 
     pub(crate) fn term(&self, occurrence: TokenOccurrence) -> &str {

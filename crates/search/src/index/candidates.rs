@@ -7,8 +7,8 @@ use super::error::IndexFailure;
 use super::overlay::{CurrentDocuments, SearchOverlay};
 use super::snapshot::IndexSnapshot;
 use super::trigram_plugin::TrigramFile;
-use leafbase_pattern::Required;
 use crate::trigrams::{VARIES_ID, trigram_id};
+use leafbase_pattern::Required;
 
 /// Posting lists that are decoded before they are intersected. Bounds the memory of a pattern with
 /// many required trigrams.

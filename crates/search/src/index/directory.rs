@@ -207,7 +207,10 @@ mod tests {
     #[test]
     fn any_change_of_a_file_with_a_checksum_is_detected() {
         let whole = append_checksum(b"{\"segments\": []}");
-        assert_eq!(verify_checksum(whole.clone()).as_deref(), Some(b"{\"segments\": []}".as_slice()));
+        assert_eq!(
+            verify_checksum(whole.clone()).as_deref(),
+            Some(b"{\"segments\": []}".as_slice())
+        );
         for place in 0..whole.len() {
             for bit in 0..8 {
                 let flipped = whole

@@ -30,7 +30,8 @@ impl SegmentSize {
 /// rewritten about once per doubling of the index (O'Neil et al., "The Log-Structured Merge-Tree",
 /// 1996).
 pub(super) fn choose(sizes: &[SegmentSize]) -> Vec<usize> {
-    let sum = |of: fn(&SegmentSize) -> u32| sizes.iter().map(|size| u64::from(of(size))).sum::<u64>();
+    let sum =
+        |of: fn(&SegmentSize) -> u32| sizes.iter().map(|size| u64::from(of(size))).sum::<u64>();
     if sum(|size| size.deleted) * 4 > sum(|size| size.documents) {
         let sparse = (0..).zip(sizes).filter(|(_, size)| size.is_sparse());
         return sparse.map(|(number, _)| number).collect();

@@ -87,8 +87,7 @@ impl Document for SegmentDocument {
     fn iter_fields_and_values(&self) -> Self::FieldsValuesIter<'_> {
         let id = once((self.fields.id, FieldValue::Bytes(self.id.as_bytes())));
         let texts = TextField::ALL.into_iter().zip(&self.texts);
-        let texts =
-            texts.map(|(field, text)| (self.fields.text(field), FieldValue::Tokens(text)));
+        let texts = texts.map(|(field, text)| (self.fields.text(field), FieldValue::Tokens(text)));
         let columns = self.fields.columns.into_iter().zip(self.columns.values());
         let columns = columns.map(|(field, number)| (field, FieldValue::Number(number)));
         Box::new(id.chain(texts).chain(columns))

@@ -15,7 +15,8 @@ fn candidates(index: &Index, patterns: &[&str]) -> Vec<DocumentId> {
     let patterns: Vec<_> =
         patterns.iter().map(|pattern| Pattern::new(pattern, false).unwrap()).collect();
     let required: Vec<_> = patterns.iter().map(Pattern::required).collect();
-    let scope = SearchOverlay { dirty: &[], dirty_ids: &HashSet::new(), filter: &|_| true, subset: None };
+    let scope =
+        SearchOverlay { dirty: &[], dirty_ids: &HashSet::new(), filter: &|_| true, subset: None };
     index.snapshot().unwrap().candidates(&required, &scope).unwrap()
 }
 

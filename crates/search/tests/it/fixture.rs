@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 
 use leafbase_model::{DocumentId, Location, Result, Timestamp};
-use leafbase_search::{Attributes, Hit, Index, Analyzer, SearchOverlay, SearchDocument, ParsedQuery};
+use leafbase_search::{
+    Analyzer, Attributes, Hit, Index, ParsedQuery, SearchDocument, SearchOverlay,
+};
 
 pub(crate) const OWNER: &str = "01 a space";
 

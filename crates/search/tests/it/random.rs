@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use leafbase_model::Location;
 use leafbase_pattern::Pattern;
-use leafbase_search::{Attributes, Hit, Index, SearchOverlay, SearchDocument, ParsedQuery};
+use leafbase_search::{Attributes, Hit, Index, ParsedQuery, SearchDocument, SearchOverlay};
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseResult, TestRunner};
 
@@ -213,7 +213,9 @@ impl Under {
         let home = on_disk.then(|| tempfile::tempdir().unwrap());
         let index = match &home {
             // Each document has a segment of its own, until they are put together.
-            Some(home) => Index::create(&home.path().join("index"), OWNER).unwrap().with_segment_budget(1),
+            Some(home) => {
+                Index::create(&home.path().join("index"), OWNER).unwrap().with_segment_budget(1)
+            }
             None => Index::in_memory(OWNER).unwrap(),
         };
         let index = Some(index);
@@ -359,8 +361,12 @@ impl Under {
         let dirty: Vec<_> = dirty.map(|number| self.now[number].document(*number)).collect();
         let dirty_ids = dirty_ids.iter().map(|number| id(*number)).collect();
         let dirty: Vec<_> = dirty.iter().collect();
-        let scope =
-            SearchOverlay { dirty: &dirty, dirty_ids: &dirty_ids, filter: &|_| true, subset: Some(&only) };
+        let scope = SearchOverlay {
+            dirty: &dirty,
+            dirty_ids: &dirty_ids,
+            filter: &|_| true,
+            subset: Some(&only),
+        };
         view.search(terms, &scope, usize::MAX).unwrap()
     }
 
@@ -369,9 +375,18 @@ impl Under {
         let seen = self.now.iter().filter(|(number, _)| self.is_seen(**number));
         let documents: Vec<_> = seen.map(|(number, made)| made.document(*number)).collect();
         let dirty: Vec<_> = documents.iter().collect();
-        let scope =
-            SearchOverlay { dirty: &dirty, dirty_ids: &HashSet::new(), filter: &|_| true, subset: None };
-        Index::in_memory(OWNER).unwrap().snapshot().unwrap().search(terms, &scope, usize::MAX).unwrap()
+        let scope = SearchOverlay {
+            dirty: &dirty,
+            dirty_ids: &HashSet::new(),
+            filter: &|_| true,
+            subset: None,
+        };
+        Index::in_memory(OWNER)
+            .unwrap()
+            .snapshot()
+            .unwrap()
+            .search(terms, &scope, usize::MAX)
+            .unwrap()
     }
 
     /// Whatever matches and has not changed is a candidate, and whatever matches may match.
@@ -379,7 +394,8 @@ impl Under {
         let (made, oracle) =
             (Pattern::new(pattern, true).unwrap(), regex::Regex::new(pattern).unwrap());
         let dirty_ids = self.dirty_ids.iter().map(|number| id(*number)).collect();
-        let scope = SearchOverlay { dirty: &[], dirty_ids: &dirty_ids, filter: &|_| true, subset: None };
+        let scope =
+            SearchOverlay { dirty: &[], dirty_ids: &dirty_ids, filter: &|_| true, subset: None };
         let candidates =
             self.index().snapshot().unwrap().candidates(&[made.required()], &scope).unwrap();
         prop_assert!(candidates.windows(2).all(|pair| pair[0] < pair[1]));
@@ -399,8 +415,9 @@ impl Under {
         }
         let view = self.index().snapshot().unwrap();
         let only = view.subset((0..12).step_by(3).map(id), |_| true).unwrap();
-        let selected =
-            view.candidates(&[made.required()], &SearchOverlay { subset: Some(&only), ..scope }).unwrap();
+        let selected = view
+            .candidates(&[made.required()], &SearchOverlay { subset: Some(&only), ..scope })
+            .unwrap();
         let expected = candidates.into_iter().filter(|one| one.as_bytes()[0] % 3 == 0);
         prop_assert_eq!(selected, expected.collect::<Vec<_>>());
         Ok(())

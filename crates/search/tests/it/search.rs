@@ -4,7 +4,10 @@ use std::collections::HashSet;
 
 use leafbase_model::{ErrorKind, Location, Result};
 use leafbase_pattern::Pattern;
-use leafbase_search::{Index, MAX_QUERY_TERM_BYTES, MAX_QUERY_TERMS, Analyzer, SearchOverlay, SearchDocument, ParsedQuery};
+use leafbase_search::{
+    Analyzer, Index, MAX_QUERY_TERM_BYTES, MAX_QUERY_TERMS, ParsedQuery, SearchDocument,
+    SearchOverlay,
+};
 
 use crate::fixture::{OWNER, at, attributes, document, id, numbers, search, search_with, update};
 
@@ -270,7 +273,8 @@ fn only_so_many_and_only_those_that_are_accepted() {
     let documents = (0..50).map(|number| at(number, place(number), "", &["word"]));
     update(&index, documents.collect(), &[], 1).unwrap();
     let accepts = |one: &leafbase_search::Attributes| one.location == Location::Trash;
-    let scope = SearchOverlay { dirty: &[], dirty_ids: &HashSet::new(), filter: &accepts, subset: None };
+    let scope =
+        SearchOverlay { dirty: &[], dirty_ids: &HashSet::new(), filter: &accepts, subset: None };
     let terms = ParsedQuery::new(&["word"], false).unwrap();
     for (most, expected) in [(0, 0), (1, 1), (20, 20), (24, 24), (25, 25), (26, 25), (1000, 25)] {
         let found = numbers(&index.snapshot().unwrap().search(&terms, &scope, most).unwrap());
@@ -311,7 +315,8 @@ fn what_filters_look_at_comes_back_as_it_went_in() {
         seen.borrow_mut().push(*one);
         true
     };
-    let scope = SearchOverlay { dirty: &[], dirty_ids: &HashSet::new(), filter: &accepts, subset: None };
+    let scope =
+        SearchOverlay { dirty: &[], dirty_ids: &HashSet::new(), filter: &accepts, subset: None };
     index.snapshot().unwrap().search(&ParsedQuery::new(&["x"], false).unwrap(), &scope, 9).unwrap();
     let expected: Vec<_> = made.iter().map(|made| *made.attributes()).collect();
     assert_eq!(*seen.borrow(), expected);
@@ -413,7 +418,8 @@ fn changed_documents_are_searched_as_they_are_now() {
         assert_eq!(numbers(&search(&index, &[terms], false).unwrap()), expected, "{terms}");
     }
     // A view stays what it was.
-    let scope = SearchOverlay { dirty: &[], dirty_ids: &HashSet::new(), filter: &|_| true, subset: None };
+    let scope =
+        SearchOverlay { dirty: &[], dirty_ids: &HashSet::new(), filter: &|_| true, subset: None };
     let old = before.search(&ParsedQuery::new(&["old"], false).unwrap(), &scope, 9).unwrap();
     assert_eq!(numbers(&old), [1, 2, 3]);
 }
@@ -445,7 +451,8 @@ fn what_varies_is_a_candidate_of_a_selection_whatever_it_has() -> Result<()> {
     for (subset, expected) in
         [(None, vec![1, 3]), (Some(&all), vec![1, 2, 3]), (Some(&some), vec![2])]
     {
-        let scope = SearchOverlay { dirty: &[], dirty_ids: &HashSet::new(), filter: &|_| true, subset };
+        let scope =
+            SearchOverlay { dirty: &[], dirty_ids: &HashSet::new(), filter: &|_| true, subset };
         let found = view.candidates(&[pattern.required()], &scope)?;
         assert_eq!(found, expected.into_iter().map(id).collect::<Vec<_>>());
     }

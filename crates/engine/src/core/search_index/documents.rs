@@ -9,7 +9,7 @@ use leafbase_model::{
     BlockData, BlockId, BlockKind, Comment, DocumentId, DocumentRecord, Error, Properties,
     PropertyValue, Result,
 };
-use leafbase_search::{Attributes, Analyzer, SearchDocument, WordSieve};
+use leafbase_search::{Analyzer, Attributes, SearchDocument, WordSieve};
 use leafbase_store::{BlockText, Sieve, SpaceReader, StoredText, TextBlock, Texts};
 
 /// The document made ready for the index, and to be searched beside it.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use leafbase::{
-    Clock, Connection, Device, Durability, IdSource, Result, SearchIndexing, IndexStorage, Space,
+    Clock, Connection, Device, Durability, IdSource, IndexStorage, Result, SearchIndexing, Space,
     SpaceBuilder, Timestamp,
 };
 use leafbase_store::directory::RECORD_FORMAT;
