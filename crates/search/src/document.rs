@@ -8,7 +8,7 @@ use leafbase_model::{Day, DocumentId, Location, Timestamp};
 use crate::sorted_field::SortedField;
 use crate::trigrams::TrigramSet;
 use crate::unsorted_field::UnsortedField;
-use leafbase_pattern::Required;
+use leafbase_pattern::TrigramQuery;
 
 /// The attributes of a document that filters read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,7 +93,7 @@ impl SearchDocument {
     }
 
     /// Whether a pattern with these requirements can match one of its texts.
-    pub fn may_match(&self, required: &Required) -> bool {
+    pub fn may_match(&self, required: &TrigramQuery) -> bool {
         self.trigrams.satisfies(required)
     }
 

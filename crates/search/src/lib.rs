@@ -13,8 +13,8 @@
 //! | the index: create, open, update, read | [`Index`], [`IndexSnapshot`] |
 //! | ranked search | [`IndexSnapshot::search`] |
 //! | search of some documents, as if there were no others | [`IndexSnapshot::subset`] |
-//! | documents that a pattern can match | [`Required`](leafbase_pattern::Required), [`IndexSnapshot::candidates`] |
-//! | ranges of a text that match a query | [`Finder`], [`ParsedQuery::match_ranges`] |
+//! | documents that a pattern can match | [`TrigramQuery`](leafbase_pattern::TrigramQuery), [`IndexSnapshot::candidates`] |
+//! | ranges of a text that match a query | [`Highlighter`], [`ParsedQuery::match_ranges`] |
 //!
 //! # Tokens
 //!
@@ -65,7 +65,7 @@
 mod analyzer;
 mod ascii_tokens;
 mod document;
-mod finder;
+mod highlighter;
 mod fold;
 mod index;
 mod match_ranges;
@@ -83,7 +83,7 @@ mod unsorted_field;
 
 pub use analyzer::{Analyzer, DocumentBuilder};
 pub use document::{Attributes, SearchDocument, TextField};
-pub use finder::{Finder, WordSieve};
+pub use highlighter::Highlighter;
 pub use fold::fold;
 #[cfg(feature = "testkit")]
 #[doc(hidden)]

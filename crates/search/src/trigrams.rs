@@ -8,7 +8,7 @@ use std::mem;
 
 use foldhash::fast::RandomState;
 
-use leafbase_pattern::{Required, Trigram, each_trigram};
+use leafbase_pattern::{TrigramQuery, Trigram, each_trigram};
 
 /// The ID of a trigram.
 pub(crate) type TrigramId = u32;
@@ -84,12 +84,12 @@ impl TrigramSet {
 
     /// Whether the document can match a pattern with these requirements. The recursion is as deep
     /// as the pattern nests.
-    pub(crate) fn satisfies(&self, required: &Required) -> bool {
+    pub(crate) fn satisfies(&self, required: &TrigramQuery) -> bool {
         match required {
-            Required::Nothing => true,
-            Required::Trigram(trigram) => self.ids.contains(&trigram_id(*trigram)),
-            Required::All(parts) => parts.iter().all(|part| self.satisfies(part)),
-            Required::Any(parts) => parts.iter().any(|part| self.satisfies(part)),
+            TrigramQuery::Unrestricted => true,
+            TrigramQuery::Trigram(trigram) => self.ids.contains(&trigram_id(*trigram)),
+            TrigramQuery::And(parts) => parts.iter().all(|part| self.satisfies(part)),
+            TrigramQuery::Or(parts) => parts.iter().any(|part| self.satisfies(part)),
         }
     }
 }

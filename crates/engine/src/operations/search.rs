@@ -13,9 +13,7 @@ mod filters;
 #[cfg(feature = "search")]
 mod leaking;
 #[cfg(feature = "search")]
-mod parts;
-#[cfg(feature = "search")]
-mod reading;
+mod match_counts;
 #[cfg(feature = "search")]
 mod rebuilding;
 #[cfg(feature = "search")]

@@ -8,7 +8,7 @@ use super::overlay::{CurrentDocuments, SearchOverlay};
 use super::snapshot::IndexSnapshot;
 use super::trigram_plugin::TrigramFile;
 use crate::trigrams::{VARIES_ID, trigram_id};
-use leafbase_pattern::Required;
+use leafbase_pattern::TrigramQuery;
 
 /// Posting lists that are decoded before they are intersected. Bounds the memory of a pattern with
 /// many required trigrams.
@@ -26,7 +26,7 @@ impl IndexSnapshot {
     /// [`leafbase_model::ErrorKind::Storage`] if the index cannot be read.
     pub fn candidates(
         &self,
-        required: &[&Required],
+        required: &[&TrigramQuery],
         overlay: &SearchOverlay<'_>,
     ) -> Result<Vec<DocumentId>> {
         self.find_candidates(required, overlay).map_err(|IndexFailure(error)| error)
@@ -34,7 +34,7 @@ impl IndexSnapshot {
 
     fn find_candidates(
         &self,
-        required: &[&Required],
+        required: &[&TrigramQuery],
         overlay: &SearchOverlay<'_>,
     ) -> Result<Vec<DocumentId>, IndexFailure> {
         let mut found = Vec::new();
@@ -68,7 +68,7 @@ impl IndexSnapshot {
 /// The documents of a segment that satisfy one of the requirements; `None` if all may.
 fn any_of<'r>(
     trigrams: &TrigramFile,
-    required: impl Iterator<Item = &'r Required>,
+    required: impl Iterator<Item = &'r TrigramQuery>,
 ) -> Result<Option<Vec<DocId>>, IndexFailure> {
     let mut found = Vec::new();
     for part in required {
@@ -82,13 +82,13 @@ fn any_of<'r>(
 /// deep as the pattern nests.
 fn satisfying(
     trigrams: &TrigramFile,
-    required: &Required,
+    required: &TrigramQuery,
 ) -> Result<Option<Vec<DocId>>, IndexFailure> {
     match required {
-        Required::Nothing => Ok(None),
-        Required::Trigram(trigram) => Ok(Some(trigrams.postings(trigram_id(*trigram))?)),
-        Required::Any(parts) => any_of(trigrams, parts.iter()),
-        Required::All(parts) => {
+        TrigramQuery::Unrestricted => Ok(None),
+        TrigramQuery::Trigram(trigram) => Ok(Some(trigrams.postings(trigram_id(*trigram))?)),
+        TrigramQuery::Or(parts) => any_of(trigrams, parts.iter()),
+        TrigramQuery::And(parts) => {
             let mut lists: Vec<Vec<DocId>> = Vec::with_capacity(parts.len().min(MAX_OPEN_LISTS));
             for part in parts {
                 let Some(list) = satisfying(trigrams, part)? else { continue };

@@ -14,7 +14,7 @@ use crate::fixture::{OWNER, document, id, update};
 fn candidates(index: &Index, patterns: &[&str]) -> Vec<DocumentId> {
     let patterns: Vec<_> =
         patterns.iter().map(|pattern| Pattern::new(pattern, false).unwrap()).collect();
-    let required: Vec<_> = patterns.iter().map(Pattern::required).collect();
+    let required: Vec<_> = patterns.iter().map(Pattern::trigram_query).collect();
     let scope =
         SearchOverlay { dirty: &[], dirty_ids: &HashSet::new(), filter: &|_| true, subset: None };
     index.snapshot().unwrap().candidates(&required, &scope).unwrap()
@@ -72,7 +72,7 @@ fn dirty_documents_are_candidates_as_those_of_the_index_are() {
         for (number, texts) in TEXTS.iter().enumerate() {
             let document = document(1, "", texts);
             let may_match = |pattern: &&str| {
-                document.may_match(Pattern::new(pattern, false).unwrap().required())
+                document.may_match(Pattern::new(pattern, false).unwrap().trigram_query())
             };
             let is_candidate = patterns.iter().any(may_match);
             assert_eq!(is_candidate, expected.contains(&number), "{patterns:?} {number}");

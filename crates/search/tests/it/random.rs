@@ -397,7 +397,7 @@ impl Under {
         let scope =
             SearchOverlay { dirty: &[], dirty_ids: &dirty_ids, filter: &|_| true, subset: None };
         let candidates =
-            self.index().snapshot().unwrap().candidates(&[made.required()], &scope).unwrap();
+            self.index().snapshot().unwrap().candidates(&[made.trigram_query()], &scope).unwrap();
         prop_assert!(candidates.windows(2).all(|pair| pair[0] < pair[1]));
         prop_assert!(candidates.iter().all(|one| !dirty_ids.contains(one)));
         let is_match = |made: &Made| {
@@ -407,7 +407,7 @@ impl Under {
             let is_known = self.dirty_ids.contains(number) || candidates.contains(&id(*number));
             prop_assert!(is_known, "{} is not found by {}", number, pattern);
             prop_assert!(
-                found.document(*number).may_match(made.required()),
+                found.document(*number).may_match(made.trigram_query()),
                 "{} by {}",
                 number,
                 pattern
@@ -416,7 +416,7 @@ impl Under {
         let view = self.index().snapshot().unwrap();
         let only = view.subset((0..12).step_by(3).map(id), |_| true).unwrap();
         let selected = view
-            .candidates(&[made.required()], &SearchOverlay { subset: Some(&only), ..scope })
+            .candidates(&[made.trigram_query()], &SearchOverlay { subset: Some(&only), ..scope })
             .unwrap();
         let expected = candidates.into_iter().filter(|one| one.as_bytes()[0] % 3 == 0);
         prop_assert_eq!(selected, expected.collect::<Vec<_>>());

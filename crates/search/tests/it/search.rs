@@ -366,7 +366,7 @@ fn candidates_are_those_that_have_what_is_required() {
     let found = |patterns: &[&str], dirty_ids: &[u8]| -> Result<Vec<u8>> {
         let patterns: Vec<_> =
             patterns.iter().map(|pattern| Pattern::new(pattern, true)).collect::<Result<_>>()?;
-        let required: Vec<_> = patterns.iter().map(Pattern::required).collect();
+        let required: Vec<_> = patterns.iter().map(Pattern::trigram_query).collect();
         let dirty_ids = dirty_ids.iter().map(|number| id(*number)).collect();
         let candidates = index.snapshot()?.candidates(
             &required,
@@ -453,7 +453,7 @@ fn what_varies_is_a_candidate_of_a_selection_whatever_it_has() -> Result<()> {
     {
         let scope =
             SearchOverlay { dirty: &[], dirty_ids: &HashSet::new(), filter: &|_| true, subset };
-        let found = view.candidates(&[pattern.required()], &scope)?;
+        let found = view.candidates(&[pattern.trigram_query()], &scope)?;
         assert_eq!(found, expected.into_iter().map(id).collect::<Vec<_>>());
     }
     Ok(())
