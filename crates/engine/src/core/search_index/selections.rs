@@ -78,7 +78,6 @@ mod tests {
     use leafbase_search::Index;
 
     use super::*;
-    use crate::core::leaks::Leak;
 
     fn view() -> Arc<IndexSnapshot> {
         Index::in_memory("a space").unwrap().snapshot().unwrap()
@@ -93,7 +92,7 @@ mod tests {
         view: &Arc<IndexSnapshot>,
         named: &Arc<BTreeSet<DocumentId>>,
     ) -> Arc<DocumentSubset> {
-        selections.of(view, &Visibility::Documents(Arc::clone(named), Leak::None), named).unwrap()
+        selections.of(view, &Visibility::Documents(Arc::clone(named)), named).unwrap()
     }
 
     #[test]

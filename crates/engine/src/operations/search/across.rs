@@ -9,7 +9,6 @@ use leafbase_search::{Attributes, Highlighter, Hit, IndexSnapshot, ParsedQuery, 
 use leafbase_tree_ops::ReadTree;
 
 use super::filters::{self, Filters};
-use super::leaking;
 use super::match_counts::MatchCounter;
 use super::patterns::{PatternSet, PatternSetMatcher};
 use super::snippets;
@@ -156,12 +155,7 @@ impl<A: AccessScope> Connection<A> {
             let filters = Filters::read(&moment.snapshot.tree(), request, now)?;
             let accepts = |document: &Attributes| filters.accepts(document);
             match moment.ask(&accepts, |view, scope| asked.ask(view, scope)) {
-                Ok(mut told) => {
-                    leaking::leak(&mut told, asked, seen, || {
-                        indexer.moment(&store, &Visibility::All)
-                    })?;
-                    return Ok((moment, told));
-                }
+                Ok(told) => return Ok((moment, told)),
                 Err(error) if has_failed => return Err(error),
                 Err(error) => indexer.give_up(&moment, &error),
             }
