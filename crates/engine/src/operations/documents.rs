@@ -1,4 +1,4 @@
-//! Documents: making, finding, putting away and bringing back.
+//! Documents: creation, look-up, trash and restoration.
 
 use leafbase_model::{
     BlockData, BlockDraft, BlockId, CreateDocuments, Day, DeleteDocuments, Destination, Document,
@@ -18,14 +18,14 @@ mod scoped;
 
 use listing::find;
 
-/// The title of the hidden document that keeps the tasks of the inbox.
+/// The title of the hidden document that holds the tasks of the inbox.
 const INBOX: &str = "Inbox";
-/// So long is a day of [`PurgeDocuments::OlderThanDays`], whatever the clocks of the space's zone
-/// do.
+/// The length of a day of [`PurgeDocuments::OlderThanDays`], whatever the clocks of the space's
+/// zone do.
 const DAY_MILLIS: i64 = 24 * 60 * 60 * 1_000;
 
 impl Connection<Full> {
-    /// Makes an empty document with this title (inline markdown) in no folder.
+    /// Creates an empty document with this title (inline markdown) outside of any folder.
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {
@@ -42,7 +42,7 @@ impl Connection<Full> {
         self.create_document_of(BlockDraft::new(BlockData::page(title)), Destination::Unsorted)
     }
 
-    /// Makes a document from a page with its content, kept at `destination`.
+    /// Creates a document at `destination` from a page with its content.
     ///
     /// ```
     /// use leafbase::{BlockData, BlockDraft, Destination};
@@ -57,8 +57,8 @@ impl Connection<Full> {
     /// ```
     ///
     /// # Errors
-    /// [`crate::ErrorKind::RuleViolation`] if `page` is no page; [`crate::ErrorKind::NotFound`] if
-    /// the folder does not exist; and as for insertion.
+    /// [`crate::ErrorKind::RuleViolation`] if `page` is not a page; [`crate::ErrorKind::NotFound`]
+    /// if the folder does not exist; and the errors of inserting blocks.
     pub fn create_document_of(
         &self,
         page: BlockDraft,
@@ -70,8 +70,8 @@ impl Connection<Full> {
         made.into_iter().next().ok_or_else(|| Error::validation("a document needs a root"))
     }
 
-    /// Makes documents from pages with their content, all kept at one destination, and gives them
-    /// back in the order of the request, each with a link that a person can click.
+    /// Creates documents at one destination from pages with their content, and returns them in the
+    /// order of the request, each with a clickable link.
     ///
     /// ```
     /// use leafbase::CreateDocuments;
@@ -84,7 +84,7 @@ impl Connection<Full> {
     /// ```
     ///
     /// # Errors
-    /// Below `documents[n]`, those of [`Self::create_document_of`];
+    /// Below `documents[n]` the errors of [`Self::create_document_of`];
     /// [`crate::ErrorKind::LimitExceeded`] at `documents` if they have more blocks together than
     /// one request may; [`crate::ErrorKind::NotFound`] at `destination.folderId`.
     pub fn create_documents(&self, request: CreateDocuments) -> Result<Items<Document>> {
@@ -93,8 +93,8 @@ impl Connection<Full> {
         self.create_pages("create_documents", pages, destination).map(Items)
     }
 
-    /// Puts documents into the trash, daily notes too, and gives back the IDs asked for. The day of
-    /// a daily note is free then.
+    /// Moves documents, including daily notes, to the trash and returns the requested IDs. The day
+    /// of a trashed daily note can have a new note.
     ///
     /// ```
     /// use leafbase::Location;
@@ -109,8 +109,8 @@ impl Connection<Full> {
     ///
     /// # Errors
     /// At `documentIds[n]`: [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::Validation`] for a
-    /// document named twice; [`crate::ErrorKind::RuleViolation`] for one that is in the trash
-    /// already, and for the inbox. Nothing is deleted then.
+    /// document named twice; [`crate::ErrorKind::RuleViolation`] for a document already in the
+    /// trash, and for the inbox. Nothing is deleted then.
     pub fn delete_documents(
         &self,
         request: impl Into<DeleteDocuments>,
@@ -124,8 +124,8 @@ impl Connection<Full> {
         Ok(Items(document_ids))
     }
 
-    /// Moves documents to a destination, and gives them back as they are then. One in the trash is
-    /// restored by that.
+    /// Moves documents to a destination and returns them as they are then. This restores a document
+    /// from the trash.
     ///
     /// ```
     /// use leafbase::{Destination, MoveDocuments};
@@ -153,8 +153,7 @@ impl Connection<Full> {
         })
     }
 
-    /// Takes daily notes out of the trash, each back to its day, and gives them back as they are
-    /// then.
+    /// Restores daily notes from the trash, each to its day, and returns them as they are then.
     ///
     /// ```
     /// use leafbase::{DayRef, Position, RestoreDailyNotes};
@@ -170,8 +169,8 @@ impl Connection<Full> {
     ///
     /// # Errors
     /// At `documentIds[n]`: [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::Validation`] for a
-    /// document named twice; [`crate::ErrorKind::RuleViolation`] for one that is no daily note or
-    /// is not in the trash; [`crate::ErrorKind::Conflict`] if its day has another note by now.
+    /// document named twice; [`crate::ErrorKind::RuleViolation`] for a document that is not a daily
+    /// note or not in the trash; [`crate::ErrorKind::Conflict`] if its day has another note by now.
     /// Nothing is restored then.
     pub fn restore_daily_notes(&self, request: RestoreDailyNotes) -> Result<Items<Document>> {
         let RestoreDailyNotes { document_ids } = request;
@@ -182,10 +181,10 @@ impl Connection<Full> {
         })
     }
 
-    /// Erases documents of the trash for good, with all their blocks, and gives back their IDs:
-    /// those asked for, or all that have been in the trash for so long, the oldest first. A
-    /// document's time in the trash counts from its last change. Costs by the size of what is
-    /// erased.
+    /// Erases documents from the trash for good and returns their IDs: the requested ones, or all
+    /// that have been in the trash for at least a number of days, oldest first. The time in the
+    /// trash counts from the document's last change. The cost grows with the size of the erased
+    /// documents.
     ///
     /// ```
     /// use leafbase::PurgeDocuments;
@@ -201,8 +200,8 @@ impl Connection<Full> {
     ///
     /// # Errors
     /// At `documentIds[n]`: [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::Validation`] for a
-    /// document named twice; [`crate::ErrorKind::RuleViolation`] for one that is not in the trash.
-    /// Nothing is erased then.
+    /// document named twice; [`crate::ErrorKind::RuleViolation`] for a document outside of the
+    /// trash. Nothing is erased then.
     pub fn purge_documents(&self, request: PurgeDocuments) -> Result<Items<DocumentId>> {
         let (named, days) = match request {
             PurgeDocuments::Documents(ids) => (Some(ids), 0),
@@ -225,7 +224,7 @@ impl Connection<Full> {
         Ok(Items(purged))
     }
 
-    /// The pages that become the roots of documents, made ready.
+    /// Normalizes the pages that become the roots of documents.
     fn roots_of(
         &self,
         given: Vec<BlockDraft>,
@@ -250,7 +249,7 @@ impl Connection<Full> {
         prepare::document(page, self.limits())
     }
 
-    /// Makes documents of pages that were made ready.
+    /// Creates documents from normalized pages.
     fn create_pages(
         &self,
         operation: &'static str,
@@ -262,8 +261,8 @@ impl Connection<Full> {
             transaction.plan_with_reader(|reader, _| check_destination(reader, destination))?;
             let mut edits = transaction.take_earlier();
             if edits.is_empty() && count > 0 {
-                // Blocks are made of the pages themselves. A write that is run again has them as
-                // edits; only one that failed then has neither.
+                // The pages are moved into blocks, not cloned. A repeated run reuses the edits of
+                // the run before; only if that run failed before it applied them, neither is left.
                 let again = || {
                     Error::new(
                         ErrorKind::Storage,
@@ -333,7 +332,7 @@ impl Connection<Full> {
 }
 
 impl<A: AccessScope> Connection<A> {
-    /// The document that `block` belongs to. One look-up.
+    /// The document that contains `block`. One look-up.
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {
@@ -353,14 +352,14 @@ impl<A: AccessScope> Connection<A> {
     }
 }
 
-/// The document with its title. One look-up: a root is the one block of its document that has no
+/// The document with its title. One look-up: a root is the only block of its document without a
 /// parent.
 fn titled(reader: SpaceReader<'_>, record: DocumentRecord, with_times: bool) -> Result<Document> {
     let title = root(reader, record.id)?.markdown;
     Ok(Document { record, title, with_times, clickable_link: None })
 }
 
-/// What the root of a document says.
+/// The data of a document's root block.
 fn root(reader: SpaceReader<'_>, document: DocumentId) -> Result<BlockData> {
     let root = reader.first_children(document, BlockId::NIL, 1)?.pop();
     let root = root.ok_or_else(|| {
@@ -369,7 +368,7 @@ fn root(reader: SpaceReader<'_>, document: DocumentId) -> Result<BlockData> {
     Ok(root.data)
 }
 
-/// Checks that documents can be kept at `destination`.
+/// Checks that `destination` exists.
 pub(crate) fn check_destination(reader: SpaceReader<'_>, destination: Destination) -> Result<()> {
     match destination {
         Destination::Folder(folder) if reader.folder(folder)?.is_none() => {
@@ -379,12 +378,12 @@ pub(crate) fn check_destination(reader: SpaceReader<'_>, destination: Destinatio
     }
 }
 
-/// The documents that have been in the trash for at least so many days, the oldest first.
+/// The documents that have been in the trash for at least `days` days, oldest first.
 fn old_trash(reader: SpaceReader<'_>, days: u32, now: Timestamp) -> Result<Vec<DocumentId>> {
     let latest = now.as_millis().saturating_sub(i64::from(days).saturating_mul(DAY_MILLIS));
     let query = DocumentQuery {
         within: Within::Location(Location::Trash),
-        // All of them, also those that a clock set back has changed after now.
+        // With 0 days there is no bound: a clock set back may have left times in the future.
         modified: Span { from: None, to: (days > 0).then(|| Timestamp::from_millis(latest)) },
         order: IndexOrder::Modified,
         ..DocumentQuery::default()
@@ -393,13 +392,13 @@ fn old_trash(reader: SpaceReader<'_>, days: u32, now: Timestamp) -> Result<Vec<D
     Ok(found.into_iter().map(|record| record.id).collect())
 }
 
-/// The document that `edit` makes, and its title.
+/// The document that `edit` creates, and its title.
 fn made_by(edit: &Edit) -> Option<(DocumentRecord, String)> {
     let Edit::CreateDocument { record, subtrees } = edit else { return None };
     Some((record.clone(), subtrees.0.first()?.block.data.markdown.clone()))
 }
 
-/// Makes a document from `page`, which was made ready.
+/// Creates a document from the normalized `page`.
 pub(crate) fn create(
     transaction: &mut OperationTransaction<'_, '_>,
     page: BlockDraft,
@@ -411,7 +410,7 @@ pub(crate) fn create(
     Ok(created.record)
 }
 
-/// The note of `day`, made if there is none.
+/// The note of `day`, created if it does not exist.
 pub(crate) fn daily_note(
     transaction: &mut OperationTransaction<'_, '_>,
     day: Day,
@@ -423,7 +422,7 @@ pub(crate) fn daily_note(
     Ok(create(transaction, page, Location::DailyNotes, Some(day))?.id)
 }
 
-/// The inbox of tasks, made if there is none: a hidden document, of which a space has one at most.
+/// The inbox of tasks, created if it does not exist: a hidden document, at most one per space.
 pub(crate) fn inbox(transaction: &mut OperationTransaction<'_, '_>) -> Result<DocumentId> {
     if let Some(inbox) = transaction.plan_with_reader(|reader, _| reader.inbox())? {
         return Ok(inbox.id);

@@ -22,14 +22,14 @@ mod places;
 mod updating;
 
 impl Connection<Full> {
-    /// The tasks of a scope. Costs what it returns, however many documents and tasks there are; the
-    /// scope `inbox` looks at the IDs of all its open tasks, `document` at those of all tasks of
-    /// the document.
+    /// The tasks of a scope. The cost grows with the reply, not with the number of documents or
+    /// tasks; the scope `inbox` reads the IDs of all its open tasks, `document` the IDs of all
+    /// tasks of the document.
     ///
-    /// Without a limit the reply has all of them. A cursor leads on even if tasks come and go
-    /// between two calls: what was given is not given again as long as it keeps its place, and
-    /// nothing that was there all along is left out. Tasks in templates are in no scope but that of
-    /// their document.
+    /// Without a limit the reply contains all of them. A cursor stays valid while tasks are added
+    /// and removed between two calls: a task is not returned twice unless it moves, and a task that
+    /// exists throughout is not skipped. Tasks in templates are only in the scope of their
+    /// document.
     ///
     /// ```
     /// use leafbase::{AddTasks, DayRef, Space, TaskDraft, TaskScope};
@@ -45,17 +45,17 @@ impl Connection<Full> {
     ///
     /// # Errors
     /// [`crate::ErrorKind::NotFound`] at `documentId`; [`crate::ErrorKind::Validation`] at `limit`
-    /// for 0, and at `cursor` for one of another listing.
+    /// for 0, and at `cursor` for the cursor of another listing.
     pub fn tasks(&self, request: impl Into<ListTasks>) -> Result<ItemsPage<Task>> {
         let request = request.into();
         request.paging.check()?;
         self.operation("tasks").read(|tree| listing::page(tree, self.space.now(), &request))
     }
 
-    /// Makes tasks, each at the top of its place, or at the end of the inbox if it is made as done
-    /// or canceled: open tasks stand before closed ones there. Those for the same place keep the
-    /// order of the request. The inbox and daily notes are made when they are first needed. Gives
-    /// the tasks in the order of the request.
+    /// Creates tasks, each at the top of its destination, or at the end of the inbox if it is
+    /// created as done or canceled: there, open tasks precede closed ones. Tasks with the same
+    /// destination keep the order of the request. The inbox and daily notes are created on first
+    /// use. Returns the tasks in the order of the request.
     ///
     /// ```
     /// use leafbase::{AddTasks, DayRef, TaskDestination, TaskDraft, TaskLocation};
@@ -76,7 +76,7 @@ impl Connection<Full> {
     /// [`crate::ErrorKind::NotFound`] if a document does not exist, and
     /// [`crate::ErrorKind::RuleViolation`] if it is in the trash, at
     /// `tasks[n].location.documentId`; [`crate::ErrorKind::Validation`] at `tasks[n].markdown` for
-    /// more than one paragraph; and as for the insertion of blocks. Nothing is made then.
+    /// more than one paragraph; and the errors of inserting blocks. Nothing is created then.
     pub fn add_tasks(&self, request: AddTasks) -> Result<Items<Task>> {
         let AddTasks { tasks } = request;
         self.check_count("tasks", tasks.len())?;
@@ -92,12 +92,12 @@ impl Connection<Full> {
         Ok(Items(added))
     }
 
-    /// Changes tasks; only what is given changes. A task that is moved goes to the top of its
-    /// place, with all below it, and keeps its ID; those moved to the same place keep the order of
-    /// the request. In the inbox open tasks stand before closed ones: one that is done or canceled
-    /// goes to its end, whether it was there or is moved there, and one that is reopened to its
-    /// top; tasks below other blocks stay below them. (Block operations put a task where they are
-    /// asked to.) Gives the tasks back as they are then.
+    /// Updates the given fields of tasks. A moved task goes to the top of its destination with its
+    /// descendants and keeps its ID; tasks with the same destination keep the order of the request.
+    /// In the inbox, open tasks precede closed ones: a top-level task that is closed goes to the
+    /// end, whether it was there or is moved there, and one that is reopened goes to the top. Tasks
+    /// nested below other blocks stay there. (Block operations place a task exactly where they are
+    /// asked to.) Returns the tasks as they are then.
     ///
     /// ```
     /// use leafbase::{AddTasks, TaskDraft, TaskScope, TaskState, TaskUpdate};
@@ -112,9 +112,9 @@ impl Connection<Full> {
     ///
     /// # Errors
     /// [`crate::ErrorKind::NotFound`] at `tasksToUpdate[n].id`, or at its `location.documentId`;
-    /// [`crate::ErrorKind::RuleViolation`] for a block that is no task, or a document in the trash;
-    /// [`crate::ErrorKind::Validation`] for a task named twice, and for a text of more than one
-    /// paragraph; and as for the update of blocks. Nothing is changed then.
+    /// [`crate::ErrorKind::RuleViolation`] for a block that is not a task, or a document in the
+    /// trash; [`crate::ErrorKind::Validation`] for a task named twice, and for a text of more than
+    /// one paragraph; and the errors of updating blocks. Nothing is changed then.
     pub fn update_tasks(&self, request: impl Into<UpdateTasks>) -> Result<Items<Task>> {
         let UpdateTasks { tasks_to_update: tasks } = request.into();
         self.check_count("tasksToUpdate", tasks.len())?;
@@ -130,7 +130,7 @@ impl Connection<Full> {
         Ok(Items(updated))
     }
 
-    /// Deletes tasks with all below them, wherever they are, and gives back the IDs asked for.
+    /// Deletes tasks with their descendants, wherever they are, and returns the requested IDs.
     ///
     /// ```
     /// use leafbase::{AddTasks, TaskDraft, TaskScope};
@@ -145,7 +145,7 @@ impl Connection<Full> {
     ///
     /// # Errors
     /// At `idsToDelete[n]`: [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::RuleViolation`] for
-    /// a block that is no task, a document's root, or a document in the trash;
+    /// a block that is not a task, a document's root, or a document in the trash;
     /// [`crate::ErrorKind::Validation`] for a task named twice. Nothing is deleted then.
     pub fn delete_tasks(&self, request: impl Into<DeleteTasks>) -> Result<Items<BlockId>> {
         let DeleteTasks { ids_to_delete: ids } = request.into();
@@ -160,7 +160,8 @@ impl Connection<Full> {
                     }
                     Err(error) => Some(error.at(format_args!("idsToDelete[{}]", sound.len()))),
                 });
-                // Those before it come first: what is wrong with one of them is told, and not this.
+                // The first invalid entry is reported: an error of an entry before this one takes
+                // precedence.
                 let deleted = ops::delete(tree, context, sound)
                     .map_err(|error| renamed(&error, "blockIds", "idsToDelete"))?;
                 fault.map_or(Ok(deleted), Err)
@@ -180,7 +181,7 @@ impl Connection<Full> {
     }
 }
 
-/// The task that a request names, once.
+/// The task that a request names. Naming it twice is an error.
 fn find<T: ReadTree>(
     tree: &T,
     named: &mut HashSet<BlockId>,
@@ -201,7 +202,7 @@ fn find<T: ReadTree>(
     Ok((located, block))
 }
 
-/// The error of a block operation with the path that the task operation has in its place.
+/// The error of a block operation under the path of the task operation.
 fn renamed(error: &Error, from: &str, to: &str) -> Error {
     let path = error.path();
     let path =
@@ -209,7 +210,7 @@ fn renamed(error: &Error, from: &str, to: &str) -> Error {
     Error::new(error.kind(), error.message()).at(path.strip_prefix('.').unwrap_or(&path))
 }
 
-/// A block as the task that it is; none if it is no task.
+/// The block as a task. None if it is not one.
 fn shown(block: BlockRecord, location: TaskLocation) -> Option<Task> {
     let BlockRecord { id, mut data, .. } = block;
     show_text(&mut data);

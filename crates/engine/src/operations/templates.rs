@@ -1,4 +1,4 @@
-//! Documents made as copies of templates.
+//! Documents copied from templates.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -16,17 +16,17 @@ use crate::operations::collections::copying::Schemas;
 use crate::operations::{documents, prepare};
 
 impl Connection<Full> {
-    /// Makes a document as a copy of one that is kept among the templates, and gives it back with a
-    /// link that a person can click. The blocks of the copy are new, made now, and links among the
-    /// blocks of the template lead to the copies; all else is as in the template, tasks with their
-    /// states too. Comments are not copied, and files are shown by both.
+    /// Creates a document as a copy of a template and returns it with a clickable link. The blocks
+    /// of the copy are new, and links among the blocks of the template lead to their copies.
+    /// Everything else is as in the template, including the states of tasks. Comments are not
+    /// copied; files are shared.
     ///
-    /// Collections are copied with their items, and relations among them are relations among the
-    /// copies. A relation with a collection outside the template is one of the copy, too: that
-    /// collection gets another property, the other end of it. If it is in the trash, the copy has
-    /// no such relation.
+    /// Collections are copied with their items, and relations among them become relations among the
+    /// copies. A relation to a collection outside of the template is copied as well: that
+    /// collection gets a further property as its other end. If it is in the trash, the copy lacks
+    /// the relation.
     ///
-    /// Costs by the size of the template, for which there is no limit of its own.
+    /// The cost grows with the size of the template, which has no limit of its own.
     ///
     /// ```
     /// use leafbase::{CreateFromTemplate, Destination, MoveDocuments};
@@ -43,9 +43,9 @@ impl Connection<Full> {
     ///
     /// # Errors
     /// At `templateId`, [`crate::ErrorKind::NotFound`], [`crate::ErrorKind::RuleViolation`] for a
-    /// document that is no template, and [`crate::ErrorKind::LimitExceeded`] if a collection that
-    /// it relates to has no room for another property; [`crate::ErrorKind::NotFound`] at
-    /// `destination.folderId`; at `title`, those of a document's title.
+    /// document that is not a template, and [`crate::ErrorKind::LimitExceeded`] if a related
+    /// collection cannot take another property; [`crate::ErrorKind::NotFound`] at
+    /// `destination.folderId`; at `title`, the errors of a document's title.
     pub fn create_from_template(&self, request: CreateFromTemplate) -> Result<Document> {
         let CreateFromTemplate { template_id, title, destination } = request;
         let title = title.map(|title| self.title(&title)).transpose();
@@ -81,7 +81,7 @@ impl Connection<Full> {
         Ok(self.created(made.0, made.1))
     }
 
-    /// A title made ready as that of any document is.
+    /// Normalizes the title as that of any document.
     fn title(&self, title: &str) -> Result<String> {
         let page = prepare::document(BlockDraft::new(BlockData::page(title)), self.limits());
         let wrong = |error: Error| Error::new(error.kind(), error.message()).at("title");
@@ -89,8 +89,8 @@ impl Connection<Full> {
     }
 }
 
-/// Makes what a block points to the copy of it, where there is one: what [`crate::operations::links::edges`]
-/// tells of is changed here.
+/// Redirects the references of a block to the copies of their targets: the references that
+/// [`crate::core::edges::edges`] emits.
 fn repoint(data: &mut BlockData, copies: &HashMap<BlockId, BlockId>) {
     if data.block_type().has_own_markdown()
         && let Cow::Owned(text) = markdown::rewrite_links(&data.markdown, &mut |link| {
@@ -118,12 +118,12 @@ fn repoint(data: &mut BlockData, copies: &HashMap<BlockId, BlockId>) {
     }
 }
 
-/// The same destination with the copy of the block that it names, if it names one that has a copy.
+/// The destination with the ID of the copy, if it names a copied block.
 fn redirected(destination: &str, copies: &HashMap<BlockId, BlockId>) -> Option<String> {
     let LinkTarget::Block(block) = LinkTarget::of(destination) else { return None };
     let copy = copies.get(&block)?;
-    // The ID is put where it was written, so that what stands around it, and the length, stay. One
-    // that is written in percent-encoding is not found like that.
+    // The ID is replaced in place, so that the rest of the destination stays as written. A
+    // percent-encoded ID is not found this way.
     let name = destination
         .split([':', '/', '?', '#'])
         .map(str::trim_ascii)

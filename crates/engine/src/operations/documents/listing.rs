@@ -1,5 +1,4 @@
-//! Listings of documents: a request's filter becomes a query of the store, and its cursor a word of
-//! letters.
+//! Document listings: filters become queries of the store, and cursors become hexadecimal text.
 
 use std::fmt::Write;
 
@@ -18,12 +17,12 @@ use crate::core::tree::Tree;
 use crate::operations::folders::Folders;
 use crate::support::days;
 
-/// How many documents one look-up of a listing reads.
+/// How many documents are read at a time.
 const PAGE: usize = 1_000;
 
 impl Connection<Full> {
-    /// Every document of the space, by ID and without metadata; those in the trash are marked. The
-    /// inbox is hidden. Costs what it returns.
+    /// Every document of the space, sorted by ID and without metadata; trashed ones are marked. The
+    /// inbox is hidden. The cost grows with the reply.
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {
@@ -37,7 +36,7 @@ impl Connection<Full> {
     /// ```
     ///
     /// # Errors
-    /// What the store reports.
+    /// Errors of the store.
     pub fn documents(&self) -> Result<Items<Document>> {
         self.operation("documents").read_all(|reader| {
             let (found, _) = find(reader, &DocumentQuery::default(), None, usize::MAX)?;
@@ -49,14 +48,13 @@ impl Connection<Full> {
         })
     }
 
-    /// The documents that meet every filter of the request, in its order and at most as many as it
-    /// asks for. Without filter these are all, those in the trash included and marked; the inbox is
-    /// in no listing. A day means the space's zone.
+    /// The documents that match every filter of the request, in its order and up to its limit.
+    /// Without filters these are all documents, including trashed ones, which are marked; the inbox
+    /// is not listed. Days are days in the zone of the space.
     ///
-    /// A page costs what it returns, however many documents there are, where no days are filtered
-    /// by, or those of one kind and they are what is ordered by: a request without an order has
-    /// that one. Otherwise, and for daily notes of one place by their day, it may cost what the
-    /// narrowest of the filters leaves.
+    /// The cost of a page grows with the page, not with the space, if there is no day filter, or
+    /// only one and the listing is ordered by it, as it is by default. Otherwise, and for daily
+    /// notes of one location by day, it may grow with the matches of the most selective filter.
     ///
     /// ```
     /// use leafbase::{DayRange, DayRef, ListDocuments};
@@ -74,9 +72,10 @@ impl Connection<Full> {
     ///
     /// # Errors
     /// [`crate::ErrorKind::NotFound`] at `folderId`; [`crate::ErrorKind::Validation`] at `folderId`
-    /// for a built-in location, which `location` is for, and for both in one request, at `limit`
-    /// for 0, and at `cursor` for one of another listing; [`crate::ErrorKind::LimitExceeded`] at
-    /// `folderId` for more than [`crate::Limits::blocks_per_request`].
+    /// for a built-in location, which belongs in `location`, and for both in one request, at
+    /// `limit` for 0, and at `cursor` for the cursor of another listing;
+    /// [`crate::ErrorKind::LimitExceeded`] at `folderId` for more than
+    /// [`crate::Limits::blocks_per_request`].
     pub fn list_documents(&self, request: ListDocuments) -> Result<ItemsPage<Document>> {
         let ListDocuments { filter, metadata, order, descending, paging, .. } = request;
         paging.check()?;
@@ -101,7 +100,7 @@ impl Connection<Full> {
     }
 }
 
-/// At most `limit` documents behind `cursor`, and where they go on.
+/// Up to `limit` documents after `cursor`, and the next cursor.
 pub(crate) fn find(
     reader: SpaceReader<'_>,
     query: &DocumentQuery,
@@ -119,14 +118,13 @@ pub(crate) fn find(
     }
 }
 
-/// How the path of a folder of the filter is written: a listing may name one alone, or a list of
-/// them.
+/// The path of a folder in the filter: a request may name one folder or a list.
 fn folder_path(filter: &DocumentFilter) -> impl Fn(usize) -> String {
     let is_list = filter.folders.as_ref().is_some_and(|folders| folders.len() > 1);
     move |index| if is_list { format!("folderId[{index}]") } else { "folderId".to_owned() }
 }
 
-/// What `filter` asks the store for, `now` being the present. `folder_path` gives the path of a
+/// The query of the store for `filter` at the time `now`. `folder_path` returns the path of a
 /// folder in the request.
 pub(crate) fn query(
     tree: &Tree<'_>,
@@ -178,8 +176,8 @@ fn within(
     ops::folders_within(&Folders(reader), &tops).map(Within::Folders)
 }
 
-/// The order of a listing that asks for none: that of the days that alone are filtered by, so that
-/// it is read as it lies.
+/// The order of a listing without an explicit one: by the only day filter, so that one index
+/// answers it.
 fn own_order(filter: &DocumentFilter) -> DocumentOrder {
     let bounded =
         [filter.created, filter.modified, filter.daily_note].map(|range| range != DayRange::ALL);
@@ -200,7 +198,7 @@ const fn order_of(order: DocumentOrder) -> IndexOrder {
     }
 }
 
-/// What the days of a request mean.
+/// Resolves the days of a request.
 struct Days {
     zone: TimeZone,
     now: Timestamp,
@@ -217,7 +215,7 @@ impl Days {
         Ok(Span { from: resolve(range.from, from)?, to: resolve(range.to, to)? })
     }
 
-    /// From the first instant of the first day to the last one of the last.
+    /// From the first instant of the first day to the last instant of the last day.
     fn instants(&self, range: DayRange, names: [&str; 2]) -> Result<Span<Timestamp>> {
         let Span { from, to } = self.days(range, names)?;
         let from = from.map(|day| days::start_of(day, &self.zone));
@@ -226,10 +224,10 @@ impl Days {
     }
 }
 
-/// A cursor as a word that stands in any JSON and any URL as it is.
+/// A cursor as text that needs no escaping in JSON or in a URL.
 fn write_cursor(cursor: &PageCursor) -> String {
     cursor.as_bytes().iter().fold(String::new(), |mut text, byte| {
-        // A string takes all that is written to it.
+        // Writing to a string cannot fail.
         let _ = write!(text, "{byte:02x}");
         text
     })

@@ -1,4 +1,4 @@
-//! Tasks are made.
+//! Creation of tasks.
 
 use leafbase_model::{
     BlockData, BlockDraft, Error, Limits, ListStyle, Result, Task, TaskDraft, TaskInfo,
@@ -10,15 +10,15 @@ use super::places::{self, Destinations, Documents, by_place};
 use crate::core::connection::OperationTransaction;
 use crate::operations::prepare;
 
-/// A task that is made.
+/// A task to create.
 struct Addition {
-    /// Its number in the request.
+    /// Its index in the request.
     number: usize,
     draft: BlockDraft,
     location: TaskLocation,
 }
 
-/// The tasks of one request, made ready one after the other.
+/// The validated tasks of one request.
 pub(super) struct Additions<'a, 'w, 't> {
     transaction: &'a mut OperationTransaction<'w, 't>,
     limits: &'a Limits,
@@ -42,7 +42,7 @@ impl<'a, 'w, 't> Additions<'a, 'w, 't> {
         })
     }
 
-    /// Adds the task that the request has at `number`. The path of an error begins below it.
+    /// Adds the task at `number` of the request. The paths of errors are relative to it.
     pub(super) fn add(&mut self, number: usize, task: &TaskDraft) -> Result<()> {
         let document = self
             .destinations
@@ -58,7 +58,7 @@ impl<'a, 'w, 't> Additions<'a, 'w, 't> {
         Ok(())
     }
 
-    /// The block that the task becomes.
+    /// The block draft of the task.
     fn draft(&self, task: &TaskDraft) -> Result<BlockDraft> {
         let (mut patch, mut info) = (task.info, TaskInfo::default());
         patch
@@ -73,7 +73,7 @@ impl<'a, 'w, 't> Additions<'a, 'w, 't> {
         Err(several_paragraphs())
     }
 
-    /// Puts all of them in, and gives them in the order of the request.
+    /// Inserts all tasks and returns them in the order of the request.
     pub(super) fn finish(self) -> Result<Vec<Task>> {
         let mut tasks = Vec::with_capacity(self.added.len());
         for (place, added) in by_place(self.added) {
@@ -97,7 +97,7 @@ impl<'a, 'w, 't> Additions<'a, 'w, 't> {
     }
 }
 
-/// The rest would be blocks of its own that are no tasks, and in the inbox nobody would see them.
+/// Further paragraphs would become blocks that are not tasks, and which the inbox does not show.
 pub(super) fn several_paragraphs() -> Error {
     Error::validation("the text of a task is one paragraph").at("markdown")
 }

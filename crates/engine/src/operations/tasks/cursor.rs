@@ -1,26 +1,26 @@
-//! Where a listing of tasks goes on, as text: a letter for the listing, and what it goes on behind.
+//! Cursors of task listings as text: a letter for the listing, then its position.
 
 use leafbase_model::{BlockId, DocumentId, Error, Result};
 use leafbase_store::PageCursor;
 
-/// Characters of an ID.
+/// The length of an ID in characters.
 const ID: usize = 26;
 
-/// How many tasks are remembered on either side of the seam between two pages.
+/// How many task IDs a cursor contains on either side of its position.
 const REMEMBERED: usize = 8;
-/// What stands between those of either side.
+/// Separates the IDs of the two sides.
 const SEAM: char = '-';
 
 fn foreign() -> Error {
     Error::validation("the cursor is not of this listing").at("cursor")
 }
 
-/// What follows the letter of the listing.
+/// The text after the letter of the listing.
 fn behind(text: &str, letter: char) -> Result<&str> {
     text.strip_prefix(letter).ok_or_else(foreign)
 }
 
-/// A cursor of an index, for the listing of this letter.
+/// The text of an index cursor for the listing of this letter.
 pub(super) fn write(letter: char, cursor: &PageCursor) -> String {
     let mut text = String::from(letter);
     text.extend(cursor.as_bytes().iter().map(|byte| format!("{byte:02x}")));
@@ -37,8 +37,8 @@ pub(super) fn read(letter: char, text: &str) -> Result<PageCursor> {
     Ok(PageCursor::from_bytes(&bytes.ok_or_else(foreign)?))
 }
 
-/// Where a list of tasks was cut: the tasks right before it, which were given, and those right
-/// behind it.
+/// The position of a cursor within a list: the last tasks that were returned, and the first that
+/// were not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Seam {
     given: Vec<BlockId>,
@@ -46,7 +46,7 @@ pub(super) struct Seam {
 }
 
 impl Seam {
-    /// The seam before the task of `listed` at `index`.
+    /// The position before the task at `index` of `listed`.
     pub(super) fn at(listed: &[BlockId], index: usize) -> Self {
         let (given, ahead) = listed.split_at_checked(index).unwrap_or((listed, &[]));
         let given = given.get(given.len().saturating_sub(REMEMBERED)..).unwrap_or_default();
@@ -54,10 +54,10 @@ impl Seam {
         Self { given: given.to_vec(), ahead: ahead.to_vec() }
     }
 
-    /// How many of `listed` stand before the seam now. Tasks went and others came, and some stand
-    /// elsewhere, as one below a task of the inbox that was done: so it is where the fewest of
-    /// those remembered are on the wrong side. If none is listed any more, the list is given from
-    /// its beginning: rather twice than not at all.
+    /// The index of the position in the current list. Tasks may have been added, removed and
+    /// reordered (one below a task of the inbox that was closed), so it is the index with the
+    /// fewest remembered tasks on the wrong side. If no remembered task is left, the listing
+    /// restarts: returning a task twice is better than skipping one.
     pub(super) fn find(&self, listed: &[BlockId]) -> usize {
         let (mut right, mut best) = (0_i32, None);
         let mut consider = |right, index| {

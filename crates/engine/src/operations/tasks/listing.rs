@@ -1,4 +1,4 @@
-//! The scopes of tasks, read from the indexes.
+//! Task listings by scope, read from the indexes.
 
 use leafbase_model::{
     BlockId, BlockRecord, Day, DayRef, DocumentId, DocumentRecord, Error, ItemsPage, ListTasks,
@@ -11,10 +11,10 @@ use super::places::{self, Documents};
 use crate::core::tree::Tree;
 use crate::support::days;
 
-/// How many rows of an index are read at once.
+/// How many rows of an index are read at a time.
 const ROWS: std::ops::RangeInclusive<usize> = 64..=1_000;
 
-/// The part of a scope that the request asks for.
+/// The page of a scope that the request asks for.
 pub(super) fn page(
     tree: &Tree<'_>,
     now: Timestamp,
@@ -34,8 +34,7 @@ pub(super) fn page(
             let later = |task: &TaskInfo| {
                 task.schedule_date.or(task.deadline_date).is_some_and(|day| day > today)
             };
-            // A cursor may be of a day that has come since: behind it, what is upcoming no more is
-            // passed over.
+            // The cursor may be of an earlier day: tasks that are no longer upcoming are skipped.
             let from = |after: Option<&PageCursor>| after.is_none().then(|| day_after(today));
             listing.indexed('u', later, |after, limit| {
                 reader.open_tasks(Span { from: from(after), to: None }, after, limit)
@@ -71,8 +70,8 @@ impl Listing<'_> {
         self.paging.limit.unwrap_or(usize::MAX)
     }
 
-    /// Tasks of an index, those passed over that are not wanted: reading goes on until the page is
-    /// full and one more is found, so that a cursor is given exactly if it leads to something.
+    /// Tasks of an index that `is_wanted` accepts. Reads until the page is full and one more task
+    /// is found, so that the reply has a cursor exactly if another page follows.
     fn indexed(
         &mut self,
         letter: char,
@@ -91,7 +90,8 @@ impl Listing<'_> {
                     continue;
                 };
                 if items.len() == limit {
-                    // The index says where it goes on behind the last row of what it was asked for.
+                    // Read up to the last returned row again: the index returns the cursor after
+                    // it.
                     let next = read(Option::as_ref(&last.0), last.1)?.next;
                     return Ok(ItemsPage {
                         items,
@@ -108,7 +108,7 @@ impl Listing<'_> {
         }
     }
 
-    /// Tasks of one document, in its order.
+    /// Tasks of one document in document order.
     fn of_document(
         &mut self,
         letter: char,
@@ -133,7 +133,7 @@ impl Listing<'_> {
         Ok(ItemsPage { items, next_cursor })
     }
 
-    /// The document of a block that an index names.
+    /// The document of an indexed block.
     fn record(&mut self, id: BlockId) -> Result<&DocumentRecord> {
         let standing = self.reader.locate(id)?.ok_or_else(|| missing(id))?;
         self.documents.record(self.tree, standing.document)

@@ -1,4 +1,4 @@
-//! Where tasks are and where they go: a destination becomes a document.
+//! Task locations, and the resolution of task destinations to documents.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -15,13 +15,12 @@ use crate::core::connection::OperationTransaction;
 use crate::operations::documents;
 use crate::support::days;
 
-/// The top of a document.
+/// The position at the top of a document.
 pub(super) fn top(document: DocumentId) -> ResolvedPosition {
     ResolvedPosition::Within(Edge::Start, document.root())
 }
 
-/// Where the tasks of a document are. A daily note in the trash is not the note of its day any
-/// more.
+/// The location of a document's tasks. A daily note in the trash is no longer the note of its day.
 pub(super) fn location(record: &DocumentRecord) -> TaskLocation {
     match (record.location, record.day) {
         (Location::Inbox, _) => TaskLocation::Inbox,
@@ -30,12 +29,12 @@ pub(super) fn location(record: &DocumentRecord) -> TaskLocation {
     }
 }
 
-/// Where a task that says `data` goes in a document.
+/// The position of a task with this data in a document.
 pub(super) fn place(record: &DocumentRecord, data: &BlockData) -> ResolvedPosition {
     ResolvedPosition::Within(ops::task_edge(record.location, data), record.id.root())
 }
 
-/// Brings together what goes to the same place, in the order given.
+/// Groups items by their position, in the given order.
 pub(super) fn by_place<T>(items: Vec<(T, ResolvedPosition)>) -> Vec<(ResolvedPosition, Vec<T>)> {
     let (mut groups, mut numbers) = (Vec::<(ResolvedPosition, Vec<T>)>::new(), HashMap::new());
     for (item, place) in items {
@@ -48,7 +47,7 @@ pub(super) fn by_place<T>(items: Vec<(T, ResolvedPosition)>) -> Vec<(ResolvedPos
     groups
 }
 
-/// Moves blocks to their places, those of one place together and in the order given.
+/// Moves blocks to their positions. Blocks with the same position keep the given order.
 pub(crate) fn send(
     transaction: &mut OperationTransaction<'_, '_>,
     going: Vec<(BlockId, ResolvedPosition)>,
@@ -61,7 +60,7 @@ pub(crate) fn send(
     Ok(())
 }
 
-/// The documents that tasks are in, each read once.
+/// The documents of tasks, each read once.
 #[derive(Default)]
 pub(super) struct Documents(HashMap<DocumentId, DocumentRecord>);
 
@@ -78,7 +77,7 @@ impl Documents {
     }
 }
 
-/// The places that one request names, as the documents that they are.
+/// The resolved destinations of one request.
 pub(super) struct Destinations {
     zone: TimeZone,
     now: Timestamp,
@@ -91,13 +90,13 @@ impl Destinations {
         Ok(Self { zone, now: transaction.context.stamp.at, known: HashMap::new() })
     }
 
-    /// The date that `day` is.
+    /// Resolves `day` to a date.
     pub(super) fn day(&self, day: DayRef) -> Result<Day> {
         days::resolve(day, &self.zone, self.now)
     }
 
-    /// The document that `to` is, ready to receive tasks. The inbox and a daily note are made if
-    /// there is none.
+    /// The document of `to`, checked to take tasks. The inbox and a daily note are created if
+    /// missing.
     pub(super) fn open(
         &mut self,
         transaction: &mut OperationTransaction<'_, '_>,
@@ -122,9 +121,9 @@ impl Destinations {
     }
 }
 
-/// Checks that a document that a request names may receive tasks.
+/// Checks that a requested document may take tasks.
 fn check(transaction: &mut OperationTransaction<'_, '_>, document: DocumentId) -> Result<()> {
-    // Its root is looked up below, as any block would be: first that it is a document at all.
+    // Below, its root is looked up as a block: first check that it is a document at all.
     let record = transaction.plan(|tree, _| tree.document(document))?;
     record.ok_or_else(Error::not_found)?;
     let opened =

@@ -1,4 +1,4 @@
-//! Tasks are changed and moved.
+//! Updates and moves of tasks.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,18 +13,18 @@ use super::places::{self, Destinations, Documents, top};
 use crate::core::connection::OperationTransaction;
 use crate::operations::prepare;
 
-/// The changes of one request: all of them are decided before the first one is applied.
+/// The updates of one request: all are planned before the first is applied.
 pub(super) struct Updates<'a, 'w, 't> {
     transaction: &'a mut OperationTransaction<'w, 't>,
     limits: &'a Limits,
     destinations: Destinations,
     named: HashSet<BlockId>,
     edits: Vec<Edit>,
-    /// The tasks as they then are.
+    /// The updated task blocks.
     blocks: Vec<BlockRecord>,
-    /// The tasks that a place is given for, and the document that it is.
+    /// The requested document of each task that has a destination.
     placed: HashMap<BlockId, DocumentId>,
-    /// The tasks that go elsewhere in the inbox, for they were opened or closed.
+    /// The tasks that move within the inbox because they were opened or closed.
     going: HashMap<BlockId, ResolvedPosition>,
 }
 
@@ -48,11 +48,11 @@ impl<'a, 'w, 't> Updates<'a, 'w, 't> {
         })
     }
 
-    /// Adds a change. The path of an error begins below it.
+    /// Adds an update. The paths of errors are relative to it.
     pub(super) fn add(&mut self, update: &TaskUpdate) -> Result<()> {
         let found = self.transaction.plan(|tree, _| super::find(tree, &mut self.named, update.id));
         let (located, _) = found.map_err(|error| error.at("id"))?;
-        // First, for it tells what is wrong with the task itself.
+        // First, because errors of the task itself take precedence over those of its destination.
         self.change(update)?;
         if let Some(to) = update.location {
             let document = self
@@ -60,7 +60,7 @@ impl<'a, 'w, 't> Updates<'a, 'w, 't> {
                 .open(self.transaction, to)
                 .map_err(|error| error.at("location"))?;
             if document != located.document {
-                // A root goes nowhere, whatever the place.
+                // A root cannot be moved to any document.
                 let path = if located.parent.is_none() { "id" } else { "location" };
                 self.check_move(update.id, document).map_err(|error| error.at(path))?;
             }
@@ -69,8 +69,8 @@ impl<'a, 'w, 't> Updates<'a, 'w, 't> {
         Ok(())
     }
 
-    /// Checks that the block may go there, by deciding it. What is decided is dropped: when all of
-    /// them go, they go together.
+    /// Checks the move by planning it. The plan is dropped: all tasks are moved together at the
+    /// end.
     fn check_move(&mut self, task: BlockId, document: DocumentId) -> Result<()> {
         let moved = self
             .transaction
@@ -108,11 +108,11 @@ impl<'a, 'w, 't> Updates<'a, 'w, 't> {
         Ok(())
     }
 
-    /// Applies all of them, and gives the tasks in the order of the request.
+    /// Applies the updates and returns the tasks in the order of the request.
     pub(super) fn finish(mut self) -> Result<Vec<Task>> {
         self.transaction.apply(std::mem::take(&mut self.edits))?;
         self.gather()?;
-        // Again, for those that were to stay, and went along with one above them.
+        // A second pass returns tasks that were moved along with an ancestor.
         self.gather()?;
         let blocks = self.blocks;
         self.transaction.plan(|tree, _| {
@@ -127,7 +127,7 @@ impl<'a, 'w, 't> Updates<'a, 'w, 't> {
         })
     }
 
-    /// Moves the tasks that are not in their documents, and once those that go elsewhere in the
+    /// Moves the tasks that are not in their requested document, and those that move within the
     /// inbox.
     fn gather(&mut self) -> Result<()> {
         let (blocks, placed, within_inbox) = (&self.blocks, &self.placed, &mut self.going);
