@@ -9,8 +9,8 @@ use leafbase_model::{
     BlockData, BlockId, BlockKind, Comment, DocumentId, DocumentRecord, Error, Properties,
     PropertyValue, Result,
 };
-use leafbase_search::{Attributes, Maker, SearchDocument, WordSieve};
-use leafbase_store::{BlockText, Sieve, SpaceReader, StoredText, TextBlock, Texts};
+use leafbase_search::{Attributes, Highlighter, Maker, SearchDocument};
+use leafbase_store::{BlockText, SpaceReader, SubtreeText, SubtreeTexts};
 
 /// The analyzed document, for the index and for the overlay of recent changes.
 pub(crate) fn document(
@@ -41,28 +41,9 @@ pub(crate) const fn attributes(record: &DocumentRecord) -> Attributes {
     Attributes { id, location, day, created_at, modified_at }
 }
 
-/// Words that are sought in what is stored.
-pub(crate) struct SoughtWords(pub(crate) WordSieve);
-
-impl Sieve for SoughtWords {
-    fn tells(&self, _: &[u8]) -> bool {
-        true
-    }
-
-    fn next(&self, bytes: &[u8], from: usize) -> Option<usize> {
-        self.0.next(bytes, from)
-    }
-
-    /// Markup may stand within a word, and what is not ASCII for a letter that is. Without either
-    /// the words of a text are its bytes, or fewer: the addresses of blocks are none.
-    fn leaves_out(&self, text: StoredText<'_>) -> bool {
-        text.markdown().is_some_and(|markdown| markdown.is_ascii() && markdown::is_plain(markdown))
-    }
-}
-
 /// A document with its items and comments, as searches see it.
 pub(crate) struct DocumentTexts {
-    blocks: Texts,
+    blocks: SubtreeTexts,
     /// What patterns are matched on where a call is shown other words, by the numbers of the
     /// blocks.
     shown: HashMap<usize, String>,
@@ -73,28 +54,32 @@ pub(crate) struct DocumentTexts {
 impl DocumentTexts {
     /// Reads the whole document.
     pub(crate) fn read(reader: SpaceReader<'_>, document: DocumentId) -> Result<Self> {
-        let blocks = reader.texts(document.root())?;
+        let blocks = reader.subtree_texts(document.root())?;
         Self::with(blocks, document, reader.comments_in(document)?)
     }
 
-    /// Reads the title, and of the rest what may have words that are sought.
-    pub(crate) fn read_sought(
+    /// Reads the title, and of the other blocks those in which the highlighter may find matches.
+    pub(crate) fn read_candidates(
         reader: SpaceReader<'_>,
         document: DocumentId,
-        sought: Option<&SoughtWords>,
+        highlighter: &Highlighter<'_>,
     ) -> Result<Self> {
         let may_have_comments = reader.may_have_comments(document);
         let comments = if may_have_comments { reader.comments_in(document)? } else { Vec::new() };
-        // A block may be found by its comments alone.
-        let blocks = match sought.filter(|_| comments.is_empty()) {
-            Some(sought) => reader.asked_texts(document.root(), sought)?,
-            None => reader.texts(document.root())?,
+        // A block may match by its comments alone.
+        let prefilter = highlighter.ascii_prefilter().filter(|_| comments.is_empty());
+        let blocks = match prefilter {
+            // In other markdown, markup may be inside of words, and characters fold to ASCII.
+            Some(prefilter) => reader.subtree_texts_where(document.root(), &mut |text| {
+                prefilter.may_match(text) || !text.is_ascii() || !markdown::is_plain(text)
+            })?,
+            None => reader.subtree_texts(document.root())?,
         };
         Self::with(blocks, document, comments)
     }
 
     fn with(
-        blocks: Texts,
+        blocks: SubtreeTexts,
         document: DocumentId,
         comments: Vec<(BlockId, Comment)>,
     ) -> Result<Self> {
@@ -130,7 +115,7 @@ impl DocumentTexts {
     fn texts<'t>(
         &'t self,
         number: usize,
-        TextBlock { id, text, .. }: TextBlock<'t>,
+        SubtreeText { id, text, .. }: SubtreeText<'t>,
     ) -> BlockTexts<'t> {
         let shown = self.shown.get(&number).map(String::as_str);
         let start = self.comments.partition_point(|(block, _)| *block < id);

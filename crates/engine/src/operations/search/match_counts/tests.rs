@@ -2,10 +2,10 @@
 
 use leafbase_model::{BlockData, BlockDraft, CreateDocuments, Destination, DocumentId};
 
-use super::{Done, PART, Parts};
+use super::{CHUNK_DOCUMENTS, MatchCounter, SpeculativeResult};
 use crate::core::tree::VisibleSnapshot;
 use crate::core::visibility::Visibility;
-use crate::operations::search::patterns::Patterns;
+use crate::operations::search::patterns::PatternSet;
 use crate::{Durability, Space};
 
 /// Documents for three parts and a bit, of up to six texts.
@@ -15,7 +15,7 @@ fn space() -> (Space, Vec<DocumentId>) {
         let text = |block| BlockDraft::new(BlockData::text(text(7 * number + block)));
         BlockDraft::new(BlockData::page("Socks")).with_content((0..number % 7).map(text).collect())
     };
-    let drafts = (0..3 * PART + 9).map(page).collect::<Vec<_>>();
+    let drafts = (0..3 * CHUNK_DOCUMENTS + 9).map(page).collect::<Vec<_>>();
     let made = space
         .connect()
         .create_documents(CreateDocuments::new(drafts, Destination::Unsorted))
@@ -51,13 +51,13 @@ fn outcome(
     threads: usize,
 ) -> Outcome {
     let texts: Vec<_> = patterns.iter().map(|pattern| (*pattern).to_owned()).collect();
-    let patterns = Patterns::new("regexps", &texts, false).unwrap();
-    let mut matching = patterns.matching_with(steps);
+    let patterns = PatternSet::new("regexps", &texts, false).unwrap();
+    let mut matcher = patterns.matcher_with_budget(steps);
     let snapshot = space.store().unwrap().snapshot().unwrap();
     let snapshot = VisibleSnapshot::for_tests(snapshot, seen.clone());
-    let counts = Parts { snapshot: &snapshot, threads }.count(documents, &mut matching);
+    let counts = MatchCounter { snapshot: &snapshot, threads }.count(documents, &mut matcher);
     let counted = counts.map(|counts| counts.iter().map(|(_, count)| count).sum());
-    let left = if counted.is_ok() { matching.left() } else { 0 };
+    let left = if counted.is_ok() { matcher.remaining_steps() } else { 0 };
     (counted.map_err(|error| error.to_string()), left)
 }
 
@@ -103,7 +103,7 @@ fn outcomes_and_costs_do_not_depend_on_the_number_of_threads() {
 fn what_a_scope_does_not_show_makes_no_difference_to_the_cost() {
     let (space, documents) = space();
     let shown: Vec<_> = documents.iter().copied().step_by(2).collect();
-    assert!(shown.len() > PART);
+    assert!(shown.len() > CHUNK_DOCUMENTS);
     let seen = space.scoped(shown.iter().copied()).visibility();
     let patterns = [r"\b\w{4} \d+ of"];
     let among_all = outcome(&space, &seen, &documents, &patterns, ENOUGH, 2);
@@ -114,13 +114,14 @@ fn what_a_scope_does_not_show_makes_no_difference_to_the_cost() {
 #[test]
 fn several_threads_are_used_where_there_are_several_parts() {
     let (space, documents) = space();
-    let patterns = Patterns::new("regexps", &[r"\w+ock\b".to_owned()], false).unwrap();
+    let patterns = PatternSet::new("regexps", &[r"\w+ock\b".to_owned()], false).unwrap();
     let snapshot = space.store().unwrap().snapshot().unwrap();
     let snapshot = VisibleSnapshot::for_tests(snapshot, Visibility::All);
-    let parts: Vec<_> = documents.chunks(PART).collect();
+    let parts: Vec<_> = documents.chunks(CHUNK_DOCUMENTS).collect();
     let ahead = |threads| {
-        let done = Parts { snapshot: &snapshot, threads }.ahead(&parts, &patterns.matching());
-        done.into_iter().map(|Done { number, .. }| number).collect::<Vec<_>>()
+        let done =
+            MatchCounter { snapshot: &snapshot, threads }.speculate(&parts, &patterns.matcher());
+        done.into_iter().map(|SpeculativeResult { chunk, .. }| chunk).collect::<Vec<_>>()
     };
     assert_eq!((ahead(1), ahead(2)), (vec![], vec![0, 1, 2, 3]));
 }
