@@ -1,4 +1,4 @@
-//! Documents: creation, look-up, trash and restoration.
+//! Documents: create, find, trash, restore and purge.
 
 use leafbase_model::{
     BlockData, BlockDraft, BlockId, CreateDocuments, Day, DeleteDocuments, Destination, Document,
@@ -13,19 +13,19 @@ use crate::core::access::{AccessScope, Full};
 use crate::core::connection::{Connection, OperationTransaction};
 use crate::operations::prepare;
 
-pub(crate) mod listing;
+pub(crate) mod list;
 mod scoped;
 
-use listing::find;
+use list::find;
 
-/// The title of the hidden document that holds the tasks of the inbox.
-const INBOX: &str = "Inbox";
-/// The length of a day of [`PurgeDocuments::OlderThanDays`], whatever the clocks of the space's
-/// zone do.
+/// Title of the hidden document with the tasks of the inbox.
+const INBOX_TITLE: &str = "Inbox";
+/// Milliseconds of a day of [`PurgeDocuments::OlderThanDays`], independent of the space's time
+/// zone.
 const DAY_MILLIS: i64 = 24 * 60 * 60 * 1_000;
 
 impl Connection<Full> {
-    /// Creates an empty document with this title (inline markdown) outside of any folder.
+    /// Creates an empty document with this title (inline markdown) in `unsorted`.
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {
@@ -42,7 +42,7 @@ impl Connection<Full> {
         self.create_document_of(BlockDraft::new(BlockData::page(title)), Destination::Unsorted)
     }
 
-    /// Creates a document at `destination` from a page with its content.
+    /// Creates a document from a page with its content at `destination`.
     ///
     /// ```
     /// use leafbase::{BlockData, BlockDraft, Destination};
@@ -57,8 +57,8 @@ impl Connection<Full> {
     /// ```
     ///
     /// # Errors
-    /// [`crate::ErrorKind::RuleViolation`] if `page` is not a page; [`crate::ErrorKind::NotFound`]
-    /// if the folder does not exist; and the errors of inserting blocks.
+    /// [`crate::ErrorKind::RuleViolation`] if `page` is of another type;
+    /// [`crate::ErrorKind::NotFound`] if the folder does not exist; and the errors of insertion.
     pub fn create_document_of(
         &self,
         page: BlockDraft,
@@ -70,7 +70,7 @@ impl Connection<Full> {
         made.into_iter().next().ok_or_else(|| Error::validation("a document needs a root"))
     }
 
-    /// Creates documents at one destination from pages with their content, and returns them in the
+    /// Creates documents from pages with their content, all at one destination. Returns them in the
     /// order of the request, each with a clickable link.
     ///
     /// ```
@@ -84,7 +84,7 @@ impl Connection<Full> {
     /// ```
     ///
     /// # Errors
-    /// Below `documents[n]` the errors of [`Self::create_document_of`];
+    /// Below `documents[n]`, those of [`Self::create_document_of`];
     /// [`crate::ErrorKind::LimitExceeded`] at `documents` if they have more blocks together than
     /// one request may; [`crate::ErrorKind::NotFound`] at `destination.folderId`.
     pub fn create_documents(&self, request: CreateDocuments) -> Result<Items<Document>> {
@@ -93,8 +93,8 @@ impl Connection<Full> {
         self.create_pages("create_documents", pages, destination).map(Items)
     }
 
-    /// Moves documents, including daily notes, to the trash and returns the requested IDs. The day
-    /// of a trashed daily note can have a new note.
+    /// Moves documents to the trash, daily notes included, and returns the requested IDs. The day
+    /// of a trashed daily note may get a new one.
     ///
     /// ```
     /// use leafbase::Location;
@@ -109,8 +109,8 @@ impl Connection<Full> {
     ///
     /// # Errors
     /// At `documentIds[n]`: [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::Validation`] for a
-    /// document named twice; [`crate::ErrorKind::RuleViolation`] for a document already in the
-    /// trash, and for the inbox. Nothing is deleted then.
+    /// document named twice; [`crate::ErrorKind::RuleViolation`] for one that is in the trash
+    /// already, and for the inbox. On an error nothing is deleted.
     pub fn delete_documents(
         &self,
         request: impl Into<DeleteDocuments>,
@@ -124,8 +124,8 @@ impl Connection<Full> {
         Ok(Items(document_ids))
     }
 
-    /// Moves documents to a destination and returns them as they are then. This restores a document
-    /// from the trash.
+    /// Moves documents to a destination and returns them. Moving a document out of the trash
+    /// restores it.
     ///
     /// ```
     /// use leafbase::{Destination, MoveDocuments};
@@ -142,7 +142,7 @@ impl Connection<Full> {
     /// [`crate::ErrorKind::NotFound`] at `destination.folderId`. At `documentIds[n]`:
     /// [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::Validation`] for a document named twice;
     /// [`crate::ErrorKind::RuleViolation`] for a daily note, in the trash or not, and for the
-    /// inbox. Nothing is moved then.
+    /// inbox. On an error nothing is moved.
     pub fn move_documents(&self, request: MoveDocuments) -> Result<Items<Document>> {
         let MoveDocuments { document_ids, destination } = request;
         self.relocate("move_documents", |transaction| {
@@ -153,7 +153,7 @@ impl Connection<Full> {
         })
     }
 
-    /// Restores daily notes from the trash, each to its day, and returns them as they are then.
+    /// Restores daily notes from the trash to their days and returns them.
     ///
     /// ```
     /// use leafbase::{DayRef, Position, RestoreDailyNotes};
@@ -169,9 +169,9 @@ impl Connection<Full> {
     ///
     /// # Errors
     /// At `documentIds[n]`: [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::Validation`] for a
-    /// document named twice; [`crate::ErrorKind::RuleViolation`] for a document that is not a daily
-    /// note or not in the trash; [`crate::ErrorKind::Conflict`] if its day has another note by now.
-    /// Nothing is restored then.
+    /// document named twice; [`crate::ErrorKind::RuleViolation`] for one that is no daily note or
+    /// is not in the trash; [`crate::ErrorKind::Conflict`] if its day has another note by now.
+    /// On an error nothing is restored.
     pub fn restore_daily_notes(&self, request: RestoreDailyNotes) -> Result<Items<Document>> {
         let RestoreDailyNotes { document_ids } = request;
         self.relocate("restore_daily_notes", |transaction| {
@@ -181,10 +181,9 @@ impl Connection<Full> {
         })
     }
 
-    /// Erases documents from the trash for good and returns their IDs: the requested ones, or all
-    /// that have been in the trash for at least a number of days, oldest first. The time in the
-    /// trash counts from the document's last change. The cost grows with the size of the erased
-    /// documents.
+    /// Erases documents of the trash permanently, with all their blocks, and returns their IDs: the
+    /// requested ones, or all that have been in the trash for the given time, oldest first. The
+    /// time in the trash counts from the last change. The cost is linear in the erased blocks.
     ///
     /// ```
     /// use leafbase::PurgeDocuments;
@@ -200,8 +199,8 @@ impl Connection<Full> {
     ///
     /// # Errors
     /// At `documentIds[n]`: [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::Validation`] for a
-    /// document named twice; [`crate::ErrorKind::RuleViolation`] for a document outside of the
-    /// trash. Nothing is erased then.
+    /// document named twice; [`crate::ErrorKind::RuleViolation`] for one that is not in the trash.
+    /// On an error nothing is erased.
     pub fn purge_documents(&self, request: PurgeDocuments) -> Result<Items<DocumentId>> {
         let (named, days) = match request {
             PurgeDocuments::Documents(ids) => (Some(ids), 0),
@@ -224,7 +223,7 @@ impl Connection<Full> {
         Ok(Items(purged))
     }
 
-    /// Normalizes the pages that become the roots of documents.
+    /// Validates and normalizes the pages that become roots of documents.
     fn roots_of(
         &self,
         given: Vec<BlockDraft>,
@@ -261,12 +260,12 @@ impl Connection<Full> {
             transaction.plan_with_reader(|reader, _| check_destination(reader, destination))?;
             let mut edits = transaction.take_earlier();
             if edits.is_empty() && count > 0 {
-                // The pages are moved into blocks, not cloned. A repeated run reuses the edits of
-                // the run before; only if that run failed before it applied them, neither is left.
+                // The drafts are consumed by the first run of the closure. A retry finds their
+                // blocks in the edits of the earlier run; if there are none, that run had failed.
                 let again = || {
                     Error::new(
                         ErrorKind::Storage,
-                        "a write that this one built on failed: try again",
+                        "the write failed because one that it was based on failed; retry it",
                     )
                 };
                 for page in pages.take().ok_or_else(again)? {
@@ -283,13 +282,13 @@ impl Connection<Full> {
         Ok(made.into_iter().map(|(record, title)| self.created(record, title)).collect())
     }
 
-    /// A new document as the reply shows it.
+    /// A new document in the form of the reply.
     pub(crate) fn created(&self, record: DocumentRecord, title: String) -> Document {
         let clickable_link = Some(self.space.block_url(record.id.root()));
         Document { record, title, with_times: false, clickable_link }
     }
 
-    /// Applies the edits of `plan` and returns the documents as they are then.
+    /// Applies the edits of `plan` and returns the relocated documents.
     fn relocate(
         &self,
         operation: &'static str,
@@ -332,7 +331,7 @@ impl Connection<Full> {
 }
 
 impl<A: AccessScope> Connection<A> {
-    /// The document that contains `block`. One look-up.
+    /// The document that `block` belongs to. One look-up.
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {
@@ -352,19 +351,17 @@ impl<A: AccessScope> Connection<A> {
     }
 }
 
-/// The document with its title. One look-up: a root is the only block of its document without a
-/// parent.
+/// Adds the title to a document record. One look-up: the root is the only child of the nil block.
 fn titled(reader: SpaceReader<'_>, record: DocumentRecord, with_times: bool) -> Result<Document> {
     let title = root(reader, record.id)?.markdown;
     Ok(Document { record, title, with_times, clickable_link: None })
 }
 
-/// The data of a document's root block.
+/// The content of a document's root.
 fn root(reader: SpaceReader<'_>, document: DocumentId) -> Result<BlockData> {
     let root = reader.first_children(document, BlockId::NIL, 1)?.pop();
-    let root = root.ok_or_else(|| {
-        Error::corrupted(format_args!("document {document}: it has no root block"))
-    })?;
+    let root = root
+        .ok_or_else(|| Error::corrupted(format_args!("document {document} has no root block")))?;
     Ok(root.data)
 }
 
@@ -378,12 +375,13 @@ pub(crate) fn check_destination(reader: SpaceReader<'_>, destination: Destinatio
     }
 }
 
-/// The documents that have been in the trash for at least `days` days, oldest first.
+/// Documents that have been in the trash for at least `days` days, oldest first.
 fn old_trash(reader: SpaceReader<'_>, days: u32, now: Timestamp) -> Result<Vec<DocumentId>> {
     let latest = now.as_millis().saturating_sub(i64::from(days).saturating_mul(DAY_MILLIS));
     let query = DocumentQuery {
         within: Within::Location(Location::Trash),
-        // With 0 days there is no bound: a clock set back may have left times in the future.
+        // 0 days means all, including documents that a clock set back later has stamped in the
+        // future.
         modified: Span { from: None, to: (days > 0).then(|| Timestamp::from_millis(latest)) },
         order: IndexOrder::Modified,
         ..DocumentQuery::default()
@@ -398,7 +396,7 @@ fn made_by(edit: &Edit) -> Option<(DocumentRecord, String)> {
     Some((record.clone(), subtrees.0.first()?.block.data.markdown.clone()))
 }
 
-/// Creates a document from the normalized `page`.
+/// Creates a document from a normalized `page`.
 pub(crate) fn create(
     transaction: &mut OperationTransaction<'_, '_>,
     page: BlockDraft,
@@ -410,7 +408,7 @@ pub(crate) fn create(
     Ok(created.record)
 }
 
-/// The note of `day`, created if it does not exist.
+/// The daily note of `day`, created if missing.
 pub(crate) fn daily_note(
     transaction: &mut OperationTransaction<'_, '_>,
     day: Day,
@@ -422,10 +420,11 @@ pub(crate) fn daily_note(
     Ok(create(transaction, page, Location::DailyNotes, Some(day))?.id)
 }
 
-/// The inbox of tasks, created if it does not exist: a hidden document, at most one per space.
+/// The inbox, a hidden document of which a space has at most one; created if missing.
 pub(crate) fn inbox(transaction: &mut OperationTransaction<'_, '_>) -> Result<DocumentId> {
     if let Some(inbox) = transaction.plan_with_reader(|reader, _| reader.inbox())? {
         return Ok(inbox.id);
     }
-    Ok(create(transaction, BlockDraft::new(BlockData::page(INBOX)), Location::Inbox, None)?.id)
+    Ok(create(transaction, BlockDraft::new(BlockData::page(INBOX_TITLE)), Location::Inbox, None)?
+        .id)
 }

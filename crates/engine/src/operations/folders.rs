@@ -97,7 +97,7 @@ impl Connection<Full> {
     ) -> Result<Vec<FolderRecord>> {
         let (made, _) = self.operation(operation).write(|transaction| {
             let made = transaction.plan_with_reader(|reader, context| {
-                ops::create_folders(&Folders(reader), context, plan)
+                ops::create_folders(&FolderReader(reader), context, plan)
             })?;
             transaction.apply(made.iter().cloned().map(Edit::CreateFolder).collect())?;
             Ok(made)
@@ -130,7 +130,7 @@ impl Connection<Full> {
         let MoveFolders { folder_ids, destination } = request;
         let (moved, _) = self.operation("move_folders").write(|transaction| {
             let moved = transaction.plan_with_reader(|reader, context| {
-                ops::move_folders(&Folders(reader), context, &folder_ids, destination)
+                ops::move_folders(&FolderReader(reader), context, &folder_ids, destination)
             })?;
             transaction.apply(moved.edits)?;
             Ok(moved.records)
@@ -166,7 +166,7 @@ impl Connection<Full> {
         let DeleteFolders { folder_ids, must_be_empty } = request;
         self.operation("delete_folders").write(|transaction| {
             let edits = transaction.plan_with_reader(|reader, context| {
-                ops::delete_folders(&Folders(reader), context, &folder_ids, must_be_empty)
+                ops::delete_folders(&FolderReader(reader), context, &folder_ids, must_be_empty)
             })?;
             transaction.apply(edits)
         })?;
@@ -176,9 +176,9 @@ impl Connection<Full> {
 }
 
 /// The folders of one version of the store, as plans read them.
-pub(crate) struct Folders<'a>(pub(crate) SpaceReader<'a>);
+pub(crate) struct FolderReader<'a>(pub(crate) SpaceReader<'a>);
 
-impl ReadFolders for Folders<'_> {
+impl ReadFolders for FolderReader<'_> {
     fn folder(&self, folder: FolderId) -> Result<Option<FolderRecord>> {
         self.0.folder(folder)
     }
@@ -190,7 +190,7 @@ impl ReadFolders for Folders<'_> {
     fn documents_in(&self, folder: FolderId) -> Result<Vec<DocumentRecord>> {
         let within = Within::Location(Location::Folder(folder));
         let query = DocumentQuery { within, ..DocumentQuery::default() };
-        Ok(documents::listing::find(self.0, &query, None, usize::MAX)?.0)
+        Ok(documents::list::find(self.0, &query, None, usize::MAX)?.0)
     }
 
     fn document_count(&self, folder: FolderId) -> Result<u64> {

@@ -1,4 +1,4 @@
-//! Documents copied from templates.
+//! Creates documents as copies of templates.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -16,17 +16,15 @@ use crate::operations::collections::copying::Schemas;
 use crate::operations::{documents, prepare};
 
 impl Connection<Full> {
-    /// Creates a document as a copy of a template and returns it with a clickable link. The blocks
-    /// of the copy are new, and links among the blocks of the template lead to their copies.
-    /// Everything else is as in the template, including the states of tasks. Comments are not
-    /// copied; files are shared.
+    /// Creates a document as a copy of a template and returns it with a clickable link. Blocks get
+    /// new IDs and timestamps, and links within the template are redirected to the copies;
+    /// everything else is copied, including task states. Comments are not copied; files are shared.
     ///
-    /// Collections are copied with their items, and relations among them become relations among the
-    /// copies. A relation to a collection outside of the template is copied as well: that
-    /// collection gets a further property as its other end. If it is in the trash, the copy lacks
-    /// the relation.
+    /// Collections are copied with their items, and relations within the template connect the
+    /// copies. A relation with a collection outside the template is copied too: that collection
+    /// gets one more property, the inverse. If it is in the trash, the copy has no such relation.
     ///
-    /// The cost grows with the size of the template, which has no limit of its own.
+    /// The cost is linear in the size of the template, which has no limit of its own.
     ///
     /// ```
     /// use leafbase::{CreateFromTemplate, Destination, MoveDocuments};
@@ -43,9 +41,9 @@ impl Connection<Full> {
     ///
     /// # Errors
     /// At `templateId`, [`crate::ErrorKind::NotFound`], [`crate::ErrorKind::RuleViolation`] for a
-    /// document that is not a template, and [`crate::ErrorKind::LimitExceeded`] if a related
-    /// collection cannot take another property; [`crate::ErrorKind::NotFound`] at
-    /// `destination.folderId`; at `title`, the errors of a document's title.
+    /// document that is not a template, and [`crate::ErrorKind::LimitExceeded`] if a collection
+    /// that it relates to has no room for another property; [`crate::ErrorKind::NotFound`] at
+    /// `destination.folderId`; at `title`, those of a document's title.
     pub fn create_from_template(&self, request: CreateFromTemplate) -> Result<Document> {
         let CreateFromTemplate { template_id, title, destination } = request;
         let title = title.map(|title| self.title(&title)).transpose();
@@ -55,7 +53,7 @@ impl Connection<Full> {
                     .document(template_id)?
                     .ok_or_else(|| Error::not_found().at("templateId"))?;
                 if template.location != Location::Templates {
-                    let message = format!("document {template_id} is not kept among the templates");
+                    let message = format!("document {template_id} is not a template");
                     return Err(Error::rule(message).at("templateId"));
                 }
                 let mut subtrees = tree.subtree(template_id.root(), None)?;
@@ -81,7 +79,7 @@ impl Connection<Full> {
         Ok(self.created(made.0, made.1))
     }
 
-    /// Normalizes the title as that of any document.
+    /// Normalizes a title as for any document.
     fn title(&self, title: &str) -> Result<String> {
         let page = prepare::document(BlockDraft::new(BlockData::page(title)), self.limits());
         let wrong = |error: Error| Error::new(error.kind(), error.message()).at("title");
@@ -89,8 +87,8 @@ impl Connection<Full> {
     }
 }
 
-/// Redirects the references of a block to the copies of their targets: the references that
-/// [`crate::core::edges::edges`] emits.
+/// Makes what a block points to the copy of it, where there is one: what
+/// [`crate::operations::links::edges`] tells of is changed here.
 fn repoint(data: &mut BlockData, copies: &HashMap<BlockId, BlockId>) {
     if data.block_type().has_own_markdown()
         && let Cow::Owned(text) = markdown::rewrite_links(&data.markdown, &mut |link| {
@@ -118,12 +116,13 @@ fn repoint(data: &mut BlockData, copies: &HashMap<BlockId, BlockId>) {
     }
 }
 
-/// The destination with the ID of the copy, if it names a copied block.
+/// The destination with the ID of a copied block replaced by the ID of its copy; `None` if it names
+/// no copied block.
 fn redirected(destination: &str, copies: &HashMap<BlockId, BlockId>) -> Option<String> {
     let LinkTarget::Block(block) = LinkTarget::of(destination) else { return None };
     let copy = copies.get(&block)?;
-    // The ID is replaced in place, so that the rest of the destination stays as written. A
-    // percent-encoded ID is not found this way.
+    // The ID is replaced in place, which preserves the rest of the destination. A percent-encoded
+    // ID is not found that way and the destination is rewritten.
     let name = destination
         .split([':', '/', '?', '#'])
         .map(str::trim_ascii)

@@ -12,7 +12,7 @@ use leafbase::{
 };
 use leafbase_store::directory::RECORD_FORMAT;
 use leafbase_store::kv::{KeyRange, OpenOptions, RedbStore, Store};
-use leafbase_store::testkit::Disk;
+use leafbase_store::testkit::{Disk, open_backends};
 
 /// 2026-01-01T00:00:00Z.
 const BEGINNING: u64 = 1_767_225_600_000;
@@ -84,13 +84,10 @@ impl Machine {
     }
 
     fn start(disk: &Disk, setting: &Setting, create: bool) -> Result<Self> {
-        let (below, journal) = (disk.clone(), disk.journal());
+        let (below, journal) = (disk.clone(), disk.wal());
         let options = OpenOptions::new().cache_bytes(setting.cache_bytes).entries(RECORD_FORMAT);
-        let store = Arc::new(RedbStore::with_backends(
-            move || below.clone(),
-            move || journal.clone(),
-            &options,
-        )?);
+        let store =
+            Arc::new(open_backends(move || below.clone(), move || journal.clone(), &options)?);
         let device = Arc::new(Indexes { disk: disk.clone() });
         let space =
             setting.builder().over_device(Arc::<RedbStore>::clone(&store), device, create)?;
