@@ -11,7 +11,9 @@ use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
-use leafbase_markdown::{self as markdown, LinkTarget, Mention, MentionForm, Named, Rewritten};
+use leafbase_markdown::{
+    self as markdown, LinkTarget, Mention, MentionForm, MentionTarget, Rewritten,
+};
 use leafbase_model::{Block, BlockData, BlockId, Content, Error, Result};
 
 use crate::core::leaks::Leak;
@@ -223,7 +225,7 @@ fn each_link(kind: Kind, text: &str, tell: &mut dyn FnMut(BlockId, &dyn Fn() -> 
         return tell(target, &|| hidden(0..text.len(), Form::Whole, text));
     }
     markdown::mentions(text, &mut |Mention { destination, range, named, form }| {
-        if let Named::Block(target) = named {
+        if let MentionTarget::Block(target) = named {
             tell(target, &|| hidden(range.clone(), Form::Within(form), &destination));
         }
     });
@@ -305,7 +307,7 @@ fn with_placeholders(text: &str, hidden: &[Hidden]) -> String {
 /// What is written in the place of a placeholder: as it was written, if it comes back as the same
 /// kind of link.
 fn restored(hidden: &[Hidden], kind: Kind, mention: &Mention<'_>) -> Option<Rewritten> {
-    let Named::Placeholder(number) = mention.named else { return None };
+    let MentionTarget::Placeholder(number) = mention.named else { return None };
     let hidden = hidden.iter().find(|hidden| hidden.number == number)?;
     let is_same = hidden.form == Form::Within(mention.form);
     Some(if is_same {
