@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use leafbase_model::{Error, ErrorKind};
-use leafbase_pattern::{Fuel, Pattern, Required, Trigram, trigrams};
+use leafbase_pattern::{Pattern, StepBudget, Trigram, TrigramQuery, trigrams};
 use libfuzzer_sys::fuzz_target;
 use regex::RegexBuilder;
 
@@ -37,13 +37,13 @@ fn refused(source: &str, error: &Error) {
 }
 
 fn check(source: &str, case_sensitive: bool, pattern: &Pattern, text: &str) {
-    let mut fuel = Fuel::new(PLENTY);
-    let Ok(found) = pattern.matcher().find_all(text, usize::MAX, &mut fuel) else { return };
-    let used = PLENTY - fuel.left();
-    let again = pattern.matcher().find_all(text, usize::MAX, &mut Fuel::new(used));
+    let mut budget = StepBudget::new(PLENTY);
+    let Ok(found) = pattern.matcher().find_all(text, usize::MAX, &mut budget) else { return };
+    let used = PLENTY - budget.remaining();
+    let again = pattern.matcher().find_all(text, usize::MAX, &mut StepBudget::new(used));
     assert_eq!(again.as_ref(), Ok(&found), "the same steps lead to the same matches");
     if let Some(fewer) = used.checked_sub(1) {
-        let stopped = pattern.matcher().find_all(text, usize::MAX, &mut Fuel::new(fewer));
+        let stopped = pattern.matcher().find_all(text, usize::MAX, &mut StepBudget::new(fewer));
         assert!(stopped.is_err(), "steps are counted: {used}");
     }
     agrees_with_itself(pattern, text, &found);
@@ -52,30 +52,34 @@ fn check(source: &str, case_sensitive: bool, pattern: &Pattern, text: &str) {
 
 fn agrees_with_itself(pattern: &Pattern, text: &str, found: &[Range<usize>]) {
     let mut matcher = pattern.matcher();
-    if let Ok(is_match) = matcher.is_match(text, &mut Fuel::new(PLENTY)) {
+    if let Ok(is_match) = matcher.is_match(text, &mut StepBudget::new(PLENTY)) {
         assert_eq!(is_match, !found.is_empty());
     }
-    if let Ok(letters) = matcher.find_letters(text, usize::MAX, &mut Fuel::new(PLENTY)) {
+    if let Ok(letters) = matcher.find_non_empty(text, usize::MAX, &mut StepBudget::new(PLENTY)) {
         assert!(letters.iter().eq(found.iter().filter(|range| !range.is_empty())), "{letters:?}");
     }
-    if !found.is_empty() {
-        assert!(pattern.may_match(text.as_bytes()), "what it needs is there");
-        assert!(meets(pattern.required(), &trigrams(text)), "{:?}", pattern.required());
+    // The haystack in which texts follow each other: each line has to be a candidate.
+    let mut candidates = pattern.prefilter().map(|prefilter| prefilter.candidates(text.as_bytes()));
+    let mut start = 0;
+    for line in text.split('\n') {
+        let range = start..start + line.len();
+        start = range.end + 1;
+        let is_candidate = candidates.as_mut().is_none_or(|found| found.advance_to(&range));
+        let is_match = matcher.is_match(line, &mut StepBudget::new(PLENTY));
+        assert!(is_candidate || is_match != Ok(true), "the prefilter rules out a match");
     }
-    // Lines are texts that are laid together.
-    let lines =
-        || text.split('\n').map(|line| pattern.matcher().is_match(line, &mut Fuel::new(PLENTY)));
-    if pattern.may_join('\n') && lines().any(|is_match| is_match == Ok(true)) {
-        assert!(!found.is_empty(), "a text that matches is found among others");
+    if !found.is_empty() {
+        let query = pattern.trigram_query();
+        assert!(meets(query, &trigrams(text)), "{query:?}");
     }
 }
 
-fn meets(required: &Required, trigrams: &std::collections::BTreeSet<Trigram>) -> bool {
-    match required {
-        Required::Nothing => true,
-        Required::Trigram(trigram) => trigrams.contains(trigram),
-        Required::All(parts) => parts.iter().all(|part| meets(part, trigrams)),
-        Required::Any(parts) => parts.iter().any(|part| meets(part, trigrams)),
+fn meets(query: &TrigramQuery, trigrams: &std::collections::BTreeSet<Trigram>) -> bool {
+    match query {
+        TrigramQuery::Unrestricted => true,
+        TrigramQuery::Trigram(trigram) => trigrams.contains(trigram),
+        TrigramQuery::And(parts) => parts.iter().all(|part| meets(part, trigrams)),
+        TrigramQuery::Or(parts) => parts.iter().any(|part| meets(part, trigrams)),
     }
 }
 

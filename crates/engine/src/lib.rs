@@ -105,6 +105,20 @@
 
 pub mod guide;
 
+/// Parsing of requests from JSON text.
+pub mod json {
+    pub use leafbase_model::json::{FromJson, from_str};
+}
+
+/// The key-value trait that a space is stored in, for hosts that bring their own store
+/// ([`SpaceBuilder::over`]).
+pub mod kv {
+    pub use leafbase_store::kv::{
+        Durability, KeyRange, MemoryStore, Read, Snapshot, Store, Transaction, Visit, VisitMany,
+        WriteOptions,
+    };
+}
+
 mod operations;
 
 mod core;
@@ -113,9 +127,6 @@ mod support;
 
 pub use self::core::access::{AccessScope, Full, Scoped};
 pub use self::core::connection::Connection;
-#[cfg(feature = "testkit")]
-#[doc(hidden)]
-pub use self::core::leaks::Leak;
 pub use self::core::progress::Progress;
 pub use self::core::scope::Scope;
 #[cfg(feature = "testkit")]
@@ -124,7 +135,30 @@ pub use self::core::search_index::Device;
 #[cfg(feature = "search")]
 pub use self::core::search_index::SearchIndexing;
 pub use self::core::space::{Space, SpaceBuilder};
-pub use leafbase_model::*;
+pub use leafbase_model::{
+    AddComments, AddItems, AddTasks, AddedComment, AssetId, AssetRecord, AssetUrl, Author, Block,
+    BlockData, BlockDraft, BlockFields, BlockId, BlockKind, BlockLayout, BlockMatch, BlockPatch,
+    BlockType, BuiltInLocation, CardLayout, Change, Clock, CodeLanguage, Collection,
+    CollectionSchema, Color, Comment, CommentDraft, CommentId, Condition, ConnectionInfo, Content,
+    ContentProperty, ContentPropertyDraft, ContextBlock, CountItems, CreateCollection,
+    CreateDocuments, CreateFolders, CreateFromTemplate, Day, DayRange, DayRef, Decorations,
+    DeleteBlocks, DeleteDocuments, DeleteFolders, DeleteItems, DeleteTasks, Destination, Detail,
+    Direction, Document, DocumentFilter, DocumentFilterMode, DocumentId, DocumentOrder,
+    DocumentRecord, Edge, Edit, Error, ErrorKind, Fetch, FetchFrom, Folder, FolderDestination,
+    FolderDraft, FolderId, FolderRecord, FolderRef, Font, GetItems, GetSchema, GroupValue,
+    IdSource, InsertBlocks, InsertSource, Item, ItemCounts, ItemDraft, ItemFields, ItemFilter,
+    ItemGroup, ItemUpdate, ItemValue, ItemValues, Items, ItemsPage, Limits, LineStyle,
+    ListCollections, ListDocuments, ListScopedDocuments, ListStyle, ListTasks, Location, MediaSize,
+    MediaWidth, Metadata, MoveBlocks, MoveDocuments, MoveFolders, Operator, Paging, PathStep,
+    Position, PositionTarget, Properties, Property, PropertyChange, PropertyDraft, PropertyKey,
+    PropertyKind, PropertyType, PropertyValue, PurgeDocuments, QueryItems, RelatedItem, Relation,
+    ReplaceSchema, RestoreDailyNotes, Result, Schema, SchemaDraft, SchemaFormat, SchemaReply,
+    ScopedChange, ScopedDocument, SearchBlocks, SearchDocuments, SearchMatch, SelectOption,
+    SharedText, Side, Sort, SpaceId, SpaceInfo, Stamp, Task, TaskDestination, TaskDraft, TaskInfo,
+    TaskLocation, TaskPatch, TaskScope, TaskState, TaskUpdate, TermMode, TextAlignment, TextFormat,
+    TextStyle, Timestamp, UpdateBlocks, UpdateItems, UpdateTasks, UploadFile, UploadedFile,
+    UrlTemplates, UtcInfo,
+};
 #[cfg(feature = "testkit")]
 #[doc(hidden)]
 pub use leafbase_search::Shelf;

@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use leafbase_pattern::{Fuel, Pattern};
+use leafbase_pattern::{Pattern, StepBudget};
 
 #[path = "../tests/it/hostile/patterns.rs"]
 mod patterns;
@@ -26,11 +26,14 @@ fn main() {
 fn run(text: &str) -> Vec<(Duration, String)> {
     let one = |source: String| {
         let pattern = Pattern::new(&source, true).ok()?;
-        let (mut fuel, start) = (Fuel::new(STEPS), Instant::now());
-        let found = pattern.matcher().find_all(text, 100, &mut fuel);
+        let (mut budget, start) = (StepBudget::new(STEPS), Instant::now());
+        let found = pattern.matcher().find_all(text, 100, &mut budget);
         let outcome =
             found.map_or_else(|_| "exhausted".to_owned(), |found| format!("{} found", found.len()));
-        Some((start.elapsed(), format!("{:9} steps  {outcome}  {source}", STEPS - fuel.left())))
+        Some((
+            start.elapsed(),
+            format!("{:9} steps  {outcome}  {source}", STEPS - budget.remaining()),
+        ))
     };
     patterns::hostile().filter_map(one).collect()
 }

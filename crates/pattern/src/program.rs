@@ -1,177 +1,180 @@
-//! A pattern as a program: what a walk over a text does at each letter, one of many threads at a
-//! time (Thompson, 1968).
+//! Programs of the Pike VM: instructions for one thread among many (Thompson, 1968).
 
 use std::collections::HashMap;
 
 use regex_syntax::hir::Look;
 
-use crate::row;
-use crate::syntax::Around;
+use crate::syntax::LookAround;
 use crate::tree::Node;
 
-/// The most instructions that the programs of one pattern may have together.
-const LARGEST: usize = 20_000;
+/// The most instructions of one pattern, look-arounds included.
+const MAX_INSTRUCTIONS: usize = 20_000;
 
-/// Where an instruction stands.
-pub(crate) type Place = u32;
+/// The index of an instruction.
+pub(crate) type Address = u32;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Instruction {
-    /// Takes a letter of the class.
-    Letter(u32, Place),
-    /// Goes on at both, the first before the second.
-    Split(Place, Place),
-    Look(Look, Place),
-    /// Goes on where the table of a group that looks around says so.
-    Around {
-        table: u32,
+    /// Consumes a character of the class with this index.
+    Char(u32, Address),
+    /// Continues at both addresses, the first with priority.
+    Split(Address, Address),
+    Look(Look, Address),
+    /// Continues if the look-around program with this index matches here, or if it does not.
+    LookAround {
+        index: u32,
         negative: bool,
-        next: Place,
+        next: Address,
     },
     Match,
 }
 
-/// Letters by ranges. Those of ASCII are looked up in bits.
+/// A class of characters, with a bitmap of the ASCII ones.
 #[derive(Clone, Debug)]
-pub(crate) struct Letters {
+pub(crate) struct CharClass {
     ascii: u128,
     ranges: Vec<(char, char)>,
 }
 
-impl Letters {
+impl CharClass {
     fn new(ranges: &[(char, char)]) -> Self {
-        Self { ascii: row::ascii(ranges), ranges: ranges.to_vec() }
+        // Ranges are sorted.
+        let ascii = ranges.iter().take_while(|(from, _)| from.is_ascii());
+        let ascii = ascii.flat_map(|(from, to)| *from..=(*to).min('\u{7f}'));
+        let ascii = ascii.fold(0, |bits, char| bits | 1 << u32::from(char));
+        Self { ascii, ranges: ranges.to_vec() }
     }
 
-    pub(crate) fn contains(&self, letter: char) -> bool {
-        if letter.is_ascii() {
-            return self.ascii >> u32::from(letter) & 1 == 1;
+    pub(crate) fn contains(&self, char: char) -> bool {
+        if char.is_ascii() {
+            return self.ascii >> u32::from(char) & 1 == 1;
         }
-        let after = self.ranges.partition_point(|(from, _)| *from <= letter);
-        after
-            .checked_sub(1)
-            .and_then(|index| self.ranges.get(index))
-            .is_some_and(|(_, to)| letter <= *to)
+        let following = self.ranges.partition_point(|(from, _)| *from <= char);
+        let range = following.checked_sub(1).and_then(|index| self.ranges.get(index));
+        range.is_some_and(|(_, to)| char <= *to)
     }
 }
 
-/// Where a group matches that looks around: found by walking over the text once, before what it
-/// stands in.
+/// The program of a look-around. It runs over the whole text once, before the programs that contain
+/// it, and finds every position where it matches.
 #[derive(Clone, Debug)]
-pub(crate) struct Table {
-    pub(crate) start: Place,
-    /// Whether it is walked from the end of the text to its start.
-    pub(crate) backwards: bool,
+pub(crate) struct LookAroundProgram {
+    pub(crate) start: Address,
+    /// Whether it runs from the end of the text: a look-ahead, whose matches begin at a position.
+    pub(crate) backward: bool,
 }
 
-/// All programs of one pattern.
+/// The programs of a pattern.
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
     pub(crate) instructions: Vec<Instruction>,
-    pub(crate) letters: Vec<Letters>,
-    /// In the order in which they can be filled.
-    pub(crate) tables: Vec<Table>,
-    pub(crate) start: Place,
+    pub(crate) classes: Vec<CharClass>,
+    /// Inner look-arounds come before those that contain them.
+    pub(crate) look_arounds: Vec<LookAroundProgram>,
+    pub(crate) start: Address,
 }
 
-/// The program would be too large.
+/// The pattern needs more instructions than a program may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct TooLarge {
-    pub(crate) most: usize,
+pub(crate) struct ProgramTooLarge {
+    pub(crate) max_instructions: usize,
 }
 
 impl Program {
-    pub(crate) fn new(tree: &Node, arounds: &[Around]) -> Result<Self, TooLarge> {
-        let program =
-            Self { instructions: Vec::new(), letters: Vec::new(), tables: Vec::new(), start: 0 };
-        let mut compiler =
-            Compiler { program, arounds, known: HashMap::new(), classes: HashMap::new() };
-        let end = compiler.add(Instruction::Match)?;
-        let start = compiler.node(tree, end, false)?;
+    pub(crate) fn new(tree: &Node, look_arounds: &[LookAround]) -> Result<Self, ProgramTooLarge> {
+        let program = Self {
+            instructions: Vec::new(),
+            classes: Vec::new(),
+            look_arounds: Vec::new(),
+            start: 0,
+        };
+        let mut compiler = Compiler {
+            program,
+            look_arounds,
+            compiled: HashMap::new(),
+            class_indices: HashMap::new(),
+            backward: false,
+        };
+        let end = compiler.push(Instruction::Match)?;
+        let start = compiler.node(tree, end)?;
         Ok(Self { start, ..compiler.program })
     }
 }
 
 struct Compiler<'a> {
     program: Program,
-    arounds: &'a [Around],
-    /// The tables of groups that were met.
-    known: HashMap<usize, u32>,
-    classes: HashMap<Vec<(char, char)>, u32>,
+    look_arounds: &'a [LookAround],
+    /// Look-arounds that were compiled. A counted repetition contains one several times.
+    compiled: HashMap<usize, u32>,
+    class_indices: HashMap<Vec<(char, char)>, u32>,
+    /// Whether the current program consumes the text from its end.
+    backward: bool,
 }
 
 impl Compiler<'_> {
-    fn add(&mut self, instruction: Instruction) -> Result<Place, TooLarge> {
-        let most = LARGEST;
-        let place = self.program.instructions.len();
-        if place >= most {
-            return Err(TooLarge { most });
+    fn push(&mut self, instruction: Instruction) -> Result<Address, ProgramTooLarge> {
+        let too_large = ProgramTooLarge { max_instructions: MAX_INSTRUCTIONS };
+        let address = self.program.instructions.len();
+        if address >= MAX_INSTRUCTIONS {
+            return Err(too_large);
         }
         self.program.instructions.push(instruction);
-        Place::try_from(place).map_err(|_| TooLarge { most })
+        Address::try_from(address).map_err(|_| too_large)
     }
 
-    fn set(&mut self, place: Place, instruction: Instruction) {
-        if let Some(found) = self.program.instructions.get_mut(place as usize) {
-            *found = instruction;
-        }
-    }
-
-    /// What matches `node` and then goes on at `next`; letter by letter from the right if it is
-    /// walked backwards.
-    fn node(&mut self, node: &Node, next: Place, backwards: bool) -> Result<Place, TooLarge> {
+    /// Compiles `node` followed by `next`, and returns where it starts.
+    fn node(&mut self, node: &Node, next: Address) -> Result<Address, ProgramTooLarge> {
         match node {
-            Node::Letter(ranges) => {
+            Node::Class(ranges) => {
                 let class = self.class(ranges);
-                self.add(Instruction::Letter(class, next))
+                self.push(Instruction::Char(class, next))
             }
-            Node::Look(look) => self.add(Instruction::Look(*look, next)),
-            Node::Around(group, inner) => {
-                let table = self.table(*group, inner)?;
-                let negative = self.arounds.get(*group).is_some_and(|around| around.negative);
-                self.add(Instruction::Around { table, negative, next })
+            Node::Look(look) => self.push(Instruction::Look(*look, next)),
+            Node::LookAround(index, inner) => {
+                let negative = self.look_arounds.get(*index).is_some_and(|group| group.negative);
+                let index = self.look_around(*index, inner)?;
+                self.push(Instruction::LookAround { index, negative, next })
             }
-            // What comes last is made first.
-            Node::Sequence(nodes) if backwards => {
-                nodes.iter().try_fold(next, |next, node| self.node(node, next, backwards))
+            // Code is emitted from the end of the match to its start.
+            Node::Concat(nodes) if self.backward => {
+                nodes.iter().try_fold(next, |next, node| self.node(node, next))
             }
-            Node::Sequence(nodes) => {
-                nodes.iter().rev().try_fold(next, |next, node| self.node(node, next, backwards))
+            Node::Concat(nodes) => {
+                nodes.iter().rev().try_fold(next, |next, node| self.node(node, next))
             }
-            Node::Choice(nodes) => self.choice(nodes, next, backwards),
-            Node::Repeat { least, most, greedy, node } => {
-                let (mut start, copies) = match (most, least) {
-                    (Some(most), _) => (
-                        self.optional(node, most.saturating_sub(*least), *greedy, next, backwards)?,
-                        *least,
-                    ),
-                    (None, 0) => {
-                        let body = self.once_or_more(node, *greedy, next, backwards)?;
-                        (self.add(Self::split(body, next, *greedy))?, 0)
+            Node::Alternation(nodes) => self.alternation(nodes, next),
+            Node::Repetition { min, max, greedy, node } => {
+                let (mut start, copies) = match (max, min) {
+                    (Some(max), _) => {
+                        (self.optional(node, max.saturating_sub(*min), *greedy, next)?, *min)
                     }
-                    (None, _) => (self.once_or_more(node, *greedy, next, backwards)?, *least - 1),
+                    (None, 0) => {
+                        let body = self.once_or_more(node, *greedy, next)?;
+                        (self.push(Self::split(body, next, *greedy))?, 0)
+                    }
+                    (None, _) => (self.once_or_more(node, *greedy, next)?, *min - 1),
                 };
                 for _ in 0..copies {
-                    start = self.node(node, start, backwards)?;
+                    start = self.node(node, start)?;
                 }
                 Ok(start)
             }
         }
     }
 
-    fn choice(&mut self, nodes: &[Node], next: Place, backwards: bool) -> Result<Place, TooLarge> {
+    fn alternation(&mut self, nodes: &[Node], next: Address) -> Result<Address, ProgramTooLarge> {
         let mut start = None;
         for node in nodes.iter().rev() {
-            let choice = self.node(node, next, backwards)?;
+            let alternative = self.node(node, next)?;
             start = Some(match start {
-                None => choice,
-                Some(rest) => self.add(Instruction::Split(choice, rest))?,
+                None => alternative,
+                Some(rest) => self.push(Instruction::Split(alternative, rest))?,
             });
         }
         Ok(start.unwrap_or(next))
     }
 
-    fn split(body: Place, next: Place, greedy: bool) -> Instruction {
+    fn split(body: Address, next: Address, greedy: bool) -> Instruction {
         if greedy { Instruction::Split(body, next) } else { Instruction::Split(next, body) }
     }
 
@@ -180,53 +183,61 @@ impl Compiler<'_> {
         node: &Node,
         times: u32,
         greedy: bool,
-        next: Place,
-        backwards: bool,
-    ) -> Result<Place, TooLarge> {
+        next: Address,
+    ) -> Result<Address, ProgramTooLarge> {
         let mut start = next;
         for _ in 0..times {
-            let body = self.node(node, start, backwards)?;
-            start = self.add(Self::split(body, next, greedy))?;
+            let body = self.node(node, start)?;
+            start = self.push(Self::split(body, next, greedy))?;
         }
         Ok(start)
     }
 
-    /// A loop is left at its end alone, so that a turn that takes nothing ends it.
+    /// The decision to repeat comes after the body, so that an iteration that consumes nothing
+    /// ends the loop.
     fn once_or_more(
         &mut self,
         node: &Node,
         greedy: bool,
-        next: Place,
-        backwards: bool,
-    ) -> Result<Place, TooLarge> {
-        let end = self.add(Instruction::Match)?;
-        let body = self.node(node, end, backwards)?;
-        self.set(end, Self::split(body, next, greedy));
+        next: Address,
+    ) -> Result<Address, ProgramTooLarge> {
+        // A placeholder, until the start of the body is known.
+        let decision = self.push(Instruction::Match)?;
+        let body = self.node(node, decision)?;
+        if let Some(instruction) = self.program.instructions.get_mut(decision as usize) {
+            *instruction = Self::split(body, next, greedy);
+        }
         Ok(body)
     }
 
     fn class(&mut self, ranges: &[(char, char)]) -> u32 {
-        if let Some(class) = self.classes.get(ranges) {
-            return *class;
+        if let Some(index) = self.class_indices.get(ranges) {
+            return *index;
         }
-        // There are no more classes than instructions.
-        let class = u32::try_from(self.program.letters.len()).unwrap_or(u32::MAX);
-        self.program.letters.push(Letters::new(ranges));
-        self.classes.insert(ranges.to_vec(), class);
-        class
+        let index = index_of_next(self.program.classes.len());
+        self.program.classes.push(CharClass::new(ranges));
+        self.class_indices.insert(ranges.to_vec(), index);
+        index
     }
 
-    /// A group that is repeated by number has one table.
-    fn table(&mut self, group: usize, inner: &Node) -> Result<u32, TooLarge> {
-        if let Some(table) = self.known.get(&group) {
-            return Ok(*table);
+    fn look_around(&mut self, group: usize, inner: &Node) -> Result<u32, ProgramTooLarge> {
+        if let Some(index) = self.compiled.get(&group) {
+            return Ok(*index);
         }
-        let backwards = self.arounds.get(group).is_some_and(|around| around.ahead);
-        let end = self.add(Instruction::Match)?;
-        let start = self.node(inner, end, backwards)?;
-        let table = u32::try_from(self.program.tables.len()).unwrap_or(u32::MAX);
-        self.program.tables.push(Table { start, backwards });
-        self.known.insert(group, table);
-        Ok(table)
+        let backward = self.look_arounds.get(group).is_some_and(|group| group.ahead);
+        let outer = std::mem::replace(&mut self.backward, backward);
+        let end = self.push(Instruction::Match)?;
+        let start = self.node(inner, end)?;
+        self.backward = outer;
+        let index = index_of_next(self.program.look_arounds.len());
+        self.program.look_arounds.push(LookAroundProgram { start, backward });
+        self.compiled.insert(group, index);
+        Ok(index)
     }
+}
+
+/// The index of an element that is appended to a list no longer than the program.
+fn index_of_next(length: usize) -> u32 {
+    debug_assert!(length <= MAX_INSTRUCTIONS, "each element belongs to an instruction");
+    u32::try_from(length).unwrap_or(u32::MAX)
 }

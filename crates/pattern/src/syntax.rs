@@ -1,246 +1,253 @@
-//! What a pattern may say: RE2, look-ahead, and look-behind of fixed width. Everything else is
+//! The syntax of patterns: RE2 with look-ahead and look-behind of fixed width. Everything else is
 //! refused with its offset.
 //!
-//! Groups that look around are handed to the parser of plain patterns as groups between two letters
-//! of the private use, by which they are found again in what it gives: so flags reach into them,
-//! and there is one parser for all.
+//! `regex_syntax` parses the pattern. Look-around groups reach it as plain groups between two
+//! private-use characters, which mark them in its output: so flags apply inside of them, and one
+//! parser serves all.
 
 use std::fmt::Display;
 
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::Hir;
 
-/// The first of the letters that stand for groups: two for each, where it begins and where it ends.
-pub(crate) const MARKS: u32 = 0x10_f000;
-/// No pattern of [`crate::LONGEST`] bytes has more such groups.
-const MOST_GROUPS: u32 = 1_000;
-/// Groups within groups; those that look around count thrice.
-const NESTING: u32 = 150;
-/// The most repetitions that can be asked for by number, as in RE2.
-const REPEATED: u32 = 1_000;
+/// The first marker. Each look-around has two: one for its start, one for its end.
+const FIRST_MARKER: u32 = 0x10_f000;
+/// More look-arounds than a pattern of [`crate::MAX_PATTERN_BYTES`] can contain.
+const MAX_LOOK_AROUNDS: u32 = 1_000;
+/// Nested groups; look-arounds count three times.
+const MAX_NESTING: u32 = 150;
+/// The largest number of a counted repetition, as in RE2.
+const MAX_REPETITIONS: u32 = 1_000;
 
-/// What a pattern says that is wrong, and where.
+/// What is wrong with a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Fault {
-    /// In bytes.
+pub(crate) struct SyntaxError {
+    /// In bytes of the pattern.
     pub(crate) offset: usize,
     pub(crate) message: String,
 }
 
-fn fault(offset: usize, message: impl Display) -> Fault {
-    Fault { offset, message: message.to_string() }
+impl SyntaxError {
+    pub(crate) fn new(offset: usize, message: impl Display) -> Self {
+        Self { offset, message: message.to_string() }
+    }
 }
 
-/// How a group looks around.
+/// A look-around group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Around {
+pub(crate) struct LookAround {
     /// Whether it looks ahead, or behind.
     pub(crate) ahead: bool,
     /// Whether it must not match.
     pub(crate) negative: bool,
-    /// Where it stands in the pattern.
+    /// In bytes of the pattern.
     pub(crate) offset: usize,
 }
 
-/// A pattern that is well-formed.
+/// A well-formed pattern.
 #[derive(Debug)]
-pub(crate) struct Parsed {
-    /// The pattern, with marks where groups look around.
+pub(crate) struct ParsedPattern {
+    /// The expression, with markers around look-arounds.
     pub(crate) hir: Hir,
-    pub(crate) arounds: Vec<Around>,
+    pub(crate) look_arounds: Vec<LookAround>,
 }
 
-/// Reads a pattern.
-pub(crate) fn parse(pattern: &str, case_sensitive: bool) -> Result<Parsed, Fault> {
-    let mut scan = Scan::new(pattern);
-    scan.run()?;
-    let Scan { marked, origins, arounds, .. } = scan;
-    if !arounds.is_empty()
-        && let Some((offset, _)) =
-            pattern.char_indices().find(|(_, letter)| u32::from(*letter) >= MARKS)
+/// Parses a pattern.
+pub(crate) fn parse(pattern: &str, case_sensitive: bool) -> Result<ParsedPattern, SyntaxError> {
+    let mut scanner = Scanner::new(pattern);
+    scanner.run()?;
+    let Scanner { output, origins, look_arounds, .. } = scanner;
+    let is_marker = |(_, char): &(usize, char)| u32::from(*char) >= FIRST_MARKER;
+    if !look_arounds.is_empty()
+        && let Some((offset, _)) = pattern.char_indices().find(is_marker)
     {
-        return Err(fault(
+        return Err(SyntaxError::new(
             offset,
-            "this letter of the private use cannot stand in a pattern that looks around",
+            "private-use characters from U+10F000 are not supported beside look-around",
         ));
     }
     let mut parser =
-        ParserBuilder::new().nest_limit(NESTING).case_insensitive(!case_sensitive).build();
-    let hir = parser.parse(&marked).map_err(|error| told(&error, &origins))?;
-    Ok(Parsed { hir, arounds })
+        ParserBuilder::new().nest_limit(MAX_NESTING).case_insensitive(!case_sensitive).build();
+    let hir = parser.parse(&output).map_err(|error| parser_error(&error, &origins))?;
+    Ok(ParsedPattern { hir, look_arounds })
 }
 
-/// The parser's error, where it stands in the pattern as it was given.
-fn told(error: &regex_syntax::Error, origins: &[Origin]) -> Fault {
-    let (span, message) = match error {
+/// Maps an error of the parser to the offset in the pattern as it was given.
+fn parser_error(error: &regex_syntax::Error, origins: &[Origin]) -> SyntaxError {
+    let (parsed_at, message) = match error {
         regex_syntax::Error::Parse(error) => (error.span().start.offset, error.kind().to_string()),
         regex_syntax::Error::Translate(error) => {
             (error.span().start.offset, error.kind().to_string())
         }
-        _ => (0, "is no pattern".to_owned()),
+        _ => (0, "the pattern is malformed".to_owned()),
     };
-    let found = origins.partition_point(|origin| origin.marked <= span).checked_sub(1);
-    let origin = found.and_then(|index| origins.get(index));
-    let offset = origin.map_or(span, |origin| {
-        origin.offset + if origin.is_copy { span - origin.marked } else { 0 }
+    let following = origins.partition_point(|origin| origin.parsed_at <= parsed_at);
+    let origin = following.checked_sub(1).and_then(|index| origins.get(index));
+    let offset = origin.map_or(parsed_at, |origin| {
+        let into_copy = if origin.is_copy { parsed_at - origin.parsed_at } else { 0 };
+        origin.offset + into_copy
     });
-    fault(offset, message)
+    SyntaxError::new(offset, message)
 }
 
-/// Where a part of what the parser reads comes from.
+/// Where a part of the parser's input comes from.
 struct Origin {
-    /// Where it is read.
-    marked: usize,
-    /// Where it stands in the pattern.
+    /// Offset in the parser's input.
+    parsed_at: usize,
+    /// Offset in the pattern.
     offset: usize,
-    /// Whether it stands there as it is read.
+    /// Whether the part was copied, or replaces another text.
     is_copy: bool,
 }
 
-/// What stood last: whether it can be repeated.
+/// The previous item: decides which repetition may follow.
 #[derive(Clone, Copy, PartialEq)]
-enum Last {
+enum Previous {
     Other,
-    /// A repetition, which may be made lazy once.
-    Repeated,
-    Lazy,
+    /// A repetition, which one `?` makes lazy.
+    Repetition,
+    LazyRepetition,
 }
 
-/// A pattern on its way to the parser.
-struct Scan<'p> {
+/// Rewrites a pattern for the parser.
+struct Scanner<'p> {
     pattern: &'p str,
     at: usize,
-    marked: String,
+    output: String,
     origins: Vec<Origin>,
-    arounds: Vec<Around>,
-    /// The groups that are open: the number of those that look around.
-    open: Vec<Option<usize>>,
-    last: Last,
+    look_arounds: Vec<LookAround>,
+    /// The open groups, with the index of those that are look-arounds.
+    open_groups: Vec<Option<usize>>,
+    previous: Previous,
 }
 
-impl<'p> Scan<'p> {
+impl<'p> Scanner<'p> {
     fn new(pattern: &'p str) -> Self {
-        let (marked, origins) = (String::with_capacity(pattern.len() * 2), Vec::new());
         Self {
             pattern,
             at: 0,
-            marked,
-            origins,
-            arounds: Vec::new(),
-            open: Vec::new(),
-            last: Last::Other,
+            output: String::with_capacity(pattern.len() * 2),
+            origins: Vec::new(),
+            look_arounds: Vec::new(),
+            open_groups: Vec::new(),
+            previous: Previous::Other,
         }
     }
 
     fn rest(&self) -> &'p str {
+        // The last item may be cut short: `\Q` without `\E`, for example.
         self.pattern.get(self.at..).unwrap_or_default()
     }
 
-    /// Takes `bytes` of the pattern as they are.
+    /// Copies `bytes` of the pattern.
     fn copy(&mut self, bytes: usize) {
-        let taken = self.rest().get(..bytes).unwrap_or(self.rest());
-        self.add(taken, taken.len(), true);
+        let copied = self.rest().get(..bytes).unwrap_or(self.rest());
+        self.push(copied, copied.len(), true);
     }
 
-    /// Takes `bytes` of the pattern, which mean `text`.
-    fn put(&mut self, text: &str, bytes: usize) {
-        self.add(text, bytes, false);
+    /// Replaces `bytes` of the pattern by `text`.
+    fn replace(&mut self, text: &str, bytes: usize) {
+        self.push(text, bytes, false);
     }
 
-    fn add(&mut self, text: &str, bytes: usize, is_copy: bool) {
-        self.origins.push(Origin { marked: self.marked.len(), offset: self.at, is_copy });
-        self.marked.push_str(text);
+    fn push(&mut self, text: &str, bytes: usize, is_copy: bool) {
+        let origin = Origin { parsed_at: self.output.len(), offset: self.at, is_copy };
+        self.origins.push(origin);
+        self.output.push_str(text);
         self.at += bytes;
     }
 
-    fn run(&mut self) -> Result<(), Fault> {
-        while let Some(letter) = self.rest().chars().next() {
-            let was = std::mem::replace(&mut self.last, Last::Other);
-            match letter {
+    fn error(&self, message: &str) -> SyntaxError {
+        SyntaxError::new(self.at, message)
+    }
+
+    fn run(&mut self) -> Result<(), SyntaxError> {
+        while let Some(char) = self.rest().chars().next() {
+            let previous = std::mem::replace(&mut self.previous, Previous::Other);
+            match char {
                 '\\' => self.escape()?,
                 '[' => self.class(),
-                '(' => self.group()?,
-                ')' => self.close(),
-                '*' | '+' | '?' | '{' => self.repetition(letter, was)?,
-                letter => self.copy(letter.len_utf8()),
+                '(' => self.open_group()?,
+                ')' => self.close_group(),
+                '*' | '+' | '?' | '{' => self.repetition(char, previous)?,
+                char => self.copy(char.len_utf8()),
             }
         }
         Ok(())
     }
 
-    fn escape(&mut self) -> Result<(), Fault> {
+    fn escape(&mut self) -> Result<(), SyntaxError> {
         let rest = self.rest();
-        let Some(letter) = rest.chars().nth(1) else {
+        let Some(char) = rest.chars().nth(1) else {
+            // The parser reports the lone backslash.
             self.copy(1);
             return Ok(());
         };
-        let refused = match letter {
-            '1'..='9' | 'k' | 'g' => Some("back-references are not supported"),
-            'K' | 'G' => Some("what is matched cannot depend on where the search is"),
-            _ => None,
-        };
-        if let Some(message) = refused {
-            return Err(fault(self.at, message));
+        match char {
+            '1'..='9' | 'k' | 'g' => return Err(self.error("back-references are not supported")),
+            'K' | 'G' => return Err(self.error("match resets are not supported")),
+            'Q' => {
+                let (quoted, bytes) = match rest.split_once("\\E") {
+                    Some((quoted, _)) => (quoted, quoted.len() + 2),
+                    None => (rest, rest.len()),
+                };
+                let quoted = quoted.strip_prefix("\\Q").unwrap_or(quoted);
+                self.replace(&regex_syntax::escape(quoted), bytes);
+                return Ok(());
+            }
+            _ => {}
         }
-        if letter == 'Q' {
-            let (quoted, bytes) = match rest.split_once("\\E") {
-                Some((quoted, _)) => (quoted, quoted.len() + 2),
-                None => (rest, rest.len()),
-            };
-            let quoted = regex_syntax::escape(quoted.get(2..).unwrap_or_default());
-            self.put(&quoted, bytes);
-            return Ok(());
-        }
-        let escape = 1 + letter.len_utf8();
-        // A name or a number in braces is no repetition.
-        let braces =
-            matches!(letter, 'p' | 'P' | 'x' | 'u' | 'U' | 'b') && rest[escape..].starts_with('{');
-        let end = rest[escape..].find('}').filter(|_| braces);
+        let escape = 1 + char.len_utf8();
+        // Braces after these enclose a name or a code point, not a repetition.
+        let takes_braces = matches!(char, 'p' | 'P' | 'x' | 'u' | 'U' | 'b');
+        let argument = rest.get(escape..).filter(|rest| takes_braces && rest.starts_with('{'));
+        let end = argument.and_then(|argument| argument.find('}'));
         self.copy(end.map_or(escape, |end| escape + end + 1));
         Ok(())
     }
 
-    /// A class goes to its `]`, which may stand first as a letter, and has classes within.
+    /// Copies a class up to its `]`. A `]` that comes first is a character, and classes nest.
     fn class(&mut self) {
-        let (mut depth, mut letters) = (0_usize, self.rest().char_indices().peekable());
+        let mut depth = 0_usize;
+        let mut chars = self.rest().char_indices().peekable();
         let mut end = self.rest().len();
-        while let Some((at, letter)) = letters.next() {
-            match letter {
-                '\\' => drop(letters.next()),
+        while let Some((at, char)) = chars.next() {
+            match char {
+                '\\' => drop(chars.next()),
                 '[' => {
                     depth += 1;
-                    letters.next_if(|(_, next)| *next == '^');
-                    letters.next_if(|(_, next)| *next == ']');
+                    chars.next_if(|(_, next)| *next == '^');
+                    chars.next_if(|(_, next)| *next == ']');
                 }
                 ']' => depth -= 1,
                 _ => {}
             }
             if depth == 0 {
-                end = at + letter.len_utf8();
+                end = at + char.len_utf8();
                 break;
             }
         }
         self.copy(end);
     }
 
-    fn group(&mut self) -> Result<(), Fault> {
+    fn open_group(&mut self) -> Result<(), SyntaxError> {
         let rest = self.rest();
-        let looks = [
+        let openings = [
             ("(?=", true, false),
             ("(?!", true, true),
             ("(?<=", false, false),
             ("(?<!", false, true),
         ];
-        if let Some((begin, ahead, negative)) =
-            looks.into_iter().find(|(begin, ..)| rest.starts_with(begin))
-        {
-            let number = self.arounds.len();
-            self.open.push(Some(number));
-            self.arounds.push(Around { ahead, negative, offset: self.at });
-            self.put(&format!("(?:{}(?:", mark(number, false)), begin.len());
+        let opening = openings.into_iter().find(|(opening, ..)| rest.starts_with(opening));
+        if let Some((opening, ahead, negative)) = opening {
+            let index = self.look_arounds.len();
+            self.open_groups.push(Some(index));
+            self.look_arounds.push(LookAround { ahead, negative, offset: self.at });
+            // The inner group keeps alternatives between the markers, and flags inside.
+            self.replace(&format!("(?:{}(?:", marker(index, false)), opening.len());
             return Ok(());
         }
-        self.open.push(None);
+        self.open_groups.push(None);
         let Some(kind) = rest.strip_prefix("(?") else {
             self.copy(1);
             return Ok(());
@@ -259,85 +266,89 @@ impl<'p> Scan<'p> {
             ("&", "recursion is not supported"),
             ("R", "recursion is not supported"),
         ];
-        if let Some((_, message)) = refused.iter().find(|(begin, _)| kind.starts_with(begin)) {
-            return Err(fault(self.at, message));
+        if let Some((_, message)) = refused.iter().find(|(prefix, _)| kind.starts_with(prefix)) {
+            return Err(self.error(message));
         }
-        let end = kind.find([':', ')']).unwrap_or(kind.len());
-        for (at, flag) in kind.get(..end).unwrap_or_default().char_indices() {
-            let here = self.at + 2 + at;
+        let flags = kind.split([':', ')']).next().unwrap_or(kind);
+        for (index, flag) in flags.char_indices() {
+            let offset = self.at + "(?".len() + index;
             match flag {
                 'i' | 'm' | 's' | 'U' | '-' => {}
-                '0'..='9' | '+' => return Err(fault(here, "recursion is not supported")),
-                _ => return Err(fault(here, "the flags are i, m, s and U")),
+                '0'..='9' | '+' => {
+                    return Err(SyntaxError::new(offset, "recursion is not supported"));
+                }
+                _ => return Err(SyntaxError::new(offset, "the flags are i, m, s and U")),
             }
         }
-        // Flags alone are a group that ends with them, and can be followed by no repetition.
-        self.copy(2 + end);
+        // Flags alone are a group that ends with them, and cannot be repeated.
+        self.copy("(?".len() + flags.len());
         Ok(())
     }
 
-    fn close(&mut self) {
-        match self.open.pop().flatten() {
-            Some(number) => self.put(&format!("){})", mark(number, true)), 1),
+    fn close_group(&mut self) {
+        match self.open_groups.pop().flatten() {
+            Some(index) => self.replace(&format!("){})", marker(index, true)), 1),
             None => self.copy(1),
         }
     }
 
-    fn repetition(&mut self, letter: char, was: Last) -> Result<(), Fault> {
-        let counted = if letter == '{' { counted(self.rest()) } else { Some((1, 0)) };
-        let Some((bytes, most)) = counted else {
-            self.put("\\{", 1);
+    fn repetition(&mut self, char: char, previous: Previous) -> Result<(), SyntaxError> {
+        let counted = if char == '{' { counted_repetition(self.rest()) } else { Some((1, 0)) };
+        let Some((bytes, max)) = counted else {
+            // As in RE2, other braces are characters.
+            self.replace("\\{", 1);
             return Ok(());
         };
-        match (letter, was) {
-            ('?', Last::Repeated) => {
-                self.last = Last::Lazy;
+        match (char, previous) {
+            ('?', Previous::Repetition) => {
+                self.previous = Previous::LazyRepetition;
                 self.copy(1);
                 return Ok(());
             }
-            ('+', Last::Repeated | Last::Lazy) => {
-                return Err(fault(self.at, "possessive repetitions are not supported"));
+            ('+', Previous::Repetition | Previous::LazyRepetition) => {
+                return Err(self.error("possessive repetitions are not supported"));
             }
-            (_, Last::Repeated | Last::Lazy) => {
-                return Err(fault(self.at, "a repetition cannot be repeated"));
+            (_, Previous::Repetition | Previous::LazyRepetition) => {
+                return Err(self.error("a repetition cannot be repeated"));
             }
             _ => {}
         }
-        if most > REPEATED {
-            return Err(fault(self.at, format_args!("repeated more than {REPEATED} times")));
+        if max > MAX_REPETITIONS {
+            return Err(self.error(&format!("repeated more than {MAX_REPETITIONS} times")));
         }
-        self.last = Last::Repeated;
+        self.previous = Previous::Repetition;
         self.copy(bytes);
         Ok(())
     }
 }
 
-/// The bytes of a counted repetition that `text` begins with, and the greatest of its numbers.
-/// Braces around something else are letters.
-fn counted(text: &str) -> Option<(usize, u32)> {
-    let inner = text.strip_prefix('{')?;
-    let end = inner.find('}')?;
-    let (least, most) = match inner.get(..end)?.split_once(',') {
-        Some((least, most)) => (least, Some(most).filter(|most| !most.is_empty())),
-        None => (inner.get(..end)?, None),
+/// The length of the counted repetition that `text` begins with, and the larger of its numbers.
+fn counted_repetition(text: &str) -> Option<(usize, u32)> {
+    let (inner, _) = text.strip_prefix('{')?.split_once('}')?;
+    let (min, max) = match inner.split_once(',') {
+        Some((min, max)) => (min, Some(max).filter(|max| !max.is_empty())),
+        None => (inner, None),
     };
     let number = |digits: &str| {
         let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        // A number that overflows is refused like any other that is too large.
         is_number.then(|| digits.parse().unwrap_or(u32::MAX))
     };
-    let least = number(least)?;
-    let most = most.map_or(Some(0), number)?;
-    Some((end + 2, least.max(most)))
+    let min = number(min)?;
+    let max = max.map_or(Some(0), number)?;
+    Some((inner.len() + "{}".len(), min.max(max)))
 }
 
-/// The letter that stands where a group begins, or ends.
-fn mark(group: usize, is_end: bool) -> char {
-    let number = u32::try_from(group).unwrap_or(MOST_GROUPS).min(MOST_GROUPS);
-    char::from_u32(MARKS + 2 * number + u32::from(is_end)).unwrap_or('\u{10fffd}')
+/// The character that marks the start or the end of a look-around.
+fn marker(look_around: usize, is_end: bool) -> char {
+    let index = u32::try_from(look_around).unwrap_or(MAX_LOOK_AROUNDS);
+    debug_assert!(index < MAX_LOOK_AROUNDS, "the length of patterns bounds look-arounds");
+    let marker = char::from_u32(FIRST_MARKER + 2 * index.min(MAX_LOOK_AROUNDS) + u32::from(is_end));
+    marker.unwrap_or(char::REPLACEMENT_CHARACTER)
 }
 
-/// What a letter marks: the group, and whether it ends there.
-pub(crate) fn marked(letter: char) -> Option<(usize, bool)> {
-    let number = u32::from(letter).checked_sub(MARKS)?;
+/// The look-around that a character marks, and whether it marks the end.
+pub(crate) fn marked(char: char) -> Option<(usize, bool)> {
+    let number = u32::from(char).checked_sub(FIRST_MARKER)?;
     Some((usize::try_from(number / 2).ok()?, number % 2 == 1))
 }

@@ -6,7 +6,8 @@ use std::ops::Range;
 use leafbase_model::ErrorKind;
 use proptest::prelude::*;
 
-use super::syntax::{Parsed, parse};
+use super::matcher::collect_matches;
+use super::syntax::{ParsedPattern, parse};
 use super::tree::{Node, tree};
 use super::*;
 
@@ -14,11 +15,11 @@ const PLENTY: u64 = 50_000_000;
 
 fn found(pattern: &Pattern, walking: bool, text: &str) -> Vec<Range<usize>> {
     let matcher = pattern.matcher();
-    let mut matcher = if walking { matcher.walking() } else { matcher };
-    let mut fuel = Fuel::new(PLENTY);
-    let found = matcher.find_all(text, usize::MAX, &mut fuel).unwrap();
-    assert_eq!(matcher.is_match(text, &mut fuel).unwrap(), !found.is_empty(), "{text:?}");
-    let letters = matcher.find_letters(text, usize::MAX, &mut fuel).unwrap();
+    let mut matcher = if walking { matcher.without_dfas() } else { matcher };
+    let mut budget = StepBudget::new(PLENTY);
+    let found = matcher.find_all(text, usize::MAX, &mut budget).unwrap();
+    assert_eq!(matcher.is_match(text, &mut budget).unwrap(), !found.is_empty(), "{text:?}");
+    let letters = matcher.find_non_empty(text, usize::MAX, &mut budget).unwrap();
     assert!(
         letters.iter().eq(found.iter().filter(|range| !range.is_empty())),
         "{text:?}: {letters:?}"
@@ -28,7 +29,7 @@ fn found(pattern: &Pattern, walking: bool, text: &str) -> Vec<Range<usize>> {
 
 /// Matches by going back: every way to go on, the preferred one first.
 struct Backtracking<'t> {
-    parsed: &'t Parsed,
+    parsed: &'t ParsedPattern,
     text: &'t str,
     /// Steps that are left: without any, there is no verdict.
     left: std::cell::Cell<u32>,
@@ -43,20 +44,20 @@ impl Backtracking<'_> {
             return None;
         }
         match node {
-            Node::Letter(ranges) => {
+            Node::Class(ranges) => {
                 let letter = self.text[at..].chars().next()?;
                 let is_in = ranges.iter().any(|(from, to)| (*from..=*to).contains(&letter));
                 if is_in { next(at + letter.len_utf8()) } else { None }
             }
             Node::Look(look) => {
-                if super::walk::holds(*look, self.text, at) {
+                if super::pike_vm::holds(*look, self.text, at) {
                     next(at)
                 } else {
                     None
                 }
             }
-            Node::Around(group, inner) => {
-                let around = self.parsed.arounds[*group];
+            Node::LookAround(group, inner) => {
+                let around = self.parsed.look_arounds[*group];
                 let matches = if around.ahead {
                     self.node(inner, at, &Some).is_some()
                 } else {
@@ -68,15 +69,15 @@ impl Backtracking<'_> {
                 };
                 if matches == around.negative { None } else { next(at) }
             }
-            Node::Sequence(nodes) => match nodes.split_first() {
+            Node::Concat(nodes) => match nodes.split_first() {
                 None => next(at),
                 Some((first, rest)) => {
-                    let rest = Node::Sequence(rest.to_vec());
+                    let rest = Node::Concat(rest.to_vec());
                     self.node(first, at, &|at| self.node(&rest, at, next))
                 }
             },
-            Node::Choice(nodes) => nodes.iter().find_map(|node| self.node(node, at, next)),
-            Node::Repeat { least, most, greedy, node } => {
+            Node::Alternation(nodes) => nodes.iter().find_map(|node| self.node(node, at, next)),
+            Node::Repetition { min: least, max: most, greedy, node } => {
                 self.repeat(*least, *most, *greedy, node, at, next)
             }
         }
@@ -127,7 +128,7 @@ impl Backtracking<'_> {
                 starts.find_map(|start| self.node(tree, start, &Some).map(|end| start..end)),
             )
         };
-        let found = super::all(self.text, usize::MAX, true, find).ok();
+        let found = collect_matches(self.text, usize::MAX, true, find).ok();
         found.filter(|_| self.left.get() > 0)
     }
 }
@@ -191,23 +192,11 @@ proptest! {
     }
 
     #[test]
-    fn what_matches_is_found_among_others(pattern in piece(false), case in any::<bool>(), texts in proptest::collection::vec(text(), 1..5)) {
-        let pattern = Pattern::new(&pattern, case).unwrap();
-        for separator in ['\0', '\n'].into_iter().filter(|separator| pattern.may_join(*separator)) {
-            let joined = texts.join(separator.encode_utf8(&mut [0; 4]));
-            for walking in [false, true] {
-                let is_found = texts.iter().any(|text| !found(&pattern, walking, text).is_empty());
-                prop_assert!(!is_found || !found(&pattern, walking, &joined).is_empty(), "{:?}", joined);
-            }
-        }
-    }
-
-    #[test]
     fn what_is_required_is_there(pattern in piece(true), case in any::<bool>(), text in text()) {
         let pattern = Pattern::new(&pattern, case).unwrap();
-        if !found(&pattern, false, &text).is_empty() {
-            prop_assert!(meets(pattern.required(), &trigrams(&text)), "{:?}", pattern.required());
-            prop_assert!(pattern.may_match(text.as_bytes()), "{:?}", pattern.needed);
+        if !unfiltered(&pattern, &text).is_empty() {
+            prop_assert!(meets(pattern.trigram_query(), &trigrams(&text)), "{:?}", pattern.trigram_query());
+            prop_assert!(pattern.may_match(&text), "{:?}", pattern.prefilter());
         }
     }
 
@@ -218,197 +207,59 @@ proptest! {
         let (pattern, texts) = if kelvin { (other(&pattern), texts.iter().map(other).collect()) } else { (pattern, texts) };
         let pattern = Pattern::new(&pattern, case).unwrap();
         let bytes = [b"\x91", texts.join("\u{1}").as_bytes()].concat();
-        if let Some(sieve) = pattern.sieve().filter(|sieve| sieve.tells(&bytes)) {
+        if let Some(prefilter) = pattern.prefilter() {
+            let mut candidates = prefilter.candidates(&bytes);
             let mut at = 1;
             for text in &texts {
-                let end = at + text.len();
-                let is_found = sieve.next(&bytes, at).is_some_and(|found| found < end);
-                prop_assert!(is_found || found(&pattern, false, text).is_empty(), "{:?}: {:?}", sieve, text);
-                at = end + 1;
-            }
-        }
-    }
-
-    #[test]
-    fn what_is_told_without_an_automaton_is_so(start in short(), end in short(), between in piece(false), case in any::<bool>(), text in text()) {
-        for pattern in [format!("{start}{end}"), format!("{start}{between}{end}"), between] {
-            let pattern = Pattern::new(&pattern, case).unwrap();
-            if let Some(told) = pattern.matches_plainly(text.as_bytes(), 0, &mut Fuel::new(PLENTY)) {
-                prop_assert_eq!(told, !found(&pattern, true, &text).is_empty(), "{:?}: {:?}", pattern.needed, text);
-            }
-        }
-    }
-
-    #[test]
-    fn a_row_is_found_where_it_is(sets in proptest::collection::vec(proptest::sample::subsequence(b"zqk".to_vec(), 1..3), 1..=16), bytes in dense()) {
-        let sets: Vec<row::Set> = sets.iter().map(|set| set.iter().fold(0, |set, byte| set | 1 << byte)).collect();
-        let row = row::Row::of(&sets).unwrap();
-        let is_at = |here: &[u8]| here.iter().zip(&sets).all(|(byte, set)| byte.is_ascii() && set >> byte & 1 == 1);
-        let expected: Vec<usize> = bytes.windows(sets.len()).enumerate().filter(|(_, here)| is_at(here)).map(|(at, _)| at).collect();
-        let near = std::iter::successors(row.find(&bytes, 0), |at| row.find(&bytes, at + 1));
-        let far = std::iter::successors(row.find_far(&bytes, 0), |at| row.find_far(&bytes, at + 1));
-        prop_assert_eq!(near.collect::<Vec<_>>(), &expected[..]);
-        prop_assert_eq!(far.collect::<Vec<_>>(), &expected[..]);
-    }
-
-    #[test]
-    fn a_text_costs_its_length_if_the_row_is_in_it(start in short(), end in short(), text in text()) {
-        let pattern = Pattern::new(&format!("{start}{end}"), false).unwrap();
-        let Some(sieve) = pattern.sieve() else { return Ok(()) };
-        let (rows, mut fuel) = (text.as_bytes().windows(1).enumerate().filter(|(at, _)| sieve.next(text.as_bytes(), *at) == Some(*at)), Fuel::new(PLENTY));
-        let (rows, told) = (rows.count() as u64, pattern.matches_plainly(text.as_bytes(), 0, &mut fuel));
-        let (steps, length) = (PLENTY - fuel.left(), text.len() as u64 / 4 + 1);
-        // What is told by letters that the pattern needs elsewhere costs nothing either.
-        match told.filter(|_| sieve.is_exact() && text.is_ascii() && rows > 0) {
-            None => prop_assert_eq!(steps, 0),
-            Some(true) => prop_assert!((length + 1..=length + rows).contains(&steps), "{} for {}", steps, text),
-            Some(false) => prop_assert_eq!(steps, length + rows),
-        }
-        // With less there is no verdict.
-        if let Some(fewer) = steps.checked_sub(1) {
-            prop_assert_eq!(pattern.matches_plainly(text.as_bytes(), 0, &mut Fuel::new(fewer)), None);
-            prop_assert_eq!(pattern.matches_plainly(text.as_bytes(), 0, &mut Fuel::new(steps)), told);
-        }
-    }
-
-    #[test]
-    fn texts_that_match_are_told_from_others_that_they_are_laid_to(pattern in piece(false), case in any::<bool>(), texts in proptest::collection::vec(text(), 1..5)) {
-        let pattern = Pattern::new(&pattern, case).unwrap();
-        let matches = |text: &String| !found(&pattern, true, text).is_empty();
-        for separator in ['\0', '\n'].into_iter().filter(|separator| pattern.may_join(*separator)) {
-            let (laid, mut at) = (laid(&pattern, &texts, separator), 0);
-            for next in laid.into_iter().chain([texts.len()]) {
-                prop_assert!(!texts[at..next].iter().any(matches), "{:?} up to {}", texts, next);
-                if let Some(text) = texts.get(next).filter(|_| pattern.stays_within(separator) && is_plain(&texts)) {
-                    prop_assert!(matches(text), "{:?}", text);
-                }
-                at = next + 1;
+                let range = at..at + text.len();
+                let is_candidate = candidates.advance_to(&range);
+                prop_assert_eq!(is_candidate, prefilter.find(&bytes, range.start).is_some_and(|found| found < range.end));
+                prop_assert!(is_candidate || unfiltered(&pattern, text).is_empty(), "{:?}: {:?}", prefilter, text);
+                at = range.end + 1;
             }
         }
     }
 }
 
-/// Bytes that almost have rows of these letters everywhere, and some that have them nowhere.
-fn dense() -> impl Strategy<Value = Vec<u8>> {
-    let piece = proptest::sample::select(vec![
-        "z",
-        "zz",
-        "q",
-        "k",
-        "zqk",
-        "zzzzzzzzzzzzzzzz",
-        "a stretch of others",
-        "\u{fe}",
-    ]);
-    proptest::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat().into_bytes())
+/// The matches of the Pike VM, without the prefilter.
+fn unfiltered(pattern: &Pattern, text: &str) -> Vec<Range<usize>> {
+    let (mut cache, mut budget) = (Default::default(), StepBudget::new(PLENTY));
+    let mut vm = pike_vm::PikeVm::new(&pattern.program, text, &mut cache, &mut budget).unwrap();
+    collect_matches(text, usize::MAX, true, |from| vm.find(from, &mut budget)).unwrap()
 }
 
-/// Patterns that are mostly letters in a row.
-fn short() -> impl Strategy<Value = String> {
-    let part = proptest::sample::select(vec![
-        "a",
-        "b",
-        "[ab]",
-        r"\w",
-        r"\b",
-        r"\B",
-        "^",
-        "$",
-        " ",
-        r"\w+",
-        "a*",
-        "b?",
-        "a{2}",
-        r"(?:\w+?)",
-    ]);
-    proptest::collection::vec(part, 0..5).prop_map(|parts| parts.concat())
+fn offsets(prefilter: &Prefilter, haystack: &str) -> Vec<usize> {
+    let find = |from| prefilter.find(haystack.as_bytes(), from);
+    std::iter::successors(find(0), |at| find(at + 1)).collect()
 }
 
 #[test]
-fn letters_in_a_row_need_no_automaton() {
-    for (pattern, text, expected) in [
-        (r"\w+ck\b", "a Clock", Some(true)),
-        (r"\w+ck\b", "ck clocks", Some(false)),
-        (r"\w+ck\b", "cloc\u{212a}", None),
-        (r"\b\w\w \d+", "on 12", None),
-        (r"\b\w\w \d+", "one two", Some(false)),
-        (r"\Bkll\w*", "skill, skll", Some(true)),
-        (r"\Bkll\w*", "kll", Some(false)),
-        (r"\s*(no)t?", "No", Some(true)),
-        ("^k{3}$", "kkk", None),
-        (r"a\w+b", "aab", None),
-        (r"\w+", "a", None),
-        ("x|y", "x", None),
-    ] {
-        let told = Pattern::new(pattern, false).unwrap().matches_plainly(
-            text.as_bytes(),
-            0,
-            &mut Fuel::new(PLENTY),
-        );
-        assert_eq!(told, expected, "{pattern} {text}");
-    }
-}
-
-#[test]
-fn a_row_is_sought_by_its_rarest_letter() {
-    for (pattern, bytes, expected) in [
-        (r"\w+ck\b", "a clock, a sock", vec![5, 13]),
-        ("lantern \\w+ train\\w+", "a LANTERN and trains, lanterns", vec![2]),
-        ("trained|trains", "train, trains, retrained", vec![7, 17]),
-        ("(?:kick|rock|zip)ed", "locked, baked, sailed, zipped", vec![3, 10, 26]),
+fn the_prefilter_searches_for_the_rarest_literals() {
+    for (pattern, haystack, expected) in [
+        (r"\w+ck\b", "a clock, a sock, cloc\u{212a}", vec![5, 13, 20]),
+        ("lantern \\w+ train\\w+", "a LANTERN and trains, lamps", vec![13]),
+        ("trained|trains", "train, trains, retrained", vec![0, 7, 17]),
+        ("(?:kick|rock|zip)", "locked, rocked, sailed, zipped", vec![8, 24]),
         ("(?-i)Ace", "ace Ace", vec![4]),
+        ("東京", "京都, 東京", vec![8]),
+        (r"\d\d:\d\d", "at 22:15", vec![5]),
+        ("x(?=ck)", "ck x", vec![3]),
     ] {
         let pattern = Pattern::new(pattern, false).unwrap();
-        let sieve = pattern.sieve().unwrap();
-        let found = std::iter::successors(sieve.next(bytes.as_bytes(), 0), |at| {
-            sieve.next(bytes.as_bytes(), at + 1)
-        });
-        assert_eq!(found.collect::<Vec<_>>(), expected, "{bytes}");
+        assert_eq!(offsets(pattern.prefilter().unwrap(), haystack), expected, "{haystack}");
     }
-    let row =
-        row::Row::of(&[b'a', b'b', b'c'].map(|byte| 1 << byte | 1 << (byte ^ row::CASE))).unwrap();
-    for bytes in
-        ["", "b", "ab", "abc", "xxABCx", &"xaBc".repeat(30), &format!("{}c abc", "ab".repeat(40))]
-    {
-        let far = std::iter::successors(row.find_far(bytes.as_bytes(), 0), |at| {
-            row.find_far(bytes.as_bytes(), at + 1)
-        });
-        let near = std::iter::successors(row.find(bytes.as_bytes(), 0), |at| {
-            row.find(bytes.as_bytes(), at + 1)
-        });
-        assert_eq!(far.collect::<Vec<_>>(), near.collect::<Vec<_>>(), "{bytes}");
-    }
-    for pattern in [r"\w+", "e", "[a-f][0-9]", "東京", "(?=ck)", "a|ck"] {
-        assert!(Pattern::new(pattern, false).unwrap().sieve().is_none(), "{pattern}");
+    for pattern in [r"\w+", "e", "(?=ck)", "a|ck", "(?:ck)*", "(?:ck)?", "[a-z]k?"] {
+        assert!(Pattern::new(pattern, false).unwrap().prefilter().is_none(), "{pattern}");
     }
 }
 
-/// Texts about which an automaton can always tell.
-fn is_plain(texts: &[String]) -> bool {
-    texts.iter().all(|text| text.is_ascii())
-}
-
-/// Which texts are told of as matches, one after the other, of those laid together.
-fn laid(pattern: &Pattern, texts: &[String], separator: char) -> Vec<usize> {
-    let (joined, mut matcher) = (texts.join(separator.encode_utf8(&mut [0; 4])), pattern.matcher());
-    let ends: Vec<usize> = texts
-        .iter()
-        .scan(0, |at, text| Some(std::mem::replace(at, *at + text.len() + 1) + text.len()))
-        .collect();
-    let (mut told, mut from) = (Vec::new(), 0);
-    while from <= joined.len() {
-        let end = match matcher.least_end(&joined, joined.is_ascii(), from, &mut Fuel::new(PLENTY))
-        {
-            Ok(Some(end)) => end,
-            Ok(None) => break,
-            // Each of them has to be looked at.
-            Err(Unknown) => from,
-        };
-        let text = ends.partition_point(|other| *other < end);
-        told.extend((text < texts.len()).then_some(text));
-        from = ends.get(text).map_or(usize::MAX, |end| end + 1);
-    }
-    told
+#[test]
+fn words_are_found_in_any_case_at_their_beginning() {
+    let of = |words: &[&str]| Prefilter::of_ascii_words(words.iter().copied());
+    let haystack = "Hopes, all LANTERNS; 25 hops";
+    assert_eq!(offsets(&of(&["hop", "lantern"]).unwrap(), haystack), [0, 11, 24]);
+    assert_eq!(offsets(&of(&["25"]).unwrap(), haystack), [21]);
+    assert!(of(&["hop", "é"]).is_none() && of(&["hop", ""]).is_none() && of(&["x"; 9]).is_none());
 }
 
 #[test]
@@ -417,20 +268,20 @@ fn what_another_pattern_needs_would_be_found_out() {
         &(piece(false), text()),
         |(pattern, text)| {
             let other = Pattern::new(&format!("(?:{pattern})b"), true).unwrap();
-            let is_found = !found(&Pattern::new(&pattern, true).unwrap(), true, &text).is_empty();
-            prop_assert!(!is_found || other.may_match(text.as_bytes()));
+            let is_found = !unfiltered(&Pattern::new(&pattern, true).unwrap(), &text).is_empty();
+            prop_assert!(!is_found || other.may_match(&text));
             Ok(())
         },
     );
     assert!(outcome.is_err());
 }
 
-fn meets(required: &Required, trigrams: &std::collections::BTreeSet<Trigram>) -> bool {
-    match required {
-        Required::Nothing => true,
-        Required::Trigram(trigram) => trigrams.contains(trigram),
-        Required::All(parts) => parts.iter().all(|part| meets(part, trigrams)),
-        Required::Any(parts) => parts.iter().any(|part| meets(part, trigrams)),
+fn meets(query: &TrigramQuery, trigrams: &std::collections::BTreeSet<Trigram>) -> bool {
+    match query {
+        TrigramQuery::Unrestricted => true,
+        TrigramQuery::Trigram(trigram) => trigrams.contains(trigram),
+        TrigramQuery::And(parts) => parts.iter().all(|part| meets(part, trigrams)),
+        TrigramQuery::Or(parts) => parts.iter().any(|part| meets(part, trigrams)),
     }
 }
 
@@ -499,7 +350,7 @@ fn what_is_no_pattern_is_refused_with_its_place() {
         ("(?(1)a|b)", "conditions are not supported, at byte 0"),
         ("a(?R)", "recursion is not supported, at byte 1"),
         ("a(?1)", "recursion is not supported, at byte 3"),
-        (r"a\Kb", "what is matched cannot depend on where the search is, at byte 1"),
+        (r"a\Kb", "match resets are not supported, at byte 1"),
         ("(?#x)a", "comments are not supported, at byte 0"),
         ("(?x)a b", "the flags are i, m, s and U, at byte 2"),
         ("a{1001}", "repeated more than 1000 times, at byte 1"),
@@ -549,70 +400,34 @@ fn what_looks_like_something_else_is_taken_as_it_is() {
 }
 
 #[test]
-fn texts_are_laid_together_where_that_hides_nothing() {
-    for (pattern, zero, line_break) in [
-        ("a.c", true, true),
-        ("[^b]*", true, true),
-        (r"\bword\B", true, true),
-        ("(?m)^a", false, true),
-        ("(?m)a$", false, true),
-        ("^a", false, false),
-        ("a|b$", false, false),
-        (r"\Aa", false, false),
-        (r"a\z", false, false),
-        ("a(?=b)", false, false),
-        ("a(?!b)", false, false),
-        (r"\w{1000}", true, true),
-    ] {
-        let read =
-            Pattern::new(pattern, false).map_err(|error| format!("{pattern}: {error}")).unwrap();
-        assert_eq!((read.may_join('\0'), read.may_join('\n')), (zero, line_break), "{pattern}");
-        assert!(!read.may_join('x'));
-    }
-}
-
-#[test]
 fn steps_are_lent_and_what_is_left_of_them_comes_back() {
-    let mut fuel = Fuel::new(100);
+    let mut budget = StepBudget::new(100);
     for (most, steps, is_done, left) in
         [(30, 10, true, 90), (30, 31, false, 60), (70, 60, true, 0), (1, 1, false, 0)]
     {
-        let done = fuel.lend(most, |fuel| fuel.take(steps).is_ok());
-        assert_eq!((done, fuel.left()), (is_done, left));
-    }
-}
-
-/// The decision is needed: without it, what matches would not be found.
-#[test]
-fn texts_that_may_not_be_laid_together_would_hide_a_match() {
-    for pattern in ["^b", "a$", r"a\z", "a(?!.*b)", "(?<!a.)b"] {
-        let pattern = Pattern::new(&pattern.replace('.', r"[\s\S]"), true).unwrap();
-        let is_found = |text| !found(&pattern, false, text).is_empty();
-        assert!(
-            (is_found("a") || is_found("b")) && !is_found("a\nb\na\nb.") && !pattern.may_join('\n'),
-            "{pattern:?}"
-        );
+        let done = budget.lend(most, |budget| budget.consume(steps).is_ok());
+        assert_eq!((done, budget.remaining()), (is_done, left));
     }
 }
 
 #[test]
-fn what_is_required_is_said_shortly() {
-    let required =
-        |pattern: &str| format!("{:?}", Pattern::new(pattern, false).unwrap().required());
+fn trigram_queries_are_simplified() {
+    let query =
+        |pattern: &str| format!("{:?}", Pattern::new(pattern, false).unwrap().trigram_query());
     for (pattern, expected) in [
         ("Abc", "Trigram(['a', 'b', 'c'])"),
-        ("ab", "Nothing"),
+        ("ab", "Unrestricted"),
         (
             "colou?r",
-            "Any([All([Trigram(['c', 'o', 'l']), Trigram(['l', 'o', 'r']), Trigram(['o', 'l', 'o'])]), All([Trigram(['c', 'o', 'l']), Trigram(['l', 'o', 'u']), Trigram(['o', 'l', 'o']), Trigram(['o', 'u', 'r'])])])",
+            "Or([And([Trigram(['c', 'o', 'l']), Trigram(['l', 'o', 'r']), Trigram(['o', 'l', 'o'])]), And([Trigram(['c', 'o', 'l']), Trigram(['l', 'o', 'u']), Trigram(['o', 'l', 'o']), Trigram(['o', 'u', 'r'])])])",
         ),
-        (".*abc.*def", "All([Trigram(['a', 'b', 'c']), Trigram(['d', 'e', 'f'])])"),
-        (r"\d+", "Nothing"),
-        ("abc|x", "Nothing"),
-        ("(?=abc)d", "Nothing"),
+        (".*abc.*def", "And([Trigram(['a', 'b', 'c']), Trigram(['d', 'e', 'f'])])"),
+        (r"\d+", "Unrestricted"),
+        ("abc|x", "Unrestricted"),
+        ("(?=abc)d", "Unrestricted"),
         ("abc(?!d)", "Trigram(['a', 'b', 'c'])"),
         ("(?:abc)+", "Trigram(['a', 'b', 'c'])"),
     ] {
-        assert_eq!(required(pattern), expected, "{pattern}");
+        assert_eq!(query(pattern), expected, "{pattern}");
     }
 }

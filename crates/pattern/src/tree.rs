@@ -1,146 +1,148 @@
-//! A pattern as a tree of what has to be matched. Its depth is bounded by the nesting that the
-//! parser allows: walks over it recurse.
+//! The syntax tree of a pattern. The parser bounds its depth, so functions over it recurse.
 
 use regex_syntax::hir::{Class, Hir, HirKind, Look};
 
-use crate::syntax::{Around, Fault, Parsed, marked};
+use crate::syntax::{LookAround, ParsedPattern, SyntaxError, marked};
 
-/// What has to be matched.
 #[derive(Clone, Debug)]
 pub(crate) enum Node {
-    /// One letter of these ranges; of none, nothing is.
-    Letter(Vec<(char, char)>),
+    /// One character of these ranges; none matches if they are empty.
+    Class(Vec<(char, char)>),
     Look(Look),
-    /// A group that looks around, by its number.
-    Around(usize, Box<Node>),
-    Sequence(Vec<Node>),
-    /// The first of these that leads to a match.
-    Choice(Vec<Node>),
-    Repeat {
-        least: u32,
-        most: Option<u32>,
+    /// A look-around by its index.
+    LookAround(usize, Box<Node>),
+    Concat(Vec<Node>),
+    /// The first alternative that leads to a match.
+    Alternation(Vec<Node>),
+    Repetition {
+        min: u32,
+        max: Option<u32>,
         greedy: bool,
         node: Box<Node>,
     },
 }
 
-/// The tree of a pattern.
-pub(crate) fn tree(parsed: &Parsed) -> Result<Node, Fault> {
-    let node = node(&parsed.hir);
-    check_widths(&node, &parsed.arounds)?;
+/// The syntax tree of a pattern. Refuses look-behinds whose width varies.
+pub(crate) fn tree(pattern: &ParsedPattern) -> Result<Node, SyntaxError> {
+    let node = node(&pattern.hir);
+    check_widths(&node, &pattern.look_arounds)?;
     Ok(node)
 }
 
 fn node(hir: &Hir) -> Node {
     match hir.kind() {
-        HirKind::Empty => Node::Sequence(Vec::new()),
-        HirKind::Literal(_) | HirKind::Concat(_) => sequence(hir),
+        HirKind::Empty => Node::Concat(Vec::new()),
+        HirKind::Literal(_) => concat(std::slice::from_ref(hir)),
+        HirKind::Concat(items) => concat(items),
         HirKind::Class(Class::Unicode(class)) => {
-            Node::Letter(class.iter().map(|range| (range.start(), range.end())).collect())
+            Node::Class(class.iter().map(|range| (range.start(), range.end())).collect())
         }
-        HirKind::Class(Class::Bytes(class)) => Node::Letter(
-            class
-                .iter()
-                .map(|range| (char::from(range.start()), char::from(range.end())))
-                .collect(),
-        ),
+        HirKind::Class(Class::Bytes(class)) => {
+            let range = |range: &regex_syntax::hir::ClassBytesRange| {
+                (char::from(range.start()), char::from(range.end()))
+            };
+            Node::Class(class.iter().map(range).collect())
+        }
         HirKind::Look(look) => Node::Look(*look),
-        HirKind::Repetition(repetition) => Node::Repeat {
-            least: repetition.min,
-            most: repetition.max,
+        HirKind::Repetition(repetition) => Node::Repetition {
+            min: repetition.min,
+            max: repetition.max,
             greedy: repetition.greedy,
             node: Box::new(node(&repetition.sub)),
         },
         HirKind::Capture(capture) => node(&capture.sub),
-        HirKind::Alternation(choices) => Node::Choice(choices.iter().map(node).collect()),
+        HirKind::Alternation(alternatives) => {
+            Node::Alternation(alternatives.iter().map(node).collect())
+        }
     }
 }
 
-/// Puts what stands between two marks into a group that looks around.
-fn sequence(hir: &Hir) -> Node {
-    let mut open = vec![(None, Vec::new())];
-    let items = match hir.kind() {
-        HirKind::Concat(items) => items.as_slice(),
-        _ => std::slice::from_ref(hir),
-    };
+/// Nodes of a concatenation; inside of a look-around with its index.
+type OpenConcat = (Option<usize>, Vec<Node>);
+
+/// Turns items between two markers into look-arounds.
+fn concat(items: &[Hir]) -> Node {
+    let mut open: Vec<OpenConcat> = vec![(None, Vec::new())];
     for item in items {
         if let HirKind::Literal(literal) = item.kind() {
-            String::from_utf8_lossy(&literal.0)
-                .chars()
-                .for_each(|letter| add_letter(&mut open, letter));
+            String::from_utf8_lossy(&literal.0).chars().for_each(|char| push_char(&mut open, char));
         } else if let Some((_, nodes)) = open.last_mut() {
             nodes.push(node(item));
         }
     }
-    let mut nodes = open.into_iter().flat_map(|(_, nodes)| nodes).collect::<Vec<_>>();
-    match (nodes.len(), nodes.pop()) {
-        (1, Some(only)) => only,
-        (_, last) => Node::Sequence(nodes.into_iter().chain(last).collect()),
+    // The parser pairs groups, so the markers of a concatenation are paired.
+    debug_assert!(open.len() == 1, "every look-around is closed");
+    let mut nodes: Vec<Node> = open.into_iter().flat_map(|(_, nodes)| nodes).collect();
+    match nodes.pop() {
+        Some(only) if nodes.is_empty() => only,
+        last => {
+            nodes.extend(last);
+            Node::Concat(nodes)
+        }
     }
 }
 
-fn add_letter(open: &mut Vec<(Option<usize>, Vec<Node>)>, letter: char) {
-    let add = |open: &mut Vec<(Option<usize>, Vec<Node>)>, node| {
-        if let Some((_, nodes)) = open.last_mut() {
-            nodes.push(node);
+fn push_char(open: &mut Vec<OpenConcat>, char: char) {
+    let node = match marked(char) {
+        Some((index, false)) => {
+            open.push((Some(index), Vec::new()));
+            return;
         }
+        Some((index, true)) if open.last().is_some_and(|(opened, _)| *opened == Some(index)) => {
+            let inner = open.pop().map(|(_, nodes)| nodes).unwrap_or_default();
+            Node::LookAround(index, Box::new(Node::Concat(inner)))
+        }
+        // A private-use character of a pattern without look-around.
+        _ => Node::Class(vec![(char, char)]),
     };
-    match marked(letter) {
-        Some((group, false)) => open.push((Some(group), Vec::new())),
-        Some((group, true)) if open.last().is_some_and(|(number, _)| *number == Some(group)) => {
-            if let Some((_, nodes)) = open.pop() {
-                add(open, Node::Around(group, Box::new(Node::Sequence(nodes))));
-            }
-        }
-        _ => add(open, Node::Letter(vec![(letter, letter)])),
+    if let Some((_, nodes)) = open.last_mut() {
+        nodes.push(node);
     }
 }
 
-/// A look-behind matches as many letters whatever they are; each choice at its top for itself.
-fn check_widths(node: &Node, arounds: &[Around]) -> Result<(), Fault> {
+/// Checks that each look-behind, or each of its top-level alternatives, has a fixed width.
+fn check_widths(node: &Node, look_arounds: &[LookAround]) -> Result<(), SyntaxError> {
     match node {
-        Node::Letter(_) | Node::Look(_) => Ok(()),
-        Node::Sequence(nodes) | Node::Choice(nodes) => {
-            nodes.iter().try_for_each(|node| check_widths(node, arounds))
+        Node::Class(_) | Node::Look(_) => Ok(()),
+        Node::Concat(nodes) | Node::Alternation(nodes) => {
+            nodes.iter().try_for_each(|node| check_widths(node, look_arounds))
         }
-        Node::Repeat { node, .. } => check_widths(node, arounds),
-        Node::Around(group, inner) => {
-            check_widths(inner, arounds)?;
-            let around = arounds.get(*group).filter(|around| !around.ahead);
-            let choices = match inner.as_ref() {
-                Node::Sequence(nodes) => match nodes.as_slice() {
-                    [Node::Choice(choices)] => choices.as_slice(),
+        Node::Repetition { node, .. } => check_widths(node, look_arounds),
+        Node::LookAround(index, inner) => {
+            check_widths(inner, look_arounds)?;
+            let Some(behind) = look_arounds.get(*index).filter(|group| !group.ahead) else {
+                return Ok(());
+            };
+            let alternatives = match inner.as_ref() {
+                Node::Concat(nodes) => match nodes.as_slice() {
+                    [Node::Alternation(alternatives)] => alternatives.as_slice(),
                     _ => std::slice::from_ref(inner.as_ref()),
                 },
-                _ => std::slice::from_ref(inner.as_ref()),
+                inner => std::slice::from_ref(inner),
             };
-            match around {
-                Some(around) if choices.iter().any(|choice| width(choice).is_none()) => {
-                    Err(Fault {
-                        offset: around.offset,
-                        message: "a look-behind needs a fixed width".to_owned(),
-                    })
-                }
-                _ => Ok(()),
+            if alternatives.iter().all(|alternative| width(alternative).is_some()) {
+                Ok(())
+            } else {
+                Err(SyntaxError::new(behind.offset, "a look-behind needs a fixed width"))
             }
         }
     }
 }
 
-/// How many letters the node matches, if it is always as many.
+/// The number of characters that the node matches, if it is fixed.
 fn width(node: &Node) -> Option<u64> {
     match node {
-        Node::Letter(_) => Some(1),
-        Node::Look(_) | Node::Around(..) => Some(0),
-        Node::Sequence(nodes) => nodes.iter().map(width).sum(),
-        Node::Choice(nodes) => {
+        Node::Class(_) => Some(1),
+        Node::Look(_) | Node::LookAround(..) => Some(0),
+        Node::Concat(nodes) => nodes.iter().map(width).sum(),
+        Node::Alternation(nodes) => {
             let mut widths = nodes.iter().map(width);
             let first = widths.next()??;
             widths.all(|width| width == Some(first)).then_some(first)
         }
-        Node::Repeat { least, most, node, .. } => {
+        Node::Repetition { min, max, node, .. } => {
             let width = width(node)?;
-            (*most == Some(*least) || width == 0).then_some(u64::from(*least) * width)
+            (*max == Some(*min) || width == 0).then_some(u64::from(*min) * width)
         }
     }
 }

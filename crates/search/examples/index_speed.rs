@@ -154,8 +154,8 @@ fn main() -> Result<()> {
         }
         for pattern in ["rarew.rd", "common", "[0-9]+x"] {
             let pattern = Pattern::new(pattern, false)?;
-            let found = view.candidates(&[pattern.required()], &scope)?.len();
-            let time = timed(|| view.candidates(&[pattern.required()], &scope));
+            let found = view.candidates(&[pattern.trigram_query()], &scope)?.len();
+            let time = timed(|| view.candidates(&[pattern.trigram_query()], &scope));
             println!("  candidates of a pattern: {time:?} ({found})");
         }
     }

@@ -7,7 +7,7 @@ use frostem::Stemmer;
 use leafbase_model::{Day, DocumentId, Location, Timestamp};
 
 use crate::grams::{ANY_TEXT, Marked, Mask, gram};
-use leafbase_pattern::Required;
+use leafbase_pattern::TrigramQuery;
 use loose::Loose;
 
 pub(crate) mod loose;
@@ -236,21 +236,23 @@ impl SearchDocument {
 
     /// Whether one of its texts may have what is required. What is required nests no deeper than a
     /// pattern.
-    pub fn may_match(&self, required: &Required) -> bool {
+    pub fn may_match(&self, required: &TrigramQuery) -> bool {
         self.having(required) != 0
     }
 
     /// Which of its texts may have what is required.
-    fn having(&self, required: &Required) -> Mask {
+    fn having(&self, required: &TrigramQuery) -> Mask {
         match required {
-            Required::Nothing => ANY_TEXT,
-            Required::Trigram(trigram) => self.grams.mask(gram(*trigram)),
-            Required::All(parts) => {
+            TrigramQuery::Unrestricted => ANY_TEXT,
+            TrigramQuery::Trigram(trigram) => self.grams.mask(gram(*trigram)),
+            TrigramQuery::And(parts) => {
                 let both =
                     |before, part| Some(before & self.having(part)).filter(|mask| *mask != 0);
                 parts.iter().try_fold(ANY_TEXT, both).unwrap_or_default()
             }
-            Required::Any(parts) => parts.iter().fold(0, |before, part| before | self.having(part)),
+            TrigramQuery::Or(parts) => {
+                parts.iter().fold(0, |before, part| before | self.having(part))
+            }
         }
     }
 

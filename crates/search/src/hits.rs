@@ -10,7 +10,7 @@ use crate::tokens::{Token, TokenKind, tokens};
 
 impl Terms {
     /// Where what is asked for stands in a text: bytes, in order, apart from each other. All of its
-    /// words are cut out: where many texts are looked through, [`Terms::finder`] does less.
+    /// words are cut out: where many texts are looked through, [`Terms::highlighter`] does less.
     pub fn hits(&self, text: &str) -> Vec<Range<usize>> {
         let text = Text::new(text, self.clauses.iter().any(|clause| clause.stem.is_some()));
         apart(self.clauses.iter().flat_map(|clause| text.hits(clause)).collect())

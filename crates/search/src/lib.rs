@@ -12,7 +12,7 @@
 //! | the index: made, opened, kept up, read | [`Index`], [`View`] |
 //! | ranked search | [`View::search`] |
 //! | a search of some documents, as if there were no others | [`View::select`] |
-//! | documents that a pattern can match at all | [`Required`](leafbase_pattern::Required), [`View::candidates`] |
+//! | documents that a pattern can match at all | [`TrigramQuery`](leafbase_pattern::TrigramQuery), [`View::candidates`] |
 //!
 //! # Words
 //!
@@ -67,8 +67,8 @@ mod tokens;
 
 mod asked;
 mod document;
-mod finder;
 mod grams;
+mod highlighter;
 mod hits;
 mod maker;
 mod rank;
@@ -77,8 +77,8 @@ mod index;
 
 pub use asked::{LONGEST_TERM, MOST_TERMS, Terms};
 pub use document::{Attributes, Lane, SearchDocument};
-pub use finder::{Finder, WordSieve};
 pub use fold::fold;
+pub use highlighter::Highlighter;
 #[cfg(feature = "testkit")]
 #[doc(hidden)]
 pub use index::Shelf;

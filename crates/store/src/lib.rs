@@ -35,9 +35,8 @@ pub use edges::{BackLink, EdgeEnd, EdgeExtractor, EdgeKind, EdgeTarget, Extracto
 pub use index_bitmap::IndexBitmap;
 pub use reader::{
     BlockText, CollectionEntry, DocumentPage, DocumentQuery, IndexOrder, IndexedColumn, ItemIndex,
-    ItemRow, PageCursor, RowOptions, RowRelations, RowValue, RowValues, Sieve, SievedTexts,
-    SpaceReader, Span, StoredText, TaskPage, TextBlock, TextVisitor, Texts, ValueAt, ValueView,
-    Within,
+    ItemRow, PageCursor, RowOptions, RowRelations, RowValue, RowValues, SpaceReader, Span,
+    StoredText, SubtreeText, SubtreeTexts, TaskPage, TextRun, ValueAt, ValueView, Within,
 };
 pub use salvage::{Loss, LossKind, SalvageOptions, SalvageReport, Saved, salvage};
 pub use space_store::{ProgressFn, SpaceMeta, SpaceSnapshot, SpaceStats, SpaceStore, WriteOutcome};

@@ -40,7 +40,7 @@ pub use item_rows::{ItemRow, RowOptions, RowRelations, RowValue, RowValues, Valu
 pub use items::{CollectionEntry, IndexedColumn, ItemIndex};
 pub use query::{DocumentPage, DocumentQuery, IndexOrder, PageCursor, Span, Within};
 pub use tasks::TaskPage;
-pub use texts::{BlockText, Sieve, SievedTexts, StoredText, TextBlock, TextVisitor, Texts};
+pub use texts::{BlockText, StoredText, SubtreeText, SubtreeTexts, TextRun};
 
 /// Reads of one consistent state. Cheap to copy.
 #[derive(Clone, Copy)]

@@ -38,7 +38,7 @@ impl<'v> RunView<'v> {
         Self::split(records::body_again(value)?)
     }
 
-    /// Reads what [`Self::put`] has written.
+    /// Reads a run without its frame.
     pub(crate) fn split(body: &'v [u8]) -> Option<Self> {
         let (count, rest) = body.split_first_chunk::<COUNT_BYTES>()?;
         let count = usize::from(u16::from_be_bytes(*count));
@@ -47,14 +47,6 @@ impl<'v> RunView<'v> {
         let (ids, []) = ids.as_chunks::<16>() else { return None };
         let (ends, []) = ends.as_chunks::<2>() else { return None };
         Some(Self { ids, ends, blocks })
-    }
-
-    /// Appends the run as it lies in the store, without its frame.
-    pub(crate) fn put(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&u16::try_from(self.ids.len()).unwrap_or(u16::MAX).to_be_bytes());
-        out.extend_from_slice(self.ids.as_flattened());
-        out.extend_from_slice(self.ends.as_flattened());
-        out.extend_from_slice(self.blocks);
     }
 
     fn ends_ascend(&self) -> bool {
@@ -97,22 +89,13 @@ impl<'v> RunView<'v> {
         self.blocks.get(start..self.end(index)).unwrap_or_default()
     }
 
-    /// The block at `index` as a run by itself.
-    pub(crate) fn only(&self, index: usize) -> Self {
-        Self {
-            ids: self.ids.get(index..=index).unwrap_or_default(),
-            ends: &[],
-            blocks: self.block(index),
-        }
-    }
-
     /// All records, one behind the other.
     pub(crate) const fn records(&self) -> &'v [u8] {
         self.blocks
     }
 
     /// Each ID with its record.
-    pub(crate) fn entries(&self) -> impl Iterator<Item = (BlockId, &'v [u8])> {
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (BlockId, &'v [u8])> + use<'v> {
         let (mut start, view) = (0, *self);
         self.ids().enumerate().map(move |(index, id)| {
             let end = view.end(index);
@@ -120,12 +103,6 @@ impl<'v> RunView<'v> {
                 view.blocks.get(std::mem::replace(&mut start, end)..end).unwrap_or_default();
             (id, bytes)
         })
-    }
-
-    /// Where each record ends among all of them.
-    pub(crate) fn ends(&self) -> impl Iterator<Item = usize> {
-        let ends = self.ends.iter().map(|end| usize::from(u16::from_be_bytes(*end)));
-        ends.chain([self.blocks.len()])
     }
 }
 

@@ -278,7 +278,7 @@ impl<A: AccessScope> Connection<A> {
             Self::resolve_days(transaction, &mut patches)?;
             let updated = transaction.plan(|tree, context| self.updated(tree, context, patches))?;
             transaction.apply(updated.edits)?;
-            tasks::send(transaction, updated.moves)?;
+            tasks::move_to(transaction, updated.moves)?;
             let mut updated: Vec<_> = updated.blocks.into_iter().map(alone).collect();
             // Elsewhere they are shown as they are: nothing need be read again.
             let has_items =

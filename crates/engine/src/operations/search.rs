@@ -11,11 +11,7 @@ mod across;
 #[cfg(feature = "search")]
 mod filters;
 #[cfg(feature = "search")]
-mod leaking;
-#[cfg(feature = "search")]
-mod parts;
-#[cfg(feature = "search")]
-mod reading;
+mod match_counts;
 #[cfg(feature = "search")]
 mod rebuilding;
 #[cfg(feature = "search")]

@@ -44,7 +44,7 @@ pub(crate) fn end_of(day: Day, zone: &TimeZone) -> Timestamp {
 }
 
 fn beyond() -> Error {
-    Error::validation("the clock is beyond the calendar, which has the years 0 to 9999")
+    Error::validation("the clock is outside the supported years 0 to 9999")
 }
 
 fn instant(now: Timestamp) -> Result<jiff::Timestamp> {
@@ -239,7 +239,7 @@ mod tests {
             let error = resolve(day, &zone(name).unwrap(), now).unwrap_err();
             assert_eq!(
                 error.message(),
-                "the clock is beyond the calendar, which has the years 0 to 9999",
+                "the clock is outside the supported years 0 to 9999",
                 "{day}"
             );
         }

@@ -3,20 +3,20 @@
 use std::collections::BTreeSet;
 
 use leafbase_model::ErrorKind;
-use leafbase_pattern::{Exhausted, Fuel, Pattern};
+use leafbase_pattern::{BudgetExhausted, Pattern, StepBudget};
 
 use patterns::{hostile, texts};
 
 mod patterns;
 
 /// What is found, and the steps that it took.
-type Verdict = (Result<bool, Exhausted>, Result<usize, Exhausted>, u64);
+type Verdict = (Result<bool, BudgetExhausted>, Result<usize, BudgetExhausted>, u64);
 
 fn verdict(pattern: &Pattern, text: &str, steps: u64) -> Verdict {
-    let (mut matcher, mut fuel) = (pattern.matcher(), Fuel::new(steps));
-    let is_match = matcher.is_match(text, &mut fuel);
-    let found = matcher.find_all(text, usize::MAX, &mut fuel).map(|found| found.len());
-    (is_match, found, steps - fuel.left())
+    let (mut matcher, mut budget) = (pattern.matcher(), StepBudget::new(steps));
+    let is_match = matcher.is_match(text, &mut budget);
+    let found = matcher.find_all(text, usize::MAX, &mut budget).map(|found| found.len());
+    (is_match, found, steps - budget.remaining())
 }
 
 /// Those that are not too large to be read.

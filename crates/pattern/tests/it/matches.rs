@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use leafbase_pattern::{Fuel, Pattern};
+use leafbase_pattern::{Pattern, StepBudget};
 
 type Row = (&'static str, &'static str);
 
@@ -18,9 +18,9 @@ fn marked(text: &str, ranges: &[Range<usize>]) -> String {
 
 fn found(pattern: &str, text: &str) -> String {
     let read = Pattern::new(pattern, true).unwrap_or_else(|error| panic!("{pattern}: {error}"));
-    let (mut matcher, mut fuel) = (read.matcher(), Fuel::new(1_000_000));
-    let ranges = matcher.find_all(text, usize::MAX, &mut fuel).unwrap();
-    assert_eq!(matcher.is_match(text, &mut fuel), Ok(!ranges.is_empty()), "{pattern}");
+    let (mut matcher, mut budget) = (read.matcher(), StepBudget::new(1_000_000));
+    let ranges = matcher.find_all(text, usize::MAX, &mut budget).unwrap();
+    assert_eq!(matcher.is_match(text, &mut budget), Ok(!ranges.is_empty()), "{pattern}");
     marked(text, &ranges)
 }
 

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use frostem::{Algorithm, Stemmer};
 
 use super::stem_of;
-use crate::finder::beginning_of;
+use crate::highlighter::shared_prefix;
 
 /// Words as they come.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -138,7 +138,7 @@ impl Loose {
     /// How often a stem occurs, as that of other words.
     pub(crate) fn stems(&self, stem: &str) -> usize {
         let stemmer = Stemmer::new(Algorithm::English);
-        let found = self.beginning_with(beginning_of(stem)).filter(|(word, occurrence)| {
+        let found = self.beginning_with(shared_prefix(stem)).filter(|(word, occurrence)| {
             occurrence.is_stemmed
                 && *word != stem
                 && stem_of(stemmer, word).as_deref() == Some(stem)

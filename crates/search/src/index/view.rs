@@ -17,7 +17,7 @@ use crate::asked::{Clause, Part, Terms};
 use crate::document::{Attributes, Lane, SearchDocument, stem_of};
 use crate::grams::{VARIES, gram};
 use crate::rank::{Scale, Totals};
-use leafbase_pattern::Required;
+use leafbase_pattern::TrigramQuery;
 
 /// The index at one moment.
 pub struct View {
@@ -150,7 +150,11 @@ impl View {
     ///
     /// # Errors
     /// As [`Self::search`].
-    pub fn candidates(&self, required: &[&Required], scope: &Scope<'_>) -> Result<Vec<DocumentId>> {
+    pub fn candidates(
+        &self,
+        required: &[&TrigramQuery],
+        scope: &Scope<'_>,
+    ) -> Result<Vec<DocumentId>> {
         let mut found = Vec::new();
         let live = self.live(scope);
         for ((lists, start), grams) in self.lists(&live).zip(&self.grams) {
@@ -233,11 +237,11 @@ impl Live<'_> {
 
 /// The documents of a segment that have what is required, and in which of their texts that may be;
 /// none if all may have it in any. What is required nests no deeper than a pattern.
-fn having(grams: &Table, required: &Required) -> Option<Vec<Posting>> {
+fn having(grams: &Table, required: &TrigramQuery) -> Option<Vec<Posting>> {
     match required {
-        Required::Nothing => None,
-        Required::Trigram(trigram) => Some(grams.postings(gram(*trigram))),
-        Required::All(parts) => {
+        TrigramQuery::Unrestricted => None,
+        TrigramQuery::Trigram(trigram) => Some(grams.postings(gram(*trigram))),
+        TrigramQuery::And(parts) => {
             let mut lists: Vec<Vec<Posting>> = Vec::with_capacity(parts.len().min(AT_ONCE));
             for list in parts.iter().filter_map(|part| having(grams, part)) {
                 if list.is_empty() {
@@ -254,7 +258,7 @@ fn having(grams: &Table, required: &Required) -> Option<Vec<Posting>> {
             }
             all_of(lists)
         }
-        Required::Any(parts) => {
+        TrigramQuery::Or(parts) => {
             let mut found = Vec::new();
             for part in parts {
                 found = either(found, having(grams, part)?);

@@ -361,7 +361,7 @@ fn candidates_are_those_that_have_what_is_required() {
     let found = |patterns: &[&str], changed: &[u8]| -> Result<Vec<u8>> {
         let patterns: Vec<_> =
             patterns.iter().map(|pattern| Pattern::new(pattern, true)).collect::<Result<_>>()?;
-        let required: Vec<_> = patterns.iter().map(Pattern::required).collect();
+        let required: Vec<_> = patterns.iter().map(Pattern::trigram_query).collect();
         let changed = changed.iter().map(|number| id(*number)).collect();
         let candidates = index.view()?.candidates(
             &required,
@@ -446,7 +446,7 @@ fn what_varies_is_a_candidate_of_a_selection_whatever_it_has() -> Result<()> {
         [(None, vec![1, 3]), (Some(&all), vec![1, 2, 3]), (Some(&some), vec![2])]
     {
         let scope = Scope { fresh: &[], changed: &HashSet::new(), accepts: &|_| true, only };
-        let found = view.candidates(&[pattern.required()], &scope)?;
+        let found = view.candidates(&[pattern.trigram_query()], &scope)?;
         assert_eq!(found, expected.into_iter().map(id).collect::<Vec<_>>());
     }
     Ok(())

@@ -15,7 +15,7 @@ use crate::made::{OWNER, document, id, update};
 fn candidates(index: &Index, patterns: &[&str]) -> Vec<DocumentId> {
     let patterns: Vec<_> =
         patterns.iter().map(|pattern| Pattern::new(pattern, false).unwrap()).collect();
-    let required: Vec<_> = patterns.iter().map(Pattern::required).collect();
+    let required: Vec<_> = patterns.iter().map(Pattern::trigram_query).collect();
     let scope = Scope { fresh: &[], changed: &HashSet::new(), accepts: &|_| true, only: None };
     index.view().unwrap().candidates(&required, &scope).unwrap()
 }
@@ -94,8 +94,9 @@ fn documents_beside_the_index_are_told_apart_as_those_in_it() {
     for (patterns, kinds_of_it) in PATTERNS {
         for (kind, texts) in kinds().iter().enumerate() {
             let made = document(1, "", texts);
-            let may_match =
-                |pattern: &&str| made.may_match(Pattern::new(pattern, false).unwrap().required());
+            let may_match = |pattern: &&str| {
+                made.may_match(Pattern::new(pattern, false).unwrap().trigram_query())
+            };
             assert_eq!(
                 patterns.iter().any(may_match),
                 kinds_of_it.contains(&kind),

@@ -381,7 +381,7 @@ impl Under {
         let changed = self.changed.iter().map(|number| id(*number)).collect();
         let scope = Scope { fresh: &[], changed: &changed, accepts: &|_| true, only: None };
         let candidates =
-            self.index().view().unwrap().candidates(&[made.required()], &scope).unwrap();
+            self.index().view().unwrap().candidates(&[made.trigram_query()], &scope).unwrap();
         prop_assert!(candidates.windows(2).all(|pair| pair[0] < pair[1]));
         prop_assert!(candidates.iter().all(|one| !changed.contains(one)));
         let is_match = |made: &Made| {
@@ -391,7 +391,7 @@ impl Under {
             let is_known = self.changed.contains(number) || candidates.contains(&id(*number));
             prop_assert!(is_known, "{} is not found by {}", number, pattern);
             prop_assert!(
-                found.document(*number).may_match(made.required()),
+                found.document(*number).may_match(made.trigram_query()),
                 "{} by {}",
                 number,
                 pattern
@@ -399,8 +399,9 @@ impl Under {
         }
         let view = self.index().view().unwrap();
         let only = view.select((0..12).step_by(3).map(id), |_| true);
-        let selected =
-            view.candidates(&[made.required()], &Scope { only: Some(&only), ..scope }).unwrap();
+        let selected = view
+            .candidates(&[made.trigram_query()], &Scope { only: Some(&only), ..scope })
+            .unwrap();
         let expected = candidates.into_iter().filter(|one| one.as_bytes()[0] % 3 == 0);
         prop_assert_eq!(selected, expected.collect::<Vec<_>>());
         Ok(())

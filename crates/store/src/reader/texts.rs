@@ -1,69 +1,23 @@
-//! Reads of blocks for searches: what they say, and nothing else of most of them.
+//! Texts of blocks for searches: the markdown of most blocks, and the data of those that say more.
 
 use std::ops::Range;
 
 use leafbase_model::{BlockData, BlockId, BlockType, DocumentId, Result};
 
 use super::SpaceReader;
-use super::trees::{NodeBuilder as Making, TreeNode as Made, rows_of};
+use super::trees::{NodeBuilder, TreeNode, rows_of};
 use crate::keyspaces::BLOCKS;
 use crate::msgpack::{DecodeError, Decoded};
 use crate::records;
 use crate::records::block::{self, AuthorCache};
 use crate::run::RunView;
 
-mod asked;
-mod sieved;
-
-pub use sieved::SievedTexts;
-
-/// Finds in bytes where texts may be that are asked for, so that the others need not be read.
-pub trait Sieve {
-    /// Whether [`Self::next`] finds all such places in these bytes.
-    fn tells(&self, bytes: &[u8]) -> bool;
-
-    /// A place from `from` on where something begins that every text has that is asked for, such
-    /// that there is none before.
-    fn next(&self, bytes: &[u8], from: usize) -> Option<usize>;
-
-    /// Whether a text is not asked for in which [`Self::next`] finds nothing, where [`Self::tells`]
-    /// doesn't say so of all.
-    fn leaves_out(&self, _text: StoredText<'_>) -> bool {
-        true
-    }
-}
-
-/// A text as it lies in the store, not read yet.
-#[derive(Clone, Copy, Debug)]
-pub struct StoredText<'r>(&'r [u8]);
-
-impl<'r> StoredText<'r> {
-    /// The bytes of its markdown, not looked at; none if they are not found.
-    pub fn markdown(self) -> Option<&'r [u8]> {
-        block::markdown(self.0).ok().map(|(_, markdown)| markdown)
-    }
-}
-
-/// Gets what blocks say.
-pub trait TextVisitor {
-    /// Whether it needs no more than the bytes of a block's markdown, which is all that the block
-    /// says: then it does not get the block as a text. What its sieve seeks begins nowhere before
-    /// `from`. They were not looked at: what is not ASCII may be no text at all.
-    fn is_told_by(&mut self, document: DocumentId, markdown: &[u8], from: usize) -> bool;
-
-    /// Gets what a block of `document` says.
-    ///
-    /// # Errors
-    /// What ends the visit.
-    fn visit(&mut self, document: DocumentId, text: BlockText<'_>) -> Result<()>;
-}
-
-/// What a block says.
+/// The text of a block.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BlockText<'t> {
-    /// All that a block of this type says is its markdown.
+    /// A block of this type has no text but its markdown.
     Markdown(BlockType, &'t str),
-    /// It says more.
+    /// The block has other text, too, or its markdown is rendered from other fields.
     Data(&'t BlockData),
 }
 
@@ -77,240 +31,264 @@ impl BlockText<'_> {
     }
 }
 
-/// A block of [`Texts`].
+/// Whether a block of this type has no text but its markdown.
+fn is_markdown_only(block_type: BlockType) -> bool {
+    block_type.has_own_markdown() && block_type != BlockType::CollectionItem
+}
+
+fn utf8(bytes: &[u8]) -> Decoded<&str> {
+    std::str::from_utf8(bytes).map_err(|_| DecodeError::Corrupt)
+}
+
+/// Sibling blocks that are stored together, borrowed from the store.
+#[derive(Clone, Copy, Debug)]
+pub struct TextRun<'r> {
+    document: DocumentId,
+    key: &'r [u8],
+    run: RunView<'r>,
+}
+
+impl<'r> TextRun<'r> {
+    /// The document of the blocks.
+    pub const fn document(&self) -> DocumentId {
+        self.document
+    }
+
+    /// The encoded blocks, which contain verbatim each text that [`StoredText::is_markdown_only`].
+    /// A substring search over them can rule out many texts at once.
+    pub const fn bytes(&self) -> &'r [u8] {
+        self.run.records()
+    }
+
+    /// The texts of the blocks, in order.
+    pub fn texts(self) -> impl Iterator<Item = Result<StoredText<'r>>> {
+        let mut start = 0;
+        self.run.entries().map(move |(id, record)| {
+            let range = start..start + record.len();
+            start = range.end;
+            let block_type = block::type_of(record).map_err(|error| self.corrupted(error))?;
+            Ok(StoredText { run: self, id, block_type, range, record })
+        })
+    }
+
+    fn corrupted(&self, error: DecodeError) -> leafbase_model::Error {
+        records::fault(self.key, error)
+    }
+}
+
+/// The text of a block in a [`TextRun`], not decoded yet.
+#[derive(Clone, Debug)]
+pub struct StoredText<'r> {
+    run: TextRun<'r>,
+    id: BlockId,
+    block_type: BlockType,
+    range: Range<usize>,
+    record: &'r [u8],
+}
+
+impl StoredText<'_> {
+    /// The range of [`TextRun::bytes`] that encodes the block.
+    pub fn range(&self) -> Range<usize> {
+        self.range.clone()
+    }
+
+    /// Whether the block has no text but its markdown.
+    pub fn is_markdown_only(&self) -> bool {
+        is_markdown_only(self.block_type)
+    }
+
+    /// Passes the decoded text to `visit`.
+    ///
+    /// # Errors
+    /// [`leafbase_model::ErrorKind::Corrupted`] if the record is damaged, and errors of `visit`.
+    pub fn read<T>(&self, visit: impl FnOnce(BlockText<'_>) -> Result<T>) -> Result<T> {
+        if self.is_markdown_only() {
+            let markdown = block::markdown(self.record).and_then(|(_, bytes)| utf8(bytes));
+            let markdown = markdown.map_err(|error| self.run.corrupted(error))?;
+            return visit(BlockText::Markdown(self.block_type, markdown));
+        }
+        let block = block::decode(self.id, self.record, &mut AuthorCache::default());
+        visit(BlockText::Data(&block.map_err(|error| self.run.corrupted(error))?.data))
+    }
+}
+
+/// A block of [`SubtreeTexts`].
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct TextBlock<'t> {
+pub struct SubtreeText<'t> {
     /// The block.
     pub id: BlockId,
-    /// How far below the first one it is.
+    /// Levels below the first block.
     pub depth: u16,
-    /// What it says.
+    /// Its text.
     pub text: BlockText<'t>,
 }
 
-/// What a block with all below it says, in reading order.
+/// The texts of a block and its descendants, in reading order.
 #[derive(Debug, Default)]
-pub struct Texts {
-    /// The markdown of blocks that say nothing else, one after the other.
+pub struct SubtreeTexts {
+    /// The markdown of all blocks without other text, concatenated.
     markdown: String,
-    blocks: Vec<(u16, Kept)>,
+    blocks: Vec<(u16, TextEntry)>,
 }
 
-#[derive(Debug)]
-struct Kept {
-    id: BlockId,
-    text: KeptText,
-}
-
-#[derive(Debug)]
-enum KeptText {
-    Markdown(BlockType, Range<usize>),
-    Data(Box<BlockData>),
-}
-
-impl Texts {
-    /// How many blocks they are.
+impl SubtreeTexts {
+    /// The number of blocks.
     pub const fn len(&self) -> usize {
         self.blocks.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no blocks.
     pub const fn is_empty(&self) -> bool {
         self.blocks.is_empty()
     }
 
-    /// One of them.
-    pub fn get(&self, index: usize) -> Option<TextBlock<'_>> {
+    /// The block at `index`.
+    pub fn get(&self, index: usize) -> Option<SubtreeText<'_>> {
         self.blocks.get(index).map(|block| self.block(block))
     }
 
-    /// All of them.
+    /// All blocks.
     pub fn iter(
         &self,
-    ) -> impl DoubleEndedIterator<Item = TextBlock<'_>> + ExactSizeIterator + Clone {
+    ) -> impl DoubleEndedIterator<Item = SubtreeText<'_>> + ExactSizeIterator + Clone {
         self.blocks.iter().map(|block| self.block(block))
     }
 
-    fn block<'t>(&'t self, (depth, kept): &'t (u16, Kept)) -> TextBlock<'t> {
-        TextBlock { id: kept.id, depth: *depth, text: kept.text.of(&self.markdown) }
-    }
-}
-
-impl KeptText {
-    /// The text, which is part of `markdown`.
-    fn of<'t>(&'t self, markdown: &'t str) -> BlockText<'t> {
-        match self {
-            Self::Markdown(block_type, range) => {
-                BlockText::Markdown(*block_type, markdown.get(range.clone()).unwrap_or_default())
+    fn block<'t>(&'t self, (depth, entry): &'t (u16, TextEntry)) -> SubtreeText<'t> {
+        let text = match &entry.text {
+            EntryText::Markdown(block_type, range) => {
+                let markdown = self.markdown.get(range.clone());
+                debug_assert!(markdown.is_some(), "an entry's range lies within the markdown");
+                BlockText::Markdown(*block_type, markdown.unwrap_or_default())
             }
-            Self::Data(data) => BlockText::Data(data),
-        }
-    }
-
-    const fn block_type(&self) -> BlockType {
-        match self {
-            Self::Markdown(block_type, _) => *block_type,
-            Self::Data(data) => data.block_type(),
-        }
+            EntryText::Data(data) => BlockText::Data(data),
+        };
+        SubtreeText { id: entry.id, depth: *depth, text }
     }
 }
 
-impl Made for Kept {
+#[derive(Debug)]
+struct TextEntry {
+    id: BlockId,
+    text: EntryText,
+}
+
+#[derive(Debug)]
+enum EntryText {
+    /// A range of [`SubtreeTexts::markdown`].
+    Markdown(BlockType, Range<usize>),
+    Data(Box<BlockData>),
+}
+
+/// An entry, or the block that the caller left out: others may still be below it.
+enum CollectedText {
+    Entry(TextEntry),
+    Omitted(BlockId, BlockType),
+}
+
+impl TreeNode for CollectedText {
     fn id(&self) -> BlockId {
-        self.id
+        match self {
+            Self::Entry(entry) => entry.id,
+            Self::Omitted(id, _) => *id,
+        }
     }
 
     fn block_type(&self) -> BlockType {
-        self.text.block_type()
+        match self {
+            Self::Entry(TextEntry { text: EntryText::Markdown(block_type, _), .. })
+            | Self::Omitted(_, block_type) => *block_type,
+            Self::Entry(TextEntry { text: EntryText::Data(data), .. }) => data.block_type(),
+        }
     }
 }
 
-/// About as long is most markdown, in bytes.
-const MARKDOWN: usize = 64;
+/// Decides by its markdown, which may not be UTF-8, whether a block is of interest.
+type IsOfInterest<'f> = &'f mut dyn FnMut(&[u8]) -> bool;
 
-/// Gathers the markdown of blocks.
-#[derive(Default)]
-struct Gathering {
+struct TextCollector<'f> {
+    is_of_interest: IsOfInterest<'f>,
+    /// Whether the first block was collected, which is the top of the subtree.
+    has_top: bool,
     markdown: String,
     authors: AuthorCache,
 }
 
-impl Making for Gathering {
-    type Block = Kept;
+/// Bytes of markdown to reserve per block.
+const MARKDOWN_BYTES_PER_BLOCK: usize = 64;
+
+impl NodeBuilder for TextCollector<'_> {
+    type Block = CollectedText;
 
     fn expect(&mut self, blocks: usize) {
-        self.markdown.reserve(blocks * MARKDOWN);
+        self.markdown.reserve(blocks * MARKDOWN_BYTES_PER_BLOCK);
     }
 
-    fn make(&mut self, id: BlockId, record: &[u8], _: &[u8]) -> Decoded<Kept> {
-        let text = match read(record)? {
-            Ok((block_type, markdown)) => {
-                let start = self.markdown.len();
-                self.markdown.push_str(markdown);
-                KeptText::Markdown(block_type, start..self.markdown.len())
-            }
-            Err(WithMore) => {
-                KeptText::Data(Box::new(block::decode(id, record, &mut self.authors)?.data))
-            }
+    fn make(&mut self, id: BlockId, record: &[u8]) -> Decoded<CollectedText> {
+        let (block_type, markdown) = block::markdown(record)?;
+        let is_top = !std::mem::replace(&mut self.has_top, true);
+        let text = if !is_markdown_only(block_type) {
+            EntryText::Data(Box::new(block::decode(id, record, &mut self.authors)?.data))
+        } else if is_top || (self.is_of_interest)(markdown) {
+            let start = self.markdown.len();
+            self.markdown.push_str(utf8(markdown)?);
+            EntryText::Markdown(block_type, start..self.markdown.len())
+        } else {
+            return Ok(CollectedText::Omitted(id, block_type));
         };
-        Ok(Kept { id, text })
+        Ok(CollectedText::Entry(TextEntry { id, text }))
     }
-}
-
-/// The block says more than its markdown.
-struct WithMore;
-
-fn read(record: &[u8]) -> Decoded<std::result::Result<(BlockType, &str), WithMore>> {
-    let (block_type, markdown) = block::markdown(record)?;
-    Ok(if is_all(block_type) { Ok((block_type, text(markdown)?)) } else { Err(WithMore) })
-}
-
-fn text(bytes: &[u8]) -> Decoded<&str> {
-    std::str::from_utf8(bytes).map_err(|_| DecodeError::Corrupt)
-}
-
-/// Whether all that a block of this type says is its markdown.
-fn is_all(block_type: BlockType) -> bool {
-    block_type.has_own_markdown() && block_type != BlockType::CollectionItem
 }
 
 impl SpaceReader<'_> {
-    /// What `block` and all below it say, the items of collections included; empty if it does not
-    /// exist. It reads as [`Self::subtree`] does, and makes no more of most blocks than their
-    /// markdown.
+    /// The texts of `block` and its descendants, the items of collections included; empty if the
+    /// block does not exist. It reads as much as [`Self::subtree`], and decodes less.
     ///
     /// # Errors
     /// As [`Self::subtree`].
-    pub fn texts(&self, block: BlockId) -> Result<Texts> {
-        let mut gathering = Gathering::default();
-        let blocks = self.made_of(block, &mut gathering)?;
-        Ok(Texts { markdown: gathering.markdown, blocks })
+    pub fn subtree_texts(&self, block: BlockId) -> Result<SubtreeTexts> {
+        self.subtree_texts_where(block, &mut |_| true)
     }
 
-    /// Hands what each block of `documents` says to `visitor`, document after document, but in no
-    /// order within them. The documents are sorted. Nothing is copied. Texts that are not asked for
-    /// by `sieve` may be left out if they are all that a block says.
+    /// Like [`Self::subtree_texts`], without descendants whose markdown is their only text and is
+    /// not of interest. The predicate gets bytes that may not be UTF-8.
     ///
     /// # Errors
-    /// As [`Self::locate`], and what `visitor` returned.
-    pub fn visit_texts(
+    /// As [`Self::subtree`].
+    pub fn subtree_texts_where(
+        &self,
+        block: BlockId,
+        is_of_interest: &mut dyn FnMut(&[u8]) -> bool,
+    ) -> Result<SubtreeTexts> {
+        let mut collector = TextCollector {
+            is_of_interest,
+            has_top: false,
+            markdown: String::new(),
+            authors: AuthorCache::default(),
+        };
+        let blocks = self.made_of(block, &mut collector)?;
+        let blocks = blocks.into_iter().filter_map(|(depth, block)| match block {
+            CollectedText::Entry(entry) => Some((depth, entry)),
+            CollectedText::Omitted(..) => None,
+        });
+        Ok(SubtreeTexts { blocks: blocks.collect(), markdown: collector.markdown })
+    }
+
+    /// Visits the texts of `documents`, which are sorted, document by document, and in no
+    /// particular order within one. Nothing is copied or decoded before it is asked for.
+    ///
+    /// # Errors
+    /// As [`Self::locate`], and errors of `visit`.
+    pub fn visit_text_runs(
         &self,
         documents: &[DocumentId],
-        sieve: Option<&dyn Sieve>,
-        visitor: &mut dyn TextVisitor,
+        visit: &mut dyn FnMut(TextRun<'_>) -> Result<()>,
     ) -> Result<()> {
-        // The keys of a document's blocks go on with its ID, which is that of its root.
+        // The keys of a document's runs begin with its ID, which is also that of its root.
         let roots: Vec<BlockId> = documents.iter().map(|document| document.root()).collect();
-        let mut authors = AuthorCache::default();
         rows_of(self.read, &[BLOCKS.tag], &roots, &mut |root, key, value| {
             let document = DocumentId::from_bytes(*root.as_bytes());
-            let run = RunView::read(key, value)?;
-            let mut sifting = Sifting::new(sieve, run.records());
-            for (id, record) in run.entries() {
-                let fault = |fault| records::fault(key, fault);
-                let Sifted::Kept(found) =
-                    sifting.sift(run.records(), record.len()).map_err(fault)?
-                else {
-                    continue;
-                };
-                let (block_type, markdown) = block::markdown(record).map_err(fault)?;
-                if !is_all(block_type) {
-                    let data = block::decode(id, record, &mut authors).map_err(fault)?.data;
-                    visitor.visit(document, BlockText::Data(&data))?;
-                    continue;
-                }
-                // The markdown is a part of the record.
-                let start = markdown.as_ptr().addr().saturating_sub(record.as_ptr().addr());
-                if !visitor.is_told_by(document, markdown, found.saturating_sub(start)) {
-                    visitor.visit(
-                        document,
-                        BlockText::Markdown(block_type, text(markdown).map_err(fault)?),
-                    )?;
-                }
-            }
-            Ok(())
+            visit(TextRun { document, key, run: RunView::read(key, value)? })
         })
     }
-}
-
-/// Goes through the records of a run.
-#[derive(Clone, Copy, Default)]
-struct Sifting<'s> {
-    /// None where all are kept.
-    sieve: Option<&'s dyn Sieve>,
-    /// Where the next record begins.
-    at: usize,
-    /// Where something is that may be asked for.
-    found: Option<usize>,
-}
-
-impl<'s> Sifting<'s> {
-    fn new(sieve: Option<&'s dyn Sieve>, records: &[u8]) -> Self {
-        let sieve = sieve.filter(|sieve| sieve.tells(records));
-        Self { sieve, at: 0, found: sieve.and_then(|sieve| sieve.next(records, 0)) }
-    }
-
-    /// What is known of the next of these records, which is so long, without reading it.
-    #[inline]
-    fn sift(&mut self, records: &[u8], length: usize) -> Decoded<Sifted> {
-        let start = self.at;
-        self.at += length;
-        let Some(sieve) = self.sieve else { return Ok(Sifted::Kept(0)) };
-        if let Some(found) = self.found.filter(|found| *found < self.at) {
-            self.found = sieve.next(records, self.at);
-            return Ok(Sifted::Kept(found.saturating_sub(start)));
-        }
-        let record = records.get(start..self.at).unwrap_or_default();
-        let block_type = block::type_of(record)?;
-        let is_left_out = is_all(block_type) && sieve.leaves_out(StoredText(record));
-        Ok(if is_left_out { Sifted::LeftOut(block_type) } else { Sifted::Kept(0) })
-    }
-}
-
-/// What a sieve tells of a record.
-enum Sifted {
-    /// It may say something that is asked for, which begins nowhere before this place.
-    Kept(usize),
-    /// It says nothing that is asked for.
-    LeftOut(BlockType),
 }

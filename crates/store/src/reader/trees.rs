@@ -71,30 +71,18 @@ pub(crate) fn rows_of(
 
 /// How far down a tree is read.
 #[derive(Clone, Copy)]
-pub(super) struct TreeExtent {
+struct TreeExtent {
     levels: usize,
     with_items: bool,
 }
 
 impl TreeExtent {
-    pub(super) const ALL: Self = Self { levels: usize::MAX, with_items: true };
+    const ALL: Self = Self { levels: usize::MAX, with_items: true };
 
     /// Whether what stands below a block of this type is read.
-    pub(super) fn is_below(self, block: BlockType) -> bool {
+    fn is_below(self, block: BlockType) -> bool {
         if self.with_items { block.holds_blocks() } else { block.may_be_parent() }
     }
-}
-
-/// Gets the runs of a tree as they are read.
-pub(super) trait RunCollector {
-    /// There will be so many blocks.
-    fn expect(&mut self, blocks: usize);
-
-    /// Takes in a run of children of `parent`.
-    fn add(&mut self, parent: BlockId, key: &[u8], value: &[u8]) -> Result<()>;
-
-    /// Those of the blocks taken in since it was asked last below which others may stand.
-    fn parents(&mut self, extent: TreeExtent) -> Result<Vec<BlockId>>;
 }
 
 /// What is made of the blocks of a tree as they are read.
@@ -105,11 +93,8 @@ pub(super) trait NodeBuilder {
     /// There will be so many.
     fn expect(&mut self, _blocks: usize) {}
 
-    /// The next ones are made of these records, one behind the other.
-    fn begin(&mut self, _records: &[u8]) {}
-
-    /// Makes it of a record, which is the next of those that it began with.
-    fn make(&mut self, id: BlockId, record: &[u8], records: &[u8]) -> Decoded<Self::Block>;
+    /// Makes it of a record.
+    fn make(&mut self, id: BlockId, record: &[u8]) -> Decoded<Self::Block>;
 }
 
 /// What is known of whatever a block became.
@@ -121,7 +106,7 @@ pub(super) trait TreeNode {
 impl NodeBuilder for AuthorCache {
     type Block = BlockRecord;
 
-    fn make(&mut self, id: BlockId, record: &[u8], _: &[u8]) -> Decoded<BlockRecord> {
+    fn make(&mut self, id: BlockId, record: &[u8]) -> Decoded<BlockRecord> {
         block::decode(id, record, self)
     }
 }
@@ -148,7 +133,11 @@ struct NodeCollector<'m, M: NodeBuilder> {
     asked: usize,
 }
 
-impl<M: NodeBuilder> RunCollector for NodeCollector<'_, M> {
+impl<'m, M: NodeBuilder> NodeCollector<'m, M> {
+    fn new(making: &'m mut M) -> Self {
+        Self { making, blocks: Vec::new(), children: Vec::new(), asked: 0 }
+    }
+
     fn expect(&mut self, blocks: usize) {
         self.making.expect(blocks);
         self.blocks.reserve(blocks);
@@ -156,12 +145,8 @@ impl<M: NodeBuilder> RunCollector for NodeCollector<'_, M> {
 
     fn add(&mut self, parent: BlockId, key: &[u8], value: &[u8]) -> Result<()> {
         let (start, run) = (self.blocks.len(), RunView::read(key, value)?);
-        self.making.begin(run.records());
         for (id, record) in run.entries() {
-            let block = self
-                .making
-                .make(id, record, run.records())
-                .map_err(|fault| records::fault(key, fault))?;
+            let block = self.making.make(id, record).map_err(|fault| records::fault(key, fault))?;
             self.blocks.push(Some(block));
         }
         let end = self.blocks.len();
@@ -176,12 +161,6 @@ impl<M: NodeBuilder> RunCollector for NodeCollector<'_, M> {
         let level = std::mem::replace(&mut self.asked, self.blocks.len());
         let found = self.blocks.iter().skip(level).flatten();
         Ok(found.filter(|block| extent.is_below(block.block_type())).map(TreeNode::id).collect())
-    }
-}
-
-impl<'m, M: NodeBuilder> NodeCollector<'m, M> {
-    fn new(making: &'m mut M) -> Self {
-        Self { making, blocks: Vec::new(), children: Vec::new(), asked: 0 }
     }
 
     fn children_of(&self, parent: BlockId) -> Range<usize> {
@@ -341,9 +320,7 @@ impl SpaceReader<'_> {
     ) -> Result<M::Block> {
         let mut top = None;
         self.find_in_runs(location, block, &mut |key, run, index| {
-            let record = run.block(index);
-            making.begin(record);
-            let made = making.make(block, record, record);
+            let made = making.make(block, run.block(index));
             top = Some(made.map_err(|fault| records::fault(key, fault))?);
             Ok(())
         })?;
@@ -382,10 +359,10 @@ impl SpaceReader<'_> {
 
     /// Hands all runs of a document to `gathering`, the root's first, and says how many blocks have
     /// to be reached.
-    pub(super) fn gather_all(
+    fn gather_all<M: NodeBuilder>(
         &self,
         document: DocumentId,
-        gathering: &mut impl RunCollector,
+        gathering: &mut NodeCollector<'_, M>,
     ) -> Result<u64> {
         let counted = counted_document(self.read, document)?;
         let expected =
@@ -407,12 +384,12 @@ impl SpaceReader<'_> {
     }
 
     /// Hands the runs below `parents`, level after level, to `gathering`.
-    pub(super) fn gather_below(
+    fn gather_below<M: NodeBuilder>(
         &self,
         document: DocumentId,
         mut parents: Vec<BlockId>,
         extent: TreeExtent,
-        gathering: &mut impl RunCollector,
+        gathering: &mut NodeCollector<'_, M>,
     ) -> Result<()> {
         let mut visited = HashSet::new();
         for _ in 0..extent.levels {
@@ -435,7 +412,7 @@ impl SpaceReader<'_> {
 }
 
 /// All blocks of a document have to be reached from its root.
-pub(super) fn check_reached(document: DocumentId, found: usize, expected: u64) -> Result<()> {
+fn check_reached(document: DocumentId, found: usize, expected: u64) -> Result<()> {
     if found as u64 == expected {
         return Ok(());
     }

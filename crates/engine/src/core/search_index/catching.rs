@@ -89,11 +89,6 @@ impl Catching {
         self.next.len() == 0
     }
 
-    /// Leaves out the last one.
-    pub(super) fn skip_one(&mut self) {
-        self.next.next_back();
-    }
-
     /// Goes on with those that were changed since, as they are in `snapshot`. Those that were taken
     /// over already stay as they were.
     fn go_on(&mut self, snapshot: SpaceSnapshot) -> Result<()> {

@@ -1,5 +1,5 @@
-//! What of a document is searched: the words of its blocks, and the text that patterns are matched
-//! on. An index, a snippet and a match look at the same.
+//! The searchable texts of a document: the words of its blocks, and the text that patterns are
+//! matched against. Index, snippets and matches use the same texts.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -9,10 +9,10 @@ use leafbase_model::{
     BlockData, BlockId, BlockKind, Comment, DocumentId, DocumentRecord, Error, Properties,
     PropertyValue, Result,
 };
-use leafbase_search::{Attributes, Maker, SearchDocument, WordSieve};
-use leafbase_store::{BlockText, Sieve, SpaceReader, StoredText, TextBlock, Texts};
+use leafbase_search::{Attributes, Highlighter, Maker, SearchDocument};
+use leafbase_store::{BlockText, SpaceReader, SubtreeText, SubtreeTexts};
 
-/// The document made ready for the index, and to be searched beside it.
+/// The analyzed document, for the index and for the overlay of recent changes.
 pub(crate) fn document(
     reader: SpaceReader<'_>,
     record: &DocumentRecord,
@@ -25,7 +25,7 @@ pub(crate) fn document(
         if names_blocks(block.text) {
             filling.vary();
         }
-        // The root's own words are the title.
+        // The words of the root are the title, which is a field of its own.
         let words = (number > 0).then(|| block.words());
         let comments = (number == 0).then(|| block.comments());
         for text in words.into_iter().flatten().chain(comments.into_iter().flatten()) {
@@ -35,66 +35,51 @@ pub(crate) fn document(
     Ok(filling.finish_loosely())
 }
 
-/// What filters look at.
+/// The attributes that filters test.
 pub(crate) const fn attributes(record: &DocumentRecord) -> Attributes {
     let &DocumentRecord { id, location, day, created_at, modified_at } = record;
     Attributes { id, location, day, created_at, modified_at }
 }
 
-/// Words that are sought in what is stored.
-pub(crate) struct SoughtWords(pub(crate) WordSieve);
-
-impl Sieve for SoughtWords {
-    fn tells(&self, _: &[u8]) -> bool {
-        true
-    }
-
-    fn next(&self, bytes: &[u8], from: usize) -> Option<usize> {
-        self.0.next(bytes, from)
-    }
-
-    /// Markup may stand within a word, and what is not ASCII for a letter that is. Without either
-    /// the words of a text are its bytes, or fewer: the addresses of blocks are none.
-    fn leaves_out(&self, text: StoredText<'_>) -> bool {
-        text.markdown().is_some_and(|markdown| markdown.is_ascii() && markdown::is_plain(markdown))
-    }
-}
-
-/// A document with its items and comments, as it is searched.
+/// A document with its items and comments, as searches see it.
 pub(crate) struct DocumentTexts {
-    blocks: Texts,
+    blocks: SubtreeTexts,
     /// What patterns are matched on where a call is shown other words, by the numbers of the
     /// blocks.
     shown: HashMap<usize, String>,
-    /// By block.
+    /// Sorted by block.
     comments: Vec<(BlockId, Comment)>,
 }
 
 impl DocumentTexts {
     /// Reads the whole document.
     pub(crate) fn read(reader: SpaceReader<'_>, document: DocumentId) -> Result<Self> {
-        let blocks = reader.texts(document.root())?;
+        let blocks = reader.subtree_texts(document.root())?;
         Self::with(blocks, document, reader.comments_in(document)?)
     }
 
-    /// Reads the title, and of the rest what may have words that are sought.
-    pub(crate) fn read_sought(
+    /// Reads the title, and of the other blocks those in which the highlighter may find matches.
+    pub(crate) fn read_candidates(
         reader: SpaceReader<'_>,
         document: DocumentId,
-        sought: Option<&SoughtWords>,
+        highlighter: &Highlighter<'_>,
     ) -> Result<Self> {
         let may_have_comments = reader.may_have_comments(document);
         let comments = if may_have_comments { reader.comments_in(document)? } else { Vec::new() };
-        // A block may be found by its comments alone.
-        let blocks = match sought.filter(|_| comments.is_empty()) {
-            Some(sought) => reader.asked_texts(document.root(), sought)?,
-            None => reader.texts(document.root())?,
+        // A block may match by its comments alone.
+        let prefilter = highlighter.ascii_prefilter().filter(|_| comments.is_empty());
+        let blocks = match prefilter {
+            // In other markdown, markup may be inside of words, and characters fold to ASCII.
+            Some(prefilter) => reader.subtree_texts_where(document.root(), &mut |text| {
+                prefilter.may_match(text) || !text.is_ascii() || !markdown::is_plain(text)
+            })?,
+            None => reader.subtree_texts(document.root())?,
         };
         Self::with(blocks, document, comments)
     }
 
     fn with(
-        blocks: Texts,
+        blocks: SubtreeTexts,
         document: DocumentId,
         comments: Vec<(BlockId, Comment)>,
     ) -> Result<Self> {
@@ -104,7 +89,7 @@ impl DocumentTexts {
         Ok(Self { blocks, shown: HashMap::new(), comments })
     }
 
-    /// Its words as plain text.
+    /// The title as plain text.
     pub(crate) fn title(&self) -> Cow<'_, str> {
         self.blocks.get(0).map(|root| plain(own_markdown(root.text))).unwrap_or_default()
     }
@@ -130,7 +115,7 @@ impl DocumentTexts {
     fn texts<'t>(
         &'t self,
         number: usize,
-        TextBlock { id, text, .. }: TextBlock<'t>,
+        SubtreeText { id, text, .. }: SubtreeText<'t>,
     ) -> BlockTexts<'t> {
         let shown = self.shown.get(&number).map(String::as_str);
         let start = self.comments.partition_point(|(block, _)| *block < id);
@@ -141,7 +126,7 @@ impl DocumentTexts {
     }
 }
 
-/// A block as it is searched.
+/// A block as searches see it.
 #[derive(Clone, Copy)]
 pub(crate) struct BlockTexts<'t> {
     pub(crate) id: BlockId,
@@ -152,8 +137,8 @@ pub(crate) struct BlockTexts<'t> {
 }
 
 impl<'t> BlockTexts<'t> {
-    /// Plain texts whose words are to be found, with those of its comments. No phrase reaches from
-    /// one to the next.
+    /// The plain texts whose words are indexed, including those of its comments. A phrase never
+    /// spans two of them.
     pub(crate) fn words(&self) -> impl Iterator<Item = Cow<'t, str>> + use<'t> {
         let (only, several) = match self.text {
             BlockText::Markdown(_, text) => (Some(plain(text)), Vec::new()),
@@ -162,18 +147,18 @@ impl<'t> BlockTexts<'t> {
         only.into_iter().chain(several).chain(self.comments())
     }
 
-    /// The same of its comments alone.
+    /// The plain texts of its comments.
     pub(crate) fn comments(&self) -> impl Iterator<Item = Cow<'t, str>> + use<'t> {
         self.comments.iter().map(|(_, comment)| plain(&comment.content))
     }
 
-    /// The text that patterns are matched on.
+    /// The text that patterns are matched against.
     pub(crate) fn pattern(&self) -> Cow<'t, str> {
         self.shown.map_or_else(|| shown(self.text), Cow::Borrowed)
     }
 }
 
-/// The markdown that a block keeps.
+/// The stored markdown of a block.
 const fn own_markdown(text: BlockText<'_>) -> &str {
     match text {
         BlockText::Markdown(_, markdown) => markdown,
@@ -181,7 +166,7 @@ const fn own_markdown(text: BlockText<'_>) -> &str {
     }
 }
 
-/// What a reply shows as the block's markdown: what patterns are matched on.
+/// The block's markdown in replies, which patterns are matched against.
 fn shown(text: BlockText<'_>) -> Cow<'_, str> {
     match text {
         BlockText::Data(data) if !data.block_type().has_own_markdown() => {
@@ -191,8 +176,8 @@ fn shown(text: BlockText<'_>) -> Cow<'_, str> {
     }
 }
 
-/// Whether the text that patterns are matched on names a block, so that not every connection is
-/// shown it alike.
+/// Whether the text for patterns contains a block link: then connections with different scopes are
+/// shown different texts.
 fn names_blocks(text: BlockText<'_>) -> bool {
     let data = match text {
         BlockText::Markdown(_, markdown) => return names_block(markdown),
@@ -215,7 +200,7 @@ fn is_block(address: &str) -> bool {
     matches!(LinkTarget::of(address), LinkTarget::Block(_))
 }
 
-/// Whether all of a text is the address of a block. `Block: north` is none.
+/// Whether the whole text is the address of a block. `Block: north` is not.
 fn is_all_block(text: &str) -> bool {
     !text.contains(char::is_whitespace) && is_block(text)
 }
@@ -228,8 +213,8 @@ fn names_block(text: &str) -> bool {
     found
 }
 
-/// The text without the addresses of blocks, and of what stands for one: what is found must not
-/// tell which of them a connection is shown.
+/// The text without block addresses and their placeholders: results must not reveal which of the
+/// two a connection is shown.
 fn without_blocks(text: &str) -> Cow<'_, str> {
     if is_all_block(text) {
         return Cow::Borrowed("");
@@ -237,10 +222,10 @@ fn without_blocks(text: &str) -> Cow<'_, str> {
     markdown::rewrite_mentions(text, &mut |_| Some(Rewritten::Verbatim(NOWHERE.to_owned())))
 }
 
-/// In place of the address of a block. It is no word.
+/// Replaces the address of a block. It is not a word.
 const NOWHERE: &str = "#";
 
-/// The words of inline markdown.
+/// The plain text of inline markdown.
 fn plain(inline: &str) -> Cow<'_, str> {
     match without_blocks(inline) {
         Cow::Borrowed(inline) => markdown::plain_text(inline),
@@ -248,7 +233,7 @@ fn plain(inline: &str) -> Cow<'_, str> {
     }
 }
 
-/// The plain texts of a block, without its comments. Where a file is kept is none of them.
+/// The plain texts of a block without its comments. The address of a file is not searched.
 fn words(data: &BlockData) -> Vec<Cow<'_, str>> {
     match &data.kind {
         BlockKind::Text(_) | BlockKind::Page(_) | BlockKind::Table | BlockKind::Collection => {
@@ -272,7 +257,7 @@ fn words(data: &BlockData) -> Vec<Cow<'_, str>> {
     }
 }
 
-/// The values of an item as they are written. Related items are found by what they say themselves.
+/// The values of an item as text. Related items are found by their own texts.
 fn values(properties: &Properties) -> impl Iterator<Item = Cow<'_, str>> {
     properties.iter().flat_map(|(_, value)| match value {
         PropertyValue::Text(text) => vec![without_blocks(text)],

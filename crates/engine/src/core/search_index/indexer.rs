@@ -200,7 +200,7 @@ impl Indexer {
         if self.mode == SearchIndexing::Background {
             self.worker.start(self, store);
         }
-        if let Visibility::Documents(named, _) = seen {
+        if let Visibility::Documents(named) = seen {
             return self.seen(store, seen, named);
         }
         let mut most = MANY_CHANGED;

@@ -78,7 +78,6 @@ mod tests {
     use leafbase_search::Index;
 
     use super::*;
-    use crate::core::leaks::Leak;
 
     fn view() -> Arc<View> {
         Index::in_memory("a space").unwrap().view().unwrap()
@@ -93,7 +92,7 @@ mod tests {
         view: &Arc<View>,
         named: &Arc<BTreeSet<DocumentId>>,
     ) -> Arc<Selection> {
-        selections.of(view, &Visibility::Documents(Arc::clone(named), Leak::None), named)
+        selections.of(view, &Visibility::Documents(Arc::clone(named)), named)
     }
 
     #[test]

@@ -5,18 +5,17 @@ use std::cmp::Reverse;
 use leafbase_model::{
     DocumentId, Error, Items, Limits, Result, SearchDocuments, SearchMatch, TermMode,
 };
-use leafbase_search::{Attributes, Finder, Hit, Scope, SearchDocument, Terms, View};
+use leafbase_search::{Attributes, Highlighter, Hit, Scope, SearchDocument, Terms, View};
 use leafbase_tree_ops::ReadTree;
 
 use super::filters::{self, Filters};
-use super::leaking;
-use super::parts::{Parts, matching_blocks};
-use super::patterns::{Matching, Patterns};
+use super::match_counts::MatchCounter;
+use super::patterns::{PatternSet, PatternSetMatcher};
 use super::snippets;
-use super::texts::Reading;
+use super::texts::VisibleTexts;
 use crate::core::access::AccessScope;
 use crate::core::connection::Connection;
-use crate::core::search_index::documents::{DocumentTexts, SoughtWords};
+use crate::core::search_index::documents::DocumentTexts;
 use crate::core::search_index::indexer::Moment;
 use crate::core::visibility::Visibility;
 
@@ -27,7 +26,7 @@ pub(super) const MOST: usize = Limits::SEARCH_RESULTS;
 pub(super) struct Asked {
     pub(super) terms: Terms,
     /// None if there are no patterns.
-    patterns: Option<Patterns>,
+    patterns: Option<PatternSet>,
 }
 
 /// What the index tells.
@@ -117,28 +116,28 @@ impl<A: AccessScope> Connection<A> {
         let asked = Asked::read(request)?;
         let (moment, told) = self.told(request, &asked, seen)?;
         let tree = moment.snapshot.tree();
-        let reading = Reading::new(&tree);
-        let mut matching = asked.patterns.as_ref().map(Patterns::matching);
-        let found = match (told.hits, told.candidates, &mut matching) {
+        let reading = VisibleTexts::new(&tree);
+        let mut matcher = asked.patterns.as_ref().map(PatternSet::matcher);
+        let found = match (told.hits, told.candidates, &mut matcher) {
             (None, None, _) => Vec::new(),
-            (Some(hits), Some(candidates), Some(matching)) => {
-                both(&reading, hits, &candidates, matching)?
+            (Some(hits), Some(candidates), Some(matcher)) => {
+                both(&reading, hits, &candidates, matcher)?
             }
-            (None, Some(candidates), Some(matching)) => {
-                let parts =
-                    Parts { snapshot: &moment.snapshot, threads: self.space.search_threads() };
-                by_blocks(&parts, &candidates, matching)?
+            (None, Some(candidates), Some(matcher)) => {
+                let parts = MatchCounter {
+                    snapshot: &moment.snapshot,
+                    threads: self.space.search_threads(),
+                };
+                by_blocks(&parts, &candidates, matcher)?
             }
             (hits, ..) => hits.unwrap_or_default(),
         };
-        let finder = asked.terms.finder();
         let showing = Showing {
             reading: &reading,
-            sought: finder.sieve().map(SoughtWords),
-            finder,
+            highlighter: asked.terms.highlighter(),
             metadata: request.metadata,
         };
-        let shown = found.into_iter().map(|hit| showing.shown(hit, matching.as_mut()));
+        let shown = found.into_iter().map(|hit| showing.shown(hit, matcher.as_mut()));
         shown.filter_map(Result::transpose).collect::<Result<_>>().map(Items)
     }
 
@@ -156,12 +155,7 @@ impl<A: AccessScope> Connection<A> {
             let filters = Filters::read(&moment.snapshot.tree(), request, now)?;
             let accepts = |document: &Attributes| filters.accepts(document);
             match moment.ask(&accepts, |view, scope| asked.ask(view, scope)) {
-                Ok(mut told) => {
-                    leaking::leak(&mut told, asked, seen, || {
-                        indexer.moment(&store, &Visibility::All)
-                    })?;
-                    return Ok((moment, told));
-                }
+                Ok(told) => return Ok((moment, told)),
                 Err(error) if has_failed => return Err(error),
                 Err(error) => indexer.give_up(&moment, &error),
             }
@@ -174,7 +168,7 @@ impl Asked {
     fn read(request: &SearchDocuments) -> Result<Self> {
         let terms = Terms::new(&request.include, request.term_mode == TermMode::Any)?;
         let patterns = (!request.regexps.is_empty())
-            .then(|| Patterns::new("regexps", &request.regexps, false));
+            .then(|| PatternSet::new("regexps", &request.regexps, false));
         Ok(Self { terms, patterns: patterns.transpose()? })
     }
 
@@ -190,13 +184,13 @@ impl Asked {
 
 /// The documents in which one of the patterns may match, by ID: what has the letters that it
 /// requires, in the index or changed since.
-fn candidates(patterns: &Patterns, view: &View, scope: &Scope<'_>) -> Result<Vec<DocumentId>> {
-    let required = patterns.required();
-    let mut candidates = view.candidates(&required, scope)?;
+fn candidates(patterns: &PatternSet, view: &View, scope: &Scope<'_>) -> Result<Vec<DocumentId>> {
+    let queries = patterns.trigram_queries();
+    let mut candidates = view.candidates(&queries, scope)?;
     let varies = |document: &SearchDocument| scope.only.is_some() && document.varies();
     let may_match = |document: &SearchDocument| {
         (scope.accepts)(document.attributes())
-            && (varies(document) || required.iter().any(|required| document.may_match(required)))
+            && (varies(document) || queries.iter().any(|query| document.may_match(query)))
     };
     let fresh = scope.fresh.iter().filter(|document| may_match(document));
     candidates.extend(fresh.map(|document| document.id()));
@@ -206,10 +200,10 @@ fn candidates(patterns: &Patterns, view: &View, scope: &Scope<'_>) -> Result<Vec
 
 /// The best documents that have the words, and in which a pattern matches.
 fn both(
-    reading: &Reading<'_, '_>,
+    reading: &VisibleTexts<'_, '_>,
     hits: Vec<Hit>,
     candidates: &[DocumentId],
-    matching: &mut Matching<'_>,
+    matcher: &mut PatternSetMatcher<'_>,
 ) -> Result<Vec<Hit>> {
     let mut found = Vec::new();
     for hit in hits {
@@ -217,7 +211,7 @@ fn both(
             break;
         }
         let may_match = candidates.binary_search(&hit.document).is_ok();
-        if may_match && !matching_blocks(reading, &[hit.document], matching)?.is_empty() {
+        if may_match && !reading.count_matches(&[hit.document], matcher)?.is_empty() {
             found.push(hit);
         }
     }
@@ -226,11 +220,11 @@ fn both(
 
 /// The documents in which most blocks match.
 fn by_blocks(
-    parts: &Parts<'_>,
+    parts: &MatchCounter<'_>,
     candidates: &[DocumentId],
-    matching: &mut Matching<'_>,
+    matcher: &mut PatternSetMatcher<'_>,
 ) -> Result<Vec<Hit>> {
-    let counts = parts.count(candidates, matching)?;
+    let counts = parts.count(candidates, matcher)?;
     let mut found: Vec<_> =
         counts.into_iter().map(|(document, count)| (Reverse(count), document)).collect();
     found.sort_unstable();
@@ -244,10 +238,8 @@ fn by_blocks(
 
 /// Shows what was found.
 struct Showing<'s, 't, 'a> {
-    reading: &'s Reading<'t, 'a>,
-    finder: Finder<'s>,
-    /// None where it is of no use to seek them in what is stored.
-    sought: Option<SoughtWords>,
+    reading: &'s VisibleTexts<'t, 'a>,
+    highlighter: Highlighter<'s>,
     metadata: bool,
 }
 
@@ -256,7 +248,7 @@ impl Showing<'_, '_, '_> {
     fn shown(
         &self,
         Hit { document, score }: Hit,
-        matching: Option<&mut Matching<'_>>,
+        matcher: Option<&mut PatternSetMatcher<'_>>,
     ) -> Result<Option<SearchMatch>> {
         let tree = self.reading.tree;
         let record =
@@ -265,15 +257,15 @@ impl Showing<'_, '_, '_> {
             return Ok(None);
         }
         // Patterns are matched on every text.
-        let texts = match matching {
+        let texts = match matcher {
             Some(_) => self.reading.document(document)?,
-            None => DocumentTexts::read_sought(
+            None => DocumentTexts::read_candidates(
                 tree.reader_of(document)?,
                 document,
-                self.sought.as_ref(),
+                &self.highlighter,
             )?,
         };
-        let shown = snippets::show(&texts, &self.finder, matching)?;
+        let shown = snippets::show(&texts, &self.highlighter, matcher)?;
         let missing = || Error::corrupted(format_args!("document {document}"));
         let times = self.metadata.then(|| {
             record.map(|record| (record.created_at, record.modified_at)).ok_or_else(missing)

@@ -3,11 +3,11 @@
 use leafbase_model::{BlockId, BlockRecord, ContextBlock, DocumentId, Result, SearchBlocks};
 use leafbase_store::{BlockText, SpaceReader};
 
-use super::texts::Reading;
+use super::texts::VisibleTexts;
 
 /// What stands before and behind the place that is searched: read once, where it is needed.
 pub(super) struct Around<'a, 't> {
-    reading: &'t Reading<'t, 'a>,
+    reading: &'t VisibleTexts<'t, 'a>,
     document: DocumentId,
     within: BlockId,
     /// How many blocks are shown before a match.
@@ -20,7 +20,7 @@ pub(super) struct Around<'a, 't> {
 
 impl<'a, 't> Around<'a, 't> {
     pub(super) const fn new(
-        reading: &'t Reading<'t, 'a>,
+        reading: &'t VisibleTexts<'t, 'a>,
         document: DocumentId,
         request: &SearchBlocks,
     ) -> Self {
@@ -57,7 +57,7 @@ impl<'a, 't> Around<'a, 't> {
 
     fn context(&self, blocks: &[BlockRecord]) -> Result<Vec<ContextBlock>> {
         let shown = |block: &BlockRecord| {
-            let markdown = self.reading.text(BlockText::Data(&block.data))?.into_owned();
+            let markdown = self.reading.markdown(BlockText::Data(&block.data))?.into_owned();
             Ok(ContextBlock { block_id: block.id, markdown })
         };
         blocks.iter().map(shown).collect()

@@ -6,17 +6,17 @@ use leafbase_model::{
     BlockId, BlockMatch, BlockType, ContextBlock, DocumentId, Error, ItemsPage, Limits, PathStep,
     Result, SearchBlocks,
 };
-use leafbase_store::{BlockText, Sieve, SievedTexts};
+use leafbase_store::{BlockText, SubtreeTexts};
 use leafbase_tree_ops::ReadTree;
 
 use super::around::Around;
-use super::patterns::{Matching, Passage, Patterns};
-use super::texts::Reading;
+use super::patterns::{PatternSet, PatternSetMatcher};
+use super::texts::VisibleTexts;
 use crate::core::access::AccessScope;
 use crate::core::connection::Connection;
 
-/// A reply ends behind the match with which its texts are as long, in bytes.
-const REPLY: usize = 16 << 20;
+/// A reply ends at the match whose text reaches this length.
+const MAX_REPLY_BYTES: usize = 16 << 20;
 
 impl<A: AccessScope> Connection<A> {
     /// Finds the blocks of a document, or of one page of it, that patterns match: in reading order,
@@ -65,21 +65,17 @@ impl<A: AccessScope> Connection<A> {
         self.operation("search_blocks").read(move |tree| {
             let located =
                 tree.locate(request.within)?.ok_or_else(|| Error::not_found().at("blockId"))?;
-            let patterns = Patterns::new("pattern", &request.patterns, request.case_sensitive)?;
+            let patterns = PatternSet::new("pattern", &request.patterns, request.case_sensitive)?;
             let after = request
                 .paging
                 .cursor
                 .as_deref()
                 .map(|text| read_cursor(request.within, text))
                 .transpose()?;
-            // Placeholders do not stand in what is stored, so each text is read where there may be
-            // some.
-            let sieve = if tree.is_unrestricted() { patterns.sieve() } else { None };
-            let sieve = sieve.as_ref().map(|sieve| sieve as &dyn Sieve);
-            let blocks = tree.reader_at(request.within)?.sieved_texts(request.within, sieve)?;
-            let reading = Reading::new(tree);
-            let place = Place::new(&reading, located.document, &blocks)?;
-            place.search(&request, &mut patterns.matching(), after)
+            let blocks = tree.reader_at(request.within)?.subtree_texts(request.within)?;
+            let texts = VisibleTexts::new(tree);
+            let search = BlockSearch::new(&texts, located.document, &blocks)?;
+            search.run(&request, &mut patterns.matcher(), after)
         })
     }
 }
@@ -96,129 +92,113 @@ fn read_cursor(within: BlockId, text: &str) -> Result<BlockId> {
     last.ok_or_else(|| Error::validation("the cursor is not of this search").at("cursor"))
 }
 
-/// What is searched: a block with all below it, in reading order.
-struct Place<'a, 'b> {
-    reading: &'b Reading<'b, 'a>,
+/// A search of a block and its descendants, in reading order.
+struct BlockSearch<'a, 'b> {
+    texts: &'b VisibleTexts<'b, 'a>,
     document: DocumentId,
-    blocks: &'b SievedTexts,
-    /// The pages that the first stands in.
+    blocks: &'b SubtreeTexts,
+    /// The pages that contain the first block.
     path: Vec<PathStep>,
 }
 
-impl<'a, 'b> Place<'a, 'b> {
+/// The index of a parent, with the path of its children.
+type SiblingPath = Option<(usize, Vec<PathStep>)>;
+
+impl<'a, 'b> BlockSearch<'a, 'b> {
     fn new(
-        reading: &'b Reading<'b, 'a>,
+        texts: &'b VisibleTexts<'b, 'a>,
         document: DocumentId,
-        blocks: &'b SievedTexts,
+        blocks: &'b SubtreeTexts,
     ) -> Result<Self> {
-        let path = blocks.id(0).map(|top| path_to(reading, top)).transpose()?.unwrap_or_default();
-        Ok(Self { reading, document, blocks, path })
+        let path = blocks.get(0).map(|top| path_to(texts, top.id)).transpose()?.unwrap_or_default();
+        Ok(Self { texts, document, blocks, path })
     }
 
-    fn search(
+    fn run(
         &self,
         request: &SearchBlocks,
-        matching: &mut Matching<'_>,
+        matcher: &mut PatternSetMatcher<'_>,
         after: Option<BlockId>,
     ) -> Result<ItemsPage<BlockMatch>> {
-        let most = request.paging.limit.unwrap_or(usize::MAX).min(Limits::BLOCK_MATCHES);
-        let last = after.and_then(|after| self.blocks.ids().position(|(_, id)| id == after));
-        let mut around = Around::new(self.reading, self.document, request);
+        let max_items = request.paging.limit.unwrap_or(usize::MAX).min(Limits::BLOCK_MATCHES);
+        // A block that is gone since the last page restarts the search, so that none is skipped.
+        let last = after.and_then(|after| self.blocks.iter().position(|block| block.id == after));
+        let start = last.map_or(0, |last| last + 1);
+        let mut around = Around::new(self.texts, self.document, request);
         let (mut items, mut bytes, mut siblings) = (Vec::new(), 0, None);
-        let mut through = matching.through(self);
-        through.skip_to(last.map_or(0, |last| self.blocks.asked_before(last + 1)));
-        while let Some(number) = through.next().transpose()? {
-            if items.len() >= most || bytes >= REPLY {
+        for (index, block) in self.blocks.iter().enumerate().skip(start) {
+            let markdown = self.texts.markdown(block.text)?;
+            if !matcher.is_match(&markdown)? {
+                continue;
+            }
+            if items.len() >= max_items || bytes >= MAX_REPLY_BYTES {
                 let next_cursor =
                     items.last().map(|last: &BlockMatch| cursor(request.within, last.block_id));
                 return Ok(ItemsPage { items, next_cursor });
             }
-            let Some(index) = self.blocks.asked(number) else { break };
-            let markdown = self.text(number)?.into_owned();
-            let [before, after] = self.beside(index, &mut around)?;
-            let hit = BlockMatch {
-                block_id: self.id(index),
-                ranges: through.matching.ranges(&markdown)?,
+            let [before, after] = self.context(index, &mut around)?;
+            let item = BlockMatch {
+                block_id: block.id,
+                ranges: matcher.ranges(&markdown)?,
                 path: self.path(index, &mut siblings)?,
                 before,
                 after,
-                markdown,
+                markdown: markdown.into_owned(),
             };
-            let near = hit.before.iter().chain(&hit.after).map(|block| block.markdown.len());
-            bytes += hit.markdown.len() + near.sum::<usize>();
-            items.push(hit);
+            let context = item.before.iter().chain(&item.after).map(|block| block.markdown.len());
+            bytes += item.markdown.len() + context.sum::<usize>();
+            items.push(item);
         }
         Ok(ItemsPage { items, next_cursor: None })
     }
 
-    fn id(&self, index: usize) -> BlockId {
-        self.blocks.id(index).unwrap_or(BlockId::NIL)
-    }
-
-    /// The pages that a block stands in, the document's root first. `siblings` is that of the block
-    /// before, with its parent: most stand beside it.
-    fn path(
-        &self,
-        index: usize,
-        siblings: &mut Option<(usize, Vec<PathStep>)>,
-    ) -> Result<Vec<PathStep>> {
-        let Some(parent) = self.blocks.parent(index) else { return Ok(self.path.clone()) };
+    /// The pages that contain a block, the document's root first. `siblings` is the path of the
+    /// previous match, which most share.
+    fn path(&self, index: usize, siblings: &mut SiblingPath) -> Result<Vec<PathStep>> {
+        let Some(parent) = self.parent(index) else { return Ok(self.path.clone()) };
         if let Some((_, path)) = siblings.as_ref().filter(|(of, _)| *of == parent) {
             return Ok(path.clone());
         }
-        let above = std::iter::successors(Some(parent), |index| self.blocks.parent(*index));
-        let step = |index| match self.blocks.blocks(index..index + 1).next().transpose()? {
-            Some((id, text)) => step(self.reading, id, text),
-            None => Ok(None),
-        };
-        let within = above.filter_map(|index| step(index).transpose());
-        let mut within = within.collect::<Result<Vec<_>>>()?;
+        let ancestors = std::iter::successors(Some(parent), |index| self.parent(*index));
+        let blocks = ancestors.filter_map(|index| self.blocks.get(index));
+        let steps = blocks.filter_map(|block| step(self.texts, block.id, block.text).transpose());
+        let mut within = steps.collect::<Result<Vec<_>>>()?;
         within.reverse();
         let path = self.path.iter().cloned().chain(within).collect();
         Ok(siblings.insert((parent, path)).1.clone())
     }
 
-    /// The blocks before and behind one.
-    fn beside(&self, index: usize, around: &mut Around<'_, '_>) -> Result<[Vec<ContextBlock>; 2]> {
+    /// The index of a block's parent.
+    fn parent(&self, index: usize) -> Option<usize> {
+        let depth = self.blocks.get(index)?.depth;
+        self.blocks.iter().take(index).rposition(|block| block.depth < depth)
+    }
+
+    /// The blocks before and after one.
+    fn context(&self, index: usize, around: &mut Around<'_, '_>) -> Result<[Vec<ContextBlock>; 2]> {
         let (start, end) =
             (index.saturating_sub(around.before), self.blocks.len().min(index + 1 + around.behind));
         let mut before = Vec::with_capacity(around.before);
         before.extend_from_slice(around.before(around.before - (index - start))?);
-        let mut behind = Vec::with_capacity(around.behind);
-        for (at, block) in (start..end).zip(self.blocks.blocks(start..end)) {
+        let mut after = Vec::with_capacity(around.behind);
+        for (at, block) in self.blocks.iter().enumerate().take(end).skip(start) {
             if at != index {
-                let (block_id, text) = block?;
-                let found = if at < index { &mut before } else { &mut behind };
-                found.push(ContextBlock {
-                    block_id,
-                    markdown: self.reading.text(text)?.into_owned(),
-                });
+                let side = if at < index { &mut before } else { &mut after };
+                let markdown = self.texts.markdown(block.text)?.into_owned();
+                side.push(ContextBlock { block_id: block.id, markdown });
             }
         }
-        behind.extend_from_slice(around.behind(around.behind - behind.len())?);
-        Ok([before, behind])
-    }
-}
-
-/// Of all blocks those that may match.
-impl Passage for Place<'_, '_> {
-    fn len(&self) -> usize {
-        self.blocks.count_asked()
-    }
-
-    fn text(&self, number: usize) -> Result<Cow<'_, str>> {
-        self.blocks
-            .asked_text(number)
-            .map_or_else(|| Ok(Cow::default()), |text| self.reading.text(text))
+        after.extend_from_slice(around.behind(around.behind - after.len())?);
+        Ok([before, after])
     }
 }
 
 /// The pages that a block stands in.
-fn path_to(reading: &Reading<'_, '_>, block: BlockId) -> Result<Vec<PathStep>> {
-    let (mut path, mut at, reader) = (Vec::new(), block, reading.tree.reader_at(block)?);
+fn path_to(texts: &VisibleTexts<'_, '_>, block: BlockId) -> Result<Vec<PathStep>> {
+    let (mut path, mut at, reader) = (Vec::new(), block, texts.tree.reader_at(block)?);
     while let Some(parent) = reader.locate(at)?.and_then(|standing| standing.parent) {
         if let Some(above) = reader.block(parent)? {
-            path.extend(step(reading, above.id, BlockText::Data(&above.data))?);
+            path.extend(step(texts, above.id, BlockText::Data(&above.data))?);
         }
         at = parent;
     }
@@ -227,8 +207,12 @@ fn path_to(reading: &Reading<'_, '_>, block: BlockId) -> Result<Vec<PathStep>> {
 }
 
 /// A block as a step of a path, if it is a page: a collection is none.
-fn step(reading: &Reading<'_, '_>, id: BlockId, text: BlockText<'_>) -> Result<Option<PathStep>> {
+fn step(
+    texts: &VisibleTexts<'_, '_>,
+    id: BlockId,
+    text: BlockText<'_>,
+) -> Result<Option<PathStep>> {
     let is_page = matches!(text.block_type(), BlockType::Page | BlockType::CollectionItem);
     let step = |content: Cow<'_, str>| PathStep { id, content: content.into_owned() };
-    is_page.then(|| reading.text(text).map(step)).transpose()
+    is_page.then(|| texts.markdown(text).map(step)).transpose()
 }

@@ -6,9 +6,9 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use leafbase_model::{BlockId, Result};
-use leafbase_search::{Finder, fold};
+use leafbase_search::{Highlighter, fold};
 
-use super::patterns::Matching;
+use super::patterns::PatternSetMatcher;
 use crate::core::search_index::documents::{BlockTexts, DocumentTexts};
 
 /// The longest snippet, in characters, without asterisks and dots.
@@ -38,8 +38,8 @@ struct Found<'t> {
 /// only if no other text has any.
 pub(super) fn show(
     texts: &DocumentTexts,
-    finder: &Finder<'_>,
-    matching: Option<&mut Matching<'_>>,
+    highlighter: &Highlighter<'_>,
+    matching: Option<&mut PatternSetMatcher<'_>>,
 ) -> Result<Shown> {
     let mut by_pattern =
         matching.map(|matching| by_pattern(texts, matching)).transpose()?.unwrap_or_default();
@@ -47,7 +47,7 @@ pub(super) fn show(
     for (number, block) in texts.blocks().enumerate() {
         let matched = if by_pattern.is_empty() { None } else { by_pattern.remove(&number) };
         let mut is_found = matched.is_some();
-        each_found(&block, number == 0, finder, matched.unwrap_or_default(), |found| {
+        each_found(&block, number == 0, highlighter, matched.unwrap_or_default(), |found| {
             is_found = true;
             let rank = (!found.is_title, different(&found));
             if best.as_ref().is_none_or(|(before, _)| *before < rank) {
@@ -64,19 +64,22 @@ pub(super) fn show(
     Ok(Shown { markdown, highlights, blocks })
 }
 
-/// The first blocks that a pattern matches, by their numbers, and what it matches there.
+/// The first blocks that a pattern matches, by their index, with the ranges that match.
 fn by_pattern(
     texts: &DocumentTexts,
-    matching: &mut Matching<'_>,
+    matcher: &mut PatternSetMatcher<'_>,
 ) -> Result<HashMap<usize, Vec<Range<usize>>>> {
-    let texts: Vec<_> = texts.blocks().map(|block| block.pattern()).collect();
-    let matched =
-        matching.through(texts.as_slice()).take(MOST_BLOCKS).collect::<Result<Vec<_>>>()?;
-    let ranges = matched.into_iter().map(|number| {
-        let text = texts.get(number).map(|text| &**text).unwrap_or_default();
-        Ok((number, matching.ranges(text)?))
-    });
-    ranges.collect()
+    let mut matches = HashMap::new();
+    for (index, block) in texts.blocks().enumerate() {
+        let text = block.pattern();
+        if matcher.is_match(&text)? {
+            matches.insert(index, matcher.ranges(&text)?);
+            if matches.len() >= MOST_BLOCKS {
+                break;
+            }
+        }
+    }
+    Ok(matches)
 }
 
 /// Hands over the texts of a block that have hits: words are found in plain text, patterns in the
@@ -84,15 +87,15 @@ fn by_pattern(
 fn each_found<'t>(
     block: &BlockTexts<'t>,
     is_root: bool,
-    finder: &Finder<'_>,
+    highlighter: &Highlighter<'_>,
     mut by_pattern: Vec<Range<usize>>,
     mut visit: impl FnMut(Found<'t>),
 ) {
-    if finder.is_empty() && by_pattern.is_empty() {
+    if highlighter.is_empty() && by_pattern.is_empty() {
         return;
     }
     for (index, text) in block.words().enumerate() {
-        let mut hits = finder.hits(&text);
+        let mut hits = highlighter.matches(&text);
         if !by_pattern.is_empty() && text == block.pattern() {
             hits.append(&mut by_pattern);
         }

@@ -1,4 +1,4 @@
-//! What of a block patterns are matched on: what a reply shows as its markdown.
+//! Texts of blocks as a call sees them: the markdown of replies, on which patterns match.
 
 use std::borrow::Cow;
 
@@ -6,28 +6,43 @@ use leafbase_model::Result;
 use leafbase_store::BlockText;
 
 use crate::core::redaction::LinkRedactor;
+#[cfg(feature = "search")]
+use crate::core::search_index::documents::DocumentTexts;
 use crate::core::tree::Tree;
 
-/// Reads for one call, which is shown placeholders for what it does not see.
-pub(super) struct Reading<'t, 'a> {
+/// Reads texts for one call. Links to blocks that it cannot see become placeholders.
+pub(super) struct VisibleTexts<'t, 'a> {
     pub(super) tree: &'t Tree<'a>,
     links: LinkRedactor<'t, 'a>,
 }
 
-impl<'t, 'a> Reading<'t, 'a> {
+impl<'t, 'a> VisibleTexts<'t, 'a> {
     pub(super) fn new(tree: &'t Tree<'a>) -> Self {
         Self { tree, links: LinkRedactor::new(tree) }
     }
 
-    /// What patterns are matched on.
-    pub(super) fn text<'d>(&self, text: BlockText<'d>) -> Result<Cow<'d, str>> {
+    /// The markdown that a reply shows for a block.
+    pub(super) fn markdown<'d>(&self, text: BlockText<'d>) -> Result<Cow<'d, str>> {
         match text {
             BlockText::Markdown(_, markdown) => {
-                let mut shown = Cow::Borrowed(markdown);
-                self.links.redact(&mut shown)?;
-                Ok(shown)
+                let mut visible = Cow::Borrowed(markdown);
+                self.links.redact(&mut visible)?;
+                Ok(visible)
             }
             BlockText::Data(data) => self.links.redacted_markdown(data),
         }
+    }
+
+    /// Reads a whole document.
+    #[cfg(feature = "search")]
+    pub(super) fn document(&self, document: leafbase_model::DocumentId) -> Result<DocumentTexts> {
+        let mut texts = DocumentTexts::read(self.tree.reader_of(document)?, document)?;
+        if !self.tree.is_unrestricted() {
+            texts.show(|text| match self.markdown(text)? {
+                Cow::Owned(redacted) => Ok(Some(redacted)),
+                Cow::Borrowed(_) => Ok(None),
+            })?;
+        }
+        Ok(texts)
     }
 }

@@ -305,10 +305,7 @@ impl Indexer {
             self.begin_alone(store, alone, pace)?;
             due = self.due(store)?;
         }
-        let Some((current, mut catching)) = due else { return Ok(true) };
-        if self.home.skips_a_change() {
-            catching.skip_one();
-        }
+        let Some((current, catching)) = due else { return Ok(true) };
         if catching.is_empty() && self.mode == SearchIndexing::OnDemand {
             self.tidy(alone, current);
             return Ok(true);

@@ -1,33 +1,33 @@
-//! What texts cost patterns: as much where they are sifted before as where each is looked at.
+//! The steps that texts cost: none where the prefilter rules a text out, whether it is applied to
+//! the text or to the bytes around it.
 
-use leafbase_model::{BlockId, DocumentId, ErrorKind, Result};
-use leafbase_store::Sieve;
+use leafbase_model::{ErrorKind, Result};
 
-use super::Patterns;
+use super::{MAX_STEPS, PatternSet};
 
-/// In how many texts the pattern matches, and the steps that are left; with those left out that a
-/// full connection passes by unread, or with all of them.
-fn count(pattern: &str, texts: &[&str], is_sifted: bool) -> Result<(usize, u64)> {
-    let patterns = Patterns::new("regexps", &[pattern.to_owned()], false)?;
-    let (mut matching, document) =
-        (patterns.matching(), DocumentId::from_bytes(*BlockId::NIL.as_bytes()));
-    let sieve = matching.sieve().filter(|_| is_sifted);
-    let mut counting = matching.counting();
+/// How many texts match, and the remaining steps. With a haystack, texts without candidates in it
+/// are skipped, as in a run of blocks.
+fn count(pattern: &str, texts: &[&str], with_haystack: bool) -> Result<(usize, u64)> {
+    let patterns = PatternSet::new("regexps", &[pattern.to_owned()], false)?;
+    let mut matcher = patterns.matcher();
+    let haystack = texts.concat();
+    let mut candidates = matcher
+        .prefilter()
+        .filter(|_| with_haystack)
+        .map(|prefilter| prefilter.candidates(haystack.as_bytes()));
+    let (mut count, mut start) = (0, 0);
     for text in texts {
-        let found = match sieve.as_ref().filter(|sieve| sieve.tells(text.as_bytes())) {
-            None => Some(0),
-            Some(sieve) => sieve.next(text.as_bytes(), 0),
-        };
-        if found.is_some_and(|from| !counting.is_told_by(document, text.as_bytes(), from)) {
-            counting.add(document, text)?;
+        let range = start..start + text.len();
+        start = range.end;
+        if candidates.as_mut().is_none_or(|found| found.advance_to(&range)) {
+            count += usize::from(matcher.is_match(text)?);
         }
     }
-    let counted = counting.finish()?.iter().map(|(_, count)| count).sum();
-    Ok((counted, matching.left.left()))
+    Ok((count, matcher.remaining_steps()))
 }
 
 #[test]
-fn texts_cost_alike_whether_they_are_sifted_or_not() {
+fn texts_cost_the_same_with_and_without_a_haystack() {
     let long = "zeph zyr ".repeat(2_000);
     let texts = [
         "zephyr",
@@ -50,35 +50,33 @@ fn texts_cost_alike_whether_they_are_sifted_or_not() {
         r"\w+",
         "z|東",
     ] {
-        let (sifted, all) =
+        let (filtered, all) =
             (count(pattern, &texts, true).unwrap(), count(pattern, &texts, false).unwrap());
         assert!(all.0 > 0, "{pattern}");
-        assert_eq!(sifted, all, "{pattern}");
+        assert_eq!(filtered, all, "{pattern}");
     }
 }
 
-/// However many texts there are, what lacks the pattern's letters in a row uses no steps up; what
-/// has them does.
+/// Any number of texts without the pattern's literals costs no steps; texts with them do.
 #[test]
-fn texts_that_lack_the_letters_use_no_steps_up() {
+fn texts_without_the_literals_cost_no_steps() {
     let lacking =
         format!("{}{}", "a text that says something else, ".repeat(30_000), "zz yr ".repeat(1_000));
     let having = format!("{lacking} zephyrs");
-    for is_sifted in [true, false] {
+    for with_haystack in [true, false] {
         assert_eq!(
-            count(r"zephyr\b", &vec![lacking.as_str(); 500], is_sifted),
-            Ok((0, super::STEPS))
+            count(r"zephyr\b", &vec![lacking.as_str(); 500], with_haystack),
+            Ok((0, MAX_STEPS))
         );
-        let error = count(r"zephyr\b", &vec![having.as_str(); 500], is_sifted).unwrap_err();
+        let error = count(r"zephyr\b", &vec![having.as_str(); 500], with_haystack).unwrap_err();
         assert_eq!((error.kind(), error.path()), (ErrorKind::LimitExceeded, "regexps"));
     }
 }
 
-/// A letter that is sought at each place costs its look, not a walk.
 #[test]
-fn letters_that_almost_stand_in_a_row_use_no_steps_up() {
+fn texts_that_almost_contain_the_literals_cost_no_steps() {
     let text = "z".repeat(1 << 20);
-    assert_eq!(count("zzzzzzzzzzzzzzzx", &[text.as_str(); 8], false), Ok((0, super::STEPS)));
+    assert_eq!(count("zzzzzzzzzzzzzzzx", &[text.as_str(); 8], false), Ok((0, MAX_STEPS)));
     let found = count("zzzzzzzzzzzzzzz[zx]", &[text.as_str(); 8], false);
-    assert!(found.is_ok_and(|(count, left)| count == 8 && left < super::STEPS));
+    assert!(found.is_ok_and(|(count, left)| count == 8 && left < MAX_STEPS));
 }

@@ -1,0 +1,205 @@
+//! Counts of the blocks that patterns match, over many documents: in parallel chunks, on as many
+//! threads as the host allows.
+//!
+//! The result of a chunk, and its cost in steps, depend on its documents alone. So a call returns
+//! the same with any number of threads, whichever is the fastest.
+
+use std::borrow::Cow;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::thread::{Builder, scope};
+
+use leafbase_model::{DocumentId, Result};
+use leafbase_pattern::Prefilter;
+use leafbase_store::TextRun;
+
+use super::patterns::PatternSetMatcher;
+use super::texts::VisibleTexts;
+use crate::core::tree::{Tree, VisibleSnapshot};
+
+#[cfg(test)]
+mod tests;
+
+/// Documents of a chunk: enough that determinizing a pattern again costs little beside matching it.
+const CHUNK_DOCUMENTS: usize = 256;
+
+/// The number of blocks of a document that match.
+type MatchCount = (DocumentId, usize);
+
+/// Counts matches for one call.
+pub(super) struct MatchCounter<'a> {
+    pub(super) snapshot: &'a VisibleSnapshot,
+    /// Threads to use, the calling one included.
+    pub(super) threads: usize,
+}
+
+/// The result of a chunk that was counted before it was known what the chunks before it cost.
+struct SpeculativeResult {
+    chunk: usize,
+    counts: Result<Vec<MatchCount>>,
+    steps: u64,
+}
+
+impl MatchCounter<'_> {
+    /// The documents with matching blocks, in order. `documents` is sorted.
+    pub(super) fn count(
+        &self,
+        documents: &[DocumentId],
+        matcher: &mut PatternSetMatcher<'_>,
+    ) -> Result<Vec<MatchCount>> {
+        let tree = self.snapshot.tree();
+        let texts = VisibleTexts::new(&tree);
+        // Chunks of hidden documents would reveal their number by the cost.
+        let visible = if documents.len() > CHUNK_DOCUMENTS {
+            visible_documents(documents, &tree)?
+        } else {
+            Cow::Borrowed(documents)
+        };
+        if visible.len() <= CHUNK_DOCUMENTS {
+            return texts.count_matches(&visible, matcher);
+        }
+        let chunks: Vec<_> = visible.chunks(CHUNK_DOCUMENTS).collect();
+        let mut speculative = self.speculate(&chunks, matcher).into_iter().peekable();
+        let initial_steps = matcher.remaining_steps();
+        let mut counts = Vec::new();
+        for (index, chunk) in chunks.into_iter().enumerate() {
+            // A speculative search had the whole budget. With what remains now it would have taken
+            // the same steps, if that is enough; otherwise it has to fail at the same text as a
+            // search without threads, and so is repeated.
+            match speculative.next_if(|result| result.chunk == index) {
+                Some(SpeculativeResult { counts: Ok(more), steps, .. })
+                    if matcher.try_consume(steps) =>
+                {
+                    counts.extend(more);
+                }
+                Some(SpeculativeResult { counts: Err(error), .. })
+                    if matcher.remaining_steps() == initial_steps =>
+                {
+                    return Err(error);
+                }
+                _ => {
+                    let mut fresh = matcher.fresh();
+                    counts.extend(texts.count_matches(chunk, &mut fresh)?);
+                    let steps = matcher.remaining_steps() - fresh.remaining_steps();
+                    leafbase_model::invariant!(
+                        matcher.try_consume(steps),
+                        "a chunk costs at most the remaining steps"
+                    );
+                }
+            }
+        }
+        Ok(counts)
+    }
+
+    /// Counts chunks on several threads, until one fails or the budget is exhausted. Chunks that
+    /// are left over, or all if no thread can be started, have no result.
+    fn speculate(
+        &self,
+        chunks: &[&[DocumentId]],
+        matcher: &PatternSetMatcher<'_>,
+    ) -> Vec<SpeculativeResult> {
+        let helpers = self.threads.min(chunks.len()).saturating_sub(1);
+        if helpers == 0 {
+            return Vec::new();
+        }
+        let budget = matcher.remaining_steps();
+        let set = matcher.set();
+        let (next, stop, used) = (AtomicUsize::new(0), AtomicBool::new(false), AtomicU64::new(0));
+        let work = || {
+            let tree = self.snapshot.tree();
+            let texts = VisibleTexts::new(&tree);
+            let mut results = Vec::new();
+            while !stop.load(Ordering::Relaxed) {
+                let index = next.fetch_add(1, Ordering::Relaxed);
+                let Some(chunk) = chunks.get(index) else { break };
+                let mut matcher = set.matcher_with_budget(budget);
+                let counts = texts.count_matches(chunk, &mut matcher);
+                let steps = budget - matcher.remaining_steps();
+                let used_before = used.fetch_add(steps, Ordering::Relaxed);
+                if counts.is_err() || used_before.saturating_add(steps) > budget {
+                    stop.store(true, Ordering::Relaxed);
+                }
+                results.push(SpeculativeResult { chunk: index, counts, steps });
+            }
+            results
+        };
+        let mut results = scope(|scope| {
+            let start = |_| {
+                Builder::new().name("leafbase-patterns".to_owned()).spawn_scoped(scope, work).ok()
+            };
+            let helpers: Vec<_> = (0..helpers).map_while(start).collect();
+            let mut results = if helpers.is_empty() { Vec::new() } else { work() };
+            for helper in helpers {
+                results.extend(helper.join().unwrap_or_else(|panic| resume_unwind(panic)));
+            }
+            results
+        });
+        results.sort_unstable_by_key(|result| result.chunk);
+        results
+    }
+}
+
+/// The documents that the call can see.
+fn visible_documents<'d>(
+    documents: &'d [DocumentId],
+    tree: &Tree<'_>,
+) -> Result<Cow<'d, [DocumentId]>> {
+    if tree.is_unrestricted() {
+        return Ok(Cow::Borrowed(documents));
+    }
+    let visible =
+        documents.iter().map(|document| Ok(tree.can_see_document(*document)?.then_some(*document)));
+    visible.filter_map(Result::transpose).collect::<Result<_>>().map(Cow::Owned)
+}
+
+impl VisibleTexts<'_, '_> {
+    /// The documents with matching blocks, in order. `documents` is sorted.
+    pub(super) fn count_matches(
+        &self,
+        documents: &[DocumentId],
+        matcher: &mut PatternSetMatcher<'_>,
+    ) -> Result<Vec<MatchCount>> {
+        let mut counts = Vec::new();
+        if self.tree.is_unrestricted() {
+            let prefilter = matcher.prefilter();
+            self.tree.full_reader()?.visit_text_runs(documents, &mut |run| {
+                self.count_in_run(run, prefilter, matcher, &mut counts)
+            })?;
+            return Ok(counts);
+        }
+        // One by one: hidden documents between them are not read, as they may be damaged.
+        // Placeholders are not in stored bytes, so the prefilter sees the redacted text only.
+        for document in documents {
+            if self.tree.can_see_document(*document)? {
+                self.tree.reader_of(*document)?.visit_text_runs(&[*document], &mut |run| {
+                    self.count_in_run(run, None, matcher, &mut counts)
+                })?;
+            }
+        }
+        Ok(counts)
+    }
+
+    fn count_in_run(
+        &self,
+        run: TextRun<'_>,
+        prefilter: Option<&Prefilter>,
+        matcher: &mut PatternSetMatcher<'_>,
+        counts: &mut Vec<MatchCount>,
+    ) -> Result<()> {
+        let mut candidates = prefilter.map(|prefilter| prefilter.candidates(run.bytes()));
+        for text in run.texts() {
+            let text = text?;
+            // The rendered markdown of other blocks is not among the bytes of the run.
+            let is_ruled_out = text.is_markdown_only()
+                && candidates.as_mut().is_some_and(|found| !found.advance_to(&text.range()));
+            if is_ruled_out || !text.read(|text| matcher.is_match(&self.markdown(text)?))? {
+                continue;
+            }
+            match counts.last_mut() {
+                Some((last, count)) if *last == run.document() => *count += 1,
+                _ => counts.push((run.document(), 1)),
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,186 @@
+//! The prefilter: a substring search that rules out most texts before a pattern is matched.
+//!
+//! It looks for literals of which every matching text contains one, in whatever bytes the texts lie
+//! (a text, or the records of a page), in linear time. A candidate still has to be matched.
+
+use std::ops::Range;
+
+use regex_automata::util::prefilter::Prefilter as Searcher;
+use regex_automata::{MatchKind, Span};
+
+use crate::literals::{LiteralBounds, Requirement};
+use crate::tree::Node;
+
+/// With 16 literals the vectorized search (Teddy) has two for each of its eight buckets.
+const BOUNDS: LiteralBounds =
+    LiteralBounds { fold: |char| char, max_literals: MAX_VARIANTS, max_class_chars: 10 };
+/// The most variants of one literal, such as those by case.
+const MAX_VARIANTS: usize = 16;
+/// The most literals that the vectorized search takes.
+const MAX_LITERALS: usize = 64;
+/// The most words of [`Prefilter::of_ascii_words`].
+const MAX_WORDS: usize = 8;
+/// Literals that occur at more than this share of all offsets rule out too little.
+const MAX_FREQUENCY: f64 = 1.0 / 20.0;
+
+/// Finds the offsets where a text may match.
+///
+/// ```
+/// use leafbase_pattern::Pattern;
+/// let pattern = Pattern::new(r"\w+ock\b", false)?;
+/// let prefilter = pattern.prefilter().expect("every match contains `ock`");
+/// let page = b"\x81 a sock \x82 The clock \x83 nothing";
+/// assert_eq!([0, 6].map(|from| prefilter.find(page, from)), [Some(5), Some(17)]);
+/// assert!(!prefilter.may_match(b"nothing"));
+/// # Ok::<(), leafbase_model::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Prefilter {
+    /// `None` if there are no literals, and so no candidates.
+    searcher: Option<Searcher>,
+}
+
+impl Prefilter {
+    /// The prefilter of the pattern with this syntax tree; `None` if it requires no literal, or
+    /// only frequent ones.
+    pub(crate) fn of(tree: &Node) -> Option<Self> {
+        let requirement = Requirement::of(tree, BOUNDS);
+        let rarest = rarest(&requirement).filter(|set| set.frequency < MAX_FREQUENCY)?;
+        Self::new(&rarest.literals)
+    }
+
+    /// Finds words in ASCII text, ignoring case: each at its first byte. Words may be longer than
+    /// what is compared, so that a candidate may be another word. Without words there are no
+    /// candidates. `None` for more than eight words, or one that is empty or not ASCII.
+    pub fn of_ascii_words<'w>(words: impl Iterator<Item = &'w str> + Clone) -> Option<Self> {
+        let count = words.clone().count();
+        if count > MAX_WORDS || words.clone().any(|word| word.is_empty() || !word.is_ascii()) {
+            return None;
+        }
+        let max_variants = MAX_VARIANTS.min(MAX_LITERALS / count.max(1));
+        let mut literals: Vec<_> =
+            words.flat_map(|word| case_variants(word.as_bytes(), max_variants)).collect();
+        literals.sort_unstable();
+        literals.dedup();
+        Self::new(&literals)
+    }
+
+    fn new(literals: &[impl AsRef<[u8]>]) -> Option<Self> {
+        if literals.is_empty() {
+            return Some(Self { searcher: None });
+        }
+        let searcher = Searcher::new(MatchKind::LeftmostFirst, literals)?;
+        Some(Self { searcher: Some(searcher) })
+    }
+
+    /// The first offset at or after `from` where one of the literals begins.
+    pub fn find(&self, haystack: &[u8], from: usize) -> Option<usize> {
+        if from > haystack.len() {
+            return None;
+        }
+        let span = Span::from(from..haystack.len());
+        self.searcher.as_ref()?.find(haystack, span).map(|found| found.start)
+    }
+
+    /// The candidates of a haystack in which texts follow each other.
+    pub fn candidates<'h>(&self, haystack: &'h [u8]) -> Candidates<'_, 'h> {
+        Candidates { prefilter: self, haystack, next: self.find(haystack, 0) }
+    }
+
+    /// Whether a match is possible in these bytes.
+    pub fn may_match(&self, haystack: &[u8]) -> bool {
+        self.find(haystack, 0).is_some()
+    }
+}
+
+/// The candidates of a [`Prefilter`] in one haystack.
+#[derive(Clone, Debug)]
+pub struct Candidates<'p, 'h> {
+    prefilter: &'p Prefilter,
+    haystack: &'h [u8],
+    /// The first candidate that was not passed.
+    next: Option<usize>,
+}
+
+impl Candidates<'_, '_> {
+    /// Whether a candidate begins in `range`. Ranges ascend from call to call, so that the haystack
+    /// is searched once.
+    pub fn advance_to(&mut self, range: &Range<usize>) -> bool {
+        if self.next.is_some_and(|next| next < range.start) {
+            self.next = self.prefilter.find(self.haystack, range.start);
+        }
+        self.next.is_some_and(|next| next < range.end)
+    }
+}
+
+/// The longest beginning of `word` with at most `max_variants` variants by case, in each of them.
+fn case_variants(word: &[u8], max_variants: usize) -> Vec<Vec<u8>> {
+    let mut variants = vec![Vec::new()];
+    for byte in word {
+        let (lower, upper) = (byte.to_ascii_lowercase(), byte.to_ascii_uppercase());
+        let cases = if lower == upper { vec![lower] } else { vec![lower, upper] };
+        if variants.len() * cases.len() > max_variants {
+            break;
+        }
+        variants = variants
+            .iter()
+            .flat_map(|variant| cases.iter().map(|case| [variant.as_slice(), &[*case]].concat()))
+            .collect();
+    }
+    variants
+}
+
+/// Literals of which every matching text contains one.
+struct LiteralSet<'r> {
+    literals: Vec<&'r str>,
+    /// The estimated share of offsets where one of them begins.
+    frequency: f64,
+}
+
+/// The rarest set of literals that satisfies `requirement`.
+fn rarest(requirement: &Requirement) -> Option<LiteralSet<'_>> {
+    match requirement {
+        Requirement::Unknown => None,
+        Requirement::OneOf(literals) => Some(LiteralSet {
+            literals: literals.iter().map(String::as_str).collect(),
+            frequency: literals.iter().map(|literal| literal_frequency(literal)).sum(),
+        }),
+        Requirement::All(parts) => parts
+            .iter()
+            .filter_map(rarest)
+            .min_by(|one, other| one.frequency.total_cmp(&other.frequency)),
+        Requirement::Any(parts) => {
+            let sets = parts.iter().map(rarest).collect::<Option<Vec<_>>>()?;
+            let union = LiteralSet {
+                frequency: sets.iter().map(|set| set.frequency).sum(),
+                literals: sets.into_iter().flat_map(|set| set.literals).collect(),
+            };
+            Some(union).filter(|set| set.literals.len() <= MAX_LITERALS)
+        }
+    }
+}
+
+fn literal_frequency(literal: &str) -> f64 {
+    literal.bytes().map(byte_frequency).product()
+}
+
+/// The estimated share of a byte in text and record headers.
+fn byte_frequency(byte: u8) -> f64 {
+    // Letters of English, per mille.
+    const LETTERS: [u8; 26] = [
+        65, 12, 22, 33, 103, 18, 16, 50, 57, 1, 6, 33, 20, 57, 62, 15, 1, 50, 52, 74, 23, 8, 19, 2,
+        16, 1,
+    ];
+    let letter = |first: u8| {
+        let letter = LETTERS.get(usize::from(byte - first));
+        f64::from(letter.copied().unwrap_or_default())
+    };
+    let per_mille = match byte {
+        b'a'..=b'z' => letter(b'a'),
+        b'A'..=b'Z' => letter(b'A') / 20.0,
+        b' ' => 180.0,
+        b'\n' | b',' | b'.' | b'-' => 10.0,
+        _ => 2.0,
+    };
+    per_mille / 1_000.0
+}
