@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use leafbase_markdown::{self as markdown, LinkTarget, Named, Rewritten};
+use leafbase_markdown::{self as markdown, LinkTarget, MentionTarget, Rewritten};
 use leafbase_model::{
     BlockData, BlockId, BlockKind, Comment, DocumentId, DocumentRecord, Error, Properties,
     PropertyValue, Result,
@@ -207,7 +207,9 @@ fn is_all_block(text: &str) -> bool {
 
 fn names_block(text: &str) -> bool {
     let mut found = is_all_block(text);
-    markdown::mentions(text, &mut |mention| found |= matches!(mention.named, Named::Block(_)));
+    markdown::mentions(text, &mut |mention| {
+        found |= matches!(mention.named, MentionTarget::Block(_))
+    });
     found
 }
 

@@ -3,19 +3,20 @@
 
 use leafbase_model::{BlockData, BlockKind, LineStyle, ListStyle, Result};
 
-use crate::containers::{Container, DEEPEST, Holds, Item, Part, Quote};
-use crate::cursor::Cursor;
-use crate::leaves::Leaf;
-use crate::parse::AdaptationKind;
-use crate::reader::{Reader, Step, is_quote_mark, take_quote_mark};
-use crate::starts::{self, Marker};
-use crate::{lists, tags};
+use crate::containers::{Container, ItemContent, MAX_CONTAINERS, OpenItem, OpenQuote, PagePart};
+use crate::cursor::LineCursor;
+use crate::leaf::Leaf;
+use crate::line_starts::{self, Marker};
+use crate::parsed::ParseWarningKind;
+use crate::parser::{BlockParser, LineStep, is_quote_mark, take_quote_mark};
+use crate::slice;
+use crate::{list_marks, tags};
 
-impl<'t> Reader<'t, '_> {
+impl<'t> BlockParser<'t, '_> {
     /// Opens what the rest of the line begins with, or takes it as text.
-    pub(crate) fn open(&mut self, cursor: &mut Cursor<'t>) -> Result<Step> {
+    pub(crate) fn open(&mut self, cursor: &mut LineCursor<'t>) -> Result<LineStep> {
         if let Some(Container::Page(page)) = self.stack.last()
-            && page.part != Part::Content
+            && page.part != PagePart::Content
         {
             self.close_unmatched()?;
             if let Some(step) = self.page_part(cursor)? {
@@ -48,7 +49,7 @@ impl<'t> Reader<'t, '_> {
         }
     }
 
-    fn open_quote(&mut self, cursor: &mut Cursor<'t>) -> Result<Option<Step>> {
+    fn open_quote(&mut self, cursor: &mut LineCursor<'t>) -> Result<Option<LineStep>> {
         self.close_unmatched()?;
         self.close_leaf()?;
         let mut depth = 0;
@@ -56,50 +57,54 @@ impl<'t> Reader<'t, '_> {
             take_quote_mark(cursor);
             depth += 1;
         }
-        let flattened = self.depth() >= DEEPEST && self.is_quoted();
+        let flattened = self.depth() >= MAX_CONTAINERS && self.is_quoted();
         match self.stack.last_mut() {
             Some(Container::Quote(quote)) => {
                 quote.depth += depth;
                 quote.seen = quote.depth;
             }
             _ if flattened => {}
-            _ => self.push(Container::Quote(Quote { depth, seen: depth })),
+            _ => self.push(Container::Quote(OpenQuote { depth, seen: depth })),
         }
-        Ok(Some(if cursor.is_blank() { Step::Done } else { Step::Again }))
+        Ok(Some(if cursor.is_blank() { LineStep::Done } else { LineStep::Again }))
     }
 
     fn open_heading(
         &mut self,
-        ahead: &mut Cursor<'t>,
-        cursor: &mut Cursor<'t>,
-    ) -> Result<Option<Step>> {
-        let Some((level, before)) = starts::heading(ahead.rest()) else { return Ok(None) };
+        ahead: &mut LineCursor<'t>,
+        cursor: &mut LineCursor<'t>,
+    ) -> Result<Option<LineStep>> {
+        let Some((level, before)) = line_starts::heading(ahead.rest()) else { return Ok(None) };
         self.close_unmatched()?;
         self.close_leaf()?;
         self.leaf_at = self.place(ahead.offset());
         if level > 4 {
             self.adapt(
                 self.leaf_at,
-                AdaptationKind::HeadingLevel(u8::try_from(level).unwrap_or(6)),
+                ParseWarningKind::HeadingLevel(u8::try_from(level).unwrap_or(6)),
             );
         }
         ahead.skip(before);
         let (text, closer) = self.segment(ahead)?;
-        self.emit_heading(level, starts::heading_text(text))?;
+        self.emit_heading(level, line_starts::heading_text(text))?;
         *cursor = *ahead;
         self.finish_segment(cursor, closer).map(Some)
     }
 
-    fn open_code(&mut self, ahead: &Cursor<'t>, inset: usize) -> Result<Option<Step>> {
-        let Some(fence) = starts::fence(ahead.rest()) else { return Ok(None) };
+    fn open_code(&mut self, ahead: &LineCursor<'t>, inset: usize) -> Result<Option<LineStep>> {
+        let Some(fence) = line_starts::fence(ahead.rest()) else { return Ok(None) };
         self.close_unmatched()?;
         self.close_leaf()?;
         let (mark, length, info) = (fence.mark, fence.length, fence.info.to_owned());
         self.begin_leaf(Leaf::Code { mark, length, inset, info, begun: false }, ahead.offset());
-        Ok(Some(Step::Done))
+        Ok(Some(LineStep::Done))
     }
 
-    fn open_tag(&mut self, ahead: &Cursor<'t>, cursor: &mut Cursor<'t>) -> Result<Option<Step>> {
+    fn open_tag(
+        &mut self,
+        ahead: &LineCursor<'t>,
+        cursor: &mut LineCursor<'t>,
+    ) -> Result<Option<LineStep>> {
         if !self.present.tags {
             return Ok(None);
         }
@@ -117,26 +122,29 @@ impl<'t> Reader<'t, '_> {
     }
 
     /// Underlines, rules of tables, separators, list items.
-    fn open_mark(&mut self, ahead: &Cursor<'t>, cursor: &mut Cursor<'t>) -> Result<Option<Step>> {
+    fn open_mark(
+        &mut self,
+        ahead: &LineCursor<'t>,
+        cursor: &mut LineCursor<'t>,
+    ) -> Result<Option<LineStep>> {
         let rest = ahead.rest();
         if let Leaf::Paragraph(paragraph) = self.leaf
             && self.all_matched()
         {
-            let head =
-                || starts::columns(self.buffer.get(paragraph.last_line..).unwrap_or_default());
-            if starts::table_rule(rest).is_some_and(|columns| columns == head()) {
+            let head = || line_starts::columns(slice::after(&self.buffer, paragraph.last_line));
+            if line_starts::table_rule(rest).is_some_and(|columns| columns == head()) {
                 self.begin_table(rest)?;
-                return Ok(Some(Step::Done));
+                return Ok(Some(LineStep::Done));
             }
-            if let Some(level) = starts::underline(rest).filter(|_| !paragraph.html) {
+            if let Some(level) = line_starts::underline(rest).filter(|_| !paragraph.html) {
                 self.underlined(level)?;
-                return Ok(Some(Step::Done));
+                return Ok(Some(LineStep::Done));
             }
         }
         if let Some(style) = self.separator(rest) {
             return self.open_separator(style, ahead, cursor).map(Some);
         }
-        match starts::marker(rest) {
+        match line_starts::marker(rest) {
             Some(marker) if !self.after_mark() && self.may_begin_item(marker) => {
                 self.open_item(marker, ahead, cursor).map(Some)
             }
@@ -163,9 +171,9 @@ impl<'t> Reader<'t, '_> {
         if self.no_separator.0 == mark && left > self.no_separator.1 {
             return None;
         }
-        let style = starts::separator(rest);
+        let style = line_starts::separator(rest);
         if style.is_none() {
-            self.no_separator = (mark, left - starts::marks(rest));
+            self.no_separator = (mark, left - line_starts::marks(rest));
         }
         style
     }
@@ -173,15 +181,15 @@ impl<'t> Reader<'t, '_> {
     fn open_separator(
         &mut self,
         style: LineStyle,
-        ahead: &Cursor<'t>,
-        cursor: &mut Cursor<'t>,
-    ) -> Result<Step> {
+        ahead: &LineCursor<'t>,
+        cursor: &mut LineCursor<'t>,
+    ) -> Result<LineStep> {
         self.close_unmatched()?;
         self.close_leaf()?;
         self.leaf_at = self.place(ahead.offset());
         self.emit(BlockData::new(BlockKind::Line { style }));
         cursor.skip(cursor.rest().len());
-        Ok(Step::Done)
+        Ok(LineStep::Done)
     }
 
     /// The open paragraph was a heading: its lines become one.
@@ -196,9 +204,9 @@ impl<'t> Reader<'t, '_> {
     fn open_item(
         &mut self,
         marker: Marker,
-        ahead: &Cursor<'t>,
-        cursor: &mut Cursor<'t>,
-    ) -> Result<Step> {
+        ahead: &LineCursor<'t>,
+        cursor: &mut LineCursor<'t>,
+    ) -> Result<LineStep> {
         let indent = cursor.indent();
         self.close_unmatched()?;
         self.close_leaf()?;
@@ -212,32 +220,32 @@ impl<'t> Reader<'t, '_> {
         };
         cursor.skip_columns(padding);
         let content = (indent + marker.width + padding).saturating_sub(self.shift);
-        let style = lists::style(marker);
+        let style = list_marks::style(marker);
         let lenient =
             if style == ListStyle::Numbered { (indent + 2).min(content) } else { content };
         self.shift = 0;
         let first = self.after_item != Some((self.stack.len(), marker.sign));
         let level = self.level() + 1;
         self.hold_list();
-        let item = Item {
+        let item = OpenItem {
             content,
             lenient,
             level,
             style,
             sign: marker.sign,
             task: None,
-            holds: Holds::Nothing,
+            holds: ItemContent::Nothing,
             begins_blank,
             first,
             at,
         };
         self.push_item(item)?;
-        Ok(if cursor.is_blank() { Step::Done } else { Step::Again })
+        Ok(if cursor.is_blank() { LineStep::Done } else { LineStep::Again })
     }
 
     /// Below the deepest level an item takes the place of the one around it.
-    fn push_item(&mut self, mut item: Item) -> Result<()> {
-        if self.depth() >= DEEPEST
+    fn push_item(&mut self, mut item: OpenItem) -> Result<()> {
+        if self.depth() >= MAX_CONTAINERS
             && let Some(Container::Item(around)) = self.stack.last()
         {
             item.content += around.content;
@@ -250,8 +258,13 @@ impl<'t> Reader<'t, '_> {
     }
 
     /// A task mark, where the first block of a list item begins.
-    fn open_task(&mut self, ahead: &Cursor<'t>, cursor: &mut Cursor<'t>) -> Result<Option<Step>> {
-        let (known, unknown) = (lists::task_mark(ahead.rest()), lists::unknown_mark(ahead.rest()));
+    fn open_task(
+        &mut self,
+        ahead: &LineCursor<'t>,
+        cursor: &mut LineCursor<'t>,
+    ) -> Result<Option<LineStep>> {
+        let (known, unknown) =
+            (list_marks::task_mark(ahead.rest()), list_marks::unknown_mark(ahead.rest()));
         if known.is_none() && unknown.is_none() {
             return Ok(None);
         }
@@ -262,7 +275,7 @@ impl<'t> Reader<'t, '_> {
         }
         let at = self.place(ahead.offset());
         if let Some(mark) = unknown {
-            self.adapt(at, AdaptationKind::TaskMark(mark));
+            self.adapt(at, ParseWarningKind::TaskMark(mark));
         }
         let (Some((state, length)), Some(item)) = (known, self.inner_item()) else {
             return Ok(None);
@@ -273,10 +286,10 @@ impl<'t> Reader<'t, '_> {
         cursor.skip(length);
         cursor.skip_indent();
         if !cursor.is_blank() {
-            return Ok(Some(Step::Again));
+            return Ok(Some(LineStep::Again));
         }
         self.leaf_at = at;
         self.emit(BlockData::text(""));
-        Ok(Some(Step::Done))
+        Ok(Some(LineStep::Done))
     }
 }

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use pulldown_cmark::{Event, Options, Parser};
 
+use crate::slice;
+
 /// The words of inline markdown, markup removed: links by their text, pictures by their
 /// description, HTML tags not at all. Line breaks become spaces; the cells of a table are put side
 /// by side.
@@ -20,7 +22,7 @@ pub fn plain_text(inline: &str) -> Cow<'_, str> {
         if !plain.is_empty() {
             plain.push(' ');
         }
-        push_plain(&mut plain, inline.get(cell).unwrap_or_default());
+        push_plain(&mut plain, slice::within(inline, cell));
     }
     Cow::Owned(plain)
 }
@@ -78,7 +80,7 @@ fn push_plain(plain: &mut String, inline: &str) {
     }
 }
 
-/// Raw HTML that stands as lines of its own: what is between its tags.
+/// RawHtml HTML that stands as lines of its own: what is between its tags.
 fn push_without_tags(plain: &mut String, html: &str) {
     let mut rest = html;
     while let Some((text, tail)) = rest.split_once('<') {

@@ -2,15 +2,18 @@
 //! separators.
 
 use leafbase_model::{
-    BlockData, BlockKind, BlockType, CodeLanguage, LineStyle, Result, TextFormat, TextStyle,
+    BlockData, BlockKind, BlockType, CardLayout, CodeLanguage, LineStyle, Result, TextFormat,
+    TextStyle,
 };
 
+use crate::canonical::NOTHING;
 use crate::code;
 use crate::cursor::{is_blank, trim};
+use crate::escape::ends_escaping;
 use crate::layout::is_empty_task;
-use crate::parse::{ParseOptions, invalid, parse};
-use crate::render::{ends_escaping, shown, write_look};
-use crate::sole::{self, sole};
+use crate::lone_link::{self, sole};
+use crate::parse::parse;
+use crate::parsed::{ParseOptions, invalid};
 
 /// The markdown of one block: what a reply's `markdown` field shows. Kinds with text of their own
 /// show that, the others are made from their fields.
@@ -56,7 +59,7 @@ pub fn read_block(data: &mut BlockData) -> Result<()> {
         BlockKind::Code { raw_code, language, language_tag } => {
             read_code(text, raw_code, language, language_tag)
         }
-        BlockKind::Line { style } => crate::starts::separator(text).map(|read| *style = read),
+        BlockKind::Line { style } => crate::line_starts::separator(text).map(|read| *style = read),
         kind => read_link(text, kind),
     };
     if read.is_none() {
@@ -122,7 +125,7 @@ pub(crate) fn write(out: &mut String, data: &BlockData, prefix: &str) {
     match &data.kind {
         BlockKind::Text(look) => write_text(out, data, *look, prefix),
         BlockKind::Image { .. } | BlockKind::Video { .. } | BlockKind::File { .. } => {
-            sole::write_media(out, &data.kind);
+            lone_link::write_media(out, &data.kind);
         }
         BlockKind::Drawing { url } => write_picture(out, "Drawing", url),
         BlockKind::Whiteboard { url } => write_picture(out, "Whiteboard", url),
@@ -130,7 +133,7 @@ pub(crate) fn write(out: &mut String, data: &BlockData, prefix: &str) {
             write_code(out, raw_code, *language, language_tag, prefix);
         }
         BlockKind::RichUrl { url, title, description, .. } => {
-            sole::write_rich(out, url, title, description)
+            lone_link::write_rich(out, url, title, description)
         }
         BlockKind::Line { style } => out.push_str(match style {
             LineStyle::ExtraLight => "***",
@@ -265,4 +268,23 @@ fn is_formula(code: &str) -> bool {
         || (code.split('\n').all(line_fits)
             && !code.starts_with([' ', '\t'])
             && !code.contains('\t'))
+}
+
+/// Appends the attributes of a page's look; `implied` is the style that needs no saying.
+pub(crate) fn write_look(out: &mut String, look: TextFormat, implied: TextStyle) {
+    if look.style != implied {
+        out.push_str(" textStyle=\"");
+        out.push_str(look.style.as_str());
+        out.push('"');
+    }
+    if look.card_layout != CardLayout::Regular {
+        out.push_str(" cardLayout=\"");
+        out.push_str(look.card_layout.as_str());
+        out.push('"');
+    }
+}
+
+/// What an empty text is written as.
+const fn shown(markdown: &str) -> &str {
+    if markdown.is_empty() { NOTHING } else { markdown }
 }

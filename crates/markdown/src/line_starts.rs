@@ -6,6 +6,7 @@
 use leafbase_model::LineStyle;
 
 use crate::cursor::{is_blank, is_space, trim, trim_end, trim_start};
+use crate::slice;
 
 /// A separator: three or more of one of `*`, `-`, `_`, with white space between at will.
 pub(crate) fn separator(rest: &str) -> Option<LineStyle> {
@@ -79,7 +80,7 @@ pub(crate) fn fence(rest: &str) -> Option<Fence<'_>> {
         return None;
     }
     let length = rest.bytes().take_while(|byte| *byte == mark).count();
-    let info = rest.get(length..).unwrap_or_default();
+    let info = slice::after(rest, length);
     if length < 3 || (mark == b'`' && info.contains('`')) {
         return None;
     }
@@ -107,7 +108,7 @@ pub(crate) fn marker(rest: &str) -> Option<Marker> {
     if !known || digits > 9 || !matches!(bytes.get(digits + 1), None | Some(b' ' | b'\t')) {
         return None;
     }
-    let empty = is_blank(rest.get(digits + 1..).unwrap_or_default());
+    let empty = is_blank(slice::after(rest, digits + 1));
     let first = digits == 0 || (digits == 1 && bytes.first() == Some(&b'1'));
     Some(Marker { sign, width: digits + 1, interrupts: first && !empty })
 }
@@ -148,7 +149,7 @@ pub(crate) fn columns(row: &str) -> usize {
 
 /// What ends a stretch of raw HTML, apart from a blank line, which ends any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Raw {
+pub(crate) enum RawHtml {
     /// Nothing but a blank line.
     Blank,
     /// The line that holds this.
@@ -157,7 +158,7 @@ pub(crate) enum Raw {
     Verbatim,
 }
 
-impl Raw {
+impl RawHtml {
     /// Whether `line` is the last one.
     pub(crate) fn ends_in(self, line: &str) -> bool {
         match self {
@@ -172,7 +173,7 @@ const VERBATIM: [&str; 4] = ["pre", "script", "style", "textarea"];
 
 fn closes(line: &str, name: &str) -> bool {
     line.match_indices("</").any(|(at, _)| {
-        let tail = line.get(at + 2..).unwrap_or_default();
+        let tail = slice::after(line, at + 2);
         starts_with(tail, name) && tail.as_bytes().get(name.len()) == Some(&b'>')
     })
 }
@@ -249,15 +250,15 @@ const BLOCK_ELEMENTS: [&str; 62] = [
 
 /// A line that begins raw HTML; one that is only some tag does so only where no paragraph stands
 /// before it.
-pub(crate) fn html(rest: &str, in_paragraph: bool) -> Option<Raw> {
+pub(crate) fn html(rest: &str, in_paragraph: bool) -> Option<RawHtml> {
     let tail = rest.strip_prefix('<')?;
     match tail.as_bytes().first()? {
-        b'!' if tail.starts_with("!--") => return Some(Raw::Line("-->")),
-        b'!' if tail.starts_with("![CDATA[") => return Some(Raw::Line("]]>")),
+        b'!' if tail.starts_with("!--") => return Some(RawHtml::Line("-->")),
+        b'!' if tail.starts_with("![CDATA[") => return Some(RawHtml::Line("]]>")),
         b'!' if tail.as_bytes().get(1).is_some_and(u8::is_ascii_alphabetic) => {
-            return Some(Raw::Line(">"));
+            return Some(RawHtml::Line(">"));
         }
-        b'?' => return Some(Raw::Line("?>")),
+        b'?' => return Some(RawHtml::Line("?>")),
         _ => {}
     }
     let (closing, name_on) = match tail.strip_prefix('/') {
@@ -272,18 +273,18 @@ pub(crate) fn html(rest: &str, in_paragraph: bool) -> Option<Raw> {
     }
     let ends = matches!(after.as_bytes().first(), None | Some(b' ' | b'\t' | b'>'));
     if ends && !closing && VERBATIM.iter().any(|known| known.eq_ignore_ascii_case(name)) {
-        return Some(Raw::Verbatim);
+        return Some(RawHtml::Verbatim);
     }
     if (ends || after.starts_with("/>"))
         && BLOCK_ELEMENTS.iter().any(|known| known.eq_ignore_ascii_case(name))
     {
-        return Some(Raw::Blank);
+        return Some(RawHtml::Blank);
     }
     // A highlight is inline markup, wherever it stands.
     let alone = !in_paragraph
         && name != "highlight"
         && !VERBATIM.iter().any(|known| known.eq_ignore_ascii_case(name));
-    (alone && is_lone_tag(after, closing)).then_some(Raw::Blank)
+    (alone && is_lone_tag(after, closing)).then_some(RawHtml::Blank)
 }
 
 /// Whether `after`, from behind a tag's name, is the rest of one complete tag and nothing else.

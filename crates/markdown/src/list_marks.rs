@@ -2,7 +2,7 @@
 
 use leafbase_model::{ListStyle, TaskState};
 
-use crate::starts::Marker;
+use crate::line_starts::Marker;
 
 /// The state that a task mark gives, and the bytes of it.
 pub(crate) fn task_mark(rest: &str) -> Option<(TaskState, usize)> {

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use leafbase_model::{BlockKind, BlockLayout, MediaSize, MediaWidth};
 
-use crate::destination::{self, Target};
+use crate::destination::{self, LinkDestination};
 
 /// A link that is all of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Sole<'t> {
+pub(crate) struct LoneLink<'t> {
     /// Whether an exclamation mark stands before it.
     pub(crate) embedded: bool,
     /// Its words, without markup.
@@ -44,7 +44,7 @@ impl Role {
 }
 
 /// Reads `text`, which has no white space at its ends, as one link.
-pub(crate) fn sole(text: &str) -> Option<Sole<'_>> {
+pub(crate) fn sole(text: &str) -> Option<LoneLink<'_>> {
     match text.as_bytes().first()? {
         b'!' | b'[' => {}
         b'<' => return autolink(text),
@@ -62,12 +62,12 @@ pub(crate) fn sole(text: &str) -> Option<Sole<'_>> {
     let inner = rest.strip_prefix('[')?;
     let end = label_end(inner)?;
     let label = destination::read_label(inner.get(..end)?)?;
-    let Target { destination, title, length, .. } =
+    let LinkDestination { destination, title, length, .. } =
         destination::in_parentheses(inner.get(end + 1..)?)?;
     if end + 1 + length != inner.len() || text.contains('\n') {
         return None;
     }
-    Some(Sole { embedded, label, url: destination::unescape(destination), title })
+    Some(LoneLink { embedded, label, url: destination::unescape(destination), title })
 }
 
 fn label_end(inner: &str) -> Option<usize> {
@@ -79,11 +79,11 @@ fn label_end(inner: &str) -> Option<usize> {
     })
 }
 
-fn autolink(text: &str) -> Option<Sole<'_>> {
+fn autolink(text: &str) -> Option<LoneLink<'_>> {
     let url = text.strip_prefix('<')?.strip_suffix('>')?;
     let fits = is_web_address(url)
         && url.bytes().all(|byte| byte > b' ' && !matches!(byte, b'<' | b'>' | 0x7f));
-    fits.then_some(Sole {
+    fits.then_some(LoneLink {
         embedded: false,
         label: Cow::Borrowed(""),
         url: Cow::Borrowed(url),
@@ -91,14 +91,14 @@ fn autolink(text: &str) -> Option<Sole<'_>> {
     })
 }
 
-fn bare(text: &str) -> Option<Sole<'_>> {
+fn bare(text: &str) -> Option<LoneLink<'_>> {
     let web = ["http://", "https://"]
         .iter()
         .any(|scheme| starts_with(text, scheme) && text.len() > scheme.len());
     let plain =
         text.bytes().all(|byte| byte > b' ' && !matches!(byte, b'<' | b'>' | b'\\' | b'`' | 0x7f));
     let ends = text.ends_with(['.', ',', ':', ';', '!', '?', '"', '\'', '*', ')', ']']);
-    (web && plain && !ends).then_some(Sole {
+    (web && plain && !ends).then_some(LoneLink {
         embedded: false,
         label: Cow::Borrowed(""),
         url: Cow::Borrowed(text),
@@ -161,7 +161,7 @@ fn implied(embedded: bool, url: &str) -> Option<Role> {
     })
 }
 
-impl Sole<'_> {
+impl LoneLink<'_> {
     /// The block that it is; none if it stays a text. In a list a rich link stays one.
     pub(crate) fn block(&self, in_list: bool) -> Option<BlockKind> {
         let said = self.title.and_then(Role::named);

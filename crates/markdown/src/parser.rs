@@ -3,22 +3,23 @@
 //! It follows `CommonMark`'s own method for block structure (containers that each line continues or
 //! closes, then what the line begins, then text), without reading inline markdown at all: that is
 //! kept as it is written. Its state is a flat stack, never recursion, and the work for one line is
-//! bounded by its length and [`DEEPEST`](crate::containers::DEEPEST).
+//! bounded by its length and [`MAX_CONTAINERS`](crate::containers::MAX_CONTAINERS).
 
 use std::cell::Cell;
 
 use leafbase_model::{BlockDraft, Error, Result};
 
-use crate::containers::{Container, Holds, Part};
-use crate::cursor::Cursor;
-use crate::front;
-use crate::leaves::Leaf;
-use crate::parse::{Adaptation, AdaptationKind, ParseOptions, Parsed, invalid};
-use crate::tags::{self, Element, Present};
+use crate::containers::{Container, ItemContent, PagePart};
+use crate::cursor::LineCursor;
+use crate::front_matter;
+use crate::leaf::Leaf;
+use crate::parsed::{ParseOptions, ParseWarning, ParseWarningKind, ParsedMarkdown, invalid};
+use crate::slice;
+use crate::tags::{self, Element, TagPresence};
 
 /// A closing tag of the present line.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Closer {
+pub(crate) struct ClosingTag {
     pub(crate) start: usize,
     pub(crate) end: usize,
     pub(crate) element: Element,
@@ -26,14 +27,14 @@ pub(crate) struct Closer {
 
 /// What the reader does next with the present line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum LineStep {
     /// Looks at what is left of it.
     Again,
     /// Goes on to the next.
     Done,
 }
 
-pub(crate) struct Reader<'t, 'o> {
+pub(crate) struct BlockParser<'t, 'o> {
     pub(crate) options: &'o ParseOptions,
     /// All of the text, for looking ahead.
     pub(crate) text: &'t str,
@@ -56,9 +57,9 @@ pub(crate) struct Reader<'t, 'o> {
     pub(crate) buffer: String,
     /// Line and column where the leaf begins.
     pub(crate) leaf_at: (usize, usize),
-    pub(crate) closers: Vec<Closer>,
+    pub(crate) closers: Vec<ClosingTag>,
     next_closer: usize,
-    pub(crate) present: Present,
+    pub(crate) present: TagPresence,
     /// The place of the item closed last, and its sign: one that follows belongs to the same list.
     pub(crate) after_item: Option<(usize, u8)>,
     /// A mark, and the bytes left of the line where it is not all marks: no separator of it begins
@@ -68,10 +69,10 @@ pub(crate) struct Reader<'t, 'o> {
     pub(crate) out: Vec<Vec<BlockDraft>>,
     /// How many blocks were made so far.
     pub(crate) made: usize,
-    pub(crate) adaptations: Vec<Adaptation>,
+    pub(crate) warnings: Vec<ParseWarning>,
 }
 
-impl<'t, 'o> Reader<'t, 'o> {
+impl<'t, 'o> BlockParser<'t, 'o> {
     pub(crate) fn new(text: &'t str, options: &'o ParseOptions) -> Self {
         Self {
             options,
@@ -95,22 +96,22 @@ impl<'t, 'o> Reader<'t, 'o> {
             no_separator: (0, 0),
             out: vec![Vec::new()],
             made: 0,
-            adaptations: Vec::new(),
+            warnings: Vec::new(),
         }
     }
 
     /// Takes in one line, which holds no line break.
     pub(crate) fn line(&mut self, line: &'t str) -> Result<()> {
         self.begin_line(line);
-        let mut cursor = Cursor::new(line);
+        let mut cursor = LineCursor::new(line);
         self.matched = 0;
         if !self.stack.is_empty() {
             self.match_containers(&mut cursor);
         }
-        if self.continue_leaf(&mut cursor)? == Step::Done {
+        if self.continue_leaf(&mut cursor)? == LineStep::Done {
             return Ok(());
         }
-        while self.open(&mut cursor)? == Step::Again {
+        while self.open(&mut cursor)? == LineStep::Again {
             self.check_made()?;
         }
         self.check_made()
@@ -143,10 +144,8 @@ impl<'t, 'o> Reader<'t, 'o> {
     fn find_closers(&mut self) {
         let (line, closers) = (self.line, &mut self.closers);
         tags::each_bracket(line, |start| {
-            if let Some(tag) =
-                tags::tag(line.get(start..).unwrap_or_default()).filter(|tag| tag.closing)
-            {
-                closers.push(Closer { start, end: start + tag.length, element: tag.element });
+            if let Some(tag) = tags::tag(slice::after(line, start)).filter(|tag| tag.closing) {
+                closers.push(ClosingTag { start, end: start + tag.length, element: tag.element });
             }
             true
         });
@@ -157,7 +156,7 @@ impl<'t, 'o> Reader<'t, 'o> {
         self.matched == self.stack.len() && !self.short
     }
 
-    fn match_containers(&mut self, cursor: &mut Cursor<'t>) {
+    fn match_containers(&mut self, cursor: &mut LineCursor<'t>) {
         let blank = cursor.is_blank();
         for container in &mut self.stack {
             match container {
@@ -175,7 +174,7 @@ impl<'t, 'o> Reader<'t, 'o> {
                     self.short |= quote.seen < quote.depth;
                 }
                 Container::Item(item) if blank || cursor.is_blank() => {
-                    if item.begins_blank && item.holds == Holds::Nothing {
+                    if item.begins_blank && item.holds == ItemContent::Nothing {
                         return;
                     }
                     cursor.skip_columns(item.content);
@@ -193,7 +192,7 @@ impl<'t, 'o> Reader<'t, 'o> {
                 }
                 Container::Wrapper(_) => {}
                 Container::Page(page) => {
-                    if page.part == Part::Content && !cursor.is_blank() {
+                    if page.part == PagePart::Content && !cursor.is_blank() {
                         let inset = *page.inset.get_or_insert_with(|| cursor.indent());
                         cursor.skip_columns(inset);
                     }
@@ -205,11 +204,14 @@ impl<'t, 'o> Reader<'t, 'o> {
 
     /// The text from `cursor` to the next closing tag that closes something, or to the end of the
     /// line.
-    pub(crate) fn segment(&mut self, cursor: &Cursor<'t>) -> Result<(&'t str, Option<Closer>)> {
+    pub(crate) fn segment(
+        &mut self,
+        cursor: &LineCursor<'t>,
+    ) -> Result<(&'t str, Option<ClosingTag>)> {
         let rest = cursor.rest();
         let closer = self.closing(cursor.offset());
         let segment = match closer {
-            Some(closer) => rest.get(..closer.start - cursor.offset()).unwrap_or_default(),
+            Some(closer) => slice::before(rest, closer.start - cursor.offset()),
             None => rest,
         };
         if self.present.highlights {
@@ -218,7 +220,7 @@ impl<'t, 'o> Reader<'t, 'o> {
         Ok((segment, closer))
     }
 
-    fn closing(&mut self, from: usize) -> Option<Closer> {
+    fn closing(&mut self, from: usize) -> Option<ClosingTag> {
         while let Some(closer) = self.closers.get(self.next_closer).copied() {
             if closer.start >= from && self.closes(closer.element).is_some() {
                 return Some(closer);
@@ -231,22 +233,22 @@ impl<'t, 'o> Reader<'t, 'o> {
     /// Goes on behind a closing tag, or to the next line.
     pub(crate) fn finish_segment(
         &mut self,
-        cursor: &mut Cursor<'t>,
-        closer: Option<Closer>,
-    ) -> Result<Step> {
-        let Some(closer) = closer else { return Ok(Step::Done) };
+        cursor: &mut LineCursor<'t>,
+        closer: Option<ClosingTag>,
+    ) -> Result<LineStep> {
+        let Some(closer) = closer else { return Ok(LineStep::Done) };
         self.close_element(closer.element)?;
         self.next_closer += 1;
         cursor.skip(closer.end - cursor.offset());
         self.matched = self.stack.len();
         self.short = false;
-        Ok(if cursor.is_blank() { Step::Done } else { Step::Again })
+        Ok(if cursor.is_blank() { LineStep::Done } else { LineStep::Again })
     }
 
     fn check_highlights(&self, segment: &str, offset: usize) -> Result<()> {
         let mut wrong = None;
         tags::each_bracket(segment, |at| {
-            let rest = segment.get(at..).unwrap_or_default();
+            let rest = slice::after(segment, at);
             if tags::highlight(rest).is_some_and(|(_, known)| !known) {
                 wrong = Some(at);
             }
@@ -263,13 +265,13 @@ impl<'t, 'o> Reader<'t, 'o> {
         let (line, from, before) = self.counted.get();
         let (from, before) =
             if line == self.number && from <= offset { (from, before) } else { (0, 0) };
-        let column = before + self.line.get(from..offset).unwrap_or_default().chars().count();
+        let column = before + slice::within(self.line, from..offset).chars().count();
         self.counted.set((self.number, offset, column));
         (self.number, column + 1)
     }
 
-    pub(crate) fn adapt(&mut self, (line, column): (usize, usize), kind: AdaptationKind) {
-        self.adaptations.push(Adaptation { line, column, kind });
+    pub(crate) fn adapt(&mut self, (line, column): (usize, usize), kind: ParseWarningKind) {
+        self.warnings.push(ParseWarning { line, column, kind });
     }
 
     /// Closes the leaf and all containers from the first one on that the line does not continue.
@@ -298,16 +300,16 @@ impl<'t, 'o> Reader<'t, 'o> {
     }
 
     /// Closes all that is open.
-    pub(crate) fn finish(mut self) -> Result<Parsed> {
+    pub(crate) fn finish(mut self) -> Result<ParsedMarkdown> {
         self.close_to(0)?;
-        Ok(Parsed { blocks: self.out.pop().unwrap_or_default(), adaptations: self.adaptations })
+        Ok(ParsedMarkdown { blocks: self.out.pop().unwrap_or_default(), warnings: self.warnings })
     }
 
     /// Takes what looks like front matter, `---` around `key: value`, as text, and returns what
     /// follows: read as markdown it would be a separator and a heading.
     pub(crate) fn front_matter(&mut self) -> Result<&'t str> {
         // With nothing between them, the two lines are separators.
-        let front = front::front_matter(self.text)
+        let front = front_matter::front_matter(self.text)
             .filter(|front| !crate::cursor::trim(front.matter).is_empty());
         let Some(length) = front.map(|front| front.length) else { return Ok(self.text) };
         let (front, rest) = self.text.split_at_checked(length).unwrap_or(("", self.text));
@@ -326,20 +328,20 @@ impl<'t, 'o> Reader<'t, 'o> {
     }
 }
 
-pub(crate) fn is_quote_mark(cursor: &Cursor<'_>) -> bool {
+pub(crate) fn is_quote_mark(cursor: &LineCursor<'_>) -> bool {
     let mut ahead = *cursor;
     let indent = ahead.indent();
     ahead.skip_indent();
     indent < 4 && ahead.rest().starts_with('>')
 }
 
-pub(crate) fn take_quote_mark(cursor: &mut Cursor<'_>) {
+pub(crate) fn take_quote_mark(cursor: &mut LineCursor<'_>) {
     cursor.skip_indent();
     cursor.skip(1);
     cursor.skip_columns(1);
 }
 
-fn begins_item(mut cursor: Cursor<'_>) -> bool {
+fn begins_item(mut cursor: LineCursor<'_>) -> bool {
     cursor.skip_indent();
-    crate::starts::marker(cursor.rest()).is_some_and(|marker| marker.interrupts)
+    crate::line_starts::marker(cursor.rest()).is_some_and(|marker| marker.interrupts)
 }

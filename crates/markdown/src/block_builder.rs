@@ -4,12 +4,12 @@ use leafbase_model::{
     BlockData, BlockDraft, BlockKind, Limits, ListStyle, Result, TaskInfo, TextFormat, TextStyle,
 };
 
-use crate::containers::{Container, Holds, Item};
-use crate::parse::{AdaptationKind, EmptyFirstItem, invalid};
-use crate::reader::Reader;
+use crate::containers::{Container, ItemContent, OpenItem};
+use crate::parsed::{EmptyFirstItem, ParseWarningKind, invalid};
+use crate::parser::BlockParser;
 use crate::tags::Element;
 
-impl Reader<'_, '_> {
+impl BlockParser<'_, '_> {
     /// The level of the list item around, 0 if there is none.
     pub(crate) fn level(&self) -> usize {
         self.stack.iter().rev().find_map(Container::level).unwrap_or(0)
@@ -28,14 +28,14 @@ impl Reader<'_, '_> {
     }
 
     /// The list item around that nothing stands in yet: what comes now takes its style.
-    fn waiting(&self) -> Option<&Item> {
+    fn waiting(&self) -> Option<&OpenItem> {
         let inner = self
             .stack
             .iter()
             .rev()
             .find(|open| matches!(open, Container::Item(_) | Container::Page(_)))?;
         match inner {
-            Container::Item(item) if item.holds == Holds::Nothing => Some(item),
+            Container::Item(item) if item.holds == ItemContent::Nothing => Some(item),
             _ => None,
         }
     }
@@ -49,8 +49,8 @@ impl Reader<'_, '_> {
     pub(crate) fn claim(&mut self) {
         for open in self.stack.iter_mut().rev() {
             match open {
-                Container::Item(item) if item.holds == Holds::Block => return,
-                Container::Item(item) => item.holds = Holds::Block,
+                Container::Item(item) if item.holds == ItemContent::Block => return,
+                Container::Item(item) => item.holds = ItemContent::Block,
                 Container::Page(_) => return,
                 _ => {}
             }
@@ -59,13 +59,13 @@ impl Reader<'_, '_> {
 
     /// The list item around holds a list.
     pub(crate) fn hold_list(&mut self) {
-        if let Some(item) = self.inner_item().filter(|item| item.holds == Holds::Nothing) {
-            item.holds = Holds::List;
+        if let Some(item) = self.inner_item().filter(|item| item.holds == ItemContent::Nothing) {
+            item.holds = ItemContent::List;
         }
     }
 
     /// The list item around, if it stands in the page that is read.
-    pub(crate) fn inner_item(&mut self) -> Option<&mut Item> {
+    pub(crate) fn inner_item(&mut self) -> Option<&mut OpenItem> {
         let inner = self
             .stack
             .iter_mut()
@@ -96,7 +96,7 @@ impl Reader<'_, '_> {
         let indentation = if data.list_style == ListStyle::None { level } else { level - 1 };
         data.indentation = u8::try_from(indentation).unwrap_or(u8::MAX).min(Limits::INDENTATION);
         if indentation > usize::from(Limits::INDENTATION) {
-            self.adapt(self.leaf_at, AdaptationKind::Indentation);
+            self.adapt(self.leaf_at, ParseWarningKind::Indentation);
         }
         for open in self.stack.iter().rev().take_while(|open| !matches!(open, Container::Page(_))) {
             match open {
@@ -143,7 +143,7 @@ impl Reader<'_, '_> {
         match self.stack.pop() {
             Some(Container::Item(item)) => {
                 after = Some((self.stack.len(), item.sign));
-                if item.holds == Holds::Nothing {
+                if item.holds == ItemContent::Nothing {
                     self.empty_item(item)?;
                 }
             }
@@ -157,7 +157,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    fn empty_item(&mut self, item: Item) -> Result<()> {
+    fn empty_item(&mut self, item: OpenItem) -> Result<()> {
         if !item.first {
             self.leaf_at = item.at;
             self.stack.push(Container::Item(item));
@@ -171,11 +171,12 @@ impl Reader<'_, '_> {
         match self.options.empty_first_item {
             EmptyFirstItem::Refuse => Err(invalid(item.at, "the first item of a list is empty")),
             EmptyFirstItem::Drop => {
-                self.adapt(item.at, AdaptationKind::EmptyFirstItem);
+                self.adapt(item.at, ParseWarningKind::EmptyFirstItem);
                 // An item that held nothing but the one left out holds nothing.
-                if let Some(around) = self.inner_item().filter(|around| around.holds == Holds::List)
+                if let Some(around) =
+                    self.inner_item().filter(|around| around.holds == ItemContent::List)
                 {
-                    around.holds = Holds::Nothing;
+                    around.holds = ItemContent::Nothing;
                 }
                 Ok(())
             }
@@ -183,6 +184,6 @@ impl Reader<'_, '_> {
     }
 
     pub(crate) fn unclosed(&mut self, element: Element, at: (usize, usize)) {
-        self.adapt(at, AdaptationKind::Unclosed(element.name()));
+        self.adapt(at, ParseWarningKind::Unclosed(element.name()));
     }
 }
