@@ -12,9 +12,9 @@ use leafbase_pattern::Prefilter;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-use crate::parsed_query::{ParsedQuery, QueryClause};
 use crate::fold::fold;
 use crate::match_ranges::merge_overlapping;
+use crate::parsed_query::{ParsedQuery, QueryClause};
 use crate::stems::{stem_of, stem_prefix};
 use crate::token::TokenKind;
 use crate::tokens::each_token;

@@ -65,8 +65,8 @@
 mod analyzer;
 mod ascii_tokens;
 mod document;
-mod highlighter;
 mod fold;
+mod highlighter;
 mod index;
 mod match_ranges;
 mod parsed_query;
@@ -83,8 +83,8 @@ mod unsorted_field;
 
 pub use analyzer::{Analyzer, DocumentBuilder};
 pub use document::{Attributes, SearchDocument, TextField};
-pub use highlighter::Highlighter;
 pub use fold::fold;
+pub use highlighter::Highlighter;
 #[cfg(feature = "testkit")]
 #[doc(hidden)]
 pub use index::IndexStorage;

@@ -8,7 +8,7 @@ use std::mem;
 
 use foldhash::fast::RandomState;
 
-use leafbase_pattern::{TrigramQuery, Trigram, each_trigram};
+use leafbase_pattern::{Trigram, TrigramQuery, each_trigram};
 
 /// The ID of a trigram.
 pub(crate) type TrigramId = u32;

@@ -157,8 +157,10 @@ impl Catching {
         for (document, made) in self.next.by_ref() {
             check()?;
             self.taken.insert(document, self.sequence);
-            let made = made
-                .map_or_else(|| recent::read(snapshot.reader(), document, &mut self.analyzer), Ok)?;
+            let made = made.map_or_else(
+                || recent::read(snapshot.reader(), document, &mut self.analyzer),
+                Ok,
+            )?;
             if let Some(made) = made {
                 return Ok(Some(Arc::unwrap_or_clone(made)));
             }

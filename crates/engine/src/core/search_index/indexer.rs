@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use leafbase_model::{DocumentId, Error, ErrorKind, Result};
-use leafbase_search::{Attributes, Analyzer, DocumentSubset, Index, IndexSnapshot, SearchDocument, SearchOverlay};
+use leafbase_search::{
+    Analyzer, Attributes, DocumentSubset, Index, IndexSnapshot, SearchDocument, SearchOverlay,
+};
 use leafbase_store::{SpaceSnapshot, SpaceStore};
 
 use super::generations::{Generation, Home, guarded};

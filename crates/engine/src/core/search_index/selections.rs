@@ -63,7 +63,11 @@ impl Selections {
         Ok(selection)
     }
 
-    fn kept(&self, view: &Arc<IndexSnapshot>, named: &Arc<BTreeSet<DocumentId>>) -> Option<Arc<DocumentSubset>> {
+    fn kept(
+        &self,
+        view: &Arc<IndexSnapshot>,
+        named: &Arc<BTreeSet<DocumentId>>,
+    ) -> Option<Arc<DocumentSubset>> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let found = all.iter().position(|kept| kept.is_of(view, named))?;
         let kept = all.remove(found);

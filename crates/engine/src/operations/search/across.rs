@@ -5,7 +5,9 @@ use std::cmp::Reverse;
 use leafbase_model::{
     DocumentId, Error, Items, Limits, Result, SearchDocuments, SearchMatch, TermMode,
 };
-use leafbase_search::{Attributes, Highlighter, Hit, IndexSnapshot, ParsedQuery, SearchDocument, SearchOverlay};
+use leafbase_search::{
+    Attributes, Highlighter, Hit, IndexSnapshot, ParsedQuery, SearchDocument, SearchOverlay,
+};
 use leafbase_tree_ops::ReadTree;
 
 use super::filters::{self, Filters};
@@ -184,7 +186,11 @@ impl Asked {
 
 /// The documents in which one of the patterns may match, by ID: what has the letters that it
 /// requires, in the index or changed since.
-fn candidates(patterns: &PatternSet, view: &IndexSnapshot, scope: &SearchOverlay<'_>) -> Result<Vec<DocumentId>> {
+fn candidates(
+    patterns: &PatternSet,
+    view: &IndexSnapshot,
+    scope: &SearchOverlay<'_>,
+) -> Result<Vec<DocumentId>> {
     let queries = patterns.trigram_queries();
     let mut candidates = view.candidates(&queries, scope)?;
     let varies = |document: &SearchDocument| scope.subset.is_some() && document.varies();

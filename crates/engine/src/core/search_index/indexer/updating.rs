@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard, TryLockError};
 
 use leafbase_model::{DocumentId, Error, ErrorKind, Result};
-use leafbase_search::{Index, SearchDocument, IndexSnapshot};
+use leafbase_search::{Index, IndexSnapshot, SearchDocument};
 use leafbase_store::SpaceStore;
 
 use super::{Current, Indexer, SearchIndexing};
