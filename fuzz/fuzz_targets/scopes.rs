@@ -2,7 +2,7 @@
 //! answers, a rest that stays, silence.
 #![no_main]
 
-use leafbase::Leak;
+use tests::scope::leak::Leak;
 use libfuzzer_sys::fuzz_target;
 use tests::scope::dice::Dice;
 use tests::scope::pair::Pair;

@@ -9,6 +9,8 @@ pub mod calls;
 pub mod dice;
 #[path = "../tests/scope/hidden.rs"]
 pub mod hidden;
+#[path = "../tests/scope/leak.rs"]
+pub mod leak;
 #[path = "../tests/scope/logs.rs"]
 pub mod logs;
 #[path = "../tests/scope/pair.rs"]

@@ -13,7 +13,6 @@ pub(crate) mod space;
 pub(crate) mod tree;
 
 pub(crate) mod access;
-pub(crate) mod leaks;
 pub(crate) mod visibility;
 
 pub(crate) mod edges;

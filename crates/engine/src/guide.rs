@@ -1,5 +1,4 @@
-//! The guide: what Leafbase is made of and what it promises, a page for each subject. The code in
-//! it runs as tests.
+//! The guide: concepts and guarantees, one page per subject. Its code runs as tests.
 //!
 //! Read [`spaces`], [`blocks`] and [`positions`] first; the rest as it is needed. [`operations`]
 //! has every operation with its request, its reply and its JSON.

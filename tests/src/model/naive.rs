@@ -1,8 +1,7 @@
 //! What the naive model answers, in the same form as the engine.
 
-use leafbase::{
-    Block, BlockData, BlockRecord, Content, Error, Fetch, IdSource, Item, Stamp, Task, Timestamp,
-};
+use leafbase::{Block, BlockData, Content, Error, Fetch, IdSource, Item, Stamp, Task, Timestamp};
+use leafbase_model::BlockRecord;
 use leafbase_test_outline::{
     BlockRequest, CollectionRequest, DocumentRequest, FileRequest, FolderRequest, NaiveSpace,
     Request, SequentialIds, TaskRequest,

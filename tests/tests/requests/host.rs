@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 
 use leafbase::json::FromJson;
 use leafbase::{
-    Author, BlockData, BlockId, BlockKind, BlockRecord, BlockType, Connection, ContentProperty,
-    DocumentId, Edit, Error, Fetch, InsertTarget, Limits, Schema, Space, Stamp, Subtrees, json,
+    Author, BlockData, BlockId, BlockKind, BlockType, Connection, ContentProperty, DocumentId,
+    Edit, Error, Fetch, Limits, Schema, Space, Stamp, json,
 };
+use leafbase_model::{BlockRecord, InsertTarget, Subtrees};
 use leafbase_test_outline::{FixedClock, SequentialIds};
 use serde_json::Value;
 

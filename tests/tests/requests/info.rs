@@ -115,7 +115,7 @@ fn the_time_is_the_zones() {
         let error = info_at(zone, instant).unwrap_err();
         assert_eq!(
             error.message(),
-            "the clock is beyond the calendar, which has the years 0 to 9999",
+            "the clock is outside the supported years 0 to 9999",
             "{zone} {instant}"
         );
     }

@@ -3,13 +3,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use leafbase::{BlockId, Connection, DocumentId, Leak, Position};
+use leafbase::{BlockId, Connection, DocumentId, Position};
 use serde_json::Value;
 
 use super::caller::{Asking, Caller, Guesses};
 use super::calls::{Call, Reply, answer};
 use super::dice::Dice;
 use super::hidden::CANARY;
+use super::leak::Leak;
 use super::logs::logged;
 use super::present::Writer;
 use super::projection;
@@ -20,6 +21,8 @@ pub type Counts = BTreeMap<&'static str, [usize; 2]>;
 
 pub struct Pair {
     seed: u64,
+    /// What the replies give away.
+    leak: Leak,
     worlds: [World; 2],
     /// Documents that both scopes name.
     named: BTreeSet<DocumentId>,
@@ -40,13 +43,14 @@ type Checked = Result<(), String>;
 
 impl Pair {
     pub fn new(seed: u64, leak: Leak) -> Self {
-        let worlds = [0, 1].map(|number| World::new(number, seed, leak));
+        let worlds = [0, 1].map(|number| World::new(number, seed));
         assert_eq!(worlds[0].documents, worlds[1].documents);
         assert_eq!(worlds[0].collections, worlds[1].collections);
         let named = worlds[0].documents.iter().take(DOCUMENTS - 1).copied().collect();
         let trashed = worlds.iter().flat_map(|world| world.hidden.trashed.clone()).collect();
         let mut pair = Self {
             seed,
+            leak,
             worlds,
             named,
             trashed,
@@ -76,6 +80,7 @@ impl Pair {
         let scope = self.scope();
         Self {
             seed: self.seed,
+            leak: self.leak,
             worlds: self.worlds.each_ref().map(|world| world.fork(&scope)),
             named: self.named.clone(),
             trashed: self.trashed.clone(),
@@ -202,6 +207,7 @@ impl Pair {
             let notes = world.scoped().acting_as(if number.is_multiple_of(2) { "Ada" } else { "" });
             let sequence = world.all().last_sequence().unwrap();
             let (reply, log) = logged(|| answer(&notes, call, &limits()));
+            let reply = self.leak.inject(world, call, reply);
             wrote |= world.all().last_sequence().unwrap() != sequence;
             check_silence(
                 world,

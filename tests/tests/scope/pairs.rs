@@ -4,9 +4,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use leafbase::Leak;
-
 use crate::calls::OPERATIONS;
+use crate::leak::Leak;
 use crate::pair::Counts;
 use crate::stories::{CALLS, check, shortest};
 
@@ -71,7 +70,7 @@ fn two_thousand_pairs_of_worlds_answer_alike() {
     nothing_is_told(2_000);
 }
 
-/// The control: with a leak switched on, some pair differs.
+/// The control: with a leak injected into the replies, some pair differs.
 fn is_noticed(leak: Leak) {
     let outcome = run(0..400, leak, false);
     let noticed = outcome.expect_err("some pair tells the worlds apart");

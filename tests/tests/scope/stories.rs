@@ -2,8 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use leafbase::Leak;
-
+use super::leak::Leak;
 use super::pair::{Counts, Pair};
 
 /// Calls of a pair.

@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use leafbase::json::FromJson;
 use leafbase::{
-    BlockId, Connection, DeleteDocuments, Destination, DocumentId, Leak, Limits, MoveDocuments,
-    Position, RestoreDailyNotes, Scope, Scoped, SearchIndexing, Space, SpaceBuilder, UploadFile,
-    json,
+    BlockId, Connection, DeleteDocuments, Destination, DocumentId, Limits, MoveDocuments, Position,
+    RestoreDailyNotes, Scope, Scoped, SearchIndexing, Space, SpaceBuilder, UploadFile, json,
 };
 use leafbase_store::kv::MemoryStore;
 use serde_json::{Value, json};
@@ -26,7 +25,6 @@ pub struct World {
     pub number: u64,
     pub present: Present,
     store: Arc<MemoryStore>,
-    leak: Leak,
     space: Option<Space>,
     scope: Option<Scope>,
     /// What both worlds have, in the scope or not.
@@ -52,7 +50,7 @@ pub fn read<T: FromJson>(body: &Value) -> T {
 }
 
 impl World {
-    pub fn new(number: u64, seed: u64, leak: Leak) -> Self {
+    pub fn new(number: u64, seed: u64) -> Self {
         let (present, store) = (Present::default(), Arc::new(MemoryStore::new()));
         present.begin(Writer::Host(0), 0);
         let space = builder(&present).over(store.clone(), true).unwrap();
@@ -60,7 +58,6 @@ impl World {
             number,
             present,
             store,
-            leak,
             space: Some(space),
             scope: None,
             documents: Vec::new(),
@@ -74,9 +71,8 @@ impl World {
         world.make_collections();
         world.present.begin(Writer::Hidden(number, 1), 3_000);
         world.relate_hidden();
-        world.scope = Some(
-            world.space().scope(world.documents.iter().copied().take(DOCUMENTS - 1)).leaking(leak),
-        );
+        let scope = world.space().scope(world.documents.iter().copied().take(DOCUMENTS - 1));
+        world.scope = Some(scope);
         world
     }
 
@@ -89,7 +85,6 @@ impl World {
             number: self.number,
             present,
             store,
-            leak: self.leak,
             space: Some(space),
             scope: None,
             documents: self.documents.clone(),
@@ -216,7 +211,7 @@ impl World {
 
     /// Makes the scope anew.
     pub fn scope_anew(&mut self, documents: &[DocumentId]) {
-        self.scope = Some(self.space().scope(documents.iter().copied()).leaking(self.leak));
+        self.scope = Some(self.space().scope(documents.iter().copied()));
     }
 
     pub fn trash(&self, document: DocumentId) -> bool {

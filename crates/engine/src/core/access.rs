@@ -5,11 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use leafbase_model::DocumentId;
 
-use crate::core::leaks::Leak;
 use crate::core::scope_changes::ScopeChanges;
 use crate::core::visibility::Visibility;
 
-/// What a connection may see. Sealed: implemented by [`Full`] and [`Scoped`].
+/// The access scope of a connection. Sealed: implemented by [`Full`] and [`Scoped`].
 pub trait AccessScope: sealed::Sealed + Clone + Send + Sync + 'static {}
 
 /// Access to the whole space.
@@ -23,14 +22,13 @@ impl AccessScope for Full {}
 #[derive(Clone)]
 pub struct Scoped {
     pub(crate) documents: Arc<ScopeDocuments>,
-    pub(crate) leak: Leak,
 }
 
 impl AccessScope for Scoped {}
 
 impl std::fmt::Debug for Scoped {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // Whoever holds the connection must not learn which documents are in the scope.
+        // The holder of the connection must not learn which documents are in the scope.
         f.debug_struct("Scoped").finish_non_exhaustive()
     }
 }
@@ -69,7 +67,7 @@ pub(crate) mod sealed {
     use super::{Full, Scoped, Visibility};
 
     pub trait Sealed {
-        /// What a call that begins now may see.
+        /// The visibility of a call that begins now.
         fn visibility(&self) -> Visibility;
     }
 
@@ -81,7 +79,7 @@ pub(crate) mod sealed {
 
     impl Sealed for Scoped {
         fn visibility(&self) -> Visibility {
-            Visibility::Documents(self.documents.get(), self.leak)
+            Visibility::Documents(self.documents.get())
         }
     }
 }

@@ -177,7 +177,7 @@ impl<A: AccessScope> Connection<A> {
         &self.access
     }
 
-    /// What a call that begins now may see.
+    /// The visibility of a call that begins now.
     pub(crate) fn visibility(&self) -> Visibility {
         self.access.visibility()
     }
@@ -212,8 +212,8 @@ impl<A: AccessScope> Operation<'_, A> {
         read.map_err(|error| visibility.redact_error(error))
     }
 
-    /// Runs `plan` in a write transaction and commits what it applied. It may run several times:
-    /// when a write that it built on fails, it runs again on the version before.
+    /// Runs `plan` in a write transaction and commits its edits. `plan` may run several times: when
+    /// a write that it was based on fails, it runs again on the version before.
     pub(crate) fn write<T>(
         &self,
         mut plan: impl FnMut(&mut OperationTransaction<'_, '_>) -> Result<T>,

@@ -1,16 +1,15 @@
-//! What a block points to: the edges that the store keeps in step with its text.
+//! Edges from a block to blocks, days and files, which the store keeps consistent with its text.
 //!
-//! A link to an uploaded file shows it as much as an image block does: both keep the file.
+//! A link to an uploaded file references it just as an image block does: both keep the file alive.
 
 use leafbase_markdown::{self as markdown, LinkTarget};
 use leafbase_model::{AssetId, AssetUrl, BlockData, BlockKind, PropertyValue};
 use leafbase_store::{EdgeEnd, EdgeKind, EdgeTarget, Extractor};
 
-/// What the store derives from blocks.
+/// The functions by which the store derives edges and index keys from blocks.
 pub(crate) const EXTRACTOR: Extractor = Extractor { edges, keys: leafbase_collections::index_keys };
 
-/// Tells everything that `data` points to: links in its text, the link or the file that it is, and
-/// relation values.
+/// Emits every edge of `data`: links in its text, the link or file that it is, relation values.
 pub(crate) fn edges(data: &BlockData, tell: &mut dyn FnMut(EdgeTarget)) {
     if data.block_type().has_own_markdown() {
         markdown::links(&data.markdown, &mut |link| match AssetUrl::asset_of(&link.destination) {
@@ -38,7 +37,7 @@ pub(crate) fn edges(data: &BlockData, tell: &mut dyn FnMut(EdgeTarget)) {
 
 fn tell_target(target: &LinkTarget, tell: &mut dyn FnMut(EdgeTarget)) {
     let to = match target {
-        // A malformed ID leads nowhere.
+        // A malformed ID has no target.
         LinkTarget::Block(block) if !block.is_nil() => EdgeEnd::Block(*block),
         LinkTarget::Day(Some(day)) => EdgeEnd::Day(*day),
         _ => return,
@@ -50,7 +49,7 @@ fn shown(file: AssetId) -> EdgeTarget {
     EdgeTarget { to: EdgeEnd::Asset(file), kind: EdgeKind::Embed }
 }
 
-/// The URL that a block of this kind is of.
+/// The URL of a block that consists of one.
 fn url_of(kind: &BlockKind) -> Option<&str> {
     match kind {
         BlockKind::Image { url, .. }
@@ -63,7 +62,7 @@ fn url_of(kind: &BlockKind) -> Option<&str> {
     }
 }
 
-/// Tells the uploaded files that `data` shows. A text that cannot name one is not read.
+/// Emits the uploaded files that `data` shows. Text that cannot contain a file URL is not parsed.
 pub(crate) fn files(data: &BlockData, tell: &mut dyn FnMut(AssetId)) {
     if url_of(&data.kind).is_none() && !may_name_file(&data.markdown) {
         return;
@@ -75,7 +74,7 @@ pub(crate) fn files(data: &BlockData, tell: &mut dyn FnMut(AssetId)) {
     });
 }
 
-/// A URL has its slashes, unless an escape or a character reference stands for one.
+/// A file URL contains slashes, literally or as an escape or character reference.
 fn may_name_file(text: &str) -> bool {
     markdown::may_have_links(text) && (text.contains("://") || text.contains(['&', '\\']))
 }

@@ -8,7 +8,7 @@ use leafbase_store::SpaceStore;
 use leafbase_store::kv::{Durability, WriteOptions};
 
 /// Uploads that failed and whose bytes could not be dropped, usually because the disk is full.
-/// Those that a crash leaves behind are swept when the space is opened.
+/// Uploads orphaned by a crash are swept when the space is opened.
 #[derive(Debug, Default)]
 pub(crate) struct OrphanedUploads(Mutex<Vec<AssetId>>);
 

@@ -1,29 +1,30 @@
-//! Links to what a call does not see: placeholders stand for them on the way out, and are put back
+//! Redaction of links: links to hidden blocks leave as placeholders, and placeholders are restored
 //! on the way in.
 //!
-//! `invalid:out_of_scope#N` stands for a link to a block that is hidden, in the trash, gone or
-//! never was: all of them look alike, and cost the same. N counts such links within one block from
-//! 1, in the order of its texts ([`super::texts`]). A placeholder that stands in what is stored
-//! says nothing: it stays, and its number is given to no link of the block.
+//! `invalid:out_of_scope#N` replaces a link to a block that is hidden, in the trash, purged or
+//! nonexistent: all of these look alike and take the same look-ups. N numbers such links within one
+//! block from 1, in the order of its texts ([`texts`]). A literal placeholder in stored text stays
+//! as it is, and its number is not used for a link of the block.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
-use leafbase_markdown::{self as markdown, LinkTarget, Mention, MentionForm, Named, Rewritten};
+use leafbase_markdown::{
+    self as markdown, LinkTarget, Mention, MentionForm, MentionTarget, Rewritten,
+};
 use leafbase_model::{Block, BlockData, BlockId, Content, Error, Result};
 
-use crate::core::leaks::Leak;
 use crate::core::tree::Tree;
 use texts::{Chosen, Given, Kind, Texts};
 
 pub(crate) mod hidden_relations;
 pub(crate) mod texts;
 
-/// Hides the links of one call: each target is looked up once.
+/// Redacts the links in the texts of one call. Each target is looked up once.
 pub(crate) struct LinkRedactor<'t, 'a> {
-    /// None where nothing is hidden.
+    /// None if the call may see the whole space.
     tree: Option<&'t Tree<'a>>,
     known: RefCell<HashMap<BlockId, bool>>,
     fault: RefCell<Option<Error>>,
@@ -31,11 +32,11 @@ pub(crate) struct LinkRedactor<'t, 'a> {
 
 impl<'t, 'a> LinkRedactor<'t, 'a> {
     pub(crate) fn new(tree: &'t Tree<'a>) -> Self {
-        let hides = !tree.is_unrestricted() && !tree.visibility().leaks(Leak::Links);
-        Self { tree: hides.then_some(tree), known: RefCell::default(), fault: RefCell::default() }
+        let redacts = !tree.is_unrestricted();
+        Self { tree: redacts.then_some(tree), known: RefCell::default(), fault: RefCell::default() }
     }
 
-    /// Puts placeholders into the texts of a block, a schema or a text alone.
+    /// Replaces links to hidden blocks by placeholders.
     pub(crate) fn redact(&self, texts: &mut impl Texts) -> Result<()> {
         let hidden = self.find(texts)?;
         if !hidden.is_empty() {
@@ -44,7 +45,7 @@ impl<'t, 'a> LinkRedactor<'t, 'a> {
         Ok(())
     }
 
-    /// What the call is shown of a block, a schema or a text alone.
+    /// The redacted copy; borrowed if there is nothing to redact.
     pub(crate) fn redacted<'d, T: Texts + Clone>(&self, texts: &'d T) -> Result<Cow<'d, T>> {
         let hidden = self.find(texts)?;
         if hidden.is_empty() {
@@ -55,10 +56,10 @@ impl<'t, 'a> LinkRedactor<'t, 'a> {
         Ok(Cow::Owned(shown))
     }
 
-    /// What the call is shown as the block's markdown.
+    /// The block's markdown, redacted.
     pub(crate) fn redacted_markdown<'d>(&self, data: &'d BlockData) -> Result<Cow<'d, str>> {
         Ok(match self.redacted(data)? {
-            // Without a copy, which it is most of the time.
+            // The common case: nothing to redact, no copy.
             Cow::Borrowed(data) if data.block_type().has_own_markdown() => {
                 Cow::Borrowed(&data.markdown)
             }
@@ -66,8 +67,8 @@ impl<'t, 'a> LinkRedactor<'t, 'a> {
         })
     }
 
-    /// The words of the block's markdown as the call is shown them. What fails is told by
-    /// [`Self::finish`].
+    /// The plain text of the block's markdown, redacted. An error is kept for [`Self::finish`],
+    /// because callers of this pass a closure that cannot fail.
     pub(crate) fn plain(&self, data: &BlockData) -> String {
         let shown =
             self.redacted(data).map(|data| markdown::plain_text(&data.markdown).into_owned());
@@ -77,7 +78,7 @@ impl<'t, 'a> LinkRedactor<'t, 'a> {
         })
     }
 
-    /// What failed where it could not be told.
+    /// Returns the first error of [`Self::plain`].
     ///
     /// # Errors
     /// The first such failure.
@@ -85,7 +86,7 @@ impl<'t, 'a> LinkRedactor<'t, 'a> {
         self.fault.take().map_or(Ok(()), Err)
     }
 
-    /// Puts placeholders into blocks of a reply. Comments count by themselves: see [`Self::redact`].
+    /// Redacts the blocks of a reply. Comments are numbered on their own, by [`Self::redact`].
     pub(crate) fn redact_tree(&self, top: &mut Block) -> Result<()> {
         if self.tree.is_none() {
             return Ok(());
@@ -100,7 +101,7 @@ impl<'t, 'a> LinkRedactor<'t, 'a> {
         Ok(())
     }
 
-    /// Puts the options of an item back that a request names as they are shown: in the item, or in
+    /// Restores the select options that a request names as they were shown, from the item or from
     /// the schema.
     pub(crate) fn restore_options(
         &self,
@@ -110,8 +111,8 @@ impl<'t, 'a> LinkRedactor<'t, 'a> {
         if !self.has_placeholders(&mut given) {
             return Ok(());
         }
-        // Each counts by itself, so that a part of a name may stand for two links; a whole one that
-        // an item has is the item's.
+        // Placeholders of an item and of its schema are numbered independently, so one placeholder
+        // may denote two links. The whole shown name decides, and an option of the item wins.
         let (schema, mut names) = (given.schema, HashMap::new());
         let of_schema = self.find(schema)?;
         names.extend(unchanged(&of_schema, schema));
@@ -135,8 +136,8 @@ impl<'t, 'a> LinkRedactor<'t, 'a> {
         has_any
     }
 
-    /// Puts the links back that the placeholders in `given` stand for in `before`, as this call
-    /// sees it.
+    /// Restores the links that the placeholders in `given` denote in `before`, as this call sees
+    /// it.
     pub(crate) fn restore(&self, before: &impl Texts, given: &mut impl Given) -> Result<()> {
         if !self.has_placeholders(given) {
             return Ok(());
@@ -155,7 +156,7 @@ impl<'t, 'a> LinkRedactor<'t, 'a> {
         Ok(())
     }
 
-    /// The links that are hidden, in order.
+    /// The links to hidden blocks, in text order.
     fn find(&self, texts: &impl Texts) -> Result<Vec<Hidden>> {
         let (mut hidden, mut found, mut field) = (Vec::new(), Ok(()), 0);
         if self.tree.is_none() {
@@ -180,7 +181,7 @@ impl<'t, 'a> LinkRedactor<'t, 'a> {
         Ok(hidden)
     }
 
-    /// Whether the call sees a block. One that is malformed is looked up, too: no ID is answered
+    /// Whether the block is visible. A malformed ID is looked up as well, so that no ID is answered
     /// faster than another.
     fn can_see(&self, block: BlockId) -> Result<bool> {
         let Some(tree) = self.tree else { return Ok(true) };
@@ -193,27 +194,27 @@ impl<'t, 'a> LinkRedactor<'t, 'a> {
     }
 }
 
-/// A link that is hidden.
+/// A link to a hidden block.
 struct Hidden {
     number: u32,
-    /// The number of the text that it stands in.
+    /// The index of the text that contains the link.
     field: usize,
     range: Range<usize>,
     form: Form,
-    /// As it is written.
+    /// The link as written in the text.
     written: String,
-    /// Where it leads, escapes resolved.
+    /// The destination, with escapes resolved.
     address: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
-    /// All of a text that is no markdown.
+    /// The whole of a text that is not markdown.
     Whole,
     Within(MentionForm),
 }
 
-/// Tells each link to a block that a text has.
+/// Calls `tell` for each link to a block in a text.
 fn each_link(kind: Kind, text: &str, tell: &mut dyn FnMut(BlockId, &dyn Fn() -> Hidden)) {
     let hidden = |range: Range<usize>, form, address: &str| {
         let written = text.get(range.clone()).unwrap_or_default().to_owned();
@@ -223,15 +224,15 @@ fn each_link(kind: Kind, text: &str, tell: &mut dyn FnMut(BlockId, &dyn Fn() -> 
         return tell(target, &|| hidden(0..text.len(), Form::Whole, text));
     }
     markdown::mentions(text, &mut |Mention { destination, range, named, form }| {
-        if let Named::Block(target) = named {
+        if let MentionTarget::Block(target) = named {
             tell(target, &|| hidden(range.clone(), Form::Within(form), &destination));
         }
     });
 }
 
-/// The block that all of a text leads to.
+/// The block whose address is the whole text.
 fn whole(kind: Kind, text: &str) -> Option<BlockId> {
-    // `Block: north` is no address.
+    // Prose such as `Block: north` is not an address.
     let is_address = match kind {
         Kind::Markdown => false,
         Kind::Address => true,
@@ -243,7 +244,7 @@ fn whole(kind: Kind, text: &str) -> Option<BlockId> {
     }
 }
 
-/// Gives numbers, but for those of the placeholders that stand in the texts.
+/// Numbers the links, skipping the numbers of literal placeholders in the texts.
 fn number(hidden: &mut [Hidden], texts: &impl Texts) {
     let mut literal = BTreeSet::new();
     texts.visit(&mut |_, text| {
@@ -255,7 +256,7 @@ fn number(hidden: &mut [Hidden], texts: &impl Texts) {
     hidden.iter_mut().zip(free).for_each(|(hidden, number)| hidden.number = number);
 }
 
-/// Puts placeholders in the place of `hidden`.
+/// Replaces the links by their placeholders.
 fn put_in(hidden: &[Hidden], texts: &mut impl Texts) {
     let (mut rest, mut field) = (hidden, 0);
     texts.change(&mut |_, text| {
@@ -267,8 +268,8 @@ fn put_in(hidden: &[Hidden], texts: &mut impl Texts) {
     });
 }
 
-/// By what is shown of them, the texts that have something to hide: what comes back as it was shown
-/// is as it was.
+/// The stored texts by their redacted form: a text that comes back unchanged is restored as a
+/// whole.
 fn unchanged<'d>(hidden: &[Hidden], texts: &'d impl Texts) -> HashMap<String, &'d str> {
     let (mut rest, mut field, mut shown) = (hidden, 0, HashMap::new());
     texts.visit(&mut |_, text| {
@@ -281,7 +282,7 @@ fn unchanged<'d>(hidden: &[Hidden], texts: &'d impl Texts) -> HashMap<String, &'
     shown
 }
 
-/// Those of one text, and those of the texts behind it.
+/// Splits the links of one text from those of the texts after it.
 fn of_field(hidden: &[Hidden], field: usize) -> (&[Hidden], &[Hidden]) {
     hidden.split_at(hidden.partition_point(|hidden| hidden.field <= field))
 }
@@ -290,7 +291,7 @@ fn with_placeholders(text: &str, hidden: &[Hidden]) -> String {
     let (mut shown, mut from) = (String::new(), 0);
     for Hidden { number, range, written, .. } in hidden {
         shown.push_str(text.get(from..range.start).unwrap_or_default());
-        // Without the brackets it would go on with what stands right behind them.
+        // Without the brackets the destination would run on into the text after it.
         let behind = text.get(range.end..).and_then(|behind| behind.chars().next());
         let is_held = written.starts_with('<')
             && behind.is_some_and(|letter| letter != ')' && !letter.is_whitespace());
@@ -302,10 +303,10 @@ fn with_placeholders(text: &str, hidden: &[Hidden]) -> String {
     shown
 }
 
-/// What is written in the place of a placeholder: as it was written, if it comes back as the same
-/// kind of link.
+/// The replacement of a placeholder: the link as it was written, if it would be parsed as the same
+/// kind of link again; otherwise its address.
 fn restored(hidden: &[Hidden], kind: Kind, mention: &Mention<'_>) -> Option<Rewritten> {
-    let Named::Placeholder(number) = mention.named else { return None };
+    let MentionTarget::Placeholder(number) = mention.named else { return None };
     let hidden = hidden.iter().find(|hidden| hidden.number == number)?;
     let is_same = hidden.form == Form::Within(mention.form);
     Some(if is_same {

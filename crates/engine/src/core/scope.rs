@@ -7,17 +7,16 @@ use leafbase_model::DocumentId;
 
 use crate::core::access::{ScopeDocuments, Scoped};
 use crate::core::connection::Connection;
-use crate::core::leaks::Leak;
 use crate::core::space::Space;
 
-/// Some documents of a space, to be shown by connections that see nothing else.
+/// A set of documents that its connections are limited to.
 ///
-/// It is the host's: whoever has a scoped connection can neither reach nor see it. Every clone is
-/// the same scope, and every call of a connection sees it as it is when the call begins, its next
-/// page too.
+/// It belongs to the host: a scoped connection gives no access to its scope. All clones are the
+/// same scope. A call uses the scope as it is when the call begins; so does the next page of a
+/// listing.
 ///
-/// A document in the trash is not seen, and one that was purged is gone: it stays in the scope, and
-/// is seen when it is restored. IDs of documents that do not exist are no error, and show nothing.
+/// A document in the trash is hidden, and visible again once it is restored. IDs of documents that
+/// do not exist are allowed and show nothing.
 ///
 /// ```
 /// use leafbase::{ErrorKind, Fetch, Space};
@@ -42,7 +41,6 @@ use crate::core::space::Space;
 pub struct Scope {
     space: Space,
     documents: Arc<ScopeDocuments>,
-    leak: Leak,
 }
 
 impl Scope {
@@ -50,12 +48,12 @@ impl Scope {
         // If the log cannot be read, the changes of the scope begin when they are first read.
         let last = space.store().and_then(|store| store.snapshot()?.reader().last_sequence()).ok();
         let documents = ScopeDocuments::new(documents.into_iter().collect(), last);
-        Self { space, documents: Arc::new(documents), leak: Leak::None }
+        Self { space, documents: Arc::new(documents) }
     }
 
-    /// A connection that shows the documents of this scope. It has the operations that scoped and
-    /// full connections share; those on folders, tasks, daily notes, documents as a whole and the
-    /// space do not exist on it.
+    /// A connection that is limited to the documents of this scope. It has the operations that
+    /// scoped and full connections share; the operations on folders, tasks, daily notes, whole
+    /// documents and the space do not exist on its type.
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {
@@ -69,10 +67,10 @@ impl Scope {
     /// ```
     pub fn connect(&self) -> Connection<Scoped> {
         let documents = Arc::clone(&self.documents);
-        Connection::new(self.space.clone(), Scoped { documents, leak: self.leak })
+        Connection::new(self.space.clone(), Scoped { documents })
     }
 
-    /// The documents in it, by ID; those in the trash and those that do not exist, too.
+    /// The documents of the scope, sorted by ID, including trashed and nonexistent ones.
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {
@@ -86,7 +84,7 @@ impl Scope {
         self.documents.get().iter().copied().collect()
     }
 
-    /// Adds documents. Calls that begin after it has returned see them.
+    /// Adds documents, visible to calls that begin after this returns.
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {
@@ -104,7 +102,7 @@ impl Scope {
         self.documents.change(|held| held.extend(documents));
     }
 
-    /// Takes documents out. Calls that begin after it has returned do not see them.
+    /// Removes documents, hidden from calls that begin after this returns.
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {
@@ -121,13 +119,6 @@ impl Scope {
         let documents: Vec<DocumentId> = documents.into_iter().collect();
         self.documents.change(|held| held.retain(|document| !documents.contains(document)));
     }
-
-    /// The same documents, with a leak that a test has to notice.
-    #[cfg(feature = "testkit")]
-    #[doc(hidden)]
-    pub fn leaking(&self, leak: Leak) -> Self {
-        Self { leak, ..self.clone() }
-    }
 }
 
 impl std::fmt::Debug for Scope {
@@ -139,7 +130,7 @@ impl std::fmt::Debug for Scope {
 }
 
 impl Space {
-    /// A scope of these documents, whose connections show them and nothing else.
+    /// A scope of these documents.
     ///
     /// ```
     /// use leafbase::SearchBlocks;
@@ -157,8 +148,8 @@ impl Space {
         Scope::new(self.clone(), documents)
     }
 
-    /// A connection that shows these documents and nothing else: [`Self::scope`], for a scope that
-    /// never changes.
+    /// A connection that is limited to these documents: [`Self::scope`] for a scope that never
+    /// changes.
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {

@@ -1,4 +1,4 @@
-//! A space: the directory, or the memory, that documents are kept in.
+//! A space of documents, in a directory or in memory.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -18,7 +18,7 @@ mod settings;
 
 pub use builder::SpaceBuilder;
 
-/// A space of documents. Cheap to clone; all clones are the same space.
+/// A space of documents. Cheap to clone; all clones share one open store.
 ///
 /// ```
 /// use leafbase::{Position, Space};
@@ -35,31 +35,31 @@ pub use builder::SpaceBuilder;
 pub struct Space(Arc<Inner>);
 
 struct Inner {
-    /// None once it is closed.
+    /// None once the space is closed.
     store: RwLock<Option<SpaceStore>>,
     clock: Arc<dyn Clock>,
     ids: Arc<dyn IdSource>,
     limits: Limits,
     durability: Durability,
-    /// Holds `{blockId}`; the space's own ID is filled in.
+    /// Contains `{blockId}`; the ID of the space is already filled in.
     url_template: String,
     search: Arc<Indexer>,
     #[cfg(feature = "search")]
     search_threads: usize,
-    /// Held while the name or the zone is changed: both lie in one record.
+    /// Serializes changes of name and zone, which share one record.
     renaming: Mutex<()>,
     orphaned_uploads: OrphanedUploads,
 }
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        // Its thread has the store open, too.
+        // The thread of the search index holds a handle of the store as well.
         self.search.close();
     }
 }
 
 impl Space {
-    /// What writes promise whose connection does not say otherwise.
+    /// The durability of connections that do not set their own.
     pub(crate) fn durability(&self) -> Durability {
         self.0.durability
     }
@@ -74,7 +74,7 @@ impl Space {
         &self.0.search
     }
 
-    /// How many threads one search may work on.
+    /// Upper bound of the threads that one search uses.
     #[cfg(feature = "search")]
     pub(crate) fn search_threads(&self) -> usize {
         self.0.search_threads

@@ -6,12 +6,11 @@ use std::cell::Cell;
 use jiff::tz::TimeZone;
 use leafbase_model::{
     AssetId, AssetRecord, BlockId, BlockLocation, BlockRecord, Comment, Day, DocumentId,
-    DocumentRecord, Error, ErrorKind, Result, Subtrees, invariant,
+    DocumentRecord, Error, Result, Subtrees, invariant,
 };
 use leafbase_store::{BackLink, EdgeEnd, EdgeKind, SpaceReader, SpaceSnapshot};
 use leafbase_tree_ops::ReadTree;
 
-use crate::core::leaks::Leak;
 use crate::core::visibility::Visibility;
 use crate::support::days;
 
@@ -123,9 +122,6 @@ impl<'a> Tree<'a> {
         let document =
             standing.map_or(DocumentId::of_root(BlockId::NIL), |standing| standing.document);
         let is_visible = self.can_see_document(document)?;
-        if !is_visible && standing.is_some() && self.visibility.leaks(Leak::Errors) {
-            return Err(Error::new(ErrorKind::NotFound, "hidden"));
-        }
         let standing = standing.filter(|_| is_visible);
         if let Some(standing) = standing {
             self.visible_block.set(Some((block, standing)));

@@ -1,14 +1,12 @@
-//! What one call may see. Every read of an operation goes through it, so that hidden data is
+//! The visibility of one call. Every read of an operation goes through it, so that hidden data is
 //! indistinguishable from data that does not exist.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use leafbase_markdown::{self as markdown, Mention, Named, Rewritten};
+use leafbase_markdown::{self as markdown, Mention, MentionTarget, Rewritten};
 use leafbase_model::{DocumentId, DocumentRecord, Error, ErrorKind, Location};
-
-use crate::core::leaks::Leak;
 
 /// The documents that one call may see, fixed when the call begins.
 #[derive(Clone)]
@@ -16,7 +14,7 @@ pub enum Visibility {
     /// Every document.
     All,
     /// These documents, except those in the trash.
-    Documents(Arc<BTreeSet<DocumentId>>, Leak),
+    Documents(Arc<BTreeSet<DocumentId>>),
 }
 
 impl std::fmt::Debug for Visibility {
@@ -40,18 +38,18 @@ impl Visibility {
     pub(crate) fn allows_at(&self, document: DocumentId, location: Location) -> bool {
         match self {
             Self::All => true,
-            Self::Documents(documents, _) => {
+            Self::Documents(documents) => {
                 !matches!(location, Location::Trash | Location::Inbox)
                     && documents.contains(&document)
             }
         }
     }
 
-    /// The documents of the scope, in the trash or not; none if the call may see the whole space.
+    /// The documents of the scope, in the trash or not. None if the call may see the whole space.
     pub(crate) fn documents(&self) -> Option<&BTreeSet<DocumentId>> {
         match self {
             Self::All => None,
-            Self::Documents(documents, _) => Some(documents),
+            Self::Documents(documents) => Some(documents),
         }
     }
 
@@ -59,13 +57,8 @@ impl Visibility {
     pub(crate) fn contains(&self, document: DocumentId) -> bool {
         match self {
             Self::All => true,
-            Self::Documents(documents, _) => documents.contains(&document),
+            Self::Documents(documents) => documents.contains(&document),
         }
-    }
-
-    /// Whether a test has switched this leak on.
-    pub(crate) const fn leaks(&self, leak: Leak) -> bool {
-        matches!(self, Self::Documents(_, on) if on.is(leak))
     }
 
     /// The error as a scoped call may report it. Errors of the store name records, which may be
@@ -86,7 +79,7 @@ impl Visibility {
 
 fn without_block_links(error: Error) -> Error {
     let redact = |mention: &Mention<'_>| {
-        matches!(mention.named, Named::Block(_))
+        matches!(mention.named, MentionTarget::Block(_))
             .then(|| Rewritten::Verbatim("invalid:out_of_scope".to_owned()))
     };
     match markdown::rewrite_mentions(error.message(), &mut |mention| redact(mention)) {

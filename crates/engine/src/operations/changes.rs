@@ -1,4 +1,4 @@
-//! The change feed: every write, in order, with what it did and what it replaced.
+//! The change feed: every write in order, with its edits and their inverses.
 
 use std::collections::VecDeque;
 
@@ -15,11 +15,12 @@ mod scoped;
 
 pub use scoped::ScopedChanges;
 
-/// How many rows one look-up reads.
+/// How many rows of the change log are read at a time.
 const PAGE: usize = 64;
 
-/// The writes after a sequence number, oldest first. Each look-up reads the log as it is then, so
-/// that no state is held back while the caller works: writes made meanwhile are found, too.
+/// The writes after a sequence number, oldest first. Each read takes the newest state of the log,
+/// so that no snapshot is held while the caller works and writes made in the meantime are returned
+/// as well.
 #[derive(Debug)]
 pub struct Changes {
     connection: Connection<Full>,
@@ -60,7 +61,7 @@ impl Connection<Full> {
     /// ```
     ///
     /// # Errors
-    /// What the store reports.
+    /// Errors of the store.
     pub fn last_sequence(&self) -> Result<u64> {
         self.operation("last_sequence").read_all(|reader| reader.last_sequence())
     }

@@ -14,10 +14,10 @@ use crate::core::redaction::LinkRedactor;
 use crate::core::tree::Tree;
 
 impl<A: AccessScope> Connection<A> {
-    /// Puts comments on blocks of any type, stamped with the connection's author and the present,
-    /// and gives their IDs in the order of the request. A fetch with metadata shows them, oldest
-    /// first. Neither the block's `rev` nor its time of change moves; the document's does. They go
-    /// with the block when it moves, and are deleted with it.
+    /// Adds comments to blocks of any type, stamped with the connection's author and the current
+    /// time, and returns their IDs in the order of the request. A fetch with metadata shows them,
+    /// oldest first. The revision and the modification time of the block do not change, those of
+    /// the document do. Comments move with their block and are deleted with it.
     ///
     /// ```
     /// use leafbase::{AddComments, CommentDraft, Fetch};
@@ -74,8 +74,7 @@ fn additions(
         });
         documents.push(document.map_err(|error| error.at(format_args!("comments[{index}]")))?);
     }
-    // Comments of the same instant are shown by their IDs: given out in order, they keep that of
-    // the request.
+    // Comments of the same instant are sorted by ID: sorted IDs preserve the order of the request.
     let mut ids: Vec<_> = drafts
         .iter()
         .map(|_| CommentId::from_bytes(context.ids.new_id(context.stamp.at)))
@@ -91,8 +90,8 @@ fn put_on(stamp: &Stamp, draft: &CommentDraft, document: DocumentId, id: Comment
     Edit::AddComment { document, block: draft.block_id, comment }
 }
 
-/// The document of a block that may be commented on. `writable` are those known not to be in the
-/// trash.
+/// The document of a block that may be commented on. `writable` caches the documents known to be
+/// outside of the trash.
 fn document_of(
     tree: &impl ReadTree,
     block: BlockId,
@@ -121,9 +120,9 @@ fn check_content(content: &str, most: usize) -> Result<()> {
     Ok(())
 }
 
-/// Puts the comments on the blocks of a fetched tree of `document` into their metadata, oldest
-/// first; nothing is read for a tree without metadata. However many comments the rest of the
-/// document has, it costs what it shows.
+/// Adds the comments on the blocks of a fetched tree of `document` to their metadata, oldest first.
+/// A tree without metadata reads nothing, and comments on other blocks of the document are not
+/// read.
 pub(crate) fn show_in(
     tree: &Tree<'_>,
     document: DocumentId,

@@ -1,4 +1,4 @@
-//! Documents: making, finding, putting away and bringing back.
+//! Documents: create, find, trash, restore and purge.
 
 use leafbase_model::{
     BlockData, BlockDraft, BlockId, CreateDocuments, Day, DeleteDocuments, Destination, Document,
@@ -13,19 +13,19 @@ use crate::core::access::{AccessScope, Full};
 use crate::core::connection::{Connection, OperationTransaction};
 use crate::operations::prepare;
 
-pub(crate) mod listing;
+pub(crate) mod list;
 mod scoped;
 
-use listing::find;
+use list::find;
 
-/// The title of the hidden document that keeps the tasks of the inbox.
-const INBOX: &str = "Inbox";
-/// So long is a day of [`PurgeDocuments::OlderThanDays`], whatever the clocks of the space's zone
-/// do.
+/// Title of the hidden document with the tasks of the inbox.
+const INBOX_TITLE: &str = "Inbox";
+/// Milliseconds of a day of [`PurgeDocuments::OlderThanDays`], independent of the space's time
+/// zone.
 const DAY_MILLIS: i64 = 24 * 60 * 60 * 1_000;
 
 impl Connection<Full> {
-    /// Makes an empty document with this title (inline markdown) in no folder.
+    /// Creates an empty document with this title (inline markdown) in `unsorted`.
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {
@@ -42,7 +42,7 @@ impl Connection<Full> {
         self.create_document_of(BlockDraft::new(BlockData::page(title)), Destination::Unsorted)
     }
 
-    /// Makes a document from a page with its content, kept at `destination`.
+    /// Creates a document from a page with its content at `destination`.
     ///
     /// ```
     /// use leafbase::{BlockData, BlockDraft, Destination};
@@ -57,8 +57,8 @@ impl Connection<Full> {
     /// ```
     ///
     /// # Errors
-    /// [`crate::ErrorKind::RuleViolation`] if `page` is no page; [`crate::ErrorKind::NotFound`] if
-    /// the folder does not exist; and as for insertion.
+    /// [`crate::ErrorKind::RuleViolation`] if `page` is of another type;
+    /// [`crate::ErrorKind::NotFound`] if the folder does not exist; and the errors of insertion.
     pub fn create_document_of(
         &self,
         page: BlockDraft,
@@ -70,8 +70,8 @@ impl Connection<Full> {
         made.into_iter().next().ok_or_else(|| Error::validation("a document needs a root"))
     }
 
-    /// Makes documents from pages with their content, all kept at one destination, and gives them
-    /// back in the order of the request, each with a link that a person can click.
+    /// Creates documents from pages with their content, all at one destination. Returns them in the
+    /// order of the request, each with a clickable link.
     ///
     /// ```
     /// use leafbase::CreateDocuments;
@@ -93,8 +93,8 @@ impl Connection<Full> {
         self.create_pages("create_documents", pages, destination).map(Items)
     }
 
-    /// Puts documents into the trash, daily notes too, and gives back the IDs asked for. The day of
-    /// a daily note is free then.
+    /// Moves documents to the trash, daily notes included, and returns the requested IDs. The day
+    /// of a trashed daily note may get a new one.
     ///
     /// ```
     /// use leafbase::Location;
@@ -110,7 +110,7 @@ impl Connection<Full> {
     /// # Errors
     /// At `documentIds[n]`: [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::Validation`] for a
     /// document named twice; [`crate::ErrorKind::RuleViolation`] for one that is in the trash
-    /// already, and for the inbox. Nothing is deleted then.
+    /// already, and for the inbox. On an error nothing is deleted.
     pub fn delete_documents(
         &self,
         request: impl Into<DeleteDocuments>,
@@ -124,8 +124,8 @@ impl Connection<Full> {
         Ok(Items(document_ids))
     }
 
-    /// Moves documents to a destination, and gives them back as they are then. One in the trash is
-    /// restored by that.
+    /// Moves documents to a destination and returns them. Moving a document out of the trash
+    /// restores it.
     ///
     /// ```
     /// use leafbase::{Destination, MoveDocuments};
@@ -142,7 +142,7 @@ impl Connection<Full> {
     /// [`crate::ErrorKind::NotFound`] at `destination.folderId`. At `documentIds[n]`:
     /// [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::Validation`] for a document named twice;
     /// [`crate::ErrorKind::RuleViolation`] for a daily note, in the trash or not, and for the
-    /// inbox. Nothing is moved then.
+    /// inbox. On an error nothing is moved.
     pub fn move_documents(&self, request: MoveDocuments) -> Result<Items<Document>> {
         let MoveDocuments { document_ids, destination } = request;
         self.relocate("move_documents", |transaction| {
@@ -153,8 +153,7 @@ impl Connection<Full> {
         })
     }
 
-    /// Takes daily notes out of the trash, each back to its day, and gives them back as they are
-    /// then.
+    /// Restores daily notes from the trash to their days and returns them.
     ///
     /// ```
     /// use leafbase::{DayRef, Position, RestoreDailyNotes};
@@ -172,7 +171,7 @@ impl Connection<Full> {
     /// At `documentIds[n]`: [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::Validation`] for a
     /// document named twice; [`crate::ErrorKind::RuleViolation`] for one that is no daily note or
     /// is not in the trash; [`crate::ErrorKind::Conflict`] if its day has another note by now.
-    /// Nothing is restored then.
+    /// On an error nothing is restored.
     pub fn restore_daily_notes(&self, request: RestoreDailyNotes) -> Result<Items<Document>> {
         let RestoreDailyNotes { document_ids } = request;
         self.relocate("restore_daily_notes", |transaction| {
@@ -182,10 +181,9 @@ impl Connection<Full> {
         })
     }
 
-    /// Erases documents of the trash for good, with all their blocks, and gives back their IDs:
-    /// those asked for, or all that have been in the trash for so long, the oldest first. A
-    /// document's time in the trash counts from its last change. Costs by the size of what is
-    /// erased.
+    /// Erases documents of the trash permanently, with all their blocks, and returns their IDs: the
+    /// requested ones, or all that have been in the trash for the given time, oldest first. The
+    /// time in the trash counts from the last change. The cost is linear in the erased blocks.
     ///
     /// ```
     /// use leafbase::PurgeDocuments;
@@ -202,7 +200,7 @@ impl Connection<Full> {
     /// # Errors
     /// At `documentIds[n]`: [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::Validation`] for a
     /// document named twice; [`crate::ErrorKind::RuleViolation`] for one that is not in the trash.
-    /// Nothing is erased then.
+    /// On an error nothing is erased.
     pub fn purge_documents(&self, request: PurgeDocuments) -> Result<Items<DocumentId>> {
         let (named, days) = match request {
             PurgeDocuments::Documents(ids) => (Some(ids), 0),
@@ -225,7 +223,7 @@ impl Connection<Full> {
         Ok(Items(purged))
     }
 
-    /// The pages that become the roots of documents, made ready.
+    /// Validates and normalizes the pages that become roots of documents.
     fn roots_of(
         &self,
         given: Vec<BlockDraft>,
@@ -250,7 +248,7 @@ impl Connection<Full> {
         prepare::document(page, self.limits())
     }
 
-    /// Makes documents of pages that were made ready.
+    /// Creates documents from normalized pages.
     fn create_pages(
         &self,
         operation: &'static str,
@@ -262,12 +260,12 @@ impl Connection<Full> {
             transaction.plan_with_reader(|reader, _| check_destination(reader, destination))?;
             let mut edits = transaction.take_earlier();
             if edits.is_empty() && count > 0 {
-                // Blocks are made of the pages themselves. A write that is run again has them as
-                // edits; only one that failed then has neither.
+                // The drafts are consumed by the first run of the closure. A retry finds their
+                // blocks in the edits of the earlier run; if there are none, that run had failed.
                 let again = || {
                     Error::new(
                         ErrorKind::Storage,
-                        "a write that this one built on failed: try again",
+                        "the write failed because one that it was based on failed; retry it",
                     )
                 };
                 for page in pages.take().ok_or_else(again)? {
@@ -284,13 +282,13 @@ impl Connection<Full> {
         Ok(made.into_iter().map(|(record, title)| self.created(record, title)).collect())
     }
 
-    /// A new document as the reply shows it.
+    /// A new document in the form of the reply.
     pub(crate) fn created(&self, record: DocumentRecord, title: String) -> Document {
         let clickable_link = Some(self.space.block_url(record.id.root()));
         Document { record, title, with_times: false, clickable_link }
     }
 
-    /// Applies the edits of `plan` and returns the documents as they are then.
+    /// Applies the edits of `plan` and returns the relocated documents.
     fn relocate(
         &self,
         operation: &'static str,
@@ -353,23 +351,21 @@ impl<A: AccessScope> Connection<A> {
     }
 }
 
-/// The document with its title. One look-up: a root is the one block of its document that has no
-/// parent.
+/// Adds the title to a document record. One look-up: the root is the only child of the nil block.
 fn titled(reader: SpaceReader<'_>, record: DocumentRecord, with_times: bool) -> Result<Document> {
     let title = root(reader, record.id)?.markdown;
     Ok(Document { record, title, with_times, clickable_link: None })
 }
 
-/// What the root of a document says.
+/// The content of a document's root.
 fn root(reader: SpaceReader<'_>, document: DocumentId) -> Result<BlockData> {
     let root = reader.first_children(document, BlockId::NIL, 1)?.pop();
-    let root = root.ok_or_else(|| {
-        Error::corrupted(format_args!("document {document}: it has no root block"))
-    })?;
+    let root = root
+        .ok_or_else(|| Error::corrupted(format_args!("document {document} has no root block")))?;
     Ok(root.data)
 }
 
-/// Checks that documents can be kept at `destination`.
+/// Checks that `destination` exists.
 pub(crate) fn check_destination(reader: SpaceReader<'_>, destination: Destination) -> Result<()> {
     match destination {
         Destination::Folder(folder) if reader.folder(folder)?.is_none() => {
@@ -379,12 +375,13 @@ pub(crate) fn check_destination(reader: SpaceReader<'_>, destination: Destinatio
     }
 }
 
-/// The documents that have been in the trash for at least so many days, the oldest first.
+/// Documents that have been in the trash for at least `days` days, oldest first.
 fn old_trash(reader: SpaceReader<'_>, days: u32, now: Timestamp) -> Result<Vec<DocumentId>> {
     let latest = now.as_millis().saturating_sub(i64::from(days).saturating_mul(DAY_MILLIS));
     let query = DocumentQuery {
         within: Within::Location(Location::Trash),
-        // All of them, also those that a clock set back has changed after now.
+        // 0 days means all, including documents that a clock set back later has stamped in the
+        // future.
         modified: Span { from: None, to: (days > 0).then(|| Timestamp::from_millis(latest)) },
         order: IndexOrder::Modified,
         ..DocumentQuery::default()
@@ -393,13 +390,13 @@ fn old_trash(reader: SpaceReader<'_>, days: u32, now: Timestamp) -> Result<Vec<D
     Ok(found.into_iter().map(|record| record.id).collect())
 }
 
-/// The document that `edit` makes, and its title.
+/// The document that `edit` creates, and its title.
 fn made_by(edit: &Edit) -> Option<(DocumentRecord, String)> {
     let Edit::CreateDocument { record, subtrees } = edit else { return None };
     Some((record.clone(), subtrees.0.first()?.block.data.markdown.clone()))
 }
 
-/// Makes a document from `page`, which was made ready.
+/// Creates a document from a normalized `page`.
 pub(crate) fn create(
     transaction: &mut OperationTransaction<'_, '_>,
     page: BlockDraft,
@@ -411,7 +408,7 @@ pub(crate) fn create(
     Ok(created.record)
 }
 
-/// The note of `day`, made if there is none.
+/// The daily note of `day`, created if missing.
 pub(crate) fn daily_note(
     transaction: &mut OperationTransaction<'_, '_>,
     day: Day,
@@ -423,10 +420,11 @@ pub(crate) fn daily_note(
     Ok(create(transaction, page, Location::DailyNotes, Some(day))?.id)
 }
 
-/// The inbox of tasks, made if there is none: a hidden document, of which a space has one at most.
+/// The inbox, a hidden document of which a space has at most one; created if missing.
 pub(crate) fn inbox(transaction: &mut OperationTransaction<'_, '_>) -> Result<DocumentId> {
     if let Some(inbox) = transaction.plan_with_reader(|reader, _| reader.inbox())? {
         return Ok(inbox.id);
     }
-    Ok(create(transaction, BlockDraft::new(BlockData::page(INBOX)), Location::Inbox, None)?.id)
+    Ok(create(transaction, BlockDraft::new(BlockData::page(INBOX_TITLE)), Location::Inbox, None)?
+        .id)
 }

@@ -1,4 +1,4 @@
-//! Folders that documents are kept in.
+//! Folders of documents.
 
 use std::collections::HashMap;
 
@@ -14,10 +14,10 @@ use crate::core::connection::Connection;
 use crate::operations::documents;
 
 impl Connection<Full> {
-    /// The built-in locations (unsorted, daily notes, templates, trash), then the folders at the
-    /// top with those in them. Each says how many documents are right in it. Folders in one place
-    /// are sorted by name, upper and lower case alike, and then by ID. Costs by the number of
-    /// folders, whatever is in them.
+    /// The built-in locations (unsorted, daily notes, templates, trash), then the top-level folders
+    /// with their nested ones. Each has the number of documents directly in it. Siblings are sorted
+    /// by name, ignoring case, and then by ID. The cost grows with the number of folders, not of
+    /// documents.
     ///
     /// ```
     /// use leafbase::BuiltInLocation;
@@ -33,7 +33,7 @@ impl Connection<Full> {
     /// ```
     ///
     /// # Errors
-    /// What the store reports.
+    /// Errors of the store.
     pub fn folders(&self) -> Result<Items<Folder>> {
         self.operation("folders").read_all(|reader| {
             let built_in = BuiltInLocation::ALL.iter().map(|location| built_in(reader, *location));
@@ -43,7 +43,7 @@ impl Connection<Full> {
         })
     }
 
-    /// Makes a folder in `parent`, or at the top.
+    /// Creates a folder in `parent`, or at the top level.
     ///
     /// ```
     /// use leafbase::MoveDocuments;
@@ -66,7 +66,7 @@ impl Connection<Full> {
         made.into_iter().next().ok_or_else(|| Error::validation("a folder needs a name"))
     }
 
-    /// Makes folders, with folders in them, and gives them back: parents before children, else in
+    /// Creates folders with nested folders and returns them: parents before children, otherwise in
     /// the order of the request.
     ///
     /// ```
@@ -81,10 +81,10 @@ impl Connection<Full> {
     /// ```
     ///
     /// # Errors
-    /// Below `folders[n]`, those of [`Self::create_folder`]; [`crate::ErrorKind::Validation`] at
-    /// `parentFolderId` for a nested folder that names a parent;
+    /// Below `folders[n]` the errors of [`Self::create_folder`]; [`crate::ErrorKind::Validation`]
+    /// at `parentFolderId` for a nested folder that names a parent;
     /// [`crate::ErrorKind::RuleViolation`] there for a built-in location;
-    /// [`crate::ErrorKind::LimitExceeded`] at `folders` for too many. Nothing is made then.
+    /// [`crate::ErrorKind::LimitExceeded`] at `folders` for too many. Nothing is created then.
     pub fn create_folders(&self, request: CreateFolders) -> Result<Items<FolderRecord>> {
         let plan = FolderPlan::of(request.folders, self.limits())?;
         self.create_planned("create_folders", &plan).map(Items)
@@ -97,7 +97,7 @@ impl Connection<Full> {
     ) -> Result<Vec<FolderRecord>> {
         let (made, _) = self.operation(operation).write(|transaction| {
             let made = transaction.plan_with_reader(|reader, context| {
-                ops::create_folders(&Folders(reader), context, plan)
+                ops::create_folders(&FolderReader(reader), context, plan)
             })?;
             transaction.apply(made.iter().cloned().map(Edit::CreateFolder).collect())?;
             Ok(made)
@@ -105,8 +105,9 @@ impl Connection<Full> {
         Ok(made)
     }
 
-    /// Moves folders, with all in them, to the top or into another, and gives them back as they are
-    /// then. A folder named together with one that it is in leaves it.
+    /// Moves folders with their content to the top level or into another folder, and returns the
+    /// changed records. A folder that is named together with one of its ancestors is moved out of
+    /// it.
     ///
     /// ```
     /// use leafbase::MoveFolders;
@@ -123,13 +124,13 @@ impl Connection<Full> {
     /// At `destination.parentFolderId` and `folderIds[n]`: [`crate::ErrorKind::NotFound`];
     /// [`crate::ErrorKind::Validation`] for a folder named twice;
     /// [`crate::ErrorKind::RuleViolation`] for a built-in location, and for a move into the folder
-    /// itself or one in it; [`crate::ErrorKind::LimitExceeded`] if what is in it would be too deep.
-    /// Nothing is moved then.
+    /// itself or a descendant; [`crate::ErrorKind::LimitExceeded`] if the folders would nest too
+    /// deep. Nothing is moved then.
     pub fn move_folders(&self, request: MoveFolders) -> Result<Items<FolderRecord>> {
         let MoveFolders { folder_ids, destination } = request;
         let (moved, _) = self.operation("move_folders").write(|transaction| {
             let moved = transaction.plan_with_reader(|reader, context| {
-                ops::move_folders(&Folders(reader), context, &folder_ids, destination)
+                ops::move_folders(&FolderReader(reader), context, &folder_ids, destination)
             })?;
             transaction.apply(moved.edits)?;
             Ok(moved.records)
@@ -137,12 +138,12 @@ impl Connection<Full> {
         Ok(Items(moved))
     }
 
-    /// Deletes folders, and gives back the IDs asked for. What is in one goes to the nearest folder
-    /// around it that stays; at the top, documents go to unsorted. Costs by the number of documents
-    /// and folders right in them.
+    /// Deletes folders and returns the requested IDs. The content of a folder moves to its nearest
+    /// remaining ancestor; at the top level, documents become unsorted. The cost grows with the
+    /// number of documents and folders directly in them.
     ///
-    /// With `must_be_empty`, a folder with something in it is refused instead. Folders that the
-    /// same request deletes do not count; documents do, wherever they are.
+    /// With `must_be_empty`, a folder that is not empty is refused. Folders deleted by the same
+    /// request do not count as content; documents do, wherever they are.
     ///
     /// ```
     /// use leafbase::{CreateDocuments, DeleteFolders, ErrorKind};
@@ -159,13 +160,13 @@ impl Connection<Full> {
     ///
     /// # Errors
     /// At `folderIds[n]`: [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::Validation`] for a
-    /// folder named twice; [`crate::ErrorKind::RuleViolation`] for a built-in location, and for one
-    /// that is not empty. Nothing is deleted then.
+    /// folder named twice; [`crate::ErrorKind::RuleViolation`] for a built-in location, and for a
+    /// folder that is not empty. Nothing is deleted then.
     pub fn delete_folders(&self, request: DeleteFolders) -> Result<Items<FolderId>> {
         let DeleteFolders { folder_ids, must_be_empty } = request;
         self.operation("delete_folders").write(|transaction| {
             let edits = transaction.plan_with_reader(|reader, context| {
-                ops::delete_folders(&Folders(reader), context, &folder_ids, must_be_empty)
+                ops::delete_folders(&FolderReader(reader), context, &folder_ids, must_be_empty)
             })?;
             transaction.apply(edits)
         })?;
@@ -174,10 +175,10 @@ impl Connection<Full> {
     }
 }
 
-/// The folders of a state of the store, as decisions read them.
-pub(crate) struct Folders<'a>(pub(crate) SpaceReader<'a>);
+/// The folders of one version of the store, as plans read them.
+pub(crate) struct FolderReader<'a>(pub(crate) SpaceReader<'a>);
 
-impl ReadFolders for Folders<'_> {
+impl ReadFolders for FolderReader<'_> {
     fn folder(&self, folder: FolderId) -> Result<Option<FolderRecord>> {
         self.0.folder(folder)
     }
@@ -189,7 +190,7 @@ impl ReadFolders for Folders<'_> {
     fn documents_in(&self, folder: FolderId) -> Result<Vec<DocumentRecord>> {
         let within = Within::Location(Location::Folder(folder));
         let query = DocumentQuery { within, ..DocumentQuery::default() };
-        Ok(documents::listing::find(self.0, &query, None, usize::MAX)?.0)
+        Ok(documents::list::find(self.0, &query, None, usize::MAX)?.0)
     }
 
     fn document_count(&self, folder: FolderId) -> Result<u64> {
@@ -208,7 +209,7 @@ fn built_in(reader: SpaceReader<'_>, location: BuiltInLocation) -> Result<Folder
     })
 }
 
-/// The folders at the top, with all in them.
+/// The top-level folders with their descendants.
 fn tree(reader: SpaceReader<'_>) -> Result<Vec<Folder>> {
     let records = reader.folders()?;
     let known = records.len();
@@ -216,7 +217,8 @@ fn tree(reader: SpaceReader<'_>) -> Result<Vec<Folder>> {
     if ordered.len() < known {
         return Err(Error::corrupted("folders: some are in none that is at the top"));
     }
-    // From the last one on, each finds those in it finished, the last of them first.
+    // In reverse order every folder is built after its descendants. Siblings are collected last
+    // first.
     let mut finished: HashMap<Option<FolderId>, Vec<Folder>> = HashMap::new();
     for FolderRecord { id, name, parent } in ordered.into_iter().rev() {
         let mut folders = finished.remove(&Some(id)).unwrap_or_default();
@@ -230,7 +232,7 @@ fn tree(reader: SpaceReader<'_>) -> Result<Vec<Folder>> {
     Ok(top)
 }
 
-/// The folders that can be reached from the top: each before those in it, siblings by name.
+/// The folders that are reachable from the top level: parents before children, siblings by name.
 fn parents_first(mut records: Vec<FolderRecord>) -> Vec<FolderRecord> {
     records.sort_by_cached_key(|record| (record.name.to_lowercase(), record.id));
     let mut within: HashMap<Option<FolderId>, Vec<FolderRecord>> = HashMap::new();

@@ -1,4 +1,4 @@
-//! What a connection says of its space.
+//! Information about the space of a connection.
 
 use jiff::tz::Offset;
 use leafbase_model::{ConnectionInfo, Error, Result, SpaceInfo, Timestamp, UrlTemplates, UtcInfo};
@@ -8,7 +8,7 @@ use crate::core::connection::Connection;
 use crate::support::days;
 
 impl<A: AccessScope> Connection<A> {
-    /// What space this is, what time it is there, and how a host links to a block. One look-up,
+    /// The space's ID, name, zone and current time, and the template of block URLs. One look-up,
     /// however large the space is.
     ///
     /// ```
@@ -21,8 +21,8 @@ impl<A: AccessScope> Connection<A> {
     /// ```
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Validation`] if the clock is beyond the years 0 to 9999, or the space's
-    /// zone is unknown to this version; what the store reports.
+    /// [`crate::ErrorKind::Validation`] if the clock is outside of the years 0 to 9999, or this
+    /// version does not know the zone of the space; errors of the store.
     pub fn info(&self) -> Result<ConnectionInfo> {
         let meta = self.space.meta().map_err(|error| self.visibility().redact_error(error))?;
         let now = self.space.now();
@@ -41,9 +41,9 @@ impl<A: AccessScope> Connection<A> {
     }
 }
 
-/// RFC 3339 with milliseconds and this offset. The standard has whole minutes: seconds of an
-/// offset, which zones had before they kept standard time, are left out, and out of the time as
-/// well, so that it is the same instant.
+/// The instant in RFC 3339 with milliseconds and this offset. The standard has offsets in whole
+/// minutes: the seconds of historical offsets are dropped from the offset and from the local time,
+/// so that the instant stays the same.
 fn local_time(now: Timestamp, offset: Offset) -> Result<String> {
     let minutes = offset.seconds() / 60;
     let shifted = now.as_millis() + i64::from(minutes) * 60_000;

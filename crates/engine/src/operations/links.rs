@@ -1,4 +1,4 @@
-//! The links of a document: where its blocks lead, and which blocks lead to it.
+//! The links of a document in both directions.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ use crate::core::edges::edges;
 #[cfg(feature = "schemars")]
 mod json_schemas;
 
-/// So many back links one look-up reads.
+/// How many back links are read at a time.
 const PAGE: usize = 256;
 
 /// A link in the text of a block. As JSON: `{"documentId", "blockId", "markdown",
@@ -25,40 +25,41 @@ const PAGE: usize = 256;
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Link {
-    /// The document that it stands in.
+    /// The document that contains the link.
     pub document_id: DocumentId,
-    /// The block that it stands in.
+    /// The block that contains the link.
     pub block_id: BlockId,
-    /// What that block says.
+    /// The markdown of that block.
     pub markdown: String,
-    /// The document that it leads to; none if there is no such block, or no note of the day.
+    /// The target document. None if the target block or the note of the day does not exist.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target_document_id: Option<DocumentId>,
-    /// The block that it leads to; none if it leads to a day.
+    /// The target block. None for a link to a day.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target_block_id: Option<BlockId>,
-    /// The day that it leads to; none if it leads to a block.
+    /// The target day. None for a link to a block.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target_date: Option<Day>,
 }
 
-/// The links of a document, both ways. As JSON: `{"links": [..], "backLinks": [..]}`.
+/// The links of a document in both directions. As JSON: `{"links": [..], "backLinks": [..]}`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct DocumentLinks {
-    /// Links in its blocks, in reading order, each target once for each block.
+    /// Links in its blocks, in reading order, each target once per block.
     pub links: Vec<Link>,
-    /// Links in other documents, those in the trash left out, to it, to one of its blocks, or to
-    /// its day if it is a daily note. By document and block.
+    /// Links in other documents outside of the trash: to this document, to one of its blocks, or to
+    /// its day if it is a daily note. Sorted by document and block.
     pub back_links: Vec<Link>,
 }
 
 impl Connection<Full> {
-    /// The links in the text of a document's blocks, and those of other documents that lead to it
-    /// or into it. Web addresses, files and relations are none.
+    /// The links in the texts of a document's blocks, and the links in other documents to it or to
+    /// one of its blocks. Web addresses, files and relations are not included.
     ///
-    /// It costs one read of the document, a look-up for each of its blocks, and what it gives.
+    /// Reads the document once and looks up each of its blocks. The rest of the cost grows with the
+    /// reply.
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {

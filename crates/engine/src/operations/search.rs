@@ -11,8 +11,6 @@ mod across;
 #[cfg(feature = "search")]
 mod filters;
 #[cfg(feature = "search")]
-mod leaking;
-#[cfg(feature = "search")]
 mod match_counts;
 #[cfg(feature = "search")]
 mod rebuilding;

@@ -11,25 +11,25 @@ use leafbase_tree_ops::{self as ops, ReadTree};
 use crate::core::access::Full;
 use crate::core::connection::Connection;
 use crate::operations::blocks::show_text;
-use adding::Additions;
-pub(crate) use places::send;
-use updating::Updates;
+use additions::Additions;
+pub(crate) use destinations::move_to;
+use updates::Updates;
 
-mod adding;
+mod additions;
 mod cursor;
-mod listing;
-mod places;
-mod updating;
+mod destinations;
+mod list;
+mod updates;
 
 impl Connection<Full> {
-    /// The tasks of a scope. Costs what it returns, however many documents and tasks there are; the
-    /// scope `inbox` looks at the IDs of all its open tasks, `document` at those of all tasks of
-    /// the document.
+    /// The tasks of a scope. The cost depends on the number of tasks returned, not on the size of
+    /// the space; the scope `inbox` also reads the IDs of all its open tasks, `document` the IDs of
+    /// all tasks of the document.
     ///
-    /// Without a limit the reply has all of them. A cursor leads on even if tasks come and go
-    /// between two calls: what was given is not given again as long as it keeps its place, and
-    /// nothing that was there all along is left out. Tasks in templates are in no scope but that of
-    /// their document.
+    /// Without a limit the reply has all tasks of the scope. A cursor stays valid while tasks are
+    /// added and removed between two calls: a returned task is not returned again unless it moved,
+    /// and no task that existed throughout is skipped. Tasks in templates appear only in the scope
+    /// of their document.
     ///
     /// ```
     /// use leafbase::{AddTasks, DayRef, Space, TaskDraft, TaskScope};
@@ -49,13 +49,13 @@ impl Connection<Full> {
     pub fn tasks(&self, request: impl Into<ListTasks>) -> Result<ItemsPage<Task>> {
         let request = request.into();
         request.paging.check()?;
-        self.operation("tasks").read(|tree| listing::page(tree, self.space.now(), &request))
+        self.operation("tasks").read(|tree| list::page(tree, self.space.now(), &request))
     }
 
-    /// Makes tasks, each at the top of its place, or at the end of the inbox if it is made as done
-    /// or canceled: open tasks stand before closed ones there. Those for the same place keep the
-    /// order of the request. The inbox and daily notes are made when they are first needed. Gives
-    /// the tasks in the order of the request.
+    /// Creates tasks, each at the top of its destination; a done or canceled task goes to the end
+    /// of the inbox, where open tasks precede closed ones. Tasks for the same destination keep the
+    /// order of the request. The inbox and daily notes are created when first needed. Returns the
+    /// tasks in the order of the request.
     ///
     /// ```
     /// use leafbase::{AddTasks, DayRef, TaskDestination, TaskDraft, TaskLocation};
@@ -76,7 +76,7 @@ impl Connection<Full> {
     /// [`crate::ErrorKind::NotFound`] if a document does not exist, and
     /// [`crate::ErrorKind::RuleViolation`] if it is in the trash, at
     /// `tasks[n].location.documentId`; [`crate::ErrorKind::Validation`] at `tasks[n].markdown` for
-    /// more than one paragraph; and as for the insertion of blocks. Nothing is made then.
+    /// more than one paragraph; and the errors of block insertion. On an error no task is created.
     pub fn add_tasks(&self, request: AddTasks) -> Result<Items<Task>> {
         let AddTasks { tasks } = request;
         self.check_count("tasks", tasks.len())?;
@@ -92,12 +92,12 @@ impl Connection<Full> {
         Ok(Items(added))
     }
 
-    /// Changes tasks; only what is given changes. A task that is moved goes to the top of its
-    /// place, with all below it, and keeps its ID; those moved to the same place keep the order of
-    /// the request. In the inbox open tasks stand before closed ones: one that is done or canceled
-    /// goes to its end, whether it was there or is moved there, and one that is reopened to its
-    /// top; tasks below other blocks stay below them. (Block operations put a task where they are
-    /// asked to.) Gives the tasks back as they are then.
+    /// Updates tasks; fields that are not given keep their values. A moved task goes to the top of
+    /// its destination with its descendants and keeps its ID; tasks moved to the same destination
+    /// keep the order of the request. In the inbox open tasks precede closed ones: a task that
+    /// becomes done or canceled goes to the end, a reopened one to the top; tasks below other
+    /// blocks stay there. (Block operations put a task exactly where they are asked to.) Returns
+    /// the updated tasks.
     ///
     /// ```
     /// use leafbase::{AddTasks, TaskDraft, TaskScope, TaskState, TaskUpdate};
@@ -114,7 +114,7 @@ impl Connection<Full> {
     /// [`crate::ErrorKind::NotFound`] at `tasksToUpdate[n].id`, or at its `location.documentId`;
     /// [`crate::ErrorKind::RuleViolation`] for a block that is no task, or a document in the trash;
     /// [`crate::ErrorKind::Validation`] for a task named twice, and for a text of more than one
-    /// paragraph; and as for the update of blocks. Nothing is changed then.
+    /// paragraph; and the errors of block updates. On an error no task is changed.
     pub fn update_tasks(&self, request: impl Into<UpdateTasks>) -> Result<Items<Task>> {
         let UpdateTasks { tasks_to_update: tasks } = request.into();
         self.check_count("tasksToUpdate", tasks.len())?;
@@ -130,7 +130,7 @@ impl Connection<Full> {
         Ok(Items(updated))
     }
 
-    /// Deletes tasks with all below them, wherever they are, and gives back the IDs asked for.
+    /// Deletes tasks with their descendants, in any document, and returns the requested IDs.
     ///
     /// ```
     /// use leafbase::{AddTasks, TaskDraft, TaskScope};
@@ -146,22 +146,23 @@ impl Connection<Full> {
     /// # Errors
     /// At `idsToDelete[n]`: [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::RuleViolation`] for
     /// a block that is no task, a document's root, or a document in the trash;
-    /// [`crate::ErrorKind::Validation`] for a task named twice. Nothing is deleted then.
+    /// [`crate::ErrorKind::Validation`] for a task named twice. On an error no task is deleted.
     pub fn delete_tasks(&self, request: impl Into<DeleteTasks>) -> Result<Items<BlockId>> {
         let DeleteTasks { ids_to_delete: ids } = request.into();
         self.check_count("idsToDelete", ids.len())?;
         self.operation("delete_tasks").write(|transaction| {
             let deleted = transaction.plan(|tree, context| {
-                let (mut named, mut sound) = (HashSet::new(), Vec::with_capacity(ids.len()));
+                let (mut named, mut valid) = (HashSet::new(), Vec::with_capacity(ids.len()));
                 let fault = ids.iter().find_map(|id| match find(tree, &mut named, *id) {
                     Ok(_) => {
-                        sound.push(*id);
+                        valid.push(*id);
                         None
                     }
-                    Err(error) => Some(error.at(format_args!("idsToDelete[{}]", sound.len()))),
+                    Err(error) => Some(error.at(format_args!("idsToDelete[{}]", valid.len()))),
                 });
-                // Those before it come first: what is wrong with one of them is told, and not this.
-                let deleted = ops::delete(tree, context, sound)
+                // The first bad entry is reported: an entry before this one may fail in the
+                // deletion itself.
+                let deleted = ops::delete(tree, context, valid)
                     .map_err(|error| renamed(&error, "blockIds", "idsToDelete"))?;
                 fault.map_or(Ok(deleted), Err)
             })?;
@@ -180,7 +181,7 @@ impl Connection<Full> {
     }
 }
 
-/// The task that a request names, once.
+/// Looks up a task that the request names, and refuses a second mention.
 fn find<T: ReadTree>(
     tree: &T,
     named: &mut HashSet<BlockId>,
@@ -190,7 +191,7 @@ fn find<T: ReadTree>(
     if !named.insert(id) {
         return Err(Error::validation(format!("task {id} is named twice")));
     }
-    let missing = || Error::corrupted(format_args!("block {id} has a place but no data"));
+    let missing = || Error::corrupted(format_args!("block {id} has a location but no record"));
     let block = tree.block(id)?.ok_or_else(missing)?;
     if block.data.task.is_none() {
         return Err(Error::rule(format!(
@@ -201,7 +202,7 @@ fn find<T: ReadTree>(
     Ok((located, block))
 }
 
-/// The error of a block operation with the path that the task operation has in its place.
+/// Maps the path of a block operation's error to the path of the task operation.
 fn renamed(error: &Error, from: &str, to: &str) -> Error {
     let path = error.path();
     let path =
@@ -209,8 +210,8 @@ fn renamed(error: &Error, from: &str, to: &str) -> Error {
     Error::new(error.kind(), error.message()).at(path.strip_prefix('.').unwrap_or(&path))
 }
 
-/// A block as the task that it is; none if it is no task.
-fn shown(block: BlockRecord, location: TaskLocation) -> Option<Task> {
+/// Converts a block to a task; `None` if the block is no task.
+fn to_task(block: BlockRecord, location: TaskLocation) -> Option<Task> {
     let BlockRecord { id, mut data, .. } = block;
     show_text(&mut data);
     Some(Task { id, markdown: data.markdown, info: data.task?, location })

@@ -1,4 +1,4 @@
-//! Documents made as copies of templates.
+//! Creates documents as copies of templates.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -16,17 +16,15 @@ use crate::operations::collections::copying::Schemas;
 use crate::operations::{documents, prepare};
 
 impl Connection<Full> {
-    /// Makes a document as a copy of one that is kept among the templates, and gives it back with a
-    /// link that a person can click. The blocks of the copy are new, made now, and links among the
-    /// blocks of the template lead to the copies; all else is as in the template, tasks with their
-    /// states too. Comments are not copied, and files are shown by both.
+    /// Creates a document as a copy of a template and returns it with a clickable link. Blocks get
+    /// new IDs and timestamps, and links within the template are redirected to the copies;
+    /// everything else is copied, including task states. Comments are not copied; files are shared.
     ///
-    /// Collections are copied with their items, and relations among them are relations among the
-    /// copies. A relation with a collection outside the template is one of the copy, too: that
-    /// collection gets another property, the other end of it. If it is in the trash, the copy has
-    /// no such relation.
+    /// Collections are copied with their items, and relations within the template connect the
+    /// copies. A relation with a collection outside the template is copied too: that collection
+    /// gets one more property, the inverse. If it is in the trash, the copy has no such relation.
     ///
-    /// Costs by the size of the template, for which there is no limit of its own.
+    /// The cost is linear in the size of the template, which has no limit of its own.
     ///
     /// ```
     /// use leafbase::{CreateFromTemplate, Destination, MoveDocuments};
@@ -43,8 +41,8 @@ impl Connection<Full> {
     ///
     /// # Errors
     /// At `templateId`, [`crate::ErrorKind::NotFound`], [`crate::ErrorKind::RuleViolation`] for a
-    /// document that is no template, and [`crate::ErrorKind::LimitExceeded`] if a collection that
-    /// it relates to has no room for another property; [`crate::ErrorKind::NotFound`] at
+    /// document that is not a template, and [`crate::ErrorKind::LimitExceeded`] if a collection
+    /// that it relates to has no room for another property; [`crate::ErrorKind::NotFound`] at
     /// `destination.folderId`; at `title`, those of a document's title.
     pub fn create_from_template(&self, request: CreateFromTemplate) -> Result<Document> {
         let CreateFromTemplate { template_id, title, destination } = request;
@@ -55,7 +53,7 @@ impl Connection<Full> {
                     .document(template_id)?
                     .ok_or_else(|| Error::not_found().at("templateId"))?;
                 if template.location != Location::Templates {
-                    let message = format!("document {template_id} is not kept among the templates");
+                    let message = format!("document {template_id} is not a template");
                     return Err(Error::rule(message).at("templateId"));
                 }
                 let mut subtrees = tree.subtree(template_id.root(), None)?;
@@ -81,7 +79,7 @@ impl Connection<Full> {
         Ok(self.created(made.0, made.1))
     }
 
-    /// A title made ready as that of any document is.
+    /// Normalizes a title as for any document.
     fn title(&self, title: &str) -> Result<String> {
         let page = prepare::document(BlockDraft::new(BlockData::page(title)), self.limits());
         let wrong = |error: Error| Error::new(error.kind(), error.message()).at("title");
@@ -89,8 +87,8 @@ impl Connection<Full> {
     }
 }
 
-/// Makes what a block points to the copy of it, where there is one: what [`crate::operations::links::edges`]
-/// tells of is changed here.
+/// Makes what a block points to the copy of it, where there is one: what
+/// [`crate::operations::links::edges`] tells of is changed here.
 fn repoint(data: &mut BlockData, copies: &HashMap<BlockId, BlockId>) {
     if data.block_type().has_own_markdown()
         && let Cow::Owned(text) = markdown::rewrite_links(&data.markdown, &mut |link| {
@@ -118,12 +116,13 @@ fn repoint(data: &mut BlockData, copies: &HashMap<BlockId, BlockId>) {
     }
 }
 
-/// The same destination with the copy of the block that it names, if it names one that has a copy.
+/// The destination with the ID of a copied block replaced by the ID of its copy; `None` if it names
+/// no copied block.
 fn redirected(destination: &str, copies: &HashMap<BlockId, BlockId>) -> Option<String> {
     let LinkTarget::Block(block) = LinkTarget::of(destination) else { return None };
     let copy = copies.get(&block)?;
-    // The ID is put where it was written, so that what stands around it, and the length, stay. One
-    // that is written in percent-encoding is not found like that.
+    // The ID is replaced in place, which preserves the rest of the destination. A percent-encoded
+    // ID is not found that way and the destination is rewritten.
     let name = destination
         .split([':', '/', '?', '#'])
         .map(str::trim_ascii)

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use leafbase::json::FromJson;
 use leafbase::{
-    Author, BlockData, BlockId, BlockKind, BlockRecord, Change, Connection, DocumentId, Edit,
-    Error, Fetch, InsertTarget, Limits, ListCollections, Properties, PropertyKind, PropertyValue,
-    Relation, Space, Stamp, Subtrees, json,
+    Author, BlockData, BlockId, BlockKind, Change, Connection, DocumentId, Edit, Error, Fetch,
+    Limits, ListCollections, Properties, PropertyKind, PropertyValue, Relation, Space, Stamp, json,
 };
+use leafbase_model::{BlockRecord, InsertTarget, Subtrees};
 use leafbase_test_outline::{FixedClock, SequentialIds};
 use serde_json::{Value, json};
 

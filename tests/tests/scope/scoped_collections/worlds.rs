@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use leafbase::json::FromJson;
 use leafbase::{
-    AccessScope, BlockId, Clock, Connection, DocumentId, Error, Fetch, GetItems, IdSource, Leak,
+    AccessScope, BlockId, Clock, Connection, DocumentId, Error, Fetch, GetItems, IdSource,
     ListScopedDocuments, Scope, Scoped, Space, Timestamp, json,
 };
 use serde::Serialize;
@@ -134,9 +134,10 @@ impl World {
         self.scope.connect()
     }
 
-    /// The same scope, with relations that leak.
-    pub fn leaking(&self) -> Connection<Scoped> {
-        self.scope.leaking(Leak::Relations).connect()
+    /// A scope that contains every document, the hidden ones as well.
+    pub fn unguarded(&self) -> Connection<Scoped> {
+        let documents = self.all.documents().unwrap();
+        self.all.space().scope(documents.iter().map(leafbase::Document::id)).connect()
     }
 
     pub fn id(&self, name: &str) -> BlockId {

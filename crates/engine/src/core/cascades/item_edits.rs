@@ -1,8 +1,8 @@
-//! What is decided about the values of items becomes edits of their blocks.
+//! Edits of item blocks from planned values.
 //!
-//! An item that the request names, or whose collection gets another schema by it, is changed: it
-//! gets another `rev` and the stamp of the write. One that only stands at the other end of a
-//! relation is not: what happens there moves nothing that tells of it.
+//! An item that the request names, or whose collection gets another schema, gets a new revision and
+//! the stamp of the write. An item that only holds the other end of a relation keeps both, so that
+//! nothing visible of it reveals the relation.
 
 use leafbase_collections::ChangedItem;
 use leafbase_model::{
@@ -10,7 +10,7 @@ use leafbase_model::{
 };
 use leafbase_tree_ops::{ReadTree, update_edit};
 
-/// The edits after which the items, which exist and are changed, hold what `changed` says.
+/// The updates after which existing items hold the planned values, with a new stamp.
 pub(crate) fn updates<T: ReadTree>(
     tree: &T,
     stamp: &Stamp,
@@ -25,7 +25,8 @@ pub(crate) fn updates<T: ReadTree>(
     Ok(edits)
 }
 
-/// The edits after which the items, which exist and stand at other ends, hold what `changed` says.
+/// The updates after which existing items hold the planned values, without a new stamp: for items
+/// at the other end of a relation.
 pub(crate) fn unstamped_updates<T: ReadTree>(
     tree: &T,
     changed: Vec<ChangedItem>,
@@ -41,8 +42,8 @@ pub(crate) fn unstamped_updates<T: ReadTree>(
     Ok(edits)
 }
 
-/// The edit after which an item is changed that holds what it held: its relations are others, which
-/// items at their other ends hold.
+/// The update that gives an item a new stamp and keeps its values: only its relations changed, and
+/// other items hold those.
 pub(crate) fn restamp(document: DocumentId, before: BlockRecord, stamp: &Stamp) -> Edit {
     let after = BlockRecord {
         rev: before.rev.saturating_add(1),

@@ -1,17 +1,16 @@
-//! Hidden properties: relations to collections that a call does not see. They exist for the store
-//! alone, and stay where they are whatever the call writes.
+//! Hidden properties: relations to collections that a call may not see. Replies omit them, and
+//! writes of the call preserve them.
 
 use std::collections::HashSet;
 
 use leafbase_model::{BlockId, Error, ErrorKind, Property, Result, Schema};
 use leafbase_tree_ops::Context;
 
-use crate::core::leaks::Leak;
 use crate::core::tree::Tree;
 
-/// A schema without what of it is hidden.
+/// The schema without hidden properties.
 pub(crate) fn visible(tree: &Tree<'_>, mut schema: Schema) -> Result<Schema> {
-    if tree.is_unrestricted() || tree.visibility().leaks(Leak::Relations) {
+    if tree.is_unrestricted() {
         return Ok(schema);
     }
     let mut properties = Vec::with_capacity(schema.properties.len());
@@ -31,19 +30,19 @@ fn is_hidden(tree: &Tree<'_>, property: &Property) -> Result<bool> {
     }
 }
 
-/// The schema of a collection that is seen, as the store has it.
+/// The stored schema of a visible collection, with its hidden properties.
 pub(crate) fn stored_schema(tree: &Tree<'_>, collection: BlockId) -> Result<Schema> {
     let missing = || Error::corrupted(format_args!("collection {collection} has no schema"));
     tree.unguarded().schema(collection)?.ok_or_else(missing)
 }
 
-/// The schema that the store is to have where the call gives `after`: with what is hidden of
-/// `stored`. A hidden property stays behind the one that it followed, or if that goes, behind the
-/// nearest before it that does not: without the hidden ones the order is that of `after`, whatever
-/// there is of them.
+/// Merges the hidden properties of `stored` into the schema `after` of the request. A hidden
+/// property keeps its place after the property that precedes it, or, if that one is removed, after
+/// the nearest remaining predecessor. The order of the visible properties is that of `after`,
+/// whatever is hidden.
 pub(crate) fn with_hidden(tree: &Tree<'_>, stored: &Schema, after: &Schema) -> Result<Schema> {
     let mut merged = after.clone();
-    if tree.is_unrestricted() || tree.visibility().leaks(Leak::Relations) {
+    if tree.is_unrestricted() {
         return Ok(merged);
     }
     let stays: HashSet<&str> =
@@ -61,15 +60,14 @@ pub(crate) fn with_hidden(tree: &Tree<'_>, stored: &Schema, after: &Schema) -> R
     Ok(merged)
 }
 
-/// Letters and digits behind the key of a property that comes to a collection of which not all may
-/// be seen.
+/// Length of the random suffix in the key of a new property, in characters.
 const MARK: usize = 6;
 
-/// How often a free key is tried to be made.
+/// How many random keys are tried before giving up.
 const TRIES: usize = 8;
 
-/// The key of a property that comes to `collection`, as `key` where all is seen. Elsewhere it gets
-/// a mark that nobody can have foreseen, whether a hidden property has the key or not.
+/// The key of a property that is added to `collection`. A restricted call gets a key with a random
+/// suffix, whether a hidden property uses the plain key or not: a conflict would reveal it.
 pub(crate) fn new_key(
     tree: &Tree<'_>,
     context: &Context<'_>,
@@ -94,7 +92,7 @@ pub(crate) fn new_key(
     ))
 }
 
-/// The last bytes of an ID, which are random, as digits and small letters.
+/// The random low bits of an ID in base 36, lowercase.
 fn mark(id: [u8; 16]) -> String {
     let mut rest = u128::from_be_bytes(id);
     let mut mark = String::with_capacity(MARK);

@@ -1,5 +1,5 @@
-//! The texts of a block that may name other blocks, in the order in which they are numbered: its
-//! markdown, then its other fields.
+//! The texts of a block that may contain links to other blocks, in the order in which placeholders
+//! are numbered: its markdown, then its other fields.
 
 use std::borrow::Cow;
 
@@ -8,27 +8,27 @@ use leafbase_model::{
 };
 use serde_json::{Map, Value};
 
-/// What a text is.
+/// How a text is searched for links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Markdown,
-    /// An address as a whole.
+    /// The whole text is an address.
     Address,
-    /// Words, which may hold what is markdown elsewhere.
+    /// Plain text, in which markdown links may be quoted.
     Words,
 }
 
 use Kind::{Address, Markdown, Words};
 
-/// Something with texts, all of which are numbered together.
+/// A value whose texts share one numbering of placeholders.
 pub(crate) trait Texts {
     fn visit<'d>(&'d self, visit: &mut dyn FnMut(Kind, &'d str));
 
-    /// The same texts in the same order, to be changed.
+    /// Visits the same texts in the same order, mutably.
     fn change(&mut self, change: &mut dyn FnMut(Kind, &mut String));
 }
 
-/// Visits each of these texts.
+/// Visits each of the listed texts.
 macro_rules! each {
     ($visit:expr; $($kind:ident $text:expr),*) => {
         for (kind, text) in [$(($kind, $text)),*] {
@@ -37,7 +37,7 @@ macro_rules! each {
     };
 }
 
-/// The texts of a kind: one list for both ways of looking at them.
+/// The texts of a block kind: one list for the shared and the mutable visit.
 macro_rules! of_kind {
     ($kind:expr, $properties:path, $visit:expr) => {
         match $kind {
@@ -84,7 +84,7 @@ impl Texts for BlockData {
     }
 }
 
-/// The markdown of a block that has no other texts.
+/// The markdown of a block without other texts.
 impl Texts for Cow<'_, str> {
     fn visit<'d>(&'d self, visit: &mut dyn FnMut(Kind, &'d str)) {
         visit(Markdown, self);
@@ -95,7 +95,7 @@ impl Texts for Cow<'_, str> {
     }
 }
 
-/// A text alone, such as a comment.
+/// A single text, such as a comment.
 impl Texts for String {
     fn visit<'d>(&'d self, visit: &mut dyn FnMut(Kind, &'d str)) {
         visit(Markdown, self);
@@ -106,7 +106,7 @@ impl Texts for String {
     }
 }
 
-/// Of a schema as the call sees it: columns that it does not see do not count.
+/// A schema as the call sees it: hidden properties are not numbered.
 impl Texts for Schema {
     fn visit<'d>(&'d self, visit: &mut dyn FnMut(Kind, &'d str)) {
         visit(Markdown, &self.name);
@@ -139,7 +139,7 @@ fn change_column(
     }
 }
 
-/// What a request gives, in whatever order: texts in which placeholders may come back.
+/// Texts of a request, in any order, in which placeholders may come back.
 pub(crate) trait Given {
     fn change(&mut self, change: &mut dyn FnMut(Kind, &mut String));
 }
@@ -149,8 +149,8 @@ impl Given for BlockFields {
         // Raw code stays as it is.
         let given = [
             (Markdown, &mut self.markdown),
-            // As long as it is not known whose title it is: of a rich link it is read as markdown
-            // is all the same.
+            // The block's type is not known yet. The title of a rich link is parsed as markdown as
+            // well.
             (Words, &mut self.title),
             (Address, &mut self.url),
             (Words, &mut self.alt_text),
@@ -165,17 +165,17 @@ impl Given for BlockFields {
     }
 }
 
-/// The value of a property.
+/// A property value.
 impl Given for Option<PropertyValue> {
     fn change(&mut self, change: &mut dyn FnMut(Kind, &mut String)) {
-        // Options were put back before they were read: see [`Chosen`].
+        // Options were restored before they were parsed: see [`Chosen`].
         if let Some(PropertyValue::Text(text)) = self {
             change(Words, text);
         }
     }
 }
 
-/// The options that a request names among its values.
+/// The select options among the property values of a request.
 pub(crate) struct Chosen<'s, 'v> {
     pub(crate) schema: &'s Schema,
     pub(crate) values: &'v mut Map<String, Value>,

@@ -1,53 +1,53 @@
-//! What of a document is searched: the words of its blocks, and the text that patterns are matched
-//! on. An index, a snippet and a match look at the same.
+//! The searchable texts of a document: the words of its blocks, and the text that patterns are
+//! matched against. Index, snippets and matches use the same texts.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use leafbase_markdown::{self as markdown, LinkTarget, Named, Rewritten};
+use leafbase_markdown::{self as markdown, LinkTarget, MentionTarget, Rewritten};
 use leafbase_model::{
     BlockData, BlockId, BlockKind, Comment, DocumentId, DocumentRecord, Error, Properties,
     PropertyValue, Result,
 };
-use leafbase_search::{Attributes, Highlighter, Maker, SearchDocument};
+use leafbase_search::{Analyzer, Attributes, Highlighter, SearchDocument};
 use leafbase_store::{BlockText, SpaceReader, SubtreeText, SubtreeTexts};
 
-/// The document made ready for the index, and to be searched beside it.
+/// The analyzed document, for the index and for the overlay of recent changes.
 pub(crate) fn document(
     reader: SpaceReader<'_>,
     record: &DocumentRecord,
-    maker: &mut Maker,
+    analyzer: &mut Analyzer,
 ) -> Result<SearchDocument> {
     let texts = DocumentTexts::read(reader, record.id)?;
-    let mut filling = maker.begin(attributes(record), &texts.title());
+    let mut builder = analyzer.begin(attributes(record), &texts.title());
     for (number, block) in texts.blocks().enumerate() {
-        filling.add_pattern_text(&block.pattern());
+        builder.add_pattern_text(&block.pattern());
         if names_blocks(block.text) {
-            filling.vary();
+            builder.vary();
         }
-        // The root's own words are the title.
+        // The words of the root are the title, which is a field of its own.
         let words = (number > 0).then(|| block.words());
         let comments = (number == 0).then(|| block.comments());
         for text in words.into_iter().flatten().chain(comments.into_iter().flatten()) {
-            filling.add_words(&text);
+            builder.add_words(&text);
         }
     }
-    Ok(filling.finish_loosely())
+    Ok(builder.finish_unsorted())
 }
 
-/// What filters look at.
+/// The attributes that filters test.
 pub(crate) const fn attributes(record: &DocumentRecord) -> Attributes {
     let &DocumentRecord { id, location, day, created_at, modified_at } = record;
     Attributes { id, location, day, created_at, modified_at }
 }
 
-/// A document with its items and comments, as it is searched.
+/// A document with its items and comments, as searches see it.
 pub(crate) struct DocumentTexts {
     blocks: SubtreeTexts,
     /// What patterns are matched on where a call is shown other words, by the numbers of the
     /// blocks.
     shown: HashMap<usize, String>,
-    /// By block.
+    /// Sorted by block.
     comments: Vec<(BlockId, Comment)>,
 }
 
@@ -89,7 +89,7 @@ impl DocumentTexts {
         Ok(Self { blocks, shown: HashMap::new(), comments })
     }
 
-    /// Its words as plain text.
+    /// The title as plain text.
     pub(crate) fn title(&self) -> Cow<'_, str> {
         self.blocks.get(0).map(|root| plain(own_markdown(root.text))).unwrap_or_default()
     }
@@ -126,7 +126,7 @@ impl DocumentTexts {
     }
 }
 
-/// A block as it is searched.
+/// A block as searches see it.
 #[derive(Clone, Copy)]
 pub(crate) struct BlockTexts<'t> {
     pub(crate) id: BlockId,
@@ -137,8 +137,8 @@ pub(crate) struct BlockTexts<'t> {
 }
 
 impl<'t> BlockTexts<'t> {
-    /// Plain texts whose words are to be found, with those of its comments. No phrase reaches from
-    /// one to the next.
+    /// The plain texts whose words are indexed, including those of its comments. A phrase never
+    /// spans two of them.
     pub(crate) fn words(&self) -> impl Iterator<Item = Cow<'t, str>> + use<'t> {
         let (only, several) = match self.text {
             BlockText::Markdown(_, text) => (Some(plain(text)), Vec::new()),
@@ -147,18 +147,18 @@ impl<'t> BlockTexts<'t> {
         only.into_iter().chain(several).chain(self.comments())
     }
 
-    /// The same of its comments alone.
+    /// The plain texts of its comments.
     pub(crate) fn comments(&self) -> impl Iterator<Item = Cow<'t, str>> + use<'t> {
         self.comments.iter().map(|(_, comment)| plain(&comment.content))
     }
 
-    /// The text that patterns are matched on.
+    /// The text that patterns are matched against.
     pub(crate) fn pattern(&self) -> Cow<'t, str> {
         self.shown.map_or_else(|| shown(self.text), Cow::Borrowed)
     }
 }
 
-/// The markdown that a block keeps.
+/// The stored markdown of a block.
 const fn own_markdown(text: BlockText<'_>) -> &str {
     match text {
         BlockText::Markdown(_, markdown) => markdown,
@@ -166,7 +166,7 @@ const fn own_markdown(text: BlockText<'_>) -> &str {
     }
 }
 
-/// What a reply shows as the block's markdown: what patterns are matched on.
+/// The block's markdown in replies, which patterns are matched against.
 fn shown(text: BlockText<'_>) -> Cow<'_, str> {
     match text {
         BlockText::Data(data) if !data.block_type().has_own_markdown() => {
@@ -176,8 +176,8 @@ fn shown(text: BlockText<'_>) -> Cow<'_, str> {
     }
 }
 
-/// Whether the text that patterns are matched on names a block, so that not every connection is
-/// shown it alike.
+/// Whether the text for patterns contains a block link: then connections with different scopes are
+/// shown different texts.
 fn names_blocks(text: BlockText<'_>) -> bool {
     let data = match text {
         BlockText::Markdown(_, markdown) => return names_block(markdown),
@@ -200,19 +200,21 @@ fn is_block(address: &str) -> bool {
     matches!(LinkTarget::of(address), LinkTarget::Block(_))
 }
 
-/// Whether all of a text is the address of a block. `Block: north` is none.
+/// Whether the whole text is the address of a block. `Block: north` is not.
 fn is_all_block(text: &str) -> bool {
     !text.contains(char::is_whitespace) && is_block(text)
 }
 
 fn names_block(text: &str) -> bool {
     let mut found = is_all_block(text);
-    markdown::mentions(text, &mut |mention| found |= matches!(mention.named, Named::Block(_)));
+    markdown::mentions(text, &mut |mention| {
+        found |= matches!(mention.named, MentionTarget::Block(_))
+    });
     found
 }
 
-/// The text without the addresses of blocks, and of what stands for one: what is found must not
-/// tell which of them a connection is shown.
+/// The text without block addresses and their placeholders: results must not reveal which of the
+/// two a connection is shown.
 fn without_blocks(text: &str) -> Cow<'_, str> {
     if is_all_block(text) {
         return Cow::Borrowed("");
@@ -220,10 +222,10 @@ fn without_blocks(text: &str) -> Cow<'_, str> {
     markdown::rewrite_mentions(text, &mut |_| Some(Rewritten::Verbatim(NOWHERE.to_owned())))
 }
 
-/// In place of the address of a block. It is no word.
+/// Replaces the address of a block. It is not a word.
 const NOWHERE: &str = "#";
 
-/// The words of inline markdown.
+/// The plain text of inline markdown.
 fn plain(inline: &str) -> Cow<'_, str> {
     match without_blocks(inline) {
         Cow::Borrowed(inline) => markdown::plain_text(inline),
@@ -231,7 +233,7 @@ fn plain(inline: &str) -> Cow<'_, str> {
     }
 }
 
-/// The plain texts of a block, without its comments. Where a file is kept is none of them.
+/// The plain texts of a block without its comments. The address of a file is not searched.
 fn words(data: &BlockData) -> Vec<Cow<'_, str>> {
     match &data.kind {
         BlockKind::Text(_) | BlockKind::Page(_) | BlockKind::Table | BlockKind::Collection => {
@@ -255,7 +257,7 @@ fn words(data: &BlockData) -> Vec<Cow<'_, str>> {
     }
 }
 
-/// The values of an item as they are written. Related items are found by what they say themselves.
+/// The values of an item as text. Related items are found by their own texts.
 fn values(properties: &Properties) -> impl Iterator<Item = Cow<'_, str>> {
     properties.iter().flat_map(|(_, value)| match value {
         PropertyValue::Text(text) => vec![without_blocks(text)],

@@ -41,15 +41,6 @@ impl Home {
         matches!(self, Self::Directory { read_only: true, .. })
     }
 
-    /// Whether a document is left out when an index catches up: only where a test asks for it.
-    pub(super) fn skips_a_change(&self) -> bool {
-        match self {
-            Self::Memory | Self::Directory { .. } => false,
-            #[cfg(feature = "testkit")]
-            Self::Device(device) => device.skips_a_change(),
-        }
-    }
-
     /// The newest generation, if it is whole.
     pub(super) fn newest(&self, owner: &str) -> Option<Generation> {
         let number = self.numbers().into_iter().max()?;

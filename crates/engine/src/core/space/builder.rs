@@ -32,7 +32,7 @@ impl Space {
         SpaceBuilder::default()
     }
 
-    /// Makes a space in the new directory `path`, with every option at its default.
+    /// Creates a space in the new directory `path` with default options.
     ///
     /// ```
     /// use leafbase::Space;
@@ -75,8 +75,8 @@ impl Space {
         Self::builder().open(path)
     }
 
-    /// Whether the directory `path` has what a space has. Nothing is opened: whether it can be,
-    /// only [`Self::open`] tells.
+    /// Whether the directory `path` contains the files of a space. Nothing is opened:
+    /// [`Self::open`] decides whether it can be.
     ///
     /// ```
     /// use leafbase::Space;
@@ -156,22 +156,22 @@ impl Default for SpaceBuilder {
 }
 
 impl SpaceBuilder {
-    /// The name of a space that is made. Default: the directory's name without its extension.
+    /// The name of a new space. Default: the directory's name without its extension.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self
     }
 
-    /// The time zone of a space that is made, by its IANA name: it decides which day `today` is.
-    /// Default: `UTC`.
+    /// The time zone of a new space, by its IANA name: it decides which day `today` is. Default:
+    /// `UTC`.
     pub fn zone(mut self, zone: impl Into<String>) -> Self {
         self.zone = zone.into();
         self
     }
 
-    /// Where the present comes from. Default: [`SystemClock`].
+    /// The source of the current time. Default: [`SystemClock`].
     ///
-    /// A test holds the present still:
+    /// A test stops the clock:
     ///
     /// ```
     /// use leafbase::{Clock, DayRef, Position, Space, Timestamp};
@@ -193,9 +193,9 @@ impl SpaceBuilder {
         self
     }
 
-    /// Where IDs come from. Default: [`RandomIds`].
+    /// The source of IDs. Default: [`RandomIds`].
     ///
-    /// So that the IDs of a test are the same each time:
+    /// For reproducible IDs in a test:
     ///
     /// ```
     /// use std::sync::atomic::{AtomicU8, Ordering};
@@ -219,7 +219,7 @@ impl SpaceBuilder {
         self
     }
 
-    /// What one request may ask. Default: the documented [`Limits`].
+    /// The limits of one request. Default: the documented [`Limits`].
     ///
     /// ```
     /// use leafbase::{Limits, Space};
@@ -236,7 +236,7 @@ impl SpaceBuilder {
         self
     }
 
-    /// What a write promises when it returns, where its connection does not say otherwise
+    /// The durability of writes of connections that do not set their own
     /// ([`Connection::with_durability`](crate::Connection::with_durability)). Default:
     /// [`Durability::Durable`].
     pub fn durability(mut self, durability: Durability) -> Self {
@@ -244,9 +244,9 @@ impl SpaceBuilder {
         self
     }
 
-    /// The URL that opens a block in the host's app, which [`Space::block_url`] and
-    /// [`Connection::info`] give: `{blockId}` in it stands for the block's ID, `{spaceId}` for the
-    /// space's. It is not kept in the space. Default:
+    /// The template of the URLs that open a block in the host's app, for [`Space::block_url`] and
+    /// [`Connection::info`]. `{blockId}` is replaced by the ID of the block, `{spaceId}` by that of
+    /// the space. The template is not stored in the space. Default:
     /// `leafbase://open?spaceId={spaceId}&blockId={blockId}`.
     ///
     /// [`Connection::info`]: crate::Connection::info
@@ -255,17 +255,17 @@ impl SpaceBuilder {
         self
     }
 
-    /// Bytes of memory that pages of the store may take. Default: 48 MiB.
+    /// The size of the page cache in bytes. Default: 48 MiB.
     pub fn cache_bytes(mut self, bytes: usize) -> Self {
         self.options = self.options.cache_bytes(bytes);
         self
     }
 
-    /// Whether the space is opened for reading only: every write is then [`ErrorKind::ReadOnly`].
+    /// Whether the space is opened read-only: every write then fails with [`ErrorKind::ReadOnly`].
     /// Default: no.
     ///
-    /// The files stay as they are. What a crash left is mended in memory, each time anew; where the
-    /// last commit was not a quick one to mend, that reads the whole file.
+    /// The files are not changed. Recovery after a crash happens in memory on every open; unless
+    /// the last commit can be verified quickly, it reads the whole file.
     ///
     /// ```
     /// use leafbase::{ErrorKind, Space};
@@ -284,19 +284,19 @@ impl SpaceBuilder {
         self
     }
 
-    /// Who brings the index of searches up to date. What searches find does not depend on it.
-    /// Default: [`SearchIndexing::Background`].
+    /// When the search index is updated. Results of searches do not depend on it. Default:
+    /// [`SearchIndexing::Background`].
     #[cfg(feature = "search")]
     pub fn search_indexing(mut self, search_indexing: SearchIndexing) -> Self {
         self.search_indexing = search_indexing;
         self
     }
 
-    /// How many threads one search by pattern across documents may work on, the calling one among
-    /// them: those that it starts end before it returns. It starts none where it reads no more than
-    /// 256 documents, or where the system has none to give. What it finds, and whether a pattern
-    /// costs too much, does not depend on it; one that does may keep each of them busy for as long.
-    /// Default: 2. With 1, as with 0, a search stays on the thread that calls.
+    /// How many threads a search by pattern across documents may use, including the calling one.
+    /// They end before the search returns. A search that reads at most 256 documents uses none, nor
+    /// does one for which the system cannot start any. Neither the result nor the step budget of a
+    /// pattern depends on the number; a pattern that exhausts its budget may keep every thread busy
+    /// until then. Default: 2. With 0 or 1 a search stays on the calling thread.
     ///
     /// ```
     /// use leafbase::{SearchDocuments, Space};
@@ -312,8 +312,8 @@ impl SpaceBuilder {
         self
     }
 
-    /// Makes a space in the new directory `path` and opens it. A crash on the way leaves nothing at
-    /// `path`.
+    /// Creates a space in the new directory `path` and opens it. A crash in between leaves nothing
+    /// at `path`.
     ///
     /// ```
     /// use leafbase::Space;
@@ -328,12 +328,11 @@ impl SpaceBuilder {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Validation`] at `zone` if the zone is unknown, at `url_template` if that does
-    /// not hold `{blockId}`, and without a path if something is at `path`;
-    /// [`ErrorKind::LimitExceeded`] at `name` if the name is too long; [`ErrorKind::ReadOnly`] if
-    /// the directory above may not be written; [`ErrorKind::NoSpace`]; [`ErrorKind::Storage`] for
-    /// what else the operating system reports, such as a directory above that does not exist.
-    /// Nothing is at `path` then that was not there before.
+    /// [`ErrorKind::Validation`] at `zone` if the zone is unknown, at `url_template` if it lacks
+    /// `{blockId}`, and without a path if `path` exists; [`ErrorKind::LimitExceeded`] at `name` if
+    /// the name is too long; [`ErrorKind::ReadOnly`] if the parent directory is not writable;
+    /// [`ErrorKind::NoSpace`]; [`ErrorKind::Storage`] for other errors of the operating system,
+    /// such as a missing parent directory. `path` is left as it was then.
     pub fn create(self, path: impl AsRef<Path>) -> Result<Space> {
         let path = path.as_ref();
         let stem =
@@ -346,8 +345,8 @@ impl SpaceBuilder {
         self.opened(Arc::new(store), home)
     }
 
-    /// Opens the space in the directory `path`. What a crash left of uploads is swept away, unless
-    /// it is opened for reading only.
+    /// Opens the space in the directory `path`. Orphaned uploads of a crash are swept, unless it is
+    /// opened read-only.
     ///
     /// ```
     /// use leafbase::{Durability, Space};
@@ -362,10 +361,10 @@ impl SpaceBuilder {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Validation`] at `url_template`. Of the directory each its own kind, and the
-    /// files untouched: [`ErrorKind::NotFound`], [`ErrorKind::NotASpace`],
-    /// [`ErrorKind::AlreadyOpen`], [`ErrorKind::Corrupted`], [`ErrorKind::NewerFormat`],
-    /// [`ErrorKind::ReadOnly`], [`ErrorKind::NoSpace`].
+    /// [`ErrorKind::Validation`] at `url_template`. For the directory, whose files are left
+    /// unchanged: [`ErrorKind::NotFound`], [`ErrorKind::NotASpace`], [`ErrorKind::AlreadyOpen`],
+    /// [`ErrorKind::Corrupted`], [`ErrorKind::NewerFormat`], [`ErrorKind::ReadOnly`],
+    /// [`ErrorKind::NoSpace`].
     pub fn open(self, path: impl AsRef<Path>) -> Result<Space> {
         settings::check_url_template(&self.url_template)?;
         let store = directory::open_space(&path, &self.options)?;
@@ -392,12 +391,26 @@ impl SpaceBuilder {
         self.opened(Arc::new(store), Home::Memory)
     }
 
-    /// Makes a space in `store`, which is empty, or opens the one in it: for engines other than the
-    /// embedded one.
+    /// Creates a space in the empty `store` (`create`), or opens the one in it: for key-value stores
+    /// other than the embedded one. The search index is kept in memory.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use leafbase::{Space, kv::MemoryStore};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let store = Arc::new(MemoryStore::new()); // or the host's own `kv::Store`
+    /// let space = Space::builder().name("Notes").over(store.clone(), true)?;
+    /// space.connect().create_document("Trip")?;
+    /// space.close()?;
+    /// let space = Space::builder().over(store, false)?;
+    /// assert_eq!(space.connect().documents()?.len(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
-    /// As [`Self::create`] and [`Self::open`].
-    #[doc(hidden)]
+    /// As [`Self::create`] and [`Self::open`]; with `create`, [`ErrorKind::Validation`] if the store
+    /// is not empty.
     pub fn over(self, store: Arc<dyn Store>, create: bool) -> Result<Space> {
         settings::check_url_template(&self.url_template)?;
         if create {
@@ -424,7 +437,7 @@ impl SpaceBuilder {
         self.opened(store, Home::Device(device))
     }
 
-    /// Where the index of a space in the directory `path` is kept.
+    /// The home of the search index of a space in the directory `path`.
     fn home(&self, path: &Path) -> Home {
         Home::of_space(path, self.options.read_only)
     }
@@ -465,8 +478,8 @@ impl SpaceBuilder {
     }
 }
 
-/// Forgets the uploads that a crash left. Where that fails, for want of room or because of damage,
-/// they stay until the space is opened the next time: it can be read all the same.
+/// Drops the uploads that a crash orphaned. If that fails, for lack of space or because of damage,
+/// they stay until the next open: the space is readable in any case.
 fn sweep(store: &SpaceStore, durability: Durability) {
     if let Err(error) = store.sweep_uploads(WriteOptions::durability(durability)) {
         tracing::warn!(%error, "what a crash left of uploads could not be swept away");

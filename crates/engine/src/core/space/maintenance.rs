@@ -13,8 +13,8 @@ use super::Space;
 use crate::core::progress::Progress;
 
 impl Space {
-    /// Makes every write that has returned survive the loss of power. What a full disk left of
-    /// uploads that failed is dropped, if there is room by now.
+    /// Makes every write that has returned durable. Orphaned bytes of failed uploads are dropped if
+    /// there is room by now.
     ///
     /// ```
     /// use leafbase::{Durability, Space};
@@ -30,16 +30,17 @@ impl Space {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::NoSpace`], [`ErrorKind::Storage`]: writes since the last durable one may then
-    /// be lost in a crash.
+    /// [`ErrorKind::NoSpace`], [`ErrorKind::Storage`]: a crash may then lose the writes since the
+    /// last durable one.
     pub fn flush(&self) -> Result<()> {
         let store = self.store()?;
         self.0.orphaned_uploads.drop_from(&store);
         store.flush()
     }
 
-    /// Closes the space: flushes it, and every later call on any handle of it is an error. The
-    /// directory can be opened again once calls still running on other threads have ended.
+    /// Flushes and closes the space. Later calls on any of its handles fail with
+    /// [`ErrorKind::Closed`]. The directory can be opened again once calls that are still running
+    /// on other threads have ended.
     ///
     /// ```
     /// use leafbase::{ErrorKind, Space};
@@ -53,7 +54,7 @@ impl Space {
     /// ```
     ///
     /// # Errors
-    /// As [`Self::flush`]; the space is closed all the same.
+    /// As [`Self::flush`]; the space is closed in any case.
     pub fn close(self) -> Result<()> {
         let store = self.0.store.write().unwrap_or_else(PoisonError::into_inner).take();
         self.0.search.close();
@@ -62,13 +63,12 @@ impl Space {
         store.flush()
     }
 
-    /// Reads everything and verifies every law of the store. The report names each thing that is
-    /// wrong.
+    /// Reads everything and verifies every invariant of the store. The report names each violation.
     ///
-    /// Of a space in a directory the file is verified first, with all that was written: a check
-    /// waits for the write that runs, and writes wait until the file is verified. The rest is read
-    /// from one state, while others read and write. The file is read twice in all. What is damaged
-    /// is best mended from a backup, or else by [`Self::salvage`].
+    /// For a space in a directory the file is verified first: the check waits for a running write,
+    /// and writes wait until the file is verified. Afterwards one snapshot is verified,
+    /// concurrently with reads and writes. The file is read twice in all. Restore damaged data from
+    /// a backup, or else by [`Self::salvage`].
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {
@@ -80,12 +80,12 @@ impl Space {
     /// ```
     ///
     /// # Errors
-    /// What the operating system reports. Damage is no error: it is in the report.
+    /// Errors of the operating system. Damage is not an error: the report contains it.
     pub fn check(&self) -> Result<CheckReport> {
         self.check_with(&mut |_| ControlFlow::Continue(()))
     }
 
-    /// As [`Self::check`]. `progress` is told how many records are verified, and may break off.
+    /// As [`Self::check`]. `progress` receives the number of records verified and may cancel.
     ///
     /// ```
     /// use std::ops::ControlFlow;
@@ -109,16 +109,16 @@ impl Space {
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<CheckReport> {
         let store = self.store()?;
-        // Where it cannot be found out, the check tells why.
+        // If the estimate fails, the check below reports why.
         let total = store.approximate_rows().unwrap_or_default();
         store.check(&mut |done| progress(Progress::new(done, total)))
     }
 
-    /// Copies the space as it is now into the new directory `path`, while others go on reading and
-    /// writing.
+    /// Copies a snapshot of the space into the new directory `path`, concurrently with reads and
+    /// writes.
     ///
-    /// Every checksum is verified on the way. A backup that matters is opened and verified by
-    /// [`Self::check`], too: that of the space does not read the copy.
+    /// Every checksum is verified on the way. To verify the copy itself, open it and run
+    /// [`Self::check`] on it.
     ///
     /// ```
     /// use leafbase::Space;
@@ -136,14 +136,14 @@ impl Space {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Validation`] if something is at `path`; what the store or the operating system
-    /// reports: nothing is left at `path` then.
+    /// [`ErrorKind::Validation`] if `path` exists; errors of the store and the operating system.
+    /// Nothing is left at `path` then.
     pub fn backup_to(&self, path: impl AsRef<Path>) -> Result<()> {
         self.backup_with(path, &mut |_| ControlFlow::Continue(()))
     }
 
-    /// As [`Self::backup_to`]. `progress` is told how many records are copied, and may break the
-    /// copy off: nothing is left at `path` then.
+    /// As [`Self::backup_to`]. `progress` receives the number of records copied and may cancel:
+    /// nothing is left at `path` then.
     ///
     /// ```
     /// use std::ops::ControlFlow;
@@ -171,9 +171,9 @@ impl Space {
         store.backup_to(path, &mut |done| progress(Progress::new(done, total)))
     }
 
-    /// Lays what there is so that it takes less, and gives unused space back to the file system.
-    /// Waits for writers, and others wait for it. While it lasts the file is up to twice as long;
-    /// where there is no room for that, only unused space is given back.
+    /// Compacts the store and returns unused space to the file system. It waits for writers and
+    /// blocks later ones. The file may temporarily double in size; if there is no room for that,
+    /// only unused space is returned.
     ///
     /// ```
     /// use leafbase::{PurgeDocuments, Space};
@@ -190,15 +190,15 @@ impl Space {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Corrupted`] where the file is damaged: it is read through before, and then left
-    /// alone. What the store reports; the data stays as it was.
+    /// [`ErrorKind::Corrupted`] if the file is damaged: it is verified before, and left unchanged.
+    /// Errors of the store; the data stays as it was.
     pub fn compact(&self) -> Result<()> {
-        // The thread of the index reads the store, which cannot be compacted then.
+        // The index thread holds snapshots, and the store cannot be compacted while one is alive.
         let store = self.store()?;
         self.0.search.undisturbed(|| store.compact())
     }
 
-    /// How large the space is. Walks the keys, so it costs by the size of the space.
+    /// The size of the space. Scans all keys, so its cost grows with the space.
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {
@@ -212,7 +212,7 @@ impl Space {
     /// ```
     ///
     /// # Errors
-    /// What the store reports.
+    /// Errors of the store.
     pub fn stats(&self) -> Result<SpaceStats> {
         self.store()?.stats()
     }

@@ -1,4 +1,4 @@
-//! Salvage: what can be read of a damaged space becomes a new one.
+//! Salvage: a new space from the readable records of a damaged one.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -15,18 +15,18 @@ use crate::support::clock::SystemClock;
 use crate::support::ids::RandomIds;
 
 impl Space {
-    /// Makes a space in the new directory `to` of everything that can be read of the one in `from`,
-    /// and lists what is lost. `from` is not changed, and may be one that [`Self::open`] refuses. A
+    /// Creates a space in the new directory `to` from every readable record of the one in `from`,
+    /// and lists the losses. `from` is not changed, and may be one that [`Self::open`] refuses. A
     /// [`Self::check`] of the new space is clean.
     ///
-    /// IDs stay, the space's own included, and so does the change log: an empty row stands in the
-    /// place of each that is lost. A lost block that others stand below, or that has comments,
-    /// comes back in its place as one called "Recovered", and so does a lost root. A document whose
-    /// folder is lost is in none, a lost schema is replaced by one that fits the values, relations
-    /// to lost items go, files with lost bytes go, and those that no block shows any more are in a
-    /// document "Recovered". Unfinished uploads and the index of searches are left behind.
+    /// IDs are preserved, including that of the space, and so is the change log, with an empty row
+    /// for each lost one. A lost block that has children or comments is replaced by one called
+    /// "Recovered", as is a lost root. A document in a lost folder is unsorted; a lost schema is
+    /// replaced by one that fits the values; relations to lost items and files with lost bytes are
+    /// removed; files that no block shows any more are listed in a document "Recovered". Unfinished
+    /// uploads and the search index are not copied.
     ///
-    /// It reads the file twice, and needs about 200 bytes of memory for each record.
+    /// It reads the file twice and needs about 200 bytes of memory per record.
     ///
     /// ```
     /// use leafbase::Space;
@@ -47,16 +47,16 @@ impl Space {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Validation`] if something is at `to`. Of `from`: [`ErrorKind::NotFound`] and
-    /// [`ErrorKind::NotASpace`] where there is no store at all, [`ErrorKind::AlreadyOpen`] while
-    /// another handle may write to it, [`ErrorKind::NewerFormat`], and [`ErrorKind::Corrupted`] if
-    /// nothing of it can be read. What else the operating system reports. Nothing is at `to` then.
+    /// [`ErrorKind::Validation`] if `to` exists. For `from`: [`ErrorKind::NotFound`] and
+    /// [`ErrorKind::NotASpace`] if there is no store, [`ErrorKind::AlreadyOpen`] while another
+    /// handle may write to it, [`ErrorKind::NewerFormat`], and [`ErrorKind::Corrupted`] if nothing
+    /// is readable. Errors of the operating system. Nothing is left at `to` then.
     pub fn salvage(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<SalvageReport> {
         Self::salvage_with(from, to, &mut |_| ControlFlow::Continue(()))
     }
 
-    /// As [`Self::salvage`]. `progress` is told how many pages and records are done, and may break
-    /// off: nothing is left at `to` then.
+    /// As [`Self::salvage`]. `progress` receives the number of pages and records processed and may
+    /// cancel: nothing is left at `to` then.
     ///
     /// ```
     /// use std::ops::ControlFlow;

@@ -1,4 +1,4 @@
-//! What a space says of itself: its limits, its name, its time zone, the URLs of its blocks.
+//! The settings of a space: limits, name, time zone and URL template.
 
 use std::sync::PoisonError;
 
@@ -18,7 +18,7 @@ const BLOCK_ID: &str = "{blockId}";
 const SPACE_ID: &str = "{spaceId}";
 
 impl Space {
-    /// The limits of this space's requests.
+    /// The limits of requests to this space.
     ///
     /// ```
     /// use leafbase::{Limits, Space};
@@ -44,13 +44,13 @@ impl Space {
     /// ```
     ///
     /// # Errors
-    /// What the store reports.
+    /// Errors of the store.
     pub fn meta(&self) -> Result<SpaceMeta> {
         self.store()?.snapshot()?.reader().meta()
     }
 
-    /// Gives the space another name, of at most [`Limits::title`] characters. This is no row of the
-    /// change log.
+    /// Renames the space, to at most [`Limits::title`] characters. The change log has no row for
+    /// it.
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {
@@ -62,15 +62,14 @@ impl Space {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::LimitExceeded`] at `name`; [`ErrorKind::ReadOnly`]; what else the store
-    /// reports.
+    /// [`ErrorKind::LimitExceeded`] at `name`; [`ErrorKind::ReadOnly`]; other errors of the store.
     pub fn rename(&self, name: &str) -> Result<()> {
         check_name(name, self.limits())?;
         self.set_meta(|meta| name.clone_into(&mut meta.name))
     }
 
-    /// Counts the days of the space in another time zone from now on, given by its IANA name. Daily
-    /// notes keep their days. This is no row of the change log.
+    /// Sets the time zone in which the days of the space are counted, by its IANA name. Daily notes
+    /// keep their days. The change log has no row for it.
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {
@@ -82,8 +81,8 @@ impl Space {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Validation`] at `zone` if the zone is unknown; [`ErrorKind::ReadOnly`]; what
-    /// else the store reports.
+    /// [`ErrorKind::Validation`] at `zone` if the zone is unknown; [`ErrorKind::ReadOnly`]; other
+    /// errors of the store.
     pub fn set_zone(&self, zone: &str) -> Result<()> {
         let zone = known_zone(zone)?;
         self.set_meta(|meta| meta.zone = zone)
@@ -96,8 +95,9 @@ impl Space {
         self.store()?.set_meta(WriteOptions::durability(self.0.durability), &meta.name, &meta.zone)
     }
 
-    /// The URL that opens `block` in the host's app: the template of [`crate::SpaceBuilder::url_template`]
-    /// with the block's ID. Nothing is looked up.
+    /// The URL that opens `block` in the host's app: the template of
+    /// [`SpaceBuilder::url_template`](crate::SpaceBuilder::url_template) with the ID of the block.
+    /// The block is not looked up.
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {
@@ -115,9 +115,8 @@ impl Space {
         &self.0.url_template
     }
 
-    /// Reads a request from JSON text within the limits of this space: however long and deep what a
-    /// stranger sends is, it is taken in or refused, and the error has the path of what does not
-    /// fit.
+    /// Parses a request from untrusted JSON text within the limits of this space. Text that is too
+    /// long or nested too deeply is refused, and the error has the path of the invalid value.
     ///
     /// ```
     /// use leafbase::{InsertBlocks, Space};
@@ -132,7 +131,7 @@ impl Space {
     /// ```
     ///
     /// # Errors
-    /// Those of [`leafbase_model::json::from_str`].
+    /// [`ErrorKind::Validation`] and [`ErrorKind::LimitExceeded`], with the path of the value.
     pub fn read_json<T: FromJson>(&self, text: &str) -> Result<T> {
         leafbase_model::json::from_str(text, self.limits())
     }

@@ -6,15 +6,12 @@ use leafbase_store::{BackLink, EdgeEnd, EdgeKind};
 use leafbase_tree_ops::ReadTree;
 
 use super::Tree;
-use crate::core::leaks::Leak;
 use crate::core::redaction::hidden_relations;
-use crate::core::visibility::Visibility;
 
 impl ReadCollections for Tree<'_> {
     /// The schema without relations to hidden collections.
     fn schema(&self, collection: BlockId) -> Result<Option<Schema>> {
-        let leaks = self.visibility().leaks(Leak::Relations);
-        if !leaks && self.locate(collection)?.is_none() {
+        if self.locate(collection)?.is_none() {
             return Ok(None);
         }
         let schema = self.unguarded().schema(collection)?;
@@ -22,9 +19,6 @@ impl ReadCollections for Tree<'_> {
     }
 
     fn item(&self, item: BlockId) -> Result<Option<StoredItem>> {
-        if self.visibility().leaks(Leak::Relations) {
-            return Tree::new(self.unguarded(), Visibility::All).item(item);
-        }
         let (Some(located), Some(block)) = (self.locate(item)?, self.block(item)?) else {
             return Ok(None);
         };
@@ -36,7 +30,7 @@ impl ReadCollections for Tree<'_> {
         })
     }
 
-    /// The IDs include those of hidden items, which [`Self::item`] does not find.
+    /// The result includes the IDs of hidden items, which [`Self::item`] does not find.
     fn items_naming(
         &self,
         item: BlockId,

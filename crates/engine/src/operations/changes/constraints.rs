@@ -1,8 +1,8 @@
-//! Edits that no operation decided on, such as a change undone late: whether what they leave of
-//! collections is as operations leave it.
+//! Constraint checks of edits from outside, such as a late undo: whether the collections that they
+//! touch are as operations would leave them.
 //!
-//! Only what they touched is read: items and their relations, and of a schema that is set the
-//! items, if a column of it is another one.
+//! Only touched data is read: items and their relations, and all items of a collection if a column
+//! of its schema changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -15,28 +15,28 @@ use leafbase_model::{
 
 use crate::core::tree::Tree;
 
-/// So many items of a collection are held at a time.
+/// How many items of a collection are held in memory at a time.
 const AT_A_TIME: usize = 1_024;
 
-/// Which values of an item may be others.
+/// The values of an item that may have changed.
 enum Values {
     All,
     Of(BTreeSet<String>),
 }
 
-/// What edits touch of collections.
+/// The parts of collections that edits touch.
 #[derive(Default)]
 pub(crate) struct TouchedCollections {
-    /// Items that are there, or were.
+    /// Items, existing or removed.
     items: BTreeMap<BlockId, Values>,
-    /// Columns that are others, by collection.
+    /// Changed columns by collection.
     columns: BTreeMap<BlockId, BTreeSet<String>>,
-    /// Collections whose relations may have other ends.
+    /// Collections whose relations may have changed.
     schemas: BTreeSet<BlockId>,
 }
 
 impl TouchedCollections {
-    /// What `edits` touch.
+    /// Collects the parts that `edits` touch.
     pub(crate) fn by(edits: &[Edit]) -> Self {
         let mut touched = Self::default();
         for edit in edits {
@@ -45,7 +45,7 @@ impl TouchedCollections {
         touched
     }
 
-    /// Whether it is nothing: then nothing need be read.
+    /// Whether no collection is touched, so that nothing has to be read.
     pub(crate) fn is_empty(&self) -> bool {
         self.items.is_empty() && self.schemas.is_empty()
     }
@@ -57,7 +57,7 @@ impl TouchedCollections {
             | Edit::CreateDocument { subtrees, .. }
             | Edit::EraseDocument { subtrees, .. } => self.subtrees(subtrees),
             Edit::Update { before, after, .. } => self.update(before, after),
-            // What kind of block it is, the edit doesn't say.
+            // The edit does not contain the type of the block: it may be an item.
             Edit::Move { block, from, to } if from.parent != to.parent => self.whole(*block),
             Edit::SetSchema { collection, before, after, .. } => {
                 self.schema(*collection, before.as_deref(), after.as_deref());
@@ -103,7 +103,8 @@ impl TouchedCollections {
                 continue;
             }
             self.column(collection, &property.key);
-            // What one item of this end may be related to once is held by items of the other.
+            // The limit of one relation per item is checked on the items of the other end, which
+            // hold it.
             if let Some(Relation { target, inverse_key: Some(key), single: true, owner: false }) =
                 is.and_then(|kind| kind.relation())
             {
@@ -116,11 +117,11 @@ impl TouchedCollections {
         self.columns.entry(collection).or_default().insert(key.to_owned());
     }
 
-    /// That all of it is, in `tree`, as operations leave it.
+    /// Checks all touched parts against the state in `tree`.
     ///
     /// # Errors
-    /// [`leafbase_model::ErrorKind::Conflict`] that names the item or the collection, and the
-    /// property; what the store reports.
+    /// [`leafbase_model::ErrorKind::Conflict`] with the item or collection and the property; errors
+    /// of the store.
     pub(crate) fn verify(&self, tree: &Tree<'_>) -> Result<()> {
         let mut verifying = ConstraintCheck::new(tree);
         for collection in &self.schemas {
@@ -135,7 +136,7 @@ impl TouchedCollections {
         Ok(())
     }
 
-    /// One pass over the items of a collection.
+    /// Checks the changed columns of a collection in one pass over its items.
     fn verify_columns(
         &self,
         tree: &Tree<'_>,
@@ -179,7 +180,7 @@ fn verify_item(
     }
 }
 
-/// The next items of a collection, without their pages.
+/// The next items of a collection after `last`, without their pages.
 fn items_after(
     tree: &Tree<'_>,
     collection: BlockId,
@@ -193,7 +194,7 @@ fn items_after(
     Ok(some)
 }
 
-/// The values of an item; none of any other block.
+/// The values of an item. None for other blocks.
 fn values(block: &BlockRecord) -> Option<&Properties> {
     match &block.data.kind {
         BlockKind::CollectionItem { properties } => Some(properties),

@@ -76,7 +76,7 @@ impl Connection<Scoped> {
     /// ```
     ///
     /// # Errors
-    /// What the store reports.
+    /// Errors of the store.
     pub fn last_sequence(&self) -> Result<u64> {
         self.operation("last_sequence").read(|tree| {
             let mut changes = self.scope_changes();

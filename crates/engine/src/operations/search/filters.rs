@@ -54,7 +54,7 @@ impl Filters {
             Ok::<_, Error>((named.collect::<Result<_>>()?, request.mode.unwrap_or_default()))
         });
         let path = |index| format!("folderIds[{index}]");
-        let mut query = documents::listing::query(tree, &request.filter, now, &path)?;
+        let mut query = documents::list::query(tree, &request.filter, now, &path)?;
         if let Within::Folders(folders) = &mut query.within {
             folders.sort_unstable();
         }

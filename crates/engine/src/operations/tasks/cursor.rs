@@ -1,26 +1,26 @@
-//! Where a listing of tasks goes on, as text: a letter for the listing, and what it goes on behind.
+//! Cursors of task lists as text: a letter for the scope, then the position to resume after.
 
 use leafbase_model::{BlockId, DocumentId, Error, Result};
 use leafbase_store::PageCursor;
 
-/// Characters of an ID.
-const ID: usize = 26;
+/// Characters of an ID in text form.
+const ID_CHARS: usize = 26;
 
-/// How many tasks are remembered on either side of the seam between two pages.
-const REMEMBERED: usize = 8;
-/// What stands between those of either side.
-const SEAM: char = '-';
+/// Tasks that an anchor keeps on either side of the boundary between two pages.
+const ANCHOR_TASKS: usize = 8;
+/// Separates the two sides.
+const SEPARATOR: char = '-';
 
 fn foreign() -> Error {
-    Error::validation("the cursor is not of this listing").at("cursor")
+    Error::validation("the cursor belongs to another list of tasks").at("cursor")
 }
 
-/// What follows the letter of the listing.
-fn behind(text: &str, letter: char) -> Result<&str> {
+/// The cursor without the letter of its scope.
+fn payload(text: &str, letter: char) -> Result<&str> {
     text.strip_prefix(letter).ok_or_else(foreign)
 }
 
-/// A cursor of an index, for the listing of this letter.
+/// Encodes a cursor of an index for the scope with this letter.
 pub(super) fn write(letter: char, cursor: &PageCursor) -> String {
     let mut text = String::from(letter);
     text.extend(cursor.as_bytes().iter().map(|byte| format!("{byte:02x}")));
@@ -33,31 +33,34 @@ pub(super) fn read(letter: char, text: &str) -> Result<PageCursor> {
         [high, low] => Some(digit(*high)? << 4 | digit(*low)?),
         _ => None,
     };
-    let bytes: Option<Vec<u8>> = behind(text, letter)?.as_bytes().chunks(2).map(byte).collect();
+    let bytes: Option<Vec<u8>> = payload(text, letter)?.as_bytes().chunks(2).map(byte).collect();
     Ok(PageCursor::from_bytes(&bytes.ok_or_else(foreign)?))
 }
 
-/// Where a list of tasks was cut: the tasks right before it, which were given, and those right
-/// behind it.
+/// The boundary between two pages of a list that has no index of its own: the last tasks returned
+/// and the first not yet returned.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Seam {
-    given: Vec<BlockId>,
-    ahead: Vec<BlockId>,
+pub(super) struct ResumeAnchor {
+    returned: Vec<BlockId>,
+    upcoming: Vec<BlockId>,
 }
 
-impl Seam {
-    /// The seam before the task of `listed` at `index`.
+impl ResumeAnchor {
+    /// The boundary before the task at `index` of `listed`.
     pub(super) fn at(listed: &[BlockId], index: usize) -> Self {
-        let (given, ahead) = listed.split_at_checked(index).unwrap_or((listed, &[]));
-        let given = given.get(given.len().saturating_sub(REMEMBERED)..).unwrap_or_default();
-        let ahead = ahead.get(..REMEMBERED).unwrap_or(ahead);
-        Self { given: given.to_vec(), ahead: ahead.to_vec() }
+        debug_assert!(index <= listed.len(), "a boundary lies within the list");
+        let (before, after) = listed.split_at(index.min(listed.len()));
+        let given =
+            before.last_chunk::<ANCHOR_TASKS>().map_or(before, <[_; ANCHOR_TASKS]>::as_slice);
+        let ahead =
+            after.first_chunk::<ANCHOR_TASKS>().map_or(after, <[_; ANCHOR_TASKS]>::as_slice);
+        Self { returned: given.to_vec(), upcoming: ahead.to_vec() }
     }
 
-    /// How many of `listed` stand before the seam now. Tasks went and others came, and some stand
-    /// elsewhere, as one below a task of the inbox that was done: so it is where the fewest of
-    /// those remembered are on the wrong side. If none is listed any more, the list is given from
-    /// its beginning: rather twice than not at all.
+    /// The number of tasks of `listed` before the boundary now. Since the page was returned, tasks
+    /// may have been added, removed or reordered, so the boundary is placed where the fewest anchor
+    /// tasks are on the wrong side. If none of them is listed any more, the list starts again:
+    /// returning a task twice is better than skipping it.
     pub(super) fn find(&self, listed: &[BlockId]) -> usize {
         let (mut right, mut best) = (0_i32, None);
         let mut consider = |right, index| {
@@ -66,10 +69,10 @@ impl Seam {
             }
         };
         for (index, task) in listed.iter().enumerate() {
-            if self.given.contains(task) {
+            if self.returned.contains(task) {
                 right += 1;
                 consider(right, index + 1);
-            } else if self.ahead.contains(task) {
+            } else if self.upcoming.contains(task) {
                 consider(right, index);
                 right -= 1;
             }
@@ -79,18 +82,18 @@ impl Seam {
 
     pub(super) fn write(&self, letter: char, document: DocumentId) -> String {
         let text = |ids: &[BlockId]| ids.iter().map(ToString::to_string).collect::<String>();
-        format!("{letter}{document}{}{SEAM}{}", text(&self.given), text(&self.ahead))
+        format!("{letter}{document}{}{SEPARATOR}{}", text(&self.returned), text(&self.upcoming))
     }
 
     pub(super) fn read(letter: char, document: DocumentId, text: &str) -> Result<Self> {
-        let ids = behind(text, letter)?.strip_prefix(&document.to_string()).ok_or_else(foreign)?;
-        let (given, ahead) = ids.split_once(SEAM).ok_or_else(foreign)?;
-        Ok(Self { given: read_ids(given)?, ahead: read_ids(ahead)? })
+        let ids = payload(text, letter)?.strip_prefix(&document.to_string()).ok_or_else(foreign)?;
+        let (given, ahead) = ids.split_once(SEPARATOR).ok_or_else(foreign)?;
+        Ok(Self { returned: read_ids(given)?, upcoming: read_ids(ahead)? })
     }
 }
 
 fn read_ids(text: &str) -> Result<Vec<BlockId>> {
-    let ids = text.as_bytes().chunks(ID).map(|id| std::str::from_utf8(id).ok()?.parse().ok());
+    let ids = text.as_bytes().chunks(ID_CHARS).map(|id| std::str::from_utf8(id).ok()?.parse().ok());
     ids.collect::<Option<_>>().ok_or_else(foreign)
 }
 
@@ -106,12 +109,15 @@ mod tests {
         }
         let document = DocumentId::from_bytes([7; 16]);
         for seam in [
-            Seam::default(),
-            Seam::at(&ids("abc"), 0),
-            Seam::at(&ids("abc"), 1),
-            Seam::at(&ids("abc"), 3),
+            ResumeAnchor::default(),
+            ResumeAnchor::at(&ids("abc"), 0),
+            ResumeAnchor::at(&ids("abc"), 1),
+            ResumeAnchor::at(&ids("abc"), 3),
         ] {
-            assert_eq!(Seam::read('d', document, &seam.write('d', document)).unwrap(), seam);
+            assert_eq!(
+                ResumeAnchor::read('d', document, &seam.write('d', document)).unwrap(),
+                seam
+            );
         }
     }
 
@@ -150,7 +156,11 @@ mod tests {
         for (before, after) in SEAMS {
             let cut = |text: &str| (ids(&text.replace('|', "")), text.find('|').unwrap());
             let ((listed, index), (later, expected)) = (cut(before), cut(after));
-            assert_eq!(Seam::at(&listed, index).find(&later), expected, "{before} becomes {after}");
+            assert_eq!(
+                ResumeAnchor::at(&listed, index).find(&later),
+                expected,
+                "{before} becomes {after}"
+            );
         }
     }
 
@@ -161,10 +171,10 @@ mod tests {
             assert_eq!((error.code(), error.path()), ("VALIDATION", "cursor"), "{text}");
         }
         let document = DocumentId::from_bytes([7; 16]);
-        let other = Seam::default().write('d', DocumentId::from_bytes([8; 16]));
+        let other = ResumeAnchor::default().write('d', DocumentId::from_bytes([8; 16]));
         let ids = ["", "x-", "-x", "--", "ääääääääääääää-"].map(|ids| format!("d{document}{ids}"));
         for text in ["", "d", "a", &other].into_iter().chain(ids.iter().map(String::as_str)) {
-            let error = Seam::read('d', document, text).unwrap_err();
+            let error = ResumeAnchor::read('d', document, text).unwrap_err();
             assert_eq!((error.code(), error.path()), ("VALIDATION", "cursor"), "{text}");
         }
     }

@@ -102,7 +102,7 @@ pub(super) fn blocks(text: &str, limits: &Limits, notes: &mut Notes<'_>) -> Vec<
     }
     blocks.extend(parsed.blocks);
     bound(&mut blocks, limits, notes);
-    for adaptation in parsed.adaptations {
+    for adaptation in parsed.warnings {
         let line = adaptation.line + split.lines_before;
         notes.add_at(kind(adaptation.kind), Some(line), adaptation.kind.to_string());
     }
@@ -128,13 +128,13 @@ fn bound(blocks: &mut [BlockDraft], limits: &Limits, notes: &mut Notes<'_>) {
     }
 }
 
-fn kind(kind: markdown::AdaptationKind) -> AdaptationKind {
+fn kind(kind: markdown::ParseWarningKind) -> AdaptationKind {
     match kind {
-        markdown::AdaptationKind::EmptyFirstItem => AdaptationKind::EmptyFirstItem,
-        markdown::AdaptationKind::HeadingLevel(_) => AdaptationKind::HeadingLevel,
-        markdown::AdaptationKind::Indentation => AdaptationKind::Indentation,
-        markdown::AdaptationKind::TaskMark(_) => AdaptationKind::TaskMark,
-        markdown::AdaptationKind::Unclosed(_) | markdown::AdaptationKind::Attribute(_) => {
+        markdown::ParseWarningKind::EmptyFirstItem => AdaptationKind::EmptyFirstItem,
+        markdown::ParseWarningKind::HeadingLevel(_) => AdaptationKind::HeadingLevel,
+        markdown::ParseWarningKind::Indentation => AdaptationKind::Indentation,
+        markdown::ParseWarningKind::TaskMark(_) => AdaptationKind::TaskMark,
+        markdown::ParseWarningKind::Unclosed(_) | markdown::ParseWarningKind::Attribute(_) => {
             AdaptationKind::Tag
         }
         _ => AdaptationKind::Markdown,

@@ -1,6 +1,6 @@
 //! Pairs of spaces that agree on what a scope shows, and differ in the rest.
 
-use leafbase::Leak;
+use tests::scope::leak::Leak;
 use tests::scope::pair::Counts;
 use tests::scope::stories::{CALLS, check, shortest};
 

@@ -35,6 +35,17 @@ pub fn searches(
     times: usize,
     when: &str,
 ) -> std::result::Result<(), Failure> {
+    altered_searches(notes, random, times, when, |_| {})
+}
+
+/// The same, with results that `alter` changes first: a control injects faults by it.
+pub fn altered_searches(
+    notes: &Connection,
+    random: &mut Random,
+    times: usize,
+    when: &str,
+    alter: impl Fn(&mut BTreeSet<DocumentId>),
+) -> std::result::Result<(), Failure> {
     let unread = |error: leafbase::Error| unopenable(&error, when);
     let texts = texts(notes).map_err(unread)?;
     for _ in 0..times {
@@ -42,7 +53,8 @@ pub fn searches(
         let expected: BTreeSet<DocumentId> =
             texts.iter().filter(|(_, text)| text.contains(word)).map(|(id, _)| *id).collect();
         let found = notes.search(SearchDocuments::words(word)).map_err(unread)?;
-        let found: BTreeSet<DocumentId> = found.iter().map(|hit| hit.document_id).collect();
+        let mut found: BTreeSet<DocumentId> = found.iter().map(|hit| hit.document_id).collect();
+        alter(&mut found);
         if found != expected {
             let odd = texts.iter().find(|(id, text)| found.contains(id) != text.contains(word));
             let said = odd.map(|(_, text)| around(text, word)).unwrap_or_default();

@@ -7,7 +7,6 @@ use leafbase_model::{BlockId, BlockLocation, IdMap, Result, SharedText};
 use leafbase_tree_ops::ReadTree;
 
 use super::ITEMS_PER_LOOKUP;
-use crate::core::leaks::Leak;
 use crate::core::tree::Tree;
 
 /// With fewer look-ups it is not asked whether reading all titles is cheaper.
@@ -40,9 +39,7 @@ impl Titles {
             return Ok(Some(known.clone()));
         }
         let stands_there = |standing: BlockLocation| standing.parent == Some(collection);
-        if !tree.visibility().leaks(Leak::Relations)
-            && !tree.locate(item)?.is_some_and(stands_there)
-        {
+        if !tree.locate(item)?.is_some_and(stands_there) {
             return Ok(None);
         }
         let Some(title) =

@@ -1,0 +1,250 @@
+//! Lists of documents: translates filters of requests into queries of the store, and encodes
+//! cursors.
+
+use std::fmt::Write;
+
+use jiff::tz::TimeZone;
+use leafbase_model::{
+    DayRange, DayRef, Document, DocumentFilter, DocumentOrder, DocumentRecord, Error, FolderRef,
+    Items, ItemsPage, ListDocuments, Result, Timestamp,
+};
+use leafbase_store::{DocumentQuery, IndexOrder, PageCursor, SpaceReader, Span, Within};
+use leafbase_tree_ops as ops;
+
+use super::titled;
+use crate::core::access::Full;
+use crate::core::connection::Connection;
+use crate::core::tree::Tree;
+use crate::operations::folders::FolderReader;
+use crate::support::days;
+
+/// Documents that one query of the store returns at most.
+const MAX_DOCUMENTS_PER_QUERY: usize = 1_000;
+
+impl Connection<Full> {
+    /// All documents of the space, ordered by ID, without metadata; those in the trash are marked.
+    /// The inbox is hidden. The cost is linear in the number of documents.
+    ///
+    /// ```
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// notes.create_documents(leafbase::CreateDocuments::titled(["Lisbon", "Porto"]))?;
+    /// let mut titles: Vec<_> = notes.documents()?.iter().map(|document| document.title.clone()).collect();
+    /// titles.sort();
+    /// assert_eq!(titles, ["Lisbon", "Porto"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// What the store reports.
+    pub fn documents(&self) -> Result<Items<Document>> {
+        self.operation("documents").read_all(|reader| {
+            let (found, _) = find(reader, &DocumentQuery::default(), None, usize::MAX)?;
+            found
+                .into_iter()
+                .map(|record| titled(reader, record, false))
+                .collect::<Result<_>>()
+                .map(Items)
+        })
+    }
+
+    /// The documents that match every filter of the request, in its order, up to its limit. Without
+    /// a filter all documents match, including those in the trash, which are marked; the inbox is
+    /// hidden. Days are days of the space's time zone.
+    ///
+    /// A page costs the documents it returns if no days are filtered by, or if the filtered kind of
+    /// day is also the order, which is the default. Otherwise, and for daily notes of one location
+    /// by day, it may cost as many documents as match the most selective filter.
+    ///
+    /// ```
+    /// use leafbase::{DayRange, DayRef, ListDocuments};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// notes.create_document("Trip")?;
+    /// notes.create_document("Diary")?;
+    /// let lately = ListDocuments::new().modified(DayRange::since(DayRef::Yesterday)).descending().limit(1);
+    /// let page = notes.list_documents(lately.clone())?;
+    /// let next = notes.list_documents(lately.after(page.next_cursor.clone().unwrap()))?;
+    /// assert_eq!((page.len(), next.len()), (1, 1));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::NotFound`] at `folderId`; [`crate::ErrorKind::Validation`] at `folderId`
+    /// for a built-in location (use `location`) and when combined with `location`, at `limit` for
+    /// 0, and at `cursor` for a cursor of another list; [`crate::ErrorKind::LimitExceeded`] at
+    /// `folderId` for more than [`crate::Limits::blocks_per_request`].
+    pub fn list_documents(&self, request: ListDocuments) -> Result<ItemsPage<Document>> {
+        let ListDocuments { filter, metadata, order, descending, paging, .. } = request;
+        paging.check()?;
+        self.check_ids("folderId", filter.folders.as_ref())?;
+        let cursor = paging.cursor.as_deref().map(read_cursor).transpose()?;
+        let now = self.space.now();
+        self.operation("list_documents").read(|tree| {
+            let reader = tree.full_reader()?;
+            let order = order_of(order.unwrap_or_else(|| own_order(&filter)));
+            let query = DocumentQuery {
+                order,
+                descending,
+                ..query(tree, &filter, now, &folder_path(&filter))?
+            };
+            let (found, next) = find(reader, &query, cursor, paging.limit.unwrap_or(usize::MAX))?;
+            let shown = found.into_iter().map(|record| titled(reader, record, metadata));
+            Ok(ItemsPage {
+                items: shown.collect::<Result<_>>()?,
+                next_cursor: next.as_ref().map(write_cursor),
+            })
+        })
+    }
+}
+
+/// At most `limit` documents after `cursor`, and the cursor of the next page.
+pub(crate) fn find(
+    reader: SpaceReader<'_>,
+    query: &DocumentQuery,
+    mut cursor: Option<PageCursor>,
+    limit: usize,
+) -> Result<(Vec<DocumentRecord>, Option<PageCursor>)> {
+    let mut found = Vec::new();
+    loop {
+        let page = reader.find_documents(
+            query,
+            cursor.as_ref(),
+            MAX_DOCUMENTS_PER_QUERY.min(limit - found.len()),
+        )?;
+        found.extend(page.documents);
+        cursor = page.next;
+        if cursor.is_none() || found.len() >= limit {
+            return Ok((found, cursor));
+        }
+    }
+}
+
+/// The path of the folder at an index of the filter. A request may give a single ID or an array.
+fn folder_path(filter: &DocumentFilter) -> impl Fn(usize) -> String {
+    let is_list = filter.folders.as_ref().is_some_and(|folders| folders.len() > 1);
+    move |index| if is_list { format!("folderId[{index}]") } else { "folderId".to_owned() }
+}
+
+/// Translates `filter` into a query; `now` resolves relative days. `folder_path` gives the path of
+/// a folder in the request.
+pub(crate) fn query(
+    tree: &Tree<'_>,
+    filter: &DocumentFilter,
+    now: Timestamp,
+    folder_path: &dyn Fn(usize) -> String,
+) -> Result<DocumentQuery> {
+    let within = within(tree, filter, folder_path)?;
+    let DocumentFilter { created, modified, daily_note, .. } = *filter;
+    if [created, modified, daily_note] == [DayRange::ALL; 3] {
+        return Ok(DocumentQuery { within, ..DocumentQuery::default() });
+    }
+    let range = DayResolver { zone: tree.zone()?, now };
+    let created = range.instants(created, ["createdDateGte", "createdDateLte"])?;
+    let modified = range.instants(modified, ["lastModifiedDateGte", "lastModifiedDateLte"])?;
+    let day = range.days(daily_note, ["dailyNoteDateGte", "dailyNoteDateLte"])?;
+    Ok(DocumentQuery { within, created, modified, day, ..DocumentQuery::default() })
+}
+
+fn within(
+    tree: &Tree<'_>,
+    filter: &DocumentFilter,
+    folder_path: &dyn Fn(usize) -> String,
+) -> Result<Within> {
+    let Some(folders) = &filter.folders else {
+        return Ok(filter
+            .location
+            .map_or(Within::All, |location| Within::Location(location.into())));
+    };
+    if filter.location.is_some() {
+        return Err(Error::validation("folderId cannot be combined with location").at("folderId"));
+    }
+    let reader = tree.full_reader()?;
+    let mut tops = Vec::with_capacity(folders.len());
+    for (index, folder) in folders.iter().enumerate() {
+        let found = match folder {
+            FolderRef::BuiltIn(location) => {
+                let message =
+                    format!("{location} is a built-in location, not a folder; pass it as location");
+                Err(Error::validation(message))
+            }
+            FolderRef::Folder(folder) if reader.folder(*folder)?.is_none() => {
+                Err(Error::not_found())
+            }
+            FolderRef::Folder(folder) => Ok(*folder),
+        };
+        tops.push(found.map_err(|error| error.at(folder_path(index)))?);
+    }
+    ops::folders_within(&FolderReader(reader), &tops).map(Within::Folders)
+}
+
+/// The default order: by the only kind of day that is filtered by, so that one index serves both;
+/// otherwise by ID.
+fn own_order(filter: &DocumentFilter) -> DocumentOrder {
+    let bounded =
+        [filter.created, filter.modified, filter.daily_note].map(|range| range != DayRange::ALL);
+    match bounded {
+        [true, false, false] => DocumentOrder::Created,
+        [false, true, false] => DocumentOrder::Modified,
+        [false, false, true] => DocumentOrder::DailyNote,
+        _ => DocumentOrder::Id,
+    }
+}
+
+const fn order_of(order: DocumentOrder) -> IndexOrder {
+    match order {
+        DocumentOrder::Id => IndexOrder::Id,
+        DocumentOrder::Created => IndexOrder::Created,
+        DocumentOrder::Modified => IndexOrder::Modified,
+        DocumentOrder::DailyNote => IndexOrder::Day,
+    }
+}
+
+/// Resolves days of a request to ranges.
+struct DayResolver {
+    zone: TimeZone,
+    now: Timestamp,
+}
+
+impl DayResolver {
+    fn days(&self, range: DayRange, names: [&str; 2]) -> Result<Span<leafbase_model::Day>> {
+        let [from, to] = names;
+        let resolve = |day: Option<DayRef>, name: &str| {
+            day.map(|day| days::resolve(day, &self.zone, self.now))
+                .transpose()
+                .map_err(|error| error.at(name))
+        };
+        Ok(Span { from: resolve(range.from, from)?, to: resolve(range.to, to)? })
+    }
+
+    /// From the first instant of the first day to the last instant of the last day.
+    fn instants(&self, range: DayRange, names: [&str; 2]) -> Result<Span<Timestamp>> {
+        let Span { from, to } = self.days(range, names)?;
+        let from = from.map(|day| days::start_of(day, &self.zone));
+        let to = to.map(|day| days::end_of(day, &self.zone));
+        Ok(Span { from, to })
+    }
+}
+
+/// Encodes a cursor in hexadecimal, which needs no escaping in JSON or URLs.
+fn write_cursor(cursor: &PageCursor) -> String {
+    cursor.as_bytes().iter().fold(String::new(), |mut text, byte| {
+        // Writing to a string does not fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+fn read_cursor(text: &str) -> Result<PageCursor> {
+    let digits = |pair: &[u8]| {
+        let pair =
+            std::str::from_utf8(pair).ok().filter(|pair| pair.len() == 2 && !pair.starts_with('+'));
+        pair.and_then(|pair| u8::from_str_radix(pair, 16).ok())
+    };
+    let bytes = text.as_bytes().chunks(2).map(digits).collect::<Option<Vec<_>>>();
+    let foreign =
+        || Error::validation("the cursor belongs to another list of documents").at("cursor");
+    bytes.map(|bytes| PageCursor::from_bytes(&bytes)).ok_or_else(foreign)
+}

@@ -1,0 +1,153 @@
+//! Lists the tasks of a scope from the indexes.
+
+use leafbase_model::{
+    BlockId, BlockRecord, Day, DayRef, DocumentId, DocumentRecord, Error, ItemsPage, ListTasks,
+    Paging, Result, Task, TaskInfo, TaskScope, Timestamp,
+};
+use leafbase_store::{PageCursor, SpaceReader, Span, TaskPage};
+
+use super::cursor::{self, ResumeAnchor};
+use super::destinations::{self, DocumentRecords};
+use crate::core::tree::Tree;
+use crate::support::days;
+
+/// Bounds of the number of index rows read at once.
+const INDEX_ROWS: std::ops::RangeInclusive<usize> = 64..=1_000;
+
+/// One page of the requested scope.
+pub(super) fn page(
+    tree: &Tree<'_>,
+    now: Timestamp,
+    request: &ListTasks,
+) -> Result<ItemsPage<Task>> {
+    let reader = tree.full_reader()?;
+    let mut listing =
+        TaskList { tree, reader, documents: DocumentRecords::default(), paging: &request.paging };
+    let today = || days::resolve(DayRef::Today, &tree.zone()?, now);
+    match request.scope {
+        TaskScope::Active => {
+            let days = Span { from: None, to: Some(today()?) };
+            listing.indexed('a', |_| true, |after, limit| reader.open_tasks(days, after, limit))
+        }
+        TaskScope::Upcoming => {
+            let today = today()?;
+            let later = |task: &TaskInfo| {
+                task.schedule_date.or(task.deadline_date).is_some_and(|day| day > today)
+            };
+            // The cursor may come from an earlier day. Tasks after it whose day has come since are
+            // filtered out.
+            let from = |after: Option<&PageCursor>| after.is_none().then(|| day_after(today));
+            listing.indexed('u', later, |after, limit| {
+                reader.open_tasks(Span { from: from(after), to: None }, after, limit)
+            })
+        }
+        TaskScope::Logbook => {
+            listing.indexed('l', |_| true, |after, limit| reader.logbook(after, limit))
+        }
+        TaskScope::Inbox => match reader.inbox()? {
+            Some(inbox) => listing.of_document('i', inbox.id, true),
+            None => Ok(ItemsPage { items: Vec::new(), next_cursor: None }),
+        },
+        TaskScope::Document(document) => {
+            reader.document(document)?.ok_or_else(|| Error::not_found().at("documentId"))?;
+            listing.of_document('d', document, false)
+        }
+    }
+}
+
+fn day_after(day: Day) -> Day {
+    Day::from_epoch_days(day.epoch_days() + 1)
+}
+
+struct TaskList<'a> {
+    tree: &'a Tree<'a>,
+    reader: SpaceReader<'a>,
+    documents: DocumentRecords,
+    paging: &'a Paging,
+}
+
+impl TaskList<'_> {
+    fn limit(&self) -> usize {
+        self.paging.limit.unwrap_or(usize::MAX)
+    }
+
+    /// Tasks of an index that match `is_wanted`. Reads until the page is full and one more task is
+    /// found, so that a cursor is returned exactly when there is a next page.
+    fn indexed(
+        &mut self,
+        letter: char,
+        is_wanted: impl Fn(&TaskInfo) -> bool,
+        read: impl Fn(Option<&PageCursor>, usize) -> Result<TaskPage>,
+    ) -> Result<ItemsPage<Task>> {
+        let mut after =
+            self.paging.cursor.as_deref().map(|text| cursor::read(letter, text)).transpose()?;
+        let limit = self.limit();
+        let rows = limit.saturating_add(1).clamp(*INDEX_ROWS.start(), *INDEX_ROWS.end());
+        let (mut items, mut last) = (Vec::new(), (None, 0));
+        loop {
+            let page = read(after.as_ref(), rows)?;
+            for (index, id) in page.tasks.iter().enumerate() {
+                let Some(task) = Some(self.task(*id)?).filter(|task| is_wanted(&task.info)) else {
+                    continue;
+                };
+                if items.len() == limit {
+                    // The index gives a cursor only for the last row that it was asked for, so the
+                    // read up to the last task of the page is repeated.
+                    let next = read(Option::as_ref(&last.0), last.1)?.next;
+                    return Ok(ItemsPage {
+                        items,
+                        next_cursor: next.map(|next| cursor::write(letter, &next)),
+                    });
+                }
+                items.push(task);
+                last = (after.clone(), index + 1);
+            }
+            match page.next {
+                Some(next) => after = Some(next),
+                None => return Ok(ItemsPage { items, next_cursor: None }),
+            }
+        }
+    }
+
+    /// Tasks of one document in reading order.
+    fn of_document(
+        &mut self,
+        letter: char,
+        document: DocumentId,
+        open_only: bool,
+    ) -> Result<ItemsPage<Task>> {
+        let all = self.reader.tasks_of(document, open_only)?;
+        let start = match &self.paging.cursor {
+            Some(text) => ResumeAnchor::read(letter, document, text)?.find(&all),
+            None => 0,
+        };
+        let end = start.saturating_add(self.limit()).min(all.len());
+        let listed = all.get(start..end).unwrap_or_default();
+        let location = destinations::location(self.documents.record(self.tree, document)?);
+        let blocks = self.reader.task_blocks(document, listed)?.into_iter();
+        let task = |block: BlockRecord| {
+            let id = block.id;
+            super::to_task(block, location).ok_or_else(|| missing(id))
+        };
+        let items = blocks.map(task).collect::<Result<_>>()?;
+        let next_cursor =
+            (end < all.len()).then(|| ResumeAnchor::at(&all, end).write(letter, document));
+        Ok(ItemsPage { items, next_cursor })
+    }
+
+    /// The document of a block that an index lists.
+    fn record(&mut self, id: BlockId) -> Result<&DocumentRecord> {
+        let location = self.reader.locate(id)?.ok_or_else(|| missing(id))?;
+        self.documents.record(self.tree, location.document)
+    }
+
+    fn task(&mut self, id: BlockId) -> Result<Task> {
+        let location = destinations::location(self.record(id)?);
+        let block = self.reader.block(id)?.ok_or_else(|| missing(id))?;
+        super::to_task(block, location).ok_or_else(|| missing(id))
+    }
+}
+
+fn missing(id: BlockId) -> Error {
+    Error::corrupted(format_args!("task {id} is in an index, but the block is missing or no task"))
+}
