@@ -199,8 +199,8 @@ fn a_schema_that_cannot_be_is_refused_at_its_path() {
             schema("<highlight color='puce'>x</highlight>", json!([])),
             "INVALID_MARKDOWN schema.name",
         ),
-        (json!({"properties": []}), "VALIDATION schema.name: is missing"),
-        (json!({"name": "x"}), "VALIDATION schema.properties: is missing"),
+        (json!({"properties": []}), "VALIDATION schema.name: the field `name` is missing"),
+        (json!({"name": "x"}), "VALIDATION schema.properties: the field `properties` is missing"),
         (
             schema("x", json!([{"name": "A", "type": "colour"}])),
             "VALIDATION schema.properties[0].type",
@@ -295,7 +295,7 @@ fn collections_are_listed_by_document() {
         ),
         (
             json!({"documentFilterMode": "include"}),
-            "VALIDATION documentFilterMode: needs documentIds".to_owned(),
+            "VALIDATION documentFilterMode: documentFilterMode needs documentIds".to_owned(),
         ),
     ] {
         assert_eq!(listed(&shelf, body.clone()), expected, "{body}");

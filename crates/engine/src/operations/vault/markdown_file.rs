@@ -138,9 +138,9 @@ pub(super) fn blocks(text: &str, limits: &Limits) -> (Vec<BlockDraft>, Vec<LineW
         }
     }
     blocks.extend(parsed.blocks);
-    warnings.extend(parsed.adaptations.iter().map(|adaptation| {
-        let line = adaptation.line + split.lines_before;
-        (warning_kind(adaptation.kind), Some(line), adaptation.kind.to_string())
+    warnings.extend(parsed.warnings.iter().map(|warning| {
+        let line = warning.line + split.lines_before;
+        (warning_kind(warning.kind), Some(line), warning.kind.to_string())
     }));
     (blocks, warnings)
 }
@@ -166,13 +166,13 @@ pub(super) fn unfold_long_links(
     }
 }
 
-fn warning_kind(kind: markdown::AdaptationKind) -> VaultWarningKind {
+fn warning_kind(kind: markdown::ParseWarningKind) -> VaultWarningKind {
     match kind {
-        markdown::AdaptationKind::EmptyFirstItem => VaultWarningKind::EmptyFirstItem,
-        markdown::AdaptationKind::HeadingLevel(_) => VaultWarningKind::HeadingLevel,
-        markdown::AdaptationKind::Indentation => VaultWarningKind::Indentation,
-        markdown::AdaptationKind::TaskMark(_) => VaultWarningKind::TaskMark,
-        markdown::AdaptationKind::Unclosed(_) | markdown::AdaptationKind::Attribute(_) => {
+        markdown::ParseWarningKind::EmptyFirstItem => VaultWarningKind::EmptyFirstItem,
+        markdown::ParseWarningKind::HeadingLevel(_) => VaultWarningKind::HeadingLevel,
+        markdown::ParseWarningKind::Indentation => VaultWarningKind::Indentation,
+        markdown::ParseWarningKind::TaskMark(_) => VaultWarningKind::TaskMark,
+        markdown::ParseWarningKind::Unclosed(_) | markdown::ParseWarningKind::Attribute(_) => {
             VaultWarningKind::Tag
         }
         _ => VaultWarningKind::Markdown,
