@@ -29,11 +29,9 @@ mod locations;
 mod log;
 mod tasks;
 
-pub(crate) use items::fits;
-
 /// Problems that are listed; further ones are counted.
 const LISTED: usize = 1_000;
-/// Rows between two reports of progress.
+/// WriteBatch between two reports of progress.
 const STEP: u64 = 1_024;
 
 /// An invariant of a space.
@@ -166,7 +164,7 @@ pub struct CheckReport {
     pub problems: Vec<Problem>,
     /// The number of further ones.
     pub unlisted: u64,
-    /// Rows read.
+    /// WriteBatch read.
     pub rows: u64,
     /// Documents, without the hidden inbox.
     pub documents: u64,
@@ -186,7 +184,7 @@ pub struct CheckReport {
     pub comments: u64,
     /// Uploaded files.
     pub assets: u64,
-    /// Rows of the change log.
+    /// WriteBatch of the change log.
     pub changes: u64,
 }
 

@@ -9,7 +9,7 @@ use leafbase_model::{Error, ErrorKind, Result};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use crate::keyspaces::{self, RowName};
-use crate::kv::Rows;
+use crate::kv::WriteBatch;
 use crate::msgpack::{DecodeError, Decoded, Decoder};
 
 pub(crate) mod asset;
@@ -53,7 +53,7 @@ pub(crate) fn seal_into(key: &[u8], value: &mut Vec<u8>, encode: impl FnOnce(&mu
 }
 
 /// Adds the record under `key`, whose body `encode` appends, to a batch.
-pub(crate) fn put(batch: &mut Rows, key: &[u8], encode: impl FnOnce(&mut Vec<u8>)) {
+pub(crate) fn put(batch: &mut WriteBatch, key: &[u8], encode: impl FnOnce(&mut Vec<u8>)) {
     batch.put(key, |out| append(key, out, encode));
 }
 

@@ -1,6 +1,6 @@
 //! Write transactions: edits are applied in order, and every row that depends on them follows.
 //!
-//! Rows are staged, so that a row that many edits touch is written once, and rows are written in
+//! WriteBatch are staged, so that a row that many edits touch is written once, and rows are written in
 //! the order of their keys. [`SpaceTransaction::reader`] flushes staged rows first, so that a
 //! transaction reads its own writes.
 
@@ -13,7 +13,7 @@ use leafbase_model::{
 
 use crate::edges::Extractor;
 use crate::keyspaces::{self, CHANGE_PART_BYTES};
-use crate::kv::{Rows, Transaction};
+use crate::kv::{Transaction, WriteBatch};
 use crate::lookup::{put_totals, space_totals};
 use crate::reader::transaction_cache::TransactionCache;
 use crate::reader::{ReaderCache, SpaceReader};
@@ -204,7 +204,7 @@ impl<'a> SpaceTransaction<'a> {
         self.cache.evict_runs();
         self.locations.flush(self.rows, &mut self.cache)?;
         self.documents.flush(self.rows, &mut self.cache)?;
-        let mut edges = Rows::default();
+        let mut edges = WriteBatch::default();
         for (key, exists) in std::mem::take(&mut self.edges) {
             if exists {
                 records::put(&mut edges, &key, |_| ());
@@ -276,7 +276,7 @@ fn put_change(
     let count = u32::try_from(parts).ok().filter(|count| count & keyspaces::COMPRESSED == 0);
     let count =
         count.ok_or_else(|| Error::limit("parts of a change", keyspaces::COMPRESSED - 1, parts))?;
-    let mut batch = Rows::with_room(parts, length.min(CHANGE_PART_BYTES) + 32);
+    let mut batch = WriteBatch::with_capacity(parts, length.min(CHANGE_PART_BYTES) + 32);
     let (mut header, mut edits) = (header.as_slice(), edits);
     for part in 0..count {
         let (first, rest) = header.split_at(header.len().min(CHANGE_PART_BYTES));

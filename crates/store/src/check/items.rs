@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
 use leafbase_model::{
-    BlockId, BlockKind, BlockRecord, DocumentId, Properties, Property, PropertyKind, PropertyValue,
-    Relation, Result,
+    BlockId, BlockKind, BlockRecord, DocumentId, Properties, Property, PropertyValue, Relation,
+    Result,
 };
 
 use super::blocks::{CheckedBlocks, edge_hash};
@@ -51,22 +51,6 @@ fn items_of(
     Ok(is_whole)
 }
 
-/// Whether a value has the type of a property.
-pub(crate) fn fits(kind: &PropertyKind, value: &PropertyValue) -> bool {
-    match kind {
-        PropertyKind::Text
-        | PropertyKind::Url
-        | PropertyKind::Email
-        | PropertyKind::Phone
-        | PropertyKind::SingleSelect(_) => matches!(value, PropertyValue::Text(_)),
-        PropertyKind::Number => matches!(value, PropertyValue::Number(_)),
-        PropertyKind::Boolean => matches!(value, PropertyValue::Boolean(_)),
-        PropertyKind::Date => matches!(value, PropertyValue::Date(_)),
-        PropertyKind::MultiSelect(_) => matches!(value, PropertyValue::Options(_)),
-        PropertyKind::Relation(_) => matches!(value, PropertyValue::Relations(_)),
-    }
-}
-
 /// Items that already have their one related item, by the key of the relation.
 type SingleLinks = HashSet<(String, BlockId)>;
 
@@ -89,7 +73,7 @@ impl ValueCheck<'_> {
         let Some(property) = property else {
             return Some("the schema has no such property".to_owned());
         };
-        if !fits(&property.kind, value) {
+        if !property.kind.has_form(value) {
             return Some(format!("the value is not of type {}", property.kind.property_type()));
         }
         match (property.kind.relation(), value) {

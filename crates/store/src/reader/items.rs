@@ -248,7 +248,7 @@ impl ItemIndex<'_> {
 
     /// The number of rows of a column from `from` up to and without `to` (`None` is the end),
     /// counted up to `at_most`. Both are compared with the sort key of a row followed by the 16
-    /// bytes of its item's ID. Rows are not verified.
+    /// bytes of its item's ID. WriteBatch are not verified.
     ///
     /// # Errors
     /// As [`SpaceReader::locate`].

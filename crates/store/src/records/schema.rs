@@ -139,33 +139,8 @@ impl Field for PropertyKind {
         let property_type = PropertyType::decode_field(fields)?;
         let options = fields.next(decode_options)?;
         let relation = fields.next(Relation::decode)?;
-        kind_of(property_type, options, relation).ok_or(DecodeError::Corrupt)
+        PropertyKind::from_parts(property_type, options, relation).ok_or(DecodeError::Corrupt)
     }
-}
-
-/// Only selects have options; relations, and nothing else, have a target.
-fn kind_of(
-    property_type: PropertyType,
-    options: Option<Vec<SelectOption>>,
-    relation: Option<Relation>,
-) -> Option<PropertyKind> {
-    Some(match (property_type, options, relation) {
-        (PropertyType::SingleSelect, options, None) => {
-            PropertyKind::SingleSelect(options.unwrap_or_else(Vec::new))
-        }
-        (PropertyType::MultiSelect, options, None) => {
-            PropertyKind::MultiSelect(options.unwrap_or_else(Vec::new))
-        }
-        (PropertyType::Relation, None, Some(relation)) => PropertyKind::Relation(relation),
-        (PropertyType::Text, None, None) => PropertyKind::Text,
-        (PropertyType::Number, None, None) => PropertyKind::Number,
-        (PropertyType::Boolean, None, None) => PropertyKind::Boolean,
-        (PropertyType::Date, None, None) => PropertyKind::Date,
-        (PropertyType::Url, None, None) => PropertyKind::Url,
-        (PropertyType::Email, None, None) => PropertyKind::Email,
-        (PropertyType::Phone, None, None) => PropertyKind::Phone,
-        _ => return None,
-    })
 }
 
 /// Names and colours in turn.

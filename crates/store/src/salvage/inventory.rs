@@ -84,10 +84,11 @@ impl Inventory {
 impl Salvager<'_> {
     /// Passes each row of `keyspace` to `visit`.
     pub(super) fn rows(&mut self, keyspace: Keyspace, visit: SalvageRow<'_, Self>) -> Result<()> {
-        let (start, wreck) = ([keyspace.tag], self.wreck);
-        wreck.scan(KeyRange::half_open(&start, &keyspaces::prefix_end(start)), &mut |key, value| {
-            visit(self, key, value).map(|()| CONTINUE)
-        })
+        let (start, reader) = ([keyspace.tag], self.reader);
+        reader
+            .scan(KeyRange::half_open(&start, &keyspaces::prefix_end(start)), &mut |key, value| {
+                visit(self, key, value).map(|()| CONTINUE)
+            })
     }
 
     /// Reports a record with a valid checksum that does not decode.

@@ -57,35 +57,38 @@ impl Salvager<'_> {
         inventory: &Inventory,
         families: &mut DocumentBlocks,
     ) -> Result<()> {
-        let (start, wreck, mut authors) =
-            (keyspaces::document_runs(document), self.wreck, AuthorCache::default());
-        wreck.scan(KeyRange::half_open(&start, &keyspaces::prefix_end(start)), &mut |key, value| {
-            let (Some((_, parent, order)), Ok(run)) =
-                (keyspaces::parse_run(key), RunView::read(key, value))
-            else {
-                return Ok(CONTINUE);
-            };
-            for (id, record) in run.entries() {
-                let is_here = inventory
-                    .known
-                    .get(&id)
-                    .is_some_and(|known| (known.document, known.parent) == (document, parent));
-                if !is_here || families.blocks.contains_key(&id) {
-                    continue;
+        let (start, reader, mut authors) =
+            (keyspaces::document_runs(document), self.reader, AuthorCache::default());
+        reader.scan(
+            KeyRange::half_open(&start, &keyspaces::prefix_end(start)),
+            &mut |key, value| {
+                let (Some((_, parent, order)), Ok(run)) =
+                    (keyspaces::parse_run(key), RunView::read(key, value))
+                else {
+                    return Ok(CONTINUE);
+                };
+                for (id, record) in run.entries() {
+                    let is_here = inventory
+                        .known
+                        .get(&id)
+                        .is_some_and(|known| (known.document, known.parent) == (document, parent));
+                    if !is_here || families.blocks.contains_key(&id) {
+                        continue;
+                    }
+                    if let Ok(block) = block::decode(id, record, &mut authors) {
+                        families.blocks.insert(id, block);
+                        families.children.entry(parent).or_default().push((order.to_vec(), id));
+                    } else {
+                        self.report.lose(
+                            LossKind::Block,
+                            format_args!("block {id}"),
+                            "it does not decode",
+                        );
+                    }
                 }
-                if let Ok(block) = block::decode(id, record, &mut authors) {
-                    families.blocks.insert(id, block);
-                    families.children.entry(parent).or_default().push((order.to_vec(), id));
-                } else {
-                    self.report.lose(
-                        LossKind::Block,
-                        format_args!("block {id}"),
-                        "it does not decode",
-                    );
-                }
-            }
-            Ok(CONTINUE)
-        })
+                Ok(CONTINUE)
+            },
+        )
     }
 
     fn reconstructed_record(&self, id: BlockId, reconstructed: &ReconstructedBlock) -> BlockRecord {
@@ -183,7 +186,7 @@ impl Salvager<'_> {
                     (!kept.is_empty()).then_some(PropertyValue::Relations(kept))
                 }
                 _ => kind
-                    .filter(|kind| crate::check::fits(kind, &value) && kind.relation().is_none())
+                    .filter(|kind| kind.has_form(&value) && kind.relation().is_none())
                     .map(|_| value.clone()),
             };
             if kept.as_ref() != Some(&value) {

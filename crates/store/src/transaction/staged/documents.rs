@@ -7,7 +7,7 @@ use leafbase_model::{DocumentId, DocumentRecord, Location, Result, Timestamp, in
 
 use crate::document_index::{index_keys, modified_keys};
 use crate::keyspaces;
-use crate::kv::{Read, Rows, Transaction};
+use crate::kv::{Read, Transaction, WriteBatch};
 use crate::reader::documents::{document_count, first_in};
 use crate::reader::transaction_cache::TransactionCache;
 use crate::records;
@@ -132,7 +132,7 @@ impl StagedDocuments {
         cache: &mut TransactionCache,
     ) -> Result<()> {
         let mut counts: BTreeMap<[u8; 18], i64> = BTreeMap::new();
-        let mut batch = Rows::with_room(6 * self.dirty.len(), 64);
+        let mut batch = WriteBatch::with_capacity(6 * self.dirty.len(), 64);
         for id in std::mem::take(&mut self.dirty) {
             let Some(staged) = self.staged.get_mut(&id) else {
                 invariant!("a dirty document is staged")

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use leafbase_model::{BlockId, IdMap, Result, invariant};
 
 use crate::keyspaces;
-use crate::kv::{KeyRange, Read, Rows, Transaction};
+use crate::kv::{KeyRange, Read, Transaction, WriteBatch};
 use crate::order_key;
 use crate::reader::transaction_cache::TransactionCache;
 use crate::records;
@@ -14,7 +14,7 @@ use crate::records::location::{self, LocationRecord};
 
 /// From this number of blocks on, one scan is tried before each is looked up.
 const MIN_SCANNED_BLOCKS: usize = 8;
-/// Rows of other blocks that the scan may pass for each block: a step costs about an eighth of a
+/// WriteBatch of other blocks that the scan may pass for each block: a step costs about an eighth of a
 /// lookup.
 const MAX_PASSED_PER_BLOCK: usize = 8;
 /// Bytes that the key and the record of a location mostly take.
@@ -165,7 +165,7 @@ impl StagedLocations {
         let mut blocks: Vec<(BlockId, usize)> =
             self.staged.iter().zip(0..).map(|((block, _), at)| (*block, at)).collect();
         blocks.sort_unstable();
-        let mut batch = Rows::with_room(blocks.len(), ROW_BYTES);
+        let mut batch = WriteBatch::with_capacity(blocks.len(), ROW_BYTES);
         // Blocks of one run have the same location: its record is encoded once.
         let (mut last, mut body) = (None, Vec::with_capacity(64));
         for (block, at) in blocks {

@@ -3,7 +3,7 @@
 use leafbase_model::{Result, invariant};
 
 use super::{LONG_ORDER_BYTES, Siblings, StagedRuns, order_keys, order_of};
-use crate::kv::{Read, Rows, Transaction};
+use crate::kv::{Read, Transaction, WriteBatch};
 use crate::order_key;
 use crate::run;
 use crate::transaction::staged::locations::StagedLocations;
@@ -86,7 +86,7 @@ impl StagedRuns {
         for key in std::mem::take(&mut self.underfull) {
             self.merge_underfull(&*rows, locations, &key)?;
         }
-        let mut batch = Rows::with_room(self.staged.len(), run::MAX_BYTES);
+        let mut batch = WriteBatch::with_capacity(self.staged.len(), run::MAX_BYTES);
         for (key, staged) in &mut self.staged {
             if !std::mem::take(&mut staged.dirty) {
                 continue;
