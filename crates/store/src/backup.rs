@@ -8,8 +8,8 @@ use leafbase_model::{Error, ErrorKind, Result};
 
 use crate::directory;
 use crate::kv::{KeyRange, OpenOptions, Read, Store, WriteBatch, WriteOptions};
+use crate::progress::ProgressFn;
 use crate::records;
-use crate::space_store::ProgressFn;
 
 /// Size of a transaction in bytes: it bounds memory.
 const TRANSACTION_BYTES: usize = 4 << 20;
@@ -56,5 +56,5 @@ fn copy(source: &dyn Read, target: &dyn Store, progress: ProgressFn<'_>) -> Resu
 }
 
 fn canceled() -> Error {
-    Error::new(ErrorKind::Canceled, "the backup was canceled and its directory removed")
+    Error::new(ErrorKind::Canceled, "the backup was canceled and its files were removed")
 }

@@ -1,4 +1,4 @@
-//! Spaces in directories; see [`leafbase_kv::directory`] for their files.
+//! The directory of a space: created completely or not at all, and opened by one handle at a time.
 
 use std::path::Path;
 
@@ -12,26 +12,26 @@ use crate::kv::{EntryFormat, OpenOptions, Read, RedbStore};
 use crate::reader::{ReaderCache, SpaceReader};
 use crate::records;
 
-/// The format of the entries of a space: each is a record with a checksum over key and value.
+/// The entries of a space: each is a record with a checksum over key and value.
 pub const RECORD_FORMAT: EntryFormat = EntryFormat {
     is_intact: |key, value| records::check(key, value).is_ok(),
     describe: |key| RowName(key).to_string(),
 };
 
-fn with_record_format(options: &OpenOptions) -> OpenOptions {
+fn of_records(options: &OpenOptions) -> OpenOptions {
     options.clone().entries(RECORD_FORMAT)
 }
 
-/// Creates the directory `path` with an empty store and opens it.
+/// Creates the directory `path` with an empty store, and opens it.
 ///
 /// # Errors
 /// As [`leafbase_kv::directory::create`].
 pub fn create(path: impl AsRef<Path>, options: &OpenOptions) -> Result<RedbStore> {
-    directory::create(path, &with_record_format(options))
+    directory::create(path, &of_records(options))
 }
 
-/// Creates the directory `path` with a store that `fill` has written to. After a crash or an error
-/// the directory does not exist.
+/// Creates the directory with what `fill` writes: neither a crash nor an error leaves an incomplete
+/// directory at `path`.
 ///
 /// # Errors
 /// As [`create`], and errors of `fill`.
@@ -40,28 +40,28 @@ pub fn create_with(
     options: &OpenOptions,
     fill: impl FnOnce(&RedbStore) -> Result<()>,
 ) -> Result<RedbStore> {
-    directory::create_with(path, &with_record_format(options), fill)
+    directory::create_with(path, &of_records(options), fill)
 }
 
-/// Opens the store in the directory `path`, whatever its contents.
+/// Opens the store in the directory `path`, whatever it contains.
 ///
 /// # Errors
 /// As [`leafbase_kv::directory::open`].
 pub fn open(path: impl AsRef<Path>, options: &OpenOptions) -> Result<RedbStore> {
-    directory::open(path, &with_record_format(options))
+    directory::open(path, &of_records(options))
 }
 
-/// Opens the store in the directory `path` if it holds a space that this version reads. After an
-/// error the files are unchanged.
+/// Opens the store if it contains a space that this version reads. After an error the files are
+/// unchanged.
 ///
 /// # Errors
 /// As [`open`].
 pub fn open_space(path: impl AsRef<Path>, options: &OpenOptions) -> Result<RedbStore> {
-    directory::open_with(path, &with_record_format(options), &mut |read| holds_space(read))
+    directory::open_with(path, &of_records(options), &mut |read| holds_space(read))
 }
 
-/// Fails unless the store holds a space that this version reads.
+/// Fails unless the store contains a space that this version reads.
 pub(crate) fn holds_space(read: &dyn Read) -> Result<()> {
     let extractor = Extractor::of_edges(|_: &BlockData, _: &mut dyn FnMut(EdgeTarget)| {});
-    SpaceReader { read, extractor, known: ReaderCache::Nothing }.meta().map(|_| ())
+    SpaceReader { read, extractor, cache: ReaderCache::None }.meta().map(|_| ())
 }

@@ -1,53 +1,39 @@
-//! A space over an ordered key-value store: creation, snapshots, and the single write path.
+//! A space over any ordered key-value store: create, open, snapshots, and write transactions.
 
 use std::ops::{Bound, ControlFlow};
 use std::path::Path;
 use std::sync::Arc;
 
-use leafbase_model::{Change, Error, ErrorKind, Location, Result, SpaceId, Stamp, invariant};
+use leafbase_model::{Change, Error, ErrorKind, Location, Result, Stamp, invariant};
 
 use crate::backup;
 use crate::check::{self, CheckReport};
+use crate::compaction;
 use crate::edges::Extractor;
 use crate::keyspaces::{self, BLOCK_LOCATIONS, DOCUMENTS, FOLDERS};
 use crate::kv::{Durability, KeyRange, Snapshot, Store, Transaction, WriteOptions};
 use crate::location_cache::{CommitEpoch, LocationCache};
-use crate::packing;
-use crate::reader::{self, ReaderCache, SpaceReader};
+use crate::lookup::{put_totals, space_totals};
+use crate::progress::ProgressFn;
+use crate::reader::{ReaderCache, SpaceReader};
 use crate::records;
-use crate::records::meta::{self, SpaceTotals};
-use crate::transaction::{Finished, SpaceTransaction};
-
-/// Progress callback with the number of entries processed so far. `Break` cancels the operation.
-pub type ProgressFn<'a> = &'a mut dyn FnMut(u64) -> ControlFlow<()>;
-
-/// The metadata of a space.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct SpaceMeta {
-    /// The ID of the space, assigned at its creation.
-    pub id: SpaceId,
-    /// The name of the space.
-    pub name: String,
-    /// The name of the time zone in which its days begin.
-    #[serde(rename = "timezone")]
-    pub zone: String,
-}
+use crate::records::layout::Value;
+use crate::records::meta::{self, SpaceMeta, SpaceTotals};
+use crate::transaction::SpaceTransaction;
 
 /// A space. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct SpaceStore {
     pub(crate) store: Arc<dyn Store>,
     extractor: Extractor,
-    lookups: Arc<LocationCache>,
+    locations: Arc<LocationCache>,
 }
 
-/// An immutable state of a space. It prevents the reuse of space in the store, so hold it for one
-/// call only.
+/// A consistent state that concurrent writes do not change. Keep it for one call and no longer.
 pub struct SpaceSnapshot {
     snapshot: Box<dyn Snapshot>,
     extractor: Extractor,
-    known: Option<(Arc<LocationCache>, CommitEpoch)>,
+    cache: Option<(Arc<LocationCache>, CommitEpoch)>,
 }
 
 impl std::fmt::Debug for SpaceSnapshot {
@@ -57,12 +43,13 @@ impl std::fmt::Debug for SpaceSnapshot {
 }
 
 impl SpaceSnapshot {
-    /// A reader of this state.
+    /// Reads of this state.
     pub fn reader(&self) -> SpaceReader<'_> {
-        let known = self.known.as_ref().map_or(ReaderCache::Nothing, |(lookups, epoch)| {
-            ReaderCache::Committed(lookups, *epoch)
-        });
-        SpaceReader { read: &*self.snapshot, extractor: self.extractor, known }
+        let cache = self
+            .cache
+            .as_ref()
+            .map_or(ReaderCache::None, |(cache, epoch)| ReaderCache::Committed(cache, *epoch));
+        SpaceReader { read: &*self.snapshot, extractor: self.extractor, cache }
     }
 }
 
@@ -71,7 +58,7 @@ impl SpaceSnapshot {
 pub struct WriteOutcome<T> {
     /// The value that the closure returned.
     pub value: T,
-    /// The row of the change log; `None` if no edit was applied.
+    /// The change; `None` if no edit was applied.
     pub change: Option<Change>,
 }
 
@@ -80,19 +67,19 @@ pub struct WriteOutcome<T> {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct SpaceStats {
-    /// Documents, including the trash, without the hidden one of the inbox.
+    /// Documents, with the trash and without the hidden inbox.
     pub documents: u64,
-    /// Blocks, including roots and the inbox.
+    /// Blocks, with roots and the inbox.
     pub blocks: u64,
     /// Folders.
     pub folders: u64,
-    /// Collections, including the trash.
+    /// Collections, with those in the trash.
     pub collections: u64,
-    /// Items of all collections.
+    /// Items.
     pub items: u64,
     /// Bytes of storage.
     pub bytes: u64,
-    /// The sequence number of the last write.
+    /// The sequence of the last change.
     pub sequence: u64,
 }
 
@@ -101,26 +88,20 @@ const ALL_KEYS: KeyRange<'static> =
 
 fn put_meta(rows: &mut dyn Transaction, meta: &SpaceMeta) -> Result<()> {
     let key = keyspaces::meta(meta::SPACE);
-    rows.put(&key, &records::seal(&key, |out| meta::put_space(out, meta)))
-}
-
-/// Writes the expected numbers of changes and folders.
-pub(crate) fn put_totals(rows: &mut dyn Transaction, totals: SpaceTotals) -> Result<()> {
-    let key = keyspaces::meta(meta::TOTALS);
-    rows.put(&key, &records::seal(&key, |out| meta::put_totals(out, totals)))
+    rows.put(&key, &records::seal(&key, |out| meta.encode(out)))
 }
 
 impl SpaceStore {
-    /// Creates a space in an empty store.
+    /// Creates a space in `store`, which must be empty.
     ///
     /// # Errors
     /// [`ErrorKind::Validation`] if the store is not empty; errors of the store.
     pub fn create(store: Arc<dyn Store>, extractor: Extractor, meta: &SpaceMeta) -> Result<Self> {
         Self::initialize(&*store, meta)?;
-        Ok(Self { store, extractor, lookups: Arc::default() })
+        Ok(Self { store, extractor, locations: Arc::default() })
     }
 
-    /// Writes the metadata of a space into an empty store.
+    /// Writes the rows of an empty space into `store`, which must be empty.
     ///
     /// # Errors
     /// As [`Self::create`].
@@ -132,10 +113,10 @@ impl SpaceStore {
                 Ok(ControlFlow::Break(()))
             })?;
             if !is_empty {
-                return Err(Error::validation("a space can be created only in an empty store"));
+                return Err(Error::validation("the store is not empty"));
             }
             let key = keyspaces::meta(meta::FORMAT);
-            rows.put(&key, &records::seal(&key, meta::put_format))?;
+            rows.put(&key, &records::seal(&key, meta::encode_format))?;
             put_totals(rows, SpaceTotals::default())?;
             put_meta(rows, meta)
         })
@@ -144,102 +125,99 @@ impl SpaceStore {
     /// Opens the space in `store`. Nothing is written.
     ///
     /// # Errors
-    /// [`ErrorKind::NotASpace`] if the store holds something else; [`ErrorKind::NewerFormat`] if a
-    /// later version wrote it.
+    /// [`ErrorKind::NotASpace`] if it holds none; [`ErrorKind::NewerFormat`] if a later version
+    /// wrote it.
     pub fn open(store: Arc<dyn Store>, extractor: Extractor) -> Result<Self> {
-        let space = Self { store, extractor, lookups: Arc::default() };
+        let space = Self { store, extractor, locations: Arc::default() };
         space.snapshot()?.reader().meta()?;
         Ok(space)
     }
 
-    /// A snapshot that includes every write that has returned.
+    /// The state as of the last write that returned.
     ///
     /// # Errors
     /// Errors of the store.
     pub fn snapshot(&self) -> Result<SpaceSnapshot> {
-        let before = self.lookups.epoch();
+        let before = self.locations.epoch();
         let snapshot = self.store.snapshot()?;
-        // The cache belongs to the snapshot only if no write committed in between.
-        let epoch = before.filter(|_| before == self.lookups.epoch());
-        let known = epoch.map(|epoch| (Arc::clone(&self.lookups), epoch));
-        Ok(SpaceSnapshot { snapshot, extractor: self.extractor, known })
+        // The same epoch before and after: no write committed in between, so the cached entries of
+        // the epoch are those of this state.
+        let epoch = before.filter(|_| before == self.locations.epoch());
+        let cache = epoch.map(|epoch| (Arc::clone(&self.locations), epoch));
+        Ok(SpaceSnapshot { snapshot, extractor: self.extractor, cache })
     }
 
-    /// Runs `decide` in a write transaction, in which it reads and applies edits. They commit
-    /// atomically, with one row in the change log. `decide` runs again if a write that it read
-    /// fails.
+    /// Runs `decide` in a write transaction, in which it reads and applies edits. All edits become
+    /// visible together, with one change, or none does. `decide` may run again after a conflict.
     ///
     /// # Errors
-    /// Errors of `decide` and of the store. Nothing of the write is visible then.
+    /// Errors of `decide` and of the store: no edit is visible then.
     pub fn write<T>(
         &self,
         options: WriteOptions,
         stamp: &Stamp,
         mut decide: impl FnMut(&mut SpaceTransaction<'_>) -> Result<T>,
     ) -> Result<WriteOutcome<T>> {
-        let (mut written, mut committing, mut earlier) =
-            (None::<WriteOutcome<T>>, None, Vec::new());
+        let (mut outcome, mut commit, mut earlier) = (None::<WriteOutcome<T>>, None, Vec::new());
         self.store.write(options, &mut |rows| {
-            if let Some(change) = written.take().and_then(|written| written.change) {
+            // The store runs the closure again if a commit that it had read failed.
+            if let Some(change) = outcome.take().and_then(|outcome| outcome.change) {
                 earlier = change.edits;
             }
             let mut transaction = SpaceTransaction::new(rows, self.extractor, stamp)
                 .after(std::mem::take(&mut earlier));
             let decided = decide(&mut transaction);
-            // Edits of the failed run that the decision did not reuse serve the next run.
+            // Edits that `decide` did not take are kept for the next run.
             earlier = transaction.take_earlier();
             let value = decided?;
-            let Finished { change, changed } = transaction.finish()?;
-            committing = Some(self.lookups.begin_commit(&changed));
-            written = Some(WriteOutcome { value, change });
+            let change = transaction.finish()?;
+            // Begins before the commit and ends after `write` returns: a snapshot taken in between
+            // has no epoch, and so does not use the cache.
+            commit = Some(self.locations.begin_commit());
+            outcome = Some(WriteOutcome { value, change });
             Ok(())
         })?;
-        drop(committing);
-        let Some(written) = written else {
-            invariant!("a store that commits a write has run its closure")
-        };
-        Ok(written)
+        drop(commit);
+        let Some(outcome) = outcome else { invariant!("a store runs the closure of a write") };
+        Ok(outcome)
     }
 
-    /// Sets name and time zone of the space. This adds no row to the change log.
+    /// Sets name and time zone of the space, outside of the change log.
     ///
     /// # Errors
     /// Errors of the store.
     pub fn set_meta(&self, options: WriteOptions, name: &str, zone: &str) -> Result<()> {
         self.store.write(options, &mut |rows| {
-            let id = SpaceReader {
-                read: &*rows,
-                extractor: self.extractor,
-                known: ReaderCache::Nothing,
-            }
-            .meta()?
-            .id;
+            let id =
+                SpaceReader { read: &*rows, extractor: self.extractor, cache: ReaderCache::None }
+                    .meta()?
+                    .id;
             put_meta(rows, &SpaceMeta { id, name: name.to_owned(), zone: zone.to_owned() })
         })
     }
 
-    /// Reads everything once and verifies all invariants of the stored data.
+    /// Reads everything once and verifies all invariants. `progress` receives the number of rows
+    /// read.
     ///
     /// # Errors
-    /// Errors of the store before the check starts; [`ErrorKind::Canceled`]. Corruption is in the
-    /// report.
+    /// Errors of the store for a snapshot; [`ErrorKind::Canceled`]. Damage is in the report.
     pub fn check(&self, progress: ProgressFn<'_>) -> Result<CheckReport> {
-        let is_intact = self.store.verify()?;
-        check::check(&*self.store.snapshot()?, self.extractor, is_intact, progress)
+        let is_whole = self.store.verify()?;
+        check::check(&*self.store.snapshot()?, self.extractor, is_whole, progress)
     }
 
-    /// Copies the current state into the new directory `path`. Readers and writers are not blocked.
-    /// After an error `path` does not exist.
+    /// Copies the current state into the new directory `path` while other threads read and write.
+    /// `progress` receives the number of rows copied. After an error nothing is left at `path`.
     ///
     /// # Errors
-    /// [`ErrorKind::Validation`] if `path` exists; [`ErrorKind::Corrupted`] if an entry is corrupt;
-    /// [`ErrorKind::Canceled`]; I/O errors.
+    /// [`ErrorKind::Validation`] if `path` exists; [`ErrorKind::Corrupted`] if a row is damaged;
+    /// [`ErrorKind::Canceled`]; errors of the store and of the operating system.
     pub fn backup_to(&self, path: impl AsRef<Path>, progress: ProgressFn<'_>) -> Result<()> {
         backup::backup(&*self.store.snapshot()?, path.as_ref(), progress)
     }
 
-    /// The approximate number of entries that [`Self::check`] and [`Self::backup_to`] read, if the
-    /// store knows it. Costs one lookup at most.
+    /// The approximate number of rows that [`Self::check`] and [`Self::backup_to`] read, if the
+    /// engine knows it. At most one lookup.
     ///
     /// # Errors
     /// Errors of the store.
@@ -247,7 +225,7 @@ impl SpaceStore {
         Ok(self.store.snapshot()?.approximate_len())
     }
 
-    /// The size of the space. Scans the keys.
+    /// The size of the space. Scans all keys.
     ///
     /// # Errors
     /// Errors of the store.
@@ -256,7 +234,7 @@ impl SpaceStore {
         let count = |prefix: &[u8]| {
             let mut count = 0_u64;
             snapshot.scan(
-                KeyRange::half_open(prefix, &keyspaces::end_of_slice(prefix)),
+                KeyRange::half_open(prefix, &keyspaces::prefix_end_of(prefix)),
                 &mut |_, _| {
                     count += 1;
                     Ok(ControlFlow::Continue(()))
@@ -264,12 +242,9 @@ impl SpaceStore {
             )?;
             Ok::<_, Error>(count)
         };
-        let collections = SpaceReader {
-            read: &*snapshot,
-            extractor: self.extractor,
-            known: ReaderCache::Nothing,
-        }
-        .collections()?;
+        let collections =
+            SpaceReader { read: &*snapshot, extractor: self.extractor, cache: ReaderCache::None }
+                .collections()?;
         Ok(SpaceStats {
             documents: count(&[DOCUMENTS.tag])?
                 .saturating_sub(count(&keyspaces::location(Location::Inbox))?),
@@ -278,25 +253,26 @@ impl SpaceStore {
             collections: collections.len() as u64,
             items: collections.iter().map(|collection| collection.items).sum(),
             bytes: self.store.bytes()?,
-            sequence: reader::totals(&*snapshot)?.sequence,
+            sequence: space_totals(&*snapshot)?.sequence,
         })
     }
 
-    /// Repacks records so that they need less space, and returns unused space to the file system.
+    /// Compresses the change log, rewrites the store densely and returns unused space to the file
+    /// system.
     ///
     /// # Errors
     /// Errors of the store.
     pub fn compact(&self) -> Result<()> {
-        match packing::pack(&*self.store, &self.lookups) {
+        match compaction::compress_changes(&*self.store) {
             Err(error) if error.kind() == ErrorKind::NoSpace => {
-                tracing::warn!(%error, "records are not repacked for lack of space; only unused space is returned");
+                tracing::warn!(%error, "changes stay uncompressed: compaction only releases unused space");
             }
-            packed => packed?,
+            compressed => compressed?,
         }
         self.store.compact()
     }
 
-    /// Makes every write that has returned durable in the main file of the store.
+    /// Makes every write that has returned durable, in the store's file.
     ///
     /// # Errors
     /// Errors of the store.
@@ -304,8 +280,8 @@ impl SpaceStore {
         self.store.flush()
     }
 
-    /// Makes every write that has returned durable as a small durable write does, which may append
-    /// to the write-ahead log only. Does nothing if all of them are durable.
+    /// Makes every write that has returned durable as a small durable write does, which is mostly
+    /// cheaper than [`Self::flush`]. Writes nothing if all are durable.
     ///
     /// # Errors
     /// As [`Self::write`].

@@ -72,7 +72,7 @@ impl<'r> TextRun<'r> {
     }
 
     fn corrupted(&self, error: DecodeError) -> leafbase_model::Error {
-        records::fault(self.key, error)
+        records::decode_error(self.key, error)
     }
 }
 
@@ -159,7 +159,7 @@ impl SubtreeTexts {
             EntryText::Markdown(block_type, range) => {
                 let markdown = self.markdown.get(range.clone());
                 debug_assert!(markdown.is_some(), "an entry's range lies within the markdown");
-                BlockText::Markdown(*block_type, markdown.unwrap_or_default())
+                BlockText::Markdown(*block_type, markdown.unwrap_or(""))
             }
             EntryText::Data(data) => BlockText::Data(data),
         };
@@ -218,13 +218,13 @@ struct TextCollector<'f> {
 const MARKDOWN_BYTES_PER_BLOCK: usize = 64;
 
 impl NodeBuilder for TextCollector<'_> {
-    type Block = CollectedText;
+    type Node = CollectedText;
 
     fn expect(&mut self, blocks: usize) {
         self.markdown.reserve(blocks * MARKDOWN_BYTES_PER_BLOCK);
     }
 
-    fn make(&mut self, id: BlockId, record: &[u8]) -> Decoded<CollectedText> {
+    fn build(&mut self, id: BlockId, record: &[u8]) -> Decoded<CollectedText> {
         let (block_type, markdown) = block::markdown(record)?;
         let is_top = !std::mem::replace(&mut self.has_top, true);
         let text = if !is_markdown_only(block_type) {
@@ -266,7 +266,7 @@ impl SpaceReader<'_> {
             markdown: String::new(),
             authors: AuthorCache::default(),
         };
-        let blocks = self.made_of(block, &mut collector)?;
+        let blocks = self.nodes_of(block, &mut collector)?;
         let blocks = blocks.into_iter().filter_map(|(depth, block)| match block {
             CollectedText::Entry(entry) => Some((depth, entry)),
             CollectedText::Omitted(..) => None,
