@@ -20,7 +20,7 @@ use leafbase::{
 use leafbase_model::InsertTarget;
 use leafbase_store::kv::{MemoryStore, OpenOptions, RedbStore, Store, WriteOptions};
 use leafbase_store::rows;
-use leafbase_store::testkit::{Disk, Fault};
+use leafbase_store::testkit::{Disk, Fault, open_backend};
 use leafbase_store::{Extractor, SpaceStore, directory};
 use leafbase_test_outline::{FixedClock, SequentialIds};
 
@@ -198,7 +198,7 @@ fn no_space_left() {
 fn no_space_left_on(disk: Disk, has_some: bool) {
     let handle = disk.clone();
     let options = OpenOptions::new().cache_bytes(64 << 10);
-    let store = Arc::new(RedbStore::with_backend(move || handle.clone(), &options).unwrap());
+    let store = Arc::new(open_backend(move || handle.clone(), &options).unwrap());
     let space = builder().durability(Durability::Durable).over(store, true).unwrap();
     let notes = space.connect();
     let document = notes.create_document("Trip").unwrap().id();
@@ -220,7 +220,7 @@ fn no_space_left_on(disk: Disk, has_some: bool) {
     assert!(notes.content_markdown(document).unwrap().contains("takes room"));
     assert!(space.check().unwrap().is_clean());
     space.close().unwrap();
-    let reopened = RedbStore::with_backend(move || disk.clone(), &options).unwrap();
+    let reopened = open_backend(move || disk.clone(), &options).unwrap();
     let space = builder().over(Arc::new(reopened), false).unwrap();
     assert!(space.connect().content_markdown(document).unwrap().contains("takes room"));
 }

@@ -7,8 +7,8 @@ use leafbase::{
     Connection, DeleteDocuments, Durability, ErrorKind, Fetch, Position, PurgeDocuments,
     SearchIndexing, Space,
 };
-use leafbase_store::kv::{OpenOptions, RedbStore};
-use leafbase_store::testkit::{Disk, Fault, Loss};
+use leafbase_store::kv::OpenOptions;
+use leafbase_store::testkit::{Disk, Fault, Loss, open_backend};
 
 /// So little memory makes reads go to the disk.
 const CACHE: usize = 16 << 10;
@@ -16,8 +16,7 @@ const CACHE: usize = 16 << 10;
 fn space(disk: &Disk, durability: Durability) -> Space {
     let below = disk.clone();
     let store =
-        RedbStore::with_backend(move || below.clone(), &OpenOptions::new().cache_bytes(CACHE))
-            .unwrap();
+        open_backend(move || below.clone(), &OpenOptions::new().cache_bytes(CACHE)).unwrap();
     let builder = Space::builder().durability(durability).search_indexing(SearchIndexing::OnDemand);
     builder.over(Arc::new(store), true).unwrap()
 }
@@ -120,7 +119,7 @@ fn a_connection_chooses_what_its_writes_promise() {
     let document = sure.create_document("Trip").unwrap().id();
     let texts_after_a_loss = || {
         let disk = disk.moment().after(Loss::Unsynced, 1);
-        let store = RedbStore::with_backend(move || disk.clone(), &OpenOptions::new()).unwrap();
+        let store = open_backend(move || disk.clone(), &OpenOptions::new()).unwrap();
         let space = Space::builder().over(Arc::new(store), false).unwrap();
         space.connect().content_markdown(document).unwrap()
     };

@@ -270,7 +270,7 @@ fn last_documents(path: &Path) -> Vec<String> {
 #[test]
 fn what_stands_in_the_journal_is_saved() {
     let bench = killed();
-    assert!(fs::metadata(bench.from.join(directory::JOURNAL_FILE)).unwrap().len() > 0);
+    assert!(fs::metadata(bench.from.join(directory::WAL_FILE)).unwrap().len() > 0);
     let report = bench.salvage();
     assert!(report.is_whole(), "{report:#?}");
     assert_eq!(
@@ -278,30 +278,30 @@ fn what_stands_in_the_journal_is_saved() {
         ["last 0", "last 1", "last 2", "last 3", "last 4", "last 5"]
     );
     assert_eq!(last_documents(&bench.from).len(), 6, "and it opens as well");
-    assert!(!bench.from.join(directory::JOURNAL_FILE).exists(), "a space that was closed has none");
+    assert!(!bench.from.join(directory::WAL_FILE).exists(), "a space that was closed has none");
 }
 
 #[test]
 fn a_damaged_journal_is_named_and_the_rest_of_it_saved() {
     let bench = killed();
-    let journal = bench.from.join(directory::JOURNAL_FILE);
+    let journal = bench.from.join(directory::WAL_FILE);
     let mut bytes = fs::read(&journal).unwrap();
     bytes[40] ^= 1;
     fs::write(&journal, bytes).unwrap();
     let refused = Space::open(&bench.from).unwrap_err();
     assert_eq!(
         (refused.kind(), refused.message()),
-        (ErrorKind::Corrupted, "damaged: record 1 of the journal")
+        (ErrorKind::Corrupted, "damaged: record 1 of the write-ahead log")
     );
     let report = bench.salvage();
     assert_eq!(report.lost.get(&LossKind::Journal), Some(&1), "{report:#?}");
-    assert_eq!(report.losses[0].record, "records 1 to 1 of the journal");
+    assert_eq!(report.losses[0].record, "records 1 to 1 of the write-ahead log");
     assert!(last_documents(&bench.to).contains(&"last 5".to_owned()));
 
     fs::remove_file(&journal).unwrap();
     let refused = Space::open(&bench.from).unwrap_err();
     assert_eq!(
         (refused.kind(), refused.message()),
-        (ErrorKind::Corrupted, "damaged: the journal of the store is gone")
+        (ErrorKind::Corrupted, "damaged: the store's write-ahead log is missing")
     );
 }

@@ -62,9 +62,11 @@ fn every_crate_is_from_the_one_registry() {
 }
 
 #[test]
-fn crates_that_write_files_are_held_to_a_minor_version() {
+fn crates_that_write_files_have_the_intended_ranges() {
     let workspace = read("Cargo.toml");
-    for held in ["redb = \"~4.", "tantivy = { version = \"~0."] {
-        assert!(workspace.contains(held), "{held}");
+    // The key-value crate checks the version of redb's file format in each file, so applications
+    // may move on to any later 4.x. tantivy's segments have changed with each minor.
+    for range in ["redb = \"4.", "tantivy = { version = \"~0."] {
+        assert!(workspace.contains(range), "{range}");
     }
 }

@@ -1,54 +1,36 @@
-//! Ordered key-value storage: a trait, a store in memory, and one in a redb file.
+//! Ordered key-value storage: the [`Store`] trait, a store in memory ([`MemoryStore`]) and one in
+//! a redb file ([`RedbStore`]).
 //!
-//! A host that wants its spaces on something else implements [`Store`] and runs the conformance
-//! suite of the feature `testkit` in its own tests.
+//! Keys and values are bytes without a meaning here; [`EntryFormat`] names and verifies them for
+//! the caller. A host that keeps its data elsewhere implements [`Store`], or gives [`RedbStore`]
+//! other files through [`StoreFiles`], and runs the conformance suite of the feature `testkit` in
+//! its own tests.
 
-pub mod directory;
 mod entry_format;
 mod options;
-mod rows;
 mod store;
+mod write_batch;
+
+mod io_errors;
+mod lock;
+mod memory;
+mod memtable;
+mod redb_store;
+mod store_files;
 #[cfg(feature = "testkit")]
 pub mod testkit;
-
-mod memory;
-
-mod base;
-mod edits;
-mod failure;
-mod fixed;
-mod gate;
-mod gathered;
-mod group;
-mod guard;
-mod image;
-mod inspect;
-mod journal;
-mod journaling;
-mod lock;
-mod nameless;
-mod opener;
-mod overlay;
-mod page_fill;
-mod recovery;
-mod redb_store;
-mod rewrite;
-mod row;
-mod structure;
-mod tracked;
-mod view;
-mod within;
-mod wreck;
+mod wal;
 
 pub use entry_format::EntryFormat;
-pub use journaling::JOURNAL_FILE;
-pub use lock::Lock;
+pub use lock::FileLock;
 pub use memory::MemoryStore;
 pub use options::OpenOptions;
-pub use page_fill::PageFill;
-pub use redb_store::{RedbStore, Verify};
-pub use rows::Rows;
+pub use redb_store::directory;
+pub use redb_store::fill_factor::PageFill;
+pub use redb_store::raw_page_reader::{LostPage, RawPageReader};
+pub use redb_store::store::{RedbStore, VerifyContent};
 pub use store::{
     Durability, KeyRange, Read, Snapshot, Store, Transaction, Visit, VisitMany, WriteOptions,
 };
-pub use wreck::{FileBytes, Gap, Wreck};
+pub use store_files::StoreFiles;
+pub use write_batch::WriteBatch;

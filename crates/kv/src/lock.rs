@@ -1,32 +1,40 @@
-//! A lock on a file, which ends with its holder and with nobody else.
+//! An advisory lock on a file.
 
 use std::fs::{File, TryLockError};
-use std::io;
+use std::{io, process};
 
-/// Held until it is dropped. It is given back then, and not only when the last copy of the file's
-/// handle is closed: a process that is being started holds copies of all that is open here, until
-/// it is another program.
+/// A lock that is held until it is dropped.
+///
+/// Dropping it unlocks explicitly. Closing the file would not be enough: a process that is being
+/// spawned holds copies of all open descriptors until it executes the other program. For the same
+/// reason a forked process must not unlock, since it shares the lock with its parent.
 #[derive(Debug)]
-pub struct Lock(File);
+pub struct FileLock {
+    file: File,
+    /// The process that took the lock.
+    owner: u32,
+}
 
-impl Lock {
-    /// Locks `file`, alone or with others that only read; none if somebody else has it.
+impl FileLock {
+    /// Locks `file` exclusively, or shared with other readers. `None` if it is locked elsewhere.
     ///
     /// # Errors
-    /// What the operating system reports.
-    pub fn try_on(file: File, is_shared: bool) -> io::Result<Option<Self>> {
+    /// I/O errors of the operating system.
+    pub fn try_lock(file: File, is_shared: bool) -> io::Result<Option<Self>> {
         match if is_shared { file.try_lock_shared() } else { file.try_lock() } {
-            Ok(()) => Ok(Some(Self(file))),
+            Ok(()) => Ok(Some(Self { file, owner: process::id() })),
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => Err(error),
         }
     }
 }
 
-impl Drop for Lock {
+impl Drop for FileLock {
     fn drop(&mut self) {
-        // If it can't be given back it goes with the handle.
-        let _ = self.0.unlock();
+        if self.owner == process::id() {
+            // If unlocking fails, closing the descriptor releases the lock.
+            let _ = self.file.unlock();
+        }
     }
 }
 
@@ -35,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_copy_of_the_handle_keeps_no_lock() {
+    fn a_duplicated_descriptor_does_not_hold_the_lock() {
         let directory = tempfile::tempdir().unwrap();
         let open = || {
             File::options()
@@ -46,11 +54,11 @@ mod tests {
                 .unwrap()
         };
         let file = open();
-        // What a process holds that is being started.
-        let _copy = file.try_clone().unwrap();
-        let lock = Lock::try_on(file, false).unwrap().unwrap();
-        assert!(Lock::try_on(open(), false).unwrap().is_none());
+        // A process that is being spawned holds such a copy.
+        let _duplicate = file.try_clone().unwrap();
+        let lock = FileLock::try_lock(file, false).unwrap().unwrap();
+        assert!(FileLock::try_lock(open(), false).unwrap().is_none());
         drop(lock);
-        assert!(Lock::try_on(open(), false).unwrap().is_some());
+        assert!(FileLock::try_lock(open(), false).unwrap().is_some());
     }
 }

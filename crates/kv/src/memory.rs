@@ -1,24 +1,23 @@
-//! A store without a file: a persistent tree, of which each snapshot keeps a version.
+//! A store in memory: a persistent tree, of which each snapshot holds a version.
 
 use std::fmt;
-use std::ops::{Bound, ControlFlow};
+use std::mem;
+use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use leafbase_model::Result;
-use rpds::RedBlackTreeMapSync;
 
-use super::{KeyRange, Read, Snapshot, Store, Transaction, Visit, WriteOptions};
+use crate::memtable::{Entry, Memtable};
+use crate::store::{KeyRange, Read, Snapshot, Store, Transaction, Visit, WriteOptions};
 
-type Tree = RedBlackTreeMapSync<Arc<[u8]>, Arc<[u8]>>;
-
-/// A store that lives in memory and goes with its last handle. A write costs the logarithm of what
-/// is stored, a snapshot next to nothing; both durabilities promise the same.
+/// A store in memory, dropped with its last handle. Writes cost the logarithm of its size, a
+/// snapshot costs one reference count. Both durabilities are the same.
 #[derive(Default)]
 pub struct MemoryStore {
-    /// Held by the one writer at a time.
-    writer: Mutex<()>,
-    /// The state of the last write that returned. Held only to copy it or to set it.
-    tree: Mutex<Tree>,
+    /// Serialises write closures.
+    writer_lock: Mutex<()>,
+    /// The last committed state. Held only to clone or to replace it.
+    committed: Mutex<Memtable>,
 }
 
 impl MemoryStore {
@@ -27,13 +26,13 @@ impl MemoryStore {
         Self::default()
     }
 
-    /// Another store with what is in this one now. Costs next to nothing, whatever that is.
+    /// A second store with the current contents of this one. Costs one reference count.
     pub fn copy(&self) -> Self {
-        Self { writer: Mutex::default(), tree: Mutex::new(self.current()) }
+        Self { writer_lock: Mutex::default(), committed: Mutex::new(self.current()) }
     }
 
-    fn current(&self) -> Tree {
-        self.tree.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    fn current(&self) -> Memtable {
+        self.committed.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
@@ -43,17 +42,18 @@ impl fmt::Debug for MemoryStore {
     }
 }
 
-struct State(Tree);
+/// A version of the tree. It never holds a tombstone.
+struct MemoryState(Memtable);
 
-impl Snapshot for State {
+impl Snapshot for MemoryState {
     fn approximate_len(&self) -> Option<u64> {
-        Some(self.0.size() as u64)
+        Some(self.0.len() as u64)
     }
 }
 
-impl Read for State {
+impl Read for MemoryState {
     fn get(&self, key: &[u8], visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<bool> {
-        match self.0.get(key) {
+        match self.0.get(key).and_then(Entry::value) {
             Some(value) => visit(value).map(|()| true),
             None => Ok(false),
         }
@@ -63,12 +63,10 @@ impl Read for State {
         if range.is_empty() {
             return Ok(());
         }
-        let bounds: (Bound<&[u8]>, Bound<&[u8]>) = (range.lower, range.upper);
-        let mut entries = self.0.range::<[u8], _>(bounds);
-        while let Some((key, value)) =
-            if range.reverse { entries.next_back() } else { entries.next() }
-        {
-            if visit(key, value)?.is_break() {
+        for entry in self.0.range(range.lower, range.upper, range.reverse) {
+            if let Some(value) = entry.value()
+                && visit(entry.key(), value)?.is_break()
+            {
                 break;
             }
         }
@@ -76,33 +74,29 @@ impl Read for State {
     }
 }
 
-impl Transaction for State {
+impl Transaction for MemoryState {
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        self.0.insert_mut(Arc::from(key), Arc::from(value));
-        Ok(())
+        self.0.insert(&Entry::new(key, Some(value))?)
     }
 
     fn delete(&mut self, key: &[u8]) -> Result<()> {
-        self.0.remove_mut(key);
+        self.0.remove(key);
         Ok(())
     }
 
     fn delete_range(&mut self, lower: &[u8], upper: &[u8]) -> Result<()> {
-        let mut keys: Vec<Arc<[u8]>> = Vec::new();
+        let mut keys = Vec::new();
         self.scan(KeyRange::half_open(lower, upper), &mut |key, _| {
-            keys.push(Arc::from(key));
+            keys.push(Arc::<[u8]>::from(key));
             Ok(ControlFlow::Continue(()))
         })?;
-        for key in keys {
-            self.0.remove_mut(&*key);
-        }
-        Ok(())
+        keys.iter().try_for_each(|key| self.delete(key))
     }
 }
 
 impl Store for MemoryStore {
     fn snapshot(&self) -> Result<Box<dyn Snapshot>> {
-        Ok(Box::new(State(self.current())))
+        Ok(Box::new(MemoryState(self.current())))
     }
 
     fn write(
@@ -110,15 +104,15 @@ impl Store for MemoryStore {
         _: WriteOptions,
         f: &mut dyn FnMut(&mut dyn Transaction) -> Result<()>,
     ) -> Result<()> {
-        let _writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut state = State(self.current());
+        let _writer = self.writer_lock.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = MemoryState(self.current());
         f(&mut state)?;
-        let before = {
-            let mut tree = self.tree.lock().unwrap_or_else(PoisonError::into_inner);
-            std::mem::replace(&mut *tree, state.0)
+        let previous = {
+            let mut committed = self.committed.lock().unwrap_or_else(PoisonError::into_inner);
+            mem::replace(&mut *committed, state.0)
         };
-        // Freeing what nobody reads any more must not hold up a snapshot.
-        drop(before);
+        // Freeing nodes that no snapshot shares must not block `snapshot`.
+        drop(previous);
         Ok(())
     }
 
@@ -135,6 +129,6 @@ impl Store for MemoryStore {
     }
 
     fn bytes(&self) -> Result<u64> {
-        Ok(self.current().iter().map(|(key, value)| (key.len() + value.len()) as u64).sum())
+        Ok(self.current().iter().map(|entry| entry.len() as u64).sum())
     }
 }

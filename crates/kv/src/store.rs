@@ -1,39 +1,40 @@
-//! The ordered key-value trait that everything in a space is stored behind.
+//! The traits of an ordered key-value store.
 //!
-//! Keys are compared byte by byte, unsigned. Readers are handed borrowed bytes, so that an engine
-//! with memory-mapped or cached pages copies nothing. The traits are object safe and nothing above
-//! them is generic over the engine.
+//! Keys compare as unsigned bytes. Reads pass borrowed bytes to a callback, so a store with cached
+//! or memory-mapped pages copies nothing. The traits are object safe: no code above them is generic
+//! over the store.
 
 use std::fmt;
 use std::ops::{Bound, ControlFlow};
 
 use leafbase_model::Result;
 
-use crate::rows::Rows;
+use crate::write_batch::WriteBatch;
 
-/// Keys from `lower` to `upper`, in ascending order or in descending.
+/// A range of keys and the direction of a scan over it.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyRange<'a> {
-    /// Where the range begins.
+    /// The lower bound.
     pub lower: Bound<&'a [u8]>,
-    /// Where the range ends.
+    /// The upper bound.
     pub upper: Bound<&'a [u8]>,
-    /// Whether the last key comes first.
+    /// Whether a scan runs in descending order.
     pub reverse: bool,
 }
 
 impl<'a> KeyRange<'a> {
-    /// From `lower` on, up to but without `upper`.
+    /// The keys from `lower`, inclusive, to `upper`, exclusive, ascending.
     pub fn half_open(lower: &'a [u8], upper: &'a [u8]) -> Self {
         Self { lower: Bound::Included(lower), upper: Bound::Excluded(upper), reverse: false }
     }
 
-    /// The same keys, last one first.
+    /// The same keys in the opposite direction.
     pub fn reversed(self) -> Self {
         Self { reverse: !self.reverse, ..self }
     }
 
-    /// Whether no key can lie within. Maps of the standard library panic on bounds that cross.
+    /// Whether the bounds exclude every key. Check this before passing the bounds to a map of the
+    /// standard library, which panics on bounds that cross.
     pub fn is_empty(&self) -> bool {
         match (self.lower, self.upper) {
             (Bound::Unbounded, Bound::Excluded(upper)) => upper.is_empty(),
@@ -47,32 +48,32 @@ impl<'a> KeyRange<'a> {
     }
 }
 
-/// What a scan calls for each entry: `Break` ends the scan.
+/// Callback of a scan with key and value of an entry; `Break` ends the scan.
 pub type Visit<'f> = &'f mut dyn FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>>;
 
-/// What a read of several keys calls for each: its index and its value, if there is one.
+/// Callback of a lookup of several keys with the index of a key and its value, if present.
 pub type VisitMany<'f> = &'f mut dyn FnMut(usize, Option<&[u8]>) -> Result<()>;
 
-/// Reads of one consistent state. A visit may read again; it may not write.
+/// Reads of one consistent state. A callback may read again, but not write.
 pub trait Read {
-    /// Hands the value of `key` to `visit`; `false` if there is none. The borrow ends with the
-    /// visit.
+    /// Passes the value of `key` to `visit` and returns `true`, or returns `false` if there is
+    /// none.
     ///
     /// # Errors
-    /// What the engine reports, or what `visit` returned.
+    /// Errors of the store and of `visit`.
     fn get(&self, key: &[u8], visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<bool>;
 
-    /// Hands each entry of `range` to `visit` in order, until it breaks.
+    /// Passes the entries of `range` to `visit` in order, until it breaks.
     ///
     /// # Errors
-    /// What the engine reports, or what `visit` returned.
+    /// Errors of the store and of `visit`.
     fn scan(&self, range: KeyRange<'_>, visit: Visit<'_>) -> Result<()>;
 
-    /// Hands the value of each key to `visit` together with its index in `keys`, in the order of
-    /// `keys`. A remote engine answers in one round trip.
+    /// Passes the value of each key to `visit`, in the order of `keys`. A remote store answers in
+    /// one round trip.
     ///
     /// # Errors
-    /// What the engine reports, or what `visit` returned.
+    /// Errors of the store and of `visit`.
     fn get_many(&self, keys: &[&[u8]], visit: VisitMany<'_>) -> Result<()> {
         for (index, key) in keys.iter().enumerate() {
             let found = self.get(key, &mut |value| visit(index, Some(value)))?;
@@ -84,26 +85,26 @@ pub trait Read {
     }
 }
 
-/// Writes that become visible together or not at all. It reads its own writes.
+/// Writes that commit atomically. Reads see the transaction's own writes.
 pub trait Transaction: Read {
-    /// Sets `key` to `value`, whatever was there.
+    /// Sets `key` to `value`.
     ///
     /// # Errors
-    /// What the engine reports.
+    /// Errors of the store.
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()>;
 
-    /// Removes `key`, if it is there.
+    /// Deletes `key`, if it exists.
     ///
     /// # Errors
-    /// What the engine reports.
+    /// Errors of the store.
     fn delete(&mut self, key: &[u8]) -> Result<()>;
 
-    /// Puts and deletes `rows`, one after the other; fastest where their keys ascend.
+    /// Applies the entries of a batch in order. Fastest if their keys ascend.
     ///
     /// # Errors
-    /// What the engine reports.
-    fn put_all(&mut self, rows: &Rows) -> Result<()> {
-        for (key, value) in rows.iter() {
+    /// Errors of the store.
+    fn apply(&mut self, batch: &WriteBatch) -> Result<()> {
+        for (key, value) in batch.iter() {
             match value {
                 Some(value) => self.put(key, value)?,
                 None => self.delete(key)?,
@@ -112,40 +113,53 @@ pub trait Transaction: Read {
         Ok(())
     }
 
-    /// Removes every key from `lower` on, up to but without `upper`.
+    /// Deletes the keys from `lower`, inclusive, to `upper`, exclusive.
     ///
     /// # Errors
-    /// What the engine reports.
+    /// Errors of the store.
     fn delete_range(&mut self, lower: &[u8], upper: &[u8]) -> Result<()>;
 }
 
-/// A state that stays as it is while others write.
+impl WriteBatch {
+    /// Applies the batch to `transaction` and clears it.
+    ///
+    /// # Errors
+    /// Errors of the store.
+    pub fn write_to(&mut self, transaction: &mut dyn Transaction) -> Result<()> {
+        if !self.is_empty() {
+            transaction.apply(self)?;
+        }
+        self.clear();
+        Ok(())
+    }
+}
+
+/// An immutable state of the store.
 pub trait Snapshot: Read + Send + Sync {
-    /// About how many keys there are, where the engine knows that without a look at them: for those
-    /// who are told how far a scan is.
+    /// The approximate number of keys, for progress reports, if the store knows it without a scan.
     fn approximate_len(&self) -> Option<u64> {
         None
     }
 }
 
-/// What a commit promises when it returns.
+/// What a returned commit guarantees.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Durability {
-    /// The write survives the loss of power.
+    /// The write is durable: it survives a power loss.
     #[default]
     Durable,
-    /// The write is visible to every later read, and survives once a later durable write, a flush
-    /// or a close of the space has returned. A crash before that may lose it, together with every
-    /// relaxed write after it: the last ones, all after one point, and never half of one.
+    /// The write is visible to all later reads, and durable once a later durable write, a flush or
+    /// a close has returned. A crash before that loses a suffix of the relaxed writes, each of them
+    /// entirely.
     Relaxed,
 }
 
-/// How a write is done.
+/// Options of one write.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct WriteOptions {
-    /// What the commit promises.
+    /// What the commit guarantees. Default: [`Durability::Durable`].
     pub durability: Durability,
 }
 
@@ -156,54 +170,55 @@ impl WriteOptions {
     }
 }
 
-/// An engine that keeps ordered keys.
+/// An ordered key-value store.
 pub trait Store: fmt::Debug + Send + Sync + 'static {
-    /// A state with every write that returned before this call, whatever its durability, and with
-    /// no part of one that is still running. It does not wait for a running write. It holds back
-    /// the reuse of space for as long as it lives, so keep it for one call and no longer.
+    /// A snapshot with every write that has returned, whatever its durability, and no part of a
+    /// running one. Does not wait for a running write. A snapshot prevents the reuse of space while
+    /// it lives, so hold it for one call only.
     ///
     /// # Errors
-    /// What the engine reports.
+    /// Errors of the store.
     fn snapshot(&self) -> Result<Box<dyn Snapshot>>;
 
-    /// Runs `f` in a transaction and commits if it returns `Ok`, rolls back if it returns `Err`.
-    /// One closure runs at a time: a second one waits, so `f` must not write to the same store.
-    /// Durable writes of several threads may be made durable together. `f` may be run again, where
-    /// a write fails that it had read: whatever it computes must be reset at its start.
+    /// Runs `f` in a transaction. Commits if it returns `Ok` and rolls back if it returns `Err`.
+    ///
+    /// One closure runs at a time; the next one waits, so `f` must not write to the same store.
+    /// Durable writes of several threads may share an fsync. `f` runs again if a write that it read
+    /// fails: it must reset at its start whatever it computes.
     ///
     /// # Errors
-    /// What `f` returned, or what the engine reports. In either case nothing of the write is
-    /// visible, now or after a restart; but for one error, which says of itself that the outcome
-    /// shows only once the store can be opened again.
+    /// Errors of `f` and of the store. After an error nothing of the write is visible, now or after
+    /// a restart, with one exception: an indeterminate commit, whose message says that the outcome
+    /// is known only when the store can be opened again.
     fn write(
         &self,
         options: WriteOptions,
         f: &mut dyn FnMut(&mut dyn Transaction) -> Result<()>,
     ) -> Result<()>;
 
-    /// Makes every write that has returned survive the loss of power.
+    /// Makes every write that has returned durable.
     ///
     /// # Errors
-    /// What the engine reports.
+    /// Errors of the store.
     fn flush(&self) -> Result<()>;
 
-    /// Gives unused space back to the file system, as far as the engine can, which may need as much
-    /// again while it lasts. Waits for writers.
+    /// Returns unused space to the file system as far as the store can. May need as much again
+    /// while it runs. Waits for writers.
     ///
     /// # Errors
-    /// What the engine reports; the data stays as it was.
+    /// Errors of the store; the data is unchanged.
     fn compact(&self) -> Result<()>;
 
-    /// Verifies the engine's own structures and says whether they are whole. Reads everything and
-    /// changes nothing. Waits for writers, and makes them wait.
+    /// Verifies the store's own structures and returns whether they are intact. Reads everything,
+    /// changes nothing, and excludes writers.
     ///
     /// # Errors
-    /// What the engine reports.
+    /// Errors of the store.
     fn verify(&self) -> Result<bool>;
 
-    /// How many bytes the engine occupies where it stores: file length, or memory.
+    /// The size of the store in bytes: file length, or memory.
     ///
     /// # Errors
-    /// What the engine reports.
+    /// Errors of the store.
     fn bytes(&self) -> Result<u64>;
 }

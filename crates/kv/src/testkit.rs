@@ -17,10 +17,12 @@ use leafbase_model::{Error, ErrorKind, Result};
 use crate::{Durability, KeyRange, Read, Store, Transaction, WriteOptions};
 
 mod disk;
+mod files;
 mod random;
 mod threads;
 
 pub use disk::{Disk, Fault, Loss, Moment};
+pub use files::{ImageFiles, open_backend, open_backends};
 pub use random::random_operations;
 
 /// Both things a commit may promise.

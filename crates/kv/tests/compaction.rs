@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use leafbase_kv::directory;
-use leafbase_kv::testkit::{Disk, Fault};
+use leafbase_kv::testkit::{Disk, Fault, open_backends};
 use leafbase_kv::{Durability, KeyRange, OpenOptions, RedbStore, Store, WriteOptions};
 
 #[test]
@@ -119,9 +119,9 @@ fn pages_are_full_in_a_compacted_store() {
 }
 
 fn on(disk: &Disk) -> RedbStore {
-    let (disk, journal) = (disk.clone(), disk.journal());
+    let (disk, journal) = (disk.clone(), disk.wal());
     let options = OpenOptions::new().cache_bytes(256 << 10);
-    RedbStore::with_backends(move || disk.clone(), move || journal.clone(), &options).unwrap()
+    open_backends(move || disk.clone(), move || journal.clone(), &options).unwrap()
 }
 
 /// A disk with such a store, closed, and what is in it.

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use leafbase_kv::{
-    Durability, KeyRange, MemoryStore, OpenOptions, Read, RedbStore, Snapshot, Store, Transaction,
-    Visit, WriteOptions,
+    Durability, KeyRange, MemoryStore, OpenOptions, Read, Snapshot, Store, Transaction, Visit,
+    WriteOptions,
 };
 use leafbase_kv::{directory, testkit};
 use leafbase_model::{Error, Result};
@@ -34,7 +34,7 @@ fn the_store_on_a_backend_conforms_with_a_tiny_cache() {
     testkit::conformance(&mut || {
         let options = OpenOptions::new().cache_bytes(64 << 10);
         let disk = testkit::Disk::new();
-        Box::new(RedbStore::with_backend(move || disk.clone(), &options).unwrap())
+        Box::new(testkit::open_backend(move || disk.clone(), &options).unwrap())
     });
 }
 

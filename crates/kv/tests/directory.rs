@@ -7,8 +7,8 @@ use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
-use leafbase_kv::directory::{self, LOCK_FILE, STORE_FILE};
-use leafbase_kv::{Durability, JOURNAL_FILE, OpenOptions, RedbStore, Store, WriteOptions};
+use leafbase_kv::directory::{self, LOCK_FILE, STORE_FILE, WAL_FILE};
+use leafbase_kv::{Durability, OpenOptions, RedbStore, Store, WriteOptions};
 use leafbase_model::{Error, ErrorKind};
 
 /// A directory with one closed space `notes` in it.
@@ -224,7 +224,7 @@ fn what_the_journal_of_a_crash_holds_is_seen_by_those_who_only_read() {
     }
     let copy = place.0.path().join("copy");
     fs::create_dir(&copy).unwrap();
-    for name in [directory::STORE_FILE, JOURNAL_FILE] {
+    for name in [directory::STORE_FILE, WAL_FILE] {
         fs::copy(place.space().join(name), copy.join(name)).unwrap();
     }
     let before = files(&copy);

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::ops::{Bound, ControlFlow};
 
-use leafbase_kv::testkit::{Disk, Fault, Loss};
+use leafbase_kv::testkit::{Disk, Fault, Loss, open_backends};
 use leafbase_kv::{Durability, KeyRange, OpenOptions, RedbStore, Store, WriteOptions};
 use leafbase_model::{ErrorKind, Result};
 
@@ -15,8 +15,8 @@ type Content = BTreeMap<Vec<u8>, Vec<u8>>;
 
 /// A cache this small makes reads go to the disk, so that they too can fail.
 fn open(disk: &Disk) -> Result<RedbStore> {
-    let (disk, journal) = (disk.clone(), disk.journal());
-    RedbStore::with_backends(
+    let (disk, journal) = (disk.clone(), disk.wal());
+    open_backends(
         move || disk.clone(),
         move || journal.clone(),
         &OpenOptions::new().cache_bytes(16 << 10),
@@ -370,7 +370,7 @@ fn damaged_pages_are_an_error_and_not_a_panic() {
     let places: Vec<_> = (4_096..image.len()).step_by(97).filter(|at| image[*at] != 0).collect();
     for at in places.iter().copied().step_by(places.len() / 400 + 1) {
         let damaged = Disk::new();
-        damaged.damage(|bytes| {
+        damaged.corrupt(|bytes| {
             bytes.clone_from(&image);
             bytes[at] ^= 0x55;
         });
@@ -431,18 +431,18 @@ fn a_journal_that_is_damaged_or_gone_is_told() {
     let disk = Disk::new();
     let store = journaled(&disk, 9);
     let damages: [(&str, Damage); 3] = [
-        ("damaged: record 2 of the journal", |bytes| bytes[1_200] ^= 1),
-        ("damaged: record 1 of the journal", |bytes| bytes[..900].fill(0)),
-        ("damaged: the journal, which was cut short", Vec::clear),
+        ("damaged: record 2 of the write-ahead log", |bytes| bytes[1_200] ^= 1),
+        ("damaged: record 1 of the write-ahead log", |bytes| bytes[..900].fill(0)),
+        ("damaged: the write-ahead log, which is truncated", Vec::clear),
     ];
     for (message, damage) in damages {
         let crashed = disk.after_power_loss(0);
-        crashed.damage_journal(damage);
+        crashed.corrupt_wal(damage);
         let error = open(&crashed).unwrap_err();
         assert_eq!((error.kind(), error.message()), (ErrorKind::Corrupted, message));
     }
     drop(store);
-    disk.damage_journal(Vec::clear);
+    disk.corrupt_wal(Vec::clear);
     assert_eq!(
         content(&open(&disk).unwrap()).unwrap().len(),
         9,

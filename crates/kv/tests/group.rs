@@ -9,7 +9,7 @@ use std::sync::{Arc, Condvar, Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use leafbase_kv::testkit::{Disk, Fault, Loss};
+use leafbase_kv::testkit::{Disk, Fault, Loss, open_backends};
 use leafbase_kv::{Durability, OpenOptions, Read, RedbStore, Store, WriteOptions};
 use leafbase_model::{Error, ErrorKind, Result};
 use redb::StorageBackend;
@@ -127,12 +127,8 @@ impl StorageBackend for Gated {
 fn store() -> (RedbStore, Arc<Gate>, Arc<Gate>) {
     let (file, journal) = (Gated::default(), Gated::default());
     let gates = (Arc::clone(&file.gate), Arc::clone(&journal.gate));
-    let store = RedbStore::with_backends(
-        move || file.clone(),
-        move || journal.clone(),
-        &OpenOptions::new(),
-    )
-    .unwrap();
+    let store =
+        open_backends(move || file.clone(), move || journal.clone(), &OpenOptions::new()).unwrap();
     for _ in 0..3 {
         add(&store, DURABLE, b"a", 0).unwrap();
     }
@@ -314,10 +310,9 @@ const WRITES: u64 = 25;
 /// loss of power.
 fn side_by_side(seed: u64, fault: Option<Fault>, kind: io::ErrorKind) {
     let disk = Disk::new();
-    let (file, journal) = (disk.clone(), disk.journal());
+    let (file, journal) = (disk.clone(), disk.wal());
     let options = OpenOptions::new().cache_bytes(16 << 10);
-    let store =
-        RedbStore::with_backends(move || file.clone(), move || journal.clone(), &options).unwrap();
+    let store = open_backends(move || file.clone(), move || journal.clone(), &options).unwrap();
     for _ in 0..3 {
         add(&store, DURABLE, b"all", 0).unwrap();
     }
@@ -405,10 +400,9 @@ fn side_by_side(seed: u64, fault: Option<Fault>, kind: io::ErrorKind) {
         };
         for loss in Loss::ALL {
             let disk = moment.after(loss, seed);
-            let (file, journal) = (disk.clone(), disk.journal());
+            let (file, journal) = (disk.clone(), disk.wal());
             let store =
-                RedbStore::with_backends(move || file.clone(), move || journal.clone(), &options)
-                    .unwrap();
+                open_backends(move || file.clone(), move || journal.clone(), &options).unwrap();
             check(&store, "after a loss of power", &by_then);
         }
     }

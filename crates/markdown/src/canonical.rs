@@ -6,8 +6,10 @@ use std::borrow::Cow;
 use leafbase_model::{BlockData, BlockKind, ListStyle, TextStyle};
 
 use crate::cursor::{is_blank, trim, trim_end, trim_start};
-use crate::sole::sole;
-use crate::starts::{self, Raw};
+use crate::escape::escape_tags;
+use crate::line_starts::{self, RawHtml};
+use crate::lone_link::sole;
+use crate::slice;
 use crate::tags::{self, Element};
 
 /// What stands for a text that is empty, where something must stand: a comment, which no reader of
@@ -16,12 +18,12 @@ pub(crate) const NOTHING: &str = "<!-- -->";
 
 /// Where a text stands, which decides what in it would read as structure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct TextContext {
     pub(crate) list: ListStyle,
     pub(crate) style: TextStyle,
 }
 
-impl Place {
+impl TextContext {
     fn is_heading(self) -> bool {
         matches!(self.style, TextStyle::H1 | TextStyle::H2 | TextStyle::H3 | TextStyle::H4)
     }
@@ -51,7 +53,7 @@ impl Place {
 /// assert_eq!(data.markdown, "\\# no heading");
 /// ```
 pub fn canonical(data: &mut BlockData) {
-    let place = Place {
+    let place = TextContext {
         list: data.list_style,
         style: data.look().map_or(TextStyle::Body, |look| look.style),
     };
@@ -130,7 +132,7 @@ pub fn canonical_inline(inline: &str) -> Cow<'_, str> {
 }
 
 /// The canonical form of a text block's markdown.
-pub(crate) fn text(markdown: &str, place: Place) -> Cow<'_, str> {
+pub(crate) fn text(markdown: &str, place: TextContext) -> Cow<'_, str> {
     if place.is_heading() {
         return heading(markdown);
     }
@@ -174,15 +176,15 @@ fn heading(markdown: &str) -> Cow<'_, str> {
     if open.len() == line.len() || !(open.is_empty() || open.ends_with([' ', '\t'])) {
         return line;
     }
-    let closing = line.get(open.len()..).unwrap_or_default();
+    let closing = slice::after(&line, open.len());
     Cow::Owned(format!("{open}\\{closing}"))
 }
 
 /// Escapes what would read as structure, line by line; the state follows what reading would make of
 /// each line.
-fn escape_lines(text: &str, place: Place) -> String {
+fn escape_lines(text: &str, place: TextContext) -> String {
     let mut out = String::with_capacity(text.len() + 8);
-    let (mut raw, mut html, mut last_line) = (None::<Raw>, false, 0);
+    let (mut raw, mut html, mut last_line) = (None::<RawHtml>, false, 0);
     for line in text.split('\n').filter(|line| !is_blank(line)) {
         let first = out.is_empty();
         if !first {
@@ -192,26 +194,26 @@ fn escape_lines(text: &str, place: Place) -> String {
         let rest = trim_start(line);
         let indent = if first { 0 } else { push_indent(&mut out, line) };
         if raw.is_none() && indent < 4 {
-            let above = out.get(last_line..start).unwrap_or_default();
+            let above = slice::within(&out, last_line..start);
             let escaped =
                 if first { at_start(rest, text, place) } else { within(rest, above, html, place) };
             match escaped {
                 Some(Escape::Run) => push_escaped_run(&mut out, rest),
                 Some(Escape::Behind(bytes)) => {
-                    out.push_str(rest.get(..bytes).unwrap_or_default());
+                    out.push_str(slice::before(rest, bytes));
                     out.push('\\');
-                    out.push_str(&escape_tags(rest.get(bytes..).unwrap_or_default()));
+                    out.push_str(&escape_tags(slice::after(rest, bytes)));
                 }
                 None => {
                     let rest = escape_tags(rest);
-                    raw = starts::html(&rest, !first);
+                    raw = line_starts::html(&rest, !first);
                     out.push_str(&rest);
                 }
             }
         } else {
             out.push_str(&escape_tags(rest));
         }
-        if raw.is_some_and(|raw| raw.ends_in(out.get(start..).unwrap_or_default())) {
+        if raw.is_some_and(|raw| raw.ends_in(slice::after(&out, start))) {
             (raw, html) = (None, true);
         }
         last_line = start;
@@ -222,7 +224,7 @@ fn escape_lines(text: &str, place: Place) -> String {
 
 fn push_indent(out: &mut String, line: &str) -> usize {
     let before = out.len();
-    crate::cursor::Cursor::new(line).take_indent(out);
+    crate::cursor::LineCursor::new(line).take_indent(out);
     out.len() - before
 }
 
@@ -234,45 +236,45 @@ enum Escape {
     Behind(usize),
 }
 
-fn at_start(rest: &str, text: &str, place: Place) -> Option<Escape> {
+fn at_start(rest: &str, text: &str, place: TextContext) -> Option<Escape> {
     let task = place.list == ListStyle::Task;
     match rest.as_bytes().first()? {
         b'>' if !task => Some(Escape::Behind(0)),
-        b'#' => starts::heading(rest).map(|_| Escape::Behind(0)),
-        b'`' | b'~' => starts::fence(rest).map(|_| Escape::Run),
-        b'$' => starts::formula(text).map(|_| Escape::Run),
+        b'#' => line_starts::heading(rest).map(|_| Escape::Behind(0)),
+        b'`' | b'~' => line_starts::fence(rest).map(|_| Escape::Run),
+        b'$' => line_starts::formula(text).map(|_| Escape::Run),
         b'<' => place.opens(rest).then_some(Escape::Behind(0)),
         // Behind the bullet's own dash the line would be nothing but dashes.
         b'-' if place.list == ListStyle::Bullet
             && rest.len() > 1
-            && starts::marks(rest) == rest.len() =>
+            && line_starts::marks(rest) == rest.len() =>
         {
             Some(Escape::Behind(0))
         }
         b'[' if place.list != ListStyle::None && !task => {
-            crate::lists::task_mark(rest).map(|_| Escape::Behind(0))
+            crate::list_marks::task_mark(rest).map(|_| Escape::Behind(0))
         }
         _ => separator_or_marker(rest, !task),
     }
 }
 
 fn separator_or_marker(rest: &str, list: bool) -> Option<Escape> {
-    if starts::separator(rest).is_some() {
+    if line_starts::separator(rest).is_some() {
         return Some(Escape::Behind(0));
     }
-    starts::marker(rest).filter(|_| list).map(|marker| Escape::Behind(marker.width - 1))
+    line_starts::marker(rest).filter(|_| list).map(|marker| Escape::Behind(marker.width - 1))
 }
 
 /// What a line that stands in a paragraph, below the line `above`, would begin.
-fn within(rest: &str, above: &str, html: bool, place: Place) -> Option<Escape> {
-    if starts::table_rule(rest).is_some_and(|count| count == starts::columns(above)) {
+fn within(rest: &str, above: &str, html: bool, place: TextContext) -> Option<Escape> {
+    if line_starts::table_rule(rest).is_some_and(|count| count == line_starts::columns(above)) {
         return Some(Escape::Behind(0));
     }
     match rest.as_bytes().first()? {
-        b'=' | b'-' if !html && starts::underline(rest).is_some() => Some(Escape::Behind(0)),
-        b'`' | b'~' => starts::fence(rest).map(|_| Escape::Run),
+        b'=' | b'-' if !html && line_starts::underline(rest).is_some() => Some(Escape::Behind(0)),
+        b'`' | b'~' => line_starts::fence(rest).map(|_| Escape::Run),
         b'<' => place.opens(rest).then_some(Escape::Behind(0)),
-        _ if !starts::interrupts(rest) => None,
+        _ if !line_starts::interrupts(rest) => None,
         b'0'..=b'9' => Some(Escape::Behind(1)),
         _ => Some(Escape::Behind(0)),
     }
@@ -286,33 +288,4 @@ fn push_escaped_run(out: &mut String, rest: &str) {
         out.push(mark);
     }
     out.push_str(&escape_tags(tail));
-}
-
-/// Escapes the closing tags of the dialect, which would end what a text stands in, and highlights
-/// of no known colour.
-pub(crate) fn escape_tags(line: &str) -> Cow<'_, str> {
-    if memchr::memchr(b'<', line.as_bytes()).is_none() {
-        return Cow::Borrowed(line);
-    }
-    let mut places = Vec::new();
-    tags::each_bracket(line, |at| {
-        let rest = line.get(at..).unwrap_or_default();
-        let forges = tags::tag(rest).is_some_and(|tag| tag.closing);
-        if forges || tags::highlight(rest).is_some_and(|(_, known)| !known) {
-            places.push(at);
-        }
-        true
-    });
-    if places.is_empty() {
-        return Cow::Borrowed(line);
-    }
-    let mut escaped = String::with_capacity(line.len() + places.len());
-    let mut from = 0;
-    for at in places {
-        escaped.push_str(line.get(from..at).unwrap_or_default());
-        escaped.push('\\');
-        from = at;
-    }
-    escaped.push_str(line.get(from..).unwrap_or_default());
-    Cow::Owned(escaped)
 }

@@ -7,19 +7,19 @@ use crate::tags::Element;
 
 /// The most containers that are told apart. Deeper list items flatten into the deepest one, so that
 /// a line costs no more however deep the nesting is.
-pub(crate) const DEEPEST: usize = 96;
+pub(crate) const MAX_CONTAINERS: usize = 96;
 
 #[derive(Debug)]
 pub(crate) enum Container {
-    Quote(Quote),
-    Item(Item),
-    Wrapper(Wrapper),
-    Page(Box<Page>),
+    Quote(OpenQuote),
+    Item(OpenItem),
+    Wrapper(OpenWrapper),
+    Page(Box<OpenPage>),
 }
 
 /// Quotes directly within one another are one container.
 #[derive(Debug)]
-pub(crate) struct Quote {
+pub(crate) struct OpenQuote {
     /// How many.
     pub(crate) depth: usize,
     /// How many of them the present line has.
@@ -27,7 +27,7 @@ pub(crate) struct Quote {
 }
 
 #[derive(Debug)]
-pub(crate) struct Item {
+pub(crate) struct OpenItem {
     /// Columns before its content.
     pub(crate) content: usize,
     /// Columns from which on a list item belongs to it: two behind the start of a number, however
@@ -39,7 +39,7 @@ pub(crate) struct Item {
     pub(crate) sign: u8,
     pub(crate) task: Option<TaskState>,
     /// What stands in it: what comes first takes the list style.
-    pub(crate) holds: Holds,
+    pub(crate) holds: ItemContent,
     /// Whether its first line holds only the marker.
     pub(crate) begins_blank: bool,
     /// Whether it is the first of its list.
@@ -50,7 +50,7 @@ pub(crate) struct Item {
 
 /// What stands in a list item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Holds {
+pub(crate) enum ItemContent {
     Nothing,
     /// A list, whose items may still turn out to be empty.
     List,
@@ -60,7 +60,7 @@ pub(crate) enum Holds {
 
 /// A tag around paragraphs.
 #[derive(Debug)]
-pub(crate) struct Wrapper {
+pub(crate) struct OpenWrapper {
     pub(crate) element: Element,
     /// The same tags directly within one another are one container.
     pub(crate) depth: usize,
@@ -72,7 +72,7 @@ pub(crate) struct Wrapper {
 
 /// Where in a page's tags the reader is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum PagePart {
     BeforeTitle,
     Title,
     BeforeContent,
@@ -81,9 +81,9 @@ pub(crate) enum Part {
 }
 
 #[derive(Debug)]
-pub(crate) struct Page {
+pub(crate) struct OpenPage {
     pub(crate) element: Element,
-    pub(crate) part: Part,
+    pub(crate) part: PagePart,
     /// Columns that its content is set in as a whole, known from the first line on.
     pub(crate) inset: Option<usize>,
     pub(crate) draft: BlockDraft,

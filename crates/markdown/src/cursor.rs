@@ -1,12 +1,14 @@
 //! A place in one line, counted in bytes and in columns: tabs reach to the next multiple of four,
 //! and a container may take part of one.
 
+use crate::slice;
+
 /// The width of a tab (`CommonMark` 0.31, "Tabs").
 const TAB: usize = 4;
 
 /// Walks along one line, which holds no line break.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Cursor<'t> {
+pub(crate) struct LineCursor<'t> {
     rest: &'t str,
     offset: usize,
     column: usize,
@@ -14,7 +16,7 @@ pub(crate) struct Cursor<'t> {
     spare: usize,
 }
 
-impl<'t> Cursor<'t> {
+impl<'t> LineCursor<'t> {
     pub(crate) const fn new(line: &'t str) -> Self {
         Self { rest: line, offset: 0, column: 0, spare: 0 }
     }
@@ -54,7 +56,7 @@ impl<'t> Cursor<'t> {
 
     /// Skips `bytes` of the line that are no white space.
     pub(crate) fn skip(&mut self, bytes: usize) {
-        self.rest = self.rest.get(bytes..).unwrap_or_default();
+        self.rest = slice::after(self.rest, bytes);
         self.offset += bytes;
         self.column += bytes;
         self.spare = 0;
@@ -86,7 +88,7 @@ impl<'t> Cursor<'t> {
             }
             skipped += 1;
         }
-        self.rest = self.rest.get(skipped..).unwrap_or_default();
+        self.rest = slice::after(self.rest, skipped);
         self.offset += skipped;
     }
 

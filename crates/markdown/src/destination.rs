@@ -3,9 +3,11 @@
 
 use std::borrow::Cow;
 
+use crate::slice;
+
 /// What stands between the parentheses of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Target<'t> {
+pub(crate) struct LinkDestination<'t> {
     /// The destination as written, without pointed brackets.
     pub(crate) destination: &'t str,
     /// Whether it stands in pointed brackets.
@@ -19,22 +21,23 @@ pub(crate) struct Target<'t> {
 }
 
 /// Reads `(destination "title")` at the start of `text`.
-pub(crate) fn in_parentheses(text: &str) -> Option<Target<'_>> {
+pub(crate) fn in_parentheses(text: &str) -> Option<LinkDestination<'_>> {
     let inner = text.strip_prefix('(')?;
     let start = 1 + white_space(inner);
     let mut target = target(text.get(start..)?, start)?;
     target.length += white_space(text.get(target.length..)?);
     text.get(target.length..)?
         .starts_with(')')
-        .then(|| Target { length: target.length + 1, ..target })
+        .then(|| LinkDestination { length: target.length + 1, ..target })
 }
 
 /// Reads `destination "title"` at the start of `text`, as a definition has it; `before` bytes stand
 /// before it.
-pub(crate) fn target(text: &str, before: usize) -> Option<Target<'_>> {
+pub(crate) fn target(text: &str, before: usize) -> Option<LinkDestination<'_>> {
     let (destination, pointed, length) = destination(text)?;
     let start = before + usize::from(pointed);
-    let mut read = Target { destination, pointed, start, title: None, length: before + length };
+    let mut read =
+        LinkDestination { destination, pointed, start, title: None, length: before + length };
     let after = text.get(length..)?;
     let space = white_space(after);
     if space > 0
@@ -134,7 +137,7 @@ pub(crate) fn unescape(text: &str) -> Cow<'_, str> {
         read.push_str(before);
         let (letter, length) = escaped_letter(from);
         read.push(letter);
-        rest = from.get(length..).unwrap_or_default();
+        rest = slice::after(from, length);
     }
     read.push_str(rest);
     Cow::Owned(read)
@@ -173,7 +176,7 @@ pub(crate) fn entity(text: &str) -> Option<(char, usize)> {
 
 /// Whether `text`, from an ampersand on, could read as a character reference of any name.
 fn looks_like_entity(text: &str) -> bool {
-    let inner = text.get(1..).unwrap_or_default();
+    let inner = slice::after(text, 1);
     let length =
         inner.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'#').count();
     length > 0 && inner.as_bytes().get(length) == Some(&b';')
@@ -189,7 +192,7 @@ pub(crate) fn write(out: &mut String, url: &str) {
         out.push('<');
     }
     for (at, letter) in url.char_indices() {
-        let tail = url.get(at..).unwrap_or_default();
+        let tail = slice::after(url, at);
         let next = tail.as_bytes().get(1);
         match letter {
             '\\' if next.is_none_or(u8::is_ascii_punctuation) => out.push_str("\\\\"),
@@ -227,7 +230,7 @@ fn balanced(url: &str) -> bool {
 pub(crate) fn write_title(out: &mut String, text: &str) {
     out.push('"');
     for (at, letter) in text.char_indices() {
-        let tail = text.get(at..).unwrap_or_default();
+        let tail = slice::after(text, at);
         match letter {
             '"' | '\\' | '<' | '`' => {
                 out.push('\\');
@@ -244,7 +247,7 @@ pub(crate) fn write_title(out: &mut String, text: &str) {
 pub(crate) fn write_label(out: &mut String, text: &str) {
     let mut before = None;
     for (at, letter) in text.char_indices() {
-        let tail = text.get(at..).unwrap_or_default();
+        let tail = slice::after(text, at);
         if letter == '\\' || is_markup(before, tail) {
             out.push('\\');
         }
@@ -274,7 +277,7 @@ pub fn escape(text: &str) -> Cow<'_, str> {
 pub(crate) fn read_label(label: &str) -> Option<Cow<'_, str>> {
     let (mut before, mut escaped) = (None, false);
     for (at, letter) in label.char_indices() {
-        let tail = label.get(at..).unwrap_or_default();
+        let tail = slice::after(label, at);
         let reference = letter == '&' && entity(tail).is_some();
         if letter == '\n' || (!escaped && !reference && letter != '\\' && is_markup(before, tail)) {
             return None;

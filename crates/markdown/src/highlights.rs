@@ -2,7 +2,8 @@
 
 use leafbase_model::Result;
 
-use crate::parse::invalid;
+use crate::parsed::invalid;
+use crate::slice;
 use crate::tags;
 
 /// Refuses inline markdown with a highlight of an unknown colour, as [`parse`](crate::parse) does.
@@ -24,14 +25,14 @@ pub fn check_highlights(inline: &str) -> Result<()> {
     for (number, line) in inline.lines().enumerate() {
         let mut wrong = None;
         tags::each_bracket(line, |at| {
-            let rest = line.get(at..).unwrap_or_default();
+            let rest = slice::after(line, at);
             if tags::highlight(rest).is_some_and(|(_, known)| !known) {
                 wrong = Some(at);
             }
             wrong.is_none()
         });
         if let Some(at) = wrong {
-            let column = line.get(..at).unwrap_or_default().chars().count() + 1;
+            let column = slice::before(line, at).chars().count() + 1;
             return Err(invalid((number + 1, column), "a highlight of an unknown colour"));
         }
     }

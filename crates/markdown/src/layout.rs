@@ -7,10 +7,14 @@
 //! lists never depend on decorations.
 
 use leafbase_model::{
-    BlockData, BlockKind, BlockType, Decorations, ListStyle, TaskState, TextStyle,
+    BlockData, BlockKind, BlockType, Decorations, Limits, ListStyle, TaskState, TextStyle,
 };
 
-use crate::render::LEVELS;
+use crate::escape::ends_escaping;
+use crate::slice;
+
+/// The deepest level of a list, and one more for what stands in its items.
+const LIST_LEVELS: usize = Limits::INDENTATION as usize + 1;
 
 /// What was written before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,7 +28,7 @@ enum Previous {
 
 /// Neighbours with the same decorations.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Run {
+pub(crate) struct DecorationRun {
     /// How many blocks are left behind the last of it.
     pub(crate) ends: usize,
     /// Whether it is one block that is no list item.
@@ -34,7 +38,7 @@ pub(crate) struct Run {
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Layout {
+pub(crate) struct BlockLayout {
     prefix: String,
     /// Bytes of the prefix that come from what is around: it is never shorter.
     base: usize,
@@ -49,7 +53,7 @@ pub(crate) struct Layout {
     /// Whether the present block has a callout of its own, and whether that is in one line with it.
     own_callout: Option<bool>,
     /// Columns that each open list level sets its content in.
-    levels: [usize; LEVELS],
+    levels: [usize; LIST_LEVELS],
     depth: usize,
     previous: Previous,
 }
@@ -57,7 +61,7 @@ pub(crate) struct Layout {
 const DASHES: &str = "- - - - - - ";
 const SPACES: &str = "                                ";
 
-impl Layout {
+impl BlockLayout {
     /// What stands before each line of the present block but the first.
     pub(crate) fn prefix(&self) -> &str {
         &self.prefix
@@ -85,10 +89,10 @@ impl Layout {
         out: &mut String,
         data: &BlockData,
         left: usize,
-        run: impl FnOnce() -> Run,
+        run: impl FnOnce() -> DecorationRun,
     ) {
         let is_item = data.list_style != ListStyle::None;
-        let level = usize::from(data.indentation).min(LEVELS - 1);
+        let level = usize::from(data.indentation).min(LIST_LEVELS - 1);
         let wanted = data.decorations;
         if wanted.is_empty() {
             self.run_ends = None;
@@ -175,7 +179,7 @@ impl Layout {
     }
 
     fn push_base(&self, out: &mut String) {
-        out.push_str(self.prefix.get(..self.base).unwrap_or_default());
+        out.push_str(slice::before(&self.prefix, self.base));
     }
 
     /// Closes what is open around the last run of blocks.
@@ -259,7 +263,7 @@ impl Layout {
 
     /// The part of the prefix that lists set in; the rest is there already.
     fn indent(&self, out: &mut String) {
-        out.push_str(self.prefix.get(self.base..).unwrap_or_default());
+        out.push_str(slice::after(&self.prefix, self.base));
     }
 }
 
@@ -279,7 +283,7 @@ fn is_text(data: &BlockData) -> bool {
     let BlockKind::Text(look) = data.kind else { return false };
     let heading =
         matches!(look.style, TextStyle::H1 | TextStyle::H2 | TextStyle::H3 | TextStyle::H4);
-    (!heading || !data.markdown.is_empty()) && !crate::render::ends_escaping(&data.markdown)
+    (!heading || !data.markdown.is_empty()) && !ends_escaping(&data.markdown)
 }
 
 /// Whether lines right below a text could be taken for more of it, whatever they begin with.

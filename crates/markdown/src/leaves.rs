@@ -2,50 +2,17 @@
 
 use leafbase_model::{BlockData, BlockKind, CodeLanguage, Error, Result, TextFormat, TextStyle};
 
-use crate::canonical::{self, NOTHING, Place};
-use crate::cursor::{Cursor, trim_end};
-use crate::reader::{Reader, Step};
-use crate::sole::sole;
-use crate::starts::{self, Raw};
+use crate::canonical::{self, NOTHING, TextContext};
+use crate::cursor::{LineCursor, trim_end};
+use crate::leaf::{Leaf, Paragraph};
+use crate::line_starts;
+use crate::lone_link::sole;
+use crate::parser::{BlockParser, LineStep};
+use crate::slice;
 
-/// The innermost open block, which holds text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Leaf {
-    None,
-    Paragraph(Paragraph),
-    /// Code between fences.
-    Code {
-        mark: u8,
-        length: usize,
-        /// Columns that the opening fence is set in.
-        inset: usize,
-        info: String,
-        /// Whether a line is there already.
-        begun: bool,
-    },
-    /// Code that is set in.
-    Indented,
-    Table,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Paragraph {
-    /// Whether raw HTML is being read, where no line begins anything.
-    pub(crate) raw: Option<Raw>,
-    /// Whether raw HTML was read: an underline makes no heading of it.
-    pub(crate) html: bool,
-    /// Whether a formula is being read.
-    pub(crate) formula: bool,
-    /// Whether a line came in that would read otherwise where the paragraph is written: it is
-    /// brought into canonical form.
-    pub(crate) unsettled: bool,
-    /// Where in the buffer the last line begins.
-    pub(crate) last_line: usize,
-}
-
-impl<'t> Reader<'t, '_> {
+impl<'t> BlockParser<'t, '_> {
     /// Gives the line to the leaf where that decides alone; otherwise closes what the line ends.
-    pub(crate) fn continue_leaf(&mut self, cursor: &mut Cursor<'t>) -> Result<Step> {
+    pub(crate) fn continue_leaf(&mut self, cursor: &mut LineCursor<'t>) -> Result<LineStep> {
         match &mut self.leaf {
             Leaf::Code { .. } if self.matched == self.stack.len() && !self.short => {
                 return self.code_line(cursor);
@@ -55,7 +22,7 @@ impl<'t> Reader<'t, '_> {
                     cursor.skip_columns(4);
                     self.buffer.push('\n');
                     self.push_rest(cursor);
-                    return Ok(Step::Done);
+                    return Ok(LineStep::Done);
                 }
                 self.close_leaf()?;
             }
@@ -69,15 +36,15 @@ impl<'t> Reader<'t, '_> {
             Leaf::Paragraph(paragraph) if paragraph.raw.is_some() || paragraph.formula => {
                 if !self.all_matched() {
                     self.close_unmatched()?;
-                    return Ok(Step::Again);
+                    return Ok(LineStep::Again);
                 }
                 self.add_line(cursor, paragraph)
             }
-            _ => Ok(Step::Again),
+            _ => Ok(LineStep::Again),
         }
     }
 
-    fn blank_line(&mut self) -> Result<Step> {
+    fn blank_line(&mut self) -> Result<LineStep> {
         match self.leaf {
             Leaf::Paragraph(_) | Leaf::Table => self.close_leaf()?,
             _ => {}
@@ -85,22 +52,22 @@ impl<'t> Reader<'t, '_> {
         if self.matched < self.stack.len() || self.short {
             self.close_unmatched()?;
         }
-        Ok(Step::Done)
+        Ok(LineStep::Done)
     }
 
-    fn code_line(&mut self, cursor: &mut Cursor<'t>) -> Result<Step> {
+    fn code_line(&mut self, cursor: &mut LineCursor<'t>) -> Result<LineStep> {
         let Leaf::Code { mark, length, inset, begun, .. } = &mut self.leaf else {
-            return Ok(Step::Again);
+            return Ok(LineStep::Again);
         };
         if cursor.indent() < 4 {
             let mut ahead = *cursor;
             ahead.skip_indent();
-            let closing = starts::fence(ahead.rest());
+            let closing = line_starts::fence(ahead.rest());
             if closing.is_some_and(|fence| {
                 fence.mark == *mark && fence.length >= *length && fence.info.is_empty()
             }) {
                 self.close_leaf()?;
-                return Ok(Step::Done);
+                return Ok(LineStep::Done);
             }
         }
         cursor.skip_columns(*inset);
@@ -108,10 +75,10 @@ impl<'t> Reader<'t, '_> {
             self.buffer.push('\n');
         }
         self.push_rest(cursor);
-        Ok(Step::Done)
+        Ok(LineStep::Done)
     }
 
-    fn push_rest(&mut self, cursor: &Cursor<'t>) {
+    fn push_rest(&mut self, cursor: &LineCursor<'t>) {
         for _ in 0..cursor.spare() {
             self.buffer.push(' ');
         }
@@ -126,20 +93,20 @@ impl<'t> Reader<'t, '_> {
     }
 
     /// Code that is set in begins.
-    pub(crate) fn begin_indented(&mut self, cursor: &mut Cursor<'t>) -> Result<Step> {
+    pub(crate) fn begin_indented(&mut self, cursor: &mut LineCursor<'t>) -> Result<LineStep> {
         self.close_unmatched()?;
         cursor.skip_columns(4);
         self.begin_leaf(Leaf::Indented, cursor.offset());
         self.push_rest(cursor);
-        Ok(Step::Done)
+        Ok(LineStep::Done)
     }
 
     /// The line is text: of the open paragraph or table, or of a new paragraph.
-    pub(crate) fn text_line(&mut self, cursor: &mut Cursor<'t>) -> Result<Step> {
+    pub(crate) fn text_line(&mut self, cursor: &mut LineCursor<'t>) -> Result<LineStep> {
         match self.leaf {
             Leaf::Paragraph(mut paragraph) => {
                 let raw = if cursor.indent() < 4 {
-                    starts::html(after_indent(*cursor), true)
+                    line_starts::html(after_indent(*cursor), true)
                 } else {
                     None
                 };
@@ -150,7 +117,8 @@ impl<'t> Reader<'t, '_> {
                 }
             }
             Leaf::Table
-                if self.all_matched() && starts::html(after_indent(*cursor), true).is_none() =>
+                if self.all_matched()
+                    && line_starts::html(after_indent(*cursor), true).is_none() =>
             {
                 cursor.skip_indent();
                 let (text, closer) = self.segment(cursor)?;
@@ -165,15 +133,19 @@ impl<'t> Reader<'t, '_> {
         cursor.skip_indent();
         let rest = cursor.rest();
         self.begin_leaf(Leaf::None, cursor.offset());
-        let raw = starts::html(rest, false);
+        let raw = line_starts::html(rest, false);
         self.add_line(
             cursor,
-            Paragraph { raw, formula: starts::opens_formula(rest), ..Paragraph::default() },
+            Paragraph { raw, formula: line_starts::opens_formula(rest), ..Paragraph::default() },
         )
     }
 
     /// Adds the line to the paragraph, which may be new.
-    fn add_line(&mut self, cursor: &mut Cursor<'t>, mut paragraph: Paragraph) -> Result<Step> {
+    fn add_line(
+        &mut self,
+        cursor: &mut LineCursor<'t>,
+        mut paragraph: Paragraph,
+    ) -> Result<LineStep> {
         paragraph.last_line = self.buffer.len();
         if !self.buffer.is_empty() {
             self.buffer.push('\n');
@@ -187,7 +159,7 @@ impl<'t> Reader<'t, '_> {
             paragraph.html = true;
         }
         self.leaf = Leaf::Paragraph(paragraph);
-        if paragraph.formula && starts::ends_formula(text, paragraph.last_line == 0) {
+        if paragraph.formula && line_starts::ends_formula(text, paragraph.last_line == 0) {
             self.close_leaf()?;
         }
         self.finish_segment(cursor, closer)
@@ -253,7 +225,7 @@ impl<'t> Reader<'t, '_> {
         {
             data.kind = kind;
         } else if self.buffer != NOTHING {
-            let place = Place { list, style: look.style };
+            let place = TextContext { list, style: look.style };
             // Behind another bullet than the dash that items are written with, dashes are text.
             let dashes = list == leafbase_model::ListStyle::Bullet && self.buffer.starts_with("--");
             data.markdown =
@@ -269,7 +241,7 @@ impl<'t> Reader<'t, '_> {
     }
 
     /// The text of the buffer, canonical.
-    fn own_text(&self, place: Place, unsettled: bool) -> String {
+    fn own_text(&self, place: TextContext, unsettled: bool) -> String {
         if unsettled || self.present.tags {
             canonical::text(&self.buffer, place).into_owned()
         } else {
@@ -279,7 +251,7 @@ impl<'t> Reader<'t, '_> {
 
     /// Front matter stays text.
     pub(crate) fn front_text(&mut self, text: &str) -> Result<()> {
-        let place = Place { list: leafbase_model::ListStyle::None, style: TextStyle::Body };
+        let place = TextContext { list: leafbase_model::ListStyle::None, style: TextStyle::Body };
         let markdown = canonical::text(text, place);
         self.check_length(
             "bytes of a block's text",
@@ -302,7 +274,7 @@ impl<'t> Reader<'t, '_> {
         };
         let mut data =
             BlockData::new(BlockKind::Text(TextFormat { style, ..TextFormat::default() }));
-        let place = Place { list: self.list_style(), style };
+        let place = TextContext { list: self.list_style(), style };
         data.markdown = canonical::text(text, place).into_owned();
         self.check_length(
             "bytes of a block's text",
@@ -317,8 +289,7 @@ impl<'t> Reader<'t, '_> {
     /// paragraph.
     pub(crate) fn begin_table(&mut self, rule: &str) -> Result<()> {
         let Leaf::Paragraph(paragraph) = self.leaf else { return Ok(()) };
-        let head = crate::cursor::trim(self.buffer.get(paragraph.last_line..).unwrap_or_default())
-            .to_owned();
+        let head = crate::cursor::trim(slice::after(&self.buffer, paragraph.last_line)).to_owned();
         if paragraph.last_line > 0 {
             self.buffer.truncate(paragraph.last_line - 1);
             self.close_leaf()?;
@@ -332,14 +303,14 @@ impl<'t> Reader<'t, '_> {
     }
 }
 
-fn after_indent(mut cursor: Cursor<'_>) -> &str {
+fn after_indent(mut cursor: LineCursor<'_>) -> &str {
     cursor.skip_indent();
     cursor.rest()
 }
 
 /// The text of a formula with its signs.
 fn formula_of(text: &str) -> Option<&str> {
-    let end = starts::formula(text).filter(|end| *end == text.len())?;
+    let end = line_starts::formula(text).filter(|end| *end == text.len())?;
     let inner = text.get(2..end - 2)?;
     let inner = inner.strip_prefix('\n').unwrap_or_else(|| crate::cursor::trim_start(inner));
     Some(inner.strip_suffix('\n').unwrap_or_else(|| trim_end(inner)))
@@ -349,7 +320,7 @@ fn formula_of(text: &str) -> Option<&str> {
 fn trim_end_lines(text: &str) -> usize {
     let mut end = text.len();
     while let Some(shorter) = text.get(..end).and_then(|text| text.rfind('\n')) {
-        if !crate::cursor::is_blank(text.get(shorter + 1..end).unwrap_or_default()) {
+        if !crate::cursor::is_blank(slice::within(text, shorter + 1..end)) {
             break;
         }
         end = shorter;

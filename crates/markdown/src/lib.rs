@@ -34,50 +34,57 @@
 //! comes back as a text with a link. Drawings and whiteboards come back as pictures, collections as
 //! texts of their name, items as pages.
 
+mod slice;
+
 mod cursor;
-mod starts;
+mod line_starts;
 mod tags;
 
 mod code;
 mod destination;
-mod front;
-mod lists;
-mod sole;
+mod front_matter;
+mod list_marks;
+mod lone_link;
 mod table;
 
 mod containers;
-mod parse;
-mod reader;
+mod leaf;
+mod parsed;
+mod parser;
 
-mod blocks;
+mod block_builder;
 mod leaves;
-mod open;
+mod openers;
 mod pages;
+mod parse;
+
+mod escape;
 
 mod canonical;
 mod highlights;
-mod split;
+mod paragraphs;
 
 mod layout;
 mod render;
-mod single;
+mod single_block;
 
 mod links;
 mod mentions;
-mod plain;
+mod plain_text;
 
 pub use canonical::{canonical, canonical_inline};
 pub use destination::escape;
-pub use front::{FrontMatter, front_matter};
+pub use front_matter::{FrontMatter, front_matter};
 pub use highlights::check_highlights;
-pub use links::{Link, LinkForm, LinkTarget, links, may_have_links, rewrite_links};
+pub use links::{InlineLink, LinkForm, LinkTarget, links, may_have_links, rewrite_links};
 pub use mentions::{
-    Mention, MentionForm, Named, Rewritten, mentions, placeholder, placeholder_numbers,
+    Mention, MentionForm, MentionTarget, Rewritten, mentions, placeholder, placeholder_numbers,
     rewrite_mentions,
 };
-pub use parse::{Adaptation, AdaptationKind, EmptyFirstItem, ParseOptions, Parsed, parse};
-pub use plain::{is_plain, plain_text};
+pub use paragraphs::split_paragraphs;
+pub use parse::parse;
+pub use parsed::{EmptyFirstItem, ParseOptions, ParseWarning, ParseWarningKind, ParsedMarkdown};
+pub use plain_text::{is_plain, plain_text};
 pub use render::{Rendered, render};
-pub use single::{read_block, render_block};
-pub use split::split_paragraphs;
+pub use single_block::{read_block, render_block};
 pub use table::table;

@@ -6,11 +6,12 @@ use std::ops::Range;
 use leafbase_model::{BlockId, Day};
 
 use crate::destination::{self, unescape};
-use crate::{starts, tags};
+use crate::slice;
+use crate::{line_starts, tags};
 
 /// A link, a picture, an autolink or a link definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Link<'t> {
+pub struct InlineLink<'t> {
     /// Where it leads, escapes resolved.
     pub destination: Cow<'t, str>,
     /// Where the destination is written, in bytes; pointed brackets stand outside.
@@ -76,12 +77,12 @@ pub enum LinkForm {
 /// leafbase_markdown::links("see [it](a.md) and <https://b.example>", &mut |link| found.push(link.destination.into_owned()));
 /// assert_eq!(found, ["a.md", "https://b.example"]);
 /// ```
-pub fn links<'t>(inline: &'t str, visit: &mut dyn FnMut(Link<'t>)) {
+pub fn links<'t>(inline: &'t str, visit: &mut dyn FnMut(InlineLink<'t>)) {
     if !may_have_links(inline) {
         return;
     }
     pieces(inline, &mut |piece| {
-        if let Piece::Link(link) = piece {
+        if let InlineSpan::Link(link) = piece {
             visit(link);
         }
     });
@@ -93,8 +94,8 @@ pub fn may_have_links(inline: &str) -> bool {
 }
 
 /// What a text has that is not just words.
-pub(crate) enum Piece<'t> {
-    Link(Link<'t>),
+pub(crate) enum InlineSpan<'t> {
+    Link(InlineLink<'t>),
     /// A tag of HTML.
     Tag(Range<usize>),
     /// A code span, or the backticks that open none.
@@ -102,10 +103,10 @@ pub(crate) enum Piece<'t> {
 }
 
 /// Visits every piece of `inline`, by where it ends.
-pub(crate) fn pieces<'t>(inline: &'t str, visit: &mut dyn FnMut(Piece<'t>)) {
+pub(crate) fn pieces<'t>(inline: &'t str, visit: &mut dyn FnMut(InlineSpan<'t>)) {
     for cell in crate::table::cells(inline) {
         let start = cell.start;
-        Scan::new(inline.get(cell).unwrap_or_default(), start).run(visit);
+        InlineScanner::new(slice::within(inline, cell), start).run(visit);
     }
 }
 
@@ -119,7 +120,7 @@ pub(crate) fn pieces<'t>(inline: &'t str, visit: &mut dyn FnMut(Piece<'t>)) {
 /// ```
 pub fn rewrite_links<'t>(
     inline: &'t str,
-    replace: &mut dyn FnMut(&Link<'t>) -> Option<String>,
+    replace: &mut dyn FnMut(&InlineLink<'t>) -> Option<String>,
 ) -> Cow<'t, str> {
     let mut written = String::new();
     let mut from = 0;
@@ -133,7 +134,7 @@ pub fn rewrite_links<'t>(
         } else {
             (link.range.start, link.range.end)
         };
-        written.push_str(inline.get(from..start).unwrap_or_default());
+        written.push_str(slice::within(inline, from..start));
         let destination = if in_table { destination.replace('|', "%7C") } else { destination };
         match link.form {
             LinkForm::Autolink => write_autolink(&mut written, &destination),
@@ -144,7 +145,7 @@ pub fn rewrite_links<'t>(
     if from == 0 {
         return Cow::Borrowed(inline);
     }
-    written.push_str(inline.get(from..).unwrap_or_default());
+    written.push_str(slice::after(inline, from));
     Cow::Owned(written)
 }
 
@@ -185,27 +186,27 @@ fn percent_decoded(text: &str) -> Cow<'_, str> {
 }
 
 /// An opening bracket that waits for its closing one.
-struct Open {
+struct OpenBracket {
     at: usize,
     embedded: bool,
 }
 
-struct Scan<'t> {
+struct InlineScanner<'t> {
     text: &'t str,
     /// Bytes before the text in what the caller gave.
     before: usize,
-    open: Vec<Open>,
+    open: Vec<OpenBracket>,
     /// Brackets below this one can begin no link: one ends within them already.
     spent: usize,
     no_comment: bool,
 }
 
-impl<'t> Scan<'t> {
+impl<'t> InlineScanner<'t> {
     fn new(text: &'t str, before: usize) -> Self {
         Self { text, before, open: Vec::new(), spent: 0, no_comment: false }
     }
 
-    fn run(mut self, visit: &mut dyn FnMut(Piece<'t>)) {
+    fn run(mut self, visit: &mut dyn FnMut(InlineSpan<'t>)) {
         let bytes = self.text.as_bytes();
         let mut at = 0;
         while let Some(found) = bytes.get(at..).and_then(next_special) {
@@ -214,13 +215,13 @@ impl<'t> Scan<'t> {
                 Some(b'\\') => at + 2,
                 Some(b'`') => {
                     let end = tags::behind_code(bytes, at);
-                    visit(Piece::Code(self.range(at, end)));
+                    visit(InlineSpan::Code(self.range(at, end)));
                     end
                 }
                 Some(b'[') => {
                     let embedded =
                         at > 0 && bytes.get(at - 1) == Some(&b'!') && !is_escaped(bytes, at - 1);
-                    self.open.push(Open { at, embedded });
+                    self.open.push(OpenBracket { at, embedded });
                     at + 1
                 }
                 Some(b']') => self.close(at, visit),
@@ -229,11 +230,11 @@ impl<'t> Scan<'t> {
         }
     }
 
-    fn close(&mut self, at: usize, visit: &mut dyn FnMut(Piece<'t>)) -> usize {
+    fn close(&mut self, at: usize, visit: &mut dyn FnMut(InlineSpan<'t>)) -> usize {
         let Some(open) = self.open.pop() else { return at + 1 };
         let spent = self.open.len() < self.spent && !open.embedded;
         self.spent = self.spent.min(self.open.len());
-        let after = self.text.get(at + 1..).unwrap_or_default();
+        let after = slice::after(self.text, at + 1);
         if !spent && let Some(target) = destination::in_parentheses(after) {
             if !open.embedded {
                 self.spent = self.open.len();
@@ -254,15 +255,15 @@ impl<'t> Scan<'t> {
     }
 
     fn begins_line(&self, at: usize) -> bool {
-        let before = self.text.get(..at).unwrap_or_default().trim_end_matches([' ', '\t']);
+        let before = slice::before(self.text, at).trim_end_matches([' ', '\t']);
         before.is_empty() || before.ends_with('\n')
     }
 
     /// An autolink, or an HTML tag, which is passed over.
-    fn pointed(&mut self, at: usize, visit: &mut dyn FnMut(Piece<'t>)) -> usize {
-        let rest = self.text.get(at..).unwrap_or_default();
+    fn pointed(&mut self, at: usize, visit: &mut dyn FnMut(InlineSpan<'t>)) -> usize {
+        let rest = slice::after(self.text, at);
         if let Some(length) = autolink_length(rest) {
-            let destination = rest.get(1..length - 1).unwrap_or_default();
+            let destination = slice::within(rest, 1..length - 1);
             self.found(destination, at + 1, LinkForm::Autolink, visit);
             return at + length;
         }
@@ -275,8 +276,8 @@ impl<'t> Scan<'t> {
             self.no_comment = end.is_none();
             return end.map_or(at + 1, |end| at + 4 + end + 3);
         }
-        let Some(length) = starts::tag_length(rest) else { return at + 1 };
-        visit(Piece::Tag(self.range(at, at + length)));
+        let Some(length) = line_starts::tag_length(rest) else { return at + 1 };
+        visit(InlineSpan::Tag(self.range(at, at + length)));
         at + length
     }
 
@@ -285,13 +286,18 @@ impl<'t> Scan<'t> {
         written: &'t str,
         start: usize,
         form: LinkForm,
-        visit: &mut dyn FnMut(Piece<'t>),
+        visit: &mut dyn FnMut(InlineSpan<'t>),
     ) {
         let destination =
             if form == LinkForm::Autolink { Cow::Borrowed(written) } else { unescape(written) };
         let target = LinkTarget::of(&destination);
         let start = self.before + start;
-        visit(Piece::Link(Link { destination, range: start..start + written.len(), target, form }));
+        visit(InlineSpan::Link(InlineLink {
+            destination,
+            range: start..start + written.len(),
+            target,
+            form,
+        }));
     }
 
     /// The same place in what the caller gave.

@@ -7,7 +7,8 @@ use std::ops::Range;
 use leafbase_model::BlockId;
 
 use crate::destination::{self, unescape};
-use crate::links::{self, Link, LinkForm, LinkTarget, Piece};
+use crate::links::{self, InlineLink, InlineSpan, LinkForm, LinkTarget};
+use crate::slice;
 
 /// What stands for a block that is not shown, before its number.
 const PLACEHOLDER: &str = "invalid:out_of_scope#";
@@ -24,14 +25,14 @@ pub struct Mention<'t> {
     /// within.
     pub range: Range<usize>,
     /// What stands there.
-    pub named: Named,
+    pub named: MentionTarget,
     /// How it is written.
     pub form: MentionForm,
 }
 
 /// What a text names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Named {
+pub enum MentionTarget {
     /// A block; [`BlockId::NIL`] where the ID is malformed.
     Block(BlockId),
     /// What stands for a block that is not shown: the address `invalid:out_of_scope#N`.
@@ -106,7 +107,7 @@ pub fn mentions<'t>(text: &'t str, visit: &mut dyn FnMut(Mention<'t>)) {
     // What is no words: it is told where it stands, and code not at all.
     let (mut told, mut taken) = (Vec::new(), Vec::new());
     links::pieces(text, &mut |piece| {
-        if let Piece::Code(code) = piece {
+        if let InlineSpan::Code(code) = piece {
             taken.push(code);
         } else {
             within(text, piece, &mut |mention| {
@@ -138,7 +139,7 @@ pub fn rewrite_mentions<'t>(
     let (mut written, mut from) = (String::new(), 0);
     mentions(text, &mut |mention| {
         let Some(rewritten) = replace(&mention) else { return };
-        written.push_str(text.get(from..mention.range.start).unwrap_or_default());
+        written.push_str(slice::within(text, from..mention.range.start));
         match rewritten {
             Rewritten::Verbatim(verbatim) => written.push_str(&verbatim),
             Rewritten::Address(address) => write(&mut written, text, mention.form, address),
@@ -148,7 +149,7 @@ pub fn rewrite_mentions<'t>(
     if from == 0 {
         return Cow::Borrowed(text);
     }
-    written.push_str(text.get(from..).unwrap_or_default());
+    written.push_str(slice::after(text, from));
     Cow::Owned(written)
 }
 
@@ -178,25 +179,25 @@ fn write_attribute(out: &mut String, address: &str) {
 }
 
 /// Tells what a piece of `text` names that is no code.
-fn within<'t>(text: &'t str, piece: Piece<'t>, visit: &mut dyn FnMut(Mention<'t>)) {
+fn within<'t>(text: &'t str, piece: InlineSpan<'t>, visit: &mut dyn FnMut(Mention<'t>)) {
     match piece {
-        Piece::Link(Link { destination, range, target, form }) => {
-            let written = text.get(range.clone()).unwrap_or_default();
+        InlineSpan::Link(InlineLink { destination, range, target, form }) => {
+            let written = slice::within(text, range.clone());
             let Some(named) = named(target, written) else { return };
             let form = if form == LinkForm::Autolink {
                 MentionForm::Autolink
             } else {
                 MentionForm::Destination
             };
-            let before = text.get(..range.start).unwrap_or_default();
+            let before = slice::before(text, range.start);
             let is_pointed = form == MentionForm::Destination && before.ends_with('<');
             let range = if is_pointed { range.start - 1..range.end + 1 } else { range };
             visit(Mention { destination, range, named, form });
         }
-        Piece::Tag(tag) => {
-            attributes(text.get(tag.clone()).unwrap_or_default(), &mut |value, quote| {
+        InlineSpan::Tag(tag) => {
+            attributes(slice::within(text, tag.clone()), &mut |value, quote| {
                 let range = tag.start + value.start..tag.start + value.end;
-                let written = text.get(range.clone()).unwrap_or_default();
+                let written = slice::within(text, range.clone());
                 let destination = unescape(written);
                 if let Some(named) = named(LinkTarget::of(&destination), written) {
                     visit(Mention {
@@ -208,16 +209,16 @@ fn within<'t>(text: &'t str, piece: Piece<'t>, visit: &mut dyn FnMut(Mention<'t>
                 }
             })
         }
-        Piece::Code(_) => {}
+        InlineSpan::Code(_) => {}
     }
 }
 
-fn named(target: LinkTarget, written: &str) -> Option<Named> {
+fn named(target: LinkTarget, written: &str) -> Option<MentionTarget> {
     if let LinkTarget::Block(block) = target {
-        return Some(Named::Block(block));
+        return Some(MentionTarget::Block(block));
     }
     let (number, length) = number(written.strip_prefix(PLACEHOLDER)?)?;
-    (PLACEHOLDER.len() + length == written.len()).then_some(Named::Placeholder(number))
+    (PLACEHOLDER.len() + length == written.len()).then_some(MentionTarget::Placeholder(number))
 }
 
 /// The values of the attributes of a tag, and their quotes. What the tag is made of was checked
@@ -234,21 +235,21 @@ fn attributes(tag: &str, visit: &mut dyn FnMut(Range<usize>, Option<char>)) {
         if name_end == 0 {
             return;
         }
-        let behind = rest.get(name_end..).unwrap_or_default();
+        let behind = slice::after(rest, name_end);
         let Some(value) = behind.trim_ascii_start().strip_prefix('=').map(str::trim_ascii_start)
         else {
             rest = behind;
             continue;
         };
         let quote = value.chars().next().filter(|letter| matches!(letter, '"' | '\''));
-        let value = if quote.is_some() { value.get(1..).unwrap_or_default() } else { value };
+        let value = if quote.is_some() { slice::after(value, 1) } else { value };
         let ends = |letter: char| match quote {
             Some(quote) => letter == quote,
             None => letter.is_ascii_whitespace() || letter == '>',
         };
         let length = value.find(ends).unwrap_or(value.len());
         visit(start(value)..start(value) + length, quote);
-        rest = value.get(length + usize::from(quote.is_some())..).unwrap_or_default();
+        rest = slice::after(value, length + usize::from(quote.is_some()));
     }
 }
 
@@ -268,17 +269,21 @@ fn block_at(text: &str, colon: usize) -> Option<Mention<'_>> {
     let length = id.bytes().take_while(u8::is_ascii_alphanumeric).count();
     let block = id.get(..length).filter(|id| id.len() == ID)?.parse().ok()?;
     let end = text.len() - id.len() + ID;
-    Some(mention(text, start..end, Named::Block(block)))
+    Some(mention(text, start..end, MentionTarget::Block(block)))
 }
 
 fn hidden_at(text: &str, colon: usize) -> Option<Mention<'_>> {
     let start = colon.checked_sub(PLACEHOLDER.find(':')?)?;
     let (number, length) = number(text.get(start..)?.strip_prefix(PLACEHOLDER)?)?;
-    Some(mention(text, start..start + PLACEHOLDER.len() + length, Named::Placeholder(number)))
+    Some(mention(
+        text,
+        start..start + PLACEHOLDER.len() + length,
+        MentionTarget::Placeholder(number),
+    ))
 }
 
-fn mention(text: &str, range: Range<usize>, named: Named) -> Mention<'_> {
-    let destination = Cow::Borrowed(text.get(range.clone()).unwrap_or_default());
+fn mention(text: &str, range: Range<usize>, named: MentionTarget) -> Mention<'_> {
+    let destination = Cow::Borrowed(slice::within(text, range.clone()));
     Mention { destination, range, named, form: MentionForm::Words }
 }
 

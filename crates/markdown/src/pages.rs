@@ -6,26 +6,26 @@ use leafbase_model::{
 };
 
 use crate::canonical::canonical_inline;
-use crate::containers::{Container, DEEPEST, Page, Part, Wrapper};
-use crate::cursor::{Cursor, trim};
-use crate::parse::AdaptationKind;
-use crate::reader::{Reader, Step};
+use crate::containers::{Container, MAX_CONTAINERS, OpenPage, OpenWrapper, PagePart};
+use crate::cursor::{LineCursor, trim};
+use crate::parsed::ParseWarningKind;
+use crate::parser::{BlockParser, LineStep};
 use crate::tags::{Element, Tag};
 
-impl<'t> Reader<'t, '_> {
+impl<'t> BlockParser<'t, '_> {
     /// Opens the element of `tag` where it is one here; otherwise the tag stays text.
     pub(crate) fn open_element(
         &mut self,
         tag: Tag<'t>,
-        ahead: &Cursor<'t>,
-        cursor: &mut Cursor<'t>,
-    ) -> Result<Option<Step>> {
+        ahead: &LineCursor<'t>,
+        cursor: &mut LineCursor<'t>,
+    ) -> Result<Option<LineStep>> {
         let at = self.place(ahead.offset());
         let behind = self.line_start + ahead.offset() + tag.length;
         let last = self.present.last_close(tag.element);
         let named = matches!(tag.element, Element::Page | Element::Card);
         let titled = named && self.text.get(behind..).is_some_and(begins_title);
-        if last.is_none_or(|last| last < behind) || (!titled && self.depth() >= DEEPEST) {
+        if last.is_none_or(|last| last < behind) || (!titled && self.depth() >= MAX_CONTAINERS) {
             return Ok(None);
         }
         self.close_unmatched()?;
@@ -38,7 +38,7 @@ impl<'t> Reader<'t, '_> {
         }
         *cursor = *ahead;
         cursor.skip(tag.length);
-        Ok(Some(if cursor.is_blank() { Step::Done } else { Step::Again }))
+        Ok(Some(if cursor.is_blank() { LineStep::Done } else { LineStep::Again }))
     }
 
     fn look_of(&mut self, tag: &Tag<'t>, at: (usize, usize)) -> TextFormat {
@@ -50,7 +50,7 @@ impl<'t> Reader<'t, '_> {
         let style = tag.style().unwrap_or(implied);
         let card_layout = tag.card_layout().unwrap_or_default();
         if let Some(name) = tag.unread() {
-            self.adapt(at, AdaptationKind::Attribute(name));
+            self.adapt(at, ParseWarningKind::Attribute(name));
         }
         TextFormat { style, card_layout, ..TextFormat::default() }
     }
@@ -69,9 +69,9 @@ impl<'t> Reader<'t, '_> {
         self.leaf_at = at;
         self.dress(&mut data);
         let draft = BlockDraft::new(data);
-        self.push(Container::Page(Box::new(Page {
+        self.push(Container::Page(Box::new(OpenPage {
             element,
-            part: Part::BeforeTitle,
+            part: PagePart::BeforeTitle,
             inset: None,
             draft,
             at,
@@ -96,7 +96,7 @@ impl<'t> Reader<'t, '_> {
             {
                 around.depth += 1
             }
-            _ => self.push(Container::Wrapper(Wrapper { element, depth: 1, look, at })),
+            _ => self.push(Container::Wrapper(OpenWrapper { element, depth: 1, look, at })),
         }
     }
 
@@ -109,8 +109,8 @@ impl<'t> Reader<'t, '_> {
                 Container::Quote(_) if place < self.matched => return None,
                 Container::Wrapper(wrapper) if wrapper.element == element => return Some(place),
                 Container::Page(page) => {
-                    let content = element == Element::Content && page.part == Part::Content;
-                    let title = element == Element::Title && page.part == Part::Title;
+                    let content = element == Element::Content && page.part == PagePart::Content;
+                    let title = element == Element::Title && page.part == PagePart::Title;
                     return (content || title || element == page.element).then_some(place);
                 }
                 _ => {}
@@ -131,10 +131,10 @@ impl<'t> Reader<'t, '_> {
                 }
             }
             Some(Container::Page(page)) => match element {
-                Element::Title => page.part = Part::BeforeContent,
-                Element::Content => page.part = Part::AfterContent,
+                Element::Title => page.part = PagePart::BeforeContent,
+                Element::Content => page.part = PagePart::AfterContent,
                 _ => {
-                    page.part = Part::AfterContent;
+                    page.part = PagePart::AfterContent;
                     self.pop()?;
                 }
             },
@@ -146,39 +146,39 @@ impl<'t> Reader<'t, '_> {
 
     /// The rest of the line within a page, before its content or behind it. None if it is content
     /// after all.
-    pub(crate) fn page_part(&mut self, cursor: &mut Cursor<'t>) -> Result<Option<Step>> {
+    pub(crate) fn page_part(&mut self, cursor: &mut LineCursor<'t>) -> Result<Option<LineStep>> {
         cursor.skip_indent();
         let opened = crate::tags::tag(cursor.rest())
             .filter(|tag| !tag.closing)
             .map(|tag| (tag.element, tag.length));
         let Some(Container::Page(page)) = self.stack.last_mut() else { return Ok(None) };
         match (page.part, opened) {
-            (Part::BeforeTitle, Some((Element::Title, length))) => {
-                page.part = Part::Title;
+            (PagePart::BeforeTitle, Some((Element::Title, length))) => {
+                page.part = PagePart::Title;
                 cursor.skip(length);
             }
-            (Part::BeforeContent, Some((Element::Content, length))) => {
-                page.part = Part::Content;
+            (PagePart::BeforeContent, Some((Element::Content, length))) => {
+                page.part = PagePart::Content;
                 cursor.skip(length);
                 if !cursor.is_blank() {
                     page.inset = Some(0);
                 }
             }
-            (Part::Title, _) => return self.title_line(cursor).map(Some),
+            (PagePart::Title, _) => return self.title_line(cursor).map(Some),
             _ => {
                 if let ("", closer @ Some(_)) = self.segment(cursor)? {
                     return self.finish_segment(cursor, closer).map(Some);
                 }
                 if let Some(Container::Page(page)) = self.stack.last_mut() {
-                    page.part = Part::Content;
+                    page.part = PagePart::Content;
                 }
                 return Ok(None);
             }
         }
-        Ok(Some(if cursor.is_blank() { Step::Done } else { Step::Again }))
+        Ok(Some(if cursor.is_blank() { LineStep::Done } else { LineStep::Again }))
     }
 
-    fn title_line(&mut self, cursor: &mut Cursor<'t>) -> Result<Step> {
+    fn title_line(&mut self, cursor: &mut LineCursor<'t>) -> Result<LineStep> {
         let (text, closer) = self.segment(cursor)?;
         let text = trim(text);
         if let Some(Container::Page(page)) = self.stack.last_mut() {
@@ -191,8 +191,8 @@ impl<'t> Reader<'t, '_> {
         self.finish_segment(cursor, closer)
     }
 
-    pub(crate) fn close_page(&mut self, mut page: Page) {
-        if page.part != Part::AfterContent {
+    pub(crate) fn close_page(&mut self, mut page: OpenPage) {
+        if page.part != PagePart::AfterContent {
             self.unclosed(page.element, page.at);
         }
         page.draft.content = self.out.pop().unwrap_or_default();

@@ -5,13 +5,11 @@
 //! alignment, font, sizes and layouts (but the card layout of pages and cards), dates of tasks, and
 //! the indentation of what is in no list beyond the list before it.
 
-use leafbase_model::{
-    Block, BlockData, BlockDraft, BlockKind, CardLayout, Content, Limits, ListStyle, TextFormat,
-    TextStyle,
-};
+use leafbase_model::{Block, BlockData, BlockDraft, BlockKind, Content, ListStyle, TextStyle};
 
-use crate::canonical::NOTHING;
-use crate::layout::{Layout, Run};
+use crate::escape::ends_escaping;
+use crate::layout::{BlockLayout, DecorationRun};
+use crate::single_block::write_look;
 
 /// A block with its children, as rendering reads it: drafts and fetched blocks alike.
 pub trait Rendered: Sized {
@@ -63,7 +61,8 @@ impl Rendered for Block {
 /// # Ok::<(), leafbase_model::Error>(())
 /// ```
 pub fn render<B: Rendered>(blocks: &[B]) -> String {
-    let mut writer = Writer { out: String::new(), layout: Layout::default(), frames: Vec::new() };
+    let mut writer =
+        Writer { out: String::new(), layout: BlockLayout::default(), frames: Vec::new() };
     writer.run(blocks);
     // The first one would be taken for the signature of the encoding.
     if writer.out.starts_with('\u{feff}') {
@@ -75,13 +74,13 @@ pub fn render<B: Rendered>(blocks: &[B]) -> String {
 /// One page, or one list of blocks, that is being written.
 struct Frame<'b, B> {
     left: std::slice::Iter<'b, B>,
-    layout: Layout,
+    layout: BlockLayout,
     element: &'static str,
 }
 
 struct Writer<'b, B> {
     out: String,
-    layout: Layout,
+    layout: BlockLayout,
     /// The pages around, outermost first. No recursion: the depth is the data's.
     frames: Vec<Frame<'b, B>>,
 }
@@ -127,7 +126,7 @@ impl<'b, B: Rendered> Writer<'b, B> {
             self.line_break();
             self.out.push_str("</page>");
         } else {
-            crate::single::write(&mut self.out, data, self.layout.prefix());
+            crate::single_block::write(&mut self.out, data, self.layout.prefix());
         }
         self.layout.end_inner(&mut self.out);
         None
@@ -175,41 +174,14 @@ impl<'b, B: Rendered> Writer<'b, B> {
 }
 
 /// The run that begins with the block `first`, which `left` follow.
-fn run<B: Rendered>(first: &BlockData, left: &[B]) -> Run {
+fn run<B: Rendered>(first: &BlockData, left: &[B]) -> DecorationRun {
     let more =
         left.iter().take_while(|block| block.data().decorations == first.decorations).count();
     let next = left.get(more).map(Rendered::data);
-    Run {
+    DecorationRun {
         ends: left.len() - more,
         alone: more == 0 && first.list_style == ListStyle::None,
         goes_on: next
             .is_some_and(|next| next.list_style == ListStyle::None && next.indentation > 0),
     }
 }
-
-/// Whether a text ends with a backslash that would escape what follows.
-pub(crate) fn ends_escaping(text: &str) -> bool {
-    text.bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 1
-}
-
-/// Appends the attributes of a page's look; `implied` is the style that needs no saying.
-pub(crate) fn write_look(out: &mut String, look: TextFormat, implied: TextStyle) {
-    if look.style != implied {
-        out.push_str(" textStyle=\"");
-        out.push_str(look.style.as_str());
-        out.push('"');
-    }
-    if look.card_layout != CardLayout::Regular {
-        out.push_str(" cardLayout=\"");
-        out.push_str(look.card_layout.as_str());
-        out.push('"');
-    }
-}
-
-/// What an empty text is written as.
-pub(crate) const fn shown(markdown: &str) -> &str {
-    if markdown.is_empty() { NOTHING } else { markdown }
-}
-
-/// The deepest level of a list, and one more for what stands in its items.
-pub(crate) const LEVELS: usize = Limits::INDENTATION as usize + 1;

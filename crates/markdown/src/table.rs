@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::canonical::escape_tags;
 use crate::cursor::{is_blank, trim};
-use crate::{starts, tags};
+use crate::escape::escape_tags;
+use crate::slice;
+use crate::{line_starts, tags};
 
 /// The canonical form of a table's markdown. What is no table becomes one of a single column.
 pub(crate) fn canonical(markdown: &str) -> Cow<'_, str> {
@@ -80,8 +81,8 @@ fn push_text(written: &mut String, text: &str) {
 }
 
 fn is_table(rows: &[&str]) -> bool {
-    let rule = rows.get(1).and_then(|row| starts::table_rule(row));
-    rule.is_some() && rows.first().map(|row| starts::columns(row)) == rule
+    let rule = rows.get(1).and_then(|row| line_starts::table_rule(row));
+    rule.is_some() && rows.first().map(|row| line_starts::columns(row)) == rule
 }
 
 fn write_column(written: &mut String, rows: &[&str]) {
@@ -105,20 +106,22 @@ fn write_column(written: &mut String, rows: &[&str]) {
 fn begins_something(row: &str, first: bool) -> bool {
     let opens = tags::tag(row).is_some_and(|tag| !tag.closing);
     let at_start = || {
-        starts::marker(row).is_some()
-            || starts::opens_formula(row)
-            || crate::lists::task_mark(row).is_some()
+        line_starts::marker(row).is_some()
+            || line_starts::opens_formula(row)
+            || crate::list_marks::task_mark(row).is_some()
     };
-    opens || starts::interrupts(row) || starts::html(row, !first).is_some() || (first && at_start())
+    opens
+        || line_starts::interrupts(row)
+        || line_starts::html(row, !first).is_some()
+        || (first && at_start())
 }
 
 /// Whether `text` is that of a table.
 pub(crate) fn is_table_text(text: &str) -> bool {
     let mut lines = text.split('\n');
     match (lines.next(), lines.next()) {
-        (Some(head), Some(rule)) => {
-            starts::table_rule(trim(rule)).is_some_and(|count| count == starts::columns(head))
-        }
+        (Some(head), Some(rule)) => line_starts::table_rule(trim(rule))
+            .is_some_and(|count| count == line_starts::columns(head)),
         _ => false,
     }
 }
@@ -146,7 +149,7 @@ pub(crate) fn cells(text: &str) -> Vec<Range<usize>> {
 }
 
 fn push_cell(found: &mut Vec<Range<usize>>, text: &str, cell: Range<usize>) {
-    if !is_blank(text.get(cell.clone()).unwrap_or_default()) {
+    if !is_blank(slice::within(text, cell.clone())) {
         found.push(cell);
     }
 }

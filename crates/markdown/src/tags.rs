@@ -6,6 +6,7 @@ use std::str::FromStr;
 use leafbase_model::{CardLayout, Color, TextStyle};
 
 use crate::cursor::trim_start;
+use crate::slice;
 
 /// An element of the dialect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,7 +79,7 @@ pub(crate) fn tag(rest: &str) -> Option<Tag<'_>> {
 
 /// What tags a text holds, seen at once before it is read.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Present {
+pub(crate) struct TagPresence {
     /// Whether there are tags of the dialect.
     pub(crate) tags: bool,
     /// Whether there are highlights.
@@ -87,7 +88,7 @@ pub(crate) struct Present {
     last: [Option<usize>; 4],
 }
 
-impl Present {
+impl TagPresence {
     const fn place(element: Element) -> Option<usize> {
         match element {
             Element::Page => Some(0),
@@ -105,20 +106,20 @@ impl Present {
 }
 
 /// What tags `text` holds.
-pub(crate) fn present(text: &str) -> Present {
-    let mut present = Present::default();
+pub(crate) fn present(text: &str) -> TagPresence {
+    let mut present = TagPresence::default();
     for at in memchr::memchr_iter(b'<', text.as_bytes()) {
         let after = text.as_bytes().get(at + 1..).unwrap_or_default();
         if !matches!(after, [b'/', b'p' | b'c', ..] | [b'p' | b'c' | b'h', ..]) {
             continue;
         }
-        let rest = text.get(at..).unwrap_or_default();
+        let rest = slice::after(text, at);
         present.highlights |= rest.starts_with("<highlight");
         let Some(tag) = tag(rest) else { continue };
         present.tags = true;
         if tag.closing
             && let Some(last) =
-                Present::place(tag.element).and_then(|place| present.last.get_mut(place))
+                TagPresence::place(tag.element).and_then(|place| present.last.get_mut(place))
         {
             *last = Some(at);
         }

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "what fails here is a failed test")]
 
 use leafbase_markdown::{
-    AdaptationKind, EmptyFirstItem, ParseOptions, canonical, parse, read_block, render,
+    EmptyFirstItem, ParseOptions, ParseWarningKind, canonical, parse, read_block, render,
     render_block, split_paragraphs,
 };
 use leafbase_model::{
@@ -108,8 +108,8 @@ fn deeper_than_five_is_five() {
     let levels: Vec<_> = parsed.blocks.iter().map(|block| block.data.indentation).collect();
     assert_eq!(levels, [0, 1, 2, 3, 4, 5, 5, 5]);
     let kinds: Vec<_> =
-        parsed.adaptations.iter().map(|adaptation| (adaptation.line, adaptation.kind)).collect();
-    assert_eq!(kinds, [(7, AdaptationKind::Indentation), (8, AdaptationKind::Indentation)]);
+        parsed.warnings.iter().map(|adaptation| (adaptation.line, adaptation.kind)).collect();
+    assert_eq!(kinds, [(7, ParseWarningKind::Indentation), (8, ParseWarningKind::Indentation)]);
 }
 
 #[test]
@@ -279,7 +279,7 @@ fn an_empty_first_item_is_refused_or_left_out() {
     let texts: Vec<_> = parsed.blocks.iter().map(|block| block.data.markdown.as_str()).collect();
     assert_eq!(texts, ["a", "", "b"]);
     assert_eq!(
-        parsed.adaptations[0].to_string(),
+        parsed.warnings[0].to_string(),
         "line 1, column 1: the empty first item of a list was left out"
     );
 }
@@ -317,7 +317,7 @@ fn a_highlight_has_a_known_colour() {
 fn what_changes_meaning_is_told() {
     let text = "##### a\n\n- [/] b\n\n<callout>\nc\n\n> <callout>\n> d\n\n</callout>\n\n<page textStyle='odd'><pageTitle>e</pageTitle></page>";
     let parsed = parse(text, &ParseOptions::default()).unwrap();
-    let told: Vec<_> = parsed.adaptations.iter().map(ToString::to_string).collect();
+    let told: Vec<_> = parsed.warnings.iter().map(ToString::to_string).collect();
     assert_eq!(
         told,
         [

@@ -2,7 +2,7 @@
 
 use leafbase_markdown::MentionForm::{Attribute, Autolink, Destination, Words};
 use leafbase_markdown::{
-    MentionForm, Named, Rewritten, mentions, placeholder_numbers, rewrite_mentions,
+    MentionForm, MentionTarget, Rewritten, mentions, placeholder_numbers, rewrite_mentions,
 };
 use leafbase_model::BlockId;
 
@@ -65,7 +65,10 @@ fn placeholders_are_told_with_their_numbers_wherever_they_stand() {
     mentions(&format!("[a](block://{ID}) invalid:out_of_scope#2"), &mut |mention| {
         named.push(mention.named)
     });
-    assert_eq!(named, [Named::Block(ID.parse::<BlockId>().unwrap()), Named::Placeholder(2)]);
+    assert_eq!(
+        named,
+        [MentionTarget::Block(ID.parse::<BlockId>().unwrap()), MentionTarget::Placeholder(2)]
+    );
 }
 
 /// An address takes the form of its place, and every other byte stays.

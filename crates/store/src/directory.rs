@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use leafbase_kv::directory;
-pub use leafbase_kv::directory::{JOURNAL_FILE, LOCK_FILE, STORE_FILE};
+pub use leafbase_kv::directory::{LOCK_FILE, STORE_FILE, WAL_FILE};
 use leafbase_model::{BlockData, Result};
 
 use crate::edges::{EdgeTarget, Extractor};

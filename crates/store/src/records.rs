@@ -9,7 +9,7 @@ use leafbase_model::{Error, ErrorKind, Result};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use crate::keyspaces::{self, RowName};
-use crate::kv::Rows;
+use crate::kv::WriteBatch;
 use crate::msgpack::{DecodeError, Decoded, Decoder};
 
 pub(crate) mod asset;
@@ -50,7 +50,7 @@ pub(crate) fn seal_into(key: &[u8], value: &mut Vec<u8>, write: impl FnOnce(&mut
 }
 
 /// Adds the record under `key` whose body `write` appends.
-pub(crate) fn put(rows: &mut Rows, key: &[u8], write: impl FnOnce(&mut Vec<u8>)) {
+pub(crate) fn put(rows: &mut WriteBatch, key: &[u8], write: impl FnOnce(&mut Vec<u8>)) {
     rows.put(key, |out| append(key, out, write));
 }
 

@@ -16,7 +16,8 @@ use leafbase_model::{Author, Error, ErrorKind, Result, SpaceId, Stamp, Timestamp
 
 use crate::directory;
 use crate::edges::Extractor;
-use crate::kv::{OpenOptions, Wreck};
+use crate::kv::directory::RawFiles;
+use crate::kv::{OpenOptions, RawPageReader};
 use crate::space_store::{ProgressFn, SpaceMeta, SpaceStore};
 
 mod documents;
@@ -156,7 +157,7 @@ impl fmt::Debug for SalvageOptions<'_> {
 
 /// A salvage under way.
 struct Salvager<'a> {
-    wreck: &'a Wreck,
+    reader: &'a RawPageReader,
     extractor: Extractor,
     stamp: Stamp,
     new_id: &'a dyn Fn() -> [u8; 16],
@@ -176,23 +177,22 @@ pub fn salvage(
     options: &SalvageOptions<'_>,
     progress: ProgressFn<'_>,
 ) -> Result<SalvageReport> {
-    let (storage, _lock) = leafbase_kv::directory::open_wreck(from)?;
+    let RawFiles { store, wal, lock: _lock } = leafbase_kv::directory::open_raw(from)?;
     let mut done = 0;
     let mut step = || {
         done += 1;
         if progress(done).is_break() { Err(broken_off()) } else { Ok(()) }
     };
-    let mut wreck = Wreck::open(storage, directory::RECORD_FORMAT, &mut step)?;
+    let mut reader = RawPageReader::open(store, directory::RECORD_FORMAT, &mut step)?;
     let mut report = SalvageReport::default();
-    let mut lost = |what: &dyn fmt::Display| {
-        report.lose(LossKind::Journal, what, "some of the last writes are not saved")
-    };
-    wreck.lay_journal(&from.join(directory::JOURNAL_FILE), &mut lost)?;
+    let mut lost =
+        |what: &str| report.lose(LossKind::Journal, what, "some of the last writes are not saved");
+    reader.replay_wal(wal.as_deref(), &mut lost)?;
     directory::create_with(to, &OpenOptions::default(), |target| {
         let stamp = Stamp { at: options.at, by: Author::NOBODY };
         let SalvageOptions { extractor, new_id, .. } = *options;
         let mut salvage = Salvager {
-            wreck: &wreck,
+            reader: &reader,
             extractor,
             stamp,
             new_id,
@@ -226,22 +226,22 @@ impl Salvager<'_> {
     }
 
     fn report_damage(&mut self) {
-        let wreck = self.wreck;
-        if wreck.is_older {
+        let reader = self.reader;
+        if reader.is_previous_commit() {
             self.report.lose(
                 LossKind::Commit,
                 "the last commit",
                 "what is saved may be the state before it",
             );
         }
-        for gap in &wreck.gaps {
+        for page in reader.lost_pages() {
             self.report.lose(
                 LossKind::Page,
-                gap.describe(directory::RECORD_FORMAT.describe),
-                format_args!("{} of its entries are saved", gap.saved),
+                page.describe(directory::RECORD_FORMAT.describe),
+                format_args!("{} of its entries are saved", page.saved),
             );
         }
-        for key in wreck.bad.iter().filter(|key| inventory::is_primary(key)) {
+        for key in reader.corrupt_keys().iter().filter(|key| inventory::is_primary(key)) {
             self.report.lose(
                 LossKind::Record,
                 crate::keyspaces::RowName(key),
@@ -253,7 +253,7 @@ impl Salvager<'_> {
     /// What the space says of itself.
     fn meta(&mut self) -> Result<SpaceMeta> {
         let reader = crate::reader::SpaceReader {
-            read: self.wreck,
+            read: self.reader,
             extractor: self.extractor,
             known: crate::reader::ReaderCache::Nothing,
         };
@@ -278,7 +278,7 @@ impl Salvager<'_> {
             found = records::read(&key, value, meta::read_space).ok();
             Ok(())
         };
-        crate::kv::Read::get(self.wreck, &key, visit).ok()?;
+        crate::kv::Read::get(self.reader, &key, visit).ok()?;
         found
     }
 }

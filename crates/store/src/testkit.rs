@@ -1,10 +1,9 @@
 //! The test kit of the key-value store, and spaces from the bytes of their store, as a failing
 //! device may give them.
 
-use std::path::Path;
 use std::sync::Arc;
 
-use leafbase_kv::directory::check_header_bytes;
+use leafbase_kv::directory::check_header;
 pub use leafbase_kv::testkit::*;
 use leafbase_model::Result;
 
@@ -36,9 +35,11 @@ pub fn open_killed(
 
 fn open(bytes: &Arc<[u8]>, journal: Option<Arc<[u8]>>, options: &OpenOptions) -> Result<RedbStore> {
     let header = bytes.get(..bytes.len().min(320)).unwrap_or_default();
-    check_header_bytes(Path::new("the image"), header)?;
-    let options = options.clone().entries(RECORD_FORMAT).verify_pages(!trust::is_blind());
-    RedbStore::open_image(Arc::clone(bytes), journal, &options, &mut |read| holds_space(read))
+    check_header("the image", header)?;
+    let options = options.clone().entries(RECORD_FORMAT).read_only(true);
+    let options = options.verify_pages(!trust::is_blind());
+    let files = ImageFiles { store: Arc::clone(bytes), wal: journal };
+    RedbStore::with_verified_files(files, &options, &mut |read| holds_space(read))
 }
 
 /// Does `work` without verifying any checksum of a record or of a page of records on this thread:

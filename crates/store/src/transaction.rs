@@ -13,7 +13,7 @@ use leafbase_model::{
 
 use crate::edges::Extractor;
 use crate::keyspaces;
-use crate::kv::{Rows, Transaction};
+use crate::kv::{Transaction, WriteBatch};
 use crate::location_cache::Changed;
 use crate::reader::transaction_cache::TransactionCache;
 use crate::reader::{ReaderCache, SpaceReader, links, totals};
@@ -204,7 +204,7 @@ impl<'a> SpaceTransaction<'a> {
         self.cache.forget_runs();
         self.locations.flush(self.rows, &mut self.cache)?;
         self.documents.flush(self.rows, &mut self.cache)?;
-        let mut edges = Rows::default();
+        let mut edges = WriteBatch::default();
         for (key, is_there) in std::mem::take(&mut self.edges) {
             if is_there {
                 records::put(&mut edges, &key, |_| ());
@@ -277,7 +277,7 @@ fn put_change(
     let count = u32::try_from(parts).ok().filter(|count| count & keyspaces::PACKED == 0);
     let count =
         count.ok_or_else(|| Error::limit("parts of a change", keyspaces::PACKED - 1, parts))?;
-    let mut written = Rows::with_room(parts, length.min(PART_BYTES) + 32);
+    let mut written = WriteBatch::with_capacity(parts, length.min(PART_BYTES) + 32);
     for (part, start) in (0..count).zip((0..length).step_by(PART_BYTES)) {
         let key = keyspaces::change_part(sequence, part);
         let end = (start + PART_BYTES).min(length);

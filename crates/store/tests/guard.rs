@@ -10,7 +10,7 @@ use std::sync::Arc;
 use leafbase_model::ErrorKind;
 use leafbase_store::directory::{self, STORE_FILE};
 use leafbase_store::kv::{KeyRange, OpenOptions, RedbStore, Snapshot, Store, WriteOptions};
-use leafbase_store::testkit::{Disk, open_image};
+use leafbase_store::testkit::{Disk, open_backend, open_image};
 use leafbase_store::{EdgeTarget, Extractor, SpaceMeta, SpaceStore, rows};
 
 const PAGE: usize = 4_096;
@@ -35,8 +35,7 @@ fn key(number: u32) -> Vec<u8> {
 fn images() -> [Vec<u8>; 3] {
     let disk = Disk::new();
     let handle = disk.clone();
-    let store =
-        Arc::new(RedbStore::with_backend(move || handle.clone(), &OpenOptions::new()).unwrap());
+    let store = Arc::new(open_backend(move || handle.clone(), &OpenOptions::new()).unwrap());
     let meta = SpaceMeta {
         id: leafbase_model::SpaceId::from_bytes([1; 16]),
         name: "n".into(),
@@ -248,7 +247,7 @@ fn tall_row(number: u32) -> Vec<u8> {
 fn on(disk: &Disk, options: &OpenOptions) -> leafbase_model::Result<RedbStore> {
     let disk = disk.clone();
     let options = options.clone().entries(directory::RECORD_FORMAT);
-    RedbStore::with_backend(move || disk.clone(), &options)
+    open_backend(move || disk.clone(), &options)
 }
 
 /// Where the checksum and the number of each child stand that is a branch, of a branch.
@@ -301,7 +300,7 @@ fn nothing_is_written_over_what_a_damaged_branch_hides() {
     for (checksum, _) in branches_below(&whole.image()) {
         let harm = |bytes: &mut Vec<u8>| bytes[checksum] ^= 4;
         let disk = whole.copy();
-        disk.damage(harm);
+        disk.corrupt(harm);
         let Ok(store) = on(&disk, &OpenOptions::new()) else { continue };
         let put = |number: u32| {
             store.write(WriteOptions::default(), &mut |rows| {
@@ -329,7 +328,7 @@ fn nothing_is_written_over_what_a_damaged_branch_hides() {
         // With the checksum as it was, everything is there: if what was there was written anew, it
         // was the root alone.
         if damaged > 0 {
-            disk.damage(harm);
+            disk.corrupt(harm);
             assert_eq!(
                 count(&on(&disk, &OpenOptions::new()).unwrap()),
                 (ROWS, 0),
@@ -352,7 +351,7 @@ fn what_leads_round_in_circles_is_damage_each_time() {
         // The branch itself.
         let page = (number / PAGE - 1) as u64;
         let disk = whole.copy();
-        disk.damage(|bytes| bytes[number..number + 8].copy_from_slice(&page.to_le_bytes()));
+        disk.corrupt(|bytes| bytes[number..number + 8].copy_from_slice(&page.to_le_bytes()));
         // Nothing is kept in memory: all is read each time.
         let Ok(store) = on(&disk, &OpenOptions::new().cache_bytes(0)) else { continue };
         damaged += count(&store).1;

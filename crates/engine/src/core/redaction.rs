@@ -11,7 +11,9 @@ use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
-use leafbase_markdown::{self as markdown, LinkTarget, Mention, MentionForm, Named, Rewritten};
+use leafbase_markdown::{
+    self as markdown, LinkTarget, Mention, MentionForm, MentionTarget, Rewritten,
+};
 use leafbase_model::{Block, BlockData, BlockId, Content, Error, Result};
 
 use crate::core::tree::Tree;
@@ -222,7 +224,7 @@ fn each_link(kind: Kind, text: &str, tell: &mut dyn FnMut(BlockId, &dyn Fn() -> 
         return tell(target, &|| hidden(0..text.len(), Form::Whole, text));
     }
     markdown::mentions(text, &mut |Mention { destination, range, named, form }| {
-        if let Named::Block(target) = named {
+        if let MentionTarget::Block(target) = named {
             tell(target, &|| hidden(range.clone(), Form::Within(form), &destination));
         }
     });
@@ -304,7 +306,7 @@ fn with_placeholders(text: &str, hidden: &[Hidden]) -> String {
 /// The replacement of a placeholder: the link as it was written, if it would be parsed as the same
 /// kind of link again; otherwise its address.
 fn restored(hidden: &[Hidden], kind: Kind, mention: &Mention<'_>) -> Option<Rewritten> {
-    let Named::Placeholder(number) = mention.named else { return None };
+    let MentionTarget::Placeholder(number) = mention.named else { return None };
     let hidden = hidden.iter().find(|hidden| hidden.number == number)?;
     let is_same = hidden.form == Form::Within(mention.form);
     Some(if is_same {

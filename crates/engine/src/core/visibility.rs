@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use leafbase_markdown::{self as markdown, Mention, Named, Rewritten};
+use leafbase_markdown::{self as markdown, Mention, MentionTarget, Rewritten};
 use leafbase_model::{DocumentId, DocumentRecord, Error, ErrorKind, Location};
 
 /// The documents that one call may see, fixed when the call begins.
@@ -79,7 +79,7 @@ impl Visibility {
 
 fn without_block_links(error: Error) -> Error {
     let redact = |mention: &Mention<'_>| {
-        matches!(mention.named, Named::Block(_))
+        matches!(mention.named, MentionTarget::Block(_))
             .then(|| Rewritten::Verbatim("invalid:out_of_scope".to_owned()))
     };
     match markdown::rewrite_mentions(error.message(), &mut |mention| redact(mention)) {

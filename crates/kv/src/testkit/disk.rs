@@ -1,5 +1,5 @@
 //! A simulated disk: it fails when told to, and can lose power at any moment. On it lie the file of
-//! a store, the one of its journal, and small files by name.
+//! a store, the one of its wal, and small files by name.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -11,19 +11,19 @@ pub use loss::{Loss, Moment};
 mod files;
 mod loss;
 
-/// A disk with one store on it, its journal, and files of an index. Copies are the same disk.
+/// A disk with one store on it, its wal, and files of an index. Copies are the same disk.
 #[derive(Clone, Debug, Default)]
 pub struct Disk(Arc<Mutex<State>>);
 
-/// The file of the journal on a disk. The disk itself stands for the one of the store.
+/// The file of the wal on a disk. The disk itself stands for the one of the store.
 #[derive(Clone, Debug)]
-pub struct JournalOnDisk(Disk);
+pub struct WalOnDisk(Disk);
 
 /// One of the two files without a name.
 #[derive(Clone, Copy)]
-enum Which {
+enum FileKind {
     Store,
-    Journal,
+    Wal,
 }
 
 /// Which operations fail, counted from the disk's first one.
@@ -52,7 +52,7 @@ enum Room {
 #[derive(Clone, Default)]
 struct State {
     store: Content,
-    journal: Content,
+    wal: Content,
     files: Files,
     operations: u64,
     fault: Option<(Fault, io::ErrorKind)>,
@@ -173,14 +173,14 @@ impl Disk {
         Self::default()
     }
 
-    fn of(store: Vec<u8>, journal: Vec<u8>, files: Files) -> Self {
-        let (store, journal) = (Content::kept(store), Content::kept(journal));
-        Self(Arc::new(Mutex::new(State { store, journal, files, ..State::default() })))
+    fn of(store: Vec<u8>, wal: Vec<u8>, files: Files) -> Self {
+        let (store, wal) = (Content::kept(store), Content::kept(wal));
+        Self(Arc::new(Mutex::new(State { store, wal, files, ..State::default() })))
     }
 
-    /// The file of the journal on it.
-    pub fn journal(&self) -> JournalOnDisk {
-        JournalOnDisk(self.clone())
+    /// The file of the wal on it.
+    pub fn wal(&self) -> WalOnDisk {
+        WalOnDisk(self.clone())
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -240,16 +240,16 @@ impl Disk {
         self.state().store.visible.clone()
     }
 
-    /// Changes the bytes of the journal behind everybody's back.
-    pub fn damage_journal(&self, change: impl FnOnce(&mut Vec<u8>)) {
+    /// Changes the bytes of the wal behind everybody's back.
+    pub fn corrupt_wal(&self, change: impl FnOnce(&mut Vec<u8>)) {
         let mut state = self.state();
-        let mut bytes = std::mem::take(&mut state.journal.visible);
+        let mut bytes = std::mem::take(&mut state.wal.visible);
         change(&mut bytes);
-        state.journal = Content::kept(bytes);
+        state.wal = Content::kept(bytes);
     }
 
     /// Changes the bytes of the store behind everybody's back, as a failing device does.
-    pub fn damage(&self, change: impl FnOnce(&mut Vec<u8>)) {
+    pub fn corrupt(&self, change: impl FnOnce(&mut Vec<u8>)) {
         let mut state = self.state();
         let mut bytes = std::mem::take(&mut state.store.visible);
         change(&mut bytes);
@@ -313,15 +313,15 @@ impl Disk {
 }
 
 impl State {
-    fn content(&mut self, which: Which) -> &mut Content {
+    fn content(&mut self, which: FileKind) -> &mut Content {
         match which {
-            Which::Store => &mut self.store,
-            Which::Journal => &mut self.journal,
+            FileKind::Store => &mut self.store,
+            FileKind::Wal => &mut self.wal,
         }
     }
 
     fn used(&self) -> u64 {
-        (self.store.used() + self.journal.used()) as u64 + self.files.used()
+        (self.store.used() + self.wal.used()) as u64 + self.files.used()
     }
 
     /// Whether a sync that begins now is one that is done.
@@ -340,11 +340,11 @@ fn place(at: u64) -> io::Result<usize> {
 }
 
 impl Disk {
-    fn length(&self, which: Which) -> usize {
+    fn length(&self, which: FileKind) -> usize {
         self.state().content(which).visible.len()
     }
 
-    fn read_from(&self, which: Which, offset: u64, out: &mut [u8]) -> io::Result<()> {
+    fn read_from(&self, which: FileKind, offset: u64, out: &mut [u8]) -> io::Result<()> {
         let mut state = self.operation(Room::Kept)?;
         let offset = place(offset)?;
         let visible = &state.content(which).visible;
@@ -353,7 +353,7 @@ impl Disk {
         Ok(())
     }
 
-    fn set_length(&self, which: Which, length: u64) -> io::Result<()> {
+    fn set_length(&self, which: FileKind, length: u64) -> io::Result<()> {
         let length = place(length)?;
         if self.state().takes_room_at_once {
             let more = length.checked_sub(self.length(which)).filter(|more| *more > 0);
@@ -367,7 +367,7 @@ impl Disk {
 
     /// A sync that fails loses what was not synced, though reads go on seeing it: so do operating
     /// systems.
-    fn sync(&self, which: Which) -> io::Result<()> {
+    fn sync(&self, which: FileKind) -> io::Result<()> {
         let mut state = match self.operation(Room::Kept) {
             Ok(state) => state,
             Err(error) => {
@@ -381,7 +381,7 @@ impl Disk {
         Ok(())
     }
 
-    fn write_to(&self, which: Which, offset: u64, data: &[u8]) -> io::Result<()> {
+    fn write_to(&self, which: FileKind, offset: u64, data: &[u8]) -> io::Result<()> {
         let offset = place(offset)?;
         let (missing, fits) = {
             let mut state = self.state();
@@ -408,44 +408,44 @@ impl Disk {
 
 impl redb::StorageBackend for Disk {
     fn len(&self) -> io::Result<u64> {
-        Ok(self.length(Which::Store) as u64)
+        Ok(self.length(FileKind::Store) as u64)
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        self.read_from(Which::Store, offset, out)
+        self.read_from(FileKind::Store, offset, out)
     }
 
     fn set_len(&self, length: u64) -> io::Result<()> {
-        self.set_length(Which::Store, length)
+        self.set_length(FileKind::Store, length)
     }
 
     fn sync_data(&self) -> io::Result<()> {
-        self.sync(Which::Store)
+        self.sync(FileKind::Store)
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        self.write_to(Which::Store, offset, data)
+        self.write_to(FileKind::Store, offset, data)
     }
 }
 
-impl redb::StorageBackend for JournalOnDisk {
+impl redb::StorageBackend for WalOnDisk {
     fn len(&self) -> io::Result<u64> {
-        Ok(self.0.length(Which::Journal) as u64)
+        Ok(self.0.length(FileKind::Wal) as u64)
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        self.0.read_from(Which::Journal, offset, out)
+        self.0.read_from(FileKind::Wal, offset, out)
     }
 
     fn set_len(&self, length: u64) -> io::Result<()> {
-        self.0.set_length(Which::Journal, length)
+        self.0.set_length(FileKind::Wal, length)
     }
 
     fn sync_data(&self) -> io::Result<()> {
-        self.0.sync(Which::Journal)
+        self.0.sync(FileKind::Wal)
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        self.0.write_to(Which::Journal, offset, data)
+        self.0.write_to(FileKind::Wal, offset, data)
     }
 }

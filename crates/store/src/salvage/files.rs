@@ -108,7 +108,7 @@ impl Salvager<'_> {
     fn copy(&self, target: &dyn Store, record: &AssetRecord) -> Result<()> {
         for number in 0..chunks_of(record.size) {
             let key = keyspaces::chunk(record.id, number);
-            self.wreck.get(&key, &mut |value| {
+            self.reader.get(&key, &mut |value| {
                 target.write(relaxed(), &mut |rows| rows.put(&key, value))
             })?;
         }

@@ -92,8 +92,8 @@ impl Inventory {
 impl Salvager<'_> {
     /// Hands each row of `keyspace` to `visit`.
     pub(super) fn rows(&mut self, keyspace: Keyspace, visit: SalvageRow<'_, Self>) -> Result<()> {
-        let (start, wreck) = ([keyspace.tag], self.wreck);
-        wreck.scan(KeyRange::half_open(&start, &keyspaces::end_of(start)), &mut |key, value| {
+        let (start, reader) = ([keyspace.tag], self.reader);
+        reader.scan(KeyRange::half_open(&start, &keyspaces::end_of(start)), &mut |key, value| {
             visit(self, key, value).map(|()| CONTINUE)
         })
     }

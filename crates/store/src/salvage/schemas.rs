@@ -63,7 +63,7 @@ impl Salvager<'_> {
             .reconstructed
             .get(&id)
             .map_or_else(|| RECOVERED.to_owned(), |reconstructed| reconstructed.name.clone());
-        self.wreck.scan(
+        self.reader.scan(
             KeyRange::half_open(&start, &keyspaces::end_of(start)),
             &mut |key, value| {
                 let Ok(run) = RunView::read(key, value) else { return Ok(CONTINUE) };
@@ -96,7 +96,7 @@ impl Salvager<'_> {
     ) -> Result<Option<String>> {
         let Some(known) = inventory.known.get(&id) else { return Ok(None) };
         let (start, mut name) = (keyspaces::parent_runs(document, known.parent), None);
-        self.wreck.scan(
+        self.reader.scan(
             KeyRange::half_open(&start, &keyspaces::end_of(start)),
             &mut |key, value| {
                 if let Ok(run) = RunView::read(key, value)

@@ -56,9 +56,9 @@ impl Salvager<'_> {
         inventory: &Inventory,
         families: &mut DocumentBlocks,
     ) -> Result<()> {
-        let (start, wreck, mut authors) =
-            (keyspaces::document_runs(document), self.wreck, AuthorCache::default());
-        wreck.scan(KeyRange::half_open(&start, &keyspaces::end_of(start)), &mut |key, value| {
+        let (start, reader, mut authors) =
+            (keyspaces::document_runs(document), self.reader, AuthorCache::default());
+        reader.scan(KeyRange::half_open(&start, &keyspaces::end_of(start)), &mut |key, value| {
             let (Some((_, parent, order)), Ok(run)) =
                 (keyspaces::read_run(key), RunView::read(key, value))
             else {
@@ -181,7 +181,7 @@ impl Salvager<'_> {
                     (!kept.is_empty()).then_some(PropertyValue::Relations(kept))
                 }
                 _ => kind
-                    .filter(|kind| crate::check::fits(kind, &value) && kind.relation().is_none())
+                    .filter(|kind| kind.has_form(&value) && kind.relation().is_none())
                     .map(|_| value.clone()),
             };
             if kept.as_ref() != Some(&value) {

@@ -11,7 +11,7 @@ use crate::keyspaces::{
     self, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_LOCATION_CREATED, DOCUMENTS_BY_LOCATION_MODIFIED,
     DOCUMENTS_BY_MODIFIED, Keyspace, time_bytes,
 };
-use crate::kv::{Read, Rows, Transaction};
+use crate::kv::{Read, Transaction, WriteBatch};
 use crate::reader::documents::{document_count, first_in};
 use crate::reader::transaction_cache::TransactionCache;
 use crate::records;
@@ -134,7 +134,7 @@ impl StagedDocuments {
         cache: &mut TransactionCache,
     ) -> Result<()> {
         let mut counts: BTreeMap<[u8; 18], i64> = BTreeMap::new();
-        let mut written = Rows::with_room(6 * self.unwritten.len(), 64);
+        let mut written = WriteBatch::with_capacity(6 * self.unwritten.len(), 64);
         for id in std::mem::take(&mut self.unwritten) {
             let Some(staged) =
                 self.staged.get_mut(&id).filter(|staged| staged.stored != staged.now)

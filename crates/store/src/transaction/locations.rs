@@ -6,7 +6,7 @@ use std::sync::Arc;
 use leafbase_model::{BlockId, IdMap, Result};
 
 use crate::keyspaces;
-use crate::kv::{KeyRange, Read, Rows, Transaction};
+use crate::kv::{KeyRange, Read, Transaction, WriteBatch};
 use crate::reader::transaction_cache::TransactionCache;
 use crate::records;
 use crate::records::location::{self, LocationRecord};
@@ -166,7 +166,7 @@ impl StagedLocations {
             self.staged.iter().zip(0..).map(|((block, _), at)| (*block, at)).collect();
         blocks.sort_unstable();
         self.changed.extend(blocks.iter().map(|(block, _)| *block));
-        let mut written = Rows::with_room(blocks.len(), ROW_BYTES);
+        let mut written = WriteBatch::with_capacity(blocks.len(), ROW_BYTES);
         // Those of one run say the same.
         let (mut last, mut body) = (None, Vec::with_capacity(64));
         for (block, location) in blocks

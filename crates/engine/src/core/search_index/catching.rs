@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use leafbase_model::{DocumentId, DocumentRecord, Error, ErrorKind, Result};
-use leafbase_search::{Maker, SearchDocument};
+use leafbase_search::{Analyzer, SearchDocument};
 use leafbase_store::{DocumentQuery, PageCursor, SpaceReader, SpaceSnapshot, SpaceStore};
 
 use super::recent::{self, Made};
@@ -58,7 +58,7 @@ pub(super) struct Catching {
     taken: HashMap<DocumentId, u64>,
     /// Of those of them that were changed again, the least of these writes.
     again: Option<u64>,
-    maker: Maker,
+    analyzer: Analyzer,
 }
 
 impl Catching {
@@ -73,7 +73,7 @@ impl Catching {
         snapshot: SpaceSnapshot,
     ) -> Result<Self> {
         let sequence = snapshot.reader().last_sequence()?;
-        let (next, taken, maker) = (documents.into_iter(), HashMap::new(), Maker::default());
+        let (next, taken, analyzer) = (documents.into_iter(), HashMap::new(), Analyzer::default());
         Ok(Self {
             snapshot: Some(snapshot),
             sequence,
@@ -81,7 +81,7 @@ impl Catching {
             next,
             taken,
             again: None,
-            maker,
+            analyzer,
         })
     }
 
@@ -150,15 +150,17 @@ impl Catching {
         while let Some(record) = self.records.next(snapshot.reader())? {
             check()?;
             self.taken.insert(record.id, self.sequence);
-            if let Some(made) = recent::made(snapshot.reader(), &record, &mut self.maker)? {
+            if let Some(made) = recent::made(snapshot.reader(), &record, &mut self.analyzer)? {
                 return Ok(Some(made));
             }
         }
         for (document, made) in self.next.by_ref() {
             check()?;
             self.taken.insert(document, self.sequence);
-            let made = made
-                .map_or_else(|| recent::read(snapshot.reader(), document, &mut self.maker), Ok)?;
+            let made = made.map_or_else(
+                || recent::read(snapshot.reader(), document, &mut self.analyzer),
+                Ok,
+            )?;
             if let Some(made) = made {
                 return Ok(Some(Arc::unwrap_or_clone(made)));
             }

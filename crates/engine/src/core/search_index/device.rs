@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::io;
 use std::sync::Arc;
 
-use leafbase_search::Shelf;
+use leafbase_search::IndexStorage;
 
 /// Numbered directories.
 #[expect(clippy::missing_errors_doc, reason = "each fails as directories do")]
@@ -16,5 +16,5 @@ pub trait Device: Debug + Send + Sync {
     /// Removes one with all that is in it.
     fn remove_directory(&self, number: u64) -> io::Result<()>;
     /// The files in one.
-    fn shelf(&self, number: u64) -> Arc<dyn Shelf>;
+    fn shelf(&self, number: u64) -> Arc<dyn IndexStorage>;
 }

@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use leafbase_model::{DocumentId, Error, ErrorKind, Result};
-use leafbase_search::{Attributes, Index, Maker, Scope, SearchDocument, Selection, View};
+use leafbase_search::{
+    Analyzer, Attributes, DocumentSubset, Index, IndexSnapshot, SearchDocument, SearchOverlay,
+};
 use leafbase_store::{SpaceSnapshot, SpaceStore};
 
 use super::generations::{Generation, Home, guarded};
@@ -52,7 +54,7 @@ pub(crate) struct Indexer {
     worker: Worker,
     selections: Selections,
     /// An index of nothing.
-    nothing: OnceLock<Arc<View>>,
+    nothing: OnceLock<Arc<IndexSnapshot>>,
 }
 
 #[derive(Default)]
@@ -67,16 +69,16 @@ struct State {
 #[derive(Clone)]
 struct Current {
     generation: Arc<Generation>,
-    view: Arc<View>,
+    view: Arc<IndexSnapshot>,
 }
 
 /// What a search works on: an index, what was changed since, and the state of the space that both
 /// together show.
 pub(crate) struct Moment {
-    view: Arc<View>,
+    view: Arc<IndexSnapshot>,
     overlay: Arc<Overlay>,
     /// What alone is seen of the index; none for all of it.
-    only: Option<Arc<Selection>>,
+    only: Option<Arc<DocumentSubset>>,
     pub(crate) snapshot: VisibleSnapshot,
 }
 
@@ -93,11 +95,16 @@ impl Moment {
     pub(crate) fn ask<T>(
         &self,
         accepts: &dyn Fn(&Attributes) -> bool,
-        ask: impl FnOnce(&View, &Scope<'_>) -> Result<T>,
+        ask: impl FnOnce(&IndexSnapshot, &SearchOverlay<'_>) -> Result<T>,
     ) -> Result<T> {
         let fresh: Vec<&SearchDocument> = self.overlay.fresh.iter().map(AsRef::as_ref).collect();
         let only = self.only.as_deref();
-        let scope = Scope { fresh: &fresh, changed: &self.overlay.changed, accepts, only };
+        let scope = SearchOverlay {
+            dirty: &fresh,
+            dirty_ids: &self.overlay.changed,
+            filter: accepts,
+            subset: only,
+        };
         guarded(|| ask(&self.view, &scope))
     }
 }
@@ -282,7 +289,7 @@ impl Indexer {
         let overlay = state.recent.overlay_of(snapshot.reader(), &named_of_them)?.seen(seen);
         drop(state);
         self.worker.found(changed, changed >= SOME_CHANGED);
-        let only = Some(self.selections.of(&view, seen, named));
+        let only = Some(self.selections.of(&view, seen, named)?);
         let snapshot = VisibleSnapshot::new(snapshot, seen.clone());
         Ok(Ground::Ready(Box::new(Moment { view, overlay: Arc::new(overlay), only, snapshot })))
     }
@@ -298,13 +305,13 @@ impl Indexer {
         let view = if let Some(view) = self.nothing.get() {
             view
         } else {
-            let view = Index::in_memory(&self.owner)?.view()?;
+            let view = Index::in_memory(&self.owner)?.snapshot()?;
             self.nothing.get_or_init(|| view)
         };
         let snapshot = store.snapshot()?;
-        let (mut overlay, mut maker) = (Overlay::default(), Maker::default());
+        let (mut overlay, mut analyzer) = (Overlay::default(), Analyzer::default());
         for document in named {
-            overlay.fresh.extend(recent::read(snapshot.reader(), *document, &mut maker)?);
+            overlay.fresh.extend(recent::read(snapshot.reader(), *document, &mut analyzer)?);
         }
         let (view, overlay) = (Arc::clone(view), Arc::new(overlay.seen(seen)));
         let snapshot = VisibleSnapshot::new(snapshot, seen.clone());
@@ -323,7 +330,7 @@ impl Indexer {
     pub(super) fn rest(&self) {
         let current = self.state().current.clone();
         if let Some(current) = current {
-            current.generation.index.rest();
+            current.generation.index.release_writer();
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use leafbase_model::{DocumentId, DocumentRecord, Error, ErrorKind, Location, Result};
-use leafbase_search::{Maker, SearchDocument};
+use leafbase_search::{Analyzer, SearchDocument};
 use leafbase_store::SpaceReader;
 
 use super::documents;
@@ -25,7 +25,7 @@ pub(super) struct Recent {
     documents: BTreeMap<DocumentId, Touched>,
     /// The same as a search takes it, until it changes.
     overlay: Option<Arc<Overlay>>,
-    maker: Maker,
+    analyzer: Analyzer,
     searches: u64,
 }
 
@@ -48,17 +48,17 @@ impl Touched {
         &mut self,
         reader: SpaceReader<'_>,
         document: DocumentId,
-        maker: &mut Maker,
+        analyzer: &mut Analyzer,
         searches: u64,
     ) -> Result<Made> {
         let made = match self.made.take() {
-            Some(Some(made)) if made.is_loose() && searches - self.made_at > SEARCHES => {
-                Some(Arc::new(maker.put_in_order(Arc::unwrap_or_clone(made))))
+            Some(Some(made)) if made.is_unsorted() && searches - self.made_at > SEARCHES => {
+                Some(Arc::new(analyzer.sort(Arc::unwrap_or_clone(made))))
             }
             Some(made) => made,
             None => {
                 self.made_at = searches;
-                read(reader, document, maker)?
+                read(reader, document, analyzer)?
             }
         };
         Ok(self.made.insert(made).clone())
@@ -136,8 +136,8 @@ impl Recent {
         }
         let mut overlay = Overlay { until: u64::MAX, ..Overlay::default() };
         for (document, touched) in &mut self.documents {
-            let made = touched.made(reader, *document, &mut self.maker, self.searches)?;
-            if made.as_ref().is_some_and(|made| made.is_loose()) {
+            let made = touched.made(reader, *document, &mut self.analyzer, self.searches)?;
+            if made.as_ref().is_some_and(|made| made.is_unsorted()) {
                 overlay.until = overlay.until.min(touched.made_at + SEARCHES);
             }
             overlay.fresh.extend(made);
@@ -168,7 +168,7 @@ impl Recent {
             overlay.fresh.extend(touched.made(
                 reader,
                 *document,
-                &mut self.maker,
+                &mut self.analyzer,
                 self.searches,
             )?);
             overlay.changed.insert(*document);
@@ -202,10 +202,10 @@ impl Recent {
 pub(super) fn read(
     reader: SpaceReader<'_>,
     document: DocumentId,
-    maker: &mut Maker,
+    analyzer: &mut Analyzer,
 ) -> Result<Made> {
     let Some(record) = reader.document(document)? else { return Ok(None) };
-    Ok(made(reader, &record, maker)?.map(Arc::new))
+    Ok(made(reader, &record, analyzer)?.map(Arc::new))
 }
 
 /// The document made ready. The hidden one of the inbox is in no search; one that is damaged can't
@@ -213,12 +213,12 @@ pub(super) fn read(
 pub(super) fn made(
     reader: SpaceReader<'_>,
     record: &DocumentRecord,
-    maker: &mut Maker,
+    analyzer: &mut Analyzer,
 ) -> Result<Option<SearchDocument>> {
     if record.location == Location::Inbox {
         return Ok(None);
     }
-    match documents::document(reader, record, maker) {
+    match documents::document(reader, record, analyzer) {
         Err(error) if error.kind() == ErrorKind::Corrupted => {
             // Not which: a call may bring this about that must not learn of it.
             tracing::warn!("a damaged document is left out of searches");

@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use leafbase_model::DocumentId;
-use leafbase_search::{Selection, View};
+use leafbase_model::{DocumentId, Result};
+use leafbase_search::{DocumentSubset, IndexSnapshot};
 
 use crate::core::visibility::Visibility;
 
@@ -18,13 +18,13 @@ pub(super) struct Selections(Mutex<Vec<Kept>>);
 
 /// A selection of documents of an index. Neither is held on to.
 struct Kept {
-    view: Weak<View>,
+    view: Weak<IndexSnapshot>,
     named: Weak<BTreeSet<DocumentId>>,
-    selection: Arc<Selection>,
+    selection: Arc<DocumentSubset>,
 }
 
 impl Kept {
-    fn is_of(&self, view: &Arc<View>, named: &Arc<BTreeSet<DocumentId>>) -> bool {
+    fn is_of(&self, view: &Arc<IndexSnapshot>, named: &Arc<BTreeSet<DocumentId>>) -> bool {
         // The address of what is gone is not given to another while there is a weak pointer to it.
         self.view.as_ptr() == Arc::as_ptr(view) && self.named.as_ptr() == Arc::as_ptr(named)
     }
@@ -38,16 +38,16 @@ impl Selections {
     /// What is seen of the index. Costs by how many documents are named, the first time.
     pub(super) fn of(
         &self,
-        view: &Arc<View>,
+        view: &Arc<IndexSnapshot>,
         seen: &Visibility,
         named: &Arc<BTreeSet<DocumentId>>,
-    ) -> Arc<Selection> {
+    ) -> Result<Arc<DocumentSubset>> {
         if let Some(selection) = self.kept(view, named) {
-            return selection;
+            return Ok(selection);
         }
-        let selection = view.select(named.iter().copied(), |document| {
+        let selection = view.subset(named.iter().copied(), |document| {
             seen.allows_at(document.id, document.location)
-        });
+        })?;
         let selection = Arc::new(selection);
         let kept = Kept {
             view: Arc::downgrade(view),
@@ -60,10 +60,14 @@ impl Selections {
             all.remove(0);
         }
         all.push(kept);
-        selection
+        Ok(selection)
     }
 
-    fn kept(&self, view: &Arc<View>, named: &Arc<BTreeSet<DocumentId>>) -> Option<Arc<Selection>> {
+    fn kept(
+        &self,
+        view: &Arc<IndexSnapshot>,
+        named: &Arc<BTreeSet<DocumentId>>,
+    ) -> Option<Arc<DocumentSubset>> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let found = all.iter().position(|kept| kept.is_of(view, named))?;
         let kept = all.remove(found);
@@ -79,8 +83,8 @@ mod tests {
 
     use super::*;
 
-    fn view() -> Arc<View> {
-        Index::in_memory("a space").unwrap().view().unwrap()
+    fn view() -> Arc<IndexSnapshot> {
+        Index::in_memory("a space").unwrap().snapshot().unwrap()
     }
 
     fn named() -> Arc<BTreeSet<DocumentId>> {
@@ -89,10 +93,10 @@ mod tests {
 
     fn of(
         selections: &Selections,
-        view: &Arc<View>,
+        view: &Arc<IndexSnapshot>,
         named: &Arc<BTreeSet<DocumentId>>,
-    ) -> Arc<Selection> {
-        selections.of(view, &Visibility::Documents(Arc::clone(named)), named)
+    ) -> Arc<DocumentSubset> {
+        selections.of(view, &Visibility::Documents(Arc::clone(named)), named).unwrap()
     }
 
     #[test]

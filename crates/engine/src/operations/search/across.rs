@@ -5,7 +5,9 @@ use std::cmp::Reverse;
 use leafbase_model::{
     DocumentId, Error, Items, Limits, Result, SearchDocuments, SearchMatch, TermMode,
 };
-use leafbase_search::{Attributes, Highlighter, Hit, Scope, SearchDocument, Terms, View};
+use leafbase_search::{
+    Attributes, Highlighter, Hit, IndexSnapshot, ParsedQuery, SearchDocument, SearchOverlay,
+};
 use leafbase_tree_ops::ReadTree;
 
 use super::filters::{self, Filters};
@@ -24,7 +26,7 @@ pub(super) const MOST: usize = Limits::SEARCH_RESULTS;
 
 /// What is asked for.
 pub(super) struct Asked {
-    pub(super) terms: Terms,
+    pub(super) terms: ParsedQuery,
     /// None if there are no patterns.
     patterns: Option<PatternSet>,
 }
@@ -166,13 +168,13 @@ impl<A: AccessScope> Connection<A> {
 
 impl Asked {
     fn read(request: &SearchDocuments) -> Result<Self> {
-        let terms = Terms::new(&request.include, request.term_mode == TermMode::Any)?;
+        let terms = ParsedQuery::new(&request.include, request.term_mode == TermMode::Any)?;
         let patterns = (!request.regexps.is_empty())
             .then(|| PatternSet::new("regexps", &request.regexps, false));
         Ok(Self { terms, patterns: patterns.transpose()? })
     }
 
-    fn ask(&self, view: &View, scope: &Scope<'_>) -> Result<Told> {
+    fn ask(&self, view: &IndexSnapshot, scope: &SearchOverlay<'_>) -> Result<Told> {
         let most = if self.patterns.is_none() { MOST } else { usize::MAX };
         let hits =
             (!self.terms.is_empty()).then(|| view.search(&self.terms, scope, most)).transpose()?;
@@ -184,15 +186,19 @@ impl Asked {
 
 /// The documents in which one of the patterns may match, by ID: what has the letters that it
 /// requires, in the index or changed since.
-fn candidates(patterns: &PatternSet, view: &View, scope: &Scope<'_>) -> Result<Vec<DocumentId>> {
+fn candidates(
+    patterns: &PatternSet,
+    view: &IndexSnapshot,
+    scope: &SearchOverlay<'_>,
+) -> Result<Vec<DocumentId>> {
     let queries = patterns.trigram_queries();
     let mut candidates = view.candidates(&queries, scope)?;
-    let varies = |document: &SearchDocument| scope.only.is_some() && document.varies();
+    let varies = |document: &SearchDocument| scope.subset.is_some() && document.varies();
     let may_match = |document: &SearchDocument| {
-        (scope.accepts)(document.attributes())
+        (scope.filter)(document.attributes())
             && (varies(document) || queries.iter().any(|query| document.may_match(query)))
     };
-    let fresh = scope.fresh.iter().filter(|document| may_match(document));
+    let fresh = scope.dirty.iter().filter(|document| may_match(document));
     candidates.extend(fresh.map(|document| document.id()));
     candidates.sort_unstable();
     Ok(candidates)

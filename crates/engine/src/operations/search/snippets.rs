@@ -262,13 +262,13 @@ fn end_of_word(text: &str, from: usize, to: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use leafbase_search::Terms;
+    use leafbase_search::ParsedQuery;
 
     use super::*;
 
     fn shown(text: &str, asked: &[&str]) -> (String, Vec<Range<usize>>) {
-        let hits = Terms::new(asked, false).unwrap().hits(text);
-        excerpt(&MatchedText { text: text.into(), matches: merge(hits), is_title: false })
+        let matches = ParsedQuery::new(asked, false).unwrap().match_ranges(text);
+        excerpt(&MatchedText { text: text.into(), matches: merge(matches), is_title: false })
     }
 
     #[test]

@@ -32,7 +32,7 @@ impl Loss {
 #[derive(Clone)]
 pub struct Moment {
     store: Content,
-    journal: Content,
+    wal: Content,
     files: Files,
     operations: u64,
 }
@@ -52,8 +52,8 @@ impl Moment {
             unsynced: content.unsynced.clone(),
             ..Content::default()
         };
-        let (store, journal) = (without_power(&state.store), without_power(&state.journal));
-        Self { store, journal, files: state.files.clone(), operations: state.operations }
+        let (store, wal) = (without_power(&state.store), without_power(&state.wal));
+        Self { store, wal, files: state.files.clone(), operations: state.operations }
     }
 
     /// How many operations had begun, one that was about to be done among them.
@@ -65,8 +65,8 @@ impl Moment {
     pub fn after(&self, loss: Loss, seed: u64) -> Disk {
         let mut dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
         let store = self.store.after(loss, &mut dice);
-        let journal = self.journal.after(loss, &mut dice);
-        Disk::of(store, journal, self.files.after(loss, &mut dice))
+        let wal = self.wal.after(loss, &mut dice);
+        Disk::of(store, wal, self.files.after(loss, &mut dice))
     }
 }
 

@@ -3,7 +3,7 @@
 use leafbase_model::Result;
 
 use super::{Siblings, StagedRuns, order_keys, order_of};
-use crate::kv::{Read, Rows, Transaction};
+use crate::kv::{Read, Transaction, WriteBatch};
 use crate::order_key;
 use crate::run;
 use crate::transaction::locations::StagedLocations;
@@ -87,7 +87,7 @@ impl StagedRuns {
         for key in std::mem::take(&mut self.shrunk) {
             self.join(&*rows, locations, &key)?;
         }
-        let mut written = Rows::with_room(self.staged.len(), run::MAX_BYTES);
+        let mut written = WriteBatch::with_capacity(self.staged.len(), run::MAX_BYTES);
         for (key, staged) in &mut self.staged {
             if !std::mem::take(&mut staged.dirty) {
                 continue;

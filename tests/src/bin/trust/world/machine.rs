@@ -7,12 +7,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use leafbase::{
-    Clock, Connection, Device, Durability, IdSource, Result, SearchIndexing, Shelf, Space,
+    Clock, Connection, Device, Durability, IdSource, IndexStorage, Result, SearchIndexing, Space,
     SpaceBuilder, Timestamp,
 };
 use leafbase_store::directory::RECORD_FORMAT;
 use leafbase_store::kv::{KeyRange, OpenOptions, RedbStore, Store};
-use leafbase_store::testkit::Disk;
+use leafbase_store::testkit::{Disk, open_backends};
 
 /// 2026-01-01T00:00:00Z.
 const BEGINNING: u64 = 1_767_225_600_000;
@@ -84,13 +84,10 @@ impl Machine {
     }
 
     fn start(disk: &Disk, setting: &Setting, create: bool) -> Result<Self> {
-        let (below, journal) = (disk.clone(), disk.journal());
+        let (below, journal) = (disk.clone(), disk.wal());
         let options = OpenOptions::new().cache_bytes(setting.cache_bytes).entries(RECORD_FORMAT);
-        let store = Arc::new(RedbStore::with_backends(
-            move || below.clone(),
-            move || journal.clone(),
-            &options,
-        )?);
+        let store =
+            Arc::new(open_backends(move || below.clone(), move || journal.clone(), &options)?);
         let device = Arc::new(Indexes { disk: disk.clone() });
         let space =
             setting.builder().over_device(Arc::<RedbStore>::clone(&store), device, create)?;
@@ -141,7 +138,7 @@ impl Device for Indexes {
         self.disk.remove_directory(number)
     }
 
-    fn shelf(&self, number: u64) -> Arc<dyn Shelf> {
+    fn shelf(&self, number: u64) -> Arc<dyn IndexStorage> {
         Arc::new(Directory(self.disk.clone(), number))
     }
 }
@@ -150,7 +147,7 @@ impl Device for Indexes {
 #[derive(Debug)]
 struct Directory(Disk, u64);
 
-impl Shelf for Directory {
+impl IndexStorage for Directory {
     fn names(&self) -> io::Result<Vec<String>> {
         self.0.files(self.1)
     }

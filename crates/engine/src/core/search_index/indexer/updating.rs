@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard, TryLockError};
 
 use leafbase_model::{DocumentId, Error, ErrorKind, Result};
-use leafbase_search::{Index, SearchDocument, View};
+use leafbase_search::{Index, IndexSnapshot, SearchDocument};
 use leafbase_store::SpaceStore;
 
 use super::{Current, Indexer, SearchIndexing};
@@ -76,7 +76,7 @@ impl Indexer {
     /// not.
     fn open(&self, store: &SpaceStore) -> Result<bool> {
         let Some(generation) = self.home.newest(&self.owner) else { return Ok(false) };
-        let opened = guarded(|| Ok((generation.index.sequence()?, generation.index.view()?)));
+        let opened = guarded(|| Ok((generation.index.sequence()?, generation.index.snapshot()?)));
         let Ok((Some(sequence), view)) = opened else { return Ok(false) };
         if sequence > store.snapshot()?.reader().last_sequence()? {
             return Ok(false);
@@ -99,13 +99,13 @@ impl Indexer {
             return Ok(false);
         }
         let generation = Generation::in_memory(&self.owner)?;
-        let view = generation.index.view()?;
+        let view = generation.index.snapshot()?;
         self.publish(generation, view, Recent::of(few, snapshot.reader().last_sequence()?));
         Ok(true)
     }
 
     /// From now on this index is searched; `recent` is what was changed since, as far as is known.
-    fn publish(&self, generation: Generation, view: Arc<View>, recent: Recent) {
+    fn publish(&self, generation: Generation, view: Arc<IndexSnapshot>, recent: Recent) {
         self.home.sweep(&generation);
         let mut state = self.state();
         if state.current.is_some() {
@@ -163,7 +163,7 @@ impl Indexer {
         generation: &Generation,
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
         pace: &dyn Pace,
-    ) -> Result<(Arc<View>, Catching), Fault> {
+    ) -> Result<(Arc<IndexSnapshot>, Catching), Fault> {
         if !pace.goes_on() {
             // What finds no room now finds none at the end.
             self.make_durable(store, generation).map_err(Fault::Index)?;
@@ -201,7 +201,7 @@ impl Indexer {
         index: &Index,
         documents: &mut dyn Iterator<Item = Result<SearchDocument>>,
         end: &mut dyn FnMut() -> Result<(Vec<DocumentId>, u64)>,
-    ) -> Result<Arc<View>, Fault> {
+    ) -> Result<Arc<IndexSnapshot>, Fault> {
         let failed = RefCell::new(None);
         let of_space = |error: Error| {
             let told = Error::new(error.kind(), "the space cannot be read");
@@ -214,12 +214,12 @@ impl Indexer {
             // Who waits for what was written to be in the index need not wait for that, too, where
             // the thread does it afterwards.
             if self.mode == SearchIndexing::OnDemand || index.segments()? > MOST_SEGMENTS {
-                index.tidy()?;
+                index.merge()?;
             }
-            index.view()
+            index.snapshot()
         });
         if self.mode == SearchIndexing::OnDemand {
-            index.rest();
+            index.release_writer();
         }
         match failed.into_inner() {
             Some(error) => Err(Fault::Space(error)),
@@ -277,11 +277,11 @@ impl Indexer {
         }
         let index = &current.generation.index;
         let tidied = guarded(|| {
-            index.tidy()?;
-            index.view()
+            index.merge()?;
+            index.snapshot()
         });
         if self.mode == SearchIndexing::OnDemand {
-            index.rest();
+            index.release_writer();
         }
         let mut state = self.state();
         match tidied {

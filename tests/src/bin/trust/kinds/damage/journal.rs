@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use leafbase::{Durability, ErrorKind, Position, Space};
-use leafbase_store::directory::{JOURNAL_FILE, STORE_FILE};
+use leafbase_store::directory::{STORE_FILE, WAL_FILE};
 use leafbase_store::kv::OpenOptions;
 use leafbase_store::testkit::open_killed;
 use tests::reading::{self, Question};
@@ -79,7 +79,7 @@ fn make() -> Result<Killed, Box<dyn std::error::Error>> {
 impl State {
     fn of(path: &Path) -> std::io::Result<Self> {
         let read = |name: &str| fs::read(path.join(name)).map(Arc::from);
-        Ok(Self { store: read(STORE_FILE)?, journal: read(JOURNAL_FILE)? })
+        Ok(Self { store: read(STORE_FILE)?, journal: read(WAL_FILE)? })
     }
 
     fn open(&self, journal: &Arc<[u8]>) -> leafbase::Result<Space> {
@@ -131,8 +131,9 @@ pub fn replay(random: &mut Random) -> Result<Trial, Failure> {
         Err(error) => {
             let named = touched
                 .first()
-                .map(|first| format!("damaged: record {} of the journal", first + 1));
-            let short = is_short.then(|| "damaged: the journal, which was cut short".to_owned());
+                .map(|first| format!("damaged: record {} of the write-ahead log", first + 1));
+            let short =
+                is_short.then(|| "damaged: the write-ahead log, which is truncated".to_owned());
             let is_told = named.iter().chain(&short).any(|told| error.message() == *told);
             if error.kind() != ErrorKind::Corrupted || !is_told {
                 return fail(Fault::Unopenable, format!("opening reports {error:?}"));

@@ -1,0 +1,198 @@
+//! Commits: batches into the memtable and the WAL, and checkpoints into the redb file.
+
+use std::mem;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use leafbase_model::{Error, ErrorKind, Result};
+
+use super::compaction;
+use super::group_commit::{Batch, Version};
+use super::handle::{CommitError, MAX_READER_WAIT};
+use super::read_view::ReadView;
+use super::recovery::failed_again;
+use super::store_core::{CommitState, IndeterminateCheckpoint, StoreCore};
+use crate::memtable::Memtable;
+use crate::wal::manager::Appended;
+
+/// Bounds of the memtable: they bound memory, and what a crash loses of relaxed writes.
+const MAX_MEMTABLE_KEYS: usize = 16_384;
+const MAX_MEMTABLE_BYTES: usize = 8 << 20;
+/// Most rounds of redb's compaction in one call.
+const MAX_COMPACTION_ROUNDS: usize = 8;
+
+impl StoreCore {
+    /// Commits a batch with the durability that its writers asked for, and publishes it.
+    pub(super) fn commit_batch(&self, state: &mut CommitState, batch: Batch) -> Result<()> {
+        let Batch { mut version, written, bytes, is_durable, .. } = batch;
+        // An indeterminate checkpoint is resolved first: if it took place, it holds everything that
+        // was published by then.
+        let (base, current) = self.recovered(state)?;
+        drop(base);
+        if version.checkpoints != current.checkpoints {
+            version = version.rebased_onto(current, &written)?;
+        }
+        let Version { memtable, .. } = version;
+        let buffered_bytes = state.buffered_bytes + bytes;
+        let fits = memtable.len() <= MAX_MEMTABLE_KEYS && buffered_bytes <= MAX_MEMTABLE_BYTES;
+        if !is_durable && fits {
+            if !written.is_empty() {
+                state.wal.record_dirty(written, bytes);
+                state.buffered_bytes = buffered_bytes;
+                self.publish_memtable(memtable);
+            }
+            return Ok(());
+        }
+        if written.is_empty() && state.wal.is_clean() {
+            return Ok(());
+        }
+        let appended = if fits {
+            state.wal.append(&memtable, &written, bytes)?
+        } else {
+            Appended::NeedsCheckpoint
+        };
+        match appended {
+            Appended::Durable => {
+                state.buffered_bytes = buffered_bytes;
+                self.publish_memtable(memtable);
+                Ok(())
+            }
+            Appended::NeedsCheckpoint => self.checkpoint(state, memtable, false, false),
+            Appended::Failed(error) => {
+                tracing::warn!(%error, "the write-ahead log failed and is no longer used");
+                let checkpointed = self.checkpoint(state, memtable, false, false);
+                checkpointed.map_err(|error| self.remove_failed_record(state, error))
+            }
+        }
+    }
+
+    /// Writes `memtable`, which holds everything since the last checkpoint, to the redb file. This
+    /// truncates the WAL; it is not used any more if the checkpoint `is_last` of the handle.
+    pub(super) fn checkpoint(
+        &self,
+        state: &mut CommitState,
+        memtable: Memtable,
+        quick_repair: bool,
+        is_last: bool,
+    ) -> Result<()> {
+        // A read of the closure may have poisoned the handle.
+        drop(self.recovered_view(state)?);
+        let Some(handle) = &state.handle else { return Err(failed_again()) };
+        let header = state.wal.next_header(&memtable, is_last);
+        match handle.checkpoint(&memtable, quick_repair, header) {
+            Ok(()) => {}
+            Err(CommitError::NotStarted(error)) => {
+                // If the handle is poisoned and the file does not open now, the next call tries
+                // again.
+                drop(self.recovered_view(state));
+                return Err(error);
+            }
+            Err(CommitError::Indeterminate(error)) => {
+                let checkpoint = IndeterminateCheckpoint { memtable, header };
+                return self.resolve_checkpoint(state, checkpoint, error);
+            }
+        }
+        state.is_quick_to_open = quick_repair;
+        state.wal.checkpointed(header.unwrap_or(state.wal.header()));
+        if let Ok(base) = handle.committed_state() {
+            self.publish(state, base, true);
+        } else {
+            // The checkpoint is durable. Until the file is opened again, the old base with all
+            // entries over it reads the same.
+            handle.health.poison();
+            self.publish_memtable(memtable.clone());
+            state.indeterminate = Some(IndeterminateCheckpoint { memtable, header });
+        }
+        Ok(())
+    }
+
+    /// Checkpoints everything; `is_last` removes the WAL as well.
+    pub(super) fn flush(&self, state: &mut CommitState, is_last: bool) -> Result<()> {
+        let ReadView { memtable, base } = self.recovered_view(state)?;
+        drop(base);
+        let removes_wal = is_last && state.wal.header().in_use;
+        if memtable.is_empty() && state.is_quick_to_open && !removes_wal {
+            return Ok(());
+        }
+        self.checkpoint(state, memtable, true, is_last)
+    }
+
+    /// Compacts the file, which holds everything. No closure runs and nothing is pending.
+    pub(super) fn compact(&self, state: &mut CommitState) -> Result<()> {
+        // Without the WAL: recording its end later would make the file longer again.
+        self.flush(state, true)?;
+        // Reads every page, so that a corrupt one does not get a new checksum.
+        let view = self.recovered_view(state)?;
+        if compaction::is_worthwhile(&view, self.source.bytes()?)? {
+            drop(view);
+            // Readers keep pages from being freed, and the file would stay as long as both copies.
+            // This fails before anything is written.
+            self.shrink(state)?;
+            self.rewrite(state)?;
+        } else {
+            drop(view);
+        }
+        self.shrink(state)
+    }
+
+    /// Rewrites all entries into full pages. The file is up to twice as long meanwhile; without
+    /// space for that, the pages stay as they are.
+    fn rewrite(&self, state: &mut CommitState) -> Result<()> {
+        let ReadView { base, .. } = self.recovered_view(state)?;
+        let Some(handle) = &state.handle else { return Err(failed_again()) };
+        match handle.rewrite(&base) {
+            Ok(()) => {
+                let rewritten = handle.committed_state()?;
+                self.publish(state, rewritten, true);
+            }
+            Err(error) if error.kind() == ErrorKind::NoSpace => drop(self.recovered_view(state)?),
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    /// Truncates the file with redb's compaction. Waits up to [`MAX_READER_WAIT`] for snapshots to
+    /// be dropped, and blocks new ones.
+    fn shrink(&self, state: &mut CommitState) -> Result<()> {
+        let mut current = self.current();
+        let Some(mut base) = current.base.take() else { return Err(failed_again()) };
+        let started = Instant::now();
+        loop {
+            match Arc::try_unwrap(base) {
+                Ok(base) => break drop(base),
+                Err(shared) if started.elapsed() > MAX_READER_WAIT => {
+                    current.base = Some(shared);
+                    let message = "the store is being read; try again later";
+                    return Err(Error::new(ErrorKind::Storage, message));
+                }
+                Err(shared) => base = shared,
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+        state.is_quick_to_open = false;
+        let mut bytes = self.source.bytes()?;
+        for round in 0..MAX_COMPACTION_ROUNDS {
+            let Some(handle) = &mut state.handle else { return Err(failed_again()) };
+            if let Err(error) = handle.shrink() {
+                // Without a base the next call opens the file again.
+                current.base = handle.committed_state().ok();
+                return if round == 0 { Err(error) } else { Ok(()) };
+            }
+            // redb stops at the last page that has no free page of its order before it, mostly its
+            // allocator state. Closing the file moves that page forward and truncates the file, so
+            // each round gets further, until one gains nothing.
+            state.handle = None;
+            let Ok((handle, base)) = self.open_handle(state) else { return Ok(()) };
+            state.handle = Some(handle);
+            state.is_quick_to_open = true;
+            let before = mem::replace(&mut bytes, self.source.bytes()?);
+            if bytes >= before || round + 1 == MAX_COMPACTION_ROUNDS {
+                current.base = Some(base);
+                break;
+            }
+            drop(base);
+        }
+        Ok(())
+    }
+}

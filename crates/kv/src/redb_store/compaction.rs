@@ -1,0 +1,82 @@
+//! Compaction by rewriting: copies the table in key order, so that its pages are full.
+//!
+//! Pages that entries were inserted into in random order are two thirds full. Rewriting takes a
+//! space of mixed content from 1.29 of SQLite's bytes to 0.98, with repacked records to 0.85.
+
+use std::mem;
+use std::ops::{Bound, ControlFlow};
+
+use leafbase_model::Result;
+use redb::{Database, Table, WriteTransaction};
+
+use super::committed_state::CommittedState;
+use super::cursor::InsertCursor;
+use super::fill_factor::PageFill;
+use super::page_format::PAGE_BYTES;
+use super::panic_boundary::HandleHealth;
+use super::tables::{ENTRIES, REWRITTEN};
+use crate::store::{KeyRange, Read};
+
+/// Bytes given to redb's cursor at once. Of twice as many it would build pages before it has all.
+const RUN_BYTES: usize = 512 << 10;
+const ALL_KEYS: KeyRange<'static> =
+    KeyRange { lower: Bound::Unbounded, upper: Bound::Unbounded, reverse: false };
+
+/// Whether rewriting would shorten a file of `file_bytes` by more than 3 %. Reads every entry, and
+/// fails if one may be hidden by a corrupt page.
+pub(super) fn is_worthwhile(entries: &dyn Read, file_bytes: u64) -> Result<bool> {
+    let mut page = PageFill::default();
+    let mut full_bytes = 0;
+    entries.scan(ALL_KEYS, &mut |key, value| {
+        let bytes = key.len() + value.len();
+        if page.put(bytes) {
+            full_bytes += PAGE_BYTES.max((bytes as u64).next_power_of_two());
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    // Branches, and redb's own tables.
+    Ok(file_bytes > full_bytes + full_bytes / 32 + 16 * PAGE_BYTES)
+}
+
+/// An uncommitted transaction in which the table holds the entries of `base` in full pages.
+pub(super) fn rewrite(
+    database: &Database,
+    base: &CommittedState,
+    health: &HandleHealth,
+) -> Result<WriteTransaction> {
+    let report = |error: redb::Error| health.report(error);
+    let mut transaction = database.begin_write().map_err(|error| report(error.into()))?;
+    transaction.set_quick_repair(true);
+    {
+        let mut table = transaction.open_table(REWRITTEN).map_err(|error| report(error.into()))?;
+        let mut page = PageFill::default();
+        let mut run = Vec::new();
+        let mut run_bytes = 0;
+        base.scan(ALL_KEYS, &mut |key, value| {
+            // A run ends with a full page: redb would even out the last two pages otherwise.
+            if page.put(key.len() + value.len()) && run_bytes >= RUN_BYTES {
+                append(&mut table, &mem::take(&mut run)).map_err(report)?;
+                run_bytes = 0;
+            }
+            run_bytes += key.len() + value.len();
+            run.push((key.to_vec(), value.to_vec()));
+            Ok(ControlFlow::Continue(()))
+        })?;
+        append(&mut table, &run).map_err(report)?;
+    }
+    transaction.delete_table(ENTRIES).map_err(|error| report(error.into()))?;
+    transaction.rename_table(REWRITTEN, ENTRIES).map_err(|error| report(error.into()))?;
+    Ok(transaction)
+}
+
+fn append(
+    table: &mut Table<'_, &'static [u8], &'static [u8]>,
+    run: &[(Vec<u8>, Vec<u8>)],
+) -> Result<(), redb::Error> {
+    let end: Bound<&[u8]> = Bound::Unbounded;
+    let mut cursor = InsertCursor::new(table.upper_bound_mut(end)?);
+    for (key, value) in run {
+        cursor.insert(key, value)?;
+    }
+    cursor.close()
+}

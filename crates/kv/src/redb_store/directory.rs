@@ -1,0 +1,257 @@
+//! Stores in directories: created entirely or not at all, and open in one handle at a time.
+
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use leafbase_model::{Error, ErrorKind, Result};
+use redb::StorageBackend;
+use redb::backends::FileBackend;
+
+use super::directory_files::{DirectoryFiles, DirectoryMode};
+pub use super::directory_files::{STORE_FILE, WAL_FILE};
+use super::file_format::HEADER_BYTES;
+pub use super::file_format::check_header;
+use super::store::{RedbStore, VerifyContent};
+use crate::io_errors::io_error;
+use crate::lock::FileLock;
+use crate::options::OpenOptions;
+
+/// The file that an open handle locks. It is empty and never removed.
+pub const LOCK_FILE: &str = "lock";
+
+/// Most names that are tried for a temporary directory.
+const MAX_TEMPORARY_NAMES: u32 = 10_000;
+
+/// Creates the directory `path` with an empty store and opens it.
+///
+/// The directory is created under a temporary name and renamed, so that no crash leaves one that
+/// does not open. A crash may leave the temporary directory, which is ignored.
+///
+/// # Errors
+/// [`ErrorKind::Validation`] if `path` exists; I/O errors.
+pub fn create(path: impl AsRef<Path>, options: &OpenOptions) -> Result<RedbStore> {
+    create_with(path, options, |_| Ok(()))
+}
+
+/// Creates the directory `path` with a store that `fill` has written to. After a crash or an error
+/// the directory does not exist.
+///
+/// # Errors
+/// As [`create`], and errors of `fill`.
+pub fn create_with(
+    path: impl AsRef<Path>,
+    options: &OpenOptions,
+    fill: impl FnOnce(&RedbStore) -> Result<()>,
+) -> Result<RedbStore> {
+    let path = path.as_ref();
+    let (parent, name) = split(path)?;
+    if fs::symlink_metadata(path).is_ok() {
+        return Err(exists(path));
+    }
+    let temporary = TemporaryDirectory(create_sibling(&parent, &name)?);
+    let opened = DirectoryFiles::open(&temporary.0, DirectoryMode::Temporary);
+    let files = opened.map_err(|error| cannot_create(path, error))?;
+    let store = RedbStore::create(Arc::new(files), options)?;
+    fill(&store)?;
+    store.close()?;
+    // No write to the file has been synced so far.
+    sync(&temporary.0.join(STORE_FILE))?;
+    File::create(temporary.0.join(LOCK_FILE)).map_err(|error| cannot_create(path, error))?;
+    sync(&temporary.0)?;
+    // Renaming replaces an empty directory that another program has created meanwhile, and fails
+    // for anything else.
+    fs::rename(&temporary.0, path).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists
+        | io::ErrorKind::DirectoryNotEmpty
+        | io::ErrorKind::NotADirectory => exists(path),
+        _ => cannot_create(path, error),
+    })?;
+    sync(&parent)?;
+    open(path, options)
+}
+
+/// Opens the store in the directory `path`.
+///
+/// # Errors
+/// [`ErrorKind::NotFound`] if `path` does not exist; [`ErrorKind::NotASpace`] if it is something
+/// else; [`ErrorKind::AlreadyOpen`]; [`ErrorKind::ReadOnly`] if it cannot be written;
+/// [`ErrorKind::NewerFormat`]; [`ErrorKind::Corrupted`].
+pub fn open(path: impl AsRef<Path>, options: &OpenOptions) -> Result<RedbStore> {
+    open_with(path, options, &mut |_| Ok(()))
+}
+
+/// Opens the store in the directory `path` if `verify` accepts its contents. After an error the
+/// files are unchanged.
+///
+/// # Errors
+/// As [`open`], and errors of `verify`.
+pub fn open_with(
+    path: impl AsRef<Path>,
+    options: &OpenOptions,
+    verify: VerifyContent<'_>,
+) -> Result<RedbStore> {
+    let path = path.as_ref();
+    check_store_file(path)?;
+    check_header_of(path)?;
+    let lock = lock(path, options.read_only)?;
+    let mode = if options.read_only { DirectoryMode::ReadOnly } else { DirectoryMode::ReadWrite };
+    let files = DirectoryFiles::open(path, mode).map_err(|error| cannot_read(path, error))?;
+    RedbStore::open(Arc::new(files), options, lock, verify)
+}
+
+/// The files of a store that may be too corrupt to open, locked against writers.
+#[derive(Debug)]
+pub struct RawFiles {
+    /// The main file.
+    pub store: Box<dyn StorageBackend>,
+    /// The write-ahead log, if there is one.
+    pub wal: Option<Box<dyn StorageBackend>>,
+    /// The lock, unless the directory has no lock file.
+    pub lock: Option<FileLock>,
+}
+
+/// Opens the files of the store in the directory `path` to read them.
+///
+/// # Errors
+/// As [`open`], except for corruption.
+pub fn open_raw(path: &Path) -> Result<RawFiles> {
+    check_store_file(path)?;
+    match check_header_of(path) {
+        Err(error) if error.kind() == ErrorKind::NewerFormat => return Err(error),
+        _ => {}
+    }
+    let lock = lock(path, true)?;
+    let open = |name: &str| -> io::Result<Box<dyn StorageBackend>> {
+        let backend = FileBackend::new(File::open(path.join(name))?);
+        Ok(Box::new(backend.map_err(io::Error::other)?))
+    };
+    let store = open(STORE_FILE).map_err(|error| cannot_read(path, error))?;
+    let wal = match open(WAL_FILE) {
+        Ok(wal) => Some(wal),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(io_error("the write-ahead log could not be read", error)),
+    };
+    Ok(RawFiles { store, wal, lock })
+}
+
+fn split(path: &Path) -> Result<(PathBuf, String)> {
+    let name = path
+        .file_name()
+        .ok_or_else(|| Error::validation("the path of a space must end in a name"))?;
+    let parent = match path.parent() {
+        Some(parent) if parent != Path::new("") => parent.to_owned(),
+        _ => PathBuf::from("."),
+    };
+    Ok((parent, name.to_string_lossy().into_owned()))
+}
+
+/// A directory that is removed on drop, unless it was renamed.
+struct TemporaryDirectory(PathBuf);
+
+impl Drop for TemporaryDirectory {
+    fn drop(&mut self) {
+        // After the renaming nothing is there.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn create_sibling(parent: &Path, name: &str) -> Result<PathBuf> {
+    let process = std::process::id();
+    let mut number = 0_u32;
+    loop {
+        let sibling = parent.join(format!(".{name}.new-{process}-{number}"));
+        match fs::create_dir(&sibling) {
+            Ok(()) => return Ok(sibling),
+            Err(error)
+                if error.kind() == io::ErrorKind::AlreadyExists && number < MAX_TEMPORARY_NAMES =>
+            {
+                number += 1;
+            }
+            Err(error) => return Err(cannot_create(&parent.join(name), error)),
+        }
+    }
+}
+
+/// Makes a file, or the names in a directory, durable.
+fn sync(path: &Path) -> Result<()> {
+    // Only Unix syncs names separately from files.
+    if cfg!(not(unix)) && path.is_dir() {
+        return Ok(());
+    }
+    let synced = File::open(path).and_then(|file| file.sync_all());
+    synced.map_err(|error| io_error("the new space could not be written to the device", error))
+}
+
+fn check_store_file(path: &Path) -> Result<()> {
+    let directory = fs::metadata(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => {
+            Error::new(ErrorKind::NotFound, format!("there is nothing at {}", path.display()))
+        }
+        _ => cannot_read(path, error),
+    })?;
+    if !directory.is_dir() {
+        return Err(not_a_space(path, "it is not a directory"));
+    }
+    match fs::metadata(path.join(STORE_FILE)) {
+        Ok(metadata) if metadata.is_file() => Ok(()),
+        Ok(_) => Err(not_a_space(path, "its store is not a file")),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err(not_a_space(path, "it contains no store"))
+        }
+        Err(error) => Err(cannot_read(path, error)),
+    }
+}
+
+fn check_header_of(path: &Path) -> Result<()> {
+    let mut header = Vec::new();
+    File::open(path.join(STORE_FILE))
+        .and_then(|file| file.take(HEADER_BYTES as u64).read_to_end(&mut header))
+        .map_err(|error| cannot_read(path, error))?;
+    check_header(&path.display().to_string(), &header)
+}
+
+/// Locks a file of its own: the store's file may be replaced under its name, and a lock on it would
+/// not show that.
+fn lock(path: &Path, is_shared: bool) -> Result<Option<FileLock>> {
+    let name = path.join(LOCK_FILE);
+    let cannot_lock = |error| io_error(&format!("{} could not be locked", path.display()), error);
+    let file = if is_shared {
+        match File::open(&name) {
+            Ok(file) => file,
+            // A copy on read-only media: no other handle can write to it either.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(cannot_read(path, error)),
+        }
+    } else {
+        let mut options = File::options();
+        options.read(true).write(true).create(true).truncate(false);
+        options.open(&name).map_err(cannot_lock)?
+    };
+    match FileLock::try_lock(file, is_shared).map_err(cannot_lock)? {
+        Some(lock) => Ok(Some(lock)),
+        None => {
+            let message =
+                format!("{} is open in another handle of this or another process", path.display());
+            Err(Error::new(ErrorKind::AlreadyOpen, message))
+        }
+    }
+}
+
+fn exists(path: &Path) -> Error {
+    Error::validation(format!("{} already exists", path.display()))
+}
+
+fn not_a_space(path: &Path, why: &str) -> Error {
+    Error::new(ErrorKind::NotASpace, format!("{} is not a space: {why}", path.display()))
+}
+
+fn cannot_create(path: &Path, error: io::Error) -> Error {
+    io_error(&format!("{} could not be created", path.display()), error)
+}
+
+fn cannot_read(path: &Path, error: io::Error) -> Error {
+    Error::new(ErrorKind::Storage, format!("{} could not be read", path.display()))
+        .with_source(error)
+}

@@ -1,0 +1,189 @@
+//! From what is open to blocks: what the containers say about the block that is made within them.
+
+use leafbase_model::{
+    BlockData, BlockDraft, BlockKind, Limits, ListStyle, Result, TaskInfo, TextFormat, TextStyle,
+};
+
+use crate::containers::{Container, ItemContent, OpenItem};
+use crate::parsed::{EmptyFirstItem, ParseWarningKind, invalid};
+use crate::parser::BlockParser;
+use crate::tags::Element;
+
+impl BlockParser<'_, '_> {
+    /// The level of the list item around, 0 if there is none.
+    pub(crate) fn level(&self) -> usize {
+        self.stack.iter().rev().find_map(Container::level).unwrap_or(0)
+    }
+
+    /// How many containers are open, pages aside: those have a limit of their own.
+    pub(crate) fn depth(&self) -> usize {
+        (self.stack.len() + 1).saturating_sub(self.out.len())
+    }
+
+    /// Whether a quote is open in the page.
+    pub(crate) fn is_quoted(&self) -> bool {
+        let mut open =
+            self.stack.iter().rev().take_while(|open| !matches!(open, Container::Page(_)));
+        open.any(|open| matches!(open, Container::Quote(_)))
+    }
+
+    /// The list item around that nothing stands in yet: what comes now takes its style.
+    fn waiting(&self) -> Option<&OpenItem> {
+        let inner = self
+            .stack
+            .iter()
+            .rev()
+            .find(|open| matches!(open, Container::Item(_) | Container::Page(_)))?;
+        match inner {
+            Container::Item(item) if item.holds == ItemContent::Nothing => Some(item),
+            _ => None,
+        }
+    }
+
+    /// The list style of what would be made now.
+    pub(crate) fn list_style(&self) -> ListStyle {
+        self.waiting().map_or(ListStyle::None, |item| item.style)
+    }
+
+    /// The list items around hold a block.
+    pub(crate) fn claim(&mut self) {
+        for open in self.stack.iter_mut().rev() {
+            match open {
+                Container::Item(item) if item.holds == ItemContent::Block => return,
+                Container::Item(item) => item.holds = ItemContent::Block,
+                Container::Page(_) => return,
+                _ => {}
+            }
+        }
+    }
+
+    /// The list item around holds a list.
+    pub(crate) fn hold_list(&mut self) {
+        if let Some(item) = self.inner_item().filter(|item| item.holds == ItemContent::Nothing) {
+            item.holds = ItemContent::List;
+        }
+    }
+
+    /// The list item around, if it stands in the page that is read.
+    pub(crate) fn inner_item(&mut self) -> Option<&mut OpenItem> {
+        let inner = self
+            .stack
+            .iter_mut()
+            .rev()
+            .find(|open| matches!(open, Container::Item(_) | Container::Page(_)))?;
+        match inner {
+            Container::Item(item) => Some(item),
+            _ => None,
+        }
+    }
+
+    /// How a text that is made now looks.
+    pub(crate) fn look(&self) -> TextFormat {
+        let open = self.stack.iter().rev().take_while(|open| !matches!(open, Container::Page(_)));
+        let mut looks = open.filter_map(|open| match open {
+            Container::Wrapper(wrapper) => wrapper.look,
+            _ => None,
+        });
+        looks.next().unwrap_or_default()
+    }
+
+    /// What the containers around say about a block: list style, task, indentation, decorations.
+    pub(crate) fn dress(&mut self, data: &mut BlockData) {
+        if let Some(item) = self.waiting() {
+            (data.list_style, data.task) = (item.style, item.task.map(TaskInfo::of_state));
+        }
+        let level = self.level();
+        let indentation = if data.list_style == ListStyle::None { level } else { level - 1 };
+        data.indentation = u8::try_from(indentation).unwrap_or(u8::MAX).min(Limits::INDENTATION);
+        if indentation > usize::from(Limits::INDENTATION) {
+            self.adapt(self.leaf_at, ParseWarningKind::Indentation);
+        }
+        for open in self.stack.iter().rev().take_while(|open| !matches!(open, Container::Page(_))) {
+            match open {
+                Container::Quote(_) => data.decorations.quote = true,
+                Container::Wrapper(wrapper) if wrapper.element == Element::Callout => {
+                    data.decorations.callout = true
+                }
+                _ => {}
+            }
+        }
+        self.claim();
+        self.after_item = None;
+    }
+
+    /// Makes a block within what is open.
+    pub(crate) fn emit(&mut self, mut data: BlockData) {
+        if self.stack.is_empty() {
+            self.after_item = None;
+        } else {
+            self.dress(&mut data);
+        }
+        self.add(BlockDraft::new(data));
+    }
+
+    pub(crate) fn add(&mut self, draft: BlockDraft) {
+        self.made += 1;
+        if let Some(blocks) = self.out.last_mut() {
+            blocks.push(draft);
+        }
+    }
+
+    pub(crate) fn push(&mut self, container: Container) {
+        if let Container::Page(_) = container {
+            self.out.push(Vec::new());
+        }
+        self.stack.push(container);
+        self.matched = self.stack.len();
+        self.after_item = None;
+    }
+
+    /// Closes the innermost container. Its leaf is closed already.
+    pub(crate) fn pop(&mut self) -> Result<()> {
+        let mut after = None;
+        match self.stack.pop() {
+            Some(Container::Item(item)) => {
+                after = Some((self.stack.len(), item.sign));
+                if item.holds == ItemContent::Nothing {
+                    self.empty_item(item)?;
+                }
+            }
+            Some(Container::Page(page)) => self.close_page(*page),
+            Some(Container::Wrapper(wrapper)) if wrapper.depth > 0 => {
+                self.unclosed(wrapper.element, wrapper.at)
+            }
+            _ => {}
+        }
+        self.after_item = after;
+        Ok(())
+    }
+
+    fn empty_item(&mut self, item: OpenItem) -> Result<()> {
+        if !item.first {
+            self.leaf_at = item.at;
+            self.stack.push(Container::Item(item));
+            self.emit(BlockData::new(BlockKind::Text(TextFormat {
+                style: TextStyle::Body,
+                ..TextFormat::default()
+            })));
+            self.stack.pop();
+            return Ok(());
+        }
+        match self.options.empty_first_item {
+            EmptyFirstItem::Refuse => Err(invalid(item.at, "the first item of a list is empty")),
+            EmptyFirstItem::Drop => {
+                self.adapt(item.at, ParseWarningKind::EmptyFirstItem);
+                // An item that held nothing but the one left out holds nothing.
+                if let Some(around) =
+                    self.inner_item().filter(|around| around.holds == ItemContent::List)
+                {
+                    around.holds = ItemContent::Nothing;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    pub(crate) fn unclosed(&mut self, element: Element, at: (usize, usize)) {
+        self.adapt(at, ParseWarningKind::Unclosed(element.name()));
+    }
+}

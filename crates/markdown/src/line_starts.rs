@@ -1,0 +1,392 @@
+//! What a line begins: the predicates that reading and escaping share, so that both see the same
+//! structure.
+//!
+//! Each takes the line from its first letter that is no white space.
+
+use leafbase_model::LineStyle;
+
+use crate::cursor::{is_blank, is_space, trim, trim_end, trim_start};
+use crate::slice;
+
+/// A separator: three or more of one of `*`, `-`, `_`, with white space between at will.
+pub(crate) fn separator(rest: &str) -> Option<LineStyle> {
+    let mark = *rest.as_bytes().first()?;
+    if !matches!(mark, b'*' | b'-' | b'_') || marks(rest) < rest.len() {
+        return None;
+    }
+    let count = rest.bytes().filter(|byte| *byte == mark).count();
+    if count < 3 {
+        return None;
+    }
+    if mark != b'*' || trim_end(rest).len() != count {
+        return Some(LineStyle::Regular);
+    }
+    Some(match count {
+        3 => LineStyle::ExtraLight,
+        4 => LineStyle::Light,
+        5 => LineStyle::Regular,
+        6 => LineStyle::Strong,
+        _ => LineStyle::PageBreak,
+    })
+}
+
+/// How many bytes at the start of `rest` are its first byte or white space.
+pub(crate) fn marks(rest: &str) -> usize {
+    let Some(mark) = rest.bytes().next() else { return 0 };
+    rest.bytes().take_while(|byte| *byte == mark || matches!(byte, b' ' | b'\t')).count()
+}
+
+/// A heading with `#`: its level, and the number of bytes before its text.
+pub(crate) fn heading(rest: &str) -> Option<(usize, usize)> {
+    let level = rest.bytes().take_while(|byte| *byte == b'#').count();
+    if !(1..=6).contains(&level) {
+        return None;
+    }
+    matches!(rest.as_bytes().get(level), None | Some(b' ' | b'\t')).then_some((level, level))
+}
+
+/// The text of a heading without its closing `#`s.
+pub(crate) fn heading_text(text: &str) -> &str {
+    let text = trim(text);
+    let open = text.trim_end_matches('#');
+    if open.len() == text.len() || !(open.is_empty() || open.ends_with(is_space)) {
+        return text;
+    }
+    trim_end(open)
+}
+
+/// The underline of a heading: its level.
+pub(crate) fn underline(rest: &str) -> Option<usize> {
+    let rest = trim_end(rest);
+    match rest.as_bytes().first()? {
+        b'=' if rest.bytes().all(|byte| byte == b'=') => Some(1),
+        b'-' if rest.bytes().all(|byte| byte == b'-') => Some(2),
+        _ => None,
+    }
+}
+
+/// The opening or closing line of a code block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fence<'t> {
+    pub(crate) mark: u8,
+    pub(crate) length: usize,
+    pub(crate) info: &'t str,
+}
+
+/// The opening line of a code block.
+pub(crate) fn fence(rest: &str) -> Option<Fence<'_>> {
+    let mark = *rest.as_bytes().first()?;
+    if !matches!(mark, b'`' | b'~') {
+        return None;
+    }
+    let length = rest.bytes().take_while(|byte| *byte == mark).count();
+    let info = slice::after(rest, length);
+    if length < 3 || (mark == b'`' && info.contains('`')) {
+        return None;
+    }
+    Some(Fence { mark, length, info: trim(info) })
+}
+
+/// What begins a list item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Marker {
+    /// `-`, `*`, `+`, or for a number the letter behind it.
+    pub(crate) sign: u8,
+    /// Bytes of it.
+    pub(crate) width: usize,
+    /// Whether it may stand within a paragraph.
+    pub(crate) interrupts: bool,
+}
+
+/// The marker of a list item.
+pub(crate) fn marker(rest: &str) -> Option<Marker> {
+    let bytes = rest.as_bytes();
+    let digits = bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let sign = *bytes.get(digits)?;
+    let known =
+        if digits == 0 { matches!(sign, b'-' | b'*' | b'+') } else { matches!(sign, b'.' | b')') };
+    if !known || digits > 9 || !matches!(bytes.get(digits + 1), None | Some(b' ' | b'\t')) {
+        return None;
+    }
+    let empty = is_blank(slice::after(rest, digits + 1));
+    let first = digits == 0 || (digits == 1 && bytes.first() == Some(&b'1'));
+    Some(Marker { sign, width: digits + 1, interrupts: first && !empty })
+}
+
+/// The row of dashes below a table's head: how many columns it has.
+pub(crate) fn table_rule(rest: &str) -> Option<usize> {
+    if !matches!(rest.as_bytes().first(), Some(b'|' | b'-' | b':')) || !rest.contains('|') {
+        return None;
+    }
+    let row = trim(rest);
+    let row = row.strip_prefix('|').unwrap_or(row);
+    let row = row.strip_suffix('|').unwrap_or(row);
+    let mut columns = 0;
+    for cell in row.split('|') {
+        let cell = trim(cell);
+        let cell = cell.strip_prefix(':').unwrap_or(cell);
+        let cell = cell.strip_suffix(':').unwrap_or(cell);
+        if cell.is_empty() || cell.bytes().any(|byte| byte != b'-') {
+            return None;
+        }
+        columns += 1;
+    }
+    Some(columns)
+}
+
+/// The cells of a table's row; a pipe behind a backslash divides nothing.
+pub(crate) fn columns(row: &str) -> usize {
+    let row = trim(row);
+    let row = row.strip_prefix('|').unwrap_or(row);
+    let (mut count, mut escaped, mut last_divides) = (1, false, false);
+    for byte in row.bytes() {
+        last_divides = byte == b'|' && !escaped;
+        count += usize::from(last_divides);
+        escaped = byte == b'\\' && !escaped;
+    }
+    count - usize::from(last_divides)
+}
+
+/// What ends a stretch of raw HTML, apart from a blank line, which ends any.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RawHtml {
+    /// Nothing but a blank line.
+    Blank,
+    /// The line that holds this.
+    Line(&'static str),
+    /// The line that closes `pre`, `script`, `style` or `textarea`.
+    Verbatim,
+}
+
+impl RawHtml {
+    /// Whether `line` is the last one.
+    pub(crate) fn ends_in(self, line: &str) -> bool {
+        match self {
+            Self::Blank => false,
+            Self::Line(end) => line.contains(end),
+            Self::Verbatim => VERBATIM.iter().any(|name| closes(line, name)),
+        }
+    }
+}
+
+const VERBATIM: [&str; 4] = ["pre", "script", "style", "textarea"];
+
+fn closes(line: &str, name: &str) -> bool {
+    line.match_indices("</").any(|(at, _)| {
+        let tail = slice::after(line, at + 2);
+        starts_with(tail, name) && tail.as_bytes().get(name.len()) == Some(&b'>')
+    })
+}
+
+fn starts_with(text: &str, name: &str) -> bool {
+    text.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name))
+}
+
+/// The HTML elements that stand as blocks (`CommonMark` 0.31, "HTML blocks", condition 6).
+const BLOCK_ELEMENTS: [&str; 62] = [
+    "address",
+    "article",
+    "aside",
+    "base",
+    "basefont",
+    "blockquote",
+    "body",
+    "caption",
+    "center",
+    "col",
+    "colgroup",
+    "dd",
+    "details",
+    "dialog",
+    "dir",
+    "div",
+    "dl",
+    "dt",
+    "fieldset",
+    "figcaption",
+    "figure",
+    "footer",
+    "form",
+    "frame",
+    "frameset",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "head",
+    "header",
+    "hr",
+    "html",
+    "iframe",
+    "legend",
+    "li",
+    "link",
+    "main",
+    "menu",
+    "menuitem",
+    "nav",
+    "noframes",
+    "ol",
+    "optgroup",
+    "option",
+    "p",
+    "param",
+    "search",
+    "section",
+    "summary",
+    "table",
+    "tbody",
+    "td",
+    "tfoot",
+    "th",
+    "thead",
+    "title",
+    "tr",
+    "track",
+    "ul",
+];
+
+/// A line that begins raw HTML; one that is only some tag does so only where no paragraph stands
+/// before it.
+pub(crate) fn html(rest: &str, in_paragraph: bool) -> Option<RawHtml> {
+    let tail = rest.strip_prefix('<')?;
+    match tail.as_bytes().first()? {
+        b'!' if tail.starts_with("!--") => return Some(RawHtml::Line("-->")),
+        b'!' if tail.starts_with("![CDATA[") => return Some(RawHtml::Line("]]>")),
+        b'!' if tail.as_bytes().get(1).is_some_and(u8::is_ascii_alphabetic) => {
+            return Some(RawHtml::Line(">"));
+        }
+        b'?' => return Some(RawHtml::Line("?>")),
+        _ => {}
+    }
+    let (closing, name_on) = match tail.strip_prefix('/') {
+        Some(tail) => (true, tail),
+        None => (false, tail),
+    };
+    let length =
+        name_on.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'-').count();
+    let (name, after) = name_on.split_at_checked(length)?;
+    if !name.as_bytes().first()?.is_ascii_alphabetic() {
+        return None;
+    }
+    let ends = matches!(after.as_bytes().first(), None | Some(b' ' | b'\t' | b'>'));
+    if ends && !closing && VERBATIM.iter().any(|known| known.eq_ignore_ascii_case(name)) {
+        return Some(RawHtml::Verbatim);
+    }
+    if (ends || after.starts_with("/>"))
+        && BLOCK_ELEMENTS.iter().any(|known| known.eq_ignore_ascii_case(name))
+    {
+        return Some(RawHtml::Blank);
+    }
+    // A highlight is inline markup, wherever it stands.
+    let alone = !in_paragraph
+        && name != "highlight"
+        && !VERBATIM.iter().any(|known| known.eq_ignore_ascii_case(name));
+    (alone && is_lone_tag(after, closing)).then_some(RawHtml::Blank)
+}
+
+/// Whether `after`, from behind a tag's name, is the rest of one complete tag and nothing else.
+fn is_lone_tag(after: &str, closing: bool) -> bool {
+    behind_tag(after, closing).is_some_and(is_blank)
+}
+
+/// What stands behind a tag; `after` is what stands behind its name.
+fn behind_tag(after: &str, closing: bool) -> Option<&str> {
+    if closing {
+        return trim_start(after).strip_prefix('>');
+    }
+    let mut rest = after;
+    loop {
+        let next = trim_start(rest);
+        if let Some(behind) = next.strip_prefix("/>").or_else(|| next.strip_prefix('>')) {
+            return Some(behind);
+        }
+        if next.len() == rest.len() {
+            return None;
+        }
+        rest = attribute(next)?;
+    }
+}
+
+/// The bytes of the HTML tag that `rest` begins with.
+pub(crate) fn tag_length(rest: &str) -> Option<usize> {
+    let tail = rest.strip_prefix('<')?;
+    let (closing, name_on) = match tail.strip_prefix('/') {
+        Some(tail) => (true, tail),
+        None => (false, tail),
+    };
+    if !name_on.as_bytes().first()?.is_ascii_alphabetic() {
+        return None;
+    }
+    let length =
+        name_on.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'-').count();
+    Some(rest.len() - behind_tag(name_on.get(length..)?, closing)?.len())
+}
+
+/// What stands behind an attribute of a tag.
+fn attribute(text: &str) -> Option<&str> {
+    let first = *text.as_bytes().first()?;
+    if !(first.is_ascii_alphabetic() || matches!(first, b'_' | b':')) {
+        return None;
+    }
+    let name = text
+        .bytes()
+        .take_while(|byte| byte.is_ascii_alphanumeric() || b"_.:-".contains(byte))
+        .count();
+    let behind = text.get(name..)?;
+    let Some(value) = trim_start(behind).strip_prefix('=') else { return Some(behind) };
+    let value = trim_start(value);
+    let first = *value.as_bytes().first()?;
+    if matches!(first, b'"' | b'\'') {
+        let inner = value.get(1..)?;
+        return inner.get(memchr::memchr(first, inner.as_bytes())? + 1..);
+    }
+    let length = value.bytes().take_while(|byte| !b" \t\n\"'=<>`".contains(byte)).count();
+    value.get(length..).filter(|_| length > 0)
+}
+
+/// Whether a line that stands in a paragraph ends it by what it begins. Underlines, table rules and
+/// tags are not meant.
+pub(crate) fn interrupts(rest: &str) -> bool {
+    match rest.as_bytes().first() {
+        Some(b'>') => true,
+        Some(b'#') => heading(rest).is_some(),
+        Some(b'`' | b'~') => fence(rest).is_some(),
+        Some(b'*' | b'-' | b'_' | b'+' | b'0'..=b'9') => {
+            separator(rest).is_some() || marker(rest).is_some_and(|marker| marker.interrupts)
+        }
+        _ => false,
+    }
+}
+
+/// Whether a formula opens with the line `rest`: `$$`, and no other before the line's end.
+pub(crate) fn opens_formula(rest: &str) -> bool {
+    let Some(after) = rest.strip_prefix("$$") else { return false };
+    let after = trim_end(after);
+    after.find("$$").is_none_or(|at| at > 0 && at + 2 == after.len())
+}
+
+/// Where a formula that opens at the start of `text` ends: the number of bytes with its closing
+/// `$$`, which ends a line.
+pub(crate) fn formula(text: &str) -> Option<usize> {
+    let mut from = 0;
+    for line in text.split('\n') {
+        let shown = trim_end(line);
+        if from == 0 && !opens_formula(line) {
+            return None;
+        }
+        if ends_formula(shown, from == 0) {
+            return Some(from + shown.len());
+        }
+        from += line.len() + 1;
+    }
+    None
+}
+
+/// Whether a formula ends with `line`; the first one has the opening `$$` too.
+pub(crate) fn ends_formula(line: &str, first: bool) -> bool {
+    let shown = trim_end(line);
+    shown.ends_with("$$") && (!first || shown.len() > 4)
+}

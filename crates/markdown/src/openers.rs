@@ -1,0 +1,295 @@
+//! What the rest of a line opens: containers, headings, code, separators, tags; text is what is
+//! left.
+
+use leafbase_model::{BlockData, BlockKind, LineStyle, ListStyle, Result};
+
+use crate::containers::{Container, ItemContent, MAX_CONTAINERS, OpenItem, OpenQuote, PagePart};
+use crate::cursor::LineCursor;
+use crate::leaf::Leaf;
+use crate::line_starts::{self, Marker};
+use crate::parsed::ParseWarningKind;
+use crate::parser::{BlockParser, LineStep, is_quote_mark, take_quote_mark};
+use crate::slice;
+use crate::{list_marks, tags};
+
+impl<'t> BlockParser<'t, '_> {
+    /// Opens what the rest of the line begins with, or takes it as text.
+    pub(crate) fn open(&mut self, cursor: &mut LineCursor<'t>) -> Result<LineStep> {
+        if let Some(Container::Page(page)) = self.stack.last()
+            && page.part != PagePart::Content
+        {
+            self.close_unmatched()?;
+            if let Some(step) = self.page_part(cursor)? {
+                return Ok(step);
+            }
+        }
+        if cursor.indent() >= 4 {
+            return match self.leaf {
+                Leaf::None if !self.after_mark() => self.begin_indented(cursor),
+                Leaf::Table if !self.all_matched() => self.begin_indented(cursor),
+                _ => self.text_line(cursor),
+            };
+        }
+        let mut ahead = *cursor;
+        ahead.skip_indent();
+        let step = match ahead.rest().as_bytes().first() {
+            Some(b'>') if !self.after_mark() => self.open_quote(cursor)?,
+            Some(b'#') => self.open_heading(&mut ahead, cursor)?,
+            Some(b'`' | b'~') => self.open_code(&ahead, cursor.indent())?,
+            Some(b'[') if self.leaf == Leaf::None => self.open_task(&ahead, cursor)?,
+            Some(b'<') => self.open_tag(&ahead, cursor)?,
+            Some(b'*' | b'-' | b'_' | b'+' | b'=' | b'|' | b':' | b'0'..=b'9') => {
+                self.open_mark(&ahead, cursor)?
+            }
+            _ => None,
+        };
+        match step {
+            Some(step) => Ok(step),
+            None => self.text_line(cursor),
+        }
+    }
+
+    fn open_quote(&mut self, cursor: &mut LineCursor<'t>) -> Result<Option<LineStep>> {
+        self.close_unmatched()?;
+        self.close_leaf()?;
+        let mut depth = 0;
+        while is_quote_mark(cursor) {
+            take_quote_mark(cursor);
+            depth += 1;
+        }
+        let flattened = self.depth() >= MAX_CONTAINERS && self.is_quoted();
+        match self.stack.last_mut() {
+            Some(Container::Quote(quote)) => {
+                quote.depth += depth;
+                quote.seen = quote.depth;
+            }
+            _ if flattened => {}
+            _ => self.push(Container::Quote(OpenQuote { depth, seen: depth })),
+        }
+        Ok(Some(if cursor.is_blank() { LineStep::Done } else { LineStep::Again }))
+    }
+
+    fn open_heading(
+        &mut self,
+        ahead: &mut LineCursor<'t>,
+        cursor: &mut LineCursor<'t>,
+    ) -> Result<Option<LineStep>> {
+        let Some((level, before)) = line_starts::heading(ahead.rest()) else { return Ok(None) };
+        self.close_unmatched()?;
+        self.close_leaf()?;
+        self.leaf_at = self.place(ahead.offset());
+        if level > 4 {
+            self.adapt(
+                self.leaf_at,
+                ParseWarningKind::HeadingLevel(u8::try_from(level).unwrap_or(6)),
+            );
+        }
+        ahead.skip(before);
+        let (text, closer) = self.segment(ahead)?;
+        self.emit_heading(level, line_starts::heading_text(text))?;
+        *cursor = *ahead;
+        self.finish_segment(cursor, closer).map(Some)
+    }
+
+    fn open_code(&mut self, ahead: &LineCursor<'t>, inset: usize) -> Result<Option<LineStep>> {
+        let Some(fence) = line_starts::fence(ahead.rest()) else { return Ok(None) };
+        self.close_unmatched()?;
+        self.close_leaf()?;
+        let (mark, length, info) = (fence.mark, fence.length, fence.info.to_owned());
+        self.begin_leaf(Leaf::Code { mark, length, inset, info, begun: false }, ahead.offset());
+        Ok(Some(LineStep::Done))
+    }
+
+    fn open_tag(
+        &mut self,
+        ahead: &LineCursor<'t>,
+        cursor: &mut LineCursor<'t>,
+    ) -> Result<Option<LineStep>> {
+        if !self.present.tags {
+            return Ok(None);
+        }
+        let Some(tag) = tags::tag(ahead.rest()) else { return Ok(None) };
+        if !tag.closing {
+            return self.open_element(tag, ahead, cursor);
+        }
+        match self.segment(ahead)? {
+            ("", closer @ Some(_)) => {
+                *cursor = *ahead;
+                self.finish_segment(cursor, closer).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Underlines, rules of tables, separators, list items.
+    fn open_mark(
+        &mut self,
+        ahead: &LineCursor<'t>,
+        cursor: &mut LineCursor<'t>,
+    ) -> Result<Option<LineStep>> {
+        let rest = ahead.rest();
+        if let Leaf::Paragraph(paragraph) = self.leaf
+            && self.all_matched()
+        {
+            let head = || line_starts::columns(slice::after(&self.buffer, paragraph.last_line));
+            if line_starts::table_rule(rest).is_some_and(|columns| columns == head()) {
+                self.begin_table(rest)?;
+                return Ok(Some(LineStep::Done));
+            }
+            if let Some(level) = line_starts::underline(rest).filter(|_| !paragraph.html) {
+                self.underlined(level)?;
+                return Ok(Some(LineStep::Done));
+            }
+        }
+        if let Some(style) = self.separator(rest) {
+            return self.open_separator(style, ahead, cursor).map(Some);
+        }
+        match line_starts::marker(rest) {
+            Some(marker) if !self.after_mark() && self.may_begin_item(marker) => {
+                self.open_item(marker, ahead, cursor).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Whether a task mark stands before, and nothing of its text yet: that is a paragraph, and
+    /// neither list nor quote.
+    fn after_mark(&self) -> bool {
+        self.leaf == Leaf::None && self.all_matched() && self.list_style() == ListStyle::Task
+    }
+
+    fn may_begin_item(&self, marker: Marker) -> bool {
+        marker.interrupts
+            || !matches!(self.leaf, Leaf::Paragraph(_) | Leaf::Table)
+            || !self.all_matched()
+    }
+
+    /// A line of many markers is looked at from each of them: where one search failed, the later
+    /// ones fail too.
+    fn separator(&mut self, rest: &'t str) -> Option<LineStyle> {
+        let (mark, left) = (*rest.as_bytes().first()?, rest.len());
+        if self.no_separator.0 == mark && left > self.no_separator.1 {
+            return None;
+        }
+        let style = line_starts::separator(rest);
+        if style.is_none() {
+            self.no_separator = (mark, left - line_starts::marks(rest));
+        }
+        style
+    }
+
+    fn open_separator(
+        &mut self,
+        style: LineStyle,
+        ahead: &LineCursor<'t>,
+        cursor: &mut LineCursor<'t>,
+    ) -> Result<LineStep> {
+        self.close_unmatched()?;
+        self.close_leaf()?;
+        self.leaf_at = self.place(ahead.offset());
+        self.emit(BlockData::new(BlockKind::Line { style }));
+        cursor.skip(cursor.rest().len());
+        Ok(LineStep::Done)
+    }
+
+    /// The open paragraph was a heading: its lines become one.
+    fn underlined(&mut self, level: usize) -> Result<()> {
+        self.leaf = Leaf::None;
+        let text = std::mem::take(&mut self.buffer);
+        self.emit_heading(level, &text)?;
+        self.buffer = text;
+        Ok(())
+    }
+
+    fn open_item(
+        &mut self,
+        marker: Marker,
+        ahead: &LineCursor<'t>,
+        cursor: &mut LineCursor<'t>,
+    ) -> Result<LineStep> {
+        let indent = cursor.indent();
+        self.close_unmatched()?;
+        self.close_leaf()?;
+        let at = self.place(ahead.offset());
+        *cursor = *ahead;
+        cursor.skip(marker.width);
+        let begins_blank = cursor.is_blank();
+        let padding = match cursor.indent() {
+            columns @ 1..=4 if !begins_blank => columns,
+            _ => 1,
+        };
+        cursor.skip_columns(padding);
+        let content = (indent + marker.width + padding).saturating_sub(self.shift);
+        let style = list_marks::style(marker);
+        let lenient =
+            if style == ListStyle::Numbered { (indent + 2).min(content) } else { content };
+        self.shift = 0;
+        let first = self.after_item != Some((self.stack.len(), marker.sign));
+        let level = self.level() + 1;
+        self.hold_list();
+        let item = OpenItem {
+            content,
+            lenient,
+            level,
+            style,
+            sign: marker.sign,
+            task: None,
+            holds: ItemContent::Nothing,
+            begins_blank,
+            first,
+            at,
+        };
+        self.push_item(item)?;
+        Ok(if cursor.is_blank() { LineStep::Done } else { LineStep::Again })
+    }
+
+    /// Below the deepest level an item takes the place of the one around it.
+    fn push_item(&mut self, mut item: OpenItem) -> Result<()> {
+        if self.depth() >= MAX_CONTAINERS
+            && let Some(Container::Item(around)) = self.stack.last()
+        {
+            item.content += around.content;
+            item.lenient += around.content;
+            item.level = around.level;
+            self.pop()?;
+        }
+        self.push(Container::Item(item));
+        Ok(())
+    }
+
+    /// A task mark, where the first block of a list item begins.
+    fn open_task(
+        &mut self,
+        ahead: &LineCursor<'t>,
+        cursor: &mut LineCursor<'t>,
+    ) -> Result<Option<LineStep>> {
+        let (known, unknown) =
+            (list_marks::task_mark(ahead.rest()), list_marks::unknown_mark(ahead.rest()));
+        if known.is_none() && unknown.is_none() {
+            return Ok(None);
+        }
+        self.close_unmatched()?;
+        if !matches!(self.list_style(), ListStyle::Bullet | ListStyle::Numbered | ListStyle::Toggle)
+        {
+            return Ok(None);
+        }
+        let at = self.place(ahead.offset());
+        if let Some(mark) = unknown {
+            self.adapt(at, ParseWarningKind::TaskMark(mark));
+        }
+        let (Some((state, length)), Some(item)) = (known, self.inner_item()) else {
+            return Ok(None);
+        };
+        item.style = ListStyle::Task;
+        item.task = Some(state);
+        *cursor = *ahead;
+        cursor.skip(length);
+        cursor.skip_indent();
+        if !cursor.is_blank() {
+            return Ok(Some(LineStep::Again));
+        }
+        self.leaf_at = at;
+        self.emit(BlockData::text(""));
+        Ok(Some(LineStep::Done))
+    }
+}

@@ -1,0 +1,347 @@
+//! The reader: takes line after line, keeps what is open, and makes blocks of what is closed.
+//!
+//! It follows `CommonMark`'s own method for block structure (containers that each line continues or
+//! closes, then what the line begins, then text), without reading inline markdown at all: that is
+//! kept as it is written. Its state is a flat stack, never recursion, and the work for one line is
+//! bounded by its length and [`MAX_CONTAINERS`](crate::containers::MAX_CONTAINERS).
+
+use std::cell::Cell;
+
+use leafbase_model::{BlockDraft, Error, Result};
+
+use crate::containers::{Container, ItemContent, PagePart};
+use crate::cursor::LineCursor;
+use crate::front_matter;
+use crate::leaf::Leaf;
+use crate::parsed::{ParseOptions, ParseWarning, ParseWarningKind, ParsedMarkdown, invalid};
+use crate::slice;
+use crate::tags::{self, Element, TagPresence};
+
+/// A closing tag of the present line.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ClosingTag {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    pub(crate) element: Element,
+}
+
+/// What the reader does next with the present line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LineStep {
+    /// Looks at what is left of it.
+    Again,
+    /// Goes on to the next.
+    Done,
+}
+
+pub(crate) struct BlockParser<'t, 'o> {
+    pub(crate) options: &'o ParseOptions,
+    /// All of the text, for looking ahead.
+    pub(crate) text: &'t str,
+    /// Bytes of the text before the present line.
+    pub(crate) line_start: usize,
+    next_start: usize,
+    pub(crate) line: &'t str,
+    pub(crate) number: usize,
+    /// A line, a byte of it, and the characters before: the next place is counted from there.
+    counted: Cell<(usize, usize, usize)>,
+    pub(crate) stack: Vec<Container>,
+    /// How many containers the present line continues, then also those that it opens.
+    pub(crate) matched: usize,
+    /// Whether the line has fewer quote marks than a quote that it continues.
+    pub(crate) short: bool,
+    /// Columns between where a list item stands and where the item around it wants it.
+    pub(crate) shift: usize,
+    pub(crate) leaf: Leaf,
+    /// The text of the leaf.
+    pub(crate) buffer: String,
+    /// Line and column where the leaf begins.
+    pub(crate) leaf_at: (usize, usize),
+    pub(crate) closers: Vec<ClosingTag>,
+    next_closer: usize,
+    pub(crate) present: TagPresence,
+    /// The place of the item closed last, and its sign: one that follows belongs to the same list.
+    pub(crate) after_item: Option<(usize, u8)>,
+    /// A mark, and the bytes left of the line where it is not all marks: no separator of it begins
+    /// before.
+    pub(crate) no_separator: (u8, usize),
+    /// Blocks of the document, and of each open page.
+    pub(crate) out: Vec<Vec<BlockDraft>>,
+    /// How many blocks were made so far.
+    pub(crate) made: usize,
+    pub(crate) warnings: Vec<ParseWarning>,
+}
+
+impl<'t, 'o> BlockParser<'t, 'o> {
+    pub(crate) fn new(text: &'t str, options: &'o ParseOptions) -> Self {
+        Self {
+            options,
+            text,
+            line_start: 0,
+            next_start: 0,
+            line: "",
+            number: 0,
+            counted: Cell::new((0, 0, 0)),
+            stack: Vec::new(),
+            matched: 0,
+            short: false,
+            shift: 0,
+            leaf: Leaf::None,
+            buffer: String::new(),
+            leaf_at: (1, 1),
+            closers: Vec::new(),
+            next_closer: 0,
+            present: tags::present(text),
+            after_item: None,
+            no_separator: (0, 0),
+            out: vec![Vec::new()],
+            made: 0,
+            warnings: Vec::new(),
+        }
+    }
+
+    /// Takes in one line, which holds no line break.
+    pub(crate) fn line(&mut self, line: &'t str) -> Result<()> {
+        self.begin_line(line);
+        let mut cursor = LineCursor::new(line);
+        self.matched = 0;
+        if !self.stack.is_empty() {
+            self.match_containers(&mut cursor);
+        }
+        if self.continue_leaf(&mut cursor)? == LineStep::Done {
+            return Ok(());
+        }
+        while self.open(&mut cursor)? == LineStep::Again {
+            self.check_made()?;
+        }
+        self.check_made()
+    }
+
+    /// Stops where more blocks are made than will be taken: what is read already is all that it
+    /// takes.
+    fn check_made(&self) -> Result<()> {
+        match self.options.most_blocks {
+            Some(most) if self.made > most => Err(Error::limit("blocks in markdown", most, "more")),
+            _ => Ok(()),
+        }
+    }
+
+    fn begin_line(&mut self, line: &'t str) {
+        self.line_start = self.next_start;
+        self.next_start += line.len() + 1;
+        self.line = line;
+        self.number += 1;
+        self.short = false;
+        self.shift = 0;
+        self.no_separator = (0, 0);
+        self.next_closer = 0;
+        self.closers.clear();
+        if self.present.tags && memchr::memchr(b'<', line.as_bytes()).is_some() {
+            self.find_closers();
+        }
+    }
+
+    fn find_closers(&mut self) {
+        let (line, closers) = (self.line, &mut self.closers);
+        tags::each_bracket(line, |start| {
+            if let Some(tag) = tags::tag(slice::after(line, start)).filter(|tag| tag.closing) {
+                closers.push(ClosingTag { start, end: start + tag.length, element: tag.element });
+            }
+            true
+        });
+    }
+
+    /// Whether the line continues all that is open.
+    pub(crate) fn all_matched(&self) -> bool {
+        self.matched == self.stack.len() && !self.short
+    }
+
+    fn match_containers(&mut self, cursor: &mut LineCursor<'t>) {
+        let blank = cursor.is_blank();
+        for container in &mut self.stack {
+            match container {
+                Container::Quote(quote) => {
+                    // Each mark may be set in by up to three columns, and takes one column behind
+                    // it.
+                    quote.seen = 0;
+                    while quote.seen < quote.depth && is_quote_mark(cursor) {
+                        take_quote_mark(cursor);
+                        quote.seen += 1;
+                    }
+                    if quote.seen == 0 {
+                        return;
+                    }
+                    self.short |= quote.seen < quote.depth;
+                }
+                Container::Item(item) if blank || cursor.is_blank() => {
+                    if item.begins_blank && item.holds == ItemContent::Nothing {
+                        return;
+                    }
+                    cursor.skip_columns(item.content);
+                }
+                Container::Item(item) => {
+                    let indent = cursor.indent();
+                    if indent >= item.content {
+                        cursor.skip_columns(item.content);
+                    } else if indent >= item.lenient && begins_item(*cursor) {
+                        cursor.skip_columns(indent);
+                        self.shift = item.content - indent;
+                    } else {
+                        return;
+                    }
+                }
+                Container::Wrapper(_) => {}
+                Container::Page(page) => {
+                    if page.part == PagePart::Content && !cursor.is_blank() {
+                        let inset = *page.inset.get_or_insert_with(|| cursor.indent());
+                        cursor.skip_columns(inset);
+                    }
+                }
+            }
+            self.matched += 1;
+        }
+    }
+
+    /// The text from `cursor` to the next closing tag that closes something, or to the end of the
+    /// line.
+    pub(crate) fn segment(
+        &mut self,
+        cursor: &LineCursor<'t>,
+    ) -> Result<(&'t str, Option<ClosingTag>)> {
+        let rest = cursor.rest();
+        let closer = self.closing(cursor.offset());
+        let segment = match closer {
+            Some(closer) => slice::before(rest, closer.start - cursor.offset()),
+            None => rest,
+        };
+        if self.present.highlights {
+            self.check_highlights(segment, cursor.offset())?;
+        }
+        Ok((segment, closer))
+    }
+
+    fn closing(&mut self, from: usize) -> Option<ClosingTag> {
+        while let Some(closer) = self.closers.get(self.next_closer).copied() {
+            if closer.start >= from && self.closes(closer.element).is_some() {
+                return Some(closer);
+            }
+            self.next_closer += 1;
+        }
+        None
+    }
+
+    /// Goes on behind a closing tag, or to the next line.
+    pub(crate) fn finish_segment(
+        &mut self,
+        cursor: &mut LineCursor<'t>,
+        closer: Option<ClosingTag>,
+    ) -> Result<LineStep> {
+        let Some(closer) = closer else { return Ok(LineStep::Done) };
+        self.close_element(closer.element)?;
+        self.next_closer += 1;
+        cursor.skip(closer.end - cursor.offset());
+        self.matched = self.stack.len();
+        self.short = false;
+        Ok(if cursor.is_blank() { LineStep::Done } else { LineStep::Again })
+    }
+
+    fn check_highlights(&self, segment: &str, offset: usize) -> Result<()> {
+        let mut wrong = None;
+        tags::each_bracket(segment, |at| {
+            let rest = slice::after(segment, at);
+            if tags::highlight(rest).is_some_and(|(_, known)| !known) {
+                wrong = Some(at);
+            }
+            wrong.is_none()
+        });
+        match wrong {
+            None => Ok(()),
+            Some(at) => Err(invalid(self.place(offset + at), "a highlight of an unknown colour")),
+        }
+    }
+
+    /// Line and column of the byte `offset` in the present line.
+    pub(crate) fn place(&self, offset: usize) -> (usize, usize) {
+        let (line, from, before) = self.counted.get();
+        let (from, before) =
+            if line == self.number && from <= offset { (from, before) } else { (0, 0) };
+        let column = before + slice::within(self.line, from..offset).chars().count();
+        self.counted.set((self.number, offset, column));
+        (self.number, column + 1)
+    }
+
+    pub(crate) fn adapt(&mut self, (line, column): (usize, usize), kind: ParseWarningKind) {
+        self.warnings.push(ParseWarning { line, column, kind });
+    }
+
+    /// Closes the leaf and all containers from the first one on that the line does not continue.
+    pub(crate) fn close_unmatched(&mut self) -> Result<()> {
+        if self.all_matched() {
+            return Ok(());
+        }
+        self.close_to(self.matched)?;
+        if let Some(Container::Quote(quote)) =
+            self.stack.iter_mut().rev().find(|open| matches!(open, Container::Quote(_)))
+        {
+            quote.depth = quote.depth.min(quote.seen.max(1));
+        }
+        self.short = false;
+        Ok(())
+    }
+
+    /// Closes the leaf and all containers but the first `kept`.
+    pub(crate) fn close_to(&mut self, kept: usize) -> Result<()> {
+        self.close_leaf()?;
+        while self.stack.len() > kept {
+            self.pop()?;
+        }
+        self.matched = self.matched.min(kept);
+        Ok(())
+    }
+
+    /// Closes all that is open.
+    pub(crate) fn finish(mut self) -> Result<ParsedMarkdown> {
+        self.close_to(0)?;
+        Ok(ParsedMarkdown { blocks: self.out.pop().unwrap_or_default(), warnings: self.warnings })
+    }
+
+    /// Takes what looks like front matter, `---` around `key: value`, as text, and returns what
+    /// follows: read as markdown it would be a separator and a heading.
+    pub(crate) fn front_matter(&mut self) -> Result<&'t str> {
+        // With nothing between them, the two lines are separators.
+        let front = front_matter::front_matter(self.text)
+            .filter(|front| !crate::cursor::trim(front.matter).is_empty());
+        let Some(length) = front.map(|front| front.length) else { return Ok(self.text) };
+        let (front, rest) = self.text.split_at_checked(length).unwrap_or(("", self.text));
+        let mut chunk = String::new();
+        for line in front.lines() {
+            self.begin_line(line);
+            if crate::cursor::is_blank(line) {
+                self.front_text(&std::mem::take(&mut chunk))?;
+            } else {
+                chunk.push_str(if chunk.is_empty() { "" } else { "\n" });
+                chunk.push_str(line);
+            }
+        }
+        self.front_text(&chunk)?;
+        Ok(rest)
+    }
+}
+
+pub(crate) fn is_quote_mark(cursor: &LineCursor<'_>) -> bool {
+    let mut ahead = *cursor;
+    let indent = ahead.indent();
+    ahead.skip_indent();
+    indent < 4 && ahead.rest().starts_with('>')
+}
+
+pub(crate) fn take_quote_mark(cursor: &mut LineCursor<'_>) {
+    cursor.skip_indent();
+    cursor.skip(1);
+    cursor.skip_columns(1);
+}
+
+fn begins_item(mut cursor: LineCursor<'_>) -> bool {
+    cursor.skip_indent();
+    crate::line_starts::marker(cursor.rest()).is_some_and(|marker| marker.interrupts)
+}

@@ -1,0 +1,94 @@
+//! Inline markdown without its markup, for previews and search.
+
+use std::borrow::Cow;
+
+use pulldown_cmark::{Event, Options, Parser};
+
+use crate::slice;
+
+/// The words of inline markdown, markup removed: links by their text, pictures by their
+/// description, HTML tags not at all. Line breaks become spaces; the cells of a table are put side
+/// by side.
+///
+/// ```
+/// assert_eq!(leafbase_markdown::plain_text("a **b** [c](https://d.example)"), "a b c");
+/// ```
+pub fn plain_text(inline: &str) -> Cow<'_, str> {
+    if is_plain(inline.as_bytes()) {
+        return Cow::Borrowed(inline);
+    }
+    let mut plain = String::with_capacity(inline.len());
+    for cell in crate::table::cells(inline) {
+        if !plain.is_empty() {
+            plain.push(' ');
+        }
+        push_plain(&mut plain, slice::within(inline, cell));
+    }
+    Cow::Owned(plain)
+}
+
+/// What may be markup.
+const SPECIAL: [u8; 10] = *b"\\*_`[<&~\n\r";
+/// So many bytes are looked at together.
+const TOGETHER: usize = 16;
+
+/// Whether an inline text, of which these are the bytes, has nothing that may be markup: then its
+/// words are all of it.
+pub fn is_plain(text: &[u8]) -> bool {
+    // What is left over is looked at with some of what is before it.
+    let Some(last) = text.last_chunk::<TOGETHER>() else {
+        return !text.iter().any(|byte| is_special(*byte));
+    };
+    let mut found = [false; TOGETHER];
+    for piece in text.as_chunks::<TOGETHER>().0.iter().chain([last]) {
+        for (found, byte) in found.iter_mut().zip(piece) {
+            *found |= is_special(*byte);
+        }
+    }
+    found == [false; TOGETHER]
+}
+
+#[inline]
+#[expect(clippy::needless_bitwise_bool, reason = "a way out would have bytes looked at one by one")]
+fn is_special(byte: u8) -> bool {
+    SPECIAL.iter().fold(false, |any, special| any | (byte == *special))
+}
+
+fn push_plain(plain: &mut String, inline: &str) {
+    // Behind a letter nothing begins a heading, a list or a link definition: all of it is read as
+    // one paragraph. A full stop leaves the emphasis behind it as it would be at the start.
+    let guarded = format!(".{}", crate::cursor::trim(inline));
+    let start = plain.len();
+    for event in Parser::new_ext(&guarded, Options::ENABLE_STRIKETHROUGH) {
+        match event {
+            Event::Text(text) | Event::Code(text) => plain.push_str(&text),
+            Event::SoftBreak | Event::HardBreak => plain.push(' '),
+            Event::InlineHtml(tag) if tag.starts_with("<br") => plain.push(' '),
+            Event::Html(html) => push_without_tags(plain, &html),
+            Event::End(end)
+                if end == pulldown_cmark::TagEnd::Paragraph
+                    || end == pulldown_cmark::TagEnd::HtmlBlock =>
+            {
+                plain.push(' ');
+            }
+            _ => {}
+        }
+    }
+    plain.truncate(plain.trim_end_matches([' ', '\n']).len().max(start));
+    if plain.get(start..).is_some_and(|added| added.starts_with('.')) {
+        plain.remove(start);
+    }
+}
+
+/// RawHtml HTML that stands as lines of its own: what is between its tags.
+fn push_without_tags(plain: &mut String, html: &str) {
+    let mut rest = html;
+    while let Some((text, tail)) = rest.split_once('<') {
+        plain.push_str(text);
+        match tail.split_once('>') {
+            Some((_, behind)) => rest = behind,
+            None => return plain.push_str(tail),
+        }
+    }
+    plain.push_str(rest);
+}

@@ -1,0 +1,290 @@
+//! One block alone as markdown, and back: the `markdown` field of pictures, files, links, code and
+//! separators.
+
+use leafbase_model::{
+    BlockData, BlockKind, BlockType, CardLayout, CodeLanguage, LineStyle, Result, TextFormat,
+    TextStyle,
+};
+
+use crate::canonical::NOTHING;
+use crate::code;
+use crate::cursor::{is_blank, trim};
+use crate::escape::ends_escaping;
+use crate::layout::is_empty_task;
+use crate::lone_link::{self, sole};
+use crate::parse::parse;
+use crate::parsed::{ParseOptions, invalid};
+
+/// The markdown of one block: what a reply's `markdown` field shows. Kinds with text of their own
+/// show that, the others are made from their fields.
+///
+/// ```
+/// use leafbase_model::{BlockData, BlockKind, LineStyle};
+///
+/// let line = BlockData::new(BlockKind::Line { style: LineStyle::Strong });
+/// assert_eq!(leafbase_markdown::render_block(&line), "******");
+/// ```
+pub fn render_block(data: &BlockData) -> String {
+    if data.block_type().has_own_markdown() {
+        return data.markdown.clone();
+    }
+    let mut out = String::new();
+    write(&mut out, data, "");
+    out
+}
+
+/// Reads `data.markdown` into the fields of a kind that has no text of its own, and empties it.
+/// Kinds with text of their own, and an empty `markdown`, are left as they are.
+///
+/// ```
+/// use leafbase_model::{BlockData, BlockKind, BlockType};
+///
+/// let mut data = BlockData::new(BlockKind::empty(BlockType::Drawing));
+/// data.markdown = "![Drawing](asset://7/plan.png)".to_owned();
+/// leafbase_markdown::read_block(&mut data)?;
+/// assert_eq!(data.kind, BlockKind::Drawing { url: "asset://7/plan.png".to_owned() });
+/// # Ok::<(), leafbase_model::Error>(())
+/// ```
+///
+/// # Errors
+/// [`leafbase_model::ErrorKind::InvalidMarkdown`] if `markdown` is not the markdown of one such
+/// block.
+pub fn read_block(data: &mut BlockData) -> Result<()> {
+    let block_type = data.block_type();
+    if block_type.has_own_markdown() || is_blank(&data.markdown) {
+        return Ok(());
+    }
+    let text = trim(&data.markdown);
+    let read = match &mut data.kind {
+        BlockKind::Code { raw_code, language, language_tag } => {
+            read_code(text, raw_code, language, language_tag)
+        }
+        BlockKind::Line { style } => crate::line_starts::separator(text).map(|read| *style = read),
+        kind => read_link(text, kind),
+    };
+    if read.is_none() {
+        let expected = format!(
+            "expected the markdown of a block of type {block_type}, such as {}",
+            example(block_type)
+        );
+        return Err(invalid((1, 1), expected).at("markdown"));
+    }
+    data.markdown.clear();
+    Ok(())
+}
+
+const fn example(block_type: BlockType) -> &'static str {
+    match block_type {
+        BlockType::Code => "```rust",
+        BlockType::Line => "***",
+        BlockType::RichUrl | BlockType::File => "[name](url)",
+        _ => "![name](url)",
+    }
+}
+
+fn read_code(
+    text: &str,
+    code: &mut String,
+    language: &mut CodeLanguage,
+    tag: &mut String,
+) -> Option<()> {
+    let mut parsed = parse(text, &ParseOptions::default()).ok()?.blocks;
+    let (data, _) = parsed.pop().filter(|_| parsed.is_empty())?.into_parts();
+    match data.kind {
+        BlockKind::Code { raw_code, language: read, language_tag } => {
+            (*code, *language, *tag) = (raw_code, read, language_tag);
+            Some(())
+        }
+        _ => None,
+    }
+}
+
+fn read_link(text: &str, kind: &mut BlockKind) -> Option<()> {
+    let link = sole(text)?;
+    let (read_url, label) = (link.url.clone().into_owned(), trim(&link.label).to_owned());
+    let embedded = !matches!(kind, BlockKind::File { .. } | BlockKind::RichUrl { .. });
+    if embedded != link.embedded {
+        return None;
+    }
+    match kind {
+        BlockKind::Image { url, alt_text: name, .. }
+        | BlockKind::Video { url, alt_text: name, .. }
+        | BlockKind::File { url, file_name: name, .. } => (*url, *name) = (read_url, label),
+        BlockKind::Drawing { url } | BlockKind::Whiteboard { url } => *url = read_url,
+        BlockKind::RichUrl { url, title, description, .. } => {
+            (*url, *title, *description) = (read_url, label, link.description().into_owned());
+        }
+        _ => return None,
+    }
+    Some(())
+}
+
+/// Appends a block without list marker and decorations; each line but the first begins with
+/// `prefix`.
+pub(crate) fn write(out: &mut String, data: &BlockData, prefix: &str) {
+    match &data.kind {
+        BlockKind::Text(look) => write_text(out, data, *look, prefix),
+        BlockKind::Image { .. } | BlockKind::Video { .. } | BlockKind::File { .. } => {
+            lone_link::write_media(out, &data.kind);
+        }
+        BlockKind::Drawing { url } => write_picture(out, "Drawing", url),
+        BlockKind::Whiteboard { url } => write_picture(out, "Whiteboard", url),
+        BlockKind::Code { raw_code, language, language_tag } => {
+            write_code(out, raw_code, *language, language_tag, prefix);
+        }
+        BlockKind::RichUrl { url, title, description, .. } => {
+            lone_link::write_rich(out, url, title, description)
+        }
+        BlockKind::Line { style } => out.push_str(match style {
+            LineStyle::ExtraLight => "***",
+            LineStyle::Light => "****",
+            LineStyle::Regular => "*****",
+            LineStyle::Strong => "******",
+            LineStyle::PageBreak => "*******",
+        }),
+        BlockKind::Table => write_lines(out, &data.markdown, prefix),
+        BlockKind::Collection | BlockKind::Page(_) | BlockKind::CollectionItem { .. } => {
+            write_lines(out, shown(&data.markdown), prefix);
+        }
+    }
+}
+
+fn write_picture(out: &mut String, name: &str, url: &str) {
+    out.push_str("![");
+    out.push_str(name);
+    out.push_str("](");
+    if !url.is_empty() {
+        crate::destination::write(out, url);
+    }
+    out.push(')');
+}
+
+fn write_text(out: &mut String, data: &BlockData, look: TextFormat, prefix: &str) {
+    let marks = match look.style {
+        TextStyle::Body => {
+            write_lines(out, if is_empty_task(data) { "" } else { shown(&data.markdown) }, prefix);
+            return;
+        }
+        TextStyle::Caption => return write_tagged(out, data, "caption", None, prefix),
+        TextStyle::Card => {
+            return write_tagged(out, data, "card", Some((look, TextStyle::Card)), prefix);
+        }
+        TextStyle::Page => {
+            return write_tagged(out, data, "page", Some((look, TextStyle::Page)), prefix);
+        }
+        TextStyle::H1 => "#",
+        TextStyle::H2 => "##",
+        TextStyle::H3 => "###",
+        TextStyle::H4 => "####",
+    };
+    out.push_str(marks);
+    if !data.markdown.is_empty() {
+        out.push(' ');
+        write_lines(out, &data.markdown, prefix);
+    }
+}
+
+fn write_tagged(
+    out: &mut String,
+    data: &BlockData,
+    name: &str,
+    look: Option<(TextFormat, TextStyle)>,
+    prefix: &str,
+) {
+    out.push('<');
+    out.push_str(name);
+    if let Some((look, implied)) = look {
+        write_look(out, look, implied);
+    }
+    out.push('>');
+    write_lines(out, shown(&data.markdown), prefix);
+    if ends_escaping(&data.markdown) {
+        out.push('\n');
+        out.push_str(prefix);
+    }
+    out.push_str("</");
+    out.push_str(name);
+    out.push('>');
+}
+
+fn write_lines(out: &mut String, text: &str, prefix: &str) {
+    if prefix.is_empty() {
+        out.push_str(text);
+        return;
+    }
+    let mut rest = text;
+    while let Some(end) = memchr::memchr(b'\n', rest.as_bytes()) {
+        let (line, tail) = rest.split_at_checked(end + 1).unwrap_or((rest, ""));
+        out.push_str(line);
+        // A blank line has no white space at its end; one that is only white space, within code,
+        // keeps its own.
+        out.push_str(if tail.is_empty() || tail.starts_with('\n') {
+            prefix.trim_end_matches(' ')
+        } else {
+            prefix
+        });
+        rest = tail;
+    }
+    out.push_str(rest);
+}
+
+fn write_code(out: &mut String, code: &str, language: CodeLanguage, tag: &str, prefix: &str) {
+    if language == CodeLanguage::MathFormula && tag.is_empty() && is_formula(code) {
+        out.push_str("$$\n");
+        out.push_str(prefix);
+        if !code.is_empty() {
+            write_lines(out, code, prefix);
+            out.push('\n');
+            out.push_str(prefix);
+        }
+        out.push_str("$$");
+        return;
+    }
+    let mark = if tag.contains('`') { '~' } else { '`' };
+    let length = code::longest_run(code, mark).max(2) + 1;
+    let fence = |out: &mut String| out.extend(std::iter::repeat_n(mark, length));
+    fence(out);
+    let info = code::info(language, tag);
+    if info.starts_with(['~', '`']) {
+        out.push(' ');
+    }
+    out.push_str(info);
+    if !code.is_empty() {
+        out.push('\n');
+        out.push_str(if code.starts_with('\n') { prefix.trim_end_matches(' ') } else { prefix });
+        write_lines(out, code, prefix);
+    }
+    out.push('\n');
+    out.push_str(prefix);
+    fence(out);
+}
+
+/// Whether code can stand between `$$`: no blank line, and nothing that would end it.
+fn is_formula(code: &str) -> bool {
+    let line_fits = |line: &str| {
+        !is_blank(line) && !line.contains("$$") && !line.contains("</") && !line.contains("<h")
+    };
+    code.is_empty()
+        || (code.split('\n').all(line_fits)
+            && !code.starts_with([' ', '\t'])
+            && !code.contains('\t'))
+}
+
+/// Appends the attributes of a page's look; `implied` is the style that needs no saying.
+pub(crate) fn write_look(out: &mut String, look: TextFormat, implied: TextStyle) {
+    if look.style != implied {
+        out.push_str(" textStyle=\"");
+        out.push_str(look.style.as_str());
+        out.push('"');
+    }
+    if look.card_layout != CardLayout::Regular {
+        out.push_str(" cardLayout=\"");
+        out.push_str(look.card_layout.as_str());
+        out.push('"');
+    }
+}
+
+/// What an empty text is written as.
+const fn shown(markdown: &str) -> &str {
+    if markdown.is_empty() { NOTHING } else { markdown }
+}
