@@ -1,4 +1,4 @@
-//! A copy of a space as it was at one moment: through a snapshot, in sorted batches, into a new
+//! Backup: a consistent copy of a space through a snapshot, in sorted batches, into a new
 //! directory.
 
 use std::ops::{Bound, ControlFlow};
@@ -8,13 +8,13 @@ use leafbase_model::{Error, ErrorKind, Result};
 
 use crate::directory;
 use crate::kv::{KeyRange, OpenOptions, Read, Store, WriteOptions};
+use crate::progress::ProgressFn;
 use crate::records;
-use crate::space_store::ProgressFn;
 
-/// Rows are written in transactions of about so many bytes: it bounds memory.
+/// Bytes written in one transaction: bounds memory.
 const BATCH_BYTES: usize = 4 << 20;
 
-/// Copies every row of `source`, after a look at its checksum: a copy of damage would pass for a
+/// Copies every row of `source` and verifies its checksum: a copy of damage must not pass for a
 /// backup.
 pub(crate) fn backup(source: &dyn Read, path: &Path, progress: ProgressFn<'_>) -> Result<()> {
     directory::create_with(path, &OpenOptions::default(), |target| copy(source, target, progress))
@@ -48,6 +48,7 @@ fn copy(source: &dyn Read, target: &dyn Store, progress: ProgressFn<'_>) -> Resu
         return Err(broken_off());
     }
     source.scan(all, &mut |key, value| {
+        // redb does not verify what it reads: without this the copy would seal damage in.
         records::check(key, value)?;
         batch.take(key, value);
         done += 1;
@@ -60,11 +61,11 @@ fn copy(source: &dyn Read, target: &dyn Store, progress: ProgressFn<'_>) -> Resu
         Ok(ControlFlow::Continue(()))
     })?;
     batch.write(target)?;
-    // It is whole: to break off now would come too late.
+    // The copy is complete, so it is too late to cancel.
     let _ = progress(done);
     Ok(())
 }
 
 fn broken_off() -> Error {
-    Error::new(ErrorKind::Canceled, "the backup was broken off: nothing is left of it")
+    Error::new(ErrorKind::Canceled, "the backup was canceled and its files were removed")
 }

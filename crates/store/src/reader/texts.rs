@@ -73,7 +73,7 @@ impl<'r> TextRun<'r> {
     }
 
     fn corrupted(&self, error: DecodeError) -> leafbase_model::Error {
-        records::fault(self.key, error)
+        records::decode_error(self.key, error)
     }
 }
 
@@ -219,13 +219,13 @@ struct TextCollector<'f> {
 const MARKDOWN_BYTES_PER_BLOCK: usize = 64;
 
 impl NodeBuilder for TextCollector<'_> {
-    type Block = CollectedText;
+    type Node = CollectedText;
 
     fn expect(&mut self, blocks: usize) {
         self.markdown.reserve(blocks * MARKDOWN_BYTES_PER_BLOCK);
     }
 
-    fn make(&mut self, id: BlockId, record: &[u8]) -> Decoded<CollectedText> {
+    fn build(&mut self, id: BlockId, record: &[u8]) -> Decoded<CollectedText> {
         let (block_type, markdown) = block::markdown(record)?;
         // The top is collected first. Its text is kept: it may be the title.
         let is_top = !std::mem::replace(&mut self.has_top, true);
@@ -268,7 +268,7 @@ impl SpaceReader<'_> {
             markdown: String::new(),
             authors: AuthorCache::default(),
         };
-        let blocks = self.made_of(block, &mut collector)?;
+        let blocks = self.nodes_of(block, &mut collector)?;
         let blocks = blocks.into_iter().filter_map(|(depth, block)| match block {
             CollectedText::Entry(entry) => Some((depth, entry)),
             CollectedText::Omitted(..) => None,
