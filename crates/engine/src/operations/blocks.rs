@@ -19,7 +19,8 @@ use crate::core::tree::Tree;
 use crate::operations::collections::presenter::ItemPresenter;
 use crate::operations::collections::tables;
 use crate::operations::drafts::{Files, Ready};
-use crate::operations::{comments, documents, files, prepare, tasks};
+use crate::operations::files::named;
+use crate::operations::{comments, documents, prepare, tasks};
 use crate::support::days;
 
 impl<A: AccessScope> Connection<A> {
@@ -336,7 +337,7 @@ impl<A: AccessScope> Connection<A> {
     ) -> Result<Vec<BlockData>> {
         let field = prepare::address_field(&data);
         let parts = prepare::data(data, self.limits())?;
-        files::check_named(tree, Some(before), &parts, field)?;
+        named::check_named(tree, Some(before), &parts, field)?;
         Ok(parts)
     }
 
