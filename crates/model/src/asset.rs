@@ -70,7 +70,7 @@ impl AssetUrl {
         let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
         let (id, name) = rest.split_at_checked(end)?;
         let id: AssetId = id.parse().ok()?;
-        let name = name.strip_prefix('/').unwrap_or_default();
+        let name = name.strip_prefix('/').unwrap_or("");
         (!id.is_nil()).then_some((id, name))
     }
 }

@@ -94,6 +94,7 @@ impl BlockData {
             }
             _ => {}
         }
+        // Tables count as raw content: their limit is that of source code.
         let longest = if matches!(self.kind, BlockKind::Table) {
             limits.block_raw
         } else {

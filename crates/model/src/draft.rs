@@ -101,15 +101,15 @@ impl BlockDraft {
 }
 
 impl Nested for BlockDraft {
-    fn below(&self) -> &[Self] {
+    fn children(&self) -> &[Self] {
         &self.content
     }
 
-    fn take_below(&mut self) -> Vec<Self> {
+    fn take_children(&mut self) -> Vec<Self> {
         std::mem::take(&mut self.content)
     }
 
-    fn with_below(&self, content: Vec<Self>) -> Self {
+    fn with_children(&self, content: Vec<Self>) -> Self {
         Self { data: self.data.clone(), task_patch: self.task_patch, content }
     }
 

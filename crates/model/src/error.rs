@@ -123,6 +123,7 @@ fn bounded(text: String, most: usize) -> String {
     if text.len() <= most {
         return text;
     }
+    // Both ends survive: a path begins with the request's fields and ends at the fault.
     let (mut head, mut tail) = (most / 2, text.len() - most / 2);
     while !text.is_char_boundary(head) {
         head -= 1;
@@ -130,6 +131,7 @@ fn bounded(text: String, most: usize) -> String {
     while !text.is_char_boundary(tail) {
         tail += 1;
     }
+    debug_assert!(head <= tail, "the cut is within the text");
     let (head, tail) = (text.split_at(head).0, text.split_at(tail).1);
     format!("{head}…{tail}")
 }

@@ -178,6 +178,7 @@ impl BlockFields {
     /// and [`crate::ErrorKind::RuleViolation`] for a change of type that is not allowed.
     pub fn apply(self, data: &mut BlockData) -> Result<()> {
         let mut rest = self;
+        // The type comes first: it decides which of the other fields are valid.
         if let Some(wanted) = rest.block_type.take() {
             change_type(data, wanted)?;
         }
@@ -199,6 +200,11 @@ impl BlockFields {
         }
         rest.apply_to_task(data).map_err(|error| error.at("taskInfo"))?;
         rest.apply_to_kind(&mut data.kind)?;
+        debug_assert!(
+            data.task.is_none() || data.list_style == ListStyle::Task,
+            "a block has a task only with the list style task"
+        );
+        // The fields that apply were taken: any remaining one does not exist for this type.
         rest.refuse_remaining(data.block_type())
     }
 
@@ -210,7 +216,8 @@ impl BlockFields {
         if data.list_style != ListStyle::Task {
             return Err(Error::validation(TASK_INFO_WITHOUT_TASK));
         }
-        let mut task = whole.or(data.task).unwrap_or_default();
+        // A whole task replaces the present one; the patch applies to the result.
+        let mut task = whole.or(data.task).unwrap_or(TaskInfo::of_state(TaskState::Todo));
         if let Some(patch) = patch {
             patch.apply(&mut task)?;
         }
@@ -326,6 +333,7 @@ fn change_type(data: &mut BlockData, wanted: BlockType) -> Result<()> {
         Error::rule(format!("a block of type {present} cannot become one of type {wanted}"))
             .at("type")
     };
+    // Moves the fields out of the old kind; the placeholder is replaced below in either case.
     let kind = std::mem::replace(&mut data.kind, BlockKind::Table);
     let (kind, changed) = match (kind, wanted) {
         (BlockKind::Text(look), BlockType::Page) => (BlockKind::Page(look), true),
@@ -351,5 +359,6 @@ fn change_type(data: &mut BlockData, wanted: BlockType) -> Result<()> {
         (kind, _) => (kind, false),
     };
     data.kind = kind;
+    debug_assert_eq!(data.block_type(), if changed { wanted } else { present });
     if changed { Ok(()) } else { Err(refused()) }
 }

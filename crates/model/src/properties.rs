@@ -54,6 +54,7 @@ impl Properties {
         if let (Some(value), Err(at)) = (value, self.find(&key)) {
             self.0.insert(at, (key, value));
         }
+        debug_assert!(self.is_sorted(), "properties are sorted by key, without duplicates");
     }
 
     /// Applies changes: each named key gets its new value.
@@ -78,6 +79,10 @@ impl Properties {
         self.0.iter_mut().map(|(_, value)| value)
     }
 
+    fn is_sorted(&self) -> bool {
+        self.0.is_sorted_by(|(one, _), (next, _)| one < next)
+    }
+
     /// The index of `key`, or the index at which to insert it.
     fn find(&self, key: &str) -> std::result::Result<usize, usize> {
         self.0.binary_search_by(|(known, _)| known.as_str().cmp(key))
@@ -97,7 +102,9 @@ impl IntoIterator for Properties {
 impl From<PropertyValue> for Value {
     /// The value in the JSON form of requests.
     fn from(value: PropertyValue) -> Self {
-        serde_json::to_value(value).unwrap_or_default()
+        let json = serde_json::to_value(value);
+        debug_assert!(json.is_ok(), "property values have string keys only");
+        json.unwrap_or(Self::Null)
     }
 }
 
@@ -107,10 +114,13 @@ impl FromIterator<(String, PropertyValue)> for Properties {
         if !all.is_sorted_by(|(one, _), (next, _)| one < next) {
             // The last value of a duplicate key wins, as with consecutive calls of `set`.
             all.reverse();
+            // Stable: after the reversal, the last value of a key precedes its duplicates.
             all.sort_by(|(one, _), (other, _)| one.cmp(other));
             all.dedup_by(|(later, _), (first, _)| later == first);
         }
-        Self(all)
+        let properties = Self(all);
+        debug_assert!(properties.is_sorted(), "properties are sorted by key, without duplicates");
+        properties
     }
 }
 

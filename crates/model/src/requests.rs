@@ -134,10 +134,10 @@ impl<'a, T> IntoIterator for &'a Items<T> {
 impl<T: Serialize> Serialize for Items<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(serde::Serialize)]
-        struct Shape<'a, T> {
+        struct ItemsJson<'a, T> {
             items: &'a [T],
         }
-        Shape { items: &self.0 }.serialize(serializer)
+        ItemsJson { items: &self.0 }.serialize(serializer)
     }
 }
 

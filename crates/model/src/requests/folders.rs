@@ -55,15 +55,15 @@ impl FolderDraft {
 }
 
 impl Nested for FolderDraft {
-    fn below(&self) -> &[Self] {
+    fn children(&self) -> &[Self] {
         &self.folders
     }
 
-    fn take_below(&mut self) -> Vec<Self> {
+    fn take_children(&mut self) -> Vec<Self> {
         std::mem::take(&mut self.folders)
     }
 
-    fn with_below(&self, folders: Vec<Self>) -> Self {
+    fn with_children(&self, folders: Vec<Self>) -> Self {
         Self { name: self.name.clone(), parent: self.parent, folders }
     }
 

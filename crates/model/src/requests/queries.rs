@@ -115,6 +115,7 @@ impl ItemFilter {
 
     /// `depth` is the number of enclosing filters.
     fn read(value: Value, depth: usize) -> Result<Self> {
+        // Checked on the way down: a filter is read recursively.
         if depth > Limits::FILTER_DEPTH {
             return Err(Error::limit("nesting of a filter", Limits::FILTER_DEPTH, depth));
         }
@@ -147,7 +148,7 @@ impl ItemFilter {
 }
 
 impl Nested for ItemFilter {
-    fn below(&self) -> &[Self] {
+    fn children(&self) -> &[Self] {
         match self {
             Self::Condition(_) => &[],
             Self::And(filters) | Self::Or(filters) => filters,
@@ -155,22 +156,22 @@ impl Nested for ItemFilter {
         }
     }
 
-    fn take_below(&mut self) -> Vec<Self> {
+    fn take_children(&mut self) -> Vec<Self> {
         match self {
             Self::Condition(_) => Vec::new(),
             Self::And(filters) | Self::Or(filters) => std::mem::take(filters),
             // A leaf below `Not` is dropped with its box: no recursion is possible.
-            Self::Not(filter) if filter.below().is_empty() => Vec::new(),
+            Self::Not(filter) if filter.children().is_empty() => Vec::new(),
             Self::Not(filter) => vec![std::mem::replace(&mut **filter, Self::And(Vec::new()))],
         }
     }
 
-    fn with_below(&self, mut below: Vec<Self>) -> Self {
+    fn with_children(&self, mut children: Vec<Self>) -> Self {
         match self {
             Self::Condition(condition) => Self::Condition(condition.clone()),
-            Self::And(_) => Self::And(below),
-            Self::Or(_) => Self::Or(below),
-            Self::Not(_) => Self::Not(Box::new(below.pop().unwrap_or(Self::And(Vec::new())))),
+            Self::And(_) => Self::And(children),
+            Self::Or(_) => Self::Or(children),
+            Self::Not(_) => Self::Not(Box::new(children.pop().unwrap_or(Self::And(Vec::new())))),
         }
     }
 
