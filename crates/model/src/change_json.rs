@@ -91,6 +91,7 @@ impl Serialize for Edit {
                 map.serialize_entry("collectionId", collection)?;
                 map.serialize_entry("before", before)?;
                 map.serialize_entry("after", after)?;
+                // Omitted at its default, like all fields of replies.
                 if *quiet {
                     map.serialize_entry("quiet", quiet)?;
                 }

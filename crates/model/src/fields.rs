@@ -166,9 +166,11 @@ impl BlockFields {
     /// ```
     /// use leafbase_model::{BlockData, BlockFields, ListStyle};
     /// let mut data = BlockData::text("milk");
-    /// BlockFields { list_style: Some(ListStyle::Task), ..BlockFields::default() }.apply(&mut data)?;
+    /// let style = Some(ListStyle::Task);
+    /// BlockFields { list_style: style, ..BlockFields::default() }.apply(&mut data)?;
     /// assert!(data.task.is_some());
-    /// let error = BlockFields { url: Some("https://example.org".into()), ..BlockFields::default() }.apply(&mut data).unwrap_err();
+    /// let link = BlockFields { url: Some("https://example.org".into()), ..BlockFields::default() };
+    /// let error = link.apply(&mut data).unwrap_err();
     /// assert_eq!(error.to_string(), "url: a block of type text has no field url");
     /// # Ok::<(), leafbase_model::Error>(())
     /// ```
@@ -182,6 +184,7 @@ impl BlockFields {
         if let Some(wanted) = rest.block_type.take() {
             change_type(data, wanted)?;
         }
+        // `title` is an alias only where `markdown` is the title; a rich link has its own field.
         if matches!(data.kind, BlockKind::Page(_) | BlockKind::CollectionItem { .. })
             && let Some(title) = rest.title.take()
             && rest.markdown.replace(title).is_some()
@@ -193,6 +196,7 @@ impl BlockFields {
         set(&mut data.indentation, rest.indentation.take());
         set(&mut data.color, rest.color.take());
         set(&mut data.decorations, rest.decorations.take());
+        // A change to `task` keeps an existing task, and any other style drops it.
         if let Some(style) = rest.list_style.take() {
             data.list_style = style;
             let open = TaskInfo::of_state(TaskState::Todo);
@@ -308,6 +312,7 @@ fn tag_of(language: CodeLanguage, tag: String) -> Result<String> {
         return Ok(String::new());
     }
     let meant = CodeLanguage::of_tag(&tag);
+    // A round trip through markdown keeps the language, so the tag may stay.
     if meant == language {
         return Ok(tag);
     }

@@ -119,7 +119,9 @@ macro_rules! ids {
 
             /// Parses the 26 characters, case-insensitively.
             fn from_str(text: &str) -> Result<Self> {
-                decode(text).map(Self).ok_or_else(|| Error::validation("expected an ID of 26 characters (ULID)"))
+                decode(text)
+                    .map(Self)
+                    .ok_or_else(|| Error::validation("expected an ID of 26 characters (ULID)"))
             }
         }
 

@@ -50,6 +50,7 @@ impl Properties {
     /// Sets or clears the value under `key`.
     pub fn set(&mut self, key: impl Into<String>, value: Option<PropertyValue>) {
         let key = key.into();
+        // Removed first, so that `None` clears the property.
         drop(self.take(&key));
         if let (Some(value), Err(at)) = (value, self.find(&key)) {
             self.0.insert(at, (key, value));
@@ -182,6 +183,7 @@ impl PropertyValue {
                 let read = number.as_f64().map(|number| Self::Number(number + 0.0));
                 read.ok_or_else(|| Error::validation("expected a finite number"))
             }
+            // Relations have an object form, so that an array is always a list of options.
             Value::Array(_) => read(value).map(Self::Options),
             Value::Object(_) => {
                 let mut object = Object::new(value)?;

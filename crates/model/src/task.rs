@@ -169,6 +169,7 @@ impl TaskPatch {
         if let Some(day) = self.deadline_date {
             task.deadline_date = date("deadlineDate", day)?;
         }
+        // The state was set before: it determines which stamp is valid.
         task.completed_at = stamp(
             "completedAt",
             self.completed_at,

@@ -152,7 +152,8 @@ impl<'de> Deserialize<'de> for Timestamp {
 /// let day: Day = "2026-02-28".parse()?;
 /// let next = Day::from_epoch_days(day.epoch_days() + 1);
 /// assert_eq!(next.to_string(), "2026-03-01");
-/// assert_eq!("2026-02-29".parse::<Day>().unwrap_err().message(), "the calendar has no day 2026-02-29");
+/// let error = "2026-02-29".parse::<Day>().unwrap_err();
+/// assert_eq!(error.message(), "the calendar has no day 2026-02-29");
 /// # Ok::<(), leafbase_model::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -257,6 +258,7 @@ impl FromStr for Day {
             ))
         };
         let mut parts = text.split('-');
+        // The length is checked below: `str::parse` alone accepts signs and missing zeros.
         let (Some(year), Some(month), Some(day), None) =
             (parts.next(), parts.next(), parts.next(), parts.next())
         else {

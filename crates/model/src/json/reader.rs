@@ -72,6 +72,7 @@ where
     let known = IGNORED.with_borrow(|ignored| ignored.as_ref().map_or(0, Vec::len));
     let result = read().map_err(|error| error.below(&path));
     IGNORED.with_borrow_mut(|ignored| {
+        // Innermost first, like `Error::at`: each level adds its own step.
         for below in ignored.iter_mut().flatten().skip(known) {
             let separator = if below.starts_with('[') { "" } else { "." };
             *below = format!("{path}{separator}{below}");
@@ -157,6 +158,7 @@ impl HasPath for ReadError {
 
 impl serde::de::Error for ReadError {
     fn custom<T: fmt::Display>(message: T) -> Self {
+        // The alternate form asks `Refused` for its parts; other messages ignore it.
         let text = format!("{message:#}");
         let Some(marked) = text.strip_prefix(MARK) else { return Self(Error::validation(text)) };
         let mut parts = marked.splitn(3, MARK);
@@ -178,6 +180,7 @@ impl serde::de::Error for ReadError {
 
     fn invalid_type(unexpected: Unexpected<'_>, expected: &dyn Expected) -> Self {
         let expected = expected.to_string();
+        // Rust type names mean nothing to a client.
         let expected = match expected.as_str() {
             "a boolean" => "true or false",
             "a sequence" => "an array",
@@ -232,6 +235,8 @@ impl<'de> Deserializer<'de> for Reader {
         match self.0 {
             Value::Null => visitor.visit_unit(),
             Value::Bool(value) => visitor.visit_bool(value),
+            // Unsigned first: serde visitors of signed integers accept both, visitors of floats all
+            // three.
             Value::Number(number) => match (number.as_u64(), number.as_i64(), number.as_f64()) {
                 (Some(number), ..) => visitor.visit_u64(number),
                 (None, Some(number), _) => visitor.visit_i64(number),
@@ -255,6 +260,7 @@ impl<'de> Deserializer<'de> for Reader {
         name: &'static str,
         visitor: V,
     ) -> Result<V::Value, ReadError> {
+        // Moving the value avoids a traversal: the parser has built it already.
         if name == RAW_VALUE {
             RAW.set(Some(self.0));
             return visitor.visit_unit();

@@ -71,7 +71,8 @@ pub struct Condition {
 /// ```
 /// use leafbase_model::{Condition, ItemFilter, Operator};
 /// let filter: ItemFilter = serde_json::from_str(
-///     r#"{"and": [{"property": "due", "before": "today"}, {"not": {"property": "state", "anyOf": ["done"]}}]}"#,
+///     r#"{"and": [{"property": "due", "before": "today"},
+///                 {"not": {"property": "state", "anyOf": ["done"]}}]}"#,
 /// )?;
 /// let late = ItemFilter::on("due", Operator::Before, "today");
 /// assert_eq!(filter, late.and(ItemFilter::on("state", Operator::AnyOf, vec!["done"]).negated()));
@@ -159,6 +160,7 @@ impl Nested for ItemFilter {
     fn take_children(&mut self) -> Vec<Self> {
         match self {
             Self::Condition(_) => Vec::new(),
+            // An empty list remains, which is dropped without recursion.
             Self::And(filters) | Self::Or(filters) => std::mem::take(filters),
             // A leaf below `Not` is dropped with its box: no recursion is possible.
             Self::Not(filter) if filter.children().is_empty() => Vec::new(),
@@ -191,6 +193,7 @@ without_recursion!(ItemFilter);
 impl Condition {
     fn read(mut object: Object) -> Result<Self> {
         let property = object.required("property")?;
+        // The operator is the name of a field: exactly one of the known names may occur.
         let mut given = Vec::new();
         for operator in Operator::ALL {
             given.extend(object.take(operator.as_str()).map(|operand| (*operator, operand)));
@@ -263,7 +266,8 @@ impl Sort {
 /// use leafbase_model::{BlockId, ItemFilter, Operator, QueryItems, Sort};
 /// # let books = BlockId::NIL;
 /// let short = ItemFilter::on("pages", Operator::LessThan, 350);
-/// let request = QueryItems::of(books).filtered(short).sorted(Sort::descending("pages")).depth(0).limit(20);
+/// let request = QueryItems::of(books).filtered(short).sorted(Sort::descending("pages"));
+/// let request = request.depth(0).limit(20);
 /// let json = serde_json::json!({
 ///     "collectionId": books,
 ///     "filter": {"property": "pages", "lessThan": 350},
@@ -278,6 +282,7 @@ impl Sort {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schemars", schemars(deny_unknown_fields))]
+#[non_exhaustive]
 pub struct QueryItems {
     /// The collection.
     pub collection_id: BlockId,
@@ -310,8 +315,8 @@ impl QueryItems {
     }
 
     /// Sets the filter.
-    pub fn filtered(mut self, filter: ItemFilter) -> Self {
-        self.filter = Some(filter);
+    pub fn filtered(mut self, filter: impl Into<Option<ItemFilter>>) -> Self {
+        self.filter = filter.into();
         self
     }
 
@@ -352,6 +357,7 @@ impl QueryItems {
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct CountItems {
     /// The collection.
     pub collection_id: BlockId,
@@ -370,8 +376,8 @@ impl CountItems {
     }
 
     /// Sets the filter.
-    pub fn filtered(mut self, filter: ItemFilter) -> Self {
-        self.filter = Some(filter);
+    pub fn filtered(mut self, filter: impl Into<Option<ItemFilter>>) -> Self {
+        self.filter = filter.into();
         self
     }
 
