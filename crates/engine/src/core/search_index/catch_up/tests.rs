@@ -10,7 +10,7 @@ use leafbase_model::{
 };
 use proptest::prelude::*;
 
-use super::Pace;
+use super::CatchUpPace;
 use crate::{Connection, Durability, SearchIndexing, Space};
 
 /// What is written to one document.
@@ -83,16 +83,16 @@ impl Writing<'_> {
     }
 }
 
-impl Pace for Writing<'_> {
-    fn is_over(&self) -> bool {
+impl CatchUpPace for Writing<'_> {
+    fn is_cancelled(&self) -> bool {
         false
     }
 
-    fn goes_on(&self) -> bool {
+    fn expects_more(&self) -> bool {
         !self.rounds.borrow().as_slice().is_empty()
     }
 
-    fn waits(&self) -> bool {
+    fn wait_for_more(&self) -> bool {
         let Some(round) = self.rounds.borrow_mut().next() else { return false };
         for write in round {
             self.write(write);

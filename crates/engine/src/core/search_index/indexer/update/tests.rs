@@ -2,7 +2,7 @@
 
 use leafbase_model::Result;
 
-use super::MOST_SEGMENTS;
+use super::MAX_SEGMENTS;
 use crate::core::search_index::indexer::SearchIndexing;
 use crate::{Connection, Space};
 
@@ -34,7 +34,7 @@ fn a_thread_tidies_up_afterwards() {
     // No thread is started by so few documents, and no search.
     fill(&notes).unwrap();
     assert_eq!(segments(&space), 12);
-    space.indexer().try_tidy();
+    space.indexer().try_merge();
     assert_eq!(segments(&space), 1);
     assert_eq!(found(&notes).len(), 12);
 }
@@ -75,7 +75,7 @@ fn segments_are_put_together_before_there_are_too_many() {
         most = most.max(segments(notes.space()));
     }
     // One of which a quarter is deleted is written anew first.
-    assert!((MOST_SEGMENTS..=MOST_SEGMENTS + 1).contains(&most), "{most}");
+    assert!((MAX_SEGMENTS..=MAX_SEGMENTS + 1).contains(&most), "{most}");
     assert_eq!(found(&notes).len(), 20);
 }
 
