@@ -7,8 +7,8 @@ use std::sync::OnceLock;
 
 use leafbase_model::{DocumentId, ErrorKind, Location, Timestamp};
 use leafbase_search::{
-    Attributes, Hit, Index, Maker, QueryPart, QueryWord, Scope, SearchDocument, Terms, Token,
-    query_words, tokens,
+    Analyzer, Attributes, Hit, Index, ParsedQuery, QueryPart, QueryWord, SearchDocument, SearchOverlay,
+    Token, query_words, tokens,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -55,10 +55,10 @@ fn document(number: u8, title: &str, texts: &[&str]) -> SearchDocument {
         created_at: now,
         modified_at: now,
     };
-    let mut maker = Maker::default();
-    let mut filling = maker.begin(attributes, title);
-    texts.iter().for_each(|text| filling.add_words(text));
-    filling.finish()
+    let mut analyzer = Analyzer::default();
+    let mut builder = analyzer.begin(attributes, title);
+    texts.iter().for_each(|text| builder.add_words(text));
+    builder.finish()
 }
 
 // A line has the terms, with tabs between them; then come a title and texts of a document that the
@@ -73,14 +73,14 @@ fuzz_target!(|input: &str| {
         texts.get(1..).unwrap_or_default(),
     );
     for any in [false, true] {
-        match Terms::new(&asked, any) {
+        match ParsedQuery::new(&asked, any) {
             Ok(terms) => check(&asked, any, &terms, &texts, &own),
             Err(error) => assert_eq!(error.kind(), ErrorKind::LimitExceeded, "{error:?}"),
         }
     }
 });
 
-fn check(asked: &[&str], any: bool, terms: &Terms, texts: &[&str], own: &SearchDocument) {
+fn check(asked: &[&str], any: bool, terms: &ParsedQuery, texts: &[&str], own: &SearchDocument) {
     let kept = kept();
     let found = search(&kept.index, &[own], terms);
     let beside: Vec<_> = kept.documents.iter().chain([own]).collect();
@@ -108,10 +108,11 @@ fn check(asked: &[&str], any: bool, terms: &Terms, texts: &[&str], own: &SearchD
     }
 }
 
-fn search(index: &Index, fresh: &[&SearchDocument], terms: &Terms) -> Vec<Hit> {
-    let scope = Scope { fresh, changed: &HashSet::new(), accepts: &|_| true, only: None };
-    let view = index.view().expect("a view");
-    view.search(terms, &scope, usize::MAX).expect("a search of an index in memory")
+fn search(index: &Index, dirty: &[&SearchDocument], query: &ParsedQuery) -> Vec<Hit> {
+    let dirty_ids = HashSet::new();
+    let overlay = SearchOverlay { dirty, dirty_ids: &dirty_ids, filter: &|_| true, subset: None };
+    let snapshot = index.snapshot().expect("a snapshot");
+    snapshot.search(query, &overlay, usize::MAX).expect("a search of an index in memory")
 }
 
 /// Something that a document has to have in one of its texts.

@@ -1,8 +1,8 @@
-//! Leafbase keeps a space of documents made of blocks: what `SQLite` is to rows, for the documents
-//! of note apps.
+//! Leafbase is an embedded database of documents made of blocks: SQLite for the documents of note
+//! apps.
 //!
 //! A program links to it; there is no server. A [`Space`] is a directory, or lives in memory. A
-//! [`Connection`] to it has one method for each operation.
+//! [`Connection`] to it has one method per operation.
 //!
 //! ```
 //! use leafbase::{BlockPatch, Fetch, Position, Space};
@@ -18,12 +18,12 @@
 //! # }
 //! ```
 //!
-//! The [`guide`] has a page for each subject, from [spaces](guide::spaces) to
+//! The [`guide`] has a page per subject, from [spaces](guide::spaces) to
 //! [platforms](guide::platforms).
 //!
 //! # Operations
 //!
-//! [`guide::operations`] has the JSON of each, too.
+//! [`guide::operations`] has the JSON of each.
 //!
 //! | To | Use |
 //! |---|---|
@@ -47,61 +47,63 @@
 //!
 //! # Scopes
 //!
-//! [`Space::scope`] is some documents, and [`Scope::connect`] gives a [`Connection`] that sees
-//! these and not a trace of the rest. It has the operations on blocks, collections, comments, files
-//! and searches, and lists its documents; those on folders, tasks, daily notes, the trash and the
-//! space itself do not exist on its type:
+//! [`Space::scope`] is a set of documents, and [`Scope::connect`] returns a [`Connection`] to which
+//! nothing else exists. It has the operations on blocks, collections, comments, files and searches,
+//! and lists its documents. The operations on folders, tasks, daily notes, the trash and the space
+//! do not exist on its type:
 //!
 //! ```compile_fail
 //! # let space = leafbase::Space::in_memory().unwrap();
 //! space.scoped([]).create_document("Trip");
 //! ```
 //!
-//! What is hidden, in the trash or purged is answered like what never was. A link to it is shown as
-//! `invalid:out_of_scope#N`, which stands for it when the text is written back. A relation to a
-//! collection that is not seen does not exist for the connection, and survives what it writes.
-//! Searches find, rank and count by what is seen alone. How long a call takes is not hidden.
+//! Hidden, trashed and purged data is answered like data that never existed. A link to it is shown
+//! as `invalid:out_of_scope#N`; when the text is written back, the address is restored. A relation
+//! to a hidden collection does not exist for the connection, and survives its writes. Matches,
+//! ranks and counts of searches depend on visible documents only. The duration of a call is not
+//! concealed.
 //!
 //! # Threads
 //!
 //! [`Space`] and [`Connection`] are cheap to clone, and every clone may be used on its own thread.
-//! Any number of threads read while one writes; a second writer waits. A read sees one state from
-//! beginning to end. One process at a time has a directory open.
+//! Any number of threads read while one writes; a second writer waits. A read sees one snapshot.
+//! One process at a time has a directory open.
 //!
-//! Calls block: a read for as long as it takes, a durable write until the disk has it. There is no
-//! runtime, and no thread of Leafbase's own before the first search of a space: that starts one
-//! which keeps the search index up, and while the index is written it has threads of its own. With
-//! [`SearchIndexing::OnDemand`] none outlives a call. An async host calls from where blocking is
-//! allowed, such as `tokio::task::spawn_blocking`, with a clone of the connection.
+//! Calls block: a read until it is done, a durable write until it is synced. There is no async
+//! runtime, and no background thread before the first search of a space: that starts one which
+//! keeps the search index up to date, and which uses further threads while it writes the index.
+//! With [`SearchIndexing::OnDemand`] no thread outlives a call. An async host calls from a context
+//! where blocking is allowed, such as `tokio::task::spawn_blocking`, with a clone of the
+//! connection.
 //!
 //! # Errors
 //!
-//! Every operation returns the one [`Error`]: a stable [`ErrorKind`] to match on, a sentence, and
-//! the path of what is wrong in the request (`blocks[3].color`). Every call is one transaction:
-//! after an error nothing of it has happened, or the message says otherwise.
-//! [`Error::is_retryable`] tells whether the same call may succeed later. Damage and bad input are
-//! errors, never panics.
+//! Every operation returns the same [`Error`] type: a stable [`ErrorKind`] to match on, a sentence,
+//! and the path of the invalid value in the request (`blocks[3].color`). Every call is one
+//! transaction: after an error nothing of it has happened, unless the message says otherwise.
+//! [`Error::is_retryable`] returns whether the same call may succeed later. Corruption and bad
+//! input are errors, never panics.
 //!
 //! # JSON
 //!
 //! Requests, replies, errors and the change feed are serde types, so that a host that speaks HTTP,
-//! MCP or IPC needs no mapping. Read what comes from outside with [`Space::read_json`]: it holds
-//! what it reads to the space's [`Limits`], reads any nesting that these allow, and its errors have
-//! the path apart. `serde_json::from_str` reads the same types, but no more than 128 levels of
-//! JSON, and gives its own error.
+//! MCP or IPC needs no mapping. Parse untrusted JSON with [`Space::read_json`]: it applies the
+//! space's [`Limits`], accepts every nesting that these allow, and its errors have the path in a
+//! field. `serde_json::from_str` reads the same types, but at most 128 levels of JSON, and returns
+//! its own error.
 //!
 //! # Durability
 //!
 //! By default a write that has returned survives the loss of power. With [`Durability::Relaxed`] it
-//! is seen by everyone at once, but survives only once a later durable write, [`Space::flush`] or
-//! [`Space::close`] has returned; a crash before takes the last relaxed writes, all after one
-//! point, and never half of one.
+//! is visible to all connections at once, but survives only after a later durable write,
+//! [`Space::flush`] or [`Space::close`] has returned. A crash before loses a suffix of the relaxed
+//! writes, and never a part of one.
 //!
 //! # Where to look next
 //!
 //! [`Space::builder`] has the options: durability, [`Limits`], time zone, and the [`Clock`] and
-//! [`IdSource`] that a test replaces. [`Position`] says where blocks go, [`BlockKind`] what they
-//! can be, and the example `tour` shows all of it in one program.
+//! [`IdSource`] that tests replace. [`Position`] describes positions of blocks, [`BlockKind`] their
+//! types, and the example `tour` shows the library in one program.
 
 pub mod guide;
 
@@ -161,7 +163,7 @@ pub use leafbase_model::{
 };
 #[cfg(feature = "testkit")]
 #[doc(hidden)]
-pub use leafbase_search::Shelf;
+pub use leafbase_search::IndexStorage;
 pub use leafbase_store::kv::Durability;
 pub use leafbase_store::{
     CheckReport, Loss, LossKind, Problem, SalvageReport, Saved, SpaceMeta, SpaceStats,
@@ -169,9 +171,9 @@ pub use leafbase_store::{
 pub use operations::changes::{Changes, ScopedChanges};
 pub use operations::files::FileReader;
 pub use operations::links::{DocumentLinks, Link};
-pub use operations::transfer::{
-    Adaptation, AdaptationKind, ExportOptions, ExportReport, ImportOptions, ImportReport,
-    ImportSource, MemorySource, Skipped, SourceEntry,
+pub use operations::vault::{
+    ExportOptions, ExportReport, ImportOptions, ImportReport, ImportSource, MemorySource, Skipped,
+    SourceEntry, VaultWarning, VaultWarningKind,
 };
 pub use support::clock::SystemClock;
 pub use support::ids::RandomIds;

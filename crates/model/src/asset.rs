@@ -1,4 +1,4 @@
-//! Uploaded files: what is known of each, and the URLs that blocks show them by.
+//! Uploaded files: their metadata, and the URLs by which blocks embed them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,23 +7,23 @@ use serde::ser::{Serialize, Serializer};
 
 use crate::{AssetId, Error, Result, Stamp};
 
-/// An uploaded file as the store keeps it, without its bytes.
+/// The metadata record of an uploaded file; its bytes are stored separately.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AssetRecord {
-    /// Its ID.
+    /// The asset ID.
     pub id: AssetId,
-    /// Its media type, such as `image/png`.
+    /// The media type, such as `image/png`.
     pub media_type: String,
-    /// Its name: never a path.
+    /// The file name; never used as a path.
     pub file_name: String,
-    /// Its bytes.
+    /// The size in bytes.
     pub size: u64,
-    /// The upload.
+    /// Time and author of the upload.
     pub created: Stamp,
 }
 
-/// Where an uploaded file is: `asset://<ID>/<file name>`. The name is for people; the ID alone
-/// finds the file.
+/// The URL of an uploaded file, `asset://<ID>/<file name>`. The name is informative; the ID alone
+/// identifies the file.
 ///
 /// ```
 /// use leafbase_model::AssetUrl;
@@ -41,22 +41,23 @@ pub struct AssetUrl {
 const SCHEME: &str = "asset://";
 
 impl AssetUrl {
-    /// The URL of the file `id` with this name.
+    /// The URL of the file `id` with the given name.
     pub fn new(id: AssetId, file_name: impl Into<String>) -> Self {
         Self { id, file_name: file_name.into() }
     }
 
-    /// The file.
+    /// The ID of the file.
     pub const fn id(&self) -> AssetId {
         self.id
     }
 
-    /// Its name.
+    /// The decoded file name.
     pub fn file_name(&self) -> &str {
         &self.file_name
     }
 
-    /// The file that `url` is of, if it is the URL of one. Scheme and ID are read in either case.
+    /// The file that `url` refers to, or `None` for any other URL. Scheme and ID are
+    /// case-insensitive.
     pub fn asset_of(url: &str) -> Option<AssetId> {
         Self::split(url).map(|(id, _)| id)
     }
@@ -84,7 +85,7 @@ impl FromStr for AssetUrl {
     }
 }
 
-/// Percent signs with two digits are the bytes that they stand for; what is no UTF-8 is replaced.
+/// Decodes percent escapes. Bytes that are not UTF-8 are replaced by U+FFFD.
 fn decoded(text: &str) -> String {
     let bytes = text.as_bytes();
     let (mut out, mut at) = (Vec::with_capacity(bytes.len()), 0);
@@ -100,8 +101,8 @@ fn decoded(text: &str) -> String {
 }
 
 impl fmt::Display for AssetUrl {
-    /// Of the name, what RFC 3986 (2.3) calls unreserved stays as it is; so do letters beyond
-    /// ASCII, as RFC 3987 allows.
+    /// Unreserved characters of RFC 3986 (2.3) are written as they are, as are non-ASCII letters
+    /// (RFC 3987); the rest is percent-encoded.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{SCHEME}{}/", self.id)?;
         self.file_name.chars().try_for_each(|letter| {

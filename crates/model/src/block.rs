@@ -1,11 +1,11 @@
-//! Blocks: what each says, and how a reply shows it with its children.
+//! Block data, and the block of a reply with its children.
 
 use crate::{
     BlockId, BlockKind, BlockType, CardLayout, Color, Decorations, Error, ItemFields, Limits,
     ListStyle, Metadata, Result, TaskInfo, TextFormat,
 };
 
-/// Everything a block says, without who it is and where it stands.
+/// The content of a block, without its ID, location and stamps.
 ///
 /// ```
 /// use leafbase_model::{BlockData, BlockKind, BlockType, ListStyle, TaskInfo, TaskState};
@@ -16,26 +16,26 @@ use crate::{
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct BlockData {
-    /// What its type holds.
+    /// The fields of its type.
     pub kind: BlockKind,
     /// Inline markdown of a text, title of a page or an item, GFM of a table, name of a collection.
-    /// Empty in the store for the other types, whose markdown is made from their fields; a reply
-    /// carries it made.
+    /// Records of the other types store an empty string; replies render their markdown from the
+    /// other fields.
     pub markdown: String,
-    /// 0 to [`Limits::INDENTATION`].
+    /// The indentation level, 0 to [`Limits::INDENTATION`].
     pub indentation: u8,
-    /// How it stands in a list.
+    /// The list style.
     pub list_style: ListStyle,
-    /// Its colour as given.
+    /// The color as given by the author; replies show a readable variant.
     pub color: Option<Color>,
-    /// The task it is; only where `list_style` is [`ListStyle::Task`].
+    /// The task; present exactly if `list_style` is [`ListStyle::Task`].
     pub task: Option<TaskInfo>,
-    /// What it is decorated with.
+    /// The decorations.
     pub decorations: Decorations,
 }
 
 impl BlockData {
-    /// A block of this kind with no text and every common field at its default.
+    /// A block of this kind with empty text and all common fields at their defaults.
     pub fn new(kind: BlockKind) -> Self {
         Self {
             kind,
@@ -48,22 +48,22 @@ impl BlockData {
         }
     }
 
-    /// A body text.
+    /// A text block of style `body`.
     pub fn text(markdown: impl Into<String>) -> Self {
         Self { markdown: markdown.into(), ..Self::new(BlockKind::Text(TextFormat::default())) }
     }
 
-    /// A page with this title.
+    /// A page with the given title.
     pub fn page(title: impl Into<String>) -> Self {
         Self { markdown: title.into(), ..Self::new(BlockKind::Page(TextFormat::default())) }
     }
 
-    /// Its type.
+    /// The block type.
     pub const fn block_type(&self) -> BlockType {
         self.kind.block_type()
     }
 
-    /// How it looks, if it is a text or a page.
+    /// The text format of a text or page block; `None` for other types.
     pub const fn look(&self) -> Option<&TextFormat> {
         match &self.kind {
             BlockKind::Text(look) | BlockKind::Page(look) => Some(look),
@@ -71,13 +71,13 @@ impl BlockData {
         }
     }
 
-    /// Checks what holds for every block, wherever it stands: the indentation, the length of its
-    /// texts, a task exactly where the list style says so, and that a text has no card layout for
-    /// several columns.
+    /// Validates the invariants that hold for every block regardless of its location: the
+    /// indentation range, the length limits, a task exactly where the list style asks for one, and
+    /// no multi-column card layout on text blocks.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Validation`], [`crate::ErrorKind::LimitExceeded`] or
-    /// [`crate::ErrorKind::RuleViolation`] with the wire name of the field as its path.
+    /// [`crate::ErrorKind::RuleViolation`]; the path is the wire name of the field.
     pub fn check(&self, limits: &Limits) -> Result<()> {
         if self.indentation > Limits::INDENTATION {
             return Err(
@@ -89,9 +89,8 @@ impl BlockData {
                 return Err(Error::validation(TASK_INFO_WITHOUT_TASK).at("taskInfo"));
             }
             (None, true) => {
-                return Err(
-                    Error::validation("is missing, though listStyle is task").at("taskInfo")
-                );
+                return Err(Error::validation("taskInfo is missing, though listStyle is task")
+                    .at("taskInfo"));
             }
             _ => {}
         }
@@ -144,7 +143,7 @@ impl BlockData {
                     .map_err(|error| error.at("rawCode"))?;
                 attribute("languageTag", language_tag)?;
                 if language_tag.contains(['\n', '\r']) {
-                    return Err(Error::validation("is one line").at("languageTag"));
+                    return Err(Error::validation("a language tag is one line").at("languageTag"));
                 }
                 Ok(())
             }
@@ -158,7 +157,8 @@ impl BlockData {
     }
 }
 
-pub(crate) const TASK_INFO_WITHOUT_TASK: &str = "is only for blocks whose listStyle is task";
+pub(crate) const TASK_INFO_WITHOUT_TASK: &str =
+    "taskInfo is only for blocks whose listStyle is task";
 
 pub(crate) fn indentation_out_of_range(found: impl std::fmt::Display) -> Error {
     Error::validation(format!(
@@ -174,36 +174,37 @@ fn bytes_at_most(limit: &str, maximum: usize, text: &str) -> Result<()> {
 /// The children of a fetched block.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Content {
-    /// Its type has none.
+    /// The block type has no children.
     None,
-    /// All of them, in order.
+    /// All children, in order.
     Blocks(Vec<Block>),
-    /// The depth of the fetch cut them off: plain text of the first ones, at most 120 characters.
+    /// Plain text of the first children, at most 120 characters, because the depth of the fetch
+    /// excludes them.
     Preview(String),
 }
 
-/// A block as a reply shows it, with its children.
+/// A block of a reply, with its children.
 ///
-/// As JSON it is flat: `{"id", "type", "markdown", "listStyle", ..}`; fields at their default are
-/// left out.
+/// Serializes as one flat object: `{"id", "type", "markdown", "listStyle", ..}`. Fields at their
+/// default are omitted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Block {
-    /// Its ID.
+    /// The block ID.
     pub id: BlockId,
-    /// Grows with every change of it.
+    /// The revision, incremented by every change of the block.
     pub rev: u64,
-    /// What it says.
+    /// The content.
     pub data: BlockData,
-    /// Who and when, if the request asked for it.
+    /// Stamps and comments, if the request asked for them.
     pub metadata: Option<Metadata>,
-    /// What the schema of its collection makes of it, if it is an item.
+    /// The property values under the schema of the collection, if the block is an item.
     pub item: Option<Box<ItemFields>>,
-    /// Its children.
+    /// The children.
     pub content: Content,
 }
 
 impl Block {
-    /// Its children as far as they were fetched.
+    /// The fetched children.
     pub fn children(&self) -> &[Block] {
         match &self.content {
             Content::Blocks(blocks) => blocks,
@@ -211,7 +212,8 @@ impl Block {
         }
     }
 
-    /// This block and all below it that were fetched, in reading order, each with its depth from 0.
+    /// Iterates over this block and all fetched descendants in reading order, each with its depth
+    /// from 0.
     pub fn walk(&self) -> impl Iterator<Item = (usize, &Block)> {
         let mut waiting = vec![(0, self)];
         std::iter::from_fn(move || {

@@ -1,15 +1,10 @@
-//! How a block is written as JSON: flat, in the order of the specification, fields at their default
-//! left out.
+//! Serialization of blocks: one flat object, fields in the order of the specification, defaults
+//! omitted.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
-use serde_json::Value;
 
-use crate::block::indentation_out_of_range;
-use crate::json::{FromJson, wrong_type};
 use crate::requests::given;
-use crate::{
-    Block, BlockData, BlockKind, Color, Content, ItemFields, Limits, Result, TaskPatch, table,
-};
+use crate::{Block, BlockData, BlockKind, Color, Content, ItemFields, Result, TaskPatch, table};
 
 impl Serialize for Block {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -36,8 +31,8 @@ impl Serialize for Block {
 }
 
 impl BlockData {
-    /// Writes the fields that are not at their default, in the order of the specification, as
-    /// replies show them.
+    /// Serializes the fields that differ from their defaults, in the order of the specification, in
+    /// the form of replies.
     pub(crate) fn write<M: SerializeMap>(&self, map: &mut M) -> std::result::Result<(), M::Error> {
         self.write_with(map, self.task.as_ref(), Self::show_color)
     }
@@ -47,8 +42,8 @@ impl BlockData {
         map.serialize_entry("colorDark", &color.dark().to_string())
     }
 
-    /// The same for an item: its title under the content key of its collection, its values as their
-    /// schema shows them.
+    /// Serializes an item: the title under the content key of its collection, values under their
+    /// schema.
     fn write_item<M: SerializeMap>(
         &self,
         map: &mut M,
@@ -60,8 +55,8 @@ impl BlockData {
         given(map, "properties", (!item.properties.is_empty()).then_some(&item.properties))
     }
 
-    /// The same as requests give them: the colour as it is kept, and the task with what is still to
-    /// be put onto it.
+    /// Serializes the form of requests: the color as stored, and the task merged with the pending
+    /// patch.
     pub(crate) fn write_given<M: SerializeMap>(
         &self,
         map: &mut M,
@@ -92,7 +87,7 @@ impl BlockData {
         self.kind.write(map)
     }
 
-    /// What a block of any type may have beside its text.
+    /// Serializes the fields that every block type has, except for its text.
     fn write_common<M: SerializeMap>(
         &self,
         map: &mut M,
@@ -175,22 +170,4 @@ fn text_entry<M: SerializeMap>(
     value: &str,
 ) -> std::result::Result<(), M::Error> {
     if value.is_empty() { Ok(()) } else { map.serialize_entry(name, value) }
-}
-
-/// An indentation level as requests give it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Indentation(pub(crate) u8);
-
-impl FromJson for Indentation {
-    fn from_json(value: Value) -> Result<Self> {
-        if !value.is_number() {
-            return Err(wrong_type("an indentation level from 0 to 5", &value));
-        }
-        value
-            .as_u64()
-            .and_then(|level| u8::try_from(level).ok())
-            .filter(|level| *level <= Limits::INDENTATION)
-            .map(Self)
-            .ok_or_else(|| indentation_out_of_range(&value))
-    }
 }

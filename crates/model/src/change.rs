@@ -1,4 +1,4 @@
-//! Who changed what, and when: the rows of the change log.
+//! The rows of the change log: time, author and edits of each write.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,25 +8,25 @@ use serde::ser::{Serialize, Serializer};
 
 use crate::{DocumentId, Edit, Error, Result, Timestamp};
 
-/// Who acts: a display name. Cheap to clone.
+/// The display name of an author. Cheap to clone.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Author(Option<Arc<str>>);
 
 impl Author {
-    /// Nobody in particular.
+    /// An anonymous author.
     pub const NOBODY: Self = Self(None);
 
-    /// The author of this name; an empty one is [`Self::NOBODY`].
+    /// The author of this name; the empty name is [`Self::NOBODY`].
     pub fn new(name: &str) -> Self {
         Self((!name.is_empty()).then(|| name.into()))
     }
 
-    /// The name; empty for nobody.
+    /// The name; empty for an anonymous author.
     pub fn as_str(&self) -> &str {
         self.0.as_deref().unwrap_or_default()
     }
 
-    /// Whether no name is known.
+    /// Whether the author is anonymous.
     pub const fn is_nobody(&self) -> bool {
         self.0.is_none()
     }
@@ -64,30 +64,30 @@ impl Serialize for Author {
     }
 }
 
-/// When, and by whom.
+/// Time and author of a write.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stamp {
-    /// When.
+    /// The time.
     pub at: Timestamp,
-    /// By whom.
+    /// The author.
     pub by: Author,
 }
 
-/// One write: a row of the change log.
+/// One row of the change log: a committed write.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
-    /// Its number: 1 for the first write of a space, and one more for each.
+    /// The sequence number: 1 for the first write of a space, incremented by each write.
     pub sequence: u64,
-    /// When, and by whom.
+    /// Time and author.
     pub stamp: Stamp,
-    /// The documents it touched, sorted.
+    /// The IDs of the documents that the write touched, sorted.
     pub documents: Vec<DocumentId>,
-    /// What was done, in order, each with what it replaced.
+    /// The edits in the order of their application, each with the data for its inverse.
     pub edits: Vec<Edit>,
 }
 
 impl Change {
-    /// The edits that undo this change, in the order to apply them.
+    /// The inverse edits, in the order to apply them.
     pub fn inverse(&self) -> Vec<Edit> {
         self.edits.iter().rev().map(Edit::inverse).collect()
     }

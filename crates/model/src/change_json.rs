@@ -1,5 +1,5 @@
-//! How the change log is written as JSON: each change with its edits, each edit with its `type` and
-//! what it replaced.
+//! Serialization of the change log: each change with its edits, each edit with its `type` and the
+//! values it replaced.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
@@ -23,7 +23,7 @@ impl Serialize for Change {
 }
 
 impl Edit {
-    /// The name of its kind on the wire.
+    /// The wire name of the edit kind.
     pub const fn type_name(&self) -> &'static str {
         match self {
             Self::Insert { .. } => "insert",
@@ -116,8 +116,8 @@ impl Serialize for InsertTarget {
 }
 
 impl Serialize for Subtrees {
-    /// A flat list in reading order, however deep it nests: each block says its `parentId` but the
-    /// top ones.
+    /// Subtrees serialize as a flat list in reading order, so that deep nesting needs no recursion:
+    /// every block except for the top ones has a `parentId`.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.with_parents().map(|(parent, block)| Placed { parent, block }))
     }
@@ -135,7 +135,7 @@ impl Serialize for Placed<'_> {
 }
 
 impl Serialize for BlockRecord {
-    /// As it is kept: the colour as it was given, no markdown that is made from other fields.
+    /// Block records serialize as stored: the color as given, without rendered markdown.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         write_block(self, None, serializer)
     }

@@ -1,4 +1,4 @@
-//! Collections and their items as replies show them.
+//! Collections and their items in replies.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
@@ -8,37 +8,40 @@ use crate::{
     SharedText,
 };
 
-/// A collection in a list. As JSON: `{"id", "name", "itemCount", "documentId"}`.
+/// An entry in a list of collections. As JSON: `{"id", "name", "itemCount", "documentId"}`.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Collection {
-    /// Its block.
+    /// The ID of the collection block.
     pub id: BlockId,
-    /// Its name: inline markdown.
+    /// The name: inline markdown.
     pub name: String,
-    /// How many items it has.
+    /// The number of items.
     pub item_count: u64,
-    /// The document that it is in.
+    /// The document that contains the collection.
     pub document_id: DocumentId,
 }
 
-/// A collection that was made, or whose schema was replaced. As JSON: `{"id", "name", "schema"}`.
+/// The reply to a creation of a collection or a replacement of its schema. As JSON: `{"id", "name",
+/// "schema"}`.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct CollectionSchema {
-    /// Its block.
+    /// The ID of the collection block.
     pub id: BlockId,
-    /// Its name: inline markdown.
+    /// The name: inline markdown.
     pub name: String,
-    /// Its schema as it is kept, every property with its key.
+    /// The schema as stored: every property has a key.
     pub schema: Schema,
 }
 
-/// A schema in the format that was asked for.
+/// A schema in the requested format.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SchemaReply {
-    /// To be changed and given back.
+    /// The schema itself, which a request may edit and send back.
     Schema(Schema),
-    /// JSON Schema 2020-12 of requests that add or update items.
+    /// The JSON Schema 2020-12 of requests that add or update items.
     JsonSchema(serde_json::Value),
 }
 
@@ -51,23 +54,24 @@ impl Serialize for SchemaReply {
     }
 }
 
-/// An item of a related collection. As JSON: `{"blockId", "title"}`.
+/// A related item. As JSON: `{"blockId", "title"}`.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct RelatedItem {
-    /// Its block.
+    /// The ID of the item's block.
     pub block_id: BlockId,
-    /// Its title: inline markdown.
+    /// The title: inline markdown.
     pub title: SharedText,
 }
 
-/// The value of a property as a reply shows it. The two ends of a relation look alike, whichever
-/// owns it.
+/// The value of a property in a reply. Both ends of a relation have the same form, whichever end
+/// stores it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ItemValue {
-    /// What is kept; never relations.
+    /// A stored value; never a relation.
     Value(PropertyValue),
-    /// Related items, one or more. As JSON: `{"relations": [{"blockId", "title"}]}`.
+    /// Related items, at least one. As JSON: `{"relations": [{"blockId", "title"}]}`.
     Relations(Vec<RelatedItem>),
 }
 
@@ -84,31 +88,31 @@ impl Serialize for ItemValue {
     }
 }
 
-/// What the schema of a collection makes of an item that is shown as a block.
+/// The schema-dependent fields of an item that a reply shows as a block.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ItemFields {
-    /// The key that its title stands under: that of the schema's content property.
+    /// The content key of the schema, under which the title is serialized.
     pub content_key: PropertyKey,
-    /// Its values by key, in the order of the schema; the two ends of a relation look alike.
+    /// Property values by key, in schema order. Both ends of a relation have the same form.
     pub properties: ItemValues,
 }
 
-/// A row of a collection.
+/// An item: a row of a collection.
 ///
-/// As JSON: `{"id", "properties", "content"}`, and the title under the content key of the schema.
-/// Properties without a value are left out, and so is what is empty of them all; `content` is as in
-/// a [`crate::Block`], and there is none at depth 0.
+/// As JSON: `{"id", "properties", "content"}`, with the title under the content key of the schema.
+/// Empty values and empty `properties` are omitted; `content` is that of a [`crate::Block`], absent
+/// at depth 0.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Item {
-    /// Its block.
+    /// The ID of the item's block.
     pub id: BlockId,
-    /// The key that its title stands under: that of the schema's content property.
+    /// The content key of the schema, under which the title is serialized.
     pub content_key: PropertyKey,
-    /// Its title: inline markdown.
+    /// The title: inline markdown.
     pub title: String,
-    /// Its values by key, in the order of the schema.
+    /// Property values by key, in schema order.
     pub properties: ItemValues,
-    /// The blocks of its page.
+    /// The blocks of the item's page.
     pub content: Content,
 }
 
@@ -118,7 +122,7 @@ impl Item {
         self.properties.get(key)
     }
 
-    /// The items that the property of this key relates it to.
+    /// The related items under the property `key`; empty for any other property.
     pub fn related(&self, key: &str) -> &[RelatedItem] {
         match self.property(key) {
             Some(ItemValue::Relations(items)) => items,
@@ -142,43 +146,34 @@ impl Serialize for Item {
     }
 }
 
-/// How many items have one value. As JSON: `{"value", "count"}`, the value `null` for items that
-/// have none.
-#[derive(Clone, Debug, PartialEq)]
+/// The number of items with one value. As JSON: `{"value", "count"}`; the value is `null` for items
+/// without a value.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct ItemGroup {
-    /// What they have in common.
+    /// The common value.
     pub value: Option<GroupValue>,
-    /// How many they are.
+    /// The number of items.
     pub count: u64,
 }
 
-impl Serialize for ItemGroup {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(2))?;
-        map.serialize_entry("value", &self.value)?;
-        map.serialize_entry("count", &self.count)?;
-        map.end()
-    }
-}
-
-/// What the items of a group have in common. An item with several options or relations is in
-/// several groups.
+/// The common value of a group. An item with several options or relations counts in several groups.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[serde(untagged)]
 pub enum GroupValue {
-    /// This value; an option of a multiple select is a text.
+    /// A value; an option of a multiple select is a text.
     Value(PropertyValue),
     /// A relation to this item.
     Related(RelatedItem),
 }
 
-/// The reply to [`crate::CountItems`]. As JSON: `{"count", "groups"}`; groups only if they were
-/// asked for.
+/// The reply to [`crate::CountItems`]. As JSON: `{"count", "groups"}`; groups only if requested.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct ItemCounts {
-    /// How many items there are.
+    /// The number of items.
     pub count: u64,
-    /// How many of each value.
+    /// The number of items per value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub groups: Option<Vec<ItemGroup>>,
 }

@@ -1,21 +1,23 @@
-//! Colours: kept as given, shown in a variant that can be read.
+//! Colors: stored as given, shown in a variant with readable contrast.
 //!
-//! The variants keep the hue and move the lightness in OKLCH (Ottosson 2020, "A perceptual color
-//! space for image processing") until the contrast of WCAG 2.2 (1.4.3: 4.5 to 1) holds.
+//! The variants keep the hue and adjust the lightness in OKLCH (Ottosson 2020, "A perceptual color
+//! space for image processing") until they meet the contrast ratio of WCAG 2.2 (1.4.3: 4.5 to 1).
 
 use std::fmt;
 use std::str::FromStr;
 
+use serde::ser::{Serialize, Serializer};
+
 use crate::{Error, Result};
 
-/// The paper that the light variant is read on.
+/// The background of the light variant.
 const LIGHT_PAPER: Color = Color([0xff, 0xff, 0xff]);
-/// The paper that the dark variant is read on.
+/// The background of the dark variant.
 const DARK_PAPER: Color = Color([0x1e, 0x1e, 0x1e]);
-/// WCAG 2.2, success criterion 1.4.3, level AA.
+/// The minimum contrast ratio of WCAG 2.2, success criterion 1.4.3, level AA.
 const CONTRAST: f64 = 4.5;
 
-/// An sRGB colour, written `#rrggbb`.
+/// An sRGB color, written `#rrggbb`.
 ///
 /// ```
 /// use leafbase_model::Color;
@@ -29,27 +31,27 @@ const CONTRAST: f64 = 4.5;
 pub struct Color([u8; 3]);
 
 impl Color {
-    /// The colour of these red, green and blue parts.
+    /// The color with these red, green and blue components.
     pub const fn from_rgb(rgb: [u8; 3]) -> Self {
         Self(rgb)
     }
 
-    /// Red, green and blue.
+    /// The red, green and blue components.
     pub const fn to_rgb(self) -> [u8; 3] {
         self.0
     }
 
-    /// The nearest lightness of the same hue that has a contrast of at least 4.5 on white.
+    /// The nearest lightness of the same hue with a contrast of at least 4.5 on white.
     pub fn light(self) -> Self {
         self.readable_on(LIGHT_PAPER)
     }
 
-    /// The nearest lightness of the same hue that has a contrast of at least 4.5 on `#1e1e1e`.
+    /// The nearest lightness of the same hue with a contrast of at least 4.5 on `#1e1e1e`.
     pub fn dark(self) -> Self {
         self.readable_on(DARK_PAPER)
     }
 
-    /// Contrast ratio of WCAG 2.2, from 1 to 21.
+    /// The contrast ratio of WCAG 2.2, from 1 to 21.
     pub fn contrast(self, other: Self) -> f64 {
         let (a, b) = (self.luminance(), other.luminance());
         (a.max(b) + 0.05) / (a.min(b) + 0.05)
@@ -65,9 +67,9 @@ impl Color {
             return self;
         }
         let [lightness, a, b] = self.oklab();
-        // Away from the paper: towards black on white, towards white on dark. The contrast grows
-        // with the distance, and at the far end it is 21 or 16, so that bisection always finds a
-        // place.
+        // Search away from the background: towards black on white, towards white on dark. The
+        // contrast grows monotonically with the distance and reaches 21 or 16 at the end, so
+        // bisection always finds a solution.
         let far = if paper.luminance() > 0.5 { 0.0 } else { 1.0 };
         let (mut near, mut reached) = (lightness, far);
         for _ in 0..24 {
@@ -94,7 +96,7 @@ impl Color {
         ]
     }
 
-    /// The colour of this lightness and hue, with as much of the chroma as sRGB can show.
+    /// The color of this lightness and hue, with the chroma reduced to the sRGB gamut.
     fn from_oklab([lightness, a, b]: [f64; 3]) -> Self {
         let (mut shown, mut beyond) = (0.0, 1.0);
         if let Some(color) = Self::in_gamut(lightness, a, b) {
@@ -125,7 +127,7 @@ impl Color {
             -1.268_438_004_6 * l + 2.609_757_401_1 * m - 0.341_319_396_5 * s,
             -0.004_196_086_3 * l - 0.703_418_614_7 * m + 1.707_614_701 * s,
         ];
-        // A little beyond the edge rounds into it.
+        // Tolerance: slightly out of gamut still rounds to a component in range.
         rgb.iter().all(|part| (-0.000_5..=1.000_5).contains(part)).then(|| Self(rgb.map(gamma)))
     }
 }
@@ -160,10 +162,17 @@ impl fmt::Debug for Color {
     }
 }
 
+impl Serialize for Color {
+    /// Serializes the color as given, `#rrggbb`.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
 impl FromStr for Color {
     type Err = Error;
 
-    /// Reads `#rrggbb`, in either case.
+    /// Parses `#rrggbb`, case-insensitively.
     fn from_str(text: &str) -> Result<Self> {
         let wrong = || {
             Error::validation(format!(

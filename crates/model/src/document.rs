@@ -1,12 +1,11 @@
-//! Documents: a root page, and where it is kept.
+//! Documents and their locations.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
-use serde_json::Value;
 
-use crate::json::{FromJson, Object, deserialize_through_json};
+use crate::json::Refused;
 use crate::{BuiltInLocation, Day, DocumentId, Error, FolderId, FolderRef, Result, Timestamp};
 
-/// Where a document is kept.
+/// The location of a document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Location {
     /// In no folder.
@@ -20,13 +19,27 @@ pub enum Location {
     Folder(FolderId),
     /// In the trash.
     Trash,
-    /// The inbox of tasks: a hidden document, of which a space has one at most.
+    /// The inbox of tasks: a hidden document, at most one per space.
     Inbox,
 }
 
-/// Where documents can be put. As JSON: `{"destination": "unsorted"}`, `{"destination":
+/// A location that a request may choose. As JSON: `{"destination": "unsorted"}`, `{"destination":
 /// "templates"}` or `{"folderId": ".."}`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    serde::Serialize,
+    serde::Deserialize,
+)]
+#[serde(try_from = "DestinationJson", into = "DestinationJson")]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub enum Destination {
     /// In no folder.
     #[default]
@@ -79,51 +92,66 @@ impl Destination {
     }
 }
 
-impl FromJson for Destination {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let location: Option<BuiltInLocation> = object.optional("destination")?;
-        let folder: Option<FolderRef> = object.optional("folderId")?;
-        object.finish()?;
-        match (location, folder) {
-            (Some(location), None) => {
-                Self::built_in(location).map_err(|error| error.at("destination"))
-            }
-            (None, Some(FolderRef::Folder(folder))) => Ok(Self::Folder(folder)),
-            (None, Some(FolderRef::BuiltIn(location))) => {
-                Self::built_in(location).map_err(|error| error.at("folderId"))
-            }
-            _ => Err(Error::validation("name exactly one of destination and folderId")),
-        }
+/// The JSON of a [`Destination`]: exactly one of `destination` and `folderId`.
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(rename = "Destination"))]
+struct DestinationJson {
+    /// `unsorted` or `templates`. Either this or `folderId`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    destination: Option<BuiltInLocation>,
+    /// The folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    folder_id: Option<FolderRef>,
+}
+
+impl From<Destination> for DestinationJson {
+    fn from(destination: Destination) -> Self {
+        let (destination, folder_id) = match destination {
+            Destination::Unsorted => (Some(BuiltInLocation::Unsorted), None),
+            Destination::Templates => (Some(BuiltInLocation::Templates), None),
+            Destination::Folder(folder) => (None, Some(folder.into())),
+        };
+        Self { destination, folder_id }
     }
 }
 
-deserialize_through_json!(Destination);
+impl TryFrom<DestinationJson> for Destination {
+    type Error = Refused;
 
-impl Serialize for Destination {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Location::from(*self).serialize(serializer)
+    fn try_from(json: DestinationJson) -> Result<Self, Refused> {
+        let (location, name) = match (json.destination, json.folder_id) {
+            (Some(location), None) => (location, "destination"),
+            (None, Some(FolderRef::BuiltIn(location))) => (location, "folderId"),
+            (None, Some(FolderRef::Folder(folder))) => return Ok(Self::Folder(folder)),
+            _ => {
+                let message = "name exactly one of destination and folderId";
+                return Err(Error::validation(message).into());
+            }
+        };
+        Ok(Self::built_in(location).map_err(|error| error.at(name))?)
     }
 }
 
-/// A document as the store keeps it. Its title is the text of its root block.
+/// The record of a document. Its title is the text of its root block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DocumentRecord {
-    /// Its ID, which is its root block's.
+    /// The document ID, equal to the ID of its root block.
     pub id: DocumentId,
-    /// Where it is kept.
+    /// The location.
     pub location: Location,
-    /// The day whose note it is.
+    /// The day of a daily note.
     pub day: Option<Day>,
-    /// When it was made.
+    /// The creation time.
     pub created_at: Timestamp,
-    /// When it, or a block of it, last changed; putting it into the trash and taking it out are
-    /// such a change, keeping it elsewhere is not.
+    /// The time of the last change of the document or one of its blocks. Moving it into or out of
+    /// the trash is a change; moving it to another folder is not.
     pub modified_at: Timestamp,
 }
 
 impl DocumentRecord {
-    /// What it is when it is kept at `location` from the instant `at` on.
+    /// The record after a move to `location` at the instant `at`.
     pub fn kept_at(&self, location: Location, at: Timestamp) -> Self {
         let was_changed = (self.location == Location::Trash) != (location == Location::Trash);
         let modified_at = if was_changed { self.modified_at.max(at) } else { self.modified_at };
@@ -131,31 +159,31 @@ impl DocumentRecord {
     }
 }
 
-/// A document as a listing shows it.
+/// A document in a listing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document {
-    /// What the store keeps.
+    /// The stored record.
     pub record: DocumentRecord,
-    /// The text of its root block.
+    /// The text of the root block.
     pub title: String,
-    /// Whether the request asked for the times.
+    /// Whether the request asked for the timestamps.
     pub with_times: bool,
-    /// A link that a person can click, if the space has a template for it.
+    /// A clickable link, if the space has a URL template.
     pub clickable_link: Option<String>,
 }
 
 impl Document {
-    /// Its ID.
+    /// The document ID.
     pub const fn id(&self) -> DocumentId {
         self.record.id
     }
 
-    /// When it was made.
+    /// The creation time.
     pub const fn created_at(&self) -> Timestamp {
         self.record.created_at
     }
 
-    /// When it, or a block of it, last changed.
+    /// The time of the last change of the document or one of its blocks.
     pub const fn modified_at(&self) -> Timestamp {
         self.record.modified_at
     }

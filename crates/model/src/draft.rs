@@ -1,15 +1,14 @@
-//! Blocks that are to be made.
+//! Drafts of blocks to insert.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
-use serde_json::Value;
 
-use crate::json::{FromJson, Object, deserialize_through_json};
+use crate::json::{Object, RecursiveDraft, deserialize_by, missing_field, read_recursive};
 use crate::nested::{Nested, without_recursion};
 use crate::{BlockData, BlockFields, BlockKind, BlockType, Day, DayRef, Error, Result, TaskPatch};
 
-/// A block to be made, with its children. It has no ID: the engine mints one.
+/// A block to insert, with its children. The engine assigns its ID.
 ///
-/// As JSON it is a block without `id`:
+/// Serializes as a block without `id`:
 ///
 /// ```
 /// use leafbase_model::{BlockData, BlockDraft};
@@ -20,18 +19,17 @@ use crate::{BlockData, BlockFields, BlockKind, BlockType, Day, DayRef, Error, Re
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 ///
-/// Drafts read by [`crate::json::from_str`] nest no deeper than the page limit. Those built by hand
-/// may: an operation of the engine refuses them, and they are cloned, compared and dropped without
-/// recursion. Only printing and serializing one recurse through it. What has a drop of its own
-/// cannot be moved out of: [`Self::into_parts`] takes a draft apart.
+/// Drafts read by [`crate::json::from_str`] nest at most as deep as the page limit. Drafts built in
+/// code may nest deeper: operations refuse them, and cloning, comparing and dropping them does not
+/// recurse; only formatting and serializing do. Because a draft implements `Drop`, its fields
+/// cannot be moved out; use [`Self::into_parts`].
 #[derive(Debug)]
 pub struct BlockDraft {
-    /// What it says.
+    /// The content.
     pub data: BlockData,
-    /// What is still to be put onto its task: days that a request names relative to the present.
-    /// The engine knows the present.
+    /// A pending patch of the task: days relative to the present, which the engine resolves.
     pub task_patch: Option<TaskPatch>,
-    /// Its children, in order; a text block that has some is made as a page.
+    /// The children, in order. A text block with children is inserted as a page.
     pub content: Vec<BlockDraft>,
 }
 
@@ -41,19 +39,19 @@ impl BlockDraft {
         Self { data, task_patch: None, content: Vec::new() }
     }
 
-    /// The same draft with these children.
+    /// Replaces the children.
     pub fn with_content(mut self, content: Vec<BlockDraft>) -> Self {
         self.content = content;
         self
     }
 
-    /// What it says, and its children.
+    /// Splits the draft into its content and its children.
     pub fn into_parts(mut self) -> (BlockData, Vec<BlockDraft>) {
         let data = std::mem::replace(&mut self.data, BlockData::text(""));
         (data, std::mem::take(&mut self.content))
     }
 
-    /// This draft and all below it in reading order, each with its depth from 0.
+    /// Iterates over this draft and all descendants in reading order, each with its depth from 0.
     pub fn walk(&self) -> impl Iterator<Item = (usize, &BlockDraft)> {
         let mut waiting = vec![(0, self)];
         std::iter::from_fn(move || {
@@ -63,8 +61,8 @@ impl BlockDraft {
         })
     }
 
-    /// Gives the days that it, or a draft below it, names relative to the present as the dates that
-    /// `resolve` finds.
+    /// Resolves the relative days of this draft and all descendants to the dates that `resolve`
+    /// returns.
     ///
     /// ```
     /// use leafbase_model::{BlockDraft, Day};
@@ -79,7 +77,7 @@ impl BlockDraft {
     /// ```
     ///
     /// # Errors
-    /// Those of `resolve`.
+    /// Errors of `resolve`.
     pub fn resolve_days(&mut self, mut resolve: impl FnMut(DayRef) -> Result<Day>) -> Result<()> {
         let mut waiting = vec![self];
         while let Some(Self { task_patch, content, .. }) = waiting.pop() {
@@ -91,11 +89,11 @@ impl BlockDraft {
         Ok(())
     }
 
-    /// Puts `task_patch` onto the task of `data`.
+    /// Applies `task_patch` to the task of `data`.
     ///
     /// # Errors
-    /// Below `taskInfo`: those of [`TaskPatch::apply`], and [`crate::ErrorKind::Validation`] if it
-    /// is no task.
+    /// Errors of [`TaskPatch::apply`] below the path `taskInfo`, and
+    /// [`crate::ErrorKind::Validation`] if the block is not a task.
     pub fn settle(&mut self) -> Result<()> {
         let Some(patch) = self.task_patch.take() else { return Ok(()) };
         BlockFields { task_patch: Some(patch), ..BlockFields::default() }.apply(&mut self.data)
@@ -128,26 +126,28 @@ impl From<BlockData> for BlockDraft {
     }
 }
 
-impl FromJson for BlockDraft {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let mut fields = BlockFields::take(&mut object)?;
-        let content: Vec<Self> = object.optional("content")?.unwrap_or_default();
-        object.finish()?;
-        let block_type =
-            fields.block_type.take().ok_or_else(|| Error::validation("is missing").at("type"))?;
+impl RecursiveDraft for BlockDraft {
+    const CHILDREN: &'static str = "content";
+
+    fn read_alone(object: Object, has_children: bool) -> Result<Self> {
+        let mut fields = BlockFields::read(object)?;
+        let block_type = fields.block_type.take().ok_or_else(|| missing_field("type"))?;
         let task_patch = fields.task_patch.as_mut().and_then(TaskPatch::take_relative);
         let mut data = BlockData::new(BlockKind::empty(block_type));
         fields.apply(&mut data)?;
-        if !content.is_empty() && !block_type.may_be_parent() {
-            return Err(Error::rule(format!("a block of type {block_type} cannot have children"))
-                .at("content"));
+        if has_children && !block_type.may_be_parent() {
+            let message = format!("a block of type {block_type} cannot have children");
+            return Err(Error::rule(message).at("content"));
         }
-        Ok(Self { data, task_patch, content })
+        Ok(Self { data, task_patch, content: Vec::new() })
+    }
+
+    fn children_mut(&mut self) -> &mut Vec<Self> {
+        &mut self.content
     }
 }
 
-deserialize_through_json!(BlockDraft);
+deserialize_by!(BlockDraft: read_recursive);
 
 impl Serialize for BlockDraft {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

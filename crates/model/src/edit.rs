@@ -1,52 +1,51 @@
-//! The elementary writes. Each carries what it replaces, so that its inverse can be computed.
+//! The elementary edits. Each contains the values it replaces, so that its inverse can be computed.
 
 use crate::{
     AssetRecord, BlockData, BlockId, Comment, DocumentId, DocumentRecord, FolderRecord,
     InsertTarget, Schema, Stamp,
 };
 
-/// A block as the store keeps it.
+/// The record of a block.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BlockRecord {
-    /// Its ID.
+    /// The block ID.
     pub id: BlockId,
-    /// 1 when it is made, and one more with each change of its data, but for those that follow from
-    /// the other end of a relation.
+    /// The revision: 1 on creation, incremented by each change of the data, except for changes
+    /// caused by the other end of a relation.
     pub rev: u64,
-    /// The making.
+    /// Time and author of the creation.
     pub created: Stamp,
-    /// The last change of its data.
+    /// Time and author of the last change of the data.
     pub modified: Stamp,
-    /// What it says.
+    /// The content.
     pub data: BlockData,
 }
 
-/// A block of a [`Subtrees`] with its depth in it.
+/// A block of [`Subtrees`] with its depth.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SubtreeNode {
-    /// 0 for the top ones; at most one more than the node before.
+    /// 0 for top blocks; at most one more than the depth of the previous node.
     pub depth: u16,
     /// The block.
     pub block: BlockRecord,
 }
 
-/// Blocks that stand side by side, each with all below it, in reading order (a parent before its
-/// children).
+/// Sibling blocks with all descendants, in preorder: a parent precedes its children.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Subtrees(pub Vec<SubtreeNode>);
 
 impl Subtrees {
-    /// A single block.
+    /// A single block without children.
     pub fn one(block: BlockRecord) -> Self {
         Self(vec![SubtreeNode { depth: 0, block }])
     }
 
-    /// How many levels of children stand below the deepest top block: 0 if none has any.
+    /// The number of levels below the top blocks; 0 if none has children.
     pub fn height(&self) -> u16 {
         self.0.iter().map(|node| node.depth).max().unwrap_or(0)
     }
 
-    /// Each block with its parent within the subtrees; `None` for top blocks.
+    /// Iterates over the blocks with their parents within the subtrees; `None` for top blocks.
     pub fn with_parents(&self) -> impl Iterator<Item = (Option<BlockId>, &BlockRecord)> {
         let mut path: Vec<BlockId> = Vec::new();
         self.0.iter().map(move |node| {
@@ -58,118 +57,118 @@ impl Subtrees {
     }
 }
 
-/// An elementary write. Applied in order; each describes the state that those before it left.
+/// An elementary edit. Edits are applied in order; each describes the state that the previous ones
+/// produced.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Edit {
-    /// Blocks are put in; none of them exists before.
+    /// Inserts blocks whose IDs do not exist yet.
     Insert {
-        /// Where.
+        /// Where to insert them.
         target: InsertTarget,
-        /// What.
+        /// The inserted blocks.
         subtrees: Subtrees,
     },
-    /// Blocks are taken out, with all below them.
+    /// Removes blocks with all descendants.
     Remove {
-        /// Where the first of them stands.
+        /// The position of the first block; the inverse inserts there.
         target: InsertTarget,
-        /// What: side by side, and complete.
+        /// The removed blocks: consecutive siblings with all descendants.
         subtrees: Subtrees,
     },
-    /// A block says something else. One that keeps its `rev` and its stamps is a change that
-    /// follows from one elsewhere, at the other end of a relation: then the time of its document's
-    /// last change stays, too.
+    /// Replaces the data of a block. If `rev` and the stamps stay the same, the edit is caused by a
+    /// change at the other end of a relation, and the modification time of the document stays, too.
     Update {
-        /// Its document.
+        /// The document that contains the block.
         document: DocumentId,
-        /// What it was.
+        /// The record before the edit.
         before: Box<BlockRecord>,
-        /// What it is then: the same ID.
+        /// The record after the edit, with the same ID.
         after: Box<BlockRecord>,
     },
-    /// A block, with all below it, stands elsewhere.
+    /// Moves a block with all descendants.
     Move {
-        /// The block.
+        /// The moved block.
         block: BlockId,
-        /// Where it stands.
+        /// The former position.
         from: InsertTarget,
-        /// Where it goes: `after` is never the block itself.
+        /// The new position; `after` is never the block itself.
         to: InsertTarget,
     },
-    /// A document is made, its root first in the subtrees.
+    /// Creates a document.
     CreateDocument {
-        /// The document.
+        /// The record of the document.
         record: DocumentRecord,
         /// Its blocks: one top node, the root.
         subtrees: Subtrees,
     },
-    /// A document is erased with all its blocks.
+    /// Erases a document with all its blocks.
     EraseDocument {
-        /// The document.
+        /// The record of the document.
         record: DocumentRecord,
         /// Its blocks: one top node, the root.
         subtrees: Subtrees,
     },
-    /// A document's location or day changes.
+    /// Changes the location or the day of a document.
     UpdateDocument {
-        /// What it was.
+        /// The record before the edit.
         before: DocumentRecord,
-        /// What it is then: the same ID.
+        /// The record after the edit, with the same ID.
         after: DocumentRecord,
     },
-    /// A folder is made.
+    /// Creates a folder.
     CreateFolder(FolderRecord),
-    /// A folder goes; nothing is in it.
+    /// Removes an empty folder.
     RemoveFolder(FolderRecord),
-    /// A folder has another name or parent.
+    /// Renames or moves a folder.
     UpdateFolder {
-        /// What it was.
+        /// The record before the edit.
         before: FolderRecord,
-        /// What it is then: the same ID.
+        /// The record after the edit, with the same ID.
         after: FolderRecord,
     },
-    /// A comment is put on a block.
+    /// Adds a comment to a block.
     AddComment {
-        /// The block's document.
+        /// The document that contains the block.
         document: DocumentId,
         /// The block.
         block: BlockId,
         /// The comment.
         comment: Comment,
     },
-    /// A comment is taken off a block. Those of a block that goes are taken off before.
+    /// Removes a comment. The comments of a block are removed before the block itself.
     RemoveComment {
-        /// The block's document.
+        /// The document that contains the block.
         document: DocumentId,
         /// The block.
         block: BlockId,
         /// The comment.
         comment: Comment,
     },
-    /// A file whose bytes were stored before is one of the space from now on.
+    /// Registers an uploaded file whose bytes are stored already.
     CreateAsset(AssetRecord),
-    /// A file goes with its bytes; no block shows it. The bytes are no part of the edit: its
-    /// inverse can be applied only where they were stored again.
+    /// Erases a file with its bytes, once no block refers to it. The edit does not contain the
+    /// bytes: its inverse applies only after they were stored again.
     EraseAsset(AssetRecord),
-    /// A collection gets a schema: its first right after its block was put in, with or without
-    /// items; none right before its block is taken out. Items hold nothing under a key that comes
-    /// with the edit, unless it is the first schema.
+    /// Sets the schema of a collection: the first one right after the insertion of its block,
+    /// `None` right before its removal. Items have no values under keys that the edit adds, unless
+    /// it sets the first schema.
     SetSchema {
-        /// The document of the collection.
+        /// The document that contains the collection.
         document: DocumentId,
         /// The block of the collection.
         collection: BlockId,
-        /// What it was; none if it had none.
+        /// The schema before the edit, if any.
         before: Option<Box<Schema>>,
-        /// What it is then.
+        /// The schema after the edit, if any.
         after: Option<Box<Schema>>,
-        /// Whether it follows from a change elsewhere, at the other end of a relation: then the
-        /// time of the document's last change stays.
+        /// Whether the edit is caused by a change at the other end of a relation: the modification
+        /// time of the document stays.
         quiet: bool,
     },
 }
 
 impl Edit {
-    /// The edit that brings back what this one replaced, applied right after it.
+    /// The edit that undoes this one, applied right after it.
     pub fn inverse(&self) -> Self {
         match self.clone() {
             Self::Insert { target, subtrees } => Self::Remove { target, subtrees },

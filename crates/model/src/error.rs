@@ -1,4 +1,4 @@
-//! The one error of Leafbase: a stable kind, a sentence that names the thing, and where it is.
+//! The error type: a stable kind, a message that names the cause, and a path into the request.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,54 +8,54 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 /// A result whose error is [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What sort of thing went wrong. Stable: programs may match on it.
+/// The kind of an error. Stable: programs may match on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The thing named does not exist, or is not visible to this connection.
+    /// The requested object does not exist or is not visible to this connection.
     NotFound,
-    /// The request is not well-formed: an unknown field, an unknown value, a wrong type.
+    /// The request is malformed: an unknown field, an unknown value or a wrong type.
     Validation,
-    /// The position names no place where blocks can go.
+    /// Blocks cannot be inserted at the position.
     InvalidPosition,
-    /// The markdown cannot be taken in; the message says line and column.
+    /// The markdown cannot be parsed; the message has line and column.
     InvalidMarkdown,
-    /// The search pattern is not of the accepted syntax; the message says the offset.
+    /// The search pattern is not valid; the message has the byte offset.
     InvalidPattern,
-    /// What is asked breaks a rule of the block tree.
+    /// The operation violates a rule of the block tree.
     RuleViolation,
     /// Item properties do not match the schema of their collection.
     SchemaMismatch,
-    /// The thing has changed since the caller read it.
+    /// The object has changed since the caller read it.
     Conflict,
-    /// A limit would be passed; the message names the limit and the value.
+    /// A limit is exceeded; the message names the limit and the value.
     LimitExceeded,
-    /// The space, or the document, may not be written.
+    /// The space or the document is read-only.
     ReadOnly,
-    /// Stored data is damaged: a checksum or a law does not hold.
+    /// Stored data is corrupted: a checksum or an invariant does not hold.
     Corrupted,
-    /// The directory is not a Leafbase space, and was left untouched.
+    /// The directory is not a Leafbase space. It was not modified.
     NotASpace,
     /// Another handle, in this process or another one, has the space open.
     AlreadyOpen,
-    /// The space was written by a later version of Leafbase, and was left untouched.
+    /// A later version of Leafbase wrote the space. It was not modified.
     NewerFormat,
-    /// No room is left on the device. What was asked for did not happen.
+    /// The device is full. The operation was rolled back.
     NoSpace,
-    /// The caller has closed the space: this handle answers nothing more.
+    /// The space is closed: the handle refuses all operations.
     Closed,
     /// The operating system reported another error.
     Storage,
-    /// The caller's own progress callback asked to stop. What was done so far is stated in the
-    /// message.
+    /// The progress callback of the caller canceled the operation. The message states the completed
+    /// part.
     Canceled,
-    /// An invariant of Leafbase itself does not hold: a bug. The operation stopped before it wrote.
+    /// An invariant of Leafbase does not hold: a bug. The operation stopped before it wrote
+    /// anything.
     Internal,
 }
 
 impl ErrorKind {
-    /// The code that programs on the other side of a wire see. Several storage kinds share
-    /// `STORAGE`.
+    /// The code for remote clients. Several storage kinds share `STORAGE`.
     pub const fn code(self) -> &'static str {
         match self {
             Self::NotFound => "NOT_FOUND",
@@ -81,16 +81,17 @@ impl ErrorKind {
     }
 }
 
-/// One thing that is wrong, and where: a path into the request such as `blocks[3].color`.
+/// One fault with its path into the request, such as `blocks[3].color`.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct Detail {
-    /// The path of the entry at fault; empty for the request as a whole.
+    /// The path of the faulty value; empty for the request as a whole.
     pub path: String,
-    /// What is wrong with it.
+    /// The message.
     pub message: String,
 }
 
-/// Why an operation did not happen. Nothing was written, unless the message says otherwise.
+/// The error of an operation. The operation was rolled back, unless the message says otherwise.
 ///
 /// Serializes as `{"code", "message", "details": [{"path", "message"}]}`.
 ///
@@ -112,18 +113,39 @@ struct ErrorParts {
     source: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
 
+/// Maximum length of a message, which may quote a request, in bytes.
+const MAX_MESSAGE_BYTES: usize = 1_000;
+/// Maximum length of a path, whose field names come from a request, in bytes.
+const MAX_PATH_BYTES: usize = 1_000;
+
+/// Truncates `text` to about `most` bytes by cutting out its middle.
+fn bounded(text: String, most: usize) -> String {
+    if text.len() <= most {
+        return text;
+    }
+    let (mut head, mut tail) = (most / 2, text.len() - most / 2);
+    while !text.is_char_boundary(head) {
+        head -= 1;
+    }
+    while !text.is_char_boundary(tail) {
+        tail += 1;
+    }
+    let (head, tail) = (text.split_at(head).0, text.split_at(tail).1);
+    format!("{head}…{tail}")
+}
+
 impl Error {
-    /// An error of `kind` with a sentence that names the thing.
+    /// An error of `kind`. The message is a sentence that names the cause.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self(Box::new(ErrorParts {
             kind,
-            message: message.into(),
+            message: bounded(message.into(), MAX_MESSAGE_BYTES),
             path: String::new(),
             source: None,
         }))
     }
 
-    /// [`ErrorKind::NotFound`]: the same words for what never was, what is gone and what is hidden.
+    /// [`ErrorKind::NotFound`], with the same message for missing, deleted and hidden objects.
     pub fn not_found() -> Self {
         Self::new(ErrorKind::NotFound, "not found")
     }
@@ -143,8 +165,7 @@ impl Error {
         Self::new(ErrorKind::InvalidPosition, message)
     }
 
-    /// [`ErrorKind::LimitExceeded`]: `limit` names it, `maximum` is the most allowed, `found` what
-    /// came.
+    /// [`ErrorKind::LimitExceeded`]: the name of the limit, its maximum, and the actual value.
     pub fn limit(limit: &str, maximum: impl fmt::Display, found: impl fmt::Display) -> Self {
         Self::new(ErrorKind::LimitExceeded, format!("{limit}: at most {maximum}, got {found}"))
     }
@@ -154,7 +175,7 @@ impl Error {
         Self::new(ErrorKind::Corrupted, format!("damaged: {what}"))
     }
 
-    /// The same error with the error below that caused it.
+    /// Sets the underlying error.
     pub fn with_source(
         mut self,
         source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -163,15 +184,13 @@ impl Error {
         self
     }
 
-    /// The same error without the path it was found below, for a message that names the thing
-    /// itself.
+    /// Clears the path, for a message that names the object itself.
     pub fn without_path(mut self) -> Self {
         self.0.path.clear();
         self
     }
 
-    /// The same error, found below `path`: `error.at("blocks[3]")` turns the path `color` into
-    /// `blocks[3].color`.
+    /// Prefixes the path: `error.at("blocks[3]")` turns `color` into `blocks[3].color`.
     pub fn at(mut self, path: impl fmt::Display) -> Self {
         let outer = path.to_string();
         self.0.path = match (outer.is_empty(), self.0.path.is_empty()) {
@@ -180,10 +199,11 @@ impl Error {
             (false, false) if self.0.path.starts_with('[') => outer + &self.0.path,
             (false, false) => format!("{outer}.{}", self.0.path),
         };
+        self.0.path = bounded(std::mem::take(&mut self.0.path), MAX_PATH_BYTES);
         self
     }
 
-    /// The sort of error.
+    /// The kind.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
@@ -193,23 +213,22 @@ impl Error {
         self.0.kind.code()
     }
 
-    /// The sentence, without the path.
+    /// The message without the path.
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// Where in the request the fault lies, such as `blocks[3].color`; empty for the request as a
-    /// whole.
+    /// The path into the request, such as `blocks[3].color`; empty for the request as a whole.
     pub fn path(&self) -> &str {
         &self.0.path
     }
 
-    /// Whether the same call may succeed later without the caller changing anything.
+    /// Whether a retry of the same call may succeed.
     pub fn is_retryable(&self) -> bool {
         matches!(self.0.kind, ErrorKind::AlreadyOpen | ErrorKind::NoSpace | ErrorKind::Storage)
     }
 
-    /// The faults one by one, as they are serialized.
+    /// The faults in their serialized form.
     pub fn details(&self) -> Vec<Detail> {
         if self.0.path.is_empty() {
             return Vec::new();
@@ -245,7 +264,7 @@ impl std::error::Error for Error {
 }
 
 impl PartialEq for Error {
-    /// Equal if a caller sees the same: kind, sentence and path.
+    /// Errors are equal if kind, message and path are.
     fn eq(&self, other: &Self) -> bool {
         (self.0.kind, &self.0.message, &self.0.path)
             == (other.0.kind, &other.0.message, &other.0.path)

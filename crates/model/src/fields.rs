@@ -1,116 +1,157 @@
-//! The fields that a request may give for a block, before it is known whether they make a new one
-//! or change one.
+//! The fields of a block in a request, for insertions and updates alike.
 
-use crate::block::TASK_INFO_WITHOUT_TASK;
-use crate::block_json::Indentation;
-use crate::json::{Object, quoted};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+
+use crate::block::{TASK_INFO_WITHOUT_TASK, indentation_out_of_range};
+use crate::json::{Object, describe, nullable, quoted, raw_value, read, refused};
 use crate::{
     BlockData, BlockKind, BlockLayout, BlockType, CardLayout, CodeLanguage, Color, Day, DayRef,
-    Decorations, Error, Font, LineStyle, ListStyle, MediaSize, MediaWidth, Result, TaskInfo,
-    TaskPatch, TaskState, TextAlignment, TextStyle,
+    Decorations, Error, Font, Limits, LineStyle, ListStyle, MediaSize, MediaWidth, Result,
+    TaskInfo, TaskPatch, TaskState, TextAlignment, TextStyle,
 };
 
-/// Each field of the specification, given or not. Which of them a block may have depends on its
-/// type: [`BlockFields::apply`] refuses the others.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// Every field of the specification, each optional. [`BlockFields::apply`] refuses fields that the
+/// block type does not have.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, remote = "Self")]
 pub struct BlockFields {
     /// `type`.
+    #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
     pub block_type: Option<BlockType>,
     /// `markdown`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub markdown: Option<String>,
     /// `indentationLevel`.
+    #[serde(rename = "indentationLevel", default, deserialize_with = "indentation")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub indentation: Option<u8>,
     /// `listStyle`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub list_style: Option<ListStyle>,
     /// `color`; `null` clears it.
+    #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
     pub color: Option<Option<Color>>,
-    /// The task as a whole, with all that it holds.
+    /// The whole task, which replaces the present one.
+    #[serde(skip)]
     pub task: Option<TaskInfo>,
-    /// `taskInfo`: what it gives changes, the rest of the task stays. It comes after `task`.
+    /// `taskInfo`: a patch of the task, applied after `task`.
+    #[serde(rename = "taskInfo", default, skip_serializing_if = "Option::is_none")]
     pub task_patch: Option<TaskPatch>,
     /// `decorations`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decorations: Option<Decorations>,
     /// `textStyle`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text_style: Option<TextStyle>,
     /// `textAlignment`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text_alignment: Option<TextAlignment>,
     /// `font`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub font: Option<Font>,
     /// `cardLayout`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub card_layout: Option<CardLayout>,
-    /// `title`: of a rich URL, and another name for a page's `markdown`.
+    /// `title`: the title of a rich link, and an alias of a page's `markdown`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// `url`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     /// `altText`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alt_text: Option<String>,
     /// `size`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<MediaSize>,
     /// `width`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub width: Option<MediaWidth>,
     /// `fileName`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_name: Option<String>,
     /// `blockLayout`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block_layout: Option<BlockLayout>,
     /// `rawCode`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw_code: Option<String>,
     /// `language`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub language: Option<CodeLanguage>,
     /// `languageTag`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub language_tag: Option<String>,
     /// `description`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// `layout`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub layout: Option<BlockLayout>,
     /// `lineStyle`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line_style: Option<LineStyle>,
 }
 
-impl BlockFields {
-    pub(crate) fn take(object: &mut Object) -> Result<Self> {
-        if object.take("properties").is_some() {
-            return Err(Error::validation("are given with the operations on collection items")
-                .at("properties"));
+impl Serialize for BlockFields {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.task.is_none() {
+            return Self::serialize(self, serializer);
         }
-        Ok(Self {
-            block_type: object.optional("type")?,
-            markdown: object.optional("markdown")?,
-            indentation: object.optional::<Indentation>("indentationLevel")?.map(|level| level.0),
-            list_style: object.optional("listStyle")?,
-            color: object.nullable("color")?,
-            task: None,
-            task_patch: object.optional("taskInfo")?,
-            decorations: object.optional("decorations")?,
-            text_style: object.optional("textStyle")?,
-            text_alignment: object.optional("textAlignment")?,
-            font: object.optional("font")?,
-            card_layout: object.optional("cardLayout")?,
-            title: object.optional("title")?,
-            url: object.optional("url")?,
-            alt_text: object.optional("altText")?,
-            size: object.optional("size")?,
-            width: object.optional("width")?,
-            file_name: object.optional("fileName")?,
-            block_layout: object.optional("blockLayout")?,
-            raw_code: object.optional("rawCode")?,
-            language: object.optional("language")?,
-            language_tag: object.optional("languageTag")?,
-            description: object.optional("description")?,
-            layout: object.optional("layout")?,
-            line_style: object.optional("lineStyle")?,
-        })
+        let change = Self { task: None, task_patch: self.task_change(), ..self.clone() };
+        Self::serialize(&change, serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for BlockFields {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::deserialize(deserializer)
+    }
+}
+
+/// `indentationLevel`: a whole number from 0 to [`Limits::INDENTATION`].
+fn indentation<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u8>, D::Error> {
+    let value = raw_value(deserializer)?;
+    if value.is_null() {
+        return Ok(None);
+    }
+    let level = value.as_u64().and_then(|level| u8::try_from(level).ok());
+    match level.filter(|level| *level <= Limits::INDENTATION) {
+        Some(level) => Ok(Some(level)),
+        None => Err(refused(indentation_out_of_range(describe(&value)))),
+    }
+}
+
+impl BlockFields {
+    /// Reads the remaining fields of a block in a request.
+    pub(crate) fn read(mut object: Object) -> Result<Self> {
+        if object.take("properties").is_some() {
+            let message = "properties are given with the operations on collection items";
+            return Err(Error::validation(message).at("properties"));
+        }
+        read(Value::Object(object.rest()))
     }
 
-    /// Whether no field is given.
+    /// The JSON form of the task: a whole task is written as the patch that produces it.
+    fn task_change(&self) -> Option<TaskPatch> {
+        let whole = self.task.map(TaskInfo::as_change);
+        match (whole, self.task_patch) {
+            (Some(whole), Some(patch)) => Some(whole.then(patch)),
+            (whole, patch) => whole.or(patch),
+        }
+    }
+
+    /// Whether every field is absent.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Gives `taskInfo`'s days that are named relative to the present (`tomorrow`) as the dates
-    /// that `resolve` finds.
+    /// Resolves days relative to the present in `taskInfo` (`tomorrow`) to the dates that `resolve`
+    /// returns.
     ///
     /// # Errors
-    /// Those of `resolve`, with the field's path.
+    /// Errors of `resolve`, with the path of the field.
     pub fn resolve_days(&mut self, resolve: impl FnMut(DayRef) -> Result<Day>) -> Result<()> {
         match &mut self.task_patch {
             Some(task) => task.resolve_days(resolve).map_err(|error| error.at("taskInfo")),
@@ -118,10 +159,9 @@ impl BlockFields {
         }
     }
 
-    /// Puts the given fields onto `data`, whose type decides which ones it may have. A list style
-    /// that is no longer `task` drops the task, one that becomes `task` begins an open one. A
-    /// language clears the tag of the former one. If it fails, `data` may have some of the fields
-    /// and not the others: keep it only on success.
+    /// Applies the given fields to `data`, whose type decides which ones are valid. A list style
+    /// other than `task` drops the task; the style `task` creates an open one. A new language
+    /// clears the tag of the former one. On an error, `data` may be partially updated: discard it.
     ///
     /// ```
     /// use leafbase_model::{BlockData, BlockFields, ListStyle};
@@ -129,13 +169,13 @@ impl BlockFields {
     /// BlockFields { list_style: Some(ListStyle::Task), ..BlockFields::default() }.apply(&mut data)?;
     /// assert!(data.task.is_some());
     /// let error = BlockFields { url: Some("https://example.org".into()), ..BlockFields::default() }.apply(&mut data).unwrap_err();
-    /// assert_eq!(error.to_string(), "url: a block of type text has no such field");
+    /// assert_eq!(error.to_string(), "url: a block of type text has no field url");
     /// # Ok::<(), leafbase_model::Error>(())
     /// ```
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Validation`] with the field's name as path if `data`'s type does not
-    /// have it, and [`crate::ErrorKind::RuleViolation`] for a change of type that is not allowed.
+    /// [`crate::ErrorKind::Validation`] with the field name as path if the type has no such field,
+    /// and [`crate::ErrorKind::RuleViolation`] for a change of type that is not allowed.
     pub fn apply(self, data: &mut BlockData) -> Result<()> {
         let mut rest = self;
         if let Some(wanted) = rest.block_type.take() {
@@ -145,9 +185,8 @@ impl BlockFields {
             && let Some(title) = rest.title.take()
             && rest.markdown.replace(title).is_some()
         {
-            return Err(
-                Error::validation("is another name for markdown: give one of them").at("title")
-            );
+            return Err(Error::validation("title is another name for markdown: give one of them")
+                .at("title"));
         }
         set(&mut data.markdown, rest.markdown.take());
         set(&mut data.indentation, rest.indentation.take());
@@ -203,7 +242,8 @@ impl BlockFields {
             BlockKind::Code { raw_code, language, language_tag } => {
                 set(raw_code, self.raw_code.take());
                 if let Some(new) = self.language.take() {
-                    // The tag named the old language: it goes, unless a new one is given.
+                    // The tag belongs to the former language: drop it, unless the request has a new
+                    // one.
                     *language = new;
                     language_tag.clear();
                 }
@@ -246,16 +286,16 @@ impl BlockFields {
         match remaining.into_iter().find(|(_, given)| *given) {
             None => Ok(()),
             Some((name, _)) => {
-                Err(Error::validation(format!("a block of type {block_type} has no such field"))
+                Err(Error::validation(format!("a block of type {block_type} has no field {name}"))
                     .at(name))
             }
         }
     }
 }
 
-/// The tag as a block of this language keeps it: none where it is just the language's name. One
-/// that means another language would make the block that other language as soon as it is written as
-/// markdown and read back.
+/// Normalizes the tag of a code block: empty if it equals the name of the language. A tag of
+/// another language is refused, because the block would change its language when it is written as
+/// markdown and parsed again.
 fn tag_of(language: CodeLanguage, tag: String) -> Result<String> {
     if tag.is_empty() || tag == language.as_str() {
         return Ok(String::new());
@@ -275,9 +315,8 @@ fn set<T>(place: &mut T, value: Option<T>) {
     }
 }
 
-/// Changes the type where that is allowed: between text and page, and within media (DECISIONS,
-/// "Changing a type by update"). What both types have is kept. That a page with children stays a
-/// page is for the tree to check.
+/// Changes the type where that is allowed: between text and page, and among media types. Common
+/// fields are kept. The caller checks that a page with children stays a page.
 fn change_type(data: &mut BlockData, wanted: BlockType) -> Result<()> {
     let present = data.block_type();
     if present == wanted {

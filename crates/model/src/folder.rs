@@ -1,36 +1,37 @@
-//! Folders that documents are kept in, and the locations that every space has.
+//! Folders, and the built-in locations of every space.
 
 use std::fmt;
+use std::str::FromStr;
 
-use serde::ser::{Serialize, SerializeMap, Serializer};
-use serde_json::Value;
+use serde::ser::{Serialize, Serializer};
 
-use crate::json::{FromJson, deserialize_through_json, wire_enum, wrong_type};
-use crate::{FolderId, Result};
+use crate::json::wire_enum;
+use crate::{Error, FolderId, Result};
 
-/// A folder as the store keeps it.
+/// The record of a folder.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct FolderRecord {
-    /// Its ID.
+    /// The folder ID.
     pub id: FolderId,
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// The folder it is in; none at the top.
+    /// The parent folder; `None` at the top level.
     #[serde(skip_serializing_if = "Option::is_none", rename = "parentFolderId")]
     pub parent: Option<FolderId>,
 }
 
 wire_enum! {
-    /// A location that every space has, and that is no folder: it can be no parent, is not moved
-    /// and not deleted.
+    /// A location that exists in every space. It is not a folder: it cannot be a parent, nor be
+    /// moved or deleted.
     BuiltInLocation {
         /// Documents in no folder.
         #[default]
         Unsorted = "unsorted",
         /// Daily notes.
         DailyNotes = "daily_notes",
-        /// Documents to copy from.
+        /// Templates of documents.
         Templates = "templates",
         /// Deleted documents.
         Trash = "trash",
@@ -38,7 +39,7 @@ wire_enum! {
 }
 
 impl BuiltInLocation {
-    /// Its name for people.
+    /// The display name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Unsorted => "Unsorted",
@@ -49,12 +50,12 @@ impl BuiltInLocation {
     }
 }
 
-/// What stands where the ID of a folder does: a folder, or the name of a built-in location.
+/// A folder or a built-in location, wherever a request or reply has the ID of a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FolderRef {
-    /// This built-in location.
+    /// A built-in location.
     BuiltIn(BuiltInLocation),
-    /// This folder.
+    /// A folder.
     Folder(FolderId),
 }
 
@@ -79,44 +80,47 @@ impl fmt::Display for FolderRef {
     }
 }
 
+impl FromStr for FolderRef {
+    type Err = Error;
+
+    /// A malformed ID parses as [`FolderId::NIL`], which no folder has, so that it is not found
+    /// like any unknown ID.
+    fn from_str(text: &str) -> Result<Self> {
+        Ok(match text.parse::<BuiltInLocation>() {
+            Ok(location) => location.into(),
+            Err(_) => text.parse().unwrap_or(FolderId::NIL).into(),
+        })
+    }
+}
+
 impl Serialize for FolderRef {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
-impl FromJson for FolderRef {
-    /// A malformed ID reads as one that is never found.
-    fn from_json(value: Value) -> Result<Self> {
-        let Value::String(text) = &value else { return Err(wrong_type("an ID", &value)) };
-        match text.parse::<BuiltInLocation>() {
-            Ok(location) => Ok(location.into()),
-            Err(_) => FolderId::from_json(value).map(Self::from),
-        }
-    }
-}
-
-deserialize_through_json!(FolderRef);
-
-/// A folder, or a built-in location, as the listing of folders shows it.
+/// A folder or built-in location in a listing of folders.
 ///
 /// As JSON: `{"id", "name", "parentFolderId", "documentCount", "folders": [..]}`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct Folder {
-    /// Its ID, or the name of the built-in location.
+    /// The folder ID, or the name of the built-in location.
     pub id: FolderRef,
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// The folder it is in; none at the top.
+    /// The parent folder; `None` at the top level.
+    #[serde(rename = "parentFolderId", skip_serializing_if = "Option::is_none")]
     pub parent: Option<FolderId>,
-    /// How many documents are kept right in it, those in its folders not counted.
+    /// The number of documents directly in this folder.
     pub document_count: u64,
-    /// The folders in it, by name, upper and lower case alike, and then by ID.
+    /// The subfolders by name, case-insensitively, then by ID.
     pub folders: Vec<Folder>,
 }
 
 impl Folder {
-    /// Its ID, if it is no built-in location.
+    /// The folder ID; `None` for a built-in location.
     pub const fn folder_id(&self) -> Option<FolderId> {
         match self.id {
             FolderRef::Folder(folder) => Some(folder),
@@ -124,7 +128,7 @@ impl Folder {
         }
     }
 
-    /// This folder and all in it, each with its depth from 0.
+    /// Iterates over this folder and all descendants in preorder, each with its depth from 0.
     pub fn walk(&self) -> impl Iterator<Item = (usize, &Folder)> {
         let mut waiting = vec![(0, self)];
         std::iter::from_fn(move || {
@@ -132,19 +136,5 @@ impl Folder {
             waiting.extend(folder.folders.iter().rev().map(|within| (depth + 1, within)));
             Some((depth, folder))
         })
-    }
-}
-
-impl Serialize for Folder {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("name", &self.name)?;
-        if let Some(parent) = &self.parent {
-            map.serialize_entry("parentFolderId", parent)?;
-        }
-        map.serialize_entry("documentCount", &self.document_count)?;
-        map.serialize_entry("folders", &self.folders)?;
-        map.end()
     }
 }

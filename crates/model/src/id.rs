@@ -10,10 +10,10 @@ use serde::ser::{Serialize, Serializer};
 
 use crate::{Error, Result, Timestamp};
 
-/// Where new IDs come from. The engine's own source gives ULIDs with fresh randomness for each ID:
-/// no counter shows in them.
+/// The source of new IDs. The default source of the engine returns ULIDs with fresh randomness, so
+/// that IDs reveal no counter.
 pub trait IdSource: Send + Sync {
-    /// 16 bytes that no one has been given before, big-endian.
+    /// Returns 16 unique bytes, big-endian.
     fn new_id(&self, now: Timestamp) -> [u8; 16];
 }
 
@@ -37,7 +37,7 @@ fn write_text(bytes: [u8; 16]) -> [u8; 26] {
 }
 
 fn read_text(text: &str) -> Option<[u8; 16]> {
-    // The first letter holds 3 bits: above 7 the number would not fit.
+    // The first character encodes 3 bits: a higher digit would overflow 128 bits.
     if text.len() != 26 || text.as_bytes().first().is_none_or(|first| *first > b'7') {
         return None;
     }
@@ -55,7 +55,7 @@ macro_rules! ids {
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
         pub struct $name([u8; 16]);
 
-        /// As numbers, which compare like their bytes, but at once.
+        /// Compares as numbers, which is equivalent to comparing the bytes, and faster.
         impl Ord for $name {
             fn cmp(&self, other: &Self) -> Ordering {
                 u128::from_be_bytes(self.0).cmp(&u128::from_be_bytes(other.0))
@@ -69,21 +69,21 @@ macro_rules! ids {
         }
 
         impl $name {
-            /// The ID that nothing bears. A malformed ID in a request reads as this one, so that it
-            /// is not found, like any other unknown ID.
+            /// The ID of no object. Malformed IDs in requests parse as this one, so that they are
+            /// not found like any unknown ID.
             pub const NIL: Self = Self([0; 16]);
 
-            /// The ID of these 16 bytes, big-endian.
+            /// The ID with these 16 bytes, big-endian.
             pub const fn from_bytes(bytes: [u8; 16]) -> Self {
                 Self(bytes)
             }
 
-            /// The 16 bytes, big-endian: they sort as the text does.
+            /// The 16 bytes, big-endian; they sort like the text.
             pub const fn to_bytes(self) -> [u8; 16] {
                 self.0
             }
 
-            /// The bytes, borrowed.
+            /// A reference to the bytes.
             pub const fn as_bytes(&self) -> &[u8; 16] {
                 &self.0
             }
@@ -109,7 +109,7 @@ macro_rules! ids {
         impl FromStr for $name {
             type Err = Error;
 
-            /// Reads the 26 characters, in either case.
+            /// Parses the 26 characters, case-insensitively.
             fn from_str(text: &str) -> Result<Self> {
                 read_text(text).map(Self).ok_or_else(|| Error::validation("expected an ID of 26 characters (ULID)"))
             }
@@ -138,34 +138,34 @@ macro_rules! ids {
 }
 
 ids! {
-    /// A block.
+    /// The ID of a block.
     BlockId
-    /// A document: the ID of its root block.
+    /// The ID of a document, equal to the ID of its root block.
     DocumentId
-    /// A folder.
+    /// The ID of a folder.
     FolderId
-    /// A comment.
+    /// The ID of a comment.
     CommentId
-    /// An uploaded file.
+    /// The ID of an uploaded file.
     AssetId
-    /// A space.
+    /// The ID of a space.
     SpaceId
 }
 
 impl From<DocumentId> for BlockId {
-    /// The document's root block.
+    /// The root block of the document.
     fn from(document: DocumentId) -> Self {
         Self(document.0)
     }
 }
 
 impl DocumentId {
-    /// The document whose root block is `root`.
+    /// The document with the root block `root`.
     pub const fn of_root(root: BlockId) -> Self {
         Self(root.0)
     }
 
-    /// The document's root block.
+    /// The root block of the document.
     pub const fn root(self) -> BlockId {
         BlockId(self.0)
     }
@@ -181,8 +181,8 @@ impl Visitor<'_> for IdVisitor {
     }
 
     fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Self::Value, E> {
-        // Malformed and unknown must look alike to a caller who may not know: both read as an ID
-        // that nothing bears.
+        // A scoped caller must not distinguish malformed IDs from unknown ones: both parse as
+        // [`BlockId::NIL`].
         Ok(read_text(text).unwrap_or_default())
     }
 

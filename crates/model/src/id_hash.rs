@@ -1,10 +1,10 @@
-//! Hash maps of IDs. They end in random bits already, so one multiplication spreads them.
+//! Hash maps keyed by ID. IDs end in random bits, so that one multiplication distributes them.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// Hashes IDs, and what is made of them. Only for those that are known to exist: they were made by
-/// the engine, never by who asks, so nobody chooses them to collide.
+/// Hashes IDs and types that contain them. Use it only for IDs of existing objects: the engine
+/// generated those, so that a caller cannot choose them to collide.
 #[derive(Debug, Default)]
 pub struct IdHasher(u64);
 
@@ -37,7 +37,7 @@ impl Hasher for IdHasher {
         }
     }
 
-    /// Lengths, of which all of one type have the same, and which of two kinds it is.
+    /// Lengths and enum discriminants.
     #[inline]
     fn write_usize(&mut self, number: usize) {
         self.0 ^= number as u64;

@@ -1,4 +1,4 @@
-//! Values of an item as replies show them.
+//! Property values of items in replies.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,8 +7,8 @@ use serde::ser::{Serialize, Serializer};
 
 use crate::{ItemValue, PropertyKey, Result};
 
-/// The values of an item as a reply shows them, by key, in the order of the schema. All items of a
-/// reply share their keys. As JSON: an object.
+/// The property values of an item in a reply, by key, in schema order. The items of one reply share
+/// their keys. Serializes as an object.
 ///
 /// ```
 /// use leafbase_model::{ItemValue, ItemValues, PropertyValue};
@@ -17,33 +17,33 @@ use crate::{ItemValue, PropertyKey, Result};
 /// assert_eq!(values.get("pages"), Some(&ItemValue::Value(PropertyValue::Number(412.0))));
 /// assert_eq!(values.iter().map(|(key, _)| key).collect::<Vec<_>>(), ["pages"]);
 /// ```
-// Items are read by the thousand: a key of its own for each value would cost more than most values
-// do, and memory of its own for the values of each item more than to read them.
+// Replies contain thousands of items: one allocation per key or per item would cost more than
+// reading the values, so all items of a page share one buffer and one list of keys.
 #[derive(Clone, Default)]
 pub struct ItemValues {
     page: Arc<Page>,
-    /// Which of the page.
+    /// Index of the item in its page.
     from: usize,
     to: usize,
 }
 
-/// The values of some items.
+/// The values of all items of a page.
 #[derive(Default)]
 struct Page {
     keys: Arc<[PropertyKey]>,
-    /// Each with the place of its key.
+    /// Each value with the index of its key.
     values: Vec<(u32, ItemValue)>,
 }
 
 impl ItemValues {
-    /// Values by the places of their keys in `keys`; one at a place that is not there is not shown.
+    /// Values by the index of their key in `keys`; a value with an index out of range is skipped.
     pub fn new(keys: Arc<[PropertyKey]>, values: Vec<(u32, ItemValue)>) -> Self {
         let to = values.len();
         Self { page: Arc::new(Page { keys, values }), from: 0, to }
     }
 
-    /// The values of several items, which share their memory as long as one of them is kept: those
-    /// of an item end at the next one of `ends`.
+    /// The values of several items in one shared buffer, which is freed with the last of them: the
+    /// values of an item end at the next index in `ends`.
     pub fn of_several(
         keys: Arc<[PropertyKey]>,
         values: Vec<(u32, ItemValue)>,
@@ -64,12 +64,12 @@ impl ItemValues {
         self.page.keys.get(to_usize(place))
     }
 
-    /// Whether there is none.
+    /// Whether there are no values.
     pub fn is_empty(&self) -> bool {
         self.values().is_empty()
     }
 
-    /// How many there are.
+    /// The number of values.
     pub fn len(&self) -> usize {
         self.values().len()
     }
@@ -79,7 +79,7 @@ impl ItemValues {
         self.iter().find(|(known, _)| *known == key).map(|(_, value)| value)
     }
 
-    /// Every key and value.
+    /// Iterates over keys and values.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &ItemValue)> {
         self.values().iter().filter_map(|(place, value)| Some((self.key(*place)?.as_str(), value)))
     }
@@ -93,7 +93,7 @@ impl IntoIterator for ItemValues {
     type Item = (PropertyKey, ItemValue);
     type IntoIter = std::vec::IntoIter<Self::Item>;
 
-    /// Every key and value, copied.
+    /// Clones all keys and values.
     fn into_iter(self) -> Self::IntoIter {
         let entry =
             |(place, value): &(u32, ItemValue)| Some((self.key(*place)?.clone(), value.clone()));

@@ -1,11 +1,11 @@
-//! To and from the types of the crate `jiff`: the feature `jiff`.
+//! Conversions from and to the types of the crate `jiff` (feature `jiff`).
 
 use jiff::civil::Date;
 
 use crate::{Day, DayRef, Error, Result, Timestamp};
 
 impl From<Day> for Date {
-    /// Every day that Leafbase writes is one of jiff's.
+    /// Every day of the Leafbase calendar is a valid date of jiff.
     fn from(day: Day) -> Self {
         let small = |part: u8| i8::try_from(part).unwrap_or(1);
         let year = i16::try_from(day.year()).unwrap_or_default();
@@ -41,8 +41,8 @@ impl TryFrom<Timestamp> for jiff::Timestamp {
     type Error = Error;
 
     /// # Errors
-    /// [`crate::ErrorKind::Validation`] for the last 26 hours of the year 9999, which jiff does not
-    /// have.
+    /// [`crate::ErrorKind::Validation`] for the last 26 hours of the year 9999, which jiff cannot
+    /// represent.
     fn try_from(instant: Timestamp) -> Result<Self> {
         Self::from_millisecond(instant.as_millis())
             .map_err(|error| Error::validation(error.to_string()))
@@ -52,7 +52,7 @@ impl TryFrom<Timestamp> for jiff::Timestamp {
 impl TryFrom<jiff::Timestamp> for Timestamp {
     type Error = Error;
 
-    /// What is finer than a millisecond is cut off.
+    /// Truncates to milliseconds.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Validation`] for an instant before the year 0.

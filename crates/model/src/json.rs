@@ -1,28 +1,71 @@
-//! Reading JSON strictly: an unknown field, an unknown value or a wrong type is an error that names
-//! its path.
+//! Strict deserialization of requests from JSON: an unknown field, an unknown value or a wrong type
+//! is an error with its path.
+//!
+//! Most types derive `Deserialize`; [`Object`] serves types whose fields depend on each other. All
+//! of them are read through [`reader`].
 
+mod reader;
+mod recursive;
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::str::FromStr;
+
+use serde::de::{Deserialize, Deserializer, Visitor};
 use serde_json::{Map, Value};
 
-use crate::{
-    AssetId, Author, BlockId, Color, CommentId, Day, DayRef, DocumentId, Error, FolderId, Limits,
-    Result, SpaceId, Timestamp,
-};
+pub use serde::de::DeserializeOwned;
 
-/// What can be read from a JSON value.
-pub trait FromJson: Sized {
-    /// Reads `value`. The error's path is relative to it.
-    ///
-    /// # Errors
-    /// [`crate::ErrorKind::Validation`] with the path of the first thing that does not fit.
-    fn from_json(value: Value) -> Result<Self>;
+use crate::{Author, Color, Day, DayRef, Error, FolderRef, Limits, Result};
+
+pub(crate) use reader::{Refused, missing_field, raw_value, read, wrong_type};
+pub(crate) use recursive::{RecursiveDraft, read_recursive};
+
+/// The handling of fields that a request type does not have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum UnknownFields {
+    /// Refuse the request.
+    #[default]
+    Refuse,
+    /// Ignore the field and report its path in [`ReadRequest::ignored`], for hosts that serve newer
+    /// clients.
+    Ignore,
 }
 
-/// Reads a request from JSON text. Unlike `serde_json::from_str` it reads any nesting that the page
-/// limit allows, and its error has the path apart from the message.
+/// A request and the fields that were ignored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ReadRequest<T> {
+    /// The request.
+    pub request: T,
+    /// The paths of the ignored fields, such as `blocks[3].opacity`; empty with
+    /// [`UnknownFields::Refuse`].
+    pub ignored: Vec<String>,
+}
+
+/// Deserialization from a JSON value with errors of this crate. Implemented for all deserializable
+/// types.
+pub trait FromJson: DeserializeOwned {
+    /// Deserializes `value`. Unlike the error of `serde_json::from_value`, the error has a kind and
+    /// a path.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Validation`] with the path of the first invalid value, and the kinds
+    /// that the type itself adds, such as [`crate::ErrorKind::InvalidPosition`].
+    fn from_json(value: Value) -> Result<Self> {
+        read(value)
+    }
+}
+
+impl<T: DeserializeOwned> FromJson for T {}
+
+/// Deserializes a request from JSON text. Unlike `serde_json::from_str`, it bounds the length and
+/// accepts any nesting that `limits` allow, and its errors have a path.
 ///
 /// # Errors
 /// [`crate::ErrorKind::LimitExceeded`] if the text is longer or nested deeper than `limits` allow,
-/// and [`crate::ErrorKind::Validation`] if it is no JSON or does not fit.
+/// [`crate::ErrorKind::Validation`] if it is not JSON, and errors of [`FromJson::from_json`].
 ///
 /// ```
 /// use leafbase_model::{json, InsertBlocks, Limits};
@@ -31,12 +74,43 @@ pub trait FromJson: Sized {
 /// assert_eq!(error.path(), "blocks[0].listStyle");
 /// ```
 pub fn from_str<T: FromJson>(text: &str, limits: &Limits) -> Result<T> {
+    read(parse(text, limits)?)
+}
+
+/// [`from_str`] with an option for unknown fields.
+///
+/// # Errors
+/// As [`from_str`].
+///
+/// ```
+/// use leafbase_model::json::{self, UnknownFields};
+/// use leafbase_model::{DeleteBlocks, Limits};
+/// let body = r#"{"blockIds": [], "reason": "spring cleaning"}"#;
+/// let read = json::from_str_with::<DeleteBlocks>(body, &Limits::default(), UnknownFields::Ignore)?;
+/// assert_eq!(read.ignored, ["reason"]);
+/// # Ok::<(), leafbase_model::Error>(())
+/// ```
+pub fn from_str_with<T: FromJson>(
+    text: &str,
+    limits: &Limits,
+    unknown: UnknownFields,
+) -> Result<ReadRequest<T>> {
+    let value = parse(text, limits)?;
+    let (request, ignored) = match unknown {
+        UnknownFields::Refuse => (read(value), Vec::new()),
+        UnknownFields::Ignore => reader::ignoring_unknown(|| read(value)),
+    };
+    Ok(ReadRequest { request: request?, ignored })
+}
+
+fn parse(text: &str, limits: &Limits) -> Result<Value> {
     if text.len() > limits.json {
         return Err(Error::limit("bytes of JSON in one request", limits.json, text.len()));
     }
-    // Two levels for each page or folder (its object, the list in it), and a few for what stands
-    // around and inside blocks.
+    // Two levels per page or folder (the object and its list of children), plus a constant for the
+    // enclosing request and the fields of the innermost block.
     let deepest = limits.deepest_page().max(limits.deepest_folder()) * 2 + 16;
+    // Check the nesting before parsing: the parser recurses.
     let nested = nesting(text);
     if nested > deepest {
         return Err(Error::limit("nesting of JSON", deepest, nested));
@@ -45,14 +119,14 @@ pub fn from_str<T: FromJson>(text: &str, limits: &Limits) -> Result<T> {
     reader.disable_recursion_limit();
     let value = <Value as serde::Deserialize>::deserialize(&mut reader).map_err(not_json)?;
     reader.end().map_err(not_json)?;
-    T::from_json(value)
+    Ok(value)
 }
 
 fn not_json(error: serde_json::Error) -> Error {
-    Error::validation(format!("not JSON: {error}")).with_source(error)
+    Error::validation(format!("the request is not JSON: {error}")).with_source(error)
 }
 
-/// How deep brackets nest in `text`, those within strings left out.
+/// The maximum nesting of brackets in `text`, outside of strings.
 fn nesting(text: &str) -> usize {
     let (mut depth, mut deepest, mut in_string, mut escaped) = (0_usize, 0, false, false);
     for byte in text.bytes() {
@@ -72,21 +146,7 @@ fn nesting(text: &str) -> usize {
     deepest
 }
 
-/// Makes serde read a type through [`FromJson`], so that any serde format of self-describing values
-/// gives the same strictness.
-macro_rules! deserialize_through_json {
-    ($($name:ty),* $(,)?) => {$(
-        impl<'de> serde::Deserialize<'de> for $name {
-            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-                let value = <serde_json::Value as serde::Deserialize>::deserialize(deserializer)?;
-                <Self as $crate::json::FromJson>::from_json(value).map_err(serde::de::Error::custom)
-            }
-        }
-    )*};
-}
-pub(crate) use deserialize_through_json;
-
-/// `text` in quotes for a message, cut short if long.
+/// Quotes `text` for an error message, truncated to 40 characters.
 pub fn quoted(text: &str) -> String {
     let mut shown: String = text.chars().take(40).collect();
     if shown.len() < text.len() {
@@ -95,7 +155,7 @@ pub fn quoted(text: &str) -> String {
     format!("{shown:?}")
 }
 
-/// What `value` is, for a message that says what came.
+/// Describes `value` for an error message: scalars by value, arrays and objects by type.
 pub fn describe(value: &Value) -> String {
     match value {
         Value::Null => "null".into(),
@@ -107,11 +167,7 @@ pub fn describe(value: &Value) -> String {
     }
 }
 
-pub(crate) fn wrong_type(expected: &str, value: &Value) -> Error {
-    Error::validation(format!("expected {expected}, got {}", describe(value)))
-}
-
-/// An object whose fields are taken one by one; what is left in the end is unknown.
+/// A JSON object whose known fields are removed one by one; the remaining ones are unknown.
 pub(crate) struct Object {
     fields: Map<String, Value>,
 }
@@ -124,119 +180,164 @@ impl Object {
         }
     }
 
-    /// The field's raw value, if it is given.
+    /// Removes a field and returns its raw value.
     pub(crate) fn take(&mut self, name: &str) -> Option<Value> {
         self.fields.remove(name)
     }
 
+    /// Removes and reads a field; `null` counts as absent.
     pub(crate) fn optional<T: FromJson>(&mut self, name: &str) -> Result<Option<T>> {
-        self.take(name).map(|value| T::from_json(value).map_err(|error| error.at(name))).transpose()
+        match self.take(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(value) => reader::at(name, || read(value)).map(Some),
+        }
     }
 
     pub(crate) fn required<T: FromJson>(&mut self, name: &str) -> Result<T> {
-        self.optional(name)?.ok_or_else(|| Error::validation("is missing").at(name))
+        self.optional(name)?.ok_or_else(|| missing_field(name))
     }
 
-    /// `Some(None)` if the field is given as `null`, which clears it.
-    #[expect(clippy::option_option, reason = "not given, cleared, given: the three cases of JSON")]
-    pub(crate) fn nullable<T: FromJson>(&mut self, name: &str) -> Result<Option<Option<T>>> {
+    /// Removes and reads a field with one value or an array of values.
+    pub(crate) fn one_or_many<T: FromJson>(&mut self, name: &str) -> Result<Option<Vec<T>>> {
         match self.take(name) {
-            None => Ok(None),
-            Some(Value::Null) => Ok(Some(None)),
-            Some(value) => {
-                T::from_json(value).map(|value| Some(Some(value))).map_err(|error| error.at(name))
+            None | Some(Value::Null) => Ok(None),
+            Some(value) => reader::at(name, || read_one_or_many(value)).map(Some),
+        }
+    }
+
+    /// The remaining fields.
+    pub(crate) fn rest(self) -> Map<String, Value> {
+        self.fields
+    }
+
+    /// Refuses or ignores the remaining fields.
+    pub(crate) fn finish(self) -> Result<()> {
+        self.fields.keys().try_for_each(|name| reader::unknown_field(name))
+    }
+}
+
+fn read_one_or_many<T: FromJson>(value: Value) -> Result<Vec<T>> {
+    if value.is_array() { read(value) } else { read(value).map(|one| vec![one]) }
+}
+
+/// `deserialize_with` for one value or an array of values.
+pub(crate) fn one_or_many<'de, D: Deserializer<'de>, T: FromJson>(
+    deserializer: D,
+) -> Result<Vec<T>, D::Error> {
+    let value = raw_value(deserializer)?;
+    read_one_or_many(value).map_err(refused)
+}
+
+/// `deserialize_with` for an optional field with one value or an array of values.
+pub(crate) fn optional_one_or_many<'de, D: Deserializer<'de>, T: FromJson>(
+    deserializer: D,
+) -> Result<Option<Vec<T>>, D::Error> {
+    match raw_value(deserializer)? {
+        Value::Null => Ok(None),
+        value => read_one_or_many(value).map(Some).map_err(refused),
+    }
+}
+
+/// `deserialize_with` for a field that `null` clears: `Some(None)` for `null`.
+#[expect(clippy::option_option, reason = "not given, cleared, given: the three cases of JSON")]
+pub(crate) fn nullable<'de, D: Deserializer<'de>, T: FromJson>(
+    deserializer: D,
+) -> Result<Option<Option<T>>, D::Error> {
+    match raw_value(deserializer)? {
+        Value::Null => Ok(Some(None)),
+        value => read(value).map(|value| Some(Some(value))).map_err(refused),
+    }
+}
+
+/// `deserialize_with` for a field with a default, which `null` selects, too.
+pub(crate) fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    Option::deserialize(deserializer).map(Option::unwrap_or_default)
+}
+
+/// Converts an error of this crate into one of any deserializer.
+pub(crate) fn refused<E: serde::de::Error>(error: Error) -> E {
+    E::custom(Refused(error))
+}
+
+/// `skip_serializing_if` for fields at their default.
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+/// Implements `Deserialize` for hand-written types by a function from a JSON value.
+macro_rules! deserialize_by {
+    ($($name:ty: $read:expr),* $(,)?) => {$(
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(
+                deserializer: D,
+            ) -> std::result::Result<Self, D::Error> {
+                let read: fn(serde_json::Value) -> $crate::Result<Self> = $read;
+                read($crate::json::raw_value(deserializer)?)
+                    .map_err($crate::json::refused)
             }
         }
+    )*};
+}
+pub(crate) use deserialize_by;
+
+/// Deserializes text through `FromStr`.
+pub(crate) struct TextVisitor<T> {
+    pub(crate) expected: &'static str,
+    pub(crate) read: PhantomData<T>,
+}
+
+impl<T: FromStr<Err = Error>> Visitor<'_> for TextVisitor<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.expected)
     }
 
-    /// What was not taken yet, as an object.
-    pub(crate) fn rest(self) -> Value {
-        Value::Object(self.fields)
-    }
-
-    pub(crate) fn finish(self) -> Result<()> {
-        match self.fields.keys().next() {
-            None => Ok(()),
-            Some(name) => Err(Error::validation("unknown field").at(name)),
-        }
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<T, E> {
+        text.parse().map_err(|error| E::custom(Refused(error)))
     }
 }
 
-impl FromJson for String {
-    fn from_json(value: Value) -> Result<Self> {
-        match value {
-            Value::String(text) => Ok(text),
-            other => Err(wrong_type("a string", &other)),
-        }
-    }
-}
-
-impl FromJson for bool {
-    fn from_json(value: Value) -> Result<Self> {
-        value.as_bool().ok_or_else(|| wrong_type("true or false", &value))
-    }
-}
-
-impl FromJson for u64 {
-    fn from_json(value: Value) -> Result<Self> {
-        value.as_u64().ok_or_else(|| wrong_type("a whole number, 0 or more", &value))
-    }
-}
-
-impl FromJson for i64 {
-    fn from_json(value: Value) -> Result<Self> {
-        value.as_i64().ok_or_else(|| wrong_type("a whole number", &value))
-    }
-}
-
-impl<T: FromJson> FromJson for Vec<T> {
-    fn from_json(value: Value) -> Result<Self> {
-        let Value::Array(values) = value else { return Err(wrong_type("an array", &value)) };
-        let read = |(index, value)| {
-            T::from_json(value).map_err(|error| error.at(format_args!("[{index}]")))
-        };
-        values.into_iter().enumerate().map(read).collect()
-    }
-}
-
-/// One or several: a single value, or an array of them.
-pub(crate) fn one_or_many<T: FromJson>(value: Value) -> Result<Vec<T>> {
-    if value.is_array() { Vec::from_json(value) } else { T::from_json(value).map(|one| vec![one]) }
-}
-
+/// Implements `Deserialize` through `FromStr` for types serialized as text.
 macro_rules! from_text {
-    ($($name:ty: $what:literal),* $(,)?) => {$(
-        impl $crate::json::FromJson for $name {
-            fn from_json(value: serde_json::Value) -> $crate::Result<Self> {
-                match value {
-                    serde_json::Value::String(text) => text.parse(),
-                    other => Err($crate::json::wrong_type($what, &other)),
-                }
+    ($($name:ty: $expected:literal),* $(,)?) => {$(
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(
+                deserializer: D,
+            ) -> std::result::Result<Self, D::Error> {
+                deserializer.deserialize_str($crate::json::TextVisitor {
+                    expected: $expected,
+                    read: std::marker::PhantomData,
+                })
             }
         }
     )*};
 }
 pub(crate) use from_text;
-from_text!(Author: "a string", Color: "a colour #rrggbb", Day: "a day YYYY-MM-DD", DayRef: "a day", Timestamp: "an instant");
+from_text!(
+    Author: "a string",
+    Color: "a colour #rrggbb",
+    Day: "a day YYYY-MM-DD",
+    DayRef: "a day",
+    FolderRef: "an ID",
+);
 
-macro_rules! from_id {
-    ($($name:ty),* $(,)?) => {$(
-        impl FromJson for $name {
-            /// A malformed ID reads as [`Self::NIL`], which is never found: it looks like any other
-            /// unknown ID.
-            fn from_json(value: Value) -> Result<Self> {
-                match value {
-                    Value::String(text) => Ok(text.parse().unwrap_or(Self::NIL)),
-                    other => Err(wrong_type("an ID", &other)),
-                }
-            }
+/// Splits a type name into words: `list style` for `ListStyle`.
+pub(crate) fn noun(type_name: &str) -> String {
+    let mut words = String::new();
+    for letter in type_name.chars() {
+        if letter.is_uppercase() && !words.is_empty() {
+            words.push(' ');
         }
-    )*};
+        words.extend(letter.to_lowercase());
+    }
+    words
 }
-from_id!(AssetId, BlockId, CommentId, DocumentId, FolderId, SpaceId);
 
-/// An enum whose values have a name on the wire, and maybe others that are read, too: `Boolean =
-/// "boolean" | "checkbox"`.
+/// Declares an enum with its wire names, and aliases accepted on input: `Boolean = "boolean" |
+/// "checkbox"`.
 macro_rules! wire_enum {
     ($(#[$doc:meta])* $name:ident { $($(#[$value_doc:meta])* $value:ident = $text:literal $(| $alias:literal)*),* $(,)? }) => {
         $(#[$doc])*
@@ -244,10 +345,10 @@ macro_rules! wire_enum {
         pub enum $name { $($(#[$value_doc])* $value),* }
 
         impl $name {
-            /// Every value, in the order of the specification.
+            /// All values, in the order of the specification.
             pub const ALL: &'static [Self] = &[$(Self::$value),*];
 
-            /// The name on the wire.
+            /// The wire name.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$value => $text),* }
             }
@@ -270,7 +371,8 @@ macro_rules! wire_enum {
                 read.ok_or_else(|| {
                     let known: Vec<_> = Self::ALL.iter().map(|value| value.as_str()).collect();
                     let got = $crate::json::quoted(text);
-                    $crate::Error::validation(format!("unknown value {got}, expected one of {}", known.join(", ")))
+                    let noun = $crate::json::noun(stringify!($name));
+                    $crate::Error::validation(format!("unknown {noun} {got}, expected one of {}", known.join(", ")))
                 })
             }
         }
@@ -293,7 +395,6 @@ macro_rules! wire_enum {
         }
 
         $crate::json::from_text!($name: "a string");
-        $crate::json::deserialize_through_json!($name);
     };
 }
 pub(crate) use wire_enum;

@@ -1,14 +1,18 @@
-//! JSON Schemas (2020-12) of requests, replies and errors, for hosts that tell others what to send:
-//! the feature `schemars`.
+//! JSON Schemas (2020-12) of requests, replies and errors (feature `schemars`).
 //!
-//! What a request may hold is closed: a field that it does not name is refused, here as when it is
-//! read. Replies are open, because a later version may say more. What only the state of a space can
-//! tell, such as which field a block of which type has, is left to the operations.
+//! Requests are closed objects: unknown fields are invalid, as for the deserializer. Replies are
+//! open, so that later versions can add fields. Constraints that depend on the state of a space,
+//! such as the fields of each block type, are checked by the operations. Most schemas are derived;
+//! these modules have those of hand-written serializations.
 
 use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
+
+use crate::requests::blocks::MaxDepth;
+
+pub(crate) use blocks::PageDraft;
 
 mod blocks;
 mod changes;
@@ -17,7 +21,7 @@ mod nouns;
 mod replies;
 mod requests;
 
-/// The JSON Schema of an object, field by field.
+/// Builds the JSON Schema of an object field by field.
 struct Shape<'g> {
     generator: &'g mut SchemaGenerator,
     about: &'static str,
@@ -41,25 +45,25 @@ impl<'g> Shape<'g> {
         self
     }
 
-    /// A field that is always there.
+    /// A required field.
     fn must<T: JsonSchema>(mut self, name: &'static str, about: &'static str) -> Self {
         self.required.push(name);
         self.may::<T>(name, about)
     }
 
-    /// A field that may be left out.
+    /// An optional field.
     fn may<T: JsonSchema>(mut self, name: &'static str, about: &'static str) -> Self {
         let schema = self.of::<T>();
         self.field(name, schema, about)
     }
 
-    /// A field that may be left out, and that `null` clears.
+    /// An optional field that `null` clears.
     fn clears<T: JsonSchema>(mut self, name: &'static str, about: &'static str) -> Self {
         let schema = self.of::<T>();
         self.field(name, json_schema!({ "anyOf": [schema, { "type": "null" }] }), about)
     }
 
-    /// A field that may be left out, and takes one value or several.
+    /// An optional field with one value or an array of values.
     fn some<T: JsonSchema>(mut self, name: &'static str, about: &'static str) -> Self {
         let schema = self.of::<T>();
         self.field(
@@ -69,20 +73,14 @@ impl<'g> Shape<'g> {
         )
     }
 
-    /// The same for a field that is always there.
-    fn must_some<T: JsonSchema>(mut self, name: &'static str, about: &'static str) -> Self {
-        self.required.push(name);
-        self.some::<T>(name, about)
-    }
-
-    /// How much of a list is asked for.
+    /// The fields of [`crate::Paging`].
     fn paging(self) -> Self {
         let limit = json_schema!({ "type": "integer", "minimum": 1 });
         self.field("limit", limit, "The most items of one reply; all if it is left out.")
             .may::<String>("cursor", "Where the reply goes on: the nextCursor of the one before.")
     }
 
-    /// Exactly one of these fields is given.
+    /// Requires exactly one of these fields.
     fn exactly_one(mut self, names: &[&str]) -> Self {
         let one = |name: &&str| json!({ "required": [name] });
         self.also.insert("oneOf".to_owned(), names.iter().map(one).collect());
@@ -94,12 +92,12 @@ impl<'g> Shape<'g> {
         self
     }
 
-    /// Other fields are refused.
+    /// Refuses additional fields.
     fn closed(self) -> Schema {
         self.with("additionalProperties", false.into()).open()
     }
 
-    /// Other fields are nobody's matter.
+    /// Accepts additional fields.
     fn open(self) -> Schema {
         let mut schema = json_schema!({ "type": "object", "description": self.about, "properties": self.fields });
         if !self.required.is_empty() {
@@ -110,7 +108,7 @@ impl<'g> Shape<'g> {
     }
 }
 
-/// The schema of each type by its shape: `Fetch, "Reads a block." => |shape| shape.closed();`.
+/// Implements `JsonSchema` by a shape: `Fetch, "Reads a block." => |shape| shape.closed();`.
 macro_rules! shapes {
     ($($name:ident, $about:literal => $build:expr;)*) => {$(
         impl schemars::JsonSchema for $name {
@@ -127,7 +125,7 @@ macro_rules! shapes {
 }
 use shapes;
 
-/// Types that are written as a text.
+/// Implements `JsonSchema` for types serialized as text.
 macro_rules! texts {
     ($($name:ident, $about:literal, $pattern:literal;)*) => {$(
         impl schemars::JsonSchema for $name {
@@ -143,17 +141,32 @@ macro_rules! texts {
 }
 use texts;
 
-/// The schema of a text that is one of these.
+/// The schema of an enumeration of texts.
 pub(crate) fn one_of_texts(names: &[&str]) -> Schema {
     json_schema!({ "type": "string", "enum": names })
 }
 
-/// How deep a request reads.
-struct Depth;
+/// The schema of one value or an array of values, such as a set of IDs.
+pub(crate) struct OneOrMany<T>(std::marker::PhantomData<T>);
 
-impl JsonSchema for Depth {
+impl<T: JsonSchema> JsonSchema for OneOrMany<T> {
     fn schema_name() -> Cow<'static, str> {
-        "Depth".into()
+        format!("OneOrMany{}", T::schema_name()).into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let one = generator.subschema_for::<T>();
+        json_schema!({ "anyOf": [one, { "type": "array", "items": one }] })
+    }
+}
+
+impl JsonSchema for MaxDepth {
+    fn schema_name() -> Cow<'static, str> {
+        "MaxDepth".into()
     }
 
     fn inline_schema() -> bool {

@@ -1,4 +1,4 @@
-//! The 13 types of blocks, and what each holds beyond the common fields.
+//! The 13 block types and their fields.
 
 use crate::json::wire_enum;
 use crate::{BlockLayout, CodeLanguage, LineStyle, MediaSize, MediaWidth, Properties, TextFormat};
@@ -9,11 +9,11 @@ wire_enum! {
         /// A paragraph, heading or list item.
         #[default]
         Text = "text",
-        /// A page within a document; a document's root is one too.
+        /// A page within a document, or the root of a document.
         Page = "page",
-        /// A row of a collection, with a page of its own.
+        /// An item of a collection, with a page of its own.
         CollectionItem = "collectionItem",
-        /// A picture.
+        /// An image.
         Image = "image",
         /// A video.
         Video = "video",
@@ -29,7 +29,7 @@ wire_enum! {
         Collection = "collection",
         /// Source code, or a formula.
         Code = "code",
-        /// A link shown with title and description.
+        /// A rich link: a URL with title and description.
         RichUrl = "richUrl",
         /// A separator.
         Line = "line",
@@ -37,19 +37,19 @@ wire_enum! {
 }
 
 impl BlockType {
-    /// Whether blocks of this type may have children: page, text (which becomes a page) and
+    /// Whether blocks of this type accept children: page, text (which becomes a page) and
     /// collection item.
     pub const fn may_be_parent(self) -> bool {
         matches!(self, Self::Text | Self::Page | Self::CollectionItem)
     }
 
-    /// Whether blocks stand below blocks of this type: what may be a parent, and a collection,
-    /// whose items do. Those come and go by the operations on items alone.
+    /// Whether blocks of this type have blocks below them: parents, and collections, whose items
+    /// only the item operations insert and remove.
     pub const fn holds_blocks(self) -> bool {
         matches!(self, Self::Collection) || self.may_be_parent()
     }
 
-    /// Whether the block's `markdown` is text of its own, and not made from its other fields.
+    /// Whether `markdown` is stored, rather than rendered from the other fields.
     pub const fn has_own_markdown(self) -> bool {
         matches!(
             self,
@@ -58,93 +58,93 @@ impl BlockType {
     }
 }
 
-/// What a block of each type holds beyond the common fields.
+/// The fields of each block type beyond the common ones.
 #[derive(Clone, Debug, PartialEq)]
 pub enum BlockKind {
     /// A paragraph, heading or list item.
     Text(TextFormat),
-    /// A page; its title is the block's markdown.
+    /// A page; its `markdown` is the title.
     Page(TextFormat),
-    /// A row of a collection; its title is the block's markdown.
+    /// An item of a collection; its `markdown` is the title.
     CollectionItem {
-        /// Values by property key.
+        /// Property values by key.
         properties: Properties,
     },
-    /// A picture.
+    /// An image.
     Image {
-        /// Where it is.
+        /// The URL of the image.
         url: String,
-        /// What it shows, in words.
+        /// The alternative text.
         alt_text: String,
-        /// How it fills its frame.
+        /// How the image fills its frame.
         size: MediaSize,
-        /// How wide it is.
+        /// The width of the frame.
         width: MediaWidth,
     },
     /// A video.
     Video {
-        /// Where it is.
+        /// The URL of the video.
         url: String,
-        /// What it shows, in words.
+        /// The alternative text.
         alt_text: String,
-        /// How it fills its frame.
+        /// How the video fills its frame.
         size: MediaSize,
-        /// How wide it is.
+        /// The width of the frame.
         width: MediaWidth,
     },
     /// Another file.
     File {
-        /// Where it is.
+        /// The URL of the file.
         url: String,
-        /// Its name.
+        /// The file name.
         file_name: String,
-        /// How large it is shown.
+        /// The display size.
         layout: BlockLayout,
     },
     /// A drawing.
     Drawing {
-        /// Where its picture is; empty if there is none.
+        /// The URL of its image; empty if it has none.
         url: String,
     },
     /// A whiteboard.
     Whiteboard {
-        /// Where its picture is; empty if there is none.
+        /// The URL of its image; empty if it has none.
         url: String,
     },
-    /// A table; its markdown holds it as GFM.
+    /// A table; its `markdown` is the GFM.
     Table,
-    /// A collection; its markdown is its name.
+    /// A collection; its `markdown` is the name.
     Collection,
-    /// Code.
+    /// Source code.
     Code {
-        /// The code, line by line as typed, without a newline at its end.
+        /// The source code, without a newline at its end.
         raw_code: String,
         /// The language.
         language: CodeLanguage,
-        /// The fence's info string where it is not just the language's name (`js`, `rust,ignore`,
-        /// an unknown language); empty otherwise.
+        /// The info string of the fence if it differs from the name of the language (`js`,
+        /// `rust,ignore`, an unknown language); otherwise empty.
         language_tag: String,
     },
-    /// A link shown with title and description.
+    /// A rich link.
     RichUrl {
-        /// Where it leads.
+        /// The linked URL.
         url: String,
-        /// Its title; empty if none.
+        /// The title; may be empty.
         title: String,
-        /// Its description; empty if none.
+        /// The description; may be empty.
         description: String,
-        /// How large it is shown.
+        /// The display size.
         layout: BlockLayout,
     },
     /// A separator.
     Line {
-        /// How strong it is.
+        /// The line style.
         style: LineStyle,
     },
 }
 
 impl BlockKind {
-    /// The type.
+    /// The block type.
     pub const fn block_type(&self) -> BlockType {
         match self {
             Self::Text(_) => BlockType::Text,
@@ -163,7 +163,7 @@ impl BlockKind {
         }
     }
 
-    /// A block of this type with every field at its default.
+    /// The kind of this type with all fields at their defaults.
     pub fn empty(block_type: BlockType) -> Self {
         match block_type {
             BlockType::Text => Self::Text(TextFormat::default()),

@@ -1,9 +1,9 @@
-//! The languages of code blocks.
+//! Languages of code blocks, and the fence tags that select them.
 
 use crate::json::wire_enum;
 
 wire_enum! {
-    /// The languages of a code block.
+    /// The language of a code block.
     CodeLanguage {
         /// Ada.
         Ada = "ada",
@@ -53,7 +53,7 @@ wire_enum! {
         Php = "php",
         /// Prolog.
         Prolog = "prolog",
-        /// No language.
+        /// Plain text.
         #[default]
         Plaintext = "plaintext",
         /// Python.
@@ -82,12 +82,12 @@ wire_enum! {
         Yaml = "yaml",
         /// A formula in TeX.
         MathFormula = "math_formula",
-        /// Another language; its tag is kept beside.
+        /// Another language; the block keeps its tag.
         Other = "other",
     }
 }
 
-/// Tags of a fence that mean a language beside the language's own name.
+/// Fence tags that select a language in addition to its own name.
 const ALIASES: &[(&str, CodeLanguage)] = &[
     ("c", CodeLanguage::Cpp),
     ("c++", CodeLanguage::Cpp),
@@ -130,8 +130,8 @@ const ALIASES: &[(&str, CodeLanguage)] = &[
 ];
 
 impl CodeLanguage {
-    /// The language that a fence's info string means: that of its first word, in any case;
-    /// [`Self::Other`] for one that is not known, [`Self::Plaintext`] for none.
+    /// The language that the info string of a fence selects by its first word, case-insensitively;
+    /// [`Self::Other`] for an unknown one, [`Self::Plaintext`] for an empty string.
     ///
     /// ```
     /// use leafbase_model::CodeLanguage;

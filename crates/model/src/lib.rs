@@ -1,8 +1,7 @@
-//! The nouns of Leafbase: typed IDs, block types, positions, edits, limits and the wire JSON.
+//! The data model of Leafbase: typed IDs, block types, positions, edits, limits and the wire JSON.
 //!
-//! Nothing here does I/O or reads the clock. What JSON looks like is decided here and nowhere else:
-//! reading is strict and names the path of what is wrong (`blocks[3].listStyle`), writing leaves
-//! defaults out.
+//! This crate does no I/O and does not read the clock. It alone defines the JSON: deserialization
+//! is strict and reports the path of a fault (`blocks[3].listStyle`), serialization omits defaults.
 //!
 //! | What | Types |
 //! |---|---|
@@ -19,7 +18,7 @@
 //! | a failure | [`Error`]: a stable [`ErrorKind`], a sentence, a path into the request |
 //! | how much | [`Limits`] |
 //!
-//! Requests are plain types that serde reads, so that a host passes JSON straight through:
+//! Requests are plain serde types, so that a host passes JSON straight through:
 //!
 //! ```
 //! use leafbase_model::{BlockType, InsertBlocks, InsertSource};
@@ -36,13 +35,13 @@
 //! );
 //! assert_eq!(
 //!     error.unwrap_err().to_string(),
-//!     r#"blocks[1].textStyle: unknown value "h7", expected one of card, page, h1, h2, h3, h4, caption, body"#,
+//!     r#"blocks[1].textStyle: unknown text style "h7", expected one of card, page, h1, h2, h3, h4, caption, body"#,
 //! );
 //! # Ok::<(), serde_json::Error>(())
 //! ```
 //!
-//! [`json::from_str`] does the same with the nesting and the length bounded by [`Limits`], and with
-//! the path apart from the message.
+//! Serde reads the same types without the path, and without the bounds on length and nesting that
+//! [`Limits`] set.
 
 mod error;
 mod invariant;
@@ -89,7 +88,6 @@ mod edit;
 mod location;
 
 pub mod json;
-mod request_json;
 mod requests;
 
 #[cfg(feature = "jiff")]

@@ -1,79 +1,79 @@
-//! Every limit, with what it protects. Passing one is
+//! All limits, and what each protects. Exceeding one is
 //! [`ErrorKind::LimitExceeded`](crate::ErrorKind::LimitExceeded), before any write.
 
-/// The most that one request, block or space may hold. `Limits::default()` gives the documented
-/// values.
+/// Upper bounds for requests, blocks and spaces. `Limits::default()` returns the documented values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Pages within pages: bounds every walk up the tree and every recursive reply type. At most
-    /// [`Self::LEVELS`] count.
+    /// Maximum nesting of pages; bounds walks up the tree and recursive replies. Capped at
+    /// [`Self::LEVELS`].
     pub page_nesting: usize,
-    /// Folders within folders. At most [`Self::LEVELS`] count.
+    /// Maximum nesting of folders. Capped at [`Self::LEVELS`].
     pub folder_nesting: usize,
-    /// Bytes of one block's inline markdown: bounds the work of one match or one parse.
+    /// Maximum inline markdown of a block in bytes; bounds the work of one match or one parse.
     pub block_text: usize,
-    /// Bytes of one block's raw code, or of one table.
+    /// Maximum raw code of a block, or GFM of a table, in bytes.
     pub block_raw: usize,
-    /// Bytes of one comment.
+    /// Maximum length of a comment in bytes.
     pub comment: usize,
-    /// Bytes of one uploaded file.
+    /// Maximum size of an uploaded file in bytes.
     pub upload: u64,
-    /// Blocks, or IDs, in one request: bounds one transaction.
+    /// Maximum number of blocks or IDs in a request; bounds a transaction.
     pub blocks_per_request: usize,
-    /// Bytes of markdown in one request.
+    /// Maximum markdown of a request in bytes.
     pub markdown: usize,
-    /// Bytes of JSON in one request.
+    /// Maximum JSON of a request in bytes.
     pub json: usize,
-    /// Blocks in the reply to one fetch; of a larger tree, a fetch with a maximal depth gives a
-    /// part.
+    /// Maximum number of blocks in the reply to a fetch; a larger tree needs a fetch with a maximum
+    /// depth.
     pub blocks_per_fetch: usize,
-    /// Characters of a title, a folder name or a property key.
+    /// Maximum length of a title, a folder name or a property key in characters.
     pub title: usize,
-    /// Bytes of a URL, a file name, a description or an author's name.
+    /// Maximum length of a URL, a file name, a description or an author name in bytes.
     pub attribute: usize,
-    /// Properties in a schema: bounds the work of checking one item.
+    /// Maximum number of properties in a schema; bounds the work of checking an item.
     pub schema_properties: usize,
-    /// Options in a select.
+    /// Maximum number of options in a select.
     pub select_options: usize,
 }
 
 impl Limits {
-    /// How deep pages, and folders, nest however high a host sets their limits: replies are trees
-    /// that are written and dropped by recursion.
+    /// Hard cap on the nesting of pages and folders, whatever the configured limits: replies are
+    /// trees that are serialized and dropped recursively.
     pub const LEVELS: usize = 500;
-    /// The deepest indentation a block may have; the first level is 0.
+    /// Maximum indentation level; the first level is 0.
     pub const INDENTATION: u8 = 5;
-    /// How deep the filter of a query nests: bounds every walk over it.
+    /// Maximum nesting of an item filter; bounds walks over it.
     pub const FILTER_DEPTH: usize = 16;
-    /// Conditions in the filter of a query, and the properties that it sorts by: bounds the work
-    /// for one item.
+    /// Maximum number of conditions in an item filter, and of sort properties; bounds the work per
+    /// item.
     pub const QUERY_CONDITIONS: usize = 200;
-    /// Values that items are counted by: bounds the reply.
+    /// Maximum number of groups in a count of items; bounds the reply.
     pub const QUERY_GROUPS: usize = 10_000;
-    /// Texts that one search asks for.
+    /// Maximum number of search texts.
     pub const TERMS: usize = 32;
-    /// Bytes of one of them.
+    /// Maximum length of a search text in bytes.
     pub const TERM_BYTES: usize = 256;
-    /// Documents that one search finds: the best.
+    /// Maximum number of documents in the result of a search.
     pub const SEARCH_RESULTS: usize = 20;
-    /// Patterns in one search.
+    /// Maximum number of patterns in a search.
     pub const PATTERNS: usize = 8;
-    /// Bytes of one pattern.
+    /// Maximum length of a pattern in bytes.
     pub const PATTERN_BYTES: usize = 1_000;
-    /// Blocks before, and after, a match that are shown with it.
+    /// Maximum number of context blocks before and after a match.
     pub const CONTEXT_BLOCKS: usize = 100;
-    /// Blocks that one reply to a search in a document gives; a cursor leads to more.
+    /// Maximum number of blocks in one reply to a search within a document; a cursor continues.
     pub const BLOCK_MATCHES: usize = 1_000;
-    /// Places in one block that a search tells of.
+    /// Maximum number of highlighted ranges in one block.
     pub const RANGES: usize = 100;
 
-    /// How many pages a block may be in: [`Self::page_nesting`] as far as it counts.
+    /// The effective maximum nesting of pages: [`Self::page_nesting`] capped at [`Self::LEVELS`].
     pub fn deepest_page(&self) -> usize {
         self.page_nesting.min(Self::LEVELS)
     }
 
-    /// How many folders a folder may be in: [`Self::folder_nesting`] as far as it counts.
+    /// The effective maximum nesting of folders: [`Self::folder_nesting`] capped at
+    /// [`Self::LEVELS`].
     pub fn deepest_folder(&self) -> usize {
         self.folder_nesting.min(Self::LEVELS)
     }

@@ -1,32 +1,34 @@
-//! Who made and changed a block, when, and what was remarked on it.
+//! Stamps and comments of blocks.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::{Author, CommentId, Result, Stamp, Timestamp};
 
-/// A remark on a block.
+/// A comment on a block.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Comment {
-    /// Its ID.
+    /// The comment ID.
     pub id: CommentId,
-    /// Who made it; left out of the JSON if nobody in particular.
+    /// The author; omitted from the JSON if anonymous.
     #[serde(skip_serializing_if = "Author::is_nobody")]
+    #[cfg_attr(feature = "schemars", schemars(default))]
     pub author: Author,
-    /// What it says.
+    /// The content: inline markdown.
     pub content: String,
-    /// When it was made.
+    /// The creation time.
     pub created_at: Timestamp,
 }
 
-/// Who made and changed a block, and when.
+/// The stamps and comments of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Metadata {
-    /// The making.
+    /// Time and author of the creation.
     pub created: Stamp,
-    /// The last change.
+    /// Time and author of the last change.
     pub modified: Stamp,
-    /// Its comments, oldest first.
+    /// The comments, oldest first.
     pub comments: Vec<Comment>,
 }
 

@@ -1,24 +1,23 @@
-//! Trees that may be built to any depth: copied, compared and dropped without recursion.
+//! Cloning, comparing and dropping of trees of any depth without recursion.
 
-/// A thing with more of its kind below it.
+/// A node with children of its own type.
 pub(crate) trait Nested: Sized {
-    /// What is right below it.
+    /// The children.
     fn below(&self) -> &[Self];
 
-    /// Takes out what is right below it.
+    /// Takes the children out.
     fn take_below(&mut self) -> Vec<Self>;
 
-    /// A copy of it, with this below.
+    /// A copy of this node with other children.
     fn with_below(&self, below: Vec<Self>) -> Self;
 
-    /// Whether it is equal to `other`, whatever is below the two.
+    /// Whether this node equals `other`, regardless of children.
     fn is_alike(&self, other: &Self) -> bool;
 }
 
-/// A copy of `top` and all below it.
+/// Clones `top` with all descendants.
 pub(crate) fn copy<T: Nested>(top: &T) -> T {
-    // A thing is copied after all below it; the copies of what is right below are the last ones
-    // made then.
+    // Postorder: when a node is cloned, the clones of its children are the last ones on the stack.
     let (mut made, mut waiting) = (Vec::new(), vec![(top, false)]);
     while let Some((one, is_met)) = waiting.pop() {
         let below = one.below();
@@ -33,7 +32,7 @@ pub(crate) fn copy<T: Nested>(top: &T) -> T {
     made.pop().unwrap_or_else(|| top.with_below(Vec::new()))
 }
 
-/// Whether the two are equal with all below them.
+/// Compares two trees node by node.
 pub(crate) fn are_equal<T: Nested>(left: &T, right: &T) -> bool {
     let mut waiting = vec![(left, right)];
     while let Some((left, right)) = waiting.pop() {
@@ -45,7 +44,8 @@ pub(crate) fn are_equal<T: Nested>(left: &T, right: &T) -> bool {
     true
 }
 
-/// Drops all below `top`: for a `Drop` of its own, which finds nothing there any more.
+/// Drops all descendants of `top` iteratively, so that its own drop finds no children and does not
+/// recurse.
 pub(crate) fn drop_below<T: Nested>(top: &mut T) {
     let mut waiting = top.take_below();
     while let Some(mut one) = waiting.pop() {
@@ -53,7 +53,7 @@ pub(crate) fn drop_below<T: Nested>(top: &mut T) {
     }
 }
 
-/// Copies, compares and drops a type by its [`Nested`].
+/// Implements `Clone`, `PartialEq` and `Drop` through [`Nested`].
 macro_rules! without_recursion {
     ($name:ty) => {
         impl Clone for $name {

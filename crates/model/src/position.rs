@@ -1,50 +1,46 @@
-//! Where blocks go. Each position names exactly one target, by its type.
+//! Positions for inserted and moved blocks. A position has exactly one target.
 
-use serde::ser::{Serialize, SerializeMap, Serializer};
-use serde_json::Value;
-
-use crate::json::{FromJson, Object, deserialize_through_json, wire_enum};
+use crate::json::{Refused, quoted, wire_enum};
 use crate::{BlockId, DayRef, DocumentId, Error, Result};
 
 wire_enum! {
-    /// At which end of the children.
+    /// An end of a list of children.
     Edge {
-        /// Before the first.
+        /// Before the first child.
         Start = "start",
-        /// After the last.
+        /// After the last child.
         #[default]
         End = "end",
     }
 }
 
 wire_enum! {
-    /// On which side of a sibling.
+    /// A side of a sibling.
     Side {
-        /// Right before it.
+        /// Immediately before the sibling.
         Before = "before",
-        /// Right after it.
+        /// Immediately after the sibling.
         #[default]
         After = "after",
     }
 }
 
-/// Among whose children.
+/// The parent that a position selects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PositionTarget {
-    /// Of this block: a page, a text (which becomes a page) or a collection item.
+    /// A block: a page, a text (which becomes a page) or a collection item.
     Page(BlockId),
-    /// Of the daily note of this day, which is made if there is none.
+    /// The daily note of a day, created if necessary.
     Day(DayRef),
-    /// Of today's daily note, because the request named no target. A scoped connection refuses it.
+    /// Today's daily note, because the request has no target. Scoped connections refuse it.
     Unnamed,
 }
 
-/// A place among blocks.
+/// A position in a block tree, as a request specifies it.
 ///
 /// As JSON: `{"position": "end", "pageId": ".."}`, `{"position": "start", "date": "today"}` or
-/// `{"position": "before", "siblingId": ".."}`, with exactly one target. Without one, on a
-/// full-space connection, today's daily note is meant. A `position` that is left out beside a
-/// target is `end`.
+/// `{"position": "before", "siblingId": ".."}`, with exactly one target. On full-space connections
+/// the target defaults to today's daily note; with a target, `position` defaults to `end`.
 ///
 /// ```
 /// use leafbase_model::{BlockId, Position};
@@ -56,11 +52,13 @@ pub enum PositionTarget {
 /// assert_eq!(error.to_string(), "before and after need a siblingId");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(try_from = "PositionJson", into = "PositionJson")]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub enum Position {
     /// First or last among the children of a target.
     Within(Edge, PositionTarget),
-    /// Next to a block.
+    /// Next to a sibling.
     Beside(Side, BlockId),
 }
 
@@ -103,71 +101,96 @@ impl From<DocumentId> for Position {
     }
 }
 
-fn wrong(message: &str) -> Error {
-    Error::position(message)
+impl Default for Position {
+    /// The end of today's daily note: the default of requests without a position.
+    fn default() -> Self {
+        Self::Within(Edge::End, PositionTarget::Unnamed)
+    }
 }
 
-impl FromJson for Position {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let word: String = object.optional("position")?.unwrap_or_else(|| Edge::End.to_string());
-        let page: Option<BlockId> = object.optional("pageId")?;
-        let sibling: Option<BlockId> = object.optional("siblingId")?;
-        let day: Option<DayRef> = object.optional("date")?;
-        object.finish()?;
-        let edge = word.parse::<Edge>();
-        let side = word.parse::<Side>();
-        match (edge, side, page, day, sibling) {
-            (Ok(edge), _, Some(page), None, None) => {
-                Ok(Self::Within(edge, PositionTarget::Page(page)))
+/// The JSON of a [`Position`]: at most one of `pageId`, `siblingId` and `date`.
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(rename = "Position"))]
+struct PositionJson {
+    /// `start` or `end` (the default) with `pageId` or `date`, `before` or `after` with `siblingId`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schemars", schemars(with = "Option<PositionName>"))]
+    position: Option<String>,
+    /// The block that becomes the parent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    page_id: Option<BlockId>,
+    /// The daily note that becomes the parent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    date: Option<DayRef>,
+    /// The block to insert next to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sibling_id: Option<BlockId>,
+}
+
+/// Values of `position`, for the JSON Schema.
+#[cfg(feature = "schemars")]
+#[derive(schemars::JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+#[expect(dead_code, reason = "only its schema is used")]
+enum PositionName {
+    Start,
+    End,
+    Before,
+    After,
+}
+
+impl From<Position> for PositionJson {
+    fn from(position: Position) -> Self {
+        let named = |name: &str, page_id, date, sibling_id| Self {
+            position: Some(name.to_owned()),
+            page_id,
+            date,
+            sibling_id,
+        };
+        match position {
+            Position::Within(edge, PositionTarget::Page(page)) => {
+                named(edge.as_str(), Some(page), None, None)
             }
-            (Ok(edge), _, None, Some(day), None) => {
-                Ok(Self::Within(edge, PositionTarget::Day(day)))
+            Position::Within(edge, PositionTarget::Day(day)) => {
+                named(edge.as_str(), None, Some(day), None)
             }
-            (Ok(edge), _, None, None, None) => Ok(Self::Within(edge, PositionTarget::Unnamed)),
-            (_, Ok(side), None, None, Some(sibling)) => Ok(Self::Beside(side, sibling)),
-            (Ok(_), _, None, None, Some(_)) => {
-                Err(wrong("with siblingId the position is before or after"))
+            Position::Within(edge, PositionTarget::Unnamed) => {
+                named(edge.as_str(), None, None, None)
             }
-            (_, Ok(_), None, None, None) => Err(wrong("before and after need a siblingId")),
-            (_, Ok(_), _, _, None) => {
-                Err(wrong("with pageId or date the position is start or end"))
-            }
-            (Err(_), Err(_), ..) => {
-                let message =
-                    format!("unknown position {word:?}, expected one of start, end, before, after");
-                Err(Error::position(message).at("position"))
-            }
-            _ => Err(wrong("name exactly one of pageId, siblingId and date")),
+            Position::Beside(side, sibling) => named(side.as_str(), None, None, Some(sibling)),
         }
     }
 }
 
-deserialize_through_json!(Position);
+impl TryFrom<PositionJson> for Position {
+    type Error = Refused;
 
-impl Position {
-    pub(crate) fn write<M: SerializeMap>(&self, map: &mut M) -> std::result::Result<(), M::Error> {
-        match self {
-            Self::Within(edge, target) => {
-                map.serialize_entry("position", edge)?;
-                match target {
-                    PositionTarget::Page(page) => map.serialize_entry("pageId", page),
-                    PositionTarget::Day(day) => map.serialize_entry("date", &day.to_string()),
-                    PositionTarget::Unnamed => Ok(()),
-                }
-            }
-            Self::Beside(side, sibling) => {
-                map.serialize_entry("position", side)?;
-                map.serialize_entry("siblingId", sibling)
-            }
+    fn try_from(json: PositionJson) -> Result<Self, Refused> {
+        let name = json.position.as_deref().unwrap_or(Edge::End.as_str());
+        let (edge, side) = (name.parse::<Edge>(), name.parse::<Side>());
+        if edge.is_err() && side.is_err() {
+            let message = format!(
+                "unknown position {}, expected one of start, end, before, after",
+                quoted(name)
+            );
+            return Err(Error::position(message).at("position").into());
         }
-    }
-}
-
-impl Serialize for Position {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        self.write(&mut map)?;
-        map.end()
+        let message = match (edge, side, json.page_id, json.date, json.sibling_id) {
+            (Ok(edge), _, page, day, None) => match (page, day) {
+                (Some(page), None) => return Ok(Self::Within(edge, PositionTarget::Page(page))),
+                (None, Some(day)) => return Ok(Self::Within(edge, PositionTarget::Day(day))),
+                (None, None) => return Ok(Self::Within(edge, PositionTarget::Unnamed)),
+                (Some(_), Some(_)) => "name exactly one of pageId, siblingId and date",
+            },
+            (_, Ok(side), None, None, Some(sibling)) => return Ok(Self::Beside(side, sibling)),
+            (Ok(_), _, None, None, Some(_)) => "with siblingId the position is before or after",
+            (_, Ok(_), None, None, None) => "before and after need a siblingId",
+            (_, Ok(_), _, _, None) => "with pageId or date the position is start or end",
+            _ => "name exactly one of pageId, siblingId and date",
+        };
+        Err(Error::position(message).into())
     }
 }

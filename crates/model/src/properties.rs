@@ -1,39 +1,38 @@
-//! Values of a collection item by property key.
+//! Property values of collection items.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
-use crate::json::{FromJson, Object, wrong_type};
+use crate::json::{Object, deserialize_by, read, wrong_type};
 use crate::{BlockId, Day, Error, Result};
 
 /// The value of one property.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PropertyValue {
-    /// Text, a URL, an e-mail address, a phone number or the option of a single select.
+    /// A text, a URL, an e-mail address, a phone number, or the option of a single select.
     Text(String),
     /// A finite number.
     Number(f64),
-    /// Yes or no.
+    /// True or false.
     Boolean(bool),
     /// A day.
     Date(Day),
     /// The options of a multiple select.
     Options(Vec<String>),
-    /// Items of the related collection.
+    /// Related items.
     Relations(Vec<BlockId>),
 }
 
-/// What the property of a key is to become: none clears it.
+/// A property key with its new value; `None` clears the property.
 pub type PropertyChange = (String, Option<PropertyValue>);
 
-/// Values by property key, in the order of the keys.
-// A list and no map: items are read by the thousand, have few values each, and are kept in this
-// order.
+/// Property values, sorted by key.
+// A sorted vector rather than a map: an item has few values, and scans decode thousands of items.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Properties(Vec<(String, PropertyValue)>);
 
 impl Properties {
-    /// Whether there is none.
+    /// Whether there are no values.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -43,12 +42,12 @@ impl Properties {
         self.0.get(self.find(key).ok()?).map(|(_, value)| value)
     }
 
-    /// Takes the value under `key` out, with the key.
+    /// Removes the value under `key` and returns it with the key.
     pub fn take(&mut self, key: &str) -> Option<(String, PropertyValue)> {
         self.find(key).ok().map(|at| self.0.remove(at))
     }
 
-    /// Sets the value under `key`, or clears it.
+    /// Sets or clears the value under `key`.
     pub fn set(&mut self, key: impl Into<String>, value: Option<PropertyValue>) {
         let key = key.into();
         drop(self.take(&key));
@@ -57,29 +56,29 @@ impl Properties {
         }
     }
 
-    /// Puts changes onto the values: what each key named is to become.
+    /// Applies changes: each named key gets its new value.
     pub fn apply(&mut self, changes: impl IntoIterator<Item = PropertyChange>) {
         for (key, value) in changes {
             self.set(key, value);
         }
     }
 
-    /// Every key and value, in the order of the keys.
+    /// Iterates over keys and values in key order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &PropertyValue)> {
         self.0.iter().map(|(key, value)| (key.as_str(), value))
     }
 
-    /// Every value, in the order of the keys.
+    /// Iterates over the values in key order.
     pub fn values(&self) -> impl Iterator<Item = &PropertyValue> {
         self.0.iter().map(|(_, value)| value)
     }
 
-    /// Every value to be changed where it is, in the order of the keys.
+    /// Iterates over the values in key order, for editing.
     pub fn values_mut(&mut self) -> impl Iterator<Item = &mut PropertyValue> {
         self.0.iter_mut().map(|(_, value)| value)
     }
 
-    /// Where `key` is, or would be.
+    /// The index of `key`, or the index at which to insert it.
     fn find(&self, key: &str) -> std::result::Result<usize, usize> {
         self.0.binary_search_by(|(known, _)| known.as_str().cmp(key))
     }
@@ -89,14 +88,14 @@ impl IntoIterator for Properties {
     type Item = (String, PropertyValue);
     type IntoIter = std::vec::IntoIter<Self::Item>;
 
-    /// Every key and value, in the order of the keys.
+    /// Iterates over keys and values in key order.
     fn into_iter(self) -> Self::IntoIter {
         self.0.into_iter()
     }
 }
 
 impl From<PropertyValue> for Value {
-    /// The value as requests give it.
+    /// The value in the JSON form of requests.
     fn from(value: PropertyValue) -> Self {
         serde_json::to_value(value).unwrap_or_default()
     }
@@ -106,8 +105,7 @@ impl FromIterator<(String, PropertyValue)> for Properties {
     fn from_iter<I: IntoIterator<Item = (String, PropertyValue)>>(values: I) -> Self {
         let mut all: Vec<_> = values.into_iter().collect();
         if !all.is_sorted_by(|(one, _), (next, _)| one < next) {
-            // Of a key that comes twice the last value counts, as it would if one was set after the
-            // other.
+            // The last value of a duplicate key wins, as with consecutive calls of `set`.
             all.reverse();
             all.sort_by(|(one, _), (other, _)| one.cmp(other));
             all.dedup_by(|(later, _), (first, _)| later == first);
@@ -150,7 +148,7 @@ impl Serialize for PropertyValue {
     }
 }
 
-/// The number without a fraction that reads back as the same one: `3`, not `3.0`.
+/// The integer that converts back to the same number, so that JSON has `3`, not `3.0`.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
@@ -162,39 +160,37 @@ fn whole(number: f64) -> Option<i64> {
         .then_some(whole)
 }
 
-impl FromJson for PropertyValue {
-    /// Reads a value without a schema: a day reads as text, since only the property's type tells
-    /// them apart.
-    fn from_json(value: Value) -> Result<Self> {
+impl PropertyValue {
+    /// Parses a value without its schema. A day parses as text: only the property type
+    /// distinguishes them.
+    fn read(value: Value) -> Result<Self> {
         match value {
             Value::String(text) => Ok(Self::Text(text)),
             Value::Bool(value) => Ok(Self::Boolean(value)),
             Value::Number(number) => {
-                // There is one zero.
+                // Normalize negative zero.
                 let read = number.as_f64().map(|number| Self::Number(number + 0.0));
                 read.ok_or_else(|| Error::validation("expected a finite number"))
             }
-            Value::Array(_) => Vec::from_json(value).map(Self::Options),
+            Value::Array(_) => read(value).map(Self::Options),
             Value::Object(_) => {
                 let mut object = Object::new(value)?;
                 let items: Vec<RelatedReference> = object.required("relations")?;
                 object.finish()?;
-                Ok(Self::Relations(items.into_iter().map(|item| item.0).collect()))
+                Ok(Self::Relations(items.into_iter().map(|item| item.block_id).collect()))
             }
             Value::Null => Err(wrong_type("a property value", &value)),
         }
     }
 }
 
-struct RelatedReference(BlockId);
+deserialize_by!(PropertyValue: Self::read);
 
-impl FromJson for RelatedReference {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let id = object.required("blockId")?;
-        // Replies show it, and a request may send back what a reply showed.
-        let _: Option<String> = object.optional("title")?;
-        object.finish()?;
-        Ok(Self(id))
-    }
+/// A related item in a request. Replies include the title, so requests may repeat it.
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct RelatedReference {
+    block_id: BlockId,
+    #[serde(default, rename = "title")]
+    _title: Option<String>,
 }

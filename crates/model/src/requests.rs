@@ -1,11 +1,10 @@
-//! Requests and list replies: plain types, so that a host passes JSON straight through.
+//! Requests and list replies: plain serde types, so that a host passes JSON straight through.
 
 use std::ops::Deref;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
-use serde_json::Value;
 
-use crate::json::{FromJson, Object};
+use crate::json::Object;
 use crate::{Error, Result};
 use collections::DocumentFilterMode;
 
@@ -19,7 +18,7 @@ pub(crate) mod queries;
 pub(crate) mod search;
 pub(crate) mod tasks;
 
-/// Writes a field if it is given.
+/// Serializes a field if it is present.
 pub(crate) fn given<M: SerializeMap, T: Serialize + ?Sized>(
     map: &mut M,
     name: &'static str,
@@ -28,25 +27,27 @@ pub(crate) fn given<M: SerializeMap, T: Serialize + ?Sized>(
     value.map_or(Ok(()), |value| map.serialize_entry(name, value))
 }
 
-/// How much of a list is asked for. As JSON: `limit` and `cursor` beside the other fields of a
-/// request.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// The page of a list to return. As JSON: the fields `limit` and `cursor` of a request.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct Paging {
-    /// The most items of one reply; none for all.
+    /// The maximum number of items in the reply, 1 or more; unlimited if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,
-    /// Where the reply goes on: what the one before gave as its `nextCursor`. Opaque.
+    /// The `nextCursor` of the previous reply, opaque to clients.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
 }
 
 impl Paging {
     pub(crate) fn take(object: &mut Object) -> Result<Self> {
-        let limit = object.optional::<u64>("limit")?;
-        let limit = limit.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX));
-        Self { limit, cursor: None }.check()?;
-        Ok(Self { limit, cursor: object.optional("cursor")? })
+        let limit = object.optional("limit")?;
+        let paging = Self { limit, cursor: object.optional("cursor")? };
+        paging.check()?;
+        Ok(paging)
     }
 
-    /// Checks what a request that was not read from JSON may say, too.
+    /// Validates a request that was built in code.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Validation`] at `limit` for 0.
@@ -65,22 +66,12 @@ impl Paging {
     }
 }
 
-impl FromJson for Paging {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let read = Self::take(&mut object)?;
-        object.finish()?;
-        Ok(read)
-    }
-}
-
-/// A part of a list: `{"items": [..], "nextCursor": ".."}`, the cursor only if more follows. It
-/// reads as the slice of its items.
+/// A page of a list: `{"items": [..], "nextCursor": ".."}`. Dereferences to the slice of its items.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ItemsPage<T> {
     /// The items.
     pub items: Vec<T>,
-    /// What asks for the next ones; none if these are the last.
+    /// The cursor of the next page; `None` on the last page.
     pub next_cursor: Option<String>,
 }
 
@@ -119,7 +110,7 @@ impl<T: Serialize> Serialize for ItemsPage<T> {
     }
 }
 
-/// A list reply: `{"items": [..]}`. It reads as the slice of its items.
+/// A complete list: `{"items": [..]}`. Dereferences to the slice of its items.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Items<T>(pub Vec<T>);
 

@@ -1,14 +1,10 @@
-//! Schemas of collections: columns, their types, and what each type holds.
+//! Schemas of collections: properties, their types, and the configuration of each type.
 //!
-//! A request gives a [`SchemaDraft`], whose keys may be left out; the store keeps a [`Schema`],
-//! where each property has one.
+//! A request has a [`SchemaDraft`], whose keys are optional; the store keeps a [`Schema`], in which
+//! every property has a key.
 
-use serde::ser::{Serialize, SerializeMap, Serializer};
-use serde_json::Value;
-
-use crate::json::{FromJson, Object, deserialize_through_json, wire_enum};
-use crate::requests::given;
-use crate::{BlockId, Color, Error, Result};
+use crate::json::{Refused, from_text, missing_field, wire_enum};
+use crate::{BlockId, Color, Error, PropertyValue, Result};
 
 wire_enum! {
     /// The type of a property.
@@ -18,21 +14,21 @@ wire_enum! {
         Text = "text",
         /// A finite number.
         Number = "number",
-        /// Yes or no; `checkbox` is read, too.
+        /// True or false; alias `checkbox`.
         Boolean = "boolean" | "checkbox",
         /// A day.
         Date = "date",
-        /// A web address; `link` is read, too.
+        /// A URL; alias `link`.
         Url = "url" | "link",
         /// An e-mail address.
         Email = "email",
         /// A phone number.
         Phone = "phone",
-        /// One of the options; `select` is read, too.
+        /// One of the options; alias `select`.
         SingleSelect = "singleSelect" | "select",
-        /// Any of the options.
+        /// Any number of the options.
         MultiSelect = "multiSelect",
-        /// Items of a collection, which know of it by the inverse property.
+        /// Related items of a collection, with an inverse property at the other end.
         Relation = "relation",
     }
 }
@@ -44,36 +40,39 @@ impl PropertyType {
     }
 }
 
-/// A choice of a select property. As JSON: `{"name": "Open", "color": "#0060c0"}`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// An option of a select property. As JSON: `{"name": "Open", "color": "#0060c0"}`.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct SelectOption {
-    /// Its name, by which items choose it.
+    /// The name, by which items refer to the option.
     pub name: String,
-    /// Its colour as given.
+    /// The color as given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub color: Option<Color>,
 }
 
 impl SelectOption {
-    /// An option without a colour.
+    /// An option without a color.
     pub fn new(name: impl Into<String>) -> Self {
         Self { name: name.into(), color: None }
     }
 }
 
-/// What a property of each type holds beyond key and name.
+/// The configuration of a property, by type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PropertyKind {
     /// Text.
     Text,
-    /// A finite number of 64 bits floating point. A whole number that this does not hold as it is,
-    /// is refused, up to 2^64; of a larger one, and of one that JSON writes with a fraction or an
-    /// exponent, the nearest is kept. -0 is 0.
+    /// A finite 64-bit floating-point number. Integers up to 2^64 without an exact representation
+    /// are refused; larger ones, and numbers with a fraction or an exponent, are rounded. Negative
+    /// zero is normalized.
     Number,
-    /// Yes or no.
+    /// True or false.
     Boolean,
     /// A day.
     Date,
-    /// A web address.
+    /// A URL.
     Url,
     /// An e-mail address.
     Email,
@@ -81,22 +80,22 @@ pub enum PropertyKind {
     Phone,
     /// One of these options.
     SingleSelect(Vec<SelectOption>),
-    /// Any of these options.
+    /// Any number of these options.
     MultiSelect(Vec<SelectOption>),
-    /// Items of another collection, or of the same.
+    /// Items of another collection, or of the same one.
     Relation(Relation),
 }
 
-/// One end of a two-way relation. As JSON, beside the other fields of a property:
-/// `targetCollectionId`, `inverseKey`, and `single` where it is true. In a request the target
-/// `self` is the collection that the property is of.
+/// One end of a two-way relation. As JSON, within a property: `targetCollectionId`, `inverseKey`,
+/// and `single` if true. In a request, the target `self` is the collection of the property.
 ///
 /// # Which end holds it
-/// The end that was declared first: its items hold the IDs, and the other end, which is made along
-/// with it, is read from there. Both show the same, and either can be set. Yet an item that holds a
-/// relation grows with it, and each change of it writes all its related IDs. So declare a relation
-/// at the end whose items have few related ones: of projects and their tasks `project` on the
-/// tasks, with [`Self::single`], and not `tasks` on the projects.
+/// The end that is declared first owns the relation: its items store the related IDs, and the
+/// inverse end, which is created with it, is derived from them. Both ends read and write alike. The
+/// record of an item grows with the relations it stores, and each change rewrites all of its
+/// related IDs. Therefore declare a relation at the end with fewer related items: for projects and
+/// tasks, declare `project` on the tasks, with [`Self::single`], rather than `tasks` on the
+/// projects.
 ///
 /// ```
 /// use leafbase_model::{BlockId, PropertyDraft, Relation, SchemaDraft};
@@ -107,56 +106,54 @@ pub enum PropertyKind {
 /// ```
 ///
 /// # In which order related items are
-/// At the end that holds the relation in the order that a request gave; one that is related from
-/// the other end joins as the last. At the other end they are by ID, and so they are at both of a
-/// symmetric relation.
+/// The owning end keeps the order of the request and appends items that are related from the
+/// inverse end. The inverse end, and both ends of a symmetric relation, are ordered by ID.
 ///
 /// # How it ends
-/// A schema that leaves one end out takes the other along, and what they show; within one
-/// collection, too, where a request may name the other end still.
+/// A schema that drops one end drops the other end with its values, also within one collection,
+/// even if the request still names the other end.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Relation {
-    /// The collection whose items are related.
+    /// The collection of the related items.
     pub target: BlockId,
-    /// The key of the property there that shows the other end. In a schema that is kept there
-    /// always is one; its own key makes a relation of a collection with itself symmetric.
+    /// The key of the inverse property in that collection. Stored schemas always have one; the
+    /// property's own key makes a relation within one collection symmetric.
     pub inverse_key: Option<String>,
-    /// Whether an item has one related item at most.
+    /// Whether an item has at most one related item.
     pub single: bool,
-    /// Whether the relation is stored in the items of this end, and not in those of the other. It
-    /// is no part of the JSON: the end that was declared first owns the relation, and stays its
-    /// owner.
+    /// Whether the items of this end store the relation. Not part of the JSON: the end that was
+    /// declared first remains the owner.
     pub owner: bool,
 }
 
 impl Relation {
-    /// The target of a relation within one collection, in a draft: a collection that is only made
-    /// has no ID yet. Written `self`.
+    /// The target of a relation within one collection, in a draft: a collection that is not created
+    /// yet has no ID. Serialized as `self`.
     pub const ITSELF: BlockId = BlockId::from_bytes([0xff; 16]);
 
-    /// A relation with the items of `target`; the property at the other end is made.
+    /// A relation to the items of `target`, with a generated inverse property.
     pub fn to(target: BlockId) -> Self {
         Self { target, inverse_key: None, single: false, owner: false }
     }
 
-    /// A relation of the items of a collection with each other.
+    /// A relation among the items of a collection.
     pub fn to_itself() -> Self {
         Self::to(Self::ITSELF)
     }
 
-    /// The same relation with this key of the property at the other end.
+    /// Sets the key of the inverse property.
     pub fn with_inverse(mut self, key: impl Into<String>) -> Self {
         self.inverse_key = Some(key.into());
         self
     }
 
-    /// The same relation with one related item at most.
+    /// Allows at most one related item.
     pub fn single(mut self) -> Self {
         self.single = true;
         self
     }
 
-    /// Whether the property `key` of `collection`, which has this relation, is its own other end.
+    /// Whether the property `key` of `collection`, which has this relation, is its own inverse.
     pub fn is_symmetric(&self, collection: BlockId, key: &str) -> bool {
         self.target == collection && self.inverse_key.as_deref() == Some(key)
     }
@@ -169,7 +166,49 @@ impl From<Relation> for PropertyKind {
 }
 
 impl PropertyKind {
-    /// The type.
+    /// The kind of a type with its data. `None` unless exactly the types that have options get
+    /// options, and relations get a relation; a select without options has none yet.
+    pub fn from_parts(
+        property_type: PropertyType,
+        options: Option<Vec<SelectOption>>,
+        relation: Option<Relation>,
+    ) -> Option<Self> {
+        if relation.is_some() != (property_type == PropertyType::Relation)
+            || (options.is_some() && !property_type.has_options())
+        {
+            return None;
+        }
+        let options = options.unwrap_or_else(Vec::new);
+        Some(match property_type {
+            PropertyType::Text => Self::Text,
+            PropertyType::Number => Self::Number,
+            PropertyType::Boolean => Self::Boolean,
+            PropertyType::Date => Self::Date,
+            PropertyType::Url => Self::Url,
+            PropertyType::Email => Self::Email,
+            PropertyType::Phone => Self::Phone,
+            PropertyType::SingleSelect => Self::SingleSelect(options),
+            PropertyType::MultiSelect => Self::MultiSelect(options),
+            PropertyType::Relation => Self::Relation(relation?),
+        })
+    }
+
+    /// Whether `value` has the form in which values of the type are stored. Options and targets are
+    /// not compared.
+    pub fn has_form(&self, value: &PropertyValue) -> bool {
+        match self {
+            Self::Text | Self::Url | Self::Email | Self::Phone | Self::SingleSelect(_) => {
+                matches!(value, PropertyValue::Text(_))
+            }
+            Self::Number => matches!(value, PropertyValue::Number(_)),
+            Self::Boolean => matches!(value, PropertyValue::Boolean(_)),
+            Self::Date => matches!(value, PropertyValue::Date(_)),
+            Self::MultiSelect(_) => matches!(value, PropertyValue::Options(_)),
+            Self::Relation(_) => matches!(value, PropertyValue::Relations(_)),
+        }
+    }
+
+    /// The property type.
     pub const fn property_type(&self) -> PropertyType {
         match self {
             Self::Text => PropertyType::Text,
@@ -185,7 +224,7 @@ impl PropertyKind {
         }
     }
 
-    /// The options of a select; none for any other type.
+    /// The options of a select; empty for other types.
     pub fn options(&self) -> &[SelectOption] {
         match self {
             Self::SingleSelect(options) | Self::MultiSelect(options) => options,
@@ -193,7 +232,7 @@ impl PropertyKind {
         }
     }
 
-    /// The relation, if it is one.
+    /// The relation; `None` for other types.
     pub const fn relation(&self) -> Option<&Relation> {
         match self {
             Self::Relation(relation) => Some(relation),
@@ -202,70 +241,77 @@ impl PropertyKind {
     }
 }
 
-/// A column of a collection.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A property: a column of a collection.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(into = "PropertyJson")]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(from = "PropertyJson"))]
 pub struct Property {
-    /// The key of its values in items. It never changes, not even when the name does.
+    /// The key of its values in items. Immutable, even if the name changes.
     pub key: String,
-    /// Its name.
+    /// The display name.
     pub name: String,
-    /// What it holds.
+    /// The type with its configuration.
     pub kind: PropertyKind,
 }
 
-/// The property that an item's title stands under.
+/// The property that holds the title of an item.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct ContentProperty {
-    /// Its key.
+    /// The key.
     pub key: String,
-    /// Its name.
+    /// The display name.
     pub name: String,
 }
 
-/// What the items of a collection look like.
+/// The schema of a collection: the properties of its items.
 ///
 /// As JSON: `{"key", "name", "contentPropDetails": {"key", "name"}, "properties": [{"key", "name",
 /// "type", ..}]}`.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct Schema {
-    /// The collection's key.
+    /// The key of the collection.
     pub key: String,
-    /// The collection's name.
+    /// The name of the collection.
     pub name: String,
-    /// Where an item's title stands.
+    /// The property of the titles.
     #[serde(rename = "contentPropDetails")]
     pub content: ContentProperty,
-    /// The columns, in order.
+    /// The properties, in display order.
     pub properties: Vec<Property>,
 }
 
 impl Schema {
-    /// The property of this key.
+    /// The property with this key.
     pub fn property(&self, key: &str) -> Option<&Property> {
         self.properties.iter().find(|property| property.key == key)
     }
 }
 
-/// A column as a request gives it: without a key, one is made from the name.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A property in a request. Without a key, one is derived from the name.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(try_from = "PropertyJson", into = "PropertyJson")]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct PropertyDraft {
-    /// The key of an existing property, or one wanted for a new one.
+    /// The key of an existing property, or the desired key of a new one.
     pub key: Option<String>,
-    /// Its name.
+    /// The display name.
     pub name: String,
-    /// What it holds.
+    /// The type with its configuration.
     pub kind: PropertyKind,
 }
 
 impl PropertyDraft {
-    /// A new property, whose key is made from its name.
+    /// A new property, whose key is derived from its name.
     pub fn new(name: impl Into<String>, kind: PropertyKind) -> Self {
         Self { key: None, name: name.into(), kind }
     }
 }
 
 impl From<Property> for PropertyDraft {
-    /// Which end owns a relation is not for a request to say.
+    /// Requests cannot choose the owning end of a relation.
     fn from(property: Property) -> Self {
         let kind = match property.kind {
             PropertyKind::Relation(relation) => {
@@ -277,17 +323,20 @@ impl From<Property> for PropertyDraft {
     }
 }
 
-/// The property of the title as a request gives it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The property of the titles, in a request.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct ContentPropertyDraft {
-    /// Its key, if one is wanted.
+    /// The desired key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
-    /// Its name.
+    /// The display name.
     pub name: String,
 }
 
-/// A schema as a request gives it: keys may be left out, and so may where the title stands. The
-/// properties are always all of them.
+/// A schema in a request. Keys and the content property are optional; the list of properties is
+/// always complete.
 ///
 /// ```
 /// use leafbase_model::{PropertyType, SchemaDraft};
@@ -301,20 +350,24 @@ pub struct ContentPropertyDraft {
 /// assert_eq!(error.to_string(), "properties[0].options: a property of type date has no such field");
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct SchemaDraft {
-    /// The collection's key, if one is wanted.
+    /// The desired key of the collection.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
-    /// The collection's name.
+    /// The name of the collection.
     pub name: String,
-    /// Where an item's title stands.
+    /// The property of the titles.
+    #[serde(rename = "contentPropDetails", default, skip_serializing_if = "Option::is_none")]
     pub content: Option<ContentPropertyDraft>,
-    /// The columns, in order.
+    /// The properties, in display order.
     pub properties: Vec<PropertyDraft>,
 }
 
 impl SchemaDraft {
-    /// A schema of this name and these columns; keys are made from the names.
+    /// A schema with this name and these properties; keys are derived from the names.
     pub fn new(
         name: impl Into<String>,
         properties: impl IntoIterator<Item = PropertyDraft>,
@@ -337,178 +390,148 @@ impl From<Schema> for SchemaDraft {
     }
 }
 
-impl FromJson for SelectOption {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let read = Self { name: object.required("name")?, color: object.optional("color")? };
-        object.finish()?;
-        Ok(read)
-    }
-}
-
-impl FromJson for PropertyDraft {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let (key, name) = (object.optional("key")?, object.required("name")?);
-        let property_type: PropertyType = object.required("type")?;
-        let kind = kind_of(property_type, &mut object)?;
-        object.finish()?;
-        Ok(Self { key, name, kind })
-    }
-}
-
-fn kind_of(property_type: PropertyType, object: &mut Object) -> Result<PropertyKind> {
-    let options: Option<Vec<SelectOption>> = object.optional("options")?;
-    let target: Option<RelationTarget> = object.optional("targetCollectionId")?;
-    let inverse_key: Option<String> = object.optional("inverseKey")?;
-    let single: Option<bool> = object.optional("single")?;
-    let is_relation = property_type == PropertyType::Relation;
-    let misplaced = [
-        ("options", options.is_some() && !property_type.has_options()),
-        ("targetCollectionId", target.is_some() && !is_relation),
-        ("inverseKey", inverse_key.is_some() && !is_relation),
-        ("single", single.is_some() && !is_relation),
-    ];
-    if let Some((name, _)) = misplaced.into_iter().find(|(_, wrong)| *wrong) {
-        return Err(Error::validation(format!(
-            "a property of type {property_type} has no such field"
-        ))
-        .at(name));
-    }
-    let options = options.unwrap_or_default();
-    Ok(match property_type {
-        PropertyType::Text => PropertyKind::Text,
-        PropertyType::Number => PropertyKind::Number,
-        PropertyType::Boolean => PropertyKind::Boolean,
-        PropertyType::Date => PropertyKind::Date,
-        PropertyType::Url => PropertyKind::Url,
-        PropertyType::Email => PropertyKind::Email,
-        PropertyType::Phone => PropertyKind::Phone,
-        PropertyType::SingleSelect => PropertyKind::SingleSelect(options),
-        PropertyType::MultiSelect => PropertyKind::MultiSelect(options),
-        PropertyType::Relation => PropertyKind::Relation(Relation {
-            target: target
-                .ok_or_else(|| Error::validation("is missing").at("targetCollectionId"))?
-                .0,
-            inverse_key,
-            single: single.unwrap_or_default(),
-            owner: false,
-        }),
-    })
-}
-
 /// The name in requests of the collection that a property is of.
-const SELF: &str = "self";
 
-struct RelationTarget(BlockId);
+/// The JSON of a property: `options` with a select, the fields after it with a relation.
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(rename = "Property"))]
+struct PropertyJson {
+    /// The key of its values in items; a request for a new property may leave it out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    key: Option<String>,
+    /// The name that is shown.
+    name: String,
+    /// The type of its values.
+    #[serde(rename = "type")]
+    property_type: PropertyType,
+    /// The options of a select.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    options: Option<Vec<SelectOption>>,
+    /// The related collection; `self` for the collection of the property.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    target_collection_id: Option<RelationTargetId>,
+    /// The key of the inverse property in the related collection.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    inverse_key: Option<String>,
+    /// Whether an item relates to at most one other; defaults to false.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    single: Option<bool>,
+}
 
-impl FromJson for RelationTarget {
-    fn from_json(value: Value) -> Result<Self> {
-        if value.as_str() == Some(SELF) {
-            Ok(Self(Relation::ITSELF))
-        } else {
-            BlockId::from_json(value).map(Self)
-        }
+/// The ID of a related collection; `self` stands for [`Relation::ITSELF`].
+#[derive(Clone, Copy)]
+pub(crate) struct RelationTargetId(BlockId);
+
+const ITSELF_NAME: &str = "self";
+
+impl std::fmt::Display for RelationTargetId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.0 == Relation::ITSELF { f.write_str(ITSELF_NAME) } else { self.0.fmt(f) }
     }
 }
 
-impl FromJson for ContentPropertyDraft {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let read = Self { key: object.optional("key")?, name: object.required("name")? };
-        object.finish()?;
-        Ok(read)
+impl std::str::FromStr for RelationTargetId {
+    type Err = Error;
+
+    /// A malformed ID is [`BlockId::NIL`], which no block has.
+    fn from_str(text: &str) -> Result<Self> {
+        let id = if text == ITSELF_NAME { Ok(Relation::ITSELF) } else { text.parse() };
+        Ok(Self(id.unwrap_or(BlockId::NIL)))
     }
 }
 
-impl FromJson for SchemaDraft {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let read = Self {
-            key: object.optional("key")?,
-            name: object.required("name")?,
-            content: object.optional("contentPropDetails")?,
-            properties: object.required("properties")?,
-        };
-        object.finish()?;
-        Ok(read)
+impl serde::Serialize for RelationTargetId {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 
-deserialize_through_json!(SelectOption, PropertyDraft, ContentPropertyDraft, SchemaDraft);
+from_text!(RelationTargetId: "an ID");
 
-impl Serialize for SelectOption {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("name", &self.name)?;
-        if let Some(color) = self.color {
-            map.serialize_entry("color", &color.to_string())?;
-        }
-        map.end()
-    }
-}
-
-impl PropertyKind {
-    fn write<M: SerializeMap>(&self, map: &mut M) -> std::result::Result<(), M::Error> {
-        map.serialize_entry("type", &self.property_type())?;
-        match self {
-            Self::SingleSelect(options) | Self::MultiSelect(options) if !options.is_empty() => {
-                map.serialize_entry("options", options)
+impl PropertyJson {
+    fn new(key: Option<String>, name: String, kind: PropertyKind) -> Self {
+        let property_type = kind.property_type();
+        let (options, relation) = match kind {
+            PropertyKind::SingleSelect(options) | PropertyKind::MultiSelect(options) => {
+                (Some(options).filter(|options| !options.is_empty()), None)
             }
-            Self::Relation(relation) => relation.write(map),
-            _ => Ok(()),
+            PropertyKind::Relation(relation) => (None, Some(relation)),
+            PropertyKind::Text
+            | PropertyKind::Number
+            | PropertyKind::Boolean
+            | PropertyKind::Date
+            | PropertyKind::Url
+            | PropertyKind::Email
+            | PropertyKind::Phone => (None, None),
+        };
+        let target_collection_id = relation.as_ref().map(|to| RelationTargetId(to.target));
+        let single = relation.as_ref().and_then(|to| to.single.then_some(true));
+        let inverse_key = relation.and_then(|to| to.inverse_key);
+        Self { key, name, property_type, options, target_collection_id, inverse_key, single }
+    }
+
+    /// Refuses fields that the type does not have.
+    fn check_fields(&self) -> Result<()> {
+        let is_relation = self.property_type == PropertyType::Relation;
+        let misplaced = [
+            ("options", self.options.is_some() && !self.property_type.has_options()),
+            ("targetCollectionId", self.target_collection_id.is_some() && !is_relation),
+            ("inverseKey", self.inverse_key.is_some() && !is_relation),
+            ("single", self.single.is_some() && !is_relation),
+        ];
+        match misplaced.into_iter().find(|(_, is_misplaced)| *is_misplaced) {
+            None => Ok(()),
+            Some((name, _)) => Err(Error::validation(format!(
+                "a property of type {} has no field {name}",
+                self.property_type
+            ))
+            .at(name)),
         }
     }
 }
 
-impl Relation {
-    fn write<M: SerializeMap>(&self, map: &mut M) -> std::result::Result<(), M::Error> {
-        if self.target == Self::ITSELF {
-            map.serialize_entry("targetCollectionId", SELF)?;
-        } else {
-            map.serialize_entry("targetCollectionId", &self.target)?;
-        }
-        given(map, "inverseKey", self.inverse_key.as_ref())?;
-        given(map, "single", self.single.then_some(&true))
+impl From<Property> for PropertyJson {
+    fn from(Property { key, name, kind }: Property) -> Self {
+        Self::new(Some(key), name, kind)
     }
 }
 
-impl Serialize for Property {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("key", &self.key)?;
-        map.serialize_entry("name", &self.name)?;
-        self.kind.write(&mut map)?;
-        map.end()
+impl From<PropertyDraft> for PropertyJson {
+    fn from(PropertyDraft { key, name, kind }: PropertyDraft) -> Self {
+        Self::new(key, name, kind)
     }
 }
 
-impl Serialize for PropertyDraft {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        given(&mut map, "key", self.key.as_ref())?;
-        map.serialize_entry("name", &self.name)?;
-        self.kind.write(&mut map)?;
-        map.end()
-    }
-}
+impl TryFrom<PropertyJson> for PropertyDraft {
+    type Error = Refused;
 
-impl Serialize for ContentPropertyDraft {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        given(&mut map, "key", self.key.as_ref())?;
-        map.serialize_entry("name", &self.name)?;
-        map.end()
-    }
-}
-
-impl Serialize for SchemaDraft {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        given(&mut map, "key", self.key.as_ref())?;
-        map.serialize_entry("name", &self.name)?;
-        given(&mut map, "contentPropDetails", self.content.as_ref())?;
-        map.serialize_entry("properties", &self.properties)?;
-        map.end()
+    fn try_from(json: PropertyJson) -> Result<Self, Refused> {
+        json.check_fields()?;
+        let options = json.options.unwrap_or_default();
+        let kind = match json.property_type {
+            PropertyType::Text => PropertyKind::Text,
+            PropertyType::Number => PropertyKind::Number,
+            PropertyType::Boolean => PropertyKind::Boolean,
+            PropertyType::Date => PropertyKind::Date,
+            PropertyType::Url => PropertyKind::Url,
+            PropertyType::Email => PropertyKind::Email,
+            PropertyType::Phone => PropertyKind::Phone,
+            PropertyType::SingleSelect => PropertyKind::SingleSelect(options),
+            PropertyType::MultiSelect => PropertyKind::MultiSelect(options),
+            PropertyType::Relation => {
+                let target = json.target_collection_id;
+                let target = target.ok_or_else(|| missing_field("targetCollectionId"))?.0;
+                let single = json.single.unwrap_or_default();
+                PropertyKind::Relation(Relation {
+                    target,
+                    inverse_key: json.inverse_key,
+                    single,
+                    owner: false,
+                })
+            }
+        };
+        Ok(Self { key: json.key, name: json.name, kind })
     }
 }

@@ -1,11 +1,10 @@
-//! What scoped connections ask and are shown where that is not what full ones do: neither where
-//! documents are kept nor the space's own change log.
+//! Requests and replies specific to scoped connections, which see neither locations of documents
+//! nor the change log of the space.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
-use serde_json::Value;
 
-use crate::json::{FromJson, Object, deserialize_through_json};
-use crate::{Author, BlockId, Day, DocumentId, Result, Timestamp};
+use crate::json::{is_default, or_default};
+use crate::{Author, BlockId, Day, DocumentId, Timestamp};
 
 /// Lists the documents of a scope. As JSON: `{"fetchMetadata": true}`.
 ///
@@ -14,58 +13,45 @@ use crate::{Author, BlockId, Day, DocumentId, Result, Timestamp};
 /// assert_eq!(ListScopedDocuments::new().with_metadata(), serde_json::from_str(r#"{"fetchMetadata": true}"#)?);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
+)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct ListScopedDocuments {
-    /// Whether the times are shown.
+    /// Whether entries include the times of creation and modification.
+    #[serde(rename = "fetchMetadata", default, deserialize_with = "or_default")]
+    #[serde(skip_serializing_if = "is_default")]
     pub metadata: bool,
 }
 
 impl ListScopedDocuments {
-    /// All, without times.
+    /// All documents, without times.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// With the times.
+    /// Includes the times of creation and modification.
     pub fn with_metadata(mut self) -> Self {
         self.metadata = true;
         self
     }
 }
 
-impl FromJson for ListScopedDocuments {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let metadata = object.optional("fetchMetadata")?.unwrap_or_default();
-        object.finish()?;
-        Ok(Self { metadata })
-    }
-}
-
-impl Serialize for ListScopedDocuments {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        if self.metadata {
-            map.serialize_entry("fetchMetadata", &true)?;
-        }
-        map.end()
-    }
-}
-
-/// A document as a scoped connection shows it: not where it is kept, which is the rest of the
-/// space's.
+/// A document in a reply to a scoped connection: without its location, which belongs to the rest of
+/// the space.
 ///
-/// As JSON: `id`, `title`, `isDeleted` (`false`: what is in the trash is not shown),
+/// As JSON: `id`, `title`, `isDeleted` (always `false`: documents in the trash are hidden),
 /// `dailyNoteDate`, and with metadata `createdAt` and `lastModifiedAt`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScopedDocument {
-    /// Its ID, which is its root block's.
+    /// The document ID, equal to the ID of its root block.
     pub id: DocumentId,
-    /// The text of its root block.
+    /// The text of the root block.
     pub title: String,
-    /// The day whose note it is.
+    /// The day of a daily note.
     pub day: Option<Day>,
-    /// When it was made, and when it or a block of it last changed, if the request asked for it.
+    /// The times of creation and of the last modification, if the request asked for them.
     pub times: Option<(Timestamp, Timestamp)>,
 }
 
@@ -86,22 +72,22 @@ impl Serialize for ScopedDocument {
     }
 }
 
-/// A write to documents of a scope, as its connections are told of it: numbered within the scope,
-/// from 1 and without gaps.
+/// A write to documents of a scope, numbered within the scope from 1 without gaps.
 ///
-/// As JSON: `sequence`, `at`, `by` unless nobody is known, `documentIds`, `blockIds`.
+/// As JSON: `sequence`, `at`, `by` unless anonymous, `documentIds`, `blockIds`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScopedChange {
-    /// The number of the write among those of the scope.
+    /// The sequence number within the scope.
     pub sequence: u64,
-    /// When it was made.
+    /// The time of the write.
     pub at: Timestamp,
-    /// Who made it.
+    /// The author.
     pub by: Author,
-    /// The documents of the scope that it changed, by ID: read them anew. One that is not found
-    /// then has left.
+    /// The changed documents of the scope, by ID. A client reads them again; a document that is not
+    /// found has left the scope.
     pub documents: Vec<DocumentId>,
-    /// The blocks in them that it made, changed, moved, commented or took away, by ID.
+    /// The blocks of those documents that were inserted, updated, moved, commented or removed, by
+    /// ID.
     pub blocks: Vec<BlockId>,
 }
 
@@ -118,5 +104,3 @@ impl Serialize for ScopedChange {
         map.end()
     }
 }
-
-deserialize_through_json!(ListScopedDocuments);

@@ -1,13 +1,13 @@
-//! What searches give.
+//! Search results.
 
 use std::ops::Range;
 
-use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
+use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::requests::given;
 use crate::{BlockId, DocumentId, Timestamp};
 
-/// A document that a search found.
+/// A document that matches a search.
 ///
 /// As JSON: `{"exposedDocumentId", "markdown", "highlights": [{"start", "end"}], "blockIds",
 /// "score"}`, and `createdAt` and `lastModifiedAt` on request.
@@ -15,27 +15,16 @@ use crate::{BlockId, DocumentId, Timestamp};
 pub struct SearchMatch {
     /// The document.
     pub document_id: DocumentId,
-    /// A piece of its text around the hits, which stand between `**`.
+    /// An excerpt of the text, with matches between `**`.
     pub markdown: String,
-    /// Where the hits are in `markdown`, without the asterisks: bytes, in order.
+    /// The byte ranges of the matches in `markdown`, without the asterisks, in order.
     pub highlights: Vec<Range<usize>>,
-    /// The blocks that have hits, in reading order.
+    /// The blocks with matches, in reading order.
     pub block_ids: Vec<BlockId>,
-    /// How relevant it is: greater is more. It compares documents of one search alone.
+    /// The relevance score; comparable within one reply only.
     pub score: f64,
-    /// When it was made and last changed, if the request asked for it.
+    /// The times of creation and of the last modification, if the request asked for them.
     pub times: Option<(Timestamp, Timestamp)>,
-}
-
-/// Byte ranges as a list of objects.
-struct Ranges<'a>(&'a [Range<usize>]);
-
-impl Serialize for Ranges<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut list = serializer.serialize_seq(Some(self.0.len()))?;
-        self.0.iter().try_for_each(|range| list.serialize_element(range))?;
-        list.end()
-    }
 }
 
 impl Serialize for SearchMatch {
@@ -43,7 +32,7 @@ impl Serialize for SearchMatch {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("exposedDocumentId", &self.document_id)?;
         map.serialize_entry("markdown", &self.markdown)?;
-        map.serialize_entry("highlights", &Ranges(&self.highlights))?;
+        map.serialize_entry("highlights", &self.highlights)?;
         map.serialize_entry("blockIds", &self.block_ids)?;
         map.serialize_entry("score", &self.score)?;
         given(&mut map, "createdAt", self.times.as_ref().map(|(created, _)| created))?;
@@ -52,55 +41,49 @@ impl Serialize for SearchMatch {
     }
 }
 
-/// A page that a block stands in. As JSON: `{"id", "content"}`.
+/// An ancestor page of a block. As JSON: `{"id", "content"}`.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct PathStep {
     /// The page.
     pub id: BlockId,
-    /// Its title.
+    /// The title.
     pub content: String,
 }
 
-/// A block near a match. As JSON: `{"blockId", "markdown"}`.
+/// A context block of a match. As JSON: `{"blockId", "markdown"}`.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ContextBlock {
     /// The block.
     pub block_id: BlockId,
-    /// What it says.
+    /// Its markdown.
     pub markdown: String,
 }
 
-/// A block of a document that patterns match.
+/// A block that matches a pattern.
 ///
 /// As JSON: `{"blockId", "markdown", "ranges": [{"start", "end"}], "pageBlockPath": [{"id",
 /// "content"}], "beforeBlocks", "afterBlocks"}`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct BlockMatch {
     /// The block.
     pub block_id: BlockId,
-    /// What it says.
+    /// Its markdown.
     pub markdown: String,
-    /// Where the hits are in `markdown`: bytes, in order, at most [`crate::Limits::RANGES`]. What
-    /// matches without taking a letter is nowhere.
+    /// The byte ranges of the matches in `markdown`, in order, at most [`crate::Limits::RANGES`].
+    /// Empty matches have no range.
     pub ranges: Vec<Range<usize>>,
-    /// The pages that it stands in, the document's root first.
+    /// The ancestor pages, from the root of the document.
+    #[serde(rename = "pageBlockPath")]
     pub path: Vec<PathStep>,
-    /// The blocks before it in reading order, the nearest last.
+    /// The preceding blocks in reading order, the nearest last.
+    #[serde(rename = "beforeBlocks")]
     pub before: Vec<ContextBlock>,
-    /// The blocks after it, the nearest first.
+    /// The following blocks, the nearest first.
+    #[serde(rename = "afterBlocks")]
     pub after: Vec<ContextBlock>,
-}
-
-impl Serialize for BlockMatch {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("blockId", &self.block_id)?;
-        map.serialize_entry("markdown", &self.markdown)?;
-        map.serialize_entry("ranges", &Ranges(&self.ranges))?;
-        map.serialize_entry("pageBlockPath", &self.path)?;
-        map.serialize_entry("beforeBlocks", &self.before)?;
-        map.serialize_entry("afterBlocks", &self.after)?;
-        map.end()
-    }
 }

@@ -1,11 +1,11 @@
-//! Texts that come many times in a reply: keys of properties, titles of related items.
+//! Texts that occur many times in a reply: property keys, titles of related items.
 
 use std::borrow::Borrow;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// A text that all parts of a reply share, so that to clone it copies nothing.
+/// A reference-counted text: clones share one allocation.
 ///
 /// ```
 /// use leafbase_model::SharedText;

@@ -1,22 +1,22 @@
-//! How blocks look: list styles, text styles, cards, media frames, separators, decorations.
+//! Formats of blocks: list styles, text styles, cards, media frames, separators, decorations.
 
 use serde::ser::{Serialize, Serializer};
 use serde_json::Value;
 
-use crate::json::{FromJson, quoted, wire_enum};
+use crate::json::{deserialize_by, quoted, wire_enum};
 use crate::{Error, Result};
 
 wire_enum! {
-    /// How a block stands in a list.
+    /// The list style of a block.
     ListStyle {
-        /// No list.
+        /// Not in a list.
         #[default]
         None = "none",
-        /// A bullet.
+        /// A bulleted list item.
         Bullet = "bullet",
-        /// A number.
+        /// A numbered list item.
         Numbered = "numbered",
-        /// A bullet that folds what is indented below it.
+        /// A bulleted list item that folds the blocks indented below it.
         Toggle = "toggle",
         /// A task, with a state.
         Task = "task",
@@ -24,39 +24,39 @@ wire_enum! {
 }
 
 wire_enum! {
-    /// How a text or a page is styled.
+    /// The style of a text or page block.
     TextStyle {
         /// Shown as a card.
         Card = "card",
         /// Shown as a page.
         Page = "page",
-        /// Heading, first level.
+        /// Heading of level 1.
         H1 = "h1",
-        /// Heading, second level.
+        /// Heading of level 2.
         H2 = "h2",
-        /// Heading, third level.
+        /// Heading of level 3.
         H3 = "h3",
-        /// Heading, fourth level.
+        /// Heading of level 4.
         H4 = "h4",
         /// Small text.
         Caption = "caption",
-        /// Plain text.
+        /// Body text.
         #[default]
         Body = "body",
     }
 }
 
 wire_enum! {
-    /// Where the lines of a text begin.
+    /// The horizontal alignment of a text.
     TextAlignment {
-        /// At the left.
+        /// Left-aligned.
         #[default]
         Left = "left",
-        /// In the middle.
+        /// Centered.
         Center = "center",
-        /// At the right.
+        /// Right-aligned.
         Right = "right",
-        /// At both sides.
+        /// Justified.
         Justify = "justify",
     }
 }
@@ -64,24 +64,24 @@ wire_enum! {
 wire_enum! {
     /// The typeface.
     Font {
-        /// The reader's own.
+        /// The default typeface of the reader.
         #[default]
         System = "system",
-        /// With serifs.
+        /// A serif typeface.
         Serif = "serif",
-        /// Rounded.
+        /// A rounded typeface.
         Rounded = "rounded",
-        /// All letters of one width.
+        /// A monospaced typeface.
         Mono = "mono",
     }
 }
 
 wire_enum! {
-    /// The size of a card.
+    /// The layout of a card.
     CardLayout {
-        /// For several columns; not on text blocks.
+        /// Small, for several columns; not on text blocks.
         Small = "small",
-        /// For several columns; not on text blocks.
+        /// Square, for several columns; not on text blocks.
         Square = "square",
         /// Full width.
         #[default]
@@ -92,18 +92,18 @@ wire_enum! {
 }
 
 wire_enum! {
-    /// How a picture or video fills its frame.
+    /// How an image or video fills its frame.
     MediaSize {
-        /// All of it is seen.
+        /// Scaled to fit the frame.
         #[default]
         Fit = "fit",
-        /// The frame is full.
+        /// Scaled and cropped to fill the frame.
         Fill = "fill",
     }
 }
 
 wire_enum! {
-    /// How wide a picture or video is.
+    /// The width of an image or video.
     MediaWidth {
         /// As wide as the text.
         #[default]
@@ -114,7 +114,7 @@ wire_enum! {
 }
 
 wire_enum! {
-    /// The size of a file or a rich link.
+    /// The display size of a file or a rich link.
     BlockLayout {
         /// One line.
         Small = "small",
@@ -127,33 +127,33 @@ wire_enum! {
 }
 
 wire_enum! {
-    /// How strong a separator is.
+    /// The style of a separator.
     LineStyle {
-        /// Strongest.
+        /// The strongest line.
         Strong = "strong",
-        /// As usual.
+        /// The default line.
         #[default]
         Regular = "regular",
-        /// Weaker.
+        /// A lighter line.
         Light = "light",
-        /// Weakest.
+        /// The lightest line.
         ExtraLight = "extraLight",
-        /// Groups what is between into page-looking chunks; the page hierarchy stays as it is.
+        /// A visual page break; it does not affect the page hierarchy.
         PageBreak = "pageBreak",
     }
 }
 
-/// What a block is decorated with.
+/// The decorations of a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Decorations {
-    /// Set off as a callout.
+    /// Shown as a callout.
     pub callout: bool,
-    /// Set off as a quotation.
+    /// Shown as a quotation.
     pub quote: bool,
 }
 
 impl Decorations {
-    /// Whether there is none.
+    /// Whether there are no decorations.
     pub const fn is_empty(self) -> bool {
         !self.callout && !self.quote
     }
@@ -169,16 +169,16 @@ impl Serialize for Decorations {
     }
 }
 
-impl FromJson for Decorations {
-    fn from_json(value: Value) -> Result<Self> {
+impl Decorations {
+    fn read(value: Value) -> Result<Self> {
         let mut read = Self::default();
-        for (index, name) in Vec::<String>::from_json(value)?.into_iter().enumerate() {
+        for (index, name) in crate::json::read::<Vec<String>>(value)?.into_iter().enumerate() {
             let flag = match name.as_str() {
                 "callout" => &mut read.callout,
                 "quote" => &mut read.quote,
                 other => {
                     let message =
-                        format!("unknown value {}, expected one of callout, quote", quoted(other));
+                        format!("unknown decoration {}, expected callout or quote", quoted(other));
                     return Err(Error::validation(message).at(format_args!("[{index}]")));
                 }
             };
@@ -188,7 +188,9 @@ impl FromJson for Decorations {
     }
 }
 
-/// How a text or a page looks.
+deserialize_by!(Decorations: Self::read);
+
+/// The text format of a text or page block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct TextFormat {
     /// The style.
@@ -197,6 +199,6 @@ pub struct TextFormat {
     pub alignment: TextAlignment,
     /// The typeface.
     pub font: Font,
-    /// The size as a card; kept without effect where the style is not `card`.
+    /// The card layout; kept, but without effect unless the style is `card`.
     pub card_layout: CardLayout,
 }

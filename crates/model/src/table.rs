@@ -1,7 +1,7 @@
-//! The cells of a table that is kept as GFM.
+//! The cells of a GFM table.
 
-/// The cells as inline markdown, the header row first; the row of dashes is left out. Every row has
-/// as many cells as the header: GFM fills up short ones and ignores what is too much.
+/// The cells as inline markdown, the header row first, without the delimiter row. All rows have as
+/// many cells as the header: GFM pads short rows and ignores excess cells.
 pub(crate) fn rows(markdown: &str) -> Vec<Vec<String>> {
     let lines = markdown.lines().enumerate().filter(|(number, _)| *number != 1);
     let mut found: Vec<Vec<String>> = lines.map(|(_, line)| cells(line)).collect();
@@ -18,9 +18,9 @@ fn cells(line: &str) -> Vec<String> {
     let (mut found, mut cell, mut after_backslash) = (Vec::new(), String::new(), false);
     for letter in line.chars() {
         match letter {
-            // A pipe after a backslash belongs to the cell, even within code, and the backslash is
-            // only the table's. Of two backslashes one is left, which escapes the pipe for the
-            // inline markdown.
+            // A pipe after a backslash is part of the cell, even within code; the table consumes
+            // the backslash. Of two backslashes one remains, which escapes the pipe in the inline
+            // markdown.
             '|' if after_backslash => {
                 cell.pop();
                 cell.push('|');

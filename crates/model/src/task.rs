@@ -1,47 +1,53 @@
-//! What makes a block a task.
+//! Tasks: state, days and stamps.
 
-use serde::ser::{Serialize, SerializeMap, Serializer};
-use serde_json::Value;
-
-use crate::json::{FromJson, Object, deserialize_through_json, wire_enum};
-use crate::{BlockId, Day, DayRef, DocumentId, Error, Result, Timestamp};
+use crate::json::{nullable, or_default, wire_enum};
+use crate::{BlockId, Day, DayRef, DocumentId, Error, Result, TaskDestination, Timestamp};
 
 wire_enum! {
-    /// How far a task is.
+    /// The state of a task.
     TaskState {
         /// Open.
         #[default]
         Todo = "todo",
         /// Completed.
         Done = "done",
-        /// Given up.
+        /// Canceled.
         Canceled = "canceled",
     }
 }
 
-/// The task that a block is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+/// State, days and stamps of a task.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
+)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct TaskInfo {
-    /// How far it is.
+    /// The state.
+    #[serde(default, deserialize_with = "or_default")]
     pub state: TaskState,
-    /// The day it is planned for.
+    /// The day on which the task is scheduled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schedule_date: Option<Day>,
-    /// The day it must be done by.
+    /// The deadline.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline_date: Option<Day>,
-    /// When it was completed; only where the state is `done`.
+    /// The time of completion; only with the state `done`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completed_at: Option<Timestamp>,
-    /// When it was given up; only where the state is `canceled`.
+    /// The time of cancellation; only with the state `canceled`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub canceled_at: Option<Timestamp>,
 }
 
 impl TaskInfo {
-    /// An unplanned task of this state, without a stamp.
+    /// A task of this state without days and stamps.
     pub fn of_state(state: TaskState) -> Self {
         Self { state, ..Self::default() }
     }
 
-    /// The same task with the stamps that its state asks for: the state's own is set to `now`
-    /// unless it has one already, the other one is cleared (DECISIONS, "Task state changes").
+    /// The task with the stamps of its state: the missing stamp is set to `now`, the stamp of the
+    /// other state is cleared (DECISIONS, "Task state changes").
     pub fn stamped(self, now: Timestamp) -> Self {
         let (completed_at, canceled_at) = match self.state {
             TaskState::Todo => (None, None),
@@ -52,107 +58,73 @@ impl TaskInfo {
     }
 }
 
-impl Serialize for TaskInfo {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("state", &self.state)?;
-        for (name, day) in
-            [("scheduleDate", self.schedule_date), ("deadlineDate", self.deadline_date)]
-        {
-            if let Some(day) = day {
-                map.serialize_entry(name, &day)?;
-            }
-        }
-        for (name, instant) in
-            [("completedAt", self.completed_at), ("canceledAt", self.canceled_at)]
-        {
-            if let Some(instant) = instant {
-                map.serialize_entry(name, &instant)?;
-            }
-        }
-        map.end()
-    }
-}
-
-impl FromJson for TaskInfo {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let read = Self {
-            state: object.optional("state")?.unwrap_or_default(),
-            schedule_date: object.nullable("scheduleDate")?.flatten(),
-            deadline_date: object.nullable("deadlineDate")?.flatten(),
-            completed_at: object.nullable("completedAt")?.flatten(),
-            canceled_at: object.nullable("canceledAt")?.flatten(),
-        };
-        object.finish()?;
-        Ok(read)
-    }
-}
-
-/// Where a task is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// The location of a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
+#[serde(into = "TaskDestination")]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(from = "TaskDestination"))]
 pub enum TaskLocation {
-    /// In the inbox.
+    /// The inbox.
     Inbox,
-    /// In the daily note of this day.
+    /// The daily note of this day.
     DailyNote(Day),
-    /// In another document.
+    /// Another document.
     Document(DocumentId),
 }
 
-impl Serialize for TaskLocation {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        match self {
-            Self::Inbox => map.serialize_entry("type", "inbox")?,
-            Self::DailyNote(day) => {
-                map.serialize_entry("type", "dailyNote")?;
-                map.serialize_entry("date", day)?;
-            }
-            Self::Document(document) => {
-                map.serialize_entry("type", "document")?;
-                map.serialize_entry("documentId", document)?;
-            }
+impl From<TaskLocation> for TaskDestination {
+    fn from(location: TaskLocation) -> Self {
+        match location {
+            TaskLocation::Inbox => Self::Inbox,
+            TaskLocation::DailyNote(day) => Self::DailyNote(day.into()),
+            TaskLocation::Document(document) => Self::Document(document),
         }
-        map.end()
     }
 }
 
-/// A block that is a task, as the task operations show it.
+/// A task in the replies of the task operations.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct Task {
-    /// The block's ID.
+    /// The block ID.
     pub id: BlockId,
-    /// What is to be done: the block's markdown.
+    /// The text: the markdown of the block.
     pub markdown: String,
-    /// Its state and days.
+    /// State, days and stamps.
     #[serde(rename = "taskInfo")]
     pub info: TaskInfo,
-    /// Where it is.
+    /// The location.
     pub location: TaskLocation,
 }
 
-/// A change to a task, as the `taskInfo` of a request: what is given changes, `null` clears, the
-/// rest stays.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// A patch of a task, the `taskInfo` of a request: absent fields stay unchanged, `null` clears a
+/// field.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct TaskPatch {
     /// `state`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<TaskState>,
     /// `scheduleDate`.
+    #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
     pub schedule_date: Option<Option<DayRef>>,
     /// `deadlineDate`.
+    #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
     pub deadline_date: Option<Option<DayRef>>,
     /// `completedAt`.
+    #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
     pub completed_at: Option<Option<Timestamp>>,
     /// `canceledAt`.
+    #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
     pub canceled_at: Option<Option<Timestamp>>,
 }
 
 impl TaskPatch {
-    /// Gives the days that are named relative to the present as the dates that `resolve` finds.
+    /// Resolves days relative to the present to the dates that `resolve` returns.
     ///
     /// # Errors
-    /// Those of `resolve`, with the field's name as path.
+    /// Errors of `resolve`, with the field name as path.
     pub fn resolve_days(&mut self, mut resolve: impl FnMut(DayRef) -> Result<Day>) -> Result<()> {
         let days =
             [("scheduleDate", &mut self.schedule_date), ("deadlineDate", &mut self.deadline_date)];
@@ -164,7 +136,7 @@ impl TaskPatch {
         Ok(())
     }
 
-    /// Takes out the days that are relative to the present; none if no day is.
+    /// Splits off the days relative to the present; `None` if there are none.
     pub(crate) fn take_relative(&mut self) -> Option<Self> {
         let take = |day: &mut Option<Option<DayRef>>| match day {
             Some(Some(DayRef::Date(_)) | None) | None => None,
@@ -176,12 +148,11 @@ impl TaskPatch {
         (relative != Self::default()).then_some(relative)
     }
 
-    /// Puts what is given onto `task`.
+    /// Applies the patch to `task`.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Validation`] with the field's name as path for a day that is still
-    /// relative to the present, a stamp that the task's state has none of, and a `null` for the one
-    /// that it has.
+    /// [`crate::ErrorKind::Validation`] with the field name as path for an unresolved day, a stamp
+    /// that the state does not have, and a `null` for the stamp of the state.
     pub fn apply(self, task: &mut TaskInfo) -> Result<()> {
         let date = |name: &str, day: Option<DayRef>| match day {
             None => Ok(None),
@@ -213,8 +184,8 @@ impl TaskPatch {
     }
 }
 
-/// A stamp after it is given, cleared or left: a state has its own one, and no other. The one that
-/// the task has is no wish.
+/// The new value of a stamp: only the stamp of the state can be set, and it cannot be cleared.
+/// Repeating the present value is not a change.
 #[expect(clippy::option_option, reason = "not given, cleared, given: the three cases of JSON")]
 fn stamp(
     name: &str,
@@ -224,32 +195,42 @@ fn stamp(
 ) -> Result<Option<Timestamp>> {
     match given {
         None => Ok(present),
-        // The task came from a reply and is sent back with another state: its old stamp goes with
-        // the old state.
+        // A client sent back a task from a reply with a new state: the stamp of the old state is
+        // dropped.
         Some(Some(_)) if !belongs && given == Some(present) => Ok(None),
         Some(Some(_)) if !belongs => {
-            Err(Error::validation("the task's state has no such stamp").at(name))
+            Err(Error::validation(format!("the state of the task has no {name}")).at(name))
         }
-        Some(None) if belongs => {
-            Err(Error::validation("the task's state has this stamp, it cannot be cleared").at(name))
-        }
+        Some(None) if belongs => Err(Error::validation(format!(
+            "the state of the task has {name}: it cannot be cleared"
+        ))
+        .at(name)),
         Some(given) => Ok(given),
     }
 }
 
-impl FromJson for TaskPatch {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let read = Self {
-            state: object.optional("state")?,
-            schedule_date: object.nullable("scheduleDate")?,
-            deadline_date: object.nullable("deadlineDate")?,
-            completed_at: object.nullable("completedAt")?,
-            canceled_at: object.nullable("canceledAt")?,
-        };
-        object.finish()?;
-        Ok(read)
+impl TaskInfo {
+    /// The patch that turns any task into this one. Missing stamps are left to the state.
+    pub(crate) fn as_change(self) -> TaskPatch {
+        TaskPatch {
+            state: Some(self.state),
+            schedule_date: Some(self.schedule_date.map(DayRef::Date)),
+            deadline_date: Some(self.deadline_date.map(DayRef::Date)),
+            completed_at: self.completed_at.map(Some),
+            canceled_at: self.canceled_at.map(Some),
+        }
     }
 }
 
-deserialize_through_json!(TaskInfo, TaskPatch);
+impl TaskPatch {
+    /// The composition of two patches: `self`, then `next`.
+    pub(crate) fn then(self, next: Self) -> Self {
+        Self {
+            state: next.state.or(self.state),
+            schedule_date: next.schedule_date.or(self.schedule_date),
+            deadline_date: next.deadline_date.or(self.deadline_date),
+            completed_at: next.completed_at.or(self.completed_at),
+            canceled_at: next.canceled_at.or(self.canceled_at),
+        }
+    }
+}

@@ -1,16 +1,17 @@
-//! Instants, days, and where the present comes from.
+//! Instants, days, and the clock.
 
 use std::fmt;
+use std::marker::PhantomData;
 use std::str::FromStr;
 use std::sync::Arc;
 
 use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 
+use crate::json::TextVisitor;
 use crate::{Error, Result};
 
-/// Where the present comes from. Nothing in Leafbase reads the system's clock but the engine's
-/// default source.
+/// The source of the present time. Only the engine's default implementation reads the system clock.
 pub trait Clock: Send + Sync {
     /// The present instant.
     fn now(&self) -> Timestamp;
@@ -22,7 +23,7 @@ impl<T: Clock + ?Sized> Clock for Arc<T> {
     }
 }
 
-/// An instant: milliseconds since 1970-01-01T00:00:00Z. Written as RFC 3339 in UTC with
+/// An instant in milliseconds since 1970-01-01T00:00:00Z. Serialized as RFC 3339 in UTC with
 /// milliseconds.
 ///
 /// ```
@@ -36,12 +37,12 @@ impl<T: Clock + ?Sized> Clock for Arc<T> {
 pub struct Timestamp(i64);
 
 impl Timestamp {
-    /// 9999-12-31T23:59:59.999Z: later instants could not be written.
+    /// 9999-12-31T23:59:59.999Z, the latest instant with a textual form.
     pub const MAX: Self = Self(253_402_300_799_999);
-    /// 0000-01-01T00:00:00.000Z: earlier instants could not be written.
+    /// 0000-01-01T00:00:00.000Z, the earliest instant with a textual form.
     pub const MIN: Self = Self(-62_167_219_200_000);
 
-    /// The instant so many milliseconds after 1970, held within [`Self::MIN`] and [`Self::MAX`].
+    /// The instant this many milliseconds after 1970, clamped to [`Self::MIN`] and [`Self::MAX`].
     pub const fn from_millis(millis: i64) -> Self {
         if millis > Self::MAX.0 {
             Self::MAX
@@ -57,7 +58,7 @@ impl Timestamp {
         self.0
     }
 
-    /// The day it is in UTC.
+    /// The day in UTC.
     pub fn day_utc(self) -> Day {
         Day::from_epoch_days(self.0.div_euclid(86_400_000))
     }
@@ -75,8 +76,8 @@ impl fmt::Display for Timestamp {
 impl FromStr for Timestamp {
     type Err = Error;
 
-    /// Reads `YYYY-MM-DDTHH:MM:SS[.fff]` with `Z` or `+00:00` at its end: other offsets than UTC
-    /// are not read, what is finer than a millisecond is cut off.
+    /// Parses `YYYY-MM-DDTHH:MM:SS[.fff]` with the suffix `Z` or `+00:00`. Other offsets are
+    /// refused; fractions are truncated to milliseconds.
     fn from_str(text: &str) -> Result<Self> {
         read_timestamp(text).ok_or_else(|| {
             let got = crate::json::quoted(text);
@@ -129,8 +130,7 @@ impl Serialize for Timestamp {
 impl<'de> Deserialize<'de> for Timestamp {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         if deserializer.is_human_readable() {
-            let text = String::deserialize(deserializer)?;
-            text.parse().map_err(serde::de::Error::custom)
+            deserializer.deserialize_str(TextVisitor { expected: "an instant", read: PhantomData })
         } else {
             let millis = i64::deserialize(deserializer)?;
             let read = Self::from_millis(millis);
@@ -143,7 +143,7 @@ impl<'de> Deserialize<'de> for Timestamp {
     }
 }
 
-/// A day of the calendar, from 0000-01-01 to 9999-12-31. Written `YYYY-MM-DD`.
+/// A calendar day from 0000-01-01 to 9999-12-31. Serialized as `YYYY-MM-DD`.
 ///
 /// ```
 /// use leafbase_model::Day;
@@ -162,10 +162,10 @@ pub struct Day {
 }
 
 impl Day {
-    /// The day of this date.
+    /// The day with this date.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Validation`] if the calendar has no such day.
+    /// [`crate::ErrorKind::Validation`] if the date does not exist.
     pub fn new(year: u16, month: u8, day: u8) -> Result<Self> {
         if year <= 9_999 && (1..=12).contains(&month) && (1..=days_in(year, month)).contains(&day) {
             Ok(Self { year, month, day })
@@ -189,9 +189,9 @@ impl Day {
         self.day
     }
 
-    /// Days since 1970-01-01, as the proleptic Gregorian calendar counts.
+    /// Days since 1970-01-01 in the proleptic Gregorian calendar.
     pub fn epoch_days(self) -> i64 {
-        // Years that begin in March put the leap day last; 400 of them are 146,097 days.
+        // Years that begin in March put the leap day last; 400 years have 146,097 days.
         let year = i64::from(self.year) - i64::from(self.month <= 2);
         let month = i64::from((self.month + 9) % 12);
         let day_of_year = (153 * month + 2) / 5 + i64::from(self.day) - 1;
@@ -199,7 +199,7 @@ impl Day {
         era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + day_of_year - 719_468
     }
 
-    /// The day so many days after 1970-01-01, held within the years 0 to 9999.
+    /// The day this many days after 1970-01-01, clamped to the years 0 to 9999.
     pub fn from_epoch_days(days: i64) -> Self {
         let days = days.clamp(-719_528, 2_932_896) + 719_468;
         let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
@@ -237,7 +237,7 @@ impl fmt::Display for Day {
 impl FromStr for Day {
     type Err = Error;
 
-    /// Reads exactly `YYYY-MM-DD`.
+    /// Parses exactly `YYYY-MM-DD`.
     fn from_str(text: &str) -> Result<Self> {
         let wrong = || {
             Error::validation(format!(
@@ -264,20 +264,19 @@ impl FromStr for Day {
     }
 }
 
+impl Serialize for DayRef {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
 impl Serialize for Day {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
-impl<'de> Deserialize<'de> for Day {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        text.parse().map_err(serde::de::Error::custom)
-    }
-}
-
-/// A day as a request names it: a date, or relative to the present in the space's time zone.
+/// A day in a request: a date, or relative to the present in the time zone of the space.
 ///
 /// ```
 /// use leafbase_model::{Day, DayRef};
@@ -287,7 +286,7 @@ impl<'de> Deserialize<'de> for Day {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DayRef {
-    /// This date.
+    /// A date.
     Date(Day),
     /// `today`.
     Today,

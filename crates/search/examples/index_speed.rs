@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use leafbase_model::{DocumentId, Location, Result, Timestamp};
 use leafbase_pattern::Pattern;
-use leafbase_search::{Attributes, Index, Maker, Scope, SearchDocument, Terms};
+use leafbase_search::{Analyzer, Attributes, Index, ParsedQuery, SearchDocument, SearchOverlay};
 
 const DOCUMENTS: u32 = 25_000;
 const TEXTS: u32 = 40;
@@ -43,7 +43,7 @@ impl Dice {
         word
     }
 
-    fn document(&mut self, maker: &mut Maker, number: u32) -> (SearchDocument, usize) {
+    fn document(&mut self, maker: &mut Analyzer, number: u32) -> (SearchDocument, usize) {
         let id = DocumentId::from_bytes(
             (u128::from(number) << 64 | u128::from(self.below(1 << 31))).to_be_bytes(),
         );
@@ -71,7 +71,7 @@ impl Dice {
             filling.add_words(&text);
             filling.add_pattern_text(&text);
         }
-        (filling.finish_loosely(), bytes)
+        (filling.finish_unsorted(), bytes)
     }
 }
 
@@ -92,7 +92,7 @@ fn main() -> Result<()> {
     let home = tempfile::tempdir().expect("a directory");
     let index = Index::create(&home.path().join("index"), "speed")?;
     let (mut dice, mut maker, mut bytes, mut making) =
-        (Dice(7), Maker::default(), 0, Duration::ZERO);
+        (Dice(7), Analyzer::default(), 0, Duration::ZERO);
     let start = Instant::now();
     let mut documents = (0..DOCUMENTS).map(|number| {
         let start = Instant::now();
@@ -107,10 +107,10 @@ fn main() -> Result<()> {
         start.elapsed()
     );
     let start = Instant::now();
-    index.tidy()?;
+    index.merge()?;
     println!("tidied in {:?}", start.elapsed());
     let start = Instant::now();
-    index.view()?;
+    index.snapshot()?;
     println!("view in {:?}", start.elapsed());
     let files = std::fs::read_dir(home.path().join("index"))
         .expect("the index")
@@ -130,13 +130,14 @@ fn main() -> Result<()> {
     println!("text {bytes} bytes, index {total} bytes: {:.2}", total as f64 / bytes as f64);
 
     for some in [0_u32, 500] {
-        let fresh: Vec<SearchDocument> =
+        let dirty: Vec<SearchDocument> =
             (0..some).map(|number| dice.document(&mut maker, number * 50).0).collect();
-        let changed: HashSet<DocumentId> = fresh.iter().map(SearchDocument::id).collect();
-        let fresh: Vec<&SearchDocument> = fresh.iter().collect();
-        let scope = Scope { fresh: &fresh, changed: &changed, accepts: &|_| true, only: None };
-        let view = index.view()?;
-        println!("{some} fresh documents:");
+        let dirty_ids: HashSet<DocumentId> = dirty.iter().map(SearchDocument::id).collect();
+        let dirty: Vec<&SearchDocument> = dirty.iter().collect();
+        let scope =
+            SearchOverlay { dirty: &dirty, dirty_ids: &dirty_ids, filter: &|_| true, subset: None };
+        let view = index.snapshot()?;
+        println!("{some} dirty documents:");
         for (name, terms) in [
             ("rare", "rareword"),
             ("common", "common"),
@@ -146,9 +147,9 @@ fn main() -> Result<()> {
             ("phrase", "\"night train\""),
             ("phrase with a prefix", "night_t"),
         ] {
-            let found = view.search(&Terms::new(&[terms], false)?, &scope, usize::MAX)?.len();
+            let found = view.search(&ParsedQuery::new(&[terms], false)?, &scope, usize::MAX)?.len();
             let time = timed(|| {
-                Terms::new(&[terms], false).and_then(|terms| view.search(&terms, &scope, 20))
+                ParsedQuery::new(&[terms], false).and_then(|terms| view.search(&terms, &scope, 20))
             });
             println!("  {name}: {time:?} ({found} found)");
         }
@@ -164,12 +165,14 @@ fn main() -> Result<()> {
     let mut sequence = 1;
     let time = timed(|| {
         sequence += 1;
-        index.update(&mut [Ok(one.clone())].into_iter(), &[], sequence).and_then(|()| index.tidy())
+        index.update(&mut [Ok(one.clone())].into_iter(), &[], sequence).and_then(|()| index.merge())
     });
     println!("update by one document: {time:?}");
     let time = timed(|| {
         sequence += 1;
-        index.update(&mut [Ok(one.clone())].into_iter(), &[], sequence).and_then(|()| index.view())
+        index
+            .update(&mut [Ok(one.clone())].into_iter(), &[], sequence)
+            .and_then(|()| index.snapshot())
     });
     println!("update by one document, with the view: {time:?}");
     drop(index);

@@ -1,14 +1,13 @@
-//! Folding: words that differ only by case, accents or width become the same.
+//! Folding: words that differ only in case, accents or width become equal.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// The form in which words are compared: lower-case, without accents, full-width and other variants
-/// of letters made plain, ligatures and joined letters spelled out (`ß` as `ss`, `ø` as `o`), and
-/// what is not seen left out. Folding twice is folding once.
+/// Folds a text for comparison: lowercase, without accents and invisible characters, with
+/// compatibility variants (full-width, superscript) normalized and ligatures and special letters
+/// spelled out (`ß` as `ss`, `ø` as `o`). Idempotent.
 ///
-/// Only accents go: vowel signs of Thai or Hindi and the voicing marks of Japanese make other
-/// words, and stay.
+/// Vowel signs of Thai or Hindi and voicing marks of Japanese distinguish words, and stay.
 ///
 /// ```
 /// use leafbase_search::fold;
@@ -20,28 +19,30 @@ pub fn fold(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
     }
-    // Taking apart comes first: a letter that is a variant of a capital (Ⅷ, K) can be made small
-    // only then.
-    let plain = text.nfkd().filter(|letter| !is_left_out(*letter));
-    let lower = plain.flat_map(char::to_lowercase).filter(|letter| !is_left_out(*letter));
-    lower.flat_map(spelled_out).nfc().collect()
+    // Decomposition comes first: a compatibility variant of a capital (Ⅷ, K) has no lowercase
+    // before it. Lowercasing may add combining marks (İ), so the filter runs again.
+    let decomposed = text.nfkd().filter(|letter| !is_ignored(*letter));
+    let lower = decomposed.flat_map(char::to_lowercase).filter(|letter| !is_ignored(*letter));
+    lower.flat_map(spell_out).nfc().collect()
 }
 
-/// Accents and the points of Hebrew and Arabic, and characters that only steer how others are
-/// shown.
-pub(crate) fn is_left_out(letter: char) -> bool {
+/// Accents, the points of Hebrew and Arabic, and invisible formatting characters.
+pub(crate) fn is_ignored(letter: char) -> bool {
     let is_accent = matches!(u32::from(letter),
-        0x0300..=0x036F | 0x0483..=0x0487 | 0x1AB0..=0x1AFF | 0x1DC0..=0x1DFF | 0x20D0..=0x20FF | 0xFE20..=0xFE2F
-        | 0x0591..=0x05C7 // Hebrew
-        | 0x0610..=0x061A | 0x064B..=0x065F | 0x0670 | 0x06D6..=0x06ED); // Arabic
-    let is_unseen = matches!(u32::from(letter),
-        0x00AD | 0x0640 | 0x061C | 0x180B..=0x180F | 0x200B..=0x200F | 0x202A..=0x202E | 0x2060..=0x2069 | 0xFEFF
-        | 0xFE00..=0xFE0F | 0xE0100..=0xE01EF);
-    is_unseen || (is_accent && is_combining_mark(letter))
+        0x0300..=0x036F | 0x0483..=0x0487 | 0x1AB0..=0x1AFF | 0x1DC0..=0x1DFF
+        | 0x20D0..=0x20FF | 0xFE20..=0xFE2F
+        // Hebrew
+        | 0x0591..=0x05C7
+        // Arabic
+        | 0x0610..=0x061A | 0x064B..=0x065F | 0x0670 | 0x06D6..=0x06ED);
+    let is_invisible = matches!(u32::from(letter),
+        0x00AD | 0x0640 | 0x061C | 0x180B..=0x180F | 0x200B..=0x200F | 0x202A..=0x202E
+        | 0x2060..=0x2069 | 0xFEFF | 0xFE00..=0xFE0F | 0xE0100..=0xE01EF);
+    is_invisible || (is_accent && is_combining_mark(letter))
 }
 
-/// Letters that Unicode does not take apart, though many write them without.
-fn spelled_out(letter: char) -> impl Iterator<Item = char> {
+/// Letters that Unicode does not decompose, though they are often written without.
+fn spell_out(letter: char) -> impl Iterator<Item = char> {
     let (first, second) = match letter {
         'ß' => ('s', Some('s')),
         'æ' => ('a', Some('e')),

@@ -12,11 +12,12 @@ use leafbase_pattern::Prefilter;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-use crate::asked::{Clause, Terms};
-use crate::document::stem_of;
 use crate::fold::fold;
-use crate::hits::apart;
-use crate::tokens::{TokenKind, each_token};
+use crate::match_ranges::merge_overlapping;
+use crate::parsed_query::{ParsedQuery, QueryClause};
+use crate::stems::{stem_of, stem_prefix};
+use crate::token::TokenKind;
+use crate::tokens::each_token;
 
 /// With more clauses every text is tokenized as a whole.
 const MAX_CLAUSES: usize = 32;
@@ -26,22 +27,22 @@ const CACHED_CHARS: usize = 256;
 /// Finds terms in many texts, for use by one thread.
 #[derive(Debug)]
 pub struct Highlighter<'t> {
-    terms: &'t Terms,
+    terms: &'t ParsedQuery,
     /// How matches begin; `None` if that is not known, or too much.
     prefixes: Option<Prefixes>,
     /// Whether each match is one token, so that the text around it does not matter.
     matches_are_tokens: bool,
 }
 
-impl Terms {
+impl ParsedQuery {
     /// A highlighter of these terms.
     pub fn highlighter(&self) -> Highlighter<'_> {
         // The stem of `ies`, `ie`, has no prefix that all its words share.
-        let has_prefix = |clause: &Clause| {
-            clause.stem.as_deref().is_none_or(|stem| !shared_prefix(stem).is_empty())
+        let has_prefix = |clause: &QueryClause| {
+            clause.stem.as_deref().is_none_or(|stem| !stem_prefix(stem).is_empty())
         };
         let has_prefixes = self.clauses.len() <= MAX_CLAUSES && self.clauses.iter().all(has_prefix);
-        let is_token = |clause: &Clause| matches!(clause.parts.as_slice(), [_]);
+        let is_token = |clause: &QueryClause| matches!(clause.terms.as_slice(), [_]);
         Highlighter {
             terms: self,
             prefixes: has_prefixes.then(|| Prefixes::of(&self.clauses)),
@@ -64,19 +65,19 @@ impl Highlighter<'_> {
 
     /// The byte ranges of `text` that match, in order and without overlap.
     pub fn matches(&self, text: &str) -> Vec<Range<usize>> {
-        let Some(prefixes) = &self.prefixes else { return self.terms.hits(text) };
+        let Some(prefixes) = &self.prefixes else { return self.terms.match_ranges(text) };
         let mut matches = Vec::new();
         let mut from = 0;
         while let Some(at) = prefixes.next(text, from) {
             // Positions of phrases count from the beginning of the text.
             if !self.matches_are_tokens {
-                return self.terms.hits(text);
+                return self.terms.match_ranges(text);
             }
             let stretch = stretch_around(text, from, at);
             from = stretch.end;
             self.match_tokens(text, stretch, &mut matches);
         }
-        apart(matches)
+        merge_overlapping(matches)
     }
 
     fn match_tokens(&self, text: &str, stretch: Range<usize>, matches: &mut Vec<Range<usize>>) {
@@ -92,16 +93,16 @@ impl Highlighter<'_> {
     }
 }
 
-impl Clause {
+impl QueryClause {
     fn matches_token(&self, stemmer: Stemmer, word: &str, kind: TokenKind) -> bool {
-        let [part] = self.parts.as_slice() else { return false };
+        let [part] = self.terms.as_slice() else { return false };
         if if part.is_prefix { word.starts_with(&part.text) } else { word == part.text } {
             return true;
         }
         let Some(stem) = &self.stem else { return false };
         // The comparison of prefixes spares most words the stemmer.
         let may_have_stem = matches!(kind, TokenKind::Word | TokenKind::Part)
-            && word.starts_with(shared_prefix(stem));
+            && word.starts_with(stem_prefix(stem));
         may_have_stem && stem_of(stemmer, word).as_ref() == Some(stem)
     }
 }
@@ -113,14 +114,6 @@ fn stretch_around(text: &str, from: usize, at: usize) -> Range<usize> {
     let before = bytes.iter().take(at).skip(from).rposition(is_space);
     let after = bytes.iter().skip(at).position(is_space);
     before.map_or(from, |offset| from + offset)..after.map_or(text.len(), |offset| at + offset)
-}
-
-/// The beginning that all words with this stem share. Removing an ending may leave one or two other
-/// letters in its place.
-pub(crate) fn shared_prefix(stem: &str) -> &str {
-    let rest =
-        ["ie", "le", "e", "i", "l", "y"].into_iter().find_map(|ending| stem.strip_suffix(ending));
-    rest.unwrap_or(stem)
 }
 
 /// How matches begin.
@@ -139,7 +132,7 @@ struct Prefixes {
 }
 
 impl Prefixes {
-    fn of(clauses: &[Clause]) -> Self {
+    fn of(clauses: &[QueryClause]) -> Self {
         let mut prefixes = Self {
             ascii: Vec::new(),
             ascii_prefilter: None,
@@ -148,8 +141,8 @@ impl Prefixes {
             cached_chars: vec![Cell::new(('\0', false)); CACHED_CHARS],
         };
         for clause in clauses {
-            prefixes.add(clause.parts.first().map_or("", |part| &part.text));
-            clause.stem.iter().for_each(|stem| prefixes.add(shared_prefix(stem)));
+            prefixes.add(clause.terms.first().map_or("", |part| &part.text));
+            clause.stem.iter().for_each(|stem| prefixes.add(stem_prefix(stem)));
         }
         prefixes.ascii_prefilter = ascii_prefilter(&prefixes.ascii);
         prefixes
@@ -293,8 +286,8 @@ mod tests {
 
         #[test]
         fn hits_are_those_of_a_text_cut_as_a_whole(text in texts(), asked in asked(), any: bool) {
-            let terms = Terms::new(&asked, any).unwrap();
-            prop_assert_eq!(terms.highlighter().matches(&text), terms.hits(&text), "{:?} in {:?}", asked, text);
+            let terms = ParsedQuery::new(&asked, any).unwrap();
+            prop_assert_eq!(terms.highlighter().matches(&text), terms.match_ranges(&text), "{:?} in {:?}", asked, text);
         }
     }
 
@@ -324,7 +317,7 @@ mod tests {
 
         #[test]
         fn hits_in_ascii_are_where_a_sieve_finds_something(text in texts(), asked in asked(), around in around()) {
-            let terms = Terms::new(&asked, false).unwrap();
+            let terms = ParsedQuery::new(&asked, false).unwrap();
             let highlighter = terms.highlighter();
             if let Some(prefilter) = highlighter.ascii_prefilter() {
                 prop_assert!(finds_all(&highlighter, prefilter, &text, &around), "{:?} in {:?}", asked, text);
@@ -337,7 +330,7 @@ mod tests {
         let outcome = TestRunner::deterministic().run(
             &(texts(), asked(), around()),
             |(text, asked, around)| {
-                let terms = Terms::new(&asked, false).unwrap();
+                let terms = ParsedQuery::new(&asked, false).unwrap();
                 let highlighter = terms.highlighter();
                 let Some(Prefixes { ascii, .. }) = &highlighter.prefixes else { return Ok(()) };
                 let Some(prefilter) = ascii_prefilter(ascii.get(1..).unwrap_or_default()) else {
@@ -353,10 +346,10 @@ mod tests {
     /// Whether a finder that was spoiled is found out.
     fn is_found_out(spoil: impl Fn(&mut Prefixes)) -> bool {
         let outcome = TestRunner::deterministic().run(&(texts(), asked()), |(text, asked)| {
-            let terms = Terms::new(&asked, false).unwrap();
+            let terms = ParsedQuery::new(&asked, false).unwrap();
             let mut highlighter = terms.highlighter();
             highlighter.prefixes.as_mut().into_iter().for_each(&spoil);
-            prop_assert_eq!(highlighter.matches(&text), terms.hits(&text));
+            prop_assert_eq!(highlighter.matches(&text), terms.match_ranges(&text));
             Ok(())
         });
         outcome.is_err()
@@ -394,7 +387,7 @@ mod tests {
             for ending in &endings {
                 let word = format!("{beginning}{ending}");
                 let Some(stem) = stem_of(stemmer, &word) else { continue };
-                assert!(word.starts_with(shared_prefix(&stem)), "{word} has the stem {stem}");
+                assert!(word.starts_with(stem_prefix(&stem)), "{word} has the stem {stem}");
                 differing += usize::from(!word.starts_with(&stem));
             }
         }

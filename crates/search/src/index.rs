@@ -1,72 +1,76 @@
-//! The index: what can be found, derived from the documents, and thrown away when in doubt.
+//! The index: a tantivy index of terms and columns, with a file of trigrams per segment. It is
+//! derived from the documents, and rebuilt whenever it is damaged or in doubt.
 //!
-//! tantivy keeps the lists of which words are where; what they are worth is reckoned here
-//! (`rank.rs`), by the same formula for documents in the index and for those that were changed
-//! since, so that it does not matter which is which.
+//! tantivy finds which documents have a term. Scores are computed here (`score.rs`), with the same
+//! formula for documents of the index and for dirty documents next to it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use leafbase_model::{DocumentId, Error, ErrorKind, Result};
+#[cfg(doc)]
+use leafbase_model::ErrorKind;
+use leafbase_model::{DocumentId, Result, invariant};
 use tantivy::index::{SegmentId, SegmentMeta};
 use tantivy::indexer::{IndexWriterOptions, NoMergePolicy};
-use tantivy::{IndexBuilder, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, TantivyError};
+use tantivy::{IndexBuilder, IndexReader, IndexSettings, IndexWriter, ReloadPolicy};
 
 use crate::document::SearchDocument;
-use files::Files;
-use layout::Fields;
-use nothing::Nothing;
-use removal::Removal;
-pub use selection::Selection;
+use delete_query::DeleteQuery;
+use directory::IndexDirectory;
+use error::{IndexFailure, storage_error};
+use field_text::FieldTextTokenizer;
+use merge_policy::SegmentSize;
+pub use overlay::SearchOverlay;
+use schema::IndexFields;
+pub use search::Hit;
+use segment_document::SegmentDocument;
+pub use snapshot::IndexSnapshot;
 #[cfg(feature = "testkit")]
-pub use shelf::Shelf;
-use tidying::Size;
-pub use view::{Hit, Scope, View};
+pub use storage::IndexStorage;
+pub use subset::DocumentSubset;
+use trigram_plugin::TrigramPlugin;
 
-mod building;
-mod files;
-mod grams;
-mod layout;
-mod lexicon;
-mod lists;
-mod making;
-mod nothing;
-mod occurrences;
-mod places;
-mod removal;
-mod room;
-mod scores;
-mod selection;
+mod candidates;
+mod delete_query;
+mod directory;
+mod error;
+mod field_text;
+mod merge_policy;
+mod overlay;
+mod postings;
+mod schema;
+mod score_list;
+mod search;
+mod segment_builder;
+mod segment_document;
+mod snapshot;
 #[cfg(feature = "testkit")]
-mod shelf;
-mod tidying;
-mod view;
-mod words;
+mod storage;
+mod subset;
+mod trigram_plugin;
 
-/// What is written with each commit: the layout that the index has, up to which write of the space
-/// it goes, and whose it is.
-const FORMAT: &str = "leafbase-search-5";
+/// The format of the index. It is part of each commit's payload, followed by the sequence of the
+/// last change of the space that the index contains, and by the owner.
+const FORMAT: &str = "leafbase-search-6";
 
-/// Bytes that documents are gathered in before they are written.
-const GATHERED: usize = 64 << 20;
+/// Memory after which a segment is written.
+const SEGMENT_BUDGET_BYTES: usize = 64 << 20;
 
-/// What tantivy would gather documents in, were they given to it one by one. It takes no less.
-const UNUSED: usize = 15_000_000;
+/// The least budget that tantivy accepts. No document reaches its indexing threads: segments are
+/// built by [`segment_builder`].
+const WRITER_BUDGET_BYTES: usize = 15_000_000;
 
-pub(crate) fn failed(error: impl std::fmt::Display) -> Error {
-    Error::new(ErrorKind::Storage, format!("the search index: {error}"))
-}
-
-/// An index of documents.
+/// An index of documents. Reads and writes may come from several threads; writes take turns.
 pub struct Index {
-    gathers: usize,
+    segment_budget: usize,
     inner: tantivy::Index,
-    fields: Fields,
+    fields: IndexFields,
     reader: IndexReader,
-    /// Opened when something is written, and dropped again: it keeps threads.
-    writer: Mutex<Option<IndexWriter<Nothing>>>,
-    view: RwLock<Option<Arc<View>>>,
+    /// Opened by the first write and closed by [`Index::release_writer`]: it owns threads.
+    writer: Mutex<Option<IndexWriter<SegmentDocument>>>,
+    /// The snapshot of the last commit, once one was asked for.
+    snapshot: RwLock<Option<Arc<IndexSnapshot>>>,
     owner: String,
 }
 
@@ -76,314 +80,315 @@ impl std::fmt::Debug for Index {
     }
 }
 
-/// What is put into an index, and what is taken out.
-struct Prepared {
-    made: Vec<SegmentMeta>,
-    old: Vec<DocumentId>,
+/// An update whose segments are written but not committed.
+struct PreparedUpdate {
+    new_segments: Vec<SegmentMeta>,
+    /// Documents whose older versions are deleted.
+    replaced: Vec<DocumentId>,
     sequence: u64,
 }
 
-/// What an index is made with.
-fn builder() -> (IndexBuilder, Fields) {
-    let (schema, fields) = layout::schema();
-    // There are no stored texts to compress.
+fn builder() -> (IndexBuilder, IndexFields) {
+    let (schema, fields) = schema::schema();
+    // Nothing is stored, so there is nothing to compress on a thread.
     let settings =
         IndexSettings { docstore_compress_dedicated_thread: false, ..IndexSettings::default() };
     let builder = tantivy::Index::builder().schema(schema).settings(settings);
-    (builder.register_plugin(Arc::new(grams::Keeper)), fields)
+    (builder.register_plugin(Arc::new(TrigramPlugin)), fields)
 }
 
 impl Index {
-    /// An empty index in memory. `owner` says whose it is.
+    /// Creates an empty index in memory. `owner` identifies the space that it belongs to.
     ///
     /// # Errors
     /// [`ErrorKind::Storage`].
     pub fn in_memory(owner: &str) -> Result<Self> {
         let (builder, fields) = builder();
-        Self::of(builder.create_in_ram().map_err(failed)?, fields, owner)
+        Self::over(builder.create_in_ram().map_err(storage_error)?, fields, owner)
     }
 
-    /// An empty index in `directory`, which is made, or has none.
+    /// Creates an empty index in `directory`, which is created if it does not exist.
     ///
     /// # Errors
-    /// [`ErrorKind::Storage`].
+    /// [`ErrorKind::Storage`], also if the directory has an index.
     pub fn create(directory: &Path, owner: &str) -> Result<Self> {
-        std::fs::create_dir_all(directory).map_err(failed)?;
-        Self::create_in(Files::open(directory).map_err(failed)?, owner)
+        std::fs::create_dir_all(directory).map_err(storage_error)?;
+        Self::create_in(IndexDirectory::open(directory).map_err(storage_error)?, owner)
     }
 
-    fn create_in(files: Files, owner: &str) -> Result<Self> {
+    fn create_in(directory: IndexDirectory, owner: &str) -> Result<Self> {
         let (builder, fields) = builder();
-        if files.has_index() {
-            return Err(failed("there is one already"));
+        if directory.has_index() {
+            return Err(storage_error("its directory already has an index"));
         }
-        Self::of(builder.open_or_create(files).map_err(failed)?, fields, owner)
+        let index = builder.open_or_create(directory).map_err(storage_error)?;
+        Self::over(index, fields, owner)
     }
 
-    /// The index in `directory`; none if it is not whole, not of this owner or not of this layout:
-    /// then it has to be made anew. Reads all of it once, to verify it: a damaged one must not be
-    /// searched. Writes nothing.
+    /// Opens the index in `directory`. Returns `None` if it is missing, damaged, of another owner
+    /// or of another format: then it has to be rebuilt. Reads all files once to verify their
+    /// checksums, and writes nothing.
     pub fn open(directory: &Path, owner: &str) -> Option<Self> {
-        // Files that were cut off have made the reading of their checksums panic.
-        let opened = catch_unwind(AssertUnwindSafe(|| {
-            Self::open_whole(Files::open(directory).map_err(failed)?, owner)
-        }));
+        Self::open_verified(|| IndexDirectory::open(directory).map_err(storage_error), owner)
+    }
+
+    fn open_verified(
+        directory: impl FnOnce() -> Result<IndexDirectory>,
+        owner: &str,
+    ) -> Option<Self> {
+        // tantivy panics on some truncated files.
+        let opened = catch_unwind(AssertUnwindSafe(|| Self::try_open(directory()?, owner)));
         opened.ok()?.ok()
     }
 
-    fn open_whole(files: Files, owner: &str) -> Result<Self, Failure> {
-        let (schema, fields) = layout::schema();
-        let mut index = tantivy::Index::open(files)?;
+    fn try_open(directory: IndexDirectory, owner: &str) -> Result<Self, IndexFailure> {
+        let (schema, fields) = schema::schema();
+        let mut index = tantivy::Index::open(directory)?;
         if index.schema() != schema {
-            return Err(Failure(failed("it has another layout")));
+            return Err(IndexFailure::corrupt("it has another schema"));
         }
-        index.register_plugin(Arc::new(grams::Keeper));
-        if !files::are_whole(&index)? {
-            return Err(Failure(failed("it is damaged")));
+        index.register_plugin(Arc::new(TrigramPlugin));
+        if !directory::checksums_match(&index)? {
+            return Err(IndexFailure::corrupt("a checksum does not match"));
         }
-        let opened = Self::of(index, fields, owner)?;
-        opened.sequence()?.ok_or_else(|| failed("it was never filled"))?;
-        opened.view()?;
+        let opened = Self::over(index, fields, owner)?;
+        if opened.sequence()?.is_none() {
+            return Err(IndexFailure::corrupt("it was never committed to"));
+        }
+        opened.snapshot()?;
         Ok(opened)
     }
 
-    /// As [`Self::create`], on a shelf.
+    /// Like [`Self::create`], in `storage`.
     ///
     /// # Errors
     /// [`ErrorKind::Storage`].
     #[cfg(feature = "testkit")]
-    pub fn create_on(shelf: Arc<dyn Shelf>, owner: &str) -> Result<Self> {
-        Self::create_in(Files::shelved(shelf), owner)
+    pub fn create_on(storage: Arc<dyn IndexStorage>, owner: &str) -> Result<Self> {
+        Self::create_in(IndexDirectory::over(storage), owner)
     }
 
-    /// As [`Self::open`], on a shelf.
+    /// Like [`Self::open`], in `storage`.
     #[cfg(feature = "testkit")]
-    pub fn open_on(shelf: Arc<dyn Shelf>, owner: &str) -> Option<Self> {
-        let opened =
-            catch_unwind(AssertUnwindSafe(|| Self::open_whole(Files::shelved(shelf), owner)));
-        opened.ok()?.ok()
+    pub fn open_on(storage: Arc<dyn IndexStorage>, owner: &str) -> Option<Self> {
+        Self::open_verified(|| Ok(IndexDirectory::over(storage)), owner)
     }
 
-    fn of(index: tantivy::Index, fields: Fields, owner: &str) -> Result<Self> {
-        let reader = index
-            .reader_builder()
-            .reload_policy(ReloadPolicy::Manual)
-            .try_into()
-            .map_err(failed)?;
-        let (writer, view) = (Mutex::new(None), RwLock::new(None));
+    fn over(index: tantivy::Index, fields: IndexFields, owner: &str) -> Result<Self> {
+        index.tokenizers().register(field_text::TOKENIZER, FieldTextTokenizer::default());
+        let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual);
         Ok(Self {
+            reader: reader.try_into().map_err(storage_error)?,
             inner: index,
             fields,
-            reader,
-            writer,
-            view,
+            writer: Mutex::new(None),
+            snapshot: RwLock::new(None),
             owner: owner.to_owned(),
-            gathers: GATHERED,
+            segment_budget: SEGMENT_BUDGET_BYTES,
         })
     }
 
-    /// The same index, whose updates write a segment whenever documents come to so many bytes: for
-    /// tests.
+    /// The same index with another budget per segment: for tests, which need many segments.
     #[doc(hidden)]
     #[must_use]
-    pub fn gathering(self, bytes: usize) -> Self {
-        Self { gathers: bytes, ..self }
+    pub fn with_segment_budget(self, bytes: usize) -> Self {
+        Self { segment_budget: bytes, ..self }
     }
 
-    /// The number of the last write of the space that it knows of; none if nothing was ever put
-    /// into it.
+    /// The sequence of the last change of the space that the index contains; `None` before the
+    /// first update.
     ///
     /// # Errors
-    /// [`ErrorKind::Storage`] if it cannot be read, or is another space's.
+    /// [`ErrorKind::Storage`] if it cannot be read, or belongs to another owner.
     pub fn sequence(&self) -> Result<Option<u64>> {
-        let Some(payload) = self.inner.load_metas().map_err(failed)?.payload else {
+        let Some(payload) = self.inner.load_metas().map_err(storage_error)?.payload else {
             return Ok(None);
         };
-        let sequence =
-            payload.strip_suffix(self.owner.as_str()).and_then(|rest| rest.strip_prefix(FORMAT));
-        let sequence = sequence.and_then(|number| number.trim().parse().ok());
-        sequence.map(Some).ok_or_else(|| failed("it is not this space's"))
+        let rest =
+            payload.strip_prefix(FORMAT).and_then(|rest| rest.strip_suffix(self.owner.as_str()));
+        let sequence = rest.and_then(|number| number.trim().parse().ok());
+        sequence.map(Some).ok_or_else(|| storage_error("it belongs to another space or format"))
     }
 
     fn payload(&self, sequence: u64) -> String {
         format!("{FORMAT} {sequence} {}", self.owner)
     }
 
-    /// Puts documents in, each once and in place of what there was of it, and takes those out that
-    /// are gone: up to the write `sequence` of the space. All of it is seen at once, and is on disk
-    /// when this returns.
+    /// Adds documents, each at most once and in place of its older version, and deletes others, in
+    /// one commit: the index then contains all changes up to `sequence`. The commit is durable when
+    /// this returns.
     ///
     /// # Errors
-    /// Those of `changed`, and [`ErrorKind::Storage`], also if a document is given twice: then
-    /// nothing of it is seen.
+    /// Those of `changed`, and [`ErrorKind::Storage`], also if a document is given twice. The index
+    /// is unchanged then.
     pub fn update(
         &self,
         changed: &mut dyn Iterator<Item = Result<SearchDocument>>,
-        gone: &[DocumentId],
+        deleted: &[DocumentId],
         sequence: u64,
     ) -> Result<()> {
-        self.update_with(changed, &mut || Ok((gone.to_vec(), sequence)))
+        self.update_with(changed, &mut || Ok((deleted.to_vec(), sequence)))
     }
 
-    /// The same where it is known only when the last document has come what is gone, and up to
-    /// which write the index knows all: `end` is asked then.
+    /// Like [`Self::update`], where the deleted documents and the sequence are known only after the
+    /// last document: `end` returns them.
     ///
     /// # Errors
-    /// As [`Self::update`], and those of `end`.
+    /// Those of [`Self::update`] and of `end`.
     pub fn update_with(
         &self,
         changed: &mut dyn Iterator<Item = Result<SearchDocument>>,
         end: &mut dyn FnMut() -> Result<(Vec<DocumentId>, u64)>,
     ) -> Result<()> {
-        self.writing(|writer| {
-            let is_empty = self.inner.searchable_segment_metas().map_err(failed)?.is_empty();
-            let Prepared { made, old, sequence } =
-                self.prepare(changed, end).inspect_err(|_| {
-                    // What was written for it would take up room that others want. If it cannot be
-                    // removed now, the next writer does it.
-                    let _ = writer.garbage_collect_files().wait();
-                })?;
-            if !is_empty && !old.is_empty() {
-                let spared = made.iter().map(SegmentMeta::id).collect();
-                writer
-                    .delete_query(Box::new(Removal::of(self.fields.id, old, spared)))
-                    .map_err(failed)?;
+        self.write(|writer| {
+            let is_empty = self.segments()? == 0;
+            let prepared = self.prepare(changed, end).inspect_err(|_| {
+                // The failed segments take up space. If removing them fails, too, the next writer
+                // removes them.
+                let _ = writer.garbage_collect_files().wait();
+            })?;
+            let PreparedUpdate { new_segments, replaced, sequence } = prepared;
+            if !is_empty && !replaced.is_empty() {
+                let new = new_segments.iter().map(SegmentMeta::id).collect();
+                let query = DeleteQuery::new(self.fields.id, replaced, new);
+                writer.delete_query(Box::new(query)).map_err(storage_error)?;
             }
-            for segment in made {
-                writer.add_segment(segment).map_err(failed)?;
+            for segment in new_segments {
+                writer.add_segment(segment).map_err(storage_error)?;
             }
-            let mut commit = writer.prepare_commit().map_err(failed)?;
-            // A commit without it would be nobody's.
+            let mut commit = writer.prepare_commit().map_err(storage_error)?;
+            // tantivy drops the payload of the last commit unless it is set again.
             commit.set_payload(&self.payload(sequence));
-            commit.commit().map(drop).map_err(failed)
+            commit.commit().map(drop).map_err(storage_error)
         })
     }
 
-    /// Writes segments of `changed`, which nobody sees yet.
+    /// Writes the segments of an update.
     fn prepare(
         &self,
         changed: &mut dyn Iterator<Item = Result<SearchDocument>>,
         end: &mut dyn FnMut() -> Result<(Vec<DocumentId>, u64)>,
-    ) -> Result<Prepared> {
-        let mut old = Vec::new();
-        let mut noted =
-            changed.inspect(|document| old.extend(document.iter().map(SearchDocument::id)));
-        let made = making::segments(&self.inner, self.fields, self.gathers, &mut noted)?;
-        // Each would be the one that is not taken out.
-        old.sort_unstable();
-        if old.windows(2).any(|pair| pair.first() == pair.last()) {
-            return Err(failed("a document is given twice"));
+    ) -> Result<PreparedUpdate> {
+        let mut replaced = Vec::new();
+        let mut changed =
+            changed.inspect(|document| replaced.extend(document.iter().map(SearchDocument::id)));
+        let new_segments = segment_builder::build_segments(
+            &self.inner,
+            self.fields,
+            self.segment_budget,
+            &mut changed,
+        )?;
+        let written = new_segments.iter().map(|segment| segment.max_doc() as usize).sum::<usize>();
+        invariant!(written == replaced.len(), "each changed document is in a new segment");
+        // Deletion spares the new segments, so both versions would stay.
+        replaced.sort_unstable();
+        if replaced.windows(2).any(|pair| pair.first() == pair.last()) {
+            return Err(storage_error("an update has the same document twice"));
         }
-        let (gone, sequence) = end()?;
-        old.extend(gone);
-        Ok(Prepared { made, old, sequence })
+        let (deleted, sequence) = end()?;
+        replaced.extend(deleted);
+        Ok(PreparedUpdate { new_segments, replaced, sequence })
     }
 
-    /// How many segments it has.
+    /// The number of segments.
     ///
     /// # Errors
     /// [`ErrorKind::Storage`].
     pub fn segments(&self) -> Result<usize> {
-        Ok(self.inner.searchable_segment_metas().map_err(failed)?.len())
+        Ok(self.inner.searchable_segment_metas().map_err(storage_error)?.len())
     }
 
-    /// Puts segments together where there are many, and those in which much is deleted. What is
-    /// written so is in proportion to what was changed, not to all there is.
+    /// Merges segments if there are many, and those of which many documents are deleted. Writes in
+    /// proportion to what has changed, not to the size of the index.
     ///
     /// # Errors
     /// [`ErrorKind::Storage`].
-    pub fn tidy(&self) -> Result<()> {
-        if self.untidy()?.is_empty() {
+    pub fn merge(&self) -> Result<()> {
+        if self.merge_candidates()?.is_empty() {
             return Ok(());
         }
-        self.writing(|writer| {
-            // Another may have tidied up meanwhile.
-            match self.untidy()? {
-                untidy if untidy.is_empty() => Ok(()),
-                untidy => writer.merge(&untidy).wait().map(drop).map_err(failed),
+        self.write(|writer| {
+            // Another thread may have merged before this one got the writer.
+            let candidates = self.merge_candidates()?;
+            if candidates.is_empty() {
+                return Ok(());
             }
+            writer.merge(&candidates).wait().map(drop).map_err(storage_error)
         })
     }
 
-    /// The segments that should be one.
-    fn untidy(&self) -> Result<Vec<SegmentId>> {
-        let metas = self.inner.searchable_segment_metas().map_err(failed)?;
-        let sizes =
-            metas.iter().map(|meta| Size { all: meta.max_doc(), deleted: meta.num_deleted_docs() });
-        let chosen = tidying::chosen(&sizes.collect::<Vec<_>>());
-        Ok(chosen.into_iter().filter_map(|number| metas.get(number)).map(SegmentMeta::id).collect())
+    fn merge_candidates(&self) -> Result<Vec<SegmentId>> {
+        let metas = self.inner.searchable_segment_metas().map_err(storage_error)?;
+        let size = |meta: &SegmentMeta| SegmentSize {
+            documents: meta.max_doc(),
+            deleted: meta.num_deleted_docs(),
+        };
+        let mut chosen = Vec::new();
+        for number in merge_policy::choose(&metas.iter().map(size).collect::<Vec<_>>()) {
+            let Some(meta) = metas.get(number) else {
+                invariant!("the merge policy chooses existing segments")
+            };
+            chosen.push(meta.id());
+        }
+        Ok(chosen)
     }
 
-    /// One after the other: a segment must not be removed while another thread is about to read it.
-    fn writing(&self, work: impl FnOnce(&mut IndexWriter<Nothing>) -> Result<()>) -> Result<()> {
+    /// Runs `work` with the writer, one caller at a time: a file must not be removed while another
+    /// thread is about to open it.
+    fn write(
+        &self,
+        work: impl FnOnce(&mut IndexWriter<SegmentDocument>) -> Result<()>,
+    ) -> Result<()> {
         let mut slot = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut writer = slot.take().map_or_else(|| self.new_writer(), Ok)?;
+        let mut writer = slot.take().map_or_else(|| self.open_writer(), Ok)?;
         work(&mut writer)?;
-        // Given back only if all went well: what another left undone must not be written with what
-        // comes next.
+        // A writer that failed is dropped: its pending deletions must not join the next commit.
         *slot = Some(writer);
         self.reload()
     }
 
-    fn new_writer(&self) -> Result<IndexWriter<Nothing>> {
+    fn open_writer(&self) -> Result<IndexWriter<SegmentDocument>> {
         let options = IndexWriterOptions::builder().num_worker_threads(1).num_merge_threads(1);
-        let options = options.memory_budget_per_thread(UNUSED).build();
-        let writer = self.inner.writer_with_options(options).map_err(failed)?;
-        // Segments are merged when `tidy` says so, not on threads of their own time.
+        let options = options.memory_budget_per_thread(WRITER_BUDGET_BYTES).build();
+        let writer = self.inner.writer_with_options(options).map_err(storage_error)?;
+        // Merges run in `merge`, when the caller has time for them.
         writer.set_merge_policy(Box::new(NoMergePolicy));
-        // What a crash left would be in the way of what is written next.
-        writer.garbage_collect_files().wait().map_err(failed)?;
+        // Removes what a crash or a failed update left.
+        writer.garbage_collect_files().wait().map_err(storage_error)?;
         Ok(writer)
     }
 
-    /// Lets go of what is only needed to write: threads and memory.
-    pub fn rest(&self) {
+    /// Ends the threads, and frees the memory, that only writes need. The next write opens them
+    /// again.
+    pub fn release_writer(&self) {
+        // The guard is a temporary: the lock is free again while the threads end.
         let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
         drop(writer);
     }
 
     fn reload(&self) -> Result<()> {
-        self.reader.reload().map_err(failed)?;
-        *self.view.write().unwrap_or_else(PoisonError::into_inner) = None;
+        self.reader.reload().map_err(storage_error)?;
+        *self.snapshot.write().unwrap_or_else(PoisonError::into_inner) = None;
         Ok(())
     }
 
-    /// The index as it is now. Cheap but for the first time after a change, when it reads the
-    /// numbers of all documents.
+    /// The index as of the last commit. The first call after a commit reads the columns of all
+    /// documents; the next ones are cheap.
     ///
     /// # Errors
     /// [`ErrorKind::Storage`].
-    pub fn view(&self) -> Result<Arc<View>> {
-        if let Some(view) = &*self.view.read().unwrap_or_else(PoisonError::into_inner) {
-            return Ok(Arc::clone(view));
+    pub fn snapshot(&self) -> Result<Arc<IndexSnapshot>> {
+        if let Some(snapshot) = &*self.snapshot.read().unwrap_or_else(PoisonError::into_inner) {
+            return Ok(Arc::clone(snapshot));
         }
-        let mut slot = self.view.write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(view) = &*slot {
-            return Ok(Arc::clone(view));
+        let mut slot = self.snapshot.write().unwrap_or_else(PoisonError::into_inner);
+        // Another thread may have read it between the two locks.
+        if let Some(snapshot) = &*slot {
+            return Ok(Arc::clone(snapshot));
         }
-        let view = Arc::new(View::new(self.reader.searcher(), self.fields)?);
-        *slot = Some(Arc::clone(&view));
-        Ok(view)
-    }
-}
-
-impl From<TantivyError> for Failure {
-    fn from(error: TantivyError) -> Self {
-        Self(failed(error))
-    }
-}
-
-/// An error on its way out of what reads the index.
-pub(crate) struct Failure(pub(crate) Error);
-
-impl From<std::io::Error> for Failure {
-    fn from(error: std::io::Error) -> Self {
-        Self(failed(error))
-    }
-}
-
-impl From<Error> for Failure {
-    fn from(error: Error) -> Self {
-        Self(error)
+        let snapshot = IndexSnapshot::new(self.reader.searcher(), self.fields);
+        let snapshot = Arc::new(snapshot.map_err(|IndexFailure(error)| error)?);
+        *slot = Some(Arc::clone(&snapshot));
+        Ok(snapshot)
     }
 }

@@ -1,24 +1,26 @@
-//! How Leafbase finds words in text: what documents and queries must agree on, what a
-//! hit is worth, and an index, which also tells which documents a pattern can match.
+//! Full-text search for Leafbase: analysis of documents and queries, an index, ranking and
+//! highlighting.
 //!
-//! It knows no store. A document comes as its texts ([`SearchDocument`]); a search goes over the
-//! index as it is ([`View`]) and over the documents that were changed since, in one formula, so
-//! that it does not matter which of the two a document is in.
+//! The crate knows no store. A document comes as its texts ([`SearchDocument`]). A search reads a
+//! snapshot of the index ([`IndexSnapshot`]) and, from memory, the documents that have changed
+//! since ([`SearchOverlay`]), with one formula for both: where a document is found makes no
+//! difference to its score.
 //!
-//! | What | Here |
+//! | Task | Item |
 //! |---|---|
-//! | words of a text | [`tokens`]; of a query, [`query_words`], [`Terms`] |
-//! | a document made ready | [`Maker`], [`SearchDocument`] |
-//! | the index: made, opened, kept up, read | [`Index`], [`View`] |
-//! | ranked search | [`View::search`] |
-//! | a search of some documents, as if there were no others | [`View::select`] |
-//! | documents that a pattern can match at all | [`TrigramQuery`](leafbase_pattern::TrigramQuery), [`View::candidates`] |
+//! | tokens of a text; words of a query | [`tokens`]; [`query_words`], [`ParsedQuery`] |
+//! | analysis of a document | [`Analyzer`], [`SearchDocument`] |
+//! | the index: create, open, update, read | [`Index`], [`IndexSnapshot`] |
+//! | ranked search | [`IndexSnapshot::search`] |
+//! | search of some documents, as if there were no others | [`IndexSnapshot::subset`] |
+//! | documents that a pattern can match | [`IndexSnapshot::candidates`] |
+//! | ranges of a text that match a query | [`Highlighter`], [`ParsedQuery::match_ranges`] |
 //!
-//! # Words
+//! # Tokens
 //!
-//! Words are those of Unicode (UAX 29), folded so that case, accents and width do not matter. What
-//! is written without spaces is read in pairs of characters, so that any two in a row are found. An
-//! emoji is a word. Words with parts (`snake_case`, `v1.2`) are found whole and by each part.
+//! Tokens are the words of Unicode (UAX 29), folded so that case, accents and width do not matter.
+//! Scripts without spaces are tokenized into overlapping pairs of characters. An emoji is a word. A
+//! compound (`snake_case`, `v1.2`) yields tokens for the whole and for each part.
 //!
 //! ```
 //! use leafbase_search::{query_words, tokens};
@@ -26,10 +28,11 @@
 //! assert_eq!(texts("Élan, v1.2"), ["elan", "v1.2", "v1", "v", "1", "2"]);
 //! assert_eq!(texts("東京都"), ["東京", "京都", "都"]);
 //!
-//! // A query asks for the parts in a row, wherever they stand.
+//! // A query matches the consecutive parts of a compound, wherever they are.
 //! let word = &query_words("Snake_Case")[0];
 //! assert_eq!(word.whole.as_deref(), Some("snake_case"));
-//! assert_eq!(word.parts.iter().map(|part| part.text.as_str()).collect::<Vec<_>>(), ["snake", "case"]);
+//! let parts: Vec<_> = word.parts.iter().map(|part| part.text.as_str()).collect();
+//! assert_eq!(parts, ["snake", "case"]);
 //! ```
 //!
 //! # Ranking
@@ -37,52 +40,62 @@
 //! ```
 //! use std::collections::HashSet;
 //! use leafbase_model::{DocumentId, Location, Timestamp};
-//! use leafbase_search::{Attributes, Index, Maker, Scope, Terms};
-//! let mut maker = Maker::default();
+//! use leafbase_search::{Analyzer, Attributes, Index, ParsedQuery, SearchOverlay};
+//! let mut analyzer = Analyzer::default();
 //! let mut document = |number: u8, title, text| {
 //!     let (id, now) = (DocumentId::from_bytes([number; 16]), Timestamp::default());
-//!     let attributes = Attributes { id, location: Location::Unsorted, day: None, created_at: now, modified_at: now };
-//!     let mut filling = maker.begin(attributes, title);
-//!     filling.add_words(text);
-//!     filling.finish()
+//!     let location = Location::Unsorted;
+//!     let attributes = Attributes { id, location, day: None, created_at: now, modified_at: now };
+//!     let mut builder = analyzer.begin(attributes, title);
+//!     builder.add_words(text);
+//!     builder.finish()
 //! };
 //! let index = Index::in_memory("a space")?;
-//! let trips = [document(1, "Lisbon", "The night train leaves at ten."), document(2, "Porto", "No trains at night.")];
-//! index.update(&mut trips.into_iter().map(Ok), &[], 1)?;
+//! let lisbon = document(1, "Lisbon", "The night train leaves at ten.");
+//! let porto = document(2, "Porto", "No trains at night.");
+//! index.update(&mut [lisbon, porto].into_iter().map(Ok), &[], 1)?;
 //!
-//! // Changed since, and so searched as it is now.
-//! let (porto, changed) = (document(2, "Porto", "We walk."), HashSet::from([DocumentId::from_bytes([2; 16])]));
-//! let scope = Scope { fresh: &[&porto], changed: &changed, accepts: &|_| true, only: None };
-//! let hits = index.view()?.search(&Terms::new(&["\"night train\""], false)?, &scope, 20)?;
-//! assert_eq!(hits.iter().map(|hit| hit.document.as_bytes()[0]).collect::<Vec<_>>(), [1]);
+//! // A document that has changed since: its version in the index is ignored.
+//! let porto = document(2, "Porto", "We walk.");
+//! let dirty_ids = HashSet::from([porto.id()]);
+//! let (dirty, filter) = ([&porto], |_: &Attributes| true);
+//! let overlay =
+//!     SearchOverlay { dirty: &dirty, dirty_ids: &dirty_ids, filter: &filter, subset: None };
+//! let query = ParsedQuery::new(&["\"night train\""], false)?;
+//! let hits = index.snapshot()?.search(&query, &overlay, 20)?;
+//! assert_eq!(hits.len(), 1);
+//! assert_eq!(hits[0].document.as_bytes()[0], 1);
 //! # Ok::<(), leafbase_model::Error>(())
 //! ```
 
-mod fold;
-mod pieces;
-mod scripts;
-
-mod query;
-mod tokens;
-
-mod asked;
+mod analyzer;
+mod ascii_tokens;
 mod document;
-mod grams;
+mod fold;
 mod highlighter;
-mod hits;
-mod maker;
-mod rank;
-
 mod index;
+mod match_ranges;
+mod parsed_query;
+mod query_words;
+mod score;
+mod scripts;
+mod sorted_field;
+mod stems;
+mod text_segments;
+mod token;
+mod tokens;
+mod trigrams;
+mod unsorted_field;
 
-pub use asked::{LONGEST_TERM, MOST_TERMS, Terms};
-pub use document::{Attributes, Lane, SearchDocument};
+pub use analyzer::{Analyzer, DocumentBuilder};
+pub use document::{Attributes, SearchDocument, TextField};
 pub use fold::fold;
 pub use highlighter::Highlighter;
 #[cfg(feature = "testkit")]
 #[doc(hidden)]
-pub use index::Shelf;
-pub use index::{Hit, Index, Scope, Selection, View};
-pub use maker::{Filling, Maker};
-pub use query::{QueryPart, QueryWord, query_words};
-pub use tokens::{Token, TokenKind, tokens};
+pub use index::IndexStorage;
+pub use index::{DocumentSubset, Hit, Index, IndexSnapshot, SearchOverlay};
+pub use parsed_query::{MAX_QUERY_TERM_BYTES, MAX_QUERY_TERMS, ParsedQuery};
+pub use query_words::{QueryPart, QueryWord, query_words};
+pub use token::{Token, TokenKind};
+pub use tokens::tokens;

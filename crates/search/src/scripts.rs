@@ -1,38 +1,49 @@
-//! Scripts that are written without spaces between words, or glue particles to them; and pictures,
+//! Scripts that are written without spaces between words, or attach particles to them; and emoji,
 //! which are words by themselves.
 
-/// Whether text of this letter's script is read in pairs of characters: Chinese, Japanese, Korean,
-/// Thai, Lao, Khmer, Burmese. Punctuation and digits of these scripts are not meant.
+/// Whether text in this letter's script is tokenized into pairs of characters: Chinese, Japanese,
+/// Korean, Thai, Lao, Khmer, Burmese. Excludes punctuation and digits of these scripts.
 pub(crate) fn is_unspaced(letter: char) -> bool {
     matches!(u32::from(letter),
-        0x0E01..=0x0E3A | 0x0E40..=0x0E4E // Thai
-        | 0x0E81..=0x0EBD | 0x0EC0..=0x0ECE | 0x0EDC..=0x0EDF // Lao
-        | 0x1000..=0x103F | 0x1050..=0x108F | 0x109A..=0x109F | 0xA9E0..=0xA9EF | 0xA9FA..=0xA9FE | 0xAA60..=0xAA7F // Burmese
-        | 0x1780..=0x17D3 | 0x17D7 | 0x17DC..=0x17DD // Khmer
-        | 0x1100..=0x11FF | 0x3131..=0x318E | 0xA960..=0xA97C | 0xAC00..=0xD7FB | 0xFFA0..=0xFFDC // Hangul
-        | 0x3041..=0x3096 | 0x3099..=0x309A | 0x309D..=0x309F | 0x30A1..=0x30FA | 0x30FC..=0x30FF // kana
+        // Thai
+        0x0E01..=0x0E3A | 0x0E40..=0x0E4E
+        // Lao
+        | 0x0E81..=0x0EBD | 0x0EC0..=0x0ECE | 0x0EDC..=0x0EDF
+        // Burmese
+        | 0x1000..=0x103F | 0x1050..=0x108F | 0x109A..=0x109F
+        | 0xA9E0..=0xA9EF | 0xA9FA..=0xA9FE | 0xAA60..=0xAA7F
+        // Khmer
+        | 0x1780..=0x17D3 | 0x17D7 | 0x17DC..=0x17DD
+        // Hangul
+        | 0x1100..=0x11FF | 0x3131..=0x318E | 0xA960..=0xA97C | 0xAC00..=0xD7FB | 0xFFA0..=0xFFDC
+        // Kana
+        | 0x3041..=0x3096 | 0x3099..=0x309A | 0x309D..=0x309F | 0x30A1..=0x30FA | 0x30FC..=0x30FF
         | 0x31F0..=0x31FF | 0xFF66..=0xFF9F | 0x1AFF0..=0x1B16F
-        | 0x3105..=0x312F | 0x31A0..=0x31BF // Bopomofo
-        | 0x2E80..=0x2FD5 | 0x3005..=0x3007 | 0x3021..=0x3029 | 0x3031..=0x3035 | 0x3038..=0x303C // Han
+        // Bopomofo
+        | 0x3105..=0x312F | 0x31A0..=0x31BF
+        // Han
+        | 0x2E80..=0x2FD5 | 0x3005..=0x3007 | 0x3021..=0x3029 | 0x3031..=0x3035 | 0x3038..=0x303C
         | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xF900..=0xFAFF | 0x20000..=0x3FFFF)
 }
 
-/// Whether it is an emoji, or a sign that is used as one: stars, ticks, crosses, weather, flags.
-pub(crate) const fn is_picture(letter: char) -> bool {
-    matches!(letter as u32, 0x231A..=0x231B | 0x23E9..=0x23FA | 0x2600..=0x27BF | 0x2B1B..=0x2B1C | 0x2B50..=0x2B55 | 0x1F000..=0x1FAFF)
+/// Whether it is an emoji, or a symbol used as one: stars, ticks, crosses, weather, flags.
+pub(crate) const fn is_emoji(letter: char) -> bool {
+    matches!(letter as u32,
+        0x231A..=0x231B | 0x23E9..=0x23FA | 0x2600..=0x27BF | 0x2B1B..=0x2B1C | 0x2B50..=0x2B55
+        | 0x1F000..=0x1FAFF)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{is_picture, is_unspaced};
+    use super::{is_emoji, is_unspaced};
 
     #[test]
-    fn pictures() {
+    fn emoji() {
         for letter in "🎉❤✅⭐⌚☀🇫🫠👍☑".chars() {
-            assert!(is_picture(letter), "{letter}");
+            assert!(is_emoji(letter), "{letter}");
         }
         for letter in "a1東→•©–€│".chars() {
-            assert!(!is_picture(letter), "{letter}");
+            assert!(!is_emoji(letter), "{letter}");
         }
     }
 

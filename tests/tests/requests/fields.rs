@@ -87,7 +87,7 @@ fn a_type_has_its_fields_and_no_other() {
                 );
                 assert_eq!(
                     error.message(),
-                    format!("a block of type {block_type} has no such field")
+                    format!("a block of type {block_type} has no field {field}")
                 );
                 assert_eq!(host.dump(), before);
             }

@@ -16,19 +16,19 @@ use crate::core::access::AccessScope;
 use crate::core::connection::{Connection, OperationTransaction};
 use crate::core::redaction::LinkRedactor;
 use crate::core::tree::Tree;
-use crate::operations::collections::showing::Shower;
+use crate::operations::collections::presenter::ItemPresenter;
 use crate::operations::collections::tables;
 use crate::operations::drafts::{Files, Ready};
 use crate::operations::{comments, documents, files, prepare, tasks};
 use crate::support::days;
 
 impl<A: AccessScope> Connection<A> {
-    /// Reads a block with what is below it. Costs what it returns.
+    /// Reads a block with its descendants. The cost grows with the reply.
     ///
-    /// On a scoped connection the address of a link to a block that it does not see, in whatever
-    /// text, is `invalid:out_of_scope#N`: N counts such links within the block from 1, and within
-    /// each comment. It tells neither which block that is nor whether there is one.
-    /// [`Self::update_blocks`] puts it back where a text still has it. Code is shown as it is.
+    /// On a scoped connection the address of a link to a hidden block is `invalid:out_of_scope#N`,
+    /// in any text: N numbers such links within the block from 1, and within each comment. The
+    /// placeholder reveals neither the target nor whether it exists. [`Self::update_blocks`]
+    /// restores the address if the text still contains the placeholder. Code is not redacted.
     ///
     /// ```
     /// use leafbase::Fetch;
@@ -44,9 +44,9 @@ impl<A: AccessScope> Connection<A> {
     /// ```
     ///
     /// # Errors
-    /// [`crate::ErrorKind::NotFound`] if there is no such block, or no note of that day;
-    /// [`crate::ErrorKind::LimitExceeded`] if it would be more than
-    /// [`crate::Limits::blocks_per_fetch`] blocks.
+    /// [`crate::ErrorKind::NotFound`] if the block or the note of the day does not exist;
+    /// [`crate::ErrorKind::LimitExceeded`] for more than [`crate::Limits::blocks_per_fetch`]
+    /// blocks.
     pub fn fetch(&self, request: Fetch) -> Result<Block> {
         self.operation("fetch").read(|tree| self.fetch_from(tree, &request))
     }
@@ -75,8 +75,9 @@ impl<A: AccessScope> Connection<A> {
                 "id"
             }));
         }
-        // Items stand below collections alone, which show none: only the first block can be one.
-        block.item = item_fields(tree, &mut Shower::new(tree), block.id, &mut block.data)?;
+        // Items are children of collections, whose children a fetch omits: only the first block can
+        // be an item.
+        block.item = item_fields(tree, &mut ItemPresenter::new(tree), block.id, &mut block.data)?;
         if request.metadata
             && let Some(located) = tree.locate(start)?
         {
@@ -85,13 +86,13 @@ impl<A: AccessScope> Connection<A> {
         Ok(block)
     }
 
-    /// Reads a block with all below it as markdown: a page stands in `<page>` tags, as the dialect
-    /// writes it. A page whose children a depth cuts off is shown with its title and no content:
-    /// markdown has no word for "there is more".
+    /// Reads a block with its descendants as markdown. A page is written in `<page>` tags. A page
+    /// whose children are cut off by a depth is shown with its title and without content: markdown
+    /// cannot express omitted children.
     ///
-    /// A collection is its name in bold and a table of its items: their titles, which are links to
-    /// them, and a column for each property. The pages of the items are not in it. Where a depth
-    /// cuts the items off, there is the name alone.
+    /// A collection is written as its name in bold and a table of its items: their titles, linked
+    /// to them, and a column for each property. The pages of the items are omitted. If a depth cuts
+    /// off the items, only the name is written.
     ///
     /// ```
     /// use leafbase::Fetch;
@@ -106,14 +107,14 @@ impl<A: AccessScope> Connection<A> {
     /// ```
     ///
     /// # Errors
-    /// As [`Self::fetch`]; [`crate::ErrorKind::LimitExceeded`] also for collections of more items
+    /// As [`Self::fetch`]; [`crate::ErrorKind::LimitExceeded`] also for collections with more items
     /// than a fetch may have blocks.
     pub fn fetch_markdown(&self, request: Fetch) -> Result<String> {
         Ok(markdown::render(&self.tabulated("fetch_markdown", &request)?.1))
     }
 
-    /// Reads what is below a page or a document as markdown, without the page's own tags and title;
-    /// of a collection the table of its items.
+    /// Reads the content of a page or a document as markdown, without its title and tags; of a
+    /// collection the table of its items.
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {
@@ -137,7 +138,7 @@ impl<A: AccessScope> Connection<A> {
         Ok(markdown::render(content))
     }
 
-    /// What is fetched with tables in the place of collections, and the type of what is asked for.
+    /// The fetched blocks with tables in place of collections, and the type of the requested block.
     fn tabulated(
         &self,
         operation: &'static str,
@@ -151,7 +152,7 @@ impl<A: AccessScope> Connection<A> {
         })
     }
 
-    /// Puts new blocks at a position, and gives them back with their IDs. A text that receives
+    /// Inserts new blocks at a position and returns them with their IDs. A text that receives
     /// children becomes a page.
     ///
     /// ```
@@ -168,11 +169,11 @@ impl<A: AccessScope> Connection<A> {
     ///
     /// # Errors
     /// [`crate::ErrorKind::NotFound`] if the target does not exist, and on a scoped connection for
-    /// an uploaded file that no block shows which it sees; [`crate::ErrorKind::RuleViolation`] if
-    /// the target may not have children, a block is not allowed, or it is no task and would stand
-    /// at the top of the inbox; [`crate::ErrorKind::InvalidMarkdown`];
-    /// [`crate::ErrorKind::LimitExceeded`]. The path names the first bad entry, and nothing is
-    /// inserted.
+    /// an uploaded file that no visible block shows; [`crate::ErrorKind::RuleViolation`] if the
+    /// target cannot have children, a block is not allowed there, or a block that is not a task
+    /// would be at the top level of the inbox; [`crate::ErrorKind::InvalidMarkdown`];
+    /// [`crate::ErrorKind::LimitExceeded`]. The path is that of the first invalid entry, and
+    /// nothing is inserted.
     pub fn insert_blocks(&self, request: InsertBlocks) -> Result<Items<Block>> {
         let ready = match request.source {
             InsertSource::Blocks(mut blocks) => {
@@ -184,7 +185,7 @@ impl<A: AccessScope> Connection<A> {
         self.insert("insert_blocks", &ready, request.position)
     }
 
-    /// Puts the blocks of this markdown at a position, and gives them back with their IDs.
+    /// Parses markdown, inserts its blocks at a position and returns them with their IDs.
     ///
     /// ```
     /// use leafbase::{DayRef, Position};
@@ -207,7 +208,7 @@ impl<A: AccessScope> Connection<A> {
         self.insert("insert_markdown", &ready, position.into())
     }
 
-    /// Which uploaded files what is written may name.
+    /// The uploaded files that written blocks may reference.
     pub(crate) fn files(&self) -> Files {
         if self.is_unrestricted() { Files::Any } else { Files::Seen }
     }
@@ -243,13 +244,13 @@ impl<A: AccessScope> Connection<A> {
         Ok(Items(inserted))
     }
 
-    /// Changes blocks; only the fields given change. Gives the blocks back as they are then,
-    /// without what is below them. A task at the top of the inbox that is opened goes to its start,
-    /// one that is closed to its end, behind the open ones.
+    /// Updates the given fields of blocks, and returns the blocks without their descendants. A
+    /// top-level task of the inbox that is opened moves to its start, and one that is closed to its
+    /// end, after the open ones.
     ///
-    /// Where a text says `invalid:out_of_scope#N` on a scoped connection, it gets the address back
-    /// that this stands for in the block as a fetch would show it now. One that stands for nothing
-    /// is text.
+    /// On a scoped connection, `invalid:out_of_scope#N` in a text is replaced by the address that
+    /// it denotes in the block as a fetch would show it now. A placeholder that denotes nothing is
+    /// text.
     ///
     /// ```
     /// use leafbase::{BlockPatch, ErrorKind, TextStyle, UpdateBlocks};
@@ -266,11 +267,11 @@ impl<A: AccessScope> Connection<A> {
     ///
     /// # Errors
     /// [`crate::ErrorKind::NotFound`], as for [`Self::insert_blocks`] also for a file that the
-    /// block did not name before; [`crate::ErrorKind::Conflict`] if a block no longer has the `rev`
-    /// given; [`crate::ErrorKind::Validation`] for a field that the block's type does not have;
-    /// [`crate::ErrorKind::RuleViolation`], also for a change after which a block at the top of the
-    /// inbox would be no task, and for the root of the inbox. The path names the first bad entry,
-    /// and nothing is changed.
+    /// block did not reference before; [`crate::ErrorKind::Conflict`] if a block no longer has the
+    /// given `rev`; [`crate::ErrorKind::Validation`] for a field that the block's type lacks;
+    /// [`crate::ErrorKind::RuleViolation`], also if a block at the top level of the inbox would no
+    /// longer be a task, and for the root of the inbox. The path is that of the first invalid
+    /// entry, and nothing is changed.
     pub fn update_blocks(&self, request: UpdateBlocks) -> Result<Items<Block>> {
         let UpdateBlocks { blocks } = request;
         let (mut updated, _) = self.operation("update_blocks").write(|transaction| {
@@ -280,7 +281,7 @@ impl<A: AccessScope> Connection<A> {
             transaction.apply(updated.edits)?;
             tasks::move_to(transaction, updated.moves)?;
             let mut updated: Vec<_> = updated.blocks.into_iter().map(alone).collect();
-            // Elsewhere they are shown as they are: nothing need be read again.
+            // Other blocks are shown as stored: nothing has to be read again.
             let has_items =
                 updated.iter().any(|block| block.data.block_type() == BlockType::CollectionItem);
             if has_items || !self.is_unrestricted() {
@@ -339,7 +340,7 @@ impl<A: AccessScope> Connection<A> {
         Ok(parts)
     }
 
-    /// Changes the markdown of one block.
+    /// Updates the markdown of one block.
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {
@@ -358,7 +359,7 @@ impl<A: AccessScope> Connection<A> {
         self.update_blocks(UpdateBlocks { blocks: vec![BlockPatch::markdown(block, text)] })
     }
 
-    /// Deletes blocks with all below them, and gives back the IDs asked for.
+    /// Deletes blocks with their descendants, and returns the requested IDs.
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {
@@ -397,9 +398,10 @@ impl<A: AccessScope> Connection<A> {
     /// ```
     ///
     /// # Errors
-    /// [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::RuleViolation`] if a block would come
-    /// under itself, the target may not have children, or what is no task would stand at the top of
-    /// the inbox; [`crate::ErrorKind::LimitExceeded`] if pages would nest too deep.
+    /// [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::RuleViolation`] if a block would become
+    /// its own descendant, the target cannot have children, or a block that is not a task would be
+    /// at the top level of the inbox; [`crate::ErrorKind::LimitExceeded`] if pages would nest too
+    /// deep.
     pub fn move_blocks(&self, request: MoveBlocks) -> Result<Items<BlockId>> {
         self.operation("move_blocks").write(|transaction| {
             let is_empty = request.block_ids.is_empty();
@@ -447,7 +449,7 @@ impl<A: AccessScope> Connection<A> {
         Ok(note.map(|note| ResolvedPosition::Within(edge, note.root())))
     }
 
-    /// Puts dates for the days that drafts name relative to the present.
+    /// Resolves relative days in drafts to dates.
     pub(crate) fn date(&self, drafts: &mut [BlockDraft]) -> Result<()> {
         let now = self.space.now();
         let meta = || self.space.meta().map_err(|error| self.visibility().redact_error(error));
@@ -455,7 +457,7 @@ impl<A: AccessScope> Connection<A> {
         drafts.iter_mut().try_for_each(|draft| draft.resolve_days(date))
     }
 
-    /// Puts dates for the days that patches name relative to the present.
+    /// Resolves relative days in patches to dates.
     fn resolve_days(
         transaction: &mut OperationTransaction<'_, '_>,
         patches: &mut [BlockPatch],
@@ -473,21 +475,21 @@ impl<A: AccessScope> Connection<A> {
     }
 }
 
-/// A block without what is below it.
+/// A block without its descendants.
 fn alone(block: BlockRecord) -> Block {
     let BlockRecord { id, rev, data, .. } = block;
     Block { id, rev, data, metadata: None, item: None, content: Content::None }
 }
 
-/// Puts placeholders into what a reply shows, as far as the call does not see what links lead to.
+/// Redacts the links of the blocks of a reply.
 fn hide_links(tree: &Tree<'_>, blocks: &mut [Block]) -> Result<()> {
     let links = LinkRedactor::new(tree);
     blocks.iter_mut().try_for_each(|block| links.redact_tree(block))
 }
 
-/// Puts into blocks that are items what the schemas of their collections make of them.
+/// Adds the values of item blocks as the schemas of their collections present them.
 fn show_items(tree: &Tree<'_>, blocks: &mut [Block]) -> Result<()> {
-    let mut shower = Shower::new(tree);
+    let mut shower = ItemPresenter::new(tree);
     for block in blocks {
         block.item = item_fields(tree, &mut shower, block.id, &mut block.data)?;
     }
@@ -496,7 +498,7 @@ fn show_items(tree: &Tree<'_>, blocks: &mut [Block]) -> Result<()> {
 
 fn item_fields(
     tree: &Tree<'_>,
-    shower: &mut Shower<'_, '_>,
+    shower: &mut ItemPresenter<'_, '_>,
     id: BlockId,
     data: &mut BlockData,
 ) -> Result<Option<Box<ItemFields>>> {
@@ -504,8 +506,8 @@ fn item_fields(
     let Some(collection) = tree.locate(id)?.and_then(|located| located.parent) else {
         return Ok(None);
     };
-    // One that stands elsewhere by mistake is told by the check of the space, and shown as what it
-    // is.
+    // An item outside of a collection is damage: the check of the space reports it, and a fetch
+    // shows the plain block.
     let Some(schema) = tree.schema(collection)? else { return Ok(None) };
     let fields = shower.fields(collection, id, properties.clone())?;
     if !tree.is_unrestricted() {
@@ -517,14 +519,15 @@ fn item_fields(
     Ok(Some(Box::new(fields)))
 }
 
-/// A block without text of its own is shown with the markdown that it would be.
+/// Renders the markdown of a block without a text of its own.
 pub(crate) fn show_text(data: &mut BlockData) {
     if !data.block_type().has_own_markdown() {
         data.markdown = markdown::render_block(data);
     }
 }
 
-/// Puts the markdown of blocks that have no text of their own into a reply, and counts its blocks.
+/// Renders the markdown of all blocks without a text of their own, and returns the number of
+/// blocks.
 pub(crate) fn show_markdown(block: &mut Block) -> usize {
     let (mut waiting, mut count) = (vec![block], 0);
     while let Some(block) = waiting.pop() {

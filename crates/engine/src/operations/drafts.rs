@@ -1,6 +1,6 @@
-//! Drafts on their way to the tree, in reading order and on a stack of our own: each is made ready
-//! under the path that the request has it at, before paragraphs that become blocks move those
-//! behind them.
+//! Validation and normalization of drafts, in reading order and with an explicit stack. Each draft
+//! is checked under its path in the request, before paragraphs that become blocks shift its
+//! successors.
 
 use std::mem;
 
@@ -10,23 +10,23 @@ use leafbase_tree_ops::{self as ops, AllowedChildren};
 use crate::core::tree::Tree;
 use crate::operations::{files, prepare};
 
-/// Which uploaded files drafts may name.
+/// The uploaded files that drafts may reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Files {
-    /// Any: nobody asks which.
+    /// Any file.
     Any,
-    /// Those that are seen where the drafts go.
+    /// Files that the call may see.
     Seen,
 }
 
 const BLOCKS: &str = "blocks in one request";
 
-/// What a request calls its drafts.
+/// The path of the drafts in the request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Names {
-    /// Entries of the list of this name.
+    /// Entries of the list with this name.
     List(&'static str),
-    /// One draft, the root of a document: the paths begin below it.
+    /// One draft, the root of a document. Paths are relative to it.
     Root,
 }
 
@@ -39,19 +39,19 @@ impl Names {
     }
 }
 
-/// Drafts made ready, and what is wrong with them: told once their place is found, for a wrong
-/// place is told first.
+/// Normalized drafts with their first error. The error is reported once the position is resolved,
+/// because an invalid position takes precedence.
 #[derive(Debug)]
 pub(crate) struct Ready {
     drafts: Vec<BlockDraft>,
-    /// The number in reading order of the first draft that is wrong, and what is wrong.
+    /// The index in reading order of the first invalid draft, and its error.
     fault: Option<(usize, Error)>,
-    /// As `fault`, where only tasks may stand.
+    /// As `fault`, for positions that only take tasks.
     no_task: Option<(usize, Error)>,
-    /// The uploaded files that drafts name, each with the number of the draft and the path of the
-    /// field; none where any may be named.
+    /// The referenced files, each with the index of the draft and the path of the field. None if
+    /// any file may be referenced.
     files: Option<Vec<(usize, AssetId, String)>>,
-    /// The first draft of each level, by its number in reading order and its path.
+    /// The first draft of each level: its index in reading order and its path.
     levels: Vec<(usize, String)>,
 }
 
@@ -61,21 +61,21 @@ impl Ready {
         Self { drafts: Vec::new(), fault: None, no_task: None, files, levels: Vec::new() }
     }
 
-    /// Notes the files that `data` names. `path` gives that of the field.
+    /// Records the files that `data` references, at the path that `path` returns.
     fn note_files(&mut self, number: usize, data: &BlockData, path: impl Fn() -> String) {
         if let Some(files) = &mut self.files {
             files.extend(files::named(data).into_iter().map(|file| (number, file, path())));
         }
     }
 
-    /// Whether there is nothing to insert, and nothing wrong.
+    /// Whether there are neither drafts nor an error.
     pub(crate) fn is_empty(&self) -> bool {
         self.drafts.is_empty() && self.fault.is_none()
     }
 
-    /// The drafts, if the top ones may stand at `depth` of their document, where the place takes
-    /// `takes`, and all files that they name are seen in `tree`. A copy: a write may be tried
-    /// again.
+    /// The drafts, if they are valid at `depth` of their document, at a position that takes
+    /// `takes`, and every referenced file is visible in `tree`. A clone, because a write closure
+    /// may run again.
     pub(crate) fn at(
         &self,
         tree: &Tree<'_>,
@@ -87,7 +87,7 @@ impl Ready {
         Ok(self.drafts.clone())
     }
 
-    /// The number of the first draft that names a file that is not seen, and what to say.
+    /// The index of the first draft that references a hidden file, with the error.
     fn hidden_file(&self, tree: &Tree<'_>) -> Result<Option<(usize, Error)>> {
         for (number, file, path) in self.files.iter().flatten() {
             if !tree.can_see_file(*file)? {
@@ -97,7 +97,7 @@ impl Ready {
         Ok(None)
     }
 
-    /// The one draft that becomes the root of a document.
+    /// The single draft that becomes the root of a document.
     pub(crate) fn into_root(mut self, limits: &Limits) -> Result<BlockDraft> {
         self.check_at(0, AllowedChildren::Anything, limits, None)?;
         self.drafts.pop().ok_or_else(|| Error::validation("a document needs a root"))
@@ -123,7 +123,7 @@ impl Ready {
         }
     }
 
-    /// What is wrong first with the drafts at a place that takes `takes`.
+    /// The first error of the drafts at a position that takes `takes`.
     fn fault_where<'f>(
         &'f self,
         allowed: AllowedChildren,
@@ -133,7 +133,8 @@ impl Ready {
         self.fault.iter().chain(no_task).chain(hidden_file).min_by_key(|(number, _)| *number)
     }
 
-    /// A top draft and what its further paragraphs become, as the request has it at `path`.
+    /// Checks a top-level draft and the blocks split from it against positions that only take
+    /// tasks.
     fn note_top(
         &mut self,
         number: usize,
@@ -157,7 +158,7 @@ fn too_deep_by(most: usize, found: usize) -> Error {
     Error::limit("pages within pages", most, found)
 }
 
-/// The drafts that the markdown of `field` gave: ready, but not yet checked.
+/// Checks drafts that were parsed from the markdown of `field`: the parser normalizes them.
 pub(crate) fn checked(
     field: &'static str,
     drafts: Vec<BlockDraft>,
@@ -194,7 +195,8 @@ pub(crate) fn checked(
     ready
 }
 
-/// Makes drafts ready, with all below them. What is too deep for any place is refused here.
+/// Normalizes and checks drafts with their descendants. Drafts that are too deep for any position
+/// are refused.
 pub(crate) fn made_ready(
     names: Names,
     drafts: Vec<BlockDraft>,
@@ -213,19 +215,19 @@ pub(crate) fn made_ready(
 struct Walk<'l> {
     names: Names,
     limits: &'l Limits,
-    /// Those given, and those that texts were split into so far.
+    /// The number of drafts, including blocks split from texts so far.
     blocks: usize,
-    /// How many drafts were met.
+    /// How many drafts were visited.
     number: usize,
     levels: Vec<Level>,
 }
 
-/// The children of one draft, made ready where they are: a draft is large, and there are many.
+/// The children of one draft, normalized in place: drafts are large, and there may be many.
 struct Level {
-    /// How many were met.
+    /// How many were visited.
     met: usize,
     drafts: Vec<BlockDraft>,
-    /// What further paragraphs became, and behind how many of the drafts it goes.
+    /// Blocks split from further paragraphs, each with the number of drafts that precede it.
     further: Vec<(usize, Vec<BlockData>)>,
 }
 
@@ -235,7 +237,7 @@ impl Level {
     }
 }
 
-/// The drafts, and among them those that further paragraphs became.
+/// Inserts the blocks split from further paragraphs after their drafts.
 fn with_further(drafts: Vec<BlockDraft>, further: Vec<(usize, Vec<BlockData>)>) -> Vec<BlockDraft> {
     if further.is_empty() {
         return drafts;
@@ -277,7 +279,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Makes the draft just taken ready, and gives what its further paragraphs become.
+    /// Normalizes the current draft and returns the blocks split from it.
     fn meet(
         &mut self,
         ready: &mut Ready,
@@ -311,7 +313,7 @@ impl Walk<'_> {
         Ok(further)
     }
 
-    /// Gives finished children to their parent; the top ones are what is ready.
+    /// Moves the finished children to their parent; the top level becomes the result.
     fn close(&mut self, drafts: Vec<BlockDraft>, ready: &mut Ready) {
         let further = self.levels.pop().map(|level| level.further).unwrap_or_default();
         let drafts = with_further(drafts, further);
@@ -335,7 +337,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// The path of the draft met last.
+    /// The path of the draft visited last.
     fn path(&self) -> String {
         let lists = std::iter::once(self.names.list()).chain(std::iter::repeat(Some("content")));
         let steps = self.levels.iter().zip(lists);

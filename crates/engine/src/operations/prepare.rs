@@ -1,5 +1,5 @@
-//! What a request gives is made ready for the tree: markdown is read into the fields that it stands
-//! for, several paragraphs become several blocks, and text that would read as structure is escaped.
+//! Normalization of block data: markdown is parsed into the fields that it denotes, a text of
+//! several paragraphs is split into blocks, and text that would parse as structure is escaped.
 
 use leafbase_markdown as markdown;
 use leafbase_model::{
@@ -10,8 +10,8 @@ use leafbase_tree_ops as ops;
 use crate::operations::drafts::{Files, Names, Ready, checked, made_ready};
 use crate::operations::rendered;
 
-/// Makes the drafts of the request's list `list` ready, with all below them. Errors name the drafts
-/// as they were given.
+/// Normalizes the drafts of the request's list `list` with their descendants. Errors have the paths
+/// of the request.
 pub(crate) fn drafts(
     list: &'static str,
     drafts: Vec<BlockDraft>,
@@ -21,12 +21,12 @@ pub(crate) fn drafts(
     made_ready(Names::List(list), drafts, files, limits)
 }
 
-/// A page that becomes a document, made ready. Errors name what is wrong from the page on.
+/// Normalizes a page that becomes a document. The paths of errors are relative to the page.
 pub(crate) fn document(page: BlockDraft, limits: &Limits) -> Result<BlockDraft> {
     made_ready(Names::Root, vec![page], Files::Any, limits).into_root(limits)
 }
 
-/// The blocks that a request's markdown gives. The parser gives them ready.
+/// Parses the markdown of a request into blocks, which the parser normalizes.
 pub(crate) fn markdown(text: &str, files: Files, limits: &Limits) -> Result<Ready> {
     if text.len() > limits.markdown {
         return Err(Error::limit("bytes of markdown in one request", limits.markdown, text.len())
@@ -39,9 +39,9 @@ pub(crate) fn markdown(text: &str, files: Files, limits: &Limits) -> Result<Read
     Ok(checked("markdown", parsed.blocks, files, limits))
 }
 
-/// Makes a draft's own data ready where it is, and gives the blocks that its further paragraphs
-/// become: mostly none. All of them are checked, so that an error is that of the draft as it was
-/// given. The root of a document is a page and one block.
+/// Normalizes the data of a draft in place and returns the blocks split from its further
+/// paragraphs, usually none. All of them are checked, so that errors refer to the draft as given.
+/// The root of a document cannot be split.
 pub(crate) fn draft(
     data: &mut BlockData,
     has_content: bool,
@@ -69,7 +69,8 @@ pub(crate) fn draft(
     Ok(further)
 }
 
-/// Checks the texts that a patch gives, and takes back what only says what the block says already.
+/// Checks the texts of a patch, and drops a `markdown` that equals what the block already renders
+/// to.
 pub(crate) fn fields(before: &BlockData, fields: &mut BlockFields, limits: &Limits) -> Result<()> {
     let wanted = fields.block_type.unwrap_or(before.block_type());
     for text in [&fields.markdown, &fields.title]
@@ -82,8 +83,8 @@ pub(crate) fn fields(before: &BlockData, fields: &mut BlockFields, limits: &Limi
     rendered::settle(before, fields)
 }
 
-/// Makes what a changed block says ready: itself, and the blocks that its further paragraphs
-/// become. The tree checks them.
+/// Normalizes the data of an updated block: the block itself and the blocks split from its further
+/// paragraphs. The caller checks them.
 pub(crate) fn data(mut data: BlockData, limits: &Limits) -> Result<Vec<BlockData>> {
     if is_too_long(&data, limits) {
         data.check(limits)?;
@@ -101,7 +102,7 @@ pub(crate) fn data(mut data: BlockData, limits: &Limits) -> Result<Vec<BlockData
     Ok(parts)
 }
 
-/// The title of an item, made ready. What is wrong is told without a path.
+/// Normalizes the title of an item. Errors have no path.
 pub(crate) fn item_title(text: &str, limits: &Limits) -> Result<String> {
     let mut data = BlockData {
         markdown: text.to_owned(),
@@ -124,26 +125,25 @@ fn check_item_title(text: &str) -> Result<()> {
     Ok(())
 }
 
-/// Whether the text is longer than a block's may be: then it is refused before any work is done on
-/// it.
+/// Whether the text exceeds the limit of a block: it is then refused before it is parsed.
 fn is_too_long(data: &BlockData, limits: &Limits) -> bool {
     let longest =
         if data.block_type() == BlockType::Table { limits.block_raw } else { limits.block_text };
     data.block_type().has_own_markdown() && data.markdown.len() > longest
 }
 
-/// Whether `markdown` stands for other fields.
+/// Whether `markdown` denotes other fields.
 fn is_rendered(data: &BlockData) -> bool {
     !data.block_type().has_own_markdown() && !data.markdown.is_empty()
 }
 
-/// The field that tells the address of a block that has one.
+/// The field that contains the address of a block that has one.
 pub(crate) fn address_field(data: &BlockData) -> &'static str {
     if is_rendered(data) { "markdown" } else { "url" }
 }
 
 fn check_rendered(data: &BlockData, limits: &Limits) -> Result<()> {
-    // Markup and escapes take some room around the longest code and the longest URL.
+    // Markup and escapes need room in addition to the longest code or URL.
     let longest = limits.block_raw.max(limits.attribute).saturating_mul(2);
     if data.markdown.len() > longest {
         return Err(Error::limit("bytes of a block's markdown", longest, data.markdown.len())
@@ -152,7 +152,7 @@ fn check_rendered(data: &BlockData, limits: &Limits) -> Result<()> {
     Ok(())
 }
 
-/// Divides a text at its blank lines, and brings all of it into the canonical form.
+/// Splits a text at its blank lines and normalizes all parts.
 fn settle(data: &mut BlockData) -> Vec<BlockData> {
     let mut further = Vec::new();
     let has = |byte: u8| data.markdown.as_bytes().contains(&byte);
@@ -174,7 +174,7 @@ fn check_highlights(block_type: BlockType, text: &str) -> Result<()> {
     markdown::check_highlights(text).map_err(|error| error.at("markdown"))
 }
 
-/// Texts that `edits` make pages, because they receive children, get the form of a title.
+/// Normalizes the titles of texts that `edits` turn into pages.
 pub(crate) fn titles(edits: &mut [Edit]) {
     for edit in edits {
         if let Edit::Update { before, after, .. } = edit

@@ -1,17 +1,16 @@
-//! The `markdown` of kinds that have no text of their own is made from their other fields: a reply
-//! shows it, and a request may give it in their place, or send it back as it came.
+//! The `markdown` of block types without a text of their own is rendered from their other fields:
+//! replies contain it, and a request may give it instead of them, or send it back unchanged.
 
 use leafbase_markdown as markdown;
 use leafbase_model::{
     BlockData, BlockFields, BlockKind, BlockType, CodeLanguage, Error, LineStyle, Result,
 };
 
-/// Takes back the `markdown` of a patch where it only says what the block says already: it came
-/// with a reply.
+/// Drops the `markdown` of a patch if it equals the rendered block, as in a reply that is sent
+/// back.
 ///
 /// # Errors
-/// [`crate::ErrorKind::Validation`] if it says something else, and a field that it stands for is
-/// given beside it.
+/// [`crate::ErrorKind::Validation`] if it differs and a field that it denotes is given as well.
 pub(crate) fn settle(before: &BlockData, fields: &mut BlockFields) -> Result<()> {
     let wanted = fields.block_type.unwrap_or(before.block_type());
     let Some(text) = fields.markdown.as_deref().filter(|_| !wanted.has_own_markdown()) else {
@@ -31,7 +30,7 @@ pub(crate) fn settle(before: &BlockData, fields: &mut BlockFields) -> Result<()>
     }
 }
 
-/// The first field given that the markdown of a block of this type stands for.
+/// The first given field that the markdown of a block of this type denotes.
 fn stood_for(fields: &BlockFields, block_type: BlockType) -> Option<&'static str> {
     let url = ("url", fields.url.is_some());
     let given: &[(&'static str, bool)] = match block_type {
@@ -52,11 +51,11 @@ fn stood_for(fields: &BlockFields, block_type: BlockType) -> Option<&'static str
     given.iter().find(|(_, given)| *given).map(|(name, _)| *name)
 }
 
-/// Reads the `markdown` of a new block into the fields that it stands for.
+/// Parses the `markdown` of a new block into the fields that it denotes.
 ///
 /// # Errors
 /// [`crate::ErrorKind::InvalidMarkdown`] if it is not the markdown of such a block, and
-/// [`crate::ErrorKind::Validation`] if one of those fields is given and says something else.
+/// [`crate::ErrorKind::Validation`] if one of those fields is given with another value.
 pub(crate) fn read(data: &mut BlockData) -> Result<()> {
     let text = std::mem::take(&mut data.markdown);
     markdown::canonical(data);
@@ -78,7 +77,7 @@ pub(crate) fn read(data: &mut BlockData) -> Result<()> {
     }
 }
 
-/// What the markdown of a block stands for, field by field; empty where it is the default.
+/// The fields that the markdown of a block denotes; empty for a default.
 fn said(kind: &BlockKind) -> Vec<(&'static str, String)> {
     match kind {
         BlockKind::Image { url, alt_text, .. } | BlockKind::Video { url, alt_text, .. } => {

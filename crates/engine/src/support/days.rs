@@ -1,24 +1,25 @@
-//! Days in the space's time zone: which one a request means, and when each begins and ends.
+//! Days in the space's time zone: resolution of relative days, and the first and last instant of a
+//! day.
 //!
-//! A zone may skip a day, where it crossed the date line to the west of it (Apia has no
-//! 2011-12-30), or live one twice (Juneau lived 1867-10-18 for 48 hours). Midnight may not exist,
-//! where clocks go forward at 0:00, or come twice.
+//! A zone may skip a day, when it moved west across the date line (Apia has no 2011-12-30), or have
+//! one twice (in Juneau 1867-10-18 lasted 48 hours). Midnight may not exist, if clocks are set
+//! forward at 0:00, or occur twice.
 
 use jiff::civil::Date;
 use jiff::tz::{AmbiguousOffset, Offset, TimeZone};
 use leafbase_model::{Day, DayRef, Error, Result, Timestamp};
 
-/// The zone of this IANA name, such as `Europe/Lisbon`. jiff keeps the zones that were asked for,
-/// so that asking again costs a look-up by name.
+/// The zone of this IANA name, such as `Europe/Lisbon`. jiff caches zones, so repeated calls cost a
+/// look-up by name.
 pub(crate) fn zone(name: &str) -> Result<TimeZone> {
     let unknown = || Error::validation(format!("{name:?} is no time zone that is known here"));
     let zone = TimeZone::get(name).map_err(|error| unknown().with_source(error))?;
-    // `Etc/Unknown` is a name, too.
+    // `Etc/Unknown` is a valid name of no zone.
     if zone.is_unknown() { Err(unknown()) } else { Ok(zone) }
 }
 
-/// The day that `day` names at the instant `now`: tomorrow is the next day that there is in the
-/// zone, yesterday the last one.
+/// Resolves `day` at the instant `now`: tomorrow is the next day that exists in the zone, yesterday
+/// the previous one.
 pub(crate) fn resolve(day: DayRef, zone: &TimeZone, now: Timestamp) -> Result<Day> {
     match day {
         DayRef::Date(day) => Ok(day),
@@ -28,14 +29,14 @@ pub(crate) fn resolve(day: DayRef, zone: &TimeZone, now: Timestamp) -> Result<Da
     }
 }
 
-/// The first instant of `day` in the zone; of a day that the zone skips, that of the day after it.
-/// Held within the calendar.
+/// The first instant of `day` in the zone. For a day that the zone skips, the first instant of the
+/// next day. Clamped to the calendar.
 pub(crate) fn start_of(day: Day, zone: &TimeZone) -> Timestamp {
     Timestamp::from_millis(midnight(day.epoch_days(), zone).first)
 }
 
-/// The last millisecond of `day` in the zone; of a day that the zone skips, that of the day before
-/// it, so that it ends before it starts. Held within the calendar.
+/// The last millisecond of `day` in the zone. For a day that the zone skips, the last millisecond
+/// of the day before, so that it ends before it starts. Clamped to the calendar.
 ///
 /// Where clocks go back over midnight, days overlap: each reaches from its first to its last
 /// instant.

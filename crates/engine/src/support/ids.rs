@@ -1,12 +1,13 @@
-//! The one place that reads randomness.
+//! Random IDs: the only code that reads randomness.
 
 use std::time::{Duration, UNIX_EPOCH};
 
 use leafbase_model::{IdSource, Timestamp};
 use ulid::Ulid;
 
-/// ULIDs with fresh randomness for each: what a space uses unless its builder is given another.
-/// They are not counted up within a millisecond, so that no ID tells how many others were made.
+/// ULIDs with independent randomness, the default of
+/// [`SpaceBuilder::ids`](crate::SpaceBuilder::ids). They do not increment within a millisecond, so
+/// that no ID reveals how many others were created.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RandomIds;
 

@@ -1,4 +1,4 @@
-//! Blocks: as drafts, as changes, and in replies.
+//! Block drafts, block patches, and blocks of replies.
 
 use schemars::Schema;
 use serde_json::json;
@@ -6,13 +6,12 @@ use serde_json::json;
 use super::{Shape, shapes};
 use crate::{
     Author, Block, BlockDraft, BlockId, BlockLayout, BlockPatch, BlockType, CardLayout,
-    CodeLanguage, Color, Comment, CommentId, Day, DayRef, Decorations, Font, LineStyle, ListStyle,
-    MediaSize, MediaWidth, Metadata, TaskInfo, TaskPatch, TaskState, TextAlignment, TextStyle,
-    Timestamp,
+    CodeLanguage, Color, Comment, Decorations, Font, LineStyle, ListStyle, MediaSize, MediaWidth,
+    Metadata, TaskInfo, TaskPatch, TextAlignment, TextStyle, Timestamp,
 };
 
 impl Shape<'_> {
-    /// What each type has beside the common fields.
+    /// The fields of specific block types.
     fn kinds(self) -> Self {
         self.may::<TextStyle>("textStyle", "Of text and page; body if it is left out.")
             .may::<TextAlignment>("textAlignment", "Of text and page.")
@@ -36,7 +35,7 @@ impl Shape<'_> {
             .may::<LineStyle>("lineStyle", "Of a line.")
     }
 
-    /// What blocks of any type have.
+    /// The fields of all block types.
     fn common(self) -> Self {
         let level = schemars::json_schema!({ "type": "integer", "minimum": 0, "maximum": 5 });
         self.may::<String>(
@@ -48,7 +47,7 @@ impl Shape<'_> {
         .may::<Decorations>("decorations", "None if they are left out.")
     }
 
-    /// What a request gives for a block.
+    /// The block fields of requests.
     fn given(self) -> Self {
         self.common()
             .clears::<Color>("color", "As given; replies show a readable variant.")
@@ -57,8 +56,8 @@ impl Shape<'_> {
     }
 }
 
-/// A page and what it holds, whether or not it says that it is one.
-pub(super) struct PageDraft;
+/// A page draft whose `type` may be omitted.
+pub(crate) struct PageDraft;
 
 fn page(shape: Shape<'_>) -> Schema {
     let page = schemars::json_schema!({ "const": "page" });
@@ -82,26 +81,6 @@ shapes! {
         .may::<BlockType>("type", "Between text and page, and within media.")
         .given()
         .closed();
-    TaskPatch, "A change of a task: what is given changes, null clears." => |shape| shape
-        .may::<TaskState>("state", "How far it is.")
-        .clears::<DayRef>("scheduleDate", "The day it is planned for.")
-        .clears::<DayRef>("deadlineDate", "The day it must be done by.")
-        .clears::<Timestamp>("completedAt", "Of a done one.")
-        .clears::<Timestamp>("canceledAt", "Of a canceled one.")
-        .closed();
-    TaskInfo, "What makes a block a task." => |shape| shape
-        .must::<TaskState>("state", "How far it is.")
-        .may::<Day>("scheduleDate", "The day it is planned for.")
-        .may::<Day>("deadlineDate", "The day it must be done by.")
-        .may::<Timestamp>("completedAt", "When it was done.")
-        .may::<Timestamp>("canceledAt", "When it was given up.")
-        .open();
-    Comment, "A remark on a block." => |shape| shape
-        .must::<CommentId>("id", "Its ID.")
-        .may::<Author>("author", "Who made it.")
-        .must::<String>("content", "Inline markdown.")
-        .must::<Timestamp>("createdAt", "When.")
-        .open();
     Metadata, "Who made and changed a block, and when." => |shape| shape
         .must::<Timestamp>("createdAt", "When it was made.")
         .must::<Timestamp>("lastModifiedAt", "When it last changed.")

@@ -3,8 +3,7 @@
 use super::{Shape, shapes};
 use crate::{Author, BlockId, Change, DocumentId, ScopedChange, Timestamp};
 
-/// One of the elementary writes; beside its type it has what it replaced, and what it was replaced
-/// by.
+/// An elementary edit: its type, the values it replaced, and the new values.
 struct AnyEdit;
 
 impl Shape<'_> {

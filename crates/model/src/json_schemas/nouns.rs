@@ -1,15 +1,14 @@
-//! What requests and replies have in common: IDs, days, places, errors.
+//! Types common to requests and replies: IDs, days, locations, errors.
 
 use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde_json::json;
 
 use super::{one_of_texts, shapes, texts};
 use crate::{
-    AssetId, AssetUrl, Author, BlockId, Color, CommentId, Day, DayRef, Decorations, Destination,
-    Detail, DocumentId, Error, FolderDestination, FolderId, FolderRef, Location, Position,
-    SharedText, SpaceId, Timestamp,
+    AssetId, AssetUrl, Author, BlockId, Color, CommentId, Day, DayRef, Decorations, Detail,
+    DocumentId, Error, FolderDestination, FolderId, FolderRef, Location, SharedText, SpaceId,
+    Timestamp,
 };
 
 texts! {
@@ -39,7 +38,7 @@ impl JsonSchema for Decorations {
     }
 }
 
-/// One of the places that are no folder.
+/// Names of built-in locations.
 macro_rules! destination_names {
     ($($name:ident = $names:expr;)*) => {$(
         struct $name;
@@ -60,39 +59,15 @@ macro_rules! destination_names {
     )*};
 }
 destination_names! {
-    DestinationName = &["unsorted", "templates"];
     LocationName = &["unsorted", "templates", "daily_notes", "trash", "inbox"];
     RootName = &["root"];
-    PositionName = &["start", "end", "before", "after"];
 }
 
 shapes! {
-    Position, "A place for blocks: start or end of a page or a day, before or after a block." => |shape| shape
-        .may::<PositionName>("position", "start or end with pageId and date, before or after with siblingId; end if it is left out.")
-        .may::<BlockId>("pageId", "Among the children of this block: a page, a text, which becomes a page, or an item.")
-        .may::<BlockId>("siblingId", "Next to this block.")
-        .may::<DayRef>("date", "In the daily note of this day. Without any target it is that of today.")
-        .with("allOf", json!([
-            { "if": { "required": ["siblingId"] }, "then": { "properties": { "position": { "enum": ["before", "after"] } }, "required": ["position"] },
-              "else": { "properties": { "position": { "enum": ["start", "end"] } } } },
-            { "not": { "required": ["pageId", "siblingId"] } },
-            { "not": { "required": ["pageId", "date"] } },
-            { "not": { "required": ["siblingId", "date"] } },
-        ]))
-        .closed();
-    Destination, "Where a document is put." => |shape| shape
-        .may::<DestinationName>("destination", "A built-in location.")
-        .may::<FolderRef>("folderId", "A folder.")
-        .exactly_one(&["destination", "folderId"])
-        .closed();
     Location, "Where a document is kept." => |shape| shape
         .may::<LocationName>("destination", "A built-in location.")
         .may::<FolderId>("folderId", "A folder.")
         .exactly_one(&["destination", "folderId"])
-        .open();
-    Detail, "One thing that is wrong." => |shape| shape
-        .must::<String>("path", "Where in the request, such as blocks[3].color; empty for all of it.")
-        .must::<String>("message", "What is wrong with it.")
         .open();
     Error, "Why an operation did not happen." => |shape| shape
         .must::<String>("code", "Stable: NOT_FOUND, VALIDATION, INVALID_POSITION, INVALID_MARKDOWN, INVALID_PATTERN, RULE_VIOLATION, SCHEMA_MISMATCH, CONFLICT, LIMIT_EXCEEDED, READ_ONLY, CORRUPTED, STORAGE, CANCELED.")

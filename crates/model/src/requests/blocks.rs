@@ -1,21 +1,21 @@
-//! The block operations: fetch, insert, update, delete, move.
+//! Requests of the block operations: fetch, insert, update, delete, move.
 
-use serde_json::Value;
-
-use crate::json::{FromJson, Object, deserialize_through_json, one_or_many};
+use crate::json::{Refused, is_default, one_or_many, or_default, refused};
+#[cfg(feature = "schemars")]
+use crate::json_schemas::OneOrMany;
 use crate::{BlockDraft, BlockId, BlockPatch, DayRef, Error, Position, Result};
 
-/// What a fetch begins at.
+/// The root of a fetched subtree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FetchFrom {
-    /// This block; a document's ID is its root's.
+    /// A block; a document ID is the ID of its root block.
     Block(BlockId),
-    /// The root of the daily note of this day.
+    /// The root of the daily note of a day.
     Day(DayRef),
 }
 
-/// Reads a block with what is below it. As JSON: `{"id": "..", "maxDepth": 1, "fetchMetadata":
-/// true}`, or `date` for `id`.
+/// Fetches a block with its descendants. As JSON: `{"id": "..", "maxDepth": 1, "fetchMetadata":
+/// true}`, or `date` in place of `id`.
 ///
 /// ```
 /// use leafbase_model::{BlockId, Fetch};
@@ -25,83 +25,118 @@ pub enum FetchFrom {
 /// assert_eq!(serde_json::from_str::<Fetch>(r#"{"date": "today"}"#)?, Fetch::today());
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(try_from = "FetchJson", into = "FetchJson")]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct Fetch {
-    /// Where it begins.
+    /// The root of the subtree.
     pub from: FetchFrom,
-    /// How many levels below: none for all, 0 for the block alone.
+    /// The number of levels below the root: 0 for the root alone; unlimited if absent.
     pub max_depth: Option<usize>,
-    /// Whether to say who and when.
+    /// Whether the reply includes metadata.
     pub metadata: bool,
 }
 
 impl Fetch {
-    /// All of `block`, without metadata.
+    /// Fetches the whole subtree of `block`, without metadata.
     pub fn new(block: impl Into<BlockId>) -> Self {
         Self { from: FetchFrom::Block(block.into()), max_depth: None, metadata: false }
     }
 
-    /// All of the daily note of `day`, without metadata.
+    /// Fetches the whole daily note of `day`, without metadata.
     pub fn day(day: impl Into<DayRef>) -> Self {
         Self { from: FetchFrom::Day(day.into()), max_depth: None, metadata: false }
     }
 
-    /// All of today's daily note, without metadata.
+    /// Fetches today's whole daily note, without metadata.
     pub fn today() -> Self {
         Self::day(DayRef::Today)
     }
 
-    /// At most so many levels below.
+    /// Limits the number of levels below the root.
     pub fn depth(mut self, levels: usize) -> Self {
         self.max_depth = Some(levels);
         self
     }
 
-    /// With metadata.
+    /// Includes metadata.
     pub fn with_metadata(mut self) -> Self {
         self.metadata = true;
         self
     }
 }
 
-/// A depth as requests give it: -1 for all.
-pub(crate) fn max_depth(object: &mut Object) -> Result<Option<usize>> {
-    match object.optional::<i64>("maxDepth")?.unwrap_or(-1) {
-        -1 => Ok(None),
-        depth => usize::try_from(depth).map(Some).map_err(|_| {
-            Error::validation(format!("expected -1 for all, or the number of levels, got {depth}"))
-                .at("maxDepth")
-        }),
+/// `maxDepth` of a request: -1 or absent for unlimited depth.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub(crate) struct MaxDepth(pub(crate) Option<usize>);
+
+impl<'de> serde::Deserialize<'de> for MaxDepth {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let depth: Option<i64> = serde::Deserialize::deserialize(deserializer)?;
+        match depth.unwrap_or(-1) {
+            -1 => Ok(Self(None)),
+            depth => usize::try_from(depth).map(|depth| Self(Some(depth))).map_err(|_| {
+                refused(Error::validation(format!(
+                    "expected -1 for all, or the number of levels, got {depth}"
+                )))
+            }),
+        }
     }
 }
 
-impl FromJson for Fetch {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let id: Option<BlockId> = object.optional("id")?;
-        let day: Option<DayRef> = object.optional("date")?;
-        let from = match (id, day) {
+/// The JSON of a [`Fetch`]: exactly one of `id` and `date`.
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(rename = "Fetch"))]
+struct FetchJson {
+    /// The block; a document's ID is that of its root. Either this or `date`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    id: Option<BlockId>,
+    /// The day whose daily note is fetched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    date: Option<DayRef>,
+    /// Levels below the block: -1 for all, 0 for the block alone.
+    #[serde(default, skip_serializing_if = "is_default")]
+    max_depth: MaxDepth,
+    /// Whether the reply has metadata; defaults to false.
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "is_default")]
+    fetch_metadata: bool,
+}
+
+impl From<Fetch> for FetchJson {
+    fn from(Fetch { from, max_depth, metadata }: Fetch) -> Self {
+        let (id, date) = match from {
+            FetchFrom::Block(id) => (Some(id), None),
+            FetchFrom::Day(day) => (None, Some(day)),
+        };
+        Self { id, date, max_depth: MaxDepth(max_depth), fetch_metadata: metadata }
+    }
+}
+
+impl TryFrom<FetchJson> for Fetch {
+    type Error = Refused;
+
+    fn try_from(json: FetchJson) -> Result<Self, Refused> {
+        let from = match (json.id, json.date) {
             (Some(id), None) => FetchFrom::Block(id),
             (None, Some(day)) => FetchFrom::Day(day),
-            _ => return Err(Error::validation("name exactly one of id and date")),
+            _ => return Err(Error::validation("name exactly one of id and date").into()),
         };
-        let max_depth = max_depth(&mut object)?;
-        let metadata = object.optional("fetchMetadata")?.unwrap_or_default();
-        object.finish()?;
-        Ok(Self { from, max_depth, metadata })
+        Ok(Self { from, max_depth: json.max_depth.0, metadata: json.fetch_metadata })
     }
 }
 
-/// What an insertion inserts.
+/// The content of an insertion.
 #[derive(Clone, Debug, PartialEq)]
 pub enum InsertSource {
-    /// These blocks.
+    /// Blocks.
     Blocks(Vec<BlockDraft>),
-    /// The blocks that this markdown gives.
+    /// Markdown, parsed into blocks.
     Markdown(String),
 }
 
-/// Puts new blocks at a position. As JSON: `blocks` or `markdown`, and `position`.
+/// Inserts blocks at a position. As JSON: `blocks` or `markdown`, and `position`.
 ///
 /// ```
 /// use leafbase_model::{DayRef, InsertBlocks, Position};
@@ -110,11 +145,13 @@ pub enum InsertSource {
 /// assert_eq!(request, InsertBlocks::markdown("- [ ] passport", Position::end_of_day(DayRef::Tomorrow)));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(try_from = "InsertBlocksJson", into = "InsertBlocksJson")]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct InsertBlocks {
-    /// What.
+    /// The content to insert.
     pub source: InsertSource,
-    /// Where.
+    /// The position.
     pub position: Position,
 }
 
@@ -124,35 +161,53 @@ impl InsertBlocks {
         Self { source: InsertSource::Blocks(blocks), position: position.into() }
     }
 
-    /// Inserts the blocks of this markdown.
+    /// Inserts the blocks parsed from this markdown.
     pub fn markdown(markdown: impl Into<String>, position: impl Into<Position>) -> Self {
         Self { source: InsertSource::Markdown(markdown.into()), position: position.into() }
     }
 }
 
-/// A missing position is one without a target.
-fn position(object: &mut Object) -> Result<Position> {
-    let unnamed = || Position::from_json(Value::Object(serde_json::Map::new()));
-    object.optional("position")?.map_or_else(unnamed, Ok)
+/// The JSON of an [`InsertBlocks`]: exactly one of `blocks` and `markdown`.
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(rename = "InsertBlocks"))]
+struct InsertBlocksJson {
+    /// The blocks to insert. Either this or `markdown`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    blocks: Option<Vec<BlockDraft>>,
+    /// The blocks to insert, as markdown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    markdown: Option<String>,
+    /// Where to insert them; defaults to the end of today's daily note.
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "is_default")]
+    position: Position,
 }
 
-impl FromJson for InsertBlocks {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let blocks = object.optional("blocks")?;
-        let markdown = object.optional("markdown")?;
-        let source = match (blocks, markdown) {
-            (Some(blocks), None) => InsertSource::Blocks(blocks),
-            (None, Some(markdown)) => InsertSource::Markdown(markdown),
-            _ => return Err(Error::validation("name exactly one of blocks and markdown")),
+impl From<InsertBlocks> for InsertBlocksJson {
+    fn from(InsertBlocks { source, position }: InsertBlocks) -> Self {
+        let (blocks, markdown) = match source {
+            InsertSource::Blocks(blocks) => (Some(blocks), None),
+            InsertSource::Markdown(markdown) => (None, Some(markdown)),
         };
-        let position = position(&mut object)?;
-        object.finish()?;
-        Ok(Self { source, position })
+        Self { blocks, markdown, position }
     }
 }
 
-/// Changes blocks; only the fields given change. As JSON: `{"blocks": [{"id": "..", ..}]}`.
+impl TryFrom<InsertBlocksJson> for InsertBlocks {
+    type Error = Refused;
+
+    fn try_from(json: InsertBlocksJson) -> Result<Self, Refused> {
+        let source = match (json.blocks, json.markdown) {
+            (Some(blocks), None) => InsertSource::Blocks(blocks),
+            (None, Some(markdown)) => InsertSource::Markdown(markdown),
+            _ => return Err(Error::validation("name exactly one of blocks and markdown").into()),
+        };
+        Ok(Self { source, position: json.position })
+    }
+}
+
+/// Updates the given fields of blocks. As JSON: `{"blocks": [{"id": "..", ..}]}`.
 ///
 /// ```
 /// use leafbase_model::{BlockId, BlockPatch, UpdateBlocks};
@@ -161,14 +216,16 @@ impl FromJson for InsertBlocks {
 /// assert_eq!(request.blocks.len(), 2);
 /// assert_eq!(UpdateBlocks::from(BlockPatch::markdown(first, "shirts")).blocks, request.blocks[..1]);
 /// ```
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct UpdateBlocks {
-    /// The changes; a block may be named once.
+    /// The patches, at most one per block.
     pub blocks: Vec<BlockPatch>,
 }
 
 impl UpdateBlocks {
-    /// These changes.
+    /// Applies these patches.
     pub fn new(blocks: impl IntoIterator<Item = BlockPatch>) -> Self {
         Self { blocks: blocks.into_iter().collect() }
     }
@@ -180,16 +237,7 @@ impl From<BlockPatch> for UpdateBlocks {
     }
 }
 
-impl FromJson for UpdateBlocks {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let blocks = object.required("blocks")?;
-        object.finish()?;
-        Ok(Self { blocks })
-    }
-}
-
-/// Deletes blocks with all below them. As JSON: `{"blockIds": [".."]}`.
+/// Deletes blocks with their descendants. As JSON: `{"blockIds": [".."]}`.
 ///
 /// ```
 /// use leafbase_model::{BlockId, DeleteBlocks};
@@ -198,9 +246,13 @@ impl FromJson for UpdateBlocks {
 /// assert_eq!(request, DeleteBlocks::from(block));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct DeleteBlocks {
-    /// The blocks.
+    /// The blocks to delete.
+    #[serde(deserialize_with = "one_or_many")]
+    #[cfg_attr(feature = "schemars", schemars(with = "OneOrMany<BlockId>"))]
     pub block_ids: Vec<BlockId>,
 }
 
@@ -217,23 +269,8 @@ impl From<BlockId> for DeleteBlocks {
     }
 }
 
-fn block_ids(object: &mut Object) -> Result<Vec<BlockId>> {
-    let value =
-        object.take("blockIds").ok_or_else(|| Error::validation("is missing").at("blockIds"))?;
-    one_or_many(value).map_err(|error| error.at("blockIds"))
-}
-
-impl FromJson for DeleteBlocks {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let block_ids = block_ids(&mut object)?;
-        object.finish()?;
-        Ok(Self { block_ids })
-    }
-}
-
-/// Moves blocks with all below them; they keep the order of the request. As JSON: `{"blockIds":
-/// [".."], "position": {..}}`.
+/// Moves blocks with their descendants, in the order of the request. As JSON: `{"blockIds": [".."],
+/// "position": {..}}`.
 ///
 /// ```
 /// use leafbase_model::{BlockId, MoveBlocks, Position};
@@ -244,11 +281,17 @@ impl FromJson for DeleteBlocks {
 /// assert_eq!(request, MoveBlocks::new([passport], Position::after(charger)));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct MoveBlocks {
-    /// The blocks.
+    /// The blocks to move.
+    #[serde(deserialize_with = "one_or_many")]
+    #[cfg_attr(feature = "schemars", schemars(with = "OneOrMany<BlockId>"))]
     pub block_ids: Vec<BlockId>,
-    /// Where to.
+    /// The position; defaults to the end of today's daily note.
+    #[serde(default, deserialize_with = "or_default")]
+    #[serde(skip_serializing_if = "is_default")]
     pub position: Position,
 }
 
@@ -261,15 +304,3 @@ impl MoveBlocks {
         Self { block_ids: block_ids.into_iter().collect(), position: position.into() }
     }
 }
-
-impl FromJson for MoveBlocks {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let block_ids = block_ids(&mut object)?;
-        let position = position(&mut object)?;
-        object.finish()?;
-        Ok(Self { block_ids, position })
-    }
-}
-
-deserialize_through_json!(Fetch, InsertBlocks, UpdateBlocks, DeleteBlocks, MoveBlocks);

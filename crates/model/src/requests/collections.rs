@@ -1,68 +1,52 @@
-//! The operations on collections, their schemas and their items. What an item may have only its
-//! collection's schema can tell: these requests are read as far as they look the same for all.
+//! Requests on collections, schemas and items. The fields of an item depend on the schema of its
+//! collection; deserialization checks only the structure common to all items.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value};
 
-use super::blocks::max_depth;
+use super::blocks::MaxDepth;
 use super::{Paging, given};
-use crate::json::{FromJson, Object, deserialize_through_json, one_or_many, wire_enum, wrong_type};
-use crate::position::{Edge, Position, PositionTarget};
-use crate::{BlockDraft, BlockId, DocumentId, Error, Result, SchemaDraft};
+use crate::json::{Object, deserialize_by, is_default, one_or_many, or_default, wire_enum};
+#[cfg(feature = "schemars")]
+use crate::json_schemas::OneOrMany;
+use crate::{BlockDraft, BlockId, DocumentId, Error, Position, Result, SchemaDraft};
 
 wire_enum! {
-    /// Whether the documents that a request names are those that count, or those that don't.
+    /// How a request selects documents by their IDs.
     DocumentFilterMode {
-        /// These alone.
+        /// Only the named documents.
         #[default]
         Include = "include",
-        /// All but these.
+        /// All documents except for the named ones.
         Exclude = "exclude",
     }
 }
 
 /// Lists collections. As JSON: `{"documentIds": [".."], "documentFilterMode": "exclude"}`; without
-/// `documentIds` those of all documents.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// `documentIds`, the collections of all documents.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct ListCollections {
-    /// The documents; none for all.
+    /// The documents; all if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schemars", schemars(with = "Option<OneOrMany<DocumentId>>"))]
     pub document_ids: Option<Vec<DocumentId>>,
-    /// What the documents are named for, if the request says so. For scoped connections; the full
-    /// space takes `include` alone.
+    /// The meaning of `document_ids`, for scoped connections; the full space accepts `include`
+    /// only.
+    #[serde(rename = "documentFilterMode", skip_serializing_if = "Option::is_none")]
     pub mode: Option<DocumentFilterMode>,
 }
 
 impl ListCollections {
-    /// Those of these documents.
+    /// Lists the collections of these documents.
     pub fn of(documents: impl IntoIterator<Item = DocumentId>) -> Self {
         Self { document_ids: Some(documents.into_iter().collect()), mode: None }
     }
 }
 
-impl FromJson for ListCollections {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let ids = object.take("documentIds").map(one_or_many).transpose();
-        let document_ids = ids.map_err(|error| error.at("documentIds"))?;
-        let mode = object.optional("documentFilterMode")?;
-        object.finish()?;
-        if mode.is_some() && document_ids.is_none() {
-            return Err(Error::validation("needs documentIds").at("documentFilterMode"));
-        }
-        Ok(Self { document_ids, mode })
-    }
-}
-
-impl Serialize for ListCollections {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        given(&mut map, "documentIds", self.document_ids.as_ref())?;
-        given(&mut map, "documentFilterMode", self.mode.as_ref())?;
-        map.end()
-    }
-}
-
-/// Makes a collection. As JSON: `{"schema": {..}, "position": {..}}`. Its name is the schema's.
+/// Creates a collection. As JSON: `{"schema": {..}, "position": {..}}`. The collection has the name
+/// of the schema.
 ///
 /// ```
 /// use leafbase_model::{CreateCollection, DocumentId, PropertyDraft, PropertyKind, SchemaDraft, SelectOption};
@@ -72,112 +56,60 @@ impl Serialize for ListCollections {
 /// let request = CreateCollection::new(schema, library); // at the end of the document
 /// # assert_eq!(request.schema.properties.len(), 2);
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct CreateCollection {
-    /// What its items look like.
+    /// The schema of the collection.
     pub schema: SchemaDraft,
-    /// Where it goes.
+    /// The position of the collection block.
+    #[serde(default, deserialize_with = "or_default")]
     pub position: Position,
 }
 
 impl CreateCollection {
-    /// A collection with this schema, here.
+    /// Creates a collection with this schema at `position`.
     pub fn new(schema: SchemaDraft, position: impl Into<Position>) -> Self {
         Self { schema, position: position.into() }
     }
 }
 
-impl FromJson for CreateCollection {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let (schema, position) = (object.required("schema")?, object.optional("position")?);
-        object.finish()?;
-        Ok(Self {
-            schema,
-            position: position.unwrap_or(Position::Within(Edge::End, PositionTarget::Unnamed)),
-        })
-    }
-}
-
-impl Serialize for CreateCollection {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("schema", &self.schema)?;
-        map.serialize_entry("position", &self.position)?;
-        map.end()
-    }
-}
-
 wire_enum! {
-    /// How a schema is shown.
+    /// The format of a schema in a reply.
     SchemaFormat {
-        /// JSON Schema 2020-12 that a request to add or to update items has to meet.
+        /// The JSON Schema 2020-12 of requests that add or update items.
         #[default]
         JsonSchemaItems = "json-schema-items",
-        /// The schema itself, to be changed and given back.
+        /// The schema itself, which a request may edit and send back.
         Schema = "schema",
     }
 }
 
 /// Reads a schema. As JSON: `{"collectionId": "..", "format": "schema"}`. With
-/// `allowNewSelectOptions` the JSON Schema is that of requests that have this flag.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// `allowNewSelectOptions`, the JSON Schema is the one of requests with that flag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct GetSchema {
     /// The collection.
     pub collection_id: BlockId,
-    /// How it is shown.
+    /// The format of the reply.
+    #[serde(default, deserialize_with = "or_default")]
     pub format: SchemaFormat,
-    /// Whether the JSON Schema takes options that are new.
+    /// Whether the JSON Schema accepts new select options.
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "is_default")]
     pub allow_new_select_options: bool,
 }
 
 impl GetSchema {
-    /// The schema of this collection in this format.
+    /// Reads the schema of this collection in this format.
     pub fn new(collection: BlockId, format: SchemaFormat) -> Self {
         Self { collection_id: collection, format, allow_new_select_options: false }
     }
 }
 
-impl FromJson for GetSchema {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let read = Self {
-            collection_id: object.required("collectionId")?,
-            format: object.optional("format")?.unwrap_or_default(),
-            allow_new_select_options: flag(&mut object, NEW_OPTIONS)?,
-        };
-        object.finish()?;
-        Ok(read)
-    }
-}
-
-impl Serialize for GetSchema {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("collectionId", &self.collection_id)?;
-        map.serialize_entry("format", &self.format)?;
-        write_flag(&mut map, NEW_OPTIONS, self.allow_new_select_options)?;
-        map.end()
-    }
-}
-
-const NEW_OPTIONS: &str = "allowNewSelectOptions";
-const DROP: &str = "dropUnconvertible";
-
-pub(super) fn flag(object: &mut Object, name: &str) -> Result<bool> {
-    Ok(object.optional(name)?.unwrap_or_default())
-}
-
-fn write_flag<M: SerializeMap>(
-    map: &mut M,
-    name: &'static str,
-    flag: bool,
-) -> std::result::Result<(), M::Error> {
-    given(map, name, flag.then_some(&true))
-}
-
-/// Gives a collection another schema: all of it, properties that are not named go with their
-/// values. As JSON: `{"collectionId": "..", "schema": {..}, "dropUnconvertible": true}`.
+/// Replaces the schema of a collection; properties that it omits are dropped with their values. As
+/// JSON: `{"collectionId": "..", "schema": {..}, "dropUnconvertible": true}`.
 ///
 /// ```
 /// use leafbase_model::{BlockId, PropertyDraft, PropertyKind, ReplaceSchema, SchemaDraft};
@@ -186,54 +118,34 @@ fn write_flag<M: SerializeMap>(
 /// let request = ReplaceSchema::new(books, SchemaDraft::new("Books", [pages])).dropping_unconvertible();
 /// assert!(request.drop_unconvertible);
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct ReplaceSchema {
     /// The collection.
     pub collection_id: BlockId,
-    /// What its items look like from now on.
+    /// The new schema, with the keys of the properties to keep.
     pub schema: SchemaDraft,
-    /// Whether values that do not fit any more are dropped. Otherwise they are in the way.
+    /// Whether values that cannot be converted are dropped. Otherwise they cause an error.
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "is_default")]
     pub drop_unconvertible: bool,
 }
 
 impl ReplaceSchema {
-    /// This schema for this collection, if no value is in the way.
+    /// Replaces the schema if all values can be converted.
     pub fn new(collection: BlockId, schema: impl Into<SchemaDraft>) -> Self {
         Self { collection_id: collection, schema: schema.into(), drop_unconvertible: false }
     }
 
-    /// The same, and values that do not fit any more are dropped.
+    /// Drops values that cannot be converted.
     pub fn dropping_unconvertible(mut self) -> Self {
         self.drop_unconvertible = true;
         self
     }
 }
 
-impl FromJson for ReplaceSchema {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let read = Self {
-            collection_id: object.required("collectionId")?,
-            schema: object.required("schema")?,
-            drop_unconvertible: flag(&mut object, DROP)?,
-        };
-        object.finish()?;
-        Ok(read)
-    }
-}
-
-impl Serialize for ReplaceSchema {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("collectionId", &self.collection_id)?;
-        map.serialize_entry("schema", &self.schema)?;
-        write_flag(&mut map, DROP, self.drop_unconvertible)?;
-        map.end()
-    }
-}
-
-/// Reads the items of a collection, in its order. As JSON: `{"collectionId": "..", "maxDepth": 0,
-/// "limit": 50, "cursor": ".."}`.
+/// Reads the items of a collection in document order. As JSON: `{"collectionId": "..", "maxDepth":
+/// 0, "limit": 50, "cursor": ".."}`.
 ///
 /// ```
 /// use leafbase_model::{BlockId, GetItems};
@@ -242,35 +154,41 @@ impl Serialize for ReplaceSchema {
 /// assert_eq!(GetItems::of(books).depth(0).limit(50), serde_json::from_str(json)?);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(deny_unknown_fields))]
 pub struct GetItems {
     /// The collection.
     pub collection_id: BlockId,
-    /// How many levels of their pages: none for all, 0 for the properties alone.
+    /// The number of levels of the items' pages: 0 for the properties alone; unlimited if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schemars", schemars(with = "MaxDepth"))]
     pub max_depth: Option<usize>,
-    /// How many, and from where on.
+    /// The page of the list.
+    #[serde(flatten)]
     pub paging: Paging,
 }
 
 impl GetItems {
-    /// All items of this collection, with all of their pages.
+    /// Reads all items of this collection with their whole pages.
     pub fn of(collection: BlockId) -> Self {
         Self { collection_id: collection, max_depth: None, paging: Paging::default() }
     }
 
-    /// At most so many levels of their pages.
+    /// Limits the levels of the items' pages.
     pub fn depth(mut self, levels: usize) -> Self {
         self.max_depth = Some(levels);
         self
     }
 
-    /// At most so many.
+    /// Limits the number of items.
     pub fn limit(mut self, items: usize) -> Self {
         self.paging.limit = Some(items);
         self
     }
 
-    /// What follows the reply that gave this cursor.
+    /// Continues at the cursor of the previous reply.
     pub fn after(mut self, cursor: impl Into<String>) -> Self {
         self.paging.cursor = Some(cursor.into());
         self
@@ -283,30 +201,10 @@ impl From<BlockId> for GetItems {
     }
 }
 
-impl FromJson for GetItems {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let collection_id = object.required("collectionId")?;
-        let (max_depth, paging) = (max_depth(&mut object)?, Paging::take(&mut object)?);
-        object.finish()?;
-        Ok(Self { collection_id, max_depth, paging })
-    }
-}
-
-impl Serialize for GetItems {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("collectionId", &self.collection_id)?;
-        given(&mut map, "maxDepth", self.max_depth.as_ref())?;
-        self.paging.write(&mut map)?;
-        map.end()
-    }
-}
-
-/// An item that is to be made. As JSON: `{"title": "..", "properties": {"due": "2026-03-01"},
-/// "content": [..]}`, the title under the content key of the schema or under `title`.
+/// An item to add. As JSON: `{"title": "..", "properties": {"due": "2026-03-01"}, "content":
+/// [..]}`, with the title under `title` or the content key of the schema.
 ///
-/// Values are checked against the schema when the item is made, and so is every other field.
+/// The operation validates values and other fields against the schema.
 ///
 /// ```
 /// use leafbase_model::ItemDraft;
@@ -317,11 +215,11 @@ impl Serialize for GetItems {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ItemDraft {
-    /// What stands beside the properties: the title, under one of its names.
+    /// The fields besides properties and content: the title.
     pub fields: Map<String, Value>,
-    /// Values by key.
+    /// Property values by key.
     pub properties: Map<String, Value>,
-    /// The blocks of its page.
+    /// The blocks of the item's page.
     pub content: Vec<BlockDraft>,
 }
 
@@ -331,13 +229,13 @@ impl ItemDraft {
         Self { fields: titled(title), ..Self::default() }
     }
 
-    /// The same item with this value, too.
+    /// Sets a property value.
     pub fn with(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         self.properties.insert(key.into(), value.into());
         self
     }
 
-    /// The same item with these blocks on its page.
+    /// Sets the blocks of the item's page.
     pub fn with_content(mut self, content: impl IntoIterator<Item = BlockDraft>) -> Self {
         self.content = content.into_iter().collect();
         self
@@ -346,32 +244,6 @@ impl ItemDraft {
 
 fn titled(title: impl Into<String>) -> Map<String, Value> {
     Map::from_iter([("title".to_owned(), Value::String(title.into()))])
-}
-
-/// What is left of an item, which is an object.
-fn rest(object: Object) -> Map<String, Value> {
-    match object.rest() {
-        Value::Object(fields) => fields,
-        _ => Map::new(),
-    }
-}
-
-impl FromJson for Map<String, Value> {
-    fn from_json(value: Value) -> Result<Self> {
-        match value {
-            Value::Object(fields) => Ok(fields),
-            other => Err(wrong_type("an object", &other)),
-        }
-    }
-}
-
-impl FromJson for ItemDraft {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let properties = object.optional("properties")?.unwrap_or_default();
-        let content = object.optional("content")?.unwrap_or_default();
-        Ok(Self { fields: rest(object), properties, content })
-    }
 }
 
 fn write_fields<M: SerializeMap>(
@@ -394,8 +266,8 @@ impl Serialize for ItemDraft {
     }
 }
 
-/// Puts items at the end of a collection, in this order. As JSON:
-/// `{"collectionId": "..", "items": [{..}], "allowNewSelectOptions": true}`.
+/// Appends items to a collection. As JSON: `{"collectionId": "..", "items": [{..}],
+/// "allowNewSelectOptions": true}`.
 ///
 /// ```
 /// use leafbase_model::{AddItems, BlockId, ItemDraft};
@@ -409,56 +281,35 @@ impl Serialize for ItemDraft {
 /// assert_eq!(serde_json::to_value(request)?, json);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct AddItems {
     /// The collection.
     pub collection_id: BlockId,
     /// The items.
     pub items: Vec<ItemDraft>,
-    /// Whether an option that a select does not have yet is added to the schema. Otherwise it is
-    /// refused.
+    /// Whether unknown select options are added to the schema. Otherwise they are refused.
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "is_default")]
     pub allow_new_select_options: bool,
 }
 
 impl AddItems {
-    /// These items, with options that the schema has.
+    /// Appends these items, refusing unknown select options.
     pub fn new(collection: BlockId, items: impl IntoIterator<Item = ItemDraft>) -> Self {
         let items = items.into_iter().collect();
         Self { collection_id: collection, items, allow_new_select_options: false }
     }
 
-    /// The same, and options that are new are added to the schema.
+    /// Adds unknown select options to the schema.
     pub fn allowing_new_select_options(mut self) -> Self {
         self.allow_new_select_options = true;
         self
     }
 }
 
-impl FromJson for AddItems {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let read = Self {
-            collection_id: object.required("collectionId")?,
-            items: object.required("items")?,
-            allow_new_select_options: flag(&mut object, NEW_OPTIONS)?,
-        };
-        object.finish()?;
-        Ok(read)
-    }
-}
-
-impl Serialize for AddItems {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("collectionId", &self.collection_id)?;
-        map.serialize_entry("items", &self.items)?;
-        write_flag(&mut map, NEW_OPTIONS, self.allow_new_select_options)?;
-        map.end()
-    }
-}
-
-/// A change to an item: what is not given stays, and `null` clears a property. As JSON: `{"id":
-/// "..", "title": "..", "properties": {"due": null}}`. Its page is changed by the block operations.
+/// An update of an item: absent fields stay unchanged, `null` clears a property. As JSON: `{"id":
+/// "..", "title": "..", "properties": {"due": null}}`. The block operations update its page.
 ///
 /// ```
 /// use leafbase_model::{BlockId, ItemUpdate};
@@ -472,37 +323,28 @@ impl Serialize for AddItems {
 pub struct ItemUpdate {
     /// The item.
     pub id: BlockId,
-    /// What stands beside the properties: the title, under one of its names.
+    /// The fields besides properties: the title.
     pub fields: Map<String, Value>,
-    /// Values by key.
+    /// Property values by key.
     pub properties: Map<String, Value>,
 }
 
 impl ItemUpdate {
-    /// A change of nothing yet.
+    /// An update that changes nothing yet.
     pub fn of(id: BlockId) -> Self {
         Self { id, ..Self::default() }
     }
 
-    /// The same change with this title, too.
+    /// Sets the title.
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.fields.extend(titled(title));
         self
     }
 
-    /// The same change with this value, too; `()` clears the property.
+    /// Sets a property value; `()` clears the property.
     pub fn with(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         self.properties.insert(key.into(), value.into());
         self
-    }
-}
-
-impl FromJson for ItemUpdate {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let id = object.required("id")?;
-        let properties = object.optional("properties")?.unwrap_or_default();
-        Ok(Self { id, fields: rest(object), properties })
     }
 }
 
@@ -515,95 +357,101 @@ impl Serialize for ItemUpdate {
     }
 }
 
-/// Changes items. As JSON: `{"collectionId": "..", "itemsToUpdate": [{"id": ".."}],
+/// Updates items. As JSON: `{"collectionId": "..", "itemsToUpdate": [{"id": ".."}],
 /// "allowNewSelectOptions": true}`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct UpdateItems {
     /// The collection.
     pub collection_id: BlockId,
-    /// The changes; an item may be named once.
+    /// The updates, at most one per item.
     pub items_to_update: Vec<ItemUpdate>,
-    /// Whether an option that a select does not have yet is added to the schema. Otherwise it is
-    /// refused.
+    /// Whether unknown select options are added to the schema. Otherwise they are refused.
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "is_default")]
     pub allow_new_select_options: bool,
 }
 
 impl UpdateItems {
-    /// These changes, with options that the schema has.
+    /// Applies these updates, refusing unknown select options.
     pub fn new(collection: BlockId, items: impl IntoIterator<Item = ItemUpdate>) -> Self {
         let items_to_update = items.into_iter().collect();
         Self { collection_id: collection, items_to_update, allow_new_select_options: false }
     }
 
-    /// The same, and options that are new are added to the schema.
+    /// Adds unknown select options to the schema.
     pub fn allowing_new_select_options(mut self) -> Self {
         self.allow_new_select_options = true;
         self
     }
 }
 
-impl FromJson for UpdateItems {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let read = Self {
-            collection_id: object.required("collectionId")?,
-            items_to_update: object.required("itemsToUpdate")?,
-            allow_new_select_options: flag(&mut object, NEW_OPTIONS)?,
-        };
-        object.finish()?;
-        Ok(read)
-    }
-}
-
-impl Serialize for UpdateItems {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("collectionId", &self.collection_id)?;
-        map.serialize_entry("itemsToUpdate", &self.items_to_update)?;
-        write_flag(&mut map, NEW_OPTIONS, self.allow_new_select_options)?;
-        map.end()
-    }
-}
-
 /// Deletes items with their pages. As JSON: `{"collectionId": "..", "idsToDelete": [".."]}`.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct DeleteItems {
     /// The collection.
     pub collection_id: BlockId,
-    /// The items.
+    /// The items to delete.
+    #[serde(deserialize_with = "one_or_many")]
+    #[cfg_attr(feature = "schemars", schemars(with = "OneOrMany<BlockId>"))]
     pub ids_to_delete: Vec<BlockId>,
 }
 
 impl DeleteItems {
-    /// Deletes these items of this collection.
+    /// Deletes these items of a collection.
     pub fn new(collection: BlockId, items: impl IntoIterator<Item = BlockId>) -> Self {
         Self { collection_id: collection, ids_to_delete: items.into_iter().collect() }
     }
 }
 
-impl FromJson for DeleteItems {
-    fn from_json(value: Value) -> Result<Self> {
+impl ListCollections {
+    fn read(value: Value) -> Result<Self> {
         let mut object = Object::new(value)?;
-        let collection_id = object.required("collectionId")?;
-        let ids = object
-            .take("idsToDelete")
-            .ok_or_else(|| Error::validation("is missing").at("idsToDelete"))?;
-        let ids_to_delete = one_or_many(ids).map_err(|error| error.at("idsToDelete"))?;
+        let document_ids = object.one_or_many("documentIds")?;
+        let mode = object.optional("documentFilterMode")?;
         object.finish()?;
-        Ok(Self { collection_id, ids_to_delete })
+        if mode.is_some() && document_ids.is_none() {
+            let message = "documentFilterMode needs documentIds";
+            return Err(Error::validation(message).at("documentFilterMode"));
+        }
+        Ok(Self { document_ids, mode })
     }
 }
 
-deserialize_through_json!(
-    ListCollections,
-    CreateCollection,
-    GetSchema,
-    ReplaceSchema,
-    GetItems,
-    ItemDraft,
-    AddItems,
-    ItemUpdate,
-    UpdateItems,
-    DeleteItems,
+impl GetItems {
+    fn read(value: Value) -> Result<Self> {
+        let mut object = Object::new(value)?;
+        let collection_id = object.required("collectionId")?;
+        let MaxDepth(max_depth) = object.optional("maxDepth")?.unwrap_or_default();
+        let paging = Paging::take(&mut object)?;
+        object.finish()?;
+        Ok(Self { collection_id, max_depth, paging })
+    }
+}
+
+impl ItemDraft {
+    fn read(value: Value) -> Result<Self> {
+        let mut object = Object::new(value)?;
+        let properties = object.optional("properties")?.unwrap_or_default();
+        let content = object.optional("content")?.unwrap_or_default();
+        Ok(Self { fields: object.rest(), properties, content })
+    }
+}
+
+impl ItemUpdate {
+    fn read(value: Value) -> Result<Self> {
+        let mut object = Object::new(value)?;
+        let id = object.required("id")?;
+        let properties = object.optional("properties")?.unwrap_or_default();
+        Ok(Self { id, fields: object.rest(), properties })
+    }
+}
+
+deserialize_by!(
+    ListCollections: Self::read,
+    GetItems: Self::read,
+    ItemDraft: Self::read,
+    ItemUpdate: Self::read,
 );

@@ -1,18 +1,15 @@
-//! The comment operations.
+//! Requests of the comment operations.
 
-use serde::ser::{Serialize, SerializeMap, Serializer};
-use serde_json::Value;
+use crate::{BlockId, CommentId};
 
-use crate::json::{FromJson, Object, deserialize_through_json};
-use crate::{BlockId, CommentId, Result};
-
-/// A comment that is to be made. As JSON: `{"blockId": "..", "content": ".."}`.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "camelCase")]
+/// A comment to add. As JSON: `{"blockId": "..", "content": ".."}`.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct CommentDraft {
-    /// The block that it is on.
+    /// The block to comment on.
     pub block_id: BlockId,
-    /// What it says: inline markdown.
+    /// The content: inline markdown.
     pub content: String,
 }
 
@@ -20,16 +17,6 @@ impl CommentDraft {
     /// A comment on `block`.
     pub fn new(block: impl Into<BlockId>, content: impl Into<String>) -> Self {
         Self { block_id: block.into(), content: content.into() }
-    }
-}
-
-impl FromJson for CommentDraft {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let read =
-            Self { block_id: object.required("blockId")?, content: object.required("content")? };
-        object.finish()?;
-        Ok(read)
     }
 }
 
@@ -42,9 +29,11 @@ impl FromJson for CommentDraft {
 /// assert_eq!(AddComments::new([CommentDraft::new(block, "when?")]), serde_json::from_str(json)?);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct AddComments {
-    /// The comments; those on the same block stay in this order.
+    /// The comments; those on the same block keep this order.
     pub comments: Vec<CommentDraft>,
 }
 
@@ -55,29 +44,11 @@ impl AddComments {
     }
 }
 
-impl FromJson for AddComments {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let comments = object.required("comments")?;
-        object.finish()?;
-        Ok(Self { comments })
-    }
-}
-
-impl Serialize for AddComments {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(1))?;
-        map.serialize_entry("comments", &self.comments)?;
-        map.end()
-    }
-}
-
 /// A comment that was added. As JSON: `{"commentId": ".."}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct AddedComment {
-    /// Its ID.
+    /// The comment ID.
     pub comment_id: CommentId,
 }
-
-deserialize_through_json!(CommentDraft, AddComments);

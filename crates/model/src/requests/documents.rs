@@ -1,16 +1,22 @@
-//! The document operations: list, create, delete, move, restore, purge.
+//! Requests of the document operations: list, create, delete, move, restore, purge.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use super::{Paging, given};
-use crate::json::{FromJson, Object, deserialize_through_json, one_or_many, wire_enum, wrong_type};
+use crate::json::{
+    Object, Refused, deserialize_by, is_default, one_or_many, optional_one_or_many, or_default,
+    read, wire_enum,
+};
+#[cfg(feature = "schemars")]
+use crate::json_schemas::OneOrMany;
 use crate::{
     BlockData, BlockDraft, BuiltInLocation, DayRef, Destination, DocumentId, Error, FolderId,
     FolderRef, Result,
 };
 
-/// A range of days in the space's zone, both ends included; none is no bound.
+/// A range of days in the time zone of the space, both ends inclusive; an absent end is unbounded.
 ///
 /// ```
 /// use leafbase_model::{Day, DayRange, DayRef};
@@ -21,55 +27,55 @@ use crate::{
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct DayRange {
-    /// The first.
+    /// The first day.
     pub from: Option<DayRef>,
-    /// The last.
+    /// The last day.
     pub to: Option<DayRef>,
 }
 
 impl DayRange {
-    /// Every day.
+    /// The unbounded range.
     pub const ALL: Self = Self { from: None, to: None };
 
-    /// This day alone.
+    /// A single day.
     pub fn on(day: impl Into<DayRef>) -> Self {
         let day = Some(day.into());
         Self { from: day, to: day }
     }
 
-    /// This day and all later ones.
+    /// A day and all later ones.
     pub fn since(day: impl Into<DayRef>) -> Self {
         Self { from: Some(day.into()), to: None }
     }
 
-    /// This day and all earlier ones.
+    /// A day and all earlier ones.
     pub fn until(day: impl Into<DayRef>) -> Self {
         Self { from: None, to: Some(day.into()) }
     }
 }
 
-/// Which documents are meant: all that meet every filter that is given.
+/// Selects the documents that match all given filters.
 ///
-/// As JSON, beside the other fields of a request: `location` (`unsorted`, `daily_notes`,
-/// `templates`, `trash`), the folders (each with those in it; not together with `location`), and
-/// `createdDateGte`, `createdDateLte`, `lastModifiedDateGte`, `lastModifiedDateLte`,
-/// `dailyNoteDateGte`, `dailyNoteDateLte`, each a day or `today`, `tomorrow`, `yesterday`.
+/// The JSON fields within a request: `location` (`unsorted`, `daily_notes`, `templates`, `trash`),
+/// the folders (recursive; not together with `location`), and `createdDateGte`, `createdDateLte`,
+/// `lastModifiedDateGte`, `lastModifiedDateLte`, `dailyNoteDateGte`, `dailyNoteDateLte`, each a day
+/// or `today`, `tomorrow`, `yesterday`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DocumentFilter {
-    /// Those kept in this location.
+    /// A built-in location.
     pub location: Option<BuiltInLocation>,
-    /// Those kept in one of these folders or in a folder within; none for everywhere.
+    /// Folders, including their subfolders; unrestricted if absent.
     pub folders: Option<Vec<FolderRef>>,
-    /// Those made on these days.
+    /// The days of creation.
     pub created: DayRange,
-    /// Those last changed on these days.
+    /// The days of the last modification.
     pub modified: DayRange,
-    /// The daily notes of these days.
+    /// The days of daily notes.
     pub daily_note: DayRange,
 }
 
 impl DocumentFilter {
-    /// Reads the fields of a filter; the folders stand under `folders`.
+    /// Reads the fields of a filter; `folders` is the name of the field with the folders.
     pub(crate) fn take(object: &mut Object, folders: &str) -> Result<Self> {
         let mut range = |from: &str, to: &str| {
             Ok::<_, Error>(DayRange { from: object.optional(from)?, to: object.optional(to)? })
@@ -78,10 +84,10 @@ impl DocumentFilter {
         let modified = range("lastModifiedDateGte", "lastModifiedDateLte")?;
         let daily_note = range("dailyNoteDateGte", "dailyNoteDateLte")?;
         let location = object.optional("location")?;
-        let named =
-            object.take(folders).map(one_or_many).transpose().map_err(|error| error.at(folders))?;
+        let named = object.one_or_many(folders)?;
         if location.is_some() && named.is_some() {
-            return Err(Error::validation("cannot be combined with location").at(folders));
+            return Err(Error::validation(format!("{folders} cannot be combined with location"))
+                .at(folders));
         }
         Ok(Self { location, folders: named, created, modified, daily_note })
     }
@@ -110,17 +116,17 @@ impl DocumentFilter {
 }
 
 wire_enum! {
-    /// What a listing of documents is ordered by; equal ones by ID, of daily notes of one day the
-    /// one out of the trash first.
+    /// The sort key of a listing of documents. Ties are broken by ID; of the daily notes of one
+    /// day, the one outside of the trash precedes.
     DocumentOrder {
-        /// The ID.
+        /// The document ID.
         #[default]
         Id = "id",
-        /// The making.
+        /// The creation time.
         Created = "createdAt",
-        /// The last change.
+        /// The time of the last modification.
         Modified = "lastModifiedAt",
-        /// The day of the daily note: documents that are none are left out.
+        /// The day of the daily note; other documents are excluded.
         DailyNote = "dailyNoteDate",
     }
 }
@@ -128,9 +134,9 @@ wire_enum! {
 /// Lists documents. As JSON: the fields of a [`DocumentFilter`] with `folderId`, and
 /// `fetchMetadata`, `orderBy`, `descending`, `limit`, `cursor`.
 ///
-/// Without an order, a listing that is filtered by one kind of day alone, be it of the making, of
-/// the last change, or of daily notes, is in the order of these, so that a page of it costs the
-/// page; every other one is by ID.
+/// The default order is by ID. A listing filtered by days of creation, of modification or of daily
+/// notes alone is in the order of those, so that the index serves each page at a cost proportional
+/// to its size.
 ///
 /// ```
 /// use leafbase_model::{BuiltInLocation, DayRange, DayRef, ListDocuments};
@@ -142,87 +148,87 @@ wire_enum! {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ListDocuments {
-    /// Which.
+    /// The filter.
     pub filter: DocumentFilter,
-    /// Whether to say when each was made and last changed.
+    /// Whether entries include the times of creation and modification.
     pub metadata: bool,
-    /// In which order; none for the day that alone is filtered by, or else for the ID.
+    /// The order; if absent, that of the only day filter, or else by ID.
     pub order: Option<DocumentOrder>,
-    /// Whether the order is turned round.
+    /// Whether the order is reversed.
     pub descending: bool,
-    /// How many, and from where on.
+    /// The page of the list.
     pub paging: Paging,
 }
 
 impl ListDocuments {
-    /// All documents by ID, those in the trash included, without metadata.
+    /// Lists all documents by ID, including those in the trash, without metadata.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Those kept in this location.
+    /// Restricts the list to a built-in location.
     pub fn at(mut self, location: BuiltInLocation) -> Self {
         self.filter.location = Some(location);
         self
     }
 
-    /// Those kept in this folder and the folders in it.
+    /// Restricts the list to a folder and its subfolders.
     pub fn within(mut self, folder: FolderId) -> Self {
         self.filter.folders = Some(vec![folder.into()]);
         self
     }
 
-    /// Those made on these days.
+    /// Restricts the list to documents created on these days.
     pub fn created(mut self, days: DayRange) -> Self {
         self.filter.created = days;
         self
     }
 
-    /// Those last changed on these days.
+    /// Restricts the list to documents last modified on these days.
     pub fn modified(mut self, days: DayRange) -> Self {
         self.filter.modified = days;
         self
     }
 
-    /// The daily notes of these days.
+    /// Restricts the list to the daily notes of these days.
     pub fn daily_notes(mut self, days: DayRange) -> Self {
         self.filter.daily_note = days;
         self
     }
 
-    /// With metadata.
+    /// Includes the times of creation and modification.
     pub fn with_metadata(mut self) -> Self {
         self.metadata = true;
         self
     }
 
-    /// Ordered by this, whatever is filtered by.
+    /// Sets the order.
     pub fn order_by(mut self, order: DocumentOrder) -> Self {
         self.order = Some(order);
         self
     }
 
-    /// The other way round.
+    /// Reverses the order.
     pub fn descending(mut self) -> Self {
         self.descending = true;
         self
     }
 
-    /// At most so many.
+    /// Limits the number of documents.
     pub fn limit(mut self, documents: usize) -> Self {
         self.paging.limit = Some(documents);
         self
     }
 
-    /// What follows the reply that gave this cursor.
+    /// Continues at the cursor of the previous reply.
     pub fn after(mut self, cursor: impl Into<String>) -> Self {
         self.paging.cursor = Some(cursor.into());
         self
     }
 }
 
-impl FromJson for ListDocuments {
-    fn from_json(value: Value) -> Result<Self> {
+impl ListDocuments {
+    fn read(value: Value) -> Result<Self> {
         let mut object = Object::new(value)?;
         let read = Self {
             filter: DocumentFilter::take(&mut object, "folderId")?,
@@ -236,6 +242,8 @@ impl FromJson for ListDocuments {
     }
 }
 
+deserialize_by!(ListDocuments: Self::read);
+
 impl Serialize for ListDocuments {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
@@ -248,9 +256,9 @@ impl Serialize for ListDocuments {
     }
 }
 
-/// Makes documents. As JSON: `{"documents": [{"title": "..", "content": [..]}], "destination":
-/// {"folderId": ".."}}`; each has the fields of a page, whose `type` may be left out. The
-/// destination is `unsorted` if it is left out.
+/// Creates documents. As JSON: `{"documents": [{"title": "..", "content": [..]}], "destination":
+/// {"folderId": ".."}}`; each has the fields of a page, without the need for a `type`. The
+/// destination defaults to `unsorted`.
 ///
 /// ```
 /// use leafbase_model::{CreateDocuments, Destination};
@@ -259,16 +267,21 @@ impl Serialize for ListDocuments {
 /// assert_eq!(request, CreateDocuments::titled(["Trip"]).at(Destination::Templates));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct CreateDocuments {
-    /// The documents: each a page with its content.
+    /// The documents: pages with their content.
+    #[serde(deserialize_with = "document_drafts")]
+    #[cfg_attr(feature = "schemars", schemars(with = "Vec<crate::json_schemas::PageDraft>"))]
     pub documents: Vec<BlockDraft>,
-    /// Where they are kept.
+    /// The location.
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "is_default")]
     pub destination: Destination,
 }
 
 impl CreateDocuments {
-    /// Makes a document of each page, kept at `destination`.
+    /// Creates a document from each page at `destination`.
     pub fn new(
         pages: impl IntoIterator<Item = BlockDraft>,
         destination: impl Into<Destination>,
@@ -276,7 +289,7 @@ impl CreateDocuments {
         Self { documents: pages.into_iter().collect(), destination: destination.into() }
     }
 
-    /// Makes an empty document of each title, kept in no folder.
+    /// Creates empty unsorted documents with these titles.
     pub fn titled<T: Into<String>>(titles: impl IntoIterator<Item = T>) -> Self {
         Self::new(
             titles.into_iter().map(|title| BlockDraft::new(BlockData::page(title))),
@@ -284,46 +297,35 @@ impl CreateDocuments {
         )
     }
 
-    /// The same documents, kept at `destination`.
+    /// Sets the location.
     pub fn at(mut self, destination: impl Into<Destination>) -> Self {
         self.destination = destination.into();
         self
     }
 }
 
-/// The draft of a document: a page, whether or not it says so.
+/// The draft of a document: a page, whose `type` may be omitted.
 struct DocumentDraft(BlockDraft);
 
-impl FromJson for DocumentDraft {
-    fn from_json(mut value: Value) -> Result<Self> {
+impl DocumentDraft {
+    fn read(mut value: Value) -> Result<Self> {
         if let Value::Object(fields) = &mut value {
             fields.entry("type").or_insert_with(|| Value::from("page"));
         }
-        BlockDraft::from_json(value).map(Self)
+        read(value).map(Self)
     }
 }
 
-impl FromJson for CreateDocuments {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let documents: Vec<DocumentDraft> = object.required("documents")?;
-        let destination = object.optional("destination")?.unwrap_or_default();
-        object.finish()?;
-        Ok(Self { documents: documents.into_iter().map(|draft| draft.0).collect(), destination })
-    }
+deserialize_by!(DocumentDraft: Self::read);
+
+fn document_drafts<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Vec<BlockDraft>, D::Error> {
+    let drafts: Vec<DocumentDraft> = Deserialize::deserialize(deserializer)?;
+    Ok(drafts.into_iter().map(|draft| draft.0).collect())
 }
 
-impl Serialize for CreateDocuments {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("documents", &self.documents)?;
-        let elsewhere = self.destination != Destination::Unsorted;
-        given(&mut map, "destination", elsewhere.then_some(&self.destination))?;
-        map.end()
-    }
-}
-
-/// Makes a document as a copy of a template. As JSON: `{"templateId": "..", "title": "..",
+/// Creates a document as a copy of a template. As JSON: `{"templateId": "..", "title": "..",
 /// "destination": {..}}`.
 ///
 /// ```
@@ -333,77 +335,52 @@ impl Serialize for CreateDocuments {
 /// assert_eq!(CreateFromTemplate::new(template).titled("Trip to Lisbon"), serde_json::from_str(json)?);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct CreateFromTemplate {
     /// The template.
     pub template_id: DocumentId,
-    /// The title of the copy; the template's if none is given.
+    /// The title of the copy; defaults to the title of the template.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// Where the copy is kept.
+    /// The location of the copy.
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "is_default")]
     pub destination: Destination,
 }
 
 impl CreateFromTemplate {
-    /// A copy of `template` of the same title, kept in no folder.
+    /// An unsorted copy of `template` with the same title.
     pub fn new(template: DocumentId) -> Self {
         Self { template_id: template, title: None, destination: Destination::Unsorted }
     }
 
-    /// The same with this title.
+    /// Sets the title.
     pub fn titled(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
     }
 
-    /// The same, kept at `destination`.
+    /// Sets the location.
     pub fn at(mut self, destination: impl Into<Destination>) -> Self {
         self.destination = destination.into();
         self
     }
 }
 
-impl FromJson for CreateFromTemplate {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let read = Self {
-            template_id: object.required("templateId")?,
-            title: object.optional("title")?,
-            destination: object.optional("destination")?.unwrap_or_default(),
-        };
-        object.finish()?;
-        Ok(read)
-    }
-}
-
-impl Serialize for CreateFromTemplate {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("templateId", &self.template_id)?;
-        given(&mut map, "title", self.title.as_ref())?;
-        let elsewhere = self.destination != Destination::Unsorted;
-        given(&mut map, "destination", elsewhere.then_some(&self.destination))?;
-        map.end()
-    }
-}
-
-fn document_ids(object: &mut Object) -> Result<Option<Vec<DocumentId>>> {
-    object.take("documentIds").map(one_or_many).transpose().map_err(|error| error.at("documentIds"))
-}
-
-fn missing() -> Error {
-    Error::validation("is missing").at("documentIds")
-}
-
-/// Puts documents into the trash. As JSON: `{"documentIds": [".."]}`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "camelCase")]
+/// Moves documents to the trash. As JSON: `{"documentIds": [".."]}`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct DeleteDocuments {
     /// The documents.
+    #[serde(deserialize_with = "one_or_many")]
+    #[cfg_attr(feature = "schemars", schemars(with = "OneOrMany<DocumentId>"))]
     pub document_ids: Vec<DocumentId>,
 }
 
 impl DeleteDocuments {
-    /// Puts these into the trash.
+    /// Moves these documents to the trash.
     pub fn new(documents: impl IntoIterator<Item = DocumentId>) -> Self {
         Self { document_ids: documents.into_iter().collect() }
     }
@@ -412,15 +389,6 @@ impl DeleteDocuments {
 impl From<DocumentId> for DeleteDocuments {
     fn from(document: DocumentId) -> Self {
         Self::new([document])
-    }
-}
-
-impl FromJson for DeleteDocuments {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let document_ids = document_ids(&mut object)?.ok_or_else(missing)?;
-        object.finish()?;
-        Ok(Self { document_ids })
     }
 }
 
@@ -435,12 +403,15 @@ impl FromJson for DeleteDocuments {
 /// assert_eq!(MoveDocuments::new([trip], travel).destination, Destination::Folder(travel));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct MoveDocuments {
     /// The documents.
+    #[serde(deserialize_with = "one_or_many")]
+    #[cfg_attr(feature = "schemars", schemars(with = "OneOrMany<DocumentId>"))]
     pub document_ids: Vec<DocumentId>,
-    /// Where to.
+    /// The new location.
     pub destination: Destination,
 }
 
@@ -454,41 +425,25 @@ impl MoveDocuments {
     }
 }
 
-impl FromJson for MoveDocuments {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let document_ids = document_ids(&mut object)?.ok_or_else(missing)?;
-        let destination = object.required("destination")?;
-        object.finish()?;
-        Ok(Self { document_ids, destination })
-    }
-}
-
-/// Takes daily notes out of the trash, each back to its day. As JSON: `{"documentIds": [".."]}`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "camelCase")]
+/// Restores daily notes from the trash to their days. As JSON: `{"documentIds": [".."]}`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct RestoreDailyNotes {
     /// The daily notes.
+    #[serde(deserialize_with = "one_or_many")]
+    #[cfg_attr(feature = "schemars", schemars(with = "OneOrMany<DocumentId>"))]
     pub document_ids: Vec<DocumentId>,
 }
 
 impl RestoreDailyNotes {
-    /// Restores these.
+    /// Restores these daily notes.
     pub fn new(documents: impl IntoIterator<Item = DocumentId>) -> Self {
         Self { document_ids: documents.into_iter().collect() }
     }
 }
 
-impl FromJson for RestoreDailyNotes {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let document_ids = document_ids(&mut object)?.ok_or_else(missing)?;
-        object.finish()?;
-        Ok(Self { document_ids })
-    }
-}
-
-/// Which documents of the trash are erased for good. As JSON: `{"documentIds": [".."]}` or
+/// Erases documents of the trash permanently. As JSON: `{"documentIds": [".."]}` or
 /// `{"olderThanDays": 30}`.
 ///
 /// ```
@@ -497,59 +452,64 @@ impl FromJson for RestoreDailyNotes {
 /// assert_eq!(request, PurgeDocuments::OlderThanDays(30));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(try_from = "PurgeDocumentsJson", into = "PurgeDocumentsJson")]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub enum PurgeDocuments {
-    /// These.
+    /// These documents.
     Documents(Vec<DocumentId>),
-    /// Those that have been in the trash for at least so many times 24 hours; 0 for all.
+    /// All documents in the trash for at least this many times 24 hours; 0 for the whole trash.
     OlderThanDays(u32),
 }
 
 impl PurgeDocuments {
-    /// Erases these.
+    /// Erases these documents.
     pub fn new(documents: impl IntoIterator<Item = DocumentId>) -> Self {
         Self::Documents(documents.into_iter().collect())
     }
 }
 
-impl FromJson for PurgeDocuments {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let named = document_ids(&mut object)?;
-        let days: Option<u64> = object.optional("olderThanDays")?;
-        object.finish()?;
-        match (named, days) {
-            (Some(documents), None) => Ok(Self::Documents(documents)),
-            (None, Some(days)) => {
-                let beyond = |_| {
-                    wrong_type("a number of days below 2 to the power of 32", &Value::from(days))
-                };
-                u32::try_from(days)
-                    .map(Self::OlderThanDays)
-                    .map_err(|error| beyond(error).at("olderThanDays"))
+/// The JSON of a [`PurgeDocuments`]: exactly one of `documentIds` and `olderThanDays`.
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(rename = "PurgeDocuments"))]
+struct PurgeDocumentsJson {
+    /// The documents to erase. Either these or `olderThanDays`.
+    #[serde(default, deserialize_with = "optional_one_or_many")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schemars", schemars(with = "Option<OneOrMany<DocumentId>>"))]
+    document_ids: Option<Vec<DocumentId>>,
+    /// The minimum age in the trash, in days of 24 hours; 0 for all documents.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    older_than_days: Option<u64>,
+}
+
+impl From<PurgeDocuments> for PurgeDocumentsJson {
+    fn from(request: PurgeDocuments) -> Self {
+        match request {
+            PurgeDocuments::Documents(documents) => {
+                Self { document_ids: Some(documents), older_than_days: None }
             }
-            _ => Err(Error::validation("name exactly one of documentIds and olderThanDays")),
+            PurgeDocuments::OlderThanDays(days) => {
+                Self { document_ids: None, older_than_days: Some(days.into()) }
+            }
         }
     }
 }
 
-impl Serialize for PurgeDocuments {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(1))?;
-        match self {
-            Self::Documents(documents) => map.serialize_entry("documentIds", documents)?,
-            Self::OlderThanDays(days) => map.serialize_entry("olderThanDays", days)?,
+impl TryFrom<PurgeDocumentsJson> for PurgeDocuments {
+    type Error = Refused;
+
+    fn try_from(json: PurgeDocumentsJson) -> Result<Self, Refused> {
+        match (json.document_ids, json.older_than_days) {
+            (Some(documents), None) => Ok(Self::Documents(documents)),
+            (None, Some(days)) => u32::try_from(days).map(Self::OlderThanDays).map_err(|_| {
+                let message =
+                    format!("expected a number of days below 2 to the power of 32, got {days}");
+                Refused(Error::validation(message).at("olderThanDays"))
+            }),
+            _ => Err(Error::validation("name exactly one of documentIds and olderThanDays").into()),
         }
-        map.end()
     }
 }
-
-deserialize_through_json!(
-    ListDocuments,
-    CreateDocuments,
-    CreateFromTemplate,
-    DeleteDocuments,
-    MoveDocuments,
-    RestoreDailyNotes,
-    PurgeDocuments,
-);

@@ -1,14 +1,11 @@
-//! The upload of files. The bytes themselves are no JSON: they come from a reader beside the
-//! request.
+//! Requests of file uploads. The bytes are not part of the JSON: a reader provides them.
 
-use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
-use super::given;
-use crate::json::{FromJson, Object, deserialize_through_json};
+use crate::json::{Object, deserialize_by, read};
 use crate::{AssetUrl, BlockId, Position, Result};
 
-/// Puts a file into a document. As JSON (the query of an upload): the fields of a [`Position`],
+/// Uploads a file into a document. As JSON (the query of an upload): the fields of a [`Position`],
 /// `contentType` and `fileName`.
 ///
 /// ```
@@ -19,63 +16,60 @@ use crate::{AssetUrl, BlockId, Position, Result};
 /// assert_eq!(request, UploadFile::new(Position::start_of(page)).named("map.png"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(deny_unknown_fields))]
 pub struct UploadFile {
-    /// Where the block that shows it goes.
+    /// The position of the block that embeds the file.
+    #[serde(flatten)]
     pub position: Position,
-    /// The media type that it is said to be of, as a `Content-Type` header says it.
+    /// The declared media type, as in a `Content-Type` header.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub content_type: Option<String>,
-    /// Its name; never used as a path.
+    /// The file name; never used as a path.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub file_name: Option<String>,
 }
 
 impl UploadFile {
-    /// A file of unknown type and name.
+    /// An upload of unknown type and name.
     pub fn new(position: impl Into<Position>) -> Self {
         Self { position: position.into(), content_type: None, file_name: None }
     }
 
-    /// The same file, said to be of this media type.
+    /// Sets the declared media type.
     pub fn of_type(mut self, content_type: impl Into<String>) -> Self {
         self.content_type = Some(content_type.into());
         self
     }
 
-    /// The same file with this name.
+    /// Sets the file name.
     pub fn named(mut self, file_name: impl Into<String>) -> Self {
         self.file_name = Some(file_name.into());
         self
     }
 }
 
-impl FromJson for UploadFile {
-    fn from_json(value: Value) -> Result<Self> {
+/// The reply to an upload. As JSON: `{"blockId": "..", "assetUrl": "asset://.."}`.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct UploadedFile {
+    /// The block that embeds the file.
+    pub block_id: BlockId,
+    /// The URL of the file.
+    pub asset_url: AssetUrl,
+}
+
+impl UploadFile {
+    fn read(value: Value) -> Result<Self> {
         let mut object = Object::new(value)?;
-        let (content_type, file_name) =
-            (object.optional("contentType")?, object.optional("fileName")?);
-        let position = Position::from_json(object.rest())?;
+        let content_type = object.optional("contentType")?;
+        let file_name = object.optional("fileName")?;
+        let position = read(Value::Object(object.rest()))?;
         Ok(Self { position, content_type, file_name })
     }
 }
 
-impl Serialize for UploadFile {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        self.position.write(&mut map)?;
-        given(&mut map, "contentType", self.content_type.as_ref())?;
-        given(&mut map, "fileName", self.file_name.as_ref())?;
-        map.end()
-    }
-}
-
-/// A file that was uploaded. As JSON: `{"blockId": "..", "assetUrl": "asset://.."}`.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct UploadedFile {
-    /// The block that shows it.
-    pub block_id: BlockId,
-    /// Where its bytes are read.
-    pub asset_url: AssetUrl,
-}
-
-deserialize_through_json!(UploadFile);
+deserialize_by!(UploadFile: Self::read);

@@ -1,18 +1,22 @@
-//! The folder operations.
+//! Requests of the folder operations.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
 use super::given;
-use crate::json::{FromJson, Object, deserialize_through_json, one_or_many};
+use crate::json::{
+    Object, RecursiveDraft, deserialize_by, is_default, one_or_many, or_default, read_recursive,
+};
+#[cfg(feature = "schemars")]
+use crate::json_schemas::OneOrMany;
 use crate::nested::{Nested, without_recursion};
 use crate::{Error, FolderId, FolderRef, Result};
 
-/// A folder that is to be made, with the folders in it. As JSON: `{"name": "..", "parentFolderId":
-/// "..", "folders": [..]}`.
+/// A folder to create, with its subfolders. As JSON: `{"name": "..", "parentFolderId": "..",
+/// "folders": [..]}`.
 ///
-/// However deep it nests, it is cloned, compared and dropped without recursion. Only printing and
-/// serializing recurse through it.
+/// Cloning, comparing and dropping a draft does not recurse, whatever its depth; formatting and
+/// serializing do.
 ///
 /// ```
 /// use leafbase_model::FolderDraft;
@@ -22,27 +26,28 @@ use crate::{Error, FolderId, FolderRef, Result};
 /// ```
 #[derive(Debug, Default)]
 pub struct FolderDraft {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// The folder to make it in; none for the top. Only for one that is in no other draft.
+    /// The parent folder; the top level if absent. Only for drafts that are not nested in another
+    /// one.
     pub parent: Option<FolderRef>,
-    /// The folders to make in it.
+    /// The subfolders to create.
     pub folders: Vec<FolderDraft>,
 }
 
 impl FolderDraft {
-    /// A folder of this name at the top, with nothing in it.
+    /// A folder at the top level, without subfolders.
     pub fn new(name: impl Into<String>) -> Self {
         Self { name: name.into(), parent: None, folders: Vec::new() }
     }
 
-    /// The same folder in `parent`.
+    /// Sets the parent folder.
     pub fn within(mut self, parent: FolderId) -> Self {
         self.parent = Some(parent.into());
         self
     }
 
-    /// The same folder with these in it.
+    /// Sets the subfolders.
     pub fn with_folders(mut self, folders: impl IntoIterator<Item = FolderDraft>) -> Self {
         self.folders = folders.into_iter().collect();
         self
@@ -69,20 +74,22 @@ impl Nested for FolderDraft {
 
 without_recursion!(FolderDraft);
 
-impl Eq for FolderDraft {}
+impl RecursiveDraft for FolderDraft {
+    const CHILDREN: &'static str = "folders";
 
-impl FromJson for FolderDraft {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let read = Self {
-            name: object.required("name")?,
-            parent: object.nullable("parentFolderId")?.flatten(),
-            folders: object.optional("folders")?.unwrap_or_default(),
-        };
+    fn read_alone(mut object: Object, _: bool) -> Result<Self> {
+        let name = object.required("name")?;
+        let parent = object.optional("parentFolderId")?;
         object.finish()?;
-        Ok(read)
+        Ok(Self { name, parent, folders: Vec::new() })
+    }
+
+    fn children_mut(&mut self) -> &mut Vec<Self> {
+        &mut self.folders
     }
 }
+
+impl Eq for FolderDraft {}
 
 impl Serialize for FolderDraft {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -94,37 +101,30 @@ impl Serialize for FolderDraft {
     }
 }
 
-/// Makes folders, with folders in them. As JSON: `{"folders": [{"name": ".."}]}`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+/// Creates folders with their subfolders. As JSON: `{"folders": [{"name": ".."}]}`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct CreateFolders {
     /// The folders.
     pub folders: Vec<FolderDraft>,
 }
 
 impl CreateFolders {
-    /// Makes these folders.
+    /// Creates these folders.
     pub fn new(folders: impl IntoIterator<Item = FolderDraft>) -> Self {
         Self { folders: folders.into_iter().collect() }
     }
 }
 
-impl FromJson for CreateFolders {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let folders = object.required("folders")?;
-        object.finish()?;
-        Ok(Self { folders })
-    }
-}
-
-/// Where folders are moved to. As JSON: `"root"`, `{"destination": "root"}` or `{"parentFolderId":
-/// ".."}`.
+/// The new parent of moved folders. As JSON: `"root"`, `{"destination": "root"}` or
+/// `{"parentFolderId": ".."}`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum FolderDestination {
-    /// To the top.
+    /// The top level.
     #[default]
     Root,
-    /// Into this folder.
+    /// A folder.
     Folder(FolderRef),
 }
 
@@ -134,31 +134,34 @@ impl From<FolderId> for FolderDestination {
     }
 }
 
-impl FromJson for FolderDestination {
-    fn from_json(value: Value) -> Result<Self> {
-        let root = |word: &str| match word {
-            "root" => Ok(Self::Root),
-            other => {
-                let got = crate::json::quoted(other);
-                Err(Error::validation(format!(
-                    "unknown value {got}, expected root or a parentFolderId"
-                )))
-            }
-        };
-        if let Value::String(word) = &value {
-            return root(word);
+impl FolderDestination {
+    fn built_in(name: &str) -> Result<Self> {
+        if name == "root" {
+            return Ok(Self::Root);
+        }
+        let got = crate::json::quoted(name);
+        Err(Error::validation(format!(
+            "unknown destination {got}, expected root or a parentFolderId"
+        )))
+    }
+
+    fn read(value: Value) -> Result<Self> {
+        if let Value::String(name) = &value {
+            return Self::built_in(name);
         }
         let mut object = Object::new(value)?;
-        let word: Option<String> = object.optional("destination")?;
+        let name: Option<String> = object.optional("destination")?;
         let parent: Option<FolderRef> = object.optional("parentFolderId")?;
         object.finish()?;
-        match (word, parent) {
-            (Some(word), None) => root(&word).map_err(|error| error.at("destination")),
+        match (name, parent) {
+            (Some(name), None) => Self::built_in(&name).map_err(|error| error.at("destination")),
             (None, Some(parent)) => Ok(Self::Folder(parent)),
             _ => Err(Error::validation("name exactly one of destination and parentFolderId")),
         }
     }
 }
+
+deserialize_by!(FolderDraft: read_recursive, FolderDestination: Self::read);
 
 impl Serialize for FolderDestination {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -171,20 +174,17 @@ impl Serialize for FolderDestination {
     }
 }
 
-fn folder_ids(object: &mut Object) -> Result<Vec<FolderRef>> {
-    let value =
-        object.take("folderIds").ok_or_else(|| Error::validation("is missing").at("folderIds"))?;
-    one_or_many(value).map_err(|error| error.at("folderIds"))
-}
-
-/// Moves folders with all in them. As JSON: `{"folderIds": [".."], "destination":
+/// Moves folders with their contents. As JSON: `{"folderIds": [".."], "destination":
 /// {"parentFolderId": ".."}}`.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct MoveFolders {
     /// The folders.
+    #[serde(deserialize_with = "one_or_many")]
+    #[cfg_attr(feature = "schemars", schemars(with = "OneOrMany<FolderRef>"))]
     pub folder_ids: Vec<FolderRef>,
-    /// Where to.
+    /// The new parent.
     pub destination: FolderDestination,
 }
 
@@ -201,30 +201,23 @@ impl MoveFolders {
     }
 }
 
-impl FromJson for MoveFolders {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let read = Self {
-            folder_ids: folder_ids(&mut object)?,
-            destination: object.required("destination")?,
-        };
-        object.finish()?;
-        Ok(read)
-    }
-}
-
-/// Deletes folders: what is in them goes to the folder that they are in, documents of a top one to
+/// Deletes folders. Their contents move to the parent folder, documents of top-level folders to
 /// `unsorted`. As JSON: `{"folderIds": [".."], "mustBeEmpty": true}`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct DeleteFolders {
     /// The folders.
+    #[serde(deserialize_with = "one_or_many")]
+    #[cfg_attr(feature = "schemars", schemars(with = "OneOrMany<FolderRef>"))]
     pub folder_ids: Vec<FolderRef>,
-    /// Whether one with something in it is refused.
+    /// Whether non-empty folders are refused.
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "is_default")]
     pub must_be_empty: bool,
 }
 
 impl DeleteFolders {
-    /// Deletes these folders, whatever is in them.
+    /// Deletes these folders, empty or not.
     pub fn new(folders: impl IntoIterator<Item = FolderId>) -> Self {
         Self {
             folder_ids: folders.into_iter().map(FolderRef::from).collect(),
@@ -232,38 +225,9 @@ impl DeleteFolders {
         }
     }
 
-    /// The same, but refused if one is not empty.
+    /// Refuses non-empty folders.
     pub fn if_empty(mut self) -> Self {
         self.must_be_empty = true;
         self
     }
 }
-
-impl FromJson for DeleteFolders {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let read = Self {
-            folder_ids: folder_ids(&mut object)?,
-            must_be_empty: object.optional("mustBeEmpty")?.unwrap_or_default(),
-        };
-        object.finish()?;
-        Ok(read)
-    }
-}
-
-impl Serialize for DeleteFolders {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("folderIds", &self.folder_ids)?;
-        given(&mut map, "mustBeEmpty", self.must_be_empty.then_some(&true))?;
-        map.end()
-    }
-}
-
-deserialize_through_json!(
-    FolderDraft,
-    CreateFolders,
-    FolderDestination,
-    MoveFolders,
-    DeleteFolders
-);

@@ -1,50 +1,51 @@
-//! Queries over the items of a collection: what is asked. What it means is decided where the values
-//! are.
+//! Queries of the items of a collection. Their semantics are defined by the crate for collections.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
-use super::blocks::max_depth;
-use super::{Paging, given};
-use crate::json::{FromJson, Object, deserialize_through_json, one_or_many, wire_enum};
+use super::Paging;
+use super::blocks::MaxDepth;
+use crate::json::{Object, deserialize_by, is_default, or_default, read, wire_enum};
+#[cfg(feature = "schemars")]
+use crate::json_schemas::OneOrMany;
 use crate::nested::{Nested, without_recursion};
 use crate::{BlockId, Error, Limits, Result};
 
 wire_enum! {
-    /// How a condition compares a property with its operand.
+    /// The comparison operator of a condition.
     Operator {
-        /// Has this value; of a multiple select or a relation, just these.
+        /// Equals the operand; of a multiple select or a relation, as a set.
         #[default]
         Equals = "equals",
-        /// Has not this value; what is empty has not.
+        /// Does not equal the operand; true for empty values.
         NotEquals = "notEquals",
-        /// Text that has this in it.
+        /// Text that contains the operand.
         Contains = "contains",
-        /// Text that begins so.
+        /// Text that starts with the operand.
         StartsWith = "startsWith",
-        /// A day before this one.
+        /// A day before the operand.
         Before = "before",
-        /// A day after this one.
+        /// A day after the operand.
         After = "after",
-        /// This day or one before.
+        /// A day before or equal to the operand.
         OnOrBefore = "onOrBefore",
-        /// This day or one after.
+        /// A day after or equal to the operand.
         OnOrAfter = "onOrAfter",
-        /// A number above this one.
+        /// A number greater than the operand.
         GreaterThan = "greaterThan",
-        /// This number or one above.
+        /// A number greater than or equal to the operand.
         GreaterThanOrEqual = "greaterThanOrEqual",
-        /// A number below this one.
+        /// A number less than the operand.
         LessThan = "lessThan",
-        /// This number or one below.
+        /// A number less than or equal to the operand.
         LessThanOrEqual = "lessThanOrEqual",
-        /// No value; the operand is `true`, and `false` means [`Self::IsNotEmpty`].
+        /// No value. The operand is `true`; `false` means [`Self::IsNotEmpty`].
         IsEmpty = "isEmpty",
-        /// A value; the operand is `true`, and `false` means [`Self::IsEmpty`].
+        /// A value. The operand is `true`; `false` means [`Self::IsEmpty`].
         IsNotEmpty = "isNotEmpty",
-        /// One of these values; of several options or relations, at least one of these.
+        /// One of the operands; of several options or relations, at least one of them.
         AnyOf = "anyOf",
-        /// Several options or relations with all of these among them.
+        /// Options or relations that include all operands.
         AllOf = "allOf",
     }
 }
@@ -53,19 +54,19 @@ wire_enum! {
 /// "due", "before": "today"}`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition {
-    /// The key of the property; the content key, or `title` where no property has it, for the
-    /// title.
+    /// The key of the property. The title has the content key, or `title` if no property has that
+    /// key.
     pub property: String,
-    /// How it is compared.
+    /// The operator.
     pub operator: Operator,
-    /// With what; of the form that values of the property have in requests.
+    /// The operand, in the form that values of the property have in requests.
     pub operand: Value,
 }
 
-/// Which items are meant.
+/// A filter of items.
 ///
 /// As JSON: a [`Condition`], or `{"and": [..]}`, `{"or": [..]}`, `{"not": {..}}` of filters. An
-/// empty `and` lets all through, an empty `or` none.
+/// empty `and` matches all items, an empty `or` none.
 ///
 /// ```
 /// use leafbase_model::{Condition, ItemFilter, Operator};
@@ -77,48 +78,48 @@ pub struct Condition {
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 ///
-/// However deep it nests, it is cloned, compared and dropped without recursion. Only printing and
-/// serializing recurse through it.
+/// Cloning, comparing and dropping a filter does not recurse, whatever its depth; formatting and
+/// serializing do.
 #[derive(Debug)]
 pub enum ItemFilter {
-    /// What meets this condition.
+    /// Items that satisfy a condition.
     Condition(Condition),
-    /// What passes all of these.
+    /// Items that match all filters.
     And(Vec<ItemFilter>),
-    /// What passes any of these.
+    /// Items that match any filter.
     Or(Vec<ItemFilter>),
-    /// What does not pass this.
+    /// Items that do not match the filter.
     Not(Box<ItemFilter>),
 }
 
 impl ItemFilter {
-    /// What meets this condition.
+    /// A condition on a property.
     pub fn on(property: impl Into<String>, operator: Operator, operand: impl Into<Value>) -> Self {
         Self::Condition(Condition { property: property.into(), operator, operand: operand.into() })
     }
 
-    /// What passes this and that.
+    /// The conjunction of two filters.
     pub fn and(self, other: Self) -> Self {
         Self::And(vec![self, other])
     }
 
-    /// What passes this or that.
+    /// The disjunction of two filters.
     pub fn or(self, other: Self) -> Self {
         Self::Or(vec![self, other])
     }
 
-    /// What does not pass this.
+    /// The negation of the filter.
     pub fn negated(self) -> Self {
         Self::Not(Box::new(self))
     }
 
-    /// `depth` filters stand around this one.
+    /// `depth` is the number of enclosing filters.
     fn read(value: Value, depth: usize) -> Result<Self> {
         if depth > Limits::FILTER_DEPTH {
             return Err(Error::limit("nesting of a filter", Limits::FILTER_DEPTH, depth));
         }
         let mut object = Object::new(value)?;
-        let read = match (object.take("and"), object.take("or"), object.take("not")) {
+        let filter = match (object.take("and"), object.take("or"), object.take("not")) {
             (None, None, None) => return Condition::read(object).map(Self::Condition),
             (Some(all), None, None) => {
                 Self::And(Self::read_all(all, depth).map_err(|error| error.at("and"))?)
@@ -132,16 +133,16 @@ impl ItemFilter {
             _ => return Err(Error::validation("name exactly one of and, or, not and a property")),
         };
         object.finish()?;
-        Ok(read)
+        Ok(filter)
     }
 
     fn read_all(value: Value, depth: usize) -> Result<Vec<Self>> {
-        let filters: Vec<Value> = Vec::from_json(value)?;
-        let read = |(index, filter)| {
+        let filters: Vec<Value> = read(value)?;
+        let read_one = |(index, filter)| {
             Self::read(filter, depth + 1)
                 .map_err(|error: Error| error.at(format_args!("[{index}]")))
         };
-        filters.into_iter().enumerate().map(read).collect()
+        filters.into_iter().enumerate().map(read_one).collect()
     }
 }
 
@@ -158,7 +159,7 @@ impl Nested for ItemFilter {
         match self {
             Self::Condition(_) => Vec::new(),
             Self::And(filters) | Self::Or(filters) => std::mem::take(filters),
-            // What has nothing below it goes with its box.
+            // A leaf below `Not` is dropped with its box: no recursion is possible.
             Self::Not(filter) if filter.below().is_empty() => Vec::new(),
             Self::Not(filter) => vec![std::mem::replace(&mut **filter, Self::And(Vec::new()))],
         }
@@ -202,18 +203,6 @@ impl Condition {
     }
 }
 
-impl FromJson for ItemFilter {
-    fn from_json(value: Value) -> Result<Self> {
-        Self::read(value, 0)
-    }
-}
-
-impl FromJson for Value {
-    fn from_json(value: Value) -> Result<Self> {
-        Ok(value)
-    }
-}
-
 impl Serialize for ItemFilter {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
@@ -231,64 +220,42 @@ impl Serialize for ItemFilter {
 }
 
 wire_enum! {
-    /// Which way items are sorted.
+    /// The direction of a sort.
     Direction {
-        /// The least first.
+        /// Least value first.
         #[default]
         Ascending = "ascending",
-        /// The greatest first.
+        /// Greatest value first.
         Descending = "descending",
     }
 }
 
-/// What items are sorted by. As JSON: `{"property": "due", "direction": "descending"}`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A sort key of items. As JSON: `{"property": "due", "direction": "descending"}`.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct Sort {
-    /// The key of the property; the content key, or `title` where no property has it, for the
-    /// title.
+    /// The key of the property. The title has the content key, or `title` if no property has that
+    /// key.
     pub property: String,
-    /// Which way. Items without a value are last either way.
+    /// The direction. Items without a value come last in both.
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "is_default")]
     pub direction: Direction,
 }
 
 impl Sort {
-    /// The least first.
+    /// Sorts the least value first.
     pub fn ascending(property: impl Into<String>) -> Self {
         Self { property: property.into(), direction: Direction::Ascending }
     }
 
-    /// The greatest first.
+    /// Sorts the greatest value first.
     pub fn descending(property: impl Into<String>) -> Self {
         Self { property: property.into(), direction: Direction::Descending }
     }
 }
 
-impl FromJson for Sort {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let read = Self {
-            property: object.required("property")?,
-            direction: object.optional("direction")?.unwrap_or_default(),
-        };
-        object.finish()?;
-        Ok(read)
-    }
-}
-
-impl Serialize for Sort {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("property", &self.property)?;
-        given(
-            &mut map,
-            "direction",
-            (self.direction != Direction::default()).then_some(&self.direction),
-        )?;
-        map.end()
-    }
-}
-
-/// Finds items. As JSON: `{"collectionId": "..", "filter": {..}, "sort": [{"property": "due"}],
+/// Queries items. As JSON: `{"collectionId": "..", "filter": {..}, "sort": [{"property": "due"}],
 /// "maxDepth": 0, "limit": 20, "cursor": ".."}`.
 ///
 /// ```
@@ -306,22 +273,31 @@ impl Serialize for Sort {
 /// assert_eq!(serde_json::to_value(request)?, json);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(deny_unknown_fields))]
 pub struct QueryItems {
     /// The collection.
     pub collection_id: BlockId,
-    /// Which; none for all.
+    /// The filter; all items if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub filter: Option<ItemFilter>,
-    /// In which order: by the first of these, then by the next, in the end by ID.
+    /// The sort keys, most significant first; ties are broken by ID.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schemars", schemars(with = "Option<OneOrMany<Sort>>"))]
     pub sort: Vec<Sort>,
-    /// How many levels of their pages: none for all, 0 for the properties alone.
+    /// The number of levels of the items' pages: 0 for the properties alone; unlimited if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schemars", schemars(with = "Option<MaxDepth>"))]
     pub max_depth: Option<usize>,
-    /// How many, and from where on.
+    /// The page of the list.
+    #[serde(flatten)]
     pub paging: Paging,
 }
 
 impl QueryItems {
-    /// All items of this collection, by ID, with all of their pages.
+    /// All items of this collection, by ID, with their whole pages.
     pub fn of(collection: BlockId) -> Self {
         Self {
             collection_id: collection,
@@ -332,59 +308,34 @@ impl QueryItems {
         }
     }
 
-    /// Those that pass this.
+    /// Sets the filter.
     pub fn filtered(mut self, filter: ItemFilter) -> Self {
         self.filter = Some(filter);
         self
     }
 
-    /// Sorted by this, too, where what came before is equal.
+    /// Adds a less significant sort key.
     pub fn sorted(mut self, sort: Sort) -> Self {
         self.sort.push(sort);
         self
     }
 
-    /// At most so many levels of their pages.
+    /// Limits the levels of the items' pages.
     pub fn depth(mut self, levels: usize) -> Self {
         self.max_depth = Some(levels);
         self
     }
 
-    /// At most so many.
+    /// Limits the number of items.
     pub fn limit(mut self, items: usize) -> Self {
         self.paging.limit = Some(items);
         self
     }
 
-    /// What follows the reply that gave this cursor.
+    /// Continues at the cursor of the previous reply.
     pub fn after(mut self, cursor: impl Into<String>) -> Self {
         self.paging.cursor = Some(cursor.into());
         self
-    }
-}
-
-impl FromJson for QueryItems {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let (collection_id, filter) =
-            (object.required("collectionId")?, object.optional("filter")?);
-        let sort =
-            object.take("sort").map(one_or_many).transpose().map_err(|error| error.at("sort"))?;
-        let (max_depth, paging) = (max_depth(&mut object)?, Paging::take(&mut object)?);
-        object.finish()?;
-        Ok(Self { collection_id, filter, sort: sort.unwrap_or_default(), max_depth, paging })
-    }
-}
-
-impl Serialize for QueryItems {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("collectionId", &self.collection_id)?;
-        given(&mut map, "filter", self.filter.as_ref())?;
-        given(&mut map, "sort", (!self.sort.is_empty()).then_some(&self.sort))?;
-        given(&mut map, "maxDepth", self.max_depth.as_ref())?;
-        self.paging.write(&mut map)?;
-        map.end()
     }
 }
 
@@ -397,56 +348,50 @@ impl Serialize for QueryItems {
 /// assert_eq!(CountItems::of(books).grouped_by("shelf"), serde_json::from_str(json)?);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct CountItems {
     /// The collection.
     pub collection_id: BlockId,
-    /// Which; none for all.
+    /// The filter; all items if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filter: Option<ItemFilter>,
-    /// The key of a property whose values are counted one by one.
+    /// The key of the property to group by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group_by: Option<String>,
 }
 
 impl CountItems {
-    /// All items of this collection.
+    /// Counts all items of this collection.
     pub fn of(collection: BlockId) -> Self {
         Self { collection_id: collection, filter: None, group_by: None }
     }
 
-    /// Those that pass this.
+    /// Sets the filter.
     pub fn filtered(mut self, filter: ItemFilter) -> Self {
         self.filter = Some(filter);
         self
     }
 
-    /// How many have each value of this property, too.
+    /// Counts the items of each value of this property, too.
     pub fn grouped_by(mut self, property: impl Into<String>) -> Self {
         self.group_by = Some(property.into());
         self
     }
 }
 
-impl FromJson for CountItems {
-    fn from_json(value: Value) -> Result<Self> {
+impl QueryItems {
+    fn read(value: Value) -> Result<Self> {
         let mut object = Object::new(value)?;
-        let read = Self {
-            collection_id: object.required("collectionId")?,
-            filter: object.optional("filter")?,
-            group_by: object.optional("groupBy")?,
-        };
+        let collection_id = object.required("collectionId")?;
+        let filter = object.optional("filter")?;
+        let sort = object.one_or_many("sort")?.unwrap_or_default();
+        let MaxDepth(max_depth) = object.optional("maxDepth")?.unwrap_or_default();
+        let paging = Paging::take(&mut object)?;
         object.finish()?;
-        Ok(read)
+        Ok(Self { collection_id, filter, sort, max_depth, paging })
     }
 }
 
-impl Serialize for CountItems {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("collectionId", &self.collection_id)?;
-        given(&mut map, "filter", self.filter.as_ref())?;
-        given(&mut map, "groupBy", self.group_by.as_ref())?;
-        map.end()
-    }
-}
-
-deserialize_through_json!(ItemFilter, Sort, QueryItems, CountItems);
+deserialize_by!(QueryItems: Self::read, ItemFilter: |value| Self::read(value, 0));

@@ -1,30 +1,34 @@
-//! The searches: across documents, and in one.
+//! Requests of searches: across documents, and within one.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
 use super::documents::DocumentFilter;
 use super::{DocumentFilterMode, Paging, given};
-use crate::json::{FromJson, Object, deserialize_through_json, one_or_many, wire_enum};
+use crate::json::{
+    Object, Refused, deserialize_by, is_default, missing_field, one_or_many, or_default, wire_enum,
+};
+#[cfg(feature = "schemars")]
+use crate::json_schemas::OneOrMany;
 use crate::{BlockId, BuiltInLocation, DayRange, DocumentId, Error, FolderId, Limits, Result};
 
 wire_enum! {
-    /// How many of the words of a search a document has to have.
+    /// How many search terms a document must contain.
     TermMode {
-        /// All of them.
+        /// All terms.
         #[default]
         All = "all",
-        /// Any of them; those that have more of them, and rarer ones, come first.
+        /// Any term; documents with more and rarer terms rank higher.
         Any = "any",
     }
 }
 
-/// Finds documents by words, by patterns, or by both. As JSON: `include` (one text or several),
+/// Searches documents by terms, by patterns, or by both. As JSON: `include` (one text or several),
 /// `termMode`, `regexps` (one or several), `documentIds` with `documentFilterMode`, or the fields
 /// of a [`DocumentFilter`] with `folderIds`; and `fetchMetadata`.
 ///
-/// A text of `include` is words, and phrases in quotation marks; the last word may be the beginning
-/// of one. Without patterns there has to be a word.
+/// A text of `include` has terms, and phrases in quotation marks; its last term may be a prefix.
+/// Without patterns at least one term is required.
 ///
 /// ```
 /// use leafbase_model::SearchDocuments;
@@ -35,150 +39,145 @@ wire_enum! {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SearchDocuments {
-    /// What has to occur.
+    /// The texts with the search terms.
     pub include: Vec<String>,
-    /// Whether all of it has to, or any.
+    /// Whether all terms are required, or any.
     pub term_mode: TermMode,
-    /// Patterns of which one has to match a block.
+    /// Patterns, of which at least one must match a block.
     pub regexps: Vec<String>,
-    /// The documents that the request names; none for all.
+    /// The documents named by the request; all if absent.
     pub document_ids: Option<Vec<DocumentId>>,
-    /// What they are named for, if the request says so.
+    /// The meaning of `document_ids`.
     pub mode: Option<DocumentFilterMode>,
-    /// Which documents else; not together with documents that are named.
+    /// Filters, exclusive with `document_ids`.
     pub filter: DocumentFilter,
-    /// Whether to say when each was made and last changed.
+    /// Whether matches include the times of creation and modification.
     pub metadata: bool,
 }
 
 impl SearchDocuments {
-    /// Those that have these words and phrases.
+    /// Searches for these terms and phrases.
     pub fn words(text: impl Into<String>) -> Self {
         Self { include: vec![text.into()], ..Self::default() }
     }
 
-    /// Those with a block that this pattern matches.
+    /// Searches for blocks that match this pattern.
     pub fn pattern(pattern: impl Into<String>) -> Self {
         Self { regexps: vec![pattern.into()], ..Self::default() }
     }
 
-    /// These words and phrases have to occur, too.
+    /// Requires these terms and phrases, too.
     pub fn and(mut self, text: impl Into<String>) -> Self {
         self.include.push(text.into());
         self
     }
 
-    /// A block that this pattern matches, or one of those named before, has to occur, too.
+    /// Adds an alternative pattern that a block may match.
     pub fn matching(mut self, pattern: impl Into<String>) -> Self {
         self.regexps.push(pattern.into());
         self
     }
 
-    /// One of the words is enough.
+    /// Requires any term instead of all.
     pub fn any_word(mut self) -> Self {
         self.term_mode = TermMode::Any;
         self
     }
 
-    /// In these documents alone.
+    /// Restricts the search to these documents.
     pub fn within_documents(mut self, documents: impl IntoIterator<Item = DocumentId>) -> Self {
         self.document_ids = Some(documents.into_iter().collect());
         self.mode = None;
         self
     }
 
-    /// In all documents but these.
+    /// Excludes these documents.
     pub fn without_documents(mut self, documents: impl IntoIterator<Item = DocumentId>) -> Self {
         self.document_ids = Some(documents.into_iter().collect());
         self.mode = Some(DocumentFilterMode::Exclude);
         self
     }
 
-    /// Among those kept in this location.
+    /// Restricts the search to a built-in location.
     pub fn at(mut self, location: BuiltInLocation) -> Self {
         self.filter.location = Some(location);
         self
     }
 
-    /// Among those kept in this folder and the folders in it.
+    /// Restricts the search to a folder and its subfolders.
     pub fn within_folder(mut self, folder: FolderId) -> Self {
         self.filter.folders.get_or_insert_default().push(folder.into());
         self
     }
 
-    /// Among those made on these days.
+    /// Restricts the search to documents created on these days.
     pub fn created(mut self, days: DayRange) -> Self {
         self.filter.created = days;
         self
     }
 
-    /// Among those last changed on these days.
+    /// Restricts the search to documents last modified on these days.
     pub fn modified(mut self, days: DayRange) -> Self {
         self.filter.modified = days;
         self
     }
 
-    /// Among the daily notes of these days.
+    /// Restricts the search to the daily notes of these days.
     pub fn daily_notes(mut self, days: DayRange) -> Self {
         self.filter.daily_note = days;
         self
     }
 
-    /// With metadata.
+    /// Includes the times of creation and modification.
     pub fn with_metadata(mut self) -> Self {
         self.metadata = true;
         self
     }
 
-    /// Checks what a request that was not read from JSON may say, too.
+    /// Validates a request that was built in code.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Validation`] for nothing to search for, and for filters that exclude
-    /// each other.
+    /// [`crate::ErrorKind::Validation`] for a search without terms and patterns, and for exclusive
+    /// filters.
     pub fn check(&self) -> Result<()> {
         if self.include.is_empty() && self.regexps.is_empty() {
-            return Err(Error::validation(
-                "is missing, and so is regexps: there is nothing to search for",
-            )
-            .at("include"));
+            let message = "a search needs a text in include or a pattern in regexps";
+            return Err(Error::validation(message).at("include"));
         }
         if self.mode.is_some() && self.document_ids.is_none() {
-            return Err(Error::validation("needs documentIds").at("documentFilterMode"));
+            let message = "documentFilterMode needs documentIds";
+            return Err(Error::validation(message).at("documentFilterMode"));
         }
         let excluded = |name: &str| {
-            Err(Error::validation(format!("cannot be combined with {name}")).at("documentIds"))
+            Err(Error::validation(format!("documentIds cannot be combined with {name}"))
+                .at("documentIds"))
         };
         match (&self.document_ids, self.filter.location, &self.filter.folders) {
             (Some(_), Some(_), _) => excluded("location"),
             (Some(_), _, Some(_)) => excluded("folderIds"),
             (None, Some(_), Some(_)) => {
-                Err(Error::validation("cannot be combined with location").at("folderIds"))
+                Err(Error::validation("folderIds cannot be combined with location").at("folderIds"))
             }
             _ => Ok(()),
         }
     }
 }
 
-/// These words and phrases.
+/// Searches for these terms and phrases.
 impl From<&str> for SearchDocuments {
     fn from(text: &str) -> Self {
         Self::words(text)
     }
 }
 
-/// These words and phrases.
+/// Searches for these terms and phrases.
 impl From<String> for SearchDocuments {
     fn from(text: String) -> Self {
         Self::words(text)
     }
 }
 
-fn texts(object: &mut Object, name: &str) -> Result<Vec<String>> {
-    let texts = object.take(name).map(one_or_many).transpose().map_err(|error| error.at(name))?;
-    Ok(texts.unwrap_or_default())
-}
-
-/// One text alone, several as a list.
+/// Serializes a single text as a string, several as an array.
 fn write_texts<M: SerializeMap>(
     map: &mut M,
     name: &'static str,
@@ -191,15 +190,14 @@ fn write_texts<M: SerializeMap>(
     }
 }
 
-impl FromJson for SearchDocuments {
-    fn from_json(value: Value) -> Result<Self> {
+impl SearchDocuments {
+    fn read(value: Value) -> Result<Self> {
         let mut object = Object::new(value)?;
-        let ids = object.take("documentIds").map(one_or_many).transpose();
         let read = Self {
-            include: texts(&mut object, "include")?,
+            include: object.one_or_many("include")?.unwrap_or_default(),
             term_mode: object.optional("termMode")?.unwrap_or_default(),
-            regexps: texts(&mut object, "regexps")?,
-            document_ids: ids.map_err(|error| error.at("documentIds"))?,
+            regexps: object.one_or_many("regexps")?.unwrap_or_default(),
+            document_ids: object.one_or_many("documentIds")?,
             mode: object.optional("documentFilterMode")?,
             filter: DocumentFilter::take(&mut object, "folderIds")?,
             metadata: object.optional("fetchMetadata")?.unwrap_or_default(),
@@ -228,7 +226,7 @@ impl Serialize for SearchDocuments {
     }
 }
 
-/// Finds blocks of one document, or of one page of it, by patterns. As JSON: `blockId` (or
+/// Searches the blocks of a document, or of one of its pages, by patterns. As JSON: `blockId` (or
 /// `documentId`), `pattern` (one or several), `caseSensitive`, `beforeBlockCount`,
 /// `afterBlockCount`, and the fields of a [`Paging`].
 ///
@@ -240,30 +238,31 @@ impl Serialize for SearchDocuments {
 /// assert_eq!(request, SearchBlocks::new(page, "colou?r").context(5, 0));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(try_from = "SearchBlocksJson", into = "SearchBlocksJson")]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SearchBlocks {
-    /// Where: a block with all below it; a document by its root.
+    /// The root of the subtree to search.
     pub within: BlockId,
-    /// Patterns of which one has to match.
+    /// Patterns, of which at least one must match.
     pub patterns: Vec<String>,
-    /// Whether capitals and small letters differ.
+    /// Whether the search is case-sensitive.
     pub case_sensitive: bool,
-    /// How many blocks before a match are shown with it, in reading order.
+    /// The number of context blocks before a match, in reading order.
     pub before: usize,
-    /// How many after it.
+    /// The number of context blocks after a match.
     pub after: usize,
-    /// How many matches, and from where on.
+    /// The page of matches.
     pub paging: Paging,
 }
 
 impl SearchBlocks {
-    /// How many blocks before and after a match are shown with it, unless the request says
-    /// otherwise.
+    /// The default number of context blocks before and after a match.
     pub const CONTEXT: usize = 5;
 
-    /// The blocks of a document or a page that `pattern` matches, whatever the case, each with
-    /// [`Self::CONTEXT`] blocks before and after.
+    /// A case-insensitive search of a document or a page for `pattern`, with [`Self::CONTEXT`]
+    /// blocks before and after each match.
     pub fn new(within: impl Into<BlockId>, pattern: impl Into<String>) -> Self {
         Self {
             within: within.into(),
@@ -275,45 +274,44 @@ impl SearchBlocks {
         }
     }
 
-    /// Those that this pattern matches, too.
+    /// Adds an alternative pattern.
     pub fn or(mut self, pattern: impl Into<String>) -> Self {
         self.patterns.push(pattern.into());
         self
     }
 
-    /// Capitals and small letters differ.
+    /// Makes the search case-sensitive.
     pub fn case_sensitive(mut self) -> Self {
         self.case_sensitive = true;
         self
     }
 
-    /// With so many blocks before and after each match.
+    /// Sets the number of context blocks before and after each match.
     pub fn context(mut self, before: usize, after: usize) -> Self {
         (self.before, self.after) = (before, after);
         self
     }
 
-    /// At most so many matches in one reply.
+    /// Limits the number of matches in a reply.
     pub const fn limit(mut self, limit: usize) -> Self {
         self.paging.limit = Some(limit);
         self
     }
 
-    /// What follows the reply that gave this cursor.
+    /// Continues at the cursor of the previous reply.
     pub fn after(mut self, cursor: impl Into<String>) -> Self {
         self.paging.cursor = Some(cursor.into());
         self
     }
 
-    /// Checks what a request that was not read from JSON may say, too.
+    /// Validates a request that was built in code.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Validation`] for no pattern, and at `limit` for 0;
-    /// [`crate::ErrorKind::LimitExceeded`] for more blocks around a match than
-    /// [`Limits::CONTEXT_BLOCKS`].
+    /// [`crate::ErrorKind::LimitExceeded`] for more context blocks than [`Limits::CONTEXT_BLOCKS`].
     pub fn check(&self) -> Result<()> {
         if self.patterns.is_empty() {
-            return Err(Error::validation("is missing").at("pattern"));
+            return Err(missing_field("pattern"));
         }
         let context = |name: &str, count: usize| {
             let most = Limits::CONTEXT_BLOCKS;
@@ -329,48 +327,83 @@ impl SearchBlocks {
     }
 }
 
-const BOTH: &str = "is given, and so is documentId: one of them names the place";
+deserialize_by!(SearchDocuments: Self::read);
 
-impl FromJson for SearchBlocks {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let (block, document) =
-            (object.optional::<BlockId>("blockId")?, object.optional::<DocumentId>("documentId")?);
-        let patterns = texts(&mut object, "pattern")?;
-        let case_sensitive = object.optional("caseSensitive")?.unwrap_or_default();
-        let before = count(&mut object, "beforeBlockCount")?;
-        let after = count(&mut object, "afterBlockCount")?;
-        let paging = Paging::take(&mut object)?;
-        object.finish()?;
-        let within = match (block, document) {
-            (Some(_), Some(_)) => return Err(Error::validation(BOTH).at("blockId")),
+/// The JSON of a [`SearchBlocks`]: exactly one of `blockId` and `documentId`.
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(rename = "SearchBlocks"))]
+struct SearchBlocksJson {
+    /// The document or page to search. Either this or `documentId`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    block_id: Option<BlockId>,
+    /// The document to search.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    document_id: Option<DocumentId>,
+    /// Patterns of which one has to match: RE2 with look-around.
+    #[serde(default, deserialize_with = "one_or_many", serialize_with = "write_one_or_many")]
+    #[cfg_attr(feature = "schemars", schemars(with = "OneOrMany<String>"))]
+    pattern: Vec<String>,
+    /// Whether case matters; defaults to false.
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "is_default")]
+    case_sensitive: bool,
+    /// Blocks shown before a match, at most 100; defaults to 5.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    before_block_count: Option<usize>,
+    /// Blocks shown after a match, at most 100; defaults to 5.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    after_block_count: Option<usize>,
+    /// The maximum number of matches in the reply, 1 or more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    limit: Option<usize>,
+    /// The `nextCursor` of the previous reply.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cursor: Option<String>,
+}
+
+fn write_one_or_many<S: Serializer>(texts: &[String], serializer: S) -> Result<S::Ok, S::Error> {
+    if let [one] = texts { one.serialize(serializer) } else { texts.serialize(serializer) }
+}
+
+impl From<SearchBlocks> for SearchBlocksJson {
+    fn from(request: SearchBlocks) -> Self {
+        let changed = |count: usize| (count != SearchBlocks::CONTEXT).then_some(count);
+        Self {
+            block_id: Some(request.within),
+            document_id: None,
+            pattern: request.patterns,
+            case_sensitive: request.case_sensitive,
+            before_block_count: changed(request.before),
+            after_block_count: changed(request.after),
+            limit: request.paging.limit,
+            cursor: request.paging.cursor,
+        }
+    }
+}
+
+impl TryFrom<SearchBlocksJson> for SearchBlocks {
+    type Error = Refused;
+
+    fn try_from(json: SearchBlocksJson) -> Result<Self, Refused> {
+        let within = match (json.block_id, json.document_id) {
             (Some(block), None) => block,
             (None, Some(document)) => document.root(),
-            (None, None) => return Err(Error::validation("is missing").at("blockId")),
+            (None, None) => return Err(missing_field("blockId").into()),
+            (Some(_), Some(_)) => {
+                let message = "name exactly one of blockId and documentId";
+                return Err(Error::validation(message).at("blockId").into());
+            }
         };
-        let read = Self { within, patterns, case_sensitive, before, after, paging };
-        read.check()?;
-        Ok(read)
+        let request = Self {
+            within,
+            patterns: json.pattern,
+            case_sensitive: json.case_sensitive,
+            before: json.before_block_count.unwrap_or(Self::CONTEXT),
+            after: json.after_block_count.unwrap_or(Self::CONTEXT),
+            paging: Paging { limit: json.limit, cursor: json.cursor },
+        };
+        request.check()?;
+        Ok(request)
     }
 }
-
-fn count(object: &mut Object, name: &str) -> Result<usize> {
-    let count = object.optional::<u64>(name)?;
-    Ok(count.map_or(SearchBlocks::CONTEXT, |count| usize::try_from(count).unwrap_or(usize::MAX)))
-}
-
-impl Serialize for SearchBlocks {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("blockId", &self.within)?;
-        write_texts(&mut map, "pattern", &self.patterns)?;
-        given(&mut map, "caseSensitive", self.case_sensitive.then_some(&true))?;
-        let other = |count: usize| (count != Self::CONTEXT).then_some(count);
-        given(&mut map, "beforeBlockCount", other(self.before).as_ref())?;
-        given(&mut map, "afterBlockCount", other(self.after).as_ref())?;
-        self.paging.write(&mut map)?;
-        map.end()
-    }
-}
-
-deserialize_through_json!(SearchDocuments, SearchBlocks);

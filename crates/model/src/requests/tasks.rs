@@ -1,15 +1,13 @@
-//! The task operations.
+//! Requests of the task operations.
 
-use serde::ser::{Serialize, SerializeMap, Serializer};
-use serde_json::Value;
-
-use super::{Paging, given};
-use crate::json::{FromJson, Object, deserialize_through_json, one_or_many};
+use super::Paging;
+use crate::json::{Refused, is_default, missing_field, one_or_many, or_default};
+#[cfg(feature = "schemars")]
+use crate::json_schemas::OneOrMany;
 use crate::{BlockId, DayRef, DocumentId, Error, Result, TaskPatch};
-use names::{PlaceName, ScopeName};
 
 mod names {
-    #![expect(unreachable_pub, reason = "the names on the wire stay within")]
+    #![expect(unreachable_pub, reason = "the macro declares public types")]
 
     use crate::json::wire_enum;
 
@@ -31,39 +29,39 @@ mod names {
     }
 
     wire_enum! {
-        /// The kinds of places that tasks are in.
-        PlaceName {
-            /// The inbox.
+        /// The name of a [`super::TaskDestination`].
+        DestinationName {
+            /// [`super::TaskDestination::Inbox`].
             #[default]
             Inbox = "inbox",
-            /// A daily note.
+            /// [`super::TaskDestination::DailyNote`].
             DailyNote = "dailyNote",
-            /// Another document.
+            /// [`super::TaskDestination::Document`].
             Document = "document",
         }
     }
 }
+use names::{DestinationName, ScopeName};
 
-/// Which tasks are meant. Tasks of documents in the trash are in none of the scopes but that of
-/// their document.
+/// Selects the tasks to list. Tasks of documents in the trash appear in the scope of their document
+/// only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum TaskScope {
-    /// Open tasks whose schedule day, else deadline, is today or earlier; by that day, earliest
-    /// first.
+    /// Open tasks due today or earlier by schedule day, else deadline; earliest first.
     #[default]
     Active,
-    /// Open tasks whose schedule day, else deadline, is after today; by that day, earliest first.
+    /// Open tasks due after today by schedule day, else deadline; earliest first.
     Upcoming,
-    /// Open tasks of the inbox, in its order: the one added last is first.
+    /// Open tasks of the inbox in document order, the latest first.
     Inbox,
-    /// Done and canceled tasks of everywhere, newest first.
+    /// Done and canceled tasks of all documents, newest first.
     Logbook,
-    /// All tasks of this document, in its order.
+    /// All tasks of a document, in document order.
     Document(DocumentId),
 }
 
 /// Lists tasks. As JSON: `{"scope": "document", "documentId": "..", "limit": 50, "cursor": ".."}`;
-/// `documentId` exactly where the scope is `document`.
+/// `documentId` exactly with the scope `document`.
 ///
 /// ```
 /// use leafbase_model::{ListTasks, TaskScope};
@@ -71,11 +69,13 @@ pub enum TaskScope {
 /// assert_eq!(request, ListTasks::new(TaskScope::Upcoming).limit(50));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(try_from = "ListTasksJson", into = "ListTasksJson")]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct ListTasks {
-    /// Which.
+    /// The scope.
     pub scope: TaskScope,
-    /// How many, and from where on.
+    /// The page of the list.
     pub paging: Paging,
 }
 
@@ -85,13 +85,13 @@ impl ListTasks {
         Self { scope, paging: Paging::default() }
     }
 
-    /// At most so many.
+    /// Limits the number of tasks.
     pub fn limit(mut self, tasks: usize) -> Self {
         self.paging.limit = Some(tasks);
         self
     }
 
-    /// What follows the reply that gave this cursor.
+    /// Continues at the cursor of the previous reply.
     pub fn after(mut self, cursor: impl Into<String>) -> Self {
         self.paging.cursor = Some(cursor.into());
         self
@@ -104,61 +104,20 @@ impl From<TaskScope> for ListTasks {
     }
 }
 
-impl FromJson for ListTasks {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let name: ScopeName = object.required("scope")?;
-        let document: Option<DocumentId> = object.optional("documentId")?;
-        let paging = Paging::take(&mut object)?;
-        object.finish()?;
-        let scope = match (name, document) {
-            (ScopeName::Document, Some(document)) => TaskScope::Document(document),
-            (ScopeName::Document, None) => {
-                return Err(
-                    Error::validation("is missing: the scope document needs it").at("documentId")
-                );
-            }
-            (_, Some(_)) => {
-                return Err(Error::validation("is only for the scope document").at("documentId"));
-            }
-            (ScopeName::Active, None) => TaskScope::Active,
-            (ScopeName::Upcoming, None) => TaskScope::Upcoming,
-            (ScopeName::Inbox, None) => TaskScope::Inbox,
-            (ScopeName::Logbook, None) => TaskScope::Logbook,
-        };
-        Ok(Self { scope, paging })
-    }
-}
-
-impl Serialize for ListTasks {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        let name = match self.scope {
-            TaskScope::Active => ScopeName::Active,
-            TaskScope::Upcoming => ScopeName::Upcoming,
-            TaskScope::Inbox => ScopeName::Inbox,
-            TaskScope::Logbook => ScopeName::Logbook,
-            TaskScope::Document(_) => ScopeName::Document,
-        };
-        map.serialize_entry("scope", &name)?;
-        if let TaskScope::Document(document) = &self.scope {
-            map.serialize_entry("documentId", document)?;
-        }
-        self.paging.write(&mut map)?;
-        map.end()
-    }
-}
-
-/// Where a task is to be. As JSON: `{"type": "inbox"}`, `{"type": "dailyNote", "date": "today"}`
-/// (the date is today's if it is left out) or `{"type": "document", "documentId": ".."}`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+/// The location of a new or moved task. As JSON: `{"type": "inbox"}`, `{"type": "dailyNote",
+/// "date": "today"}` (the date defaults to today) or `{"type": "document", "documentId": ".."}`.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
+)]
+#[serde(try_from = "TaskDestinationJson", into = "TaskDestinationJson")]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub enum TaskDestination {
-    /// In the inbox.
+    /// The inbox.
     #[default]
     Inbox,
-    /// In the daily note of this day, which is made if there is none.
+    /// The daily note of a day, created if necessary.
     DailyNote(DayRef),
-    /// In this document.
+    /// A document.
     Document(DocumentId),
 }
 
@@ -168,49 +127,8 @@ impl From<DocumentId> for TaskDestination {
     }
 }
 
-impl FromJson for TaskDestination {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let name: PlaceName = object.required("type")?;
-        let day: Option<DayRef> = object.optional("date")?;
-        let document: Option<DocumentId> = object.optional("documentId")?;
-        object.finish()?;
-        if day.is_some() && name != PlaceName::DailyNote {
-            return Err(Error::validation("is only for the type dailyNote").at("date"));
-        }
-        if document.is_some() && name != PlaceName::Document {
-            return Err(Error::validation("is only for the type document").at("documentId"));
-        }
-        Ok(match name {
-            PlaceName::Inbox => Self::Inbox,
-            PlaceName::DailyNote => Self::DailyNote(day.unwrap_or(DayRef::Today)),
-            PlaceName::Document => Self::Document(
-                document.ok_or_else(|| Error::validation("is missing").at("documentId"))?,
-            ),
-        })
-    }
-}
-
-impl Serialize for TaskDestination {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        match self {
-            Self::Inbox => map.serialize_entry("type", &PlaceName::Inbox)?,
-            Self::DailyNote(day) => {
-                map.serialize_entry("type", &PlaceName::DailyNote)?;
-                map.serialize_entry("date", day)?;
-            }
-            Self::Document(document) => {
-                map.serialize_entry("type", &PlaceName::Document)?;
-                map.serialize_entry("documentId", document)?;
-            }
-        }
-        map.end()
-    }
-}
-
-/// A task that is to be made. As JSON: `{"markdown": "..", "taskInfo": {"scheduleDate":
-/// "tomorrow"}, "location": {"type": "inbox"}}`; without a location it goes to the inbox.
+/// A task to add. As JSON: `{"markdown": "..", "taskInfo": {"scheduleDate": "tomorrow"},
+/// "location": {"type": "inbox"}}`; the location defaults to the inbox.
 ///
 /// ```
 /// use leafbase_model::{DayRef, TaskDestination, TaskDraft};
@@ -220,13 +138,18 @@ impl Serialize for TaskDestination {
 /// assert_eq!(request, TaskDraft::new("call Ana").due(DayRef::Tomorrow).at(TaskDestination::DailyNote(DayRef::Today)));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct TaskDraft {
-    /// What is to be done: inline markdown.
+    /// The text: inline markdown.
     pub markdown: String,
-    /// Its state and days.
+    /// State and days.
+    #[serde(rename = "taskInfo", default, deserialize_with = "or_default")]
+    #[serde(skip_serializing_if = "is_default")]
     pub info: TaskPatch,
-    /// Where it goes: to the top of this place.
+    /// The location, at whose top the task is inserted.
+    #[serde(default, deserialize_with = "or_default")]
     pub location: TaskDestination,
 }
 
@@ -236,73 +159,43 @@ impl TaskDraft {
         Self { markdown: markdown.into(), ..Self::default() }
     }
 
-    /// The same task, to go here.
+    /// Sets the location.
     pub fn at(mut self, location: impl Into<TaskDestination>) -> Self {
         self.location = location.into();
         self
     }
 
-    /// The same task, planned for this day.
+    /// Sets the schedule date.
     pub fn scheduled(mut self, day: impl Into<DayRef>) -> Self {
         self.info.schedule_date = Some(Some(day.into()));
         self
     }
 
-    /// The same task, to be done by this day.
+    /// Sets the deadline.
     pub fn due(mut self, day: impl Into<DayRef>) -> Self {
         self.info.deadline_date = Some(Some(day.into()));
         self
     }
 }
 
-impl FromJson for TaskDraft {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let read = Self {
-            markdown: object.required("markdown")?,
-            info: object.optional("taskInfo")?.unwrap_or_default(),
-            location: object.optional("location")?.unwrap_or_default(),
-        };
-        object.finish()?;
-        Ok(read)
-    }
-}
-
-impl Serialize for TaskDraft {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("markdown", &self.markdown)?;
-        given(&mut map, "taskInfo", (self.info != TaskPatch::default()).then_some(&self.info))?;
-        map.serialize_entry("location", &self.location)?;
-        map.end()
-    }
-}
-
-/// Makes tasks, each at the top of its place; those for the same place keep the order of the
-/// request. As JSON: `{"tasks": [{"markdown": ".."}]}`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+/// Adds tasks at the top of their locations; tasks for one location keep the order of the request.
+/// As JSON: `{"tasks": [{"markdown": ".."}]}`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct AddTasks {
     /// The tasks.
     pub tasks: Vec<TaskDraft>,
 }
 
 impl AddTasks {
-    /// Makes these tasks.
+    /// Adds these tasks.
     pub fn new(tasks: impl IntoIterator<Item = TaskDraft>) -> Self {
         Self { tasks: tasks.into_iter().collect() }
     }
 }
 
-impl FromJson for AddTasks {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let tasks = object.required("tasks")?;
-        object.finish()?;
-        Ok(Self { tasks })
-    }
-}
-
-/// A change to a task: what is not given stays. As JSON: `{"id": "..", "markdown": "..",
+/// An update of a task: absent fields stay unchanged. As JSON: `{"id": "..", "markdown": "..",
 /// "taskInfo": {"state": "done"}, "location": {..}}`.
 ///
 /// ```
@@ -317,91 +210,73 @@ impl FromJson for AddTasks {
 /// assert_eq!(serde_json::to_value(change)?, json);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct TaskUpdate {
     /// The task.
     pub id: BlockId,
-    /// What is to be done.
+    /// The new text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub markdown: Option<String>,
-    /// Its state and days.
+    /// The patch of state and days.
+    #[serde(rename = "taskInfo", default, deserialize_with = "or_default")]
+    #[serde(skip_serializing_if = "is_default")]
     pub info: TaskPatch,
-    /// Where it goes, with all below it: to the top of this place. A task that is there already
-    /// stays where it is.
+    /// The new location, to whose top the task moves with its descendants. A task that is there
+    /// already stays in place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub location: Option<TaskDestination>,
 }
 
 impl TaskUpdate {
-    /// A change of nothing yet.
+    /// An update that changes nothing yet.
     pub fn of(id: BlockId) -> Self {
         Self { id, ..Self::default() }
     }
 
-    /// The same change with this text, too.
+    /// Sets the text.
     pub fn with_markdown(mut self, markdown: impl Into<String>) -> Self {
         self.markdown = Some(markdown.into());
         self
     }
 
-    /// The same change with this state, too.
+    /// Sets the state.
     pub fn with_state(mut self, state: crate::TaskState) -> Self {
         self.info.state = Some(state);
         self
     }
 
-    /// The same change with this day that it is planned for, or none, too.
+    /// Sets or clears the schedule date.
     pub fn with_schedule_date(mut self, day: impl Into<Option<DayRef>>) -> Self {
         self.info.schedule_date = Some(day.into());
         self
     }
 
-    /// The same change with this day that it must be done by, or none, too.
+    /// Sets or clears the deadline.
     pub fn with_deadline_date(mut self, day: impl Into<Option<DayRef>>) -> Self {
         self.info.deadline_date = Some(day.into());
         self
     }
 
-    /// The same change with a move to this place, too.
+    /// Moves the task to this location.
     pub fn moved_to(mut self, location: impl Into<TaskDestination>) -> Self {
         self.location = Some(location.into());
         self
     }
 }
 
-impl FromJson for TaskUpdate {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let read = Self {
-            id: object.required("id")?,
-            markdown: object.optional("markdown")?,
-            info: object.optional("taskInfo")?.unwrap_or_default(),
-            location: object.optional("location")?,
-        };
-        object.finish()?;
-        Ok(read)
-    }
-}
-
-impl Serialize for TaskUpdate {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("id", &self.id)?;
-        given(&mut map, "markdown", self.markdown.as_ref())?;
-        given(&mut map, "taskInfo", (self.info != TaskPatch::default()).then_some(&self.info))?;
-        given(&mut map, "location", self.location.as_ref())?;
-        map.end()
-    }
-}
-
-/// Changes tasks. As JSON: `{"tasksToUpdate": [{"id": ".."}]}`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "camelCase")]
+/// Updates tasks. As JSON: `{"tasksToUpdate": [{"id": ".."}]}`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct UpdateTasks {
-    /// The changes; a task may be named once.
+    /// The updates, at most one per task.
     pub tasks_to_update: Vec<TaskUpdate>,
 }
 
 impl UpdateTasks {
-    /// These changes.
+    /// Applies these updates.
     pub fn new(tasks: impl IntoIterator<Item = TaskUpdate>) -> Self {
         Self { tasks_to_update: tasks.into_iter().collect() }
     }
@@ -413,20 +288,14 @@ impl From<TaskUpdate> for UpdateTasks {
     }
 }
 
-impl FromJson for UpdateTasks {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let tasks_to_update = object.required("tasksToUpdate")?;
-        object.finish()?;
-        Ok(Self { tasks_to_update })
-    }
-}
-
-/// Deletes tasks with all below them. As JSON: `{"idsToDelete": [".."]}`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "camelCase")]
+/// Deletes tasks with their descendants. As JSON: `{"idsToDelete": [".."]}`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct DeleteTasks {
-    /// The tasks.
+    /// The tasks to delete.
+    #[serde(deserialize_with = "one_or_many")]
+    #[cfg_attr(feature = "schemars", schemars(with = "OneOrMany<BlockId>"))]
     pub ids_to_delete: Vec<BlockId>,
 }
 
@@ -443,24 +312,110 @@ impl From<BlockId> for DeleteTasks {
     }
 }
 
-impl FromJson for DeleteTasks {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let ids = object
-            .take("idsToDelete")
-            .ok_or_else(|| Error::validation("is missing").at("idsToDelete"))?;
-        let ids_to_delete = one_or_many(ids).map_err(|error| error.at("idsToDelete"))?;
-        object.finish()?;
-        Ok(Self { ids_to_delete })
+/// The JSON of a [`ListTasks`]: `documentId` exactly with the scope `document`.
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(rename = "ListTasks"))]
+struct ListTasksJson {
+    /// `active`: due today or earlier; `upcoming`: due later; `inbox`; `logbook`: done and canceled
+    /// tasks; `document`: all tasks of `documentId`.
+    scope: ScopeName,
+    /// Exactly with the scope `document`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    document_id: Option<DocumentId>,
+    /// The maximum number of items in the reply, 1 or more; all if it is absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    limit: Option<usize>,
+    /// The `nextCursor` of the previous reply.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cursor: Option<String>,
+}
+
+impl From<ListTasks> for ListTasksJson {
+    fn from(ListTasks { scope, paging: Paging { limit, cursor } }: ListTasks) -> Self {
+        let (scope, document_id) = match scope {
+            TaskScope::Active => (ScopeName::Active, None),
+            TaskScope::Upcoming => (ScopeName::Upcoming, None),
+            TaskScope::Inbox => (ScopeName::Inbox, None),
+            TaskScope::Logbook => (ScopeName::Logbook, None),
+            TaskScope::Document(document) => (ScopeName::Document, Some(document)),
+        };
+        Self { scope, document_id, limit, cursor }
     }
 }
 
-deserialize_through_json!(
-    ListTasks,
-    TaskDestination,
-    TaskDraft,
-    AddTasks,
-    TaskUpdate,
-    UpdateTasks,
-    DeleteTasks
-);
+impl TryFrom<ListTasksJson> for ListTasks {
+    type Error = Refused;
+
+    fn try_from(json: ListTasksJson) -> Result<Self, Refused> {
+        let scope = match (json.scope, json.document_id) {
+            (ScopeName::Document, Some(document)) => TaskScope::Document(document),
+            (ScopeName::Document, None) => return Err(missing_field("documentId").into()),
+            (_, Some(_)) => {
+                let message = "documentId is only for the scope document";
+                return Err(Error::validation(message).at("documentId").into());
+            }
+            (ScopeName::Active, None) => TaskScope::Active,
+            (ScopeName::Upcoming, None) => TaskScope::Upcoming,
+            (ScopeName::Inbox, None) => TaskScope::Inbox,
+            (ScopeName::Logbook, None) => TaskScope::Logbook,
+        };
+        let paging = Paging { limit: json.limit, cursor: json.cursor };
+        paging.check()?;
+        Ok(Self { scope, paging })
+    }
+}
+
+/// The JSON of a [`TaskDestination`].
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(rename = "TaskDestination"))]
+struct TaskDestinationJson {
+    /// The inbox, a daily note or a document.
+    #[serde(rename = "type")]
+    name: DestinationName,
+    /// The day of a daily note; defaults to today.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    date: Option<DayRef>,
+    /// The document.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    document_id: Option<DocumentId>,
+}
+
+impl From<TaskDestination> for TaskDestinationJson {
+    fn from(destination: TaskDestination) -> Self {
+        let (name, date, document_id) = match destination {
+            TaskDestination::Inbox => (DestinationName::Inbox, None, None),
+            TaskDestination::DailyNote(day) => (DestinationName::DailyNote, Some(day), None),
+            TaskDestination::Document(document) => {
+                (DestinationName::Document, None, Some(document))
+            }
+        };
+        Self { name, date, document_id }
+    }
+}
+
+impl TryFrom<TaskDestinationJson> for TaskDestination {
+    type Error = Refused;
+
+    fn try_from(json: TaskDestinationJson) -> Result<Self, Refused> {
+        let TaskDestinationJson { name, date, document_id } = json;
+        if date.is_some() && name != DestinationName::DailyNote {
+            let message = "date is only for the type dailyNote";
+            return Err(Error::validation(message).at("date").into());
+        }
+        if document_id.is_some() && name != DestinationName::Document {
+            let message = "documentId is only for the type document";
+            return Err(Error::validation(message).at("documentId").into());
+        }
+        Ok(match name {
+            DestinationName::Inbox => Self::Inbox,
+            DestinationName::DailyNote => Self::DailyNote(date.unwrap_or(DayRef::Today)),
+            DestinationName::Document => {
+                Self::Document(document_id.ok_or_else(|| missing_field("documentId"))?)
+            }
+        })
+    }
+}

@@ -138,12 +138,12 @@ fn what_holds_for_every_block_is_checked() {
         (
             BlockType::Text,
             |data| data.task = None,
-            "taskInfo: is missing, though listStyle is task",
+            "taskInfo: taskInfo is missing, though listStyle is task",
         ),
         (
             BlockType::Line,
             |data| data.list_style = leafbase_model::ListStyle::Bullet,
-            "taskInfo: is only for blocks whose listStyle is task",
+            "taskInfo: taskInfo is only for blocks whose listStyle is task",
         ),
         (
             BlockType::Text,
@@ -195,7 +195,7 @@ fn what_holds_for_every_block_is_checked() {
                 let BlockKind::Code { language_tag, .. } = &mut data.kind else { panic!() };
                 *language_tag = "rust\nfn".into();
             },
-            "languageTag: is one line",
+            "languageTag: a language tag is one line",
         ),
         (
             BlockType::RichUrl,

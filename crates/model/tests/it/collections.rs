@@ -129,12 +129,15 @@ fn what_does_not_fit_is_named() {
     for (found, expected) in [
         (
             fault::<ListCollections>(json!({"documentFilterMode": "include"})),
-            "documentFilterMode: needs documentIds",
+            "documentFilterMode: documentFilterMode needs documentIds",
         ),
-        (fault::<GetItems>(json!({"maxDepth": 0})), "collectionId: is missing"),
+        (
+            fault::<GetItems>(json!({"maxDepth": 0})),
+            "collectionId: the field `collectionId` is missing",
+        ),
         (
             fault::<AddItems>(json!({"collectionId": C, "items": [{}], "dropUnconvertible": true})),
-            "dropUnconvertible: unknown field",
+            "dropUnconvertible: unknown field `dropUnconvertible`",
         ),
         (
             fault::<AddItems>(json!({"collectionId": C, "items": [{"properties": []}]})),
@@ -142,16 +145,19 @@ fn what_does_not_fit_is_named() {
         ),
         (
             fault::<AddItems>(json!({"collectionId": C, "items": [{}, {"content": [{}]}]})),
-            "items[1].content[0].type: is missing",
+            "items[1].content[0].type: the field `type` is missing",
         ),
         (
             fault::<UpdateItems>(json!({"collectionId": C, "itemsToUpdate": [{}]})),
-            "itemsToUpdate[0].id: is missing",
+            "itemsToUpdate[0].id: the field `id` is missing",
         ),
-        (fault::<DeleteItems>(json!({"collectionId": C})), "idsToDelete: is missing"),
+        (
+            fault::<DeleteItems>(json!({"collectionId": C})),
+            "idsToDelete: the field `idsToDelete` is missing",
+        ),
         (
             fault::<ReplaceSchema>(json!({"collectionId": C, "schema": {}})),
-            "schema.name: is missing",
+            "schema.name: the field `name` is missing",
         ),
         (query(json!([])), "filter: expected an object, got an array"),
         (
@@ -159,9 +165,9 @@ fn what_does_not_fit_is_named() {
             "filter.and[0]: name exactly one of and, or, not and a property",
         ),
         (query(json!({"or": {}})), "filter.or: expected an array, got an object"),
-        (query(json!({"and": [], "property": "a"})), "filter.property: unknown field"),
-        (query(json!({"equals": 1})), "filter.property: is missing"),
-        (query(json!({"property": "a", "like": 1})), "filter.like: unknown field"),
+        (query(json!({"and": [], "property": "a"})), "filter.property: unknown field `property`"),
+        (query(json!({"equals": 1})), "filter.property: the field `property` is missing"),
+        (query(json!({"property": "a", "like": 1})), "filter.like: unknown field `like`"),
         (
             query(json!({"not": {"property": "a"}})),
             &format!("filter.not: name exactly one of {operators}"),
@@ -178,7 +184,7 @@ fn what_does_not_fit_is_named() {
             fault::<QueryItems>(
                 json!({"collectionId": C, "sort": [{"property": "a", "direction": "up"}]}),
             ),
-            r#"sort[0].direction: unknown value "up", expected one of ascending, descending"#,
+            r#"sort[0].direction: unknown direction "up", expected one of ascending, descending"#,
         ),
     ] {
         assert_eq!(found, expected);

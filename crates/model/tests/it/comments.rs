@@ -22,19 +22,27 @@ fn additions() {
         AddComments::new([CommentDraft::new(BlockId::NIL, "")]),
     )]);
     refused::<AddComments>(&[
-        ("{}", "comments", "is missing"),
+        ("{}", "comments", "the field `comments` is missing"),
         (
             r#"{"comments":{"blockId":"ID1","content":"x"}}"#,
             "comments",
             "expected an array, got an object",
         ),
-        (r#"{"comments":[{"content":"x"}]}"#, "comments[0].blockId", "is missing"),
+        (
+            r#"{"comments":[{"content":"x"}]}"#,
+            "comments[0].blockId",
+            "the field `blockId` is missing",
+        ),
         (
             r#"{"comments":[{"blockId":1,"content":"x"}]}"#,
             "comments[0].blockId",
             "expected an ID, got 1",
         ),
-        (r#"{"comments":[{"blockId":"ID1"}]}"#, "comments[0].content", "is missing"),
+        (
+            r#"{"comments":[{"blockId":"ID1"}]}"#,
+            "comments[0].content",
+            "the field `content` is missing",
+        ),
         (
             r#"{"comments":[{"blockId":"ID1","content":null}]}"#,
             "comments[0].content",
@@ -43,9 +51,9 @@ fn additions() {
         (
             r#"{"comments":[{"blockId":"ID1","content":"x","author":"Ben"}]}"#,
             "comments[0].author",
-            "unknown field",
+            "unknown field `author`",
         ),
-        (r#"{"comments":[],"blockId":"ID1"}"#, "blockId", "unknown field"),
+        (r#"{"comments":[],"blockId":"ID1"}"#, "blockId", "unknown field `blockId`"),
     ]);
 }
 

@@ -154,6 +154,6 @@ fn too_long_and_no_json() {
     for broken in ["", "{", "{\"type\":\"text\"} x", "{\"type\":\"text\",}", "\"", "\u{0}", "NaN"] {
         let error = read(broken, &Limits::default());
         assert_eq!(error.kind(), ErrorKind::Validation, "{broken}");
-        assert!(error.message().starts_with("not JSON: "), "{error}");
+        assert!(error.message().starts_with("the request is not JSON: "), "{error}");
     }
 }

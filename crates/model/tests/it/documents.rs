@@ -63,32 +63,31 @@ fn listings() {
         (
             r#"{"location":"unsorted","folderId":"ID1"}"#,
             "folderId",
-            "cannot be combined with location",
+            "folderId cannot be combined with location",
         ),
         (
             r#"{"location":"unsorted","folderId":[]}"#,
             "folderId",
-            "cannot be combined with location",
+            "folderId cannot be combined with location",
         ),
         (
             r#"{"location":"inbox"}"#,
             "location",
-            r#"unknown value "inbox", expected one of unsorted, daily_notes, templates, trash"#,
+            r#"unknown built in location "inbox", expected one of unsorted, daily_notes, templates, trash"#,
         ),
-        (r#"{"location":null}"#, "location", "expected a string, got null"),
         (r#"{"folderId":["ID1",2]}"#, "folderId[1]", "expected an ID, got 2"),
-        (r#"{"folderIds":["ID1"]}"#, "folderIds", "unknown field"),
+        (r#"{"folderIds":["ID1"]}"#, "folderIds", "unknown field `folderIds`"),
         (
             r#"{"createdDateGte":"2026-02-29"}"#,
             "createdDateGte",
             "the calendar has no day 2026-02-29 (or today, tomorrow, yesterday)",
         ),
         (r#"{"dailyNoteDateLte":5}"#, "dailyNoteDateLte", "expected a day, got 5"),
-        (r#"{"modifiedDateGte":"today"}"#, "modifiedDateGte", "unknown field"),
+        (r#"{"modifiedDateGte":"today"}"#, "modifiedDateGte", "unknown field `modifiedDateGte`"),
         (
             r#"{"orderBy":"title"}"#,
             "orderBy",
-            r#"unknown value "title", expected one of id, createdAt, lastModifiedAt, dailyNoteDate"#,
+            r#"unknown document order "title", expected one of id, createdAt, lastModifiedAt, dailyNoteDate"#,
         ),
         (r#"{"limit":0}"#, "limit", "expected a number of items, 1 or more, got 0"),
         (r#"{"limit":-1}"#, "limit", "expected a whole number, 0 or more, got -1"),
@@ -125,22 +124,22 @@ fn creation() {
         ),
     ]);
     refused::<CreateDocuments>(&[
-        ("{}", "documents", "is missing"),
+        ("{}", "documents", "the field `documents` is missing"),
         (r#"{"documents":{"title":"Trip"}}"#, "documents", "expected an array, got an object"),
         (r#"{"documents":["Trip"]}"#, "documents[0]", r#"expected an object, got "Trip""#),
-        (r#"{"documents":[{},{"id":"ID1"}]}"#, "documents[1].id", "unknown field"),
-        (r#"{"documents":[{"location":{}}]}"#, "documents[0].location", "unknown field"),
+        (r#"{"documents":[{},{"id":"ID1"}]}"#, "documents[1].id", "unknown field `id`"),
+        (r#"{"documents":[{"location":{}}]}"#, "documents[0].location", "unknown field `location`"),
         (
             r#"{"documents":[{"content":[{"type":"text"},{"type":"line","font":"serif"}]}]}"#,
             "documents[0].content[1].font",
-            "a block of type line has no such field",
+            "a block of type line has no field font",
         ),
         (
             r#"{"documents":[{"content":[{"markdown":"x"}]}]}"#,
             "documents[0].content[0].type",
-            "is missing",
+            "the field `type` is missing",
         ),
-        (r#"{"documents":[],"folderId":"ID1"}"#, "folderId", "unknown field"),
+        (r#"{"documents":[],"folderId":"ID1"}"#, "folderId", "unknown field `folderId`"),
     ]);
 }
 
@@ -154,10 +153,9 @@ fn a_copy_of_a_template() {
         ),
     ]);
     refused::<CreateFromTemplate>(&[
-        ("{}", "templateId", "is missing"),
+        ("{}", "templateId", "the field `templateId` is missing"),
         (r#"{"templateId":["ID1"]}"#, "templateId", "expected an ID, got an array"),
-        (r#"{"templateId":"ID1","content":[]}"#, "content", "unknown field"),
-        (r#"{"templateId":"ID1","title":null}"#, "title", "expected a string, got null"),
+        (r#"{"templateId":"ID1","content":[]}"#, "content", "unknown field `content`"),
     ]);
 }
 
@@ -186,10 +184,10 @@ fn destinations() {
         (
             r#"{"destination":"root"}"#,
             "destination",
-            r#"unknown value "root", expected one of unsorted, daily_notes, templates, trash"#,
+            r#"unknown built in location "root", expected one of unsorted, daily_notes, templates, trash"#,
         ),
-        (r#"{"folderId":null}"#, "folderId", "expected an ID, got null"),
-        (r#"{"parentFolderId":"ID1"}"#, "parentFolderId", "unknown field"),
+        (r#"{"folderId":null}"#, "", "name exactly one of destination and folderId"),
+        (r#"{"parentFolderId":"ID1"}"#, "parentFolderId", "unknown field `parentFolderId`"),
         (r#""unsorted""#, "", r#"expected an object, got "unsorted""#),
     ]);
     let kind = |text| read::<Destination>(text).unwrap_err().kind();
@@ -224,10 +222,10 @@ fn deletion_moves_and_restoration() {
         MoveDocuments::new([of(1)], Destination::Unsorted),
     )]);
     let faults = [
-        ("{}", "documentIds", "is missing"),
-        (r#"{"documentIds":null}"#, "documentIds", "expected an ID, got null"),
+        ("{}", "documentIds", "the field `documentIds` is missing"),
+        (r#"{"documentIds":7}"#, "documentIds", "expected an ID, got 7"),
         (r#"{"documentIds":["ID1",{}]}"#, "documentIds[1]", "expected an ID, got an object"),
-        (r#"{"ids":["ID1"]}"#, "documentIds", "is missing"),
+        (r#"{"ids":["ID1"]}"#, "documentIds", "the field `documentIds` is missing"),
     ];
     refused::<DeleteDocuments>(&faults);
     refused::<RestoreDailyNotes>(&faults);
@@ -235,15 +233,15 @@ fn deletion_moves_and_restoration() {
     refused::<DeleteDocuments>(&[(
         r#"{"documentIds":[],"destination":{}}"#,
         "destination",
-        "unknown field",
+        "unknown field `destination`",
     )]);
     refused::<RestoreDailyNotes>(&[(
         r#"{"documentIds":[],"date":"today"}"#,
         "date",
-        "unknown field",
+        "unknown field `date`",
     )]);
     refused::<MoveDocuments>(&[
-        (r#"{"documentIds":[]}"#, "destination", "is missing"),
+        (r#"{"documentIds":[]}"#, "destination", "the field `destination` is missing"),
         (
             r#"{"documentIds":[],"destination":{"destination":"trash"}}"#,
             "destination.destination",
@@ -271,7 +269,7 @@ fn purges() {
             "olderThanDays",
             "expected a number of days below 2 to the power of 32, got 4294967296",
         ),
-        (r#"{"olderThan":30}"#, "olderThan", "unknown field"),
+        (r#"{"olderThan":30}"#, "olderThan", "unknown field `olderThan`"),
     ]);
 }
 

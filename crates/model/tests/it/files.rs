@@ -44,9 +44,9 @@ fn uploads() {
             "date",
             r#"expected a day YYYY-MM-DD, got "someday" (or today, tomorrow, yesterday)"#,
         ),
-        (r#"{"pageId":"ID1","fileName":null}"#, "fileName", "expected a string, got null"),
+        (r#"{"pageId":"ID1","fileName":7}"#, "fileName", "expected a string, got 7"),
         (r#"{"pageId":"ID1","contentType":1}"#, "contentType", "expected a string, got 1"),
-        (r#"{"pageId":"ID1","data":"AAAA"}"#, "data", "unknown field"),
+        (r#"{"pageId":"ID1","data":"AAAA"}"#, "data", "unknown field `data`"),
     ]);
 }
 

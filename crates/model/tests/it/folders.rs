@@ -37,24 +37,28 @@ fn creation() {
         ),
     ]);
     refused::<CreateFolders>(&[
-        ("{}", "folders", "is missing"),
+        ("{}", "folders", "the field `folders` is missing"),
         (r#"{"folders":{"name":"Travel"}}"#, "folders", "expected an array, got an object"),
         (r#"{"folders":["Travel"]}"#, "folders[0]", r#"expected an object, got "Travel""#),
-        (r#"{"folders":[{}]}"#, "folders[0].name", "is missing"),
+        (r#"{"folders":[{}]}"#, "folders[0].name", "the field `name` is missing"),
         (r#"{"folders":[{"name":7}]}"#, "folders[0].name", "expected a string, got 7"),
         (
             r#"{"folders":[{"name":"x","folders":[{"name":"y"},{}]}]}"#,
             "folders[0].folders[1].name",
-            "is missing",
+            "the field `name` is missing",
         ),
         (
             r#"{"folders":[{"name":"x","parentFolderId":3}]}"#,
             "folders[0].parentFolderId",
             "expected an ID, got 3",
         ),
-        (r#"{"folders":[{"name":"x","id":"ID1"}]}"#, "folders[0].id", "unknown field"),
-        (r#"{"folders":[{"name":"x","documents":[]}]}"#, "folders[0].documents", "unknown field"),
-        (r#"{"folders":[],"destination":"root"}"#, "destination", "unknown field"),
+        (r#"{"folders":[{"name":"x","id":"ID1"}]}"#, "folders[0].id", "unknown field `id`"),
+        (
+            r#"{"folders":[{"name":"x","documents":[]}]}"#,
+            "folders[0].documents",
+            "unknown field `documents`",
+        ),
+        (r#"{"folders":[],"destination":"root"}"#, "destination", "unknown field `destination`"),
     ]);
 }
 
@@ -92,14 +96,14 @@ fn destinations() {
         (
             r#""ID1""#,
             "",
-            r#"unknown value "00000000000000000000000001", expected root or a parentFolderId"#,
+            r#"unknown destination "00000000000000000000000001", expected root or a parentFolderId"#,
         ),
         (
             r#"{"destination":"unsorted"}"#,
             "destination",
-            r#"unknown value "unsorted", expected root or a parentFolderId"#,
+            r#"unknown destination "unsorted", expected root or a parentFolderId"#,
         ),
-        (r#"{"folderId":"ID1"}"#, "folderId", "unknown field"),
+        (r#"{"folderId":"ID1"}"#, "folderId", "unknown field `folderId`"),
         ("1", "", "expected an object, got 1"),
     ]);
 }
@@ -131,17 +135,17 @@ fn moves_and_deletion() {
     ]);
     also_read(&[(r#"{"folderIds":"ID1","mustBeEmpty":false}"#, DeleteFolders::new([of(1)]))]);
     let faults = [
-        ("{}", "folderIds", "is missing"),
+        ("{}", "folderIds", "the field `folderIds` is missing"),
         (r#"{"folderIds":["ID1",false]}"#, "folderIds[1]", "expected an ID, got false"),
     ];
     refused::<MoveFolders>(&faults);
     refused::<DeleteFolders>(&faults);
     refused::<MoveFolders>(&[
-        (r#"{"folderIds":[]}"#, "destination", "is missing"),
+        (r#"{"folderIds":[]}"#, "destination", "the field `destination` is missing"),
         (
             r#"{"folderIds":[],"destination":"top"}"#,
             "destination",
-            r#"unknown value "top", expected root or a parentFolderId"#,
+            r#"unknown destination "top", expected root or a parentFolderId"#,
         ),
     ]);
     refused::<DeleteFolders>(&[
@@ -150,7 +154,7 @@ fn moves_and_deletion() {
             "mustBeEmpty",
             r#"expected true or false, got "yes""#,
         ),
-        (r#"{"folderIds":[],"recursive":true}"#, "recursive", "unknown field"),
+        (r#"{"folderIds":[],"recursive":true}"#, "recursive", "unknown field `recursive`"),
     ]);
 }
 

@@ -108,9 +108,9 @@ fn refusals_say_why() {
         );
     }
     for (text, message) in [
-        (r#"{"page":"ID1"}"#, "page: unknown field"),
+        (r#"{"page":"ID1"}"#, "page: unknown field `page`"),
         (r#"{"position":1}"#, "position: expected a string, got 1"),
-        (r#"{"pageId":null}"#, "pageId: expected an ID, got null"),
+        (r#"{"pageId":7}"#, "pageId: expected an ID, got 7"),
         (r#"{"pageId":["ID1"]}"#, "pageId: expected an ID, got an array"),
         (
             r#"{"date":"soon"}"#,

@@ -2,7 +2,7 @@
 
 use leafbase_model::{
     BlockData, BlockDraft, BlockId, BlockPatch, DayRef, DeleteBlocks, Edge, Fetch, FetchFrom,
-    InsertBlocks, Items, MoveBlocks, Position, PositionTarget, UpdateBlocks,
+    InsertBlocks, Items, Limits, MoveBlocks, Position, PositionTarget, UpdateBlocks, json,
 };
 use serde::de::DeserializeOwned;
 
@@ -10,7 +10,7 @@ use crate::support::id;
 
 fn read<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     let text = text.replace("ID1", &id(1).to_string()).replace("ID2", &id(2).to_string());
-    serde_json::from_str(&text).map_err(|error| error.to_string())
+    json::from_str(&text, &Limits::default()).map_err(|error| error.to_string())
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn fetch() {
             r#"{"id":"ID1","fetchMetadata":"yes"}"#,
             r#"fetchMetadata: expected true or false, got "yes""#,
         ),
-        (r#"{"id":"ID1","depth":1}"#, "depth: unknown field"),
+        (r#"{"id":"ID1","depth":1}"#, "depth: unknown field `depth`"),
     ] {
         assert_eq!(read::<Fetch>(text).unwrap_err(), message, "{text}");
     }
@@ -71,9 +71,9 @@ fn insert() {
         ("{}", "name exactly one of blocks and markdown"),
         (r#"{"blocks":[],"markdown":""}"#, "name exactly one of blocks and markdown"),
         (r#"{"blocks":{}}"#, "blocks: expected an array, got an object"),
-        (r#"{"markdown":null}"#, "markdown: expected a string, got null"),
+        (r#"{"markdown":null}"#, "name exactly one of blocks and markdown"),
         (r#"{"markdown":"","position":"end"}"#, r#"position: expected an object, got "end""#),
-        (r#"{"markdown":"","pageId":"ID1"}"#, "pageId: unknown field"),
+        (r#"{"markdown":"","pageId":"ID1"}"#, "pageId: unknown field `pageId`"),
         ("[]", "expected an object, got an array"),
     ] {
         assert_eq!(read::<InsertBlocks>(text).unwrap_err(), message, "{text}");
@@ -100,17 +100,20 @@ fn update_delete_and_move() {
     let position = Position::Within(Edge::Start, PositionTarget::Day(DayRef::Tomorrow));
     assert_eq!(read::<MoveBlocks>(moved).unwrap(), MoveBlocks { block_ids: vec![id(1)], position });
     for (result, message) in [
-        (read::<UpdateBlocks>("{}").map(drop), "blocks: is missing"),
-        (read::<UpdateBlocks>(r#"{"blocks":[{}]}"#).map(drop), "blocks[0].id: is missing"),
+        (read::<UpdateBlocks>("{}").map(drop), "blocks: the field `blocks` is missing"),
+        (
+            read::<UpdateBlocks>(r#"{"blocks":[{}]}"#).map(drop),
+            "blocks[0].id: the field `id` is missing",
+        ),
         (
             read::<UpdateBlocks>(r#"{"blocks":[{"id":"ID1","rev":-1}]}"#).map(drop),
             "blocks[0].rev: expected a whole number, 0 or more, got -1",
         ),
         (
             read::<UpdateBlocks>(r#"{"blocks":[{"id":"ID1","content":[]}]}"#).map(drop),
-            "blocks[0].content: unknown field",
+            "blocks[0].content: unknown field `content`",
         ),
-        (read::<DeleteBlocks>("{}").map(drop), "blockIds: is missing"),
+        (read::<DeleteBlocks>("{}").map(drop), "blockIds: the field `blockIds` is missing"),
         (
             read::<DeleteBlocks>(r#"{"blockIds":["ID1",3]}"#).map(drop),
             "blockIds[1]: expected an ID, got 3",
@@ -121,7 +124,7 @@ fn update_delete_and_move() {
         ),
         (
             read::<DeleteBlocks>(r#"{"blockIds":[],"position":{}}"#).map(drop),
-            "position: unknown field",
+            "position: unknown field `position`",
         ),
         (
             read::<MoveBlocks>(r#"{"blockIds":[],"position":{"pageId":1}}"#).map(drop),

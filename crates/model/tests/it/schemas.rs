@@ -1,8 +1,8 @@
 //! Schemas as JSON.
 
 use leafbase_model::{
-    Color, ContentProperty, Property, PropertyDraft, PropertyKind, PropertyType, PropertyValue,
-    Relation, Schema, SchemaDraft, SelectOption,
+    Color, ContentProperty, Limits, Property, PropertyDraft, PropertyKind, PropertyType,
+    PropertyValue, Relation, Schema, SchemaDraft, SelectOption, json,
 };
 
 use crate::support::id;
@@ -80,18 +80,24 @@ fn types_have_other_names_on_input() {
 #[test]
 fn what_does_not_fit_is_named() {
     for (text, message) in [
-        ("{}", "name: is missing"),
-        (r#"{"name":"B"}"#, "properties: is missing"),
-        (r#"{"name":"B","properties":[],"id":1}"#, "id: unknown field"),
-        (r#"{"name":"B","properties":[{"name":"a"}]}"#, "properties[0].type: is missing"),
-        (r#"{"name":"B","properties":[{"type":"text"}]}"#, "properties[0].name: is missing"),
+        ("{}", "name: the field `name` is missing"),
+        (r#"{"name":"B"}"#, "properties: the field `properties` is missing"),
+        (r#"{"name":"B","properties":[],"id":1}"#, "id: unknown field `id`"),
+        (
+            r#"{"name":"B","properties":[{"name":"a"}]}"#,
+            "properties[0].type: the field `type` is missing",
+        ),
+        (
+            r#"{"name":"B","properties":[{"type":"text"}]}"#,
+            "properties[0].name: the field `name` is missing",
+        ),
         (
             r#"{"name":"B","properties":[{"name":"a","type":"money"}]}"#,
-            r#"properties[0].type: unknown value "money", expected one of text, number, boolean, date, url, email, phone, singleSelect, multiSelect, relation"#,
+            r#"properties[0].type: unknown property type "money", expected one of text, number, boolean, date, url, email, phone, singleSelect, multiSelect, relation"#,
         ),
         (
             r#"{"name":"B","properties":[{"name":"a","type":"select","options":[{"name":"x"},{"colour":"x"}]}]}"#,
-            "properties[0].options[1].name: is missing",
+            "properties[0].options[1].name: the field `name` is missing",
         ),
         (
             r#"{"name":"B","properties":[{"name":"a","type":"select","options":["x"]}]}"#,
@@ -99,26 +105,29 @@ fn what_does_not_fit_is_named() {
         ),
         (
             r#"{"name":"B","properties":[{"name":"a","type":"number","options":[]}]}"#,
-            "properties[0].options: a property of type number has no such field",
+            "properties[0].options: a property of type number has no field options",
         ),
         (
             r#"{"name":"B","properties":[{"name":"a","type":"text","inverseKey":"b"}]}"#,
-            "properties[0].inverseKey: a property of type text has no such field",
+            "properties[0].inverseKey: a property of type text has no field inverseKey",
         ),
         (
             r#"{"name":"B","properties":[{"name":"a","type":"date","single":true}]}"#,
-            "properties[0].single: a property of type date has no such field",
+            "properties[0].single: a property of type date has no field single",
         ),
         (
             r#"{"name":"B","properties":[{"name":"a","type":"relation"}]}"#,
-            "properties[0].targetCollectionId: is missing",
+            "properties[0].targetCollectionId: the field `targetCollectionId` is missing",
         ),
         (
             r#"{"name":"B","properties":[],"contentPropDetails":{"name":"T","type":"text"}}"#,
-            "contentPropDetails.type: unknown field",
+            "contentPropDetails.type: unknown field `type`",
         ),
     ] {
-        assert_eq!(serde_json::from_str::<SchemaDraft>(text).unwrap_err().to_string(), message);
+        assert_eq!(
+            json::from_str::<SchemaDraft>(text, &Limits::default()).unwrap_err().to_string(),
+            message
+        );
     }
 }
 
@@ -166,8 +175,11 @@ fn values_without_a_schema() {
         ),
         (serde_json::json!(null), "expected a property value, got null"),
         (serde_json::json!([1]), "[0]: expected a string, got 1"),
-        (serde_json::json!({"relation": []}), "relations: is missing"),
-        (serde_json::json!({"relations": [{"id": 1}]}), "relations[0].blockId: is missing"),
+        (serde_json::json!({"relation": []}), "relations: the field `relations` is missing"),
+        (
+            serde_json::json!({"relations": [{"id": 1}]}),
+            "relations[0].blockId: the field `blockId` is missing",
+        ),
     ] {
         assert_eq!(PropertyValue::from_json(value).unwrap_err().to_string(), message);
     }

@@ -31,7 +31,7 @@ fn across_documents() {
         assert_eq!(read::<SearchDocuments>(&text).unwrap(), request, "{text}");
     }
     also_read(&[(r#"{"include":["a"],"regexps":[]}"#, words("a"))]);
-    let nothing = "is missing, and so is regexps: there is nothing to search for";
+    let nothing = "a search needs a text in include or a pattern in regexps";
     refused::<SearchDocuments>(&[
         ("{}", "include", nothing),
         (r#"{"include":[]}"#, "include", nothing),
@@ -40,24 +40,24 @@ fn across_documents() {
         (
             r#"{"include":"a","documentFilterMode":"exclude"}"#,
             "documentFilterMode",
-            "needs documentIds",
+            "documentFilterMode needs documentIds",
         ),
         (
             r#"{"include":"a","documentIds":"ID1","location":"trash"}"#,
             "documentIds",
-            "cannot be combined with location",
+            "documentIds cannot be combined with location",
         ),
         (
             r#"{"include":"a","documentIds":["ID1"],"folderIds":"ID2"}"#,
             "documentIds",
-            "cannot be combined with folderIds",
+            "documentIds cannot be combined with folderIds",
         ),
         (
             r#"{"include":"a","location":"trash","folderIds":"ID2"}"#,
             "folderIds",
-            "cannot be combined with location",
+            "folderIds cannot be combined with location",
         ),
-        (r#"{"include":"a","terms":"b"}"#, "terms", "unknown field"),
+        (r#"{"include":"a","terms":"b"}"#, "terms", "unknown field `terms`"),
     ]);
     let (named, trash) = (words("a").within_documents(documents), BuiltInLocation::Trash);
     assert!(
@@ -89,13 +89,13 @@ fn in_one_document() {
         assert_eq!(read::<SearchBlocks>(&text).unwrap(), request, "{text}");
     }
     refused::<SearchBlocks>(&[
-        (r#"{"pattern":"a"}"#, "blockId", "is missing"),
-        (r#"{"blockId":"ID1"}"#, "pattern", "is missing"),
-        (r#"{"blockId":"ID1","pattern":[]}"#, "pattern", "is missing"),
+        (r#"{"pattern":"a"}"#, "blockId", "the field `blockId` is missing"),
+        (r#"{"blockId":"ID1"}"#, "pattern", "the field `pattern` is missing"),
+        (r#"{"blockId":"ID1","pattern":[]}"#, "pattern", "the field `pattern` is missing"),
         (
             r#"{"blockId":"ID1","documentId":"ID1","pattern":"a"}"#,
             "blockId",
-            "is given, and so is documentId: one of them names the place",
+            "name exactly one of blockId and documentId",
         ),
         (
             r#"{"blockId":"ID1","pattern":"a","afterBlockCount":-1}"#,
@@ -107,7 +107,7 @@ fn in_one_document() {
             "limit",
             "expected a number of items, 1 or more, got 0",
         ),
-        (r#"{"blockId":"ID1","pattern":"a","after":"c"}"#, "after", "unknown field"),
+        (r#"{"blockId":"ID1","pattern":"a","after":"c"}"#, "after", "unknown field `after`"),
     ]);
     for name in ["beforeBlockCount", "afterBlockCount"] {
         let error =

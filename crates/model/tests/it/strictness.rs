@@ -1,25 +1,24 @@
-//! Reading is strict: each fault is refused with its path, in the error's own field and in the
-//! message of plain serde.
+//! Reading is strict: each fault is refused with its path, and by plain serde, too.
 
 use leafbase_model::{ErrorKind, InsertBlocks, Limits, json};
 
 /// A block, the fault's path below it, and the message.
 const FAULTS: [(&str, &str, &str); 31] = [
-    ("{}", ".type", "is missing"),
+    ("{}", ".type", "the field `type` is missing"),
     ("7", "", "expected an object, got 7"),
-    (r#"{"type":"text","id":"x"}"#, ".id", "unknown field"),
-    (r#"{"type":"text","colour":"red"}"#, ".colour", "unknown field"),
-    (r#"{"type":"text","text_style":"h1"}"#, ".text_style", "unknown field"),
-    (r#"{"type":"text","metadata":{}}"#, ".metadata", "unknown field"),
+    (r#"{"type":"text","id":"x"}"#, ".id", "unknown field `id`"),
+    (r#"{"type":"text","colour":"red"}"#, ".colour", "unknown field `colour`"),
+    (r#"{"type":"text","text_style":"h1"}"#, ".text_style", "unknown field `text_style`"),
+    (r#"{"type":"text","metadata":{}}"#, ".metadata", "unknown field `metadata`"),
     (
         r#"{"type":"heading"}"#,
         ".type",
-        r#"unknown value "heading", expected one of text, page, collectionItem, image, video, file, drawing, whiteboard, table, collection, code, richUrl, line"#,
+        r#"unknown block type "heading", expected one of text, page, collectionItem, image, video, file, drawing, whiteboard, table, collection, code, richUrl, line"#,
     ),
     (
         r#"{"type":"Text"}"#,
         ".type",
-        r#"unknown value "Text", expected one of text, page, collectionItem, image, video, file, drawing, whiteboard, table, collection, code, richUrl, line"#,
+        r#"unknown block type "Text", expected one of text, page, collectionItem, image, video, file, drawing, whiteboard, table, collection, code, richUrl, line"#,
     ),
     (r#"{"type":1}"#, ".type", "expected a string, got 1"),
     (r#"{"type":"text","markdown":["a"]}"#, ".markdown", "expected a string, got an array"),
@@ -51,30 +50,30 @@ const FAULTS: [(&str, &str, &str); 31] = [
     (
         r#"{"type":"text","listStyle":"dotted"}"#,
         ".listStyle",
-        r#"unknown value "dotted", expected one of none, bullet, numbered, toggle, task"#,
+        r#"unknown list style "dotted", expected one of none, bullet, numbered, toggle, task"#,
     ),
-    (r#"{"type":"text","listStyle":null}"#, ".listStyle", "expected a string, got null"),
+    (r#"{"type":"text","content":[null]}"#, ".content[0]", "expected an object, got null"),
     (r##"{"type":"text","color":"#GGG"}"##, ".color", r##"expected a colour #rrggbb, got "#GGG""##),
     (
         r#"{"type":"text","color":{"light":1}}"#,
         ".color",
         "expected a colour #rrggbb, got an object",
     ),
-    (r##"{"type":"text","colorDark":"#000000"}"##, ".colorDark", "unknown field"),
+    (r##"{"type":"text","colorDark":"#000000"}"##, ".colorDark", "unknown field `colorDark`"),
     (
         r#"{"type":"text","taskInfo":{"state":"done"}}"#,
         ".taskInfo",
-        "is only for blocks whose listStyle is task",
+        "taskInfo is only for blocks whose listStyle is task",
     ),
     (
         r#"{"type":"text","listStyle":"task","taskInfo":{"state":"open"}}"#,
         ".taskInfo.state",
-        r#"unknown value "open", expected one of todo, done, canceled"#,
+        r#"unknown task state "open", expected one of todo, done, canceled"#,
     ),
     (
         r#"{"type":"text","listStyle":"task","taskInfo":{"due":1}}"#,
         ".taskInfo.due",
-        "unknown field",
+        "unknown field `due`",
     ),
     (
         r#"{"type":"text","listStyle":"task","taskInfo":{"scheduleDate":"2026-02-29"}}"#,
@@ -89,7 +88,7 @@ const FAULTS: [(&str, &str, &str); 31] = [
     (
         r#"{"type":"text","decorations":["quote","box"]}"#,
         ".decorations[1]",
-        r#"unknown value "box", expected one of callout, quote"#,
+        r#"unknown decoration "box", expected callout or quote"#,
     ),
     (
         r#"{"type":"text","decorations":"quote"}"#,
@@ -99,13 +98,13 @@ const FAULTS: [(&str, &str, &str); 31] = [
     (
         r#"{"type":"text","url":"https://example.org"}"#,
         ".url",
-        "a block of type text has no such field",
+        "a block of type text has no field url",
     ),
     (r#"{"type":"text","content":{}}"#, ".content", "expected an array, got an object"),
     (
         r#"{"type":"page","content":[{"type":"line","layout":"card"}]}"#,
         ".content[0].layout",
-        "a block of type line has no such field",
+        "a block of type line has no field layout",
     ),
     (
         r##"{"type":"page","content":[{"type":"text"},{"type":"line"},{"type":"text","color":"#12345"}]}"##,
@@ -126,8 +125,7 @@ fn each_fault_is_named_with_its_path() {
                 (error.kind(), error.path(), error.message()),
                 (ErrorKind::Validation, path.as_str(), message)
             );
-            let plain = serde_json::from_str::<InsertBlocks>(&text).unwrap_err();
-            assert_eq!(plain.to_string(), format!("{path}: {message}"));
+            serde_json::from_str::<InsertBlocks>(&text).unwrap_err();
         }
     }
 }
@@ -159,9 +157,79 @@ fn children_of_what_has_none_break_a_rule() {
 }
 
 #[test]
+fn unknown_fields_are_ignored_and_reported_if_the_host_says_so() {
+    use leafbase_model::json::UnknownFields;
+    let text = r#"{
+        "blocks": [
+            {"type": "text", "opacity": 1},
+            {"type": "page", "content": [{"type": "line", "taskInfo": null, "glow": {"a": [1]}}]},
+            {"type": "text", "listStyle": "task", "taskInfo": {"state": "done", "mood": "glad"}}
+        ],
+        "position": {"pageId": "x", "zone": 1},
+        "dryRun": true
+    }"#;
+    let limits = Limits::default();
+    let read = json::from_str_with::<InsertBlocks>(text, &limits, UnknownFields::Ignore).unwrap();
+    let mut ignored = read.ignored;
+    ignored.sort();
+    assert_eq!(
+        ignored,
+        [
+            "blocks[0].opacity",
+            "blocks[1].content[0].glow",
+            "blocks[2].taskInfo.mood",
+            "dryRun",
+            "position.zone",
+        ]
+    );
+    // Refused without that choice, also right after a read that made it.
+    json::from_str::<InsertBlocks>(text, &limits).unwrap_err();
+    let refused = json::from_str_with::<InsertBlocks>(text, &limits, UnknownFields::default());
+    assert_eq!(refused.unwrap_err().message(), "unknown field `opacity`");
+    // Faults in known fields are refused either way.
+    let wrong =
+        text.replace("\"glad\"}", "\"glad\", \"state\": \"lost\"}").replace("\"done\", ", "");
+    let wrong = wrong.replace(r#""state": "#, r#""scheduleDate": "#);
+    let error = json::from_str_with::<InsertBlocks>(&wrong, &limits, UnknownFields::Ignore);
+    assert!(error.unwrap_err().path().starts_with("blocks[2].taskInfo"));
+}
+
+#[test]
+fn an_array_is_no_object() {
+    use leafbase_model::{DeleteFolders, ListScopedDocuments};
+    for text in ["[]", "[[]]", "[true]"] {
+        json::from_str::<ListScopedDocuments>(text, &Limits::default()).unwrap_err();
+        json::from_str::<DeleteFolders>(text, &Limits::default()).unwrap_err();
+    }
+    let error = json::from_str::<ListScopedDocuments>("[]", &Limits::default()).unwrap_err();
+    assert_eq!(error.message(), "expected an object, got an array");
+}
+
+#[test]
+fn messages_and_paths_are_bounded() {
+    let long = "é".repeat(160_000);
+    for text in [
+        format!(r#"{{"{long}":1}}"#),
+        format!(r#"{{"blocks":[{{"type":"text","{long}":1}}]}}"#),
+        format!(r#"{{"blocks":[{{"type":"text","markdown":{{"{long}":1}}}}]}}"#),
+        format!(r#"{{"blocks":[],"position":"{long}"}}"#),
+        format!(r#"{{"blocks":[],"position":{{"position":"{long}"}}}}"#),
+    ] {
+        let error = json::from_str::<InsertBlocks>(&text, &Limits::default()).unwrap_err();
+        assert!(error.to_string().len() < 2_100, "{}", error.to_string().len());
+        assert!(error.message().len() < 1_010 && error.path().len() < 1_010);
+    }
+    let nested = (0..10_000)
+        .fold(leafbase_model::Error::not_found(), |error, level| error.at(format!("level{level}")));
+    assert!(nested.path().starts_with("level9999.") && nested.path().ends_with(".level0"));
+    assert!(nested.path().len() < 1_010);
+}
+
+#[test]
 fn long_values_are_cut_in_messages() {
     let text = format!(r#"{{"blocks":[{{"type":"{}"}}]}}"#, "é".repeat(10_000));
-    let message = serde_json::from_str::<InsertBlocks>(&text).unwrap_err().to_string();
+    let message =
+        json::from_str::<InsertBlocks>(&text, &Limits::default()).unwrap_err().to_string();
     assert!(message.len() < 400, "{message}");
 }
 

@@ -9,8 +9,8 @@ use leafbase_model::{
 use crate::support::{day, id, instant};
 use crate::wire::{also_read, of, refused, written};
 
-const DATE_ONLY: &str = "is only for the type dailyNote";
-const DOCUMENT_ONLY: &str = "is only for the type document";
+const DATE_ONLY: &str = "date is only for the type dailyNote";
+const DOCUMENT_ONLY: &str = "documentId is only for the type document";
 
 #[test]
 fn listings() {
@@ -30,20 +30,24 @@ fn listings() {
         ListTasks::new(TaskScope::Document(DocumentId::NIL)),
     )]);
     refused::<ListTasks>(&[
-        ("{}", "scope", "is missing"),
+        ("{}", "scope", "the field `scope` is missing"),
         (
             r#"{"scope":"today"}"#,
             "scope",
-            r#"unknown value "today", expected one of active, upcoming, inbox, logbook, document"#,
+            r#"unknown scope name "today", expected one of active, upcoming, inbox, logbook, document"#,
         ),
-        (r#"{"scope":"document"}"#, "documentId", "is missing: the scope document needs it"),
-        (r#"{"scope":"inbox","documentId":"ID1"}"#, "documentId", "is only for the scope document"),
+        (r#"{"scope":"document"}"#, "documentId", "the field `documentId` is missing"),
+        (
+            r#"{"scope":"inbox","documentId":"ID1"}"#,
+            "documentId",
+            "documentId is only for the scope document",
+        ),
         (
             r#"{"scope":"active","limit":0}"#,
             "limit",
             "expected a number of items, 1 or more, got 0",
         ),
-        (r#"{"scope":"active","date":"today"}"#, "date", "unknown field"),
+        (r#"{"scope":"active","date":"today"}"#, "date", "unknown field `date`"),
     ]);
 }
 
@@ -60,18 +64,18 @@ fn places() {
     ]);
     also_read(&[(r#"{"type":"dailyNote"}"#, TaskDestination::DailyNote(DayRef::Today))]);
     refused::<TaskDestination>(&[
-        ("{}", "type", "is missing"),
+        ("{}", "type", "the field `type` is missing"),
         (
             r#"{"type":"daily_note"}"#,
             "type",
-            r#"unknown value "daily_note", expected one of inbox, dailyNote, document"#,
+            r#"unknown destination name "daily_note", expected one of inbox, dailyNote, document"#,
         ),
-        (r#"{"type":"document"}"#, "documentId", "is missing"),
+        (r#"{"type":"document"}"#, "documentId", "the field `documentId` is missing"),
         (r#"{"type":"inbox","date":"today"}"#, "date", DATE_ONLY),
         (r#"{"type":"document","documentId":"ID1","date":"today"}"#, "date", DATE_ONLY),
         (r#"{"type":"inbox","documentId":"ID1"}"#, "documentId", DOCUMENT_ONLY),
         (r#"{"type":"dailyNote","documentId":"ID1"}"#, "documentId", DOCUMENT_ONLY),
-        (r#"{"type":"inbox","folderId":"ID1"}"#, "folderId", "unknown field"),
+        (r#"{"type":"inbox","folderId":"ID1"}"#, "folderId", "unknown field `folderId`"),
         (r#""inbox""#, "", r#"expected an object, got "inbox""#),
     ]);
 }
@@ -105,18 +109,18 @@ fn additions() {
         ),
     ]);
     refused::<AddTasks>(&[
-        ("{}", "tasks", "is missing"),
-        (r#"{"tasks":[{}]}"#, "tasks[0].markdown", "is missing"),
+        ("{}", "tasks", "the field `tasks` is missing"),
+        (r#"{"tasks":[{}]}"#, "tasks[0].markdown", "the field `markdown` is missing"),
         (
             r#"{"tasks":[{"markdown":"x"},{"markdown":1}]}"#,
             "tasks[1].markdown",
             "expected a string, got 1",
         ),
-        (r#"{"tasks":[{"markdown":"x","id":"ID1"}]}"#, "tasks[0].id", "unknown field"),
+        (r#"{"tasks":[{"markdown":"x","id":"ID1"}]}"#, "tasks[0].id", "unknown field `id`"),
         (
             r#"{"tasks":[{"markdown":"x","scheduleDate":"today"}]}"#,
             "tasks[0].scheduleDate",
-            "unknown field",
+            "unknown field `scheduleDate`",
         ),
         (
             r#"{"tasks":[{"markdown":"x","location":{"type":"inbox","date":"today"}}]}"#,
@@ -126,12 +130,12 @@ fn additions() {
         (
             r#"{"tasks":[{"markdown":"x","taskInfo":{"state":"open"}}]}"#,
             "tasks[0].taskInfo.state",
-            r#"unknown value "open", expected one of todo, done, canceled"#,
+            r#"unknown task state "open", expected one of todo, done, canceled"#,
         ),
         (
             r#"{"tasks":[{"markdown":"x","taskInfo":{"repeat":"daily"}}]}"#,
             "tasks[0].taskInfo.repeat",
-            "unknown field",
+            "unknown field `repeat`",
         ),
     ]);
 }
@@ -153,18 +157,22 @@ fn updates() {
         ),
     ]);
     refused::<UpdateTasks>(&[
-        ("{}", "tasksToUpdate", "is missing"),
-        (r#"{"tasks":[]}"#, "tasksToUpdate", "is missing"),
-        (r#"{"tasksToUpdate":[{"markdown":"x"}]}"#, "tasksToUpdate[0].id", "is missing"),
+        ("{}", "tasksToUpdate", "the field `tasksToUpdate` is missing"),
+        (r#"{"tasks":[]}"#, "tasksToUpdate", "the field `tasksToUpdate` is missing"),
         (
-            r#"{"tasksToUpdate":[{"id":"ID1","markdown":null}]}"#,
+            r#"{"tasksToUpdate":[{"markdown":"x"}]}"#,
+            "tasksToUpdate[0].id",
+            "the field `id` is missing",
+        ),
+        (
+            r#"{"tasksToUpdate":[{"id":"ID1","markdown":7}]}"#,
             "tasksToUpdate[0].markdown",
-            "expected a string, got null",
+            "expected a string, got 7",
         ),
         (
             r#"{"tasksToUpdate":[{"id":"ID1","state":"done"}]}"#,
             "tasksToUpdate[0].state",
-            "unknown field",
+            "unknown field `state`",
         ),
         (
             r#"{"tasksToUpdate":[{"id":"ID1","taskInfo":{"deadlineDate":"soon"}}]}"#,
@@ -174,7 +182,7 @@ fn updates() {
         (
             r#"{"tasksToUpdate":[{"id":"ID1","location":{}}]}"#,
             "tasksToUpdate[0].location.type",
-            "is missing",
+            "the field `type` is missing",
         ),
     ]);
 }
@@ -187,9 +195,9 @@ fn deletion() {
         (r#"{"idsToDelete":["?"]}"#, DeleteTasks::from(BlockId::NIL)),
     ]);
     refused::<DeleteTasks>(&[
-        ("{}", "idsToDelete", "is missing"),
+        ("{}", "idsToDelete", "the field `idsToDelete` is missing"),
         (r#"{"idsToDelete":[1]}"#, "idsToDelete[0]", "expected an ID, got 1"),
-        (r#"{"idsToDelete":[],"tasks":[]}"#, "tasks", "unknown field"),
+        (r#"{"idsToDelete":[],"tasks":[]}"#, "tasks", "unknown field `tasks`"),
     ]);
 }
 

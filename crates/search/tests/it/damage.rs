@@ -9,7 +9,7 @@ use std::path::Path;
 use leafbase_model::{Error, ErrorKind};
 use leafbase_search::{Hit, Index};
 
-use crate::made::{OWNER, document, id, numbers, search, update};
+use crate::fixture::{OWNER, document, id, numbers, search, update};
 
 const QUERIES: [&str; 5] = ["word", "\"one two\"", "n", "connected", "three_4"];
 
@@ -54,7 +54,7 @@ fn what_was_written_comes_back_and_opening_writes_nothing() {
     let written = files(&path);
     let index = Index::open(&path, OWNER).unwrap();
     assert_eq!(
-        (answers(&index), index.sequence().unwrap(), index.view().unwrap().documents()),
+        (answers(&index), index.sequence().unwrap(), index.snapshot().unwrap().documents()),
         (before.clone(), Some(4), 57)
     );
     assert_eq!(files(&path), written);
@@ -62,7 +62,7 @@ fn what_was_written_comes_back_and_opening_writes_nothing() {
     let mut last = before;
     for sequence in 5..16 {
         update(&index, vec![document(5, "New", &["one two word"])], &[], sequence).unwrap();
-        index.tidy().unwrap();
+        index.merge().unwrap();
         let now = answers(&index);
         assert_eq!(now, last, "after write {sequence}");
         last = now;
@@ -78,7 +78,7 @@ fn what_was_written_comes_back_and_opening_writes_nothing() {
 fn what_an_update_wrote_that_failed_is_removed() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("index");
-    let index = fill(&path).gathering(1);
+    let index = fill(&path).with_segment_budget(1);
     let (before, written) = (answers(&index), files(&path));
     let full = || Error::new(ErrorKind::NoSpace, "enough");
     let mut wrote = 0;
@@ -185,21 +185,21 @@ fn what_says_what_the_index_is_made_of_cannot_be_changed() {
     for (from, to) in [
         ("\"record\"", "\"vecord\""),
         ("\"deletes\"", "\"deleted\""),
-        ("leafbase-search-5 4 ", "leafbase-search-5 3 "),
-        ("leafbase-search-5 4 ", "leafbase-search-4 4 "),
+        ("leafbase-search-6 4 ", "leafbase-search-6 3 "),
+        ("leafbase-search-6 4 ", "leafbase-search-7 4 "),
         ("\"payload\"", "\"pay_oad\""),
         ("\"max_doc\":20", "\"max_doc\":10"),
         ("\"max_doc\": 20", "\"max_doc\": 10"),
     ] {
-        let changed = meta.replace(from, to);
-        if changed != meta {
-            fs::write(path.join("meta.json"), changed).unwrap();
+        let edited = meta.replace(from, to);
+        if edited != meta {
+            fs::write(path.join("meta.json"), edited).unwrap();
             assert!(Index::open(&path, OWNER).is_none(), "{to}");
         }
     }
     assert!(
         meta.contains("\"deletes\"")
-            && meta.contains("leafbase-search-5 4 ")
+            && meta.contains("leafbase-search-6 4 ")
             && meta.contains("\"record\""),
         "{meta}"
     );
@@ -234,7 +234,7 @@ fn what_a_crash_leaves_is_in_nobodys_way() {
     let index = Index::open(&path, OWNER).unwrap();
     update(&index, vec![document(5, "Newer", &["fresh"])], &[6, 10, 15], 5).unwrap();
     assert_eq!(numbers(&search(&index, &["fresh"], false).unwrap()), [5]);
-    assert_eq!((index.sequence().unwrap(), index.view().unwrap().documents()), (Some(5), 54));
+    assert_eq!((index.sequence().unwrap(), index.snapshot().unwrap().documents()), (Some(5), 54));
     let now = files(&path);
     let deletions =
         now.keys().filter(|name| Path::new(name).extension().is_some_and(|end| end == "del"));
@@ -252,7 +252,7 @@ fn files_of_two_moments_are_one_of_them_or_none() {
     update(&index, vec![document(7, "New", &["one two word"])], &[2, 11], 5).unwrap();
     for number in 6..12 {
         update(&index, vec![document(100, "New", &["one two word"])], &[], number).unwrap();
-        index.tidy().unwrap();
+        index.merge().unwrap();
     }
     let (new, new_answers) = (files(&path), answers(&index));
     drop(index);
@@ -289,11 +289,11 @@ fn one_writes_at_a_time() {
         |index: &Index, sequence| update(index, vec![document(1, "", &["again"])], &[], sequence);
     write(&one, 5).unwrap();
     assert_eq!(write(&other, 6).unwrap_err().kind(), ErrorKind::Storage);
-    one.rest();
+    one.release_writer();
     let other = Index::open(&path, OWNER).unwrap();
     write(&other, 6).unwrap();
     assert_eq!(write(&one, 7).unwrap_err().kind(), ErrorKind::Storage);
-    other.rest();
+    other.release_writer();
     assert_eq!(other.sequence().unwrap(), Some(6));
 }
 
@@ -316,16 +316,16 @@ fn an_update_that_fails_or_panics_leaves_nothing_behind() {
     assert!(failing(|| std::panic::resume_unwind(Box::new("a fault"))).is_err());
     assert_eq!((answers(&index), index.sequence().unwrap()), (right, Some(4)));
     update(&index, vec![document(1, "", &["quite new"])], &[], 5).unwrap();
-    index.tidy().unwrap();
+    index.merge().unwrap();
     assert_eq!(numbers(&search(&index, &["quite"], false).unwrap()), [1]);
-    assert_eq!((index.sequence().unwrap(), index.view().unwrap().documents()), (Some(5), 58));
+    assert_eq!((index.sequence().unwrap(), index.snapshot().unwrap().documents()), (Some(5), 58));
 }
 
 #[test]
 fn a_document_that_is_given_twice_is_refused() {
     for gathered in [1, usize::MAX] {
         let home = tempfile::tempdir().unwrap();
-        let index = fill(&home.path().join("index")).gathering(gathered);
+        let index = fill(&home.path().join("index")).with_segment_budget(gathered);
         let right = answers(&index);
         let twice = vec![
             document(1, "", &["again"]),
@@ -341,9 +341,9 @@ fn a_document_that_is_given_twice_is_refused() {
 fn an_update_of_many_segments_leaves_no_files_if_it_fails() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("index");
-    let index = fill(&path).gathering(1);
+    let index = fill(&path).with_segment_budget(1);
     let right = answers(&index);
-    index.rest();
+    index.release_writer();
     let before = files(&path);
     let segment_is_there = || {
         while files(&path).len() == before.len() {
@@ -357,9 +357,9 @@ fn an_update_of_many_segments_leaves_no_files_if_it_fails() {
     assert_eq!((answers(&index), index.sequence().unwrap()), (right, Some(4)));
     // The next one takes away what nobody knows of.
     update(&index, Vec::new(), &[], 4).unwrap();
-    index.rest();
+    index.release_writer();
     assert!(files(&path).keys().eq(before.keys()));
     update(&index, (1..100).map(|number| document(number, "", &["word"])).collect(), &[], 5)
         .unwrap();
-    assert_eq!(index.view().unwrap().documents(), 99);
+    assert_eq!(index.snapshot().unwrap().documents(), 99);
 }

@@ -1,5 +1,5 @@
-//! What search finds: by words, in an index and beside it, on whole and on
-//! damaged disks.
+//! Tokens, queries, ranked search and candidates of patterns, in an index and in the overlay, on intact
+//! and on damaged storage.
 #![allow(
     clippy::expect_used,
     clippy::indexing_slicing,
@@ -8,10 +8,10 @@
     reason = "helpers of tests stand outside of test functions"
 )]
 
+mod candidates;
 mod damage;
-mod finding;
-mod hits;
-mod made;
-mod masks;
+mod fixture;
+mod match_ranges;
 mod random;
-mod words;
+mod search;
+mod tokens;

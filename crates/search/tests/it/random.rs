@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use leafbase_model::Location;
 use leafbase_pattern::Pattern;
-use leafbase_search::{Attributes, Hit, Index, Scope, SearchDocument, Terms};
+use leafbase_search::{Attributes, Hit, Index, ParsedQuery, SearchDocument, SearchOverlay};
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseResult, TestRunner};
 
-use crate::made::{OWNER, at, id};
+use crate::fixture::{OWNER, at, id};
 
 /// A word: what a text has at each of its positions, and what a query asks for at which distance
 /// (`*`: or something that begins so).
@@ -201,7 +201,7 @@ struct Under {
     index: Option<Index>,
     sequence: u64,
     now: BTreeMap<u8, Made>,
-    changed: BTreeSet<u8>,
+    dirty_ids: BTreeSet<u8>,
     /// Only of the control: what was removed, and is expected still.
     ghosts: Option<BTreeMap<u8, Made>>,
     /// Only of the control: what is in the trash is taken for seen.
@@ -213,7 +213,9 @@ impl Under {
         let home = on_disk.then(|| tempfile::tempdir().unwrap());
         let index = match &home {
             // Each document has a segment of its own, until they are put together.
-            Some(home) => Index::create(&home.path().join("index"), OWNER).unwrap().gathering(1),
+            Some(home) => {
+                Index::create(&home.path().join("index"), OWNER).unwrap().with_segment_budget(1)
+            }
             None => Index::in_memory(OWNER).unwrap(),
         };
         let index = Some(index);
@@ -222,7 +224,7 @@ impl Under {
             index,
             sequence: 0,
             now: BTreeMap::new(),
-            changed: BTreeSet::new(),
+            dirty_ids: BTreeSet::new(),
             ghosts: (leaves_out == Some(LeftOut::Removals)).then(BTreeMap::new),
             ignores_trash: leaves_out == Some(LeftOut::Trash),
         }
@@ -236,18 +238,18 @@ impl Under {
         match step {
             Step::Put(number, made) => {
                 self.now.insert(number, made);
-                self.changed.insert(number);
+                self.dirty_ids.insert(number);
             }
             Step::Remove(number) => {
                 if let (Some(removed), Some(ghosts)) = (self.now.remove(&number), &mut self.ghosts)
                 {
                     ghosts.insert(number, removed);
                 }
-                self.changed.insert(number);
+                self.dirty_ids.insert(number);
             }
             Step::Catch(bits) => self.catch_up(bits),
-            Step::Tidy => self.index().tidy().unwrap(),
-            Step::Rest => self.index().rest(),
+            Step::Tidy => self.index().merge().unwrap(),
+            Step::Rest => self.index().release_writer(),
             Step::Reopen => self.reopen()?,
             Step::Ask(asked, any) => self.ask(&asked, any)?,
             Step::Match(pattern) => self.match_pattern(pattern)?,
@@ -257,13 +259,13 @@ impl Under {
 
     fn catch_up(&mut self, bits: u16) {
         let caught: Vec<u8> =
-            self.changed.iter().copied().filter(|number| bits >> number & 1 == 1).collect();
+            self.dirty_ids.iter().copied().filter(|number| bits >> number & 1 == 1).collect();
         let documents =
             caught.iter().filter_map(|number| Some(self.now.get(number)?.document(*number)));
         let gone: Vec<_> = caught.iter().map(|number| id(*number)).collect();
         self.sequence += 1;
         self.index().update(&mut documents.map(Ok), &gone, self.sequence).unwrap();
-        self.changed.retain(|number| !caught.contains(number));
+        self.dirty_ids.retain(|number| !caught.contains(number));
     }
 
     fn reopen(&mut self) -> TestCaseResult {
@@ -276,26 +278,26 @@ impl Under {
         Ok(())
     }
 
-    fn search(&self, index: &Index, fresh: &BTreeSet<u8>, terms: &Terms) -> Vec<Hit> {
-        let documents: Vec<_> = fresh
+    fn search(&self, index: &Index, dirty: &BTreeSet<u8>, terms: &ParsedQuery) -> Vec<Hit> {
+        let documents: Vec<_> = dirty
             .iter()
             .filter_map(|number| Some(self.now.get(number)?.document(*number)))
             .collect();
-        let changed: HashSet<_> = fresh.iter().map(|number| id(*number)).collect();
+        let dirty_ids: HashSet<_> = dirty.iter().map(|number| id(*number)).collect();
         let accepts = |one: &Attributes| one.location == Location::Unsorted;
-        let scope = Scope {
-            fresh: &documents.iter().collect::<Vec<_>>(),
-            changed: &changed,
-            accepts: &accepts,
-            only: None,
+        let scope = SearchOverlay {
+            dirty: &documents.iter().collect::<Vec<_>>(),
+            dirty_ids: &dirty_ids,
+            filter: &accepts,
+            subset: None,
         };
-        index.view().unwrap().search(terms, &scope, usize::MAX).unwrap()
+        index.snapshot().unwrap().search(terms, &scope, usize::MAX).unwrap()
     }
 
     fn ask(&self, asked: &[Asked], any: bool) -> TestCaseResult {
         let texts: Vec<String> = asked.iter().map(Asked::written).collect();
-        let terms = Terms::new(&texts, any).unwrap();
-        let found = self.search(self.index(), &self.changed, &terms);
+        let terms = ParsedQuery::new(&texts, any).unwrap();
+        let found = self.search(self.index(), &self.dirty_ids, &terms);
         if !any {
             let expected =
                 self.now.iter().chain(self.ghosts.iter().flatten()).filter(|(_, made)| {
@@ -337,7 +339,7 @@ impl Under {
             );
         }
         prop_assert_eq!(
-            self.selected(self.index(), &self.changed, &terms),
+            self.selected(self.index(), &self.dirty_ids, &terms),
             self.alone(&terms),
             "{:?}",
             &texts
@@ -351,44 +353,58 @@ impl Under {
         number.is_multiple_of(2) && self.now.get(&number).is_some_and(is_kept)
     }
 
-    fn selected(&self, index: &Index, changed: &BTreeSet<u8>, terms: &Terms) -> Vec<Hit> {
-        let view = index.view().unwrap();
+    fn selected(&self, index: &Index, dirty_ids: &BTreeSet<u8>, terms: &ParsedQuery) -> Vec<Hit> {
+        let view = index.snapshot().unwrap();
         let even = (0..14_u8).filter(|number| number % 2 == 0);
-        let only = view.select(even.map(id), |one| one.location == Location::Unsorted);
-        let fresh = changed.iter().filter(|number| self.is_seen(**number));
-        let fresh: Vec<_> = fresh.map(|number| self.now[number].document(*number)).collect();
-        let changed = changed.iter().map(|number| id(*number)).collect();
-        let fresh: Vec<_> = fresh.iter().collect();
-        let scope =
-            Scope { fresh: &fresh, changed: &changed, accepts: &|_| true, only: Some(&only) };
+        let only = view.subset(even.map(id), |one| one.location == Location::Unsorted).unwrap();
+        let dirty = dirty_ids.iter().filter(|number| self.is_seen(**number));
+        let dirty: Vec<_> = dirty.map(|number| self.now[number].document(*number)).collect();
+        let dirty_ids = dirty_ids.iter().map(|number| id(*number)).collect();
+        let dirty: Vec<_> = dirty.iter().collect();
+        let scope = SearchOverlay {
+            dirty: &dirty,
+            dirty_ids: &dirty_ids,
+            filter: &|_| true,
+            subset: Some(&only),
+        };
         view.search(terms, &scope, usize::MAX).unwrap()
     }
 
     /// The same of a space that has nothing else.
-    fn alone(&self, terms: &Terms) -> Vec<Hit> {
+    fn alone(&self, terms: &ParsedQuery) -> Vec<Hit> {
         let seen = self.now.iter().filter(|(number, _)| self.is_seen(**number));
         let documents: Vec<_> = seen.map(|(number, made)| made.document(*number)).collect();
-        let fresh: Vec<_> = documents.iter().collect();
-        let scope =
-            Scope { fresh: &fresh, changed: &HashSet::new(), accepts: &|_| true, only: None };
-        Index::in_memory(OWNER).unwrap().view().unwrap().search(terms, &scope, usize::MAX).unwrap()
+        let dirty: Vec<_> = documents.iter().collect();
+        let scope = SearchOverlay {
+            dirty: &dirty,
+            dirty_ids: &HashSet::new(),
+            filter: &|_| true,
+            subset: None,
+        };
+        Index::in_memory(OWNER)
+            .unwrap()
+            .snapshot()
+            .unwrap()
+            .search(terms, &scope, usize::MAX)
+            .unwrap()
     }
 
     /// Whatever matches and has not changed is a candidate, and whatever matches may match.
     fn match_pattern(&self, pattern: &str) -> TestCaseResult {
         let (made, oracle) =
             (Pattern::new(pattern, true).unwrap(), regex::Regex::new(pattern).unwrap());
-        let changed = self.changed.iter().map(|number| id(*number)).collect();
-        let scope = Scope { fresh: &[], changed: &changed, accepts: &|_| true, only: None };
+        let dirty_ids = self.dirty_ids.iter().map(|number| id(*number)).collect();
+        let scope =
+            SearchOverlay { dirty: &[], dirty_ids: &dirty_ids, filter: &|_| true, subset: None };
         let candidates =
-            self.index().view().unwrap().candidates(&[made.trigram_query()], &scope).unwrap();
+            self.index().snapshot().unwrap().candidates(&[made.trigram_query()], &scope).unwrap();
         prop_assert!(candidates.windows(2).all(|pair| pair[0] < pair[1]));
-        prop_assert!(candidates.iter().all(|one| !changed.contains(one)));
+        prop_assert!(candidates.iter().all(|one| !dirty_ids.contains(one)));
         let is_match = |made: &Made| {
             made.texts.iter().chain([&made.title]).any(|text| oracle.is_match(&written(text)))
         };
         for (number, found) in self.now.iter().filter(|(_, found)| is_match(found)) {
-            let is_known = self.changed.contains(number) || candidates.contains(&id(*number));
+            let is_known = self.dirty_ids.contains(number) || candidates.contains(&id(*number));
             prop_assert!(is_known, "{} is not found by {}", number, pattern);
             prop_assert!(
                 found.document(*number).may_match(made.trigram_query()),
@@ -397,10 +413,10 @@ impl Under {
                 pattern
             );
         }
-        let view = self.index().view().unwrap();
-        let only = view.select((0..12).step_by(3).map(id), |_| true);
+        let view = self.index().snapshot().unwrap();
+        let only = view.subset((0..12).step_by(3).map(id), |_| true).unwrap();
         let selected = view
-            .candidates(&[made.trigram_query()], &Scope { only: Some(&only), ..scope })
+            .candidates(&[made.trigram_query()], &SearchOverlay { subset: Some(&only), ..scope })
             .unwrap();
         let expected = candidates.into_iter().filter(|one| one.as_bytes()[0] % 3 == 0);
         prop_assert_eq!(selected, expected.collect::<Vec<_>>());

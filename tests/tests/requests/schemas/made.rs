@@ -178,7 +178,7 @@ fn a_day_has_room_for_collections() {
     );
     assert_eq!(
         (line.as_str(), shelf.notes.documents().unwrap().len()),
-        ("VALIDATION schema.name: is blank", documents)
+        ("VALIDATION schema.name: the name is blank", documents)
     );
     shelf.check();
 }
@@ -190,7 +190,7 @@ fn a_schema_that_cannot_be_is_refused_at_its_path() {
     let before = shelf.dump();
     let long = "x".repeat(1_001);
     for (draft, expected) in [
-        (schema(" \n ", json!([])), "VALIDATION schema.name: is blank"),
+        (schema(" \n ", json!([])), "VALIDATION schema.name: the name is blank"),
         (
             schema(&long, json!([])),
             "LIMIT_EXCEEDED schema.name: characters of a name: at most 1000, got 1001",
@@ -199,15 +199,15 @@ fn a_schema_that_cannot_be_is_refused_at_its_path() {
             schema("<highlight color='puce'>x</highlight>", json!([])),
             "INVALID_MARKDOWN schema.name",
         ),
-        (json!({"properties": []}), "VALIDATION schema.name: is missing"),
-        (json!({"name": "x"}), "VALIDATION schema.properties: is missing"),
+        (json!({"properties": []}), "VALIDATION schema.name: the field `name` is missing"),
+        (json!({"name": "x"}), "VALIDATION schema.properties: the field `properties` is missing"),
         (
             schema("x", json!([{"name": "A", "type": "colour"}])),
             "VALIDATION schema.properties[0].type",
         ),
         (
             schema("x", json!([column("A", "text"), column(" ", "text")])),
-            "VALIDATION schema.properties[1].name: is blank",
+            "VALIDATION schema.properties[1].name: the name is blank",
         ),
         (
             schema("x", json!([select("A", "select", &["a", "a"])])),
@@ -295,7 +295,7 @@ fn collections_are_listed_by_document() {
         ),
         (
             json!({"documentFilterMode": "include"}),
-            "VALIDATION documentFilterMode: needs documentIds".to_owned(),
+            "VALIDATION documentFilterMode: documentFilterMode needs documentIds".to_owned(),
         ),
     ] {
         assert_eq!(listed(&shelf, body.clone()), expected, "{body}");

@@ -9,30 +9,30 @@ use leafbase_model::{
     BlockData, BlockId, BlockKind, Comment, DocumentId, DocumentRecord, Error, Properties,
     PropertyValue, Result,
 };
-use leafbase_search::{Attributes, Highlighter, Maker, SearchDocument};
+use leafbase_search::{Analyzer, Attributes, Highlighter, SearchDocument};
 use leafbase_store::{BlockText, SpaceReader, SubtreeText, SubtreeTexts};
 
 /// The analyzed document, for the index and for the overlay of recent changes.
 pub(crate) fn document(
     reader: SpaceReader<'_>,
     record: &DocumentRecord,
-    maker: &mut Maker,
+    analyzer: &mut Analyzer,
 ) -> Result<SearchDocument> {
     let texts = DocumentTexts::read(reader, record.id)?;
-    let mut filling = maker.begin(attributes(record), &texts.title());
+    let mut builder = analyzer.begin(attributes(record), &texts.title());
     for (number, block) in texts.blocks().enumerate() {
-        filling.add_pattern_text(&block.pattern());
+        builder.add_pattern_text(&block.pattern());
         if names_blocks(block.text) {
-            filling.vary();
+            builder.vary();
         }
         // The words of the root are the title, which is a field of its own.
         let words = (number > 0).then(|| block.words());
         let comments = (number == 0).then(|| block.comments());
         for text in words.into_iter().flatten().chain(comments.into_iter().flatten()) {
-            filling.add_words(&text);
+            builder.add_words(&text);
         }
     }
-    Ok(filling.finish_loosely())
+    Ok(builder.finish_unsorted())
 }
 
 /// The attributes that filters test.

@@ -1,4 +1,4 @@
-//! The documents of a scope, as its connections show them.
+//! The documents of a scope as its connections show them.
 
 use leafbase_model::{
     DocumentId, DocumentRecord, Error, Items, ListScopedDocuments, Result, ScopedDocument,
@@ -12,8 +12,8 @@ use crate::core::redaction::LinkRedactor;
 use crate::core::tree::Tree;
 
 impl Connection<Scoped> {
-    /// The documents of the scope, by ID and without metadata. One in the trash is not among them.
-    /// Costs by the size of the scope.
+    /// The documents of the scope, sorted by ID and without metadata, except those in the trash.
+    /// The cost grows with the scope.
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {
@@ -33,8 +33,8 @@ impl Connection<Scoped> {
         self.list_documents(ListScopedDocuments::new())
     }
 
-    /// The documents of the scope, by ID, with their times if the request asks for them. One in the
-    /// trash is not among them. Costs by the size of the scope.
+    /// The documents of the scope, sorted by ID, with their times if the request asks for them,
+    /// except those in the trash. The cost grows with the scope.
     ///
     /// ```
     /// use leafbase::ListScopedDocuments;

@@ -5,7 +5,9 @@ use std::cmp::Reverse;
 use leafbase_model::{
     DocumentId, Error, Items, Limits, Result, SearchDocuments, SearchMatch, TermMode,
 };
-use leafbase_search::{Attributes, Highlighter, Hit, Scope, SearchDocument, Terms, View};
+use leafbase_search::{
+    Attributes, Highlighter, Hit, IndexSnapshot, ParsedQuery, SearchDocument, SearchOverlay,
+};
 use leafbase_tree_ops::ReadTree;
 
 use super::filters::{self, Filters};
@@ -16,7 +18,7 @@ use super::texts::VisibleTexts;
 use crate::core::access::AccessScope;
 use crate::core::connection::Connection;
 use crate::core::search_index::documents::DocumentTexts;
-use crate::core::search_index::indexer::Moment;
+use crate::core::search_index::indexer::SearchSnapshot;
 use crate::core::visibility::Visibility;
 
 /// The most documents that a search gives.
@@ -24,7 +26,7 @@ pub(super) const MOST: usize = Limits::SEARCH_RESULTS;
 
 /// What is asked for.
 pub(super) struct Asked {
-    pub(super) terms: Terms,
+    pub(super) terms: ParsedQuery,
     /// None if there are no patterns.
     patterns: Option<PatternSet>,
 }
@@ -114,8 +116,8 @@ impl<A: AccessScope> Connection<A> {
         self.check_ids("folderIds", request.filter.folders.as_ref())?;
         filters::check(request, seen)?;
         let asked = Asked::read(request)?;
-        let (moment, told) = self.told(request, &asked, seen)?;
-        let tree = moment.snapshot.tree();
+        let (snapshot, told) = self.told(request, &asked, seen)?;
+        let tree = snapshot.space.tree();
         let reading = VisibleTexts::new(&tree);
         let mut matcher = asked.patterns.as_ref().map(PatternSet::matcher);
         let found = match (told.hits, told.candidates, &mut matcher) {
@@ -125,7 +127,7 @@ impl<A: AccessScope> Connection<A> {
             }
             (None, Some(candidates), Some(matcher)) => {
                 let parts = MatchCounter {
-                    snapshot: &moment.snapshot,
+                    snapshot: &snapshot.space,
                     threads: self.space.search_threads(),
                 };
                 by_blocks(&parts, &candidates, matcher)?
@@ -147,17 +149,17 @@ impl<A: AccessScope> Connection<A> {
         request: &SearchDocuments,
         asked: &Asked,
         seen: &Visibility,
-    ) -> Result<(Moment, Told)> {
+    ) -> Result<(SearchSnapshot, Told)> {
         let (store, now, indexer) = (self.space.store()?, self.space.now(), self.space.indexer());
         let mut has_failed = false;
         loop {
-            let moment = indexer.moment(&store, seen)?;
-            let filters = Filters::read(&moment.snapshot.tree(), request, now)?;
+            let snapshot = indexer.snapshot(&store, seen)?;
+            let filters = Filters::read(&snapshot.space.tree(), request, now)?;
             let accepts = |document: &Attributes| filters.accepts(document);
-            match moment.ask(&accepts, |view, scope| asked.ask(view, scope)) {
-                Ok(told) => return Ok((moment, told)),
+            match snapshot.search(&accepts, |view, scope| asked.ask(view, scope)) {
+                Ok(told) => return Ok((snapshot, told)),
                 Err(error) if has_failed => return Err(error),
-                Err(error) => indexer.give_up(&moment, &error),
+                Err(error) => indexer.invalidate(&snapshot, &error),
             }
             has_failed = true;
         }
@@ -166,13 +168,13 @@ impl<A: AccessScope> Connection<A> {
 
 impl Asked {
     fn read(request: &SearchDocuments) -> Result<Self> {
-        let terms = Terms::new(&request.include, request.term_mode == TermMode::Any)?;
+        let terms = ParsedQuery::new(&request.include, request.term_mode == TermMode::Any)?;
         let patterns = (!request.regexps.is_empty())
             .then(|| PatternSet::new("regexps", &request.regexps, false));
         Ok(Self { terms, patterns: patterns.transpose()? })
     }
 
-    fn ask(&self, view: &View, scope: &Scope<'_>) -> Result<Told> {
+    fn ask(&self, view: &IndexSnapshot, scope: &SearchOverlay<'_>) -> Result<Told> {
         let most = if self.patterns.is_none() { MOST } else { usize::MAX };
         let hits =
             (!self.terms.is_empty()).then(|| view.search(&self.terms, scope, most)).transpose()?;
@@ -184,15 +186,19 @@ impl Asked {
 
 /// The documents in which one of the patterns may match, by ID: what has the letters that it
 /// requires, in the index or changed since.
-fn candidates(patterns: &PatternSet, view: &View, scope: &Scope<'_>) -> Result<Vec<DocumentId>> {
+fn candidates(
+    patterns: &PatternSet,
+    view: &IndexSnapshot,
+    scope: &SearchOverlay<'_>,
+) -> Result<Vec<DocumentId>> {
     let queries = patterns.trigram_queries();
     let mut candidates = view.candidates(&queries, scope)?;
-    let varies = |document: &SearchDocument| scope.only.is_some() && document.varies();
+    let varies = |document: &SearchDocument| scope.subset.is_some() && document.varies();
     let may_match = |document: &SearchDocument| {
-        (scope.accepts)(document.attributes())
+        (scope.filter)(document.attributes())
             && (varies(document) || queries.iter().any(|query| document.may_match(query)))
     };
-    let fresh = scope.fresh.iter().filter(|document| may_match(document));
+    let fresh = scope.dirty.iter().filter(|document| may_match(document));
     candidates.extend(fresh.map(|document| document.id()));
     candidates.sort_unstable();
     Ok(candidates)

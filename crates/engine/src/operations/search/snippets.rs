@@ -240,12 +240,12 @@ fn before_a_word(text: &str, from: usize, to: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use leafbase_search::Terms;
+    use leafbase_search::ParsedQuery;
 
     use super::*;
 
     fn shown(text: &str, asked: &[&str]) -> (String, Vec<Range<usize>>) {
-        let hits = Terms::new(asked, false).unwrap().hits(text);
+        let hits = ParsedQuery::new(asked, false).unwrap().match_ranges(text);
         cut(&Found { text: text.into(), hits: apart(hits), is_title: false })
     }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use leafbase::{
-    Clock, Connection, Device, Durability, IdSource, Result, SearchIndexing, Shelf, Space,
+    Clock, Connection, Device, Durability, IdSource, IndexStorage, Result, SearchIndexing, Space,
     SpaceBuilder, Timestamp,
 };
 use leafbase_store::directory::RECORD_FORMAT;
@@ -138,7 +138,7 @@ impl Device for Indexes {
         self.disk.remove_directory(number)
     }
 
-    fn shelf(&self, number: u64) -> Arc<dyn Shelf> {
+    fn shelf(&self, number: u64) -> Arc<dyn IndexStorage> {
         Arc::new(Directory(self.disk.clone(), number))
     }
 }
@@ -147,7 +147,7 @@ impl Device for Indexes {
 #[derive(Debug)]
 struct Directory(Disk, u64);
 
-impl Shelf for Directory {
+impl IndexStorage for Directory {
     fn names(&self) -> io::Result<Vec<String>> {
         self.0.files(self.1)
     }

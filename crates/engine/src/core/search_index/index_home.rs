@@ -1,0 +1,165 @@
+//! The home of a space's index: numbered generations in directories below `index/` of the space. A
+//! generation is never repaired: it is intact, or a rebuild creates the next one.
+
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+use leafbase_model::{Error, ErrorKind, Result};
+use leafbase_search::Index;
+
+/// The directory of all generations.
+const DIRECTORY: &str = "index";
+/// Digits of the greatest number of a generation.
+const MAX_DIGITS: usize = 12;
+
+pub(crate) enum IndexHome {
+    /// Rebuilt in memory each time the space is opened.
+    Memory,
+    Directory {
+        path: PathBuf,
+        read_only: bool,
+    },
+    /// Storage that a test implements.
+    #[cfg(feature = "testkit")]
+    Device(std::sync::Arc<dyn super::device::Device>),
+}
+
+/// An index with its number; an index in memory has none.
+pub(super) struct IndexGeneration {
+    pub(super) index: Index,
+    number: Option<u64>,
+}
+
+impl IndexHome {
+    /// The home of a space in the directory `path`.
+    pub(crate) fn of_space(path: &Path, read_only: bool) -> Self {
+        Self::Directory { path: path.join(DIRECTORY), read_only }
+    }
+
+    pub(super) const fn is_read_only(&self) -> bool {
+        matches!(self, Self::Directory { read_only: true, .. })
+    }
+
+    /// The newest generation, if it is intact.
+    pub(super) fn open_newest(&self, owner: &str) -> Option<IndexGeneration> {
+        let number = self.numbers().into_iter().max()?;
+        let index = catch_index_panic(|| Ok(self.open(number, owner))).ok()??;
+        Some(IndexGeneration { index, number: Some(number) })
+    }
+
+    /// Creates an empty generation, in memory if the directory cannot be written.
+    pub(super) fn create_next(&self, owner: &str) -> Result<IndexGeneration> {
+        if self.is_persistent() {
+            let next = self.numbers().into_iter().max().map_or(1, |newest| newest + 1);
+            match catch_index_panic(|| self.create(next, owner)) {
+                Ok(index) => return Ok(IndexGeneration { index, number: Some(next) }),
+                Err(error) => tracing::warn!(%error, "the search index is kept in memory"),
+            }
+            self.remove(next);
+        }
+        IndexGeneration::in_memory(owner)
+    }
+
+    /// Removes all other generations.
+    pub(super) fn retain(&self, generation: &IndexGeneration) {
+        if self.is_persistent() {
+            let others = self.numbers().into_iter();
+            let others = others.filter(|other| generation.number != Some(*other));
+            others.for_each(|other| self.remove(other));
+        }
+    }
+
+    /// Closes and removes a generation.
+    pub(super) fn discard(&self, generation: IndexGeneration) {
+        let IndexGeneration { index, number } = generation;
+        // Windows removes no open files.
+        drop(index);
+        if let Some(number) = number {
+            self.remove(number);
+        }
+    }
+
+    /// Whether a new index outlives the process.
+    pub(super) const fn is_persistent(&self) -> bool {
+        !matches!(self, Self::Memory) && !self.is_read_only()
+    }
+
+    /// The numbers of all generations. An unreadable directory has none: the index is rebuilt.
+    fn numbers(&self) -> Vec<u64> {
+        match self {
+            Self::Memory => Vec::new(),
+            Self::Directory { path, .. } => generation_numbers(path),
+            #[cfg(feature = "testkit")]
+            Self::Device(device) => device.directories().unwrap_or_else(|_| Vec::new()),
+        }
+    }
+
+    fn open(&self, number: u64, owner: &str) -> Option<Index> {
+        match self {
+            Self::Memory => None,
+            Self::Directory { path, .. } => Index::open(&path.join(number.to_string()), owner),
+            #[cfg(feature = "testkit")]
+            Self::Device(device) => Index::open_on(device.shelf(number), owner),
+        }
+    }
+
+    fn create(&self, number: u64, owner: &str) -> Result<Index> {
+        match self {
+            Self::Memory => Index::in_memory(owner),
+            Self::Directory { path, .. } => Index::create(&path.join(number.to_string()), owner),
+            #[cfg(feature = "testkit")]
+            Self::Device(device) => {
+                let failed = |error| {
+                    let message = "the directory of the search index could not be created";
+                    Error::new(ErrorKind::Storage, message).with_source(error)
+                };
+                device.make_directory(number).map_err(failed)?;
+                Index::create_on(device.shelf(number), owner)
+            }
+        }
+    }
+
+    /// Removes a generation. A failure only wastes space.
+    fn remove(&self, number: u64) {
+        let removed = match self {
+            Self::Memory => Ok(()),
+            Self::Directory { path, .. } => fs::remove_dir_all(path.join(number.to_string())),
+            #[cfg(feature = "testkit")]
+            Self::Device(device) => device.remove_directory(number),
+        };
+        if let Err(error) = removed
+            && error.kind() != std::io::ErrorKind::NotFound
+        {
+            tracing::debug!(%error, "an old search index could not be removed");
+        }
+    }
+}
+
+impl IndexGeneration {
+    pub(super) fn in_memory(owner: &str) -> Result<Self> {
+        Ok(Self { index: Index::in_memory(owner)?, number: None })
+    }
+
+    pub(super) const fn is_on_disk(&self) -> bool {
+        self.number.is_some()
+    }
+}
+
+/// The numbers of the generations in a directory. Other names are ignored.
+fn generation_numbers(directory: &Path) -> Vec<u64> {
+    let entries = fs::read_dir(directory).into_iter().flatten().filter_map(std::result::Result::ok);
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    let is_number = |name: &String| {
+        name.len() <= MAX_DIGITS
+            && !name.starts_with('0')
+            && name.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    names.filter(is_number).filter_map(|name| name.parse().ok()).collect()
+}
+
+/// Runs `work` on an index and turns a panic into an error: tantivy panics on some corrupt files.
+pub(super) fn catch_index_panic<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    let outcome = catch_unwind(AssertUnwindSafe(work));
+    outcome.unwrap_or_else(|_| Err(Error::new(ErrorKind::Storage, "the search index is corrupt")))
+}

@@ -1,0 +1,339 @@
+//! A serde deserializer over a JSON value with the error type of this crate.
+//!
+//! It does in one pass what `serde_path_to_error` and `serde_ignored` do for derived types, and
+//! beyond that: it preserves the kind of errors from hand-written types (positions, filters),
+//! collects unknown fields inside those types, too, and refuses arrays in place of structs, which
+//! derived code accepts. Its stack frames are small: a request of maximum nesting is read on a
+//! stack of 256 KiB.
+
+use std::cell::RefCell;
+use std::fmt;
+
+use serde::de::value::StringDeserializer;
+use serde::de::{
+    DeserializeOwned, DeserializeSeed, Deserializer, Error as _, Expected, IntoDeserializer,
+    MapAccess, SeqAccess, Unexpected, Visitor,
+};
+use serde::forward_to_deserialize_any;
+use serde_json::{Map, Value};
+
+use super::{describe, quoted};
+use crate::{Error, ErrorKind, Result};
+
+thread_local! {
+    /// Paths of the fields ignored by the active read on this thread, relative to the current
+    /// value; `None` while unknown fields are refused.
+    static IGNORED: RefCell<Option<Vec<String>>> = const { RefCell::new(None) };
+    /// Transfers a value to a hand-written type; see [`raw_value`].
+    static RAW: RefCell<Option<Value>> = const { RefCell::new(None) };
+}
+
+/// The type name by which [`raw_value`] requests the value from [`Reader`].
+const RAW_VALUE: &str = "$leafbase::Value";
+
+/// Reads `value`; error paths are relative to it.
+pub(crate) fn read<T: DeserializeOwned>(value: Value) -> Result<T> {
+    T::deserialize(Reader(value)).map_err(|error| error.0)
+}
+
+/// Runs `read` while ignoring unknown fields; returns their paths with the result.
+pub(super) fn ignoring_unknown<T>(read: impl FnOnce() -> Result<T>) -> (Result<T>, Vec<String>) {
+    /// Restores the mode of an enclosing read, even if `read` panics.
+    struct Restore(Option<Vec<String>>);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            IGNORED.set(self.0.take());
+        }
+    }
+    let _restore = Restore(IGNORED.replace(Some(Vec::new())));
+    let result = read();
+    (result, IGNORED.take().unwrap_or_default())
+}
+
+/// Refuses the field `name`, or records it as ignored.
+pub(super) fn unknown_field(name: &str) -> Result<()> {
+    IGNORED.with_borrow_mut(|ignored| match ignored {
+        Some(paths) => {
+            paths.push(name.to_owned());
+            Ok(())
+        }
+        None => Err(unknown(name)),
+    })
+}
+
+/// Reads the value at `path`: prefixes the paths of errors and of ignored fields below it.
+pub(crate) fn at<T, E>(path: impl fmt::Display, read: impl FnOnce() -> Result<T, E>) -> Result<T, E>
+where
+    E: HasPath,
+{
+    let known = IGNORED.with_borrow(|ignored| ignored.as_ref().map_or(0, Vec::len));
+    let result = read().map_err(|error| error.below(&path));
+    IGNORED.with_borrow_mut(|ignored| {
+        for below in ignored.iter_mut().flatten().skip(known) {
+            let separator = if below.starts_with('[') { "" } else { "." };
+            *below = format!("{path}{separator}{below}");
+        }
+    });
+    result
+}
+
+/// The JSON value for a hand-written type. [`Reader`] moves it, other deserializers build it.
+pub(crate) fn raw_value<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
+    struct RawVisitor;
+    impl<'de> Visitor<'de> for RawVisitor {
+        type Value = Value;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a JSON value")
+        }
+
+        fn visit_unit<E: serde::de::Error>(self) -> Result<Value, E> {
+            Ok(RAW.take().unwrap_or_default())
+        }
+
+        fn visit_newtype_struct<D: Deserializer<'de>>(self, other: D) -> Result<Value, D::Error> {
+            serde::Deserialize::deserialize(other)
+        }
+    }
+    deserializer.deserialize_newtype_struct(RAW_VALUE, RawVisitor)
+}
+
+/// An error of this crate in transit through serde: [`ReadError`] recovers its kind and path, other
+/// deserializers receive its text.
+pub(crate) struct Refused(pub(crate) Error);
+
+/// Separates the parts of a [`Refused`] in the format that [`ReadError`] parses.
+const MARK: char = '\u{1}';
+
+impl From<Error> for Refused {
+    fn from(error: Error) -> Self {
+        Self(error)
+    }
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(error) = self;
+        if f.alternate() {
+            write!(f, "{MARK}{}{MARK}{}{MARK}{}", error.code(), error.path(), error.message())
+        } else {
+            error.fmt(f)
+        }
+    }
+}
+
+/// The error type of [`Reader`].
+#[derive(Debug)]
+pub(super) struct ReadError(Error);
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for ReadError {}
+
+/// An error with a path relative to the current value.
+pub(crate) trait HasPath {
+    fn below(self, path: &dyn fmt::Display) -> Self;
+}
+
+impl HasPath for Error {
+    fn below(self, path: &dyn fmt::Display) -> Self {
+        self.at(path)
+    }
+}
+
+impl HasPath for ReadError {
+    fn below(self, path: &dyn fmt::Display) -> Self {
+        Self(self.0.at(path))
+    }
+}
+
+impl serde::de::Error for ReadError {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        let text = format!("{message:#}");
+        let mut parts = text.strip_prefix(MARK).unwrap_or_default().splitn(3, MARK);
+        let (Some(code), Some(path), Some(message)) = (parts.next(), parts.next(), parts.next())
+        else {
+            return Self(Error::validation(text));
+        };
+        let kinds =
+            [ErrorKind::RuleViolation, ErrorKind::InvalidPosition, ErrorKind::LimitExceeded];
+        let kind = kinds.into_iter().find(|kind| kind.code() == code);
+        let kind = kind.unwrap_or(ErrorKind::Validation);
+        Self(Error::new(kind, message).at(path))
+    }
+
+    fn invalid_type(unexpected: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        let expected = expected.to_string();
+        let expected = match expected.as_str() {
+            "a boolean" => "true or false",
+            "a sequence" => "an array",
+            "u64" | "u32" | "usize" => "a whole number, 0 or more",
+            "i64" => "a whole number",
+            other if other.starts_with("struct ") || other == "a map" => "an object",
+            other => other,
+        };
+        let found = match unexpected {
+            Unexpected::Bool(value) => value.to_string(),
+            Unexpected::Unsigned(number) => number.to_string(),
+            Unexpected::Signed(number) => number.to_string(),
+            Unexpected::Float(number) => number.to_string(),
+            Unexpected::Str(text) => quoted(text),
+            Unexpected::Unit => "null".to_owned(),
+            Unexpected::Seq => "an array".to_owned(),
+            Unexpected::Map => "an object".to_owned(),
+            other => other.to_string(),
+        };
+        Self::custom(format_args!("expected {expected}, got {found}"))
+    }
+
+    fn invalid_value(unexpected: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        Self::invalid_type(unexpected, expected)
+    }
+
+    fn missing_field(name: &'static str) -> Self {
+        Self(missing_field(name))
+    }
+
+    fn unknown_field(name: &str, _: &'static [&'static str]) -> Self {
+        Self(unknown(name))
+    }
+}
+
+fn unknown(name: &str) -> Error {
+    Error::validation(format!("unknown field {}", quoted(name).replace('"', "`"))).at(name)
+}
+
+/// The error for an absent required field.
+pub(crate) fn missing_field(name: &str) -> Error {
+    Error::validation(format!("the field `{name}` is missing")).at(name)
+}
+
+/// Deserializes one value. `null` in place of an optional field counts as absent.
+pub(super) struct Reader(pub(super) Value);
+
+impl<'de> Deserializer<'de> for Reader {
+    type Error = ReadError;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
+        match self.0 {
+            Value::Null => visitor.visit_unit(),
+            Value::Bool(value) => visitor.visit_bool(value),
+            Value::Number(number) => match (number.as_u64(), number.as_i64(), number.as_f64()) {
+                (Some(number), ..) => visitor.visit_u64(number),
+                (None, Some(number), _) => visitor.visit_i64(number),
+                (None, None, Some(number)) => visitor.visit_f64(number),
+                (None, None, None) => Err(ReadError::custom("expected a finite number")),
+            },
+            Value::String(text) => visitor.visit_string(text),
+            Value::Array(values) => {
+                visitor.visit_seq(Elements { values: values.into_iter(), index: 0 })
+            }
+            Value::Object(fields) => visitor.visit_map(Fields::new(fields)),
+        }
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
+        if self.0.is_null() { visitor.visit_none() } else { visitor.visit_some(self) }
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, ReadError> {
+        if name == RAW_VALUE {
+            RAW.set(Some(self.0));
+            return visitor.visit_unit();
+        }
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        known: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, ReadError> {
+        let mut fields = match self.0 {
+            Value::Object(fields) => fields,
+            other => return Err(ReadError(wrong_type("an object", &other))),
+        };
+        let unknown: Vec<String> =
+            fields.keys().filter(|name| !known.contains(&name.as_str())).cloned().collect();
+        for name in &unknown {
+            fields.remove(name);
+        }
+        let read = visitor.visit_map(Fields::new(fields))?;
+        // Report a fault in a known field before an unknown field: it is the likelier cause.
+        unknown.iter().try_for_each(|name| unknown_field(name)).map_err(ReadError)?;
+        Ok(read)
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit
+        unit_struct seq tuple tuple_struct map enum identifier ignored_any
+    }
+}
+
+/// The error for a value of the wrong JSON type.
+pub(crate) fn wrong_type(expected: &str, value: &Value) -> Error {
+    Error::validation(format!("expected {expected}, got {}", describe(value)))
+}
+
+struct Elements {
+    values: std::vec::IntoIter<Value>,
+    index: usize,
+}
+
+impl<'de> SeqAccess<'de> for Elements {
+    type Error = ReadError;
+
+    fn next_element_seed<S: DeserializeSeed<'de>>(
+        &mut self,
+        seed: S,
+    ) -> Result<Option<S::Value>, ReadError> {
+        let Some(value) = self.values.next() else { return Ok(None) };
+        let index = self.index;
+        self.index += 1;
+        at(format_args!("[{index}]"), || seed.deserialize(Reader(value))).map(Some)
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        Some(self.values.len())
+    }
+}
+
+struct Fields {
+    fields: serde_json::map::IntoIter,
+    /// The field whose key was returned last.
+    current: Option<(String, Value)>,
+}
+
+impl Fields {
+    fn new(fields: Map<String, Value>) -> Self {
+        Self { fields: fields.into_iter(), current: None }
+    }
+}
+
+impl<'de> MapAccess<'de> for Fields {
+    type Error = ReadError;
+
+    fn next_key_seed<S: DeserializeSeed<'de>>(
+        &mut self,
+        seed: S,
+    ) -> Result<Option<S::Value>, ReadError> {
+        self.current = self.fields.next();
+        let Some((name, _)) = &self.current else { return Ok(None) };
+        let name: StringDeserializer<ReadError> = name.clone().into_deserializer();
+        seed.deserialize(name).map(Some)
+    }
+
+    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, ReadError> {
+        let (name, value) = self.current.take().unwrap_or_default();
+        at(name, || seed.deserialize(Reader(value)))
+    }
+}

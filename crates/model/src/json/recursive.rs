@@ -1,0 +1,69 @@
+//! Reads nested drafts without recursion, because limits may allow hundreds of levels, and callers
+//! may run on small stacks.
+
+use std::fmt;
+
+use serde_json::Value;
+
+use super::{Object, reader};
+use crate::{Result, invariant};
+
+/// A draft with children of its own type.
+pub(crate) trait RecursiveDraft: Sized {
+    /// The name of the field with the children.
+    const CHILDREN: &'static str;
+
+    /// Reads the draft from its fields except for the children.
+    fn read_alone(object: Object, has_children: bool) -> Result<Self>;
+
+    fn children_mut(&mut self) -> &mut Vec<Self>;
+}
+
+/// A draft whose children are being read.
+struct OpenDraft<T> {
+    draft: T,
+    children: std::vec::IntoIter<Value>,
+    /// The number of children read so far.
+    count: usize,
+}
+
+/// Reads a draft with all descendants.
+pub(crate) fn read_recursive<T: RecursiveDraft>(value: Value) -> Result<T> {
+    let mut open = vec![OpenDraft::<T>::new(value)?];
+    loop {
+        let Some(innermost) = open.last_mut() else {
+            invariant!("the outermost draft stays open until it is returned")
+        };
+        if let Some(child) = innermost.children.next() {
+            innermost.count += 1;
+            let child = reader::at(OpenPath(&open), || OpenDraft::new(child))?;
+            open.push(child);
+        } else if let Some(done) = open.pop() {
+            match open.last_mut() {
+                Some(parent) => parent.draft.children_mut().push(done.draft),
+                None => return Ok(done.draft),
+            }
+        }
+    }
+}
+
+impl<T: RecursiveDraft> OpenDraft<T> {
+    fn new(value: Value) -> Result<Self> {
+        let mut object = Object::new(value)?;
+        let children: Vec<Value> = object.optional(T::CHILDREN)?.unwrap_or_default();
+        let draft = T::read_alone(object, !children.is_empty())?;
+        Ok(Self { draft, children: children.into_iter(), count: 0 })
+    }
+}
+
+/// Formats the path from the outermost draft to the child that is read next.
+struct OpenPath<'o, T>(&'o [OpenDraft<T>]);
+
+impl<T: RecursiveDraft> fmt::Display for OpenPath<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().enumerate().try_for_each(|(level, draft)| {
+            let separator = if level == 0 { "" } else { "." };
+            write!(f, "{separator}{}[{}]", T::CHILDREN, draft.count - 1)
+        })
+    }
+}

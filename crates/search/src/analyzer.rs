@@ -1,0 +1,126 @@
+//! The analyzer: cuts the texts of documents into tokens and trigrams.
+
+use crate::document::{Attributes, DocumentPostings, SearchDocument};
+use crate::sorted_field::FieldSorter;
+use crate::token::TokenKind;
+use crate::tokens::each_token_in;
+use crate::trigrams::TrigramCollector;
+use crate::unsorted_field::UnsortedField;
+
+/// Positions between two texts, so that no phrase matches across them.
+const POSITION_GAP: u32 = 16;
+
+/// Analyzes documents one after the other. It keeps its buffers and a cache of stems, about 6 MB at
+/// most, so one analyzer should analyze many documents.
+#[derive(Default)]
+pub struct Analyzer {
+    sorter: FieldSorter,
+    /// The title and the body of the document in progress.
+    fields: [UnsortedField; 2],
+    trigrams: TrigramCollector,
+    /// Buffer for the lowercased text.
+    lower: String,
+}
+
+impl std::fmt::Debug for Analyzer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Analyzer")
+            .field("cached_stems", &self.sorter.cache.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Analyzer {
+    /// Starts a document with this title. The texts of its blocks are added one by one.
+    pub fn begin(&mut self, attributes: Attributes, title: &str) -> DocumentBuilder<'_> {
+        let Self { fields: [title_field, body], lower, .. } = self;
+        title_field.clear();
+        body.clear();
+        self.trigrams.clear();
+        add_tokens(title_field, lower, title, 0);
+        DocumentBuilder { analyzer: self, attributes, position: 0, varies: false }
+    }
+
+    /// Sorts the tokens of a document, as [`DocumentBuilder::finish`] does.
+    pub fn sort(&mut self, document: SearchDocument) -> SearchDocument {
+        let postings = match document.postings {
+            DocumentPostings::Unsorted(fields) => {
+                DocumentPostings::Sorted(fields.each_ref().map(|field| self.sorter.sort(field)))
+            }
+            sorted @ DocumentPostings::Sorted(_) => sorted,
+        };
+        SearchDocument { postings, ..document }
+    }
+}
+
+/// A document that is being analyzed.
+pub struct DocumentBuilder<'a> {
+    analyzer: &'a mut Analyzer,
+    attributes: Attributes,
+    /// The position of the next text's first token.
+    position: u32,
+    varies: bool,
+}
+
+impl std::fmt::Debug for DocumentBuilder<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("DocumentBuilder")
+            .field("attributes", &self.attributes)
+            .finish_non_exhaustive()
+    }
+}
+
+impl DocumentBuilder<'_> {
+    /// Adds a plain text whose words are searchable.
+    pub fn add_words(&mut self, text: &str) {
+        let Analyzer { fields: [_, body], lower, .. } = &mut *self.analyzer;
+        let end = add_tokens(body, lower, text, self.position);
+        if end > self.position {
+            self.position = end.saturating_add(POSITION_GAP);
+        }
+    }
+
+    /// Adds a text that patterns search. A match lies in one text.
+    pub fn add_pattern_text(&mut self, text: &str) {
+        self.analyzer.trigrams.add(text);
+    }
+
+    /// Declares that scoped readers see other texts than the ones added for patterns.
+    pub fn vary(&mut self) {
+        self.varies = true;
+    }
+
+    /// The document with sorted tokens.
+    pub fn finish(self) -> SearchDocument {
+        let Analyzer { sorter, fields, .. } = &mut *self.analyzer;
+        let sorted = fields.each_ref().map(|field| sorter.sort(field));
+        self.build(DocumentPostings::Sorted(sorted))
+    }
+
+    /// The document with tokens in text order: faster to analyze, slower to search without an
+    /// index. An index takes both.
+    pub fn finish_unsorted(self) -> SearchDocument {
+        let fields = self.analyzer.fields.clone();
+        self.build(DocumentPostings::Unsorted(fields))
+    }
+
+    fn build(self, postings: DocumentPostings) -> SearchDocument {
+        let Self { analyzer, attributes, varies, .. } = self;
+        let [title, body] = &analyzer.fields;
+        let lengths = [title.len(), body.len(), title.stemmed_count(), body.stemmed_count()];
+        let lengths = lengths.map(|length| u32::try_from(length).unwrap_or(u32::MAX));
+        let trigrams = analyzer.trigrams.take();
+        SearchDocument { attributes, postings, lengths, trigrams, varies }
+    }
+}
+
+/// Adds the tokens of a text, the first one at this position. Returns the position after the last.
+fn add_tokens(field: &mut UnsortedField, lower: &mut String, text: &str, first: u32) -> u32 {
+    let mut end = first;
+    each_token_in(lower, text, &mut |term: &str, _, position, kind| {
+        let position = first.saturating_add(u32::try_from(position).unwrap_or(u32::MAX));
+        end = position.saturating_add(1);
+        field.push(term, position, matches!(kind, TokenKind::Word | TokenKind::Part));
+    });
+    end
+}

@@ -1,0 +1,91 @@
+//! Scores: BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond",
+//! 2009), for each field of a document by itself.
+
+use crate::document::TextField;
+
+/// How fast the score of a term saturates with its frequency.
+const K1: f64 = 1.2;
+
+/// How much long fields are discounted.
+const B: f64 = 0.75;
+
+/// The weight of a field. A document with the exact word also has its stem and gets both scores.
+/// Tuned by the relevance benchmark (`benches/README.md`).
+const fn weight(field: TextField) -> f64 {
+    match field {
+        TextField::Title | TextField::TitleStems => 0.5,
+        TextField::Body => 0.8,
+        TextField::BodyStems => 1.0,
+    }
+}
+
+/// Statistics of all documents that a search reads.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct CorpusStatistics {
+    pub(crate) documents: u64,
+    /// Tokens of each field.
+    pub(crate) tokens: [u64; 4],
+}
+
+impl CorpusStatistics {
+    pub(crate) fn add(&mut self, lengths: [u32; 4]) {
+        self.documents += 1;
+        for (sum, length) in self.tokens.iter_mut().zip(lengths) {
+            *sum += u64::from(length);
+        }
+    }
+
+    /// Removes a document that was added.
+    pub(crate) fn remove(&mut self, lengths: [u32; 4]) {
+        debug_assert!(self.documents > 0, "a document is removed only after it was added");
+        self.documents = self.documents.saturating_sub(1);
+        for (sum, length) in self.tokens.iter_mut().zip(lengths) {
+            *sum = sum.saturating_sub(u64::from(length));
+        }
+    }
+}
+
+/// Scores the frequency of one term in one field.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TermScorer {
+    weight: f64,
+    average_length: f64,
+}
+
+#[expect(clippy::cast_precision_loss, reason = "scores need no more")]
+const fn float(number: u64) -> f64 {
+    number as f64
+}
+
+impl TermScorer {
+    /// For a term that `document_frequency` documents have in either of its fields.
+    pub(crate) fn new(
+        field: TextField,
+        statistics: &CorpusStatistics,
+        document_frequency: u64,
+    ) -> Self {
+        debug_assert!(
+            document_frequency <= statistics.documents,
+            "a term is in at most all documents"
+        );
+        let all = float(statistics.documents.max(document_frequency));
+        let found = float(document_frequency);
+        let idf = (1.0 + (all - found + 0.5) / (found + 0.5)).ln();
+        let [title, body, title_stems, body_stems] = statistics.tokens;
+        let tokens = match field {
+            TextField::Title => title,
+            TextField::Body => body,
+            TextField::TitleStems => title_stems,
+            TextField::BodyStems => body_stems,
+        };
+        let average_length = (float(tokens) / all.max(1.0)).max(1.0);
+        Self { weight: weight(field) * idf * (K1 + 1.0), average_length }
+    }
+
+    /// The score of a document with this frequency of the term in a field of this length.
+    pub(crate) fn score(&self, frequency: u32, length: u32) -> f64 {
+        let frequency = f64::from(frequency);
+        let norm = 1.0 - B + B * f64::from(length) / self.average_length;
+        self.weight * frequency / (frequency + K1 * norm)
+    }
+}

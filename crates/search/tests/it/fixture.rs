@@ -1,0 +1,68 @@
+//! Documents and indexes, made short.
+
+use std::collections::HashSet;
+
+use leafbase_model::{DocumentId, Location, Result, Timestamp};
+use leafbase_search::{
+    Analyzer, Attributes, Hit, Index, ParsedQuery, SearchDocument, SearchOverlay,
+};
+
+pub(crate) const OWNER: &str = "01 a space";
+
+pub(crate) fn id(number: u8) -> DocumentId {
+    DocumentId::from_bytes([number; 16])
+}
+
+pub(crate) fn attributes(number: u8, location: Location) -> Attributes {
+    let now = Timestamp::from_millis(i64::from(number) - 100);
+    Attributes { id: id(number), location, day: None, created_at: now, modified_at: now }
+}
+
+/// A document whose texts are searched by words and by patterns alike.
+pub(crate) fn document(number: u8, title: &str, texts: &[&str]) -> SearchDocument {
+    at(number, Location::Unsorted, title, texts)
+}
+
+pub(crate) fn at(number: u8, location: Location, title: &str, texts: &[&str]) -> SearchDocument {
+    let mut maker = Analyzer::default();
+    let mut filling = maker.begin(attributes(number, location), title);
+    filling.add_pattern_text(title);
+    for text in texts {
+        filling.add_words(text);
+        filling.add_pattern_text(text);
+    }
+    // An index takes either.
+    if number.is_multiple_of(2) { filling.finish() } else { filling.finish_unsorted() }
+}
+
+pub(crate) fn update(
+    index: &Index,
+    documents: Vec<SearchDocument>,
+    gone: &[u8],
+    sequence: u64,
+) -> Result<()> {
+    let gone: Vec<_> = gone.iter().map(|number| id(*number)).collect();
+    index.update(&mut documents.into_iter().map(Ok), &gone, sequence)
+}
+
+/// The best of an index in which nothing has changed.
+pub(crate) fn search(index: &Index, terms: &[&str], any: bool) -> Result<Vec<Hit>> {
+    search_with(index, &[], &[], terms, any)
+}
+
+/// The best of an index, and of fresh documents in place of those that changed.
+pub(crate) fn search_with(
+    index: &Index,
+    dirty: &[&SearchDocument],
+    dirty_ids: &[u8],
+    terms: &[&str],
+    any: bool,
+) -> Result<Vec<Hit>> {
+    let dirty_ids: HashSet<_> = dirty_ids.iter().map(|number| id(*number)).collect();
+    let scope = SearchOverlay { dirty, dirty_ids: &dirty_ids, filter: &|_| true, subset: None };
+    index.snapshot()?.search(&ParsedQuery::new(terms, any)?, &scope, 100)
+}
+
+pub(crate) fn numbers(hits: &[Hit]) -> Vec<u8> {
+    hits.iter().map(|hit| hit.document.as_bytes()[0]).collect()
+}

@@ -1,0 +1,460 @@
+//! Documents, words and queries: who is found, and who first.
+
+use std::collections::HashSet;
+
+use leafbase_model::{ErrorKind, Location, Result};
+use leafbase_pattern::Pattern;
+use leafbase_search::{
+    Analyzer, Index, MAX_QUERY_TERM_BYTES, MAX_QUERY_TERMS, ParsedQuery, SearchDocument,
+    SearchOverlay,
+};
+
+use crate::fixture::{OWNER, at, attributes, document, id, numbers, search, search_with, update};
+
+/// Checks a query on documents 1, 2, 3 .. of one text each: the same ones are found, in the same
+/// order, whether they are in the index or fresh.
+#[track_caller]
+fn check(texts: &[&str], terms: &[&str], any: bool, expected: &[u8]) {
+    let documents: Vec<_> = (1..)
+        .zip(texts)
+        .map(|(number, text)| document(number, "", &text.split('|').collect::<Vec<_>>()))
+        .collect();
+    check_documents(&documents, terms, any, expected);
+}
+
+#[track_caller]
+fn check_documents(documents: &[SearchDocument], terms: &[&str], any: bool, expected: &[u8]) {
+    let (full, empty) = (Index::in_memory(OWNER).unwrap(), Index::in_memory(OWNER).unwrap());
+    update(&full, documents.to_vec(), &[], 1).unwrap();
+    let in_index = search(&full, terms, any).unwrap();
+    assert_eq!(numbers(&in_index), expected, "{terms:?}");
+    let dirty: Vec<_> = documents.iter().collect();
+    assert_eq!(search_with(&empty, &dirty, &[], terms, any).unwrap(), in_index, "{terms:?}, dirty");
+}
+
+#[test]
+fn all_terms_or_any_of_them() {
+    let texts = ["red apple", "red pear", "green apple|in a red bowl", "plum"];
+    for (terms, all, any) in [
+        (&["red apple"][..], &[1, 3][..], &[1, 3, 2][..]),
+        (&["red", "apple"], &[1, 3], &[1, 3, 2]),
+        (&["apple red"], &[1, 3], &[1, 3, 2]),
+        (&["red", "red", "RED red"], &[1, 2, 3], &[1, 2, 3]),
+        (&["red quince"], &[], &[1, 2, 3]),
+        (&["quince"], &[], &[]),
+        // Without words nothing is asked for, and nothing found.
+        (&[], &[], &[]),
+        (&["", " - ", "\"\""], &[], &[]),
+        (&["plum", ""], &[4], &[4]),
+    ] {
+        check(&texts, terms, false, all);
+        check(&texts, terms, true, any);
+    }
+}
+
+#[test]
+fn phrases_are_found_within_one_text() {
+    let texts = [
+        "the night train leaves",
+        "train at night",
+        "by night|train now",
+        "last night trains left",
+    ];
+    for (terms, expected) in [
+        ("\"night train\"", &[1][..]),
+        ("\"train night\"", &[]),
+        ("night train", &[1, 4, 2, 3]),
+        ("\"night trains\"", &[4]),
+        // Only what is asked for as a beginning is one.
+        ("\"night trai\"", &[]),
+        ("\"the night train leaves\"", &[1]),
+        ("\"by\" now", &[3]),
+        ("le \"night train\"", &[]),
+        ("\"night train\" le", &[1]),
+        ("\"night\" \"train\"", &[1, 2, 3]),
+    ] {
+        let documents: Vec<_> = (1..)
+            .zip(texts)
+            .map(|(number, text)| document(number, "", &text.split('|').collect::<Vec<_>>()))
+            .collect();
+        let index = Index::in_memory(OWNER).unwrap();
+        update(&index, documents, &[], 1).unwrap();
+        let mut found = numbers(&search(&index, &[terms], false).unwrap());
+        let mut expected = expected.to_vec();
+        found.sort_unstable();
+        expected.sort_unstable();
+        assert_eq!(found, expected, "{terms}");
+    }
+}
+
+#[test]
+fn a_phrase_never_reaches_from_one_text_to_the_next() {
+    check(&["one|two", "one two", "one||two"], &["\"one two\""], false, &[2]);
+    // Not over positions that hold no word either.
+    let many = format!("\"one {} two\"", "\u{640} ".repeat(15));
+    check(&["one|two"], &[&many], false, &[]);
+    // Nor from the title.
+    check_documents(
+        &[document(1, "one", &["two"]), document(2, "one two", &[])],
+        &["\"one two\""],
+        false,
+        &[2],
+    );
+}
+
+#[test]
+fn quotation_marks() {
+    let texts = ["night train", "train night"];
+    for phrase in [
+        "\"night train\"",
+        "“night train”",
+        "„night train“",
+        "«night train»",
+        "»night train«",
+        "”night train”",
+        "＂night train＂",
+        "「night train」",
+        "『night train』",
+        "〝night train〟",
+        "‟night train”",
+        "“night train\"",
+    ] {
+        check(&texts, &[phrase], false, &[1]);
+    }
+    for no_phrase in [
+        "\"train night",
+        "train night\"",
+        "train \"night",
+        "‘night train’",
+        "'night train'",
+        "\"\" night train",
+        "“",
+    ] {
+        let expected: &[u8] = if no_phrase == "“" { &[] } else { &[1, 2] };
+        check(&texts, &[no_phrase], false, expected);
+    }
+    // A sign of Hebrew abbreviations is no mark.
+    check(&["צה\"ל של ארה\"ב", "ארה\"ב וצה\"ל", "של"], &["ארה\"ב צה\"ל"], false, &[1]);
+    check(&["他说你好吗", "你不好"], &["他说\"你好\"吗"], false, &[1]);
+}
+
+#[test]
+fn the_last_word_of_each_term_may_be_a_beginning() {
+    let texts = ["lisbon tram", "tramway of lisbon", "lis", "trams"];
+    for (terms, expected) in [
+        (&["lis"][..], &[3, 1, 2][..]),
+        (&["tram lis"], &[1]),
+        (&["lis tram"], &[]),
+        (&["lis", "tram"], &[1, 2]),
+        (&["l t"], &[]),
+        (&["l"], &[3, 1, 2]),
+        (&["lisbons"], &[1, 2]),
+    ] {
+        check(&texts, terms, false, expected);
+    }
+}
+
+#[test]
+fn compounds_whole_and_in_parts() {
+    let texts =
+        ["snake_case", "snake and case", "case snake", "v1.2", "v1.25", "1.2", "snake case"];
+    for (terms, expected) in [
+        // Who has it as it was written is first.
+        ("snake_case", &[1, 7][..]),
+        ("snake", &[1, 7, 2, 3]),
+        // As long as none is meant whole, it is the shorter one.
+        ("Snake_C", &[7, 1]),
+        ("snake_case x", &[]),
+        ("v1.2", &[4, 5]),
+        ("v1.2 v", &[4]),
+        ("v1", &[4, 5]),
+        ("v", &[4, 5]),
+        ("1.2", &[6, 4, 5]),
+        ("\"snake case\"", &[7, 1]),
+        ("\"case snake\"", &[3]),
+    ] {
+        let documents: Vec<_> =
+            (1..).zip(texts).map(|(number, text)| document(number, "", &[text])).collect();
+        let index = Index::in_memory(OWNER).unwrap();
+        update(&index, documents, &[], 1).unwrap();
+        let found = numbers(&search(&index, &[terms], false).unwrap());
+        assert_eq!(found.first(), expected.first(), "{terms}");
+        assert_eq!(found.iter().collect::<HashSet<_>>(), expected.iter().collect(), "{terms}");
+    }
+    // Where any word is enough, so is a part.
+    check(&["case", "snake_case", "other"], &["snake_case"], true, &[2, 1]);
+}
+
+#[test]
+fn stems_beside_words_as_they_are() {
+    let texts = ["she connects them", "they are connected", "connection", "a connect", "con"];
+    for (terms, first, others) in [
+        ("connected x", None, &[][..]),
+        ("connects", Some(1), &[2, 3, 4]),
+        ("connection", Some(3), &[1, 2, 4]),
+        ("\"connect\"", Some(4), &[]),
+    ] {
+        let documents: Vec<_> =
+            (1..).zip(texts).map(|(number, text)| document(number, "", &[text])).collect();
+        let index = Index::in_memory(OWNER).unwrap();
+        update(&index, documents, &[], 1).unwrap();
+        let found = numbers(&search(&index, &[terms], false).unwrap());
+        assert_eq!(found.first().copied(), first, "{terms}");
+        assert_eq!(
+            found.iter().skip(1).collect::<HashSet<_>>(),
+            others.iter().collect(),
+            "{terms}"
+        );
+    }
+}
+
+#[test]
+fn every_script() {
+    for (texts, found_by, not_by) in [
+        (
+            "Élan vital, STRASSE",
+            &["elan", "ÉLAN", "élan", "straße", "Straß"][..],
+            &["elam", "strase"][..],
+        ),
+        ("Łódź, ﬁnance, ＡＢＣ", &["lodz", "finance", "abc"], &["lod z"]),
+        (
+            "東京都に住む",
+            &["東", "東京", "東京都", "京都に住", "住む", "む", "\"東京都\""],
+            &["東都", "都東", "西"],
+        ),
+        ("我 爱 北京", &["我", "北京", "京", "爱 北"], &["我爱", "北 我爱"]),
+        ("한국어는 재미있다", &["한", "한국", "국어", "재미"], &["한어", "국한"]),
+        ("カタカナ ﾊﾟｿｺﾝ", &["タカ", "ｶﾀ", "パソコン", "パソ"], &["かた", "ハソ"]),
+        ("ภาษาไทยง่าย", &["ไทย", "ภาษา", "ง่าย", "ษาไท"], &["ไทา"]),
+        ("مَرْحَبًا بالعالم", &["مرحبا", "مرح", "بالعالم"], &["رحبا"]),
+        ("שָׁלוֹם עולם צה\"ל", &["שלום", "עולם", "צה\"ל", "\"שלום עולם\""], &["לום"]),
+        ("Ёлка и йод", &["елка", "ёлка", "йод", "Ё"], &["лка"]),
+        ("नमस्ते दुनिया", &["नमस्ते", "दुनिया", "नम"], &["मस्ते"]),
+        (
+            "party 🎉 ❤️ 👍🏽 👨‍👩‍👧 🇫🇷",
+            &["🎉", "party 🎉", "❤", "❤️", "👍🏽", "👍", "👨‍👩‍👧", "🇫🇷", "\"party 🎉\""],
+            &["🎈", "🇩🇪", "\"🎉 party\""],
+        ),
+        ("covid19 m² Ⅷ", &["covid", "covid19", "COVID 19", "m2", "viii"], &["ovid"]),
+    ] {
+        for terms in found_by {
+            check(&[texts, "nothing of it"], &[terms], false, &[1]);
+        }
+        for terms in not_by {
+            check(&[texts, "nothing of it"], &[terms], false, &[]);
+        }
+    }
+}
+
+#[test]
+fn titles_and_more_of_a_word_count() {
+    let documents = [
+        document(1, "Other", &["trip and much more that is said in so many words"]),
+        document(2, "Trip", &["and much more that is said in so many words"]),
+        document(3, "Other", &["trip trip trip and much more that is said in so many words"]),
+        document(4, "Other", &["trip"]),
+    ];
+    let index = Index::in_memory(OWNER).unwrap();
+    update(&index, documents.to_vec(), &[], 1).unwrap();
+    let found = numbers(&search(&index, &["trip"], false).unwrap());
+    let rank = |number| found.iter().position(|other| *other == number).unwrap();
+    assert!(rank(3) < rank(1), "{found:?}");
+    assert!(rank(4) < rank(1), "{found:?}");
+    assert_eq!(found.len(), 4);
+    // What cannot be told apart is in the order of the IDs.
+    check(&["same", "same", "other", "same"], &["same"], false, &[1, 2, 4]);
+}
+
+#[test]
+fn only_so_many_and_only_those_that_are_accepted() {
+    let index = Index::in_memory(OWNER).unwrap();
+    let place =
+        |number: u8| if number.is_multiple_of(2) { Location::Unsorted } else { Location::Trash };
+    let documents = (0..50).map(|number| at(number, place(number), "", &["word"]));
+    update(&index, documents.collect(), &[], 1).unwrap();
+    let accepts = |one: &leafbase_search::Attributes| one.location == Location::Trash;
+    let scope =
+        SearchOverlay { dirty: &[], dirty_ids: &HashSet::new(), filter: &accepts, subset: None };
+    let terms = ParsedQuery::new(&["word"], false).unwrap();
+    for (most, expected) in [(0, 0), (1, 1), (20, 20), (24, 24), (25, 25), (26, 25), (1000, 25)] {
+        let found = numbers(&index.snapshot().unwrap().search(&terms, &scope, most).unwrap());
+        assert_eq!(
+            found,
+            (0..expected).map(|number| number * 2 + 1).collect::<Vec<u8>>(),
+            "{most}"
+        );
+    }
+}
+
+#[test]
+fn what_filters_look_at_comes_back_as_it_went_in() {
+    let index = Index::in_memory(OWNER).unwrap();
+    let folder = leafbase_model::FolderId::from_bytes([250; 16]);
+    let places = [
+        Location::Unsorted,
+        Location::Templates,
+        Location::DailyNotes,
+        Location::Folder(folder),
+        Location::Trash,
+        Location::Inbox,
+    ];
+    let days = [None, Some(-1), Some(0), Some(20_000), None, None];
+    let made: Vec<_> = (0..)
+        .zip(places)
+        .zip(days)
+        .map(|((number, place), day)| {
+            let day = day.map(leafbase_model::Day::from_epoch_days);
+            let made = Analyzer::default().begin(attributes(number * 51, place), "x").finish();
+            let all = leafbase_search::Attributes { day, ..*made.attributes() };
+            made.with_attributes(all)
+        })
+        .collect();
+    update(&index, made.clone(), &[], 1).unwrap();
+    let seen = std::cell::RefCell::new(Vec::new());
+    let accepts = |one: &leafbase_search::Attributes| {
+        seen.borrow_mut().push(*one);
+        true
+    };
+    let scope =
+        SearchOverlay { dirty: &[], dirty_ids: &HashSet::new(), filter: &accepts, subset: None };
+    index.snapshot().unwrap().search(&ParsedQuery::new(&["x"], false).unwrap(), &scope, 9).unwrap();
+    let expected: Vec<_> = made.iter().map(|made| *made.attributes()).collect();
+    assert_eq!(*seen.borrow(), expected);
+}
+
+#[test]
+fn limits() {
+    let at_most: Vec<_> = (0..MAX_QUERY_TERMS).map(|number| number.to_string()).collect();
+    assert!(ParsedQuery::new(&at_most, false).is_ok());
+    assert!(ParsedQuery::new(&["a".repeat(MAX_QUERY_TERM_BYTES)], false).is_ok());
+    let mut too_many = at_most;
+    too_many.push("x".to_owned());
+    for (terms, path) in [
+        (too_many, "include"),
+        (vec!["a".to_owned(), "é".repeat(MAX_QUERY_TERM_BYTES / 2) + "x"], "include[1]"),
+    ] {
+        let error = ParsedQuery::new(&terms, false).unwrap_err();
+        let paths: Vec<_> = error.details().iter().map(|detail| detail.path.clone()).collect();
+        assert_eq!(
+            (error.kind(), paths),
+            (ErrorKind::LimitExceeded, vec![path.to_owned()]),
+            "{error}"
+        );
+    }
+    // Words are cut, in texts and queries alike.
+    let long = "x".repeat(300);
+    check(&[&long, "x"], &[&long[..MAX_QUERY_TERM_BYTES]], false, &[1]);
+}
+
+#[test]
+fn much_of_the_same_is_searched_in_a_moment() {
+    let same = "a ".repeat(100_000);
+    check(&[&same, "a"], &["\"a a a\" a_a"], false, &[1]);
+}
+
+#[test]
+fn candidates_are_those_that_have_what_is_required() {
+    let index = Index::in_memory(OWNER).unwrap();
+    let texts = ["color of night", "Colour", "col", "dolour", ""];
+    update(
+        &index,
+        (1..).zip(texts).map(|(number, text)| document(number, "", &[text])).collect(),
+        &[],
+        1,
+    )
+    .unwrap();
+    let found = |patterns: &[&str], dirty_ids: &[u8]| -> Result<Vec<u8>> {
+        let patterns: Vec<_> =
+            patterns.iter().map(|pattern| Pattern::new(pattern, true)).collect::<Result<_>>()?;
+        let required: Vec<_> = patterns.iter().map(Pattern::trigram_query).collect();
+        let dirty_ids = dirty_ids.iter().map(|number| id(*number)).collect();
+        let candidates = index.snapshot()?.candidates(
+            &required,
+            &SearchOverlay { dirty: &[], dirty_ids: &dirty_ids, filter: &|_| true, subset: None },
+        )?;
+        Ok(candidates.iter().map(|document| document.as_bytes()[0]).collect())
+    };
+    for (patterns, dirty_ids, expected) in [
+        (&["colou?r"][..], &[][..], &[1, 2][..]),
+        (&["colou?r"], &[2, 9], &[1]),
+        (&["olour"], &[], &[2, 4]),
+        (&["night", "dolour"], &[], &[1, 4]),
+        (&["night", "."], &[], &[1, 2, 3, 4, 5]),
+        (&["."], &[1], &[2, 3, 4, 5]),
+        (&["nowhere"], &[], &[]),
+        (&[], &[], &[]),
+    ] {
+        assert_eq!(found(patterns, dirty_ids).unwrap(), expected, "{patterns:?} {dirty_ids:?}");
+    }
+}
+
+#[test]
+fn changed_documents_are_searched_as_they_are_now() {
+    let index = Index::in_memory(OWNER).unwrap();
+    assert_eq!((index.sequence().unwrap(), index.snapshot().unwrap().documents()), (None, 0));
+    update(
+        &index,
+        vec![document(1, "", &["old"]), document(2, "", &["old"]), document(3, "", &["old"])],
+        &[],
+        7,
+    )
+    .unwrap();
+    assert_eq!((index.sequence().unwrap(), index.snapshot().unwrap().documents()), (Some(7), 3));
+    let before = index.snapshot().unwrap();
+    let new = document(2, "", &["new"]);
+    for (dirty, dirty_ids, terms, expected) in [
+        (&[][..], &[][..], "old", &[1, 2, 3][..]),
+        (&[&new], &[2], "old", &[1, 3]),
+        (&[&new], &[2], "new", &[2]),
+        (&[], &[1, 3, 9], "old", &[2]),
+    ] {
+        let found = search_with(&index, dirty, dirty_ids, &[terms], false).unwrap();
+        assert_eq!(numbers(&found), expected, "{terms} {dirty_ids:?}");
+    }
+    update(&index, vec![new], &[3], 8).unwrap();
+    index.merge().unwrap();
+    assert_eq!(index.sequence().unwrap(), Some(8));
+    for (terms, expected) in [("old", &[1][..]), ("new", &[2])] {
+        assert_eq!(numbers(&search(&index, &[terms], false).unwrap()), expected, "{terms}");
+    }
+    // A view stays what it was.
+    let scope =
+        SearchOverlay { dirty: &[], dirty_ids: &HashSet::new(), filter: &|_| true, subset: None };
+    let old = before.search(&ParsedQuery::new(&["old"], false).unwrap(), &scope, 9).unwrap();
+    assert_eq!(numbers(&old), [1, 2, 3]);
+}
+
+#[test]
+fn what_varies_is_a_candidate_of_a_selection_whatever_it_has() -> Result<()> {
+    let index = Index::in_memory(OWNER)?;
+    let mut maker = Analyzer::default();
+    let mut varying = |number: u8, text: &str| {
+        let mut filling = maker.begin(attributes(number, Location::Unsorted), "");
+        filling.add_pattern_text(text);
+        filling.vary();
+        filling.finish()
+    };
+    let documents = vec![
+        varying(1, "tree"),
+        varying(2, "lamp"),
+        document(3, "", &["tree"]),
+        document(4, "", &["lamp"]),
+    ];
+    assert_eq!(
+        documents.iter().map(SearchDocument::varies).collect::<Vec<_>>(),
+        [true, true, false, false]
+    );
+    update(&index, documents, &[], 1)?;
+    let (view, pattern) = (index.snapshot()?, Pattern::new("tree", true)?);
+    let all = view.subset((1..5).map(id), |_| true).unwrap();
+    let some = view.subset([id(2), id(4)], |_| true).unwrap();
+    for (subset, expected) in
+        [(None, vec![1, 3]), (Some(&all), vec![1, 2, 3]), (Some(&some), vec![2])]
+    {
+        let scope =
+            SearchOverlay { dirty: &[], dirty_ids: &HashSet::new(), filter: &|_| true, subset };
+        let found = view.candidates(&[pattern.trigram_query()], &scope)?;
+        assert_eq!(found, expected.into_iter().map(id).collect::<Vec<_>>());
+    }
+    Ok(())
+}
