@@ -1,9 +1,9 @@
 //! Searches: across documents and within one. Those across documents, with their index, are the
 //! feature `search`.
 
-mod around;
 mod blocks;
 mod patterns;
+mod surroundings;
 mod texts;
 
 #[cfg(feature = "search")]
@@ -11,8 +11,8 @@ mod across;
 #[cfg(feature = "search")]
 mod filters;
 #[cfg(feature = "search")]
-mod match_counts;
+mod index_maintenance;
 #[cfg(feature = "search")]
-mod rebuilding;
+mod match_counts;
 #[cfg(feature = "search")]
 mod snippets;

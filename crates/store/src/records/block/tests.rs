@@ -1,8 +1,8 @@
-//! Blocks of every kind read back, and the bytes of a version stay what they were.
+//! Blocks of every kind round-trip, and the bytes of a version are stable.
 
 use leafbase_model::{
-    BlockLayout, CardLayout, CodeLanguage, Font, LineStyle, MediaSize, MediaWidth, TaskState,
-    TextAlignment, TextStyle,
+    BlockLayout, CardLayout, CodeLanguage, Font, LineStyle, ListStyle, MediaSize, MediaWidth,
+    TaskState, TextAlignment, TextStyle, Timestamp,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -148,18 +148,18 @@ fn blocks() -> impl Strategy<Value = BlockRecord> {
     )
 }
 
-fn encode(block: &BlockRecord) -> Vec<u8> {
+fn encoded(block: &BlockRecord) -> Vec<u8> {
     let mut bytes = Vec::new();
-    put(&mut bytes, block);
+    super::encode(&mut bytes, block);
     bytes
 }
 
 proptest! {
     #[test]
     fn every_block_reads_back(block in blocks()) {
-        let bytes = encode(&block);
+        let bytes = encoded(&block);
         prop_assert_eq!(decode(block.id, &bytes, &mut AuthorCache::default()), Ok(block));
-        // Another reader of the format takes it for one array.
+        // An independent decoder of `MessagePack` reads one array.
         let mut rest = bytes.as_slice();
         let read: Result<serde::de::IgnoredAny, _> = rmp_serde::from_read(&mut rest);
         prop_assert!(read.is_ok() && rest.is_empty());
@@ -167,7 +167,7 @@ proptest! {
 
     #[test]
     fn trailing_and_missing_bytes_are_noticed(block in blocks(), cut in any::<prop::sample::Index>()) {
-        let mut bytes = encode(&block);
+        let mut bytes = encoded(&block);
         let cut = cut.index(bytes.len());
         prop_assert!(decode(block.id, &bytes[..cut], &mut AuthorCache::default()).is_err());
         bytes.push(0xc0);
@@ -175,14 +175,14 @@ proptest! {
     }
 }
 
-/// The title and values of an item's record, read without the rest of it.
+/// The title and the values of an item, decoded without the other fields.
 fn parts(bytes: &[u8]) -> Decoded<(String, Properties)> {
     let ItemParts { title, count, mut values } = item_parts(bytes)?;
-    let values = read_list(&mut values, count, |decoder| {
+    let values = values.list(count, |decoder| {
         let key = decoder.str()?.to_owned();
         let mut at = *decoder;
         decoder.skip()?;
-        let value = read_property(&mut at)?;
+        let value = PropertyValue::decode(&mut at)?;
         assert_eq!(
             format!("{at:?}"),
             format!("{decoder:?}"),
@@ -205,16 +205,16 @@ proptest! {
         cut in any::<prop::sample::Index>(),
     ) {
         let is_item = matches!(block.data.kind, BlockKind::CollectionItem { .. });
-        prop_assert_eq!(parts(&encode(&block)).is_ok(), is_item);
+        prop_assert_eq!(parts(&encoded(&block)).is_ok(), is_item);
         let block = BlockRecord { data: item(properties.clone(), block.data), ..block };
-        let mut bytes = encode(&block);
+        let mut bytes = encoded(&block);
         let title = block.data.markdown;
         prop_assert_eq!(parts(&bytes), Ok((title.clone(), properties.clone())));
-        // What is cut off is noticed, unless it stands behind the values.
+        // Truncation is detected, unless it is after the values.
         let whole = bytes.clone();
         bytes.truncate(cut.index(bytes.len()));
         prop_assert!(parts(&bytes).is_err() || parts(&bytes) == Ok((title, properties)));
-        // A record of more fields is a later version's.
+        // Only a later version encodes more fields.
         bytes = whole;
         bytes[0] = 0x9e;
         prop_assert_eq!(parts(&bytes), Err(DecodeError::UnsupportedVersion));
@@ -226,7 +226,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
-/// These bytes are on disks: they must read the same for ever, whatever is written from now on.
+/// These bytes are on disks: they must decode the same for ever.
 #[test]
 fn the_bytes_of_version_1() {
     let ada = Stamp { at: Timestamp::from_millis(1_700_000_000_000), by: Author::new("Ada") };
@@ -286,8 +286,8 @@ fn the_bytes_of_version_1() {
         ),
     ];
     for (block, bytes) in known {
-        assert_eq!(hex(&encode(&block)), bytes.replace(' ', ""));
-        assert_eq!(decode(block.id, &encode(&block), &mut AuthorCache::default()), Ok(block));
+        assert_eq!(hex(&encoded(&block)), bytes.replace(' ', ""));
+        assert_eq!(decode(block.id, &encoded(&block), &mut AuthorCache::default()), Ok(block));
     }
 }
 
