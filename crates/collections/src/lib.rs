@@ -40,7 +40,7 @@
 //!
 //! A relation has two ends: a property in each of two collections, two properties of one
 //! collection, or one property that is its own inverse. The end that was declared first owns the
-//! relation. Items of that end store the related IDs; the other end is read from back links. There
+//! relation. Items of that end store the related IDs; the other end iterates back links. There
 //! is one source of truth, and whichever end a request sets, items of the owner change.
 //! [`RelationBatch`] takes a request as a whole and checks single relations at its end: two items
 //! may swap their related items, but no pair is unlinked that the request does not mention.
@@ -76,6 +76,7 @@ mod replacement;
 mod conditions;
 mod query;
 
+mod access;
 mod groups;
 mod intersection;
 mod page;
@@ -83,20 +84,20 @@ mod plan;
 
 mod constraints;
 
+pub use access::{AccessPath, IndexRange};
 pub use constraints::ConstraintCheck;
 pub use groups::Groups;
 pub use intersection::{IndexIntersection, ScanCost, lookup_cost};
 pub use items::{AddedItem, ItemChange, ReadItems, read_added, read_updated};
 pub use json_schema::items_schema;
-pub use keys::{Keys, is_key, key_of};
+pub use keys::{ColumnKey, KeyGenerator, Keys, is_key, key_of};
 pub use page::{PageBuilder, PushResult, QueryPage};
-pub use plan::{AccessPath, IndexRange, IndexStatistics, QueryPlan, plan};
+pub use plan::{IndexStatistics, QueryPlan, plan};
 pub use query::{ColumnRef, ItemQuery, OrderKey, QueryRow};
 pub use reader::{ReadCollections, StoredItem};
 pub use relations::{ChangedItem, RelationBatch, inverse_index, related, unlink_items};
 pub use replacement::{
-    CollectionRemoval, ColumnKey, KeyGenerator, LostValues, Replacement, remove_collections,
-    replace, replace_with_keys,
+    CollectionRemoval, LostValues, Replacement, remove_collections, replace, replace_with_keys,
 };
 pub use schemas::complete;
 pub use sort_keys::{SORT_KEY_BYTES, TEXT_BYTES, fold, index_keys, sort_key};

@@ -3,65 +3,13 @@
 
 use std::collections::BTreeSet;
 
-use leafbase_model::{BlockId, PropertyKind, PropertyValue, Result};
+use leafbase_model::{PropertyKind, PropertyValue, Result};
 
+use crate::access::{AccessPath, IndexRange};
 use crate::intersection::IndexIntersection;
 use crate::predicates::{Comparison, Predicate, SetMatch};
 use crate::query::{ColumnCondition, ColumnRef, ItemQuery, OrderKey, SortBy, TypedColumn};
 use crate::sort_keys::{after, index_keys, option_key, rank, text_prefix};
-
-/// A range of index keys: from `from` inclusive to `to` exclusive, unbounded if `None`. A key is
-/// followed by the 16 bytes of the item's ID.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct IndexRange {
-    /// The lower bound, inclusive.
-    pub from: Vec<u8>,
-    /// The upper bound, exclusive.
-    pub to: Option<Vec<u8>>,
-}
-
-impl IndexRange {
-    pub(crate) fn beginning(prefix: Vec<u8>) -> Self {
-        let to = after(&prefix);
-        Self { from: prefix, to }
-    }
-
-    /// Whether the range contains `key`, with or without an ID.
-    pub fn contains(&self, key: &[u8]) -> bool {
-        *self.from <= *key && self.to.as_deref().is_none_or(|to| key < to)
-    }
-
-    fn is_empty(&self) -> bool {
-        self.to.as_ref().is_some_and(|to| *to <= self.from)
-    }
-}
-
-/// The source of a query's rows.
-#[derive(Clone, Debug, PartialEq)]
-pub enum AccessPath {
-    /// All items of the collection, in any order.
-    All,
-    /// The items with a key ([`index_keys`]) in one of the ranges of the column's index: range
-    /// after range, within a range by key and ID. No item occurs twice.
-    Index {
-        /// The column.
-        column: ColumnRef,
-        /// The ranges, in scan order.
-        ranges: Vec<IndexRange>,
-        /// Whether each range is scanned backwards.
-        backwards: bool,
-        /// Whether the items without a key in the index follow, in any order.
-        then_empty: bool,
-    },
-    /// The items related to any of these items, as [`crate::related`] finds them from the other
-    /// end, without duplicates.
-    Related {
-        /// The key of the relation.
-        key: String,
-        /// The items at its other end.
-        items: BTreeSet<BlockId>,
-    },
-}
 
 /// How a query is executed.
 #[derive(Clone, Debug, PartialEq)]
@@ -88,16 +36,16 @@ pub trait IndexStatistics {
         self.is_indexed(column)
     }
 
-    /// The number of keys in a range, counted up to `at_most`.
+    /// The number of keys in a range; counting is truncated at `at_most`.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Errors of the store.
     fn count(&self, column: &ColumnRef, range: &IndexRange, at_most: usize) -> Result<usize>;
 
     /// The number of items of the collection.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Errors of the store.
     fn items(&self) -> Result<u64>;
 }
 
@@ -122,7 +70,7 @@ const CHEAP_LOOKUPS: usize = 64;
 /// If an index would lead to a large share of all items, the plan is a sequential scan.
 ///
 /// # Errors
-/// Those of `statistics`.
+/// Errors of `statistics`.
 pub fn plan(
     query: &ItemQuery,
     statistics: &(impl IndexStatistics + ?Sized),
@@ -135,7 +83,11 @@ pub fn plan(
     };
     let sorted = sorted.map(|access| page_of(access, statistics, limit)).transpose()?.flatten();
     // A condition on the sort column already restricts the sorted ranges.
-    let is_cut = |condition: &ColumnCondition| matches!(&sorted, Some(AccessPath::Index { column, .. }) if *column == condition.on.column);
+    let sort_column = match &sorted {
+        Some(AccessPath::Index { column, .. }) => Some(column),
+        _ => None,
+    };
+    let is_cut = |condition: &ColumnCondition| sort_column == Some(&condition.on.column);
     let conditions =
         query.conditions.iter().filter(|condition| condition.required && !is_cut(condition));
     let mut candidates = filtered_accesses(conditions, statistics);
@@ -149,6 +101,7 @@ pub fn plan(
             }
         }
     }
+    // The matches of a condition come unsorted: the page sorts them in its heap.
     if let Some(best) = best {
         return Ok(QueryPlan {
             access: candidates.swap_remove(best),
@@ -186,6 +139,7 @@ fn page_of(
         return Ok(Some(access));
     }
     let is_whole = matches!(access, AccessPath::Index { then_empty: true, .. });
+    // Without a condition on the column the scan may reach every item.
     let looked_up = if is_whole {
         item_count(statistics)?
     } else {
@@ -203,6 +157,7 @@ fn sorted_cost(
     limit: Option<usize>,
 ) -> Result<usize> {
     match sorted {
+        // The alternative is a sequential scan.
         None => max_lookups(statistics),
         Some(access) => {
             let few = limit.map_or(usize::MAX, |limit| limit.max(CHEAP_LOOKUPS));
@@ -226,6 +181,7 @@ fn rows(
     statistics: &(impl IndexStatistics + ?Sized),
     at_most: usize,
 ) -> Result<usize> {
+    // Back links are read item by item: their number is unknown, but never larger than the result.
     let AccessPath::Index { column, ranges, .. } = access else { return Ok(0) };
     let mut rows = 0;
     for range in ranges {
@@ -234,7 +190,7 @@ fn rows(
     Ok(rows)
 }
 
-/// Without a sort: the index entries of one value, which are ordered by ID. Takes the condition
+/// Without a sort: the index entries of one value, which are sorted by ID. Takes the condition
 /// with the fewest matches.
 fn equality_access(
     query: &ItemQuery,
@@ -253,6 +209,7 @@ fn equality_access(
     {
         let Some(access) = filtered_access(condition, statistics) else { continue };
         let rows = rows(&access, statistics, most)?;
+        // `most` shrinks with every candidate, which bounds the counting of the next.
         if best.is_none() || rows < most {
             (most, best) = (rows, Some(access));
         }
@@ -261,6 +218,8 @@ fn equality_access(
         (&mut best, after.map(|cursor| cursor.item(query)))
     {
         for range in ranges {
+            // Entries of one value are sorted by ID, so the page resumes right after the cursor's
+            // item.
             range.from.extend(item.to_bytes());
         }
     }
@@ -287,12 +246,14 @@ fn sorted_access(
                 .iter()
                 .flat_map(|range| narrowed.iter().map(|other| overlap(range, other)))
                 .collect();
+            // Items without a value do not satisfy the condition.
             then_empty = false;
         } else if condition.predicate == Predicate::Empty && !condition.wanted {
             then_empty = false;
         }
     }
     ranges.retain(|range| !range.is_empty());
+    // The ranges are disjoint and ascending; a descending scan starts with the last.
     if sort.descending {
         ranges.reverse();
     }
@@ -380,6 +341,7 @@ fn filtered_accesses<'q>(
     let mut found: Vec<AccessPath> = Vec::new();
     for condition in conditions {
         let Some(access) = filtered_access(condition, statistics) else { continue };
+        // With a multiple select, two conditions can be satisfied by different options of an item.
         let has_one_value = !matches!(condition.on.kind, PropertyKind::MultiSelect(_));
         if !(has_one_value && found.iter_mut().any(|known| intersect(known, &access))) {
             found.push(access);
@@ -415,6 +377,7 @@ fn filtered_access(
     {
         let items: BTreeSet<_> = match among {
             SetMatch::Any => items.clone(),
+            // Every result is related to each of them: any single one is a superset.
             SetMatch::All | SetMatch::Exactly => items.iter().take(1).copied().collect(),
         };
         let is_served = *among == SetMatch::Any || !items.is_empty();

@@ -16,19 +16,11 @@ use leafbase_model::{
 
 use crate::convert::{Converted, convert};
 use crate::inverses::InverseResolver;
+use crate::keys::{ColumnKey, KeyGenerator};
 use crate::reader::ReadCollections;
 use crate::relation_ends::listed;
 use crate::relations::RelationBatch;
 use crate::schemas::complete;
-
-/// Identifies a column of a collection.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ColumnKey {
-    /// The collection.
-    pub collection: BlockId,
-    /// The key of the property.
-    pub key: String,
-}
 
 /// The effects of a new schema.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,9 +48,6 @@ enum ColumnChange {
     /// The relation becomes single.
     Single,
 }
-
-/// Chooses the key of a new property: the proposed key, or another free one.
-pub type KeyGenerator<'a> = &'a dyn Fn(BlockId, String) -> Result<String>;
 
 /// The effects of giving `collection` the schema `draft`. `old` is its present schema; `None` for a
 /// new collection.
@@ -90,6 +79,7 @@ pub fn replace_with_keys<R: ReadCollections + ?Sized>(
     limits: &Limits,
     new_key: KeyGenerator<'_>,
 ) -> Result<Replacement> {
+    // Keys are completed before relations: an inverse is created under a key that is still free.
     let mut schema = complete(with_kept_keys(draft, old), &with_room(limits, old))?;
     assign_new_keys(&mut schema, collection, old, new_key)?;
     let (others, dropped) = (BTreeMap::new(), Vec::new());
@@ -97,6 +87,10 @@ pub fn replace_with_keys<R: ReadCollections + ?Sized>(
         InverseResolver { reader, collection, old, limits, new_key, others, dropped };
     let draft_indices = resolver.resolve(&mut schema)?;
     let InverseResolver { others, dropped, .. } = resolver;
+    debug_assert!(
+        draft_indices.len() <= schema.properties.len(),
+        "generated properties follow those of the draft"
+    );
     let former = old.iter().flat_map(|old| &old.properties);
     let changes = former.filter_map(|former| {
         Some((former.key.clone(), change_of(former, schema.property(&former.key))?))
@@ -229,6 +223,7 @@ impl Replacement {
             let Some(value) = values.get(key) else { continue };
             match change {
                 ColumnChange::Drop => batch.store(item, vec![(key.clone(), None)])?,
+                // The relation is cleared at both ends; with one related item it is already valid.
                 ColumnChange::Single if listed(values, key).len() > 1 => {
                     lost_values.push(key.clone());
                     batch.change(item, self.collection, vec![(key.clone(), None)], "")?;
@@ -239,6 +234,7 @@ impl Replacement {
                     if !is_whole {
                         lost_values.push(format!("{key}{}", gone(value, kind)));
                     }
+                    // An unchanged value is not written, so that the item keeps its `rev`.
                     if converted.as_ref() != Some(value) {
                         batch.store(item, vec![(key.clone(), converted)])?;
                     }
@@ -305,6 +301,7 @@ impl LostValues {
         if self.items == 0 {
             return Ok(());
         }
+        // Only the first items are formatted: the message stays short for a large collection.
         let more = self.items.saturating_sub(self.named.len());
         let rest = if more == 0 { String::new() } else { format!(", and {more} more") };
         let message = format!(
@@ -327,7 +324,7 @@ pub struct CollectionRemoval {
 /// The effects of deleting collections with all their items.
 ///
 /// # Errors
-/// Those of `reader`.
+/// Errors of `reader`.
 pub fn remove_collections<R: ReadCollections + ?Sized>(
     reader: &R,
     going: &BTreeSet<BlockId>,

@@ -47,7 +47,7 @@ impl<A: AccessScope> Connection<A> {
     /// [`DocumentFilterMode::Exclude`]; [`crate::ErrorKind::LimitExceeded`] at `documentIds` for
     /// more than [`crate::Limits::blocks_per_request`].
     pub fn list_collections(&self, request: ListCollections) -> Result<Items<Collection>> {
-        let ListCollections { document_ids, mode } = request;
+        let ListCollections { document_ids, mode, .. } = request;
         self.check_ids("documentIds", document_ids.as_ref())?;
         let excludes = mode == Some(DocumentFilterMode::Exclude);
         if excludes && self.is_unrestricted() {
@@ -60,7 +60,7 @@ impl<A: AccessScope> Connection<A> {
                 (Some(documents), _) if !excludes => of_documents(tree, &documents)?,
                 (_, None) => tree.full_reader()?.collections()?,
                 (without, Some(scope)) => {
-                    let without = without.unwrap_or_default();
+                    let without = without.unwrap_or_else(BTreeSet::new);
                     of_documents(tree, scope.iter().filter(|document| !without.contains(document)))?
                 }
             };
@@ -95,7 +95,7 @@ impl<A: AccessScope> Connection<A> {
     /// [`crate::ErrorKind::RuleViolation`] for one in the trash;
     /// [`crate::ErrorKind::InvalidMarkdown`]; [`crate::ErrorKind::LimitExceeded`].
     pub fn create_collection(&self, request: CreateCollection) -> Result<CollectionSchema> {
-        let CreateCollection { schema, position } = request;
+        let CreateCollection { schema, position, .. } = request;
         let (made, _) = self.operation("create_collection").write(|transaction| {
             let place = self
                 .place(transaction, position, false)?
@@ -131,7 +131,7 @@ impl<A: AccessScope> Connection<A> {
     /// # Errors
     /// [`crate::ErrorKind::NotFound`] at `collectionId`.
     pub fn collection_schema(&self, request: GetSchema) -> Result<SchemaReply> {
-        let GetSchema { collection_id, format, allow_new_select_options } = request;
+        let GetSchema { collection_id, format, allow_new_select_options, .. } = request;
         let schema = self.schema(collection_id)?;
         Ok(match format {
             SchemaFormat::Schema => SchemaReply::Schema(schema),
@@ -210,7 +210,7 @@ impl<A: AccessScope> Connection<A> {
     /// first; [`crate::ErrorKind::RuleViolation`] for an inverse that would be added or dropped in
     /// a collection in the trash.
     pub fn replace_schema(&self, request: ReplaceSchema) -> Result<CollectionSchema> {
-        let ReplaceSchema { collection_id, schema, drop_unconvertible } = request;
+        let ReplaceSchema { collection_id, schema, drop_unconvertible, .. } = request;
         let (replaced, _) = self.operation("replace_schema").write(|transaction| {
             let draft = schema.clone();
             let (edits, schema) = transaction.plan(|tree, context| {
@@ -253,10 +253,11 @@ fn of_documents<'d>(
     Ok(entries)
 }
 
-/// The visible collections among `entries`, which are ordered by document. The inbox is not listed.
+/// The visible collections among `entries`, which are sorted by document. The inbox is not listed.
 fn shown(tree: &Tree<'_>, entries: Vec<CollectionEntry>) -> Result<Vec<Collection>> {
     let (mut shown, mut latest, links) = (Vec::new(), None, LinkRedactor::new(tree));
     for CollectionEntry { collection: id, document: document_id, items: item_count } in entries {
+        // Entries are sorted by document, so one lookup serves its siblings.
         let is_seen = match latest {
             Some((document, is_seen)) if document == document_id => is_seen,
             _ => {

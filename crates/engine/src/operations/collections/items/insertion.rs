@@ -1,14 +1,15 @@
 //! Insertion of items.
 
-use leafbase_collections::{ReadItems, RelationBatch, ValueReader, read_added};
+use leafbase_collections::{ChangedItem, ReadItems, RelationBatch, ValueReader, read_added};
 use leafbase_model::{
     AddItems, BlockData, BlockId, BlockKind, BlockRecord, Edit, Item, ItemDraft, Limits,
-    Properties, Result, Schema,
+    Properties, Result, Schema, invariant,
 };
 use leafbase_tree_ops::{self as ops, AllowedChildren, Context, ItemInsertion};
 
+use super::error_order;
+use super::lookup::{check_count, writable};
 use super::values::{check_files, check_new_links, finished, set_schema, titled, today};
-use super::{check_count, error_order, writable};
 use crate::core::access::AccessScope;
 use crate::core::cascades::item_edits;
 use crate::core::connection::{Connection, OperationTransaction};
@@ -46,11 +47,13 @@ impl<'l> RequestedItems<'l> {
             collection_id: collection,
             mut items,
             allow_new_select_options: new_options,
+            ..
         } = request;
         let limits = connection.limits();
         let mut contents: Vec<_> =
             items.iter_mut().map(|item| std::mem::take(&mut item.content)).collect();
         check_count(LIST, limits.blocks_per_request, items.len())?;
+        // Relative days are resolved before the transaction, which may run several times.
         contents.iter_mut().try_for_each(|content| connection.date(content))?;
         let ready = |content| prepare::drafts("content", content, connection.files(), limits);
         let pages = contents.into_iter().map(ready).collect();
@@ -81,7 +84,9 @@ impl<'l> RequestedItems<'l> {
             error_order::first(LIST, self.items.len(), read)?;
         let mut changed = finished(batch)?;
         for ItemInsertion { id, data, .. } in &mut items {
-            let properties = changed.remove(id).map(|changed| changed.values).unwrap_or_default();
+            let Some(ChangedItem { values: properties, .. }) = changed.remove(id) else {
+                invariant!("the relation batch returns the new item {id}")
+            };
             data.kind = BlockKind::CollectionItem { properties };
         }
         let insertion = ops::insert_items(context, &opened, items)?;
@@ -91,6 +96,7 @@ impl<'l> RequestedItems<'l> {
         if !added.is_empty() {
             edits.push(insertion);
         }
+        // What remains in the batch are items at other ends, which the request does not name.
         edits.extend(item_edits::unstamped_updates(tree, changed.into_values().collect())?);
         Ok((extended.unwrap_or(schema), edits, added))
     }
@@ -108,6 +114,7 @@ impl<'l> RequestedItems<'l> {
         let (links, mut drafts) =
             (LinkRedactor::new(tree), self.items.iter().take(most).cloned().collect::<Vec<_>>());
         for draft in &mut drafts {
+            // Options are compared as stored, so redacted links in them are restored first.
             links.restore_options(None, Chosen { schema, values: &mut draft.properties })?;
         }
         let ReadItems { items: read, schema: extended } = read_added(schema, drafts, values)?;

@@ -12,7 +12,8 @@ use serde_json::{Map, Value};
 
 use crate::core::redaction::hidden_relations;
 use crate::core::tree::Tree;
-use crate::operations::{files, prepare};
+use crate::operations::files::named;
+use crate::operations::prepare;
 use crate::support::days;
 
 /// The day that `today` resolves to in values.
@@ -44,6 +45,7 @@ pub(super) fn relate(
 ) -> Result<Vec<PropertyChange>> {
     let is_relation =
         |key: &str| schema.property(key).is_some_and(|property| property.kind.relation().is_some());
+    // Scalars change the item alone; relations may change other items.
     let (relations, scalars): (Vec<_>, Vec<_>) =
         changes.into_iter().partition(|(key, _)| is_relation(key));
     if !relations.is_empty() {
@@ -57,6 +59,7 @@ pub(super) fn check_new_links(tree: &Tree<'_>, batch: &RelationBatch<'_, Tree<'_
     let mut trashed = HashMap::new();
     for (item, path) in batch.new_links() {
         let document = tree.locate(item)?.ok_or_else(|| Error::not_found().at(path))?.document;
+        // One lookup per document: items of one collection share it.
         let is_trashed = match trashed.get(&document) {
             Some(known) => *known,
             None => {
@@ -94,5 +97,5 @@ pub(super) fn check_files(
     title: &str,
 ) -> Result<()> {
     let field = fields.keys().next().map_or("", String::as_str);
-    files::check_title(tree, before, title).map_err(|error| error.at(field))
+    named::check_title(tree, before, title).map_err(|error| error.at(field))
 }

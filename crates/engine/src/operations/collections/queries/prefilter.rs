@@ -5,12 +5,11 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use leafbase_collections::{
-    AccessPath, IndexIntersection, IndexRange, ItemQuery, QueryPlan, ScanCost, lookup_cost,
+    AccessPath, ColumnRef, IndexIntersection, IndexRange, ItemQuery, QueryPlan, ScanCost,
+    lookup_cost,
 };
 use leafbase_model::{BlockId, Result};
-use leafbase_store::{IndexBitmap, ItemIndex};
-
-use super::rows::indexed;
+use leafbase_store::{IndexBitmap, IndexedColumn, ItemIndex};
 
 /// What to do with an item of an index.
 pub(super) enum PrefilterResult {
@@ -41,6 +40,7 @@ impl<'p> IndexPrefilter<'p> {
         plan: &'p QueryPlan,
         limit: Option<usize>,
     ) -> Self {
+        // A column without bitmaps excludes nothing: its condition is skipped.
         let bitmaps = |(column, keys): (_, Vec<Vec<u8>>)| {
             keys.iter().map(|key| index.bitmap(indexed(column), key)).collect::<Option<Vec<_>>>()
         };
@@ -64,6 +64,7 @@ impl<'p> IndexPrefilter<'p> {
         bitmap: IndexBitmap,
     ) -> Result<PrefilterResult> {
         self.cost.row();
+        // Estimated per entry, from cost and results so far.
         if self.is_slow(index)? {
             self.is_ended = true;
             return Ok(PrefilterResult::EndScan);
@@ -123,6 +124,10 @@ impl<'p> IndexPrefilter<'p> {
 
     /// The candidates to look up if the scan ended early.
     pub(super) fn into_candidates(self) -> Option<HashSet<BlockId>> {
+        debug_assert!(
+            !self.is_ended || self.candidates.is_some(),
+            "a scan ends early only for known candidates"
+        );
         self.candidates.filter(|_| self.is_ended)
     }
 }
@@ -146,4 +151,12 @@ fn collect(
         }
     }
     Ok(Some(found))
+}
+
+/// The column as the store names it.
+pub(super) fn indexed(column: &ColumnRef) -> IndexedColumn<'_> {
+    match column {
+        ColumnRef::Title => IndexedColumn::Title,
+        ColumnRef::Property(key) => IndexedColumn::Property(key),
+    }
 }

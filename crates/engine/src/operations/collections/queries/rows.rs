@@ -9,10 +9,10 @@ use leafbase_collections::{
 use leafbase_model::{
     BlockData, BlockId, BlockKind, Error, Properties, PropertyValue, Result, Schema,
 };
-use leafbase_store::{IndexedColumn, ItemIndex, ItemRow, SpaceReader};
+use leafbase_store::{ItemIndex, ItemRow, SpaceReader};
 use leafbase_tree_ops::ReadTree;
 
-use super::prefilter::{IndexPrefilter, PrefilterResult};
+use super::prefilter::{IndexPrefilter, PrefilterResult, indexed};
 use crate::core::tree::Tree;
 use crate::operations::collections::presenter::ITEMS_PER_LOOKUP;
 
@@ -56,6 +56,7 @@ impl<'a> CollectionRows<'a> {
             AccessPath::Index { column, ranges, backwards, then_empty } => {
                 let is_done =
                     self.ranges(column, ranges, *backwards, (prefilter, visit))?.is_break();
+                // Items without a value sort last, after all ranges.
                 if is_done || !then_empty { Ok(()) } else { self.empty(column, prefilter, visit) }
             }
             AccessPath::Related { key, items } => self.related(key, items, visit),
@@ -79,6 +80,7 @@ impl<'a> CollectionRows<'a> {
                 &mut |id, bitmap| {
                     flow = match prefilter.step(&self.index, id, bitmap)? {
                         PrefilterResult::Skip => ControlFlow::Continue(()),
+                        // The lookup decodes the row; the bitmap alone excludes most items.
                         PrefilterResult::Look => prefilter.found(self.item(id, visit)?),
                         PrefilterResult::EndScan => ControlFlow::Break(()),
                     };
@@ -104,6 +106,7 @@ impl<'a> CollectionRows<'a> {
             if self.has_key(column, &item)? { Ok(ControlFlow::Continue(0)) } else { visit(item) }
         };
         let most = usize::try_from(self.count_all() / ITEMS_PER_LOOKUP).unwrap_or(usize::MAX);
+        // Without an intersection the whole collection has to be scanned.
         let Some(few) = prefilter.candidates(&self.index, most)? else {
             return self
                 .reader
@@ -137,6 +140,7 @@ impl<'a> CollectionRows<'a> {
         else {
             return Ok(());
         };
+        // Sorted and deduplicated: an item can be related to several of the requested ones.
         let mut found = BTreeSet::new();
         for item in items {
             if self.is_item_of(*item, target)? {
@@ -189,13 +193,6 @@ pub(super) fn values(item: BlockId, data: &BlockData) -> Result<&Properties> {
 
 fn without_count(flow: ControlFlow<(), usize>) -> ControlFlow<()> {
     flow.map_continue(drop)
-}
-
-pub(super) fn indexed(column: &ColumnRef) -> IndexedColumn<'_> {
-    match column {
-        ColumnRef::Title => IndexedColumn::Title,
-        ColumnRef::Property(key) => IndexedColumn::Property(key),
-    }
 }
 
 impl IndexStatistics for CollectionRows<'_> {
