@@ -19,7 +19,8 @@ use crate::core::tree::Tree;
 use crate::operations::collections::presenter::ItemPresenter;
 use crate::operations::collections::tables;
 use crate::operations::drafts::{Files, Ready};
-use crate::operations::{comments, documents, files, prepare, tasks};
+use crate::operations::files::named;
+use crate::operations::{comments, documents, prepare, tasks};
 use crate::support::days;
 
 impl<A: AccessScope> Connection<A> {
@@ -273,7 +274,7 @@ impl<A: AccessScope> Connection<A> {
     /// longer be a task, and for the root of the inbox. The path is that of the first invalid
     /// entry, and nothing is changed.
     pub fn update_blocks(&self, request: UpdateBlocks) -> Result<Items<Block>> {
-        let UpdateBlocks { blocks } = request;
+        let UpdateBlocks { blocks, .. } = request;
         let (mut updated, _) = self.operation("update_blocks").write(|transaction| {
             let mut patches = blocks.clone();
             Self::resolve_days(transaction, &mut patches)?;
@@ -336,7 +337,7 @@ impl<A: AccessScope> Connection<A> {
     ) -> Result<Vec<BlockData>> {
         let field = prepare::address_field(&data);
         let parts = prepare::data(data, self.limits())?;
-        files::check_named(tree, Some(before), &parts, field)?;
+        named::check_named(tree, Some(before), &parts, field)?;
         Ok(parts)
     }
 
@@ -356,7 +357,7 @@ impl<A: AccessScope> Connection<A> {
     /// # Errors
     /// As [`Self::update_blocks`].
     pub fn update_markdown(&self, block: impl Into<BlockId>, text: &str) -> Result<Items<Block>> {
-        self.update_blocks(UpdateBlocks { blocks: vec![BlockPatch::markdown(block, text)] })
+        self.update_blocks(UpdateBlocks::new(vec![BlockPatch::markdown(block, text)]))
     }
 
     /// Deletes blocks with their descendants, and returns the requested IDs.

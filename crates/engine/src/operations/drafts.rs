@@ -8,7 +8,8 @@ use leafbase_model::{AssetId, BlockData, BlockDraft, Error, Limits, Result};
 use leafbase_tree_ops::{self as ops, AllowedChildren};
 
 use crate::core::tree::Tree;
-use crate::operations::{files, prepare};
+use crate::operations::files::named;
+use crate::operations::prepare;
 
 /// The uploaded files that drafts may reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +65,7 @@ impl Ready {
     /// Records the files that `data` references, at the path that `path` returns.
     fn note_files(&mut self, number: usize, data: &BlockData, path: impl Fn() -> String) {
         if let Some(files) = &mut self.files {
-            files.extend(files::named(data).into_iter().map(|file| (number, file, path())));
+            files.extend(named::named(data).into_iter().map(|file| (number, file, path())));
         }
     }
 
@@ -302,7 +303,7 @@ impl Walk<'_> {
             settled.and_then(|()| prepare::draft(data, has_content, is_root, self.limits));
         let further = further.map_err(|error| error.at(self.path()))?;
         for part in std::iter::once(&*data).chain(&further) {
-            let path = || format!("{}.{}", self.path(), files::field_of(part, field));
+            let path = || format!("{}.{}", self.path(), named::field_of(part, field));
             ready.note_files(self.number.saturating_sub(1), part, path);
         }
         self.blocks = self.blocks.saturating_add(further.len());
