@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use crate::core::redaction::hidden_relations;
 use crate::core::tree::Tree;
-use crate::operations::{files, prepare};
+use crate::operations::{files, normalize};
 use crate::support::days;
 
 /// The day that `today` means in the values of a request.
@@ -84,7 +84,7 @@ pub(super) fn finished(
 /// The title that an item of a request gets, which is the one field of `fields`.
 pub(super) fn titled(fields: &Map<String, Value>, title: &str, limits: &Limits) -> Result<String> {
     let field = fields.keys().next().map_or("", String::as_str);
-    prepare::item_title(title, limits).map_err(|error| error.at(field))
+    normalize::item_title(title, limits).map_err(|error| error.at(field))
 }
 
 /// Refuses a title that names a file that is not seen, unless the item named it `before`.
