@@ -6,9 +6,9 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use leafbase::{
-    AdaptationKind, Block, BlockData, BlockDraft, BlockKind, CodeLanguage, Connection, Destination,
-    ErrorKind, ExportOptions, Fetch, FolderId, ImportOptions, ImportReport, MemorySource, Position,
-    Progress, Space,
+    Block, BlockData, BlockDraft, BlockKind, CodeLanguage, Connection, Destination, ErrorKind,
+    ExportOptions, Fetch, FolderId, ImportOptions, ImportReport, MemorySource, Position, Progress,
+    Space, VaultWarningKind,
 };
 
 #[path = "transfer/files.rs"]
@@ -98,8 +98,8 @@ fn assert_same(one: &Files, other: &Files) {
     }
 }
 
-fn kinds(report: &ImportReport) -> Vec<(AdaptationKind, Option<usize>)> {
-    report.adaptations.iter().map(|adaptation| (adaptation.kind, adaptation.line)).collect()
+fn kinds(report: &ImportReport) -> Vec<(VaultWarningKind, Option<usize>)> {
+    report.warnings.iter().map(|warning| (warning.kind, warning.line)).collect()
 }
 
 fn blocks(notes: &Connection, title: &str) -> Vec<Block> {
@@ -216,7 +216,7 @@ fn wiki_links_within_other_links_and_in_comments_stay() {
     ]);
     assert_eq!(
         (kinds(&report), report.links),
-        (vec![(AdaptationKind::UnresolvedLink, Some(1))], 3)
+        (vec![(VaultWarningKind::UnresolvedLink, Some(1))], 3)
     );
     assert_eq!(
         file(&files, "A.md"),
@@ -244,8 +244,8 @@ fn built_in_locations_are_written_as_directories() {
         "templates/",
     ];
     assert_eq!(files.keys().collect::<Vec<_>>(), expected);
-    let kinds: Vec<_> = report.adaptations.iter().map(|adaptation| adaptation.kind).collect();
-    assert_eq!(kinds, [AdaptationKind::Location], "daily notes come back as such");
+    let kinds: Vec<_> = report.warnings.iter().map(|warning| warning.kind).collect();
+    assert_eq!(kinds, [VaultWarningKind::Location], "daily notes come back as such");
     same_again(&files);
 }
 
@@ -261,7 +261,7 @@ fn files_named_by_a_day_are_daily_notes() {
         |day: &str| notes.fetch_markdown(Fetch::day(day.parse::<leafbase::Day>().expect("a day")));
     assert!(day("2026-02-03").expect("a note").contains("woke early"));
     assert!(day("2026-02-04").expect("a note").contains("Wednesday, 4 February 2026"));
-    assert_eq!(kinds(&report), [(AdaptationKind::DailyNote, None)]);
+    assert_eq!(kinds(&report), [(VaultWarningKind::DailyNote, None)]);
     assert_eq!(
         (report.documents, report.folders, report.links),
         (4, 1, 2),
@@ -287,7 +287,7 @@ fn a_day_that_has_a_note_keeps_it() {
     notes.insert_markdown("mine", Position::end_of_day(day)).expect("inserted");
     let mut source = MemorySource::from_iter([("2026-02-03.md", "theirs")]);
     let report = notes.import_from(&mut source, &ImportOptions::new(), &mut on).expect("imported");
-    assert_eq!(kinds(&report), [(AdaptationKind::DailyNote, None)]);
+    assert_eq!(kinds(&report), [(VaultWarningKind::DailyNote, None)]);
     assert_eq!(notes.documents().expect("documents").len(), 2);
     assert!(notes.fetch_markdown(Fetch::day(day)).expect("the note").contains("mine"));
 }
@@ -312,8 +312,8 @@ fn a_daily_note_of_another_title_is_told() {
     let directory = tempfile::tempdir().expect("a directory");
     let report =
         notes.export_folder(directory.path(), &ExportOptions::new(), &mut on).expect("exported");
-    let told: Vec<_> = report.adaptations.iter().map(|adaptation| adaptation.kind).collect();
-    assert_eq!(told, [AdaptationKind::Title]);
+    let told: Vec<_> = report.warnings.iter().map(|warning| warning.kind).collect();
+    assert_eq!(told, [VaultWarningKind::Title]);
 }
 
 /// The first bytes of a PNG, and something of its own.
@@ -352,7 +352,7 @@ fn files_that_documents_show_come_in_and_go_out() {
     let notes = Space::in_memory().expect("a space").connect();
     let report = notes.import_from(&mut source, &ImportOptions::new(), &mut on).expect("imported");
     assert_eq!((report.documents, report.attachments), (2, 2));
-    assert_eq!(kinds(&report), [(AdaptationKind::Attachment, Some(7))]);
+    assert_eq!(kinds(&report), [(VaultWarningKind::Attachment, Some(7))]);
     let skipped: Vec<_> = report.skipped.iter().map(|skipped| skipped.path.as_str()).collect();
     assert_eq!(skipped, ["trip/img/unused.png"]);
     let mut files = uploaded(&notes);
@@ -405,7 +405,7 @@ fn files_that_are_too_large_or_not_wanted_stay_outside() {
             .expect("imported");
         assert_eq!(
             (report.attachments, kinds(&report)),
-            (0, vec![(AdaptationKind::Attachment, Some(1))])
+            (0, vec![(VaultWarningKind::Attachment, Some(1))])
         );
         assert!(uploaded(&notes).is_empty());
         assert!(notes.space().check().expect("checked").is_clean());
@@ -424,14 +424,14 @@ fn what_markdown_cannot_say_is_told() {
     let directory = tempfile::tempdir().expect("a directory");
     let report =
         notes.export_folder(directory.path(), &ExportOptions::new(), &mut on).expect("exported");
-    let [adaptation] = report.adaptations.as_slice() else { panic!("{report:?}") };
-    assert_eq!(adaptation.kind, AdaptationKind::ReadsBackDifferently);
-    assert_eq!(adaptation.message, "block 1 (text) reads back with another color");
+    let [warning] = report.warnings.as_slice() else { panic!("{report:?}") };
+    assert_eq!(warning.kind, VaultWarningKind::ReadsBackDifferently);
+    assert_eq!(warning.message, "block 1 (text) reads back with another color");
 }
 
 #[test]
 fn what_leads_nowhere_stays_and_is_told() {
-    use AdaptationKind as Kind;
+    use VaultWarningKind as Kind;
     let text = "---\na: 1\n---\n\n[[Nowhere]] and ![[B]]\n\n[gone](gone.md) [B](B.md#gone) [[B#Gone]]\n\n![](pic.png)\n";
     let (files, report) = round([("A.md", text), ("B.md", "b\n")]);
     let expected = vec![
@@ -463,9 +463,9 @@ fn of_several_files_of_a_name_the_nearest_is_meant_and_that_is_told() {
     ]);
     assert_eq!(file(&files, "b/From.md"), "see [N](N.md)\n");
     assert_eq!(file(&files, "From.md"), "see [n](a/N.md)\n");
-    let ambiguous = (AdaptationKind::AmbiguousLink, Some(1));
+    let ambiguous = (VaultWarningKind::AmbiguousLink, Some(1));
     assert_eq!(kinds(&report), [ambiguous, ambiguous]);
-    assert!(report.adaptations[0].message.contains("a/N.md, b/N.md"), "{:?}", report.adaptations);
+    assert!(report.warnings[0].message.contains("a/N.md, b/N.md"), "{:?}", report.warnings);
 }
 
 #[test]
@@ -481,9 +481,7 @@ fn front_matter_is_the_first_block_and_keeps_its_bytes() {
     let first = &blocks(&notes, "A")[0].data;
     let BlockKind::Code { language, language_tag, .. } = &first.kind else { panic!("{first:?}") };
     assert_eq!((*language, language_tag.as_str()), (CodeLanguage::Yaml, "yaml frontmatter"));
-    assert!(
-        report.adaptations.iter().all(|adaptation| adaptation.kind == AdaptationKind::Markdown)
-    );
+    assert!(report.warnings.iter().all(|warning| warning.kind == VaultWarningKind::Markdown));
     let files = exported(&notes);
     same_again(&files);
     assert_eq!(file(&files, "A.md"), text);
@@ -516,7 +514,7 @@ fn bytes_that_are_no_plain_text_are_told() {
             ("pic.png", "not markdown, and no document shows it")
         ]
     );
-    use AdaptationKind as Kind;
+    use VaultWarningKind as Kind;
     let unresolved = (Kind::UnresolvedLink, Some(1));
     assert_eq!(
         kinds(&report),
@@ -611,7 +609,7 @@ fn an_import_tells_how_it_settles_links_and_may_be_canceled_then() {
         let report = report.expect("imported");
         assert_eq!((report.canceled, report.documents), (canceled, 3));
         let missing =
-            if canceled { vec![(AdaptationKind::MissingAnchor, Some(1))] } else { vec![] };
+            if canceled { vec![(VaultWarningKind::MissingAnchor, Some(1))] } else { vec![] };
         assert_eq!(kinds(&report), missing);
         let all = [(1, 3), (2, 3), (3, 3), (4, 5), (5, 5), (6, 6)]
             .map(|(done, total)| (done, Some(total)));
@@ -666,7 +664,7 @@ fn prose_between_separators_is_no_front_matter() {
 
 #[test]
 fn links_that_cannot_be_taken_in_are_told() {
-    use AdaptationKind as Kind;
+    use VaultWarningKind as Kind;
     let text = "[q](B.md?x=1) ![p](p.png?raw) <a href=\"B.md\">b</a> `<a href=\"B.md\">`\n\n\
                 <img src='p.png'> <a href=\"https://x.example\">x</a>\n";
     let (files, report) = round([("A.md", text), ("B.md", "b\n")]);
@@ -688,8 +686,8 @@ fn names_that_lose_white_space_are_told() {
         ("plain.md", "3\n"),
         ("trail .md", "4\n"),
     ]);
-    assert_eq!(kinds(&report), [(AdaptationKind::Title, None); 3]);
-    assert_eq!(report.adaptations[1].message, "the title of \"new\\nline\" is \"new line\"");
+    assert_eq!(kinds(&report), [(VaultWarningKind::Title, None); 3]);
+    assert_eq!(report.warnings[1].message, "the title of \"new\\nline\" is \"new line\"");
     assert_eq!(
         files.keys().collect::<Vec<_>>(),
         ["lead.md", "new line.md", "plain.md", "trail.md"]
@@ -701,7 +699,7 @@ fn a_link_too_long_for_a_block_stays_text() {
     let url = format!("https://x.example/{}", "a".repeat(11_000));
     let text = format!("# A\n\n<{url}>\n\nend\n");
     let (files, report) = round([("A.md", text.as_str())]);
-    assert_eq!(kinds(&report), [(AdaptationKind::Markdown, Some(3))]);
+    assert_eq!(kinds(&report), [(VaultWarningKind::Markdown, Some(3))]);
     assert!(
         file(&files, "A.md").starts_with(&format!("# A\n\n<{url}>")),
         "{}",
@@ -799,7 +797,7 @@ fn links_to_blocks_of_nested_pages_come_back() {
 fn what_the_parser_refuses_is_kept_as_code() {
     let text = "# A\n\n<highlight color=\"puce\">x</highlight> ```\n";
     let (files, report) = round([("A.md", text)]);
-    assert_eq!(kinds(&report), [(AdaptationKind::KeptAsCode, None)]);
+    assert_eq!(kinds(&report), [(VaultWarningKind::KeptAsCode, None)]);
     assert_eq!(file(&files, "A.md"), format!("```markdown\n{text}```\n"));
 }
 

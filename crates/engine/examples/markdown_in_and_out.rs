@@ -33,8 +33,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let notes = space.connect();
     let report = notes.import_folder(&notes_folder, &ImportOptions::default(), &mut go_on)?;
     println!("{} documents, {} blocks", report.documents, report.blocks);
-    for adaptation in &report.adaptations {
-        println!("  adapted: {}: {}", adaptation.path, adaptation.message);
+    for warning in &report.warnings {
+        println!("  adapted: {}: {}", warning.path, warning.message);
     }
 
     // What comes in as markdown is found as blocks, and shown as markdown again.

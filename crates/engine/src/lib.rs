@@ -171,9 +171,9 @@ pub use leafbase_store::{
 pub use operations::changes::{Changes, ScopedChanges};
 pub use operations::files::FileReader;
 pub use operations::links::{DocumentLinks, Link};
-pub use operations::transfer::{
-    Adaptation, AdaptationKind, ExportOptions, ExportReport, ImportOptions, ImportReport,
-    ImportSource, MemorySource, Skipped, SourceEntry,
+pub use operations::vault::{
+    ExportOptions, ExportReport, ImportOptions, ImportReport, ImportSource, MemorySource, Skipped,
+    SourceEntry, VaultWarning, VaultWarningKind,
 };
 pub use support::clock::SystemClock;
 pub use support::ids::RandomIds;

@@ -16,4 +16,4 @@ pub(crate) mod normalize;
 pub(crate) mod search;
 pub(crate) mod tasks;
 pub(crate) mod templates;
-pub(crate) mod transfer;
+pub(crate) mod vault;

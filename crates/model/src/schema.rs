@@ -4,7 +4,7 @@
 //! every property has a key.
 
 use crate::json::{Refused, from_text, missing_field, wire_enum};
-use crate::{BlockId, Color, Error, Result};
+use crate::{BlockId, Color, Error, PropertyValue, Result};
 
 wire_enum! {
     /// The type of a property.
@@ -166,6 +166,48 @@ impl From<Relation> for PropertyKind {
 }
 
 impl PropertyKind {
+    /// The kind of a type with its data. `None` unless exactly the types that have options get
+    /// options, and relations get a relation; a select without options has none yet.
+    pub fn from_parts(
+        property_type: PropertyType,
+        options: Option<Vec<SelectOption>>,
+        relation: Option<Relation>,
+    ) -> Option<Self> {
+        if relation.is_some() != (property_type == PropertyType::Relation)
+            || (options.is_some() && !property_type.has_options())
+        {
+            return None;
+        }
+        let options = options.unwrap_or_else(Vec::new);
+        Some(match property_type {
+            PropertyType::Text => Self::Text,
+            PropertyType::Number => Self::Number,
+            PropertyType::Boolean => Self::Boolean,
+            PropertyType::Date => Self::Date,
+            PropertyType::Url => Self::Url,
+            PropertyType::Email => Self::Email,
+            PropertyType::Phone => Self::Phone,
+            PropertyType::SingleSelect => Self::SingleSelect(options),
+            PropertyType::MultiSelect => Self::MultiSelect(options),
+            PropertyType::Relation => Self::Relation(relation?),
+        })
+    }
+
+    /// Whether `value` has the form in which values of the type are stored. Options and targets are
+    /// not compared.
+    pub fn has_form(&self, value: &PropertyValue) -> bool {
+        match self {
+            Self::Text | Self::Url | Self::Email | Self::Phone | Self::SingleSelect(_) => {
+                matches!(value, PropertyValue::Text(_))
+            }
+            Self::Number => matches!(value, PropertyValue::Number(_)),
+            Self::Boolean => matches!(value, PropertyValue::Boolean(_)),
+            Self::Date => matches!(value, PropertyValue::Date(_)),
+            Self::MultiSelect(_) => matches!(value, PropertyValue::Options(_)),
+            Self::Relation(_) => matches!(value, PropertyValue::Relations(_)),
+        }
+    }
+
     /// The property type.
     pub const fn property_type(&self) -> PropertyType {
         match self {

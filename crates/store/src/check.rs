@@ -29,8 +29,6 @@ mod locations;
 mod log;
 mod tasks;
 
-pub(crate) use items::fits;
-
 /// So many problems are listed; the others are counted.
 const LISTED: usize = 1_000;
 /// Progress is reported after this many rows.

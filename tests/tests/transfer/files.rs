@@ -1,9 +1,9 @@
 //! Uploaded files on their way out and in: their names, their bytes, and the blocks that show them.
 
 use leafbase::{
-    AdaptationKind, BlockData, BlockDraft, BlockKind, BlockType, Connection, Destination,
-    ExportOptions, ExportReport, ImportOptions, ImportReport, MemorySource, Position, Space,
-    UploadFile,
+    BlockData, BlockDraft, BlockKind, BlockType, Connection, Destination, ExportOptions,
+    ExportReport, ImportOptions, ImportReport, MemorySource, Position, Space, UploadFile,
+    VaultWarningKind,
 };
 
 use super::{Files, blocks, exported, file, files_below, on, same_again, uploaded, write_below};
@@ -66,9 +66,9 @@ fn every_name_and_every_byte_come_back() {
             .upload_file(UploadFile::new(document.id()).named(name), &bytes[..])
             .expect("uploaded");
         let (files, report) = exported_with_report(&notes);
-        let told: Vec<_> = report.adaptations.iter().map(|adaptation| adaptation.kind).collect();
+        let told: Vec<_> = report.warnings.iter().map(|warning| warning.kind).collect();
         let is_markdown = [".md", ".Markdown"].iter().any(|extension| name.ends_with(extension));
-        assert_eq!(told, vec![AdaptationKind::Attachment; usize::from(is_markdown)], "{name}");
+        assert_eq!(told, vec![VaultWarningKind::Attachment; usize::from(is_markdown)], "{name}");
         let again = imported_again(&files);
         let found: Vec<_> =
             uploaded(&again).into_iter().map(|(name, _, bytes)| (name, bytes)).collect();
@@ -163,13 +163,10 @@ fn words_and_anchors_of_embeds_within_a_text_stay() {
     let text = "see ![[pic.png|alt words]], ![[pic.png|300]] and ![[doc.pdf#page=3]]\n";
     let (notes, report) =
         of_files(&[("A.md", text.as_bytes()), ("doc.pdf", PAPER), ("pic.png", PICTURE)]);
-    let told: Vec<_> = report
-        .adaptations
-        .iter()
-        .map(|told| (told.kind, told.line, told.message.as_str()))
-        .collect();
-    let size = "the size 300 of ![[pic.png|300]] is left off";
-    assert_eq!(told, [(AdaptationKind::Markdown, Some(1), size)]);
+    let told: Vec<_> =
+        report.warnings.iter().map(|told| (told.kind, told.line, told.message.as_str())).collect();
+    let size = "the size 300 of ![[pic.png|300]] is dropped";
+    assert_eq!(told, [(VaultWarningKind::Markdown, Some(1), size)]);
     let files = exported(&notes);
     let expected = "see ![alt words](attachments/pic.png), ![pic.png](attachments/pic.png) and \
                     ![doc.pdf](attachments/doc.pdf#page=3)\n";
@@ -203,7 +200,7 @@ fn a_block_that_does_not_fit_its_file_is_written_as_what_is_read_back() {
         notes.delete_blocks(leafbase::DeleteBlocks::from(upload.block_id)).expect("deleted");
         let (files, report) = exported_with_report(&notes);
         assert_eq!(file(&files, "A.md"), format!("{expected}\n"));
-        assert_eq!(report.adaptations.len(), told, "{:?}", report.adaptations);
+        assert_eq!(report.warnings.len(), told, "{:?}", report.warnings);
         same_again(&files);
     }
 }
@@ -280,9 +277,9 @@ fn what_is_not_taken_in_is_told_with_the_reason() {
     assert_eq!(read(shown, &all, 9), [""; 0]);
     for (text, options, last, reason) in [
         ("b", &all, 9, "no document shows it"),
-        (shown, &none, 9, "attachments are not taken in"),
-        (shown, &all, 1, "no document shows it that was made before the import was broken off"),
-        (&broken, &all, 9, "no document shows it, unless it is one that is kept as code"),
+        (shown, &none, 9, "attachments are not imported"),
+        (shown, &all, 1, "no document shows it that was created before the import was cancelled"),
+        (&broken, &all, 9, "no document shows it, except perhaps one that is kept as code"),
     ] {
         assert_eq!(read(text, options, last), [format!("pic.png: not markdown, and {reason}")]);
     }
@@ -291,11 +288,10 @@ fn what_is_not_taken_in_is_told_with_the_reason() {
 #[test]
 fn a_link_to_a_document_that_is_shown_says_so() {
     let (_, report) = of_files(&[("A.md", b"![b](B.md) ![c](C.md)\n"), ("B.md", b"b\n")]);
-    let told: Vec<_> =
-        report.adaptations.iter().map(|adaptation| adaptation.message.as_str()).collect();
+    let told: Vec<_> = report.warnings.iter().map(|warning| warning.message.as_str()).collect();
     let expected = [
-        "B.md is not taken in, for it is a document",
-        "C.md is not taken in, for it is no file of the folder",
+        "B.md was not imported: it is a document",
+        "C.md was not imported: it is not a file of the folder",
     ];
     assert_eq!(told, expected.map(|told| format!("{told}; the path is kept")));
 }
@@ -317,8 +313,8 @@ fn the_inbox_and_comments_are_left_out_and_told() {
         report.skipped.iter().map(|skipped| (&*skipped.path, &*skipped.reason)).collect();
     assert_eq!(skipped, [("Inbox", "2 tasks stand in no document")]);
     let told: Vec<_> =
-        report.adaptations.iter().map(|told| (told.kind, &*told.path, &*told.message)).collect();
-    assert_eq!(told, [(AdaptationKind::Comments, "Trip.md", "2 comments are left out")]);
+        report.warnings.iter().map(|told| (told.kind, &*told.path, &*told.message)).collect();
+    assert_eq!(told, [(VaultWarningKind::Comments, "Trip.md", "2 comments are not exported")]);
 }
 
 #[test]

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use std::io::{Cursor, Read};
 
 use leafbase::{
-    AdaptationKind, AssetUrl, BlockKind, Connection, Day, DeleteFolders, Document, Error, FolderId,
-    ImportOptions, ImportReport, ImportSource, Location, MemorySource, Position, Progress,
-    PurgeDocuments, Result, SourceEntry, Space,
+    AssetUrl, BlockKind, Connection, Day, DeleteFolders, Document, Error, FolderId, ImportOptions,
+    ImportReport, ImportSource, Location, MemorySource, Position, Progress, PurgeDocuments, Result,
+    SourceEntry, Space, VaultWarningKind,
 };
 
 use super::{blocks, exported, file, on};
@@ -69,8 +69,8 @@ fn places(notes: &Connection) -> Vec<String> {
     places
 }
 
-fn told(report: &ImportReport) -> Vec<(AdaptationKind, &str)> {
-    report.adaptations.iter().map(|told| (told.kind, told.path.as_str())).collect()
+fn told(report: &ImportReport) -> Vec<(VaultWarningKind, &str)> {
+    report.warnings.iter().map(|told| (told.kind, told.path.as_str())).collect()
 }
 
 fn delete_folder(notes: &Connection, name: &str) {
@@ -114,7 +114,7 @@ fn what_is_for_a_deleted_folder_goes_into_the_nearest_above() {
         assert_eq!(places(&notes), expected, "without {deleted:?}");
         assert_eq!(
             told(&report),
-            moved.iter().map(|path| (AdaptationKind::Location, *path)).collect::<Vec<_>>()
+            moved.iter().map(|path| (VaultWarningKind::Location, *path)).collect::<Vec<_>>()
         );
     }
     // Before anything is written the folder to import into goes, and with it the place of those to
@@ -130,7 +130,7 @@ fn what_is_for_a_deleted_folder_goes_into_the_nearest_above() {
     assert_eq!(places(&notes), ["a in Top", "b in f"]);
     assert_eq!(
         told(&report),
-        [(AdaptationKind::Location, "a.md"), (AdaptationKind::Location, "f")]
+        [(VaultWarningKind::Location, "a.md"), (VaultWarningKind::Location, "f")]
     );
     assert_eq!(
         exported(&notes).keys().collect::<Vec<_>>(),
@@ -162,7 +162,7 @@ fn a_day_that_gets_a_note_meanwhile_keeps_that_one() {
             "z in f",
         ];
         assert_eq!(places(&notes), expected);
-        assert_eq!(told(&report), [(AdaptationKind::DailyNote, path)]);
+        assert_eq!(told(&report), [(VaultWarningKind::DailyNote, path)]);
         assert!(notes.fetch_markdown(leafbase::Fetch::day(day)).expect("the note").contains("own"));
     }
 }
@@ -198,7 +198,7 @@ fn a_file_deleted_meanwhile_is_taken_in_again() {
     let second = "![p](../pic.png)\n\nsee [x](../pic.png#top)\n";
     for (readable, expected, kinds) in [
         (3, "![p](../attachments/pic.png)\n\nsee [x](../attachments/pic.png#top)\n", vec![]),
-        (2, second, vec![(AdaptationKind::Attachment, "f/b.md")]),
+        (2, second, vec![(VaultWarningKind::Attachment, "f/b.md")]),
     ] {
         let notes = Space::in_memory().expect("a space").connect();
         let picture = super::png("p");

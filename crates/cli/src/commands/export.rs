@@ -22,7 +22,7 @@ pub(crate) struct ExportCommand {
     /// Allow a folder with content: files of the same name are replaced, others are kept
     #[arg(long)]
     into_existing: bool,
-    /// List every adaptation instead of two of each kind
+    /// List every warning instead of two of each kind
     #[arg(long)]
     all: bool,
 }
@@ -55,7 +55,7 @@ impl ExportCommand {
         ];
         let how = if report.canceled { "interrupted; exported so far: " } else { "exported " };
         context.out.line(format_args!("{how}{}", parts.join(", ")))?;
-        reports::write(&mut context.out, &report.adaptations, &report.skipped, self.all)?;
+        reports::write(&mut context.out, &report.warnings, &report.skipped, self.all)?;
         Ok(exit)
     }
 }

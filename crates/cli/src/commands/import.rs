@@ -15,7 +15,7 @@ use crate::show::{line, reports};
 ///
 /// Directories become folders, files become documents, and files named by a day become daily notes.
 /// Wiki links and relative links become block links. Files referenced by documents are imported as
-/// attachments. Every adaptation is reported. The source folder is never written to.
+/// attachments. Every warning is reported. The source folder is never written to.
 #[derive(Debug, Args)]
 pub(crate) struct ImportCommand {
     /// The folder, vault or graph
@@ -29,7 +29,7 @@ pub(crate) struct ImportCommand {
     /// Skip attachments
     #[arg(long)]
     no_attachments: bool,
-    /// List every adaptation instead of two of each kind
+    /// List every warning instead of two of each kind
     #[arg(long)]
     all: bool,
 }
@@ -74,7 +74,7 @@ impl ImportCommand {
         ];
         let how = if report.canceled { "interrupted; imported so far: " } else { "imported " };
         context.out.line(format_args!("{how}{}", parts.join(", ")))?;
-        reports::write(&mut context.out, &report.adaptations, &report.skipped, self.all)?;
+        reports::write(&mut context.out, &report.warnings, &report.skipped, self.all)?;
         Ok(exit)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use leafbase::{Adaptation, AdaptationKind, Skipped};
+use leafbase::{Skipped, VaultWarning, VaultWarningKind};
 
 use super::{line, styles};
 use crate::error::CliResult;
@@ -11,21 +11,21 @@ use crate::out::Out;
 /// Examples listed per kind without `--all`.
 const MAX_EXAMPLES: usize = 2;
 
-/// Writes the adaptations by kind, then the skipped files.
+/// Writes the warnings by kind, then the skipped files.
 pub(crate) fn write(
     out: &mut Out,
-    adaptations: &[Adaptation],
+    warnings: &[VaultWarning],
     skipped: &[Skipped],
     all: bool,
 ) -> CliResult<()> {
-    let mut kinds: BTreeMap<AdaptationKind, Vec<&Adaptation>> = BTreeMap::new();
-    for adaptation in adaptations {
-        kinds.entry(adaptation.kind).or_default().push(adaptation);
+    let mut kinds: BTreeMap<VaultWarningKind, Vec<&VaultWarning>> = BTreeMap::new();
+    for warning in warnings {
+        kinds.entry(warning.kind).or_default().push(warning);
     }
     let most = if all { usize::MAX } else { MAX_EXAMPLES };
     for (kind, found) in &kinds {
         heading(out, found.len(), kind.summary())?;
-        for Adaptation { path, line, message, .. } in found.iter().take(most) {
+        for VaultWarning { path, line, message, .. } in found.iter().take(most) {
             let place = line.map_or_else(|| path.clone(), |line| format!("{path}:{line}"));
             example(out, &place, message)?;
         }

@@ -7,8 +7,8 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use leafbase::{
-    Adaptation, AdaptationKind, Connection, ExportOptions, ImportOptions, ImportReport,
-    MemorySource, Progress, Space,
+    Connection, ExportOptions, ImportOptions, ImportReport, MemorySource, Progress, Space,
+    VaultWarning, VaultWarningKind,
 };
 
 use crate::Result;
@@ -64,15 +64,15 @@ fn progress_line(what: &str) -> impl FnMut(Progress) -> ControlFlow<()> {
 
 /// What was adapted, by kind, with an example or two of each.
 pub(crate) fn summarize(out: &mut impl Write, report: &ImportReport) -> Result<()> {
-    let mut kinds: BTreeMap<AdaptationKind, Vec<&Adaptation>> = BTreeMap::new();
-    for adaptation in &report.adaptations {
-        kinds.entry(adaptation.kind).or_default().push(adaptation);
+    let mut kinds: BTreeMap<VaultWarningKind, Vec<&VaultWarning>> = BTreeMap::new();
+    for warning in &report.warnings {
+        kinds.entry(warning.kind).or_default().push(warning);
     }
-    let count = u64::try_from(report.adaptations.len())?;
-    writeln!(out, "\n{} adaptations; nothing is dropped without a word:", number(count))?;
+    let count = u64::try_from(report.warnings.len())?;
+    writeln!(out, "\n{} warnings; nothing is dropped without a word:", number(count))?;
     for (kind, all) in kinds {
         writeln!(out, "{:>7}  {}", number(u64::try_from(all.len())?), kind.summary())?;
-        for Adaptation { path, line, message, .. } in all.iter().take(2) {
+        for VaultWarning { path, line, message, .. } in all.iter().take(2) {
             let line = line.map(|line| format!(":{line}")).unwrap_or_default();
             writeln!(out, "           {path}{line}: {}", shortened(message, 100))?;
         }

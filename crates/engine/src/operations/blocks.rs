@@ -17,7 +17,7 @@ use crate::core::connection::{Connection, OperationTransaction};
 use crate::core::redaction::LinkRedactor;
 use crate::core::tree::Tree;
 use crate::operations::block_markdown::render_tree;
-use crate::operations::collections::showing::Shower;
+use crate::operations::collections::presenter::ItemPresenter;
 use crate::operations::collections::tables;
 use crate::operations::drafts::{self, FileAccess, ValidatedDrafts};
 use crate::operations::{comments, documents, files, normalize, tasks};
@@ -78,7 +78,7 @@ impl<A: AccessScope> Connection<A> {
         }
         // Items are children of collections, whose children a fetch omits: only the first block can
         // be an item.
-        block.item = item_fields(tree, &mut Shower::new(tree), block.id, &mut block.data)?;
+        block.item = item_fields(tree, &mut ItemPresenter::new(tree), block.id, &mut block.data)?;
         if request.metadata
             && let Some(located) = tree.locate(start)?
         {
@@ -490,7 +490,7 @@ fn hide_links(tree: &Tree<'_>, blocks: &mut [Block]) -> Result<()> {
 
 /// Adds the values of item blocks as the schemas of their collections present them.
 fn show_items(tree: &Tree<'_>, blocks: &mut [Block]) -> Result<()> {
-    let mut shower = Shower::new(tree);
+    let mut shower = ItemPresenter::new(tree);
     for block in blocks {
         block.item = item_fields(tree, &mut shower, block.id, &mut block.data)?;
     }
@@ -499,7 +499,7 @@ fn show_items(tree: &Tree<'_>, blocks: &mut [Block]) -> Result<()> {
 
 fn item_fields(
     tree: &Tree<'_>,
-    shower: &mut Shower<'_, '_>,
+    shower: &mut ItemPresenter<'_, '_>,
     id: BlockId,
     data: &mut BlockData,
 ) -> Result<Option<Box<ItemFields>>> {

@@ -1,7 +1,7 @@
-//! Collections: their schemas, their items, and queries over them.
+//! Collections: schemas, items, and queries over items.
 
-pub(crate) mod copying;
-pub(crate) mod showing;
+pub(crate) mod clones;
+pub(crate) mod presenter;
 
 mod items;
 mod queries;

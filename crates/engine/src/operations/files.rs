@@ -1,4 +1,4 @@
-//! Uploaded files: in from any reader, out as one.
+//! Operations on uploaded files: upload and read.
 
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -22,15 +22,15 @@ mod reader;
 mod sniff;
 mod upload;
 
-pub(crate) use media::{block as block_of, media_type};
+pub(crate) use media::{fit_block_type, media_type, shown_as_picture};
 pub(crate) use names::plain as plain_name;
 pub use reader::FileReader;
-use reader::Guard;
+use reader::VisibilityCheck;
 pub(crate) use upload::Upload;
 
 impl<A: AccessScope> Connection<A> {
-    /// Puts a file into a document: reads `bytes` to their end, and inserts the block that shows
-    /// them. The file lives as long as a block anywhere shows it, by its URL.
+    /// Uploads a file into a document: reads `bytes` to the end and inserts a block that shows the
+    /// file. The file exists as long as any block shows it by its URL.
     ///
     /// ```
     /// use leafbase::{Position, Space, UploadFile};
@@ -48,19 +48,19 @@ impl<A: AccessScope> Connection<A> {
     /// # }
     /// ```
     ///
-    /// The request is checked before a byte is read. The bytes are stored as they come, and the
-    /// file with its block appears at once when all are there: beside the store's cache an upload
-    /// takes about 10 MiB of memory, whatever its size, and nobody waits for its reader. After any
-    /// error, of the reader too, nothing of the upload is left. If the process ends meanwhile, the
-    /// bytes that were stored go when the space is opened again.
+    /// The request is validated before a byte is read. Bytes are stored as they arrive, and the
+    /// file and its block appear atomically at the end. An upload takes about 10 MiB of memory in
+    /// addition to the store's cache, whatever its size, and blocks no other writer while its
+    /// reader blocks. After an error, including one of the reader, nothing of the upload remains.
+    /// If the process ends, the stored bytes are deleted when the space is next opened.
     ///
     /// A position in `today` means the day on which the upload began.
     ///
     /// # Type
     ///
-    /// Media types that begin with `image/` get an image block, those with `video/` a video block,
-    /// all others a file block. Which type it is follows from the declared `Content-Type` (nothing,
-    /// and `application/octet-stream`, declare nothing) and the first 64 KiB:
+    /// Media types starting with `image/` get an image block, `video/` a video block, all others a
+    /// file block. The type is derived from the declared `Content-Type` (none, and
+    /// `application/octet-stream`, declare nothing) and the first 64 KiB:
     ///
     /// | The bytes are | The type is |
     /// |---|---|
@@ -71,16 +71,16 @@ impl<A: AccessScope> Connection<A> {
     ///
     /// # Name
     ///
-    /// The last part of a path, without controls, characters that turn the direction of text, and
-    /// dots and spaces at the ends; `<>:"|?*` become `_`, names that mean a device get one in
-    /// front, and 255 bytes are kept, with the extension. Without a name it is `image.png`,
-    /// `video.mp4`, `file.pdf`, by its type.
+    /// The last component of a path, without control characters, bidirectional overrides, and dots
+    /// and spaces at the ends. `<>:"|?*` become `_`, names reserved for devices get a `_` in front,
+    /// and names are cut to 255 bytes, keeping the extension. The default is `image.png`,
+    /// `video.mp4` or `file.pdf`, by type.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Validation`] at `contentType` if that is no media type; for the position
-    /// those of [`Self::insert_blocks`]; [`crate::ErrorKind::LimitExceeded`] as soon as there are
-    /// more bytes than [`crate::Limits::upload`]; [`crate::ErrorKind::Storage`] if `bytes` reports
-    /// an error, which is its source.
+    /// [`crate::ErrorKind::Validation`] at `contentType` if it is not a media type; those of
+    /// [`Self::insert_blocks`] for the position; [`crate::ErrorKind::LimitExceeded`] as soon as
+    /// there are more bytes than [`crate::Limits::upload`]; [`crate::ErrorKind::Storage`] for an
+    /// error of `bytes`, which becomes its source.
     pub fn upload_file(&self, request: UploadFile, bytes: impl Read) -> Result<UploadedFile> {
         let UploadFile { position, content_type, file_name } = request;
         let operation = self.operation("upload_file");
@@ -99,8 +99,8 @@ impl<A: AccessScope> Connection<A> {
         Ok(UploadedFile { block_id, asset_url })
     }
 
-    /// Checks that a block may be put at `position`, and writes nothing. Gives the position with
-    /// its day fixed.
+    /// Checks that a block can be inserted at `position`, without writing. Returns the position
+    /// with its day resolved.
     fn check_place(
         &self,
         transaction: &mut OperationTransaction<'_, '_>,
@@ -121,15 +121,14 @@ impl<A: AccessScope> Connection<A> {
         Ok(Position::Within(edge, PositionTarget::Day(DayRef::Date(day))))
     }
 
-    /// Checks that a block can show a file of this name, or of the longest that is made up for one
-    /// without.
+    /// Checks that a block can show a file of this name, or of the longest default name.
     fn check_name(&self, name: Option<&str>) -> Result<()> {
         let name = name.and_then(names::plain).unwrap_or_else(|| "image.sqlite".to_owned());
         let checked = media::block("", &AssetUrl::new(AssetId::NIL, name)).check(self.limits());
         checked.map_err(|error| Error::new(error.kind(), error.message()).at("fileName"))
     }
 
-    /// Makes the upload a file of the space, and inserts the block that shows it.
+    /// Turns the upload into a file and inserts the block that shows it.
     fn show(
         &self,
         transaction: &mut OperationTransaction<'_, '_>,
@@ -149,7 +148,7 @@ impl<A: AccessScope> Connection<A> {
         inserted.top.first().copied().ok_or_else(Error::not_found)
     }
 
-    /// What is known of an uploaded file: its media type, name, size and upload.
+    /// Returns the record of an uploaded file: its media type, name, size and upload stamp.
     ///
     /// ```
     /// use leafbase::UploadFile;
@@ -164,14 +163,13 @@ impl<A: AccessScope> Connection<A> {
     /// ```
     ///
     /// # Errors
-    /// [`crate::ErrorKind::NotFound`] if there is no such file, or no block that the connection
-    /// sees shows it.
+    /// [`crate::ErrorKind::NotFound`] if there is no such file, or no visible block shows it.
     pub fn file(&self, id: AssetId) -> Result<AssetRecord> {
         self.operation("file").read(|tree| tree.file(id)?.ok_or_else(Error::not_found))
     }
 
-    /// Opens an uploaded file to read its bytes, or a part of them. It stays open for as long as
-    /// the file exists, and the connection sees a block that shows it.
+    /// Opens an uploaded file for reading, with seeking. It stays readable as long as the file
+    /// exists and a visible block shows it.
     ///
     /// ```
     /// use std::io::Read;
@@ -191,16 +189,17 @@ impl<A: AccessScope> Connection<A> {
     /// As [`Self::file`].
     pub fn open_file(&self, id: AssetId) -> Result<FileReader> {
         let (record, connection) = (self.file(id)?, self.clone());
-        let guard: Guard = Box::new(move || connection.file(id).map(|_| connection.visibility()));
+        let guard: VisibilityCheck =
+            Box::new(move || connection.file(id).map(|_| connection.visibility()));
         Ok(FileReader::new(self.space.clone(), record, (!self.is_unrestricted()).then_some(guard)))
     }
 }
 
-/// Refuses what `parts` say if they name a file that is not seen, unless the block named it before.
-/// `field` is where the address of a block that has one was given.
+/// Refuses `parts` that name an invisible file, unless the block named it before. `field` is the
+/// request field of the URL of a block that has one.
 ///
 /// # Errors
-/// [`crate::ErrorKind::NotFound`] at the field, whether there is such a file or not.
+/// [`crate::ErrorKind::NotFound`] at the field, whether or not the file exists.
 pub(crate) fn check_named(
     tree: &Tree<'_>,
     before: Option<&BlockData>,
@@ -221,7 +220,7 @@ pub(crate) fn check_named(
     Ok(())
 }
 
-/// The same of a title or a name, told without a path.
+/// As [`check_named`], for a title or a name, without a path.
 pub(crate) fn check_title(tree: &Tree<'_>, before: Option<&BlockData>, title: &str) -> Result<()> {
     if tree.is_unrestricted() {
         return Ok(());
@@ -239,7 +238,7 @@ pub(crate) fn named(data: &BlockData) -> Vec<AssetId> {
     named
 }
 
-/// The field of `data` that names files. `field` is where an address was given.
+/// The field of `data` that names files. `field` is the request field of a URL.
 pub(crate) const fn field_of(data: &BlockData, field: &'static str) -> &'static str {
     if data.block_type().has_own_markdown() { "markdown" } else { field }
 }

@@ -12,7 +12,7 @@ use leafbase_tree_ops::{self as ops, ReadTree};
 
 use crate::core::access::Full;
 use crate::core::connection::Connection;
-use crate::operations::collections::copying::Schemas;
+use crate::operations::collections::clones::ClonedSchemas;
 use crate::operations::{documents, drafts};
 
 impl Connection<Full> {
@@ -57,7 +57,7 @@ impl Connection<Full> {
                     return Err(Error::rule(message).at("templateId"));
                 }
                 let mut subtrees = tree.subtree(template_id.root(), None)?;
-                let schemas = Schemas::of(tree, &mut subtrees, context.limits)
+                let schemas = ClonedSchemas::of(tree, &mut subtrees, context.limits)
                     .map_err(|error| error.at("templateId"))?;
                 Ok((subtrees, schemas))
             })?;

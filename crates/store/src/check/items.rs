@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
 use leafbase_model::{
-    BlockId, BlockKind, BlockRecord, DocumentId, Properties, Property, PropertyKind, PropertyValue,
-    Relation, Result,
+    BlockId, BlockKind, BlockRecord, DocumentId, Properties, Property, PropertyValue, Relation,
+    Result,
 };
 
 use super::blocks::{CheckedBlocks, edge_hash};
@@ -49,22 +49,6 @@ fn items_of(
     Ok(is_whole)
 }
 
-/// Whether a value is one of a property of this type.
-pub(crate) fn fits(kind: &PropertyKind, value: &PropertyValue) -> bool {
-    match kind {
-        PropertyKind::Text
-        | PropertyKind::Url
-        | PropertyKind::Email
-        | PropertyKind::Phone
-        | PropertyKind::SingleSelect(_) => matches!(value, PropertyValue::Text(_)),
-        PropertyKind::Number => matches!(value, PropertyValue::Number(_)),
-        PropertyKind::Boolean => matches!(value, PropertyValue::Boolean(_)),
-        PropertyKind::Date => matches!(value, PropertyValue::Date(_)),
-        PropertyKind::MultiSelect(_) => matches!(value, PropertyValue::Options(_)),
-        PropertyKind::Relation(_) => matches!(value, PropertyValue::Relations(_)),
-    }
-}
-
 /// The items that may have one related item at most, and have one, by the key of the relation.
 type SingleLinks = HashSet<(String, BlockId)>;
 
@@ -87,7 +71,7 @@ impl ValueCheck<'_> {
         let Some(property) = property else {
             return Some("the schema has no such property".to_owned());
         };
-        if !fits(&property.kind, value) {
+        if !property.kind.has_form(value) {
             return Some(format!("it is no value of type {}", property.kind.property_type()));
         }
         match (property.kind.relation(), value) {

@@ -206,33 +206,9 @@ fn read_property(decoder: &mut Decoder<'_>) -> Decoded<Property> {
     let options = fields.next(read_options)?;
     let relation = fields.next(read_relation)?;
     fields.end()?;
-    let kind = kind_of(property_type, options, relation).ok_or(DecodeError::Corrupt)?;
+    let kind =
+        PropertyKind::from_parts(property_type, options, relation).ok_or(DecodeError::Corrupt)?;
     Ok(Property { key, name, kind })
-}
-
-/// Only selects have options, and relations, and no others, say where they lead.
-fn kind_of(
-    property_type: PropertyType,
-    options: Option<Vec<SelectOption>>,
-    relation: Option<Relation>,
-) -> Option<PropertyKind> {
-    Some(match (property_type, options, relation) {
-        (PropertyType::SingleSelect, options, None) => {
-            PropertyKind::SingleSelect(options.unwrap_or_default())
-        }
-        (PropertyType::MultiSelect, options, None) => {
-            PropertyKind::MultiSelect(options.unwrap_or_default())
-        }
-        (PropertyType::Relation, None, Some(relation)) => PropertyKind::Relation(relation),
-        (PropertyType::Text, None, None) => PropertyKind::Text,
-        (PropertyType::Number, None, None) => PropertyKind::Number,
-        (PropertyType::Boolean, None, None) => PropertyKind::Boolean,
-        (PropertyType::Date, None, None) => PropertyKind::Date,
-        (PropertyType::Url, None, None) => PropertyKind::Url,
-        (PropertyType::Email, None, None) => PropertyKind::Email,
-        (PropertyType::Phone, None, None) => PropertyKind::Phone,
-        _ => return None,
-    })
 }
 
 fn read_options(decoder: &mut Decoder<'_>) -> Decoded<Vec<SelectOption>> {

@@ -181,7 +181,7 @@ impl Salvager<'_> {
                     (!kept.is_empty()).then_some(PropertyValue::Relations(kept))
                 }
                 _ => kind
-                    .filter(|kind| crate::check::fits(kind, &value) && kind.relation().is_none())
+                    .filter(|kind| kind.has_form(&value) && kind.relation().is_none())
                     .map(|_| value.clone()),
             };
             if kept.as_ref() != Some(&value) {

@@ -6,8 +6,8 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use leafbase::{
-    AdaptationKind, BlockType, Connection, ExportOptions, ExportReport, Fetch, ImportOptions,
-    Limits, MemorySource, Position, Space,
+    BlockType, Connection, ExportOptions, ExportReport, Fetch, ImportOptions, Limits, MemorySource,
+    Position, Space, VaultWarningKind,
 };
 use serde_json::json;
 
@@ -253,11 +253,11 @@ fn an_export_keeps_the_pages_of_items_and_is_stable() {
     let (files, report) = exported(&shelves.notes);
     assert_eq!(shelves.with_names(&files["home.md"]), HOME);
     let told: Vec<_> = report
-        .adaptations
+        .warnings
         .iter()
         .map(|told| (told.path.as_str(), told.kind, told.message.as_str()))
         .collect();
-    let kind = AdaptationKind::Collection;
+    let kind = VaultWarningKind::Collection;
     assert_eq!(
         told,
         [
@@ -274,7 +274,7 @@ fn an_export_keeps_the_pages_of_items_and_is_stable() {
         .unwrap();
     let (twice, report) = exported(&again);
     assert_eq!(twice, files);
-    assert!(report.adaptations.is_empty(), "{:#?}", report.adaptations);
+    assert!(report.warnings.is_empty(), "{:#?}", report.warnings);
 }
 
 #[test]
@@ -290,5 +290,5 @@ fn an_export_of_what_could_break_a_table_is_stable() {
         .unwrap();
     let (twice, report) = exported(&again);
     assert_eq!(twice, files);
-    assert!(report.adaptations.is_empty(), "{:#?}", report.adaptations);
+    assert!(report.warnings.is_empty(), "{:#?}", report.warnings);
 }

@@ -49,7 +49,7 @@ fn what_is_named_is_there() {
     }
     let dune: leafbase::BlockId = library.id("Dune");
     library.run(&[
-        ("update books", r#"[{"id":"@Dune"},{"id":"@Dune"}]"#, "VALIDATION itemsToUpdate[1].id: is named twice"),
+        ("update books", r#"[{"id":"@Dune"},{"id":"@Dune"}]"#, "VALIDATION itemsToUpdate[1].id: the item occurs twice in the request"),
         ("delete books", r#"["@Dune","@Dune"]"#, &format!("VALIDATION idsToDelete[1]: item {dune} is named twice")),
         (
             "update books",

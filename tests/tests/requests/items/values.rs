@@ -184,7 +184,7 @@ const TITLES: &[(&str, &str)] = &[
     (r#""name":"""#, ""),
     (
         r#""name":"Emma","title":"Emma""#,
-        "SCHEMA_MISMATCH {}.title: is the title, which stands under \"name\" already",
+        "SCHEMA_MISMATCH {}.title: the title is given twice, as \"name\" and \"title\"",
     ),
     (r#""name":3"#, "SCHEMA_MISMATCH {}.name: expected text, got 3"),
     (r#""name":"one\n\ntwo""#, "VALIDATION {}.name: the title of an item is one paragraph"),
@@ -193,10 +193,10 @@ const TITLES: &[(&str, &str)] = &[
         r#""name":"<highlight color='no'>x</highlight>""#,
         "INVALID_MARKDOWN {}.name: line 1, column 1: a highlight of an unknown colour",
     ),
-    (r#""by":"@Ada""#, "SCHEMA_MISMATCH {}.by: is a property: it stands within properties"),
+    (r#""by":"@Ada""#, "SCHEMA_MISMATCH {}.by: \"by\" is a property; it belongs in \"properties\""),
     (
         r#""color":"red""#,
-        "SCHEMA_MISMATCH {}.color: unknown field; the title stands under \"name\"",
+        "SCHEMA_MISMATCH {}.color: unknown field \"color\"; the title is \"name\"",
     ),
 ];
 

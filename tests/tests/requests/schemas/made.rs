@@ -178,7 +178,7 @@ fn a_day_has_room_for_collections() {
     );
     assert_eq!(
         (line.as_str(), shelf.notes.documents().unwrap().len()),
-        ("VALIDATION schema.name: is blank", documents)
+        ("VALIDATION schema.name: the name is blank", documents)
     );
     shelf.check();
 }
@@ -190,7 +190,7 @@ fn a_schema_that_cannot_be_is_refused_at_its_path() {
     let before = shelf.dump();
     let long = "x".repeat(1_001);
     for (draft, expected) in [
-        (schema(" \n ", json!([])), "VALIDATION schema.name: is blank"),
+        (schema(" \n ", json!([])), "VALIDATION schema.name: the name is blank"),
         (
             schema(&long, json!([])),
             "LIMIT_EXCEEDED schema.name: characters of a name: at most 1000, got 1001",
@@ -207,7 +207,7 @@ fn a_schema_that_cannot_be_is_refused_at_its_path() {
         ),
         (
             schema("x", json!([column("A", "text"), column(" ", "text")])),
-            "VALIDATION schema.properties[1].name: is blank",
+            "VALIDATION schema.properties[1].name: the name is blank",
         ),
         (
             schema("x", json!([select("A", "select", &["a", "a"])])),

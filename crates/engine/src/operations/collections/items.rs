@@ -1,4 +1,4 @@
-//! The operations on items: get, add, update, delete.
+//! Operations on items: get, add, update, delete.
 
 use leafbase_model::{
     AddItems, BlockId, BlockKind, BlockLocation, BlockRecord, DeleteItems, Error, GetItems, Item,
@@ -9,25 +9,25 @@ use leafbase_tree_ops::{self as ops, ReadTree};
 use crate::core::access::AccessScope;
 use crate::core::connection::Connection;
 use crate::core::tree::Tree;
-use adding::Additions;
-use updating::Updates;
+use insertion::RequestedItems;
+use update::ItemUpdates;
 
-mod adding;
 mod cursor;
-mod deleting;
-mod faults;
-pub(super) mod reading;
-mod relating;
-mod updating;
+mod deletion;
+mod error_order;
+mod insertion;
+pub(super) mod listing;
+mod update;
+mod values;
 
 impl<A: AccessScope> Connection<A> {
-    /// The items of a collection in its order, each with its page down to the depth that is asked
-    /// for. Costs what it returns.
+    /// Returns the items of a collection in order, each with its page down to the requested depth.
+    /// The cost is proportional to the reply.
     ///
-    /// Without a limit the reply has all of them. A cursor leads on even if items come and go
-    /// between two calls: it remembers the eight items given last and the eight that follow, and
-    /// the reply goes on at the nearest of them that is still there. If none of these sixteen is,
-    /// it begins anew, so that nothing is left out.
+    /// Without a limit the reply contains all items. A cursor stays valid while items are added and
+    /// deleted: it remembers the last eight items returned and the next eight, and the next page
+    /// starts at the nearest one that still exists. If all of them are gone, it starts from the
+    /// beginning, so that no item is missed.
     ///
     /// ```
     /// # use leafbase::{AddItems, CreateCollection, ItemDraft, PropertyDraft, PropertyKind, SchemaDraft, Space};
@@ -47,26 +47,25 @@ impl<A: AccessScope> Connection<A> {
     /// ```
     ///
     /// # Errors
-    /// [`crate::ErrorKind::NotFound`] at `collectionId`; [`crate::ErrorKind::LimitExceeded`] if it
-    /// would be more than [`crate::Limits::blocks_per_fetch`] items and blocks of their pages;
-    /// [`crate::ErrorKind::Validation`] at `limit` for 0, and at `cursor` for one of another
+    /// [`crate::ErrorKind::NotFound`] at `collectionId`; [`crate::ErrorKind::LimitExceeded`] for
+    /// more than [`crate::Limits::blocks_per_fetch`] items and blocks of their pages;
+    /// [`crate::ErrorKind::Validation`] at `limit` for 0, and at `cursor` for a cursor of another
     /// listing.
     pub fn items(&self, request: impl Into<GetItems>) -> Result<ItemsPage<Item>> {
         let request = request.into();
         request.paging.check()?;
-        self.operation("items").read(|tree| reading::page(tree, &request, self.limits()))
+        self.operation("items").read(|tree| listing::page(tree, &request, self.limits()))
     }
 
-    /// Puts items at the end of a collection, in the order of the request, with the blocks of their
-    /// pages. Gives them back with their IDs, without their pages.
+    /// Appends items to a collection in the order of the request, with the blocks of their pages.
+    /// Returns them with their IDs, without their pages.
     ///
-    /// Relations name items that exist, and are seen from both ends at once: at the end that holds
-    /// the relation in the order of the request, at the other by ID ([`crate::Relation`] says which
-    /// is which). The IDs of one call are given out in the order of its items, so that they are
-    /// shown in it at that end, too. An item that is named twice is related once, and the titles
-    /// that replies show beside IDs may be sent back: they change nothing. Where two items of a
-    /// request say different things of one pair, each at its own end, the later one decides; but no
-    /// end that takes one item gets a second.
+    /// Relations name existing items and are visible from both ends at once: at the owning end in
+    /// the order of the request, at the other end by ID (see [`crate::Relation`]). IDs of one call
+    /// ascend in the order of the items, so the other end shows them in that order, too. A
+    /// duplicate is linked once. Titles next to IDs, as replies contain them, are ignored. If two
+    /// items of a request contradict each other about a pair, each at its own end, the later one
+    /// wins; a single relation never gets a second item.
     ///
     /// ```
     /// use leafbase::{AddItems, CreateCollection, ItemDraft, Position, PropertyDraft, PropertyKind, SchemaDraft, Space};
@@ -87,33 +86,31 @@ impl<A: AccessScope> Connection<A> {
     /// ```
     ///
     /// # Errors
-    /// [`crate::ErrorKind::NotFound`] at `collectionId`, and at a property that names an item that
-    /// does not exist, with its place if the property names several
-    /// (`items[0].properties.authors[1]`); [`crate::ErrorKind::SchemaMismatch`] at what does not
-    /// fit the schema; [`crate::ErrorKind::RuleViolation`] if the collection, or an item that is
-    /// newly related to, is in the trash; [`crate::ErrorKind::Validation`] for a title of more than
-    /// one paragraph; and as for the insertion of blocks, below `items[n].content`. The path names
-    /// the first bad item, and nothing is added.
+    /// [`crate::ErrorKind::NotFound`] at `collectionId`, and at a property that names an item which
+    /// does not exist, with its index if there are several (`items[0].properties.authors[1]`);
+    /// [`crate::ErrorKind::SchemaMismatch`] at a value that is invalid under the schema;
+    /// [`crate::ErrorKind::RuleViolation`] if the collection or a newly related item is in the
+    /// trash; [`crate::ErrorKind::Validation`] for a title of more than one paragraph; and as for
+    /// inserting blocks, below `items[n].content`. The path names the first invalid item, and
+    /// nothing is added.
     pub fn add_items(&self, request: AddItems) -> Result<Items<Item>> {
-        let additions = Additions::new(self, request)?;
+        let additions = RequestedItems::new(self, request)?;
         let (added, _) =
             self.operation("add_items").write(|transaction| additions.write(transaction))?;
         Ok(Items(added))
     }
 
-    /// Changes titles and values of items; what is not given stays, and `null` clears a property.
-    /// Gives the items back as they are then, without their pages. An item that says all of it
-    /// already is not changed.
+    /// Changes titles and values of items. Absent fields stay; `null` clears a property. Returns
+    /// the updated items without their pages. An item with no difference is not changed.
     ///
-    /// A relation becomes what is given: who is not named is related no more. The order of related
-    /// items, and what counts where the request contradicts itself, are as for [`Self::add_items`]:
-    /// entries are put in one after the other, and the later one decides.
+    /// A relation is replaced as a whole: items that are not listed are unlinked. The order of
+    /// related items and the resolution of contradictions are as for [`Self::add_items`]: entries
+    /// apply in order, and the later one wins.
     ///
-    /// What the request names is changed: an item that then shows something else, at whichever end
-    /// of a relation, has another `rev` and another time and author of its last change, and so has
-    /// its document. Items at other ends that it does not name keep theirs, whatever they then
-    /// show; so do those that are related to what is deleted. A `rev` that is expected tells that
-    /// nobody wrote to the item since, not that it is related to the same items.
+    /// An item of the request whose values differ afterwards, at either end of a relation, gets a
+    /// new `rev` and a new stamp, and so does its document. Items at other ends that the request
+    /// does not name keep theirs, whatever they then show, as do items related to deleted ones. An
+    /// expected `rev` therefore detects writes to the item itself, not to its relations.
     ///
     /// ```
     /// # use leafbase::{AddItems, CreateCollection, ItemDraft, Position, PropertyDraft, PropertyKind, SchemaDraft, Space};
@@ -137,19 +134,18 @@ impl<A: AccessScope> Connection<A> {
     /// ```
     ///
     /// # Errors
-    /// As [`Self::add_items`], below `itemsToUpdate`; [`crate::ErrorKind::NotFound`] at
-    /// `itemsToUpdate[n].id` for what is no item of the collection, and
-    /// [`crate::ErrorKind::Validation`] there for an item that is named twice. Nothing is changed
-    /// then.
+    /// As [`Self::add_items`], below `itemsToUpdate`; at `itemsToUpdate[n].id`
+    /// [`crate::ErrorKind::NotFound`] for an ID that is not an item of the collection, and
+    /// [`crate::ErrorKind::Validation`] for an item that occurs twice. Nothing is changed then.
     pub fn update_items(&self, request: UpdateItems) -> Result<Items<Item>> {
-        let updates = Updates::new(request);
+        let updates = ItemUpdates::new(request);
         let (changed, _) =
             self.operation("update_items").write(|transaction| updates.write(transaction))?;
         Ok(Items(changed))
     }
 
-    /// Deletes items with their pages, and takes them out of every relation. Gives back the IDs
-    /// asked for.
+    /// Deletes items with their pages and unlinks them from every relation. Returns the IDs of the
+    /// request.
     ///
     /// ```
     /// # use leafbase::{AddItems, CreateCollection, ItemDraft, SchemaDraft, Space};
@@ -166,28 +162,28 @@ impl<A: AccessScope> Connection<A> {
     /// ```
     ///
     /// # Errors
-    /// [`crate::ErrorKind::NotFound`] at `collectionId`, and at `idsToDelete[n]` for what is no
-    /// item of the collection; [`crate::ErrorKind::Validation`] for an item that is named twice;
-    /// [`crate::ErrorKind::RuleViolation`] if the collection is in the trash. Nothing is deleted
-    /// then.
+    /// [`crate::ErrorKind::NotFound`] at `collectionId`, and at `idsToDelete[n]` for an ID that is
+    /// not an item of the collection; [`crate::ErrorKind::Validation`] for an item that occurs
+    /// twice; [`crate::ErrorKind::RuleViolation`] if the collection is in the trash. Nothing is
+    /// deleted then.
     pub fn delete_items(&self, request: DeleteItems) -> Result<Items<BlockId>> {
         let DeleteItems { collection_id, ids_to_delete: ids } = request;
         self.operation("delete_items").write(|transaction| {
             let edits = transaction
-                .plan(|tree, context| deleting::edits(tree, context, collection_id, &ids))?;
+                .plan(|tree, context| deletion::edits(tree, context, collection_id, &ids))?;
             transaction.apply(edits)
         })?;
         Ok(Items(ids))
     }
 }
 
-/// The schema of the collection that a request names.
+/// The schema of the requested collection.
 fn schema(tree: &Tree<'_>, collection: BlockId) -> Result<Schema> {
     leafbase_collections::ReadCollections::schema(tree, collection)?
         .ok_or_else(|| Error::not_found().at("collectionId"))
 }
 
-/// The schema of a collection that is to be written, and where the collection stands.
+/// The schema and location of a collection that is to be written.
 fn writable(tree: &Tree<'_>, collection: BlockId) -> Result<(Schema, BlockLocation)> {
     let schema = schema(tree, collection)?;
     let located =
@@ -209,7 +205,7 @@ fn item(tree: &Tree<'_>, collection: BlockId, id: BlockId) -> Result<BlockRecord
     }
 }
 
-/// Refuses more items than a request may name.
+/// Refuses more items than a request may contain.
 fn check_count(list: &str, most: usize, found: usize) -> Result<()> {
     if found > most {
         Err(Error::limit("items in one request", most, found).at(list))

@@ -1,9 +1,9 @@
-//! Queries over items: which, in which order, and how many.
+//! Queries over items: filter, order, paging and counts.
 
 mod cursor;
+mod prefilter;
 mod relations;
 mod rows;
-mod sieve;
 
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
@@ -18,23 +18,23 @@ use leafbase_model::{
 use leafbase_store::ItemRow;
 use leafbase_tree_ops::ReadTree;
 
-use self::relations::Relations;
-use self::rows::Rows;
-use self::sieve::Sieve;
-use super::items::reading;
-use super::showing::PlainItem;
+use self::prefilter::IndexPrefilter;
+use self::relations::RowRelations;
+use self::rows::CollectionRows;
+use super::items::listing;
+use super::presenter::PlainItem;
 use crate::core::access::AccessScope;
 use crate::core::connection::Connection;
 use crate::core::redaction::LinkRedactor;
 use crate::core::tree::Tree;
 use crate::support::days;
 
-/// Items that are kept beside those of the page, before what the page does not want is dropped.
+/// Items cached beyond those of the page before displaced ones are evicted.
 const SPARE: usize = 64;
 
 impl<A: AccessScope> Connection<A> {
-    /// The items of a collection that a filter means, in the order of the request and at most as
-    /// many as it asks for. Without a filter these are all; without an order they come by ID.
+    /// Returns the items of a collection that satisfy a filter, in the requested order, up to the
+    /// limit. Without a filter these are all items; without an order they come by ID.
     ///
     /// ```
     /// use leafbase::{
@@ -75,89 +75,93 @@ impl<A: AccessScope> Connection<A> {
     /// | multiple select, relation | `equals`, `notEquals` (just these, in any order), `contains` (one), `anyOf`, `allOf` | exactly; relations by the IDs of items, at whichever end, and an ID of no item is related to nothing |
     /// | all | `isEmpty`, `isNotEmpty` | an empty text, no option and no relation are as no value |
     ///
-    /// `notEquals` is the opposite of `equals`: items without a value meet it. Every other
-    /// condition needs a value, or asks for none: an empty text, no options.
+    /// `notEquals` is the negation of `equals`, so items without a value satisfy it. Every other
+    /// condition requires a value, or asks for its absence: an empty text, an empty set.
     ///
     /// # Order
     ///
-    /// By the first property, where items are equal in it by the next, in the end by ID, which goes
-    /// in the direction of the first. Items without a value are last, whichever the direction.
-    /// Texts go as they are compared, by their first 256 bytes; options as they stand in the
-    /// schema; false is before true. A multiple select and a relation have no order.
+    /// By the first property, ties by the next, finally by ID in the direction of the first
+    /// property. Items without a value come last in either direction. Texts are sorted by their
+    /// first 256 bytes in the form in which they are compared, options by their rank in the schema,
+    /// false before true. Multiple selects and relations have no order.
     ///
     /// # Cost
     ///
-    /// There is an index of the title and of every property but relations, which are found by their
-    /// other end. An index serves
+    /// The title and every property except relations have an index; relations are found through
+    /// back links. An index serves
     ///
-    /// - an order by the title or by any property that has one: a page looks at items until it is
-    ///   full, and at no others of the collection, on the last page as on the first. With several
-    ///   properties it looks at all that equal its last one in the first property;
-    /// - conditions that every item found has to meet, those that stand alone or within `and` at
-    ///   any depth: `equals`, `anyOf`, `startsWith` and comparisons of numbers and days; of a
-    ///   multiple select `contains`, `equals`, `allOf` and `anyOf` of one; of a relation
-    ///   `contains`, `equals`, `allOf` and `anyOf`. All that meet the condition are looked at, but
-    ///   without an order those of one value (`equals`, or `contains` of a multiple select) only
-    ///   until the page is full.
+    /// - an order by the title or by a property with an index: a page reads items until it is full,
+    ///   and no others, on the last page as on the first. With several properties it also reads the
+    ///   ties of the last item in the first property;
+    /// - conditions that every result satisfies, top-level or nested in `and` alone: `equals`,
+    ///   `anyOf`, `startsWith` and comparisons of numbers and days; for a multiple select
+    ///   `contains`, `equals`, `allOf` and `anyOf` of one option; for a relation `contains`,
+    ///   `equals`, `allOf` and `anyOf`. All matches are read, but without an order those of one
+    ///   value (`equals`, or `contains` of a multiple select) only until the page is full.
     ///
-    /// Where several could serve, the one that is likely to look at the fewest items is taken. Each
-    /// item of the collection is looked at for `contains` of texts, `notEquals`, `isEmpty`,
-    /// `isNotEmpty` and what stands under `or` and `not`, if nothing else of the request is served;
-    /// for a request that has neither an order nor a filter ([`Self::items`] reads a page of the
-    /// collection as it stands); for items without a value once an order has come to them; and
-    /// where a quarter of the collection or more would be looked up. Memory holds as many items as
-    /// the page has, and once those at the other end of a relation that is asked for and held
-    /// there.
+    /// If several indexes could serve, the planner takes the one that is estimated to read the
+    /// fewest items. All items of the collection are read for `contains` of texts, `notEquals`,
+    /// `isEmpty`, `isNotEmpty` and conditions below `or` and `not`, if no index serves another part
+    /// of the request; for a request without order and filter ([`Self::items`] reads one page of
+    /// the collection instead); for items without a value once a sorted scan reaches them; and
+    /// where an index would lead to a quarter of the collection or more. Memory holds the items of
+    /// the page, and the other end of a relation that is tested and stored there.
     ///
-    /// On a scoped connection texts are compared as they are shown, so that what a hidden link
-    /// leads to can be asked for by nobody: for an order by texts each item of the collection is
-    /// looked at.
+    /// On a scoped connection texts are compared as they are returned, so that no condition reveals
+    /// the target of a redacted link. An order by texts then reads every item of the collection.
     ///
     /// # Pages
     ///
-    /// A cursor is the place of the last item given, not the item: the next page has what stands
-    /// behind that place then, whether the item is still there or not. An item whose values change
-    /// between two pages may come twice or not at all, if they move it over the place; every other
-    /// item comes exactly once. `today` is that of each call. A cursor is of its collection, filter
-    /// and order, and of the types of the properties that it goes by; where the options of one of
-    /// them were put in another order, it goes on by the new one.
+    /// A cursor is a position in the order, not an item: the next page contains what follows that
+    /// position at the time of the call, even if the item is gone. An item whose values move it
+    /// across the position between two pages may occur twice or not at all; every other item occurs
+    /// exactly once. `today` is evaluated per call. A cursor is bound to its collection, filter and
+    /// order, and to the types of the properties in the order. If options were reordered, it
+    /// continues in the new order.
     ///
     /// # Errors
     /// [`crate::ErrorKind::NotFound`] at `collectionId`; [`crate::ErrorKind::SchemaMismatch`] below
-    /// `filter` and `sort[n]` for a property that the schema has not, an operator that its type
-    /// does not take, and an operand that does not fit; [`crate::ErrorKind::Validation`] at `limit`
-    /// for 0, and at `cursor` for one of another query; [`crate::ErrorKind::LimitExceeded`] for
-    /// more than [`crate::Limits::QUERY_CONDITIONS`] or a filter that nests deeper than
-    /// [`crate::Limits::FILTER_DEPTH`], and if the reply would have more than
+    /// `filter` and `sort[n]` for an unknown property, an operator that its type does not support,
+    /// and an invalid operand; [`crate::ErrorKind::Validation`] at `limit` for 0, and at `cursor`
+    /// for a cursor of another query; [`crate::ErrorKind::LimitExceeded`] for more than
+    /// [`crate::Limits::QUERY_CONDITIONS`], a filter nested deeper than
+    /// [`crate::Limits::FILTER_DEPTH`], and a reply of more than
     /// [`crate::Limits::blocks_per_fetch`] items and blocks of their pages.
     pub fn query_items(&self, request: QueryItems) -> Result<ItemsPage<Item>> {
         let QueryItems { collection_id, filter, sort, max_depth, paging } = request;
         paging.check()?;
         self.operation("query_items").read(|tree| {
             let reader = tree.reader_at(collection_id).map_err(|error| error.at("collectionId"))?;
-            let rows = Rows::of(tree, &reader, collection_id)?;
+            let rows = CollectionRows::of(tree, &reader, collection_id)?;
             let query = self.query(&rows, filter.as_ref(), &sort)?;
-            let mark = cursor::mark(collection_id, filter.as_ref(), &sort, &rows.schema)?;
-            let after =
-                paging.cursor.as_deref().map(|text| cursor::read(&mark, text)).transpose()?;
+            let fingerprint =
+                cursor::fingerprint(collection_id, filter.as_ref(), &sort, &rows.schema)?;
+            let after = paging
+                .cursor
+                .as_deref()
+                .map(|text| cursor::read(&fingerprint, text))
+                .transpose()?;
             let (found, next) = find(&rows, &query, paging.limit, after)?;
-            let items = reading::show(
+            let items = listing::show(
                 tree,
                 (collection_id, &rows.schema),
                 found,
                 max_depth,
                 self.limits(),
             )?;
-            Ok(ItemsPage { items, next_cursor: next.map(|place| cursor::write(&mark, &place)) })
+            Ok(ItemsPage {
+                items,
+                next_cursor: next.map(|place| cursor::write(&fingerprint, &place)),
+            })
         })
     }
 
-    /// How many items of a collection a filter means, and how many have each value of a property.
-    /// What filters mean is told at [`Self::query_items`].
+    /// Counts the items that satisfy a filter, and groups them by the values of a property. Filters
+    /// are documented at [`Self::query_items`].
     ///
-    /// An item with several options or related items counts for each of them; those without a value
-    /// are a group of their own, the last. Groups come in the order of their values: options as in
-    /// the schema, texts as they are sorted, related items by ID.
+    /// An item with several options or related items counts in each of their groups. Items without
+    /// a value form the last group. Groups are in order of their values: options by rank, texts in
+    /// sort order, related items by ID.
     ///
     /// ```
     /// use leafbase::{
@@ -180,19 +184,19 @@ impl<A: AccessScope> Connection<A> {
     ///
     /// # Cost
     ///
-    /// Without a filter it looks at no item: not at all if there are no groups, and in the index
-    /// alone for groups by a single select or a boolean. With a filter it looks at the items that
-    /// its best condition leaves, as a query without an order does; for other groups at all.
+    /// Without a filter no item is read: a count is stored, and groups by a single select or a
+    /// boolean are counted in the index. With a filter, the items that the best index leaves are
+    /// read, as by a query without an order; for other groups all items.
     ///
     /// # Errors
-    /// As [`Self::query_items`], and [`crate::ErrorKind::SchemaMismatch`] at `groupBy` for a
-    /// property that the schema has not; [`crate::ErrorKind::LimitExceeded`] there for more than
+    /// As [`Self::query_items`]; at `groupBy` [`crate::ErrorKind::SchemaMismatch`] for an unknown
+    /// property and [`crate::ErrorKind::LimitExceeded`] for more than
     /// [`crate::Limits::QUERY_GROUPS`] values.
     pub fn count_items(&self, request: CountItems) -> Result<ItemCounts> {
         let CountItems { collection_id, filter, group_by } = request;
         self.operation("count_items").read(|tree| {
             let reader = tree.reader_at(collection_id).map_err(|error| error.at("collectionId"))?;
-            let rows = Rows::of(tree, &reader, collection_id)?;
+            let rows = CollectionRows::of(tree, &reader, collection_id)?;
             let query = self.query(&rows, filter.as_ref(), &[])?;
             let groups = group_by.map(|key| Groups::new(&rows.schema, &key)).transpose()?;
             if filter.is_none()
@@ -208,13 +212,13 @@ impl<A: AccessScope> Connection<A> {
 
     fn query(
         &self,
-        rows: &Rows<'_>,
+        rows: &CollectionRows<'_>,
         filter: Option<&ItemFilter>,
         sort: &[Sort],
     ) -> Result<ItemQuery> {
         let today = match filter {
             Some(_) => days::today(&rows.tree.zone()?, self.space.now())?,
-            // Nothing asks for it.
+            // Only filters use the present day.
             None => Day::from_epoch_days(0),
         };
         ItemQuery::new(
@@ -226,20 +230,20 @@ impl<A: AccessScope> Connection<A> {
     }
 }
 
-/// The items of a page, and where the next one goes on.
+/// The items of a page, and the position of the next one.
 fn find(
-    rows: &Rows<'_>,
+    rows: &CollectionRows<'_>,
     query: &ItemQuery,
     limit: Option<usize>,
     after: Option<OrderKey>,
 ) -> Result<(Vec<PlainItem>, Option<OrderKey>)> {
     let plan = plan(query, rows, limit, after.as_ref())?;
     let mut search =
-        Search::new(rows, query, PageBuilder::new(query, &plan, limit, after.clone()))?;
-    let mut sieve = Sieve::new(&rows.index, query, &plan, limit);
-    rows.each(&plan.access, &mut sieve, &mut |item| search.look(&item))?;
-    if let Some(few) = sieve.into_few() {
-        // All that can be in the answer, in any order.
+        PageSearch::new(rows, query, PageBuilder::new(query, &plan, limit, after.clone()))?;
+    let mut prefilter = IndexPrefilter::new(&rows.index, query, &plan, limit);
+    rows.each(&plan.access, &mut prefilter, &mut |item| search.look(&item))?;
+    if let Some(few) = prefilter.into_candidates() {
+        // The intersection has found all candidates, in no particular order.
         search.page =
             PageBuilder::new(query, &QueryPlan { is_sorted: false, ..plan }, limit, after);
         few.into_iter()
@@ -248,20 +252,25 @@ fn find(
     Ok(search.finish())
 }
 
-/// The page of an answer with its items.
-struct Search<'a> {
+/// Collects the items of a page.
+struct PageSearch<'a> {
     page: PageBuilder<'a>,
-    relations: Relations<'a>,
+    relations: RowRelations<'a>,
     items: HashMap<BlockId, PlainItem>,
 }
 
-impl<'a> Search<'a> {
-    fn new(rows: &'a Rows<'a>, query: &'a ItemQuery, page: PageBuilder<'a>) -> Result<Self> {
-        let relations = Relations::new(rows, query.properties_needed(), query.relations_needed())?;
+impl<'a> PageSearch<'a> {
+    fn new(
+        rows: &'a CollectionRows<'a>,
+        query: &'a ItemQuery,
+        page: PageBuilder<'a>,
+    ) -> Result<Self> {
+        let relations =
+            RowRelations::new(rows, query.properties_needed(), query.relations_needed())?;
         Ok(Self { page, relations, items: HashMap::new() })
     }
 
-    /// How many items are found by now; `Break` if no further one can come to the page.
+    /// The number of items found so far. `Break` once the page cannot change.
     fn look(&mut self, item: &ItemRow<'_>) -> Result<ControlFlow<(), usize>> {
         let PushResult { is_kept, may_change } =
             self.relations.complete(item, |row| self.page.push(row))?;
@@ -285,25 +294,29 @@ impl<'a> Search<'a> {
     }
 }
 
-/// All items, counted without a look at any: none if their groups cannot be.
-fn counted(rows: &Rows<'_>, groups: Option<&Groups>) -> Result<Option<ItemCounts>> {
+/// Counts all items from statistics alone. `None` if the groups need the items.
+fn counted(rows: &CollectionRows<'_>, groups: Option<&Groups>) -> Result<Option<ItemCounts>> {
     let count = rows.count_all();
     let Some(groups) = groups else { return Ok(Some(ItemCounts { count, groups: None })) };
     Ok(groups.of_all(rows)?.map(|groups| ItemCounts { count, groups: Some(groups) }))
 }
 
-fn count(rows: &Rows<'_>, query: &ItemQuery, mut groups: Option<Groups>) -> Result<ItemCounts> {
+fn count(
+    rows: &CollectionRows<'_>,
+    query: &ItemQuery,
+    mut groups: Option<Groups>,
+) -> Result<ItemCounts> {
     let plan = plan(query, rows, None, None)?;
-    let mut sieve = Sieve::new(&rows.index, query, &plan, None);
+    let mut prefilter = IndexPrefilter::new(&rows.index, query, &plan, None);
     let grouped = groups.as_ref().and_then(Groups::relation_needed).map(str::to_owned);
     let by = groups.as_ref().and_then(Groups::property_needed).map(str::to_owned);
-    let mut relations = Relations::new(
+    let mut relations = RowRelations::new(
         rows,
         query.properties_needed().chain(by.as_deref()),
         query.relations_needed().chain(grouped.as_deref()),
     )?;
     let mut count = 0;
-    rows.each(&plan.access, &mut sieve, &mut |item| {
+    rows.each(&plan.access, &mut prefilter, &mut |item| {
         relations.complete(&item, |row| {
             if query.matches(row) {
                 count += 1;
@@ -315,8 +328,7 @@ fn count(rows: &Rows<'_>, query: &ItemQuery, mut groups: Option<Groups>) -> Resu
     Ok(ItemCounts { count, groups: groups.map(Groups::finish) })
 }
 
-/// The groups with the titles of related items. One of what is no item is left out: damage may
-/// leave an ID behind.
+/// Adds the titles of related items to groups. IDs that are no items, left by damage, are dropped.
 fn entitled(tree: &Tree<'_>, groups: Vec<ItemGroup>) -> Result<Vec<ItemGroup>> {
     let (links, mut titled) = (LinkRedactor::new(tree), Vec::with_capacity(groups.len()));
     for mut group in groups {

@@ -1,4 +1,4 @@
-//! The operations on collections: list, create, read and replace schemas.
+//! Operations on collections: list, create, read and replace schemas.
 
 use std::collections::BTreeSet;
 
@@ -17,16 +17,16 @@ use crate::core::redaction::LinkRedactor;
 use crate::core::tree::Tree;
 use crate::operations::normalize;
 
-use changing::{block, changeable, create, existing_schema, replaced, reply};
+use edits::{block, changeable, create, existing_schema, replaced, reply};
 
-mod changing;
-mod replacing;
+mod edits;
+mod item_changes;
 
 impl<A: AccessScope> Connection<A> {
-    /// The collections of all documents that the connection sees, those in the trash too where all
-    /// is seen, or of the documents named, or on a scoped connection of all but those: by document
-    /// and ID, each with its name and how many items it has. Costs what it returns, and on a scoped
-    /// connection the documents of the scope.
+    /// Lists collections: of all visible documents (without a scope including the trash), of the
+    /// requested documents, or on a scoped connection of all but those. Ordered by document and ID,
+    /// each with its name and item count. The cost is proportional to the reply, and on a scoped
+    /// connection to the scope.
     ///
     /// ```
     /// use leafbase::{CreateCollection, ListCollections, SchemaDraft};
@@ -68,10 +68,10 @@ impl<A: AccessScope> Connection<A> {
         })
     }
 
-    /// Makes a collection without items at a position; its name is that of the schema, and a text
-    /// that receives it becomes a page. Properties get keys, made from their names where the
-    /// request has none. A relation makes the property that is its other end in the target
-    /// collection, so that both show the same; the target `self` is the new collection.
+    /// Creates an empty collection at a position. Its name is that of the schema; a text block that
+    /// receives it becomes a page. Properties without a key get one derived from their name. A
+    /// relation creates its inverse property in the target collection; the target `self` is the new
+    /// collection.
     ///
     /// ```
     /// use leafbase::{CreateCollection, PropertyDraft, PropertyKind, Relation, SchemaDraft, Space};
@@ -90,9 +90,9 @@ impl<A: AccessScope> Connection<A> {
     ///
     /// # Errors
     /// Those of a position, as for [`Self::insert_blocks`]. Below `schema`:
-    /// [`crate::ErrorKind::Validation`] for a name that is blank, a key that cannot be one or is
-    /// there twice, an `inverseKey` that cannot be; [`crate::ErrorKind::NotFound`] for a target
-    /// collection that is not there, [`crate::ErrorKind::RuleViolation`] for one in the trash;
+    /// [`crate::ErrorKind::Validation`] for a blank name, an invalid or duplicate key, and an
+    /// invalid `inverseKey`; [`crate::ErrorKind::NotFound`] for the target of a relation,
+    /// [`crate::ErrorKind::RuleViolation`] for one in the trash;
     /// [`crate::ErrorKind::InvalidMarkdown`]; [`crate::ErrorKind::LimitExceeded`].
     pub fn create_collection(&self, request: CreateCollection) -> Result<CollectionSchema> {
         let CreateCollection { schema, position } = request;
@@ -112,9 +112,8 @@ impl<A: AccessScope> Connection<A> {
         Ok(made)
     }
 
-    /// The schema of a collection: as it is kept, to be changed and given to
-    /// [`Self::replace_schema`], or as JSON Schema 2020-12 that a request to add or update items
-    /// has to meet.
+    /// Returns the schema of a collection: as stored, to be modified and passed to
+    /// [`Self::replace_schema`], or as JSON Schema 2020-12 for requests that add or update items.
     ///
     /// ```
     /// use leafbase::{CreateCollection, GetSchema, PropertyDraft, PropertyKind, SchemaDraft, SchemaFormat};
@@ -144,7 +143,7 @@ impl<A: AccessScope> Connection<A> {
         })
     }
 
-    /// The schema of a collection as it is kept.
+    /// Returns the schema of a collection as stored.
     ///
     /// ```
     /// use leafbase::{CreateCollection, PropertyDraft, PropertyKind, SchemaDraft};
@@ -167,25 +166,22 @@ impl<A: AccessScope> Connection<A> {
         })
     }
 
-    /// Gives a collection another schema, all of it. Properties are matched by key: one that is not
-    /// named goes with its values, and of a relation the other end goes, too: within one collection
-    /// even if the request names that. Values of a property that gets another type are converted
-    /// where nothing is lost; where something would be, the items are in the way, and so they are
-    /// to an option that goes and to a relation that takes one item from now on: unless
-    /// [`ReplaceSchema::drop_unconvertible`] is set. What the request leaves out of `key` and
-    /// `contentPropDetails` stays.
+    /// Replaces the schema of a collection. Properties are matched by key. A property that is
+    /// omitted is dropped with its values, and a relation with its inverse, even if the inverse is
+    /// in the same collection and part of the request. Values of a property that changes its type
+    /// are converted where that is lossless. Otherwise the items block the replacement, as they do
+    /// for a removed option in use and for a relation that becomes single, unless
+    /// [`ReplaceSchema::drop_unconvertible`] is set. `key` and `contentPropDetails` stay if absent.
     ///
-    /// Adding, renaming and reordering properties and adding options reads no item and writes none.
-    /// Otherwise it costs by the number of items. What the schema says already is not written.
+    /// Adding, renaming and reordering properties, and adding options, touches no item. Other
+    /// changes cost time proportional to the number of items. An equal schema is not written.
     ///
-    /// Items of the collection that hold something else then are changed, and so is its document;
-    /// those of other collections, their schemas and their documents keep their times and their
-    /// `rev`.
+    /// Items of the collection whose values change get a new `rev` and stamp, and so does its
+    /// document. Items, schemas and documents of other collections keep theirs.
     ///
-    /// On a scoped connection relations to collections that are not seen are no part of the schema,
-    /// and stay with their values; a property that comes gets a key of six random letters and
-    /// digits behind what it would have been, so that it can be that of no property that is not
-    /// seen.
+    /// On a scoped connection, relations to invisible collections are not part of the schema and
+    /// stay with their values. A new property gets a key with six random characters appended, so
+    /// that it cannot collide with that of an invisible property.
     ///
     /// ```
     /// use leafbase::{AddItems, CreateCollection, ItemDraft, PropertyDraft, PropertyKind, ReplaceSchema, SchemaDraft, Space};
@@ -210,9 +206,9 @@ impl<A: AccessScope> Connection<A> {
     /// # Errors
     /// At `collectionId`: [`crate::ErrorKind::NotFound`], and [`crate::ErrorKind::RuleViolation`]
     /// in the trash. Those of a schema as for [`Self::create_collection`];
-    /// [`crate::ErrorKind::SchemaMismatch`] at `schema` for items in the way, the first of which it
-    /// names; [`crate::ErrorKind::RuleViolation`] for the other end of a relation that would come
-    /// or go in a collection that is in the trash.
+    /// [`crate::ErrorKind::SchemaMismatch`] at `schema` for blocking items, of which it lists the
+    /// first; [`crate::ErrorKind::RuleViolation`] for an inverse that would be added or dropped in
+    /// a collection in the trash.
     pub fn replace_schema(&self, request: ReplaceSchema) -> Result<CollectionSchema> {
         let ReplaceSchema { collection_id, schema, drop_unconvertible } = request;
         let (replaced, _) = self.operation("replace_schema").write(|transaction| {
@@ -228,7 +224,7 @@ impl<A: AccessScope> Connection<A> {
     }
 }
 
-/// A schema as a reply shows it.
+/// A schema as a reply returns it.
 fn shown_schema(tree: &Tree<'_>, mut schema: Schema) -> Result<Schema> {
     LinkRedactor::new(tree).redact(&mut schema)?;
     Ok(schema)
@@ -249,7 +245,7 @@ fn of_documents<'d>(
 ) -> Result<Vec<CollectionEntry>> {
     let mut entries = Vec::new();
     for document in documents {
-        // A scope may contain documents that are in the trash, or do not exist.
+        // A scope may contain documents that are in the trash or do not exist.
         if tree.can_see_document(*document)? {
             entries.extend(tree.reader_of(*document)?.collections_of(*document)?);
         }
@@ -257,7 +253,7 @@ fn of_documents<'d>(
     Ok(entries)
 }
 
-/// Those of `entries`, ordered by document, that are to be seen: the inbox is in no listing.
+/// The visible collections among `entries`, which are ordered by document. The inbox is not listed.
 fn shown(tree: &Tree<'_>, entries: Vec<CollectionEntry>) -> Result<Vec<Collection>> {
     let (mut shown, mut latest, links) = (Vec::new(), None, LinkRedactor::new(tree));
     for CollectionEntry { collection: id, document: document_id, items: item_count } in entries {

@@ -1,4 +1,4 @@
-//! A collection as markdown: its name in bold, and a table with links to its items.
+//! Collections as markdown: the name in bold, and a table with links to the items.
 //!
 //! | Property | Written |
 //! |---|---|
@@ -8,8 +8,8 @@
 //! | URL, e-mail address | `<https://a.example>`, `<a@b.example>` |
 //! | relation | links to the related items with commas between |
 //!
-//! The first column is that of the titles: links to the items, without markup of their own where
-//! that could end the link.
+//! The first column contains the titles, as links to the items. Markup that could end a link is
+//! removed.
 
 use std::ops::ControlFlow;
 
@@ -23,23 +23,23 @@ use leafbase_model::{
 
 use crate::core::redaction::LinkRedactor;
 use crate::core::tree::Tree;
-use crate::operations::collections::showing::Shower;
+use crate::operations::collections::presenter::ItemPresenter;
 
-/// What an item without a title is linked by.
+/// Link text of an item without a title.
 const UNTITLED: &str = "Untitled";
 
-/// Puts tables in the place of collections, below each of `roots`: of those that `max_depth` cuts
-/// off their items, the name alone.
+/// Replaces collections below `roots` by tables. Below `max_depth`, where items are cut off, only
+/// the name remains.
 ///
 /// # Errors
-/// [`leafbase_model::ErrorKind::LimitExceeded`] if they have more items than `most`.
+/// [`leafbase_model::ErrorKind::LimitExceeded`] for more than `most` items.
 pub(crate) fn tabulate(
     tree: &Tree<'_>,
     roots: &mut Vec<Block>,
     max_depth: Option<usize>,
     most: usize,
 ) -> Result<()> {
-    let (mut shower, mut left) = (Shower::new(tree), most);
+    let (mut shower, mut left) = (ItemPresenter::new(tree), most);
     let mut waiting = vec![(0, roots)];
     while let Some((depth, blocks)) = waiting.pop() {
         if blocks.iter().any(|block| block.data.kind == BlockKind::Collection) {
@@ -68,7 +68,7 @@ pub(crate) fn tabulate(
 
 fn table_of_all(
     tree: &Tree<'_>,
-    shower: &mut Shower<'_, '_>,
+    shower: &mut ItemPresenter<'_, '_>,
     collection: BlockId,
 ) -> Result<Option<String>> {
     let mut items = Vec::new();
@@ -79,7 +79,7 @@ fn table_of_all(
     table(tree, shower, collection, items)
 }
 
-/// What is left of the items that may be shown.
+/// The remaining item budget.
 fn count(tree: &Tree<'_>, collection: BlockId, left: usize, most: usize) -> Result<usize> {
     let items =
         tree.reader_at(collection)?.item_index(collection)?.map_or(0, |index| index.items());
@@ -91,8 +91,8 @@ fn count(tree: &Tree<'_>, collection: BlockId, left: usize, most: usize) -> Resu
     })
 }
 
-/// A document as files hold it: each collection is a text of its name and a table, then a page for
-/// each item that has one. `tell` is told the name of each, and how many items it has.
+/// A document as a file contains it: each collection becomes a text with its name and a table,
+/// followed by a page for each item with content. `tell` receives the name and item count of each.
 pub(crate) fn flattened(
     tree: &Tree<'_>,
     subtrees: Subtrees,
@@ -102,12 +102,12 @@ pub(crate) fn flattened(
         return Ok(subtrees);
     }
     let (mut shower, mut flat, mut open) =
-        (Shower::new(tree), Vec::with_capacity(subtrees.0.len()), Vec::new());
+        (ItemPresenter::new(tree), Vec::with_capacity(subtrees.0.len()), Vec::new());
     for (at, SubtreeNode { depth, block }) in subtrees.0.iter().enumerate() {
         while open.last().is_some_and(|collection| depth <= collection) {
             open.pop();
         }
-        // Items stand beside the table of their collection, and not below it.
+        // Items become siblings of the table of their collection.
         let lifted = depth.saturating_sub(u16::try_from(open.len()).unwrap_or(u16::MAX));
         let behind = subtrees.0.get(at + 1..).unwrap_or_default();
         let mut push = |block| flat.push(SubtreeNode { depth: lifted, block });
@@ -118,7 +118,7 @@ pub(crate) fn flattened(
                 tell(&block.data.markdown, items.len());
                 push(BlockRecord { data: name(&block.data), ..block.clone() });
                 if let Some(rows) = table(tree, &mut shower, block.id, items)? {
-                    // Nothing leads to the table itself.
+                    // No link leads to the table itself, so its ID does not matter.
                     push(BlockRecord {
                         id: BlockId::NIL,
                         data: below(&block.data, rows),
@@ -137,7 +137,7 @@ pub(crate) fn flattened(
     Ok(Subtrees(flat))
 }
 
-/// The items of the collection at `depth` that `behind` follow.
+/// The items of the collection at `depth`, which `behind` follows.
 fn items_of(behind: &[SubtreeNode], depth: u16) -> Vec<BlockRecord> {
     let below = behind.iter().take_while(|node| node.depth > depth);
     below.filter(|node| node.depth == depth + 1).map(|node| node.block.clone()).collect()
@@ -147,10 +147,10 @@ fn page(item: &BlockData) -> BlockData {
     BlockData { kind: BlockKind::Page(TextFormat::default()), ..item.clone() }
 }
 
-/// The text that stands for the name of a collection.
+/// The text block with the name of a collection.
 fn name(collection: &BlockData) -> BlockData {
     let name = &collection.markdown;
-    // A backslash at the end, or one more star, would not leave the stars what they are.
+    // A trailing backslash or another star would change what the stars mean.
     let is_plain = name.is_empty() || name.ends_with('\\') || name.contains('*');
     let markdown = if is_plain { name.clone() } else { format!("**{name}**") };
     let mut text =
@@ -159,7 +159,7 @@ fn name(collection: &BlockData) -> BlockData {
     text
 }
 
-/// The table below the name: within the same list item, if it is one.
+/// The table after the name, inside the same list item.
 fn below(collection: &BlockData, markdown: String) -> BlockData {
     let deeper = u8::from(collection.list_style != ListStyle::None);
     let indentation = collection.indentation.saturating_add(deeper).min(Limits::INDENTATION);
@@ -167,10 +167,10 @@ fn below(collection: &BlockData, markdown: String) -> BlockData {
     BlockData { kind, markdown, indentation, list_style, task: None, ..collection.clone() }
 }
 
-/// The table of these items, which are all of `collection`; none if that has no schema.
+/// The table of all items of `collection`. `None` without a schema.
 fn table(
     tree: &Tree<'_>,
-    shower: &mut Shower<'_, '_>,
+    shower: &mut ItemPresenter<'_, '_>,
     collection: BlockId,
     items: Vec<BlockRecord>,
 ) -> Result<Option<String>> {
@@ -189,7 +189,7 @@ fn head(schema: &Schema) -> Vec<String> {
 
 fn row(schema: &Schema, item: &Item) -> Vec<String> {
     let title = link(item.id, &item.title);
-    // Values come in the order of the schema, without those that are not there.
+    // Values come in the order of the schema; missing ones are absent.
     let mut values = item.properties.iter().peekable();
     let cells = schema.properties.iter().map(|property| {
         values
@@ -228,7 +228,7 @@ fn scalar(value: &PropertyValue) -> String {
     }
 }
 
-/// Text that is no markdown, in one line.
+/// Plain text, escaped, in one line.
 fn text(text: &str) -> String {
     let lines = text.split('\n').map(|line| markdown::escape(line.trim_end_matches('\r')));
     lines.collect::<Vec<_>>().join("<br>")
@@ -244,7 +244,7 @@ fn autolink(address: &str) -> String {
 /// A link to an item.
 fn link(item: BlockId, title: &str) -> String {
     let title = if title.trim().is_empty() { UNTITLED } else { title };
-    // Brackets could end the link, marks of code take its end along, and tags stand across it.
+    // Brackets could end the link, backticks could swallow its end, and tags could overlap it.
     if title.contains(['[', ']', '`', '<', '\\']) {
         return format!("[{}](block://{item})", markdown::escape(&markdown::plain_text(title)));
     }

@@ -1,22 +1,21 @@
-//! Which type a file is of, and which block shows it: what is declared, weighed against what the
-//! bytes say.
+//! Media types: derived from the declared type and the bytes; and the block type that shows each.
 
 use leafbase_model::{
-    AssetUrl, BlockData, BlockKind, BlockLayout, Error, MediaSize, MediaWidth, Result,
+    AssetId, AssetUrl, BlockData, BlockKind, BlockLayout, Error, Limits, MediaSize, MediaWidth,
+    Result,
 };
 
 use super::sniff::{Sniffed, sniff};
 
-/// What is said of a file of which nothing is known.
+/// The media type of unknown bytes.
 const OCTETS: &str = "application/octet-stream";
-/// Bytes of the longest media type.
+/// Length of the longest media type in bytes.
 const MOST_BYTES: usize = 127;
 
-/// The media type that a `Content-Type` header declares, in lower case and without parameters. None
-/// if it says that nothing is known.
+/// Parses a `Content-Type` header: lowercased, without parameters. `None` if it declares nothing.
 ///
 /// # Errors
-/// [`leafbase_model::ErrorKind::Validation`] if it is no media type.
+/// [`leafbase_model::ErrorKind::Validation`] if it is not a media type.
 pub(super) fn declared(content_type: &str) -> Result<Option<String>> {
     let essence = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let is_token = |part: &str| {
@@ -34,13 +33,13 @@ pub(super) fn declared(content_type: &str) -> Result<Option<String>> {
     Ok((essence != OCTETS).then_some(essence))
 }
 
-/// The media type of a file that is declared to be of one, and begins with `head`; `is_whole` if
-/// that is all of it.
+/// The media type of a file with this declared type and this `head`; `is_whole` if that is the
+/// whole file.
 pub(crate) fn media_type(declared: Option<&str>, head: &[u8], is_whole: bool) -> String {
     let unproven = declared.filter(|declared| !is_shown(declared));
     let found = match sniff(head, is_whole) {
         Sniffed::Certain(found) => found,
-        // What is declared may say more than the container does, but not less.
+        // A declared type may be more specific than the container, but not less.
         Sniffed::OneOf(family, found) => declared
             .filter(|declared| family.has(declared) && *declared != "application/zip")
             .unwrap_or(found),
@@ -51,14 +50,12 @@ pub(crate) fn media_type(declared: Option<&str>, head: &[u8], is_whole: bool) ->
     found.to_owned()
 }
 
-/// Whether files of this type have blocks of their own, which show only what the bytes prove to be
-/// such a file.
+/// Whether the type has a block of its own. Such a type is accepted only if the bytes prove it.
 fn is_shown(media_type: &str) -> bool {
     media_type.starts_with("image/") || media_type.starts_with("video/")
 }
 
-/// The block that shows a file of this type. Nobody said in words what a picture shows: its
-/// alternative text is empty.
+/// The block that shows a file of this type. The alternative text of an image is empty.
 pub(crate) fn block(media_type: &str, url: &AssetUrl) -> BlockData {
     let (url, file_name) = (url.to_string(), url.file_name().to_owned());
     let (alt_text, size, width) = (String::new(), MediaSize::default(), MediaWidth::default());
@@ -69,7 +66,73 @@ pub(crate) fn block(media_type: &str, url: &AssetUrl) -> BlockData {
     })
 }
 
-/// The name of a file that came without one.
+/// The uploaded file that a block shows as a picture or a video.
+pub(crate) fn shown_as_picture(data: &BlockData) -> Option<AssetId> {
+    AssetUrl::asset_of(&Picture::of(&data.kind)?.url)
+}
+
+/// Gives a block that shows a picture or a video the type for files of `media_type`; the text stays.
+/// Returns whether the block changed.
+pub(crate) fn fit_block_type(
+    data: &mut BlockData,
+    media_type: &str,
+    file: &AssetUrl,
+    limits: &Limits,
+) -> bool {
+    let fitting = block(media_type, file).kind;
+    let Some(Picture { url, label, size, width }) = Picture::of(&data.kind) else { return false };
+    let kind = match (fitting, &data.kind) {
+        (BlockKind::Video { .. }, BlockKind::Video { .. }) => return false,
+        (BlockKind::Video { .. }, _) => BlockKind::Video { url, alt_text: label, size, width },
+        (BlockKind::Image { .. }, BlockKind::Video { .. }) => {
+            BlockKind::Image { url, alt_text: label, size, width }
+        }
+        (BlockKind::File { file_name, layout, .. }, _) => {
+            let file_name = if label.is_empty() { file_name } else { label };
+            BlockKind::File { url, file_name, layout }
+        }
+        _ => return false,
+    };
+    let before = std::mem::replace(&mut data.kind, kind);
+    // Alternative text can be longer than a file name may be. Then the picture stays.
+    if data.check(limits).is_err() {
+        data.kind = before;
+        return false;
+    }
+    true
+}
+
+/// The fields of a block that markdown reads as an image.
+struct Picture {
+    url: String,
+    label: String,
+    size: MediaSize,
+    width: MediaWidth,
+}
+
+impl Picture {
+    fn of(kind: &BlockKind) -> Option<Self> {
+        let drawn = |url: &String, label: &str| Self {
+            url: url.clone(),
+            label: label.to_owned(),
+            size: MediaSize::default(),
+            width: MediaWidth::default(),
+        };
+        match kind {
+            BlockKind::Image { url, alt_text, size, width }
+            | BlockKind::Video { url, alt_text, size, width } => {
+                let (url, label) = (url.clone(), alt_text.clone());
+                Some(Self { url, label, size: *size, width: *width })
+            }
+            // Markdown has no drawings: they are written as images with this text.
+            BlockKind::Drawing { url } => Some(drawn(url, "Drawing")),
+            BlockKind::Whiteboard { url } => Some(drawn(url, "Whiteboard")),
+            _ => None,
+        }
+    }
+}
+
+/// The default name of a file.
 pub(super) fn name_for(media_type: &str) -> String {
     let kind = media_type
         .split('/')
@@ -83,7 +146,7 @@ fn extension(media_type: &str) -> Option<&'static str> {
     EXTENSIONS.iter().find(|(name, _)| *name == media_type).map(|(_, extension)| *extension)
 }
 
-/// Those of the types that files mostly are of.
+/// Extensions of common media types.
 const EXTENSIONS: [(&str, &str); 54] = [
     ("application/epub+zip", "epub"),
     ("application/gzip", "gz"),

@@ -1,18 +1,16 @@
-//! What an uploaded file may be called: a plain name that every common system takes as one, never a
-//! path.
+//! Names of uploaded files: plain names that every common system accepts, never paths.
 
-/// Bytes of the longest name: what file systems take.
+/// Longest name in bytes, the limit of file systems.
 const MOST_BYTES: usize = 255;
-/// What stands behind the last dot is kept up to so many bytes, the dot included, when a name is
-/// cut.
+/// Longest extension that is kept when a name is cut, in bytes with the dot.
 const LONGEST_EXTENSION: usize = 32;
 
-/// The name to keep for a file that is said to be named `given`. None if nothing of it can stay.
+/// Normalizes the name of a file. `None` if nothing of it can be kept.
 ///
-/// The last part of a path stays. What orders text, controls and separators of lines go, as do dots
-/// and white space at the ends; what names cannot hold on some system becomes `_`, and names that
-/// mean a device get one in front. The end of what is too long goes, but not its extension. Doing
-/// it twice changes nothing more.
+/// Keeps the last component of a path. Removes bidirectional controls, control characters, line
+/// separators, and dots and white space at the ends. Replaces characters that some system forbids
+/// by `_`, prefixes names that mean a device with `_`, and cuts long names, keeping the extension.
+/// Idempotent.
 pub(crate) fn plain(given: &str) -> Option<String> {
     let last = given.rsplit(['/', '\\']).find(|part| !part.trim().is_empty())?;
     let kept = last.chars().filter(|letter| !is_unseen(*letter));
@@ -26,8 +24,8 @@ pub(crate) fn plain(given: &str) -> Option<String> {
     Some(shortened(&harmless))
 }
 
-/// What is not seen, and what makes other letters look as if they stood elsewhere. The joiners that
-/// emoji and some scripts need are none of them.
+/// Invisible characters, and those that change the direction of text. The joiners that emoji and
+/// some scripts need are kept.
 fn is_unseen(letter: char) -> bool {
     let turns = matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let blank = matches!(
@@ -41,7 +39,7 @@ fn is_edge(letter: char) -> bool {
     letter == '.' || letter.is_whitespace()
 }
 
-/// Whether Windows takes the name for a device, whatever its extension is.
+/// Whether Windows reserves the name for a device, with any extension.
 fn is_device(name: &str) -> bool {
     let stem = name.split('.').next().unwrap_or_default().trim_end().to_ascii_uppercase();
     let numbered = |port: &str| {
@@ -80,7 +78,7 @@ mod tests {
             ("👩‍🍳.png", Some("👩‍🍳.png")),
             ("archive.tar.gz", Some("archive.tar.gz")),
             ("no extension", Some("no extension")),
-            // Never paths.
+            // Paths.
             ("/etc/passwd", Some("passwd")),
             ("../../x.txt", Some("x.txt")),
             (r"C:\Users\ada\x.txt", Some("x.txt")),
@@ -89,7 +87,7 @@ mod tests {
             ("C:x.txt", Some("C_x.txt")),
             ("x.txt:stream", Some("x.txt_stream")),
             (r#"<a>|"b"?*.txt"#, Some("_a___b___.txt")),
-            // Nothing that cannot be seen, and nothing that makes one extension look like another.
+            // Invisible characters, and characters that disguise an extension.
             ("a\0b\r\n\tc\u{7f}.txt", Some("abc.txt")),
             ("photo\u{202e}gnp.exe", Some("photognp.exe")),
             ("\u{2066}a\u{2069}\u{200f}.txt", Some("a.txt")),
@@ -102,7 +100,7 @@ mod tests {
             ("  a b.txt \u{3000}", Some("a b.txt")),
             ("name. . .", Some("name")),
             (". .x", Some("x")),
-            // Devices.
+            // Device names.
             ("CON", Some("_CON")),
             ("con.txt", Some("_con.txt")),
             ("Nul .tar.gz", Some("_Nul .tar.gz")),
@@ -112,7 +110,7 @@ mod tests {
             ("com10", Some("com10")),
             ("console.log", Some("console.log")),
             ("auxiliary", Some("auxiliary")),
-            // Nothing is left.
+            // Names of which nothing is left.
             ("", None),
             ("   ", None),
             ("///", None),

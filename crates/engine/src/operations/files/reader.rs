@@ -1,4 +1,4 @@
-//! The bytes of a file on their way out: any part of them, a chunk at a time.
+//! Readers of uploaded files, with seeking, one chunk at a time.
 
 use std::fmt;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -9,12 +9,12 @@ use leafbase_store::CHUNK_BYTES;
 use crate::core::space::Space;
 use crate::core::visibility::Visibility;
 
-/// The bytes of an uploaded file: [`Read`], and [`Seek`] for a part of them. It keeps one chunk of
-/// 64 KiB in memory, and holds back nothing of the space: each chunk is read as the space is then.
+/// A reader of an uploaded file, with [`Read`] and [`Seek`]. It buffers one chunk of 64 KiB and
+/// holds no snapshot: each chunk is read from the current state of the space.
 ///
-/// If the file goes meanwhile, or a scoped connection sees no block any more that shows it, the
-/// next chunk is an error of kind [`io::ErrorKind::NotFound`]. What is damaged is one of kind
-/// [`io::ErrorKind::InvalidData`]. The errors hold the [`Error`] of the space.
+/// If the file is deleted, or no visible block shows it any more, the next chunk is an error of
+/// kind [`io::ErrorKind::NotFound`]. Damage is an error of kind [`io::ErrorKind::InvalidData`].
+/// Errors wrap the [`Error`] of the space.
 ///
 /// ```
 /// use leafbase::UploadFile;
@@ -35,37 +35,37 @@ use crate::core::visibility::Visibility;
 pub struct FileReader {
     space: Space,
     record: AssetRecord,
-    /// Whether it may still be read; none if it may for as long as it is there.
-    guard: Option<Guard>,
+    /// Checks before each chunk that the file is still visible. `None` on the full space.
+    check: Option<VisibilityCheck>,
     position: u64,
-    /// The chunk read last.
+    /// The buffered chunk.
     chunk: Option<(u32, Vec<u8>)>,
 }
 
-/// What is seen by now; fails where the file is not seen any more.
-pub(super) type Guard = Box<dyn Fn() -> Result<Visibility> + Send + Sync>;
+/// Returns the current visibility; fails if the file is not visible.
+pub(super) type VisibilityCheck = Box<dyn Fn() -> Result<Visibility> + Send + Sync>;
 
 impl FileReader {
-    pub(super) fn new(space: Space, record: AssetRecord, guard: Option<Guard>) -> Self {
-        Self { space, record, guard, position: 0, chunk: None }
+    pub(super) fn new(space: Space, record: AssetRecord, check: Option<VisibilityCheck>) -> Self {
+        Self { space, record, check, position: 0, chunk: None }
     }
 
-    /// What is known of the file.
+    /// The record of the file.
     pub fn record(&self) -> &AssetRecord {
         &self.record
     }
 
-    /// Its bytes, wherever the reader stands.
+    /// The size of the file in bytes, independent of the position.
     pub fn len(&self) -> u64 {
         self.record.size
     }
 
-    /// Whether it has none.
+    /// Whether the file is empty.
     pub fn is_empty(&self) -> bool {
         self.record.size == 0
     }
 
-    /// The chunk of this number, as it is kept or read anew.
+    /// The chunk with this number, buffered.
     fn chunk(&mut self, number: u32) -> Result<&[u8]> {
         if self.chunk.as_ref().is_none_or(|(kept, _)| *kept != number) {
             let chunk = self.read_chunk(number)?;
@@ -75,8 +75,8 @@ impl FileReader {
     }
 
     fn read_chunk(&self, number: u32) -> Result<Vec<u8>> {
-        let Some(guard) = &self.guard else { return self.stored_chunk(number) };
-        let seen = guard().map_err(|error| {
+        let Some(check) = &self.check else { return self.stored_chunk(number) };
+        let seen = check().map_err(|error| {
             if error.kind() == ErrorKind::NotFound { self.gone() } else { error }
         })?;
         self.stored_chunk(number).map_err(|error| seen.redact_error(error))
@@ -122,8 +122,8 @@ impl Read for FileReader {
 }
 
 impl Seek for FileReader {
-    /// As in a file of the system: beyond the end there is nothing to read, before the beginning is
-    /// an error.
+    /// As for a file of the operating system: after the end there are no bytes; a position before
+    /// the start is an error.
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let sought = match to {
             SeekFrom::Start(position) => Some(position),

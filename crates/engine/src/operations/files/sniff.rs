@@ -1,41 +1,41 @@
-//! What the first bytes of a file say of its type: as much as they are certain of, and no more.
+//! Content sniffing: the media type that the first bytes of a file prove.
 
-/// What the first bytes say.
+/// The result of sniffing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sniffed {
-    /// It is of this type.
+    /// Exactly this type.
     Certain(&'static str),
-    /// It is of a family of formats that begin alike, by what is seen of this type.
+    /// A family of formats with a common signature; by the visible part, this type.
     OneOf(Family, &'static str),
-    /// It is text, and looks like this type.
+    /// Text that looks like this type.
     Text(&'static str),
-    /// So few bytes look like this type that it may be chance.
+    /// A signature so short that it may be a coincidence.
     Hint(&'static str),
-    /// Nothing.
+    /// No known signature.
     Unknown,
 }
 
-/// Formats that share a container, of which only the inside tells which one it is.
+/// Formats that share a container and differ only inside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Family {
     /// Documents and archives in ZIP.
     Zip,
-    /// Documents of older office programs.
+    /// Documents of old office programs.
     Ole,
-    /// Sound or moving pictures in the ISO base format: MP4 and its kin.
+    /// Audio or video in the ISO base media format, such as MP4.
     IsoMedia,
-    /// Pictures in the ISO base format: HEIC, AVIF.
+    /// Images in the ISO base media format: HEIC, AVIF.
     IsoPicture,
-    /// Sound or moving pictures in Matroska.
+    /// Audio or video in Matroska.
     Matroska,
-    /// Sound or moving pictures in Ogg.
+    /// Audio or video in Ogg.
     Ogg,
-    /// Sound or moving pictures in ASF.
+    /// Audio or video in ASF.
     Asf,
 }
 
 impl Family {
-    /// Whether `media_type` is of it.
+    /// Whether `media_type` belongs to the family.
     pub(super) fn has(self, media_type: &str) -> bool {
         let begins =
             |prefixes: &[&str]| prefixes.iter().any(|prefix| media_type.starts_with(prefix));
@@ -92,21 +92,20 @@ impl Family {
     }
 }
 
-/// What `head`, the first bytes of a file, says; `is_whole` if it is all of them.
+/// Sniffs the first bytes of a file; `is_whole` if they are the whole file.
 pub(super) fn sniff(head: &[u8], is_whole: bool) -> Sniffed {
     if head.is_empty() {
         return Sniffed::Unknown;
     }
-    // Texts that begin with "BM", "GIF" or "SQLi" are no pictures and no databases.
+    // Text first: a text that starts with "BM", "GIF" or "SQLi" is neither an image nor a database.
     text(head, is_whole).map_or_else(|| sniff_bytes(head), sniff_text)
 }
 
-/// The text that `head` is, if it is one: UTF-8 without other control characters than those that
-/// texts have.
+/// The bytes as text, if they are UTF-8 without control characters that texts do not contain.
 fn text(head: &[u8], is_whole: bool) -> Option<&str> {
     let text = match std::str::from_utf8(head) {
         Ok(text) => text,
-        // The last character goes on beyond what was looked at.
+        // The last character may continue after the head.
         Err(error) if error.error_len().is_none() && !is_whole => {
             std::str::from_utf8(head.get(..error.valid_up_to())?).ok()?
         }
@@ -138,15 +137,15 @@ fn sniff_text(text: &str) -> Sniffed {
     }
 }
 
-/// Whether `text` begins with `tag`, in either case, and the name ends there.
+/// Whether `text` starts with `tag`, in either case, and the tag name ends there.
 fn opens(text: &str, tag: &str) -> bool {
     let Some((start, rest)) = text.split_at_checked(tag.len()) else { return false };
     start.eq_ignore_ascii_case(tag)
         && rest.starts_with(|letter: char| letter.is_whitespace() || "/>".contains(letter))
 }
 
-/// Whether the first element is `svg`, with a prefix or without, after what may stand before: the
-/// declaration, comments, instructions and a document type.
+/// Whether the first element is `svg`, with or without a prefix, after a declaration, comments,
+/// processing instructions and a document type.
 fn is_svg(text: &str) -> bool {
     let mut rest = text;
     loop {
@@ -171,7 +170,7 @@ fn is_svg(text: &str) -> bool {
     }
 }
 
-/// Past a document type, whose own declarations may stand in brackets.
+/// The rest after a document type, which may have an internal subset in brackets.
 fn after_doctype(text: &str) -> Option<(&str, &str)> {
     match text.find(['[', '>']).and_then(|at| text.split_at_checked(at)) {
         Some((_, inner)) if inner.starts_with('[') => {
@@ -187,8 +186,7 @@ const TRANSPORT_PACKET: usize = 188;
 fn sniff_bytes(head: &[u8]) -> Sniffed {
     let at =
         |place: usize, bytes: &[u8]| head.get(place..).is_some_and(|rest| rest.starts_with(bytes));
-    // Those that are known by bytes further on: whatever stands before is the name of a file, or
-    // free.
+    // Formats with a signature at a later offset: any name or free bytes can precede it.
     if infer::archive::is_tar(head) {
         Sniffed::Certain("application/x-tar")
     } else if infer::archive::is_dcm(head) {
@@ -211,7 +209,7 @@ fn sniff_bytes(head: &[u8]) -> Sniffed {
     }
 }
 
-/// By the brand, which stands behind `ftyp`.
+/// By the brand after `ftyp`.
 fn sniff_iso(head: &[u8]) -> Sniffed {
     if infer::image::is_avif(head) {
         return Sniffed::OneOf(Family::IsoPicture, "image/avif");
@@ -232,8 +230,7 @@ fn sniff_iso(head: &[u8]) -> Sniffed {
     Sniffed::OneOf(Family::IsoMedia, by_brand)
 }
 
-/// How far a signature can be trusted, many of which are two bytes long. Names are those that are
-/// registered by now.
+/// Rates a signature: many have only two bytes. Names are the currently registered ones.
 fn weighed(found: &infer::Type, head: &[u8]) -> Sniffed {
     let at =
         |place: usize, bytes: &[u8]| head.get(place..).is_some_and(|rest| rest.starts_with(bytes));
@@ -241,7 +238,7 @@ fn weighed(found: &infer::Type, head: &[u8]) -> Sniffed {
         if is_sure { Sniffed::Certain(name) } else { Sniffed::Unknown }
     };
     match found.mime_type() {
-        // Text, and so looked at before; certificates and objects are known by two bytes.
+        // Text was handled before; certificates and object files are recognized by two bytes only.
         "text/html"
         | "text/xml"
         | "text/x-shellscript"
@@ -254,7 +251,7 @@ fn weighed(found: &infer::Type, head: &[u8]) -> Sniffed {
         "image/vnd.microsoft.icon" => {
             sure(!at(4, b"\0\0") && at(9, b"\0"), "image/vnd.microsoft.icon")
         }
-        // The length of the header that follows tells the version.
+        // The length of the following header identifies the version.
         "image/bmp" => sure(
             [12_u8, 40, 52, 56, 64, 108, 124].iter().any(|length| at(14, &[*length, 0, 0, 0])),
             "image/bmp",

@@ -1,5 +1,4 @@
-//! The bytes of an upload on their way in: read piece by piece, stored chunk by chunk, and
-//! forgotten unless they become a file.
+//! Uploads: bytes are read and stored chunk by chunk, and deleted unless they become a file.
 
 use std::io::{self, Read};
 
@@ -11,18 +10,19 @@ use super::{media, names};
 use crate::core::space::Space;
 use crate::core::visibility::Visibility;
 
-/// Chunks of one transaction: with the copies on their way, an upload takes some MiB.
+/// Chunks per transaction. With the copies in flight, an upload takes some MiB.
 const CHUNKS: usize = 16;
-/// Nothing has to last before the last write, which is as durable as the connection says.
+/// Chunks need not be durable: the last write, which creates the file, is as durable as the
+/// connection.
 const RELAXED: Durability = Durability::Relaxed;
 
-/// A file whose bytes are stored, and that is none of the space yet. Unless it is kept its bytes go
-/// with it: so they do however it ends, by an error or by a panic of the reader.
+/// Stored bytes that are not a file yet. Dropping an upload deletes them, after an error or a panic
+/// of the reader as well.
 pub(crate) struct Upload {
     space: Space,
-    /// Held for the end alone, so that the bytes go even if the space is closed meanwhile.
+    /// Held so that the bytes can be deleted even if the space has been closed.
     store: SpaceStore,
-    /// Which words errors of the store may have.
+    /// Redacts errors of the store.
     seen: Visibility,
     id: AssetId,
     media_type: String,
@@ -33,9 +33,8 @@ pub(crate) struct Upload {
 }
 
 impl Upload {
-    /// Stores the bytes of a file that is declared to be of this media type, in lower case and
-    /// without parameters, and said to have this name. Never from within a write: the bytes have
-    /// writes of their own.
+    /// Stores the bytes of a file with this declared media type (lowercased, without parameters)
+    /// and name. Must not be called inside a write: it writes transactions of its own.
     pub(crate) fn read(
         (space, seen): (&Space, Visibility),
         declared: Option<&str>,
@@ -49,7 +48,7 @@ impl Upload {
         Ok(upload)
     }
 
-    /// As [`Self::read`], with the record of the file that it becomes by this stamp.
+    /// As [`Self::read`], with the record of the file that the upload becomes.
     pub(crate) fn of(
         space: &Space,
         stamp: &Stamp,
@@ -82,12 +81,12 @@ impl Upload {
         })
     }
 
-    /// Stores all that `reader` gives, and looks at the first chunk.
+    /// Stores all bytes of `reader` and sniffs the first chunk.
     fn take(&mut self, mut reader: impl Read, declared: Option<&str>) -> Result<()> {
         let most = self.space.limits().upload;
         let mut buffer = Vec::new();
         loop {
-            // One more byte tells that there are too many.
+            // One byte more than the limit shows that the file is too long.
             let beyond = most.saturating_sub(self.size).saturating_add(1);
             let longest = usize::try_from(beyond).unwrap_or(usize::MAX).min(CHUNKS * CHUNK_BYTES);
             fill(&mut reader, &mut buffer, longest).map_err(unreadable)?;
@@ -122,14 +121,14 @@ impl Upload {
         Ok(())
     }
 
-    /// The file that it becomes, made by this stamp.
+    /// The record of the file, with this stamp.
     pub(crate) fn record(&self, created: &Stamp) -> AssetRecord {
         let (media_type, file_name, created) =
             (self.media_type.clone(), self.file_name.clone(), created.clone());
         AssetRecord { id: self.id, media_type, file_name, size: self.size, created }
     }
 
-    /// The block that shows it.
+    /// The block that shows the file.
     pub(crate) fn block(&self) -> BlockData {
         media::block(&self.media_type, &self.url())
     }
@@ -138,7 +137,7 @@ impl Upload {
         AssetUrl::new(self.id, &*self.file_name)
     }
 
-    /// It is a file of the space now.
+    /// Marks the upload as a file of the space.
     pub(crate) fn keep(mut self) {
         self.is_kept = true;
     }
@@ -161,11 +160,11 @@ fn unreadable(error: io::Error) -> Error {
     Error::new(ErrorKind::Storage, "the bytes of the file could not be read").with_source(error)
 }
 
-/// Fills `buffer` with the next `longest` bytes of `reader`: fewer only where they end.
+/// Fills `buffer` with up to `longest` bytes; with fewer only at the end of the reader.
 fn fill(reader: &mut impl Read, buffer: &mut Vec<u8>, longest: usize) -> io::Result<()> {
     let mut filled = 0;
     while filled < longest {
-        // A small file takes little memory.
+        // The buffer grows with the file, so that a small file takes little memory.
         if filled == buffer.len() {
             buffer.resize(longest.min(filled + CHUNK_BYTES), 0);
         }

@@ -1,26 +1,26 @@
-//! Where a listing of items goes on, as text: the collection, and the items that were given last.
+//! Cursors of item listings: the collection, and the items around the page boundary.
 
 use leafbase_model::{BlockId, Error, Result};
 
-/// Characters of an ID.
+/// Length of an ID as text.
 const ID: usize = 26;
 
-/// How many of the items given last are remembered, and of those that follow: if some of them are
-/// gone, the list goes on at the nearest one that is not.
+/// Items remembered on each side of the boundary. If some are deleted, the listing resumes at the
+/// nearest one that still exists.
 pub(super) const REMEMBERED: usize = 8;
-/// Stands before the items that follow.
+/// Separates the two sides.
 const BORDER: char = '.';
 
-/// Items on both sides of the place where a listing goes on, in their order.
+/// The items around a page boundary, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Around {
-    /// Those given last.
+pub(super) struct ListingCursor {
+    /// The last items returned.
     pub(super) before: Vec<BlockId>,
-    /// Those not given yet.
+    /// The next items to return.
     pub(super) behind: Vec<BlockId>,
 }
 
-pub(super) fn write(collection: BlockId, around: &Around) -> String {
+pub(super) fn write(collection: BlockId, around: &ListingCursor) -> String {
     let mut text = format!("c{collection}");
     text.extend(around.before.iter().map(ToString::to_string));
     text.push(BORDER);
@@ -28,17 +28,17 @@ pub(super) fn write(collection: BlockId, around: &Around) -> String {
     text
 }
 
-pub(super) fn read(collection: BlockId, text: &str) -> Result<Around> {
+pub(super) fn read(collection: BlockId, text: &str) -> Result<ListingCursor> {
     let foreign = || Error::validation("the cursor is not of this listing").at("cursor");
     let rest = text
         .strip_prefix('c')
         .and_then(|text| text.strip_prefix(&collection.to_string()))
         .ok_or_else(foreign)?;
-    // Without the border all were given.
+    // Without a separator there is no next item.
     let (before, behind) = rest.split_once(BORDER).unwrap_or((rest, ""));
     ids(before)
         .zip(ids(behind))
-        .map(|(before, behind)| Around { before, behind })
+        .map(|(before, behind)| ListingCursor { before, behind })
         .ok_or_else(foreign)
 }
 
@@ -56,7 +56,7 @@ mod tests {
         let ids = || vec![BlockId::from_bytes([1; 16]), BlockId::from_bytes([255; 16])];
         for (before, behind) in [(vec![], vec![]), (ids(), vec![]), (vec![], ids()), (ids(), ids())]
         {
-            let around = Around { before, behind };
+            let around = ListingCursor { before, behind };
             assert_eq!(read(collection, &write(collection, &around)).unwrap(), around);
         }
     }
@@ -64,7 +64,7 @@ mod tests {
     #[test]
     fn what_is_no_cursor_of_the_collection_is_refused() {
         let collection = BlockId::from_bytes([7; 16]);
-        let other = write(BlockId::from_bytes([8; 16]), &Around::default());
+        let other = write(BlockId::from_bytes([8; 16]), &ListingCursor::default());
         let wrong =
             ["x", "x.", ".x", "..", "ääääääääääääää."].map(|rest| format!("c{collection}{rest}"));
         for text in ["", "c", "d", &other].into_iter().chain(wrong.iter().map(String::as_str)) {

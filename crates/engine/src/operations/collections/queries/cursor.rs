@@ -1,4 +1,4 @@
-//! Where a query goes on, as text: a mark of the query, and the place of the last item given.
+//! Cursors of queries: a fingerprint of the query, and the order key of the last item.
 
 use leafbase_collections::OrderKey;
 use leafbase_model::{BlockId, Error, ItemFilter, PropertyType, Result, Schema, Sort};
@@ -7,9 +7,9 @@ fn foreign() -> Error {
     Error::validation("the cursor is not of this query").at("cursor")
 }
 
-/// What tells queries apart: places of one mean nothing in another. So they do where a property
-/// that is sorted by has got another type.
-pub(super) fn mark(
+/// The fingerprint of a query: an order key is meaningless in another query, and once a property of
+/// the order has changed its type.
+pub(super) fn fingerprint(
     collection: BlockId,
     filter: Option<&ItemFilter>,
     sort: &[Sort],
@@ -26,19 +26,19 @@ fn type_of(schema: &Schema, key: &str) -> PropertyType {
     schema.property(key).map_or(PropertyType::Text, |property| property.kind.property_type())
 }
 
-/// FNV-1a: the same on every machine and in every version.
+/// FNV-1a, which gives the same result on every machine and in every version.
 fn hash(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
     })
 }
 
-pub(super) fn write(mark: &str, place: &OrderKey) -> String {
-    format!("{mark}{place}")
+pub(super) fn write(fingerprint: &str, place: &OrderKey) -> String {
+    format!("{fingerprint}{place}")
 }
 
-pub(super) fn read(mark: &str, text: &str) -> Result<OrderKey> {
-    let place = text.strip_prefix(mark).ok_or_else(foreign)?;
+pub(super) fn read(fingerprint: &str, text: &str) -> Result<OrderKey> {
+    let place = text.strip_prefix(fingerprint).ok_or_else(foreign)?;
     place.parse().map_err(|_| foreign())
 }
 

@@ -1,4 +1,4 @@
-//! Rows as conditions look at them: with what they need, relations that other items hold among it.
+//! Completes rows with the relations that other items store.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -6,37 +6,35 @@ use leafbase_collections::{QueryRow, related};
 use leafbase_model::{BlockId, Properties, PropertyValue, Result};
 use leafbase_store::ItemRow;
 
-use super::rows::{Rows, values};
+use super::rows::{CollectionRows, values};
 use crate::core::redaction::LinkRedactor;
-use crate::operations::collections::showing::{ITEMS_PER_LOOKUP, PlainItem, Shower};
+use crate::operations::collections::presenter::{ITEMS_PER_LOOKUP, ItemPresenter, PlainItem};
 
-/// The relations that rows need and do not hold themselves.
-pub(super) struct Relations<'a> {
-    rows: &'a Rows<'a>,
-    /// The properties that are looked at, sorted.
+/// The relations that a query evaluates and its rows do not store.
+pub(super) struct RowRelations<'a> {
+    rows: &'a CollectionRows<'a>,
+    /// The properties that the query evaluates, sorted.
     keys: Vec<String>,
-    needed: Vec<Needed>,
-    /// So many rows were looked up one by one.
+    needed: Vec<NeededRelation>,
+    /// CollectionRows whose relations were looked up one by one.
     looked_up: u64,
     links: LinkRedactor<'a, 'a>,
 }
 
-struct Needed {
+struct NeededRelation {
     key: String,
-    /// The collection at the other end, and the key there.
+    /// The collection and key of the other end.
     other: (BlockId, String),
-    /// How many items that has.
+    /// Number of items at the other end.
     owners: u64,
-    /// By item, those at the other end, once they were all read: when looking up has cost as much
-    /// as that.
-    inverted: Option<HashMap<BlockId, BTreeSet<BlockId>>>,
+    /// The inverse of the whole relation, read once lookups have cost as much as reading it.
+    inverse: Option<HashMap<BlockId, BTreeSet<BlockId>>>,
 }
 
-impl<'a> Relations<'a> {
-    /// `keys` are those of the properties that are looked at, `relations` those of them that are
-    /// relations.
+impl<'a> RowRelations<'a> {
+    /// `keys` are the properties that the query evaluates, `relations` the relations among them.
     pub(super) fn new<'k>(
-        rows: &'a Rows<'a>,
+        rows: &'a CollectionRows<'a>,
         keys: impl IntoIterator<Item = &'k str>,
         relations: impl IntoIterator<Item = &'k str>,
     ) -> Result<Self> {
@@ -52,14 +50,14 @@ impl<'a> Relations<'a> {
             if !relation.owner || relation.is_symmetric(rows.collection, key) {
                 let owners = rows.count_of(relation.target)?;
                 let other = (relation.target, inverse);
-                needed.push(Needed { key: key.to_owned(), other, owners, inverted: None });
+                needed.push(NeededRelation { key: key.to_owned(), other, owners, inverse: None });
             }
         }
         let links = LinkRedactor::new(rows.tree);
         Ok(Self { rows, keys: keys.into_iter().collect(), needed, looked_up: 0, links })
     }
 
-    /// Gives `item` to `look`, with the properties that are needed and no others.
+    /// Passes `item` to `look` with the values that the query evaluates.
     pub(super) fn complete<T>(
         &mut self,
         item: &ItemRow<'_>,
@@ -69,7 +67,7 @@ impl<'a> Relations<'a> {
             let held = item.properties(Some(&self.keys))?;
             return self.with_relations(item.id, item.title, &held, look);
         }
-        // Nobody asks for what a link hides.
+        // Conditions are evaluated on redacted text: they must not reveal hidden links.
         let mut data = PlainItem::read(item)?.into_data();
         self.links.redact(&mut data)?;
         self.with_relations(item.id, &data.markdown, values(item.id, &data)?, look)
@@ -89,14 +87,14 @@ impl<'a> Relations<'a> {
         self.looked_up += 1;
         let rows = self.rows;
         for needed in &mut self.needed {
-            if needed.inverted.is_none()
+            if needed.inverse.is_none()
                 && self.looked_up.saturating_mul(ITEMS_PER_LOOKUP) > needed.owners
             {
                 let (other, key) = &needed.other;
-                needed.inverted = Some(Shower::new(rows.tree).inverted(*other, key)?);
+                needed.inverse = Some(ItemPresenter::new(rows.tree).inverse(*other, key)?);
             }
-            let items = match &needed.inverted {
-                Some(inverted) => united(held, &needed.key, inverted.get(&id)),
+            let items = match &needed.inverse {
+                Some(inverse) => united(held, &needed.key, inverse.get(&id)),
                 None => related(rows.tree, rows.collection, &needed.key, id)?,
             };
             all.set(
@@ -108,7 +106,7 @@ impl<'a> Relations<'a> {
     }
 }
 
-/// A symmetric relation is held by either of two items.
+/// Unites both sides of a symmetric relation.
 fn united(held: &Properties, key: &str, holders: Option<&BTreeSet<BlockId>>) -> Vec<BlockId> {
     let mut items = holders.cloned().unwrap_or_default();
     if let Some(PropertyValue::Relations(own)) = held.get(key) {

@@ -1,4 +1,4 @@
-//! The rows of a query, read from where its plan says.
+//! Reads the rows of a query along its access path.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -7,20 +7,20 @@ use leafbase_collections::{
     AccessPath, ColumnRef, IndexRange, IndexStatistics, ReadCollections, index_keys, related,
 };
 use leafbase_model::{
-    BlockData, BlockId, BlockKind, Error, Properties, PropertyType, Result, Schema,
+    BlockData, BlockId, BlockKind, Error, Properties, PropertyValue, Result, Schema,
 };
 use leafbase_store::{IndexedColumn, ItemIndex, ItemRow, SpaceReader};
 use leafbase_tree_ops::ReadTree;
 
-use super::sieve::{Sieve, Step};
+use super::prefilter::{IndexPrefilter, PrefilterResult};
 use crate::core::tree::Tree;
-use crate::operations::collections::showing::ITEMS_PER_LOOKUP;
+use crate::operations::collections::presenter::ITEMS_PER_LOOKUP;
 
-/// What is called for each item, and tells how many it has found by now; `Break` ends the reading.
-pub(super) type Visit<'v> = &'v mut dyn FnMut(ItemRow<'_>) -> Result<ControlFlow<(), usize>>;
+/// Called per item; returns the number of items found so far. `Break` ends the scan.
+pub(super) type RowVisitor<'v> = &'v mut dyn FnMut(ItemRow<'_>) -> Result<ControlFlow<(), usize>>;
 
-/// The items of one collection.
-pub(super) struct Rows<'a> {
+/// The rows of one collection.
+pub(super) struct CollectionRows<'a> {
     pub(super) tree: &'a Tree<'a>,
     pub(super) collection: BlockId,
     pub(super) schema: Schema,
@@ -28,8 +28,8 @@ pub(super) struct Rows<'a> {
     pub(super) index: ItemIndex<'a>,
 }
 
-impl<'a> Rows<'a> {
-    /// Those of a collection that the connection sees; `reader` is the tree's.
+impl<'a> CollectionRows<'a> {
+    /// The rows of a visible collection; `reader` is that of the tree.
     pub(super) fn of(
         tree: &'a Tree<'a>,
         reader: &'a SpaceReader<'a>,
@@ -41,21 +41,22 @@ impl<'a> Rows<'a> {
         Ok(Self { tree, collection, schema, reader, index })
     }
 
-    /// Hands the items of this access to `visit`, in its order, but for those that the sieve holds
-    /// back.
+    /// Passes the items of an access path to `visit`, in order, except those that the prefilter
+    /// excludes.
     pub(super) fn each(
         &self,
         access: &AccessPath,
-        sieve: &mut Sieve<'_>,
-        visit: Visit<'_>,
+        prefilter: &mut IndexPrefilter<'_>,
+        visit: RowVisitor<'_>,
     ) -> Result<()> {
         match access {
-            AccessPath::All => {
-                self.reader.item_rows(self.collection, None, &mut |item| Ok(forget(visit(item)?)))
-            }
+            AccessPath::All => self
+                .reader
+                .item_rows(self.collection, None, &mut |item| Ok(without_count(visit(item)?))),
             AccessPath::Index { column, ranges, backwards, then_empty } => {
-                let is_done = self.ranges(column, ranges, *backwards, (sieve, visit))?.is_break();
-                if is_done || !then_empty { Ok(()) } else { self.empty(column, sieve, visit) }
+                let is_done =
+                    self.ranges(column, ranges, *backwards, (prefilter, visit))?.is_break();
+                if is_done || !then_empty { Ok(()) } else { self.empty(column, prefilter, visit) }
             }
             AccessPath::Related { key, items } => self.related(key, items, visit),
         }
@@ -66,7 +67,7 @@ impl<'a> Rows<'a> {
         column: &ColumnRef,
         ranges: &[IndexRange],
         backwards: bool,
-        (sieve, visit): (&mut Sieve<'_>, Visit<'_>),
+        (prefilter, visit): (&mut IndexPrefilter<'_>, RowVisitor<'_>),
     ) -> Result<ControlFlow<()>> {
         let mut flow = ControlFlow::Continue(());
         for IndexRange { from, to } in ranges {
@@ -76,10 +77,10 @@ impl<'a> Rows<'a> {
                 to.as_deref(),
                 backwards,
                 &mut |id, bitmap| {
-                    flow = match sieve.step(&self.index, id, bitmap)? {
-                        Step::Skip => ControlFlow::Continue(()),
-                        Step::Look => sieve.found(self.item(id, visit)?),
-                        Step::Leave => ControlFlow::Break(()),
+                    flow = match prefilter.step(&self.index, id, bitmap)? {
+                        PrefilterResult::Skip => ControlFlow::Continue(()),
+                        PrefilterResult::Look => prefilter.found(self.item(id, visit)?),
+                        PrefilterResult::EndScan => ControlFlow::Break(()),
                     };
                     Ok(flow)
                 },
@@ -91,17 +92,22 @@ impl<'a> Rows<'a> {
         Ok(flow)
     }
 
-    /// The items that have no key in the index of this column: among few, if the sieve knows of
+    /// The items without a key in the index of the column; only candidates if the prefilter knows
     /// them.
-    fn empty(&self, column: &ColumnRef, sieve: &mut Sieve<'_>, visit: Visit<'_>) -> Result<()> {
+    fn empty(
+        &self,
+        column: &ColumnRef,
+        prefilter: &mut IndexPrefilter<'_>,
+        visit: RowVisitor<'_>,
+    ) -> Result<()> {
         let mut look = |item: ItemRow<'_>| {
             if self.has_key(column, &item)? { Ok(ControlFlow::Continue(0)) } else { visit(item) }
         };
         let most = usize::try_from(self.count_all() / ITEMS_PER_LOOKUP).unwrap_or(usize::MAX);
-        let Some(few) = sieve.within(&self.index, most)? else {
+        let Some(few) = prefilter.candidates(&self.index, most)? else {
             return self
                 .reader
-                .item_rows(self.collection, None, &mut |item| Ok(forget(look(item)?)));
+                .item_rows(self.collection, None, &mut |item| Ok(without_count(look(item)?)));
         };
         for id in few {
             if self.item(*id, &mut look)?.is_break() {
@@ -122,8 +128,9 @@ impl<'a> Rows<'a> {
         })
     }
 
-    /// What stands at the other end of these items: an ID of something else leads nowhere.
-    fn related(&self, key: &str, items: &BTreeSet<BlockId>, visit: Visit<'_>) -> Result<()> {
+    /// Items related to these, from the other end. IDs that are not items of the target are
+    /// ignored.
+    fn related(&self, key: &str, items: &BTreeSet<BlockId>, visit: RowVisitor<'_>) -> Result<()> {
         let relation = self.schema.property(key).and_then(|property| property.kind.relation());
         let Some((target, inverse)) =
             relation.and_then(|end| Some((end.target, end.inverse_key.as_deref()?)))
@@ -148,25 +155,29 @@ impl<'a> Rows<'a> {
         Ok(self.tree.locate(item)?.is_some_and(|located| located.parent == Some(collection)))
     }
 
-    /// How many there are.
+    /// The number of items.
     pub(super) fn count_all(&self) -> u64 {
         self.index.items()
     }
 
-    /// How many items another collection has.
+    /// The number of items of another collection.
     pub(super) fn count_of(&self, collection: BlockId) -> Result<u64> {
         Ok(self.reader.item_index(collection)?.map_or(0, |index| index.items()))
     }
 
-    /// Hands an item to `visit`.
-    pub(super) fn item(&self, id: BlockId, visit: Visit<'_>) -> Result<ControlFlow<(), usize>> {
+    /// Passes an item to `visit`.
+    pub(super) fn item(
+        &self,
+        id: BlockId,
+        visit: RowVisitor<'_>,
+    ) -> Result<ControlFlow<(), usize>> {
         let missing =
             || Error::corrupted(format_args!("item {id} is indexed, but there is no such item"));
         self.reader.item_row(id, visit)?.ok_or_else(missing)
     }
 }
 
-/// The values of an item as they are kept.
+/// The stored values of an item.
 pub(super) fn values(item: BlockId, data: &BlockData) -> Result<&Properties> {
     match &data.kind {
         BlockKind::CollectionItem { properties } => Ok(properties),
@@ -176,7 +187,7 @@ pub(super) fn values(item: BlockId, data: &BlockData) -> Result<&Properties> {
     }
 }
 
-fn forget(flow: ControlFlow<(), usize>) -> ControlFlow<()> {
+fn without_count(flow: ControlFlow<(), usize>) -> ControlFlow<()> {
     flow.map_continue(drop)
 }
 
@@ -187,26 +198,20 @@ pub(super) fn indexed(column: &ColumnRef) -> IndexedColumn<'_> {
     }
 }
 
-impl IndexStatistics for Rows<'_> {
+impl IndexStatistics for CollectionRows<'_> {
     fn is_indexed(&self, column: &ColumnRef) -> bool {
         self.index.has(indexed(column))
     }
 
-    /// What is asked for is what is shown: texts are kept in the index as they are stored.
+    /// The index contains texts as stored, the query sorts them as redacted.
     fn is_in_order(&self, column: &ColumnRef) -> bool {
-        let kind =
-            |key: &str| self.schema.property(key).map(|property| property.kind.property_type());
         let is_text = match column {
             ColumnRef::Title => true,
-            ColumnRef::Property(key) => matches!(
-                kind(key),
-                Some(
-                    PropertyType::Text
-                        | PropertyType::Url
-                        | PropertyType::Email
-                        | PropertyType::Phone
-                )
-            ),
+            ColumnRef::Property(key) => self.schema.property(key).is_some_and(|property| {
+                // A select sorts by the rank of its options, not by their text.
+                !property.kind.property_type().has_options()
+                    && property.kind.has_form(&PropertyValue::Text(String::new()))
+            }),
         };
         self.is_indexed(column) && (self.tree.is_unrestricted() || !is_text)
     }

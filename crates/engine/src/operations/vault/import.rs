@@ -1,0 +1,495 @@
+//! Import: a folder of markdown files becomes folders and documents.
+
+mod attachments;
+mod batch;
+mod file_warnings;
+mod inline_links;
+mod link_resolver;
+mod link_targets;
+mod plan;
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use leafbase_model::{
+    AssetId, BlockData, BlockDraft, BlockId, DocumentId, Edit, Error, FolderId, IdSource, Limits,
+    Result, Stamp, Timestamp, invariant,
+};
+use leafbase_store::SpaceReader;
+use leafbase_tree_ops::{self as ops, Context};
+
+use self::attachments::{AttachmentImport, CandidateState};
+use self::batch::{BatchResult, ImportBatch, PendingBlockLink, SecondPass};
+use self::file_warnings::FileWarnings;
+use self::link_resolver::{AnchorPlaceholders, LinkResolver, PendingLink};
+use self::link_targets::FileIndex;
+use self::plan::{ImportPlan, PlanContext, PlanStep, PlannedFile};
+use crate::core::access::Full;
+use crate::core::connection::Connection;
+use crate::core::progress::Progress;
+use crate::operations::files::Upload;
+use crate::operations::vault::folder::{FolderSource, ImportSource};
+use crate::operations::vault::link_paths::{encode, relative_path};
+use crate::operations::vault::markdown_file::{self, FileText};
+use crate::operations::vault::report::{
+    ImportOptions, ImportReport, ProgressCounter, Skipped, VaultWarning, VaultWarningKind,
+};
+use crate::support::days;
+
+/// Blocks per transaction, exceeded by at most one document. Bounds memory and amortizes commits.
+const MIN_BATCH_BLOCKS: usize = 2_000;
+
+impl Connection<Full> {
+    /// Imports the markdown files below the directory `path`: directories become folders, files
+    /// become documents in them, and files named by a day become daily notes (see
+    /// [`ImportOptions::daily_notes`]).
+    ///
+    /// Front matter becomes a document's first block, code with the tag `yaml frontmatter`. Wiki
+    /// links and relative links to files of the folder become links to blocks. Other files that a
+    /// document embeds or links to are imported as uploads. One that is embedded alone in a paragraph
+    /// gets the block that an upload of it would get. Names that an export escaped are decoded. The
+    /// report lists what changed and what was skipped: hidden files, symbolic links and files that no
+    /// document shows, among others. Memory is bounded by the largest file.
+    ///
+    /// Others may write to the space concurrently. Documents for a folder that they delete go to its
+    /// nearest existing ancestor, a day that gets a note keeps it, and an attachment that they delete
+    /// is imported again for the next document that shows it.
+    ///
+    /// `progress` receives the number of steps done: one per file, and after the last file further
+    /// ones, added to the total, that resolve links to headings. It may cancel the import. Then the
+    /// report says so, documents imported so far stay, and links to headings that were not looked up
+    /// lead to their document.
+    ///
+    /// ```
+    /// use std::ops::ControlFlow;
+    /// use leafbase::{ImportOptions, Space};
+    /// # fn main() -> leafbase::Result<()> {
+    /// # let directory = tempfile::tempdir().unwrap();
+    /// # let vault = directory.path();
+    /// # std::fs::write(vault.join("Trip.md"), "See [[Packing]].").unwrap();
+    /// # std::fs::write(vault.join("Packing.md"), "##### Clothes").unwrap();
+    /// let notes = Space::in_memory()?.connect();
+    /// let report = notes.import_folder(vault, &ImportOptions::new(), &mut |_| ControlFlow::Continue(()))?;
+    /// assert_eq!((report.documents, report.links), (2, 1));
+    /// for warning in &report.warnings {
+    ///     println!("{}: {}", warning.path, warning.message); // a heading of level 5 became one of level 4
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::NotFound`] if there is no such directory, or no such folder in the space;
+    /// errors of the operating system and the store. Documents imported before an error stay.
+    pub fn import_folder(
+        &self,
+        path: impl AsRef<Path>,
+        options: &ImportOptions,
+        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<ImportReport> {
+        self.import_from(&mut FolderSource::new(path.as_ref()), options, progress)
+    }
+
+    /// Imports markdown files from another source: [`crate::MemorySource`], or one of the host.
+    ///
+    /// ```
+    /// use std::ops::ControlFlow;
+    /// use leafbase::{ImportOptions, MemorySource, Space};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = Space::in_memory()?.connect();
+    /// let mut source = MemorySource::from_iter([("Lisbon/Trip.md", "# Packing"), ("2026-03-01.md", "rain")]);
+    /// let report = notes.import_from(&mut source, &ImportOptions::new(), &mut |_| ControlFlow::Continue(()))?;
+    /// assert_eq!((report.documents, report.folders), (2, 1));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Self::import_folder`], and those of the source.
+    pub fn import_from(
+        &self,
+        source: &mut dyn ImportSource,
+        options: &ImportOptions,
+        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<ImportReport> {
+        let operation = self.operation("import_folder");
+        let into = operation.read_all(|reader| with_ancestors(reader, options.folder))?;
+        if into.is_empty() && options.folder.is_some() {
+            return Err(Error::not_found().at("folder"));
+        }
+        let now = self.space.now();
+        let takes_note = |day| Ok(operation.read_all(|reader| reader.note_of(day))?.is_none());
+        let context = PlanContext {
+            into: &into,
+            takes_note: if options.daily_notes { Some(&takes_note) } else { None },
+            new_id: &mut || self.space.ids().new_id(now),
+        };
+        let plan = ImportPlan::new(source, context)?;
+        let mut progress = ProgressCounter::new(progress, plan.files.len());
+        let mut import = Importer::new(self, &plan, options, now);
+        import.run(source, &mut progress)?;
+        import.finish(&mut progress)
+    }
+}
+
+/// An import in progress.
+struct Importer<'a> {
+    connection: &'a Connection<Full>,
+    plan: &'a ImportPlan,
+    /// Limits of documents: a file is bounded by its length, not by the blocks of a request.
+    limits: Limits,
+    stamp: Stamp,
+    placeholders: AnchorPlaceholders,
+    /// Links for the second pass.
+    pending: Vec<PendingBlockLink>,
+    /// Whether each file of the plan was imported.
+    imported: Vec<bool>,
+    with_attachments: bool,
+    /// Whether any file was kept as code.
+    has_code_files: bool,
+    attachments: AttachmentImport,
+    batch: ImportBatch,
+    report: ImportReport,
+}
+
+/// A document that is ready to be written.
+struct ReadDocument {
+    edits: Vec<Edit>,
+    /// IDs of its blocks in document order, the root first.
+    blocks: Vec<BlockId>,
+    pending: Vec<PendingLink>,
+    resolved_links: u64,
+}
+
+impl<'a> Importer<'a> {
+    fn new(
+        connection: &'a Connection<Full>,
+        plan: &'a ImportPlan,
+        options: &ImportOptions,
+        now: Timestamp,
+    ) -> Self {
+        let stamp = Stamp { at: now, by: connection.author().clone() };
+        let mut limits = connection.limits().clone();
+        limits.blocks_per_request = usize::MAX;
+        Self {
+            connection,
+            plan,
+            limits,
+            attachments: AttachmentImport::new(&connection.space, &stamp),
+            stamp,
+            placeholders: AnchorPlaceholders::default(),
+            pending: Vec::new(),
+            imported: vec![false; plan.files.len()],
+            with_attachments: options.attachments,
+            has_code_files: false,
+            batch: ImportBatch::default(),
+            report: ImportReport { skipped: plan.skipped.clone(), ..ImportReport::default() },
+        }
+    }
+
+    fn run(
+        &mut self,
+        source: &mut dyn ImportSource,
+        progress: &mut ProgressCounter<'_>,
+    ) -> Result<()> {
+        for step in &self.plan.steps {
+            match step {
+                PlanStep::Folder(folder) => {
+                    self.batch.edits.push(Edit::CreateFolder(folder.clone()));
+                    self.batch.folders += 1;
+                }
+                PlanStep::File(index) => {
+                    if let Err(reason) = self.import_file(source, *index) {
+                        let path = self.plan.path(*index).to_owned();
+                        self.report.skipped.push(Skipped { path, reason: reason.to_string() });
+                    }
+                    progress.count();
+                }
+            }
+            if self.batch.blocks >= MIN_BATCH_BLOCKS {
+                self.write_batch(source)?;
+            }
+            progress.report();
+            if progress.is_canceled() {
+                self.report.canceled = progress.is_unfinished();
+                break;
+            }
+        }
+        self.write_batch(source)
+    }
+
+    /// Reads a file and adds its document to the batch. An error is the reason to skip the file.
+    fn import_file(&mut self, source: &mut dyn ImportSource, index: FileIndex) -> Result<()> {
+        let Some(file) = self.plan.files.get(index) else {
+            invariant!("file {index} is in the plan")
+        };
+        let max_bytes = self.limits.markdown;
+        let bytes = source.read(&file.path, max_bytes)?;
+        if bytes.len() > max_bytes {
+            return Err(Error::limit("bytes of a file", max_bytes, "more"));
+        }
+        let FileText { text, warnings: text_warnings } = FileText::decode(bytes)?;
+        let mut warnings = FileWarnings::new(&file.path, &text);
+        for (kind, line, message) in text_warnings {
+            warnings.warn_at(kind, line, message);
+        }
+        let ReadDocument { edits, blocks, pending, resolved_links } =
+            self.read_document(source, index, file, &text, &mut warnings)?;
+        if let Some(day) = file.taken_day {
+            let message = markdown_file::day_has_note(day);
+            warnings.warn_at(VaultWarningKind::DailyNote, None, message);
+        }
+        let title = if file.day.is_none() { root_title(&edits) } else { None };
+        if let Some(message) =
+            title.and_then(|title| markdown_file::title_warning(&file.path, title))
+        {
+            warnings.warn_at(VaultWarningKind::Title, None, message);
+        }
+        let mut warnings = warnings.warnings;
+        self.has_code_files |=
+            warnings.iter().any(|warning| warning.kind == VaultWarningKind::KeptAsCode);
+        self.report.warnings.append(&mut warnings);
+        self.report.links += resolved_links;
+        self.report.blocks += blocks.len().saturating_sub(1) as u64;
+        for link in pending {
+            let Some(block) = blocks.get(link.block) else {
+                invariant!("a pending link is in block {} of its document", link.block)
+            };
+            self.pending.push((*block, index, link));
+        }
+        self.batch.blocks += blocks.len();
+        self.batch.documents += 1;
+        let (files, uploads) = self.attachments.create(&edits);
+        // The files come first: documents can only show files that exist.
+        self.batch.edits.extend(files.into_iter().chain(edits));
+        self.batch.uploads.extend(uploads);
+        if let Some(imported) = self.imported.get_mut(index) {
+            *imported = true;
+        }
+        Ok(())
+    }
+
+    /// Parses a file. If no document can be made of its blocks, it becomes one code block.
+    fn read_document(
+        &mut self,
+        source: &mut dyn ImportSource,
+        index: FileIndex,
+        file: &PlannedFile,
+        text: &str,
+        warnings: &mut FileWarnings<'_>,
+    ) -> Result<ReadDocument> {
+        let (mut drafts, parse_warnings) = markdown_file::blocks(text, &self.limits);
+        markdown_file::unfold_long_links(&mut drafts, &self.limits, &mut |url, message| {
+            warnings.warn(VaultWarningKind::Markdown, url, message);
+        });
+        for (kind, line, message) in parse_warnings {
+            warnings.warn_at(kind, line, message);
+        }
+        let (pending, resolved_links) = self.resolve_links(source, index, &mut drafts, warnings);
+        match self.create_document(file, drafts) {
+            Ok((edits, blocks)) => Ok(ReadDocument { edits, blocks, pending, resolved_links }),
+            Err(error) => {
+                let (kind, line, message) = markdown_file::kept_as_code(&error);
+                warnings.warn_at(kind, line, message);
+                let drafts = markdown_file::as_code(text);
+                let (edits, blocks) = self.create_document(file, drafts)?;
+                Ok(ReadDocument { edits, blocks, pending: Vec::new(), resolved_links: 0 })
+            }
+        }
+    }
+
+    fn resolve_links(
+        &mut self,
+        source: &mut dyn ImportSource,
+        from: FileIndex,
+        drafts: &mut [BlockDraft],
+        warnings: &mut FileWarnings<'_>,
+    ) -> (Vec<PendingLink>, u64) {
+        let Self { attachments, imported, with_attachments, .. } = self;
+        let (ids, now) = (self.connection.space.ids(), self.stamp.at);
+        let mut resolver = LinkResolver {
+            plan: self.plan,
+            from,
+            is_skipped: &|file| file < from && imported.get(file) == Some(&false),
+            placeholders: &mut self.placeholders,
+            import_attachment: &mut |path| {
+                if *with_attachments {
+                    attachments.import(source, path)
+                } else {
+                    Err("attachments are not imported".to_owned())
+                }
+            },
+            new_id: &mut || ids.new_id(now),
+            warnings,
+            pending: Vec::new(),
+            resolved: 0,
+        };
+        // Block 0 is the root of the document.
+        resolver.rewrite(drafts, 1);
+        let links = (resolver.pending, resolver.resolved);
+        self.attachments.fit_block_types(drafts);
+        links
+    }
+
+    /// The edits that create a document, and the IDs of its blocks in document order.
+    fn create_document(
+        &self,
+        file: &PlannedFile,
+        drafts: Vec<BlockDraft>,
+    ) -> Result<(Vec<Edit>, Vec<BlockId>)> {
+        let ids = PlannedRoot {
+            root: file.id,
+            is_used: AtomicBool::new(false),
+            others: self.connection.space.ids(),
+        };
+        let context = Context { limits: &self.limits, stamp: &self.stamp, ids: &ids };
+        let title = file.day.map_or_else(|| markdown_file::title(&file.path), days::long_form);
+        let page = BlockDraft::new(BlockData::page(title)).with_content(drafts);
+        let created = ops::create_document(&context, page, file.location, file.day)?;
+        let mut blocks = Vec::new();
+        for edit in &created.edits {
+            if let Edit::CreateDocument { subtrees, .. } = edit {
+                blocks.extend(subtrees.0.iter().map(|node| node.block.id));
+            }
+        }
+        invariant!(
+            blocks.first() == Some(&file.id.root()),
+            "the root of {} has the planned ID",
+            file.path
+        );
+        Ok((created.edits, blocks))
+    }
+
+    /// Writes the batch. Attachments that were deleted concurrently are imported again.
+    fn write_batch(&mut self, source: &mut dyn ImportSource) -> Result<()> {
+        let mut batch = std::mem::take(&mut self.batch);
+        while !batch.edits.is_empty() {
+            let required = self.attachments.required(&batch.edits);
+            match batch.write(self.connection, self.plan, &required)? {
+                BatchResult::Written(mut warnings) => {
+                    self.report.warnings.append(&mut warnings);
+                    break;
+                }
+                // Terminates: an attachment that is imported again is created by this batch, and
+                // not required any more.
+                BatchResult::Deleted(files) => {
+                    for file in files {
+                        self.import_again(source, file, &mut batch);
+                    }
+                }
+            }
+        }
+        self.report.documents += batch.documents;
+        self.report.folders += batch.folders;
+        self.report.attachments += batch.uploads.len() as u64;
+        batch.uploads.into_iter().for_each(Upload::keep);
+        Ok(())
+    }
+
+    fn import_again(
+        &mut self,
+        source: &mut dyn ImportSource,
+        file: AssetId,
+        batch: &mut ImportBatch,
+    ) {
+        if let Some(path) = self.attachments.forget(file) {
+            match self.attachments.import(source, &path) {
+                Ok(url) => drop(batch.redirect(file, &|_| url.clone())),
+                Err(reason) => self.keep_path(batch, file, &path, &reason),
+            }
+            let (files, uploads) = self.attachments.create(&batch.edits);
+            batch.edits.splice(0..0, files);
+            batch.uploads.extend(uploads);
+        }
+    }
+
+    /// Turns the links to a deleted attachment back into relative paths.
+    fn keep_path(&mut self, batch: &mut ImportBatch, file: AssetId, path: &str, reason: &str) {
+        let file_of =
+            |document: DocumentId| self.plan.file(document).map_or("", |file| file.path.as_str());
+        let relative = |document| encode(&relative_path(file_of(document), path));
+        for document in batch.redirect(file, &relative) {
+            let message = format!("{path} was not imported: {reason}; the path is kept");
+            let kind = VaultWarningKind::Attachment;
+            self.report.warnings.push(VaultWarning::of_file(file_of(document), kind, message));
+        }
+    }
+
+    /// The attachment candidates that were not imported and that no warning mentions.
+    fn skipped_candidates(&self) -> Vec<Skipped> {
+        let mut skipped = Vec::new();
+        for path in self.plan.attachments.paths() {
+            let reason = match self.attachments.state(path) {
+                CandidateState::Done => continue,
+                _ if !self.with_attachments => "not markdown, and attachments are not imported",
+                CandidateState::Orphaned => {
+                    "not markdown, and the document that shows it is kept as code"
+                }
+                CandidateState::Unused if self.report.canceled => {
+                    "not markdown, and no document shows it that was created before the import was cancelled"
+                }
+                CandidateState::Unused if self.has_code_files => {
+                    "not markdown, and no document shows it, except perhaps one that is kept as code"
+                }
+                CandidateState::Unused => "not markdown, and no document shows it",
+            };
+            skipped.push(Skipped { path: path.to_owned(), reason: reason.to_owned() });
+        }
+        skipped
+    }
+
+    fn finish(mut self, progress: &mut ProgressCounter<'_>) -> Result<ImportReport> {
+        let mut skipped = self.skipped_candidates();
+        let second_pass =
+            SecondPass { connection: self.connection, plan: self.plan, imported: &self.imported };
+        let mut result = second_pass.run(&self.placeholders, &self.pending, progress)?;
+        self.report.canceled |= result.canceled;
+        self.report.warnings.append(&mut result.warnings);
+        self.report.skipped.append(&mut skipped);
+        // A stable sort: warnings about one line keep their order.
+        self.report
+            .warnings
+            .sort_by(|one, other| (&one.path, one.line).cmp(&(&other.path, other.line)));
+        self.report.skipped.sort_by(|one, other| one.path.cmp(&other.path));
+        Ok(self.report)
+    }
+}
+
+/// The title of the document that `edits` create.
+fn root_title(edits: &[Edit]) -> Option<&str> {
+    edits.iter().find_map(|edit| match edit {
+        Edit::CreateDocument { subtrees, .. } => {
+            subtrees.0.first().map(|root| root.block.data.markdown.as_str())
+        }
+        _ => None,
+    })
+}
+
+/// `folder` and its ancestors, the nearest first. Empty if it does not exist.
+fn with_ancestors(reader: SpaceReader<'_>, mut folder: Option<FolderId>) -> Result<Vec<FolderId>> {
+    let mut path = Vec::new();
+    while let Some(record) = folder.map(|id| reader.folder(id)).transpose()?.flatten() {
+        path.push(record.id);
+        // Damage could have made the parents a cycle.
+        folder = record.parent.filter(|parent| !path.contains(parent));
+    }
+    Ok(path)
+}
+
+/// Gives the first ID, which is that of the root, as planned, and new ones after it.
+struct PlannedRoot<'a> {
+    root: DocumentId,
+    is_used: AtomicBool,
+    others: &'a dyn IdSource,
+}
+
+impl IdSource for PlannedRoot<'_> {
+    fn new_id(&self, now: Timestamp) -> [u8; 16] {
+        if self.is_used.swap(true, Ordering::Relaxed) {
+            self.others.new_id(now)
+        } else {
+            self.root.root().to_bytes()
+        }
+    }
+}
