@@ -1,4 +1,5 @@
-//! From what is open to blocks: what the containers say about the block that is made within them.
+//! Construction of blocks: list style, task, indentation and decorations follow from the open
+//! containers.
 
 use leafbase_model::{
     BlockData, BlockDraft, BlockKind, Limits, ListStyle, Result, TaskInfo, TextFormat, TextStyle,
@@ -10,24 +11,24 @@ use crate::parser::BlockParser;
 use crate::tags::Element;
 
 impl BlockParser<'_, '_> {
-    /// The level of the list item around, 0 if there is none.
+    /// Level of the innermost list item, 0 outside of lists.
     pub(crate) fn level(&self) -> usize {
         self.stack.iter().rev().find_map(Container::level).unwrap_or(0)
     }
 
-    /// How many containers are open, pages aside: those have a limit of their own.
+    /// Number of open containers without pages, which have a limit of their own.
     pub(crate) fn depth(&self) -> usize {
         (self.stack.len() + 1).saturating_sub(self.out.len())
     }
 
-    /// Whether a quote is open in the page.
+    /// Whether a quote is open within the innermost page.
     pub(crate) fn is_quoted(&self) -> bool {
         let mut open =
             self.stack.iter().rev().take_while(|open| !matches!(open, Container::Page(_)));
         open.any(|open| matches!(open, Container::Quote(_)))
     }
 
-    /// The list item around that nothing stands in yet: what comes now takes its style.
+    /// The innermost list item if it is empty so far: the next block takes its list style.
     fn waiting(&self) -> Option<&OpenItem> {
         let inner = self
             .stack
@@ -40,12 +41,12 @@ impl BlockParser<'_, '_> {
         }
     }
 
-    /// The list style of what would be made now.
+    /// List style of the next block.
     pub(crate) fn list_style(&self) -> ListStyle {
         self.waiting().map_or(ListStyle::None, |item| item.style)
     }
 
-    /// The list items around hold a block.
+    /// Records in the enclosing list items that they contain a block.
     pub(crate) fn claim(&mut self) {
         for open in self.stack.iter_mut().rev() {
             match open {
@@ -57,14 +58,14 @@ impl BlockParser<'_, '_> {
         }
     }
 
-    /// The list item around holds a list.
+    /// Records in the innermost list item that it contains a list.
     pub(crate) fn hold_list(&mut self) {
         if let Some(item) = self.inner_item().filter(|item| item.holds == ItemContent::Nothing) {
             item.holds = ItemContent::List;
         }
     }
 
-    /// The list item around, if it stands in the page that is read.
+    /// The innermost list item within the current page.
     pub(crate) fn inner_item(&mut self) -> Option<&mut OpenItem> {
         let inner = self
             .stack
@@ -77,7 +78,7 @@ impl BlockParser<'_, '_> {
         }
     }
 
-    /// How a text that is made now looks.
+    /// Text format of the next text block.
     pub(crate) fn look(&self) -> TextFormat {
         let open = self.stack.iter().rev().take_while(|open| !matches!(open, Container::Page(_)));
         let mut looks = open.filter_map(|open| match open {
@@ -87,7 +88,7 @@ impl BlockParser<'_, '_> {
         looks.next().unwrap_or_default()
     }
 
-    /// What the containers around say about a block: list style, task, indentation, decorations.
+    /// Applies the open containers to a block: list style, task, indentation, decorations.
     pub(crate) fn dress(&mut self, data: &mut BlockData) {
         if let Some(item) = self.waiting() {
             (data.list_style, data.task) = (item.style, item.task.map(TaskInfo::of_state));
@@ -111,7 +112,7 @@ impl BlockParser<'_, '_> {
         self.after_item = None;
     }
 
-    /// Makes a block within what is open.
+    /// Appends a block to the innermost page.
     pub(crate) fn emit(&mut self, mut data: BlockData) {
         if self.stack.is_empty() {
             self.after_item = None;
@@ -137,7 +138,7 @@ impl BlockParser<'_, '_> {
         self.after_item = None;
     }
 
-    /// Closes the innermost container. Its leaf is closed already.
+    /// Closes the innermost container. Precondition: its leaf is closed.
     pub(crate) fn pop(&mut self) -> Result<()> {
         let mut after = None;
         match self.stack.pop() {
@@ -172,7 +173,8 @@ impl BlockParser<'_, '_> {
             EmptyFirstItem::Refuse => Err(invalid(item.at, "the first item of a list is empty")),
             EmptyFirstItem::Drop => {
                 self.adapt(item.at, ParseWarningKind::EmptyFirstItem);
-                // An item that held nothing but the one left out holds nothing.
+                // Without its only child, the enclosing item is empty again, and may be dropped in
+                // turn.
                 if let Some(around) =
                     self.inner_item().filter(|around| around.holds == ItemContent::List)
                 {

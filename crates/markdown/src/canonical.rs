@@ -1,5 +1,5 @@
-//! The canonical form of a text: what would read as structure is escaped, so that a block rendered
-//! and read again is the same.
+//! Canonical form of texts: whatever would parse as structure is escaped, so that a block
+//! round-trips through markdown.
 
 use std::borrow::Cow;
 
@@ -12,11 +12,11 @@ use crate::lone_link::sole;
 use crate::slice;
 use crate::tags::{self, Element};
 
-/// What stands for a text that is empty, where something must stand: a comment, which no reader of
-/// markdown shows.
+/// Placeholder for an empty text where the syntax needs one: an HTML comment, invisible in every
+/// markdown reader.
 pub(crate) const NOTHING: &str = "<!-- -->";
 
-/// Where a text stands, which decides what in it would read as structure.
+/// Context of a text, which decides what in it would parse as structure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TextContext {
     pub(crate) list: ListStyle,
@@ -28,8 +28,8 @@ impl TextContext {
         matches!(self.style, TextStyle::H1 | TextStyle::H2 | TextStyle::H3 | TextStyle::H4)
     }
 
-    /// Whether the tag that `rest` begins with would open something. A title does where a page or a
-    /// card is open.
+    /// Whether the tag at the start of `rest` would open an element. A title opens only within a
+    /// page or card.
     fn opens(self, rest: &str) -> bool {
         let titled = matches!(self.style, TextStyle::Card | TextStyle::Page);
         tags::tag(rest).is_some_and(|tag| match tag.element {
@@ -40,10 +40,10 @@ impl TextContext {
     }
 }
 
-/// Brings what `data` says into the form that [`render`](crate::render) and [`parse`](crate::parse)
-/// keep to the byte. The meaning stays: what would read as structure is escaped, white space at the
-/// ends and blank lines within go (see [`split_paragraphs`](crate::split_paragraphs) for a text of
-/// several paragraphs). Doing it twice changes nothing more.
+/// Normalizes a block to its canonical form, which [`render`](crate::render) and
+/// [`parse`](crate::parse) round-trip byte for byte. The meaning is kept: structure is escaped,
+/// white space at the ends and blank lines are removed (for a text of several paragraphs see
+/// [`split_paragraphs`](crate::split_paragraphs)). Idempotent.
 ///
 /// ```
 /// use leafbase_model::BlockData;
@@ -65,7 +65,7 @@ pub fn canonical(data: &mut BlockData) {
         BlockKind::Table => crate::table::canonical(&data.markdown),
         kind => return canonical_fields(kind),
     };
-    // What is borrowed is part of the text: of the same length, it is all of it.
+    // A borrowed result is a slice of the text; with equal length it is the whole text.
     if matches!(changed, Cow::Owned(_)) || changed.len() < data.markdown.len() {
         data.markdown = changed.into_owned();
     }
@@ -102,7 +102,7 @@ fn one_line(text: &mut String) {
     }
 }
 
-/// In one line, without white space at the ends.
+/// The text on one line, without white space at the ends.
 fn joined(text: &str) -> Cow<'_, str> {
     let trimmed = text.trim_matches(|letter| matches!(letter, ' ' | '\t' | '\n' | '\r'));
     if memchr::memchr2(b'\n', b'\r', trimmed.as_bytes()).is_none() {
@@ -119,7 +119,7 @@ fn joined(text: &str) -> Cow<'_, str> {
     Cow::Owned(line)
 }
 
-/// The canonical form of inline markdown that stands in one line, such as the title of a page.
+/// Canonical form of inline markdown on one line, such as the title of a page.
 ///
 /// ```
 /// assert_eq!(leafbase_markdown::canonical_inline("Trip\nto </page>"), "Trip to \\</page>");
@@ -131,7 +131,7 @@ pub fn canonical_inline(inline: &str) -> Cow<'_, str> {
     }
 }
 
-/// The canonical form of a text block's markdown.
+/// Canonical form of a text block's markdown.
 pub(crate) fn text(markdown: &str, place: TextContext) -> Cow<'_, str> {
     if place.is_heading() {
         return heading(markdown);
@@ -155,8 +155,7 @@ pub(crate) fn text(markdown: &str, place: TextContext) -> Cow<'_, str> {
     if escaped == markdown { Cow::Borrowed(markdown) } else { Cow::Owned(escaped) }
 }
 
-/// Whether a text is one line that begins with a word and holds nothing that could be structure:
-/// most are.
+/// Fast path: one line that starts with a word and contains no character of any markup.
 fn is_plain(text: &str) -> bool {
     let begins = text
         .chars()
@@ -165,7 +164,7 @@ fn is_plain(text: &str) -> bool {
     begins && memchr::memchr3(b'\n', b'\r', b'<', text.as_bytes()).is_none()
 }
 
-/// Whether a text would be read as the picture, file or rich link that is all of it.
+/// Whether a text would parse as a picture, file or rich link.
 pub(crate) fn stands_alone(text: &str, list: ListStyle) -> bool {
     sole(text).is_some_and(|sole| sole.block(list != ListStyle::None).is_some())
 }
@@ -180,8 +179,7 @@ fn heading(markdown: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{open}\\{closing}"))
 }
 
-/// Escapes what would read as structure, line by line; the state follows what reading would make of
-/// each line.
+/// Escapes structure line by line. The state tracks how the parser would read each line.
 fn escape_lines(text: &str, place: TextContext) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     let (mut raw, mut html, mut last_line) = (None::<RawHtml>, false, 0);
@@ -228,11 +226,11 @@ fn push_indent(out: &mut String, line: &str) -> usize {
     out.len() - before
 }
 
-/// Where a backslash is due.
+/// Position of the backslash.
 enum Escape {
-    /// Before each letter of the run that the line begins with.
+    /// Before each character of the run that starts the line.
     Run,
-    /// Behind so many bytes.
+    /// After this many bytes.
     Behind(usize),
 }
 
@@ -244,7 +242,7 @@ fn at_start(rest: &str, text: &str, place: TextContext) -> Option<Escape> {
         b'`' | b'~' => line_starts::fence(rest).map(|_| Escape::Run),
         b'$' => line_starts::formula(text).map(|_| Escape::Run),
         b'<' => place.opens(rest).then_some(Escape::Behind(0)),
-        // Behind the bullet's own dash the line would be nothing but dashes.
+        // After the item's own dash, the line would consist of dashes only: a separator.
         b'-' if place.list == ListStyle::Bullet
             && rest.len() > 1
             && line_starts::marks(rest) == rest.len() =>
@@ -265,7 +263,7 @@ fn separator_or_marker(rest: &str, list: bool) -> Option<Escape> {
     line_starts::marker(rest).filter(|_| list).map(|marker| Escape::Behind(marker.width - 1))
 }
 
-/// What a line that stands in a paragraph, below the line `above`, would begin.
+/// The structure that a line of a paragraph would start, below the line `above`.
 fn within(rest: &str, above: &str, html: bool, place: TextContext) -> Option<Escape> {
     if line_starts::table_rule(rest).is_some_and(|count| count == line_starts::columns(above)) {
         return Some(Escape::Behind(0));

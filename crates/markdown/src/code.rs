@@ -1,9 +1,8 @@
-//! Code blocks: the language and the info string it is written with.
+//! Code blocks: the language and the info string of a fence.
 
 use leafbase_model::CodeLanguage;
 
-/// The language of an info string, and the tag to keep where the string is not just the language's
-/// name.
+/// Language of an info string, and the tag to store if the string differs from the language's name.
 pub(crate) fn language(info: &str) -> (CodeLanguage, &str) {
     if info.is_empty() {
         return (CodeLanguage::Plaintext, "");
@@ -14,12 +13,13 @@ pub(crate) fn language(info: &str) -> (CodeLanguage, &str) {
     (CodeLanguage::of_tag(info), info)
 }
 
-/// Without the list that an error would name: most info strings are looked up once for each block.
+/// Parses a language name without building the error message: most names are unknown once per
+/// block.
 fn named(name: &str) -> Option<CodeLanguage> {
     CodeLanguage::ALL.iter().copied().find(|language| language.as_str() == name)
 }
 
-/// The info string to write.
+/// The info string of a fence.
 pub(crate) fn info(language: CodeLanguage, tag: &str) -> &str {
     match language {
         _ if !tag.is_empty() => tag,
@@ -28,8 +28,8 @@ pub(crate) fn info(language: CodeLanguage, tag: &str) -> &str {
     }
 }
 
-/// Makes language and tag agree, so that the info string written reads back as both. A language
-/// that says nothing follows the tag; a tag that names another language than the one given goes.
+/// Reconciles language and tag, so that the rendered info string parses to both. An unspecified
+/// language follows the tag; a tag that contradicts the language is dropped.
 pub(crate) fn settle(kept: &mut CodeLanguage, tag: &mut String) {
     let (read, rest) = language(tag);
     let (spoken, redundant) = (!tag.is_empty(), rest.is_empty());
@@ -41,7 +41,7 @@ pub(crate) fn settle(kept: &mut CodeLanguage, tag: &mut String) {
     }
 }
 
-/// The longest run of `mark` at the start of a line of `code`: the fence around it is longer.
+/// Length of the longest run of `mark` at a line start of `code`; the fence must be longer.
 pub(crate) fn longest_run(code: &str, mark: char) -> usize {
     let runs = code.split('\n').map(|line| {
         let rest = line.trim_start_matches([' ', '\t']);

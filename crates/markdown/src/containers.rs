@@ -1,12 +1,11 @@
-//! What holds blocks while a document is read: quotes, list items, pages and the tags around
-//! paragraphs.
+//! Containers of the parser's stack: quotes, list items, pages, and the tags around paragraphs.
 
 use leafbase_model::{BlockDraft, ListStyle, TaskState, TextFormat};
 
 use crate::tags::Element;
 
-/// The most containers that are told apart. Deeper list items flatten into the deepest one, so that
-/// a line costs no more however deep the nesting is.
+/// Depth of the container stack. Deeper list items replace the innermost one, so that the cost per
+/// line is bounded.
 pub(crate) const MAX_CONTAINERS: usize = 96;
 
 #[derive(Debug)]
@@ -17,44 +16,43 @@ pub(crate) enum Container {
     Page(Box<OpenPage>),
 }
 
-/// Quotes directly within one another are one container.
+/// Directly nested quotes share one container.
 #[derive(Debug)]
 pub(crate) struct OpenQuote {
-    /// How many.
+    /// Number of nested quotes.
     pub(crate) depth: usize,
-    /// How many of them the present line has.
+    /// Number of quote marks on the current line.
     pub(crate) seen: usize,
 }
 
 #[derive(Debug)]
 pub(crate) struct OpenItem {
-    /// Columns before its content.
+    /// Column where its content starts.
     pub(crate) content: usize,
-    /// Columns from which on a list item belongs to it: two behind the start of a number, however
-    /// wide that is.
+    /// Least column of a nested list item: two after the start of a number, whatever its width.
     pub(crate) lenient: usize,
-    /// 1 for the outermost.
+    /// Level, 1 for the outermost list.
     pub(crate) level: usize,
     pub(crate) style: ListStyle,
     pub(crate) sign: u8,
     pub(crate) task: Option<TaskState>,
-    /// What stands in it: what comes first takes the list style.
+    /// Its content so far: the first block takes the list style.
     pub(crate) holds: ItemContent,
-    /// Whether its first line holds only the marker.
+    /// Whether its first line is only the marker.
     pub(crate) begins_blank: bool,
-    /// Whether it is the first of its list.
+    /// Whether it is the first item of its list.
     pub(crate) first: bool,
     /// Line and column of its marker.
     pub(crate) at: (usize, usize),
 }
 
-/// What stands in a list item.
+/// Content of a list item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ItemContent {
     Nothing,
     /// A list, whose items may still turn out to be empty.
     List,
-    /// A block.
+    /// At least one block.
     Block,
 }
 
@@ -62,15 +60,15 @@ pub(crate) enum ItemContent {
 #[derive(Debug)]
 pub(crate) struct OpenWrapper {
     pub(crate) element: Element,
-    /// The same tags directly within one another are one container.
+    /// Directly nested tags of the same name share one container.
     pub(crate) depth: usize,
-    /// How it makes texts look; none for a callout.
+    /// Text format that it applies; `None` for a callout.
     pub(crate) look: Option<TextFormat>,
     /// Line and column of its tag.
     pub(crate) at: (usize, usize),
 }
 
-/// Where in a page's tags the reader is.
+/// Position of the parser within the tags of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PagePart {
     BeforeTitle,
@@ -84,7 +82,7 @@ pub(crate) enum PagePart {
 pub(crate) struct OpenPage {
     pub(crate) element: Element,
     pub(crate) part: PagePart,
-    /// Columns that its content is set in as a whole, known from the first line on.
+    /// Common indentation of its content, determined by its first line.
     pub(crate) inset: Option<usize>,
     pub(crate) draft: BlockDraft,
     /// Line and column of its tag.
@@ -92,7 +90,7 @@ pub(crate) struct OpenPage {
 }
 
 impl Container {
-    /// The list level of what stands directly in it, if that is known here: a page begins anew.
+    /// List level of its direct content. A page starts at level 0 again.
     pub(crate) fn level(&self) -> Option<usize> {
         match self {
             Self::Item(item) => Some(item.level),

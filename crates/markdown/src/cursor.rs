@@ -1,18 +1,18 @@
-//! A place in one line, counted in bytes and in columns: tabs reach to the next multiple of four,
-//! and a container may take part of one.
+//! Cursor over one line, in bytes and columns: a tab reaches to the next multiple of four columns,
+//! and a container may consume a part of it.
 
 use crate::slice;
 
-/// The width of a tab (`CommonMark` 0.31, "Tabs").
+/// Tab width in columns (`CommonMark` 0.31, "Tabs").
 const TAB: usize = 4;
 
-/// Walks along one line, which holds no line break.
+/// Cursor over one line without its line break.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LineCursor<'t> {
     rest: &'t str,
     offset: usize,
     column: usize,
-    /// Columns left of a tab that is already taken.
+    /// Columns left of a partially consumed tab.
     spare: usize,
 }
 
@@ -21,17 +21,17 @@ impl<'t> LineCursor<'t> {
         Self { rest: line, offset: 0, column: 0, spare: 0 }
     }
 
-    /// What is left of the line, without the columns left of a tab.
+    /// Rest of the line, without the columns of a partially consumed tab.
     pub(crate) const fn rest(&self) -> &'t str {
         self.rest
     }
 
-    /// Bytes from the start of the line.
+    /// Offset in bytes from the start of the line.
     pub(crate) const fn offset(&self) -> usize {
         self.offset
     }
 
-    /// Columns left of a tab that is already taken: they stand as spaces before [`Self::rest`].
+    /// Columns left of a partially consumed tab: spaces before [`Self::rest`].
     pub(crate) const fn spare(&self) -> usize {
         self.spare
     }
@@ -54,7 +54,7 @@ impl<'t> LineCursor<'t> {
         is_blank(self.rest)
     }
 
-    /// Skips `bytes` of the line that are no white space.
+    /// Skips `bytes`, none of which may be white space.
     pub(crate) fn skip(&mut self, bytes: usize) {
         self.rest = slice::after(self.rest, bytes);
         self.offset += bytes;
@@ -62,7 +62,7 @@ impl<'t> LineCursor<'t> {
         self.spare = 0;
     }
 
-    /// Skips at most `columns` of white space.
+    /// Skips up to `columns` columns of white space.
     pub(crate) fn skip_columns(&mut self, columns: usize) {
         let mut left = columns;
         let taken = left.min(self.spare);
@@ -100,8 +100,8 @@ impl<'t> LineCursor<'t> {
         }
     }
 
-    /// Appends the white space ahead as spaces, and skips it: what is kept of a line's start does
-    /// not depend on the columns that it stood at.
+    /// Consumes the white space ahead and appends it as spaces: the stored text is independent of
+    /// its column.
     pub(crate) fn take_indent(&mut self, into: &mut String) {
         for _ in 0..self.indent() {
             into.push(' ');
@@ -110,27 +110,27 @@ impl<'t> LineCursor<'t> {
     }
 }
 
-/// White space within a line, as `CommonMark` counts it.
+/// White space within a line as defined by `CommonMark`.
 pub(crate) const fn is_space(letter: char) -> bool {
     matches!(letter, ' ' | '\t')
 }
 
-/// Whether `line` holds nothing but white space.
+/// Whether `line` is empty or white space.
 pub(crate) fn is_blank(line: &str) -> bool {
     line.bytes().all(|byte| matches!(byte, b' ' | b'\t'))
 }
 
-/// Without white space at both ends.
+/// The text without white space at both ends.
 pub(crate) fn trim(text: &str) -> &str {
     text.trim_matches([' ', '\t', '\n'])
 }
 
-/// Without white space at its end.
+/// The text without trailing white space.
 pub(crate) fn trim_end(text: &str) -> &str {
     text.trim_end_matches([' ', '\t', '\n'])
 }
 
-/// Without white space at its start.
+/// The text without leading white space.
 pub(crate) fn trim_start(text: &str) -> &str {
     text.trim_start_matches([' ', '\t', '\n'])
 }

@@ -1,26 +1,25 @@
-//! The parts of a link: its destination and its title, read as `CommonMark` reads them and written
-//! so that they read back.
+//! Destinations and titles of links, parsed as in `CommonMark` and written so that they round-trip.
 
 use std::borrow::Cow;
 
 use crate::slice;
 
-/// What stands between the parentheses of a link.
+/// Destination and title of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LinkDestination<'t> {
-    /// The destination as written, without pointed brackets.
+    /// The destination as written, without angle brackets.
     pub(crate) destination: &'t str,
-    /// Whether it stands in pointed brackets.
+    /// Whether angle brackets enclose it.
     pub(crate) pointed: bool,
-    /// Bytes before the destination, pointed bracket included.
+    /// Offset of the destination, after an angle bracket.
     pub(crate) start: usize,
-    /// The title as written, without its quotes.
+    /// The title as written, without quotes.
     pub(crate) title: Option<&'t str>,
-    /// Bytes of all, the closing parenthesis included where there is one.
+    /// Length in bytes, including the closing parenthesis if there is one.
     pub(crate) length: usize,
 }
 
-/// Reads `(destination "title")` at the start of `text`.
+/// Parses `(destination "title")` at the start of `text`.
 pub(crate) fn in_parentheses(text: &str) -> Option<LinkDestination<'_>> {
     let inner = text.strip_prefix('(')?;
     let start = 1 + white_space(inner);
@@ -31,8 +30,8 @@ pub(crate) fn in_parentheses(text: &str) -> Option<LinkDestination<'_>> {
         .then(|| LinkDestination { length: target.length + 1, ..target })
 }
 
-/// Reads `destination "title"` at the start of `text`, as a definition has it; `before` bytes stand
-/// before it.
+/// Parses `destination "title"` at the start of `text`, as in a link definition, at offset
+/// `before`.
 pub(crate) fn target(text: &str, before: usize) -> Option<LinkDestination<'_>> {
     let (destination, pointed, length) = destination(text)?;
     let start = before + usize::from(pointed);
@@ -49,7 +48,7 @@ pub(crate) fn target(text: &str, before: usize) -> Option<LinkDestination<'_>> {
     Some(read)
 }
 
-/// Bytes of white space, with one line break at most.
+/// Length of the leading white space with at most one line break.
 fn white_space(text: &str) -> usize {
     let mut breaks = 0;
     let counts = |byte: &u8| match byte {
@@ -124,8 +123,8 @@ fn title(text: &str) -> Option<(&str, usize)> {
     None
 }
 
-/// Without backslashes before punctuation, and with `&amp;`, `&lt;`, `&gt;`, `&quot;` and numbered
-/// references resolved.
+/// Resolves backslash escapes of punctuation, `&amp;`, `&lt;`, `&gt;`, `&quot;` and numeric
+/// references.
 pub(crate) fn unescape(text: &str) -> Cow<'_, str> {
     if memchr::memchr2(b'\\', b'&', text.as_bytes()).is_none() {
         return Cow::Borrowed(text);
@@ -143,8 +142,7 @@ pub(crate) fn unescape(text: &str) -> Cow<'_, str> {
     Cow::Owned(read)
 }
 
-/// The letter that `text`, which begins with a backslash or an ampersand, stands for, and the bytes
-/// it takes.
+/// The character of the escape or reference at the start of `text`, and its length in bytes.
 fn escaped_letter(text: &str) -> (char, usize) {
     if let Some(after) = text.strip_prefix('\\') {
         return match after.chars().next() {
@@ -155,7 +153,7 @@ fn escaped_letter(text: &str) -> (char, usize) {
     entity(text).unwrap_or(('&', 1))
 }
 
-/// The character reference that `text` begins with.
+/// The character reference at the start of `text`.
 pub(crate) fn entity(text: &str) -> Option<(char, usize)> {
     const NAMED: [(&str, char); 5] =
         [("amp", '&'), ("lt", '<'), ("gt", '>'), ("quot", '"'), ("colon", ':')];
@@ -174,7 +172,7 @@ pub(crate) fn entity(text: &str) -> Option<(char, usize)> {
     char::from_u32(code).filter(|letter| *letter != '\0').map(|letter| (letter, length))
 }
 
-/// Whether `text`, from an ampersand on, could read as a character reference of any name.
+/// Whether the ampersand at the start of `text` could begin any named reference.
 fn looks_like_entity(text: &str) -> bool {
     let inner = slice::after(text, 1);
     let length =
@@ -182,7 +180,7 @@ fn looks_like_entity(text: &str) -> bool {
     length > 0 && inner.as_bytes().get(length) == Some(&b';')
 }
 
-/// Appends `url` as the destination of a link.
+/// Appends `url` as a link destination.
 pub(crate) fn write(out: &mut String, url: &str) {
     let bare = !url.is_empty()
         && !url.starts_with('<')
@@ -222,11 +220,11 @@ fn balanced(url: &str) -> bool {
             return false;
         }
     }
-    // A backslash before a parenthesis would take it out of the count.
+    // A backslash before a parenthesis would exclude it from the balance.
     depth == 0 && !(url.contains('\\') && url.contains(['(', ')']))
 }
 
-/// Appends `text` as the title of a link, quotes included.
+/// Appends `text` as a quoted link title.
 pub(crate) fn write_title(out: &mut String, text: &str) {
     out.push('"');
     for (at, letter) in text.char_indices() {
@@ -243,7 +241,7 @@ pub(crate) fn write_title(out: &mut String, text: &str) {
     out.push('"');
 }
 
-/// Appends `text`, which is plain, as the words of a link.
+/// Appends the plain text `text` as a link label.
 pub(crate) fn write_label(out: &mut String, text: &str) {
     let mut before = None;
     for (at, letter) in text.char_indices() {
@@ -256,7 +254,7 @@ pub(crate) fn write_label(out: &mut String, text: &str) {
     }
 }
 
-/// Inline markdown that shows `text` as it is: what would be markup in it is escaped.
+/// Escapes plain text, so that its inline markdown shows it unchanged.
 ///
 /// ```
 /// assert_eq!(leafbase_markdown::escape("2 * 3 [sic]"), "2 \\* 3 \\[sic\\]");
@@ -273,7 +271,7 @@ pub fn escape(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-/// The plain text of a link's words; none if they hold markup, which a plain text could not keep.
+/// The plain text of a link label; `None` if it contains markup.
 pub(crate) fn read_label(label: &str) -> Option<Cow<'_, str>> {
     let (mut before, mut escaped) = (None, false);
     for (at, letter) in label.char_indices() {
@@ -288,7 +286,7 @@ pub(crate) fn read_label(label: &str) -> Option<Cow<'_, str>> {
     Some(unescape(label))
 }
 
-/// Whether the letter that `tail` begins with may be markup where it stands.
+/// Whether the first character of `tail` may be markup at this position.
 fn is_markup(before: Option<char>, tail: &str) -> bool {
     let mut letters = tail.chars();
     let (letter, next) = (letters.next(), letters.next());
@@ -296,7 +294,7 @@ fn is_markup(before: Option<char>, tail: &str) -> bool {
         Some('*' | '`' | '[' | ']' | '<') => true,
         Some('&') => looks_like_entity(tail),
         Some('~') => next == Some('~') || before == Some('~'),
-        // Within a word an underscore emphasises nothing.
+        // An underscore inside a word is literal.
         Some('_') => {
             !before.is_some_and(char::is_alphanumeric) || !next.is_some_and(char::is_alphanumeric)
         }

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use crate::slice;
 use crate::tags;
 
-/// Escapes the closing tags of the dialect, which would end what a text stands in, and highlights
-/// of no known colour.
+/// Escapes closing tags of the dialect, which would close an enclosing element, and highlights of
+/// an unknown color.
 pub(crate) fn escape_tags(line: &str) -> Cow<'_, str> {
     if memchr::memchr(b'<', line.as_bytes()).is_none() {
         return Cow::Borrowed(line);
@@ -34,7 +34,7 @@ pub(crate) fn escape_tags(line: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-/// Whether a text ends with a backslash that would escape what follows.
+/// Whether a text ends with an unescaped backslash, which would escape the next character.
 pub(crate) fn ends_escaping(text: &str) -> bool {
     text.bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 1
 }

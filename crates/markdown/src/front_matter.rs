@@ -1,20 +1,20 @@
-//! Front matter: the YAML that a text may begin with, between two lines of `---`.
+//! Front matter: YAML at the start of a text, between two lines of `---`.
 
 use crate::cursor::trim_end;
 
-/// The front matter of a text.
+/// Front matter of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FrontMatter<'t> {
-    /// What stands between the lines of `---`.
+    /// The text between the lines of `---`.
     pub matter: &'t str,
-    /// The bytes of all, those lines included.
+    /// Length in bytes, including those lines.
     pub length: usize,
 }
 
-/// The front matter that `text` begins with, its newlines being `\n`. Separators may have prose
-/// between them as well: front matter is blank, or its first line that is no comment looks like a
-/// key, with `: ` in it or `:` at its end.
+/// The front matter of `text`, whose line ends must be `\n`. Two separators may enclose prose as
+/// well, so the content must be blank, or its first line that is no comment must look like a key:
+/// with `: ` in it or `:` at its end.
 ///
 /// ```
 /// use leafbase_markdown::front_matter;

@@ -1,4 +1,4 @@
-//! Whether every highlight in inline markdown has a colour of the dialect.
+//! Validation of highlight colors in inline markdown.
 
 use leafbase_model::Result;
 
@@ -6,8 +6,8 @@ use crate::parsed::invalid;
 use crate::slice;
 use crate::tags;
 
-/// Refuses inline markdown with a highlight of an unknown colour, as [`parse`](crate::parse) does.
-/// [`canonical`](crate::canonical) would escape it.
+/// Rejects inline markdown with a highlight of an unknown color, as [`parse`](crate::parse) does.
+/// [`canonical`](crate::canonical) escapes it instead.
 ///
 /// ```
 /// let error = leafbase_markdown::check_highlights("a <highlight color='puce'>b</highlight>").unwrap_err();
@@ -17,7 +17,7 @@ use crate::tags;
 /// # Errors
 /// [`leafbase_model::ErrorKind::InvalidMarkdown`] with line and column.
 pub fn check_highlights(inline: &str) -> Result<()> {
-    // Most texts have no tag at all, and to look for a byte takes less than to look for a word.
+    // Most texts contain no tag, and a byte is found faster than a word.
     let tag = memchr::memchr(b'<', inline.as_bytes()).and_then(|at| inline.as_bytes().get(at..));
     if tag.is_none_or(|rest| memchr::memmem::find(rest, b"<highlight").is_none()) {
         return Ok(());

@@ -1,10 +1,10 @@
-//! Where a block stands in the markdown that is written: what separates it from the one before, its
-//! prefix on each line, its list marker, and the quotes and callouts around it.
+//! Line layout of rendered blocks: separators, line prefixes, list markers, and the quotes and
+//! callouts around blocks.
 //!
-//! A run of neighbours with the same decorations has them opened once around all of it, lists and
-//! all: `> - x`. Where such a run stands within a list item that began before it, or that goes on
-//! after it, each block has them on its own instead, within its item: `- > x`. So the levels of
-//! lists never depend on decorations.
+//! A run of adjacent blocks with equal decorations opens them once around the whole run, lists
+//! included: `> - x`. If the run lies inside a list item that started before it or continues after
+//! it, each block opens its own decorations within its item instead: `- > x`. List levels therefore
+//! never depend on decorations.
 
 use leafbase_model::{
     BlockData, BlockKind, BlockType, Decorations, Limits, ListStyle, TaskState, TextStyle,
@@ -13,46 +13,46 @@ use leafbase_model::{
 use crate::escape::ends_escaping;
 use crate::slice;
 
-/// The deepest level of a list, and one more for what stands in its items.
+/// Maximum list level, plus one for the content of its items.
 const LIST_LEVELS: usize = Limits::INDENTATION as usize + 1;
 
-/// What was written before.
+/// The previously rendered block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Previous {
     #[default]
     Nothing,
-    /// A list item at this level; another may follow in the next line.
+    /// A list item at this level; another item may follow on the next line.
     Item(usize),
     Block,
 }
 
-/// Neighbours with the same decorations.
+/// Adjacent blocks with equal decorations.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DecorationRun {
-    /// How many blocks are left behind the last of it.
+    /// Number of blocks that follow the run.
     pub(crate) ends: usize,
-    /// Whether it is one block that is no list item.
+    /// Whether it is a single block outside of lists.
     pub(crate) alone: bool,
-    /// Whether what follows stands in a list item of it.
+    /// Whether the next block continues a list item of the run.
     pub(crate) goes_on: bool,
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct BlockLayout {
     prefix: String,
-    /// Bytes of the prefix that come from what is around: it is never shorter.
+    /// Bytes of the prefix that belong to enclosing containers: its minimum length.
     base: usize,
-    /// Whether this is the content of a page, which opens before the first block.
+    /// Whether this is a page's content, whose tag opens before the first block.
     in_page: bool,
-    /// How many blocks are left behind the present run, if there is one.
+    /// Number of blocks that follow the current run, if there is one.
     run_ends: Option<usize>,
-    /// Whether each block of the run has its decorations on its own.
+    /// Whether each block of the run has decorations of its own.
     apart: bool,
-    /// What is open around the present run of blocks.
+    /// Decorations open around the current run.
     outer: Decorations,
-    /// Whether the present block has a callout of its own, and whether that is in one line with it.
+    /// Whether the current block has a callout of its own, and whether both share a line.
     own_callout: Option<bool>,
-    /// Columns that each open list level sets its content in.
+    /// Content column of each open list level.
     levels: [usize; LIST_LEVELS],
     depth: usize,
     previous: Previous,
@@ -62,17 +62,17 @@ const DASHES: &str = "- - - - - - ";
 const SPACES: &str = "                                ";
 
 impl BlockLayout {
-    /// What stands before each line of the present block but the first.
+    /// Prefix of each line of the current block except the first.
     pub(crate) fn prefix(&self) -> &str {
         &self.prefix
     }
 
-    /// Whether nothing was written.
+    /// Whether nothing is rendered yet.
     pub(crate) fn is_empty(&self) -> bool {
         self.previous == Previous::Nothing
     }
 
-    /// The layout of the content of the present block, a page.
+    /// Layout of the content of the current block, a page.
     pub(crate) fn inner(&self) -> Self {
         Self {
             prefix: self.prefix.clone(),
@@ -82,8 +82,7 @@ impl BlockLayout {
         }
     }
 
-    /// Begins a block, behind which `left` are left; `run` looks ahead for the run that the block
-    /// begins.
+    /// Starts a block that `left` blocks follow; `run` computes the run that starts with it.
     pub(crate) fn begin(
         &mut self,
         out: &mut String,
@@ -107,8 +106,7 @@ impl BlockLayout {
         let apart = self.apart && self.run_ends.is_some();
         let (outer, own) =
             if apart { (Decorations::default(), wanted) } else { (wanted, Decorations::default()) };
-        // A run that ends and one of the same decorations that begins are parted as blocks of one
-        // run are.
+        // Adjacent runs with equal decorations are separated like blocks of one run.
         if outer == self.outer {
             self.separate(out, is_item.then_some(level), data);
         } else {
@@ -127,13 +125,14 @@ impl BlockLayout {
         self.previous = if tight { Previous::Item(level) } else { Previous::Block };
     }
 
-    /// Begins a line for the next block: right below a list item where it is one too, otherwise
-    /// behind a blank line.
+    /// Starts a line for the next block: directly below a list item for another item, after a blank
+    /// line otherwise.
     fn separate(&mut self, out: &mut String, item: Option<usize>, data: &BlockData) {
         self.set_prefix(0);
         match (self.previous, item) {
             (Previous::Nothing, _) => self.begin_content(out),
-            // Below an item's text, dashes and pipes alone would read as the rule of a table.
+            // Below the text of an item, dashes and pipes alone would parse as a table's delimiter
+            // row.
             (Previous::Item(above), Some(level)) if level <= above || !is_rule_like(data) => {
                 out.push('\n');
                 self.push_base(out);
@@ -142,7 +141,7 @@ impl BlockLayout {
         }
     }
 
-    /// Closes what is open around the run before, and opens what is around the next.
+    /// Closes the decorations of the previous run, and opens those of the next one.
     fn reopen(&mut self, out: &mut String, wanted: Decorations) {
         self.close(out);
         self.outer = Decorations::default();
@@ -169,8 +168,7 @@ impl BlockLayout {
         }
     }
 
-    /// A blank line, and what every line here begins with. The rest of the prefix comes with the
-    /// list marker.
+    /// Appends a blank line and the base prefix. The list marker appends the rest of the prefix.
     fn begin_line(&self, out: &mut String) {
         out.push('\n');
         out.push_str(self.prefix.trim_end_matches(' '));
@@ -182,7 +180,7 @@ impl BlockLayout {
         out.push_str(slice::before(&self.prefix, self.base));
     }
 
-    /// Closes what is open around the last run of blocks.
+    /// Closes the decorations of the last run.
     pub(crate) fn close(&mut self, out: &mut String) {
         self.set_prefix(0);
         if self.outer.callout {
@@ -192,7 +190,7 @@ impl BlockLayout {
         }
     }
 
-    /// Ends a callout of the block's own.
+    /// Closes the block's own callout.
     pub(crate) fn end_inner(&mut self, out: &mut String) {
         if let Some(in_line) = self.own_callout.take() {
             if !in_line {
@@ -213,7 +211,7 @@ impl BlockLayout {
         self.next_line(out);
     }
 
-    /// The prefix of what stands in the first `levels` list levels.
+    /// Sets the prefix for content of the first `levels` list levels.
     fn set_prefix(&mut self, levels: usize) {
         self.prefix.truncate(self.base);
         if self.outer.quote {
@@ -223,15 +221,15 @@ impl BlockLayout {
         self.prefix.push_str(SPACES.get(..columns).unwrap_or(SPACES));
     }
 
-    /// Writes what stands before the first line, marker and a quote of the block's own included,
-    /// and sets the prefix of the other lines.
+    /// Writes the start of the first line, including the marker and the block's own quote, and sets
+    /// the prefix of the other lines.
     fn mark(&mut self, out: &mut String, data: &BlockData, level: usize, quote: bool) {
         let open = self.depth.min(level);
         self.set_prefix(open);
         self.indent(out);
         self.depth = open;
         if data.list_style != ListStyle::None {
-            // Levels that no item stands for: a list that begins with a list.
+            // Levels without an item of their own: a list that starts with a nested list.
             out.push_str(DASHES.get(..2 * (level - open)).unwrap_or_default());
             let (marker, width) = match data.list_style {
                 ListStyle::Numbered => ("1. ", 3),
@@ -261,13 +259,13 @@ impl BlockLayout {
         }
     }
 
-    /// The part of the prefix that lists set in; the rest is there already.
+    /// Appends the part of the prefix that lists add; the base prefix is written already.
     fn indent(&self, out: &mut String) {
         out.push_str(slice::after(&self.prefix, self.base));
     }
 }
 
-/// A task without a word: its mark is all of it.
+/// A task without text consists of its mark alone.
 pub(crate) fn is_empty_task(data: &BlockData) -> bool {
     let body = data.look().is_some_and(|look| look.style == TextStyle::Body);
     data.list_style == ListStyle::Task
@@ -277,8 +275,8 @@ pub(crate) fn is_empty_task(data: &BlockData) -> bool {
         && !data.decorations.callout
 }
 
-/// Whether a block is one text that fits between tags in one line. A heading without a word needs
-/// the line's end.
+/// Whether a block is one text that fits on a line between tags. An empty heading needs the end of
+/// the line.
 fn is_text(data: &BlockData) -> bool {
     let BlockKind::Text(look) = data.kind else { return false };
     let heading =
@@ -286,7 +284,7 @@ fn is_text(data: &BlockData) -> bool {
     (!heading || !data.markdown.is_empty()) && !ends_escaping(&data.markdown)
 }
 
-/// Whether lines right below a text could be taken for more of it, whatever they begin with.
+/// Whether the parser could attach any following line to this text.
 fn swallows_lines(data: &BlockData) -> bool {
     let html = || {
         data.markdown.split('\n').any(|line| line.trim_start_matches([' ', '\t']).starts_with('<'))

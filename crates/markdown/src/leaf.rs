@@ -2,37 +2,37 @@
 
 use crate::line_starts::RawHtml;
 
-/// The innermost open block, which holds text.
+/// The innermost open block, which collects text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Leaf {
     None,
     Paragraph(Paragraph),
-    /// Code between fences.
+    /// A fenced code block.
     Code {
         mark: u8,
         length: usize,
-        /// Columns that the opening fence is set in.
+        /// Indentation of the opening fence in columns.
         inset: usize,
         info: String,
-        /// Whether a line is there already.
+        /// Whether it has a line already.
         begun: bool,
     },
-    /// Code that is set in.
+    /// An indented code block.
     Indented,
     Table,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Paragraph {
-    /// Whether raw HTML is being read, where no line begins anything.
+    /// Raw HTML in progress, in which no line starts a block.
     pub(crate) raw: Option<RawHtml>,
-    /// Whether raw HTML was read: an underline makes no heading of it.
+    /// Whether it contained raw HTML: an underline then makes no heading.
     pub(crate) html: bool,
-    /// Whether a formula is being read.
+    /// Whether a formula is in progress.
     pub(crate) formula: bool,
-    /// Whether a line came in that would read otherwise where the paragraph is written: it is
-    /// brought into canonical form.
+    /// Whether a line would parse differently in the rendered paragraph, so that the text needs
+    /// canonicalization.
     pub(crate) unsettled: bool,
-    /// Where in the buffer the last line begins.
+    /// Offset of the last line in the buffer.
     pub(crate) last_line: usize,
 }

@@ -1,4 +1,4 @@
-//! Leaves: paragraphs, code and tables, from their first line to the block they make.
+//! Leaf blocks: paragraphs, code and tables, from their first line to the finished block.
 
 use leafbase_model::{BlockData, BlockKind, CodeLanguage, Error, Result, TextFormat, TextStyle};
 
@@ -11,7 +11,8 @@ use crate::parser::{BlockParser, LineStep};
 use crate::slice;
 
 impl<'t> BlockParser<'t, '_> {
-    /// Gives the line to the leaf where that decides alone; otherwise closes what the line ends.
+    /// Handles a line that the leaf alone decides on; otherwise closes the containers that the line
+    /// ends.
     pub(crate) fn continue_leaf(&mut self, cursor: &mut LineCursor<'t>) -> Result<LineStep> {
         match &mut self.leaf {
             Leaf::Code { .. } if self.matched == self.stack.len() && !self.short => {
@@ -85,14 +86,14 @@ impl<'t> BlockParser<'t, '_> {
         self.buffer.push_str(cursor.rest());
     }
 
-    /// Begins a leaf whose text comes in with [`Self::push_rest`] or [`Self::add_line`].
+    /// Starts a leaf whose text [`Self::push_rest`] or [`Self::add_line`] appends.
     pub(crate) fn begin_leaf(&mut self, leaf: Leaf, offset: usize) {
         self.leaf = leaf;
         self.leaf_at = self.place(offset);
         self.buffer.clear();
     }
 
-    /// Code that is set in begins.
+    /// Starts an indented code block.
     pub(crate) fn begin_indented(&mut self, cursor: &mut LineCursor<'t>) -> Result<LineStep> {
         self.close_unmatched()?;
         cursor.skip_columns(4);
@@ -101,7 +102,7 @@ impl<'t> BlockParser<'t, '_> {
         Ok(LineStep::Done)
     }
 
-    /// The line is text: of the open paragraph or table, or of a new paragraph.
+    /// Adds a line of text to the open paragraph or table, or to a new paragraph.
     pub(crate) fn text_line(&mut self, cursor: &mut LineCursor<'t>) -> Result<LineStep> {
         match self.leaf {
             Leaf::Paragraph(mut paragraph) => {
@@ -140,7 +141,7 @@ impl<'t> BlockParser<'t, '_> {
         )
     }
 
-    /// Adds the line to the paragraph, which may be new.
+    /// Adds a line to a new or open paragraph.
     fn add_line(
         &mut self,
         cursor: &mut LineCursor<'t>,
@@ -165,7 +166,7 @@ impl<'t> BlockParser<'t, '_> {
         self.finish_segment(cursor, closer)
     }
 
-    /// Makes a block of the leaf.
+    /// Emits the block of the leaf.
     pub(crate) fn close_leaf(&mut self) -> Result<()> {
         match std::mem::replace(&mut self.leaf, Leaf::None) {
             Leaf::None => Ok(()),
@@ -226,7 +227,8 @@ impl<'t> BlockParser<'t, '_> {
             data.kind = kind;
         } else if self.buffer != NOTHING {
             let place = TextContext { list, style: look.style };
-            // Behind another bullet than the dash that items are written with, dashes are text.
+            // Items are rendered with a dash, after which further dashes would parse as a
+            // separator.
             let dashes = list == leafbase_model::ListStyle::Bullet && self.buffer.starts_with("--");
             data.markdown =
                 self.own_text(place, paragraph.unsettled || paragraph.formula || dashes);
@@ -240,7 +242,7 @@ impl<'t> BlockParser<'t, '_> {
         Ok(())
     }
 
-    /// The text of the buffer, canonical.
+    /// The buffer in canonical form.
     fn own_text(&self, place: TextContext, unsettled: bool) -> String {
         if unsettled || self.present.tags {
             canonical::text(&self.buffer, place).into_owned()
@@ -249,7 +251,7 @@ impl<'t> BlockParser<'t, '_> {
         }
     }
 
-    /// Front matter stays text.
+    /// Emits front matter as text.
     pub(crate) fn front_text(&mut self, text: &str) -> Result<()> {
         let place = TextContext { list: leafbase_model::ListStyle::None, style: TextStyle::Body };
         let markdown = canonical::text(text, place);
@@ -264,7 +266,7 @@ impl<'t> BlockParser<'t, '_> {
         Ok(())
     }
 
-    /// A heading of `text`; the levels below the fourth become the fourth.
+    /// Emits a heading; levels 5 and 6 become level 4.
     pub(crate) fn emit_heading(&mut self, level: usize, text: &str) -> Result<()> {
         let style = match level {
             1 => TextStyle::H1,
@@ -285,7 +287,7 @@ impl<'t> BlockParser<'t, '_> {
         Ok(())
     }
 
-    /// The last line of the open paragraph becomes the head of a table; the lines before it stay a
+    /// Turns the last line of the open paragraph into a table's header row; earlier lines remain a
     /// paragraph.
     pub(crate) fn begin_table(&mut self, rule: &str) -> Result<()> {
         let Leaf::Paragraph(paragraph) = self.leaf else { return Ok(()) };
@@ -308,7 +310,7 @@ fn after_indent(mut cursor: LineCursor<'_>) -> &str {
     cursor.rest()
 }
 
-/// The text of a formula with its signs.
+/// The text of a formula without its `$$`.
 fn formula_of(text: &str) -> Option<&str> {
     let end = line_starts::formula(text).filter(|end| *end == text.len())?;
     let inner = text.get(2..end - 2)?;
@@ -316,7 +318,7 @@ fn formula_of(text: &str) -> Option<&str> {
     Some(inner.strip_suffix('\n').unwrap_or_else(|| trim_end(inner)))
 }
 
-/// The length of `text` without blank lines at its end.
+/// Length of `text` without trailing blank lines.
 fn trim_end_lines(text: &str) -> usize {
     let mut end = text.len();
     while let Some(shorter) = text.get(..end).and_then(|text| text.rfind('\n')) {

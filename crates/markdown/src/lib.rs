@@ -1,8 +1,8 @@
-//! Markdown to Leafbase blocks and back.
+//! Conversion between markdown and Leafbase blocks.
 //!
 //! [`parse`] reads `CommonMark` with GFM's tables and tasks, and the tags of the dialect: pages,
-//! cards, callouts, captions and highlights. [`render`] writes it. Inline markdown is never taken
-//! apart for that: a block keeps it as it was written.
+//! cards, callouts, captions and highlights. [`render`] writes them. Inline markdown is never
+//! parsed for that: a block keeps it verbatim.
 //!
 //! ```
 //! use leafbase_markdown::{ParseOptions, parse, render};
@@ -14,25 +14,23 @@
 //! # Ok::<(), leafbase_model::Error>(())
 //! ```
 //!
-//! # What holds
+//! # Guarantees
 //!
-//! 1. Blocks in [`canonical`] form come back from what is written of them, and what is read is
-//!    canonical.
-//! 2. What was read and written once stays as it is, to the byte.
-//! 3. Every word that is read is in the blocks, in order.
-//! 4. No text makes structure: `</page>` in a text closes no page, neither where it stands nor
-//!    where it is written next.
-//! 5. Time grows as the input does, the stack does not grow at all, and an error names line and
-//!    column.
+//! 1. Blocks in [`canonical`] form round-trip through markdown, and parsed blocks are canonical.
+//! 2. Rendered markdown round-trips byte for byte.
+//! 3. Every word of the input is in the blocks, in order.
+//! 4. Text never becomes structure: `</page>` in a text closes no page, neither when it is parsed
+//!    nor when it is rendered.
+//! 5. Time is linear in the input, stack usage is constant, and an error has a line and a column.
 //!
-//! # What markdown cannot say
+//! # Losses
 //!
-//! Written blocks lose what has no form: colour, alignment and font; size and width of pictures and
-//! videos; layout of files and rich links; the card layout where the style is neither card nor
-//! page; days and stamps of tasks. A block that is in no list keeps its indentation only up to one
-//! level below the list item before it. A rich link in a list, or one whose URL has no `scheme://`,
-//! comes back as a text with a link. Drawings and whiteboards come back as pictures, collections as
-//! texts of their name, items as pages.
+//! Rendering drops attributes without a syntax: color, alignment and font; size and width of
+//! pictures and videos; layout of files and rich links; the card layout unless the style is card or
+//! page; days and stamps of tasks. A block outside of lists keeps its indentation only up to one
+//! level below the previous list item. A rich link in a list, or with a URL without `scheme://`,
+//! parses back as a text with a link. Drawings and whiteboards parse back as pictures, collections
+//! as texts with their name, items as pages.
 
 mod slice;
 

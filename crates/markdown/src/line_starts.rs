@@ -1,14 +1,14 @@
-//! What a line begins: the predicates that reading and escaping share, so that both see the same
-//! structure.
+//! Predicates on the start of a line, shared by the parser and the escaping, so that both see the
+//! same structure.
 //!
-//! Each takes the line from its first letter that is no white space.
+//! Each takes the line from its first character that is no white space.
 
 use leafbase_model::LineStyle;
 
 use crate::cursor::{is_blank, is_space, trim, trim_end, trim_start};
 use crate::slice;
 
-/// A separator: three or more of one of `*`, `-`, `_`, with white space between at will.
+/// A separator: three or more of one of `*`, `-`, `_`, optionally with white space between.
 pub(crate) fn separator(rest: &str) -> Option<LineStyle> {
     let mark = *rest.as_bytes().first()?;
     if !matches!(mark, b'*' | b'-' | b'_') || marks(rest) < rest.len() {
@@ -30,13 +30,13 @@ pub(crate) fn separator(rest: &str) -> Option<LineStyle> {
     })
 }
 
-/// How many bytes at the start of `rest` are its first byte or white space.
+/// Length of the leading run of the first byte and white space.
 pub(crate) fn marks(rest: &str) -> usize {
     let Some(mark) = rest.bytes().next() else { return 0 };
     rest.bytes().take_while(|byte| *byte == mark || matches!(byte, b' ' | b'\t')).count()
 }
 
-/// A heading with `#`: its level, and the number of bytes before its text.
+/// An ATX heading: its level and the offset of its text.
 pub(crate) fn heading(rest: &str) -> Option<(usize, usize)> {
     let level = rest.bytes().take_while(|byte| *byte == b'#').count();
     if !(1..=6).contains(&level) {
@@ -45,7 +45,7 @@ pub(crate) fn heading(rest: &str) -> Option<(usize, usize)> {
     matches!(rest.as_bytes().get(level), None | Some(b' ' | b'\t')).then_some((level, level))
 }
 
-/// The text of a heading without its closing `#`s.
+/// Text of a heading without the closing `#`s.
 pub(crate) fn heading_text(text: &str) -> &str {
     let text = trim(text);
     let open = text.trim_end_matches('#');
@@ -55,7 +55,7 @@ pub(crate) fn heading_text(text: &str) -> &str {
     trim_end(open)
 }
 
-/// The underline of a heading: its level.
+/// A setext underline: its level.
 pub(crate) fn underline(rest: &str) -> Option<usize> {
     let rest = trim_end(rest);
     match rest.as_bytes().first()? {
@@ -65,7 +65,7 @@ pub(crate) fn underline(rest: &str) -> Option<usize> {
     }
 }
 
-/// The opening or closing line of a code block.
+/// Opening or closing fence of a code block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fence<'t> {
     pub(crate) mark: u8,
@@ -73,7 +73,7 @@ pub(crate) struct Fence<'t> {
     pub(crate) info: &'t str,
 }
 
-/// The opening line of a code block.
+/// The opening fence of a code block.
 pub(crate) fn fence(rest: &str) -> Option<Fence<'_>> {
     let mark = *rest.as_bytes().first()?;
     if !matches!(mark, b'`' | b'~') {
@@ -87,14 +87,14 @@ pub(crate) fn fence(rest: &str) -> Option<Fence<'_>> {
     Some(Fence { mark, length, info: trim(info) })
 }
 
-/// What begins a list item.
+/// Marker of a list item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Marker {
-    /// `-`, `*`, `+`, or for a number the letter behind it.
+    /// `-`, `*`, `+`, or the delimiter after a number.
     pub(crate) sign: u8,
-    /// Bytes of it.
+    /// Length in bytes.
     pub(crate) width: usize,
-    /// Whether it may stand within a paragraph.
+    /// Whether it can interrupt a paragraph.
     pub(crate) interrupts: bool,
 }
 
@@ -113,7 +113,7 @@ pub(crate) fn marker(rest: &str) -> Option<Marker> {
     Some(Marker { sign, width: digits + 1, interrupts: first && !empty })
 }
 
-/// The row of dashes below a table's head: how many columns it has.
+/// The delimiter row of a table: its number of columns.
 pub(crate) fn table_rule(rest: &str) -> Option<usize> {
     if !matches!(rest.as_bytes().first(), Some(b'|' | b'-' | b':')) || !rest.contains('|') {
         return None;
@@ -134,7 +134,7 @@ pub(crate) fn table_rule(rest: &str) -> Option<usize> {
     Some(columns)
 }
 
-/// The cells of a table's row; a pipe behind a backslash divides nothing.
+/// Number of cells in a table row. An escaped pipe does not separate cells.
 pub(crate) fn columns(row: &str) -> usize {
     let row = trim(row);
     let row = row.strip_prefix('|').unwrap_or(row);
@@ -147,19 +147,19 @@ pub(crate) fn columns(row: &str) -> usize {
     count - usize::from(last_divides)
 }
 
-/// What ends a stretch of raw HTML, apart from a blank line, which ends any.
+/// The end of a raw HTML block, besides a blank line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RawHtml {
-    /// Nothing but a blank line.
+    /// A blank line only.
     Blank,
-    /// The line that holds this.
+    /// A line that contains this text.
     Line(&'static str),
-    /// The line that closes `pre`, `script`, `style` or `textarea`.
+    /// A line that closes `pre`, `script`, `style` or `textarea`.
     Verbatim,
 }
 
 impl RawHtml {
-    /// Whether `line` is the last one.
+    /// Whether `line` is the last line of the block.
     pub(crate) fn ends_in(self, line: &str) -> bool {
         match self {
             Self::Blank => false,
@@ -182,7 +182,7 @@ fn starts_with(text: &str, name: &str) -> bool {
     text.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name))
 }
 
-/// The HTML elements that stand as blocks (`CommonMark` 0.31, "HTML blocks", condition 6).
+/// Names of HTML block elements (`CommonMark` 0.31, "HTML blocks", condition 6).
 const BLOCK_ELEMENTS: [&str; 62] = [
     "address",
     "article",
@@ -248,8 +248,8 @@ const BLOCK_ELEMENTS: [&str; 62] = [
     "ul",
 ];
 
-/// A line that begins raw HTML; one that is only some tag does so only where no paragraph stands
-/// before it.
+/// The raw HTML block that a line starts. A line with any other single tag cannot interrupt a
+/// paragraph.
 pub(crate) fn html(rest: &str, in_paragraph: bool) -> Option<RawHtml> {
     let tail = rest.strip_prefix('<')?;
     match tail.as_bytes().first()? {
@@ -280,19 +280,19 @@ pub(crate) fn html(rest: &str, in_paragraph: bool) -> Option<RawHtml> {
     {
         return Some(RawHtml::Blank);
     }
-    // A highlight is inline markup, wherever it stands.
+    // A highlight is always inline markup.
     let alone = !in_paragraph
         && name != "highlight"
         && !VERBATIM.iter().any(|known| known.eq_ignore_ascii_case(name));
     (alone && is_lone_tag(after, closing)).then_some(RawHtml::Blank)
 }
 
-/// Whether `after`, from behind a tag's name, is the rest of one complete tag and nothing else.
+/// Whether `after`, the text after a tag's name, completes the tag and nothing follows.
 fn is_lone_tag(after: &str, closing: bool) -> bool {
     behind_tag(after, closing).is_some_and(is_blank)
 }
 
-/// What stands behind a tag; `after` is what stands behind its name.
+/// The text after a tag; `after` follows its name.
 fn behind_tag(after: &str, closing: bool) -> Option<&str> {
     if closing {
         return trim_start(after).strip_prefix('>');
@@ -310,7 +310,7 @@ fn behind_tag(after: &str, closing: bool) -> Option<&str> {
     }
 }
 
-/// The bytes of the HTML tag that `rest` begins with.
+/// Length in bytes of the HTML tag at the start of `rest`.
 pub(crate) fn tag_length(rest: &str) -> Option<usize> {
     let tail = rest.strip_prefix('<')?;
     let (closing, name_on) = match tail.strip_prefix('/') {
@@ -325,7 +325,7 @@ pub(crate) fn tag_length(rest: &str) -> Option<usize> {
     Some(rest.len() - behind_tag(name_on.get(length..)?, closing)?.len())
 }
 
-/// What stands behind an attribute of a tag.
+/// The text after an attribute of a tag.
 fn attribute(text: &str) -> Option<&str> {
     let first = *text.as_bytes().first()?;
     if !(first.is_ascii_alphabetic() || matches!(first, b'_' | b':')) {
@@ -347,8 +347,8 @@ fn attribute(text: &str) -> Option<&str> {
     value.get(length..).filter(|_| length > 0)
 }
 
-/// Whether a line that stands in a paragraph ends it by what it begins. Underlines, table rules and
-/// tags are not meant.
+/// Whether a line interrupts a paragraph by the block that it starts, apart from underlines,
+/// delimiter rows and tags.
 pub(crate) fn interrupts(rest: &str) -> bool {
     match rest.as_bytes().first() {
         Some(b'>') => true,
@@ -361,15 +361,15 @@ pub(crate) fn interrupts(rest: &str) -> bool {
     }
 }
 
-/// Whether a formula opens with the line `rest`: `$$`, and no other before the line's end.
+/// Whether the line `rest` opens a formula: `$$` without another `$$` before the end of the line.
 pub(crate) fn opens_formula(rest: &str) -> bool {
     let Some(after) = rest.strip_prefix("$$") else { return false };
     let after = trim_end(after);
     after.find("$$").is_none_or(|at| at > 0 && at + 2 == after.len())
 }
 
-/// Where a formula that opens at the start of `text` ends: the number of bytes with its closing
-/// `$$`, which ends a line.
+/// Length in bytes of the formula at the start of `text`, including the closing `$$`, which ends a
+/// line.
 pub(crate) fn formula(text: &str) -> Option<usize> {
     let mut from = 0;
     for line in text.split('\n') {
@@ -385,7 +385,7 @@ pub(crate) fn formula(text: &str) -> Option<usize> {
     None
 }
 
-/// Whether a formula ends with `line`; the first one has the opening `$$` too.
+/// Whether `line` ends a formula; the first line also has the opening `$$`.
 pub(crate) fn ends_formula(line: &str, first: bool) -> bool {
     let shown = trim_end(line);
     shown.ends_with("$$") && (!first || shown.len() > 4)

@@ -1,4 +1,4 @@
-//! The links of inline markdown: where they lead, where that is written, and writing it anew.
+//! Links of inline markdown: their destinations, source ranges, and rewriting.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -9,33 +9,33 @@ use crate::destination::{self, unescape};
 use crate::slice;
 use crate::{line_starts, tags};
 
-/// A link, a picture, an autolink or a link definition.
+/// A link, image, autolink or link definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InlineLink<'t> {
-    /// Where it leads, escapes resolved.
+    /// The destination with escapes resolved.
     pub destination: Cow<'t, str>,
-    /// Where the destination is written, in bytes; pointed brackets stand outside.
+    /// Byte range of the destination, without angle brackets.
     pub range: Range<usize>,
-    /// What it leads to.
+    /// The target of the destination.
     pub target: LinkTarget,
-    /// How it is written.
+    /// Syntax of the link.
     pub form: LinkForm,
 }
 
-/// What a link leads to.
+/// Target of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LinkTarget {
-    /// A block, `block://<ID>`; [`BlockId::NIL`] where the ID is malformed.
+    /// A block, `block://<ID>`; [`BlockId::NIL`] for a malformed ID.
     Block(BlockId),
-    /// A day, `date://<YYYY-MM-DD>`; none where that is no day.
+    /// A day, `date://<YYYY-MM-DD>`; `None` for an invalid day.
     Day(Option<Day>),
-    /// Something else.
+    /// Any other destination.
     Other,
 }
 
 impl LinkTarget {
-    /// What `destination` leads to, escapes resolved: schemes are read in either case, and
-    /// percent-encoding is resolved.
+    /// The target of a destination without escapes. Schemes are case-insensitive, and
+    /// percent-encoding is decoded.
     pub fn of(destination: &str) -> Self {
         let decoded = if destination.contains('%') {
             percent_decoded(destination)
@@ -55,7 +55,7 @@ impl LinkTarget {
     }
 }
 
-/// How a link is written.
+/// Syntax of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum LinkForm {
@@ -69,8 +69,7 @@ pub enum LinkForm {
     Definition,
 }
 
-/// Visits every link of `inline`, in order. What stands in a code span or in an HTML tag is no
-/// link.
+/// Visits every link of `inline` in order. Code spans and HTML tags contain no links.
 ///
 /// ```
 /// let mut found = Vec::new();
@@ -88,21 +87,21 @@ pub fn links<'t>(inline: &'t str, visit: &mut dyn FnMut(InlineLink<'t>)) {
     });
 }
 
-/// Whether [`links`] may find one in `inline`, by a glance at its bytes.
+/// Whether [`links`] may find a link in `inline`: a cheap byte scan without false negatives.
 pub fn may_have_links(inline: &str) -> bool {
     memchr::memchr2(b']', b'<', inline.as_bytes()).is_some()
 }
 
-/// What a text has that is not just words.
+/// A span of inline markdown other than text.
 pub(crate) enum InlineSpan<'t> {
     Link(InlineLink<'t>),
-    /// A tag of HTML.
+    /// An HTML tag.
     Tag(Range<usize>),
-    /// A code span, or the backticks that open none.
+    /// A code span, or backticks that open none.
     Code(Range<usize>),
 }
 
-/// Visits every piece of `inline`, by where it ends.
+/// Visits every span of `inline`, in the order of their ends.
 pub(crate) fn pieces<'t>(inline: &'t str, visit: &mut dyn FnMut(InlineSpan<'t>)) {
     for cell in crate::table::cells(inline) {
         let start = cell.start;
@@ -110,7 +109,7 @@ pub(crate) fn pieces<'t>(inline: &'t str, visit: &mut dyn FnMut(InlineSpan<'t>))
     }
 }
 
-/// Writes `inline` with other destinations: those that `replace` gives. Every other byte stays.
+/// Rewrites the destinations for which `replace` returns a new one. All other bytes are kept.
 ///
 /// ```
 /// use leafbase_markdown::rewrite_links;
@@ -149,7 +148,7 @@ pub fn rewrite_links<'t>(
     Cow::Owned(written)
 }
 
-/// Whether a pointed bracket opens right before a destination that is not an autolink.
+/// Whether an angle bracket of a destination opens right before, not one of an autolink.
 fn is_pointed(before: &str) -> bool {
     before.ends_with('<')
 }
@@ -185,7 +184,7 @@ fn percent_decoded(text: &str) -> Cow<'_, str> {
     Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// An opening bracket that waits for its closing one.
+/// An opening bracket without its closing one yet.
 struct OpenBracket {
     at: usize,
     embedded: bool,
@@ -193,10 +192,10 @@ struct OpenBracket {
 
 struct InlineScanner<'t> {
     text: &'t str,
-    /// Bytes before the text in what the caller gave.
+    /// Offset of the text in the caller's text.
     before: usize,
     open: Vec<OpenBracket>,
-    /// Brackets below this one can begin no link: one ends within them already.
+    /// Brackets below this index cannot start a link: they already contain one.
     spent: usize,
     no_comment: bool,
 }
@@ -259,7 +258,7 @@ impl<'t> InlineScanner<'t> {
         before.is_empty() || before.ends_with('\n')
     }
 
-    /// An autolink, or an HTML tag, which is passed over.
+    /// An autolink, or an HTML tag, which is skipped.
     fn pointed(&mut self, at: usize, visit: &mut dyn FnMut(InlineSpan<'t>)) -> usize {
         let rest = slice::after(self.text, at);
         if let Some(length) = autolink_length(rest) {
@@ -300,7 +299,7 @@ impl<'t> InlineScanner<'t> {
         }));
     }
 
-    /// The same place in what the caller gave.
+    /// Translates a range to the caller's text.
     const fn range(&self, start: usize, end: usize) -> Range<usize> {
         self.before + start..self.before + end
     }
@@ -315,7 +314,7 @@ fn is_escaped(bytes: &[u8], at: usize) -> bool {
     before.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
 }
 
-/// The bytes of the autolink that `rest` begins with.
+/// Length in bytes of the autolink at the start of `rest`.
 fn autolink_length(rest: &str) -> Option<usize> {
     let inner = rest.strip_prefix('<')?;
     let scheme = inner

@@ -1,10 +1,10 @@
-//! List items: their marks.
+//! Marks of list items.
 
 use leafbase_model::{ListStyle, TaskState};
 
 use crate::line_starts::Marker;
 
-/// The state that a task mark gives, and the bytes of it.
+/// The state of a task mark and its length in bytes.
 pub(crate) fn task_mark(rest: &str) -> Option<(TaskState, usize)> {
     let state = match *mark(rest)? {
         b' ' => TaskState::Todo,
@@ -15,7 +15,7 @@ pub(crate) fn task_mark(rest: &str) -> Option<(TaskState, usize)> {
     Some((state, 3))
 }
 
-/// A mark in brackets that is no known one, as some programs have: `[/]`, `[?]`.
+/// An unknown mark in brackets, as other programs write them: `[/]`, `[?]`.
 pub(crate) fn unknown_mark(rest: &str) -> Option<char> {
     mark(rest).copied().filter(u8::is_ascii).map(char::from).filter(|_| task_mark(rest).is_none())
 }
@@ -27,7 +27,7 @@ fn mark(rest: &str) -> Option<&u8> {
     if framed && ends { bytes.get(1) } else { None }
 }
 
-/// The style of a list whose items begin with `marker`.
+/// List style of items with `marker`.
 pub(crate) const fn style(marker: Marker) -> ListStyle {
     match marker.sign {
         b'+' => ListStyle::Toggle,

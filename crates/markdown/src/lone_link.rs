@@ -1,4 +1,4 @@
-//! Blocks made of one link: a picture, a video, a file or a rich link that is all of its paragraph.
+//! Blocks made of a single link: a picture, video, file or rich link that is a whole paragraph.
 
 use std::borrow::Cow;
 
@@ -6,20 +6,20 @@ use leafbase_model::{BlockKind, BlockLayout, MediaSize, MediaWidth};
 
 use crate::destination::{self, LinkDestination};
 
-/// A link that is all of a text.
+/// A link that is the whole text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LoneLink<'t> {
-    /// Whether an exclamation mark stands before it.
+    /// Whether an exclamation mark precedes it.
     pub(crate) embedded: bool,
-    /// Its words, without markup.
+    /// Its label as plain text.
     pub(crate) label: Cow<'t, str>,
     pub(crate) url: Cow<'t, str>,
     /// Its title as written.
     title: Option<&'t str>,
 }
 
-/// What kind a link is read as where nothing else is said: the title `"image"`, `"video"` or
-/// `"file"` says so.
+/// Kind of block that a link becomes; the titles `"image"`, `"video"` and `"file"` select one
+/// explicitly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     Image,
@@ -43,7 +43,7 @@ impl Role {
     }
 }
 
-/// Reads `text`, which has no white space at its ends, as one link.
+/// Parses `text`, which is trimmed, as a single link.
 pub(crate) fn sole(text: &str) -> Option<LoneLink<'_>> {
     match text.as_bytes().first()? {
         b'!' | b'[' => {}
@@ -51,7 +51,7 @@ pub(crate) fn sole(text: &str) -> Option<LoneLink<'_>> {
         b'h' | b'H' => return bare(text),
         _ => return None,
     }
-    // What most paragraphs that begin with a link end with settles it.
+    // Fast path: most paragraphs that start with a link end differently.
     if !text.ends_with(')') {
         return None;
     }
@@ -110,8 +110,7 @@ fn starts_with(text: &str, start: &str) -> bool {
     text.get(..start.len()).is_some_and(|text| text.eq_ignore_ascii_case(start))
 }
 
-/// Whether `url` leads to a place of its own, and not to a block, a day or an asset, nor does
-/// something.
+/// Whether `url` is a web address, rather than a block, day, asset or script.
 fn is_web_address(url: &str) -> bool {
     let Some((scheme, _)) = url.split_once("://") else { return false };
     let named = scheme.len() > 1
@@ -143,7 +142,7 @@ fn extension(url: &str) -> Option<&str> {
     name.rsplit_once('.').map(|(_, extension)| extension).filter(|extension| !extension.is_empty())
 }
 
-/// What a link of this form reads as.
+/// The kind implied by the syntax and the URL.
 fn implied(embedded: bool, url: &str) -> Option<Role> {
     if !embedded {
         return match (is_asset(url), is_web_address(url)) {
@@ -162,11 +161,11 @@ fn implied(embedded: bool, url: &str) -> Option<Role> {
 }
 
 impl LoneLink<'_> {
-    /// The block that it is; none if it stays a text. In a list a rich link stays one.
+    /// The block that it becomes; `None` if it stays a text. In a list, a rich link stays a text.
     pub(crate) fn block(&self, in_list: bool) -> Option<BlockKind> {
         let said = self.title.and_then(Role::named);
         let role = said.or_else(|| implied(self.embedded, &self.url))?;
-        // A title has a place only where it describes a rich link.
+        // Only a rich link can keep a title, as its description.
         if said.is_none() && self.title.is_some() && role != Role::Rich {
             return None;
         }
@@ -194,14 +193,14 @@ impl LoneLink<'_> {
         }
     }
 
-    /// The title where it is one, and not the name of a role.
+    /// The title, unless it names a role.
     pub(crate) fn description(&self) -> Cow<'_, str> {
         let title = self.title.filter(|title| Role::named(title).is_none());
         title.map(destination::unescape).unwrap_or_default()
     }
 }
 
-/// Appends the picture, video or file `label` at `url`.
+/// Appends a picture, video or file.
 pub(crate) fn write_media(out: &mut String, kind: &BlockKind) {
     let (role, label, url) = match kind {
         BlockKind::Image { url, alt_text, .. } => (Role::Image, alt_text, url),
@@ -242,7 +241,8 @@ pub(crate) fn write_rich(out: &mut String, url: &str, title: &str, description: 
         out.push(' ');
         let mut quoted = String::new();
         destination::write_title(&mut quoted, description);
-        // The name of a role would be taken for one: its first letter as a reference says the same.
+        // A title that equals a role's name would select that role: its first character is written
+        // as a numeric reference.
         if let Some((first, rest)) =
             Role::named(description).and_then(|_| quoted.get(1..)).and_then(split_first)
         {

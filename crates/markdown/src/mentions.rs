@@ -1,5 +1,5 @@
-//! Where a text names blocks, in whatever form: what has to be written anew before it is shown to
-//! somebody who may not see them.
+//! Mentions of blocks in a text, in every syntax: they are redacted before a reader without access
+//! to the blocks sees the text.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -10,67 +10,65 @@ use crate::destination::{self, unescape};
 use crate::links::{self, InlineLink, InlineSpan, LinkForm, LinkTarget};
 use crate::slice;
 
-/// What stands for a block that is not shown, before its number.
+/// Address of the placeholder of a redacted block, without its number.
 const PLACEHOLDER: &str = "invalid:out_of_scope#";
 const SCHEME: &str = "block:";
-/// Letters of a block's ID.
+/// Length of a block ID.
 const ID: usize = 26;
 
-/// A place where a text names a block, or where a placeholder stands.
+/// A mention of a block, or a placeholder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mention<'t> {
-    /// The address, escapes resolved.
+    /// The address with escapes resolved.
     pub destination: Cow<'t, str>,
-    /// Where it is written, in bytes; pointed brackets that only hold a destination together are
-    /// within.
+    /// Byte range of the address, including the angle brackets of a destination.
     pub range: Range<usize>,
-    /// What stands there.
+    /// The mentioned block or the placeholder.
     pub named: MentionTarget,
-    /// How it is written.
+    /// Syntax of the mention.
     pub form: MentionForm,
 }
 
-/// What a text names.
+/// Target of a mention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MentionTarget {
-    /// A block; [`BlockId::NIL`] where the ID is malformed.
+    /// A block; [`BlockId::NIL`] for a malformed ID.
     Block(BlockId),
-    /// What stands for a block that is not shown: the address `invalid:out_of_scope#N`.
+    /// The placeholder of a redacted block: the address `invalid:out_of_scope#N`.
     Placeholder(u32),
 }
 
-/// How an address is written where a text names a block.
+/// Syntax of a mention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum MentionForm {
-    /// As the destination of a link, a picture or a definition.
+    /// Destination of a link, image or definition.
     Destination,
     /// `<address>`.
     Autolink,
-    /// As the value of an attribute of an HTML tag, in these quotes.
+    /// Value of an HTML attribute, with its quote character.
     Attribute(Option<char>),
-    /// As words of the text.
+    /// Plain text.
     Words,
 }
 
-/// What is written in the place of an address.
+/// Replacement of an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rewritten {
-    /// This, as it is.
+    /// This text verbatim.
     Verbatim(String),
-    /// This address, written as its place asks for.
+    /// This address, escaped for its syntax.
     Address(String),
 }
 
-/// The address that stands for a block that is not shown.
+/// The address of the placeholder with this number.
 pub fn placeholder(number: u32) -> String {
     format!("{PLACEHOLDER}{number}")
 }
 
-/// Visits every number of a placeholder that stands anywhere in `text`, also where no mention is
-/// seen.
+/// Visits the number of every placeholder in `text`, even where it is no mention.
 pub fn placeholder_numbers(text: &str, visit: &mut dyn FnMut(u32)) {
-    // Nearly no text has one, and this is quick to say.
+    // Fast path: texts with placeholders are rare.
     let mut rest = text;
     while let Some((_, behind)) = rest.split_once(PLACEHOLDER) {
         if let Some((number, _)) = number(behind) {
@@ -80,9 +78,8 @@ pub fn placeholder_numbers(text: &str, visit: &mut dyn FnMut(u32)) {
     }
 }
 
-/// Visits every place where `text` names a block, and every placeholder, in order: links of each
-/// form, attributes of HTML tags, and addresses that are just words. What stands in code is none of
-/// them.
+/// Visits every mention and placeholder in `text` in order: links, HTML attributes and plain
+/// addresses. Code contains none.
 ///
 /// ```
 /// let (id, mut found) = ("01KASZ4ZJG0000000000000001", Vec::new());
@@ -92,7 +89,7 @@ pub fn placeholder_numbers(text: &str, visit: &mut dyn FnMut(u32)) {
 /// assert_eq!(found, [Destination, Attribute(Some('\'')), Words]);
 /// ```
 pub fn mentions<'t>(text: &'t str, visit: &mut dyn FnMut(Mention<'t>)) {
-    // No address is without a colon, however that is written, and most texts are.
+    // Fast path: an address contains a colon, possibly escaped, and most texts contain none.
     if memchr::memchr3(b':', b'%', b'&', text.as_bytes()).is_none() {
         return;
     }
@@ -104,7 +101,7 @@ pub fn mentions<'t>(text: &'t str, visit: &mut dyn FnMut(Mention<'t>)) {
         }
         return;
     }
-    // What is no words: it is told where it stands, and code not at all.
+    // Ranges of links and tags, which report their own mentions, and of code, which has none.
     let (mut told, mut taken) = (Vec::new(), Vec::new());
     links::pieces(text, &mut |piece| {
         if let InlineSpan::Code(code) = piece {
@@ -130,8 +127,7 @@ pub fn mentions<'t>(text: &'t str, visit: &mut dyn FnMut(Mention<'t>)) {
     told.for_each(visit);
 }
 
-/// Writes `text` with what `replace` gives in the place of the mentions that it gives something
-/// for. Every other byte stays.
+/// Rewrites the mentions for which `replace` returns a replacement. All other bytes are kept.
 pub fn rewrite_mentions<'t>(
     text: &'t str,
     replace: &mut dyn FnMut(&Mention<'t>) -> Option<Rewritten>,
@@ -167,7 +163,7 @@ fn write(out: &mut String, text: &str, form: MentionForm, address: String) {
     }
 }
 
-/// Whatever quotes stand around it, or none.
+/// Escapes an address for an attribute with any quotes or without.
 fn write_attribute(out: &mut String, address: &str) {
     for letter in address.chars() {
         if letter <= ' ' || matches!(letter, '"' | '\'' | '&' | '<' | '>' | '=' | '`' | '\\') {
@@ -178,7 +174,7 @@ fn write_attribute(out: &mut String, address: &str) {
     }
 }
 
-/// Tells what a piece of `text` names that is no code.
+/// Visits the mentions of one span.
 fn within<'t>(text: &'t str, piece: InlineSpan<'t>, visit: &mut dyn FnMut(Mention<'t>)) {
     match piece {
         InlineSpan::Link(InlineLink { destination, range, target, form }) => {
@@ -221,8 +217,8 @@ fn named(target: LinkTarget, written: &str) -> Option<MentionTarget> {
     (PLACEHOLDER.len() + length == written.len()).then_some(MentionTarget::Placeholder(number))
 }
 
-/// The values of the attributes of a tag, and their quotes. What the tag is made of was checked
-/// when it was found.
+/// Values of a tag's attributes with their quotes. The syntax of the tag was validated when it was
+/// found.
 fn attributes(tag: &str, visit: &mut dyn FnMut(Range<usize>, Option<char>)) {
     let is_space = |letter: char| letter.is_ascii_whitespace() || letter == '/';
     let start = |text: &str| tag.len() - text.len();
@@ -253,7 +249,7 @@ fn attributes(tag: &str, visit: &mut dyn FnMut(Range<usize>, Option<char>)) {
     }
 }
 
-/// The addresses of blocks with an ID, and the placeholders, wherever they stand in `text`.
+/// Addresses of blocks with an ID, and placeholders, anywhere in `text`.
 fn words(text: &str) -> impl Iterator<Item = Mention<'_>> {
     memchr::memchr_iter(b':', text.as_bytes())
         .filter_map(|colon| block_at(text, colon).or_else(|| hidden_at(text, colon)))
@@ -287,7 +283,7 @@ fn mention(text: &str, range: Range<usize>, named: MentionTarget) -> Mention<'_>
     Mention { destination, range, named, form: MentionForm::Words }
 }
 
-/// The number that `text` begins with, written as placeholders have it, and its letters.
+/// The number at the start of `text` in the form of placeholders, and its length.
 fn number(text: &str) -> Option<(u32, usize)> {
     let length = text.bytes().take_while(u8::is_ascii_digit).count();
     let digits = text.get(..length).filter(|digits| !digits.starts_with('0'))?;

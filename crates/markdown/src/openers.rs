@@ -1,5 +1,5 @@
-//! What the rest of a line opens: containers, headings, code, separators, tags; text is what is
-//! left.
+//! Blocks that the rest of a line opens: containers, headings, code, separators, tags; otherwise
+//! text.
 
 use leafbase_model::{BlockData, BlockKind, LineStyle, ListStyle, Result};
 
@@ -13,7 +13,7 @@ use crate::slice;
 use crate::{list_marks, tags};
 
 impl<'t> BlockParser<'t, '_> {
-    /// Opens what the rest of the line begins with, or takes it as text.
+    /// Opens the block that the rest of the line starts, or adds it as text.
     pub(crate) fn open(&mut self, cursor: &mut LineCursor<'t>) -> Result<LineStep> {
         if let Some(Container::Page(page)) = self.stack.last()
             && page.part != PagePart::Content
@@ -121,7 +121,7 @@ impl<'t> BlockParser<'t, '_> {
         }
     }
 
-    /// Underlines, rules of tables, separators, list items.
+    /// Underlines, delimiter rows, separators and list items.
     fn open_mark(
         &mut self,
         ahead: &LineCursor<'t>,
@@ -152,8 +152,8 @@ impl<'t> BlockParser<'t, '_> {
         }
     }
 
-    /// Whether a task mark stands before, and nothing of its text yet: that is a paragraph, and
-    /// neither list nor quote.
+    /// Whether the position is right after a task mark, where a paragraph must start: neither a
+    /// list nor a quote can.
     fn after_mark(&self) -> bool {
         self.leaf == Leaf::None && self.all_matched() && self.list_style() == ListStyle::Task
     }
@@ -164,8 +164,8 @@ impl<'t> BlockParser<'t, '_> {
             || !self.all_matched()
     }
 
-    /// A line of many markers is looked at from each of them: where one search failed, the later
-    /// ones fail too.
+    /// A separator. On a line of many markers this is tried from each of them, so a failed search
+    /// is cached for the later positions.
     fn separator(&mut self, rest: &'t str) -> Option<LineStyle> {
         let (mark, left) = (*rest.as_bytes().first()?, rest.len());
         if self.no_separator.0 == mark && left > self.no_separator.1 {
@@ -192,7 +192,7 @@ impl<'t> BlockParser<'t, '_> {
         Ok(LineStep::Done)
     }
 
-    /// The open paragraph was a heading: its lines become one.
+    /// Turns the open paragraph into a heading.
     fn underlined(&mut self, level: usize) -> Result<()> {
         self.leaf = Leaf::None;
         let text = std::mem::take(&mut self.buffer);
@@ -243,7 +243,7 @@ impl<'t> BlockParser<'t, '_> {
         Ok(if cursor.is_blank() { LineStep::Done } else { LineStep::Again })
     }
 
-    /// Below the deepest level an item takes the place of the one around it.
+    /// Pushes a list item; below the maximum depth it replaces the innermost one.
     fn push_item(&mut self, mut item: OpenItem) -> Result<()> {
         if self.depth() >= MAX_CONTAINERS
             && let Some(Container::Item(around)) = self.stack.last()
@@ -257,7 +257,7 @@ impl<'t> BlockParser<'t, '_> {
         Ok(())
     }
 
-    /// A task mark, where the first block of a list item begins.
+    /// A task mark, at the first block of a list item.
     fn open_task(
         &mut self,
         ahead: &LineCursor<'t>,

@@ -1,5 +1,4 @@
-//! The tags of the dialect while a document is read: pages and cards with title and content,
-//! callouts, captions.
+//! Tags of the dialect: pages and cards with title and content, callouts, captions.
 
 use leafbase_model::{
     BlockData, BlockDraft, BlockKind, CardLayout, Error, Result, TextFormat, TextStyle,
@@ -13,7 +12,7 @@ use crate::parser::{BlockParser, LineStep};
 use crate::tags::{Element, Tag};
 
 impl<'t> BlockParser<'t, '_> {
-    /// Opens the element of `tag` where it is one here; otherwise the tag stays text.
+    /// Opens the element of `tag` if it is allowed here; otherwise the tag stays text.
     pub(crate) fn open_element(
         &mut self,
         tag: Tag<'t>,
@@ -80,7 +79,7 @@ impl<'t> BlockParser<'t, '_> {
     }
 
     fn open_wrapper(&mut self, element: Element, look: Option<TextFormat>, at: (usize, usize)) {
-        // A page or a card without a title is a text that looks like one.
+        // A page or card without a title is a text in that style.
         let look = look.map(|look| match (element, look) {
             (Element::Page, TextFormat { style: TextStyle::Body, .. }) => {
                 TextFormat { style: TextStyle::Page, ..look }
@@ -100,9 +99,8 @@ impl<'t> BlockParser<'t, '_> {
         }
     }
 
-    /// The place in the stack of what a closing tag closes, if it closes anything. A tag behind a
-    /// quote mark closes nothing that the quote stands in, and nothing closes a page but its own
-    /// tags.
+    /// Stack index of the container that a closing tag closes, if any. A tag after a quote mark
+    /// cannot close a container around the quote, and only its own tags close a page.
     pub(crate) fn closes(&self, element: Element) -> Option<usize> {
         for (place, open) in self.stack.iter().enumerate().rev() {
             match open {
@@ -119,7 +117,7 @@ impl<'t> BlockParser<'t, '_> {
         None
     }
 
-    /// Closes what a closing tag of `element` closes.
+    /// Closes the container of a closing tag.
     pub(crate) fn close_element(&mut self, element: Element) -> Result<()> {
         let Some(place) = self.closes(element) else { return Ok(()) };
         self.close_to(place + 1)?;
@@ -144,8 +142,7 @@ impl<'t> BlockParser<'t, '_> {
         Ok(())
     }
 
-    /// The rest of the line within a page, before its content or behind it. None if it is content
-    /// after all.
+    /// Handles a line of a page outside of its content. `None` if the content starts instead.
     pub(crate) fn page_part(&mut self, cursor: &mut LineCursor<'t>) -> Result<Option<LineStep>> {
         cursor.skip_indent();
         let opened = crate::tags::tag(cursor.rest())
@@ -201,8 +198,7 @@ impl<'t> BlockParser<'t, '_> {
     }
 }
 
-/// Whether a title opens next; in another line, list indentation and quote marks may stand before
-/// it.
+/// Whether a title opens next; on another line, list indentation and quote marks may precede it.
 fn begins_title(text: &str) -> bool {
     let mut rest = text.trim_start_matches([' ', '\t']);
     if rest.starts_with('\n') {

@@ -1,13 +1,13 @@
-//! A text of several paragraphs becomes several blocks.
+//! Division of a text with several paragraphs into blocks.
 
 use leafbase_model::{BlockData, BlockKind, Limits, ListStyle, TextFormat, TextStyle};
 
 use crate::cursor::{is_blank, trim};
 
-/// Divides a text block at the blank lines of its markdown. The first part keeps what the block is;
-/// the others follow as texts of the same look, colour and decorations, body text below a heading,
-/// and one level further in below a list item. Every other block, and a text of one paragraph,
-/// comes back as it is.
+/// Splits a text block at the blank lines of its markdown. The first part keeps the block's kind;
+/// the others are texts with the same format, color and decorations: body text below a heading, and
+/// one level deeper below a list item. Every other block, and a text with a single paragraph, is
+/// returned unchanged.
 ///
 /// ```
 /// use leafbase_model::BlockData;

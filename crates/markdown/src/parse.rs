@@ -8,8 +8,8 @@ use crate::parsed::{ParseOptions, ParsedMarkdown};
 use crate::parser::BlockParser;
 use crate::slice;
 
-/// Reads markdown as blocks. Inline markdown is kept as it is written; what the dialect does not
-/// know stays text.
+/// Parses markdown into blocks. Inline markdown is kept verbatim; unknown syntax stays text. Time
+/// is linear in the input.
 ///
 /// ```
 /// use leafbase_markdown::{ParseOptions, parse};
@@ -21,10 +21,10 @@ use crate::slice;
 /// ```
 ///
 /// # Errors
-/// [`leafbase_model::ErrorKind::InvalidMarkdown`] with line and column for a highlight of an unknown colour and,
-/// unless the options say otherwise, for a list whose first item is empty.
-/// [`leafbase_model::ErrorKind::LimitExceeded`] for text that is too long in all or in one block, for pages nested
-/// too deep, and for more blocks than the options ask for.
+/// [`leafbase_model::ErrorKind::InvalidMarkdown`] with line and column for a highlight of an
+/// unknown color and, by default, for a list whose first item is empty.
+/// [`leafbase_model::ErrorKind::LimitExceeded`] for markdown or a block that is too long, pages
+/// nested too deep, and more blocks than [`ParseOptions::most_blocks`].
 pub fn parse(text: &str, options: &ParseOptions) -> Result<ParsedMarkdown> {
     if text.len() > options.limits.markdown {
         return Err(Error::limit("bytes of markdown", options.limits.markdown, text.len()));

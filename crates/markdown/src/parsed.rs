@@ -4,84 +4,83 @@ use std::fmt;
 
 use leafbase_model::{BlockDraft, Error, ErrorKind, Limits};
 
-/// What to do with a list whose first item is empty.
+/// Handling of a list whose first item is empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum EmptyFirstItem {
-    /// Refuse the markdown, naming the line and the column.
+    /// Reject the markdown with line and column.
     #[default]
     Refuse,
-    /// Leave the item out, and report it as an [`ParseWarning`].
+    /// Drop the item and report a [`ParseWarning`].
     Drop,
 }
 
-/// How markdown is read.
+/// Options of [`parse`](crate::parse).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ParseOptions {
-    /// The most that is taken in: bytes in all, bytes of a block's text, pages within pages.
+    /// Limits on the input: total bytes, bytes per block, nesting of pages.
     pub limits: Limits,
-    /// What to do with a list whose first item is empty.
+    /// Handling of a list whose first item is empty.
     pub empty_first_item: EmptyFirstItem,
-    /// The most blocks that are read; none for any number.
+    /// Maximum number of blocks; `None` for no limit.
     pub most_blocks: Option<usize>,
 }
 
 impl ParseOptions {
-    /// The same options with these limits.
+    /// Sets the limits.
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// The same options, of no use for more blocks than this.
+    /// Sets the maximum number of blocks.
     pub fn with_most_blocks(mut self, most: usize) -> Self {
         self.most_blocks = Some(most);
         self
     }
 
-    /// The same options with this rule for lists whose first item is empty.
+    /// Sets the handling of lists whose first item is empty.
     pub fn with_empty_first_item(mut self, rule: EmptyFirstItem) -> Self {
         self.empty_first_item = rule;
         self
     }
 }
 
-/// What was read.
+/// Result of parsing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ParsedMarkdown {
     /// The blocks in reading order. Only pages have children.
     pub blocks: Vec<BlockDraft>,
-    /// What the blocks could not keep as it was, in reading order.
+    /// Differences between markdown and blocks, in reading order.
     pub warnings: Vec<ParseWarning>,
 }
 
-/// Something in the markdown that means more, or something else, than the blocks can say.
+/// A difference between the markdown and its blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseWarning {
-    /// The line, from 1.
+    /// Line, from 1.
     pub line: usize,
-    /// The character in the line, from 1.
+    /// Column in characters, from 1.
     pub column: usize,
-    /// What it is.
+    /// Kind of difference.
     pub kind: ParseWarningKind,
 }
 
-/// What had to be adapted.
+/// Kind of a [`ParseWarning`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ParseWarningKind {
-    /// The empty first item of a list was left out.
+    /// The empty first item of a list was dropped.
     EmptyFirstItem,
-    /// A heading of level 5 or 6 became one of level 4.
+    /// A heading of level 5 or 6 became level 4.
     HeadingLevel(u8),
-    /// A block nested deeper than the deepest indentation was kept at that.
+    /// A block nested deeper than the maximum indentation was placed at the maximum.
     Indentation,
-    /// A mark in brackets that is no task state stayed text.
+    /// An unknown task mark in brackets stayed text.
     TaskMark(char),
-    /// A page, card, callout or caption that is never closed was taken to end where what it stands
-    /// in ends.
+    /// An unclosed page, card, callout or caption was closed at the end of its container.
     Unclosed(&'static str),
-    /// A style or card layout that is unknown was left out.
+    /// An unknown style or card layout was dropped.
     Attribute(&'static str),
 }
 
@@ -110,7 +109,7 @@ impl fmt::Display for ParseWarning {
     }
 }
 
-/// An error in the markdown at a line and a column.
+/// An error at a line and column of the markdown.
 pub(crate) fn invalid((line, column): (usize, usize), message: impl fmt::Display) -> Error {
     Error::new(ErrorKind::InvalidMarkdown, format!("line {line}, column {column}: {message}"))
 }

@@ -1,9 +1,10 @@
-//! The reader: takes line after line, keeps what is open, and makes blocks of what is closed.
+//! The parser's state machine: reads line by line, keeps a stack of open containers, and emits a
+//! block when its leaf closes.
 //!
-//! It follows `CommonMark`'s own method for block structure (containers that each line continues or
-//! closes, then what the line begins, then text), without reading inline markdown at all: that is
-//! kept as it is written. Its state is a flat stack, never recursion, and the work for one line is
-//! bounded by its length and [`MAX_CONTAINERS`](crate::containers::MAX_CONTAINERS).
+//! It follows `CommonMark`'s algorithm for block structure (containers that each line continues or
+//! closes, then the blocks that the line opens, then text) without parsing inline markdown, which
+//! is kept verbatim. The stack is flat, there is no recursion, and the work per line is bounded by
+//! its length and [`MAX_CONTAINERS`](crate::containers::MAX_CONTAINERS).
 
 use std::cell::Cell;
 
@@ -17,7 +18,7 @@ use crate::parsed::{ParseOptions, ParseWarning, ParseWarningKind, ParsedMarkdown
 use crate::slice;
 use crate::tags::{self, Element, TagPresence};
 
-/// A closing tag of the present line.
+/// A closing tag on the current line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ClosingTag {
     pub(crate) start: usize,
@@ -25,49 +26,49 @@ pub(crate) struct ClosingTag {
     pub(crate) element: Element,
 }
 
-/// What the reader does next with the present line.
+/// Next step within the current line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LineStep {
-    /// Looks at what is left of it.
+    /// Parse the rest of the line.
     Again,
-    /// Goes on to the next.
+    /// Continue with the next line.
     Done,
 }
 
 pub(crate) struct BlockParser<'t, 'o> {
     pub(crate) options: &'o ParseOptions,
-    /// All of the text, for looking ahead.
+    /// The whole text, for lookahead.
     pub(crate) text: &'t str,
-    /// Bytes of the text before the present line.
+    /// Offset of the current line.
     pub(crate) line_start: usize,
     next_start: usize,
     pub(crate) line: &'t str,
     pub(crate) number: usize,
-    /// A line, a byte of it, and the characters before: the next place is counted from there.
+    /// Cache for columns: a line, an offset in it, and the number of characters before that offset.
     counted: Cell<(usize, usize, usize)>,
     pub(crate) stack: Vec<Container>,
-    /// How many containers the present line continues, then also those that it opens.
+    /// Number of containers that the current line continues, then also of those that it opens.
     pub(crate) matched: usize,
     /// Whether the line has fewer quote marks than a quote that it continues.
     pub(crate) short: bool,
-    /// Columns between where a list item stands and where the item around it wants it.
+    /// Columns that a list item lacks to the content column of its parent item.
     pub(crate) shift: usize,
     pub(crate) leaf: Leaf,
-    /// The text of the leaf.
+    /// Text of the leaf.
     pub(crate) buffer: String,
-    /// Line and column where the leaf begins.
+    /// Line and column of the start of the leaf.
     pub(crate) leaf_at: (usize, usize),
     pub(crate) closers: Vec<ClosingTag>,
     next_closer: usize,
     pub(crate) present: TagPresence,
-    /// The place of the item closed last, and its sign: one that follows belongs to the same list.
+    /// Stack index and sign of the last closed item: a directly following item joins its list.
     pub(crate) after_item: Option<(usize, u8)>,
-    /// A mark, and the bytes left of the line where it is not all marks: no separator of it begins
-    /// before.
+    /// Cache of a failed separator search: a mark, and the number of bytes left where the run of
+    /// marks ended. No separator of that mark starts before.
     pub(crate) no_separator: (u8, usize),
-    /// Blocks of the document, and of each open page.
+    /// Blocks of the document and of each open page.
     pub(crate) out: Vec<Vec<BlockDraft>>,
-    /// How many blocks were made so far.
+    /// Number of blocks emitted so far.
     pub(crate) made: usize,
     pub(crate) warnings: Vec<ParseWarning>,
 }
@@ -100,7 +101,7 @@ impl<'t, 'o> BlockParser<'t, 'o> {
         }
     }
 
-    /// Takes in one line, which holds no line break.
+    /// Parses one line without its line break.
     pub(crate) fn line(&mut self, line: &'t str) -> Result<()> {
         self.begin_line(line);
         let mut cursor = LineCursor::new(line);
@@ -117,8 +118,7 @@ impl<'t, 'o> BlockParser<'t, 'o> {
         self.check_made()
     }
 
-    /// Stops where more blocks are made than will be taken: what is read already is all that it
-    /// takes.
+    /// Stops as soon as more blocks are emitted than the caller accepts.
     fn check_made(&self) -> Result<()> {
         match self.options.most_blocks {
             Some(most) if self.made > most => Err(Error::limit("blocks in markdown", most, "more")),
@@ -151,7 +151,7 @@ impl<'t, 'o> BlockParser<'t, 'o> {
         });
     }
 
-    /// Whether the line continues all that is open.
+    /// Whether the line continues all open containers.
     pub(crate) fn all_matched(&self) -> bool {
         self.matched == self.stack.len() && !self.short
     }
@@ -161,8 +161,8 @@ impl<'t, 'o> BlockParser<'t, 'o> {
         for container in &mut self.stack {
             match container {
                 Container::Quote(quote) => {
-                    // Each mark may be set in by up to three columns, and takes one column behind
-                    // it.
+                    // A quote mark may be indented by up to three columns, and consumes one column
+                    // after it.
                     quote.seen = 0;
                     while quote.seen < quote.depth && is_quote_mark(cursor) {
                         take_quote_mark(cursor);
@@ -202,8 +202,7 @@ impl<'t, 'o> BlockParser<'t, 'o> {
         }
     }
 
-    /// The text from `cursor` to the next closing tag that closes something, or to the end of the
-    /// line.
+    /// The text up to the next closing tag that closes a container, or to the end of the line.
     pub(crate) fn segment(
         &mut self,
         cursor: &LineCursor<'t>,
@@ -230,7 +229,7 @@ impl<'t, 'o> BlockParser<'t, 'o> {
         None
     }
 
-    /// Goes on behind a closing tag, or to the next line.
+    /// Continues after a closing tag, or with the next line.
     pub(crate) fn finish_segment(
         &mut self,
         cursor: &mut LineCursor<'t>,
@@ -260,7 +259,7 @@ impl<'t, 'o> BlockParser<'t, 'o> {
         }
     }
 
-    /// Line and column of the byte `offset` in the present line.
+    /// Line and column of byte `offset` in the current line.
     pub(crate) fn place(&self, offset: usize) -> (usize, usize) {
         let (line, from, before) = self.counted.get();
         let (from, before) =
@@ -274,7 +273,7 @@ impl<'t, 'o> BlockParser<'t, 'o> {
         self.warnings.push(ParseWarning { line, column, kind });
     }
 
-    /// Closes the leaf and all containers from the first one on that the line does not continue.
+    /// Closes the leaf and all containers that the line does not continue.
     pub(crate) fn close_unmatched(&mut self) -> Result<()> {
         if self.all_matched() {
             return Ok(());
@@ -289,7 +288,7 @@ impl<'t, 'o> BlockParser<'t, 'o> {
         Ok(())
     }
 
-    /// Closes the leaf and all containers but the first `kept`.
+    /// Closes the leaf and all containers except the first `kept`.
     pub(crate) fn close_to(&mut self, kept: usize) -> Result<()> {
         self.close_leaf()?;
         while self.stack.len() > kept {
@@ -299,16 +298,16 @@ impl<'t, 'o> BlockParser<'t, 'o> {
         Ok(())
     }
 
-    /// Closes all that is open.
+    /// Closes all containers.
     pub(crate) fn finish(mut self) -> Result<ParsedMarkdown> {
         self.close_to(0)?;
         Ok(ParsedMarkdown { blocks: self.out.pop().unwrap_or_default(), warnings: self.warnings })
     }
 
-    /// Takes what looks like front matter, `---` around `key: value`, as text, and returns what
-    /// follows: read as markdown it would be a separator and a heading.
+    /// Emits front matter, `---` around `key: value`, as text, and returns the rest: parsed as
+    /// markdown, it would be a separator and a heading.
     pub(crate) fn front_matter(&mut self) -> Result<&'t str> {
-        // With nothing between them, the two lines are separators.
+        // Two lines of dashes without content between them are separators.
         let front = front_matter::front_matter(self.text)
             .filter(|front| !crate::cursor::trim(front.matter).is_empty());
         let Some(length) = front.map(|front| front.length) else { return Ok(self.text) };

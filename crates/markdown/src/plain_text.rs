@@ -1,4 +1,4 @@
-//! Inline markdown without its markup, for previews and search.
+//! Plain text of inline markdown, for previews and search.
 
 use std::borrow::Cow;
 
@@ -6,9 +6,8 @@ use pulldown_cmark::{Event, Options, Parser};
 
 use crate::slice;
 
-/// The words of inline markdown, markup removed: links by their text, pictures by their
-/// description, HTML tags not at all. Line breaks become spaces; the cells of a table are put side
-/// by side.
+/// Removes the markup of inline markdown: links become their label, images their description, HTML
+/// tags disappear. Line breaks become spaces, and table cells are joined by spaces.
 ///
 /// ```
 /// assert_eq!(leafbase_markdown::plain_text("a **b** [c](https://d.example)"), "a b c");
@@ -27,15 +26,15 @@ pub fn plain_text(inline: &str) -> Cow<'_, str> {
     Cow::Owned(plain)
 }
 
-/// What may be markup.
+/// Bytes that may be markup.
 const SPECIAL: [u8; 10] = *b"\\*_`[<&~\n\r";
-/// So many bytes are looked at together.
+/// Bytes compared per step, a multiple of the SIMD width.
 const TOGETHER: usize = 16;
 
-/// Whether an inline text, of which these are the bytes, has nothing that may be markup: then its
-/// words are all of it.
+/// Whether the bytes of an inline text contain no potential markup: its plain text is then the text
+/// itself.
 pub fn is_plain(text: &[u8]) -> bool {
-    // What is left over is looked at with some of what is before it.
+    // The remainder is compared as the last full chunk, which overlaps the previous one.
     let Some(last) = text.last_chunk::<TOGETHER>() else {
         return !text.iter().any(|byte| is_special(*byte));
     };
@@ -55,8 +54,8 @@ fn is_special(byte: u8) -> bool {
 }
 
 fn push_plain(plain: &mut String, inline: &str) {
-    // Behind a letter nothing begins a heading, a list or a link definition: all of it is read as
-    // one paragraph. A full stop leaves the emphasis behind it as it would be at the start.
+    // After a character, no heading, list or link definition can start: the parser reads one
+    // paragraph. A full stop leaves the following emphasis as it would be at the start.
     let guarded = format!(".{}", crate::cursor::trim(inline));
     let start = plain.len();
     for event in Parser::new_ext(&guarded, Options::ENABLE_STRIKETHROUGH) {
@@ -80,7 +79,7 @@ fn push_plain(plain: &mut String, inline: &str) {
     }
 }
 
-/// RawHtml HTML that stands as lines of its own: what is between its tags.
+/// Raw HTML blocks: the text between the tags.
 fn push_without_tags(plain: &mut String, html: &str) {
     let mut rest = html;
     while let Some((text, tail)) = rest.split_once('<') {

@@ -1,9 +1,9 @@
-//! Blocks to markdown.
+//! Rendering of blocks as markdown.
 //!
-//! The form is that of `CommonMark` wherever it has one: a reader that knows nothing of the dialect
-//! shows lists, quotes, code and tables as they are. What markdown cannot say is left out: colour,
-//! alignment, font, sizes and layouts (but the card layout of pages and cards), dates of tasks, and
-//! the indentation of what is in no list beyond the list before it.
+//! The output is plain `CommonMark` wherever it has a syntax: a reader without the dialect shows
+//! lists, quotes, code and tables correctly. Attributes without a syntax are dropped: color,
+//! alignment, font, sizes and layouts (except the card layout of pages and cards), dates of tasks,
+//! and the indentation of blocks outside of lists beyond the previous list.
 
 use leafbase_model::{Block, BlockData, BlockDraft, BlockKind, Content, ListStyle, TextStyle};
 
@@ -11,15 +11,15 @@ use crate::escape::ends_escaping;
 use crate::layout::{BlockLayout, DecorationRun};
 use crate::single_block::write_look;
 
-/// A block with its children, as rendering reads it: drafts and fetched blocks alike.
+/// A block with children, as the renderer reads it: drafts and fetched blocks.
 pub trait Rendered: Sized {
-    /// What it says.
+    /// Data of the block.
     fn data(&self) -> &BlockData;
 
-    /// Its children, in order.
+    /// Its children in order.
     fn children(&self) -> &[Self];
 
-    /// Whether there are children that are not at hand: then the page is rendered without content.
+    /// Whether its children were not loaded: the page is then rendered without content.
     fn is_cut(&self) -> bool {
         false
     }
@@ -49,9 +49,9 @@ impl Rendered for Block {
     }
 }
 
-/// Writes blocks as markdown, without a line break at the end. Pages are written with their
-/// content, in tags; of a collection only the name is, since its schema and items are not at hand:
-/// who has them puts a table in its place, made by [`table`](crate::table).
+/// Renders blocks as markdown without a trailing line break. Pages are rendered in tags with their
+/// content. A collection is rendered as its name: a caller that has its schema and items can insert
+/// a table made by [`table`](crate::table).
 ///
 /// ```
 /// use leafbase_markdown::{ParseOptions, parse, render};
@@ -64,14 +64,14 @@ pub fn render<B: Rendered>(blocks: &[B]) -> String {
     let mut writer =
         Writer { out: String::new(), layout: BlockLayout::default(), frames: Vec::new() };
     writer.run(blocks);
-    // The first one would be taken for the signature of the encoding.
+    // A leading U+FEFF would be read as the byte order mark: it needs one before it.
     if writer.out.starts_with('\u{feff}') {
         writer.out.insert(0, '\u{feff}');
     }
     writer.out
 }
 
-/// One page, or one list of blocks, that is being written.
+/// A page whose content is being rendered.
 struct Frame<'b, B> {
     left: std::slice::Iter<'b, B>,
     layout: BlockLayout,
@@ -81,7 +81,7 @@ struct Frame<'b, B> {
 struct Writer<'b, B> {
     out: String,
     layout: BlockLayout,
-    /// The pages around, outermost first. No recursion: the depth is the data's.
+    /// Enclosing pages, outermost first: an explicit stack, because the depth is user data.
     frames: Vec<Frame<'b, B>>,
 }
 
@@ -109,7 +109,7 @@ impl<'b, B: Rendered> Writer<'b, B> {
         }
     }
 
-    /// Writes a block; of a page what stands before its content, and then names its element.
+    /// Renders a block; for a page only the part before its content, and returns its element.
     fn block(&mut self, block: &B, left: &[B]) -> Option<&'static str> {
         let data = block.data();
         let element = match &data.kind {
@@ -173,7 +173,7 @@ impl<'b, B: Rendered> Writer<'b, B> {
     }
 }
 
-/// The run that begins with the block `first`, which `left` follow.
+/// The decoration run that starts with `first` and continues in `left`.
 fn run<B: Rendered>(first: &BlockData, left: &[B]) -> DecorationRun {
     let more =
         left.iter().take_while(|block| block.data().decorations == first.decorations).count();

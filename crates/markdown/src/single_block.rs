@@ -1,4 +1,4 @@
-//! One block alone as markdown, and back: the `markdown` field of pictures, files, links, code and
+//! Markdown of a single block and back: the `markdown` field of pictures, files, links, code and
 //! separators.
 
 use leafbase_model::{
@@ -15,8 +15,8 @@ use crate::lone_link::{self, sole};
 use crate::parse::parse;
 use crate::parsed::{ParseOptions, invalid};
 
-/// The markdown of one block: what a reply's `markdown` field shows. Kinds with text of their own
-/// show that, the others are made from their fields.
+/// Markdown of one block, as the `markdown` field of replies has it: the block's own text, or text
+/// derived from its fields.
 ///
 /// ```
 /// use leafbase_model::{BlockData, BlockKind, LineStyle};
@@ -33,8 +33,8 @@ pub fn render_block(data: &BlockData) -> String {
     out
 }
 
-/// Reads `data.markdown` into the fields of a kind that has no text of its own, and empties it.
-/// Kinds with text of their own, and an empty `markdown`, are left as they are.
+/// Parses `data.markdown` into the fields of a type without own text, and clears it. Types with own
+/// text, and an empty `markdown`, are left unchanged.
 ///
 /// ```
 /// use leafbase_model::{BlockData, BlockKind, BlockType};
@@ -47,8 +47,7 @@ pub fn render_block(data: &BlockData) -> String {
 /// ```
 ///
 /// # Errors
-/// [`leafbase_model::ErrorKind::InvalidMarkdown`] if `markdown` is not the markdown of one such
-/// block.
+/// [`leafbase_model::ErrorKind::InvalidMarkdown`] if `markdown` is not a single block of this type.
 pub fn read_block(data: &mut BlockData) -> Result<()> {
     let block_type = data.block_type();
     if block_type.has_own_markdown() || is_blank(&data.markdown) {
@@ -119,8 +118,8 @@ fn read_link(text: &str, kind: &mut BlockKind) -> Option<()> {
     Some(())
 }
 
-/// Appends a block without list marker and decorations; each line but the first begins with
-/// `prefix`.
+/// Appends a block without list marker and decorations; `prefix` starts every line except the
+/// first.
 pub(crate) fn write(out: &mut String, data: &BlockData, prefix: &str) {
     match &data.kind {
         BlockKind::Text(look) => write_text(out, data, *look, prefix),
@@ -216,8 +215,8 @@ fn write_lines(out: &mut String, text: &str, prefix: &str) {
     while let Some(end) = memchr::memchr(b'\n', rest.as_bytes()) {
         let (line, tail) = rest.split_at_checked(end + 1).unwrap_or((rest, ""));
         out.push_str(line);
-        // A blank line has no white space at its end; one that is only white space, within code,
-        // keeps its own.
+        // A blank line has no trailing white space; a line of white space within code keeps its
+        // own.
         out.push_str(if tail.is_empty() || tail.starts_with('\n') {
             prefix.trim_end_matches(' ')
         } else {
@@ -259,7 +258,7 @@ fn write_code(out: &mut String, code: &str, language: CodeLanguage, tag: &str, p
     fence(out);
 }
 
-/// Whether code can stand between `$$`: no blank line, and nothing that would end it.
+/// Whether code can be written between `$$`: without blank lines and anything that would end it.
 fn is_formula(code: &str) -> bool {
     let line_fits = |line: &str| {
         !is_blank(line) && !line.contains("$$") && !line.contains("</") && !line.contains("<h")
@@ -270,7 +269,7 @@ fn is_formula(code: &str) -> bool {
             && !code.contains('\t'))
 }
 
-/// Appends the attributes of a page's look; `implied` is the style that needs no saying.
+/// Appends the attributes of a page's format; `implied` is the style that can be omitted.
 pub(crate) fn write_look(out: &mut String, look: TextFormat, implied: TextStyle) {
     if look.style != implied {
         out.push_str(" textStyle=\"");
@@ -284,7 +283,7 @@ pub(crate) fn write_look(out: &mut String, look: TextFormat, implied: TextStyle)
     }
 }
 
-/// What an empty text is written as.
+/// An empty text is written as the placeholder.
 const fn shown(markdown: &str) -> &str {
     if markdown.is_empty() { NOTHING } else { markdown }
 }

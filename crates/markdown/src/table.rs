@@ -1,4 +1,4 @@
-//! Tables: GFM, kept as it is written.
+//! GFM tables, stored as they are written.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use crate::escape::escape_tags;
 use crate::slice;
 use crate::{line_starts, tags};
 
-/// The canonical form of a table's markdown. What is no table becomes one of a single column.
+/// Canonical form of a table's markdown. Other text becomes a table with a single column.
 pub(crate) fn canonical(markdown: &str) -> Cow<'_, str> {
     let unified = if markdown.contains('\r') {
         Cow::Owned(markdown.replace("\r\n", "\n").replace('\r', "\n"))
@@ -33,8 +33,8 @@ pub(crate) fn canonical(markdown: &str) -> Cow<'_, str> {
     if written == markdown { Cow::Borrowed(markdown) } else { Cow::Owned(written) }
 }
 
-/// Writes a table: the first row is its head. Cells are inline markdown of one line; pipes in them
-/// are escaped, line breaks become spaces, and rows shorter than the head are filled up.
+/// Renders a table whose first row is the header. Cells are inline markdown; pipes are escaped,
+/// line breaks become spaces, and short rows are padded.
 ///
 /// ```
 /// let rows = [vec!["Title".to_owned(), "Pages".to_owned()], vec!["[A | B](https://a.example)".to_owned()]];
@@ -65,7 +65,7 @@ pub fn table(rows: &[Vec<String>]) -> String {
     }
 }
 
-/// A cell with the pipe behind it.
+/// Appends a cell and its closing pipe.
 fn push_text(written: &mut String, text: &str) {
     written.push(' ');
     let (text, mut escaped) = (trim(text), false);
@@ -102,7 +102,7 @@ fn write_column(written: &mut String, rows: &[&str]) {
     }
 }
 
-/// Whether a row, without a pipe before it, would begin another block.
+/// Whether a row without a leading pipe would start another block.
 fn begins_something(row: &str, first: bool) -> bool {
     let opens = tags::tag(row).is_some_and(|tag| !tag.closing);
     let at_start = || {
@@ -116,7 +116,7 @@ fn begins_something(row: &str, first: bool) -> bool {
         || (first && at_start())
 }
 
-/// Whether `text` is that of a table.
+/// Whether `text` is a table.
 pub(crate) fn is_table_text(text: &str) -> bool {
     let mut lines = text.split('\n');
     match (lines.next(), lines.next()) {
@@ -126,7 +126,7 @@ pub(crate) fn is_table_text(text: &str) -> bool {
     }
 }
 
-/// The stretches of `text` that inline markup never crosses: the cells of a table, or all of it.
+/// Ranges that inline markup never crosses: the cells of a table, or the whole text.
 pub(crate) fn cells(text: &str) -> Vec<Range<usize>> {
     if !is_table_text(text) {
         return std::iter::once(0..text.len()).collect();

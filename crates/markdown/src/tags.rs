@@ -1,5 +1,4 @@
-//! The tags that make structure: pages, cards, callouts and captions; and the colours of
-//! highlights.
+//! Tags with structure (pages, cards, callouts, captions), and the colors of highlights.
 
 use std::str::FromStr;
 
@@ -29,7 +28,7 @@ impl Element {
         ("caption", Self::Caption),
     ];
 
-    /// Its name.
+    /// Name of its tag.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Page => "page",
@@ -47,12 +46,12 @@ impl Element {
 pub(crate) struct Tag<'t> {
     pub(crate) element: Element,
     pub(crate) closing: bool,
-    /// Bytes of it.
+    /// Length in bytes.
     pub(crate) length: usize,
     attributes: &'t str,
 }
 
-/// The tag that `rest` begins with.
+/// The tag at the start of `rest`.
 pub(crate) fn tag(rest: &str) -> Option<Tag<'_>> {
     let tail = rest.strip_prefix('<')?;
     let (closing, tail) = match tail.strip_prefix('/') {
@@ -77,14 +76,14 @@ pub(crate) fn tag(rest: &str) -> Option<Tag<'_>> {
     })
 }
 
-/// What tags a text holds, seen at once before it is read.
+/// Tags of a text, scanned once before parsing.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TagPresence {
-    /// Whether there are tags of the dialect.
+    /// Whether it contains tags of the dialect.
     pub(crate) tags: bool,
-    /// Whether there are highlights.
+    /// Whether it contains highlights.
     pub(crate) highlights: bool,
-    /// Where the last closing tags of page, card, callout and caption begin.
+    /// Offsets of the last closing tags of page, card, callout and caption.
     last: [Option<usize>; 4],
 }
 
@@ -99,13 +98,13 @@ impl TagPresence {
         }
     }
 
-    /// Where the last closing tag of an element that begins by itself stands.
+    /// Offset of the last closing tag of a top-level element.
     pub(crate) fn last_close(&self, element: Element) -> Option<usize> {
         Self::place(element).and_then(|place| self.last.get(place).copied().flatten())
     }
 }
 
-/// What tags `text` holds.
+/// Scans `text` for tags.
 pub(crate) fn present(text: &str) -> TagPresence {
     let mut present = TagPresence::default();
     for at in memchr::memchr_iter(b'<', text.as_bytes()) {
@@ -127,8 +126,7 @@ pub(crate) fn present(text: &str) -> TagPresence {
     present
 }
 
-/// Where the `>` of a tag stands, quotes passed over. No line break, no `<`: a tag is written in
-/// one line.
+/// Offset of the `>` of a tag outside of quotes. A tag contains no line break and no `<`.
 fn tag_end(after: &str) -> Option<usize> {
     let mut quote = None;
     for (at, byte) in after.bytes().enumerate() {
@@ -148,19 +146,19 @@ impl<'t> Tag<'t> {
         attribute(self.attributes, name)
     }
 
-    /// The style that it asks for.
+    /// Value of `textStyle`.
     pub(crate) fn style(&self) -> Option<TextStyle> {
         self.attribute("textStyle").and_then(|value| TextStyle::from_str(value).ok())
     }
 
-    /// The card layout that it asks for.
+    /// Value of `cardLayout`.
     pub(crate) fn card_layout(&self) -> Option<CardLayout> {
         self.attribute("cardLayout").and_then(|value| CardLayout::from_str(value).ok())
     }
 }
 
 impl Tag<'_> {
-    /// The name of an attribute whose value is unknown.
+    /// Name of an attribute with an unknown value.
     pub(crate) fn unread(&self) -> Option<&'static str> {
         let style = self.attribute("textStyle").is_some() && self.style().is_none();
         let layout = self.attribute("cardLayout").is_some() && self.card_layout().is_none();
@@ -168,14 +166,14 @@ impl Tag<'_> {
     }
 }
 
-/// The value of the attribute `name`, in either quotes or bare.
+/// The value of the attribute `name`, in single quotes, double quotes or none.
 fn attribute<'t>(attributes: &'t str, name: &str) -> Option<&'t str> {
     let mut rest = trim_start(attributes);
     while !rest.is_empty() {
         let length = rest.find(['=', ' ', '\t']).unwrap_or(rest.len());
         let (found, after) = rest.split_at_checked(length)?;
         let Some(value) = trim_start(after).strip_prefix('=').map(trim_start) else {
-            // No value: on to the next, at least one letter further.
+            // An attribute without value: continue at least one character further.
             rest = trim_start(after);
             continue;
         };
@@ -191,12 +189,12 @@ fn attribute<'t>(attributes: &'t str, name: &str) -> Option<&'t str> {
     None
 }
 
-/// The longest run of backticks that opens a code span where tags are looked for. The bound keeps
-/// the search for closing runs linear: each length fails at most once in a line.
+/// Longest backtick run that opens a code span where tags are scanned. The bound keeps the search
+/// linear: each length fails at most once per line.
 const LONGEST_RUN: usize = 32;
 
-/// Visits each `<` of `line` that stands neither behind a backslash nor in a code span, until
-/// `visit` says stop.
+/// Visits each `<` of `line` that is neither escaped nor in a code span, until `visit` returns
+/// false.
 pub(crate) fn each_bracket(line: &str, mut visit: impl FnMut(usize) -> bool) {
     let bytes = line.as_bytes();
     let mut at = 0;
@@ -217,7 +215,7 @@ pub(crate) fn each_bracket(line: &str, mut visit: impl FnMut(usize) -> bool) {
     }
 }
 
-/// The place behind the code span that opens at `at`, or behind its backticks if it never closes.
+/// Offset after the code span that opens at `at`, or after its backticks if it is never closed.
 pub(crate) fn behind_code(bytes: &[u8], at: usize) -> usize {
     let run = run_of_backticks(bytes, at);
     let open_end = at + run;
@@ -240,8 +238,7 @@ fn run_of_backticks(bytes: &[u8], at: usize) -> usize {
     bytes.get(at..).map_or(0, |rest| rest.iter().take_while(|byte| **byte == b'`').count())
 }
 
-/// The length of the highlight tag that `rest` begins with, and whether its colour is one of the
-/// dialect.
+/// Length of the highlight tag at the start of `rest`, and whether its color is known.
 pub(crate) fn highlight(rest: &str) -> Option<(usize, bool)> {
     let after = rest.strip_prefix("<highlight")?;
     let inner = match after.as_bytes().first()? {

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 #[cfg(doc)]
 use leafbase_model::ErrorKind;
-use leafbase_model::{DocumentId, Result};
+use leafbase_model::{DocumentId, Result, invariant};
 use tantivy::index::{SegmentId, SegmentMeta};
 use tantivy::indexer::{IndexWriterOptions, NoMergePolicy};
 use tantivy::{IndexBuilder, IndexReader, IndexSettings, IndexWriter, ReloadPolicy};
@@ -278,6 +278,8 @@ impl Index {
             self.segment_budget,
             &mut changed,
         )?;
+        let written = new_segments.iter().map(|segment| segment.max_doc() as usize).sum::<usize>();
+        invariant!(written == replaced.len(), "each changed document is in a new segment");
         // Deletion spares the new segments, so both versions would stay.
         replaced.sort_unstable();
         if replaced.windows(2).any(|pair| pair.first() == pair.last()) {
@@ -321,8 +323,14 @@ impl Index {
             documents: meta.max_doc(),
             deleted: meta.num_deleted_docs(),
         };
-        let chosen = merge_policy::choose(&metas.iter().map(size).collect::<Vec<_>>());
-        Ok(chosen.into_iter().filter_map(|number| metas.get(number)).map(SegmentMeta::id).collect())
+        let mut chosen = Vec::new();
+        for number in merge_policy::choose(&metas.iter().map(size).collect::<Vec<_>>()) {
+            let Some(meta) = metas.get(number) else {
+                invariant!("the merge policy chooses existing segments")
+            };
+            chosen.push(meta.id());
+        }
+        Ok(chosen)
     }
 
     /// Runs `work` with the writer, one caller at a time: a file must not be removed while another

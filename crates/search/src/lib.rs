@@ -13,7 +13,7 @@
 //! | the index: create, open, update, read | [`Index`], [`IndexSnapshot`] |
 //! | ranked search | [`IndexSnapshot::search`] |
 //! | search of some documents, as if there were no others | [`IndexSnapshot::subset`] |
-//! | documents that a pattern can match | [`TrigramQuery`](leafbase_pattern::TrigramQuery), [`IndexSnapshot::candidates`] |
+//! | documents that a pattern can match | [`IndexSnapshot::candidates`] |
 //! | ranges of a text that match a query | [`Highlighter`], [`ParsedQuery::match_ranges`] |
 //!
 //! # Tokens
@@ -31,7 +31,8 @@
 //! // A query matches the consecutive parts of a compound, wherever they are.
 //! let word = &query_words("Snake_Case")[0];
 //! assert_eq!(word.whole.as_deref(), Some("snake_case"));
-//! assert_eq!(word.parts.iter().map(|part| part.text.as_str()).collect::<Vec<_>>(), ["snake", "case"]);
+//! let parts: Vec<_> = word.parts.iter().map(|part| part.text.as_str()).collect();
+//! assert_eq!(parts, ["snake", "case"]);
 //! ```
 //!
 //! # Ranking
@@ -43,22 +44,27 @@
 //! let mut analyzer = Analyzer::default();
 //! let mut document = |number: u8, title, text| {
 //!     let (id, now) = (DocumentId::from_bytes([number; 16]), Timestamp::default());
-//!     let attributes = Attributes { id, location: Location::Unsorted, day: None, created_at: now, modified_at: now };
+//!     let location = Location::Unsorted;
+//!     let attributes = Attributes { id, location, day: None, created_at: now, modified_at: now };
 //!     let mut builder = analyzer.begin(attributes, title);
 //!     builder.add_words(text);
 //!     builder.finish()
 //! };
 //! let index = Index::in_memory("a space")?;
-//! let trips = [document(1, "Lisbon", "The night train leaves at ten."), document(2, "Porto", "No trains at night.")];
-//! index.update(&mut trips.into_iter().map(Ok), &[], 1)?;
+//! let lisbon = document(1, "Lisbon", "The night train leaves at ten.");
+//! let porto = document(2, "Porto", "No trains at night.");
+//! index.update(&mut [lisbon, porto].into_iter().map(Ok), &[], 1)?;
 //!
 //! // A document that has changed since: its version in the index is ignored.
 //! let porto = document(2, "Porto", "We walk.");
 //! let dirty_ids = HashSet::from([porto.id()]);
-//! let overlay = SearchOverlay { dirty: &[&porto], dirty_ids: &dirty_ids, filter: &|_| true, subset: None };
+//! let (dirty, filter) = ([&porto], |_: &Attributes| true);
+//! let overlay =
+//!     SearchOverlay { dirty: &dirty, dirty_ids: &dirty_ids, filter: &filter, subset: None };
 //! let query = ParsedQuery::new(&["\"night train\""], false)?;
 //! let hits = index.snapshot()?.search(&query, &overlay, 20)?;
-//! assert_eq!(hits.iter().map(|hit| hit.document.as_bytes()[0]).collect::<Vec<_>>(), [1]);
+//! assert_eq!(hits.len(), 1);
+//! assert_eq!(hits[0].document.as_bytes()[0], 1);
 //! # Ok::<(), leafbase_model::Error>(())
 //! ```
 

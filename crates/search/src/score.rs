@@ -64,6 +64,10 @@ impl TermScorer {
         statistics: &CorpusStatistics,
         document_frequency: u64,
     ) -> Self {
+        debug_assert!(
+            document_frequency <= statistics.documents,
+            "a term is in at most all documents"
+        );
         let all = float(statistics.documents.max(document_frequency));
         let found = float(document_frequency);
         let idf = (1.0 + (all - found + 0.5) / (found + 0.5)).ln();

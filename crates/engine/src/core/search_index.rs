@@ -1,24 +1,24 @@
 //! The search index of a space: derived from the change log, disposable, rebuilt when it is damaged.
 //!
-//! It exists with the feature `search`; without the feature `without.rs` takes its place, so that
+//! It exists with the feature `search`; without the feature `no_index.rs` takes its place, so that
 //! no other code depends on the feature.
 
 #[cfg(feature = "search")]
-mod catching;
+mod catch_up;
 #[cfg(feature = "testkit")]
 mod device;
 #[cfg(feature = "search")]
+mod dirty_documents;
+#[cfg(feature = "search")]
 pub(crate) mod documents;
 #[cfg(feature = "search")]
-mod generations;
+mod index_home;
 #[cfg(feature = "search")]
 pub(crate) mod indexer;
-#[cfg(feature = "search")]
-mod recent;
-#[cfg(feature = "search")]
-mod selections;
 #[cfg(not(feature = "search"))]
-mod without;
+mod no_index;
+#[cfg(feature = "search")]
+mod subset_cache;
 #[cfg(feature = "search")]
 mod worker;
 
@@ -27,6 +27,8 @@ pub use device::Device;
 #[cfg(feature = "search")]
 pub use indexer::SearchIndexing;
 #[cfg(not(feature = "search"))]
-pub(crate) use without::{Home, Indexer, SearchIndexing};
+pub(crate) use no_index::{
+    NoIndexHome as IndexHome, NoIndexer as SearchIndexer, NoIndexing as SearchIndexing,
+};
 #[cfg(feature = "search")]
-pub(crate) use {generations::Home, indexer::Indexer};
+pub(crate) use {index_home::IndexHome, indexer::SearchIndexer};

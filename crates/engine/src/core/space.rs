@@ -8,7 +8,7 @@ use leafbase_store::SpaceStore;
 use leafbase_store::kv::Durability;
 
 use crate::core::orphaned_uploads::OrphanedUploads;
-use crate::core::search_index::Indexer;
+use crate::core::search_index::SearchIndexer;
 
 mod builder;
 
@@ -43,7 +43,7 @@ struct Inner {
     durability: Durability,
     /// Contains `{blockId}`; the ID of the space is already filled in.
     url_template: String,
-    search: Arc<Indexer>,
+    search: Arc<SearchIndexer>,
     #[cfg(feature = "search")]
     search_threads: usize,
     /// Serializes changes of name and zone, which share one record.
@@ -70,7 +70,7 @@ impl Space {
     }
 
     #[cfg(feature = "search")]
-    pub(crate) fn indexer(&self) -> &Arc<Indexer> {
+    pub(crate) fn indexer(&self) -> &Arc<SearchIndexer> {
         &self.0.search
     }
 

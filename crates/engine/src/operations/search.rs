@@ -11,8 +11,8 @@ mod across;
 #[cfg(feature = "search")]
 mod filters;
 #[cfg(feature = "search")]
-mod match_counts;
+mod index_maintenance;
 #[cfg(feature = "search")]
-mod rebuilding;
+mod match_counts;
 #[cfg(feature = "search")]
 mod snippets;

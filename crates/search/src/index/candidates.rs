@@ -55,6 +55,7 @@ impl IndexSnapshot {
                     docs
                 }
             };
+            debug_assert!(docs.is_sorted_by(|one, other| one < other), "candidates are sorted");
             let numbers = docs.into_iter().map(|doc| start + doc);
             let numbers = numbers.filter(|number| current.contains(*number));
             let attributes = numbers.filter_map(|number| self.attributes.get(number as usize));

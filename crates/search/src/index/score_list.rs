@@ -19,6 +19,7 @@ pub(super) fn merge<T: Copy + Add<Output = T>>(
     other: Vec<(DocNumber, T)>,
     mode: MergeMode,
 ) -> Vec<(DocNumber, T)> {
+    debug_assert!(is_sorted(&one) && is_sorted(&other), "score lists are sorted by document");
     // Most terms occur in one field only, and most stems in no other form.
     if one.is_empty() && mode == MergeMode::Union {
         return other;
@@ -45,6 +46,10 @@ pub(super) fn merge<T: Copy + Add<Output = T>>(
         merged.extend(rest);
     }
     merged
+}
+
+fn is_sorted<T>(list: &[(DocNumber, T)]) -> bool {
+    list.is_sorted_by(|(one, _), (other, _)| one < other)
 }
 
 /// The number of documents in both lists.

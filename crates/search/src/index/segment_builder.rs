@@ -7,7 +7,7 @@
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
-use leafbase_model::Result;
+use leafbase_model::{Result, invariant};
 use tantivy::index::SegmentMeta;
 use tantivy::indexer::{AddOperation, SegmentWriter};
 use tantivy::{Index, Segment};
@@ -171,6 +171,7 @@ impl<'i> SegmentBuilder<'i> {
 
     fn write_segment(&mut self) -> Result<()> {
         if let Some((segment, writer)) = self.open.take() {
+            invariant!(writer.max_doc() > 0, "a segment has at least one document");
             let segment = segment.with_max_doc(writer.max_doc());
             writer.finalize().map_err(storage_error)?;
             self.built.push(segment.meta().clone());

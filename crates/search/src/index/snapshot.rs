@@ -74,6 +74,8 @@ impl IndexSnapshot {
                 self.is_live.push(is_live);
             }
         }
+        // Searches index both vectors with the same numbers.
+        debug_assert_eq!(self.attributes.len(), self.lengths.len(), "a document has all columns");
         self.by_id.sort_unstable();
         if self.by_id.windows(2).any(|pair| matches!(pair, [(one, _), (other, _)] if one == other))
         {

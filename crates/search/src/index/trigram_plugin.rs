@@ -97,6 +97,7 @@ impl PluginWriter for TrigramWriter {
     ) -> tantivy::Result<()> {
         let document = document.as_any().downcast_ref::<SegmentDocument>();
         let document = document.ok_or_else(|| invalid("a document was not analyzed"))?;
+        debug_assert!(doc >= self.documents, "documents are added in the order of their IDs");
         let varies = document.varies.then_some(VARIES_ID);
         for id in document.trigrams.ids().iter().copied().chain(varies) {
             self.lists.entry(id).or_default().push(doc);

@@ -1,4 +1,4 @@
-//! Where tests let indexes lie instead of a directory: on disks of their own making.
+//! Storage for indexes that tests implement, so that they can inject errors and power loss.
 
 use std::fmt::Debug;
 use std::io;
@@ -7,14 +7,14 @@ use std::sync::Arc;
 use leafbase_search::IndexStorage;
 
 /// Numbered directories.
-#[expect(clippy::missing_errors_doc, reason = "each fails as directories do")]
+#[expect(clippy::missing_errors_doc, reason = "each fails like the directory operation")]
 pub trait Device: Debug + Send + Sync {
-    /// The numbers of those that there are.
+    /// The numbers of all directories.
     fn directories(&self) -> io::Result<Vec<u64>>;
-    /// Makes one that is not there yet.
+    /// Creates a directory; fails if it exists.
     fn make_directory(&self, number: u64) -> io::Result<()>;
-    /// Removes one with all that is in it.
+    /// Removes a directory with its files.
     fn remove_directory(&self, number: u64) -> io::Result<()>;
-    /// The files in one.
+    /// The files of a directory.
     fn shelf(&self, number: u64) -> Arc<dyn IndexStorage>;
 }

@@ -1,6 +1,6 @@
-//! The index of a space, kept up with it. What was written after it is searched as it is now, so
-//! that no write waits for the index, and no search misses a write; what the index has caught up
-//! with is cheaper to search.
+//! The search index of a space. Documents that have changed since its last update are dirty and are
+//! searched in memory, so no write waits for the index and no search misses a write. Catching up
+//! makes searches cheaper.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,323 +12,355 @@ use leafbase_search::{
 };
 use leafbase_store::{SpaceSnapshot, SpaceStore};
 
-use super::generations::{Generation, Home, guarded};
-use super::recent::{self, Overlay, Recent};
-use super::selections::Selections;
-use super::worker::Worker;
+use super::catch_up::CatchUpPace;
+use super::dirty_documents::{self, DirtyDocuments, DirtyOverlay};
+use super::index_home::{IndexGeneration, IndexHome, catch_index_panic};
+use super::subset_cache::SubsetCache;
+use super::worker::{IndexWorker, WorkerTasks};
 use crate::core::tree::VisibleSnapshot;
 use crate::core::visibility::Visibility;
 
-mod updating;
+mod update;
 
-/// A search that finds more documents changed since the index lets it catch up first: to make them
-/// ready costs about as much.
-const MANY_CHANGED: usize = 1_000;
-/// From so many on the index catches up without waiting for a pause.
-const SOME_CHANGED: usize = 500;
-/// Who brings the index of a space up to date. Searches find what was written in either case; they
-/// are cheaper for what the index has.
+/// Dirty documents above which a search lets the index catch up first: analyzing them costs about
+/// as much.
+const MAX_DIRTY_DOCUMENTS: usize = 1_000;
+/// Dirty documents from which the thread catches up without waiting for a pause.
+const MANY_DIRTY_DOCUMENTS: usize = 500;
+
+/// Who keeps the search index of a space up to date. Searches find every write in both modes; they
+/// are cheaper for documents that the index contains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum SearchIndexing {
-    /// A thread of the space, about a second after the last write, or while many documents are
-    /// written. The first search starts it, or the first writes of many documents, and it ends with
-    /// the space.
+    /// A thread of the space, about a second after the last write, or during bulk writes. It starts
+    /// with the first search or the first bulk write, and ends with the space.
     #[default]
     Background,
-    /// [`Space::flush_search`](crate::Space::flush_search), and searches that find much written
-    /// since. No thread outlives a call.
+    /// [`Space::flush_search`](crate::Space::flush_search), and searches that find many dirty
+    /// documents. No thread outlives a call.
     OnDemand,
 }
 
-/// The index of a space.
-pub(crate) struct Indexer {
-    home: Home,
+pub(crate) struct SearchIndexer {
+    home: IndexHome,
     /// The ID of the space.
     owner: String,
     mode: SearchIndexing,
-    /// Whether what was written has to be made durable before an index may know of it.
-    flushes: AtomicBool,
-    state: Mutex<State>,
-    /// Held while an index is changed or made. Taken before `state`.
-    updating: Mutex<()>,
-    worker: Worker,
-    selections: Selections,
-    /// An index of nothing.
-    nothing: OnceLock<Arc<IndexSnapshot>>,
+    /// Whether writes have to be made durable before an index may contain them.
+    has_relaxed_writes: AtomicBool,
+    state: Mutex<IndexerState>,
+    /// Held while an index is updated or rebuilt. Taken before `state`.
+    update_lock: Mutex<()>,
+    worker: IndexWorker,
+    subsets: SubsetCache,
+    /// A snapshot of an empty index, for scoped searches without an index.
+    empty: OnceLock<Arc<IndexSnapshot>>,
 }
 
 #[derive(Default)]
-struct State {
-    current: Option<Current>,
-    recent: Recent,
-    /// Whether the index in the directory has failed.
-    distrusted: bool,
+struct IndexerState {
+    current: Option<CurrentIndex>,
+    dirty: DirtyDocuments,
+    /// Whether the index on disk has failed and must not be opened again.
+    invalidated: bool,
 }
 
-/// The index that is searched.
+/// The index that searches read.
 #[derive(Clone)]
-struct Current {
-    generation: Arc<Generation>,
-    view: Arc<IndexSnapshot>,
+struct CurrentIndex {
+    generation: Arc<IndexGeneration>,
+    snapshot: Arc<IndexSnapshot>,
 }
 
-/// What a search works on: an index, what was changed since, and the state of the space that both
-/// together show.
-pub(crate) struct Moment {
-    view: Arc<IndexSnapshot>,
-    overlay: Arc<Overlay>,
-    /// What alone is seen of the index; none for all of it.
-    only: Option<Arc<DocumentSubset>>,
-    pub(crate) snapshot: VisibleSnapshot,
+/// A consistent view for one search: an index snapshot, the documents that are dirty in it, and a
+/// snapshot of the space that both together describe.
+pub(crate) struct SearchSnapshot {
+    index: Arc<IndexSnapshot>,
+    overlay: Arc<DirtyOverlay>,
+    /// The visible part of the index; `None` for all of it.
+    subset: Option<Arc<DocumentSubset>>,
+    pub(crate) space: VisibleSnapshot,
 }
 
-/// What there is to search.
-enum Ground {
-    Ready(Box<Moment>),
+/// The outcome of taking a snapshot.
+enum SnapshotAttempt {
+    Ready(Box<SearchSnapshot>),
     NoIndex,
-    TooMuchChanged,
+    TooManyDirty,
 }
 
-impl Moment {
-    /// Asks the index, and what was changed since, for what `accepts` takes. Whatever fails in
-    /// `ask` is the index's fault.
-    pub(crate) fn ask<T>(
+impl SearchSnapshot {
+    /// Runs `search` on the index and the overlay, restricted to documents that pass `filter`. A
+    /// panic of `search` is an error of the index.
+    pub(crate) fn search<T>(
         &self,
-        accepts: &dyn Fn(&Attributes) -> bool,
-        ask: impl FnOnce(&IndexSnapshot, &SearchOverlay<'_>) -> Result<T>,
+        filter: &dyn Fn(&Attributes) -> bool,
+        search: impl FnOnce(&IndexSnapshot, &SearchOverlay<'_>) -> Result<T>,
     ) -> Result<T> {
-        let fresh: Vec<&SearchDocument> = self.overlay.fresh.iter().map(AsRef::as_ref).collect();
-        let only = self.only.as_deref();
-        let scope = SearchOverlay {
-            dirty: &fresh,
-            dirty_ids: &self.overlay.changed,
-            filter: accepts,
-            subset: only,
-        };
-        guarded(|| ask(&self.view, &scope))
+        let dirty: Vec<&SearchDocument> =
+            self.overlay.documents.iter().map(AsRef::as_ref).collect();
+        let (dirty_ids, subset) = (&self.overlay.ids, self.subset.as_deref());
+        let overlay = SearchOverlay { dirty: &dirty, dirty_ids, filter, subset };
+        catch_index_panic(|| search(&self.index, &overlay))
     }
 }
 
-impl State {
-    /// Whether this is the index that is searched.
-    fn is_of(&self, generation: &Arc<Generation>) -> bool {
+impl IndexerState {
+    fn is_current(&self, generation: &Arc<IndexGeneration>) -> bool {
         self.current.as_ref().is_some_and(|current| Arc::ptr_eq(&current.generation, generation))
     }
 
-    /// Reads on in the change log up to the state that is given back; none if that does not follow
-    /// from what was read before.
-    fn read_on(&mut self, store: &SpaceStore) -> Result<Option<SpaceSnapshot>> {
+    /// Takes a store snapshot and reads the change log up to it. Returns `None`, and invalidates
+    /// the index, if the snapshot does not continue what was read before.
+    fn read_changes(&mut self, store: &SpaceStore) -> Result<Option<SpaceSnapshot>> {
         let snapshot = store.snapshot()?;
-        let (reader, last) = (snapshot.reader(), snapshot.reader().last_sequence()?);
-        let read = if last < self.recent.read_to() {
-            Err(Error::new(ErrorKind::Corrupted, "the search index knows of writes that were lost"))
+        let last = snapshot.reader().last_sequence()?;
+        let read = if last < self.dirty.read_to() {
+            let message = "the store has lost writes that the search index contains";
+            Err(Error::new(ErrorKind::Corrupted, message))
         } else {
-            self.recent.read_on(reader, last)
+            self.dirty.read_changes(snapshot.reader(), last)
         };
         match read {
             Err(error) if error.kind() == ErrorKind::Corrupted => {
-                self.give_up(&error);
+                self.invalidate(&error);
                 Ok(None)
             }
             read => read.map(|()| Some(snapshot)),
         }
     }
 
-    fn give_up(&mut self, error: &Error) {
-        // A scoped call may bring this about: damage would name what is hidden.
-        let told = if error.kind() == ErrorKind::Corrupted {
-            "the space is damaged"
+    fn invalidate(&mut self, error: &Error) {
+        // A scoped call may cause this, and an error of the store may name hidden documents.
+        let reason = if error.kind() == ErrorKind::Corrupted {
+            "the space is corrupt"
         } else {
             error.message()
         };
-        tracing::warn!(error = told, "the search index is made anew");
-        *self = Self { distrusted: true, ..Self::default() };
+        tracing::warn!(error = reason, "the search index is rebuilt");
+        *self = Self { invalidated: true, ..Self::default() };
     }
 }
 
-impl Indexer {
-    pub(crate) fn new(home: Home, owner: String, mode: SearchIndexing) -> Self {
-        let flushes = AtomicBool::new(false);
-        let (state, updating) = (Mutex::default(), Mutex::default());
-        let (worker, selections, nothing) =
-            (Worker::default(), Selections::default(), OnceLock::new());
-        Self { home, owner, mode, flushes, state, updating, worker, selections, nothing }
+impl SearchIndexer {
+    pub(crate) fn new(home: IndexHome, owner: String, mode: SearchIndexing) -> Self {
+        Self {
+            home,
+            owner,
+            mode,
+            has_relaxed_writes: AtomicBool::new(false),
+            state: Mutex::default(),
+            update_lock: Mutex::default(),
+            worker: IndexWorker::default(),
+            subsets: SubsetCache::default(),
+            empty: OnceLock::new(),
+        }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, IndexerState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until nobody changes the index. Who waits there for more to be written does not any
-    /// longer.
-    fn alone(&self) -> MutexGuard<'_, ()> {
-        self.worker.hurry(|| self.updating.lock().unwrap_or_else(PoisonError::into_inner))
+    /// Waits for exclusive access to the index. The thread yields to the caller.
+    fn lock_update(&self) -> MutexGuard<'_, ()> {
+        self.worker.yield_to(|| self.update_lock.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    pub(super) const fn worker(&self) -> &Worker {
-        &self.worker
-    }
-
-    /// A write is about to be made that a crash may take back.
+    /// Announces a write that a crash may undo. Before an index on disk contains it, it has to be
+    /// made durable.
     pub(crate) fn will_relax(&self) {
-        self.flushes.store(true, Ordering::SeqCst);
+        self.has_relaxed_writes.store(true, Ordering::SeqCst);
     }
 
-    /// Does what the index must not be read or written for.
-    pub(crate) fn undisturbed<T>(&self, work: impl FnOnce() -> T) -> T {
-        self.worker.hurry(|| {
-            let _alone = self.updating.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Runs `work` while the index neither reads nor writes the store.
+    pub(crate) fn exclusive<T>(&self, work: impl FnOnce() -> T) -> T {
+        // The thread yields until the work is done, not only until the lock is taken.
+        self.worker.yield_to(|| {
+            let _lock = self.update_lock.lock().unwrap_or_else(PoisonError::into_inner);
             work()
         })
     }
 
-    /// Tells of a write that made so many documents.
+    /// Records a write that created `documents` documents.
     pub(crate) fn wrote(self: &Arc<Self>, store: &SpaceStore, documents: usize) {
-        if self.worker.wrote(documents)
+        if self.worker.record_write(documents)
             && self.mode == SearchIndexing::Background
             && !self.home.is_read_only()
         {
-            self.worker.start(self, store);
+            self.start_worker(store);
         }
     }
 
-    /// Ends the thread, and lets go of the index.
+    fn start_worker(self: &Arc<Self>, store: &SpaceStore) {
+        self.worker
+            .start(|| Box::new(IndexerTasks { indexer: Arc::clone(self), store: store.clone() }));
+    }
+
+    /// Ends the thread and closes the index.
     pub(crate) fn close(&self) {
         self.worker.stop();
-        *self.state() = State::default();
+        *self.state() = IndexerState::default();
     }
 
-    /// What a search that begins now works on. Waits for an index to be made, if there is none.
-    pub(crate) fn moment(
+    /// Takes a snapshot for a search. Builds the index if there is none.
+    pub(crate) fn snapshot(
         self: &Arc<Self>,
         store: &SpaceStore,
-        seen: &Visibility,
-    ) -> Result<Moment> {
+        visibility: &Visibility,
+    ) -> Result<SearchSnapshot> {
         if self.mode == SearchIndexing::Background {
-            self.worker.start(self, store);
+            self.start_worker(store);
         }
-        if let Visibility::Documents(named) = seen {
-            return self.seen(store, seen, named);
+        if let Visibility::Documents(documents) = visibility {
+            return self.scoped_snapshot(store, visibility, documents);
         }
-        let mut most = MANY_CHANGED;
+        let mut max_dirty = MAX_DIRTY_DOCUMENTS;
         loop {
-            match self.ground(store, most)? {
-                Ground::Ready(moment) => return Ok(*moment),
-                Ground::NoIndex => self.begin(store)?,
-                Ground::TooMuchChanged => {
-                    // If it fails, for want of room to make durable what was written, more is
-                    // searched beside the index.
+            match self.try_snapshot(store, max_dirty)? {
+                SnapshotAttempt::Ready(snapshot) => return Ok(*snapshot),
+                SnapshotAttempt::NoIndex => self.open_or_build(store)?,
+                SnapshotAttempt::TooManyDirty => {
+                    // If it fails, for lack of disk space, the overlay is searched all the same.
                     let _ = self.catch_up(store);
-                    // What is written meanwhile is searched, however much it is.
-                    most = usize::MAX;
+                    // Concurrent writes may add as many again: one attempt is enough.
+                    max_dirty = usize::MAX;
                 }
             }
         }
     }
 
-    /// The index, and then the state of the space: so the index never knows more.
-    fn ground(&self, store: &SpaceStore, most: usize) -> Result<Ground> {
+    fn try_snapshot(&self, store: &SpaceStore, max_dirty: usize) -> Result<SnapshotAttempt> {
+        // The index snapshot is taken before the store's, so the index never contains a write that
+        // the store snapshot does not.
         let mut state = self.state();
-        let Some(Current { view, .. }) = state.current.clone() else { return Ok(Ground::NoIndex) };
-        let Some(snapshot) = state.read_on(store)? else { return Ok(Ground::NoIndex) };
-        let changed = state.recent.len();
-        if changed > most {
-            return Ok(Ground::TooMuchChanged);
+        let Some(current) = state.current.clone() else { return Ok(SnapshotAttempt::NoIndex) };
+        let Some(snapshot) = state.read_changes(store)? else {
+            return Ok(SnapshotAttempt::NoIndex);
+        };
+        let dirty = state.dirty.len();
+        if dirty > max_dirty {
+            return Ok(SnapshotAttempt::TooManyDirty);
         }
-        let overlay = state.recent.overlay(snapshot.reader())?;
+        let overlay = state.dirty.overlay(snapshot.reader())?;
         drop(state);
-        self.worker.found(changed, changed >= SOME_CHANGED);
-        Ok(Ground::Ready(Box::new(Moment {
-            view,
+        self.worker.record_dirty(dirty, dirty >= MANY_DIRTY_DOCUMENTS);
+        Ok(SnapshotAttempt::Ready(Box::new(SearchSnapshot {
+            index: current.snapshot,
             overlay,
-            only: None,
-            snapshot: VisibleSnapshot::new(snapshot, Visibility::All),
+            subset: None,
+            space: VisibleSnapshot::new(snapshot, Visibility::All),
         })))
     }
 
-    /// The same for those who see these documents alone: how much else was changed, or is damaged,
-    /// must make no difference to them.
-    fn seen(
+    /// Like [`Self::snapshot`] for a scoped connection: the number of other dirty documents, and
+    /// whether one of them is corrupt, must have no effect.
+    fn scoped_snapshot(
         &self,
         store: &SpaceStore,
-        seen: &Visibility,
-        named: &Arc<BTreeSet<DocumentId>>,
-    ) -> Result<Moment> {
-        let mut most = MANY_CHANGED;
+        visibility: &Visibility,
+        documents: &Arc<BTreeSet<DocumentId>>,
+    ) -> Result<SearchSnapshot> {
+        let mut max_dirty = MAX_DIRTY_DOCUMENTS;
         loop {
-            match self.ground_of(store, seen, named, most)? {
-                Ground::Ready(moment) => return Ok(*moment),
-                Ground::NoIndex => {
-                    if self.begin(store).is_err() {
-                        return self.apart(store, seen, named);
+            match self.try_scoped_snapshot(store, visibility, documents, max_dirty)? {
+                SnapshotAttempt::Ready(snapshot) => return Ok(*snapshot),
+                SnapshotAttempt::NoIndex => {
+                    if self.open_or_build(store).is_err() {
+                        return self.snapshot_without_index(store, visibility, documents);
                     }
                 }
-                Ground::TooMuchChanged => {
-                    // If it fails, more is searched beside the index.
+                SnapshotAttempt::TooManyDirty => {
+                    // As in `snapshot`, a failure leaves more to search in the overlay.
                     let _ = self.catch_up(store);
-                    most = usize::MAX;
+                    max_dirty = usize::MAX;
                 }
             }
         }
     }
 
-    fn ground_of(
+    fn try_scoped_snapshot(
         &self,
         store: &SpaceStore,
-        seen: &Visibility,
-        named: &Arc<BTreeSet<DocumentId>>,
-        most: usize,
-    ) -> Result<Ground> {
+        visibility: &Visibility,
+        documents: &Arc<BTreeSet<DocumentId>>,
+        max_dirty: usize,
+    ) -> Result<SnapshotAttempt> {
         let mut state = self.state();
-        let Some(Current { view, .. }) = state.current.clone() else { return Ok(Ground::NoIndex) };
-        let Some(snapshot) = state.read_on(store)? else { return Ok(Ground::NoIndex) };
-        let (changed, named_of_them) = (state.recent.len(), state.recent.among(named));
-        if named_of_them.len() > most {
-            return Ok(Ground::TooMuchChanged);
+        let Some(current) = state.current.clone() else { return Ok(SnapshotAttempt::NoIndex) };
+        let Some(snapshot) = state.read_changes(store)? else {
+            return Ok(SnapshotAttempt::NoIndex);
+        };
+        let (dirty, in_scope) = (state.dirty.len(), state.dirty.intersection(documents));
+        if in_scope.len() > max_dirty {
+            return Ok(SnapshotAttempt::TooManyDirty);
         }
-        let overlay = state.recent.overlay_of(snapshot.reader(), &named_of_them)?.seen(seen);
+        let overlay = state.dirty.overlay_of(snapshot.reader(), &in_scope)?.visible(visibility);
         drop(state);
-        self.worker.found(changed, changed >= SOME_CHANGED);
-        let only = Some(self.selections.of(&view, seen, named)?);
-        let snapshot = VisibleSnapshot::new(snapshot, seen.clone());
-        Ok(Ground::Ready(Box::new(Moment { view, overlay: Arc::new(overlay), only, snapshot })))
+        self.worker.record_dirty(dirty, dirty >= MANY_DIRTY_DOCUMENTS);
+        let subset = self.subsets.get(&current.snapshot, visibility, documents)?;
+        Ok(SnapshotAttempt::Ready(Box::new(SearchSnapshot {
+            index: current.snapshot,
+            overlay: Arc::new(overlay),
+            subset: Some(subset),
+            space: VisibleSnapshot::new(snapshot, visibility.clone()),
+        })))
     }
 
-    /// What is seen by itself, where no index can be made: something else in the space may be
-    /// damaged. Costs by the size of it.
-    fn apart(
+    /// Analyzes all documents of a scope. The index could not be built, possibly because of a
+    /// corrupt document outside the scope.
+    fn snapshot_without_index(
         &self,
         store: &SpaceStore,
-        seen: &Visibility,
-        named: &BTreeSet<DocumentId>,
-    ) -> Result<Moment> {
-        let view = if let Some(view) = self.nothing.get() {
-            view
+        visibility: &Visibility,
+        documents: &BTreeSet<DocumentId>,
+    ) -> Result<SearchSnapshot> {
+        let index = if let Some(index) = self.empty.get() {
+            index
         } else {
-            let view = Index::in_memory(&self.owner)?.snapshot()?;
-            self.nothing.get_or_init(|| view)
+            let index = Index::in_memory(&self.owner)?.snapshot()?;
+            self.empty.get_or_init(|| index)
         };
         let snapshot = store.snapshot()?;
-        let (mut overlay, mut analyzer) = (Overlay::default(), Analyzer::default());
-        for document in named {
-            overlay.fresh.extend(recent::read(snapshot.reader(), *document, &mut analyzer)?);
+        let (mut overlay, mut analyzer) = (DirtyOverlay::default(), Analyzer::default());
+        for document in documents {
+            let found = dirty_documents::read(snapshot.reader(), *document, &mut analyzer)?;
+            overlay.documents.extend(found);
         }
-        let (view, overlay) = (Arc::clone(view), Arc::new(overlay.seen(seen)));
-        let snapshot = VisibleSnapshot::new(snapshot, seen.clone());
-        Ok(Moment { view, overlay, only: Some(Arc::default()), snapshot })
+        Ok(SearchSnapshot {
+            index: Arc::clone(index),
+            overlay: Arc::new(overlay.visible(visibility)),
+            subset: Some(Arc::default()),
+            space: VisibleSnapshot::new(snapshot, visibility.clone()),
+        })
     }
 
-    /// Gives up an index that failed a search.
-    pub(crate) fn give_up(&self, moment: &Moment, error: &Error) {
+    /// Invalidates the index of a snapshot whose search failed, unless it was replaced since.
+    pub(crate) fn invalidate(&self, snapshot: &SearchSnapshot, error: &Error) {
         let mut state = self.state();
-        if state.current.as_ref().is_some_and(|current| Arc::ptr_eq(&current.view, &moment.view)) {
-            state.give_up(error);
+        let current = state.current.as_ref();
+        if current.is_some_and(|current| Arc::ptr_eq(&current.snapshot, &snapshot.index)) {
+            state.invalidate(error);
         }
     }
+}
 
-    /// Lets go of what is needed to write only.
-    pub(super) fn rest(&self) {
-        let current = self.state().current.clone();
+/// The work of the indexer's thread.
+struct IndexerTasks {
+    indexer: Arc<SearchIndexer>,
+    store: SpaceStore,
+}
+
+impl WorkerTasks for IndexerTasks {
+    fn try_catch_up(&self, pace: &dyn CatchUpPace) -> Result<bool> {
+        self.indexer.try_catch_up(&self.store, pace)
+    }
+
+    fn try_merge(&self) {
+        self.indexer.try_merge();
+    }
+
+    fn release_writer(&self) {
+        let current = self.indexer.state().current.clone();
         if let Some(current) = current {
             current.generation.index.release_writer();
         }

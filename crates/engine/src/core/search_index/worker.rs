@@ -1,5 +1,5 @@
-//! The thread that lets the index of a space catch up: after a pause in writing, or when much was
-//! written.
+//! The background thread of the search index. It lets the index catch up after a pause in writing,
+//! or when many documents are dirty, and merges segments when nothing is written.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -7,275 +7,308 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use leafbase_store::SpaceStore;
+use leafbase_model::Result;
 
-use super::catching::Pace;
-use super::indexer::Indexer;
+use super::catch_up::CatchUpPace;
 
-/// Nothing was written for so long: then the index catches up.
-const PAUSE: Duration = Duration::from_secs(1);
-/// It does so after this many pauses in which something was written.
-const PATIENCE: u32 = 10;
-/// It does so after this many writes.
-const MANY_WRITES: u64 = 10_000;
-/// It does so while this many documents are made: to be ready soon after the last one.
-const MANY_DOCUMENTS: usize = 100;
-/// Many documents are being made until for so long nothing is written,
-const CALM: Duration = Duration::from_millis(250);
-/// or for so long.
-const LONG: Duration = Duration::from_secs(10);
-/// Nothing was written for so long: then the index is tidied up, and memory and threads that are
-/// needed to write it are let go of.
-const REST: Duration = Duration::from_secs(5);
+/// Idle time after which the index catches up.
+const IDLE_BEFORE_CATCH_UP: Duration = Duration::from_secs(1);
+/// Pauses after which it catches up although each had a write.
+const MAX_PAUSES: u32 = 10;
+/// Writes after which it catches up without a pause.
+const MAX_PENDING_WRITES: u64 = 10_000;
+/// New documents after which it catches up while more are created, as in an import, so that the
+/// index is complete soon after the last one.
+const BULK_DOCUMENTS: usize = 100;
+/// Idle time that ends such a turn.
+const IDLE_IN_BULK: Duration = Duration::from_millis(250);
+/// The longest time that such a turn waits for more.
+const MAX_BULK_TURN: Duration = Duration::from_secs(10);
+/// Idle time after which segments are merged, and the writer's threads and memory are released.
+const IDLE_BEFORE_RELEASE: Duration = Duration::from_secs(5);
 
-/// A thread, and what it is told.
-#[derive(Default)]
-pub(super) struct Worker {
-    told: Mutex<Told>,
-    wake: Condvar,
+/// The work that the thread does.
+pub(super) trait WorkerTasks: Send + 'static {
+    /// Catches up unless another thread does. Returns whether the index is then complete.
+    fn try_catch_up(&self, pace: &dyn CatchUpPace) -> Result<bool>;
+    /// Merges segments unless another thread changes the index.
+    fn try_merge(&self);
+    /// Releases what only writes need.
+    fn release_writer(&self);
 }
 
-/// What searches found changed.
+/// The thread and its state. Without a thread it only counts.
+#[derive(Default)]
+pub(super) struct IndexWorker {
+    shared: Arc<WorkerShared>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+#[derive(Default)]
+struct WorkerShared {
+    state: Mutex<WorkerState>,
+    changed: Condvar,
+}
+
+/// How many dirty documents searches found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-enum Found {
+enum DirtyLevel {
     #[default]
-    Nothing,
-    Something,
-    /// So much that the index catches up at once.
-    Much,
+    Clean,
+    Some,
+    /// So many that the index catches up without a pause.
+    Many,
 }
 
 #[derive(Default)]
-struct Told {
-    /// Writes since the thread went to work last.
-    writes: u64,
-    /// Documents that they made, each soon after the one before.
-    documents: usize,
-    /// When the last of these was made.
-    made_last: Option<Instant>,
-    /// By searches, since then.
-    found: Found,
-    /// The last turn failed: the next one waits for a pause.
-    is_discouraged: bool,
-    /// How many wait until the thread has done its work.
-    hurried: usize,
-    /// No thread could be started.
+struct WorkerState {
+    /// Writes since the last turn began.
+    pending_writes: u64,
+    /// Documents created by these writes without a pause.
+    new_documents: usize,
+    last_created: Option<Instant>,
+    /// What searches found since the last turn began.
+    dirty: DirtyLevel,
+    /// Whether the last turn failed: the next one waits for a pause.
+    has_failed: bool,
+    /// Threads that wait for exclusive access to the index. The worker yields to them.
+    waiters: usize,
+    is_running: bool,
+    /// Whether no thread could be started.
     is_refused: bool,
-    is_over: bool,
-    thread: Option<JoinHandle<()>>,
+    is_closed: bool,
 }
 
-impl Told {
+impl WorkerState {
     fn is_due(&self) -> bool {
-        self.is_over || self.found == Found::Much || self.writes >= MANY_WRITES || self.has_many()
+        self.is_closed
+            || self.dirty == DirtyLevel::Many
+            || self.pending_writes >= MAX_PENDING_WRITES
+            || self.is_bulk()
     }
 
-    /// Whether many documents are being made.
-    const fn has_many(&self) -> bool {
-        self.documents >= MANY_DOCUMENTS && !self.is_discouraged
+    /// Whether many documents are being created.
+    const fn is_bulk(&self) -> bool {
+        self.new_documents >= BULK_DOCUMENTS && !self.has_failed
     }
 
-    /// Whether there is nothing to do.
     fn is_idle(&self) -> bool {
-        self.writes == 0 && self.found == Found::Nothing && !self.is_due()
+        self.pending_writes == 0 && self.dirty == DirtyLevel::Clean && !self.is_due()
     }
 
-    fn made(&mut self, documents: usize) {
+    fn add_documents(&mut self, documents: usize) {
         if documents == 0 {
             return;
         }
         let now = Instant::now();
-        if self.made_last.replace(now).is_none_or(|last| now.duration_since(last) > PAUSE) {
-            self.documents = 0;
+        let last = self.last_created.replace(now);
+        if last.is_none_or(|last| now.duration_since(last) > IDLE_BEFORE_CATCH_UP) {
+            self.new_documents = 0;
         }
-        self.documents = self.documents.saturating_add(documents);
+        self.new_documents = self.new_documents.saturating_add(documents);
     }
 }
 
-impl Worker {
-    fn told(&self) -> MutexGuard<'_, Told> {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Tells of a write that made so many documents. Says whether a thread should be started.
-    pub(super) fn wrote(&self, documents: usize) -> bool {
-        let mut told = self.told();
-        let was_due = told.is_due();
-        told.writes += 1;
-        told.made(documents);
-        if told.thread.is_none() {
-            return told.has_many() && !told.is_over && !told.is_refused;
+impl IndexWorker {
+    /// Counts a write that created `documents` documents. Returns whether a thread should be
+    /// started.
+    pub(super) fn record_write(&self, documents: usize) -> bool {
+        let mut state = self.shared.lock();
+        let was_due = state.is_due();
+        state.pending_writes += 1;
+        state.add_documents(documents);
+        if !state.is_running {
+            return state.is_bulk() && !state.is_closed && !state.is_refused;
         }
-        if told.writes == 1 || told.is_due() && !was_due {
-            self.wake.notify_all();
+        // The thread wakes up for the first write and when a bound is reached: waking it for every
+        // write would cost a system call each.
+        if state.pending_writes == 1 || state.is_due() && !was_due {
+            self.shared.changed.notify_all();
         }
         false
     }
 
-    /// Does what waits for the thread's work to be done, which waits for no more writes meanwhile,
-    /// and goes to no other work: it would be first, always.
-    pub(super) fn hurry<T>(&self, wait: impl FnOnce() -> T) -> T {
-        self.told().hurried += 1;
-        self.wake.notify_all();
+    /// Runs `wait`, which waits for exclusive access to the index. Meanwhile the thread waits for
+    /// no more writes and starts no other work; otherwise it could take the lock again and again.
+    pub(super) fn yield_to<T>(&self, wait: impl FnOnce() -> T) -> T {
+        self.shared.lock().waiters += 1;
+        self.shared.changed.notify_all();
         let done = wait();
-        self.told().hurried -= 1;
-        self.wake.notify_all();
+        let mut state = self.shared.lock();
+        debug_assert!(state.waiters > 0, "each waiter is counted once");
+        state.waiters -= 1;
+        drop(state);
+        self.shared.changed.notify_all();
         done
     }
 
-    /// Waits for more to be written; false if nothing is for a while. Once somebody waits for the
-    /// thread, what was written by then is the last that there is.
-    fn waits_for_more(&self, is_hurried: &Cell<bool>) -> bool {
-        let is_calm = |told: &mut Told| told.writes == 0 && told.hurried == 0 && !told.is_over;
-        let waited = self.wake.wait_timeout_while(self.told(), CALM, is_calm);
-        let (mut told, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        if told.is_over || is_hurried.get() {
-            return false;
-        }
-        is_hurried.set(told.hurried > 0);
-        told.documents = 0;
-        std::mem::take(&mut told.writes) > 0
-    }
-
-    fn is_hurried(&self) -> bool {
-        self.told().hurried > 0
-    }
-
-    /// Tells what a search found changed.
-    pub(super) fn found(&self, changed: usize, is_urgent: bool) {
-        if changed == 0 {
+    /// Records how many dirty documents a search found, and whether that is many.
+    pub(super) fn record_dirty(&self, documents: usize, is_many: bool) {
+        if documents == 0 {
             return;
         }
-        let mut told = self.told();
-        let found = if is_urgent { Found::Much } else { Found::Something };
-        if found > told.found {
-            told.found = found;
-            self.wake.notify_all();
+        let mut state = self.shared.lock();
+        let level = if is_many { DirtyLevel::Many } else { DirtyLevel::Some };
+        if level > state.dirty {
+            state.dirty = level;
+            self.shared.changed.notify_all();
         }
     }
 
-    /// There is more to do for the thread than what is written from now on.
-    pub(super) fn has_left_some(&self) {
-        self.told().writes += 1;
-        self.wake.notify_all();
+    /// Requests another turn.
+    pub(super) fn request_turn(&self) {
+        self.shared.request_turn();
     }
 
-    /// Starts the thread, unless there is one. Where none can be started, searches do its work.
-    pub(super) fn start(&self, indexer: &Arc<Indexer>, store: &SpaceStore) {
-        let mut told = self.told();
-        if told.thread.is_some() || told.is_over {
+    /// Starts the thread unless it runs. If the system has no thread left, searches catch up
+    /// themselves.
+    pub(super) fn start(&self, tasks: impl FnOnce() -> Box<dyn WorkerTasks>) {
+        let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.shared.lock();
+        if state.is_running || state.is_closed {
             return;
         }
-        let (indexer, store) = (Arc::clone(indexer), store.clone());
-        let name = "leafbase-search".to_owned();
-        told.thread = thread::Builder::new().name(name).spawn(move || work(&indexer, &store)).ok();
-        told.is_refused = told.thread.is_none();
+        let (shared, tasks) = (Arc::clone(&self.shared), tasks());
+        let builder = thread::Builder::new().name("leafbase-search".to_owned());
+        *thread = builder.spawn(move || shared.run(&*tasks)).ok();
+        state.is_running = thread.is_some();
+        state.is_refused = thread.is_none();
     }
 
-    /// Ends the thread, and waits for that.
+    /// Ends the thread and waits for its end.
     pub(super) fn stop(&self) {
-        let thread = {
-            let mut told = self.told();
-            told.is_over = true;
-            self.wake.notify_all();
-            told.thread.take()
-        };
+        self.shared.lock().is_closed = true;
+        self.shared.changed.notify_all();
+        // The locks are taken one after the other: `start` takes the thread's first.
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(thread) = thread {
-            // What it could say by a panic was caught.
+            // Panics of its work have been caught and logged.
             let _ = thread.join();
         }
     }
+}
 
-    fn is_over(&self) -> bool {
-        self.told().is_over
+impl WorkerShared {
+    fn lock(&self) -> MutexGuard<'_, WorkerState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until there is work; none if it is over. `rest` is called when nothing was written for
-    /// a while.
-    fn wait(&self, rest: &dyn Fn()) -> Option<Turn<'_>> {
-        let mut told = self.told();
-        let mut is_rested = false;
-        while told.is_idle() {
-            if is_rested {
-                told = self.wake.wait(told).unwrap_or_else(PoisonError::into_inner);
+    fn request_turn(&self) {
+        self.lock().pending_writes += 1;
+        self.changed.notify_all();
+    }
+
+    fn run(&self, tasks: &dyn WorkerTasks) {
+        while let Some(turn) = self.next_turn(tasks) {
+            let outcome = catch_unwind(AssertUnwindSafe(|| tasks.try_catch_up(&turn)));
+            self.lock().has_failed = !matches!(outcome, Ok(Ok(_)));
+            match outcome {
+                // A bulk turn leaves many segments. They are merged once nothing is written.
+                Ok(Ok(true)) if turn.deadline.is_none() && self.lock().waiters == 0 => {
+                    tasks.try_merge();
+                }
+                Ok(Ok(true)) => {}
+                Ok(Ok(false)) => self.request_turn(),
+                Ok(Err(error)) => tracing::debug!(%error, "the search index could not catch up"),
+                Err(_) => tracing::warn!("the search index panicked while it caught up"),
+            }
+        }
+    }
+
+    /// Waits until there is work; `None` when the worker is closed.
+    fn next_turn(&self, tasks: &dyn WorkerTasks) -> Option<CatchUpTurn<'_>> {
+        let mut state = self.lock();
+        let mut is_released = false;
+        while state.is_idle() {
+            if is_released {
+                state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
                 continue;
             }
-            let (again, waited) =
-                self.wake.wait_timeout(told, REST).unwrap_or_else(PoisonError::into_inner);
-            told = again;
-            if waited.timed_out() {
-                drop(told);
-                rest();
-                is_rested = true;
-                told = self.told();
-            }
-        }
-        let told = self.pause(told);
-        let others = |told: &mut Told| told.hurried > 0 && !told.is_over;
-        let mut told = self.wake.wait_while(told, others).unwrap_or_else(PoisonError::into_inner);
-        let until = told.has_many().then(|| Instant::now() + LONG);
-        (told.writes, told.documents, told.found) = (0, 0, Found::Nothing);
-        (!told.is_over).then_some(Turn { worker: self, until, is_hurried: Cell::default() })
-    }
-
-    /// Waits until nothing was written for a while, or there is much to do.
-    fn pause<'w>(&'w self, mut told: MutexGuard<'w, Told>) -> MutexGuard<'w, Told> {
-        for _ in 0..PATIENCE {
-            let writes = told.writes;
-            let is_calm = |told: &mut Told| !told.is_due();
-            (told, _) = self
-                .wake
-                .wait_timeout_while(told, PAUSE, is_calm)
+            let (locked, waited) = self
+                .changed
+                .wait_timeout(state, IDLE_BEFORE_RELEASE)
                 .unwrap_or_else(PoisonError::into_inner);
-            if told.is_due() || told.writes == writes {
-                break;
+            state = locked;
+            if waited.timed_out() {
+                // The tasks take the index's lock, so this one is free meanwhile.
+                drop(state);
+                tasks.try_merge();
+                tasks.release_writer();
+                is_released = true;
+                state = self.lock();
             }
         }
-        told
-    }
-}
-
-/// Work that the thread has been given.
-struct Turn<'w> {
-    worker: &'w Worker,
-    /// While many documents are made, it goes on until then.
-    until: Option<Instant>,
-    /// Whether somebody waits for it, who has been heard.
-    is_hurried: Cell<bool>,
-}
-
-impl Pace for Turn<'_> {
-    fn is_over(&self) -> bool {
-        self.worker.is_over()
+        let state = self.wait_for_pause(state);
+        let has_waiters = |state: &mut WorkerState| state.waiters > 0 && !state.is_closed;
+        let mut state =
+            self.changed.wait_while(state, has_waiters).unwrap_or_else(PoisonError::into_inner);
+        let deadline = state.is_bulk().then(|| Instant::now() + MAX_BULK_TURN);
+        state.pending_writes = 0;
+        state.new_documents = 0;
+        state.dirty = DirtyLevel::Clean;
+        (!state.is_closed).then_some(CatchUpTurn {
+            shared: self,
+            deadline,
+            has_yielded: Cell::default(),
+        })
     }
 
-    fn goes_on(&self) -> bool {
-        self.until.is_some()
-    }
-
-    fn waits(&self) -> bool {
-        self.until.is_some_and(|until| Instant::now() < until)
-            && self.worker.waits_for_more(&self.is_hurried)
-    }
-}
-
-fn work(indexer: &Arc<Indexer>, store: &SpaceStore) {
-    let worker = indexer.worker();
-    let rest = || {
-        indexer.try_tidy();
-        indexer.rest();
-    };
-    while let Some(turn) = worker.wait(&rest) {
-        let outcome = catch_unwind(AssertUnwindSafe(|| indexer.try_catch_up(store, &turn)));
-        worker.told().is_discouraged = !matches!(outcome, Ok(Ok(_)));
-        match outcome {
-            // Many documents come with many segments, which are put together when nothing is
-            // written any more.
-            Ok(Ok(true)) if turn.until.is_none() && !worker.is_hurried() => indexer.try_tidy(),
-            Ok(Ok(true)) => {}
-            Ok(Ok(false)) => worker.has_left_some(),
-            Ok(Err(error)) => tracing::debug!(%error, "the search index stays behind"),
-            Err(_) => tracing::warn!("the search index stays behind"),
+    /// Waits until nothing is written for a while, or a turn is due.
+    fn wait_for_pause<'w>(
+        &'w self,
+        mut state: MutexGuard<'w, WorkerState>,
+    ) -> MutexGuard<'w, WorkerState> {
+        for _ in 0..MAX_PAUSES {
+            let writes = state.pending_writes;
+            let is_calm = |state: &mut WorkerState| !state.is_due();
+            (state, _) = self
+                .changed
+                .wait_timeout_while(state, IDLE_BEFORE_CATCH_UP, is_calm)
+                .unwrap_or_else(PoisonError::into_inner);
+            if state.is_due() || state.pending_writes == writes {
+                return state;
+            }
         }
+        state
+    }
+
+    /// Waits for more writes; `false` if none come for a while. Once a thread waits for the index,
+    /// the writes up to then are the last ones of the turn.
+    fn wait_for_more(&self, has_yielded: &Cell<bool>) -> bool {
+        let is_calm = |state: &mut WorkerState| {
+            state.pending_writes == 0 && state.waiters == 0 && !state.is_closed
+        };
+        let waited = self.changed.wait_timeout_while(self.lock(), IDLE_IN_BULK, is_calm);
+        let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        if state.is_closed || has_yielded.get() {
+            return false;
+        }
+        has_yielded.set(state.waiters > 0);
+        state.new_documents = 0;
+        std::mem::take(&mut state.pending_writes) > 0
+    }
+}
+
+/// One turn of the thread.
+struct CatchUpTurn<'w> {
+    shared: &'w WorkerShared,
+    /// The end of a bulk turn; `None` for a turn that does not wait for more.
+    deadline: Option<Instant>,
+    /// Whether a waiting thread was noticed.
+    has_yielded: Cell<bool>,
+}
+
+impl CatchUpPace for CatchUpTurn<'_> {
+    fn is_cancelled(&self) -> bool {
+        self.shared.lock().is_closed
+    }
+
+    fn expects_more(&self) -> bool {
+        self.deadline.is_some()
+    }
+
+    fn wait_for_more(&self) -> bool {
+        self.deadline.is_some_and(|deadline| Instant::now() < deadline)
+            && self.shared.wait_for_more(&self.has_yielded)
     }
 }

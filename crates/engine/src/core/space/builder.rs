@@ -13,7 +13,7 @@ use leafbase_store::{SpaceMeta, SpaceStore, directory};
 use super::{Inner, Space, settings};
 use crate::core::edges::EXTRACTOR;
 use crate::core::orphaned_uploads::OrphanedUploads;
-use crate::core::search_index::{Home, Indexer, SearchIndexing};
+use crate::core::search_index::{IndexHome, SearchIndexer, SearchIndexing};
 use crate::support::clock::SystemClock;
 use crate::support::ids::RandomIds;
 
@@ -388,7 +388,7 @@ impl SpaceBuilder {
     pub fn in_memory(self) -> Result<Space> {
         let store = MemoryStore::new();
         SpaceStore::initialize(&store, &self.meta("")?)?;
-        self.opened(Arc::new(store), Home::Memory)
+        self.opened(Arc::new(store), IndexHome::Memory)
     }
 
     /// Creates a space in the empty `store` (`create`), or opens the one in it: for key-value stores
@@ -416,7 +416,7 @@ impl SpaceBuilder {
         if create {
             SpaceStore::initialize(&*store, &self.meta("")?)?;
         }
-        self.opened(store, Home::Memory)
+        self.opened(store, IndexHome::Memory)
     }
 
     /// As [`Self::over`], with the index of searches on `device`.
@@ -434,12 +434,12 @@ impl SpaceBuilder {
         if create {
             SpaceStore::initialize(&*store, &self.meta("")?)?;
         }
-        self.opened(store, Home::Device(device))
+        self.opened(store, IndexHome::Device(device))
     }
 
     /// The home of the search index of a space in the directory `path`.
-    fn home(&self, path: &Path) -> Home {
-        Home::of_space(path, self.options.read_only)
+    fn home(&self, path: &Path) -> IndexHome {
+        IndexHome::of_space(path, self.options.read_only)
     }
 
     fn meta(&self, fallback: &str) -> Result<SpaceMeta> {
@@ -450,7 +450,7 @@ impl SpaceBuilder {
         Ok(SpaceMeta { id: SpaceId::from_bytes(self.ids.new_id(self.clock.now())), name, zone })
     }
 
-    fn opened(self, store: Arc<dyn Store>, home: Home) -> Result<Space> {
+    fn opened(self, store: Arc<dyn Store>, home: IndexHome) -> Result<Space> {
         let store = SpaceStore::open(store, EXTRACTOR)?;
         if !self.options.read_only {
             sweep(&store, self.durability);
@@ -458,7 +458,7 @@ impl SpaceBuilder {
         let id = store.snapshot()?.reader().meta()?.id;
         let url_template = settings::with_space_id(&self.url_template, id);
         let Self { clock, ids, limits, durability, search_indexing, .. } = self;
-        let search = Arc::new(Indexer::new(home, id.to_string(), search_indexing));
+        let search = Arc::new(SearchIndexer::new(home, id.to_string(), search_indexing));
         let store = RwLock::new(Some(store));
         let (renaming, orphaned_uploads) = (Mutex::default(), OrphanedUploads::default());
         let inner = Inner {

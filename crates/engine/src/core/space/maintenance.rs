@@ -195,7 +195,7 @@ impl Space {
     pub fn compact(&self) -> Result<()> {
         // The index thread holds snapshots, and the store cannot be compacted while one is alive.
         let store = self.store()?;
-        self.0.search.undisturbed(|| store.compact())
+        self.0.search.exclusive(|| store.compact())
     }
 
     /// The size of the space. Scans all keys, so its cost grows with the space.

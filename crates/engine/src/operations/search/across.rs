@@ -18,7 +18,7 @@ use super::texts::VisibleTexts;
 use crate::core::access::AccessScope;
 use crate::core::connection::Connection;
 use crate::core::search_index::documents::DocumentTexts;
-use crate::core::search_index::indexer::Moment;
+use crate::core::search_index::indexer::SearchSnapshot;
 use crate::core::visibility::Visibility;
 
 /// The most documents that a search gives.
@@ -116,8 +116,8 @@ impl<A: AccessScope> Connection<A> {
         self.check_ids("folderIds", request.filter.folders.as_ref())?;
         filters::check(request, seen)?;
         let asked = Asked::read(request)?;
-        let (moment, told) = self.told(request, &asked, seen)?;
-        let tree = moment.snapshot.tree();
+        let (snapshot, told) = self.told(request, &asked, seen)?;
+        let tree = snapshot.space.tree();
         let reading = VisibleTexts::new(&tree);
         let mut matcher = asked.patterns.as_ref().map(PatternSet::matcher);
         let found = match (told.hits, told.candidates, &mut matcher) {
@@ -127,7 +127,7 @@ impl<A: AccessScope> Connection<A> {
             }
             (None, Some(candidates), Some(matcher)) => {
                 let parts = MatchCounter {
-                    snapshot: &moment.snapshot,
+                    snapshot: &snapshot.space,
                     threads: self.space.search_threads(),
                 };
                 by_blocks(&parts, &candidates, matcher)?
@@ -149,17 +149,17 @@ impl<A: AccessScope> Connection<A> {
         request: &SearchDocuments,
         asked: &Asked,
         seen: &Visibility,
-    ) -> Result<(Moment, Told)> {
+    ) -> Result<(SearchSnapshot, Told)> {
         let (store, now, indexer) = (self.space.store()?, self.space.now(), self.space.indexer());
         let mut has_failed = false;
         loop {
-            let moment = indexer.moment(&store, seen)?;
-            let filters = Filters::read(&moment.snapshot.tree(), request, now)?;
+            let snapshot = indexer.snapshot(&store, seen)?;
+            let filters = Filters::read(&snapshot.space.tree(), request, now)?;
             let accepts = |document: &Attributes| filters.accepts(document);
-            match moment.ask(&accepts, |view, scope| asked.ask(view, scope)) {
-                Ok(told) => return Ok((moment, told)),
+            match snapshot.search(&accepts, |view, scope| asked.ask(view, scope)) {
+                Ok(told) => return Ok((snapshot, told)),
                 Err(error) if has_failed => return Err(error),
-                Err(error) => indexer.give_up(&moment, &error),
+                Err(error) => indexer.invalidate(&snapshot, &error),
             }
             has_failed = true;
         }

@@ -42,6 +42,8 @@ impl TrigramFileWriter {
 
     /// Writes a list. IDs have to increase from call to call.
     pub(super) fn write_list(&mut self, id: TrigramId, list: &[DocId]) -> tantivy::Result<()> {
+        let last = self.ids.last_chunk().map(|bytes| TrigramId::from_le_bytes(*bytes));
+        debug_assert!(last.is_none_or(|last| last < id), "lists are written in the order of IDs");
         encode(list, self.max_doc, &mut self.encoded);
         self.file.write_all(&self.encoded)?;
         self.written += self.encoded.len() as u64;

@@ -1,33 +1,31 @@
-//! In place of the index, where searches across documents are left out.
+//! Replaces the search index where the feature `search` is off.
 
 use std::path::Path;
 
 use leafbase_store::SpaceStore;
 
-/// Where there is no index.
-pub(crate) enum Home {
+pub(crate) enum NoIndexHome {
     Memory,
     Directory,
 }
 
-/// Nobody brings it up to date.
 #[derive(Clone, Copy, Default)]
-pub(crate) enum SearchIndexing {
+pub(crate) enum NoIndexing {
     #[default]
     Never,
 }
 
-/// No index.
-pub(crate) struct Indexer;
+/// Has the methods of the indexer that other code calls; they do nothing.
+pub(crate) struct NoIndexer;
 
-impl Home {
+impl NoIndexHome {
     pub(crate) fn of_space(_: &Path, _: bool) -> Self {
         Self::Directory
     }
 }
 
-impl Indexer {
-    pub(crate) fn new(_: Home, _: String, _: SearchIndexing) -> Self {
+impl NoIndexer {
+    pub(crate) fn new(_: NoIndexHome, _: String, _: NoIndexing) -> Self {
         Self
     }
 
@@ -39,7 +37,7 @@ impl Indexer {
         let Self = self;
     }
 
-    pub(crate) fn undisturbed<T>(&self, work: impl FnOnce() -> T) -> T {
+    pub(crate) fn exclusive<T>(&self, work: impl FnOnce() -> T) -> T {
         let Self = self;
         work()
     }

@@ -1,4 +1,4 @@
-//! What a host may do about the index of searches.
+//! Maintenance of the search index by the host.
 
 use std::ops::ControlFlow;
 
@@ -10,33 +10,32 @@ use crate::core::progress::Progress;
 use crate::core::space::Space;
 
 impl Space {
-    /// Brings the index of searches up to date with every write that has returned. Searches find
-    /// these all the same; they are cheaper afterwards. Costs by what was written since the index
-    /// was last brought up to date. With
-    /// [`SearchIndexing::OnDemand`](crate::SearchIndexing::OnDemand) it also puts the segments of
-    /// the index together where there are many, which otherwise the thread of the space does, once
-    /// there is one: that costs by what is in them, about once for each doubling.
+    /// Updates the search index with every write that has returned. Searches find these anyway; they
+    /// are cheaper afterwards. Costs time in proportion to the documents written since the last
+    /// update. With [`SearchIndexing::OnDemand`](crate::SearchIndexing::OnDemand) it also merges the
+    /// index's segments if there are many, which otherwise the space's thread does: that rewrites a
+    /// document about once per doubling of the index.
     ///
     /// ```
     /// use leafbase::{SearchIndexing, Space};
     /// # fn main() -> leafbase::Result<()> {
     /// let space = Space::builder().search_indexing(SearchIndexing::OnDemand).in_memory()?;
     /// space.connect().create_document("Trip to Lisbon")?;
-    /// space.flush_search()?; // when there is time: the next search has less to do
+    /// space.flush_search()?; // the next search is cheaper
     /// assert_eq!(space.connect().search("lisbon")?.len(), 1);
     /// # Ok(())
     /// # }
     /// ```
     ///
     /// # Errors
-    /// What the store reports.
+    /// Errors of the store.
     pub fn flush_search(&self) -> Result<()> {
         self.indexer().catch_up(&self.store()?)
     }
 
-    /// Makes the index of searches anew. There is no need to: one that is missing, damaged or not
-    /// this space's is made anew by the search that meets it. Reads the whole space. Others go on
-    /// reading, writing and searching meanwhile.
+    /// Rebuilds the search index. This is never necessary: a search that finds the index missing,
+    /// corrupt or of another space rebuilds it. Reads the whole space. Concurrent reads, writes and
+    /// searches go ahead.
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {
@@ -49,13 +48,13 @@ impl Space {
     /// ```
     ///
     /// # Errors
-    /// What the store reports.
+    /// Errors of the store.
     pub fn rebuild_search(&self) -> Result<()> {
         self.rebuild_search_with(&mut |_| ControlFlow::Continue(()))
     }
 
-    /// As [`Self::rebuild_search`]. `progress` is told how many documents are read, and may break
-    /// off: the index stays as it was then. It must not search this space itself.
+    /// Like [`Self::rebuild_search`]. Calls `progress` with the number of documents read so far; if
+    /// it breaks, the index stays unchanged. `progress` must not search this space.
     ///
     /// ```
     /// use std::ops::ControlFlow;
@@ -65,17 +64,17 @@ impl Space {
     /// space.connect().create_document("Trip to Lisbon")?;
     /// let stopped = space.rebuild_search_with(&mut |_| ControlFlow::Break(())).unwrap_err();
     /// assert_eq!(stopped.kind(), ErrorKind::Canceled);
-    /// assert_eq!(space.connect().search("lisbon")?.len(), 1); // all the same
+    /// assert_eq!(space.connect().search("lisbon")?.len(), 1); // the old index is intact
     /// # Ok(())
     /// # }
     /// ```
     ///
     /// # Errors
-    /// As [`Self::rebuild_search`], and [`ErrorKind::Canceled`].
+    /// Those of [`Self::rebuild_search`], and [`ErrorKind::Canceled`] if `progress` breaks.
     pub fn rebuild_search_with(
         &self,
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<()> {
-        self.indexer().remake(&self.store()?, progress)
+        self.indexer().rebuild(&self.store()?, progress)
     }
 }

@@ -1,5 +1,5 @@
-//! Where an index lies: each one made is a generation, in a directory of its own below `index/` of
-//! the space. What is in a generation is never repaired: it is whole, or another one is made.
+//! The home of a space's index: numbered generations in directories below `index/` of the space. A
+//! generation is never repaired: it is intact, or a rebuild creates the next one.
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -8,87 +8,90 @@ use std::path::{Path, PathBuf};
 use leafbase_model::{Error, ErrorKind, Result};
 use leafbase_search::Index;
 
-/// The directory in that of a space.
+/// The directory of all generations.
 const DIRECTORY: &str = "index";
-/// No generation has a longer name.
-const DIGITS: usize = 12;
+/// Digits of the greatest number of a generation.
+const MAX_DIGITS: usize = 12;
 
-/// Where the indexes of a space are kept.
-pub(crate) enum Home {
-    /// In memory, and made anew whenever the space is opened.
+pub(crate) enum IndexHome {
+    /// Rebuilt in memory each time the space is opened.
     Memory,
-    /// In this directory; only read, if the space is.
-    Directory { path: PathBuf, read_only: bool },
-    /// On a disk that a test made.
+    Directory {
+        path: PathBuf,
+        read_only: bool,
+    },
+    /// Storage that a test implements.
     #[cfg(feature = "testkit")]
     Device(std::sync::Arc<dyn super::device::Device>),
 }
 
-/// An index, and its number; none for one in memory.
-pub(super) struct Generation {
+/// An index with its number; an index in memory has none.
+pub(super) struct IndexGeneration {
     pub(super) index: Index,
     number: Option<u64>,
 }
 
-impl Home {
-    /// That of a space in the directory `path`.
+impl IndexHome {
+    /// The home of a space in the directory `path`.
     pub(crate) fn of_space(path: &Path, read_only: bool) -> Self {
         Self::Directory { path: path.join(DIRECTORY), read_only }
     }
 
-    /// Whether an index in it must stay as it is.
     pub(super) const fn is_read_only(&self) -> bool {
         matches!(self, Self::Directory { read_only: true, .. })
     }
 
-    /// The newest generation, if it is whole.
-    pub(super) fn newest(&self, owner: &str) -> Option<Generation> {
+    /// The newest generation, if it is intact.
+    pub(super) fn open_newest(&self, owner: &str) -> Option<IndexGeneration> {
         let number = self.numbers().into_iter().max()?;
-        let index = guarded(|| Ok(self.open(number, owner))).ok()??;
-        Some(Generation { index, number: Some(number) })
+        let index = catch_index_panic(|| Ok(self.open(number, owner))).ok()??;
+        Some(IndexGeneration { index, number: Some(number) })
     }
 
-    /// A new, empty generation: in memory, where the directory cannot be written.
-    pub(super) fn begin(&self, owner: &str) -> Result<Generation> {
-        if self.is_written() {
-            let next = self.numbers().into_iter().max().unwrap_or_default() + 1;
-            match guarded(|| self.create(next, owner)) {
-                Ok(index) => return Ok(Generation { index, number: Some(next) }),
+    /// Creates an empty generation, in memory if the directory cannot be written.
+    pub(super) fn create_next(&self, owner: &str) -> Result<IndexGeneration> {
+        if self.is_persistent() {
+            let next = self.numbers().into_iter().max().map_or(1, |newest| newest + 1);
+            match catch_index_panic(|| self.create(next, owner)) {
+                Ok(index) => return Ok(IndexGeneration { index, number: Some(next) }),
                 Err(error) => tracing::warn!(%error, "the search index is kept in memory"),
             }
             self.remove(next);
         }
-        Generation::in_memory(owner)
+        IndexGeneration::in_memory(owner)
     }
 
-    /// Removes all generations but this one.
-    pub(super) fn sweep(&self, kept: &Generation) {
-        if self.is_written() {
-            let others = self.numbers().into_iter().filter(|other| kept.number != Some(*other));
+    /// Removes all other generations.
+    pub(super) fn retain(&self, generation: &IndexGeneration) {
+        if self.is_persistent() {
+            let others = self.numbers().into_iter();
+            let others = others.filter(|other| generation.number != Some(*other));
             others.for_each(|other| self.remove(other));
         }
     }
 
-    /// Gives a generation up.
-    pub(super) fn give_up(&self, generation: Generation) {
-        let Generation { index, number } = generation;
+    /// Closes and removes a generation.
+    pub(super) fn discard(&self, generation: IndexGeneration) {
+        let IndexGeneration { index, number } = generation;
+        // Windows removes no open files.
         drop(index);
         if let Some(number) = number {
             self.remove(number);
         }
     }
 
-    /// Whether an index that is made is kept.
-    pub(super) const fn is_written(&self) -> bool {
+    /// Whether a new index outlives the process.
+    pub(super) const fn is_persistent(&self) -> bool {
         !matches!(self, Self::Memory) && !self.is_read_only()
     }
 
+    /// The numbers of all generations. An unreadable directory has none: the index is rebuilt.
     fn numbers(&self) -> Vec<u64> {
         match self {
             Self::Memory => Vec::new(),
-            Self::Directory { path, .. } => numbers(path),
+            Self::Directory { path, .. } => generation_numbers(path),
             #[cfg(feature = "testkit")]
-            Self::Device(device) => device.directories().unwrap_or_default(),
+            Self::Device(device) => device.directories().unwrap_or_else(|_| Vec::new()),
         }
     }
 
@@ -107,15 +110,17 @@ impl Home {
             Self::Directory { path, .. } => Index::create(&path.join(number.to_string()), owner),
             #[cfg(feature = "testkit")]
             Self::Device(device) => {
-                let failed =
-                    |error| Error::new(ErrorKind::Storage, "no directory").with_source(error);
+                let failed = |error| {
+                    let message = "the directory of the search index could not be created";
+                    Error::new(ErrorKind::Storage, message).with_source(error)
+                };
                 device.make_directory(number).map_err(failed)?;
                 Index::create_on(device.shelf(number), owner)
             }
         }
     }
 
-    /// What cannot be removed is in nobody's way.
+    /// Removes a generation. A failure only wastes space.
     fn remove(&self, number: u64) {
         let removed = match self {
             Self::Memory => Ok(()),
@@ -131,7 +136,7 @@ impl Home {
     }
 }
 
-impl Generation {
+impl IndexGeneration {
     pub(super) fn in_memory(owner: &str) -> Result<Self> {
         Ok(Self { index: Index::in_memory(owner)?, number: None })
     }
@@ -141,20 +146,20 @@ impl Generation {
     }
 }
 
-/// The generations in a directory. What has another name is somebody else's.
-fn numbers(directory: &Path) -> Vec<u64> {
+/// The numbers of the generations in a directory. Other names are ignored.
+fn generation_numbers(directory: &Path) -> Vec<u64> {
     let entries = fs::read_dir(directory).into_iter().flatten().filter_map(std::result::Result::ok);
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
     let is_number = |name: &String| {
-        name.len() <= DIGITS
+        name.len() <= MAX_DIGITS
             && !name.starts_with('0')
-            && name.bytes().all(|letter| letter.is_ascii_digit())
+            && name.bytes().all(|byte| byte.is_ascii_digit())
     };
     names.filter(is_number).filter_map(|name| name.parse().ok()).collect()
 }
 
-/// Runs what reads or writes an index: on damaged files that may panic.
-pub(super) fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+/// Runs `work` on an index and turns a panic into an error: tantivy panics on some corrupt files.
+pub(super) fn catch_index_panic<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     let outcome = catch_unwind(AssertUnwindSafe(work));
-    outcome.unwrap_or_else(|_| Err(Error::new(ErrorKind::Storage, "the search index is damaged")))
+    outcome.unwrap_or_else(|_| Err(Error::new(ErrorKind::Storage, "the search index is corrupt")))
 }

@@ -1,0 +1,233 @@
+//! Dirty documents: those that have changed since the index, each analyzed once per change.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+
+use leafbase_model::{DocumentId, DocumentRecord, Error, ErrorKind, Location, Result, invariant};
+use leafbase_search::{Analyzer, SearchDocument};
+use leafbase_store::SpaceReader;
+
+use super::documents;
+use crate::core::visibility::Visibility;
+
+/// Rows of the change log per read.
+const CHANGES_PER_READ: usize = 64;
+/// Searches after which a dirty document is sorted. Together they cost about as much as sorting it.
+const SEARCHES_BEFORE_SORT: u64 = 50;
+
+/// The documents that have been written since the index's last update.
+#[derive(Default)]
+pub(super) struct DirtyDocuments {
+    /// The sequence up to which the change log has been read.
+    read_to: u64,
+    documents: BTreeMap<DocumentId, DirtyDocument>,
+    /// The overlay of all documents, until one changes.
+    overlay: Option<Arc<DirtyOverlay>>,
+    analyzer: Analyzer,
+    searches: u64,
+}
+
+struct DirtyDocument {
+    /// The sequence of its last change.
+    last: u64,
+    /// `None` until a search needs it.
+    analyzed: Option<AnalyzedVersion>,
+    /// The number of searches before it was analyzed.
+    analyzed_at: u64,
+}
+
+impl DirtyDocument {
+    fn new(last: u64) -> Self {
+        Self { last, analyzed: None, analyzed_at: 0 }
+    }
+
+    /// The current version, analyzed, and sorted once enough searches have read it.
+    fn analyze(
+        &mut self,
+        reader: SpaceReader<'_>,
+        document: DocumentId,
+        analyzer: &mut Analyzer,
+        searches: u64,
+    ) -> Result<AnalyzedVersion> {
+        invariant!(self.analyzed_at <= searches, "searches are counted forwards");
+        let analyzed = match self.analyzed.take() {
+            Some(Some(found))
+                if found.is_unsorted() && searches - self.analyzed_at > SEARCHES_BEFORE_SORT =>
+            {
+                Some(Arc::new(analyzer.sort(Arc::unwrap_or_clone(found))))
+            }
+            Some(analyzed) => analyzed,
+            None => {
+                self.analyzed_at = searches;
+                read(reader, document, analyzer)?
+            }
+        };
+        Ok(self.analyzed.insert(analyzed).clone())
+    }
+}
+
+/// The current version of a document; `None` if it was deleted.
+pub(super) type AnalyzedVersion = Option<Arc<SearchDocument>>;
+
+/// Dirty documents as a search reads them.
+#[derive(Default)]
+pub(super) struct DirtyOverlay {
+    /// All dirty documents, deleted ones included.
+    pub(super) ids: HashSet<DocumentId>,
+    pub(super) documents: Vec<Arc<SearchDocument>>,
+    /// The last search before one of them is sorted.
+    valid_until: u64,
+}
+
+impl DirtyOverlay {
+    /// The overlay without documents that are not visible.
+    pub(super) fn visible(mut self, visibility: &Visibility) -> Self {
+        let is_visible = |document: &Arc<SearchDocument>| {
+            visibility.allows_at(document.id(), document.attributes().location)
+        };
+        self.documents.retain(is_visible);
+        self
+    }
+}
+
+impl DirtyDocuments {
+    /// No document is dirty after the change `sequence`.
+    pub(super) fn after(sequence: u64) -> Self {
+        Self { read_to: sequence, ..Self::default() }
+    }
+
+    /// These documents are dirty, up to the change `sequence`.
+    pub(super) fn of(documents: impl IntoIterator<Item = DocumentId>, sequence: u64) -> Self {
+        let dirty = |document| (document, DirtyDocument::new(sequence));
+        Self { documents: documents.into_iter().map(dirty).collect(), ..Self::after(sequence) }
+    }
+
+    pub(super) const fn read_to(&self) -> u64 {
+        self.read_to
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.documents.len()
+    }
+
+    /// Reads the change log up to the change `last`. Each row is read once.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Corrupted`] if rows are missing.
+    pub(super) fn read_changes(&mut self, reader: SpaceReader<'_>, last: u64) -> Result<()> {
+        while self.read_to < last {
+            let changes = reader.changed_after(self.read_to, CHANGES_PER_READ)?;
+            if changes.is_empty() {
+                let message = "the change log ends before the last change of the space";
+                return Err(Error::new(ErrorKind::Corrupted, message));
+            }
+            for (sequence, documents) in changes {
+                // Otherwise the loop would not end.
+                invariant!(sequence > self.read_to, "the change log is read forwards");
+                for document in documents {
+                    self.documents.insert(document, DirtyDocument::new(sequence));
+                    self.overlay = None;
+                }
+                self.read_to = sequence;
+            }
+        }
+        Ok(())
+    }
+
+    /// All dirty documents as `reader` has them, whose last change has to be the last one read.
+    pub(super) fn overlay(&mut self, reader: SpaceReader<'_>) -> Result<Arc<DirtyOverlay>> {
+        self.searches += 1;
+        let is_valid = |overlay: &&Arc<DirtyOverlay>| self.searches <= overlay.valid_until;
+        if let Some(overlay) = self.overlay.as_ref().filter(is_valid) {
+            return Ok(Arc::clone(overlay));
+        }
+        let mut overlay = DirtyOverlay { valid_until: u64::MAX, ..DirtyOverlay::default() };
+        for (id, dirty) in &mut self.documents {
+            let analyzed = dirty.analyze(reader, *id, &mut self.analyzer, self.searches)?;
+            if analyzed.as_ref().is_some_and(|document| document.is_unsorted()) {
+                let sorted_at = dirty.analyzed_at + SEARCHES_BEFORE_SORT;
+                overlay.valid_until = overlay.valid_until.min(sorted_at);
+            }
+            overlay.documents.extend(analyzed);
+            overlay.ids.insert(*id);
+        }
+        Ok(Arc::clone(self.overlay.insert(Arc::new(overlay))))
+    }
+
+    /// Those of `documents` that are dirty. Costs time in proportion to the smaller set.
+    pub(super) fn intersection(&self, documents: &BTreeSet<DocumentId>) -> Vec<DocumentId> {
+        if documents.len() < self.documents.len() {
+            documents.iter().filter(|id| self.documents.contains_key(id)).copied().collect()
+        } else {
+            self.documents.keys().filter(|id| documents.contains(id)).copied().collect()
+        }
+    }
+
+    /// Some dirty documents as `reader` has them. Reads no other document.
+    pub(super) fn overlay_of(
+        &mut self,
+        reader: SpaceReader<'_>,
+        documents: &[DocumentId],
+    ) -> Result<DirtyOverlay> {
+        self.searches += 1;
+        let mut overlay = DirtyOverlay::default();
+        for id in documents {
+            let Some(dirty) = self.documents.get_mut(id) else {
+                invariant!("an overlay is of dirty documents")
+            };
+            let analyzed = dirty.analyze(reader, *id, &mut self.analyzer, self.searches)?;
+            overlay.documents.extend(analyzed);
+            overlay.ids.insert(*id);
+        }
+        Ok(overlay)
+    }
+
+    /// All dirty documents, with the versions analyzed so far.
+    pub(super) fn documents(&self) -> Vec<(DocumentId, Option<AnalyzedVersion>)> {
+        self.documents.iter().map(|(id, dirty)| (*id, dirty.analyzed.clone())).collect()
+    }
+
+    /// Marks documents clean that the index contains in these versions, unless they were written
+    /// again since.
+    pub(super) fn mark_indexed(&mut self, indexed: &HashMap<DocumentId, u64>) {
+        self.documents.retain(|id, dirty| indexed.get(id).is_none_or(|at| dirty.last > *at));
+        self.overlay = None;
+    }
+
+    /// Marks documents clean whose last change is at most `sequence`: the index contains it.
+    pub(super) fn mark_indexed_to(&mut self, sequence: u64) {
+        self.documents.retain(|_, dirty| dirty.last > sequence);
+        self.read_to = self.read_to.max(sequence);
+        self.overlay = None;
+    }
+}
+
+/// Reads and analyzes a document; `None` if it does not exist or is not searchable.
+pub(super) fn read(
+    reader: SpaceReader<'_>,
+    document: DocumentId,
+    analyzer: &mut Analyzer,
+) -> Result<AnalyzedVersion> {
+    let Some(record) = reader.document(document)? else { return Ok(None) };
+    Ok(analyze(reader, &record, analyzer)?.map(Arc::new))
+}
+
+/// Analyzes a document. The inbox's hidden document is not searchable; a corrupt document is left
+/// out, so that others are found.
+pub(super) fn analyze(
+    reader: SpaceReader<'_>,
+    record: &DocumentRecord,
+    analyzer: &mut Analyzer,
+) -> Result<Option<SearchDocument>> {
+    if record.location == Location::Inbox {
+        return Ok(None);
+    }
+    match documents::document(reader, record, analyzer) {
+        Err(error) if error.kind() == ErrorKind::Corrupted => {
+            // Without its ID: a scoped call may cause this, which must not reveal the document.
+            tracing::warn!("a corrupt document is left out of searches");
+            Ok(None)
+        }
+        analyzed => analyzed.map(Some),
+    }
+}
