@@ -1,8 +1,8 @@
 //! Searches: across documents and within one. Those across documents, with their index, are the
 //! feature `search`.
 
-mod around;
 mod blocks;
+mod context_blocks;
 mod patterns;
 mod texts;
 

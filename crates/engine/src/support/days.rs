@@ -127,7 +127,7 @@ fn local_date(millis: i64, zone: &TimeZone) -> Option<Date> {
     jiff::Timestamp::from_millisecond(millis).ok().map(|instant| zone.to_datetime(instant).date())
 }
 
-/// None for the day after the calendar's last.
+/// None after the last day of the calendar.
 fn date(day: i64) -> Option<Date> {
     let found = Day::from_epoch_days(day);
     let part = |value: u8| i8::try_from(value).ok();

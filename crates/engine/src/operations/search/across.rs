@@ -1,4 +1,4 @@
-//! The search across documents: by words, by patterns, or by both.
+//! Search across documents: by words, by patterns, or by both.
 
 use std::cmp::Reverse;
 
@@ -21,45 +21,44 @@ use crate::core::search_index::documents::DocumentTexts;
 use crate::core::search_index::indexer::SearchSnapshot;
 use crate::core::visibility::Visibility;
 
-/// The most documents that a search gives.
+/// The maximum number of documents in a reply.
 pub(super) const MOST: usize = Limits::SEARCH_RESULTS;
 
-/// What is asked for.
+/// The parsed query.
 pub(super) struct Asked {
     pub(super) terms: ParsedQuery,
-    /// None if there are no patterns.
+    /// None if the query has no patterns.
     patterns: Option<PatternSet>,
 }
 
-/// What the index tells.
+/// The result of the index.
 pub(super) struct Told {
-    /// Documents that have the words, the best first; none if there are only patterns.
+    /// Documents that match the words, best first. None if the query has only patterns.
     pub(super) hits: Option<Vec<Hit>>,
-    /// Documents that a pattern may match in, by ID; none if there are only words.
+    /// Candidates of the patterns, sorted by ID. None if the query has only words.
     candidates: Option<Vec<DocumentId>>,
 }
 
 impl<A: AccessScope> Connection<A> {
     /// Finds documents by words, by regular expressions, or by both: the twenty most relevant ones,
-    /// each with a piece of its text around what was found. It sees every write that returned
-    /// before it began.
+    /// each with a snippet of its text. It sees every write that returned before it began.
     ///
-    /// All words have to occur in a document, in whatever blocks, in its title or in comments; with
-    /// [`SearchDocuments::any_word`] one is enough. Case, accents and width don't matter, English
-    /// words are found in their other forms, and the last word of a text may be the beginning of
-    /// one. Words between quotation marks have to stand together. A text of signs alone asks for
-    /// nothing, and nothing but such texts finds nothing.
+    /// All words have to occur in a document, in any of its blocks, in its title or in comments;
+    /// with [`SearchDocuments::any_word`] one is enough. Case, accents and width are ignored,
+    /// English words match their inflections, and the last word of a text is a prefix. Words in
+    /// quotation marks have to be adjacent. A text without words matches nothing and is ignored
+    /// next to others.
     ///
-    /// A pattern matches within one block, in the markdown that replies show, whatever the case
-    /// unless it says `(?-i)`. Of several one has to match. Without words, the documents come first
-    /// in which most blocks match. Documents that are equal are ordered by ID.
+    /// A pattern matches within one block, in the markdown that replies show, ignoring case unless
+    /// it contains `(?-i)`. Of several, one has to match. Without words, documents are ranked by
+    /// the number of matching blocks. Ties are sorted by ID.
     ///
-    /// Without a filter everything is searched but the trash, and the inbox never is.
+    /// Without a filter everything except the trash is searched; the inbox never is.
     ///
-    /// A scoped connection searches what it is shown, as if there were nothing else: what is found,
-    /// in which order, the scores and what a pattern may cost go by its documents alone, and links
-    /// to others are searched as the placeholders that stand for them. Where a block link leads is
-    /// no word, on any connection.
+    /// A scoped connection searches its visible documents as if there were no others: matches,
+    /// ranks, scores and the step budget of patterns depend on these only, and links to hidden
+    /// blocks are searched as their placeholders. The target of a block link is not a word, on any
+    /// connection.
     ///
     /// ```
     /// use leafbase::{Position, SearchDocuments, Space};
@@ -79,27 +78,26 @@ impl<A: AccessScope> Connection<A> {
     ///
     /// # Cost
     ///
-    /// By the documents that have the rarest of the words, those written since the index caught up,
-    /// and what is shown. The first search of a space reads its index once, or all of the space if
-    /// there is none. A pattern reads every document that has the letters that it requires; one
-    /// that requires no three letters in a row reads all. On a scoped connection it costs by its
-    /// documents among these, and what is seen of an index is found out once for each state of
-    /// both; a pattern reads every document with block links. It is bounded by counted steps, so
-    /// that its outcome is the same on every machine. Where a pattern reads more than 256
-    /// documents, the call shares them out among threads that end before it does: see
+    /// The cost grows with the documents that contain the rarest word, the documents written since
+    /// the index caught up, and the reply. The first search of a space reads its index once, or the
+    /// whole space if there is none. A pattern reads every document that contains its required
+    /// trigrams; a pattern without any reads all. On a scoped connection the cost grows with its
+    /// own documents among these, and the subset of the index that it may see is computed once per
+    /// version of both; a pattern reads every document with block links. A step budget bounds the
+    /// work, so that the outcome is the same on every machine. If a pattern reads more than 256
+    /// documents, they are distributed over threads that end before the call does: see
     /// [`SpaceBuilder::search_threads`](crate::SpaceBuilder::search_threads).
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Validation`] for what [`SearchDocuments::check`] refuses;
-    /// [`crate::ErrorKind::LimitExceeded`] at `include` for more than 32 texts, at `include[n]` for
-    /// one of more than 256 bytes, at `regexps` for more than 8 patterns, at `documentIds` and
-    /// `folderIds` for more than [`crate::Limits::blocks_per_request`], and at the pattern that
-    /// takes too many steps; [`crate::ErrorKind::InvalidPattern`] at the pattern;
-    /// [`crate::ErrorKind::NotFound`] at `documentIds[n]` and `folderIds[n]`; of days what
-    /// [`Connection::list_documents`] says. On a scoped connection [`crate::ErrorKind::Validation`]
-    /// at `location`, `folderIds`, `dailyNoteDateGte` and `dailyNoteDateLte`: they would tell of
-    /// what it is not shown. An index that is missing, damaged or another space's is no error: it
-    /// is made anew.
+    /// The errors of [`SearchDocuments::check`]; [`crate::ErrorKind::LimitExceeded`] at `include`
+    /// for more than 32 texts, at `include[n]` for one of more than 256 bytes, at `regexps` for
+    /// more than 8 patterns, at `documentIds` and `folderIds` for more than
+    /// [`crate::Limits::blocks_per_request`], and at a pattern that exceeds its step budget;
+    /// [`crate::ErrorKind::InvalidPattern`] at the pattern; [`crate::ErrorKind::NotFound`] at
+    /// `documentIds[n]` and `folderIds[n]`; for days the errors of [`Connection::list_documents`].
+    /// On a scoped connection [`crate::ErrorKind::Validation`] at `location`, `folderIds`,
+    /// `dailyNoteDateGte` and `dailyNoteDateLte`, which would reveal hidden data. A missing or
+    /// damaged index is not an error: it is rebuilt.
     pub fn search(&self, request: impl Into<SearchDocuments>) -> Result<Items<SearchMatch>> {
         let (request, seen) = (request.into(), self.visibility());
         let _operation = self.operation("search");
@@ -143,7 +141,7 @@ impl<A: AccessScope> Connection<A> {
         shown.filter_map(Result::transpose).collect::<Result<_>>().map(Items)
     }
 
-    /// Asks the index. One that fails is made anew, and asked again.
+    /// Queries the index. If it fails, it is rebuilt and queried once more.
     fn told(
         &self,
         request: &SearchDocuments,
@@ -224,7 +222,7 @@ fn both(
     Ok(found)
 }
 
-/// The documents in which most blocks match.
+/// The documents with the most matching blocks.
 fn by_blocks(
     parts: &MatchCounter<'_>,
     candidates: &[DocumentId],
@@ -242,7 +240,7 @@ fn by_blocks(
         .collect())
 }
 
-/// Shows what was found.
+/// Presents matches as replies.
 struct Showing<'s, 't, 'a> {
     reading: &'s VisibleTexts<'t, 'a>,
     highlighter: Highlighter<'s>,
@@ -250,7 +248,7 @@ struct Showing<'s, 't, 'a> {
 }
 
 impl Showing<'_, '_, '_> {
-    /// What is shown of a document; nothing of one that is not seen, whatever the index says.
+    /// The reply for a match. None for a hidden document, whatever the index contains.
     fn shown(
         &self,
         Hit { document, score }: Hit,

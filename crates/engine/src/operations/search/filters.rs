@@ -1,4 +1,4 @@
-//! Which documents a search may find.
+//! Filters of searches by document.
 
 use std::collections::HashSet;
 
@@ -14,16 +14,16 @@ use crate::core::tree::Tree;
 use crate::core::visibility::Visibility;
 use crate::operations::documents;
 
-/// What a search may find, for one state of the space.
+/// The resolved filters of a search, for one version of the space.
 pub(super) struct Filters {
-    /// Folders in it are sorted.
+    /// Its folders are sorted.
     query: DocumentQuery,
-    /// Documents that are named, and whether these alone are looked at or all others.
+    /// The requested documents, and whether to search these or all others.
     named: Option<(HashSet<DocumentId>, DocumentFilterMode)>,
 }
 
-/// Refuses filters that would tell of what a scoped connection is not shown: where its documents
-/// are kept, and which days have notes.
+/// Refuses filters that would reveal hidden data to a scoped connection: the locations of its
+/// documents, and which days have notes.
 pub(super) fn check(request: &SearchDocuments, seen: &Visibility) -> Result<()> {
     let DocumentFilter { location, folders, daily_note, .. } = &request.filter;
     let fields = [
@@ -39,12 +39,12 @@ pub(super) fn check(request: &SearchDocuments, seen: &Visibility) -> Result<()> 
 }
 
 impl Filters {
-    /// Reads them from a request. Folders come with those in them; days are those of the space's
-    /// zone, `now` being the present.
+    /// Resolves the filters of a request. Folders include their descendants; days are days in the
+    /// zone of the space at the time `now`.
     ///
     /// # Errors
-    /// [`leafbase_model::ErrorKind::NotFound`] at `documentIds[n]` and `folderIds[n]`, and what a
-    /// listing of documents says to its filters.
+    /// [`leafbase_model::ErrorKind::NotFound`] at `documentIds[n]` and `folderIds[n]`, and the
+    /// errors of filters of a document listing.
     pub(super) fn read(tree: &Tree<'_>, request: &SearchDocuments, now: Timestamp) -> Result<Self> {
         let named = request.document_ids.as_ref().map(|named| {
             let named = named.iter().enumerate();
@@ -81,13 +81,14 @@ impl Filters {
     }
 }
 
-/// A document that a search knows of: the inbox is none.
+/// A document that can be searched: not the inbox.
 fn known(tree: &Tree<'_>, document: DocumentId) -> Result<DocumentId> {
     let record = tree.document(document)?.filter(|record| record.location != Location::Inbox);
     record.map(|record| record.id).ok_or_else(Error::not_found)
 }
 
-/// Whether what is kept there is looked at. The trash is, where it is named; the inbox never.
+/// Whether documents at this location are searched: in the trash only if it is requested, in the
+/// inbox never.
 fn is_within(within: &Within, location: Location) -> bool {
     match (within, location) {
         (_, Location::Inbox) => false,

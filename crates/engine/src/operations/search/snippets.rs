@@ -1,5 +1,4 @@
-//! What a search shows of a document: a piece of the block that has most of what was asked for, and
-//! the blocks that have any.
+//! Snippets: the part of a document's text with the most matches, and the blocks that contain any.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -11,57 +10,60 @@ use leafbase_search::{Highlighter, fold};
 use super::patterns::PatternSetMatcher;
 use crate::core::search_index::documents::{BlockTexts, DocumentTexts};
 
-/// The longest snippet, in characters, without asterisks and dots.
-pub(super) const LONGEST: usize = 240;
-/// So many of them at most stand before the first hit.
-const BEFORE: usize = 60;
-/// The most blocks that are named of a document.
-pub(super) const MOST_BLOCKS: usize = 100;
+/// The maximum length of a snippet in characters, without asterisks and ellipses.
+pub(super) const MAX_SNIPPET_CHARS: usize = 240;
+/// The maximum number of characters before the first match.
+const MAX_CHARS_BEFORE_MATCH: usize = 60;
+/// The maximum number of matching blocks listed per document.
+pub(super) const MAX_BLOCKS_PER_DOCUMENT: usize = 100;
 
-/// What is shown of a document.
-pub(super) struct Shown {
+/// The snippet of a document.
+pub(super) struct DocumentSnippet {
     pub(super) markdown: String,
-    /// Bytes of it.
+    /// Byte ranges of the markdown.
     pub(super) highlights: Vec<Range<usize>>,
     pub(super) blocks: Vec<BlockId>,
 }
 
-/// A text with hits.
-struct Found<'t> {
+/// A text with matches.
+struct MatchedText<'t> {
     text: Cow<'t, str>,
-    /// In order, and apart.
-    hits: Vec<Range<usize>>,
+    /// Sorted and disjoint byte ranges.
+    matches: Vec<Range<usize>>,
     is_title: bool,
 }
 
-/// Shows the document. Of texts that have equally many different hits the first is shown; the title
-/// only if no other text has any.
+/// Makes the snippet from the text with the most distinct matches, the first of several; from the
+/// title only if no other text matches.
 pub(super) fn show(
     texts: &DocumentTexts,
     highlighter: &Highlighter<'_>,
-    matching: Option<&mut PatternSetMatcher<'_>>,
-) -> Result<Shown> {
-    let mut by_pattern =
-        matching.map(|matching| by_pattern(texts, matching)).transpose()?.unwrap_or_default();
-    let (mut best, mut blocks): (Option<(_, Found<'_>)>, Vec<BlockId>) = (None, Vec::new());
+    matcher: Option<&mut PatternSetMatcher<'_>>,
+) -> Result<DocumentSnippet> {
+    let mut by_pattern = match matcher {
+        Some(matcher) => by_pattern(texts, matcher)?,
+        None => HashMap::new(),
+    };
+    let (mut best, mut blocks): (Option<(_, MatchedText<'_>)>, Vec<BlockId>) = (None, Vec::new());
     for (number, block) in texts.blocks().enumerate() {
         let matched = if by_pattern.is_empty() { None } else { by_pattern.remove(&number) };
         let mut is_found = matched.is_some();
-        each_found(&block, number == 0, highlighter, matched.unwrap_or_default(), |found| {
+        let ranges = matched.unwrap_or_else(Vec::new);
+        visit_matched_texts(&block, number == 0, highlighter, ranges, |found| {
             is_found = true;
-            let rank = (!found.is_title, different(&found));
+            let rank = (!found.is_title, count_distinct(&found));
             if best.as_ref().is_none_or(|(before, _)| *before < rank) {
                 best = Some((rank, found));
             }
         });
         blocks.extend(is_found.then_some(block.id));
-        if blocks.len() >= MOST_BLOCKS {
+        if blocks.len() >= MAX_BLOCKS_PER_DOCUMENT {
             break;
         }
     }
-    let title = || Found { text: texts.title(), hits: Vec::new(), is_title: true };
+    let title = || MatchedText { text: texts.title(), matches: Vec::new(), is_title: true };
     let (markdown, highlights) = cut(&best.map_or_else(title, |(_, found)| found));
-    Ok(Shown { markdown, highlights, blocks })
+    Ok(DocumentSnippet { markdown, highlights, blocks })
 }
 
 /// The first blocks that a pattern matches, by their index, with the ranges that match.
@@ -74,7 +76,7 @@ fn by_pattern(
         let text = block.pattern();
         if matcher.is_match(&text)? {
             matches.insert(index, matcher.ranges(&text)?);
-            if matches.len() >= MOST_BLOCKS {
+            if matches.len() >= MAX_BLOCKS_PER_DOCUMENT {
                 break;
             }
         }
@@ -82,63 +84,76 @@ fn by_pattern(
     Ok(matches)
 }
 
-/// Hands over the texts of a block that have hits: words are found in plain text, patterns in the
+/// Visits the texts of a block that match: words are matched in plain text, patterns in the
 /// markdown that replies show.
-fn each_found<'t>(
+fn visit_matched_texts<'t>(
     block: &BlockTexts<'t>,
     is_root: bool,
     highlighter: &Highlighter<'_>,
     mut by_pattern: Vec<Range<usize>>,
-    mut visit: impl FnMut(Found<'t>),
+    mut visit: impl FnMut(MatchedText<'t>),
 ) {
     if highlighter.is_empty() && by_pattern.is_empty() {
         return;
     }
     for (index, text) in block.words().enumerate() {
-        let mut hits = highlighter.matches(&text);
+        let mut matches = highlighter.matches(&text);
         if !by_pattern.is_empty() && text == block.pattern() {
-            hits.append(&mut by_pattern);
+            matches.append(&mut by_pattern);
         }
-        if !hits.is_empty() {
-            visit(Found { text, hits: apart(hits), is_title: is_root && index == 0 });
+        if !matches.is_empty() {
+            visit(MatchedText {
+                text,
+                matches: merge_overlapping(matches),
+                is_title: is_root && index == 0,
+            });
         }
     }
     if !by_pattern.is_empty() {
-        visit(Found { text: block.pattern(), hits: apart(by_pattern), is_title: is_root });
+        visit(MatchedText {
+            text: block.pattern(),
+            matches: merge_overlapping(by_pattern),
+            is_title: is_root,
+        });
     }
 }
 
-/// In order, those that touch put together, without those of nothing.
-fn apart(mut hits: Vec<Range<usize>>) -> Vec<Range<usize>> {
-    hits.sort_unstable_by_key(|hit| (hit.start, hit.end));
-    let mut apart: Vec<Range<usize>> = Vec::with_capacity(hits.len());
-    for hit in hits.into_iter().filter(|hit| !hit.is_empty()) {
-        match apart.last_mut() {
-            Some(last) if hit.start <= last.end => last.end = last.end.max(hit.end),
-            _ => apart.push(hit),
+/// Sorts the ranges, merges overlapping and adjacent ones, and drops empty ones.
+fn merge_overlapping(mut matches: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    matches.sort_unstable_by_key(|found| (found.start, found.end));
+    let mut merged: Vec<Range<usize>> = Vec::with_capacity(matches.len());
+    for found in matches.into_iter().filter(|found| !found.is_empty()) {
+        match merged.last_mut() {
+            Some(last) if found.start <= last.end => last.end = last.end.max(found.end),
+            _ => merged.push(found),
         }
     }
-    apart
+    debug_assert!(
+        merged.windows(2).all(|pair| matches!(pair, [one, next] if one.end < next.start)),
+        "merged matches are sorted and disjoint"
+    );
+    merged
 }
 
-fn different(found: &Found<'_>) -> usize {
-    if found.hits.len() < 2 {
-        return found.hits.len();
+fn count_distinct(found: &MatchedText<'_>) -> usize {
+    if found.matches.len() < 2 {
+        return found.matches.len();
     }
-    let said = found.hits.iter().filter_map(|hit| found.text.get(hit.clone()));
-    said.map(fold).collect::<HashSet<_>>().len()
+    let texts = found.matches.iter().filter_map(|range| found.text.get(range.clone()));
+    texts.map(fold).collect::<HashSet<_>>().len()
 }
 
-/// The piece of the text that has most hits, these between asterisks, and where they are. Lines
-/// become one.
-fn cut(found: &Found<'_>) -> (String, Vec<Range<usize>>) {
+/// The window of the text with the most matches, which are put between asterisks, and their byte
+/// ranges. Line breaks become spaces.
+fn cut(found: &MatchedText<'_>) -> (String, Vec<Range<usize>>) {
     let (text, window) = (&*found.text, window(found));
-    let room = window.len() + 4 * found.hits.len() + 2 * '…'.len_utf8();
+    let room = window.len() + 4 * found.matches.len() + 2 * '…'.len_utf8();
     let (mut markdown, mut highlights, mut at) =
         (String::with_capacity(room), Vec::new(), window.start);
-    let say = |markdown: &mut String, range: Range<usize>| {
-        let said = text.get(range).unwrap_or_default();
-        if is_on_a_line(said) {
+    let push_line = |markdown: &mut String, range: Range<usize>| {
+        let said = slice(text, range);
+        // Lines become one: control characters, line breaks among them, become spaces.
+        if is_printable_ascii(said) {
             markdown.push_str(said);
         } else {
             markdown
@@ -148,93 +163,115 @@ fn cut(found: &Found<'_>) -> (String, Vec<Range<usize>>) {
     if window.start > 0 {
         markdown.push('…');
     }
-    for hit in &found.hits {
-        let hit = hit.start.max(window.start)..hit.end.min(window.end);
-        if hit.is_empty() {
+    for range in &found.matches {
+        let range = range.start.max(window.start)..range.end.min(window.end);
+        if range.is_empty() {
             continue;
         }
-        say(&mut markdown, at..hit.start);
+        push_line(&mut markdown, at..range.start);
         markdown.push_str("**");
         let start = markdown.len();
-        say(&mut markdown, hit.clone());
+        push_line(&mut markdown, range.clone());
         highlights.push(start..markdown.len());
         markdown.push_str("**");
-        at = hit.end;
+        at = range.end;
     }
-    say(&mut markdown, at..window.end);
+    push_line(&mut markdown, at..window.end);
     if window.end < text.len() {
         markdown.push('…');
     }
+    debug_assert!(
+        highlights.iter().all(|range| markdown.get(range.clone()).is_some()),
+        "highlights are character boundaries of the snippet"
+    );
     (markdown, highlights)
 }
 
-/// Whether the text is known to have no control characters.
-fn is_on_a_line(text: &str) -> bool {
+/// Whether the text has no control characters, as far as a fast check tells.
+fn is_printable_ascii(text: &str) -> bool {
+    // Without an early exit, so that the loop is vectorized.
     text.bytes().fold(true, |all, byte| all & matches!(byte, b' '..=b'~'))
 }
 
-/// The bytes of the text that are shown: all, if it is short. Otherwise they begin and end between
-/// words where there are any, and end within a hit only if that is longer than a snippet.
-fn window(found: &Found<'_>) -> Range<usize> {
+/// The byte range that the snippet shows: the whole text if it is short. Otherwise it begins and
+/// ends between words where possible, and ends within a match only if that is longer than a
+/// snippet.
+fn window(found: &MatchedText<'_>) -> Range<usize> {
     let text = &*found.text;
-    let Some(longest) = place(text, 0, LONGEST).filter(|end| *end < text.len()) else {
+    let Some(longest) =
+        byte_offset_after(text, 0, MAX_SNIPPET_CHARS).filter(|end| *end < text.len())
+    else {
         return 0..text.len();
     };
-    let Some(first) = densest(found) else { return 0..before_a_word(text, 0, longest) };
-    let start = after_a_space(text, place_before(text, first.start, BEFORE), first.start);
-    let end = place(text, start, LONGEST).unwrap_or(text.len());
+    let Some(first) = densest(found) else { return 0..before_whitespace(text, 0, longest) };
+    let start = after_whitespace(
+        text,
+        byte_offset_before(text, first.start, MAX_CHARS_BEFORE_MATCH),
+        first.start,
+    );
+    let end = byte_offset_after(text, start, MAX_SNIPPET_CHARS).unwrap_or(text.len());
     if end == text.len() {
         return start..end;
     }
-    let is_cut = |hit: &&Range<usize>| hit.start < end && end < hit.end && hit.start > first.start;
-    let end = found.hits.iter().find(is_cut).map_or(end, |hit| hit.start);
-    let last = found.hits.iter().rfind(|hit| hit.end <= end).map_or(first.end, |hit| hit.end);
-    start..before_a_word(text, last.min(end), end)
+    let is_cut =
+        |found: &&Range<usize>| found.start < end && end < found.end && found.start > first.start;
+    let end = found.matches.iter().find(is_cut).map_or(end, |found| found.start);
+    let last =
+        found.matches.iter().rfind(|found| found.end <= end).map_or(first.end, |found| found.end);
+    start..before_whitespace(text, last.min(end), end)
 }
 
-/// The hit from which on most hits are close together; the first of several.
-fn densest<'f>(found: &'f Found<'_>) -> Option<&'f Range<usize>> {
-    let hits = &found.hits;
-    let (mut best, mut behind): (Option<(usize, &Range<usize>)>, usize) = (None, 0);
-    for (index, first) in hits.iter().enumerate() {
-        let limit = first.start.saturating_add(LONGEST - BEFORE);
-        behind = behind.max(index);
-        while hits.get(behind).is_some_and(|hit| hit.end <= limit) {
-            behind += 1;
+/// The match that begins the densest window; the first of several.
+fn densest<'f>(found: &'f MatchedText<'_>) -> Option<&'f Range<usize>> {
+    let matches = &found.matches;
+    // Two pointers: `after` only advances, so the scan is linear in the matches.
+    let (mut best, mut after): (Option<(usize, &Range<usize>)>, usize) = (None, 0);
+    for (index, first) in matches.iter().enumerate() {
+        let limit = first.start.saturating_add(MAX_SNIPPET_CHARS - MAX_CHARS_BEFORE_MATCH);
+        after = after.max(index);
+        while matches.get(after).is_some_and(|found| found.end <= limit) {
+            after += 1;
         }
-        if best.is_none_or(|(most, _)| behind - index > most) {
-            best = Some((behind - index, first));
+        if best.is_none_or(|(most, _)| after - index > most) {
+            best = Some((after - index, first));
         }
     }
     best.map(|(_, first)| first)
 }
 
-/// The place so many characters behind `from`; none if the text is over before.
-fn place(text: &str, from: usize, characters: usize) -> Option<usize> {
+/// A range of the text whose bounds are character boundaries.
+fn slice(text: &str, range: Range<usize>) -> &str {
+    let slice = text.get(range.clone());
+    debug_assert!(slice.is_some(), "{range:?} are character boundaries of the text");
+    slice.unwrap_or_default()
+}
+
+/// The offset `characters` after `from`. None if the text ends before.
+fn byte_offset_after(text: &str, from: usize, characters: usize) -> Option<usize> {
     // A character has a byte at least.
     let rest = text.get(from..).filter(|rest| rest.len() > characters)?;
     rest.char_indices().nth(characters).map(|(offset, _)| from + offset)
 }
 
-/// The place so many characters before `to`; the beginning if there are fewer.
-fn place_before(text: &str, to: usize, characters: usize) -> usize {
-    let before = text.get(..to).unwrap_or_default();
+/// The offset `characters` before `to`, or 0 if there are fewer.
+fn byte_offset_before(text: &str, to: usize, characters: usize) -> usize {
+    let before = slice(text, 0..to);
     before.char_indices().rev().take(characters).last().map_or(0, |(offset, _)| offset)
 }
 
-/// The first place behind a space from `from` on, up to `to`; `from` if there is none.
-fn after_a_space(text: &str, from: usize, to: usize) -> usize {
+/// The offset after the first whitespace in `from..to`, or `from` if there is none.
+fn after_whitespace(text: &str, from: usize, to: usize) -> usize {
     if from == 0 {
         return 0;
     }
-    let between = text.get(from..to).unwrap_or_default();
+    let between = slice(text, from..to);
     let space = between.char_indices().find(|(_, letter)| letter.is_whitespace());
     space.map_or(from, |(offset, letter)| from + offset + letter.len_utf8())
 }
 
-/// The last place before a space, from `from` up to `to`; `to` if there is none.
-fn before_a_word(text: &str, from: usize, to: usize) -> usize {
-    let between = text.get(from..to).unwrap_or_default();
+/// The offset of the last whitespace in `from..to`, or `to` if there is none.
+fn before_whitespace(text: &str, from: usize, to: usize) -> usize {
+    let between = slice(text, from..to);
     between.rfind(char::is_whitespace).map_or(to, |offset| from + offset)
 }
 
@@ -245,8 +282,12 @@ mod tests {
     use super::*;
 
     fn shown(text: &str, asked: &[&str]) -> (String, Vec<Range<usize>>) {
-        let hits = ParsedQuery::new(asked, false).unwrap().match_ranges(text);
-        cut(&Found { text: text.into(), hits: apart(hits), is_title: false })
+        let matches = ParsedQuery::new(asked, false).unwrap().match_ranges(text);
+        cut(&MatchedText {
+            text: text.into(),
+            matches: merge_overlapping(matches),
+            is_title: false,
+        })
     }
 
     #[test]
@@ -263,8 +304,8 @@ mod tests {
         for (text, asked, expected) in cases {
             let (markdown, highlights) = shown(text, &[asked]);
             assert_eq!(markdown, expected);
-            for hit in highlights {
-                let (before, behind) = (&markdown[..hit.start], &markdown[hit.end..]);
+            for found in highlights {
+                let (before, behind) = (&markdown[..found.start], &markdown[found.end..]);
                 assert!(before.ends_with("**") && behind.starts_with("**"), "{markdown}");
             }
         }
@@ -281,7 +322,7 @@ mod tests {
         for text in [long, "東京".repeat(400), "x".repeat(1_000)] {
             for asked in ["fish", "東", "x", "tail"] {
                 let (markdown, highlights) = shown(&text, &[asked]);
-                assert!(markdown.chars().count() <= LONGEST + 4 * highlights.len() + 2);
+                assert!(markdown.chars().count() <= MAX_SNIPPET_CHARS + 4 * highlights.len() + 2);
                 assert!(markdown.contains('…'));
             }
         }
