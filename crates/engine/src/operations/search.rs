@@ -2,8 +2,8 @@
 //! feature `search`.
 
 mod blocks;
-mod context_blocks;
 mod patterns;
+mod surroundings;
 mod texts;
 
 #[cfg(feature = "search")]

@@ -1,16 +1,16 @@
-//! Search in one document: the blocks that match patterns, with context.
+//! The search for blocks in one document: by patterns, with the blocks around each match.
 
 use std::borrow::Cow;
 
 use leafbase_model::{
     BlockId, BlockMatch, BlockType, ContextBlock, DocumentId, Error, ItemsPage, Limits, PathStep,
-    Result, SearchBlocks, invariant,
+    Result, SearchBlocks,
 };
 use leafbase_store::{BlockText, SubtreeTexts};
 use leafbase_tree_ops::ReadTree;
 
-use super::context_blocks::ContextBlocks;
 use super::patterns::{PatternSet, PatternSetMatcher};
+use super::surroundings::Surroundings;
 use super::texts::VisibleTexts;
 use crate::core::access::AccessScope;
 use crate::core::connection::Connection;
@@ -19,17 +19,16 @@ use crate::core::connection::Connection;
 const MAX_REPLY_BYTES: usize = 16 << 20;
 
 impl<A: AccessScope> Connection<A> {
-    /// Finds the blocks of a document, or of one page, that match patterns: in reading order,
-    /// including the items of its collections and their pages, each with the surrounding blocks.
+    /// Finds the blocks of a document, or of one of its pages, that match patterns, in reading order
+    /// and with the blocks around each. Items of collections and their pages are searched, too.
     ///
-    /// A pattern is matched against the `markdown` of each block, as replies show it: `^` and `$`
-    /// are its start and end. An empty match counts: `^$` finds empty blocks, `^(?!.*done)` blocks
-    /// without a word, and `x*` all. Context extends over the whole document, even if one page is
-    /// searched.
+    /// Patterns match the `markdown` of one block as replies show it: `^` and `$` are its start and
+    /// end. An empty match is a match: `^$` finds empty blocks, `^(?!.*done)` blocks without a word,
+    /// and `x*` all blocks. Context comes from the whole document, even if a page is searched.
     ///
-    /// A reply has at most [`Limits::BLOCK_MATCHES`] matches, fewer if their texts are long. Its
-    /// cursor continues after the last match. If that block no longer exists, the search restarts,
-    /// so that no match is skipped.
+    /// A reply has at most [`Limits::BLOCK_MATCHES`] matches, and fewer if their texts are long. Its
+    /// cursor continues after the last match. If that block has been deleted, the search restarts
+    /// from the beginning, so that no block is skipped.
     ///
     /// ```
     /// use leafbase::{SearchBlocks, Space};
@@ -48,17 +47,16 @@ impl<A: AccessScope> Connection<A> {
     /// # }
     /// ```
     ///
-    /// Reads the searched blocks once and takes a step per few bytes of them; the rest of the cost
-    /// grows with the matches and their context.
+    /// It reads the searched blocks once, scans their text, and reads the context of matches.
     ///
     /// # Errors
     /// [`crate::ErrorKind::NotFound`] at `blockId`; [`crate::ErrorKind::InvalidPattern`] at
     /// `pattern`, or at `pattern[n]` of several, with the offset;
     /// [`crate::ErrorKind::LimitExceeded`] for more than [`Limits::PATTERNS`] patterns of
     /// [`Limits::PATTERN_BYTES`] bytes, for more than [`Limits::CONTEXT_BLOCKS`] blocks around a
-    /// match, and at a pattern that exceeds the step budget for the text, which is the same on
-    /// every machine; [`crate::ErrorKind::Validation`] at `limit` for 0, and at `cursor` for the
-    /// cursor of another search.
+    /// match, and at a pattern that exceeds its step budget, which is the same on every machine;
+    /// [`crate::ErrorKind::Validation`] at `limit` for 0, and at `cursor` for a cursor of another
+    /// block.
     pub fn search_blocks(&self, request: SearchBlocks) -> Result<ItemsPage<BlockMatch>> {
         request.check()?;
         self.operation("search_blocks").read(move |tree| {
@@ -79,7 +77,7 @@ impl<A: AccessScope> Connection<A> {
     }
 }
 
-/// The cursor of a reply: the searched block and the last match.
+/// The cursor of a reply: the searched block, and the last match.
 fn cursor(within: BlockId, last: BlockId) -> String {
     format!("b{within}{last}")
 }
@@ -126,7 +124,7 @@ impl<'a, 'b> BlockSearch<'a, 'b> {
         // A block that is gone since the last page restarts the search, so that none is skipped.
         let last = after.and_then(|after| self.blocks.iter().position(|block| block.id == after));
         let start = last.map_or(0, |last| last + 1);
-        let mut around = ContextBlocks::new(self.texts, self.document, request);
+        let mut surroundings = Surroundings::new(self.texts, self.document, request);
         let (mut items, mut bytes, mut siblings) = (Vec::new(), 0, None);
         for (index, block) in self.blocks.iter().enumerate().skip(start) {
             let markdown = self.texts.markdown(block.text)?;
@@ -138,8 +136,7 @@ impl<'a, 'b> BlockSearch<'a, 'b> {
                     items.last().map(|last: &BlockMatch| cursor(request.within, last.block_id));
                 return Ok(ItemsPage { items, next_cursor });
             }
-            // Only now: the context and the path of a block are read for matches alone.
-            let [before, after] = self.context(index, &mut around)?;
+            let [before, after] = self.context(index, &mut surroundings)?;
             let item = BlockMatch {
                 block_id: block.id,
                 ranges: matcher.ranges(&markdown)?,
@@ -177,19 +174,19 @@ impl<'a, 'b> BlockSearch<'a, 'b> {
         self.blocks.iter().take(index).rposition(|block| block.depth < depth)
     }
 
-    /// The blocks before and after one.
+    /// The blocks before and after the block at `index`.
     fn context(
         &self,
         index: usize,
-        around: &mut ContextBlocks<'_, '_>,
+        surroundings: &mut Surroundings<'_, '_>,
     ) -> Result<[Vec<ContextBlock>; 2]> {
-        invariant!(index < self.blocks.len(), "a match is one of the searched blocks");
-        // Within the searched subtree first; only what is missing is read from around it.
-        let (start, end) =
-            (index.saturating_sub(around.before), self.blocks.len().min(index + 1 + around.after));
-        let mut before = Vec::with_capacity(around.before);
-        before.extend_from_slice(around.before(around.before - (index - start))?);
-        let mut after = Vec::with_capacity(around.after);
+        let (max_before, max_after) = (surroundings.max_before, surroundings.max_after);
+        let start = index.saturating_sub(max_before);
+        let end = self.blocks.len().min(index + 1 + max_after);
+        // Near the ends of the searched subtree, context continues outside of it.
+        let mut before = Vec::with_capacity(max_before);
+        before.extend_from_slice(surroundings.before(max_before - (index - start))?);
+        let mut after = Vec::with_capacity(max_after);
         for (at, block) in self.blocks.iter().enumerate().take(end).skip(start) {
             if at != index {
                 let side = if at < index { &mut before } else { &mut after };
@@ -197,17 +194,20 @@ impl<'a, 'b> BlockSearch<'a, 'b> {
                 side.push(ContextBlock { block_id: block.id, markdown });
             }
         }
-        after.extend_from_slice(around.after(around.after - after.len())?);
+        debug_assert!(after.len() <= max_after, "the subtree gives at most the context asked for");
+        after.extend_from_slice(surroundings.after(max_after - after.len())?);
         Ok([before, after])
     }
 }
 
 /// The pages that contain a block, the document's root first.
 fn path_to(texts: &VisibleTexts<'_, '_>, block: BlockId) -> Result<Vec<PathStep>> {
-    let (mut path, mut at, reader) = (Vec::new(), block, texts.tree.reader_at(block)?);
-    while let Some(parent) = reader.locate(at)?.and_then(|standing| standing.parent) {
-        if let Some(above) = reader.block(parent)? {
-            path.extend(step(texts, above.id, BlockText::Data(&above.data))?);
+    let reader = texts.tree.reader_at(block)?;
+    let mut path = Vec::new();
+    let mut at = block;
+    while let Some(parent) = reader.locate(at)?.and_then(|location| location.parent) {
+        if let Some(ancestor) = reader.block(parent)? {
+            path.extend(step(texts, ancestor.id, BlockText::Data(&ancestor.data))?);
         }
         at = parent;
     }
@@ -215,7 +215,7 @@ fn path_to(texts: &VisibleTexts<'_, '_>, block: BlockId) -> Result<Vec<PathStep>
     Ok(path)
 }
 
-/// The block as a step of a path, if it is a page. A collection is not.
+/// The step of a path for an ancestor, if it is a page. Collections are left out.
 fn step(
     texts: &VisibleTexts<'_, '_>,
     id: BlockId,

@@ -1,4 +1,4 @@
-//! Snippets: the part of a document's text with the most matches, and the blocks that contain any.
+//! Snippets: the excerpt of a document with the most matches, and the blocks that match.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -10,64 +10,66 @@ use leafbase_search::{Highlighter, fold};
 use super::patterns::PatternSetMatcher;
 use crate::core::search_index::documents::{BlockTexts, DocumentTexts};
 
-/// The maximum length of a snippet in characters, without asterisks and ellipses.
+/// The longest snippet, without asterisks and ellipses.
 pub(super) const MAX_SNIPPET_CHARS: usize = 240;
-/// The maximum number of characters before the first match.
+/// Of those, the most before the first match.
 const MAX_CHARS_BEFORE_MATCH: usize = 60;
-/// The maximum number of matching blocks listed per document.
-pub(super) const MAX_BLOCKS_PER_DOCUMENT: usize = 100;
+/// The most blocks listed for a document.
+pub(super) const MAX_BLOCKS: usize = 100;
 
 /// The snippet of a document.
-pub(super) struct DocumentSnippet {
+pub(super) struct Snippet {
     pub(super) markdown: String,
-    /// Byte ranges of the markdown.
+    /// Byte ranges of `markdown`.
     pub(super) highlights: Vec<Range<usize>>,
+    /// The first blocks that match.
     pub(super) blocks: Vec<BlockId>,
 }
 
-/// A text with matches.
+/// A text with the byte ranges that match.
 struct MatchedText<'t> {
     text: Cow<'t, str>,
-    /// Sorted and disjoint byte ranges.
+    /// In order and without overlap.
     matches: Vec<Range<usize>>,
     is_title: bool,
 }
 
-/// Makes the snippet from the text with the most distinct matches, the first of several; from the
-/// title only if no other text matches.
-pub(super) fn show(
+/// The snippet of a document: of the text with the most distinct matches, the first of several. The
+/// title is used only if no other text matches.
+pub(super) fn snippet(
     texts: &DocumentTexts,
     highlighter: &Highlighter<'_>,
     matcher: Option<&mut PatternSetMatcher<'_>>,
-) -> Result<DocumentSnippet> {
+) -> Result<Snippet> {
     let mut by_pattern = match matcher {
-        Some(matcher) => by_pattern(texts, matcher)?,
+        Some(matcher) => pattern_matches(texts, matcher)?,
         None => HashMap::new(),
     };
-    let (mut best, mut blocks): (Option<(_, MatchedText<'_>)>, Vec<BlockId>) = (None, Vec::new());
-    for (number, block) in texts.blocks().enumerate() {
-        let matched = if by_pattern.is_empty() { None } else { by_pattern.remove(&number) };
-        let mut is_found = matched.is_some();
-        let ranges = matched.unwrap_or_else(Vec::new);
-        visit_matched_texts(&block, number == 0, highlighter, ranges, |found| {
-            is_found = true;
-            let rank = (!found.is_title, count_distinct(&found));
-            if best.as_ref().is_none_or(|(before, _)| *before < rank) {
-                best = Some((rank, found));
+    let mut best: Option<(_, MatchedText<'_>)> = None;
+    let mut blocks = Vec::new();
+    for (index, block) in texts.blocks().enumerate() {
+        let block_matches = by_pattern.remove(&index);
+        let mut is_match = block_matches.is_some();
+        let ranges = block_matches.unwrap_or_else(Vec::new);
+        for_each_matched_text(&block, index == 0, highlighter, ranges, |matched| {
+            is_match = true;
+            let rank = (!matched.is_title, distinct_matches(&matched));
+            if best.as_ref().is_none_or(|(best_rank, _)| *best_rank < rank) {
+                best = Some((rank, matched));
             }
         });
-        blocks.extend(is_found.then_some(block.id));
-        if blocks.len() >= MAX_BLOCKS_PER_DOCUMENT {
+        blocks.extend(is_match.then_some(block.id));
+        if blocks.len() >= MAX_BLOCKS {
             break;
         }
     }
     let title = || MatchedText { text: texts.title(), matches: Vec::new(), is_title: true };
-    let (markdown, highlights) = cut(&best.map_or_else(title, |(_, found)| found));
-    Ok(DocumentSnippet { markdown, highlights, blocks })
+    let (markdown, highlights) = excerpt(&best.map_or_else(title, |(_, matched)| matched));
+    Ok(Snippet { markdown, highlights, blocks })
 }
 
-/// The first blocks that a pattern matches, by their index, with the ranges that match.
-fn by_pattern(
+/// The first blocks that a pattern matches, by index, with the ranges that match.
+fn pattern_matches(
     texts: &DocumentTexts,
     matcher: &mut PatternSetMatcher<'_>,
 ) -> Result<HashMap<usize, Vec<Range<usize>>>> {
@@ -75,8 +77,9 @@ fn by_pattern(
     for (index, block) in texts.blocks().enumerate() {
         let text = block.pattern();
         if matcher.is_match(&text)? {
+            // Empty for a match that consumes no text.
             matches.insert(index, matcher.ranges(&text)?);
-            if matches.len() >= MAX_BLOCKS_PER_DOCUMENT {
+            if matches.len() >= MAX_BLOCKS {
                 break;
             }
         }
@@ -84,9 +87,9 @@ fn by_pattern(
     Ok(matches)
 }
 
-/// Visits the texts of a block that match: words are matched in plain text, patterns in the
-/// markdown that replies show.
-fn visit_matched_texts<'t>(
+/// Visits the texts of a block that match: words match in plain text, patterns in the markdown of
+/// replies.
+fn for_each_matched_text<'t>(
     block: &BlockTexts<'t>,
     is_root: bool,
     highlighter: &Highlighter<'_>,
@@ -98,181 +101,163 @@ fn visit_matched_texts<'t>(
     }
     for (index, text) in block.words().enumerate() {
         let mut matches = highlighter.matches(&text);
+        // Plain text that equals the markdown is shown once, with both kinds of matches.
         if !by_pattern.is_empty() && text == block.pattern() {
             matches.append(&mut by_pattern);
         }
         if !matches.is_empty() {
-            visit(MatchedText {
-                text,
-                matches: merge_overlapping(matches),
-                is_title: is_root && index == 0,
-            });
+            let matches = merge(matches);
+            visit(MatchedText { text, matches, is_title: is_root && index == 0 });
         }
     }
     if !by_pattern.is_empty() {
-        visit(MatchedText {
-            text: block.pattern(),
-            matches: merge_overlapping(by_pattern),
-            is_title: is_root,
-        });
+        let matches = merge(by_pattern);
+        visit(MatchedText { text: block.pattern(), matches, is_title: is_root });
     }
 }
 
-/// Sorts the ranges, merges overlapping and adjacent ones, and drops empty ones.
-fn merge_overlapping(mut matches: Vec<Range<usize>>) -> Vec<Range<usize>> {
-    matches.sort_unstable_by_key(|found| (found.start, found.end));
-    let mut merged: Vec<Range<usize>> = Vec::with_capacity(matches.len());
-    for found in matches.into_iter().filter(|found| !found.is_empty()) {
+/// Sorts ranges, merges adjacent and overlapping ones, and drops empty ones.
+fn merge(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    ranges.sort_unstable_by_key(|range| (range.start, range.end));
+    let mut merged: Vec<Range<usize>> = Vec::with_capacity(ranges.len());
+    for range in ranges.into_iter().filter(|range| !range.is_empty()) {
         match merged.last_mut() {
-            Some(last) if found.start <= last.end => last.end = last.end.max(found.end),
-            _ => merged.push(found),
+            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+            _ => merged.push(range),
         }
     }
-    debug_assert!(
-        merged.windows(2).all(|pair| matches!(pair, [one, next] if one.end < next.start)),
-        "merged matches are sorted and disjoint"
-    );
     merged
 }
 
-fn count_distinct(found: &MatchedText<'_>) -> usize {
-    if found.matches.len() < 2 {
-        return found.matches.len();
+fn distinct_matches(matched: &MatchedText<'_>) -> usize {
+    if matched.matches.len() < 2 {
+        return matched.matches.len();
     }
-    let texts = found.matches.iter().filter_map(|range| found.text.get(range.clone()));
-    texts.map(fold).collect::<HashSet<_>>().len()
+    let words = matched.matches.iter().map(|range| slice(&matched.text, range.clone()));
+    words.map(fold).collect::<HashSet<_>>().len()
 }
 
-/// The window of the text with the most matches, which are put between asterisks, and their byte
-/// ranges. Line breaks become spaces.
-fn cut(found: &MatchedText<'_>) -> (String, Vec<Range<usize>>) {
-    let (text, window) = (&*found.text, window(found));
-    let room = window.len() + 4 * found.matches.len() + 2 * '…'.len_utf8();
-    let (mut markdown, mut highlights, mut at) =
-        (String::with_capacity(room), Vec::new(), window.start);
-    let push_line = |markdown: &mut String, range: Range<usize>| {
-        let said = slice(text, range);
-        // Lines become one: control characters, line breaks among them, become spaces.
-        if is_printable_ascii(said) {
-            markdown.push_str(said);
+/// A part of a text, by offsets that were found in it.
+fn slice(text: &str, range: Range<usize>) -> &str {
+    let part = text.get(range);
+    debug_assert!(part.is_some(), "offsets of a text lie at character boundaries");
+    part.unwrap_or("")
+}
+
+/// The part of the text with the most matches, on one line, with asterisks around matches, and the
+/// ranges of the matches in it.
+fn excerpt(matched: &MatchedText<'_>) -> (String, Vec<Range<usize>>) {
+    let text = &*matched.text;
+    let window = window(matched);
+    let decoration = 4 * matched.matches.len() + 2 * '…'.len_utf8();
+    let mut markdown = String::with_capacity(window.len() + decoration);
+    let mut highlights = Vec::new();
+    let mut copied = window.start;
+    let push = |markdown: &mut String, range: Range<usize>| {
+        let part = slice(text, range);
+        if is_printable_ascii(part) {
+            markdown.push_str(part);
         } else {
-            markdown
-                .extend(said.chars().map(|letter| if letter.is_control() { ' ' } else { letter }));
+            let on_one_line = |char: char| if char.is_control() { ' ' } else { char };
+            markdown.extend(part.chars().map(on_one_line));
         }
     };
     if window.start > 0 {
         markdown.push('…');
     }
-    for range in &found.matches {
+    for range in &matched.matches {
         let range = range.start.max(window.start)..range.end.min(window.end);
         if range.is_empty() {
             continue;
         }
-        push_line(&mut markdown, at..range.start);
+        push(&mut markdown, copied..range.start);
         markdown.push_str("**");
         let start = markdown.len();
-        push_line(&mut markdown, range.clone());
+        push(&mut markdown, range.clone());
         highlights.push(start..markdown.len());
         markdown.push_str("**");
-        at = range.end;
+        copied = range.end;
     }
-    push_line(&mut markdown, at..window.end);
+    push(&mut markdown, copied..window.end);
     if window.end < text.len() {
         markdown.push('…');
     }
-    debug_assert!(
-        highlights.iter().all(|range| markdown.get(range.clone()).is_some()),
-        "highlights are character boundaries of the snippet"
-    );
     (markdown, highlights)
 }
 
-/// Whether the text has no control characters, as far as a fast check tells.
+/// The fast path of most texts: without control characters.
 fn is_printable_ascii(text: &str) -> bool {
-    // Without an early exit, so that the loop is vectorized.
+    // No early return, so that the loop is vectorized.
     text.bytes().fold(true, |all, byte| all & matches!(byte, b' '..=b'~'))
 }
 
-/// The byte range that the snippet shows: the whole text if it is short. Otherwise it begins and
-/// ends between words where possible, and ends within a match only if that is longer than a
-/// snippet.
-fn window(found: &MatchedText<'_>) -> Range<usize> {
-    let text = &*found.text;
-    let Some(longest) =
-        byte_offset_after(text, 0, MAX_SNIPPET_CHARS).filter(|end| *end < text.len())
-    else {
+/// The byte range to show: all of a short text. Otherwise it starts and ends between words where
+/// possible, and ends within a match only if the match is longer than a snippet.
+fn window(matched: &MatchedText<'_>) -> Range<usize> {
+    let text = &*matched.text;
+    let longest = offset_after(text, 0, MAX_SNIPPET_CHARS);
+    let Some(longest) = longest.filter(|end| *end < text.len()) else {
         return 0..text.len();
     };
-    let Some(first) = densest(found) else { return 0..before_whitespace(text, 0, longest) };
-    let start = after_whitespace(
-        text,
-        byte_offset_before(text, first.start, MAX_CHARS_BEFORE_MATCH),
-        first.start,
-    );
-    let end = byte_offset_after(text, start, MAX_SNIPPET_CHARS).unwrap_or(text.len());
+    let Some(first) = densest_match(matched) else { return 0..end_of_word(text, 0, longest) };
+    let earliest = offset_before(text, first.start, MAX_CHARS_BEFORE_MATCH);
+    let start = start_of_word(text, earliest, first.start);
+    let end = offset_after(text, start, MAX_SNIPPET_CHARS).unwrap_or(text.len());
     if end == text.len() {
         return start..end;
     }
     let is_cut =
-        |found: &&Range<usize>| found.start < end && end < found.end && found.start > first.start;
-    let end = found.matches.iter().find(is_cut).map_or(end, |found| found.start);
-    let last =
-        found.matches.iter().rfind(|found| found.end <= end).map_or(first.end, |found| found.end);
-    start..before_whitespace(text, last.min(end), end)
+        |range: &&Range<usize>| range.start < end && end < range.end && range.start > first.start;
+    let end = matched.matches.iter().find(is_cut).map_or(end, |range| range.start);
+    let last = matched.matches.iter().rfind(|range| range.end <= end);
+    let last_end = last.map_or(first.end, |range| range.end);
+    start..end_of_word(text, last_end.min(end), end)
 }
 
-/// The match that begins the densest window; the first of several.
-fn densest<'f>(found: &'f MatchedText<'_>) -> Option<&'f Range<usize>> {
-    let matches = &found.matches;
-    // Two pointers: `after` only advances, so the scan is linear in the matches.
-    let (mut best, mut after): (Option<(usize, &Range<usize>)>, usize) = (None, 0);
+/// The match that begins the window with the most matches; the first of several.
+fn densest_match<'m>(matched: &'m MatchedText<'_>) -> Option<&'m Range<usize>> {
+    let matches = &matched.matches;
+    let mut best: Option<(usize, &Range<usize>)> = None;
+    // Two pointers: the end of the window only moves forward.
+    let mut window_end = 0;
     for (index, first) in matches.iter().enumerate() {
         let limit = first.start.saturating_add(MAX_SNIPPET_CHARS - MAX_CHARS_BEFORE_MATCH);
-        after = after.max(index);
-        while matches.get(after).is_some_and(|found| found.end <= limit) {
-            after += 1;
+        window_end = window_end.max(index);
+        while matches.get(window_end).is_some_and(|range| range.end <= limit) {
+            window_end += 1;
         }
-        if best.is_none_or(|(most, _)| after - index > most) {
-            best = Some((after - index, first));
+        let count = window_end - index;
+        if best.is_none_or(|(best_count, _)| count > best_count) {
+            best = Some((count, first));
         }
     }
     best.map(|(_, first)| first)
 }
 
-/// A range of the text whose bounds are character boundaries.
-fn slice(text: &str, range: Range<usize>) -> &str {
-    let slice = text.get(range.clone());
-    debug_assert!(slice.is_some(), "{range:?} are character boundaries of the text");
-    slice.unwrap_or_default()
+/// The offset `chars` characters after `from`; `None` if the text has fewer.
+fn offset_after(text: &str, from: usize, chars: usize) -> Option<usize> {
+    // A character has at least one byte, so a shorter rest need not be counted.
+    let rest = text.get(from..).filter(|rest| rest.len() > chars)?;
+    rest.char_indices().nth(chars).map(|(offset, _)| from + offset)
 }
 
-/// The offset `characters` after `from`. None if the text ends before.
-fn byte_offset_after(text: &str, from: usize, characters: usize) -> Option<usize> {
-    // A character has a byte at least.
-    let rest = text.get(from..).filter(|rest| rest.len() > characters)?;
-    rest.char_indices().nth(characters).map(|(offset, _)| from + offset)
+/// The offset `chars` characters before `to`, or 0.
+fn offset_before(text: &str, to: usize, chars: usize) -> usize {
+    slice(text, 0..to).char_indices().rev().take(chars).last().map_or(0, |(offset, _)| offset)
 }
 
-/// The offset `characters` before `to`, or 0 if there are fewer.
-fn byte_offset_before(text: &str, to: usize, characters: usize) -> usize {
-    let before = slice(text, 0..to);
-    before.char_indices().rev().take(characters).last().map_or(0, |(offset, _)| offset)
-}
-
-/// The offset after the first whitespace in `from..to`, or `from` if there is none.
-fn after_whitespace(text: &str, from: usize, to: usize) -> usize {
+/// The offset after the first whitespace in `from..to`, or `from`.
+fn start_of_word(text: &str, from: usize, to: usize) -> usize {
     if from == 0 {
         return 0;
     }
-    let between = slice(text, from..to);
-    let space = between.char_indices().find(|(_, letter)| letter.is_whitespace());
-    space.map_or(from, |(offset, letter)| from + offset + letter.len_utf8())
+    let space = slice(text, from..to).char_indices().find(|(_, char)| char.is_whitespace());
+    space.map_or(from, |(offset, char)| from + offset + char.len_utf8())
 }
 
-/// The offset of the last whitespace in `from..to`, or `to` if there is none.
-fn before_whitespace(text: &str, from: usize, to: usize) -> usize {
-    let between = slice(text, from..to);
-    between.rfind(char::is_whitespace).map_or(to, |offset| from + offset)
+/// The offset of the last whitespace in `from..to`, or `to`.
+fn end_of_word(text: &str, from: usize, to: usize) -> usize {
+    slice(text, from..to).rfind(char::is_whitespace).map_or(to, |offset| from + offset)
 }
 
 #[cfg(test)]
@@ -283,11 +268,7 @@ mod tests {
 
     fn shown(text: &str, asked: &[&str]) -> (String, Vec<Range<usize>>) {
         let matches = ParsedQuery::new(asked, false).unwrap().match_ranges(text);
-        cut(&MatchedText {
-            text: text.into(),
-            matches: merge_overlapping(matches),
-            is_title: false,
-        })
+        excerpt(&MatchedText { text: text.into(), matches: merge(matches), is_title: false })
     }
 
     #[test]
@@ -304,8 +285,8 @@ mod tests {
         for (text, asked, expected) in cases {
             let (markdown, highlights) = shown(text, &[asked]);
             assert_eq!(markdown, expected);
-            for found in highlights {
-                let (before, behind) = (&markdown[..found.start], &markdown[found.end..]);
+            for hit in highlights {
+                let (before, behind) = (&markdown[..hit.start], &markdown[hit.end..]);
                 assert!(before.ends_with("**") && behind.starts_with("**"), "{markdown}");
             }
         }
