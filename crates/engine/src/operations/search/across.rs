@@ -1,9 +1,9 @@
-//! Search across documents: by words, by patterns, or by both.
+//! Search across documents, by terms, by patterns, or by both.
 
 use std::cmp::Reverse;
 
 use leafbase_model::{
-    DocumentId, Error, Items, Limits, Result, SearchDocuments, SearchMatch, TermMode,
+    DocumentId, Error, Items, Limits, Result, SearchDocuments, SearchMatch, TermMode, invariant,
 };
 use leafbase_search::{
     Attributes, Highlighter, Hit, IndexSnapshot, ParsedQuery, SearchDocument, SearchOverlay,
@@ -21,43 +21,43 @@ use crate::core::search_index::documents::DocumentTexts;
 use crate::core::search_index::indexer::SearchSnapshot;
 use crate::core::visibility::Visibility;
 
-/// The maximum number of documents in a reply.
-pub(super) const MOST: usize = Limits::SEARCH_RESULTS;
+/// Documents that a search returns at most.
+const MAX_RESULTS: usize = Limits::SEARCH_RESULTS;
 
-/// The parsed query.
-pub(super) struct Asked {
-    pub(super) terms: ParsedQuery,
-    /// None if the query has no patterns.
+/// A parsed search request.
+struct SearchQuery {
+    terms: ParsedQuery,
+    /// `None` without patterns.
     patterns: Option<PatternSet>,
 }
 
-/// The result of the index.
-pub(super) struct Told {
-    /// Documents that match the words, best first. None if the query has only patterns.
-    pub(super) hits: Option<Vec<Hit>>,
-    /// Candidates of the patterns, sorted by ID. None if the query has only words.
+/// The outcome of a query of the index.
+struct IndexMatches {
+    /// Documents that match the terms, the best first; `None` without terms.
+    hits: Option<Vec<Hit>>,
+    /// Documents that a pattern can match, sorted by ID; `None` without patterns.
     candidates: Option<Vec<DocumentId>>,
 }
 
 impl<A: AccessScope> Connection<A> {
-    /// Finds documents by words, by regular expressions, or by both: the twenty most relevant ones,
-    /// each with a snippet of its text. It sees every write that returned before it began.
+    /// Searches documents by terms, by regular expressions, or by both. Returns the twenty most
+    /// relevant documents, each with a snippet of its text. Every write that returned before the
+    /// call is searched.
     ///
-    /// All words have to occur in a document, in any of its blocks, in its title or in comments;
-    /// with [`SearchDocuments::any_word`] one is enough. Case, accents and width are ignored,
-    /// English words match their inflections, and the last word of a text is a prefix. Words in
-    /// quotation marks have to be adjacent. A text without words matches nothing and is ignored
-    /// next to others.
+    /// A document has to contain all words, in any block, in its title or in comments; with
+    /// [`SearchDocuments::any_word`] one word is enough. Case, accents and width are ignored,
+    /// English words match their inflections, and the last word of a text matches as a prefix.
+    /// Quotation marks make a phrase. A query without letters and digits matches nothing.
     ///
     /// A pattern matches within one block, in the markdown that replies show, ignoring case unless
-    /// it contains `(?-i)`. Of several, one has to match. Without words, documents are ranked by
-    /// the number of matching blocks. Ties are sorted by ID.
+    /// it contains `(?-i)`. One of several patterns has to match. Without words, documents are
+    /// ordered by the number of matching blocks. Ties are ordered by ID.
     ///
-    /// Without a filter everything except the trash is searched; the inbox never is.
+    /// Without a filter all documents but those in the trash are searched; the inbox never is.
     ///
-    /// A scoped connection searches its visible documents as if there were no others: matches,
-    /// ranks, scores and the step budget of patterns depend on these only, and links to hidden
-    /// blocks are searched as their placeholders. The target of a block link is not a word, on any
+    /// A scoped connection searches its visible documents as if there were no others: results,
+    /// their order, scores and the cost of patterns depend on these alone. Links to other documents
+    /// are searched as their placeholders. The target of a block link is not a word, on any
     /// connection.
     ///
     /// ```
@@ -78,84 +78,89 @@ impl<A: AccessScope> Connection<A> {
     ///
     /// # Cost
     ///
-    /// The cost grows with the documents that contain the rarest word, the documents written since
-    /// the index caught up, and the reply. The first search of a space reads its index once, or the
-    /// whole space if there is none. A pattern reads every document that contains its required
-    /// trigrams; a pattern without any reads all. On a scoped connection the cost grows with its
-    /// own documents among these, and the subset of the index that it may see is computed once per
-    /// version of both; a pattern reads every document with block links. A step budget bounds the
-    /// work, so that the outcome is the same on every machine. If a pattern reads more than 256
-    /// documents, they are distributed over threads that end before the call does: see
+    /// Proportional to the documents that have the rarest word, the dirty documents (those written
+    /// since the index caught up), and the snippets. The first search of a space reads its index
+    /// once, or the whole space if there is none. A pattern reads every document that has its
+    /// required trigrams, or all documents if it requires none. On a scoped connection the cost is
+    /// proportional to its documents among these; the visible part of an index is computed once per
+    /// state of both, and a pattern reads every document with block links. The steps of patterns
+    /// are counted and bounded, so that the outcome is the same on every machine. If a pattern
+    /// reads more than 256 documents, threads share them, which end with the call: see
     /// [`SpaceBuilder::search_threads`](crate::SpaceBuilder::search_threads).
     ///
     /// # Errors
-    /// The errors of [`SearchDocuments::check`]; [`crate::ErrorKind::LimitExceeded`] at `include`
-    /// for more than 32 texts, at `include[n]` for one of more than 256 bytes, at `regexps` for
-    /// more than 8 patterns, at `documentIds` and `folderIds` for more than
-    /// [`crate::Limits::blocks_per_request`], and at a pattern that exceeds its step budget;
-    /// [`crate::ErrorKind::InvalidPattern`] at the pattern; [`crate::ErrorKind::NotFound`] at
-    /// `documentIds[n]` and `folderIds[n]`; for days the errors of [`Connection::list_documents`].
-    /// On a scoped connection [`crate::ErrorKind::Validation`] at `location`, `folderIds`,
-    /// `dailyNoteDateGte` and `dailyNoteDateLte`, which would reveal hidden data. A missing or
-    /// damaged index is not an error: it is rebuilt.
+    /// - [`crate::ErrorKind::Validation`] if [`SearchDocuments::check`] refuses the request, and on
+    ///   a scoped connection at `location`, `folderIds`, `dailyNoteDateGte` and
+    ///   `dailyNoteDateLte`, which could reveal hidden documents.
+    /// - [`crate::ErrorKind::LimitExceeded`] at `include` for more than 32 texts, at `include[n]`
+    ///   for one of more than 256 bytes, at `regexps` for more than 8 patterns, at `documentIds`
+    ///   and `folderIds` for more than [`crate::Limits::blocks_per_request`], and at a pattern that
+    ///   exceeds its step budget.
+    /// - [`crate::ErrorKind::InvalidPattern`] at the pattern.
+    /// - [`crate::ErrorKind::NotFound`] at `documentIds[n]` and `folderIds[n]`.
+    /// - For days, the errors of [`Connection::list_documents`].
+    ///
+    /// An index that is missing, corrupt or of another space is rebuilt, which is not an error.
     pub fn search(&self, request: impl Into<SearchDocuments>) -> Result<Items<SearchMatch>> {
-        let (request, seen) = (request.into(), self.visibility());
+        let (request, visibility) = (request.into(), self.visibility());
         let _operation = self.operation("search");
-        self.search_as(&request, &seen).map_err(|error| seen.redact_error(error))
+        self.search_as(&request, &visibility).map_err(|error| visibility.redact_error(error))
     }
 
     fn search_as(
         &self,
         request: &SearchDocuments,
-        seen: &Visibility,
+        visibility: &Visibility,
     ) -> Result<Items<SearchMatch>> {
         request.check()?;
         self.check_ids("documentIds", request.document_ids.as_ref())?;
         self.check_ids("folderIds", request.filter.folders.as_ref())?;
-        filters::check(request, seen)?;
-        let asked = Asked::read(request)?;
-        let (snapshot, told) = self.told(request, &asked, seen)?;
+        filters::check(request, visibility)?;
+        let query = SearchQuery::parse(request)?;
+        let (snapshot, matches) = self.query_index(request, &query, visibility)?;
         let tree = snapshot.space.tree();
-        let reading = VisibleTexts::new(&tree);
-        let mut matcher = asked.patterns.as_ref().map(PatternSet::matcher);
-        let found = match (told.hits, told.candidates, &mut matcher) {
+        let texts = VisibleTexts::new(&tree);
+        let mut matcher = query.patterns.as_ref().map(PatternSet::matcher);
+        let found = match (matches.hits, matches.candidates, &mut matcher) {
             (None, None, _) => Vec::new(),
             (Some(hits), Some(candidates), Some(matcher)) => {
-                both(&reading, hits, &candidates, matcher)?
+                retain_matching(&texts, hits, &candidates, matcher)?
             }
             (None, Some(candidates), Some(matcher)) => {
-                let parts = MatchCounter {
+                let counter = MatchCounter {
                     snapshot: &snapshot.space,
                     threads: self.space.search_threads(),
                 };
-                by_blocks(&parts, &candidates, matcher)?
+                rank_by_matches(&counter, &candidates, matcher)?
             }
-            (hits, ..) => hits.unwrap_or_default(),
+            // Hits without patterns are ranked and limited already.
+            (hits, ..) => hits.unwrap_or_else(Vec::new),
         };
-        let showing = Showing {
-            reading: &reading,
-            highlighter: asked.terms.highlighter(),
+        let presenter = MatchPresenter {
+            texts: &texts,
+            highlighter: query.terms.highlighter(),
             metadata: request.metadata,
         };
-        let shown = found.into_iter().map(|hit| showing.shown(hit, matcher.as_mut()));
+        let shown = found.into_iter().map(|hit| presenter.present(hit, matcher.as_mut()));
         shown.filter_map(Result::transpose).collect::<Result<_>>().map(Items)
     }
 
-    /// Queries the index. If it fails, it is rebuilt and queried once more.
-    fn told(
+    /// Queries the index. If it fails, it is rebuilt, and the query is retried once.
+    fn query_index(
         &self,
         request: &SearchDocuments,
-        asked: &Asked,
-        seen: &Visibility,
-    ) -> Result<(SearchSnapshot, Told)> {
+        query: &SearchQuery,
+        visibility: &Visibility,
+    ) -> Result<(SearchSnapshot, IndexMatches)> {
         let (store, now, indexer) = (self.space.store()?, self.space.now(), self.space.indexer());
         let mut has_failed = false;
         loop {
-            let snapshot = indexer.snapshot(&store, seen)?;
+            let snapshot = indexer.snapshot(&store, visibility)?;
+            // Filters name folders and days, so they are resolved in the same snapshot.
             let filters = Filters::read(&snapshot.space.tree(), request, now)?;
-            let accepts = |document: &Attributes| filters.accepts(document);
-            match snapshot.search(&accepts, |view, scope| asked.ask(view, scope)) {
-                Ok(told) => return Ok((snapshot, told)),
+            let filter = |document: &Attributes| filters.accepts(document);
+            match snapshot.search(&filter, |index, overlay| query.run(index, overlay)) {
+                Ok(matches) => return Ok((snapshot, matches)),
                 Err(error) if has_failed => return Err(error),
                 Err(error) => indexer.invalidate(&snapshot, &error),
             }
@@ -164,58 +169,62 @@ impl<A: AccessScope> Connection<A> {
     }
 }
 
-impl Asked {
-    fn read(request: &SearchDocuments) -> Result<Self> {
+impl SearchQuery {
+    fn parse(request: &SearchDocuments) -> Result<Self> {
         let terms = ParsedQuery::new(&request.include, request.term_mode == TermMode::Any)?;
         let patterns = (!request.regexps.is_empty())
             .then(|| PatternSet::new("regexps", &request.regexps, false));
         Ok(Self { terms, patterns: patterns.transpose()? })
     }
 
-    fn ask(&self, view: &IndexSnapshot, scope: &SearchOverlay<'_>) -> Result<Told> {
-        let most = if self.patterns.is_none() { MOST } else { usize::MAX };
-        let hits =
-            (!self.terms.is_empty()).then(|| view.search(&self.terms, scope, most)).transpose()?;
+    fn run(&self, index: &IndexSnapshot, overlay: &SearchOverlay<'_>) -> Result<IndexMatches> {
+        // A pattern may reject any hit, so its hits cannot be limited before.
+        let limit = if self.patterns.is_none() { MAX_RESULTS } else { usize::MAX };
+        let hits = (!self.terms.is_empty()).then(|| index.search(&self.terms, overlay, limit));
         let candidates =
-            self.patterns.as_ref().map(|patterns| candidates(patterns, view, scope)).transpose()?;
-        Ok(Told { hits, candidates })
+            self.patterns.as_ref().map(|patterns| pattern_candidates(patterns, index, overlay));
+        Ok(IndexMatches { hits: hits.transpose()?, candidates: candidates.transpose()? })
     }
 }
 
-/// The documents in which one of the patterns may match, by ID: what has the letters that it
-/// requires, in the index or changed since.
-fn candidates(
+/// The documents of the index and of the overlay that one of the patterns can match, sorted by ID.
+fn pattern_candidates(
     patterns: &PatternSet,
-    view: &IndexSnapshot,
-    scope: &SearchOverlay<'_>,
+    index: &IndexSnapshot,
+    overlay: &SearchOverlay<'_>,
 ) -> Result<Vec<DocumentId>> {
     let queries = patterns.trigram_queries();
-    let mut candidates = view.candidates(&queries, scope)?;
-    let varies = |document: &SearchDocument| scope.subset.is_some() && document.varies();
+    let mut candidates = index.candidates(&queries, overlay)?;
+    // Scoped readers see other texts of such a document than the ones that were analyzed.
+    let varies = |document: &SearchDocument| overlay.subset.is_some() && document.varies();
     let may_match = |document: &SearchDocument| {
-        (scope.filter)(document.attributes())
+        (overlay.filter)(document.attributes())
             && (varies(document) || queries.iter().any(|query| document.may_match(query)))
     };
-    let fresh = scope.dirty.iter().filter(|document| may_match(document));
-    candidates.extend(fresh.map(|document| document.id()));
+    let dirty = overlay.dirty.iter().filter(|document| may_match(document));
+    candidates.extend(dirty.map(|document| document.id()));
     candidates.sort_unstable();
+    invariant!(
+        candidates.is_sorted_by(|one, other| one < other),
+        "a document is in the index or in the overlay"
+    );
     Ok(candidates)
 }
 
-/// The best documents that have the words, and in which a pattern matches.
-fn both(
-    reading: &VisibleTexts<'_, '_>,
+/// The best hits that a pattern matches.
+fn retain_matching(
+    texts: &VisibleTexts<'_, '_>,
     hits: Vec<Hit>,
     candidates: &[DocumentId],
     matcher: &mut PatternSetMatcher<'_>,
 ) -> Result<Vec<Hit>> {
     let mut found = Vec::new();
     for hit in hits {
-        if found.len() >= MOST {
+        if found.len() >= MAX_RESULTS {
             break;
         }
         let may_match = candidates.binary_search(&hit.document).is_ok();
-        if may_match && !reading.count_matches(&[hit.document], matcher)?.is_empty() {
+        if may_match && !texts.count_matches(&[hit.document], matcher)?.is_empty() {
             found.push(hit);
         }
     }
@@ -223,16 +232,16 @@ fn both(
 }
 
 /// The documents with the most matching blocks.
-fn by_blocks(
-    parts: &MatchCounter<'_>,
+fn rank_by_matches(
+    counter: &MatchCounter<'_>,
     candidates: &[DocumentId],
     matcher: &mut PatternSetMatcher<'_>,
 ) -> Result<Vec<Hit>> {
-    let counts = parts.count(candidates, matcher)?;
+    let counts = counter.count(candidates, matcher)?;
     let mut found: Vec<_> =
         counts.into_iter().map(|(document, count)| (Reverse(count), document)).collect();
     found.sort_unstable();
-    found.truncate(MOST);
+    found.truncate(MAX_RESULTS);
     let score = |count: usize| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
     Ok(found
         .into_iter()
@@ -240,29 +249,29 @@ fn by_blocks(
         .collect())
 }
 
-/// Presents matches as replies.
-struct Showing<'s, 't, 'a> {
-    reading: &'s VisibleTexts<'t, 'a>,
+/// Turns hits into the matches of a reply.
+struct MatchPresenter<'s, 't, 'a> {
+    texts: &'s VisibleTexts<'t, 'a>,
     highlighter: Highlighter<'s>,
     metadata: bool,
 }
 
-impl Showing<'_, '_, '_> {
-    /// The reply for a match. None for a hidden document, whatever the index contains.
-    fn shown(
+impl MatchPresenter<'_, '_, '_> {
+    /// The match of a document; `None` if the document is not visible, whatever the index has.
+    fn present(
         &self,
         Hit { document, score }: Hit,
         matcher: Option<&mut PatternSetMatcher<'_>>,
     ) -> Result<Option<SearchMatch>> {
-        let tree = self.reading.tree;
+        let tree = self.texts.tree;
         let record =
             if self.metadata || !tree.is_unrestricted() { tree.document(document)? } else { None };
         if record.is_none() && !tree.is_unrestricted() {
             return Ok(None);
         }
-        // Patterns are matched on every text.
+        // A pattern may match any text; terms only those that pass the prefilter.
         let texts = match matcher {
-            Some(_) => self.reading.document(document)?,
+            Some(_) => self.texts.document(document)?,
             None => DocumentTexts::read_candidates(
                 tree.reader_of(document)?,
                 document,
