@@ -3,9 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use serde::ser::{Serialize, Serializer};
+use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use crate::{ItemValue, PropertyKey, Result};
+use crate::{BlockId, PropertyKey, PropertyValue, Result, SharedText};
 
 /// The property values of an item in a reply, by key, in schema order. The items of one reply share
 /// their keys. Serializes as an object.
@@ -21,7 +21,7 @@ use crate::{ItemValue, PropertyKey, Result};
 // reading the values, so all items of a page share one buffer and one list of keys.
 #[derive(Clone, Default)]
 pub struct ItemValues {
-    page: Arc<Page>,
+    page: Arc<SharedValues>,
     /// Index of the item in its page.
     from: usize,
     to: usize,
@@ -29,7 +29,7 @@ pub struct ItemValues {
 
 /// The values of all items of a page.
 #[derive(Default)]
-struct Page {
+struct SharedValues {
     keys: Arc<[PropertyKey]>,
     /// Each value with the index of its key.
     values: Vec<(u32, ItemValue)>,
@@ -38,8 +38,12 @@ struct Page {
 impl ItemValues {
     /// Values by the index of their key in `keys`; a value with an index out of range is skipped.
     pub fn new(keys: Arc<[PropertyKey]>, values: Vec<(u32, ItemValue)>) -> Self {
+        debug_assert!(
+            values.iter().all(|(index, _)| to_usize(*index) < keys.len()),
+            "each value has a key"
+        );
         let to = values.len();
-        Self { page: Arc::new(Page { keys, values }), from: 0, to }
+        Self { page: Arc::new(SharedValues { keys, values }), from: 0, to }
     }
 
     /// The values of several items in one shared buffer, which is freed with the last of them: the
@@ -49,15 +53,19 @@ impl ItemValues {
         values: Vec<(u32, ItemValue)>,
         ends: impl IntoIterator<Item = usize>,
     ) -> impl Iterator<Item = Self> {
-        let page = Arc::new(Page { keys, values });
+        let page = Arc::new(SharedValues { keys, values });
         ends.into_iter().scan(0, move |end, to| {
+            // Half-open ranges: the values of an item begin where those of the previous one end.
             let from = std::mem::replace(end, to);
+            debug_assert!(from <= to && to <= page.values.len(), "ends ascend within the values");
             Some(Self { page: page.clone(), from, to })
         })
     }
 
     fn values(&self) -> &[(u32, ItemValue)] {
-        self.page.values.get(self.from..self.to).unwrap_or_default()
+        let values = self.page.values.get(self.from..self.to);
+        debug_assert!(values.is_some(), "the range of an item is within its page");
+        values.unwrap_or(&[])
     }
 
     fn key(&self, place: u32) -> Option<&PropertyKey> {
@@ -125,4 +133,47 @@ impl Serialize for ItemValues {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.iter())
     }
+}
+
+/// A related item. As JSON: `{"blockId", "title"}`.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct RelatedItem {
+    /// The ID of the item's block.
+    pub block_id: BlockId,
+    /// The title: inline markdown.
+    pub title: SharedText,
+}
+
+/// The value of a property in a reply. Both ends of a relation have the same form, whichever end
+/// stores it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ItemValue {
+    /// A stored value; never a relation.
+    Value(PropertyValue),
+    /// Related items, at least one. As JSON: `{"relations": [{"blockId", "title"}]}`.
+    Relations(Vec<RelatedItem>),
+}
+
+impl Serialize for ItemValue {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Value(value) => value.serialize(serializer),
+            Self::Relations(items) => {
+                let mut map = serializer.serialize_map(Some(1))?;
+                map.serialize_entry("relations", items)?;
+                map.end()
+            }
+        }
+    }
+}
+
+/// The schema-dependent fields of an item that a reply shows as a block.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ItemFields {
+    /// The content key of the schema, under which the title is serialized.
+    pub content_key: PropertyKey,
+    /// Property values by key, in schema order. Both ends of a relation have the same form.
+    pub properties: ItemValues,
 }

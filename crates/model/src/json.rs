@@ -4,6 +4,8 @@
 //! Most types derive `Deserialize`; [`Object`] serves types whose fields depend on each other. All
 //! of them are read through [`reader`].
 
+mod message;
+mod object;
 mod reader;
 mod recursive;
 
@@ -11,13 +13,17 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::str::FromStr;
 
-use serde::de::{Deserialize, Deserializer, Visitor};
-use serde_json::{Map, Value};
+use serde::de::Visitor;
+use serde_json::Value;
 
 pub use serde::de::DeserializeOwned;
 
-use crate::{Author, Color, Day, DayRef, Error, FolderRef, Limits, Result};
+use crate::{Error, Limits, Result};
 
+pub use message::{describe, quoted};
+
+pub(crate) use message::noun;
+pub(crate) use object::{Object, nullable, one_or_many, optional_one_or_many, or_default, refused};
 pub(crate) use reader::{Refused, missing_field, raw_value, read, wrong_type};
 pub(crate) use recursive::{RecursiveDraft, read_recursive};
 
@@ -69,7 +75,7 @@ impl<T: DeserializeOwned> FromJson for T {}
 ///
 /// ```
 /// use leafbase_model::{json, InsertBlocks, Limits};
-/// let body = r#"{"blocks":[{"type":"text","listStyle":"dotted"}],"position":{"position":"end","pageId":"x"}}"#;
+/// let body = r#"{"blocks": [{"type": "text", "listStyle": "dotted"}], "position": {}}"#;
 /// let error = json::from_str::<InsertBlocks>(body, &Limits::default()).unwrap_err();
 /// assert_eq!(error.path(), "blocks[0].listStyle");
 /// ```
@@ -86,7 +92,8 @@ pub fn from_str<T: FromJson>(text: &str, limits: &Limits) -> Result<T> {
 /// use leafbase_model::json::{self, UnknownFields};
 /// use leafbase_model::{DeleteBlocks, Limits};
 /// let body = r#"{"blockIds": [], "reason": "spring cleaning"}"#;
-/// let read = json::from_str_with::<DeleteBlocks>(body, &Limits::default(), UnknownFields::Ignore)?;
+/// let limits = Limits::default();
+/// let read = json::from_str_with::<DeleteBlocks>(body, &limits, UnknownFields::Ignore)?;
 /// assert_eq!(read.ignored, ["reason"]);
 /// # Ok::<(), leafbase_model::Error>(())
 /// ```
@@ -116,8 +123,10 @@ fn parse(text: &str, limits: &Limits) -> Result<Value> {
         return Err(Error::limit("nesting of JSON", deepest, nested));
     }
     let mut reader = serde_json::Deserializer::from_str(text);
+    // `nesting` has bounded the recursion by the limits of the space.
     reader.disable_recursion_limit();
     let value = <Value as serde::Deserialize>::deserialize(&mut reader).map_err(not_json)?;
+    // Trailing text after the value is an error, too.
     reader.end().map_err(not_json)?;
     Ok(value)
 }
@@ -131,6 +140,7 @@ fn nesting(text: &str) -> usize {
     let (mut depth, mut deepest, mut in_string, mut escaped) = (0_usize, 0, false, false);
     for byte in text.bytes() {
         match byte {
+            // Brackets and quotes count only outside of strings and escapes.
             _ if escaped => escaped = false,
             b'\\' if in_string => escaped = true,
             b'"' => in_string = !in_string,
@@ -144,121 +154,6 @@ fn nesting(text: &str) -> usize {
         }
     }
     deepest
-}
-
-/// Quotes `text` for an error message, truncated to 40 characters.
-pub fn quoted(text: &str) -> String {
-    let mut shown: String = text.chars().take(40).collect();
-    if shown.len() < text.len() {
-        shown.push('…');
-    }
-    format!("{shown:?}")
-}
-
-/// Describes `value` for an error message: scalars by value, arrays and objects by type.
-pub fn describe(value: &Value) -> String {
-    match value {
-        Value::Null => "null".into(),
-        Value::Bool(value) => value.to_string(),
-        Value::Number(number) => number.to_string(),
-        Value::String(text) => quoted(text),
-        Value::Array(_) => "an array".into(),
-        Value::Object(_) => "an object".into(),
-    }
-}
-
-/// A JSON object whose known fields are removed one by one; the remaining ones are unknown.
-pub(crate) struct Object {
-    fields: Map<String, Value>,
-}
-
-impl Object {
-    pub(crate) fn new(value: Value) -> Result<Self> {
-        match value {
-            Value::Object(fields) => Ok(Self { fields }),
-            other => Err(wrong_type("an object", &other)),
-        }
-    }
-
-    /// Removes a field and returns its raw value.
-    pub(crate) fn take(&mut self, name: &str) -> Option<Value> {
-        self.fields.remove(name)
-    }
-
-    /// Removes and reads a field; `null` counts as absent.
-    pub(crate) fn optional<T: FromJson>(&mut self, name: &str) -> Result<Option<T>> {
-        match self.take(name) {
-            None | Some(Value::Null) => Ok(None),
-            Some(value) => reader::at(name, || read(value)).map(Some),
-        }
-    }
-
-    pub(crate) fn required<T: FromJson>(&mut self, name: &str) -> Result<T> {
-        self.optional(name)?.ok_or_else(|| missing_field(name))
-    }
-
-    /// Removes and reads a field with one value or an array of values.
-    pub(crate) fn one_or_many<T: FromJson>(&mut self, name: &str) -> Result<Option<Vec<T>>> {
-        match self.take(name) {
-            None | Some(Value::Null) => Ok(None),
-            Some(value) => reader::at(name, || read_one_or_many(value)).map(Some),
-        }
-    }
-
-    /// The remaining fields.
-    pub(crate) fn rest(self) -> Map<String, Value> {
-        self.fields
-    }
-
-    /// Refuses or ignores the remaining fields.
-    pub(crate) fn finish(self) -> Result<()> {
-        self.fields.keys().try_for_each(|name| reader::unknown_field(name))
-    }
-}
-
-fn read_one_or_many<T: FromJson>(value: Value) -> Result<Vec<T>> {
-    if value.is_array() { read(value) } else { read(value).map(|one| vec![one]) }
-}
-
-/// `deserialize_with` for one value or an array of values.
-pub(crate) fn one_or_many<'de, D: Deserializer<'de>, T: FromJson>(
-    deserializer: D,
-) -> Result<Vec<T>, D::Error> {
-    let value = raw_value(deserializer)?;
-    read_one_or_many(value).map_err(refused)
-}
-
-/// `deserialize_with` for an optional field with one value or an array of values.
-pub(crate) fn optional_one_or_many<'de, D: Deserializer<'de>, T: FromJson>(
-    deserializer: D,
-) -> Result<Option<Vec<T>>, D::Error> {
-    match raw_value(deserializer)? {
-        Value::Null => Ok(None),
-        value => read_one_or_many(value).map(Some).map_err(refused),
-    }
-}
-
-/// `deserialize_with` for a field that `null` clears: `Some(None)` for `null`.
-#[expect(clippy::option_option, reason = "not given, cleared, given: the three cases of JSON")]
-pub(crate) fn nullable<'de, D: Deserializer<'de>, T: FromJson>(
-    deserializer: D,
-) -> Result<Option<Option<T>>, D::Error> {
-    match raw_value(deserializer)? {
-        Value::Null => Ok(Some(None)),
-        value => read(value).map(|value| Some(Some(value))).map_err(refused),
-    }
-}
-
-/// `deserialize_with` for a field with a default, which `null` selects, too.
-pub(crate) fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
-    deserializer: D,
-) -> Result<T, D::Error> {
-    Option::deserialize(deserializer).map(Option::unwrap_or_default)
-}
-
-/// Converts an error of this crate into one of any deserializer.
-pub(crate) fn refused<E: serde::de::Error>(error: Error) -> E {
-    E::custom(Refused(error))
 }
 
 /// `skip_serializing_if` for fields at their default.
@@ -316,30 +211,13 @@ macro_rules! from_text {
     )*};
 }
 pub(crate) use from_text;
-from_text!(
-    Author: "a string",
-    Color: "a colour #rrggbb",
-    Day: "a day YYYY-MM-DD",
-    DayRef: "a day",
-    FolderRef: "an ID",
-);
-
-/// Splits a type name into words: `list style` for `ListStyle`.
-pub(crate) fn noun(type_name: &str) -> String {
-    let mut words = String::new();
-    for letter in type_name.chars() {
-        if letter.is_uppercase() && !words.is_empty() {
-            words.push(' ');
-        }
-        words.extend(letter.to_lowercase());
-    }
-    words
-}
 
 /// Declares an enum with its wire names, and aliases accepted on input: `Boolean = "boolean" |
 /// "checkbox"`.
 macro_rules! wire_enum {
-    ($(#[$doc:meta])* $name:ident { $($(#[$value_doc:meta])* $value:ident = $text:literal $(| $alias:literal)*),* $(,)? }) => {
+    ($(#[$doc:meta])* $name:ident {
+        $($(#[$value_doc:meta])* $value:ident = $text:literal $(| $alias:literal)*),* $(,)?
+    }) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum $name { $($(#[$value_doc])* $value),* }
@@ -372,7 +250,10 @@ macro_rules! wire_enum {
                     let known: Vec<_> = Self::ALL.iter().map(|value| value.as_str()).collect();
                     let got = $crate::json::quoted(text);
                     let noun = $crate::json::noun(stringify!($name));
-                    $crate::Error::validation(format!("unknown {noun} {got}, expected one of {}", known.join(", ")))
+                    $crate::Error::validation(format!(
+                        "unknown {noun} {got}, expected one of {}",
+                        known.join(", ")
+                    ))
                 })
             }
         }
@@ -384,12 +265,15 @@ macro_rules! wire_enum {
             }
 
             fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                $crate::json_schemas::one_of_texts(&[$($text),*])
+                $crate::json::one_of_texts(&[$($text),*])
             }
         }
 
         impl serde::Serialize for $name {
-            fn serialize<S: serde::Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+            fn serialize<S: serde::Serializer>(
+                &self,
+                serializer: S,
+            ) -> std::result::Result<S::Ok, S::Error> {
                 serializer.serialize_str(self.as_str())
             }
         }
@@ -398,3 +282,9 @@ macro_rules! wire_enum {
     };
 }
 pub(crate) use wire_enum;
+
+#[cfg(feature = "schemars")]
+/// The schema of an enumeration of texts.
+pub(crate) fn one_of_texts(names: &[&str]) -> schemars::Schema {
+    schemars::json_schema!({ "type": "string", "enum": names })
+}

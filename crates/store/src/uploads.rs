@@ -38,6 +38,7 @@ fn check_chunks(rows: &dyn Read, asset: AssetId, first: u32, chunks: &[&[u8]]) -
     };
     let next = u32::try_from(chunks.len()).ok().and_then(|count| first.checked_add(count));
     let next = next.ok_or_else(|| Error::limit("chunks of a file", u32::MAX, "more"))?;
+    // A short chunk ends the file, so nothing may follow it.
     let is_filled = before.iter().all(|chunk| chunk.len() == CHUNK_BYTES)
         && (1..=CHUNK_BYTES).contains(&last.len())
         && (last.len() == CHUNK_BYTES || stored_bytes(rows, asset, next)?.is_none());
@@ -53,6 +54,7 @@ fn check_chunks(rows: &dyn Read, asset: AssetId, first: u32, chunks: &[&[u8]]) -
 /// The number of stored chunks of an upload, which have no gap. Found by binary search.
 fn stored_chunks(source: &dyn Read, asset: AssetId) -> Result<u32> {
     let is_there = |number: u32| source.get(&keyspaces::chunk(asset, number), &mut |_| Ok(()));
+    // Doubles until a chunk is missing: the upload may have any size.
     let (mut there, mut beyond) = (0, 1);
     while is_there(beyond - 1)? {
         (there, beyond) = (beyond, beyond.saturating_mul(2));
@@ -86,6 +88,7 @@ impl SpaceStore {
                     ));
                 }
             }
+            // From here on the sweep finds the upload, whatever happens to its chunks.
             rows.put(&key, &records::seal_empty(&key))
         })
     }
@@ -131,6 +134,7 @@ impl SpaceStore {
             for number in 0..stored_chunks(&*rows, asset)? {
                 rows.delete(&keyspaces::chunk(asset, number))?;
             }
+            // Last: until then a crash leaves an upload that the sweep finds.
             rows.delete(&pending)
         })
     }

@@ -11,12 +11,15 @@ use leafbase_tree_ops::ReadTree;
 
 use crate::core::access::{AccessScope, Full};
 use crate::core::connection::{Connection, OperationTransaction};
-use crate::operations::prepare;
+use crate::operations::drafts;
 
 pub(crate) mod list;
+pub(crate) mod query;
 mod scoped;
+mod titles;
 
-use list::find;
+use query::find;
+use titles::titled;
 
 /// Title of the hidden document with the tasks of the inbox.
 const INBOX_TITLE: &str = "Inbox";
@@ -88,7 +91,7 @@ impl Connection<Full> {
     /// [`crate::ErrorKind::LimitExceeded`] at `documents` if they have more blocks together than
     /// one request may; [`crate::ErrorKind::NotFound`] at `destination.folderId`.
     pub fn create_documents(&self, request: CreateDocuments) -> Result<Items<Document>> {
-        let CreateDocuments { documents, destination } = request;
+        let CreateDocuments { documents, destination, .. } = request;
         let pages = self.roots_of(documents, destination)?;
         self.create_pages("create_documents", pages, destination).map(Items)
     }
@@ -115,7 +118,7 @@ impl Connection<Full> {
         &self,
         request: impl Into<DeleteDocuments>,
     ) -> Result<Items<DocumentId>> {
-        let DeleteDocuments { document_ids } = request.into();
+        let DeleteDocuments { document_ids, .. } = request.into();
         self.operation("delete_documents").write(|transaction| {
             let deleted = transaction
                 .plan(|tree, context| ops::delete_documents(tree, context, &document_ids))?;
@@ -144,7 +147,7 @@ impl Connection<Full> {
     /// [`crate::ErrorKind::RuleViolation`] for a daily note, in the trash or not, and for the
     /// inbox. On an error nothing is moved.
     pub fn move_documents(&self, request: MoveDocuments) -> Result<Items<Document>> {
-        let MoveDocuments { document_ids, destination } = request;
+        let MoveDocuments { document_ids, destination, .. } = request;
         self.relocate("move_documents", |transaction| {
             transaction.plan(|tree, context| {
                 check_destination(tree.full_reader()?, destination)?;
@@ -173,7 +176,7 @@ impl Connection<Full> {
     /// is not in the trash; [`crate::ErrorKind::Conflict`] if its day has another note by now.
     /// On an error nothing is restored.
     pub fn restore_daily_notes(&self, request: RestoreDailyNotes) -> Result<Items<Document>> {
-        let RestoreDailyNotes { document_ids } = request;
+        let RestoreDailyNotes { document_ids, .. } = request;
         self.relocate("restore_daily_notes", |transaction| {
             transaction.plan(|tree, context| {
                 ops::restore_daily_notes(tree, context, &document_ids, |day| tree.daily_note(day))
@@ -245,7 +248,7 @@ impl Connection<Full> {
     fn root_of(&self, mut page: BlockDraft, destination: Destination) -> Result<BlockDraft> {
         ops::check_root(&page.data, destination.into())?;
         self.date(std::slice::from_mut(&mut page))?;
-        prepare::document(page, self.limits())
+        drafts::validate_root(page, self.limits())
     }
 
     /// Creates documents from normalized pages.
@@ -349,20 +352,6 @@ impl<A: AccessScope> Connection<A> {
         self.operation("document_of")
             .read(|tree| Ok(tree.locate(block.into())?.ok_or_else(Error::not_found)?.document))
     }
-}
-
-/// Adds the title to a document record. One look-up: the root is the only child of the nil block.
-fn titled(reader: SpaceReader<'_>, record: DocumentRecord, with_times: bool) -> Result<Document> {
-    let title = root(reader, record.id)?.markdown;
-    Ok(Document { record, title, with_times, clickable_link: None })
-}
-
-/// The content of a document's root.
-fn root(reader: SpaceReader<'_>, document: DocumentId) -> Result<BlockData> {
-    let root = reader.first_children(document, BlockId::NIL, 1)?.pop();
-    let root = root
-        .ok_or_else(|| Error::corrupted(format_args!("document {document} has no root block")))?;
-    Ok(root.data)
 }
 
 /// Checks that `destination` exists.

@@ -3,22 +3,22 @@
 use std::collections::HashSet;
 
 use leafbase_model::{
-    AddTasks, BlockId, BlockLocation, BlockRecord, DeleteTasks, Error, Items, ItemsPage, ListTasks,
-    Result, Task, TaskLocation, UpdateTasks,
+    AddTasks, BlockId, DeleteTasks, Error, Items, ItemsPage, ListTasks, Result, Task, UpdateTasks,
 };
-use leafbase_tree_ops::{self as ops, ReadTree};
+use leafbase_tree_ops as ops;
 
 use crate::core::access::Full;
 use crate::core::connection::Connection;
-use crate::operations::blocks::show_text;
 use additions::Additions;
 pub(crate) use destinations::move_to;
+use task_blocks::{find, renamed};
 use updates::Updates;
 
 mod additions;
 mod cursor;
 mod destinations;
 mod list;
+mod task_blocks;
 mod updates;
 
 impl Connection<Full> {
@@ -78,7 +78,7 @@ impl Connection<Full> {
     /// `tasks[n].location.documentId`; [`crate::ErrorKind::Validation`] at `tasks[n].markdown` for
     /// more than one paragraph; and the errors of block insertion. On an error no task is created.
     pub fn add_tasks(&self, request: AddTasks) -> Result<Items<Task>> {
-        let AddTasks { tasks } = request;
+        let AddTasks { tasks, .. } = request;
         self.check_count("tasks", tasks.len())?;
         let (added, _) = self.operation("add_tasks").write(|transaction| {
             let mut additions = Additions::begin(transaction, self.limits())?;
@@ -116,7 +116,7 @@ impl Connection<Full> {
     /// [`crate::ErrorKind::Validation`] for a task named twice, and for a text of more than one
     /// paragraph; and the errors of block updates. On an error no task is changed.
     pub fn update_tasks(&self, request: impl Into<UpdateTasks>) -> Result<Items<Task>> {
-        let UpdateTasks { tasks_to_update: tasks } = request.into();
+        let UpdateTasks { tasks_to_update: tasks, .. } = request.into();
         self.check_count("tasksToUpdate", tasks.len())?;
         let (updated, _) = self.operation("update_tasks").write(|transaction| {
             let mut updates = Updates::begin(transaction, self.limits())?;
@@ -148,7 +148,7 @@ impl Connection<Full> {
     /// a block that is no task, a document's root, or a document in the trash;
     /// [`crate::ErrorKind::Validation`] for a task named twice. On an error no task is deleted.
     pub fn delete_tasks(&self, request: impl Into<DeleteTasks>) -> Result<Items<BlockId>> {
-        let DeleteTasks { ids_to_delete: ids } = request.into();
+        let DeleteTasks { ids_to_delete: ids, .. } = request.into();
         self.check_count("idsToDelete", ids.len())?;
         self.operation("delete_tasks").write(|transaction| {
             let deleted = transaction.plan(|tree, context| {
@@ -179,40 +179,4 @@ impl Connection<Full> {
             Ok(())
         }
     }
-}
-
-/// Looks up a task that the request names, and refuses a second mention.
-fn find<T: ReadTree>(
-    tree: &T,
-    named: &mut HashSet<BlockId>,
-    id: BlockId,
-) -> Result<(BlockLocation, BlockRecord)> {
-    let located = tree.locate(id)?.ok_or_else(Error::not_found)?;
-    if !named.insert(id) {
-        return Err(Error::validation(format!("task {id} is named twice")));
-    }
-    let missing = || Error::corrupted(format_args!("block {id} has a location but no record"));
-    let block = tree.block(id)?.ok_or_else(missing)?;
-    if block.data.task.is_none() {
-        return Err(Error::rule(format!(
-            "block {id} is no task: its listStyle is {}",
-            block.data.list_style
-        )));
-    }
-    Ok((located, block))
-}
-
-/// Maps the path of a block operation's error to the path of the task operation.
-fn renamed(error: &Error, from: &str, to: &str) -> Error {
-    let path = error.path();
-    let path =
-        path.strip_prefix(from).map_or_else(|| path.to_owned(), |rest| format!("{to}{rest}"));
-    Error::new(error.kind(), error.message()).at(path.strip_prefix('.').unwrap_or(&path))
-}
-
-/// Converts a block to a task; `None` if the block is no task.
-fn to_task(block: BlockRecord, location: TaskLocation) -> Option<Task> {
-    let BlockRecord { id, mut data, .. } = block;
-    show_text(&mut data);
-    Some(Task { id, markdown: data.markdown, info: data.task?, location })
 }

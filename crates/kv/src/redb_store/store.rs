@@ -13,7 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{fmt, process};
 
-use leafbase_model::{Error, ErrorKind, Result};
+use leafbase_model::{Error, ErrorKind, Result, invariant};
 
 use super::group_commit::{
     BaseVersion, ClosureWrites, CommitHandle, GroupCommit, Outcome, Version, WaitResult,
@@ -250,6 +250,10 @@ impl RedbStore {
             (Some(_), Some((_, handle))) => Arc::clone(handle),
             (Some(_), None) => return Ok(Some(refusal.map_or(Ok(()), Err))),
             (None, _) => {
+                invariant!(
+                    written.is_empty() || !memtable.is_empty(),
+                    "the entries of a transaction are in its memtable"
+                );
                 let version = Version { memtable, checkpoints };
                 let writes = ClosureWrites { version, written, bytes };
                 let is_durable = options.durability == Durability::Durable;
@@ -371,5 +375,46 @@ impl Drop for RedbStore {
         if !matches!(flushed, Ok(Ok(()))) {
             tracing::error!("relaxed writes were lost: the store could not be flushed on drop");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::redb_store::directory::{self, LOCK_FILE, STORE_FILE, WAL_FILE};
+
+    /// A child process has a copy of the handle, which differs in nothing but the process ID.
+    #[test]
+    fn a_forked_process_can_neither_use_nor_close_the_store() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("store");
+        let mut store = directory::create(&path, &OpenOptions::new()).unwrap();
+        for key in [b"a", b"b", b"c"] {
+            let write = &mut |transaction: &mut dyn Transaction| transaction.put(key, b"value");
+            store.write(WriteOptions::default(), write).unwrap();
+        }
+        let bytes = |name: &str| fs::read(path.join(name)).unwrap();
+        let before = [bytes(STORE_FILE), bytes(WAL_FILE)];
+        let child = store.owner.wrapping_add(1);
+        store.owner = child;
+        if let Some(handle) = &mut store.core.commit_state().handle {
+            handle.owner = child;
+        }
+        if let Some(lock) = &mut store._lock {
+            lock.set_owner(child);
+        }
+        let write = &mut |_: &mut dyn Transaction| Ok(());
+        assert!(store.write(WriteOptions::default(), write).is_err());
+        assert!(store.snapshot().is_err() && store.flush().is_err() && store.compact().is_err());
+        assert!(store.verify().is_err());
+        // The descriptor of the parent stays open, as it would after a fork.
+        let lock_file = fs::File::open(path.join(LOCK_FILE)).unwrap();
+        let parent = store._lock.as_ref().map(FileLock::duplicate);
+        drop(store);
+        assert!([bytes(STORE_FILE), bytes(WAL_FILE)] == before, "the files are unchanged");
+        assert!(lock_file.try_lock().is_err(), "the parent still holds the lock");
+        drop(parent);
     }
 }

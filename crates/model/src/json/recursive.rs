@@ -5,7 +5,8 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::{Object, reader};
+use super::object::Object;
+use super::reader;
 use crate::{Result, invariant};
 
 /// A draft with children of its own type.
@@ -35,6 +36,7 @@ pub(crate) fn read_recursive<T: RecursiveDraft>(value: Value) -> Result<T> {
             invariant!("the outermost draft stays open until it is returned")
         };
         if let Some(child) = innermost.children.next() {
+            // Counted before the read: the path of an error includes the child itself.
             innermost.count += 1;
             let child = reader::at(OpenPath(&open), || OpenDraft::new(child))?;
             open.push(child);
@@ -63,7 +65,8 @@ impl<T: RecursiveDraft> fmt::Display for OpenPath<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().enumerate().try_for_each(|(level, draft)| {
             let separator = if level == 0 { "" } else { "." };
-            write!(f, "{separator}{}[{}]", T::CHILDREN, draft.count - 1)
+            debug_assert!(draft.count > 0, "an open draft has a child that is being read");
+            write!(f, "{separator}{}[{}]", T::CHILDREN, draft.count.saturating_sub(1))
         })
     }
 }

@@ -101,6 +101,7 @@ impl ValueCheck<'_> {
         }
         let is_symmetric = relation.is_symmetric(self.collection, key);
         let is_single = other_end(self.schemas, relation).is_some_and(|other| other.single);
+        // Single relations: the first item that takes a block has it.
         let mut take = |block: BlockId| self.taken.insert((key.to_owned(), block));
         let is_over = match (is_symmetric, relation.single) {
             (true, true) => {
@@ -207,7 +208,7 @@ impl SpaceCheck<'_> {
                 found.map(drop)
             },
         );
-        if !said.is_empty() && !self.broken_off {
+        if !said.is_empty() && !self.is_canceled {
             let missing = &mut |key: Vec<u8>, _| {
                 if said.remove(&edge_hash(&key)).is_some() {
                     self.found(Invariant::ItemIndex, RowName(&key), "is missing");

@@ -149,6 +149,7 @@ impl DocumentQuery {
     /// The sort key in a cursor of this query.
     pub(super) fn read_cursor<'c>(&self, cursor: &'c PageCursor) -> Result<ResumeAnchor<'c>> {
         let (head, key) = cursor.0.split_first_chunk::<CURSOR_HEAD>().ok_or_else(foreign_cursor)?;
+        // A key of another index cannot be resumed after, whatever its fingerprint.
         let rank =
             keyspaces::parse_rank(key).filter(|_| keyspaces::of(key) == self.order.keyspace());
         match rank {
@@ -178,6 +179,7 @@ impl DocumentQuery {
             bytes.push(u8::from(day.is_some()));
             bytes.extend(day.iter().flat_map(|day| day_bytes(*day)));
         }
+        // A hash in place of the query: the cursor is opaque, and short.
         let mut head = [DOCUMENTS.tag; CURSOR_HEAD];
         if let Some(fingerprint) = head.last_chunk_mut::<8>() {
             *fingerprint = xxh3_64(&bytes).to_be_bytes();

@@ -31,6 +31,7 @@ impl EncodedBlocks {
         let (count, texts) = blocks
             .clone()
             .fold((0, 0), |(count, texts), block| (count + 1, texts + block.data.markdown.len()));
+        // 64 bytes for all fields besides the text are mostly enough.
         let bytes = Vec::with_capacity(texts + 64 * count);
         let mut encoded = Self { bytes, ends: Vec::with_capacity(count) };
         for block in blocks {
@@ -65,7 +66,9 @@ impl ChangeEncoder {
     /// Adds an edit, whose blocks are encoded in `blocks`.
     pub(crate) fn push(&mut self, edit: &Edit, blocks: &EncodedBlocks) {
         self.edits += 1;
+        let before = self.bytes.len();
         encode_edit(&mut self.bytes, edit, blocks);
+        debug_assert!(self.bytes.len() > before, "an edit encodes to at least its code");
     }
 
     /// The body of the record in two parts: the header, and the edits.

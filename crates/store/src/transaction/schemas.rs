@@ -53,6 +53,7 @@ impl SpaceTransaction<'_> {
         schema: &Schema,
     ) -> Result<()> {
         let block = self.reader()?.block(collection)?;
+        // Read after a flush: the block may be staged.
         if block.is_none_or(|block| block.data.block_type() != BlockType::Collection) {
             return Err(conflict("the block is not a collection"));
         }
@@ -145,6 +146,7 @@ impl SpaceTransaction<'_> {
                     ControlFlow::Break(())
                 })
             })?;
+            // In the order of keys: neighbouring rows share a page.
             rows.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
             for (key, bitmap) in rows {
                 bitmap.seal_into(&key, &mut value);

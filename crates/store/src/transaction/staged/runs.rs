@@ -119,6 +119,7 @@ impl StagedRuns {
         if order_of(&key).len() > LONG_ORDER_BYTES {
             self.long.insert(key.clone());
         }
+        // Replaces a run of this key that was emptied before.
         self.staged.insert(key, StagedRun { run, dirty: true });
     }
 
@@ -239,6 +240,7 @@ impl StagedRuns {
         after: Option<RunPosition>,
         blocks: &[NewBlock<'_>],
     ) -> Result<()> {
+        invariant!(!blocks.is_empty(), "an insertion has blocks");
         let (key, index) = match after {
             Some(RunPosition { key, index }) => (key, index + 1),
             None => match self.first(source, siblings)? {
@@ -247,9 +249,11 @@ impl StagedRuns {
             },
         };
         let run = self.run(&key)?;
+        // Fast path: most insertions fit.
         if fitting(run, blocks) == blocks.len() {
             return self.splice(locations, siblings, &key, index, blocks);
         }
+        // Before a full run: new runs go to its left, and no block moves.
         if index == 0 {
             return self.insert_runs(locations, siblings, None, Some(order_of(&key)), blocks);
         }
@@ -320,6 +324,7 @@ impl StagedRuns {
             runs.push(run);
             rest = after;
         }
+        debug_assert!(lower.zip(upper).is_none_or(|(lower, upper)| lower < upper), "runs ascend");
         for (order, run) in order_keys(lower, upper, runs.len())?.into_iter().zip(runs) {
             self.stage_with_locations(locations, siblings, &order, run);
         }
@@ -350,6 +355,7 @@ impl StagedRuns {
         }
         let siblings = Siblings::of_key(key)?;
         let next = self.next_key(source, key)?;
+        // The first piece stays under the key, so the hints of its blocks stay exact.
         let pieces = self.change(key)?.split()?;
         let orders = order_keys(Some(order_of(key)), next.as_deref().map(order_of), pieces.len())?;
         for (order, run) in orders.into_iter().zip(pieces) {
@@ -494,5 +500,6 @@ fn order_keys(lower: Option<&[u8]>, upper: Option<&[u8]>, count: usize) -> Resul
     if descending {
         keys.reverse();
     }
+    debug_assert!(keys.is_sorted(), "order keys ascend");
     Ok(keys)
 }

@@ -7,8 +7,9 @@ use leafbase_model::{
 };
 use leafbase_tree_ops::{self as ops, AllowedChildren, Context, ItemInsertion};
 
+use super::error_order;
+use super::lookup::{check_count, writable};
 use super::values::{check_files, check_new_links, finished, set_schema, titled, today};
-use super::{check_count, error_order, writable};
 use crate::core::access::AccessScope;
 use crate::core::cascades::item_edits;
 use crate::core::connection::{Connection, OperationTransaction};
@@ -16,8 +17,7 @@ use crate::core::redaction::LinkRedactor;
 use crate::core::redaction::texts::Chosen;
 use crate::core::tree::Tree;
 use crate::operations::collections::presenter::ItemPresenter;
-use crate::operations::drafts::Ready;
-use crate::operations::prepare;
+use crate::operations::drafts::{self, ValidatedDrafts};
 
 const LIST: &str = "items";
 
@@ -25,7 +25,7 @@ const LIST: &str = "items";
 pub(super) struct RequestedItems<'l> {
     collection: BlockId,
     items: Vec<ItemDraft>,
-    pages: Vec<Ready>,
+    pages: Vec<ValidatedDrafts>,
     new_options: bool,
     limits: &'l Limits,
 }
@@ -46,6 +46,7 @@ impl<'l> RequestedItems<'l> {
             collection_id: collection,
             mut items,
             allow_new_select_options: new_options,
+            ..
         } = request;
         let limits = connection.limits();
         let mut contents: Vec<_> =
@@ -53,7 +54,7 @@ impl<'l> RequestedItems<'l> {
         check_count(LIST, limits.blocks_per_request, items.len())?;
         // Relative days are resolved before the transaction, which may run several times.
         contents.iter_mut().try_for_each(|content| connection.date(content))?;
-        let ready = |content| prepare::drafts("content", content, connection.files(), limits);
+        let ready = |content| drafts::validate_list("content", content, connection.files(), limits);
         let pages = contents.into_iter().map(ready).collect();
         Ok(Self { collection, items, pages, new_options, limits })
     }
