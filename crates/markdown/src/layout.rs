@@ -230,7 +230,8 @@ impl BlockLayout {
         self.depth = open;
         if data.list_style != ListStyle::None {
             // Levels without an item of their own: a list that starts with a nested list.
-            out.push_str(DASHES.get(..2 * (level - open)).unwrap_or_default());
+            debug_assert!(open <= level, "an item is not above the levels that are open");
+            out.push_str(slice::before(DASHES, 2 * (level - open)));
             let (marker, width) = match data.list_style {
                 ListStyle::Numbered => ("1. ", 3),
                 ListStyle::Toggle => ("+ ", 2),
@@ -294,6 +295,6 @@ fn swallows_lines(data: &BlockData) -> bool {
 }
 
 fn is_rule_like(data: &BlockData) -> bool {
-    let line = data.markdown.split('\n').next().unwrap_or_default();
+    let line = data.markdown.lines().next().unwrap_or("");
     line.bytes().all(|byte| matches!(byte, b'|' | b'-' | b':' | b' ' | b'\t'))
 }
