@@ -13,7 +13,7 @@ use crate::core::access::AccessScope;
 use crate::core::connection::{Connection, OperationTransaction};
 use crate::core::edges;
 use crate::core::tree::Tree;
-use crate::operations::prepare;
+use crate::operations::normalize;
 use crate::support::days;
 
 mod media;
@@ -141,7 +141,7 @@ impl<A: AccessScope> Connection<A> {
         let drafts = vec![BlockDraft::new(upload.block())];
         let mut inserted =
             transaction.plan(|tree, context| ops::insert(tree, context, drafts, place))?;
-        prepare::titles(&mut inserted.edits);
+        normalize::titles(&mut inserted.edits);
         let mut edits = vec![Edit::CreateAsset(upload.record(transaction.context.stamp))];
         edits.append(&mut inserted.edits);
         transaction.apply(edits)?;

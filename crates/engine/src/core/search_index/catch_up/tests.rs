@@ -1,4 +1,4 @@
-//! Spaces that are written while their index catches up.
+//! Writes during a catch-up.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use super::CatchUpPace;
 use crate::{Connection, Durability, SearchIndexing, Space};
 
-/// What is written to one document.
+/// A write to one document.
 #[derive(Clone, Copy, Debug)]
 enum Write {
     Make,
@@ -21,16 +21,16 @@ enum Write {
     Delete(usize),
 }
 
-/// None begins as another one does.
+/// Words of which none is a prefix of another.
 fn word(number: u32) -> String {
     format!("word{number:04}")
 }
 
-/// Writes between one look at what was changed and the next.
+/// Writes between two passes of a catch-up.
 struct Writing<'s> {
     notes: &'s Connection,
     rounds: RefCell<std::vec::IntoIter<Vec<Write>>>,
-    /// The words of each document: each word is one document's.
+    /// The words of each document. No two documents share a word.
     words: RefCell<BTreeMap<DocumentId, Vec<String>>>,
     next: Cell<u32>,
 }
@@ -63,7 +63,7 @@ impl Writing<'_> {
         }
     }
 
-    /// Each word is found where it is, and no other.
+    /// Every word finds its document, and words of deleted documents find nothing.
     fn check(&self, notes: &Connection) {
         for (document, words) in &*self.words.borrow() {
             for word in words {
@@ -114,7 +114,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn what_is_written_meanwhile_is_found(
+    fn writes_during_a_catch_up_are_found(
         before in writes(),
         rounds in prop::collection::vec(writes(), 0..4),
         after in writes(),
@@ -154,10 +154,9 @@ proptest! {
     }
 }
 
-/// While another thread makes documents all along, whoever needs the index, or the store, for
-/// themselves gets it.
+/// A bulk write does not starve callers that need exclusive access to the index or the store.
 #[test]
-fn an_import_keeps_nobody_waiting_for_ever() {
+fn a_bulk_write_starves_no_caller() {
     let home = tempfile::tempdir().unwrap();
     let space =
         Space::builder().durability(Durability::Relaxed).create(home.path().join("space")).unwrap();
@@ -167,7 +166,7 @@ fn an_import_keeps_nobody_waiting_for_ever() {
             while !is_over.load(Ordering::Relaxed) {
                 let pages = (0..10).map(|_| BlockDraft::new(BlockData::page("made beside")));
                 notes.create_documents(CreateDocuments::new(pages, Destination::Unsorted)).unwrap();
-                // It is to go on, but not to fill the disk.
+                // Often enough to keep the catch-up going, without filling the disk.
                 std::thread::sleep(Duration::from_millis(1));
             }
         });

@@ -1,4 +1,4 @@
-//! Segments put together: by whom, and when.
+//! Who merges segments, and when.
 
 use leafbase_model::Result;
 
@@ -11,7 +11,7 @@ fn segments(space: &Space) -> usize {
     current.generation.index.segments().unwrap()
 }
 
-/// Many segments of a document each.
+/// Creates many segments of one document each.
 fn fill(notes: &Connection) -> Result<()> {
     for number in 0..12 {
         notes.create_document(&format!("tram {number}"))?;
@@ -24,10 +24,9 @@ fn found(notes: &Connection) -> Vec<String> {
     notes.search("tram").unwrap().iter().map(|found| found.document_id.to_string()).collect()
 }
 
-/// Who asks for an index that is up to date need not wait for its segments to be put together where
-/// there is a thread, which does it later.
+/// `flush_search` does not wait for merges that the thread does later.
 #[test]
-fn a_thread_tidies_up_afterwards() {
+fn the_thread_merges_afterwards() {
     let home = tempfile::tempdir().unwrap();
     let space = Space::builder().create(home.path().join("space")).unwrap();
     let notes = space.connect();
@@ -40,7 +39,7 @@ fn a_thread_tidies_up_afterwards() {
 }
 
 #[test]
-fn without_a_thread_it_is_tidied_up_when_it_is_asked_for() {
+fn without_a_thread_flush_search_merges() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("space");
     let space = Space::builder().create(&path).unwrap();
@@ -58,9 +57,9 @@ fn without_a_thread_it_is_tidied_up_when_it_is_asked_for() {
     assert!(segments(&space) < 8);
 }
 
-/// However many updates are asked for, segments do not become more and more.
+/// The number of segments is bounded, however many updates there are.
 #[test]
-fn segments_are_put_together_before_there_are_too_many() {
+fn an_update_merges_above_the_bound() {
     let home = tempfile::tempdir().unwrap();
     let notes = Space::create(home.path().join("space")).unwrap().connect();
     // Fewer than a thread is started for.
@@ -79,9 +78,9 @@ fn segments_are_put_together_before_there_are_too_many() {
     assert_eq!(found(&notes).len(), 20);
 }
 
-/// The thread does it though nobody writes any more, also of an index that was made anew.
+/// The thread merges without further writes, also the segments of a rebuilt index.
 #[test]
-fn the_thread_tidies_up_when_nobody_writes() {
+fn the_thread_merges_when_idle() {
     let home = tempfile::tempdir().unwrap();
     let space = Space::create(home.path().join("space")).unwrap();
     fill(&space.connect()).unwrap();
