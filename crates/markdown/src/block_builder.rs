@@ -95,7 +95,7 @@ impl BlockParser<'_, '_> {
         }
         let level = self.level();
         let indentation = if data.list_style == ListStyle::None { level } else { level - 1 };
-        // Deeper levels are clamped; `adapt` has reported them.
+        // Deeper levels are clamped, and reported below.
         data.indentation = u8::try_from(indentation).unwrap_or(u8::MAX).min(Limits::INDENTATION);
         if indentation > usize::from(Limits::INDENTATION) {
             self.adapt(self.leaf_at, ParseWarningKind::Indentation);
