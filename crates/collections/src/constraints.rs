@@ -43,7 +43,7 @@ impl<'a, R: ReadCollections + ?Sized> ConstraintCheck<'a, R> {
     /// relations hold one item at either end.
     ///
     /// # Errors
-    /// [`ErrorKind::Conflict`] that names item and property; those of the reader.
+    /// [`ErrorKind::Conflict`] that names item and property; errors of the reader.
     pub fn item(
         &mut self,
         item: BlockId,
@@ -68,14 +68,15 @@ impl<'a, R: ReadCollections + ?Sized> ConstraintCheck<'a, R> {
     /// `None` the item is gone, and nothing may name it.
     ///
     /// # Errors
-    /// [`ErrorKind::Conflict`] that names the other item and its property; those of the reader.
+    /// [`ErrorKind::Conflict`] that names the other item and its property; errors of the reader.
     pub fn named(&mut self, item: BlockId, collection: Option<BlockId>) -> Result<()> {
         for holder in all_naming(self.reader, item)? {
-            let Some(stored) = self.reader.item(holder)? else { continue };
-            let schema = self.schema(stored.collection)?;
-            for (key, _) in
-                stored.values.iter().filter(|(key, _)| listed(&stored.values, key).contains(&item))
-            {
+            // The back link may be of an item outside of the caller's scope.
+            let stored = self.reader.item(holder)?;
+            let collection_of = stored.as_ref().map(|stored| self.schema(stored.collection));
+            let schema = collection_of.transpose()?.flatten();
+            let values = stored.map_or_else(Properties::default, |stored| stored.values);
+            for (key, _) in values.iter().filter(|(key, _)| listed(&values, key).contains(&item)) {
                 let property = schema.as_ref().and_then(|schema| schema.property(key));
                 let target = property
                     .and_then(|property| property.kind.relation())
@@ -98,13 +99,13 @@ impl<'a, R: ReadCollections + ?Sized> ConstraintCheck<'a, R> {
     /// nothing if there is no such collection.
     ///
     /// # Errors
-    /// [`ErrorKind::Conflict`] that names collection and property; those of the reader.
+    /// [`ErrorKind::Conflict`] that names collection and property; errors of the reader.
     pub fn ends(&mut self, collection: BlockId) -> Result<()> {
         let Some(schema) = self.schema(collection)? else { return Ok(()) };
         for Property { key, kind, .. } in &schema.properties {
-            let Some(relation) = kind.relation() else { continue };
-            if let Some(violation) =
-                self.end_violation(HeldRelation { collection, key, relation })?
+            if let Some(relation) = kind.relation()
+                && let Some(violation) =
+                    self.end_violation(HeldRelation { collection, key, relation })?
             {
                 return Err(conflict(format!(
                     "property {key:?} of collection {collection}: {violation}"
@@ -164,6 +165,7 @@ impl<'a, R: ReadCollections + ?Sized> ConstraintCheck<'a, R> {
             (PropertyKind::Relation(relation), PropertyValue::Relations(items)) => {
                 self.relation_violation(item, HeldRelation { collection, key, relation }, items)
             }
+            // The rules of the type decide, as they do for requests; lengths are not checked.
             _ if rules(kind).admits(kind, value) => Ok(None),
             _ => Ok(Some(format!(
                 "the property, of type {}, does not take its value",
@@ -186,11 +188,13 @@ impl<'a, R: ReadCollections + ?Sized> ConstraintCheck<'a, R> {
             return Ok(Some("the other end of the relation is missing".to_owned()));
         };
         for other in items {
+            // A dangling ID: the item was deleted, or moved to another collection.
             if self.reader.item(*other)?.is_none_or(|stored| stored.collection != relation.target) {
                 return Ok(Some(format!("{other} is no item of collection {}", relation.target)));
             }
         }
         if relation.is_symmetric(collection, key) {
+            // Both items of a symmetric pair are owners, so their counts add up.
             return if relation.single {
                 self.symmetric_violation(held, item, items)
             } else {
@@ -200,6 +204,7 @@ impl<'a, R: ReadCollections + ?Sized> ConstraintCheck<'a, R> {
         if relation.single && items.len() > 1 {
             return Ok(Some("it takes one item".to_owned()));
         }
+        // The inverse is single, too: no sibling may store the same item.
         for named in items.iter().filter(|_| other.single) {
             if let Some(rival) =
                 self.holders(held, *named)?.into_iter().find(|holder| *holder != item)
@@ -220,6 +225,7 @@ impl<'a, R: ReadCollections + ?Sized> ConstraintCheck<'a, R> {
     ) -> Result<Option<String>> {
         for one in items.iter().chain([&item]) {
             let stored = self.reader.item(*one)?;
+            // A pair is stored in either of its two items: stored IDs and back links both count.
             let own = stored.as_ref().map_or(0, |stored| listed(&stored.values, held.key).len());
             let others =
                 self.holders(held, *one)?.into_iter().filter(|holder| holder != one).count();
@@ -230,7 +236,7 @@ impl<'a, R: ReadCollections + ?Sized> ConstraintCheck<'a, R> {
         Ok(None)
     }
 
-    /// The items that name `named` by this relation, in order of IDs.
+    /// The items that name `named` by this relation, sorted by ID.
     fn holders(&self, held: HeldRelation<'_>, named: BlockId) -> Result<Vec<BlockId>> {
         let mut found = Vec::new();
         for holder in all_naming(self.reader, named)? {

@@ -20,6 +20,7 @@ pub(crate) enum Converted {
 }
 
 pub(crate) fn convert(value: &PropertyValue, kind: &PropertyKind, limits: &Limits) -> Converted {
+    // Between multiple selects, options that remain are kept even if others are lost.
     if let (PropertyValue::Options(names), PropertyKind::MultiSelect(options)) = (value, kind) {
         return retain_options(names, options);
     }

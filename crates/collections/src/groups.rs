@@ -50,7 +50,7 @@ impl Groups {
     /// property is an indexed single select or boolean, whose values are known beforehand.
     ///
     /// # Errors
-    /// Those of `statistics`.
+    /// Errors of `statistics`.
     pub fn of_all(
         &self,
         statistics: &(impl IndexStatistics + ?Sized),
@@ -65,9 +65,11 @@ impl Groups {
         if !statistics.is_indexed(&self.by.column) {
             return Ok(None);
         }
+        // The index has no entry for items without a value: they are the rest.
         let (mut groups, mut without) = (Vec::new(), statistics.items()?);
         for value in values {
             let count = self.having(&value, statistics)?;
+            // Saturating: a corrupt index may contain more entries than the collection has items.
             without = without.saturating_sub(count);
             groups.extend(
                 (count > 0).then_some(ItemGroup { value: Some(GroupValue::Value(value)), count }),
@@ -102,10 +104,12 @@ impl Groups {
             return Ok(());
         };
         for (place, value) in values {
+            // The sort key comes first, so that the map iterates in group order.
             self.found.entry(place).or_insert(ItemGroup { value: Some(value), count: 0 }).count +=
                 1;
         }
         let (most, found) = (Limits::QUERY_GROUPS, self.found.len());
+        // Checked per row, so that memory stays bounded by the limit.
         if found > most {
             Err(Error::limit("groups of a count", most, found).at("groupBy"))
         } else {

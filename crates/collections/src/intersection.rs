@@ -10,10 +10,10 @@ use crate::predicates::{Predicate, SetMatch};
 use crate::query::{ColumnRef, ItemQuery};
 use crate::sort_keys::{index_keys, option_key};
 
-/// Cost of looking up one item, in index rows.
+/// Cost of looking up one item, in iterated index rows.
 const ROWS_PER_LOOKUP: usize = 16;
 
-/// Index rows scanned before the cost estimate is first consulted.
+/// Threshold of scanned index rows from which the cost estimate is consulted.
 const MIN_SAMPLE_ROWS: usize = 512;
 
 /// Index accesses for the conditions on other columns: every result is in all of them.
@@ -31,6 +31,7 @@ impl IndexIntersection {
     /// ones.
     pub const fn is_few(&self, items: usize) -> bool {
         let root = self.max_rows / 2;
+        // Both sides are squared, so that no root has to be computed.
         lookup_cost(items).saturating_mul(items) <= root.saturating_mul(root)
     }
 }
@@ -72,7 +73,10 @@ impl ScanCost {
         if self.spent < self.next_estimate {
             return false;
         }
+        // Doubling keeps the number of estimates logarithmic in the cost of the scan.
         self.next_estimate = self.spent.saturating_mul(2);
+        // The remaining cost is `spent / found * missing`; multiplied out to avoid a division by
+        // zero.
         let missing = self.wanted.saturating_sub(found);
         self.spent.saturating_mul(missing).cmp(&others.saturating_mul(found)) == Ordering::Greater
     }
@@ -93,6 +97,7 @@ impl ItemQuery {
         {
             let column = &condition.on.column;
             match &condition.predicate {
+                // Only columns with few distinct values have index bitmaps.
                 Predicate::Boolean(value) => {
                     required.push((
                         column,

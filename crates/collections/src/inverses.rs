@@ -34,13 +34,17 @@ impl<R: ReadCollections + ?Sized> InverseResolver<'_, R> {
     /// Returns the former index of each property that stays.
     pub(crate) fn resolve(&mut self, schema: &mut Schema) -> Result<Vec<usize>> {
         for property in &mut schema.properties {
+            // The placeholder `self` of a request stands for a collection whose ID it does not
+            // know.
             if let PropertyKind::Relation(relation) = &mut property.kind
                 && relation.target == Relation::ITSELF
             {
                 relation.target = self.collection;
             }
         }
+        // Ends are removed before new ones are added: a new end may reuse the key of a removed one.
         self.remove_ends(schema)?;
+        // `paired` contains keys of new ends that already have an inverse.
         let (places, mut paired) = (self.drop_dangling(schema), BTreeSet::new());
         for (index, place) in places.iter().enumerate() {
             let pair = self.pair(schema, index, &mut paired);
@@ -51,6 +55,7 @@ impl<R: ReadCollections + ?Sized> InverseResolver<'_, R> {
 
     /// Removes dangling relations. Returns the former index of each property that stays.
     fn drop_dangling(&self, schema: &mut Schema) -> Vec<usize> {
+        // Decided for all properties first: dropping one end must not make the other look dangling.
         let stays: Vec<_> =
             schema.properties.iter().map(|property| !self.is_dangling(schema, property)).collect();
         let places =
@@ -87,12 +92,15 @@ impl<R: ReadCollections + ?Sized> InverseResolver<'_, R> {
     fn remove_ends(&mut self, schema: &Schema) -> Result<()> {
         let old = self.old;
         for former in old.into_iter().flat_map(|old| &old.properties) {
-            let Some(relation) = former.kind.relation() else { continue };
-            let now = schema.property(&former.key).and_then(|property| property.kind.relation());
-            if relation.target != self.collection
-                && now.is_none_or(|now| now.target != relation.target)
-            {
-                self.remove_end(relation)?;
+            if let Some(relation) = former.kind.relation() {
+                let now =
+                    schema.property(&former.key).and_then(|property| property.kind.relation());
+                // Within the collection `drop_dangling` removes the inverse.
+                if relation.target != self.collection
+                    && now.is_none_or(|now| now.target != relation.target)
+                {
+                    self.remove_end(relation)?;
+                }
             }
         }
         Ok(())
@@ -103,6 +111,7 @@ impl<R: ReadCollections + ?Sized> InverseResolver<'_, R> {
         let Some(mut other) = self.other(relation.target)? else { return Ok(()) };
         other.properties.retain(|property| property.key != *key);
         self.others.insert(relation.target, other);
+        // Only items of the owner store values, so only its columns have to be cleared.
         if !relation.owner {
             self.dropped.push(ColumnKey { collection: relation.target, key: key.clone() });
         }
@@ -125,6 +134,7 @@ impl<R: ReadCollections + ?Sized> InverseResolver<'_, R> {
     ) -> Result<()> {
         let Some(property) = schema.properties.get(index).cloned() else { return Ok(()) };
         let Some(relation) = property.kind.relation() else { return Ok(()) };
+        // An existing relation keeps its inverse and its owner.
         if let Some(former) = self.kept(&property.key, relation.target) {
             return self.keep(schema, &property, relation, former);
         }
@@ -272,7 +282,9 @@ impl<R: ReadCollections + ?Sized> InverseResolver<'_, R> {
         name: &str,
         key: &str,
     ) -> Result<String> {
+        // The generator may replace the key, to avoid one that the caller cannot see.
         let made = (self.new_key)(other, free_key(schema, wanted, name)?)?;
+        debug_assert!(schema.property(&made).is_none(), "the key {made:?} is free");
         let relation = Relation::to(self.collection).with_inverse(key);
         schema.properties.push(Property {
             key: made.clone(),
@@ -303,6 +315,7 @@ impl<R: ReadCollections + ?Sized> InverseResolver<'_, R> {
 /// The key of a new end of `schema`.
 fn free_key(schema: &Schema, wanted: Option<&str>, name: &str) -> Result<String> {
     let mut keys = Keys::default();
+    // The title shares the namespace of the properties.
     keys.take(&schema.content.key);
     for property in &schema.properties {
         keys.take(&property.key);
@@ -329,7 +342,12 @@ fn free_key(schema: &Schema, wanted: Option<&str>, name: &str) -> Result<String>
 /// Sets the inverse of the relation `key`.
 fn connect(schema: &mut Schema, key: &str, inverse: String, owner: bool) {
     let property = schema.properties.iter_mut().find(|property| property.key == key);
-    if let Some(PropertyKind::Relation(relation)) = property.map(|property| &mut property.kind) {
+    let kind = property.map(|property| &mut property.kind);
+    debug_assert!(
+        matches!(kind, Some(PropertyKind::Relation(_))),
+        "{key:?} is a relation of the schema"
+    );
+    if let Some(PropertyKind::Relation(relation)) = kind {
         (relation.inverse_key, relation.owner) = (Some(inverse), owner);
     }
 }

@@ -1,5 +1,5 @@
-//! Items of requests, read and checked against the schema of their collection. The first error is
-//! reported, with its path: `items[2].properties.due: expected a day YYYY-MM-DD, got "soon"`.
+//! Items of requests, decoded and checked against the schema of their collection. The first error
+//! is reported, with its path: `items[2].properties.due: expected a day YYYY-MM-DD, got "soon"`.
 
 use std::collections::HashSet;
 
@@ -22,7 +22,7 @@ pub struct AddedItem {
     pub title: String,
     /// Values to set. Those of relations go through [`crate::RelationBatch`].
     pub changes: Vec<PropertyChange>,
-    /// The blocks of the item's page.
+    /// The child blocks of the item's page.
     pub content: Vec<BlockDraft>,
 }
 
@@ -46,7 +46,7 @@ pub struct ReadItems<T> {
     pub schema: Option<Schema>,
 }
 
-/// Reads items to be added. Does not look up related items.
+/// Decodes items to be added. Does not look up related items.
 ///
 /// # Errors
 /// [`leafbase_model::ErrorKind::SchemaMismatch`] and [`leafbase_model::ErrorKind::LimitExceeded`],
@@ -58,14 +58,14 @@ pub fn read_added(
 ) -> Result<ReadItems<AddedItem>> {
     let mut options = NewOptions::new(schema, values.limits);
     let read = each("items", items, values.limits, |item| {
-        let title = title(schema, &item.fields, values.limits)?.unwrap_or_default();
+        let title = title(schema, &item.fields, values.limits)?.unwrap_or_else(String::new);
         let changes = options.read(values, &item.properties)?;
         Ok(AddedItem { title, changes, content: item.content })
     })?;
     Ok(ReadItems { items: read, schema: options.extended })
 }
 
-/// Reads changes to items. Looks up neither the items nor related ones.
+/// Decodes changes to items. Looks up neither the items nor related ones.
 ///
 /// # Errors
 /// As [`read_added`], below `itemsToUpdate`; [`leafbase_model::ErrorKind::Validation`] for an item
@@ -80,6 +80,7 @@ pub fn read_updated(
         if !named.insert(item.id) {
             return Err(Error::validation("the item occurs twice in the request").at("id"));
         }
+        // The page of an item is a block tree, which block operations update.
         if item.fields.contains_key("content") {
             return Err(
                 mismatch("the page of an item is changed by the block operations").at("content")
@@ -164,6 +165,7 @@ impl<'a> NewOptions<'a> {
             Ok((changes, found.flatten()))
         };
         let (changes, found) = read().map_err(|error: Error| error.at("properties"))?;
+        // An item without new options keeps the extension of the items before it.
         self.extended = found.or(self.extended.take());
         Ok(changes)
     }
@@ -188,6 +190,7 @@ fn extended(
         let options = property.kind.options().len() + names.len();
         check_count("options in a select", limits.select_options, options)
             .map_err(|error| error.at(key))?;
+        // Cloned on the first new option only: most items bring none.
         let schema = extended.get_or_insert_with(|| schema.clone());
         let property = schema.properties.iter_mut().find(|property| property.key == *key);
         if let Some(PropertyKind::SingleSelect(known) | PropertyKind::MultiSelect(known)) =

@@ -74,6 +74,7 @@ fn item<const N: usize>(
     let whole = json!({"type": "object", "required": required, "additionalProperties": false});
     let whole = if may_say_title(schema) {
         fields.insert("title".into(), title.clone());
+        // Two titles contradict each other, even if they are equal.
         with(whole, "not", json!({"required": [key, "title"]}))
     } else {
         whole
@@ -84,6 +85,7 @@ fn item<const N: usize>(
 
 /// Adds a keyword to a schema.
 fn with(mut rule: Value, name: &str, value: impl Into<Value>) -> Value {
+    debug_assert!(rule.is_object(), "keywords are added to object schemas");
     if let Some(rule) = rule.as_object_mut() {
         rule.insert(name.to_owned(), value.into());
     }
@@ -100,6 +102,7 @@ fn block() -> Value {
     let is_taken = |block_type: &BlockType| {
         !matches!(block_type, BlockType::Collection | BlockType::CollectionItem)
     };
+    // Children of any type are allowed; their fields are checked on insertion.
     let types: Vec<_> =
         BlockType::ALL.iter().copied().filter(is_taken).map(BlockType::as_str).collect();
     json!({

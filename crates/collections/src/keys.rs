@@ -51,7 +51,9 @@ impl Keys {
         let numbered = (2..=self.taken.len() + 2).map(|number| format!("{wanted}_{number}"));
         let free =
             std::iter::once(wanted.clone()).chain(numbered).find(|key| !self.taken.contains(key));
+        debug_assert!(free.is_some(), "more candidates than taken keys");
         let key = free.unwrap_or(wanted);
+        debug_assert!(is_key(&key), "{key:?} is derived from a name");
         self.taken.insert(key.clone());
         key
     }

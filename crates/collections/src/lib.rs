@@ -40,7 +40,7 @@
 //!
 //! A relation has two ends: a property in each of two collections, two properties of one
 //! collection, or one property that is its own inverse. The end that was declared first owns the
-//! relation. Items of that end store the related IDs; the other end is read from back links. There
+//! relation. Items of that end store the related IDs; the other end iterates back links. There
 //! is one source of truth, and whichever end a request sets, items of the owner change.
 //! [`RelationBatch`] takes a request as a whole and checks single relations at its end: two items
 //! may swap their related items, but no pair is unlinked that the request does not mention.

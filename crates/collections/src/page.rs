@@ -52,15 +52,18 @@ impl<'a> PageBuilder<'a> {
     /// Adds a row in access order.
     #[must_use]
     pub fn push(&mut self, row: QueryRow<'_>) -> PushResult {
+        // One more than the limit: the extra row shows that another page follows.
         let is_full = self.kept.len() > self.limit;
         if !is_full && !self.query.matches(row) {
             return PushResult { is_kept: false, may_change: true };
         }
+        // For a full heap the cheap key comparison runs before the filter.
         let key = self.query.order_key(row);
         let greatest = self.kept.peek().map(|(key, _)| key).filter(|_| is_full);
         if self.is_sorted
             && greatest.is_some_and(|greatest| key.first(self.query) != greatest.first(self.query))
         {
+            // In sorted access order, a larger first key means that no later row is smaller.
             return PushResult { is_kept: false, may_change: false };
         }
         let is_wanted = self.after.as_ref().is_none_or(|after| key > *after)
@@ -72,7 +75,7 @@ impl<'a> PageBuilder<'a> {
             }
             self.kept.push((key, row.id));
         }
-        // Ties come in order of IDs: with at most one sort, no later row precedes the kept ones.
+        // Ties come sorted by ID: with at most one sort, no later row precedes the kept ones.
         let by_id = self.query.sort.is_empty() || (self.query.sort.len() == 1 && self.has_keys());
         PushResult {
             is_kept: is_wanted,
@@ -92,6 +95,10 @@ impl<'a> PageBuilder<'a> {
 
     /// The finished page.
     pub fn finish(self) -> QueryPage {
+        debug_assert!(
+            self.kept.len() <= self.limit.saturating_add(1),
+            "the heap is bounded by the page"
+        );
         let mut kept = self.kept.into_sorted_vec();
         let is_last = kept.len() <= self.limit;
         kept.truncate(self.limit);

@@ -23,6 +23,7 @@ pub struct IndexRange {
 impl IndexRange {
     pub(crate) fn beginning(prefix: Vec<u8>) -> Self {
         let to = after(&prefix);
+        debug_assert!(to.as_ref().is_none_or(|to| *to > prefix), "the successor is an upper bound");
         Self { from: prefix, to }
     }
 
@@ -54,7 +55,7 @@ pub enum AccessPath {
         then_empty: bool,
     },
     /// The items related to any of these items, as [`crate::related`] finds them from the other
-    /// end, without duplicates.
+    /// end, deduplicated.
     Related {
         /// The key of the relation.
         key: String,
@@ -88,16 +89,16 @@ pub trait IndexStatistics {
         self.is_indexed(column)
     }
 
-    /// The number of keys in a range, counted up to `at_most`.
+    /// The number of keys in a range; counting is truncated at `at_most`.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Errors of the store.
     fn count(&self, column: &ColumnRef, range: &IndexRange, at_most: usize) -> Result<usize>;
 
     /// The number of items of the collection.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Errors of the store.
     fn items(&self) -> Result<u64>;
 }
 
@@ -122,7 +123,7 @@ const CHEAP_LOOKUPS: usize = 64;
 /// If an index would lead to a large share of all items, the plan is a sequential scan.
 ///
 /// # Errors
-/// Those of `statistics`.
+/// Errors of `statistics`.
 pub fn plan(
     query: &ItemQuery,
     statistics: &(impl IndexStatistics + ?Sized),
@@ -135,7 +136,11 @@ pub fn plan(
     };
     let sorted = sorted.map(|access| page_of(access, statistics, limit)).transpose()?.flatten();
     // A condition on the sort column already restricts the sorted ranges.
-    let is_cut = |condition: &ColumnCondition| matches!(&sorted, Some(AccessPath::Index { column, .. }) if *column == condition.on.column);
+    let sort_column = match &sorted {
+        Some(AccessPath::Index { column, .. }) => Some(column),
+        _ => None,
+    };
+    let is_cut = |condition: &ColumnCondition| sort_column == Some(&condition.on.column);
     let conditions =
         query.conditions.iter().filter(|condition| condition.required && !is_cut(condition));
     let mut candidates = filtered_accesses(conditions, statistics);
@@ -149,6 +154,7 @@ pub fn plan(
             }
         }
     }
+    // The matches of a condition come unsorted: the page sorts them in its heap.
     if let Some(best) = best {
         return Ok(QueryPlan {
             access: candidates.swap_remove(best),
@@ -186,6 +192,7 @@ fn page_of(
         return Ok(Some(access));
     }
     let is_whole = matches!(access, AccessPath::Index { then_empty: true, .. });
+    // Without a condition on the column the scan may reach every item.
     let looked_up = if is_whole {
         item_count(statistics)?
     } else {
@@ -203,6 +210,7 @@ fn sorted_cost(
     limit: Option<usize>,
 ) -> Result<usize> {
     match sorted {
+        // The alternative is a sequential scan.
         None => max_lookups(statistics),
         Some(access) => {
             let few = limit.map_or(usize::MAX, |limit| limit.max(CHEAP_LOOKUPS));
@@ -226,6 +234,7 @@ fn rows(
     statistics: &(impl IndexStatistics + ?Sized),
     at_most: usize,
 ) -> Result<usize> {
+    // Back links are read item by item: their number is unknown, but never larger than the result.
     let AccessPath::Index { column, ranges, .. } = access else { return Ok(0) };
     let mut rows = 0;
     for range in ranges {
@@ -234,7 +243,7 @@ fn rows(
     Ok(rows)
 }
 
-/// Without a sort: the index entries of one value, which are ordered by ID. Takes the condition
+/// Without a sort: the index entries of one value, which are sorted by ID. Takes the condition
 /// with the fewest matches.
 fn equality_access(
     query: &ItemQuery,
@@ -253,6 +262,7 @@ fn equality_access(
     {
         let Some(access) = filtered_access(condition, statistics) else { continue };
         let rows = rows(&access, statistics, most)?;
+        // `most` shrinks with every candidate, which bounds the counting of the next.
         if best.is_none() || rows < most {
             (most, best) = (rows, Some(access));
         }
@@ -261,6 +271,8 @@ fn equality_access(
         (&mut best, after.map(|cursor| cursor.item(query)))
     {
         for range in ranges {
+            // Entries of one value are sorted by ID, so the page resumes right after the cursor's
+            // item.
             range.from.extend(item.to_bytes());
         }
     }
@@ -287,12 +299,14 @@ fn sorted_access(
                 .iter()
                 .flat_map(|range| narrowed.iter().map(|other| overlap(range, other)))
                 .collect();
+            // Items without a value do not satisfy the condition.
             then_empty = false;
         } else if condition.predicate == Predicate::Empty && !condition.wanted {
             then_empty = false;
         }
     }
     ranges.retain(|range| !range.is_empty());
+    // The ranges are disjoint and ascending; a descending scan starts with the last.
     if sort.descending {
         ranges.reverse();
     }
@@ -380,6 +394,7 @@ fn filtered_accesses<'q>(
     let mut found: Vec<AccessPath> = Vec::new();
     for condition in conditions {
         let Some(access) = filtered_access(condition, statistics) else { continue };
+        // With a multiple select, two conditions can be satisfied by different options of an item.
         let has_one_value = !matches!(condition.on.kind, PropertyKind::MultiSelect(_));
         if !(has_one_value && found.iter_mut().any(|known| intersect(known, &access))) {
             found.push(access);
@@ -415,6 +430,7 @@ fn filtered_access(
     {
         let items: BTreeSet<_> = match among {
             SetMatch::Any => items.clone(),
+            // Every result is related to each of them: any single one is a superset.
             SetMatch::All | SetMatch::Exactly => items.iter().take(1).copied().collect(),
         };
         let is_served = *among == SetMatch::Any || !items.is_empty();

@@ -72,6 +72,7 @@ impl SetMatch {
     fn holds<T: Ord + Clone>(self, found: &[T], wanted: &BTreeSet<T>) -> bool {
         match self {
             Self::Exactly => {
+                // Stored sets have no duplicates, so equal length and inclusion mean equality.
                 found.len() == wanted.len() && found.iter().all(|one| wanted.contains(one))
             }
             Self::Any => found.iter().any(|one| wanted.contains(one)),

@@ -166,6 +166,8 @@ impl ItemQuery {
         filter: &ItemFilter,
         values: ValueReader<'_>,
     ) -> Result<()> {
+        // An explicit stack: filters come from requests, and recursion could overflow the thread's
+        // stack.
         let mut waiting = vec![CompileStep::Visit(FilterVisit {
             filter,
             depth: 0,
@@ -257,6 +259,7 @@ impl ItemQuery {
                 .with(row, |value| present(value).and_then(|value| sort_key(&sort.by.kind, value)));
             put_sort_key(&mut bytes, key.as_deref(), sort.descending);
         }
+        // Complemented bytes reverse the order, and compare as unsigned bytes still.
         let flip = if self.is_reversed() { 0xff } else { 0 };
         bytes.extend(row.id.to_bytes().map(|byte| byte ^ flip));
         OrderKey(bytes)
@@ -311,12 +314,15 @@ impl<'f> FilterVisit<'f> {
         keeps: bool,
         waiting: &mut Vec<CompileStep<'f>>,
     ) {
+        // Emitted after the operands, which are pushed above it.
         waiting.push(CompileStep::Emit(op));
+        // `or` with one operand is that operand.
         let required = self.required && (keeps || filters.len() == 1);
         let visits = filters.iter().enumerate().map(|(index, filter)| {
             let path = format!("{}.{name}[{index}]", self.path);
             CompileStep::Visit(Self { filter, depth: self.depth + 1, required, path })
         });
+        // Reversed, so that the stack yields the operands in order.
         waiting.extend(visits.rev());
     }
 

@@ -17,20 +17,20 @@ pub trait ReadCollections {
     /// The schema of a collection. `None` if there is no such collection.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Errors of the store.
     fn schema(&self, collection: BlockId) -> Result<Option<Schema>>;
 
     /// An item. `None` if there is no such item.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Errors of the store.
     fn item(&self, item: BlockId) -> Result<Option<StoredItem>>;
 
     /// Up to `limit` items whose stored relations name `item`, through any property of any
-    /// collection: in order of IDs, without duplicates, after `after`. Costs one index range scan.
+    /// collection: sorted by ID, deduplicated, after `after`. Costs one index range scan.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Errors of the store.
     fn items_naming(
         &self,
         item: BlockId,
@@ -42,7 +42,7 @@ pub trait ReadCollections {
 /// Back links read per call.
 const BACK_LINKS_PER_READ: usize = 256;
 
-/// All items whose stored relations name `item`, in order of IDs.
+/// All items whose stored relations name `item`, sorted by ID.
 pub(crate) fn all_naming<R: ReadCollections + ?Sized>(
     reader: &R,
     item: BlockId,
@@ -50,6 +50,8 @@ pub(crate) fn all_naming<R: ReadCollections + ?Sized>(
     let mut all = Vec::new();
     loop {
         let some = reader.items_naming(item, all.last().copied(), BACK_LINKS_PER_READ)?;
+        // A short page is the last one.
+        debug_assert!(some.is_sorted(), "back links are ordered by ID");
         let is_last = some.len() < BACK_LINKS_PER_READ;
         all.extend(some);
         if is_last {

@@ -45,6 +45,7 @@ impl RelationEnds {
             Ok::<Relation, Error>(relation.ok_or_else(broken)?.clone())
         };
         let relation = relation_of(collection, key)?;
+        // A stored relation always has an inverse; the schema is corrupt otherwise.
         let inverse_key = relation.inverse_key.clone().ok_or_else(broken)?;
         let inverse = relation_of(relation.target, &inverse_key)?;
         let side = match relation.is_symmetric(collection, key) {

@@ -84,6 +84,7 @@ impl<'a, R: ReadCollections + ?Sized> RelationBatch<'a, R> {
 
     /// Adds a new item of `collection`, without values.
     pub fn begin(&mut self, item: BlockId, collection: BlockId) {
+        debug_assert!(!self.items.contains_key(&item), "item {item} is begun once");
         self.items
             .insert(item, PendingItem { collection, before: None, values: Properties::default() });
     }
@@ -142,8 +143,9 @@ impl<'a, R: ReadCollections + ?Sized> RelationBatch<'a, R> {
     /// batch.
     ///
     /// # Errors
-    /// Those of the reader.
+    /// Errors of the reader.
     pub fn inverse_changed(&self, item: BlockId) -> Result<bool> {
+        // An empty batch over the same reader sees the relations as stored.
         let former = Self::new(self.reader);
         for ends in self.changed_inverses.get(&item).into_iter().flat_map(BTreeMap::values) {
             if former.related(ends, item)? != self.related(ends, item)? {
@@ -154,12 +156,13 @@ impl<'a, R: ReadCollections + ?Sized> RelationBatch<'a, R> {
     }
 
     /// Checks the limits of single relations and returns the items that change, and those that are
-    /// new, in order of IDs.
+    /// new, sorted by ID.
     ///
     /// # Errors
     /// [`ErrorKind::SchemaMismatch`], at the property in the request, if a single relation would
     /// hold two items; the message names both. No pair is unlinked implicitly.
     pub fn finish(mut self) -> Result<Vec<ChangedItem>> {
+        // Checked last: within one batch two items may swap their related items.
         for pair in std::mem::take(&mut self.pending) {
             self.check(&pair).map_err(|error| error.at(&pair.path))?;
         }
@@ -195,6 +198,7 @@ impl<'a, R: ReadCollections + ?Sized> RelationBatch<'a, R> {
         item: BlockId,
         look: impl FnOnce(Option<(BlockId, &Properties)>) -> T,
     ) -> Result<T> {
+        // Lookup order: changes of this batch, then the cache, then the store.
         if let Some(touched) = self.items.get(&item) {
             return Ok(look(Some((touched.collection, &touched.values))));
         }
@@ -211,6 +215,7 @@ impl<'a, R: ReadCollections + ?Sized> RelationBatch<'a, R> {
         let touched = match self.items.entry(item) {
             Entry::Occupied(entry) => entry.into_mut(),
             Entry::Vacant(entry) => {
+                // The item moves from the cache of unchanged items to the changed ones.
                 let known = self.known.get_mut().remove(&item);
                 let stored = known.map_or_else(|| self.reader.item(item), Ok)?;
                 let StoredItem { collection, values } = stored.ok_or_else(Error::not_found)?;
@@ -220,7 +225,7 @@ impl<'a, R: ReadCollections + ?Sized> RelationBatch<'a, R> {
         Ok(touched)
     }
 
-    /// The items that currently name `item` in the stored relation `end`, in order of IDs.
+    /// The items that currently name `item` in the stored relation `end`, sorted by ID.
     fn holders(&self, item: BlockId, end: &RelationEnd) -> Result<Vec<BlockId>> {
         let mut holders: BTreeSet<_> = all_naming(self.reader, item)?.into_iter().collect();
         holders.extend(self.naming.get(&item).into_iter().flatten());
@@ -257,11 +262,13 @@ impl<'a, R: ReadCollections + ?Sized> RelationBatch<'a, R> {
         place: &str,
     ) -> Result<()> {
         self.check_targets(ends, given)?;
+        // Deduplicated, in the order of the request, which is the stored order at the owner's end.
         let mut seen = HashSet::new();
         let wanted: Vec<_> = given.iter().copied().filter(|other| seen.insert(*other)).collect();
         let former = self.related(ends, item)?;
         let (was, is): (HashSet<_>, HashSet<_>) =
             (former.iter().collect(), wanted.iter().collect());
+        // Unlink first: a pair that stays is neither unlinked nor linked.
         for gone in former.iter().filter(|other| !is.contains(other)) {
             self.note_inverse(ends, item, *gone);
             self.unlink(ends, item, *gone)?;
@@ -276,6 +283,7 @@ impl<'a, R: ReadCollections + ?Sized> RelationBatch<'a, R> {
                 path: place.to_owned(),
             });
         }
+        // The owner's list is replaced as a whole, because the order may differ as well.
         if ends.side == Side::Owner {
             put(&mut self.touch(item)?.values, &ends.local.key, wanted);
         }
@@ -331,14 +339,17 @@ impl<'a, R: ReadCollections + ?Sized> RelationBatch<'a, R> {
     }
 
     fn link(&mut self, ends: &RelationEnds, item: BlockId, other: BlockId) -> Result<()> {
+        // The owner stores the pair, whichever end the request sets.
         let (holder, held) = if ends.side == Side::Inverse { (other, item) } else { (item, other) };
         if ends.side != Side::Owner {
             let key = &ends.owner().key;
             let values = &mut self.touch(holder)?.values;
             let mut items = listed(values, key).to_vec();
+            debug_assert!(!items.contains(&held), "{holder} and {held} were not linked");
             items.push(held);
             put(values, key, items);
         }
+        // The index of back links does not contain uncommitted links.
         self.naming.entry(held).or_default().insert(holder);
         Ok(())
     }
@@ -357,6 +368,7 @@ impl<'a, R: ReadCollections + ?Sized> RelationBatch<'a, R> {
         let related = self.related(ends, item)?;
         let other = related.iter().find(|related| **related != wanted);
         match other {
+            // A pair that a later change unlinked cannot conflict.
             Some(other) if related.contains(&wanted) => {
                 Err(conflict(&ends.local, item, *other, wanted))
             }
@@ -391,7 +403,7 @@ fn united(one: Vec<BlockId>, other: Vec<BlockId>) -> Vec<BlockId> {
 /// From the end that does not own the relation it reads each item that names this one.
 ///
 /// # Errors
-/// Those of `reader`.
+/// Errors of `reader`.
 pub fn related<R: ReadCollections + ?Sized>(
     reader: &R,
     collection: BlockId,
@@ -404,7 +416,7 @@ pub fn related<R: ReadCollections + ?Sized>(
 }
 
 /// The inverse of a relation for many items at once: by item, the owners that store it under `key`,
-/// in order of IDs. For replies that scan the owner's collection. For a symmetric relation it has
+/// sorted by ID. For replies that scan the owner's collection. For a symmetric relation it has
 /// to be united with what the items store themselves.
 pub fn inverse_index<'v>(
     owners: impl IntoIterator<Item = (BlockId, &'v Properties)>,
@@ -423,7 +435,7 @@ pub fn inverse_index<'v>(
 /// IDs.
 ///
 /// # Errors
-/// Those of `reader`.
+/// Errors of `reader`.
 pub fn unlink_items<R: ReadCollections + ?Sized>(
     reader: &R,
     going: &BTreeSet<BlockId>,
@@ -436,11 +448,13 @@ pub fn unlink_items<R: ReadCollections + ?Sized>(
     }
     let mut changed = Vec::new();
     for id in holders {
-        let Some(StoredItem { collection, mut values }) = reader.item(id)? else { continue };
-        for (key, rest) in without(&values, going) {
-            put(&mut values, &key, rest);
+        // The index may name an item outside of the caller's scope.
+        if let Some(StoredItem { collection, mut values }) = reader.item(id)? {
+            for (key, rest) in without(&values, going) {
+                put(&mut values, &key, rest);
+            }
+            changed.push(ChangedItem { id, collection, values });
         }
-        changed.push(ChangedItem { id, collection, values });
     }
     Ok(changed)
 }

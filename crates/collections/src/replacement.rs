@@ -90,6 +90,7 @@ pub fn replace_with_keys<R: ReadCollections + ?Sized>(
     limits: &Limits,
     new_key: KeyGenerator<'_>,
 ) -> Result<Replacement> {
+    // Keys are completed before relations: an inverse is created under a key that is still free.
     let mut schema = complete(with_kept_keys(draft, old), &with_room(limits, old))?;
     assign_new_keys(&mut schema, collection, old, new_key)?;
     let (others, dropped) = (BTreeMap::new(), Vec::new());
@@ -97,6 +98,10 @@ pub fn replace_with_keys<R: ReadCollections + ?Sized>(
         InverseResolver { reader, collection, old, limits, new_key, others, dropped };
     let draft_indices = resolver.resolve(&mut schema)?;
     let InverseResolver { others, dropped, .. } = resolver;
+    debug_assert!(
+        draft_indices.len() <= schema.properties.len(),
+        "generated properties follow those of the draft"
+    );
     let former = old.iter().flat_map(|old| &old.properties);
     let changes = former.filter_map(|former| {
         Some((former.key.clone(), change_of(former, schema.property(&former.key))?))
@@ -229,6 +234,7 @@ impl Replacement {
             let Some(value) = values.get(key) else { continue };
             match change {
                 ColumnChange::Drop => batch.store(item, vec![(key.clone(), None)])?,
+                // The relation is cleared at both ends; with one related item it is already valid.
                 ColumnChange::Single if listed(values, key).len() > 1 => {
                     lost_values.push(key.clone());
                     batch.change(item, self.collection, vec![(key.clone(), None)], "")?;
@@ -239,6 +245,7 @@ impl Replacement {
                     if !is_whole {
                         lost_values.push(format!("{key}{}", gone(value, kind)));
                     }
+                    // An unchanged value is not written, so that the item keeps its `rev`.
                     if converted.as_ref() != Some(value) {
                         batch.store(item, vec![(key.clone(), converted)])?;
                     }
@@ -305,6 +312,7 @@ impl LostValues {
         if self.items == 0 {
             return Ok(());
         }
+        // Only the first items are formatted: the message stays short for a large collection.
         let more = self.items.saturating_sub(self.named.len());
         let rest = if more == 0 { String::new() } else { format!(", and {more} more") };
         let message = format!(
@@ -327,7 +335,7 @@ pub struct CollectionRemoval {
 /// The effects of deleting collections with all their items.
 ///
 /// # Errors
-/// Those of `reader`.
+/// Errors of `reader`.
 pub fn remove_collections<R: ReadCollections + ?Sized>(
     reader: &R,
     going: &BTreeSet<BlockId>,

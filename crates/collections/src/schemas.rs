@@ -32,6 +32,7 @@ pub fn complete(draft: SchemaDraft, limits: &Limits) -> Result<Schema> {
         Some(key) => check_key(&key, limits).map(|()| key).map_err(|error| error.at("key"))?,
         None => key_of(&name),
     };
+    // Explicit keys are reserved first, so that a derived key never takes one of them.
     let mut keys = Keys::default();
     let content =
         content.unwrap_or_else(|| ContentPropertyDraft { key: None, name: "Title".into() });
@@ -49,16 +50,24 @@ pub fn complete(draft: SchemaDraft, limits: &Limits) -> Result<Schema> {
         check_property(property, &mut keys, limits)
             .map_err(|error| error.at(format_args!("properties[{index}]")))?;
     }
+    // The title is named before the properties, which get a suffix in case of a collision.
     let content_key = content.key.unwrap_or_else(|| content_key(&content.name, &mut keys));
     let content = ContentProperty { key: content_key, name: content.name };
     let properties = properties.into_iter().map(|PropertyDraft { key, name, kind }| {
         let key = key.unwrap_or_else(|| keys.give(&name));
         Property { key, name, kind }
     });
-    Ok(Schema { key, name, content, properties: properties.collect() })
+    let schema = Schema { key, name, content, properties: properties.collect() };
+    debug_assert!(
+        schema.properties.iter().map(|property| &property.key).collect::<BTreeSet<_>>().len()
+            == schema.properties.len(),
+        "keys of a schema are unique"
+    );
+    Ok(schema)
 }
 
 fn content_key(name: &str, keys: &mut Keys) -> String {
+    // A clone: properties may use the names of item fields.
     let mut reserved = keys.clone();
     for field in FIELDS_OF_ITEMS {
         reserved.take(field);

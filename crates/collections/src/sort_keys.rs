@@ -21,6 +21,7 @@ pub fn fold(text: &str) -> String {
     if text.is_ascii() && !text.contains('\0') {
         return text.to_ascii_lowercase();
     }
+    // Decomposed before lowercasing, so that combining marks follow the lowercase letter.
     text.nfd().flat_map(char::to_lowercase).map(alike).collect()
 }
 
@@ -57,6 +58,7 @@ pub fn sort_key(kind: &PropertyKind, value: &PropertyValue) -> Option<Vec<u8>> {
 
 /// The index of an option in the schema.
 pub(crate) fn rank(options: &[SelectOption], name: &str) -> [u8; 2] {
+    // Two bytes suffice for the maximum number of options; an unknown one sorts last.
     let place = options.iter().position(|option| option.name == name);
     place.and_then(|place| u16::try_from(place).ok()).unwrap_or(u16::MAX).to_be_bytes()
 }
@@ -83,6 +85,7 @@ fn text_key(folded: &str) -> Vec<u8> {
     debug_assert!(!folded.contains('\0'), "NUL terminates text keys");
     let mut key = text_prefix(folded);
     key.push(u8::from(folded.len() > TEXT_BYTES));
+    debug_assert!(key.len() <= SORT_KEY_BYTES, "sort keys have a bounded length");
     key
 }
 
@@ -94,6 +97,7 @@ pub(crate) fn text_prefix(folded: &str) -> Vec<u8> {
 /// Flips the sign bit, and all bits of negative numbers, so that bytes compare as numbers do. Both
 /// zeros have one key.
 fn number_key(number: f64) -> [u8; 8] {
+    // Negative zero compares equal to zero and must have the same key.
     let bits = if number == 0.0 { 0 } else { number.to_bits() };
     let is_negative = bits >> 63 == 1;
     (if is_negative { !bits } else { bits | 1 << 63 }).to_be_bytes()
@@ -112,8 +116,10 @@ fn day_key(day: Day) -> [u8; 4] {
 /// there is no upper bound.
 pub(crate) fn after(prefix: &[u8]) -> Option<Vec<u8>> {
     let mut end = prefix.to_vec();
+    // Trailing 0xff bytes have no successor: drop them and increment the byte before.
     while let Some(last) = end.pop() {
         if let Some(next) = last.checked_add(1) {
+            debug_assert!(next > last, "the successor is larger");
             end.push(next);
             return Some(end);
         }

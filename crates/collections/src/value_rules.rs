@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::predicates::Predicate;
 
-/// Reads values of items from JSON.
+/// Decodes values of items from JSON.
 ///
 /// A value that the JSON Schema refuses is a [`ErrorKind::SchemaMismatch`]. What JSON Schema cannot
 /// state, a length in bytes and an integer that a 64-bit float does not hold, is a
@@ -29,7 +29,7 @@ pub struct ValueReader<'a> {
 /// The behavior of one property type. `kind` is always of that type; it carries the options of a
 /// select and the target of a relation.
 pub(crate) trait ValueRules: Sync {
-    /// Reads a JSON value other than `null`. An empty set is returned as such.
+    /// Decodes a JSON value other than `null`. An empty set is returned as such.
     fn read(
         &self,
         kind: &PropertyKind,
@@ -71,7 +71,7 @@ pub(crate) enum SortKeyEnd {
     TextTerminator,
 }
 
-/// Reads the operands of a condition: one, or with `anyOf` an array of them.
+/// Decodes the operands of a condition: one, or with `anyOf` an array of them.
 pub(crate) fn operands<T, C: FromIterator<T>>(
     operator: Operator,
     operand: &Value,
@@ -84,7 +84,7 @@ pub(crate) fn operands<T, C: FromIterator<T>>(
     read_each(values, read)
 }
 
-/// Reads an array; an error gets the index of its element as its path.
+/// Decodes an array; an error gets the index of its element as its path.
 pub(crate) fn read_each<T, C: FromIterator<T>>(
     values: &[Value],
     read: impl Fn(&Value) -> Result<T>,

@@ -1,4 +1,4 @@
-//! Values of items, read from JSON by the type of their property.
+//! Values of items, decoded from JSON by the type of their property.
 
 use leafbase_model::{Property, PropertyChange, PropertyKind, PropertyValue, Result, Schema};
 use serde_json::{Map, Value};
@@ -7,9 +7,9 @@ use crate::property_types::rules;
 use crate::value_rules::{ValueReader, has_option, mismatch};
 
 impl ValueReader<'_> {
-    /// Reads one value. `None` clears the property: `null`, and an empty set of options or related
-    /// items. Duplicate IDs of related items are kept, so that an error found later can name the
-    /// index of an ID.
+    /// Decodes one value. `None` clears the property: `null`, and an empty set of options or
+    /// related items. Duplicate IDs of related items are kept, so that an error found later can
+    /// name the index of an ID.
     ///
     /// # Errors
     /// [`leafbase_model::ErrorKind::SchemaMismatch`] if the property does not accept the value;
@@ -18,6 +18,7 @@ impl ValueReader<'_> {
         if value.is_null() {
             return Ok(None);
         }
+        // Dispatches to the type's rules.
         let read = rules(&property.kind).read(&property.kind, value, self)?;
         let is_empty_set = match &read {
             PropertyValue::Options(options) => options.is_empty(),
@@ -27,7 +28,7 @@ impl ValueReader<'_> {
         Ok((!is_empty_set).then_some(read))
     }
 
-    /// Reads the `properties` of an item, in the order of the schema. Keys that are absent do not
+    /// Decodes the `properties` of an item, in the order of the schema. Keys that are absent do not
     /// change.
     ///
     /// # Errors
@@ -38,6 +39,8 @@ impl ValueReader<'_> {
         schema: &Schema,
         fields: &Map<String, Value>,
     ) -> Result<Vec<PropertyChange>> {
+        // Unknown keys are refused before any value is read, so that the error does not depend on
+        // their order.
         if let Some(unknown) = fields.keys().find(|key| schema.property(key).is_none()) {
             return Err(mismatch("the collection has no such property").at(unknown));
         }

@@ -1,4 +1,4 @@
-//! What the redb adapter knows about entries.
+//! The format of entries, as far as the redb adapter depends on it.
 
 use std::fmt::Write as _;
 

@@ -64,6 +64,7 @@ impl Read for MemoryState {
             return Ok(());
         }
         for entry in self.0.range(range.lower, range.upper, range.reverse) {
+            debug_assert!(entry.value().is_some(), "broken invariant: deletes leave no tombstone");
             if let Some(value) = entry.value()
                 && visit(entry.key(), value)?.is_break()
             {

@@ -73,6 +73,7 @@ fn cloned_with_room<T: Clone>(items: &[T]) -> Vec<T> {
 /// leave full nodes.
 fn split_off<T>(items: &mut Vec<T>, inserted_at: usize) -> Vec<T> {
     let kept = if inserted_at + 1 == items.len() { inserted_at } else { items.len() / 2 };
+    debug_assert!(kept > 0, "broken invariant: a split leaves both nodes with items");
     let mut upper = Vec::with_capacity(MAX_FANOUT + 1);
     upper.extend(items.drain(kept..));
     upper
@@ -237,6 +238,10 @@ fn split_branch(
     let parts = children.len().div_ceil(MAX_FANOUT);
     let is_append = last_changed + 1 == children.len();
     let part_len = if is_append { MAX_FANOUT } else { children.len().div_ceil(parts) };
+    invariant!(
+        (1..=MAX_FANOUT).contains(&part_len),
+        "a branch is split into parts that fit, not of {part_len}"
+    );
     let mut rest = children.drain(part_len..).peekable();
     let siblings = iter::from_fn(|| {
         rest.peek()?;
@@ -282,6 +287,10 @@ impl Memtable {
         if entries.is_empty() {
             return Ok(());
         }
+        debug_assert!(
+            entries.is_sorted_by(|left, right| left.key() < right.key()),
+            "broken invariant: the keys of entries inserted at once ascend"
+        );
         let Inserted { new_keys, mut siblings } = self.root.insert(&mut entries, None)?;
         invariant!(entries.is_empty(), "the root takes all entries, {} are left", entries.len());
         self.len += new_keys;
@@ -308,6 +317,7 @@ impl Memtable {
         }
         self.len -= 1;
         if self.root.remove(key) {
+            debug_assert!(self.len == 0, "broken invariant: only an empty tree has an empty root");
             *self = Self::default();
         }
     }

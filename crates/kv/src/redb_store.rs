@@ -2,7 +2,8 @@
 //!
 //! redb runs over a stack of three storage backends: the file ([`crate::StoreFiles`]), the tracker
 //! of unsynced writes (`sync_tracker`), and the write barrier (`write_barrier`), which also
-//! verifies every page that is read (`page_verifier`). Each module says in its header what it buys.
+//! verifies every page that is read (`page_verifier`). The header of each module has the
+//! figure that justifies it.
 
 pub(crate) mod file_format;
 pub(crate) mod fill_factor;

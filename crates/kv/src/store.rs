@@ -142,7 +142,7 @@ pub trait Snapshot: Read + Send + Sync {
     }
 }
 
-/// What a returned commit guarantees.
+/// The guarantee of a returned commit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Durability {
@@ -159,7 +159,7 @@ pub enum Durability {
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct WriteOptions {
-    /// What the commit guarantees. Default: [`Durability::Durable`].
+    /// The guarantee of the commit. Default: [`Durability::Durable`].
     pub durability: Durability,
 }
 

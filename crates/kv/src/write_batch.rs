@@ -41,6 +41,7 @@ impl WriteBatch {
         self.bytes.extend_from_slice(key);
         let key_end = self.bytes.len();
         encode(&mut self.bytes);
+        debug_assert!(self.bytes.len() >= key_end, "broken invariant: an encoder only appends");
         self.ends.push(BatchedEnd { key: key_end, value: Some(self.bytes.len()) });
     }
 

@@ -7,7 +7,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StepBudget(u64);
 
-/// The search would have exceeded its step budget.
+/// The search would exceed its step budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BudgetExhausted;
 
@@ -22,11 +22,12 @@ impl StepBudget {
         self.0
     }
 
-    /// Runs `work` with a budget of at most `max_steps`, and subtracts what it consumes.
+    /// Runs `work` with at most `max_steps` of this budget, and subtracts the steps it consumes.
     pub fn lend<T>(&mut self, max_steps: u64, work: impl FnOnce(&mut Self) -> T) -> T {
         let mut lent = Self(self.0.min(max_steps));
         let kept = self.0 - lent.0;
         let result = work(&mut lent);
+        debug_assert!(lent.0 <= max_steps, "work consumes steps and never adds any");
         self.0 = kept.saturating_add(lent.0);
         result
     }
@@ -34,7 +35,7 @@ impl StepBudget {
     /// Subtracts `steps`.
     ///
     /// # Errors
-    /// [`BudgetExhausted`] if fewer remain; then none do any longer.
+    /// [`BudgetExhausted`] if fewer remain. The budget is then 0.
     pub fn consume(&mut self, steps: u64) -> Result<(), BudgetExhausted> {
         let remaining = self.0.checked_sub(steps);
         self.0 = remaining.unwrap_or(0);

@@ -1,6 +1,6 @@
 //! Lazy DFAs of patterns without look-around. They scan a byte by one table look-up, and give up
-//! where states would have to be built again and again; then the Pike VM takes over. Whether a DFA
-//! gives up depends on the pattern and the text alone, so that costs stay reproducible.
+//! when their cache of states thrashes; then the Pike VM takes over. Whether a DFA gives up depends
+//! on the pattern and the texts alone, so that costs stay reproducible.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -30,7 +30,7 @@ impl LazyDfa {
         Self { hir, built: OnceLock::new() }
     }
 
-    /// For ASCII texts: much smaller, and able to decide word boundaries.
+    /// For ASCII texts: a much smaller automaton, which can decide word boundaries.
     pub(crate) fn of_ascii(hir: &Hir) -> Self {
         Self::new(ascii_hir(hir))
     }
@@ -57,10 +57,11 @@ pub(crate) struct DfaCache {
 /// Why a DFA has no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DfaError {
-    /// It cannot decide on this text.
+    /// It cannot decide on this text: fall back to the Pike VM for the text.
     Quit,
-    /// It is inefficient for this pattern.
+    /// It evicts states too often: fall back to the Pike VM for the pattern.
     GaveUp,
+    /// The step budget is exhausted.
     Exhausted,
 }
 
@@ -180,6 +181,7 @@ impl BuiltDfa {
         let (dfa, cache) = (&self.reverse, &mut cache.reverse);
         let input = Input::new(text).range(from..end).anchored(Anchored::Yes);
         let mut state = dfa.start_state_reverse(cache, &input).map_err(|_| DfaError::GaveUp)?;
+        debug_assert!(from <= end && end <= text.len(), "a match ends within the searched text");
         let mut start = None;
         let scanned = text.get(from..end).ok_or(DfaError::GaveUp)?;
         for (offset, byte) in scanned.iter().enumerate().rev() {

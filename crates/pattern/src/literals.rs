@@ -49,7 +49,7 @@ impl Requirement {
     }
 }
 
-/// What is known of the texts that a node matches.
+/// The literals of the texts that a node matches.
 enum NodeLiterals {
     /// After folding, the node matches exactly these.
     Exact(BTreeSet<Literal>),
@@ -78,8 +78,8 @@ impl LiteralBounds {
     fn node(self, node: &Node) -> NodeLiterals {
         match node {
             Node::Class(ranges) => self.class(ranges),
-            // Both match without consuming text. What a look-around requires is left out, which
-            // only weakens the requirement.
+            // Assertions consume no text. Ignoring the literals of a look-around only weakens the
+            // requirement.
             Node::Look(_) | Node::LookAround(..) => NodeLiterals::empty(),
             Node::Concat(nodes) => self.concatenation(nodes.iter()),
             Node::Alternation(nodes) => self.alternation(nodes),
@@ -128,6 +128,7 @@ impl LiteralBounds {
                         .collect();
                 }
                 NodeLiterals::Exact(next) => {
+                    // The next node starts new literals, which need not follow these directly.
                     is_exact = false;
                     parts.push(Requirement::one_of(std::mem::replace(&mut literals, next)));
                 }
@@ -138,6 +139,7 @@ impl LiteralBounds {
                 }
             }
         }
+        debug_assert!(literals.len() <= self.max_literals.max(1), "literals stay within bounds");
         if is_exact {
             return NodeLiterals::Exact(literals);
         }

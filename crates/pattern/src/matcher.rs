@@ -39,15 +39,18 @@ impl<'p> DfaState<'p> {
     }
 }
 
-impl<'p> Matcher<'p> {
-    pub(crate) fn new(pattern: &'p Pattern) -> Self {
-        let [ascii, unicode] = match &pattern.dfas {
+impl Pattern {
+    /// A matcher for use by one thread.
+    pub fn matcher(&self) -> Matcher<'_> {
+        let [ascii, unicode] = match &self.dfas {
             Some(dfas) => dfas.each_ref().map(DfaState::Unbuilt),
             None => [DfaState::Unavailable, DfaState::Unavailable],
         };
-        Self { pattern, ascii, unicode, pike_cache: PikeCache::default() }
+        Matcher { pattern: self, ascii, unicode, pike_cache: PikeCache::default() }
     }
+}
 
+impl<'p> Matcher<'p> {
     /// Searches by the Pike VM alone.
     #[cfg(test)]
     pub(crate) fn without_dfas(mut self) -> Self {
@@ -133,12 +136,15 @@ impl<'p> Matcher<'p> {
         let state = if text.is_ascii() { &mut self.ascii } else { &mut self.unicode };
         let Some((dfa, cache)) = state.get() else { return Ok(None) };
         match search(dfa, cache) {
-            Ok(result) => return Ok(Some(result)),
-            Err(DfaError::Exhausted) => return Err(BudgetExhausted),
-            Err(DfaError::Quit) => {}
-            Err(DfaError::GaveUp) => *state = DfaState::Unavailable,
+            Ok(result) => Ok(Some(result)),
+            Err(DfaError::Exhausted) => Err(BudgetExhausted),
+            Err(DfaError::Quit) => Ok(None),
+            Err(DfaError::GaveUp) => {
+                // Its cache would thrash on further texts, too.
+                *state = DfaState::Unavailable;
+                Ok(None)
+            }
         }
-        Ok(None)
     }
 }
 
@@ -154,6 +160,7 @@ pub(crate) fn collect_matches<E>(
     let mut from = 0;
     while matches.len() < max_matches && from <= text.len() {
         let Some(range) = find(from)? else { break };
+        debug_assert!(range.start >= from, "matches do not overlap");
         let follows_match =
             range.is_empty() && matches.last().is_some_and(|last| last.end == range.start);
         from = range.end;

@@ -3,7 +3,6 @@
 use leafbase_model::{Error, ErrorKind, Limits, Result};
 
 use crate::lazy_dfa::LazyDfa;
-use crate::matcher::Matcher;
 use crate::prefilter::Prefilter;
 use crate::program::{Program, ProgramTooLarge};
 use crate::syntax::{SyntaxError, parse};
@@ -44,6 +43,7 @@ impl Pattern {
         let parsed = parse(pattern, case_sensitive).map_err(invalid)?;
         let tree = tree::tree(&parsed).map_err(invalid)?;
         let program = Program::new(&tree, &parsed.look_arounds).map_err(too_large)?;
+        // A DFA cannot evaluate look-around.
         let is_regular = parsed.look_arounds.is_empty();
         Ok(Self {
             program,
@@ -66,11 +66,6 @@ impl Pattern {
     /// Whether the prefilter lets this text pass.
     pub fn may_match(&self, text: &str) -> bool {
         self.prefilter.as_ref().is_none_or(|prefilter| prefilter.may_match(text.as_bytes()))
-    }
-
-    /// A matcher for use by one thread.
-    pub fn matcher(&self) -> Matcher<'_> {
-        Matcher::new(self)
     }
 }
 

@@ -43,6 +43,7 @@ impl ThreadList {
     fn clear(&mut self, instructions: usize) {
         self.threads.clear();
         self.visited.resize(instructions, 0);
+        // A new generation empties the visited set without touching it.
         self.generation = self.generation.checked_add(1).unwrap_or_else(|| {
             self.visited.fill(0);
             1
@@ -51,6 +52,7 @@ impl ThreadList {
 
     /// Marks an instruction as visited. Returns whether it was not before.
     fn visit(&mut self, address: Address) -> bool {
+        debug_assert!((address as usize) < self.visited.len(), "addresses are in the program");
         let generation = self.generation;
         let visited = self.visited.get_mut(address as usize);
         visited.is_some_and(|last| std::mem::replace(last, generation) != generation)
@@ -96,6 +98,7 @@ impl<'w> PikeVm<'w> {
         from: usize,
         budget: &mut StepBudget,
     ) -> Result<Option<Range<usize>>, BudgetExhausted> {
+        debug_assert!(self.text.is_char_boundary(from), "searches start between characters");
         self.cache.current.clear(self.program.instructions.len());
         let mut at = from;
         let mut found = None;
@@ -156,6 +159,7 @@ impl<'w> PikeVm<'w> {
         stack.clear();
         stack.push(start);
         while let Some(address) = stack.pop() {
+            // Counted before the visited set is asked: a step is any arrival at an instruction.
             budget.consume(1)?;
             if !self.cache.current.visit(address) {
                 continue;

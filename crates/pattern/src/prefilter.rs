@@ -49,8 +49,8 @@ impl Prefilter {
         Self::new(&rarest.literals)
     }
 
-    /// Finds words in ASCII text, ignoring case: each at its first byte. Words may be longer than
-    /// what is compared, so that a candidate may be another word. Without words there are no
+    /// Finds words in ASCII text, ignoring case: each at its first byte. Only a prefix of each word
+    /// is compared, so that a candidate may be another word. Without words there are no
     /// candidates. `None` for more than eight words, or one that is empty or not ASCII.
     pub fn of_ascii_words<'w>(words: impl Iterator<Item = &'w str> + Clone) -> Option<Self> {
         let count = words.clone().count();
@@ -106,6 +106,8 @@ impl Candidates<'_, '_> {
     /// Whether a candidate begins in `range`. Ranges ascend from call to call, so that the haystack
     /// is searched once.
     pub fn advance_to(&mut self, range: &Range<usize>) -> bool {
+        debug_assert!(range.end <= self.haystack.len(), "texts are parts of the haystack");
+        // A candidate beyond the previous range is kept, so that no byte is searched twice.
         if self.next.is_some_and(|next| next < range.start) {
             self.next = self.prefilter.find(self.haystack, range.start);
         }
@@ -120,6 +122,7 @@ fn case_variants(word: &[u8], max_variants: usize) -> Vec<Vec<u8>> {
         let (lower, upper) = (byte.to_ascii_lowercase(), byte.to_ascii_uppercase());
         let cases = if lower == upper { vec![lower] } else { vec![lower, upper] };
         if variants.len() * cases.len() > max_variants {
+            // A prefix of the word is a weaker filter, but still a correct one.
             break;
         }
         variants = variants
@@ -172,8 +175,7 @@ fn byte_frequency(byte: u8) -> f64 {
         16, 1,
     ];
     let letter = |first: u8| {
-        let letter = LETTERS.get(usize::from(byte - first));
-        f64::from(letter.copied().unwrap_or_default())
+        LETTERS.get(usize::from(byte - first)).map_or(0.0, |per_mille| f64::from(*per_mille))
     };
     let per_mille = match byte {
         b'a'..=b'z' => letter(b'a'),

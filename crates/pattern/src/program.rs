@@ -38,7 +38,7 @@ pub(crate) struct CharClass {
 
 impl CharClass {
     fn new(ranges: &[(char, char)]) -> Self {
-        // Ranges are sorted.
+        debug_assert!(ranges.is_sorted(), "`contains` searches the ranges by bisection");
         let ascii = ranges.iter().take_while(|(from, _)| from.is_ascii());
         let ascii = ascii.flat_map(|(from, to)| *from..=(*to).min('\u{7f}'));
         let ascii = ascii.fold(0, |bits, char| bits | 1 << u32::from(char));

@@ -19,7 +19,7 @@ const MAX_NESTING: u32 = 150;
 /// The largest number of a counted repetition, as in RE2.
 const MAX_REPETITIONS: u32 = 1_000;
 
-/// What is wrong with a pattern.
+/// An error in a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SyntaxError {
     /// In bytes of the pattern.
@@ -135,8 +135,8 @@ impl<'p> Scanner<'p> {
     }
 
     fn rest(&self) -> &'p str {
-        // The last item may be cut short: `\Q` without `\E`, for example.
-        self.pattern.get(self.at..).unwrap_or_default()
+        debug_assert!(self.pattern.is_char_boundary(self.at), "items are whole characters");
+        self.pattern.get(self.at..).unwrap_or("")
     }
 
     /// Copies `bytes` of the pattern.
@@ -219,6 +219,7 @@ impl<'p> Scanner<'p> {
                     chars.next_if(|(_, next)| *next == '^');
                     chars.next_if(|(_, next)| *next == ']');
                 }
+                // The first character was a `[`, so the depth is at least 1.
                 ']' => depth -= 1,
                 _ => {}
             }
@@ -293,6 +294,7 @@ impl<'p> Scanner<'p> {
     }
 
     fn repetition(&mut self, char: char, previous: Previous) -> Result<(), SyntaxError> {
+        // `*`, `+` and `?` have no number to check.
         let counted = if char == '{' { counted_repetition(self.rest()) } else { Some((1, 0)) };
         let Some((bytes, max)) = counted else {
             // As in RE2, other braces are characters.

@@ -88,12 +88,12 @@ fn push_char(open: &mut Vec<OpenConcat>, char: char) {
             open.push((Some(index), Vec::new()));
             return;
         }
-        Some((index, true)) if open.last().is_some_and(|(opened, _)| *opened == Some(index)) => {
-            let inner = open.pop().map(|(_, nodes)| nodes).unwrap_or_default();
-            Node::LookAround(index, Box::new(Node::Concat(inner)))
-        }
-        // A private-use character of a pattern without look-around.
-        _ => Node::Class(vec![(char, char)]),
+        Some((index, true)) => match open.pop_if(|(opened, _)| *opened == Some(index)) {
+            Some((_, inner)) => Node::LookAround(index, Box::new(Node::Concat(inner))),
+            // A private-use character of a pattern without look-around.
+            None => Node::Class(vec![(char, char)]),
+        },
+        None => Node::Class(vec![(char, char)]),
     };
     if let Some((_, nodes)) = open.last_mut() {
         nodes.push(node);

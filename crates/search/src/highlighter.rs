@@ -85,7 +85,7 @@ impl Highlighter<'_> {
         let start = stretch.start;
         let stretch = text.get(stretch);
         debug_assert!(stretch.is_some(), "a stretch begins and ends at spaces");
-        each_token(stretch.unwrap_or_default(), &mut |word: &str, range, _, kind| {
+        each_token(stretch.unwrap_or(""), &mut |word: &str, range, _, kind| {
             if self.terms.clauses.iter().any(|clause| clause.matches_token(stemmer, word, kind)) {
                 matches.push(start + range.start..start + range.end);
             }
@@ -149,10 +149,8 @@ impl Prefixes {
     }
 
     fn add(&mut self, prefix: &str) {
-        let Some(first) = prefix.nfd().next() else { return };
-        if !self.first_chars.contains(&first) {
-            self.first_chars.push(first);
-        }
+        debug_assert!(!prefix.is_empty(), "a highlighter has prefixes only if no stem lacks one");
+        self.first_chars.extend(prefix.nfd().next());
         let ascii: String = prefix.nfd().take_while(char::is_ascii).collect();
         if let Some(first) = ascii.bytes().next() {
             for byte in [first.to_ascii_lowercase(), first.to_ascii_uppercase()] {
@@ -221,7 +219,7 @@ impl Prefixes {
     }
 }
 
-/// The prefilter of these prefixes, without those that begin with another one.
+/// The prefilter of these prefixes, except for longer ones that begin with a shorter one.
 fn ascii_prefilter(prefixes: &[String]) -> Option<Prefilter> {
     let is_minimal = |prefix: &&str| {
         !prefixes.iter().any(|other| other.len() < prefix.len() && prefix.starts_with(other))

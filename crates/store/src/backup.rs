@@ -1,70 +1,60 @@
-//! A copy of a space as it was at one moment: through a snapshot, in sorted batches, into a new
-//! directory.
+//! Backups: a copy of a snapshot, written in sorted batches into a new directory.
 
+use std::mem;
 use std::ops::{Bound, ControlFlow};
 use std::path::Path;
 
 use leafbase_model::{Error, ErrorKind, Result};
 
 use crate::directory;
-use crate::kv::{KeyRange, OpenOptions, Read, Store, WriteOptions};
+use crate::kv::{KeyRange, OpenOptions, Read, Store, WriteBatch, WriteOptions};
+use crate::progress::ProgressFn;
 use crate::records;
-use crate::space_store::ProgressFn;
 
-/// Rows are written in transactions of about so many bytes: it bounds memory.
-const BATCH_BYTES: usize = 4 << 20;
+/// Size of a transaction in bytes: it bounds memory.
+const TRANSACTION_BYTES: usize = 4 << 20;
 
-/// Copies every row of `source`, after a look at its checksum: a copy of damage would pass for a
-/// backup.
+/// Copies every entry of `source`. Each checksum is verified, because a copy of corrupt data would
+/// pass for a backup.
 pub(crate) fn backup(source: &dyn Read, path: &Path, progress: ProgressFn<'_>) -> Result<()> {
     directory::create_with(path, &OpenOptions::default(), |target| copy(source, target, progress))
         .map(drop)
 }
 
-#[derive(Default)]
-struct Batch {
-    rows: Vec<(Vec<u8>, Vec<u8>)>,
-    bytes: usize,
-}
-
-impl Batch {
-    fn take(&mut self, key: &[u8], value: &[u8]) {
-        self.bytes += key.len() + value.len();
-        self.rows.push((key.to_owned(), value.to_owned()));
-    }
-
-    fn write(&mut self, target: &dyn Store) -> Result<()> {
-        let Self { rows, .. } = std::mem::take(self);
-        target.write(WriteOptions::default(), &mut |transaction| {
-            rows.iter().try_for_each(|(key, value)| transaction.put(key, value))
-        })
-    }
+/// Writes `batch`, and leaves it empty. The closure may run twice, so it must not drain the batch.
+fn write(target: &dyn Store, batch: &mut WriteBatch) -> Result<()> {
+    let batch = mem::take(batch);
+    target.write(WriteOptions::default(), &mut |transaction| transaction.apply(&batch))
 }
 
 fn copy(source: &dyn Read, target: &dyn Store, progress: ProgressFn<'_>) -> Result<()> {
     let all = KeyRange { lower: Bound::Unbounded, upper: Bound::Unbounded, reverse: false };
-    let (mut batch, mut done) = (Batch::default(), 0_u64);
-    if progress(done).is_break() {
-        return Err(broken_off());
+    let mut batch = WriteBatch::default();
+    let mut batch_bytes = 0;
+    let mut copied = 0_u64;
+    if progress(copied).is_break() {
+        return Err(canceled());
     }
     source.scan(all, &mut |key, value| {
         records::check(key, value)?;
-        batch.take(key, value);
-        done += 1;
-        if batch.bytes >= BATCH_BYTES {
-            batch.write(target)?;
-            if progress(done).is_break() {
-                return Err(broken_off());
+        batch.put(key, |out| out.extend_from_slice(value));
+        batch_bytes += key.len() + value.len();
+        copied += 1;
+        if batch_bytes >= TRANSACTION_BYTES {
+            write(target, &mut batch)?;
+            batch_bytes = 0;
+            if progress(copied).is_break() {
+                return Err(canceled());
             }
         }
         Ok(ControlFlow::Continue(()))
     })?;
-    batch.write(target)?;
-    // It is whole: to break off now would come too late.
-    let _ = progress(done);
+    write(target, &mut batch)?;
+    // The copy is complete, so a cancellation comes too late.
+    let _ = progress(copied);
     Ok(())
 }
 
-fn broken_off() -> Error {
-    Error::new(ErrorKind::Canceled, "the backup was broken off: nothing is left of it")
+fn canceled() -> Error {
+    Error::new(ErrorKind::Canceled, "the backup was canceled and its files were removed")
 }

@@ -1,10 +1,9 @@
-//! The check of a whole space: every record is read once and every invariant of the keyspaces is
-//! verified.
+//! The check of a space: reads every record once and verifies all invariants of the keyspaces.
 //!
-//! It needs memory for the IDs of all blocks (about 100 bytes each), for the records of all
-//! documents, folders and schemas, 16 bytes for each edge and 80 for each task, and, for one
-//! collection after the other, 16 bytes for each row of its indexes. What it finds is told by
-//! invariant and record, and one thing that is damaged doesn't end it.
+//! It takes memory for the IDs of all blocks (about 100 bytes each), for the records of all
+//! documents, folders and schemas, 16 bytes for each edge, 80 for each task, and, for one
+//! collection at a time, 16 bytes for each of its index rows. Damage does not end it: each problem
+//! is reported with its invariant and its record.
 
 use std::fmt;
 use std::ops::ControlFlow;
@@ -14,9 +13,10 @@ use leafbase_model::{Error, ErrorKind, Result};
 use crate::edges::Extractor;
 use crate::keyspaces::{self, Keyspace, RowName};
 use crate::kv::{KeyRange, Read};
+use crate::progress::ProgressFn;
 use crate::records;
-use crate::records::meta::{self, SpaceTotals};
-use crate::space_store::ProgressFn;
+use crate::records::layout::Value;
+use crate::records::meta::{self, SpaceMeta, SpaceTotals};
 
 mod assets;
 mod blocks;
@@ -29,77 +29,75 @@ mod locations;
 mod log;
 mod tasks;
 
-/// So many problems are listed; the others are counted.
+/// Problems that are listed; further ones are counted.
 const LISTED: usize = 1_000;
-/// Progress is reported after this many rows.
+/// WriteBatch between two reports of progress.
 const STEP: u64 = 1_024;
 
-/// What must hold.
+/// An invariant of a space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum Invariant {
-    /// The storage engine finds its own structures whole.
+    /// The structures of the storage engine are valid.
     Engine,
-    /// Each row is in a known keyspace, its key is one of that keyspace, its checksum holds and its
-    /// record can be read.
+    /// Each row is in a known keyspace, its key parses, its checksum matches and its record
+    /// decodes.
     Record,
-    /// No run is empty, and none of several blocks is over its size.
+    /// No run is empty, and none of several blocks exceeds its maximum size.
     Run,
-    /// Each block is in one place.
+    /// Each block has one location.
     SingleLocation,
-    /// Each document has one block at its top, which has the document's ID.
+    /// Each document has one top block, which has the document's ID.
     Root,
     /// The parent of each block exists, in the same document.
     Parent,
-    /// CheckedBlocks stand below others only if those may have children; items stand in
-    /// collections, and nothing else does.
+    /// A block has children only if its type allows them; collections contain items, and nothing
+    /// else does.
     ParentType,
-    /// The parents of each block lead to the root.
+    /// The ancestors of each block lead to the root.
     Reach,
-    /// Each block has its place, and each place its block.
+    /// Each block has its location record, and each record its block.
     BlockLocation,
-    /// Each document has its root, and each root its document.
+    /// Each document has its root block, and each root block its document.
     Document,
-    /// Each document is in the indexes as its record says, and nothing else is.
+    /// The index rows of documents follow from their records.
     DocumentIndex,
-    /// For each location it is known how many documents are kept there.
+    /// The counts of documents by location are exact.
     LocationCount,
-    /// There is one inbox at most.
+    /// There is at most one inbox.
     Inbox,
-    /// Folders are in folders that exist, none is in itself, and there are as many as the space
-    /// says.
+    /// Folders form trees, and their number matches the totals.
     Folder,
-    /// The index of what is in a folder agrees with the folders.
+    /// The index rows of folders follow from their records.
     FolderIndex,
-    /// A day has one note out of the trash.
+    /// A day has one daily note outside of the trash.
     DailyNote,
-    /// Each document that is kept in a folder is kept in one that exists.
+    /// The folder of each document exists.
     DocumentFolder,
-    /// Each document has as many blocks as its record says.
+    /// Each document has as many blocks as its record counts.
     BlockCount,
-    /// Edges are what the contents of the blocks say.
+    /// Edge rows follow from the data of blocks.
     Edge,
-    /// The rows of tasks are what the contents of the blocks and the locations of their documents
-    /// say.
+    /// Task rows follow from the data of blocks and the locations of their documents.
     Task,
     /// Each comment is on a block of its document.
     Comment,
-    /// Each file has all its bytes and is shown, and no bytes are of no file.
+    /// Each file has all its bytes and is embedded, and no chunk is orphaned.
     Asset,
-    /// Each collection has a schema, which has its name, and nothing else has one; keys and columns
-    /// are unique.
+    /// Each collection has a schema with its name, and no other block has one; keys and columns are
+    /// unique.
     Schema,
-    /// Each relation has its other end, which leads back, and one of both owns it.
+    /// Each relation has an inverse that leads back, and one of both owns it.
     Relation,
-    /// What items hold is as their schema says; related items are items of the other collection,
-    /// and no more than may be.
+    /// Values match the schema; related items belong to the target collection, and single relations
+    /// have one item.
     Value,
-    /// It is known in which document each collection is, and how many items it has.
+    /// The document and the item count of each collection are exact.
     ItemCount,
-    /// The indexes of items are what the items and the schema of their collection say.
+    /// Item index rows follow from the items and their schema.
     ItemIndex,
-    /// The change log has no gap and ends where the space says.
+    /// The change log has no gap and ends at the sequence of the totals.
     ChangeLog,
 }
 
@@ -107,14 +105,14 @@ impl fmt::Display for Invariant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Engine => "the storage engine is whole",
-            Self::Record => "records can be read",
+            Self::Record => "records decode",
             Self::Run => "runs are neither empty nor too large",
-            Self::SingleLocation => "a block is in one place",
+            Self::SingleLocation => "a block has one location",
             Self::Root => "a document has one root",
             Self::Parent => "a block's parent is in its document",
             Self::ParentType => "a parent is of a type that may have such children",
             Self::Reach => "a block can be reached from its root",
-            Self::BlockLocation => "places agree with blocks",
+            Self::BlockLocation => "block locations agree with blocks",
             Self::Document => "documents agree with roots",
             Self::DocumentIndex => "indexes agree with documents",
             Self::LocationCount => "counts agree with documents",
@@ -123,31 +121,31 @@ impl fmt::Display for Invariant {
             Self::FolderIndex => "the index of folders agrees with them",
             Self::DailyNote => "a day has one note",
             Self::DocumentFolder => "the folder of a document exists",
-            Self::Edge => "edges agree with contents",
-            Self::Task => "rows of tasks agree with contents",
+            Self::Edge => "edges agree with blocks",
+            Self::Task => "task rows agree with blocks",
             Self::Comment => "a comment is on a block",
-            Self::Asset => "a file has its bytes and is shown",
+            Self::Asset => "a file has its bytes and is embedded",
             Self::Schema => "schemas agree with collections",
             Self::Relation => "a relation has two ends, and one owner",
-            Self::Value => "values are as the schema says",
+            Self::Value => "values match the schema",
             Self::ItemCount => "counts agree with items",
             Self::ItemIndex => "indexes agree with items",
             Self::ChangeLog => "the change log has no gap",
-            Self::BlockCount => "a document has all its blocks",
+            Self::BlockCount => "block counts agree with documents",
         })
     }
 }
 
-/// Something that does not hold.
+/// A broken invariant.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Problem {
-    /// The invariant that is broken.
+    /// The invariant.
     pub invariant: Invariant,
-    /// The record: its keyspace, and its key or what it names.
+    /// The record: its keyspace and key, or its name.
     pub record: String,
-    /// What is wrong.
+    /// What is wrong with it.
     pub message: String,
 }
 
@@ -157,26 +155,26 @@ impl fmt::Display for Problem {
     }
 }
 
-/// What a check found.
+/// The result of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CheckReport {
-    /// What does not hold; at most 1,000 are listed.
+    /// Broken invariants; at most 1,000 are listed.
     pub problems: Vec<Problem>,
-    /// How many more there are.
+    /// The number of further ones.
     pub unlisted: u64,
-    /// Rows read.
+    /// WriteBatch read.
     pub rows: u64,
-    /// Documents among them; the hidden one of the inbox is not counted.
+    /// Documents, without the hidden inbox.
     pub documents: u64,
-    /// CheckedBlocks, those of the inbox included.
+    /// Blocks, with those of the inbox.
     pub blocks: u64,
     /// Folders.
     pub folders: u64,
     /// Edges.
     pub edges: u64,
-    /// Tasks, done ones and those in the trash included.
+    /// Tasks, with closed ones and those in the trash.
     pub tasks: u64,
     /// Collections.
     pub collections: u64,
@@ -186,7 +184,7 @@ pub struct CheckReport {
     pub comments: u64,
     /// Uploaded files.
     pub assets: u64,
-    /// Rows of the change log.
+    /// WriteBatch of the change log.
     pub changes: u64,
 }
 
@@ -197,22 +195,21 @@ impl CheckReport {
     }
 }
 
-/// What is done with each row of a keyspace.
+/// Receives each row of a keyspace.
 type CheckRow<'f, C> = &'f mut dyn FnMut(&mut C, &[u8], &[u8]) -> Result<()>;
 
-/// A check under way.
+/// A check in progress.
 struct SpaceCheck<'a> {
     source: &'a dyn Read,
     extractor: Extractor,
     progress: ProgressFn<'a>,
     broken_off: bool,
-    /// What came between this and the rows, if it was no damage: rows could then not be told from
-    /// damaged ones.
+    /// An error of the device, which leaves it unknown which rows are damaged.
     failure: Option<Error>,
     report: CheckReport,
 }
 
-/// Checks the state that `source` shows; the engine's own structures are the caller's.
+/// Checks the state of `source`; the caller checks the engine's structures.
 pub(crate) fn check(
     source: &dyn Read,
     extractor: Extractor,
@@ -228,8 +225,9 @@ pub(crate) fn check(
         report: CheckReport::default(),
     };
     if !engine_is_whole {
-        check.found(Invariant::Engine, "the store", "its own check failed");
+        check.found(Invariant::Engine, "the store", "the engine's own check failed");
     }
+    // Blocks first: later checks compare their rows with what follows from the blocks.
     let totals = check.meta();
     check.nothing_elsewhere();
     let blocks = check.blocks();
@@ -245,7 +243,7 @@ pub(crate) fn check(
     check.changes(totals);
     check.tell();
     if check.broken_off {
-        return Err(Error::new(ErrorKind::Canceled, "the check was broken off"));
+        return Err(Error::new(ErrorKind::Canceled, "the check was canceled"));
     }
     check.failure.map_or(Ok(check.report), Err)
 }
@@ -274,7 +272,7 @@ impl SpaceCheck<'_> {
         self.found(Invariant::Record, RowName(key), error.message());
     }
 
-    /// An error of the device is the answer, unless damage was found before: that makes a store
+    /// A device error becomes the result, unless damage was found before: damage makes a store
     /// fail, too.
     fn note_failure(&mut self, error: &Error) {
         if self.report.problems.is_empty() && error.kind() == ErrorKind::Storage {
@@ -282,13 +280,14 @@ impl SpaceCheck<'_> {
         }
     }
 
-    /// Hands each row of `keyspace` to `visit`; an error of it is a record that cannot be read.
+    /// Passes each row of `keyspace` to `visit`; its error is reported as a record that does not
+    /// decode.
     fn rows(&mut self, keyspace: Keyspace, visit: CheckRow<'_, Self>) {
         let start = [keyspace.tag];
-        self.rows_within(keyspace.name, &start, &keyspaces::end_of(start), visit);
+        self.rows_within(keyspace.name, &start, &keyspaces::prefix_end(start), visit);
     }
 
-    /// The same for those from `from` on and before `to`, of the keyspace called `name`.
+    /// [`Self::rows`] from `from` up to and without `to`, of the keyspace `name`.
     fn rows_within(&mut self, name: &str, from: &[u8], to: &[u8], visit: CheckRow<'_, Self>) {
         let source = self.source;
         let scanned = source.scan(KeyRange::half_open(from, to), &mut |key, value| {
@@ -310,8 +309,7 @@ impl SpaceCheck<'_> {
         }
     }
 
-    /// Whether `key` is there with a record of an index; what is not in order is told under
-    /// `invariant`.
+    /// Reports under `invariant` if the index row `key` is missing.
     fn expect_index_row(&mut self, invariant: Invariant, key: &[u8]) {
         match self.source.get(key, &mut |_| Ok(())) {
             Ok(true) => {}
@@ -320,19 +318,21 @@ impl SpaceCheck<'_> {
         }
     }
 
-    /// Gives the totals, if they can be read.
+    /// Returns the totals, if they decode.
     fn meta(&mut self) -> Option<SpaceTotals> {
         let mut totals = None;
         self.rows(keyspaces::META, &mut |_, key, value| {
             match key.get(1..).and_then(|name| str::from_utf8(name).ok()) {
                 Some(meta::FORMAT) => {
-                    records::read_prefix(key, value, meta::read_minimum_reader)?;
+                    records::decode_prefix(key, value, meta::decode_minimum_reader)?;
                 }
                 Some(meta::SPACE) => {
-                    records::read(key, value, meta::read_space)?;
+                    records::decode(key, value, SpaceMeta::decode)?;
                 }
-                Some(meta::TOTALS) => totals = Some(records::read(key, value, meta::read_totals)?),
-                _ => return Err(records::damaged(key)),
+                Some(meta::TOTALS) => {
+                    totals = Some(records::decode(key, value, SpaceTotals::decode)?)
+                }
+                _ => return Err(records::corrupt(key)),
             }
             Ok(())
         });
@@ -342,15 +342,16 @@ impl SpaceCheck<'_> {
         totals
     }
 
-    /// Nothing may be outside of the keyspaces in use.
+    /// No row may be outside of the known keyspaces.
     fn nothing_elsewhere(&mut self) {
         let used = |tag| keyspaces::IN_USE.iter().any(|keyspace| keyspace.tag == tag);
         for tag in (0..=u8::MAX).filter(|tag| !used(*tag)) {
             let (start, end) =
+                // After the last tag there is no next one: no key is that long.
                 ([tag], tag.checked_add(1).map_or(vec![tag; 1_025], |next| vec![next]));
             let source = self.source;
             let scanned = source.scan(KeyRange::half_open(&start, &end), &mut |key, _| {
-                self.found(Invariant::Record, RowName(key), "no row may be here");
+                self.found(Invariant::Record, RowName(key), "the row is in no known keyspace");
                 Ok(ControlFlow::Continue(()))
             });
             if let Err(error) = scanned {

@@ -1,4 +1,4 @@
-//! The directory of a space: made whole or not at all, opened by one handle at a time.
+//! The directory of a space: created completely or not at all, and opened by one handle at a time.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ fn of_records(options: &OpenOptions) -> OpenOptions {
     options.clone().entries(RECORD_FORMAT)
 }
 
-/// Makes the directory `path` with an empty store in it, and opens it.
+/// Creates the directory `path` with an empty store, and opens it.
 ///
 /// # Errors
 /// As [`leafbase_kv::directory::create`].
@@ -30,11 +30,11 @@ pub fn create(path: impl AsRef<Path>, options: &OpenOptions) -> Result<RedbStore
     directory::create(path, &of_records(options))
 }
 
-/// The same, with what `fill` writes in it: no crash leaves a directory at `path` without all of
-/// that, and no error does.
+/// Creates the directory with what `fill` writes: neither a crash nor an error leaves an incomplete
+/// directory at `path`.
 ///
 /// # Errors
-/// As [`create`], and what `fill` returned.
+/// As [`create`], and errors of `fill`.
 pub fn create_with(
     path: impl AsRef<Path>,
     options: &OpenOptions,
@@ -43,7 +43,7 @@ pub fn create_with(
     directory::create_with(path, &of_records(options), fill)
 }
 
-/// Opens the store in the directory `path`, whatever it holds.
+/// Opens the store in the directory `path`, whatever it contains.
 ///
 /// # Errors
 /// As [`leafbase_kv::directory::open`].
@@ -51,8 +51,8 @@ pub fn open(path: impl AsRef<Path>, options: &OpenOptions) -> Result<RedbStore> 
     directory::open(path, &of_records(options))
 }
 
-/// The same, if the store holds a space that this version reads. After any error the files are as
-/// they were.
+/// Opens the store if it contains a space that this version reads. After an error the files are
+/// unchanged.
 ///
 /// # Errors
 /// As [`open`].
@@ -60,8 +60,8 @@ pub fn open_space(path: impl AsRef<Path>, options: &OpenOptions) -> Result<RedbS
     directory::open_with(path, &of_records(options), &mut |read| holds_space(read))
 }
 
-/// Whether what is stored is a space that this version reads.
+/// Fails unless the store contains a space that this version reads.
 pub(crate) fn holds_space(read: &dyn Read) -> Result<()> {
     let extractor = Extractor::of_edges(|_: &BlockData, _: &mut dyn FnMut(EdgeTarget)| {});
-    SpaceReader { read, extractor, known: ReaderCache::Nothing }.meta().map(|_| ())
+    SpaceReader { read, extractor, cache: ReaderCache::None }.meta().map(|_| ())
 }

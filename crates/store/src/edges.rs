@@ -1,72 +1,78 @@
-//! Edges: what a block points to, by links, relations and embeds.
+//! Edges: the targets that a block refers to by links, relations and embeds.
 
 use leafbase_model::{AssetId, BlockData, BlockId, Day, PropertyKind, PropertyValue};
 
-/// What can be pointed to.
+/// A target of an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EdgeEnd {
-    /// A block; a document is pointed to by its root block.
+    /// A block; the root block stands for its document.
     Block(BlockId),
-    /// A day, and so its daily note, whether or not there is one yet.
+    /// A day, and so its daily note, which need not exist.
     Day(Day),
     /// An uploaded file.
     Asset(AssetId),
 }
 
-/// How something is pointed to.
+/// How a block refers to a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EdgeKind {
     /// A link in the text.
     Link,
     /// A value of a relation property.
     Relation,
-    /// The thing is shown in place: a file stays as long as a block embeds it.
+    /// The target is displayed in place; a file exists as long as a block embeds it.
     Embed,
 }
 
-/// One thing that a block points to.
+/// A target with the kind of reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EdgeTarget {
-    /// What is pointed to.
+    /// The target.
     pub to: EdgeEnd,
-    /// How.
+    /// The kind.
     pub kind: EdgeKind,
 }
 
-/// Tells everything that a block points to, by its data alone; the same target may be told twice.
-/// The store keeps the edges by it and knows no markdown itself, so it must always be the same one
-/// for a space.
+/// Calls back with every target of a block, derived from its data alone; duplicates are allowed.
+/// The store keeps edge rows by it, so a space must always use the same function.
 pub type EdgeExtractor = fn(&BlockData, &mut dyn FnMut(EdgeTarget));
 
-/// The keys under which an item stands in the index of a column of this type that has this value;
-/// none if it stands nowhere. They follow from the type of the property and the value alone: what
-/// else changes of a property, such as options, indexes no item anew. The title of an item is a
-/// text. Keys sort as values do, and none is the beginning of another; none is longer than 257
-/// bytes.
+/// The index keys of a property value; empty if the value is not indexed. They depend on property
+/// type and value alone, so that other changes of a property, such as its options, index no item
+/// again. The title of an item is a text. Keys sort as values do, no key is a prefix of another,
+/// and none is longer than 257 bytes.
 pub type KeyExtractor = fn(&PropertyKind, &PropertyValue) -> Vec<Vec<u8>>;
 
-/// What follows from a block by what it says, as the host knows it. It must always be the same one
-/// for a space.
+/// The host's functions that derive index rows from blocks. A space must always use the same ones.
 #[derive(Clone, Copy, Debug)]
 pub struct Extractor {
-    /// What a block points to.
+    /// Targets of a block.
     pub edges: EdgeExtractor,
-    /// How the values of items are indexed.
+    /// Index keys of item values.
     pub keys: KeyExtractor,
 }
 
 impl Extractor {
-    /// For a space whose items are in no index.
+    /// The targets that `data` refers to, sorted, each once.
+    pub(crate) fn targets(&self, data: &BlockData) -> Vec<EdgeTarget> {
+        let mut targets = Vec::new();
+        (self.edges)(data, &mut |target| targets.push(target));
+        targets.sort_unstable();
+        targets.dedup();
+        targets
+    }
+
+    /// For a space without item indexes.
     pub const fn of_edges(edges: EdgeExtractor) -> Self {
         Self { edges, keys: |_, _| Vec::new() }
     }
 }
 
-/// An edge as a back link is read.
+/// An edge, read from its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BackLink {
-    /// How it points.
+    /// The kind of reference.
     pub kind: EdgeKind,
-    /// The block that points.
+    /// The block that refers to the target.
     pub source: BlockId,
 }

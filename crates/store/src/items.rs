@@ -1,4 +1,4 @@
-//! Items: which rows of the indexes follow from what an item says.
+//! Items: the index rows that follow from the data of an item.
 
 use leafbase_model::{BlockId, Properties, Property, PropertyKind, PropertyValue};
 
@@ -7,21 +7,21 @@ use crate::index_bitmap::IndexBitmap;
 use crate::keyspaces;
 use crate::records::schema::{self, IndexedSchema};
 
-/// The title and the values of an item.
+/// Title and property values of an item.
 pub(crate) type ItemValues<'v> = (&'v str, &'v Properties);
 
-/// Gets the key of a row, and the bitmap that it holds; none if it is not to be there.
+/// Receives the key of an index row, and its bitmap, or `None` if the row is to be deleted.
 pub(crate) type EmitRow<'f> = &'f mut dyn FnMut(Vec<u8>, Option<IndexBitmap>);
 
-/// Makes the rows of the items of a collection.
+/// Computes the index rows of the items of a collection.
 #[derive(Clone, Copy)]
 pub(crate) struct ItemIndexer<'s> {
     pub(crate) collection: BlockId,
-    pub(crate) numbered: &'s IndexedSchema,
+    pub(crate) indexed: &'s IndexedSchema,
     pub(crate) keys: KeyExtractor,
 }
 
-/// An item whose rows change: its bitmap from now on, and whether it had another.
+/// An item whose rows change: its new bitmap, and whether it differs from the old one.
 #[derive(Clone, Copy)]
 struct RowChange {
     item: BlockId,
@@ -30,17 +30,18 @@ struct RowChange {
 }
 
 impl ItemIndexer<'_> {
-    /// Tells the rows that come and go when an item says `after` where it said `before`: all, if
-    /// its bitmap changes.
-    pub(crate) fn changed(
+    /// Emits the rows that change when an item changes from `before` to `after`: all rows if its
+    /// bitmap changes.
+    pub(crate) fn changed_rows(
         &self,
         item: BlockId,
         before: Option<ItemValues<'_>>,
         after: Option<ItemValues<'_>>,
         emit: EmitRow<'_>,
     ) {
-        let [bitmap_before, bitmap] = [before, after]
-            .map(|values| values.map(|(_, values)| self.bitmap(values)).unwrap_or_default());
+        let [bitmap_before, bitmap] = [before, after].map(|values| {
+            values.map_or_else(IndexBitmap::default, |(_, values)| self.bitmap(values))
+        });
         let change = RowChange { item, bitmap, bitmap_changed: bitmap != bitmap_before };
         let [title_before, title_after] =
             [before, after].map(|values| values.map(|(title, _)| title));
@@ -56,7 +57,7 @@ impl ItemIndexer<'_> {
                 emit,
             );
         }
-        for (property, number) in self.numbered.indexed_properties() {
+        for (property, number) in self.indexed.indexed_properties() {
             let values = [before, after]
                 .map(|values| values.and_then(|(_, values)| values.get(&property.key)));
             self.column(number, &property.kind, change, values, emit);
@@ -66,7 +67,7 @@ impl ItemIndexer<'_> {
     /// The bitmap of an item with these values.
     fn bitmap(&self, values: &Properties) -> IndexBitmap {
         let mut bitmap = IndexBitmap::default();
-        for (Property { key, kind, .. }, number) in self.numbered.indexed_properties() {
+        for (Property { key, kind, .. }, number) in self.indexed.indexed_properties() {
             if schema::is_in_bitmap(kind)
                 && let Some(value) = values.get(key)
             {
@@ -78,7 +79,7 @@ impl ItemIndexer<'_> {
         bitmap
     }
 
-    /// Tells the rows of one column that come, go or have another bitmap.
+    /// Emits the rows of one column that are added, deleted or get another bitmap.
     fn column(
         &self,
         number: u32,
@@ -91,10 +92,11 @@ impl ItemIndexer<'_> {
             return;
         }
         let keys = |value: Option<&PropertyValue>| {
-            value.map(|value| (self.keys)(kind, value)).unwrap_or_default()
+            value.map_or_else(Vec::new, |value| (self.keys)(kind, value))
         };
         let (before, after) = (keys(before), keys(after));
         let column = keyspaces::column(self.collection, number);
+        // Deleted rows first: a key that stays is put again with the new bitmap.
         for key in before.iter().filter(|key| !after.contains(key)) {
             emit(keyspaces::item_key(column, key, change.item), None);
         }
@@ -103,7 +105,7 @@ impl ItemIndexer<'_> {
         }
     }
 
-    /// Tells the rows of an item in the columns of which `is_wanted` says so.
+    /// Emits the rows of an item in the columns that `is_wanted` accepts.
     pub(crate) fn rows(
         &self,
         item: BlockId,
@@ -119,7 +121,7 @@ impl ItemIndexer<'_> {
             self.column(schema::TITLE, &PropertyKind::Text, change, [None, Some(&title)], emit);
         }
         for (property, number) in
-            self.numbered.indexed_properties().filter(|(_, number)| is_wanted(*number))
+            self.indexed.indexed_properties().filter(|(_, number)| is_wanted(*number))
         {
             self.column(number, &property.kind, change, [None, values.get(&property.key)], emit);
         }

@@ -1,8 +1,8 @@
-//! Every keyspace with its law, and the keys in it: the disk at a glance.
+//! All keyspaces with their invariants, and the keys in them: the layout of the store.
 //!
-//! A key is a tag byte and its parts, each of which sorts as bytes: IDs are 16 bytes big-endian,
-//! instants 8 and days 4 with the sign turned, numbers big-endian. Keys stay under 1 KiB. A row of
-//! an index has no body: its checksum still tells whether it stands where it was written.
+//! A key is a tag byte and parts that sort as bytes: IDs are 16 bytes big-endian, instants 8 and
+//! days 4 bytes with the sign bit flipped, numbers big-endian. Keys stay below 1 KiB. An index row
+//! has no body: its checksum still verifies its key.
 
 use std::fmt;
 
@@ -31,92 +31,90 @@ pub(crate) use tasks::*;
 /// A part of the key space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Keyspace {
-    /// The first byte of its keys. Never used for anything else again.
+    /// The first byte of its keys. A tag is never reused.
     pub(crate) tag: u8,
-    /// What messages call it.
+    /// Its name in messages.
     pub(crate) name: &'static str,
 }
 
-/// Name to record. Invariant: a space has `format`, `space` and `totals`, and no other name; the totals
-/// are as the rows say.
+/// Name to record. Invariant: exactly `format`, `space` and `totals` exist, and the totals match
+/// the rows.
 pub(crate) const META: Keyspace = Keyspace { tag: 0x01, name: "meta" };
 /// (document, parent, order key) to a run of consecutive children of the parent; the root is the
-/// only child of [`BlockId::NIL`]. Invariant: no run is empty, the parent is a block of the document of a
-/// type that may have such children (items stand in collections, and nothing else does), and each
+/// only child of [`BlockId::NIL`]. Invariants: no run is empty; the parent is a block of the
+/// document whose type allows such children (collections contain items and nothing else does); each
 /// block is in one run of one document.
 pub(crate) const BLOCKS: Keyspace = Keyspace { tag: 0x10, name: "blocks" };
-/// Block to document, parent and order key. Invariant: there is one for each block and no other; document
-/// and parent are exact, the order key is that of the block's run or a lower one (entries of runs
-/// move only to higher keys).
+/// Block to document, parent and order key. Invariant: each block has exactly one; document and
+/// parent are exact, the order key is that of the block's run or a lower one, since blocks move
+/// only to runs with a higher one.
 pub(crate) const BLOCK_LOCATIONS: Keyspace = Keyspace { tag: 0x11, name: "block locations" };
-/// Document to its record. Invariant: its root block exists, each root has one, and it has as many blocks
-/// as the record says.
+/// Document to its record. Invariants: its root block exists, each root has a document, and the
+/// number of blocks is exact.
 pub(crate) const DOCUMENTS: Keyspace = Keyspace { tag: 0x20, name: "documents" };
-/// (location, document). Invariant: as the document's record says, and no other.
+/// (location, document). Invariant: follows from the document's record.
 pub(crate) const DOCUMENTS_BY_LOCATION: Keyspace =
     Keyspace { tag: 0x21, name: "documents by location" };
-/// (last change, document). Invariant: as the document's record says, and no other; the inbox, which is
-/// hidden, is not in it.
+/// (modification time, document). Invariant: follows from the document's record; the hidden inbox
+/// has no row.
 pub(crate) const DOCUMENTS_BY_MODIFIED: Keyspace =
     Keyspace { tag: 0x22, name: "documents by modified" };
-/// (making, document). Invariant: as the document's record says, and no other; the inbox is not in it.
+/// (creation time, document). Invariant: follows from the document's record; the inbox has no row.
 pub(crate) const DOCUMENTS_BY_CREATED: Keyspace =
     Keyspace { tag: 0x23, name: "documents by created" };
-/// (day, out of the trash or in it, document). Invariant: as the document's record says, and no other;
-/// the inbox is not in it.
+/// (day, whether in the trash, document). Invariant: follows from the document's record; the inbox
+/// has no row.
 pub(crate) const DOCUMENTS_BY_DAY: Keyspace = Keyspace { tag: 0x24, name: "documents by day" };
-/// Location to the number of documents kept there. Invariant: it is as the documents' records say, and
-/// where there are none there is no row.
+/// Location to its number of documents. Invariant: follows from the documents' records; an empty
+/// location has no row.
 pub(crate) const LOCATION_COUNTS: Keyspace = Keyspace { tag: 0x25, name: "counts of documents" };
-/// (location, last change, document). Invariant: as the document's record says, and no other; the inbox
-/// is not in it.
+/// (location, modification time, document). Invariant: follows from the document's record; the
+/// inbox has no row.
 pub(crate) const DOCUMENTS_BY_LOCATION_MODIFIED: Keyspace =
     Keyspace { tag: 0x26, name: "documents by location and modified" };
-/// (location, making, document). Invariant: as the document's record says, and no other; the inbox is not
-/// in it.
+/// (location, creation time, document). Invariant: follows from the document's record; the inbox
+/// has no row.
 pub(crate) const DOCUMENTS_BY_LOCATION_CREATED: Keyspace =
     Keyspace { tag: 0x27, name: "documents by location and created" };
-/// Folder to its record. Invariant: its parent exists, and no folder is in itself.
+/// Folder to its record. Invariants: its parent exists, and folders form no cycle.
 pub(crate) const FOLDERS: Keyspace = Keyspace { tag: 0x30, name: "folders" };
-/// (parent or [`FolderId::NIL`], folder). Invariant: as the folder's record says, and no other.
+/// (parent or [`FolderId::NIL`], folder). Invariant: follows from the folder's record.
 pub(crate) const FOLDER_CHILDREN: Keyspace = Keyspace { tag: 0x31, name: "folder children" };
-/// (target, kind, source block). Invariant: as the source's content says, and no other; the target need
+/// (target, kind, source block). Invariant: follows from the data of the source; the target need
 /// not exist.
 pub(crate) const EDGES: Keyspace = Keyspace { tag: 0x40, name: "edges" };
 /// (document, open or closed, block) to the day of an open task, if it has one, or the instant of a
-/// closed one. Invariant: as the block's content says, and no other.
+/// closed one. Invariant: follows from the block's data.
 pub(crate) const TASKS: Keyspace = Keyspace { tag: 0x50, name: "tasks" };
-/// (day, block). Invariant: one for each open task that has a day and is neither in the trash nor in a
-/// template, and no other.
+/// (day, block). Invariant: one for each open task with a day outside of trash and templates.
 pub(crate) const TASKS_BY_DAY: Keyspace = Keyspace { tag: 0x51, name: "tasks by day" };
-/// (instant, block). Invariant: one for each closed task that is neither in the trash nor in a template,
-/// and no other.
+/// (instant, block). Invariant: one for each closed task outside of trash and templates.
 pub(crate) const LOGBOOK: Keyspace = Keyspace { tag: 0x52, name: "logbook" };
 /// (document, block, comment) to its record. Invariant: the block exists in the document.
 pub(crate) const COMMENTS: Keyspace = Keyspace { tag: 0x60, name: "comments" };
-/// Uploaded file to its record. Invariant: its chunks are all there, and a block embeds it.
+/// Uploaded file to its record. Invariants: all its chunks exist, and a block embeds it.
 pub(crate) const ASSETS: Keyspace = Keyspace { tag: 0x61, name: "files" };
-/// (file, number) to bytes. Invariant: numbers follow each other from 0, each chunk but the last is of
-/// full length, and each is of a file or of an upload under way.
+/// (file, number) to bytes. Invariants: numbers ascend from 0 without a gap, each chunk but the
+/// last has the full length, and each belongs to a file or to an upload in progress.
 pub(crate) const ASSET_CHUNKS: Keyspace = Keyspace { tag: 0x62, name: "chunks of files" };
-/// Upload that was begun and not finished. Invariant: it is no file yet.
+/// Upload in progress. Invariant: it is not a file yet.
 pub(crate) const PENDING_ASSETS: Keyspace = Keyspace { tag: 0x63, name: "uploads" };
-/// Collection to its schema, with the numbers of its columns. Invariant: there is one for each block of
-/// type collection and no other, and it has the block's name; each relation has its other end, and
-/// one of both owns it.
+/// Collection to its schema with its column numbers. Invariants: each block of type collection has
+/// exactly one, under the block's name; each relation has an inverse, and exactly one of both owns
+/// it.
 pub(crate) const SCHEMAS: Keyspace = Keyspace { tag: 0x70, name: "schemas" };
-/// (document, collection) to the number of its items. Invariant: there is one for each collection, in its
-/// document, and no other; the number is exact.
+/// (document, collection) to the number of its items. Invariant: each collection has exactly one,
+/// in its document; the number is exact.
 pub(crate) const COLLECTIONS: Keyspace = Keyspace { tag: 0x71, name: "collections" };
-/// (collection, number of a column, key of a value, item) to the item's bitmap. Invariant: as the
-/// items and the schema of their collection say, and no other. A column has the same number as long
-/// as key and type of its property stay; a number is never used again.
+/// (collection, column number, sort key of a value, item) to the item's bitmap. Invariant: follows
+/// from the items and the schema. A column keeps its number while its property keeps key and type;
+/// a number is never reused.
 pub(crate) const ITEM_KEYS: Keyspace = Keyspace { tag: 0x72, name: "indexes of items" };
-/// (sequence, part) to a part of a change: how many parts there are, whether they are packed, and
-/// bytes. Invariant: sequences follow each other without a gap, and so do parts from 0.
+/// (sequence, part) to a part of a change: number of parts, whether they are compressed, and bytes.
+/// Invariant: sequences ascend without a gap, and so do parts from 0.
 pub(crate) const CHANGES: Keyspace = Keyspace { tag: 0x80, name: "change log" };
 
-/// Those that hold rows, in the order of their keys.
+/// All keyspaces, in the order of their keys.
 pub(crate) const IN_USE: [Keyspace; 25] = [
     META,
     BLOCKS,
@@ -145,16 +143,27 @@ pub(crate) const IN_USE: [Keyspace; 25] = [
     CHANGES,
 ];
 
+/// Keys are shorter than this.
+pub(crate) const MAX_KEY_BYTES: usize = 1_024;
+
+/// The keyspace of keys with no known tag.
+const UNKNOWN: Keyspace = Keyspace { tag: 0xff, name: "unknown" };
+
 /// The keyspace of `key`.
 pub(crate) fn of(key: &[u8]) -> Keyspace {
-    let tag = key.first().copied().unwrap_or(0xff);
-    IN_USE
-        .into_iter()
-        .find(|keyspace| keyspace.tag == tag)
-        .unwrap_or(Keyspace { tag: 0xff, name: "unknown" })
+    let found = key.first().and_then(|tag| IN_USE.into_iter().find(|known| known.tag == *tag));
+    found.unwrap_or(UNKNOWN)
 }
 
-/// Names a row in messages.
+/// Whether the row under `key` is primary: no other row contains its data.
+pub(crate) fn is_primary(key: &[u8]) -> bool {
+    let primary =
+        [META, BLOCKS, DOCUMENTS, FOLDERS, COMMENTS, ASSETS, ASSET_CHUNKS, SCHEMAS, CHANGES];
+    let tag = of(key).tag;
+    tag == UNKNOWN.tag || primary.iter().any(|keyspace| keyspace.tag == tag)
+}
+
+/// Displays the key of a row in messages.
 pub(crate) struct RowName<'a>(pub(crate) &'a [u8]);
 
 impl fmt::Display for RowName<'_> {
@@ -164,8 +173,9 @@ impl fmt::Display for RowName<'_> {
     }
 }
 
-/// The first key after all that begin with `prefix`; tags are below 255, so there is one.
-pub(crate) fn end_of<const N: usize>(mut prefix: [u8; N]) -> [u8; N] {
+/// The prefix successor: the first key after all keys with `prefix`. It exists because tags are
+/// below 255.
+pub(crate) fn prefix_end<const N: usize>(mut prefix: [u8; N]) -> [u8; N] {
     for byte in prefix.iter_mut().rev() {
         let (next, carry) = byte.overflowing_add(1);
         *byte = next;
@@ -176,8 +186,8 @@ pub(crate) fn end_of<const N: usize>(mut prefix: [u8; N]) -> [u8; N] {
     prefix
 }
 
-/// The same for a prefix of any length.
-pub(crate) fn end_of_slice(prefix: &[u8]) -> Vec<u8> {
+/// [`prefix_end`] for a prefix of any length.
+pub(crate) fn prefix_end_of(prefix: &[u8]) -> Vec<u8> {
     let mut end = prefix.to_vec();
     while let Some(last) = end.pop() {
         if let Some(next) = last.checked_add(1) {
@@ -188,11 +198,12 @@ pub(crate) fn end_of_slice(prefix: &[u8]) -> Vec<u8> {
     end
 }
 
-/// The tag and `parts`, which are `N - 1` bytes together.
+/// The tag followed by `parts`, which have `N - 1` bytes in total.
 fn joined<const N: usize>(keyspace: Keyspace, parts: &[&[u8]]) -> [u8; N] {
-    let mut key = [0; N];
-    let mut bytes = std::iter::once(&keyspace.tag).chain(parts.iter().copied().flatten());
-    key.fill_with(|| bytes.next().copied().unwrap_or_default());
+    let mut key = [keyspace.tag; N];
+    let bytes = parts.iter().copied().flatten();
+    debug_assert_eq!(bytes.clone().count(), N - 1, "the parts fill the key");
+    key.iter_mut().skip(1).zip(bytes).for_each(|(to, byte)| *to = *byte);
     key
 }
 
@@ -215,7 +226,7 @@ pub(crate) fn meta(name: &str) -> Vec<u8> {
     key
 }
 
-/// An instant so that it sorts as bytes.
+/// An instant in an encoding that sorts as bytes.
 pub(crate) fn time_bytes(time: Timestamp) -> [u8; 8] {
     let mut bytes = time.as_millis().to_be_bytes();
     let [sign, ..] = &mut bytes;
@@ -223,9 +234,10 @@ pub(crate) fn time_bytes(time: Timestamp) -> [u8; 8] {
     bytes
 }
 
-/// A day so that it sorts as bytes.
+/// A day in an encoding that sorts as bytes.
 pub(crate) fn day_bytes(day: Day) -> [u8; 4] {
-    let mut bytes = i32::try_from(day.epoch_days()).unwrap_or_default().to_be_bytes();
+    debug_assert!(i32::try_from(day.epoch_days()).is_ok(), "the range of days fits into 4 bytes");
+    let [_, _, _, _, mut bytes @ ..] = day.epoch_days().to_be_bytes();
     let [sign, ..] = &mut bytes;
     *sign ^= 0x80;
     bytes
@@ -251,59 +263,62 @@ mod tests {
     fn keys_read_back() {
         let (document, block) = (DocumentId::from_bytes([7; 16]), BlockId::from_bytes([9; 16]));
         let key = run(document, block, &[1, 2, 3, 4]);
-        assert_eq!(read_run(&key), Some((document, block, &[1, 2, 3, 4][..])));
-        assert_eq!(read_block_location(&block_location(block)), Some(block));
-        assert_eq!(read_document(&super::document(document)), Some(document));
+        assert_eq!(parse_run(&key), Some((document, block, &[1, 2, 3, 4][..])));
+        assert_eq!(parse_block_location(&block_location(block)), Some(block));
+        assert_eq!(parse_document(&super::document(document)), Some(document));
         let folder = FolderId::from_bytes([3; 16]);
-        assert_eq!(read_document(&by_location(Location::Folder(folder), document)), Some(document));
         assert_eq!(
-            read_document(&by_day(Day::from_epoch_days(-5), true, document)),
+            parse_document(&by_location(Location::Folder(folder), document)),
+            Some(document)
+        );
+        assert_eq!(
+            parse_document(&by_day(Day::from_epoch_days(-5), true, document)),
             Some(document)
         );
         let (time, rank) =
             (Timestamp::from_millis(-7), (time_bytes(Timestamp::from_millis(-7)), document));
-        assert_eq!(read_rank(&by_time(DOCUMENTS_BY_CREATED, time, document)), Some(rank));
-        assert_eq!(read_rank(&by_location(Location::Trash, document)), Some(([0; 8], document)));
+        assert_eq!(parse_rank(&by_time(DOCUMENTS_BY_CREATED, time, document)), Some(rank));
+        assert_eq!(parse_rank(&by_location(Location::Trash, document)), Some(([0; 8], document)));
         for keyspace in [DOCUMENTS_BY_LOCATION_MODIFIED, DOCUMENTS_BY_LOCATION_CREATED] {
             let key = by_location_time(keyspace, Location::Folder(folder), rank);
             assert!(key.starts_with(&timed_location(keyspace, Location::Folder(folder))));
-            assert_eq!((read_rank(&key), read_rank(&key[..41])), (Some(rank), None));
+            assert_eq!((parse_rank(&key), parse_rank(&key[..41])), (Some(rank), None));
         }
-        assert_eq!(read_folder_child(&folder_child(None, folder)), Some((None, folder)));
+        assert_eq!(parse_folder_child(&folder_child(None, folder)), Some((None, folder)));
         let (asset, comment) = (AssetId::from_bytes([4; 16]), CommentId::from_bytes([5; 16]));
         assert_eq!(
-            read_comment(&super::comment(document, block, comment)),
+            parse_comment(&super::comment(document, block, comment)),
             Some((document, block, comment))
         );
         assert_eq!(
-            read_document_task(&task(document, false, block)),
+            parse_document_task(&task(document, false, block)),
             Some((document, false, block))
         );
         for key in [
             task_by_day(day_bytes(Day::from_epoch_days(-5)), block).to_vec(),
             logged_task(time_bytes(Timestamp::MIN), block).to_vec(),
         ] {
-            assert_eq!(read_listed_task(&key), Some(block));
-            assert_eq!(read_listed_task(&key[1..]), None);
+            assert_eq!(parse_listed_task(&key), Some(block));
+            assert_eq!(parse_listed_task(&key[1..]), None);
         }
-        assert_eq!(read_schema(&super::schema(block)), Some(block));
-        assert_eq!(read_collection(&collection(document, block)), Some((document, block)));
+        assert_eq!(parse_schema(&super::schema(block)), Some(block));
+        assert_eq!(parse_collection(&collection(document, block)), Some((document, block)));
         for value in [&[][..], &[3], &[0; 257]] {
             let key = item_key(column(block, 258), value, BlockId::from_bytes([8; 16]));
             assert!(key.starts_with(&columns(block)) && key.len() < 1_024);
-            assert_eq!(read_item_key(&key), Some((block, 258, BlockId::from_bytes([8; 16]))));
+            assert_eq!(parse_item_key(&key), Some((block, 258, BlockId::from_bytes([8; 16]))));
         }
-        assert_eq!(read_asset(&super::asset(asset)), Some(asset));
-        assert_eq!(read_chunk(&chunk(asset, 258)), Some((asset, 258)));
+        assert_eq!(parse_asset(&super::asset(asset)), Some(asset));
+        assert_eq!(parse_chunk(&chunk(asset, 258)), Some((asset, 258)));
         for end in
             [EdgeEnd::Block(block), EdgeEnd::Day(Day::from_epoch_days(9)), EdgeEnd::Asset(asset)]
         {
             assert_eq!(
-                read_edge(&edge(end, EdgeKind::Embed, block)),
+                parse_edge(&edge(end, EdgeKind::Embed, block)),
                 Some((EdgeKind::Embed, block))
             );
         }
-        assert_eq!(read_change_part(&change_part(258, 3)), Some((258, 3)));
+        assert_eq!(parse_change_part(&change_part(258, 3)), Some((258, 3)));
     }
 
     #[test]
@@ -316,6 +331,6 @@ mod tests {
 
     #[test]
     fn the_end_of_a_prefix_carries() {
-        assert_eq!(end_of([1, 2, 0xff, 0xff]), [1, 3, 0, 0]);
+        assert_eq!(prefix_end([1, 2, 0xff, 0xff]), [1, 3, 0, 0]);
     }
 }

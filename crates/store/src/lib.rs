@@ -1,6 +1,6 @@
-//! Where Leafbase keeps a space: ordered keys, records, change log, integrity.
+//! Storage of a space: keyspaces, records, transactions, the change log, checks and salvage.
 //!
-//! It knows no rule: `tree-ops` and `collections` decide, this crate applies.
+//! It knows no rules: `tree-ops` and `collections` decide, this crate applies their edits.
 
 pub mod directory;
 #[cfg(feature = "testkit")]
@@ -18,11 +18,15 @@ mod records;
 mod run;
 
 mod backup;
+mod change_parts;
 mod check;
+mod compaction;
+mod document_index;
 mod edges;
 mod items;
 mod location_cache;
-mod packing;
+mod lookup;
+mod progress;
 mod reader;
 mod salvage;
 mod space_store;
@@ -33,12 +37,14 @@ mod uploads;
 pub use check::{CheckReport, Invariant, Problem};
 pub use edges::{BackLink, EdgeEnd, EdgeExtractor, EdgeKind, EdgeTarget, Extractor, KeyExtractor};
 pub use index_bitmap::IndexBitmap;
+pub use progress::ProgressFn;
 pub use reader::{
     BlockText, CollectionEntry, DocumentPage, DocumentQuery, IndexOrder, IndexedColumn, ItemIndex,
     ItemRow, PageCursor, RowOptions, RowRelations, RowValue, RowValues, SpaceReader, Span,
     StoredText, SubtreeText, SubtreeTexts, TaskPage, TextRun, ValueAt, ValueView, Within,
 };
+pub use records::meta::SpaceMeta;
 pub use salvage::{Loss, LossKind, SalvageOptions, SalvageReport, Saved, salvage};
-pub use space_store::{ProgressFn, SpaceMeta, SpaceSnapshot, SpaceStats, SpaceStore, WriteOutcome};
+pub use space_store::{SpaceSnapshot, SpaceStats, SpaceStore, WriteOutcome};
 pub use transaction::SpaceTransaction;
 pub use uploads::CHUNK_BYTES;

@@ -1,180 +1,127 @@
-//! What was looked up before: where blocks stand, and which documents have comments. Most requests
-//! name blocks that were met a moment ago, and a look-up in memory costs a tenth.
+//! Cache of committed block locations, and of which documents have comments.
 //!
-//! Entries are what the rows of the state committed last say. A write takes out what it changes
-//! before it commits, and no entry is added while it does; a reader whose state is not the one
-//! committed last passes the cache by.
+//! Requests mostly name blocks that were just read: a cached location saves the lookup in the
+//! store, which is about half of fetching a block by its ID (2.1 instead of 3.8 µs).
+//!
+//! Entries belong to one commit epoch, the number of commits begun before the state was read, and
+//! are dropped with it: no entry can outlive a write.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{PoisonError, RwLock};
 
-use leafbase_model::{BlockId, BlockLocation, DocumentId, IdMap};
+use leafbase_model::{BlockId, DocumentId, IdMap};
 
-use crate::records::location::{self, LocationRecord};
+use crate::records::location::LocationRecord;
 
-/// So many places are kept, 64 bytes each, in a table of 8 MB; when one more comes, all are let go
-/// and met anew.
-const KEPT: usize = 114_688;
-/// The first takes room for so many, 30 KB.
-const FIRST: usize = 448;
-/// A table that holds so many takes room for all at once: to grow step by step would move each
-/// entry many times.
-const FEW: usize = 1_792;
-/// Of so many documents it is kept whether they have comments, 17 bytes each.
-const KEPT_DOCUMENTS: usize = 14_336;
-/// The longest order key that is kept: longer ones are rare.
-const ORDER_BYTES: usize = 15;
+/// Locations that are cached at most, about 100 bytes each.
+const MAX_LOCATIONS: usize = 65_536;
+/// Documents of which it is cached whether they have comments, 17 bytes each.
+const MAX_DOCUMENTS: usize = 16_384;
 
-/// Counts the writes: a state is known by the number of those begun before it.
+/// The number of commits begun before a state was read.
 pub(crate) type CommitEpoch = u64;
 
 #[derive(Debug, Default)]
 pub(crate) struct LocationCache {
-    inner: RwLock<Inner>,
-    /// Writes that were about to commit. Changes with the epoch of what is kept, in one with it.
+    entries: RwLock<CacheEntries>,
     begun: AtomicU64,
-    /// Those of them that did, and said so.
     ended: AtomicU64,
 }
 
+/// What is cached of the state of one epoch.
 #[derive(Debug, Default)]
-struct Inner {
+struct CacheEntries {
     epoch: CommitEpoch,
-    locations: IdMap<BlockId, Kept>,
-    /// Whether each has comments.
-    documents: IdMap<DocumentId, bool>,
-}
-
-/// What a write changes of what may be kept.
-#[derive(Debug, Default)]
-pub(crate) struct Changed {
-    /// The blocks whose places it changes.
-    pub(crate) blocks: Vec<BlockId>,
-    /// The documents whose comments it changes.
-    pub(crate) commented: Vec<DocumentId>,
-}
-
-/// A place without memory of its own.
-#[derive(Clone, Copy, Debug)]
-struct Kept {
-    document: DocumentId,
-    parent: BlockId,
-    order: [u8; ORDER_BYTES],
-    order_bytes: u8,
-}
-
-impl Kept {
-    /// None if the order key is too long.
-    fn of(location: &LocationRecord) -> Option<Self> {
-        let mut order = [0; ORDER_BYTES];
-        order.get_mut(..location.order.len())?.copy_from_slice(&location.order);
-        let order_bytes = u8::try_from(location.order.len()).ok()?;
-        Some(Self { document: location.document, parent: location.parent, order, order_bytes })
-    }
-
-    fn location(&self) -> LocationRecord {
-        let order = self.order.get(..usize::from(self.order_bytes)).unwrap_or_default().into();
-        LocationRecord { document: self.document, parent: self.parent, order }
-    }
+    locations: IdMap<BlockId, LocationRecord>,
+    has_comments: IdMap<DocumentId, bool>,
 }
 
 impl LocationCache {
-    /// The epoch of the state committed last; mostly none while a write commits. Asked once, it may
-    /// be told although one was under way: another one has ended meanwhile. A snapshot is of an
-    /// epoch if it is told before and after taking it.
+    /// The epoch of the last committed state; `None` while a write commits. A snapshot has an epoch
+    /// if this returns it both before and after the snapshot is taken.
     pub(crate) fn epoch(&self) -> Option<CommitEpoch> {
-        // In this order: what ended is never more than what began.
+        // `begun` first: loaded the other way round, a commit that begins and ends in between would
+        // make both equal although another one is still in flight.
         let begun = self.begun.load(Ordering::SeqCst);
         let ended = self.ended.load(Ordering::SeqCst);
         (begun == ended).then_some(begun)
     }
 
-    /// The place of `block` in the state of `epoch`, if it is known.
-    pub(crate) fn get(&self, epoch: CommitEpoch, block: BlockId) -> Option<LocationRecord> {
-        self.kept(epoch, block).map(|kept| kept.location())
+    /// The cached location of `block`.
+    pub(crate) fn location(&self, epoch: CommitEpoch, block: BlockId) -> Option<LocationRecord> {
+        self.get(epoch, |entries| entries.locations.get(&block).cloned())
     }
 
-    /// Where `block` stands in the state of `epoch`, if it is known.
-    pub(crate) fn standing(&self, epoch: CommitEpoch, block: BlockId) -> Option<BlockLocation> {
-        self.kept(epoch, block).map(|kept| location::location(kept.document, kept.parent))
+    /// Caches the location of `block`.
+    pub(crate) fn add_location(
+        &self,
+        epoch: CommitEpoch,
+        block: BlockId,
+        location: LocationRecord,
+    ) {
+        self.update(epoch, |entries| {
+            if entries.locations.len() >= MAX_LOCATIONS {
+                entries.locations.clear();
+            }
+            entries.locations.insert(block, location);
+        });
     }
 
-    fn kept(&self, epoch: CommitEpoch, block: BlockId) -> Option<Kept> {
-        let inner = self.read();
-        if inner.epoch == epoch { inner.locations.get(&block).copied() } else { None }
-    }
-
-    /// Keeps what the row of `block` says in the state of `epoch`.
-    pub(crate) fn add(&self, epoch: CommitEpoch, block: BlockId, location: &LocationRecord) {
-        let Some(kept) = Kept::of(location) else { return };
-        let mut inner = self.write();
-        if inner.epoch != epoch {
-            return;
-        }
-        let locations = &mut inner.locations;
-        if locations.capacity() == 0 {
-            locations.reserve(FIRST);
-        } else if locations.len() >= KEPT {
-            locations.clear();
-        } else if locations.len() == locations.capacity() && locations.len() >= FEW {
-            locations.reserve(KEPT - locations.len());
-        }
-        locations.insert(block, kept);
-    }
-
-    /// Whether `document` has comments in the state of `epoch`, if it is known.
+    /// Whether `document` has comments, if that is cached.
     pub(crate) fn has_comments(&self, epoch: CommitEpoch, document: DocumentId) -> Option<bool> {
-        let inner = self.read();
-        if inner.epoch == epoch { inner.documents.get(&document).copied() } else { None }
+        self.get(epoch, |entries| entries.has_comments.get(&document).copied())
     }
 
-    /// Keeps whether `document` has comments in the state of `epoch`.
-    pub(crate) fn add_document(
+    /// Caches whether `document` has comments.
+    pub(crate) fn add_has_comments(
         &self,
         epoch: CommitEpoch,
         document: DocumentId,
         has_comments: bool,
     ) {
-        let mut inner = self.write();
-        if inner.epoch != epoch {
+        self.update(epoch, |entries| {
+            if entries.has_comments.len() >= MAX_DOCUMENTS {
+                entries.has_comments.clear();
+            }
+            entries.has_comments.insert(document, has_comments);
+        });
+    }
+
+    /// Begins a commit: states are uncached until the guard is dropped.
+    pub(crate) fn begin_commit(&self) -> CommitGuard<'_> {
+        self.begun.fetch_add(1, Ordering::SeqCst);
+        CommitGuard(self)
+    }
+
+    fn get<T>(
+        &self,
+        epoch: CommitEpoch,
+        get: impl FnOnce(&CacheEntries) -> Option<T>,
+    ) -> Option<T> {
+        let entries = self.entries.read().unwrap_or_else(PoisonError::into_inner);
+        if entries.epoch == epoch { get(&entries) } else { None }
+    }
+
+    fn update(&self, epoch: CommitEpoch, update: impl FnOnce(&mut CacheEntries)) {
+        let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
+        // A reader of an older snapshot must not evict the entries of the newest one.
+        if entries.epoch > epoch {
             return;
         }
-        if inner.documents.len() >= KEPT_DOCUMENTS {
-            inner.documents.clear();
+        if entries.epoch < epoch {
+            entries.epoch = epoch;
+            entries.locations.clear();
+            entries.has_comments.clear();
         }
-        inner.documents.insert(document, has_comments);
-    }
-
-    /// A write is about to commit that changes this. It has ended when what is returned is dropped.
-    pub(crate) fn begin_commit(&self, changed: &Changed) -> Committing<'_> {
-        let mut inner = self.write();
-        inner.epoch += 1;
-        self.begun.store(inner.epoch, Ordering::SeqCst);
-        if !inner.locations.is_empty() {
-            for block in &changed.blocks {
-                inner.locations.remove(block);
-            }
-        }
-        for document in &changed.commented {
-            inner.documents.remove(document);
-        }
-        Committing(self)
-    }
-
-    fn read(&self) -> RwLockReadGuard<'_, Inner> {
-        self.inner.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn write(&self) -> RwLockWriteGuard<'_, Inner> {
-        self.inner.write().unwrap_or_else(PoisonError::into_inner)
+        update(&mut entries);
     }
 }
 
-/// A write that commits.
+/// A commit in flight.
 #[derive(Debug)]
-pub(crate) struct Committing<'c>(&'c LocationCache);
+pub(crate) struct CommitGuard<'c>(&'c LocationCache);
 
-impl Drop for Committing<'_> {
+impl Drop for CommitGuard<'_> {
     fn drop(&mut self) {
         self.0.ended.fetch_add(1, Ordering::SeqCst);
     }
@@ -184,12 +131,10 @@ impl Drop for Committing<'_> {
 mod tests {
     use std::sync::Arc;
 
-    use leafbase_model::DocumentId;
-
     use super::*;
 
-    fn block(number: u8) -> BlockId {
-        BlockId::from_bytes([number; 16])
+    fn block(number: u128) -> BlockId {
+        BlockId::from_bytes(number.to_be_bytes())
     }
 
     fn location(document: u8) -> LocationRecord {
@@ -201,67 +146,34 @@ mod tests {
     }
 
     #[test]
-    fn only_the_state_committed_last_is_answered_for() {
+    fn entries_end_with_their_epoch() {
         let cache = LocationCache::default();
         let before = cache.epoch().unwrap();
-        cache.add(before, block(1), &location(1));
-        cache.add(before, block(2), &location(1));
-        assert_eq!(cache.get(before, block(1)), Some(location(1)));
+        let document = location(1).document;
+        cache.add_location(before, block(1), location(1));
+        cache.add_has_comments(before, document, false);
+        assert_eq!(cache.location(before, block(1)), Some(location(1)));
+        assert_eq!(cache.has_comments(before, document), Some(false));
 
-        let committing =
-            cache.begin_commit(&Changed { blocks: vec![block(1)], ..Changed::default() });
-        assert_eq!(
-            cache.epoch(),
-            None,
-            "what is committed last is not known while a write commits"
-        );
-        assert_eq!(cache.get(before, block(2)), None, "an older state is not answered for");
-        cache.add(before, block(1), &location(1));
-        drop(committing);
+        let commit = cache.begin_commit();
+        assert_eq!(cache.epoch(), None, "no state has an epoch while a write commits");
+        drop(commit);
 
         let after = cache.epoch().unwrap();
-        assert_eq!(
-            cache.get(after, block(1)),
-            None,
-            "neither kept over the write nor added by an older state"
-        );
-        assert_eq!(
-            cache.get(after, block(2)),
-            Some(location(1)),
-            "what the write did not change stays"
-        );
+        assert_eq!(cache.location(after, block(1)), None);
+        assert_eq!(cache.has_comments(after, document), None);
+        cache.add_location(after, block(1), location(2));
+        cache.add_location(before, block(2), location(1));
+        assert_eq!(cache.location(before, block(2)), None, "an older state adds nothing");
+        assert_eq!(cache.location(before, block(1)), None, "nor does it read what is newer");
+        assert_eq!(cache.location(after, block(1)), Some(location(2)));
     }
 
     #[test]
-    fn a_document_whose_comments_change_is_looked_up_again() {
+    fn a_state_has_an_epoch_once_every_commit_has_ended() {
         let cache = LocationCache::default();
-        let [changed, same] = [1, 2].map(|number| location(number).document);
-        let before = cache.epoch().unwrap();
-        cache.add_document(before, changed, false);
-        cache.add_document(before, same, true);
-        assert_eq!(
-            [changed, same].map(|document| cache.has_comments(before, document)),
-            [Some(false), Some(true)]
-        );
-
-        let committing =
-            cache.begin_commit(&Changed { commented: vec![changed], ..Changed::default() });
-        cache.add_document(before, changed, false);
-        assert_eq!(cache.has_comments(before, same), None, "an older state is not answered for");
-        drop(committing);
-
-        let after = cache.epoch().unwrap();
-        assert_eq!(
-            [changed, same].map(|document| cache.has_comments(after, document)),
-            [None, Some(true)]
-        );
-    }
-
-    #[test]
-    fn a_state_is_known_once_every_write_has_ended() {
-        let cache = LocationCache::default();
-        let first = cache.begin_commit(&Changed::default());
-        let second = cache.begin_commit(&Changed::default());
+        let first = cache.begin_commit();
+        let second = cache.begin_commit();
         drop(second);
         assert_eq!(cache.epoch(), None);
         drop(first);
@@ -269,17 +181,18 @@ mod tests {
     }
 
     #[test]
-    fn it_does_not_grow_without_end() {
+    fn the_number_of_entries_is_bounded() {
         let cache = LocationCache::default();
         let epoch = cache.epoch().unwrap();
-        for number in 0..=KEPT {
-            cache.add(epoch, BlockId::from_bytes((number as u128).to_be_bytes()), &location(1));
+        for number in 0..=MAX_LOCATIONS as u128 {
+            cache.add_location(epoch, block(number), location(1));
         }
-        for number in 0..=KEPT_DOCUMENTS {
-            cache.add_document(epoch, DocumentId::from_bytes((number as u128).to_be_bytes()), true);
+        for number in 0..=MAX_DOCUMENTS as u128 {
+            let document = DocumentId::from_bytes(number.to_be_bytes());
+            cache.add_has_comments(epoch, document, true);
         }
-        assert!(
-            cache.read().locations.len() <= KEPT && cache.read().documents.len() <= KEPT_DOCUMENTS
-        );
+        let entries = cache.entries.read().unwrap();
+        assert!(entries.locations.len() <= MAX_LOCATIONS);
+        assert!(entries.has_comments.len() <= MAX_DOCUMENTS);
     }
 }

@@ -1,31 +1,32 @@
-//! `MessagePack`, as far as records use it: written to a buffer, read from borrowed bytes.
+//! The subset of `MessagePack` that records use: encoded into a buffer, decoded from borrowed bytes.
 //!
-//! Reading borrows, allocates nothing, follows no length that the bytes do not hold, and never
-//! recurses. A field at its default is written as nil, and left out at the end of its array: so an
-//! array that grew by a field still reads the shorter one of an earlier writer.
+//! A field with its default value is encoded as nil, and omitted at the end of its array, so an
+//! array that gained fields still decodes what an earlier version wrote. serde can express neither
+//! and would decode each text into a copy; searches skip fields and borrow texts instead.
+//! Decoding never allocates by a length that the bytes do not back, and never recurses.
 
 use leafbase_model::Timestamp;
 
-/// Why bytes are no record.
+/// Why bytes do not decode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DecodeError {
-    /// They are not what any version writes.
+    /// No version encodes this.
     Corrupt,
-    /// A later version may have written them.
+    /// A later version may have encoded this.
     UnsupportedVersion,
 }
 
 pub(crate) type Decoded<T> = Result<T, DecodeError>;
 
-pub(crate) fn put_nil(out: &mut Vec<u8>) {
+pub(crate) fn encode_nil(out: &mut Vec<u8>) {
     out.push(0xc0);
 }
 
-pub(crate) fn put_bool(out: &mut Vec<u8>, value: bool) {
+pub(crate) fn encode_bool(out: &mut Vec<u8>, value: bool) {
     out.push(if value { 0xc3 } else { 0xc2 });
 }
 
-pub(crate) fn put_uint(out: &mut Vec<u8>, value: u64) {
+pub(crate) fn encode_uint(out: &mut Vec<u8>, value: u64) {
     if let Ok(value) = u8::try_from(value) {
         if value >= 0x80 {
             out.push(0xcc);
@@ -43,11 +44,12 @@ pub(crate) fn put_uint(out: &mut Vec<u8>, value: u64) {
     }
 }
 
-pub(crate) fn put_int(out: &mut Vec<u8>, value: i64) {
+pub(crate) fn encode_int(out: &mut Vec<u8>, value: i64) {
     if let Ok(value) = u64::try_from(value) {
-        return put_uint(out, value);
+        return encode_uint(out, value);
     }
     if let Ok(value) = i8::try_from(value) {
+        // -32 and above fit into the marker itself.
         if value < -32 {
             out.push(0xd0);
         }
@@ -61,17 +63,18 @@ pub(crate) fn put_int(out: &mut Vec<u8>, value: i64) {
     }
 }
 
-pub(crate) fn put_f64(out: &mut Vec<u8>, value: f64) {
+pub(crate) fn encode_f64(out: &mut Vec<u8>, value: f64) {
     out.push(0xcb);
     out.extend_from_slice(&value.to_be_bytes());
 }
 
-/// A length: lengths of records are far below 4 GiB, which the limits of values see to.
+/// A length in the 4 bytes that the format has for it.
 fn length(value: usize) -> u32 {
+    debug_assert!(u32::try_from(value).is_ok(), "limits keep values below 4 GiB");
     u32::try_from(value).unwrap_or(u32::MAX)
 }
 
-pub(crate) fn put_str(out: &mut Vec<u8>, text: &str) {
+pub(crate) fn encode_str(out: &mut Vec<u8>, text: &str) {
     match length(text.len()).to_be_bytes() {
         [0, 0, 0, short @ 0..32] => out.push(0xa0 | short),
         [0, 0, 0, short] => out.extend_from_slice(&[0xd9, short]),
@@ -81,7 +84,7 @@ pub(crate) fn put_str(out: &mut Vec<u8>, text: &str) {
     out.extend_from_slice(text.as_bytes());
 }
 
-pub(crate) fn put_bin(out: &mut Vec<u8>, bytes: &[u8]) {
+pub(crate) fn encode_bin(out: &mut Vec<u8>, bytes: &[u8]) {
     match length(bytes.len()).to_be_bytes() {
         [0, 0, 0, short] => out.extend_from_slice(&[0xc4, short]),
         [0, 0, high, low] => out.extend_from_slice(&[0xc5, high, low]),
@@ -90,7 +93,7 @@ pub(crate) fn put_bin(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend_from_slice(bytes);
 }
 
-pub(crate) fn put_array(out: &mut Vec<u8>, count: usize) {
+pub(crate) fn encode_array_header(out: &mut Vec<u8>, count: usize) {
     match length(count).to_be_bytes() {
         [0, 0, 0, short @ 0..16] => out.push(0x90 | short),
         [0, 0, high, low] => out.extend_from_slice(&[0xdc, high, low]),
@@ -98,67 +101,73 @@ pub(crate) fn put_array(out: &mut Vec<u8>, count: usize) {
     }
 }
 
-/// An array of at most 15 fields that ends with its last field that is not at its default.
+/// Encodes an array of at most 15 fields, which ends with its last field that is not the default.
 pub(crate) struct ArrayEncoder<'a> {
     out: &'a mut Vec<u8>,
-    start: usize,
+    header: usize,
     fields: u8,
+    /// Number of fields up to the last one that is not the default, and where it ends.
     kept: u8,
     kept_end: usize,
 }
 
 impl<'a> ArrayEncoder<'a> {
     pub(crate) fn new(out: &'a mut Vec<u8>) -> Self {
-        let start = out.len();
+        let header = out.len();
         out.push(0x90);
         let kept_end = out.len();
-        Self { out, start, fields: 0, kept: 0, kept_end }
+        Self { out, header, fields: 0, kept: 0, kept_end }
     }
 
-    /// The next field, written by `write` unless it is at its default.
-    pub(crate) fn field(
-        &mut self,
-        is_default: bool,
-        write: impl FnOnce(&mut Vec<u8>),
-    ) -> &mut Self {
+    /// Encodes the next field with `encode`, or as the default.
+    #[inline]
+    pub(crate) fn field(&mut self, is_default: bool, encode: impl FnOnce(&mut Vec<u8>)) {
         self.fields += 1;
         if is_default {
-            put_nil(self.out);
+            encode_nil(self.out);
         } else {
-            write(self.out);
+            encode(self.out);
             self.kept = self.fields;
             self.kept_end = self.out.len();
         }
-        self
     }
 
-    pub(crate) fn uint(&mut self, value: u64) -> &mut Self {
-        self.field(value == 0, |out| put_uint(out, value))
+    pub(crate) fn uint(&mut self, value: u64) {
+        self.field(value == 0, |out| encode_uint(out, value));
     }
 
-    pub(crate) fn int(&mut self, value: i64) -> &mut Self {
-        self.field(value == 0, |out| put_int(out, value))
+    pub(crate) fn int(&mut self, value: i64) {
+        self.field(value == 0, |out| encode_int(out, value));
     }
 
-    pub(crate) fn str(&mut self, value: &str) -> &mut Self {
-        self.field(value.is_empty(), |out| put_str(out, value))
+    pub(crate) fn str(&mut self, value: &str) {
+        self.field(value.is_empty(), |out| encode_str(out, value));
     }
 
-    pub(crate) fn time(&mut self, value: Option<Timestamp>) -> &mut Self {
-        self.field(value.is_none(), |out| put_int(out, value.unwrap_or_default().as_millis()))
+    /// Encodes the next field as an array of its own, which is the default without any field.
+    pub(crate) fn nested(&mut self, encode: impl FnOnce(&mut ArrayEncoder<'_>)) {
+        let start = self.out.len();
+        let mut array = ArrayEncoder::new(self.out);
+        encode(&mut array);
+        let is_default = array.kept == 0;
+        array.end();
+        if is_default {
+            self.out.truncate(start);
+        }
+        self.field(is_default, |_| ());
     }
 
-    /// Ends the array, and says whether a field was kept.
-    pub(crate) fn end(&mut self) -> bool {
+    /// Ends the array: drops trailing defaults and sets the number of fields.
+    pub(crate) fn end(self) {
+        debug_assert!(self.fields < 16, "the header has 4 bits for the number of fields");
         self.out.truncate(self.kept_end);
-        if let Some(header) = self.out.get_mut(self.start) {
+        if let Some(header) = self.out.get_mut(self.header) {
             *header = 0x90 | (self.kept & 0x0f);
         }
-        self.kept > 0
     }
 }
 
-/// What is left to read.
+/// Decodes one value after the other from bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Decoder<'a> {
     rest: &'a [u8],
@@ -169,20 +178,21 @@ impl<'a> Decoder<'a> {
         Self { rest: bytes }
     }
 
-    /// Nothing may be left.
+    /// Fails unless all bytes were decoded.
     pub(crate) fn finish(self) -> Decoded<()> {
         if self.rest.is_empty() { Ok(()) } else { Err(DecodeError::Corrupt) }
     }
 
-    /// How many bytes are left.
-    pub(crate) fn left(self) -> usize {
+    /// Number of bytes that are not decoded yet.
+    pub(crate) fn remaining(self) -> usize {
         self.rest.len()
     }
 
-    /// As it is when so many bytes are left.
-    pub(crate) fn last(self, count: usize) -> Self {
+    /// A decoder of the last `count` of the remaining bytes.
+    pub(crate) fn with_remaining(self, count: usize) -> Self {
+        debug_assert!(count <= self.rest.len(), "an earlier state has more bytes left");
         let passed = self.rest.len().saturating_sub(count);
-        Self { rest: self.rest.get(passed..).unwrap_or_default() }
+        Self { rest: self.rest.get(passed..).unwrap_or(&[]) }
     }
 
     #[inline]
@@ -204,12 +214,10 @@ impl<'a> Decoder<'a> {
         self.bytes::<1>().map(|[marker]| marker)
     }
 
-    /// Takes a nil, if one is next.
+    /// Takes a nil if one is next.
     #[inline]
     pub(crate) fn nil(&mut self) -> bool {
-        let (Some(0xc0), Some(rest)) = (self.rest.first(), self.rest.get(1..)) else {
-            return false;
-        };
+        let [0xc0, rest @ ..] = self.rest else { return false };
         self.rest = rest;
         true
     }
@@ -263,7 +271,7 @@ impl<'a> Decoder<'a> {
         std::str::from_utf8(self.str_bytes()?).map_err(|_| DecodeError::Corrupt)
     }
 
-    /// The bytes of a text, which may be none.
+    /// The bytes of a text, which are not verified to be UTF-8.
     #[inline]
     pub(crate) fn str_bytes(&mut self) -> Decoded<&'a [u8]> {
         let count = match self.marker()? {
@@ -286,7 +294,7 @@ impl<'a> Decoder<'a> {
         self.take(count)
     }
 
-    /// 16 bytes of an ID.
+    /// The 16 bytes of an ID.
     pub(crate) fn id(&mut self) -> Decoded<[u8; 16]> {
         self.bin()?.try_into().map_err(|_| DecodeError::Corrupt)
     }
@@ -296,7 +304,7 @@ impl<'a> Decoder<'a> {
         Ok(bytes.iter().fold(0, |length, byte| length << 8 | usize::from(*byte)))
     }
 
-    /// How many values an array holds. What follows is at least that many bytes.
+    /// Number of values of an array. Each takes at least a byte, which bounds what callers reserve.
     #[inline]
     pub(crate) fn array(&mut self) -> Decoded<usize> {
         let count = match self.marker()? {
@@ -308,10 +316,23 @@ impl<'a> Decoder<'a> {
         if count <= self.rest.len() { Ok(count) } else { Err(DecodeError::Corrupt) }
     }
 
-    /// Passes over a value of any of these kinds, with all that is in it.
+    /// Decodes `count` values with `decode`.
+    pub(crate) fn list<T>(
+        &mut self,
+        count: usize,
+        mut decode: impl FnMut(&mut Self) -> Decoded<T>,
+    ) -> Decoded<Vec<T>> {
+        let mut list = Vec::with_capacity(count.min(self.rest.len()));
+        for _ in 0..count {
+            list.push(decode(self)?);
+        }
+        Ok(list)
+    }
+
+    /// Skips a value of any kind, with all values in it.
     #[inline]
     pub(crate) fn skip(&mut self) -> Decoded<()> {
-        // Most are short.
+        // Fast path: short texts, numbers and nil are nearly all fields of a block.
         let passed = match self.rest {
             [short @ 0xa0..=0xbf, rest @ ..] => rest.get(usize::from(short & 0x1f)..),
             [0xcb | 0xcf, rest @ ..] => rest.get(8..),
@@ -323,6 +344,7 @@ impl<'a> Decoder<'a> {
     }
 
     fn skip_any(&mut self) -> Decoded<()> {
+        // Counts values instead of recursing: nesting cannot exhaust the stack.
         let mut left = 1_usize;
         while let Some(others) = left.checked_sub(1) {
             left = others;
@@ -343,13 +365,13 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    /// The first byte of what is next, which tells its kind.
+    /// The marker of the next value, which tells its type.
     #[inline]
     pub(crate) fn peek(&self) -> Option<u8> {
         self.rest.first().copied()
     }
 
-    /// An array of fields, to be read one by one.
+    /// Begins an array of fields.
     #[inline]
     pub(crate) fn fields(&mut self) -> Decoded<FieldDecoder<'_, 'a>> {
         let left = self.array()?;
@@ -357,53 +379,53 @@ impl<'a> Decoder<'a> {
     }
 }
 
-/// The fields of an array. Those it does not hold are at their default.
+/// Decodes the fields of an array. A field that the array lacks has its default value.
 pub(crate) struct FieldDecoder<'r, 'a> {
     decoder: &'r mut Decoder<'a>,
     left: usize,
 }
 
 impl<'a> FieldDecoder<'_, 'a> {
-    /// The next field; none if it is at its default.
+    /// The next field; `None` if it has its default value.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "a block has thirteen of them, and a fetch is mostly this"
+        reason = "a block has thirteen fields, and they are most of the work of a fetch"
     )]
     pub(crate) fn next<T>(
         &mut self,
-        read: impl FnOnce(&mut Decoder<'a>) -> Decoded<T>,
+        decode: impl FnOnce(&mut Decoder<'a>) -> Decoded<T>,
     ) -> Decoded<Option<T>> {
         if self.left == 0 {
             return Ok(None);
         }
         self.left -= 1;
-        if self.decoder.nil() { Ok(None) } else { read(self.decoder).map(Some) }
+        if self.decoder.nil() { Ok(None) } else { decode(self.decoder).map(Some) }
     }
 
     /// The next field, which has no default.
     pub(crate) fn required<T>(
         &mut self,
-        read: impl FnOnce(&mut Decoder<'a>) -> Decoded<T>,
+        decode: impl FnOnce(&mut Decoder<'a>) -> Decoded<T>,
     ) -> Decoded<T> {
-        self.next(read)?.ok_or(DecodeError::Corrupt)
+        self.next(decode)?.ok_or(DecodeError::Corrupt)
     }
 
     #[inline]
     pub(crate) fn uint(&mut self) -> Decoded<u64> {
-        self.next(Decoder::uint).map(Option::unwrap_or_default)
+        Ok(self.next(Decoder::uint)?.unwrap_or(0))
     }
 
     pub(crate) fn int(&mut self) -> Decoded<i64> {
-        self.next(Decoder::int).map(Option::unwrap_or_default)
+        Ok(self.next(Decoder::int)?.unwrap_or(0))
     }
 
     #[inline]
     pub(crate) fn str(&mut self) -> Decoded<&'a str> {
-        self.next(Decoder::str).map(Option::unwrap_or_default)
+        Ok(self.next(Decoder::str)?.unwrap_or(""))
     }
 
-    /// Passes over so many fields.
+    /// Skips `count` fields.
     #[inline]
     pub(crate) fn skip(&mut self, count: usize) -> Decoded<()> {
         for _ in 0..count.min(self.left) {
@@ -413,20 +435,19 @@ impl<'a> FieldDecoder<'_, 'a> {
         Ok(())
     }
 
-    /// At most so many fields may be left: a longer array comes from a later version.
+    /// Fails if more than `count` fields are left: only a later version encodes more.
     pub(crate) fn at_most(&self, count: usize) -> Decoded<()> {
         if self.left <= count { Ok(()) } else { Err(DecodeError::UnsupportedVersion) }
     }
 
-    /// No field may be left: a longer array comes from a later version.
+    /// Fails if a field is left: only a later version encodes more.
     pub(crate) fn end(self) -> Decoded<()> {
         self.at_most(0)
     }
 }
 
-/// An instant, which must be one that can be written.
-pub(crate) fn time(decoder: &mut Decoder<'_>) -> Decoded<Timestamp> {
-    let millis = decoder.int()?;
+/// An instant, which must be within the range of [`Timestamp`].
+pub(crate) fn timestamp(millis: i64) -> Decoded<Timestamp> {
     let time = Timestamp::from_millis(millis);
     if time.as_millis() == millis { Ok(time) } else { Err(DecodeError::Corrupt) }
 }

@@ -1,26 +1,26 @@
-//! The order of runs: byte strings between any two of which another one fits.
+//! Order keys of runs: byte strings with room for another one between any two.
 //!
-//! An integer part of 4 bytes, then digits of 2 bytes, the last of which is not 0. A key after the
-//! last one, or before the first one, is the next integer: it never gets longer. Between two keys
-//! it takes a small step from the deeper of both, so that a level holds 512 keys made one beside
-//! the other in either direction. Keys made on one side and the other in turn halve that step until
-//! it is used up, and take a level for every 7.
+//! A key is an integer of 4 bytes and digits of 2 bytes, the last of which is not 0. A key after
+//! the last one, or before the first one, is the next integer, so it never gets longer. A key
+//! between two others takes a small step from the deeper of both, so that one level holds 512 keys
+//! generated in the same direction. Keys generated in alternating directions halve that step, and
+//! take a level for every 7.
 
-/// The integer part of a first key: as much room before as after.
+/// The integer of a first key: the middle of the range.
 const MIDDLE: u32 = 0x8000_0000;
 const MIDDLE_DIGIT: u16 = 0x8000;
-/// How far the next digit is from a neighbour. Small steps serve keys in a row, large ones keys at
-/// random.
+/// Step to a neighbour on a level. Small steps suit keys generated in a row, large ones random
+/// positions.
 const STEP: u32 = 64;
-/// Longer keys are not made: with the IDs before it the key of a run stays under 1 KiB.
+/// Maximum length of a key: with the IDs before it, the key of a run stays below 1 KiB.
 pub(crate) const MAX_BYTES: usize = 900;
 
-/// The key of an only run.
+/// The key of the first run of a parent.
 pub(crate) fn first() -> Vec<u8> {
     MIDDLE.to_be_bytes().to_vec()
 }
 
-/// Whether `key` is one that [`between`] can give.
+/// Whether [`between`] can return `key`.
 pub(crate) fn is_valid(key: &[u8]) -> bool {
     let digits = digits(key);
     key.len() >= 4
@@ -29,19 +29,27 @@ pub(crate) fn is_valid(key: &[u8]) -> bool {
         && digits.last() != Some(&0)
 }
 
-/// A key between `lower` and `upper`, where `lower` is the smaller one; none is no bound. None if
-/// it would be too long.
+/// A key between `lower` and `upper`, where `lower` is less; `None` is unbounded. Returns `None` if
+/// the key would be too long.
 pub(crate) fn between(lower: Option<&[u8]>, upper: Option<&[u8]>) -> Option<Vec<u8>> {
+    debug_assert!(
+        lower.zip(upper).is_none_or(|(lower, upper)| lower < upper),
+        "the lower order key is less than the upper one"
+    );
     let digits = match (lower, upper) {
         (None, None) => return Some(first()),
         (Some(lower), None) => after(&digits(lower)),
-        (lower, Some(upper)) => amid(&digits(lower.unwrap_or_default()), &digits(upper)),
+        (lower, Some(upper)) => amid(&digits(lower.unwrap_or(&[])), &digits(upper)),
     };
-    let bytes = written(&digits);
+    let bytes = encode(&digits);
+    debug_assert!(
+        lower.is_none_or(|lower| *lower < *bytes) && upper.is_none_or(|upper| *bytes < *upper),
+        "a new order key is between its neighbours"
+    );
     (bytes.len() <= MAX_BYTES).then_some(bytes)
 }
 
-/// The integer part, as a digit, and the digits after it.
+/// The integer as a digit, and the digits after it.
 fn digits(key: &[u8]) -> Vec<u32> {
     let Some((integer, rest)) = key.split_first_chunk::<4>() else { return Vec::new() };
     let mut digits = vec![u32::from_be_bytes(*integer)];
@@ -52,7 +60,7 @@ fn digits(key: &[u8]) -> Vec<u32> {
     digits
 }
 
-fn written(digits: &[u32]) -> Vec<u8> {
+fn encode(digits: &[u32]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(2 + 2 * digits.len());
     for (level, digit) in digits.iter().enumerate() {
         let digit = digit.to_be_bytes();
@@ -73,12 +81,12 @@ const fn middle(level: usize) -> u32 {
     if level == 0 { MIDDLE } else { MIDDLE_DIGIT as u32 }
 }
 
-/// The shortest key above `lower`: one of its digits grows, the first one that can.
+/// The shortest key above `lower`: the first digit that can grow does.
 fn after(lower: &[u32]) -> Vec<u32> {
     above(lower, 0)
 }
 
-/// The same, but the digits before `from` stay as they are.
+/// [`after`] that leaves the digits before `from` unchanged.
 fn above(lower: &[u32], from: usize) -> Vec<u32> {
     let growing =
         lower.iter().enumerate().skip(from).find(|(level, digit)| **digit < highest(*level));
@@ -101,12 +109,14 @@ fn amid(lower: &[u32], upper: &[u32]) -> Vec<u32> {
     let upper_goes_on = upper.len() > shared + 1;
     let Some(&low) = lower.get(shared) else { return below(upper, shared) };
     if upper_goes_on {
-        // The upper key without its further digits is below it, and above the lower one.
+        // The prefix of the upper key is less than it, and greater than the lower key.
         return stem(upper, shared, high);
     }
     if high - low < 2 {
         return above(lower, shared + 1);
     }
+    // A lower key with more digits was generated in this direction: a small step leaves room for
+    // the next ones. Otherwise half of the gap serves both directions.
     let half = (high - low) / 2;
     let lower_goes_on = lower.len() > shared + 1;
     stem(lower, shared, low + if lower_goes_on { half.min(step(shared)) } else { half })
@@ -128,7 +138,7 @@ fn below(upper: &[u32], shared: usize) -> Vec<u32> {
         digits.push(middle(level + 1));
         return digits;
     }
-    // Only an invalid key has nothing but zeros.
+    // Unreachable for valid keys, which do not end with 0.
     stem(upper, upper.len(), middle(upper.len()))
 }
 

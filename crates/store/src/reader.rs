@@ -1,4 +1,4 @@
-//! Reads of one state of a space: a snapshot's, or an open write's.
+//! Reads of one state of a space: that of a snapshot, or of a write transaction.
 
 use std::fmt;
 use std::ops::ControlFlow;
@@ -11,13 +11,13 @@ use crate::edges::{EdgeTarget, Extractor};
 use crate::keyspaces;
 use crate::kv::{KeyRange, Read};
 use crate::location_cache::{CommitEpoch, LocationCache};
+use crate::lookup::{get, stored_document, stored_location};
+use crate::records;
 use crate::records::block::{self, AuthorCache};
-use crate::records::document::StoredDocument;
-use crate::records::location::{self, LocationRecord};
-use crate::records::meta::SpaceTotals;
-use crate::records::{self, document, meta};
-use crate::run::RunView;
-use crate::space_store::SpaceMeta;
+use crate::records::layout::Value;
+use crate::records::location::LocationRecord;
+use crate::records::meta::{self, SpaceMeta};
+use crate::run::{RunView, VisitRun};
 use transaction_cache::TransactionCache;
 
 mod assets;
@@ -28,8 +28,8 @@ mod folders;
 mod index_scan;
 mod item_rows;
 pub(crate) mod items;
-pub(crate) mod links;
-pub(crate) mod log;
+mod links;
+mod log;
 mod query;
 pub(crate) mod tasks;
 mod texts;
@@ -47,17 +47,16 @@ pub use texts::{BlockText, StoredText, SubtreeText, SubtreeTexts, TextRun};
 pub struct SpaceReader<'a> {
     pub(crate) read: &'a dyn Read,
     pub(crate) extractor: Extractor,
-    pub(crate) known: ReaderCache<'a>,
+    pub(crate) cache: ReaderCache<'a>,
 }
 
-/// What is known of the state that is read.
+/// The cache of the state that is read.
 #[derive(Clone, Copy)]
 pub(crate) enum ReaderCache<'a> {
-    Nothing,
-    /// It was the one committed last when it was taken.
+    None,
+    /// A committed state, with its epoch.
     Committed(&'a LocationCache, CommitEpoch),
-    /// It is an open write's.
-    Write(&'a TransactionCache),
+    Transaction(&'a TransactionCache),
 }
 
 impl fmt::Debug for SpaceReader<'_> {
@@ -66,99 +65,50 @@ impl fmt::Debug for SpaceReader<'_> {
     }
 }
 
-/// What `read` makes of the value of `key`, if it is there.
-pub(crate) fn get<T>(
-    source: &dyn Read,
-    key: &[u8],
-    mut read: impl FnMut(&[u8]) -> Result<T>,
-) -> Result<Option<T>> {
-    let mut found = None;
-    source.get(key, &mut |value| {
-        found = Some(read(value)?);
-        Ok(())
-    })?;
-    Ok(found)
-}
-
-/// The place of `block`, if it exists.
-pub(crate) fn location_of(source: &dyn Read, block: BlockId) -> Result<Option<LocationRecord>> {
-    let key = keyspaces::block_location(block);
-    get(source, &key, |value| records::read(&key, value, location::read))
-}
-
-/// The record of `document` with the number of its blocks, if it exists.
-pub(crate) fn counted_document(
-    source: &dyn Read,
-    id: DocumentId,
-) -> Result<Option<StoredDocument>> {
-    let key = keyspaces::document(id);
-    get(source, &key, |value| {
-        records::read(&key, value, |decoder| document::read_counted(id, decoder))
-    })
-}
-
-/// What there must be of changes and folders.
-pub(crate) fn totals(source: &dyn Read) -> Result<SpaceTotals> {
-    let key = keyspaces::meta(meta::TOTALS);
-    get(source, &key, |value| records::read(&key, value, meta::read_totals))?
-        .ok_or_else(|| records::damaged(&key))
-}
-
-/// Gets the key of a run, the run, and the index of the block that was sought.
-type VisitFound<'f> = &'f mut dyn FnMut(&[u8], RunView<'_>, usize) -> Result<()>;
-
 impl SpaceReader<'_> {
-    /// The place of `block`, if it exists.
+    /// The location of `block` with the hint to its run, if it exists.
     pub(crate) fn location(&self, block: BlockId) -> Result<Option<LocationRecord>> {
-        match self.known {
-            ReaderCache::Nothing => location_of(self.read, block),
-            ReaderCache::Write(cache) => cache.location(self.read, block),
-            ReaderCache::Committed(cache, epoch) => match cache.get(epoch, block) {
-                Some(location) => Ok(Some(location)),
-                None => self.load_location(cache, epoch, block),
-            },
+        match self.cache {
+            ReaderCache::None => stored_location(self.read, block),
+            ReaderCache::Transaction(cache) => cache.location(self.read, block),
+            ReaderCache::Committed(cache, epoch) => {
+                if let Some(location) = cache.location(epoch, block) {
+                    return Ok(Some(location));
+                }
+                let location = stored_location(self.read, block)?;
+                if let Some(location) = &location {
+                    cache.add_location(epoch, block, location.clone());
+                }
+                Ok(location)
+            }
         }
     }
 
-    /// The place of `block`, which is not known yet: from now on it is.
-    fn load_location(
-        &self,
-        cache: &LocationCache,
-        epoch: CommitEpoch,
-        block: BlockId,
-    ) -> Result<Option<LocationRecord>> {
-        let location = location_of(self.read, block)?;
-        if let Some(location) = &location {
-            cache.add(epoch, block, location);
-        }
-        Ok(location)
-    }
-
-    /// Each of `blocks` will be asked about: a write reads now where those of them stand that lie
-    /// side by side.
-    pub fn expect(&self, blocks: &[BlockId]) {
-        if let ReaderCache::Write(cache) = self.known {
-            cache.expect(self.read, blocks);
+    /// Prepares lookups of all of `blocks`: in a transaction, loads the locations of those that are
+    /// stored close together.
+    pub fn prefetch(&self, blocks: &[BlockId]) {
+        if let ReaderCache::Transaction(cache) = self.cache {
+            cache.prefetch_locations(self.read, blocks);
         }
     }
 
-    fn cache(&self) -> Option<&TransactionCache> {
-        match self.known {
-            ReaderCache::Write(cache) => Some(cache),
+    fn transaction_cache(&self) -> Option<&TransactionCache> {
+        match self.cache {
+            ReaderCache::Transaction(cache) => Some(cache),
             _ => None,
         }
     }
 
-    /// Hands the run that holds `block` to `visit`, with its key and the block's index in it: the
-    /// one that the place names, or one to its right.
+    /// Passes the run of `block` to `visit`, with its key and the index of the block: the run that
+    /// the hint of `location` names, or one to its right if the hint is stale.
     pub(crate) fn find_in_runs(
         &self,
         location: &LocationRecord,
         block: BlockId,
-        visit: VisitFound<'_>,
+        visit: VisitRun<'_>,
     ) -> Result<()> {
-        if let Some(cache) = self.cache()
-            && cache.find(location, block, visit)?
+        if let Some(cache) = self.transaction_cache()
+            && cache.find_run(location, block, visit)?
         {
             return Ok(());
         }
@@ -169,8 +119,8 @@ impl SpaceReader<'_> {
             let Some(index) = run.position(block) else { return Ok(ControlFlow::Continue(())) };
             found = true;
             visit(key, run, index)?;
-            if let Some(cache) = self.cache() {
-                cache.keep_run(key, value);
+            if let Some(cache) = self.transaction_cache() {
+                cache.add_run(key, value);
             }
             Ok(ControlFlow::Break(()))
         };
@@ -180,43 +130,39 @@ impl SpaceReader<'_> {
             Ok(())
         })?;
         if !is_done {
-            let end = keyspaces::end_of(keyspaces::parent_runs(location.document, location.parent));
+            let siblings = keyspaces::parent_runs(location.document, location.parent);
+            let end = keyspaces::prefix_end(siblings);
             self.read.scan(KeyRange::half_open(&hint, &end), &mut seek)?;
         }
-        if found { Ok(()) } else { Err(records::damaged(&keyspaces::block_location(block))) }
+        if found { Ok(()) } else { Err(records::corrupt(&keyspaces::block_location(block))) }
     }
 
-    /// Where `block` stands, if it exists.
+    /// The location of `block`, if it exists.
     ///
     /// # Errors
-    /// What the store reports; [`ErrorKind::Corrupted`] if a record that is needed is damaged.
+    /// Errors of the store; [`ErrorKind::Corrupted`] if a record that is needed is damaged.
     pub fn locate(&self, block: BlockId) -> Result<Option<BlockLocation>> {
-        let location = match self.known {
-            ReaderCache::Committed(cache, epoch) => match cache.standing(epoch, block) {
-                Some(standing) => return Ok(Some(standing)),
-                None => self.load_location(cache, epoch, block)?,
-            },
-            ReaderCache::Write(cache) => return cache.standing(self.read, block),
-            ReaderCache::Nothing => self.location(block)?,
-        };
-        Ok(location.map(|location| location.location()))
+        if let ReaderCache::Transaction(cache) = self.cache {
+            return cache.block_location(self.read, block);
+        }
+        Ok(self.location(block)?.map(|location| location.location()))
     }
 
-    /// [`Self::locate`] by one look-up in the store, whatever is known already: as long for a block
-    /// that is there as for one that is not.
+    /// [`Self::locate`] without any cache: it takes as long for a missing block as for an existing
+    /// one.
     ///
     /// # Errors
     /// As [`Self::locate`].
     pub fn look_up(&self, block: BlockId) -> Result<Option<BlockLocation>> {
-        Ok(location_of(self.read, block)?.map(|location| location.location()))
+        Ok(stored_location(self.read, block)?.map(|location| location.location()))
     }
 
-    /// [`Self::document`] by one look-up in the store, whatever is known already.
+    /// [`Self::document`] without any cache.
     ///
     /// # Errors
     /// As [`Self::locate`].
     pub fn look_up_document(&self, document: DocumentId) -> Result<Option<DocumentRecord>> {
-        Ok(counted_document(self.read, document)?.map(|counted| counted.record))
+        Ok(stored_document(self.read, document)?.map(|document| document.record))
     }
 
     /// The block itself, if it exists.
@@ -224,24 +170,14 @@ impl SpaceReader<'_> {
     /// # Errors
     /// As [`Self::locate`].
     pub fn block(&self, block: BlockId) -> Result<Option<BlockRecord>> {
-        match self.location(block)? {
-            Some(location) => self.block_at(&location, block).map(Some),
-            None => Ok(None),
-        }
-    }
-
-    pub(crate) fn block_at(
-        &self,
-        location: &LocationRecord,
-        block: BlockId,
-    ) -> Result<BlockRecord> {
+        let Some(location) = self.location(block)? else { return Ok(None) };
         let mut record = None;
-        self.find_in_runs(location, block, &mut |key, run, index| {
+        self.find_in_runs(&location, block, &mut |key, run, index| {
             let decoded = block::decode(block, run.block(index), &mut AuthorCache::default());
-            record = Some(decoded.map_err(|fault| records::fault(key, fault))?);
+            record = Some(decoded.map_err(|error| records::decode_error(key, error))?);
             Ok(())
         })?;
-        record.ok_or_else(|| records::damaged(&keyspaces::block_location(block)))
+        Ok(record)
     }
 
     /// The document's record, if it exists.
@@ -249,25 +185,23 @@ impl SpaceReader<'_> {
     /// # Errors
     /// As [`Self::locate`].
     pub fn document(&self, document: DocumentId) -> Result<Option<DocumentRecord>> {
-        let counted = match self.cache() {
+        let document = match self.transaction_cache() {
             Some(cache) => cache.document(self.read, document)?,
-            None => counted_document(self.read, document)?,
+            None => stored_document(self.read, document)?,
         };
-        Ok(counted.map(|counted| counted.record))
+        Ok(document.map(|document| document.record))
     }
 
-    /// What `block` points to, sorted, each once; empty if it does not exist.
+    /// The targets that `block` refers to, sorted, each once; empty if it does not exist.
     ///
     /// # Errors
     /// As [`Self::locate`].
     pub fn edges_from(&self, block: BlockId) -> Result<Vec<EdgeTarget>> {
-        Ok(self
-            .block(block)?
-            .map(|block| links::targets(self.extractor, &block.data))
-            .unwrap_or_default())
+        let block = self.block(block)?;
+        Ok(block.map_or_else(Vec::new, |block| self.extractor.targets(&block.data)))
     }
 
-    /// What the space says of itself.
+    /// Name, ID and time zone of the space.
     ///
     /// # Errors
     /// As [`Self::locate`]; [`ErrorKind::NotASpace`] if the store holds no space;
@@ -276,7 +210,7 @@ impl SpaceReader<'_> {
         let no_space = || Error::new(ErrorKind::NotASpace, "the store holds no space");
         let format = keyspaces::meta(meta::FORMAT);
         let minimum = get(self.read, &format, |value| {
-            records::read_prefix(&format, value, meta::read_minimum_reader)
+            records::decode_prefix(&format, value, meta::decode_minimum_reader)
         })?;
         if minimum.ok_or_else(no_space)? > meta::FORMAT_VERSION {
             return Err(Error::new(
@@ -285,7 +219,7 @@ impl SpaceReader<'_> {
             ));
         }
         let space = keyspaces::meta(meta::SPACE);
-        get(self.read, &space, |value| records::read(&space, value, meta::read_space))?
-            .ok_or_else(|| records::damaged(&space))
+        get(self.read, &space, |value| records::decode(&space, value, SpaceMeta::decode))?
+            .ok_or_else(|| records::corrupt(&space))
     }
 }

@@ -1,9 +1,9 @@
-//! What a record is on disk: a version byte, `MessagePack` in array form, and a checksum over key
-//! and value.
+//! Records: the value of a row is a version byte, a body in `MessagePack` arrays, and a checksum
+//! over key and value.
 //!
-//! redb verifies no checksum when it reads, so each record carries its own. The key goes into it,
-//! so that a row that stands where another one belongs is noticed. Every version of every record
-//! ends in this checksum: a version that is not known is told from damage by it.
+//! redb does not verify checksums when it reads, so each record carries its own. The key is part of
+//! it, which detects a value under another row's key. Every version of every record must end in
+//! this checksum: it tells an unsupported version from corruption.
 
 use leafbase_model::{Error, ErrorKind, Result};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
@@ -17,56 +17,59 @@ pub(crate) mod block;
 pub(crate) mod change;
 pub(crate) mod codes;
 pub(crate) mod comment;
+pub(crate) mod compressed;
 pub(crate) mod document;
 pub(crate) mod folder;
+pub(crate) mod layout;
 pub(crate) mod location;
 pub(crate) mod meta;
-pub(crate) mod packed;
 pub(crate) mod schema;
 
-/// The version of all records so far.
+/// The version of all records.
 const VERSION: u8 = 1;
 pub(crate) const CHECKSUM_BYTES: usize = 8;
-/// The version byte and the checksum.
+/// Bytes of a record besides its body: version and checksum.
 pub(crate) const FRAME_BYTES: usize = 1 + CHECKSUM_BYTES;
 
 fn checksum(key: &[u8], value: &[u8]) -> [u8; CHECKSUM_BYTES] {
     xxh3_64_with_seed(value, xxh3_64(key)).to_be_bytes()
 }
 
-/// Appends the record under `key` whose body `write` appends.
-pub(crate) fn append(key: &[u8], out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
+/// Appends the record under `key`, whose body `encode` appends.
+pub(crate) fn append(key: &[u8], out: &mut Vec<u8>, encode: impl FnOnce(&mut Vec<u8>)) {
     let start = out.len();
     out.push(VERSION);
-    write(out);
-    let checksum = checksum(key, out.get(start..).unwrap_or_default());
+    encode(out);
+    let record = out.split_at(start.min(out.len())).1;
+    debug_assert!(!record.is_empty(), "encoding appends to the buffer");
+    let checksum = checksum(key, record);
     out.extend_from_slice(&checksum);
 }
 
-/// The same, made in `value`.
-pub(crate) fn seal_into(key: &[u8], value: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
+/// Replaces `value` by the record under `key`, whose body `encode` appends.
+pub(crate) fn seal_into(key: &[u8], value: &mut Vec<u8>, encode: impl FnOnce(&mut Vec<u8>)) {
     value.clear();
-    append(key, value, write);
+    append(key, value, encode);
 }
 
-/// Adds the record under `key` whose body `write` appends.
-pub(crate) fn put(rows: &mut WriteBatch, key: &[u8], write: impl FnOnce(&mut Vec<u8>)) {
-    rows.put(key, |out| append(key, out, write));
+/// Adds the record under `key`, whose body `encode` appends, to a batch.
+pub(crate) fn put(batch: &mut WriteBatch, key: &[u8], encode: impl FnOnce(&mut Vec<u8>)) {
+    batch.put(key, |out| append(key, out, encode));
 }
 
-/// The record under `key` whose body `write` appends.
-pub(crate) fn seal(key: &[u8], write: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
+/// The record under `key`, whose body `encode` appends.
+pub(crate) fn seal(key: &[u8], encode: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
     let mut value = Vec::with_capacity(96);
-    seal_into(key, &mut value, write);
+    seal_into(key, &mut value, encode);
     value
 }
 
-/// The record of an index row, whose key says all.
+/// The record of an index row, which has no body.
 pub(crate) fn seal_empty(key: &[u8]) -> Vec<u8> {
     seal(key, |_| ())
 }
 
-fn agrees(key: &[u8], value: &[u8], sum: [u8; CHECKSUM_BYTES]) -> bool {
+fn matches_checksum(key: &[u8], value: &[u8], sum: [u8; CHECKSUM_BYTES]) -> bool {
     #[cfg(feature = "testkit")]
     if trust::is_blind() {
         return true;
@@ -74,7 +77,8 @@ fn agrees(key: &[u8], value: &[u8], sum: [u8; CHECKSUM_BYTES]) -> bool {
     sum == checksum(key, value)
 }
 
-/// A reader that takes every checksum for right: the control of the tests that damage spaces.
+/// Switches off the verification of checksums on this thread: the control of tests that damage
+/// spaces.
 #[cfg(feature = "testkit")]
 pub(crate) mod trust {
     use std::cell::Cell;
@@ -87,80 +91,80 @@ pub(crate) mod trust {
         BLIND.get()
     }
 
-    /// Does `work`, which verifies no checksum of a record on this thread.
+    /// Runs `work` without verifying checksums of records.
     pub(crate) fn blindly<T>(work: impl FnOnce() -> T) -> T {
-        struct Seeing;
-        impl Drop for Seeing {
+        struct ResetOnDrop;
+        impl Drop for ResetOnDrop {
             fn drop(&mut self) {
                 BLIND.set(false);
             }
         }
         BLIND.set(true);
-        let _until_the_end = Seeing;
+        let _reset = ResetOnDrop;
         work()
     }
 }
 
-/// The body of the record under `key`, of whatever version, if its checksum holds.
-fn checked<'v>(key: &[u8], value: &'v [u8]) -> Result<(&'v [u8], u8)> {
-    let sealed =
-        value.split_last_chunk::<CHECKSUM_BYTES>().filter(|(rest, sum)| agrees(key, rest, **sum));
-    let (version, body) = sealed
-        .and_then(|(rest, _)| rest.split_first())
-        .ok_or_else(|| fault(key, DecodeError::Corrupt))?;
+/// Verifies the checksum of the record under `key`. Returns its body and its version.
+fn verify<'v>(key: &[u8], value: &'v [u8]) -> Result<(&'v [u8], u8)> {
+    let sealed = value
+        .split_last_chunk::<CHECKSUM_BYTES>()
+        .filter(|(rest, sum)| matches_checksum(key, rest, **sum));
+    let (version, body) =
+        sealed.and_then(|(rest, _)| rest.split_first()).ok_or_else(|| corrupt(key))?;
     Ok((body, *version))
 }
 
-/// Whether the checksum of the record under `key` holds, whatever is in it.
+/// Verifies the checksum of the record under `key`, whatever its version and body.
 pub(crate) fn check(key: &[u8], value: &[u8]) -> Result<()> {
-    checked(key, value).map(|_| ())
+    verify(key, value).map(|_| ())
 }
 
 /// The body of the record under `key`.
 pub(crate) fn body<'v>(key: &[u8], value: &'v [u8]) -> Result<&'v [u8]> {
-    match checked(key, value)? {
+    match verify(key, value)? {
         (body, VERSION) => Ok(body),
-        _ => Err(fault(key, DecodeError::UnsupportedVersion)),
+        _ => Err(decode_error(key, DecodeError::UnsupportedVersion)),
     }
 }
 
-/// The body of a record that was read before.
-pub(crate) fn body_again(value: &[u8]) -> Option<&[u8]> {
+/// The body of a record that was verified before.
+pub(crate) fn verified_body(value: &[u8]) -> Option<&[u8]> {
     value.get(1..value.len().checked_sub(CHECKSUM_BYTES)?)
 }
 
-/// Reads the beginning of the body of the record under `key`, whatever follows it and whatever its
-/// version.
-pub(crate) fn read_prefix<'v, T>(
+/// Decodes the beginning of the body of the record under `key`, whatever follows it and whatever
+/// its version.
+pub(crate) fn decode_prefix<'v, T>(
     key: &[u8],
     value: &'v [u8],
-    read: impl FnOnce(&mut Decoder<'v>) -> Decoded<T>,
+    decode: impl FnOnce(&mut Decoder<'v>) -> Decoded<T>,
 ) -> Result<T> {
-    let (rest, _) = checked(key, value)?;
-    read(&mut Decoder::new(rest)).map_err(|found| fault(key, found))
+    let (rest, _) = verify(key, value)?;
+    decode(&mut Decoder::new(rest)).map_err(|error| decode_error(key, error))
 }
 
-/// Reads the whole body of the record under `key` by `read`.
-pub(crate) fn read<'v, T>(
+/// Decodes the whole body of the record under `key`.
+pub(crate) fn decode<'v, T>(
     key: &[u8],
     value: &'v [u8],
-    read: impl FnOnce(&mut Decoder<'v>) -> Decoded<T>,
+    decode: impl FnOnce(&mut Decoder<'v>) -> Decoded<T>,
 ) -> Result<T> {
     let mut decoder = Decoder::new(body(key, value)?);
-    let record = read(&mut decoder).map_err(|found| fault(key, found))?;
-    decoder.finish().map_err(|found| fault(key, found))?;
+    let record = decode(&mut decoder).map_err(|error| decode_error(key, error))?;
+    decoder.finish().map_err(|error| decode_error(key, error))?;
     Ok(record)
 }
 
-/// The record of an index row, which must have no body.
-pub(crate) fn read_empty(key: &[u8], value: &[u8]) -> Result<()> {
-    read(key, value, |_| Ok(()))
+/// Verifies the record of an index row, which must have no body.
+pub(crate) fn decode_empty(key: &[u8], value: &[u8]) -> Result<()> {
+    decode(key, value, |_| Ok(()))
 }
 
-/// The error for the row under `key`.
+/// The error of the row under `key`, whose record does not decode.
 #[cold]
-pub(crate) fn fault(key: &[u8], found: DecodeError) -> Error {
-    match found {
+pub(crate) fn decode_error(key: &[u8], error: DecodeError) -> Error {
+    match error {
         DecodeError::Corrupt => Error::corrupted(RowName(key)),
         DecodeError::UnsupportedVersion => {
             let name = keyspaces::of(key).name;
@@ -172,8 +176,9 @@ pub(crate) fn fault(key: &[u8], found: DecodeError) -> Error {
     }
 }
 
-/// A key that does not read, or a row that is missing though another one says it is there.
+/// The error of a key that does not parse, or of a row that is missing although another row refers
+/// to it.
 #[cold]
-pub(crate) fn damaged(key: &[u8]) -> Error {
-    fault(key, DecodeError::Corrupt)
+pub(crate) fn corrupt(key: &[u8]) -> Error {
+    decode_error(key, DecodeError::Corrupt)
 }

@@ -1,7 +1,8 @@
-//! Rows by hand: for tests that break a law, and for fuzzing what reads them.
+//! Raw rows: for tests that break an invariant, and for fuzzing decoders.
 
 use leafbase_model::{Error, Result};
 
+use crate::change_parts::ChangeParts;
 use crate::index_bitmap::IndexBitmap;
 use crate::keyspaces::{
     self, ASSET_CHUNKS, ASSETS, BLOCK_LOCATIONS, BLOCKS, CHANGES, COLLECTIONS, COMMENTS, DOCUMENTS,
@@ -9,14 +10,15 @@ use crate::keyspaces::{
     DOCUMENTS_BY_LOCATION_MODIFIED, DOCUMENTS_BY_MODIFIED, EDGES, FOLDER_CHILDREN, FOLDERS,
     ITEM_KEYS, LOCATION_COUNTS, LOGBOOK, META, PENDING_ASSETS, SCHEMAS, TASKS, TASKS_BY_DAY,
 };
-use crate::reader::items::read_entry as read_collection;
-use crate::reader::log::ChangeAssembler;
-use crate::reader::tasks::read_entry;
+use crate::reader::items::parse_entry as read_collection;
+use crate::reader::tasks::parse_entry;
 use crate::records::block::{self, AuthorCache};
+use crate::records::layout::Value;
+use crate::records::meta::{SpaceMeta, SpaceTotals};
 use crate::records::{self, asset, comment, document, folder, location, meta, schema};
 use crate::run::RunView;
 
-/// The record under `key` with this body: its checksum holds, whatever the body is.
+/// The record under `key` with this body and a valid checksum.
 pub fn seal(key: &[u8], body: &[u8]) -> Vec<u8> {
     records::seal(key, |out| out.extend_from_slice(body))
 }
@@ -29,31 +31,31 @@ pub fn body(key: &[u8], value: &[u8]) -> Result<Vec<u8>> {
     records::body(key, value).map(<[u8]>::to_vec)
 }
 
-/// Reads the row as what its keyspace holds, to the last byte.
+/// Decodes a row as its keyspace does, to the last byte.
 ///
 /// # Errors
-/// [`leafbase_model::ErrorKind::Corrupted`] or [`leafbase_model::ErrorKind::NewerFormat`]; nothing
-/// else, and no panic, whatever the bytes are.
+/// [`leafbase_model::ErrorKind::Corrupted`] or [`leafbase_model::ErrorKind::NewerFormat`]; never
+/// another error or a panic, whatever the bytes are.
 pub fn read(key: &[u8], value: &[u8]) -> Result<()> {
-    let damaged = || records::damaged(key);
+    let damaged = || records::corrupt(key);
     match keyspaces::of(key) {
         META => match key.get(1..) {
             Some(name) if name == meta::FORMAT.as_bytes() => {
-                records::read_prefix(key, value, meta::read_minimum_reader).map(drop)
+                records::decode_prefix(key, value, meta::decode_minimum_reader).map(drop)
             }
             Some(name) if name == meta::TOTALS.as_bytes() => {
-                records::read(key, value, meta::read_totals).map(drop)
+                records::decode(key, value, SpaceTotals::decode).map(drop)
             }
-            _ => records::read(key, value, meta::read_space).map(drop),
+            _ => records::decode(key, value, SpaceMeta::decode).map(drop),
         },
         BLOCKS => read_run(key, value),
         BLOCK_LOCATIONS => {
-            keyspaces::read_block_location(key).ok_or_else(damaged)?;
-            records::read(key, value, location::read).map(drop)
+            keyspaces::parse_block_location(key).ok_or_else(damaged)?;
+            records::decode(key, value, location::decode).map(drop)
         }
         DOCUMENTS => {
-            let id = keyspaces::read_document(key).ok_or_else(damaged)?;
-            records::read(key, value, |decoder| document::read_counted(id, decoder)).map(drop)
+            let id = keyspaces::parse_document(key).ok_or_else(damaged)?;
+            records::decode(key, value, |decoder| document::decode(id, decoder)).map(drop)
         }
         DOCUMENTS_BY_LOCATION
         | DOCUMENTS_BY_MODIFIED
@@ -61,62 +63,66 @@ pub fn read(key: &[u8], value: &[u8]) -> Result<()> {
         | DOCUMENTS_BY_DAY
         | DOCUMENTS_BY_LOCATION_MODIFIED
         | DOCUMENTS_BY_LOCATION_CREATED => {
-            keyspaces::read_document(key).ok_or_else(damaged)?;
-            records::read_empty(key, value)
+            keyspaces::parse_document(key).ok_or_else(damaged)?;
+            records::decode_empty(key, value)
         }
         FOLDERS => {
-            let id = keyspaces::read_folder(key).ok_or_else(damaged)?;
-            records::read(key, value, |decoder| folder::read(id, decoder)).map(drop)
+            let id = keyspaces::parse_folder(key).ok_or_else(damaged)?;
+            records::decode(key, value, |decoder| folder::decode(id, decoder)).map(drop)
         }
         FOLDER_CHILDREN => {
-            keyspaces::read_folder_child(key).ok_or_else(damaged)?;
-            records::read_empty(key, value)
+            keyspaces::parse_folder_child(key).ok_or_else(damaged)?;
+            records::decode_empty(key, value)
         }
-        LOCATION_COUNTS => records::read(key, value, document::read_count).map(drop),
-        TASKS => read_entry(key, value).map(drop),
+        LOCATION_COUNTS => records::decode(key, value, document::decode_count).map(drop),
+        TASKS => parse_entry(key, value).map(drop),
         TASKS_BY_DAY | LOGBOOK => {
-            keyspaces::read_listed_task(key).ok_or_else(damaged)?;
-            records::read_empty(key, value)
+            keyspaces::parse_listed_task(key).ok_or_else(damaged)?;
+            records::decode_empty(key, value)
         }
         EDGES => {
-            keyspaces::read_edge(key).ok_or_else(damaged)?;
-            records::read_empty(key, value)
+            keyspaces::parse_edge(key).ok_or_else(damaged)?;
+            records::decode_empty(key, value)
         }
         COMMENTS => {
-            let (_, _, id) = keyspaces::read_comment(key).ok_or_else(damaged)?;
-            records::read(key, value, |decoder| comment::read(id, decoder)).map(drop)
+            let (_, _, id) = keyspaces::parse_comment(key).ok_or_else(damaged)?;
+            records::decode(key, value, |decoder| comment::decode(id, decoder)).map(drop)
         }
         ASSETS => {
-            let id = keyspaces::read_asset(key).ok_or_else(damaged)?;
-            records::read(key, value, |decoder| asset::read(id, decoder)).map(drop)
+            let id = keyspaces::parse_asset(key).ok_or_else(damaged)?;
+            records::decode(key, value, |decoder| asset::decode(id, decoder)).map(drop)
         }
         ASSET_CHUNKS => {
-            keyspaces::read_chunk(key).ok_or_else(damaged)?;
+            keyspaces::parse_chunk(key).ok_or_else(damaged)?;
             records::body(key, value).map(drop)
         }
         PENDING_ASSETS => {
-            keyspaces::read_asset(key).ok_or_else(damaged)?;
-            records::read_empty(key, value)
+            keyspaces::parse_asset(key).ok_or_else(damaged)?;
+            records::decode_empty(key, value)
         }
         SCHEMAS => {
-            keyspaces::read_schema(key).ok_or_else(damaged)?;
-            records::read(key, value, schema::read_numbered).map(drop)
+            keyspaces::parse_schema(key).ok_or_else(damaged)?;
+            records::decode(key, value, schema::decode_indexed).map(drop)
         }
         COLLECTIONS => read_collection(key, value).map(drop),
         ITEM_KEYS => {
-            keyspaces::read_item_key(key).ok_or_else(damaged)?;
+            keyspaces::parse_item_key(key).ok_or_else(damaged)?;
             IndexBitmap::read(key, value).map(drop)
         }
-        CHANGES => ChangeAssembler::default().take(key, value).map(drop),
+        CHANGES => match ChangeParts::default().push(key, value)? {
+            Some(body) => body.change().map(drop),
+            None => Ok(()),
+        },
         _ => Err(Error::corrupted(keyspaces::RowName(key))),
     }
 }
 
 fn read_run(key: &[u8], value: &[u8]) -> Result<()> {
-    keyspaces::read_run(key).ok_or_else(|| records::damaged(key))?;
+    keyspaces::parse_run(key).ok_or_else(|| records::corrupt(key))?;
     let mut authors = AuthorCache::default();
     for (id, record) in RunView::read(key, value)?.entries() {
-        block::decode(id, record, &mut authors).map_err(|fault| records::fault(key, fault))?;
+        block::decode(id, record, &mut authors)
+            .map_err(|fault| records::decode_error(key, fault))?;
     }
     Ok(())
 }

@@ -1,25 +1,27 @@
-//! Runs: consecutive children of one parent in one value, spliced without decoding the blocks
-//! beside.
+//! Runs: a run is a leaf of siblings, consecutive children of one parent in one value, which is
+//! spliced without decoding the blocks in it.
 //!
-//! The value is a count of 2 bytes, the IDs, the end of each block record but the last one (2
-//! bytes, counted from the first record), and the records; framed like every record. A block that
-//! is larger than a run is in one by itself, which is why the last end is left out: only it may be
-//! beyond 2 bytes.
+//! The value is framed like every record. Its body is the number of blocks (2 bytes), their IDs,
+//! the end of each block record but the last (2 bytes, from the start of the first record), and the
+//! records. A block that is larger than a run has a run of its own; the last end is omitted because
+//! only there it may exceed 2 bytes.
 
-use leafbase_model::{BlockId, Result};
+use leafbase_model::{BlockId, Result, invariant};
 
-use crate::msgpack::DecodeError;
 use crate::records::{self, FRAME_BYTES};
 
-/// The most bytes of a run of several blocks: with its key it fills a page of 4 KiB, and no more.
+/// Maximum bytes of a run of several blocks: with its key it fills a page of 4 KiB.
 pub(crate) const MAX_BYTES: usize = 4_030;
-/// A run that falls below this is joined with a neighbour, if there is one with room.
-pub(crate) const SMALL_BYTES: usize = MAX_BYTES / 4;
+/// A run below this is underfull, and merged with a neighbour that has room.
+pub(crate) const MIN_BYTES: usize = MAX_BYTES / 4;
 const COUNT_BYTES: usize = 2;
-/// What a block costs besides its record.
+/// Bytes of a block besides its record.
 pub(crate) const ENTRY_BYTES: usize = 16 + 2;
 
-/// A run as it lies in the store.
+/// Receives the key of a run, the run, and the index of a block in it.
+pub(crate) type VisitRun<'f> = &'f mut dyn FnMut(&[u8], RunView<'_>, usize) -> Result<()>;
+
+/// A run, borrowed from its value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RunView<'v> {
     ids: &'v [[u8; 16]],
@@ -28,18 +30,22 @@ pub(crate) struct RunView<'v> {
 }
 
 impl<'v> RunView<'v> {
+    /// Reads the value of `key` and verifies it.
     pub(crate) fn read(key: &[u8], value: &'v [u8]) -> Result<Self> {
-        let view = Self::split(records::body(key, value)?).filter(Self::ends_ascend);
-        view.ok_or_else(|| records::fault(key, DecodeError::Corrupt))
+        let view = Self::parse(records::body(key, value)?).filter(Self::ends_are_valid);
+        view.ok_or_else(|| records::corrupt(key))
     }
 
-    /// Reads a value that was read before.
-    pub(crate) fn read_again(value: &'v [u8]) -> Option<Self> {
-        Self::split(records::body_again(value)?)
+    /// Reads a value that [`Self::read`] verified before.
+    pub(crate) fn verified(value: &'v [u8]) -> Result<Self> {
+        let Some(view) = records::verified_body(value).and_then(Self::parse) else {
+            invariant!("a value that was verified is a run")
+        };
+        Ok(view)
     }
 
-    /// Reads a run without its frame.
-    pub(crate) fn split(body: &'v [u8]) -> Option<Self> {
+    /// Reads the body of a run.
+    fn parse(body: &'v [u8]) -> Option<Self> {
         let (count, rest) = body.split_first_chunk::<COUNT_BYTES>()?;
         let count = usize::from(u16::from_be_bytes(*count));
         let (ids, rest) = rest.split_at_checked(16 * count)?;
@@ -49,7 +55,7 @@ impl<'v> RunView<'v> {
         Some(Self { ids, ends, blocks })
     }
 
-    fn ends_ascend(&self) -> bool {
+    fn ends_are_valid(&self) -> bool {
         let mut before = 0;
         let ascend = self.ends.iter().all(|end| {
             let end = u16::from_be_bytes(*end);
@@ -69,11 +75,12 @@ impl<'v> RunView<'v> {
         self.ids.iter().map(|id| BlockId::from_bytes(*id))
     }
 
+    /// The index of `block`.
     pub(crate) fn position(&self, block: BlockId) -> Option<usize> {
         self.ids.iter().position(|id| id == block.as_bytes())
     }
 
-    /// Its position, if that is `index` or the next one.
+    /// The index of `block` if that is `index` or the next one.
     pub(crate) fn position_near(&self, block: BlockId, index: usize) -> Option<usize> {
         let is_at = |at: &usize| self.ids.get(*at) == Some(block.as_bytes());
         [index, index.saturating_add(1)].into_iter().find(is_at)
@@ -83,13 +90,21 @@ impl<'v> RunView<'v> {
         self.ends.get(index).map_or(self.blocks.len(), |end| usize::from(u16::from_be_bytes(*end)))
     }
 
-    /// The record at `index`.
-    pub(crate) fn block(&self, index: usize) -> &'v [u8] {
-        let start = index.checked_sub(1).map_or(0, |before| self.end(before));
-        self.blocks.get(start..self.end(index)).unwrap_or_default()
+    fn record(&self, start: usize, end: usize) -> &'v [u8] {
+        let record = self.blocks.get(start..end);
+        // Reading the run verified that its ends ascend within the records.
+        debug_assert!(record.is_some(), "record {start}..{end} of {} bytes", self.blocks.len());
+        record.unwrap_or(&[])
     }
 
-    /// All records, one behind the other.
+    /// The record at `index`.
+    pub(crate) fn block(&self, index: usize) -> &'v [u8] {
+        debug_assert!(index < self.ids.len(), "block {index} of {}", self.ids.len());
+        let start = index.checked_sub(1).map_or(0, |before| self.end(before));
+        self.record(start, self.end(index))
+    }
+
+    /// All records, concatenated.
     pub(crate) const fn records(&self) -> &'v [u8] {
         self.blocks
     }
@@ -99,46 +114,40 @@ impl<'v> RunView<'v> {
         let (mut start, view) = (0, *self);
         self.ids().enumerate().map(move |(index, id)| {
             let end = view.end(index);
-            let bytes =
-                view.blocks.get(std::mem::replace(&mut start, end)..end).unwrap_or_default();
-            (id, bytes)
+            (id, view.record(std::mem::replace(&mut start, end), end))
         })
     }
 }
 
-/// A run in the hands of a write.
+/// A run that a transaction changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Run {
+pub(crate) struct RunBuffer {
     ids: Vec<BlockId>,
     /// The end of each record.
     ends: Vec<usize>,
     blocks: Vec<u8>,
 }
 
-impl Run {
+impl RunBuffer {
     pub(crate) fn read(key: &[u8], value: &[u8]) -> Result<Self> {
         RunView::read(key, value).map(Self::of)
     }
 
     pub(crate) fn of(view: RunView<'_>) -> Self {
-        let ids: Vec<BlockId> = view.ids().collect();
-        let ends = (0..ids.len()).map(|index| view.end(index)).collect();
-        Self { ids, ends, blocks: view.blocks.to_vec() }
+        Self {
+            ids: view.ids().collect(),
+            ends: (0..view.ids.len()).map(|index| view.end(index)).collect(),
+            blocks: view.blocks.to_vec(),
+        }
     }
 
-    /// Its bytes in the store, or 2 more.
+    /// The bytes of its value, or 2 more: the last end is omitted.
     pub(crate) fn bytes(&self) -> usize {
         FRAME_BYTES + COUNT_BYTES + ENTRY_BYTES * self.ids.len() + self.blocks.len()
     }
 
-    /// How long its value is.
-    pub(crate) fn value_bytes(&self) -> usize {
-        // The last end is left out.
-        self.bytes() - 2 * self.ids.len().min(1)
-    }
-
-    /// Whether it must be split: a block by itself may be of any size.
-    pub(crate) fn is_over_full(&self) -> bool {
+    /// Whether it must be split: only a single block may exceed [`MAX_BYTES`].
+    pub(crate) fn is_overfull(&self) -> bool {
         self.ids.len() > 1 && self.bytes() > MAX_BYTES
     }
 
@@ -150,45 +159,39 @@ impl Run {
         self.ids.is_empty()
     }
 
+    /// The index of `block`.
     pub(crate) fn position(&self, block: BlockId) -> Option<usize> {
         self.ids.iter().position(|id| *id == block)
     }
 
+    /// Where the record at `index` starts: after the one before it.
     fn start(&self, index: usize) -> usize {
-        index.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or_default()
-    }
-
-    fn end(&self, index: usize) -> usize {
-        self.ends.get(index).copied().unwrap_or(self.blocks.len())
+        let end = |before: usize| self.ends.get(before).copied();
+        index.checked_sub(1).map_or(0, |before| end(before).unwrap_or(self.blocks.len()))
     }
 
     /// The record at `index`.
     pub(crate) fn block(&self, index: usize) -> &[u8] {
-        self.blocks.get(self.start(index)..self.end(index)).unwrap_or_default()
+        let record = self.blocks.get(self.start(index)..self.start(index + 1));
+        debug_assert!(record.is_some(), "block {index} of {}", self.ids.len());
+        record.unwrap_or(&[])
     }
 
-    /// Each ID with its record.
-    pub(crate) fn entries(&self) -> impl Iterator<Item = (BlockId, &[u8])> {
-        self.ids.iter().enumerate().map(|(index, id)| (*id, self.block(index)))
-    }
-
-    pub(crate) fn push(&mut self, id: BlockId, record: &[u8]) {
+    fn push(&mut self, id: BlockId, record: &[u8]) {
         self.blocks.extend_from_slice(record);
         self.ids.push(id);
         self.ends.push(self.blocks.len());
     }
 
-    /// Puts `entries` before the block at `index`, or at the end.
-    pub(crate) fn insert(&mut self, index: usize, entries: &[(BlockId, &[u8])]) {
-        let index = index.min(self.ids.len());
+    /// Inserts `entries` before the block at `index`, or at the end.
+    pub(crate) fn insert(&mut self, index: usize, entries: &[(BlockId, &[u8])]) -> Result<()> {
+        invariant!(index <= self.ids.len(), "blocks are inserted into the run or at its end");
         if index == self.ids.len() {
             self.blocks.reserve(entries.iter().map(|(_, record)| record.len()).sum());
             self.ids.reserve(entries.len());
             self.ends.reserve(entries.len());
-            for (id, record) in entries {
-                self.push(*id, record);
-            }
-            return;
+            entries.iter().for_each(|(id, record)| self.push(*id, record));
+            return Ok(());
         }
         let start = self.start(index);
         let mut end = start;
@@ -205,39 +208,40 @@ impl Run {
         self.ids.splice(index..index, entries.iter().map(|(id, _)| *id));
         let records: Vec<u8> = entries.iter().flat_map(|(_, record)| *record).copied().collect();
         self.blocks.splice(start..start, records);
+        Ok(())
     }
 
-    /// Puts another record at `index`.
-    pub(crate) fn replace(&mut self, index: usize, record: &[u8]) {
-        let (start, end) = (self.start(index), self.end(index));
-        let end = end.max(start);
+    /// Replaces the record at `index`.
+    pub(crate) fn replace(&mut self, index: usize, record: &[u8]) -> Result<()> {
+        invariant!(index < self.ids.len(), "the replaced block is in the run");
+        let (start, end) = (self.start(index), self.start(index + 1));
         self.blocks.splice(start..end, record.iter().copied());
         for later in self.ends.iter_mut().skip(index) {
             *later = *later - (end - start) + record.len();
         }
+        Ok(())
     }
 
-    /// Takes out `count` blocks from `index` on.
-    pub(crate) fn remove(&mut self, index: usize, count: usize) {
-        let index = index.min(self.ids.len());
-        let after = index.saturating_add(count).min(self.ids.len());
+    /// Removes `count` blocks from `index` on.
+    pub(crate) fn remove(&mut self, index: usize, count: usize) -> Result<()> {
+        let after = index + count;
+        invariant!(after <= self.ids.len(), "the removed blocks are in the run");
         let (start, end) = (self.start(index), self.start(after));
-        let end = end.max(start);
         self.ids.drain(index..after);
         self.ends.drain(index..after);
         self.blocks.drain(start..end);
         self.ends.iter_mut().skip(index).for_each(|later| *later -= end - start);
+        Ok(())
     }
 
-    /// Takes out the blocks from `index` on.
-    pub(crate) fn split_off(&mut self, index: usize) -> Self {
-        let index = index.min(self.ids.len());
+    /// Splits off the blocks from `index` on, which is at most their number.
+    fn split_off(&mut self, index: usize) -> Self {
         let start = self.start(index);
         let ends = self.ends.split_off(index).into_iter().map(|end| end - start).collect();
         Self { ids: self.ids.split_off(index), ends, blocks: self.blocks.split_off(start) }
     }
 
-    /// Adds the blocks of `other` at the end.
+    /// Appends the blocks of `other`.
     pub(crate) fn append(&mut self, other: &Self) {
         let start = self.blocks.len();
         self.blocks.extend_from_slice(&other.blocks);
@@ -245,20 +249,21 @@ impl Run {
         self.ends.extend(other.ends.iter().map(|end| end + start));
     }
 
-    /// How many of the first blocks go into a run of at most `most` bytes; at least one.
-    fn fitting(&self, most: usize) -> usize {
-        let fits = |index: usize| {
-            FRAME_BYTES + COUNT_BYTES + ENTRY_BYTES * (index + 1) + self.end(index) <= most
+    /// How many of the first blocks fit into a run of `max_bytes`; at least one.
+    fn fitting(&self, max_bytes: usize) -> usize {
+        let fits = |(index, end): &(usize, &usize)| {
+            FRAME_BYTES + COUNT_BYTES + ENTRY_BYTES * (index + 1) + **end <= max_bytes
         };
-        (0..self.ids.len()).take_while(|index| fits(*index)).count().max(1)
+        self.ends.iter().enumerate().take_while(fits).count().max(1)
     }
 
-    /// Cuts an overfull run: what is left fits, and so does each of the runs that follow it. Two
-    /// are cut at half, more are filled one after the other.
-    pub(crate) fn cut(&mut self) -> Vec<Self> {
+    /// Splits an overfull run. Returns the runs to its right: of two, both are about half full; of
+    /// more, all but the last are full.
+    pub(crate) fn split(&mut self) -> Result<Vec<Self>> {
+        let blocks = self.ids.len();
         let mut pieces = Vec::new();
         let mut rest = std::mem::take(self);
-        while rest.is_over_full() {
+        while rest.is_overfull() {
             let fitting = rest.fitting(MAX_BYTES);
             let after = rest.split_off(fitting);
             pieces.push(std::mem::replace(&mut rest, after));
@@ -267,47 +272,59 @@ impl Run {
         if let [first, second] = pieces.as_mut_slice() {
             even_out(first, second);
         }
-        let mut pieces = pieces.into_iter();
-        *self = pieces.next().unwrap_or_default();
-        pieces.collect()
+        invariant!(
+            pieces.iter().map(|piece| piece.ids.len()).sum::<usize>() == blocks,
+            "a split keeps all blocks"
+        );
+        *self = pieces.remove(0);
+        Ok(pieces)
     }
 
-    /// The value under `key`, made in `value`.
-    pub(crate) fn seal_into(&self, key: &[u8], value: &mut Vec<u8>) {
+    /// Replaces `value` by the value under `key`.
+    pub(crate) fn seal_into(&self, key: &[u8], value: &mut Vec<u8>) -> Result<()> {
         value.clear();
-        self.append_sealed(key, value);
+        self.append_sealed(key, value)
     }
 
     /// Appends the value under `key`.
-    pub(crate) fn append_sealed(&self, key: &[u8], value: &mut Vec<u8>) {
+    pub(crate) fn append_sealed(&self, key: &[u8], value: &mut Vec<u8>) -> Result<()> {
+        let Ok(count) = u16::try_from(self.ids.len()) else {
+            invariant!("a run has fewer than 65,536 blocks")
+        };
+        let all_but_last = self.ends.split_last().map_or(&[][..], |(_, ends)| ends);
+        invariant!(
+            all_but_last.last().is_none_or(|end| u16::try_from(*end).is_ok()),
+            "only the last record of a run ends beyond 64 KiB"
+        );
         records::append(key, value, |out| {
             out.reserve(self.bytes());
-            out.extend_from_slice(&u16::try_from(self.ids.len()).unwrap_or(u16::MAX).to_be_bytes());
+            out.extend_from_slice(&count.to_be_bytes());
             for id in &self.ids {
                 out.extend_from_slice(id.as_bytes());
             }
-            // Runs of several blocks are never over 64 KiB.
-            let but_last = self.ends.split_last().map_or(&[][..], |(_, ends)| ends);
-            for end in but_last {
-                out.extend_from_slice(&u16::try_from(*end).unwrap_or(u16::MAX).to_be_bytes());
+            for end in all_but_last {
+                // Checked above: the last of these ends is the greatest.
+                let [.., high, low] = end.to_be_bytes();
+                out.extend_from_slice(&[high, low]);
             }
             out.extend_from_slice(&self.blocks);
         });
+        Ok(())
     }
 }
 
-/// Moves blocks from the end of `first` to `second` until it is the larger one, or full.
-fn even_out(first: &mut Run, second: &mut Run) {
-    let most = usize::midpoint(first.bytes(), second.bytes());
-    let mut moved = first.split_off(first.fitting(most));
+/// Moves blocks from the end of `first` to `second` until both are about equal.
+fn even_out(first: &mut RunBuffer, second: &mut RunBuffer) {
+    let half = usize::midpoint(first.bytes(), second.bytes());
+    let mut moved = first.split_off(first.fitting(half));
     moved.append(second);
-    if moved.bytes() <= MAX_BYTES || moved.ids.len() == 1 {
-        *second = moved;
-    } else {
-        // A large block does not share: all stays as it was.
+    if moved.is_overfull() {
+        // A large block does not fit beside others: both stay as they were.
         let kept = moved.ids.len() - second.ids.len();
         moved.split_off(kept);
         first.append(&moved);
+    } else {
+        *second = moved;
     }
 }
 
@@ -319,15 +336,15 @@ mod tests {
         BlockId::from_bytes([number; 16])
     }
 
-    fn run(records: &[(u8, usize)]) -> Run {
-        let mut run = Run::default();
+    fn run(records: &[(u8, usize)]) -> RunBuffer {
+        let mut run = RunBuffer::default();
         for (number, size) in records {
             run.push(id(*number), &vec![*number; *size]);
         }
         run
     }
 
-    fn contents(run: &Run) -> Vec<(u8, usize)> {
+    fn contents(run: &RunBuffer) -> Vec<(u8, usize)> {
         let sizes = run.ids.iter().enumerate().map(|(index, id)| {
             let record = run.block(index);
             assert!(record.iter().all(|byte| *byte == id.as_bytes()[0]));
@@ -336,21 +353,21 @@ mod tests {
         sizes.collect()
     }
 
-    fn sealed(run: &Run) -> Vec<u8> {
+    fn sealed(run: &RunBuffer) -> Vec<u8> {
         let mut value = Vec::new();
-        run.seal_into(b"key", &mut value);
+        run.seal_into(b"key", &mut value).unwrap();
         assert_eq!(value.len() + 2, run.bytes(), "the last end is left out");
         value
     }
 
     #[test]
-    fn a_run_reads_back() {
+    fn runs_round_trip() {
         for records in
             [&[(1, 5)][..], &[(1, 0), (2, 0)], &[(1, 90_000)], &[(1, 5), (2, 0), (3, 700)]]
         {
             let run = run(records);
             let value = sealed(&run);
-            assert_eq!(Run::read(b"key", &value).unwrap(), run);
+            assert_eq!(RunBuffer::read(b"key", &value).unwrap(), run);
             let view = RunView::read(b"key", &value).unwrap();
             assert_eq!(
                 view.entries()
@@ -364,13 +381,13 @@ mod tests {
     }
 
     #[test]
-    fn splices_leave_the_others_as_they_are() {
+    fn splices_leave_other_blocks_unchanged() {
         let mut run = run(&[(1, 3), (2, 4), (3, 5)]);
-        run.insert(1, &[(id(7), &[7; 2]), (id(8), &[8; 1])]);
+        run.insert(1, &[(id(7), &[7; 2]), (id(8), &[8; 1])]).unwrap();
         assert_eq!(contents(&run), [(1, 3), (7, 2), (8, 1), (2, 4), (3, 5)]);
-        run.replace(3, &[2; 9]);
-        run.remove(0, 1);
-        run.insert(4, &[(id(9), &[9; 6])]);
+        run.replace(3, &[2; 9]).unwrap();
+        run.remove(0, 1).unwrap();
+        run.insert(4, &[(id(9), &[9; 6])]).unwrap();
         assert_eq!(contents(&run), [(7, 2), (8, 1), (2, 9), (3, 5), (9, 6)]);
         let tail = run.split_off(2);
         assert_eq!(
@@ -379,17 +396,22 @@ mod tests {
         );
         run.append(&tail);
         assert_eq!(contents(&run), [(7, 2), (8, 1), (2, 9), (3, 5), (9, 6)]);
-        run.remove(1, 3);
+        run.remove(1, 3).unwrap();
         assert_eq!(contents(&run), [(7, 2), (9, 6)]);
-        run.remove(1, 9);
-        run.remove(1, 1);
+        run.remove(1, 1).unwrap();
         assert_eq!(contents(&run), [(7, 2)]);
-        run.remove(0, 1);
-        assert_eq!(run, Run::default());
+        run.remove(0, 1).unwrap();
+        assert_eq!(run, RunBuffer::default());
     }
 
     #[test]
-    fn cuts_keep_the_order_and_fit() {
+    #[should_panic(expected = "the removed blocks are in the run")]
+    fn removing_beyond_the_end_breaks_an_invariant() {
+        let _ = run(&[(1, 3)]).remove(0, 2);
+    }
+
+    #[test]
+    fn splits_keep_the_order_and_fit() {
         let cases: &[&[(u8, usize)]] = &[
             &[(1, 2_000), (2, 2_000), (3, 2_000)],
             &[(1, 10), (2, 9_000), (3, 10)],
@@ -400,9 +422,9 @@ mod tests {
         for records in cases {
             let mut first = run(records);
             let mut all = vec![];
-            let pieces = first.cut();
+            let pieces = first.split().unwrap();
             for piece in std::iter::once(&first).chain(&pieces) {
-                assert!(!piece.is_empty() && !piece.is_over_full(), "{:?}", contents(piece));
+                assert!(!piece.is_empty() && !piece.is_overfull(), "{:?}", contents(piece));
                 all.extend(contents(piece));
             }
             assert_eq!(all, *records);
@@ -412,13 +434,13 @@ mod tests {
     #[test]
     fn two_pieces_are_about_equal() {
         let mut first = run(&(0..60).map(|number| (number, 60)).collect::<Vec<_>>());
-        let pieces = first.cut();
+        let pieces = first.split().unwrap();
         assert_eq!(pieces.len(), 1);
         assert!(first.bytes().abs_diff(pieces[0].bytes()) < 200);
     }
 
     #[test]
-    fn a_run_under_another_key_is_damaged() {
+    fn a_run_under_another_key_is_corrupt() {
         let value = sealed(&run(&[(1, 5)]));
         assert!(RunView::read(b"kez", &value).is_err());
     }

@@ -1,11 +1,10 @@
-//! Salvager: what can be read of a damaged space becomes a new one, and what cannot is listed. The
-//! damaged one is only read.
+//! Salvage: rebuilds a space from the readable records of a damaged one, which is only read, and
+//! lists what is lost.
 //!
-//! Records that nothing else tells are taken: blocks, documents, folders, schemas, comments, files,
-//! the change log. What follows from them is made anew, and what they name that is lost is mended:
-//! a lost block that others stand below, or that has comments, comes back as one called "Recovered"
-//! in its place, by its ID; relations to lost items go; files that nothing shows any more get a
-//! document of their own.
+//! It copies primary records: blocks, documents, folders, schemas, comments, files, the change log.
+//! Index rows are derived again, and references to lost records are repaired: a lost block with
+//! children or comments is reconstructed under its ID with the name "Recovered"; relations to lost
+//! items are removed; files that no block embeds get a document of their own.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -18,7 +17,10 @@ use crate::directory;
 use crate::edges::Extractor;
 use crate::kv::directory::RawFiles;
 use crate::kv::{OpenOptions, RawPageReader};
-use crate::space_store::{ProgressFn, SpaceMeta, SpaceStore};
+use crate::progress::ProgressFn;
+use crate::records::layout::Value;
+use crate::records::meta::SpaceMeta;
+use crate::space_store::SpaceStore;
 
 mod documents;
 mod files;
@@ -27,52 +29,52 @@ mod log;
 mod schemas;
 mod trees;
 
-/// So many losses are listed; the others are counted.
+/// Losses that are listed; further ones are counted.
 const LISTED: usize = 1_000;
-/// What is called so stands for something whose name is lost.
+/// The name of what lost its name.
 const RECOVERED: &str = "Recovered";
 
-/// What kind of thing is lost.
+/// The kind of a lost thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum LossKind {
-    /// The last commit: what is saved is the state before it, or one that may be.
+    /// The last commit: the salvaged state is the one before it, or may be.
     Commit,
-    /// Records of the journal, which held the last writes.
+    /// Records of the write-ahead log, which held the last writes.
     Journal,
-    /// A page of the file, which held some records: those that could be told from it are saved.
+    /// A page of the file: its entries are salvaged as far as they decode.
     Page,
-    /// A record whose checksum is wrong, or that does not read.
+    /// A record whose checksum does not match, or that does not decode.
     Record,
-    /// What the space says of itself: its name, its zone or its ID.
+    /// Name, time zone or ID of the space.
     Space,
-    /// What is known of a document: where it is kept, its day, its times.
+    /// The record of a document: its location, its day, its times.
     Document,
     /// A block.
     Block,
-    /// A folder, or where it was.
+    /// A folder, or its parent.
     Folder,
-    /// The schema of a collection: one that fits the values is made in its place.
+    /// The schema of a collection: one is inferred from the values.
     Schema,
-    /// A value of an item, such as a relation to a lost item.
+    /// A property value, such as a relation to a lost item.
     Value,
-    /// A file, some of whose bytes are lost.
+    /// A file with missing bytes.
     File,
-    /// A row of the change log: an empty one stands in its place.
+    /// A change of the change log: an empty one takes its place.
     Change,
 }
 
-/// Something that is lost.
+/// A lost thing.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Loss {
-    /// What kind of thing it is.
+    /// Its kind.
     pub kind: LossKind,
-    /// Which, named as a check names it.
+    /// Its name, as in a check.
     pub record: String,
-    /// What became of it.
+    /// The outcome.
     pub message: String,
 }
 
@@ -82,7 +84,7 @@ impl fmt::Display for Loss {
     }
 }
 
-/// How much was saved.
+/// What was salvaged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -99,23 +101,23 @@ pub struct Saved {
     pub comments: u64,
     /// Files.
     pub files: u64,
-    /// Rows of the change log.
+    /// Changes of the change log.
     pub changes: u64,
 }
 
-/// What a salvage saved, and what is lost.
+/// The result of a salvage.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct SalvageReport {
-    /// What is in the new space.
+    /// What the new space contains.
     pub saved: Saved,
-    /// How much of each kind is lost. One damage may count in several: a page, and the blocks that
-    /// were on it.
+    /// The number of losses of each kind. One damage may count several times: a page, and the
+    /// blocks on it.
     pub lost: BTreeMap<LossKind, u64>,
     /// The first 1,000 losses.
     pub losses: Vec<Loss>,
-    /// How many more there are.
+    /// The number of further losses.
     pub unlisted: u64,
 }
 
@@ -141,11 +143,11 @@ impl SalvageReport {
 
 /// What a salvage needs of the host.
 pub struct SalvageOptions<'a> {
-    /// What follows from blocks.
+    /// Derives index rows from blocks.
     pub extractor: Extractor,
-    /// When it is done: what is made in place of something lost was made then.
+    /// The time of the salvage, which reconstructed records are stamped with.
     pub at: Timestamp,
-    /// New IDs.
+    /// Generates IDs.
     pub new_id: &'a dyn Fn() -> [u8; 16],
 }
 
@@ -155,7 +157,7 @@ impl fmt::Debug for SalvageOptions<'_> {
     }
 }
 
-/// A salvage under way.
+/// A salvage in progress.
 struct Salvager<'a> {
     reader: &'a RawPageReader,
     extractor: Extractor,
@@ -164,13 +166,13 @@ struct Salvager<'a> {
     report: SalvageReport,
 }
 
-/// Makes a space in the new directory `to` of what can be read of the one in `from`.
+/// Creates a space in the new directory `to` from the readable records of the one in `from`.
 ///
 /// # Errors
 /// Of `from`: [`ErrorKind::NotFound`], [`ErrorKind::NotASpace`], [`ErrorKind::AlreadyOpen`],
-/// [`ErrorKind::NewerFormat`]; [`ErrorKind::Corrupted`] if nothing of it can be read. Of `to`:
-/// [`ErrorKind::Validation`] if something is there, and what the operating system reports.
-/// [`ErrorKind::Canceled`]. Nothing is at `to` then.
+/// [`ErrorKind::NewerFormat`]; [`ErrorKind::Corrupted`] if nothing is readable. Of `to`:
+/// [`ErrorKind::Validation`] if it exists, and errors of the operating system.
+/// [`ErrorKind::Canceled`]. After an error nothing is at `to`.
 pub fn salvage(
     from: &Path,
     to: &Path,
@@ -186,7 +188,7 @@ pub fn salvage(
     let mut reader = RawPageReader::open(store, directory::RECORD_FORMAT, &mut step)?;
     let mut report = SalvageReport::default();
     let mut lost =
-        |what: &str| report.lose(LossKind::Journal, what, "some of the last writes are not saved");
+        |what: &str| report.lose(LossKind::Journal, what, "some of the last writes are lost");
     reader.replay_wal(wal.as_deref(), &mut lost)?;
     directory::create_with(to, &OpenOptions::default(), |target| {
         let stamp = Stamp { at: options.at, by: Author::NOBODY };
@@ -206,7 +208,7 @@ pub fn salvage(
 }
 
 fn broken_off() -> Error {
-    Error::new(ErrorKind::Canceled, "the salvage was broken off: nothing is left of it")
+    Error::new(ErrorKind::Canceled, "the salvage was canceled and its files were removed")
 }
 
 type OnStep<'f> = &'f mut dyn FnMut() -> Result<()>;
@@ -216,6 +218,7 @@ impl Salvager<'_> {
         self.report_damage();
         let meta = self.meta()?;
         SpaceStore::initialize(target, &meta)?;
+        // Everything is listed before anything is written: what is reconstructed depends on it.
         let mut inventory = self.inventory(step)?;
         let folders = self.folders(target)?;
         self.schemas(&mut inventory)?;
@@ -231,31 +234,31 @@ impl Salvager<'_> {
             self.report.lose(
                 LossKind::Commit,
                 "the last commit",
-                "what is saved may be the state before it",
+                "the salvaged state may be the one before it",
             );
         }
         for page in reader.lost_pages() {
             self.report.lose(
                 LossKind::Page,
                 page.describe(directory::RECORD_FORMAT.describe),
-                format_args!("{} of its entries are saved", page.saved),
+                format_args!("{} of its entries are salvaged", page.saved),
             );
         }
-        for key in reader.corrupt_keys().iter().filter(|key| inventory::is_primary(key)) {
+        for key in reader.corrupt_keys().iter().filter(|key| crate::keyspaces::is_primary(key)) {
             self.report.lose(
                 LossKind::Record,
                 crate::keyspaces::RowName(key),
-                "its checksum is wrong",
+                "its checksum does not match",
             );
         }
     }
 
-    /// What the space says of itself.
+    /// Name, time zone and ID of the space, or new ones.
     fn meta(&mut self) -> Result<SpaceMeta> {
         let reader = crate::reader::SpaceReader {
             read: self.reader,
             extractor: self.extractor,
-            known: crate::reader::ReaderCache::Nothing,
+            cache: crate::reader::ReaderCache::None,
         };
         match reader.meta() {
             Ok(meta) => Ok(meta),
@@ -270,12 +273,12 @@ impl Salvager<'_> {
         SpaceMeta { id, name: RECOVERED.to_owned(), zone: "UTC".to_owned() }
     }
 
-    /// The record of name and zone, where that of the format is lost.
+    /// The record of the space, where that of the format is lost.
     fn space_record(&self) -> Option<SpaceMeta> {
         use crate::records::{self, meta};
         let (key, mut found) = (crate::keyspaces::meta(meta::SPACE), None);
         let visit = &mut |value: &[u8]| {
-            found = records::read(&key, value, meta::read_space).ok();
+            found = records::decode(&key, value, SpaceMeta::decode).ok();
             Ok(())
         };
         crate::kv::Read::get(self.reader, &key, visit).ok()?;
@@ -283,5 +286,5 @@ impl Salvager<'_> {
     }
 }
 
-/// What scans go on with.
+/// Continues a scan.
 const CONTINUE: ControlFlow<()> = ControlFlow::Continue(());

@@ -1,52 +1,39 @@
-//! A space over any ordered key-value store: making, opening, snapshots and the one way to write.
+//! A space over any ordered key-value store: create, open, snapshots, and write transactions.
 
 use std::ops::{Bound, ControlFlow};
 use std::path::Path;
 use std::sync::Arc;
 
-use leafbase_model::{Change, Error, ErrorKind, Location, Result, SpaceId, Stamp};
+use leafbase_model::{Change, Error, ErrorKind, Location, Result, Stamp, invariant};
 
 use crate::backup;
 use crate::check::{self, CheckReport};
+use crate::compaction;
 use crate::edges::Extractor;
 use crate::keyspaces::{self, BLOCK_LOCATIONS, DOCUMENTS, FOLDERS};
 use crate::kv::{Durability, KeyRange, Snapshot, Store, Transaction, WriteOptions};
 use crate::location_cache::{CommitEpoch, LocationCache};
-use crate::packing;
-use crate::reader::{self, ReaderCache, SpaceReader};
+use crate::lookup::{put_totals, space_totals};
+use crate::progress::ProgressFn;
+use crate::reader::{ReaderCache, SpaceReader};
 use crate::records;
-use crate::records::meta::{self, SpaceTotals};
-use crate::transaction::{Finished, SpaceTransaction};
-
-/// What is told of work under way: how many rows are done. It may break the work off.
-pub type ProgressFn<'a> = &'a mut dyn FnMut(u64) -> ControlFlow<()>;
-
-/// What a space says of itself.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct SpaceMeta {
-    /// The space's ID, given when it was made.
-    pub id: SpaceId,
-    /// Its name.
-    pub name: String,
-    /// The name of the time zone that its days are counted in.
-    #[serde(rename = "timezone")]
-    pub zone: String,
-}
+use crate::records::layout::Value;
+use crate::records::meta::{self, SpaceMeta, SpaceTotals};
+use crate::transaction::SpaceTransaction;
 
 /// A space. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct SpaceStore {
     pub(crate) store: Arc<dyn Store>,
     extractor: Extractor,
-    lookups: Arc<LocationCache>,
+    locations: Arc<LocationCache>,
 }
 
-/// A state that stays as it is while others write. Keep it for one call and no longer.
+/// A consistent state that concurrent writes do not change. Keep it for one call and no longer.
 pub struct SpaceSnapshot {
     snapshot: Box<dyn Snapshot>,
     extractor: Extractor,
-    known: Option<(Arc<LocationCache>, CommitEpoch)>,
+    cache: Option<(Arc<LocationCache>, CommitEpoch)>,
 }
 
 impl std::fmt::Debug for SpaceSnapshot {
@@ -58,40 +45,41 @@ impl std::fmt::Debug for SpaceSnapshot {
 impl SpaceSnapshot {
     /// Reads of this state.
     pub fn reader(&self) -> SpaceReader<'_> {
-        let known = self.known.as_ref().map_or(ReaderCache::Nothing, |(lookups, epoch)| {
-            ReaderCache::Committed(lookups, *epoch)
-        });
-        SpaceReader { read: &*self.snapshot, extractor: self.extractor, known }
+        let cache = self
+            .cache
+            .as_ref()
+            .map_or(ReaderCache::None, |(cache, epoch)| ReaderCache::Committed(cache, *epoch));
+        SpaceReader { read: &*self.snapshot, extractor: self.extractor, cache }
     }
 }
 
-/// What a write gave.
+/// The result of a write.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WriteOutcome<T> {
-    /// What the closure returned.
+    /// The value that the closure returned.
     pub value: T,
-    /// The row of the change log; none if nothing was applied.
+    /// The change; `None` if no edit was applied.
     pub change: Option<Change>,
 }
 
-/// How large a space is.
+/// The size of a space.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct SpaceStats {
-    /// Documents, the trash included; the hidden one of the inbox is not counted.
+    /// Documents, with the trash and without the hidden inbox.
     pub documents: u64,
-    /// Blocks, roots and those of the inbox included.
+    /// Blocks, with roots and the inbox.
     pub blocks: u64,
     /// Folders.
     pub folders: u64,
-    /// Collections, those in the trash included.
+    /// Collections, with those in the trash.
     pub collections: u64,
-    /// Their items.
+    /// Items.
     pub items: u64,
-    /// Bytes of storage it occupies.
+    /// Bytes of storage.
     pub bytes: u64,
-    /// The number of the last write.
+    /// The sequence of the last change.
     pub sequence: u64,
 }
 
@@ -100,26 +88,20 @@ const ALL_KEYS: KeyRange<'static> =
 
 fn put_meta(rows: &mut dyn Transaction, meta: &SpaceMeta) -> Result<()> {
     let key = keyspaces::meta(meta::SPACE);
-    rows.put(&key, &records::seal(&key, |out| meta::put_space(out, meta)))
-}
-
-/// Sets what there must be of changes and folders.
-pub(crate) fn put_totals(rows: &mut dyn Transaction, totals: SpaceTotals) -> Result<()> {
-    let key = keyspaces::meta(meta::TOTALS);
-    rows.put(&key, &records::seal(&key, |out| meta::put_totals(out, totals)))
+    rows.put(&key, &records::seal(&key, |out| meta.encode(out)))
 }
 
 impl SpaceStore {
-    /// Makes a space in `store`, which is empty.
+    /// Creates a space in `store`, which must be empty.
     ///
     /// # Errors
-    /// [`ErrorKind::Validation`] if the store holds something; what the store reports.
+    /// [`ErrorKind::Validation`] if the store is not empty; errors of the store.
     pub fn create(store: Arc<dyn Store>, extractor: Extractor, meta: &SpaceMeta) -> Result<Self> {
         Self::initialize(&*store, meta)?;
-        Ok(Self { store, extractor, lookups: Arc::default() })
+        Ok(Self { store, extractor, locations: Arc::default() })
     }
 
-    /// Writes into `store`, which is empty, what makes it a space.
+    /// Writes the rows of an empty space into `store`, which must be empty.
     ///
     /// # Errors
     /// As [`Self::create`].
@@ -131,10 +113,10 @@ impl SpaceStore {
                 Ok(ControlFlow::Break(()))
             })?;
             if !is_empty {
-                return Err(Error::validation("the store holds something already"));
+                return Err(Error::validation("the store is not empty"));
             }
             let key = keyspaces::meta(meta::FORMAT);
-            rows.put(&key, &records::seal(&key, meta::put_format))?;
+            rows.put(&key, &records::seal(&key, meta::encode_format))?;
             put_totals(rows, SpaceTotals::default())?;
             put_meta(rows, meta)
         })
@@ -146,7 +128,7 @@ impl SpaceStore {
     /// [`ErrorKind::NotASpace`] if it holds none; [`ErrorKind::NewerFormat`] if a later version
     /// wrote it.
     pub fn open(store: Arc<dyn Store>, extractor: Extractor) -> Result<Self> {
-        let space = Self { store, extractor, lookups: Arc::default() };
+        let space = Self { store, extractor, locations: Arc::default() };
         space.snapshot()?.reader().meta()?;
         Ok(space)
     }
@@ -154,107 +136,105 @@ impl SpaceStore {
     /// The state as of the last write that returned.
     ///
     /// # Errors
-    /// What the store reports.
+    /// Errors of the store.
     pub fn snapshot(&self) -> Result<SpaceSnapshot> {
-        let before = self.lookups.epoch();
+        let before = self.locations.epoch();
         let snapshot = self.store.snapshot()?;
-        // No write committed meanwhile: what is known is of this state.
-        let epoch = before.filter(|_| before == self.lookups.epoch());
-        let known = epoch.map(|epoch| (Arc::clone(&self.lookups), epoch));
-        Ok(SpaceSnapshot { snapshot, extractor: self.extractor, known })
+        // The same epoch before and after: no write committed in between, so the cached entries of
+        // the epoch are those of this state.
+        let epoch = before.filter(|_| before == self.locations.epoch());
+        let cache = epoch.map(|epoch| (Arc::clone(&self.locations), epoch));
+        Ok(SpaceSnapshot { snapshot, extractor: self.extractor, cache })
     }
 
-    /// Runs `decide` in a write transaction: it reads, and applies edits, in as many turns as it
-    /// needs. All of them become visible together, with one row in the change log, or none does.
-    /// `decide` may run again after a conflict.
+    /// Runs `decide` in a write transaction, in which it reads and applies edits. All edits become
+    /// visible together, with one change, or none does. `decide` may run again after a conflict.
     ///
     /// # Errors
-    /// What `decide` returned, or what the store reports: nothing of the write is visible then.
+    /// Errors of `decide` and of the store: no edit is visible then.
     pub fn write<T>(
         &self,
         options: WriteOptions,
         stamp: &Stamp,
         mut decide: impl FnMut(&mut SpaceTransaction<'_>) -> Result<T>,
     ) -> Result<WriteOutcome<T>> {
-        let (mut written, mut committing, mut earlier) =
-            (None::<WriteOutcome<T>>, None, Vec::new());
+        let (mut outcome, mut commit, mut earlier) = (None::<WriteOutcome<T>>, None, Vec::new());
         self.store.write(options, &mut |rows| {
-            if let Some(change) = written.take().and_then(|written| written.change) {
+            // The store runs the closure again if a commit that it had read failed.
+            if let Some(change) = outcome.take().and_then(|outcome| outcome.change) {
                 earlier = change.edits;
             }
             let mut transaction = SpaceTransaction::new(rows, self.extractor, stamp)
                 .after(std::mem::take(&mut earlier));
             let decided = decide(&mut transaction);
-            // Those that were not taken are there for the next run.
+            // Edits that `decide` did not take are kept for the next run.
             earlier = transaction.take_earlier();
             let value = decided?;
-            let Finished { change, changed } = transaction.finish()?;
-            committing = Some(self.lookups.begin_commit(&changed));
-            written = Some(WriteOutcome { value, change });
+            let change = transaction.finish()?;
+            // Begins before the commit and ends after `write` returns: a snapshot taken in between
+            // has no epoch, and so does not use the cache.
+            commit = Some(self.locations.begin_commit());
+            outcome = Some(WriteOutcome { value, change });
             Ok(())
         })?;
-        drop(committing);
-        written.ok_or_else(|| Error::new(ErrorKind::Storage, "the store did not run the write"))
+        drop(commit);
+        let Some(outcome) = outcome else { invariant!("a store runs the closure of a write") };
+        Ok(outcome)
     }
 
-    /// Sets what the space says of itself, but its ID. This is no row of the change log.
+    /// Sets name and time zone of the space, outside of the change log.
     ///
     /// # Errors
-    /// What the store reports.
+    /// Errors of the store.
     pub fn set_meta(&self, options: WriteOptions, name: &str, zone: &str) -> Result<()> {
         self.store.write(options, &mut |rows| {
-            let id = SpaceReader {
-                read: &*rows,
-                extractor: self.extractor,
-                known: ReaderCache::Nothing,
-            }
-            .meta()?
-            .id;
+            let id =
+                SpaceReader { read: &*rows, extractor: self.extractor, cache: ReaderCache::None }
+                    .meta()?
+                    .id;
             put_meta(rows, &SpaceMeta { id, name: name.to_owned(), zone: zone.to_owned() })
         })
     }
 
-    /// Reads everything once and verifies every law. `progress` is told how many rows are read, and
-    /// may break off.
+    /// Reads everything once and verifies all invariants. `progress` receives the number of rows
+    /// read.
     ///
     /// # Errors
-    /// What the store reports when it is asked for a snapshot; [`ErrorKind::Canceled`]. What is
-    /// damaged is in the report.
+    /// Errors of the store for a snapshot; [`ErrorKind::Canceled`]. Damage is in the report.
     pub fn check(&self, progress: ProgressFn<'_>) -> Result<CheckReport> {
         let is_whole = self.store.verify()?;
         check::check(&*self.store.snapshot()?, self.extractor, is_whole, progress)
     }
 
-    /// Copies the space, as it is now, into the new directory `path`, while others go on reading
-    /// and writing. `progress` is told how many rows are copied, and may break off. Whatever goes
-    /// wrong, nothing is left at `path` then.
+    /// Copies the current state into the new directory `path` while other threads read and write.
+    /// `progress` receives the number of rows copied. After an error nothing is left at `path`.
     ///
     /// # Errors
-    /// [`ErrorKind::Validation`] if something is at `path`; [`ErrorKind::Corrupted`] if a row is
-    /// damaged; [`ErrorKind::Canceled`]; what the store or the operating system reports.
+    /// [`ErrorKind::Validation`] if `path` exists; [`ErrorKind::Corrupted`] if a row is damaged;
+    /// [`ErrorKind::Canceled`]; errors of the store and of the operating system.
     pub fn backup_to(&self, path: impl AsRef<Path>, progress: ProgressFn<'_>) -> Result<()> {
         backup::backup(&*self.store.snapshot()?, path.as_ref(), progress)
     }
 
-    /// About how many rows [`Self::check`] and [`Self::backup_to`] will read, where the engine
-    /// knows that. One look-up at most.
+    /// The approximate number of rows that [`Self::check`] and [`Self::backup_to`] read, if the
+    /// engine knows it. At most one lookup.
     ///
     /// # Errors
-    /// What the store reports.
+    /// Errors of the store.
     pub fn approximate_rows(&self) -> Result<Option<u64>> {
         Ok(self.store.snapshot()?.approximate_len())
     }
 
-    /// How large it is. Counts by walking the keys.
+    /// The size of the space. Scans all keys.
     ///
     /// # Errors
-    /// What the store reports.
+    /// Errors of the store.
     pub fn stats(&self) -> Result<SpaceStats> {
         let snapshot = self.store.snapshot()?;
         let count = |prefix: &[u8]| {
             let mut count = 0_u64;
             snapshot.scan(
-                KeyRange::half_open(prefix, &keyspaces::end_of_slice(prefix)),
+                KeyRange::half_open(prefix, &keyspaces::prefix_end_of(prefix)),
                 &mut |_, _| {
                     count += 1;
                     Ok(ControlFlow::Continue(()))
@@ -262,12 +242,9 @@ impl SpaceStore {
             )?;
             Ok::<_, Error>(count)
         };
-        let collections = SpaceReader {
-            read: &*snapshot,
-            extractor: self.extractor,
-            known: ReaderCache::Nothing,
-        }
-        .collections()?;
+        let collections =
+            SpaceReader { read: &*snapshot, extractor: self.extractor, cache: ReaderCache::None }
+                .collections()?;
         Ok(SpaceStats {
             documents: count(&[DOCUMENTS.tag])?
                 .saturating_sub(count(&keyspaces::location(Location::Inbox))?),
@@ -276,34 +253,35 @@ impl SpaceStore {
             collections: collections.len() as u64,
             items: collections.iter().map(|collection| collection.items).sum(),
             bytes: self.store.bytes()?,
-            sequence: reader::totals(&*snapshot)?.sequence,
+            sequence: space_totals(&*snapshot)?.sequence,
         })
     }
 
-    /// Lays rows so that they take less, and gives unused space back to the file system.
+    /// Compresses the change log, rewrites the store densely and returns unused space to the file
+    /// system.
     ///
     /// # Errors
-    /// What the store reports.
+    /// Errors of the store.
     pub fn compact(&self) -> Result<()> {
-        match packing::pack(&*self.store, &self.lookups) {
+        match compaction::compress_changes(&*self.store) {
             Err(error) if error.kind() == ErrorKind::NoSpace => {
-                tracing::warn!(%error, "rows stay as they are: only unused space is given back");
+                tracing::warn!(%error, "changes stay uncompressed: compaction only releases unused space");
             }
-            packed => packed?,
+            compressed => compressed?,
         }
         self.store.compact()
     }
 
-    /// Makes every write that has returned survive the loss of power, in the store's file.
+    /// Makes every write that has returned durable, in the store's file.
     ///
     /// # Errors
-    /// What the store reports.
+    /// Errors of the store.
     pub fn flush(&self) -> Result<()> {
         self.store.flush()
     }
 
-    /// Makes every write that has returned survive the loss of power as a small durable write does,
-    /// which may be for less. Nothing is written if all of them do.
+    /// Makes every write that has returned durable as a small durable write does, which is mostly
+    /// cheaper than [`Self::flush`]. Writes nothing if all are durable.
     ///
     /// # Errors
     /// As [`Self::write`].

@@ -1,27 +1,27 @@
-//! Tasks: what the indexes say of a block that is one.
+//! Tasks: their entries in the indexes.
 
 use leafbase_model::{BlockId, Location, TaskInfo, TaskState, Timestamp};
 
 use crate::keyspaces::{self, day_bytes, time_bytes};
 
-/// Whether the tasks of a document that is kept here are found by their days and in the logbook:
-/// those of the trash are gone for the time being, and those of a template are nobody's.
+/// Whether listings include the tasks of a document in this location: those in the trash and in
+/// templates are excluded.
 pub(crate) const fn are_listed(location: Location) -> bool {
     !matches!(location, Location::Trash | Location::Templates)
 }
 
-/// A task as the indexes sort it. Instants and days are as in keys.
+/// A task as its indexes sort it, with instants and days as in keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TaskEntry {
-    /// It is to be done, on this day if it has one.
+    /// To do, on this day if it has one.
     Open(Option<[u8; 4]>),
-    /// It was done or given up.
+    /// Done or canceled.
     Closed([u8; 8]),
 }
 
 impl TaskEntry {
-    /// The day is the one it is planned for, or else the one it must be done by. A closed task
-    /// without a stamp is the oldest.
+    /// The day is the scheduled one, or else the deadline. A closed task without a time stamp sorts
+    /// first.
     pub(crate) fn of(task: &TaskInfo) -> Self {
         let TaskInfo { state, schedule_date, deadline_date, completed_at, canceled_at } = *task;
         let closed =
@@ -37,7 +37,7 @@ impl TaskEntry {
         matches!(self, Self::Open(_))
     }
 
-    /// What the row by document holds.
+    /// The body of the row by document.
     pub(crate) fn body(&self) -> &[u8] {
         match self {
             Self::Open(None) => &[],
@@ -46,7 +46,7 @@ impl TaskEntry {
         }
     }
 
-    /// What [`Self::body`] gave.
+    /// Decodes [`Self::body`].
     pub(crate) fn read(is_open: bool, body: &[u8]) -> Option<Self> {
         match (is_open, body) {
             (true, []) => Some(Self::Open(None)),
@@ -55,7 +55,7 @@ impl TaskEntry {
         }
     }
 
-    /// The row by day or of the logbook that the task has where tasks are listed.
+    /// The key of the row by day or in the logbook, for documents whose tasks are listed.
     pub(crate) fn listed(self, block: BlockId) -> Option<Vec<u8>> {
         match self {
             Self::Open(day) => day.map(|day| keyspaces::task_by_day(day, block).to_vec()),

@@ -1,5 +1,4 @@
-//! The test kit of the key-value store, and spaces from the bytes of their store, as a failing
-//! device may give them.
+//! The test kit of the key-value store, and spaces opened from the bytes of their files.
 
 use std::sync::Arc;
 
@@ -11,8 +10,8 @@ use crate::directory::{RECORD_FORMAT, holds_space};
 use crate::kv::{OpenOptions, RedbStore};
 use crate::records::trust;
 
-/// Opens the store whose file has these bytes, as [`crate::directory::open_space`] does with a
-/// directory. They are never written.
+/// Opens a store from the bytes of its main file, like [`crate::directory::open_space`]. They are
+/// never written.
 ///
 /// # Errors
 /// As [`crate::directory::open_space`].
@@ -20,30 +19,24 @@ pub fn open_image(bytes: &Arc<[u8]>, options: &OpenOptions) -> Result<RedbStore>
     open(bytes, None, options)
 }
 
-/// The same with the bytes of the journal that lies beside it: as a process leaves them that is
-/// killed.
+/// The same with the bytes of the write-ahead log that a killed process left.
 ///
 /// # Errors
 /// As [`crate::directory::open_space`].
-pub fn open_killed(
-    bytes: &Arc<[u8]>,
-    journal: &Arc<[u8]>,
-    options: &OpenOptions,
-) -> Result<RedbStore> {
-    open(bytes, Some(Arc::clone(journal)), options)
+pub fn open_killed(bytes: &Arc<[u8]>, wal: &Arc<[u8]>, options: &OpenOptions) -> Result<RedbStore> {
+    open(bytes, Some(Arc::clone(wal)), options)
 }
 
-fn open(bytes: &Arc<[u8]>, journal: Option<Arc<[u8]>>, options: &OpenOptions) -> Result<RedbStore> {
-    let header = bytes.get(..bytes.len().min(320)).unwrap_or_default();
-    check_header("the image", header)?;
+fn open(bytes: &Arc<[u8]>, wal: Option<Arc<[u8]>>, options: &OpenOptions) -> Result<RedbStore> {
+    check_header("the image", bytes)?;
     let options = options.clone().entries(RECORD_FORMAT).read_only(true);
     let options = options.verify_pages(!trust::is_blind());
-    let files = ImageFiles { store: Arc::clone(bytes), wal: journal };
+    let files = ImageFiles { store: Arc::clone(bytes), wal };
     RedbStore::with_verified_files(files, &options, &mut |read| holds_space(read))
 }
 
-/// Does `work` without verifying any checksum of a record or of a page of records on this thread:
-/// for tests that have to notice it.
+/// Runs `work` without verifying checksums of records, and of pages of stores that it opens, on
+/// this thread: the control of tests that have to detect corruption.
 pub fn blindly<T>(work: impl FnOnce() -> T) -> T {
     trust::blindly(work)
 }

@@ -1,80 +1,64 @@
-//! The one way to write: edits are applied in order, and every row that follows from them is kept
-//! in step.
+//! Write transactions: edits are applied in order, and every row that depends on them follows.
 //!
-//! Rows are staged, so that one touched by many edits is written once, and written in the order of
-//! their keys. The reader of a write is given after what is staged was written.
+//! WriteBatch are staged, so that a row that many edits touch is written once, and rows are written in
+//! the order of their keys. [`SpaceTransaction::reader`] flushes staged rows first, so that a
+//! transaction reads its own writes.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use leafbase_model::{
-    BlockData, BlockId, Change, DocumentId, Edit, Error, ErrorKind, Result, Stamp,
+    BlockData, BlockId, Change, DocumentId, Edit, Error, Result, Stamp, invariant,
 };
 
 use crate::edges::Extractor;
-use crate::keyspaces;
+use crate::keyspaces::{self, CHANGE_PART_BYTES};
 use crate::kv::{Transaction, WriteBatch};
-use crate::location_cache::Changed;
+use crate::lookup::{put_totals, space_totals};
 use crate::reader::transaction_cache::TransactionCache;
-use crate::reader::{ReaderCache, SpaceReader, links, totals};
+use crate::reader::{ReaderCache, SpaceReader};
 use crate::records;
-use crate::records::change::ChangeEncoder;
+use crate::records::change::{ChangeEncoder, EncodedBlocks};
 use crate::records::meta::SpaceTotals;
-use crate::space_store::put_totals;
+use errors::conflict;
+use staged::collections::StagedCollections;
+use staged::cross_move::CrossDocumentMove;
+use staged::documents::StagedDocuments;
+use staged::locations::StagedLocations;
+use staged::runs::StagedRuns;
+use staged::task_rows::StagedTaskRows;
 
 mod assets;
 mod blocks;
 mod comments;
 mod documents;
+mod errors;
 mod folders;
 mod items;
-mod locations;
 mod moves;
-mod runs;
 mod schemas;
+mod staged;
 mod subtrees;
 mod tasks;
 
-use documents::StagedDocuments;
-pub(crate) use documents::{by_day, index_keys, noted_day};
-use items::StagedCollections;
-use locations::StagedLocations;
-use moves::CrossDocumentMove;
-use runs::StagedRuns;
-use tasks::StagedTasks;
-
-/// The most bytes of a change in one row: with its frame it fills a page. Longer rows would take
-/// pages of a power of two.
-const PART_BYTES: usize = 4_058;
-
-/// An open write: reads its own writes.
+/// A write transaction in progress, which reads its own writes.
 pub struct SpaceTransaction<'a> {
     rows: &'a mut dyn Transaction,
     extractor: Extractor,
     stamp: &'a Stamp,
     runs: StagedRuns,
     locations: StagedLocations,
-    crossing: Option<CrossDocumentMove>,
+    cross_move: Option<CrossDocumentMove>,
     cache: TransactionCache,
     documents: StagedDocuments,
-    /// Edges to put, or to delete.
+    /// Keys of edges: to put, or to delete.
     edges: BTreeMap<Vec<u8>, bool>,
-    tasks: StagedTasks,
+    tasks: StagedTaskRows,
     collections: StagedCollections,
-    /// The documents whose comments were written.
-    commented: Vec<DocumentId>,
     log: ChangeEncoder,
     edits: Vec<Edit>,
     earlier: Vec<Edit>,
     failed: bool,
-}
-
-/// What a write came to.
-pub(crate) struct Finished {
-    /// The row of the change log; none if nothing was applied.
-    pub(crate) change: Option<Change>,
-    /// What it changed of what may be known of the state before.
-    pub(crate) changed: Changed,
 }
 
 impl fmt::Debug for SpaceTransaction<'_> {
@@ -95,13 +79,12 @@ impl<'a> SpaceTransaction<'a> {
             stamp,
             runs: StagedRuns::default(),
             locations: StagedLocations::default(),
-            crossing: None,
+            cross_move: None,
             cache: TransactionCache::default(),
             documents: StagedDocuments::default(),
             edges: BTreeMap::new(),
-            tasks: StagedTasks::default(),
+            tasks: StagedTaskRows::default(),
             collections: StagedCollections::default(),
-            commented: Vec::new(),
             log: ChangeEncoder::default(),
             edits: Vec::new(),
             earlier: Vec::new(),
@@ -109,68 +92,85 @@ impl<'a> SpaceTransaction<'a> {
         }
     }
 
-    /// The same write, run again: these are the edits of the run before, of which nothing is there.
+    /// The same transaction, run again: `earlier` are the edits of the run that was rolled back.
     pub(crate) fn after(self, earlier: Vec<Edit>) -> Self {
         Self { earlier, ..self }
     }
 
-    /// The edits that this write had applied when it was run before, in vain: who made them of
-    /// something need not have kept that. None if it was not, or came to no end.
+    /// The edits that this transaction applied when it ran before and was rolled back: a caller
+    /// that built them out of its input need not have kept that. Empty on the first run.
     pub fn take_earlier(&mut self) -> Vec<Edit> {
         std::mem::take(&mut self.earlier)
     }
 
-    /// Reads of the state as the edits applied so far left it.
+    /// Reads the state that the edits applied so far left.
     ///
     /// # Errors
-    /// What the store reports.
+    /// Errors of the store; [`leafbase_model::ErrorKind::Conflict`] after an edit failed.
     pub fn reader(&mut self) -> Result<SpaceReader<'_>> {
         self.flush()?;
         Ok(SpaceReader {
             read: &*self.rows,
             extractor: self.extractor,
-            known: ReaderCache::Write(&self.cache),
+            cache: ReaderCache::Transaction(&self.cache),
         })
     }
 
     /// Applies `edits` in order.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`] if an edit names what is not there, [`ErrorKind::Conflict`] if it
-    /// does not describe what is there, [`ErrorKind::Validation`] if it is none that can be
-    /// applied. After an error the write cannot be committed.
+    /// [`leafbase_model::ErrorKind::NotFound`] if an edit names a missing record,
+    /// [`leafbase_model::ErrorKind::Conflict`] if it does not match the stored one,
+    /// [`leafbase_model::ErrorKind::Validation`] if it is malformed. After an error the transaction
+    /// cannot commit.
     pub fn apply(&mut self, edits: Vec<Edit>) -> Result<()> {
         for (key, run) in self.cache.take_runs() {
-            self.runs.keep(key, &run);
+            self.runs.add_loaded(key, &run)?;
         }
         let applied = self.apply_all(edits);
-        // The log holds all or nothing of an edit, and so must the rows.
+        // An edit may fail after some of its rows were staged: nothing of them may be written.
         self.failed |= applied.is_err();
         applied
     }
 
     fn apply_all(&mut self, edits: Vec<Edit>) -> Result<()> {
-        for edit in edits {
+        for mut edit in edits {
             if !matches!(edit, Edit::Move { .. }) {
-                self.arrive()?;
+                self.finish_cross_move()?;
             }
-            self.apply_one(&edit)?;
+            let given = match &edit {
+                Edit::EraseDocument { record, .. } => Some(record.clone()),
+                _ => None,
+            };
+            let blocks = self.apply_one(&mut edit)?;
+            self.log.push(&edit, &blocks);
+            // The log has the stored record of an erased document; the caller gets its edit back.
+            if let (Edit::EraseDocument { record, .. }, Some(given)) = (&mut edit, given) {
+                *record = given;
+            }
             self.edits.push(edit);
-            // At once, so that a write of very many edits doesn't run out of room between two keys.
-            self.runs.shorten(&*self.rows, &mut self.locations)?;
+            // After each edit: a long batch at one position must not exhaust the order keys.
+            self.runs.rebalance(&*self.rows, &mut self.locations)?;
         }
-        self.arrive()?;
-        self.runs.shorten(&*self.rows, &mut self.locations)
+        self.finish_cross_move()?;
+        self.runs.rebalance(&*self.rows, &mut self.locations)
     }
 
-    fn apply_one(&mut self, edit: &Edit) -> Result<()> {
+    /// Applies `edit`. Returns the records of the blocks in it, which the change log shares.
+    fn apply_one(&mut self, edit: &mut Edit) -> Result<EncodedBlocks> {
         match edit {
-            Edit::Insert { target, subtrees } => self.insert(target, subtrees),
-            Edit::Remove { target, subtrees } => self.remove(target, subtrees),
-            Edit::Update { document, before, after } => self.update(*document, before, after),
-            Edit::Move { block, from, to } => self.relocate(*block, from, to),
-            Edit::CreateDocument { record, subtrees } => self.create_document(record, subtrees),
-            Edit::EraseDocument { record, subtrees } => self.erase_document(record, subtrees),
+            Edit::Insert { target, subtrees } => return self.insert(target, subtrees),
+            Edit::Remove { target, subtrees } => return self.remove(target, subtrees),
+            Edit::Update { document, before, after } => {
+                return self.update(*document, before, after);
+            }
+            Edit::CreateDocument { record, subtrees } => {
+                return self.create_document(record, subtrees);
+            }
+            Edit::EraseDocument { record, subtrees } => {
+                return self.erase_document(record, subtrees);
+            }
+            Edit::Move { block, from, to } => self.move_block(*block, from, to),
             Edit::UpdateDocument { before, after } => self.update_document(before, after),
             Edit::CreateFolder(folder) => self.create_folder(folder),
             Edit::RemoveFolder(folder) => self.remove_folder(folder),
@@ -189,24 +189,24 @@ impl<'a> SpaceTransaction<'a> {
                 after.as_deref(),
                 *quiet,
             ),
-        }
+        }?;
+        Ok(EncodedBlocks::default())
     }
 
-    /// Writes what is staged, in the order of the keyspaces.
+    /// Writes staged rows, keyspace by keyspace in ascending order.
     fn flush(&mut self) -> Result<()> {
         if self.failed {
-            return Err(Error::new(
-                ErrorKind::Conflict,
-                "an edit of this write failed: it cannot go on",
-            ));
+            return Err(conflict("an edit of this transaction failed, so it cannot continue"));
         }
+        invariant!(self.cross_move.is_none(), "a move to another document is finished first");
+        // Runs first: merging them stages locations.
         self.runs.flush(self.rows, &mut self.locations)?;
-        self.cache.forget_runs();
+        self.cache.evict_runs();
         self.locations.flush(self.rows, &mut self.cache)?;
         self.documents.flush(self.rows, &mut self.cache)?;
         let mut edges = WriteBatch::default();
-        for (key, is_there) in std::mem::take(&mut self.edges) {
-            if is_there {
+        for (key, exists) in std::mem::take(&mut self.edges) {
+            if exists {
                 records::put(&mut edges, &key, |_| ());
             } else {
                 edges.delete(&key);
@@ -217,89 +217,81 @@ impl<'a> SpaceTransaction<'a> {
         self.collections.flush(self.rows)
     }
 
-    /// Writes all that is left to write, and the row of the change log.
-    pub(crate) fn finish(mut self) -> Result<Finished> {
+    /// Writes all staged rows and the change record. `None` if no edit was applied.
+    pub(crate) fn finish(mut self) -> Result<Option<Change>> {
         self.flush()?;
-        let commented = std::mem::take(&mut self.commented);
-        let changed = Changed { blocks: self.locations.take_changed(), commented };
         if self.log.is_empty() {
-            return Ok(Finished { change: None, changed });
+            return Ok(None);
         }
-        let totals = totals(&*self.rows)?;
+        let totals = space_totals(&*self.rows)?;
         let sequence = totals.sequence + 1;
         put_totals(self.rows, SpaceTotals { sequence, ..totals })?;
         let documents = self.documents.touched();
         put_change(self.rows, sequence, self.log.body(self.stamp, &documents))?;
-        let change = Change { sequence, stamp: self.stamp.clone(), documents, edits: self.edits };
-        Ok(Finished { change: Some(change), changed })
+        Ok(Some(Change { sequence, stamp: self.stamp.clone(), documents, edits: self.edits }))
     }
 
-    /// Writes all that is left to write, and no row of the change log: for a copy that has the log
-    /// of its source.
+    /// Writes all staged rows and no change record: for a copy that gets the log of its source.
     pub(crate) fn finish_without_change(mut self) -> Result<()> {
         self.flush()
     }
 
-    /// Stages what follows from a block of `document`, which was touched, that says `after` where
-    /// it said `before`: its edges, and the rows of the task that it is.
-    fn index(
+    /// Stages the index rows of a block whose data changes from `before` to `after`: its edges and
+    /// its task. `document` was touched.
+    fn index_block(
         &mut self,
         document: DocumentId,
         block: BlockId,
         before: Option<&BlockData>,
         after: Option<&BlockData>,
     ) {
-        self.link(block, before, after);
+        self.index_edges(block, before, after);
         let task = |data: Option<&BlockData>| data.and_then(|data| data.task);
-        self.track(document, block, task(before).as_ref(), task(after).as_ref());
+        self.index_task(document, block, task(before).as_ref(), task(after).as_ref());
     }
 
-    fn link(&mut self, source: BlockId, before: Option<&BlockData>, after: Option<&BlockData>) {
-        let targets = |data: Option<&BlockData>| {
-            data.map(|data| links::targets(self.extractor, data)).unwrap_or_default()
-        };
-        for (targets, is_there) in [(targets(before), false), (targets(after), true)] {
-            for target in targets {
-                self.edges.insert(keyspaces::edge(target.to, target.kind, source), is_there);
+    fn index_edges(
+        &mut self,
+        source: BlockId,
+        before: Option<&BlockData>,
+        after: Option<&BlockData>,
+    ) {
+        // Deletes first: an edge that stays is put again.
+        for (data, exists) in [(before, false), (after, true)] {
+            for target in data.into_iter().flat_map(|data| self.extractor.targets(data)) {
+                self.edges.insert(keyspaces::edge(target.to, target.kind, source), exists);
             }
         }
     }
 }
 
-/// Writes the row of a change in parts. Its body is `head` and, behind that, `tail`.
+/// Writes the parts of a change whose body is `header` followed by `edits`.
 fn put_change(
     rows: &mut dyn Transaction,
     sequence: u64,
-    (head, tail): (Vec<u8>, &[u8]),
+    (header, edits): (Vec<u8>, &[u8]),
 ) -> Result<()> {
-    let length = head.len() + tail.len();
-    let parts = length.div_ceil(PART_BYTES);
-    let count = u32::try_from(parts).ok().filter(|count| count & keyspaces::PACKED == 0);
+    let length = header.len() + edits.len();
+    let parts = length.div_ceil(CHANGE_PART_BYTES);
+    let count = u32::try_from(parts).ok().filter(|count| count & keyspaces::COMPRESSED == 0);
     let count =
-        count.ok_or_else(|| Error::limit("parts of a change", keyspaces::PACKED - 1, parts))?;
-    let mut written = WriteBatch::with_capacity(parts, length.min(PART_BYTES) + 32);
-    for (part, start) in (0..count).zip((0..length).step_by(PART_BYTES)) {
-        let key = keyspaces::change_part(sequence, part);
-        let end = (start + PART_BYTES).min(length);
-        let behind = |at: usize| at.saturating_sub(head.len());
-        records::put(&mut written, &key, |out| {
+        count.ok_or_else(|| Error::limit("parts of a change", keyspaces::COMPRESSED - 1, parts))?;
+    let mut batch = WriteBatch::with_capacity(parts, length.min(CHANGE_PART_BYTES) + 32);
+    let (mut header, mut edits) = (header.as_slice(), edits);
+    for part in 0..count {
+        let (first, rest) = header.split_at(header.len().min(CHANGE_PART_BYTES));
+        let (second, rest_of_edits) =
+            edits.split_at(edits.len().min(CHANGE_PART_BYTES - first.len()));
+        (header, edits) = (rest, rest_of_edits);
+        records::put(&mut batch, &keyspaces::change_part(sequence, part), |out| {
             out.extend_from_slice(&count.to_be_bytes());
-            out.extend_from_slice(head.get(start..end.min(head.len())).unwrap_or_default());
-            out.extend_from_slice(tail.get(behind(start)..behind(end)).unwrap_or_default());
+            out.extend_from_slice(first);
+            out.extend_from_slice(second);
         });
-        if written.is_full() {
-            written.write_to(rows)?;
+        if batch.is_full() {
+            batch.write_to(rows)?;
         }
     }
-    written.write_to(rows)
-}
-
-/// An edit names what is not there.
-fn missing(what: &str) -> Error {
-    Error::new(ErrorKind::NotFound, format!("{what} does not exist"))
-}
-
-/// An edit does not describe what is there.
-fn conflict(message: impl Into<String>) -> Error {
-    Error::new(ErrorKind::Conflict, message)
+    invariant!(header.is_empty() && edits.is_empty(), "the parts of a change hold its whole body");
+    batch.write_to(rows)
 }

@@ -1,8 +1,8 @@
-//! Uploads: the bytes of a file come in chunks, each in a transaction of its own, before the file
-//! is one of the space. So an upload of any size takes little memory, and no writer waits for it.
+//! Uploads: the bytes of a file are stored in chunks, each in its own transaction, before the file
+//! is created. An upload of any size so takes little memory and blocks no writer for long.
 //!
-//! These writes are no rows of the change log. A crash leaves an upload that nobody goes on with:
-//! it is swept when the space is opened again.
+//! Chunks are not part of the change log. A crash leaves an abandoned upload, which is swept when
+//! the space is opened again.
 
 use leafbase_model::{AssetId, Error, ErrorKind, Result};
 
@@ -11,15 +11,15 @@ use crate::kv::{Read, WriteOptions};
 use crate::records::{self, FRAME_BYTES};
 use crate::space_store::SpaceStore;
 
-/// Bytes of each chunk of a file but the last: with its frame it fills 16 pages.
+/// Bytes of each chunk but the last: with its frame it fills 16 pages.
 pub const CHUNK_BYTES: usize = 65_400;
 
-/// How many chunks a file of so many bytes has.
+/// The number of chunks of a file of `size` bytes.
 pub(crate) fn chunks_of(size: u64) -> u32 {
     u32::try_from(size.div_ceil(CHUNK_BYTES as u64)).unwrap_or(u32::MAX)
 }
 
-/// How many bytes a chunk that is stored has.
+/// The number of bytes of a stored chunk.
 pub(crate) fn stored_bytes(rows: &dyn Read, asset: AssetId, number: u32) -> Result<Option<usize>> {
     let mut bytes = None;
     rows.get(&keyspaces::chunk(asset, number), &mut |value| {
@@ -29,7 +29,7 @@ pub(crate) fn stored_bytes(rows: &dyn Read, asset: AssetId, number: u32) -> Resu
     Ok(bytes)
 }
 
-/// Whatever is stored of a file is a whole beginning of it.
+/// The stored chunks must stay a prefix of the file.
 fn check_chunks(rows: &dyn Read, asset: AssetId, first: u32, chunks: &[&[u8]]) -> Result<()> {
     let Some((last, before)) = chunks.split_last() else { return Ok(()) };
     let follows = match first.checked_sub(1) {
@@ -45,22 +45,22 @@ fn check_chunks(rows: &dyn Read, asset: AssetId, first: u32, chunks: &[&[u8]]) -
         Ok(())
     } else {
         Err(Error::validation(
-            "the chunks of a file follow each other, and none but the last is short",
+            "chunks of a file must follow each other, and all but the last must have the full length",
         ))
     }
 }
 
-/// How many chunks of an upload are stored: those from 0 on, without a gap. Of the chunks a few are
-/// read.
+/// The number of stored chunks of an upload, which have no gap. Found by binary search.
 fn stored_chunks(source: &dyn Read, asset: AssetId) -> Result<u32> {
     let is_there = |number: u32| source.get(&keyspaces::chunk(asset, number), &mut |_| Ok(()));
     let (mut there, mut beyond) = (0, 1);
     while is_there(beyond - 1)? {
         (there, beyond) = (beyond, beyond.saturating_mul(2));
     }
-    // Those before `there` are stored, and the one before `beyond` is not.
+    // Invariant: the chunk before `there` is stored, and the one before `beyond` is not.
     while there + 1 < beyond {
         let middle = there + (beyond - there) / 2;
+        debug_assert!(there < middle && middle < beyond, "the search narrows in each step");
         if is_there(middle - 1)? {
             there = middle;
         } else {
@@ -71,10 +71,10 @@ fn stored_chunks(source: &dyn Read, asset: AssetId) -> Result<u32> {
 }
 
 impl SpaceStore {
-    /// Begins an upload: until it is finished or dropped, its chunks belong to nothing else.
+    /// Begins an upload.
     ///
     /// # Errors
-    /// [`ErrorKind::Conflict`] if the ID was given before; what the store reports.
+    /// [`ErrorKind::Conflict`] if the ID is in use; errors of the store.
     pub fn begin_upload(&self, options: WriteOptions, asset: AssetId) -> Result<()> {
         self.store.write(options, &mut |rows| {
             let key = keyspaces::pending_asset(asset);
@@ -90,13 +90,13 @@ impl SpaceStore {
         })
     }
 
-    /// Stores chunks of an upload, numbered from `first` on: the first one of a file has the number
-    /// 0. Each has [`CHUNK_BYTES`] but the last of the file, which has fewer or as many, and at
-    /// least one.
+    /// Stores chunks of an upload, numbered from `first` on; the first chunk of a file has the
+    /// number 0. Each has [`CHUNK_BYTES`] bytes but the last of the file, which has between 1 and
+    /// that.
     ///
     /// # Errors
     /// [`ErrorKind::NotFound`] if there is no such upload; [`ErrorKind::Validation`] if the chunks
-    /// do not follow those stored, or one before another is short; what the store reports.
+    /// do not follow the stored ones, or a chunk before another is short; errors of the store.
     pub fn put_chunks(
         &self,
         options: WriteOptions,
@@ -117,17 +117,17 @@ impl SpaceStore {
         })
     }
 
-    /// Forgets an upload and its bytes; nothing happens if there is none.
+    /// Deletes an upload and its bytes, if it exists.
     ///
     /// # Errors
-    /// What the store reports.
+    /// Errors of the store.
     pub fn drop_upload(&self, options: WriteOptions, asset: AssetId) -> Result<()> {
         self.store.write(options, &mut |rows| {
             let pending = keyspaces::pending_asset(asset);
             if !rows.get(&pending, &mut |_| Ok(()))? {
                 return Ok(());
             }
-            // By number, so that the bytes are not read.
+            // By number: a scan would read the bytes.
             for number in 0..stored_chunks(&*rows, asset)? {
                 rows.delete(&keyspaces::chunk(asset, number))?;
             }
@@ -135,11 +135,11 @@ impl SpaceStore {
         })
     }
 
-    /// Forgets all uploads, which nobody goes on with after a crash. Gives their number; without
-    /// any, nothing is written.
+    /// Deletes all uploads, which a crash abandoned. Returns their number; without any, nothing is
+    /// written.
     ///
     /// # Errors
-    /// What the store reports.
+    /// Errors of the store.
     pub fn sweep_uploads(&self, options: WriteOptions) -> Result<usize> {
         let uploads = self.snapshot()?.reader().uploads()?;
         uploads.iter().try_for_each(|asset| self.drop_upload(options, *asset))?;

@@ -212,7 +212,7 @@ fn tasks_that_an_index_names_are_not_left_out() {
         let space = SpaceStore::open(store, Extractor::of_edges(extract)).unwrap();
         corrupted(read(&space, |reader| reader.tasks_of(document, false)));
     }
-    // A block that says it is below itself is reached from nowhere.
+    // A block that says it is its own ancestor is reached from nowhere.
     let (store, space) = full();
     let place = key(PLACES, &[11], &[]);
     let (_, value) = find(&*store, &place).remove(0);

@@ -58,7 +58,7 @@ impl ValueRules for NumberRules {
     }
 }
 
-/// Reads a number that a 64-bit float holds exactly: a larger integer could come back as its
+/// Decodes a number that a 64-bit float holds exactly: a larger integer could come back as its
 /// neighbor. Of numbers written with a fraction, and of those beyond 64 bits, the JSON parser only
 /// keeps the nearest float. Negative zero becomes zero.
 #[expect(

@@ -115,7 +115,7 @@ impl ValueRules for MultiSelectRules {
     }
 }
 
-/// Reads the name of an option of the property, or of a new one where the request allows it.
+/// Decodes the name of an option of the property, or of a new one where the request allows it.
 fn option(known: &[SelectOption], value: &Value, reader: &ValueReader<'_>) -> Result<String> {
     let name = value.as_str().ok_or_else(|| wrong(patterns::OPTION_NAME.expected, value))?;
     if has_option(known, name) {
@@ -137,7 +137,7 @@ fn option(known: &[SelectOption], value: &Value, reader: &ValueReader<'_>) -> Re
     Err(mismatch(format!("expected {expected}, got {}", quoted(name))))
 }
 
-/// Reads an array of names; duplicates are dropped.
+/// Decodes an array of names and deduplicates it.
 fn options(known: &[SelectOption], value: &Value, reader: &ValueReader<'_>) -> Result<Vec<String>> {
     let Value::Array(values) = value else {
         return Err(wrong("an array of names of options", value));
@@ -147,6 +147,7 @@ fn options(known: &[SelectOption], value: &Value, reader: &ValueReader<'_>) -> R
     for (index, value) in values.iter().enumerate() {
         let name =
             option(known, value, reader).map_err(|error| error.at(format_args!("[{index}]")))?;
+        // Linear: a value has few options.
         if !names.contains(&name) {
             names.push(name);
         }

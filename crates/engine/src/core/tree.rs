@@ -207,7 +207,7 @@ impl ReadTree for Tree<'_> {
         // A restricted call looks each block up alone: a prefetch would make hidden neighbours
         // cheaper or dearer.
         if self.is_unrestricted() {
-            self.reader.expect(blocks);
+            self.reader.prefetch(blocks);
         }
     }
 

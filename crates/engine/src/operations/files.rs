@@ -73,7 +73,7 @@ impl<A: AccessScope> Connection<A> {
     ///
     /// The last component of a path, without control characters, bidirectional overrides, and dots
     /// and spaces at the ends. `<>:"|?*` become `_`, names reserved for devices get a `_` in front,
-    /// and names are cut to 255 bytes, keeping the extension. The default is `image.png`,
+    /// and names are truncated to 255 bytes, keeping the extension. The default is `image.png`,
     /// `video.mp4` or `file.pdf`, by type.
     ///
     /// # Errors
@@ -95,6 +95,7 @@ impl<A: AccessScope> Connection<A> {
         let (block_id, _) =
             operation.write(|transaction| self.show(transaction, position, &upload))?;
         let asset_url = upload.url();
+        // Only after the commit: dropping the upload earlier would delete the chunks of the file.
         upload.keep();
         Ok(UploadedFile { block_id, asset_url })
     }

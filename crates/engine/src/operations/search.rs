@@ -1,9 +1,9 @@
 //! Searches: across documents and within one. Those across documents, with their index, are the
 //! feature `search`.
 
-mod around;
 mod blocks;
 mod patterns;
+mod surroundings;
 mod texts;
 
 #[cfg(feature = "search")]

@@ -37,8 +37,10 @@ impl Entry {
     ) -> Result<Self> {
         scratch.clear();
         scratch.extend_from_slice(key);
-        scratch.extend_from_slice(value.unwrap_or_default());
-        let value_end = value.map(|_| scratch.len());
+        let value_end = value.map(|value| {
+            scratch.extend_from_slice(value);
+            scratch.len()
+        });
         Self::within(Arc::from(&**scratch), 0, key.len(), value_end)
     }
 
@@ -65,6 +67,7 @@ impl Entry {
             }
             (rest, start) = (others, group_end);
         }
+        invariant!(entries.len() == batch.ends().len(), "every entry of a batch is taken");
         Ok(entries)
     }
 
@@ -97,6 +100,10 @@ impl Entry {
             entries.sort_by(|left, right| left.key().cmp(right.key()));
             entries.dedup_by(|earlier, kept| earlier.key() == kept.key());
         }
+        debug_assert!(
+            entries.is_sorted_by(|left, right| left.key() < right.key()),
+            "broken invariant: sorted entries have distinct ascending keys"
+        );
     }
 
     pub(crate) fn key(&self) -> &[u8] {

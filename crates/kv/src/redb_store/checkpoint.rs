@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use leafbase_model::{Error, ErrorKind, Result};
+use leafbase_model::{Error, ErrorKind, Result, invariant};
 
 use super::compaction;
-use super::group_commit::{Batch, Version};
+use super::group_commit::{CommitBatch, Version};
 use super::handle::{CommitError, MAX_READER_WAIT};
 use super::read_view::ReadView;
 use super::recovery::failed_again;
@@ -16,7 +16,7 @@ use super::store_core::{CommitState, IndeterminateCheckpoint, StoreCore};
 use crate::memtable::Memtable;
 use crate::wal::manager::Appended;
 
-/// Bounds of the memtable: they bound memory, and what a crash loses of relaxed writes.
+/// Bounds of the memtable. They limit memory, and the relaxed writes that a crash loses.
 const MAX_MEMTABLE_KEYS: usize = 16_384;
 const MAX_MEMTABLE_BYTES: usize = 8 << 20;
 /// Most rounds of redb's compaction in one call.
@@ -24,12 +24,16 @@ const MAX_COMPACTION_ROUNDS: usize = 8;
 
 impl StoreCore {
     /// Commits a batch with the durability that its writers asked for, and publishes it.
-    pub(super) fn commit_batch(&self, state: &mut CommitState, batch: Batch) -> Result<()> {
-        let Batch { mut version, written, bytes, is_durable, .. } = batch;
+    pub(super) fn commit_batch(&self, state: &mut CommitState, batch: CommitBatch) -> Result<()> {
+        let CommitBatch { mut version, written, bytes, is_durable, .. } = batch;
         // An indeterminate checkpoint is resolved first: if it took place, it holds everything that
         // was published by then.
         let (base, current) = self.recovered(state)?;
         drop(base);
+        invariant!(
+            version.checkpoints <= current.checkpoints,
+            "a batch is not newer than the last checkpoint"
+        );
         if version.checkpoints != current.checkpoints {
             version = version.rebased_onto(current, &written)?;
         }

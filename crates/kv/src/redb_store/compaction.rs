@@ -6,7 +6,7 @@
 use std::mem;
 use std::ops::{Bound, ControlFlow};
 
-use leafbase_model::Result;
+use leafbase_model::{Result, invariant};
 use redb::{Database, Table, WriteTransaction};
 
 use super::committed_state::CommittedState;
@@ -52,6 +52,7 @@ pub(super) fn rewrite(
         let mut page = PageFill::default();
         let mut run = Vec::new();
         let mut run_bytes = 0;
+        let mut copied = 0_u64;
         base.scan(ALL_KEYS, &mut |key, value| {
             // A run ends with a full page: redb would even out the last two pages otherwise.
             if page.put(key.len() + value.len()) && run_bytes >= RUN_BYTES {
@@ -59,10 +60,13 @@ pub(super) fn rewrite(
                 run_bytes = 0;
             }
             run_bytes += key.len() + value.len();
+            copied += 1;
             run.push((key.to_vec(), value.to_vec()));
             Ok(ControlFlow::Continue(()))
         })?;
         append(&mut table, &run).map_err(report)?;
+        let expected = base.len()?;
+        invariant!(copied == expected, "a rewrite copies all {expected} entries, not {copied}");
     }
     transaction.delete_table(ENTRIES).map_err(|error| report(error.into()))?;
     transaction.rename_table(REWRITTEN, ENTRIES).map_err(|error| report(error.into()))?;

@@ -89,7 +89,7 @@ impl DirectoryFiles {
         self.check_directory()?;
         match &*lock(&self.wal) {
             Some(wal) => Ok(is_same(&wal.metadata()?, &fs::metadata(self.wal_path())?)),
-            // Left behind by an earlier handle on this directory.
+            // An earlier handle on this directory did not remove it.
             None => Ok(true),
         }
     }

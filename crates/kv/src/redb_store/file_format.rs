@@ -264,7 +264,7 @@ impl<'a> PageReader<'a> {
             let start = first_page
                 .checked_add(pointer.region().checked_mul(region_bytes)?)?
                 .checked_add(pointer.index().checked_mul(bytes)?)?;
-            // Checked before any allocation: a corrupt order stands for gigabytes.
+            // Checked before any allocation: a corrupt order may mean gigabytes.
             (start.checked_add(bytes)? <= self.length).then_some((start, bytes))
         };
         let (start, bytes) = range().ok_or_else(outside)?;

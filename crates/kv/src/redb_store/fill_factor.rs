@@ -1,7 +1,7 @@
 //! Fill factor: how entries fill redb's leaf pages when they are written in the order of their
 //! keys. redb starts a page when the next entry does not fit.
 
-/// What a leaf page takes for itself, and for each entry.
+/// Overhead of a leaf page, and of each of its entries.
 const PAGE_HEADER_BYTES: usize = 4;
 const ENTRY_OVERHEAD_BYTES: usize = 8;
 const PAGE_BYTES: usize = 4_096;

@@ -6,8 +6,8 @@
 //! leader: it takes the pending batch and commits it while the next closures already run. Writers
 //! and snapshots observe a batch only after it has committed.
 //!
-//! If a batch fails and left nothing behind, each of its writers reruns its closure alone, because
-//! one of them may have been the cause (out of space, for example). Writers whose closures had read
+//! If a batch fails and nothing of it is in the file, each of its writers reruns its closure alone,
+//! because one of them may have been the cause (out of space, for example). Writers whose closures had read
 //! the failed batch rerun theirs as well ([`Outcome::BaseFailed`]). If it is unknown whether the
 //! batch is in the file, all of its writers fail.
 //!
@@ -49,7 +49,7 @@ impl Version {
 }
 
 /// Entries that commit together.
-pub(super) struct Batch {
+pub(super) struct CommitBatch {
     /// The version that the batch produces, including everything below it.
     pub(super) version: Version,
     /// The entries written, possibly several of one key.
@@ -69,7 +69,7 @@ pub(super) enum Outcome {
     Committed,
     /// Failed, or indeterminate: the store has to be reopened to find out.
     Failed(Error),
-    /// The batch failed as a whole and left nothing behind; each writer retries alone.
+    /// The batch failed as a whole and nothing of it is in the file; each writer retries alone.
     BatchFailed,
     /// A version that the closure had read failed; the closure reruns.
     BaseFailed,
@@ -83,7 +83,7 @@ pub(super) struct BaseVersion {
     failures: u64,
 }
 
-/// What a closure wrote.
+/// The writes of a closure.
 pub(super) struct ClosureWrites {
     /// The closure's base with its entries.
     pub(super) version: Version,
@@ -94,7 +94,7 @@ pub(super) struct ClosureWrites {
 pub(super) enum WaitResult<'g> {
     Resolved(Outcome),
     /// The caller is the leader and must commit this batch, which includes its own entries.
-    Lead(Batch, CommitGuard<'g>),
+    Lead(CommitBatch, CommitGuard<'g>),
 }
 
 /// The batches of a store.
@@ -109,7 +109,7 @@ pub(super) struct GroupCommit {
 
 #[derive(Default)]
 struct GroupState {
-    pending: Option<Batch>,
+    pending: Option<CommitBatch>,
     in_flight: Option<(Version, CommitHandle)>,
     /// A leader is waiting for more writers.
     is_gathering: bool,
@@ -126,7 +126,7 @@ impl GroupCommit {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the next closure runs on. The caller holds the writer lock until [`Self::enqueue`].
+    /// The base of the next closure. The caller holds the writer lock until [`Self::enqueue`].
     pub(super) fn base_version(&self) -> BaseVersion {
         let state = self.lock();
         let pending = state.pending.as_ref().map(|batch| (&batch.version, &batch.handle));
@@ -177,7 +177,7 @@ impl GroupCommit {
             version = version.rebased_onto(below, &written)?;
         }
         let handle = CommitHandle::default();
-        state.pending = Some(Batch {
+        state.pending = Some(CommitBatch {
             version,
             written,
             bytes,
@@ -200,6 +200,10 @@ impl GroupCommit {
                 // `gather` may release the lock; `is_gathering` keeps other waiters from leading.
                 state = self.gather(state);
                 if let Some(batch) = state.pending.take() {
+                    debug_assert!(
+                        state.in_flight.is_none(),
+                        "broken invariant: one batch is in flight at a time"
+                    );
                     state.in_flight = Some((batch.version.clone(), Arc::clone(&batch.handle)));
                     let stats = BatchStats::new(&batch);
                     let guard = CommitGuard { group: self, stats, is_resolved: false };
@@ -276,14 +280,16 @@ impl GroupCommit {
         if has_waiters {
             self.resolved.notify_all();
         }
+        let was_in_flight = resolved.is_some();
         // Freeing versions must not block the next writer.
         drop((resolved, failed_base));
+        invariant!(was_in_flight, "the batch that a leader commits is in flight");
         invariant!(is_first, "a batch resolves exactly once");
         rebased
     }
 }
 
-/// What a batch teaches about the next ones.
+/// Statistics of a batch that predict the next ones.
 struct BatchStats {
     writers: usize,
     is_durable: bool,
@@ -291,7 +297,7 @@ struct BatchStats {
 }
 
 impl BatchStats {
-    fn new(batch: &Batch) -> Self {
+    fn new(batch: &CommitBatch) -> Self {
         Self { writers: batch.writers, is_durable: batch.is_durable, started: Instant::now() }
     }
 }
@@ -305,7 +311,7 @@ pub(super) struct CommitGuard<'g> {
 }
 
 impl CommitGuard<'_> {
-    /// Starts the measurement of the commit: waiting for other work is none of it.
+    /// Starts the measurement of the commit, which excludes waiting for the lock.
     pub(super) fn start_timer(&mut self) {
         self.stats.started = Instant::now();
     }

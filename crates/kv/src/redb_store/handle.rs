@@ -79,8 +79,7 @@ impl HandleSource {
         let mut builder = Builder::new();
         builder.set_cache_size(self.options.cache_bytes);
         let database = builder.create_with_backend(barrier.clone())?;
-        // redb may keep in its cache what it reads from here on, so the root has to be known
-        // before. Which commit is the last one is known only now, after redb's recovery.
+        // redb may cache the pages that it reads from here on, so the root has to be known before. Which commit is the last one is known only now, after redb's recovery.
         barrier.verifier().learn_root(&barrier);
         Ok(OpenDatabase { database, barrier })
     }
@@ -187,7 +186,7 @@ impl Handle {
         barrier.release().map_err(|error| self.health.report(redb::Error::Io(error)))
     }
 
-    /// What the file records about its WAL.
+    /// The WAL header in the file.
     pub(super) fn wal_header(&self) -> Result<WalHeader> {
         let database = &self.database()?.database;
         let read = || {
@@ -272,7 +271,10 @@ fn compact_when_unread(database: &mut Database) -> Result<(), redb::Error> {
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        let Some(open) = self.database.take() else { return };
+        let Some(open) = self.database.take() else {
+            debug_assert!(false, "broken invariant: a handle is dropped once");
+            return;
+        };
         if self.owner != process::id() {
             // After a fork the parent still uses the file: redb would write to it, and release the
             // parent's lock.

@@ -1,6 +1,6 @@
 //! Bounds of page pointers: keeps redb from following a pointer to a page past the end of the file.
 //!
-//! redb allocates a page before it reads it, and the order in a corrupt pointer can stand for 4 GiB.
+//! redb allocates a page before it reads it, and the order in a corrupt pointer can mean 4 GiB.
 //! Such pointers become null in the bytes that redb reads. Pages of the smallest order are left
 //! alone: they cost 4 KiB, and redb reports the failed read.
 
@@ -13,7 +13,7 @@ use super::page_format::{
     BRANCH, EntryWidths, LEAF, NULL_PAGE, PagePointer, child_number_offset, entry_count,
 };
 
-/// What was read from a file: the positions of pointers depend on it.
+/// The kind of bytes that were read: the positions of pointers depend on it.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum PageKind {
     Header,
@@ -72,7 +72,7 @@ pub(super) fn clear_pointers_past_end(
 fn table_root_offsets(page: &[u8]) -> Vec<usize> {
     let count = entry_count(page).unwrap_or(0);
     // A malformed leaf has no pointers that redb could follow.
-    let definitions = EntryWidths::default().values(page, count).unwrap_or_default();
+    let Some(definitions) = EntryWidths::default().values(page, count) else { return Vec::new() };
     let (flag, root) = DEFINITION_ROOT;
     let has_root = |start: &usize| {
         start.checked_add(flag).and_then(|at| page.get(at)).is_some_and(|flag| *flag != 0)

@@ -128,7 +128,14 @@ impl PageBuffer {
         below: &dyn StorageBackend,
         mut written: impl FnMut(u64, usize),
     ) -> io::Result<()> {
-        let Some(window) = self.windows.get(&start) else { return Ok(()) };
+        let Some(window) = self.windows.get(&start) else {
+            debug_assert!(false, "broken invariant: a window is flushed while it is buffered");
+            return Ok(());
+        };
+        debug_assert!(
+            window.bytes.len() == WINDOW && start.is_multiple_of(WINDOW_BYTES),
+            "broken invariant: a window covers its aligned range of the file"
+        );
         let mut rest = &*window.bytes;
         let mut offset = start;
         for run in window.is_dirty.chunk_by(|left, right| left == right) {

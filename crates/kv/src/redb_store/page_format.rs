@@ -134,8 +134,8 @@ pub(crate) fn has_checksum(page: &[u8], checksum: u128) -> bool {
     let checked = || {
         let count = entry_count(page)?;
         match *page.first()? {
-            // The last end before the keys is that of the last value. Reading it alone saves a walk
-            // over all ends.
+            // The last offset before the keys is the end of the last value. Reading it alone saves
+            // a walk over all ends.
             LEAF if count > 0 => page.get(..u32_at(page, 8 * count)?),
             BRANCH => EntryWidths::default().checked_bytes(page),
             _ => None,
@@ -202,7 +202,7 @@ pub(super) fn set_null_child(branch: &mut [u8], child: usize) -> Result<()> {
 /// Where key and value of an entry are in a leaf.
 pub(crate) type EntryRanges = (Range<usize>, Range<usize>);
 
-/// Where the entries of a leaf with `count` entries are, without those that cannot be right.
+/// Where the entries of a leaf with `count` entries are. Omits entries whose offsets are invalid.
 pub(crate) fn entry_ranges(page: &[u8], count: usize) -> Vec<EntryRanges> {
     let end_at = |at: usize| u32_at(page, at).filter(|end| *end <= page.len());
     let key_ends = 4;

@@ -27,7 +27,8 @@ use super::page_format::{
 use crate::entry_format::EntryFormat;
 use crate::store::KeyRange;
 
-/// What a page must be. One is kept for every page whose parent was read, so it is small.
+/// The expected contents of a page. One is kept for every page whose parent was read, so it is
+/// small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct ExpectedPage {
     checksum: [u8; 16],
@@ -83,7 +84,7 @@ impl Hasher for PageNumberHasher {
 /// Reads bytes of the file and returns whether that succeeded.
 type ReadAt<'f> = &'f dyn Fn(u64, &mut [u8]) -> bool;
 
-/// What is known about the pages of one handle. Clones share it.
+/// The verifier of one handle. Clones share their state.
 #[derive(Clone, Debug)]
 pub(super) struct PageVerifier(Arc<Shared>);
 
@@ -122,6 +123,10 @@ impl ExpectedPage {
     fn new(pointer: PagePointer, parent: u32, child: u16) -> Option<(u32, Self)> {
         let (offset, bytes) = pointer.location()?;
         let order = u8::try_from((bytes as u64 / PAGE_BYTES).checked_ilog2()?).ok()?;
+        debug_assert!(
+            PAGE_BYTES << order == bytes as u64,
+            "broken invariant: the length of a page is a power of two"
+        );
         let checksum = pointer.checksum.to_le_bytes();
         let page = Self { checksum, parent, child, order, is_read: false, is_corrupt: false };
         Some((page_number(offset)?, page))
@@ -303,7 +308,7 @@ impl PageVerifier {
         let pointers: Vec<_> = child_pointers(page, entry_count(page).unwrap_or(0)).collect();
         for (child, pointer) in pointers.into_iter().enumerate() {
             let Some((offset, bytes)) = pointer.location() else { continue };
-            // The order in a corrupt pointer may stand for gigabytes: only what starts as a branch
+            // The order in a corrupt pointer may mean gigabytes: only a page that starts as a branch
             // is read entirely.
             let mut page_type = [0];
             if !read(offset, &mut page_type) || page_type != [BRANCH] {

@@ -1,7 +1,7 @@
 //! The boundary around redb: maps its errors, and turns its panics into errors.
 //!
 //! redb panics on some corrupt pages. Without the boundary, 1.8 % of random bit flips end the
-//! calling thread. A broken invariant of this crate is not redb's panic: it goes on unwinding.
+//! calling thread. A broken invariant of this crate is no panic of redb: it continues to unwind.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -48,7 +48,7 @@ impl HandleHealth {
     }
 
     /// The same for work with callbacks. While `in_callback` is set, a panic is the caller's own
-    /// and goes on unwinding.
+    /// and continues to unwind.
     pub(super) fn catch_unless<T>(
         &self,
         in_callback: &Cell<bool>,

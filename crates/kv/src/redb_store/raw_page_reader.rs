@@ -275,7 +275,7 @@ impl<'s> PageWalk<'s> {
         }
     }
 
-    /// What the commit records about the WAL; the default if it records nothing.
+    /// The WAL header of a commit; the default if it has none.
     fn wal_header(&self, slot: CommitSlot<'_>) -> Option<WalHeader> {
         let tables = self.tables(slot)?;
         let table = tables.into_iter().find(|(name_bytes, _)| *name_bytes == WAL_HEADER_NAME.len());

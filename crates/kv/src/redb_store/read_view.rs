@@ -9,7 +9,7 @@ use super::committed_state::CommittedState;
 use crate::memtable::{Entry, Memtable};
 use crate::store::{KeyRange, Read, Snapshot, Visit};
 
-/// What a snapshot or a transaction reads.
+/// The state that a snapshot or a transaction reads.
 pub(super) struct ReadView {
     pub(super) base: Arc<CommittedState>,
     pub(super) memtable: Memtable,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use leafbase_model::{Error, ErrorKind, Result};
+use leafbase_model::{Error, ErrorKind, Result, invariant};
 
 use super::committed_state::CommittedState;
 use super::group_commit::Version;
@@ -85,6 +85,10 @@ impl StoreCore {
         &self,
         state: &mut CommitState,
     ) -> Result<(Handle, Arc<CommittedState>)> {
+        invariant!(
+            state.handle.is_none(),
+            "a handle is closed before the file is opened again: both would commit"
+        );
         let handle = Handle::open(&self.source)?;
         let base = handle.committed_state()?;
         handle.persist_repairs()?;
@@ -142,8 +146,8 @@ fn has_committed(
     }
 }
 
-/// Whether the file holds all entries of `memtable`. If none of them changes anything, it does not
-/// matter whether the checkpoint is there.
+/// Whether the file holds all entries of `memtable`. A checkpoint that changes no entry counts as
+/// committed.
 fn contains_all(base: &CommittedState, memtable: &Memtable) -> Result<bool> {
     for entry in memtable {
         let mut is_equal = false;
@@ -158,7 +162,7 @@ fn contains_all(base: &CommittedState, memtable: &Memtable) -> Result<bool> {
     Ok(true)
 }
 
-/// The error of a call that met another failure while the store recovered.
+/// The error after a second failure during recovery.
 pub(super) fn failed_again() -> Error {
     Error::new(ErrorKind::Storage, "the store failed again during recovery; try again")
 }

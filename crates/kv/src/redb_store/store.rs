@@ -184,11 +184,11 @@ impl RedbStore {
     }
 
     fn writer_lock(&self) -> MutexGuard<'_, ()> {
-        // A closure that panicked left nothing behind: its writes join a batch only after it.
+        // A closure that panicked has changed nothing: its writes join a batch only after it.
         self.writer_lock.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What a closure on `base` reads, and the number of checkpoints below its memtable.
+    /// The view of a closure on `base`, and the number of checkpoints below its memtable.
     fn closure_view(&self, base: &BaseVersion) -> Result<(ReadView, u64)> {
         // The committed state is taken after the version over it. It may hold some entries of that
         // version already, but never lacks one that the version lacks.
@@ -226,8 +226,8 @@ impl RedbStore {
         Ok(())
     }
 
-    /// Runs `f` once and commits its writes. `None` if it has to run again; `is_alone` tells
-    /// whether it then runs without other writers in its batch.
+    /// Runs `f` once and commits its writes. Returns `None` if it has to run again, with
+    /// `is_alone` set if that has to happen without other writers in its batch.
     fn try_write(
         &self,
         options: WriteOptions,

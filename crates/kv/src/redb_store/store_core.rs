@@ -15,7 +15,8 @@ use crate::wal::manager::{WalHeader, WalManager};
 /// Lock order: the writer lock of the store, then `commit_state`, then `current`.
 pub(super) struct StoreCore {
     pub(super) source: HandleSource,
-    /// What a snapshot reads. Held only to clone or to replace it, except by compaction.
+    /// The version that a snapshot clones. Held only to clone or to replace it, except by
+    /// compaction.
     current: Mutex<CurrentVersion>,
     /// Held while the files are written or opened again.
     commit_state: Mutex<CommitState>,
@@ -36,7 +37,7 @@ impl CurrentVersion {
     }
 }
 
-/// The files and what is known about them.
+/// The open files and their state.
 pub(super) struct CommitState {
     /// `None` while the file cannot be opened.
     pub(super) handle: Option<Handle>,
@@ -131,6 +132,10 @@ impl StoreCore {
             state.wal.mark_clean();
             current.checkpoints += 1;
             old_memtable = Some(mem::take(&mut current.memtable));
+            debug_assert!(
+                state.wal.is_clean(),
+                "broken invariant: a checkpoint makes every write durable"
+            );
         }
         drop(current);
         // Freeing them must not block a snapshot.

@@ -1,9 +1,9 @@
-//! Unsynced-range tracking: repairs what a failed fsync lost.
+//! Unsynced-range tracking: repairs the losses of a failed fsync.
 //!
 //! After a failed fsync an operating system may mark the lost pages clean. They are read as if they
 //! were in the file, the next fsync succeeds without them, and they are gone after a power loss.
 //! redb would build on them. So before a store is opened again, the bytes of all writes since the
-//! last successful fsync are read, written and fsynced once more: what is visible becomes durable.
+//! last successful fsync are read, written and fsynced once more: the visible bytes become durable.
 //! `trust` injects such failures (`tests/TRUST.md`).
 //!
 //! Writes that failed are not tracked: redb writes pages where nothing live is and refers to them
@@ -32,7 +32,7 @@ impl UnsyncedRanges {
 const HEADER_OFFSET: u64 = 0;
 const WHOLE_FILE: Range<u64> = 0..u64::MAX;
 
-/// A file, the writes to it that are not durable yet, and those that still wait in memory.
+/// A file, with the ranges that are not durable yet and the pages that still wait in memory.
 #[derive(Debug)]
 pub(super) struct SyncTracker {
     below: Box<dyn StorageBackend>,
@@ -43,7 +43,7 @@ pub(super) struct SyncTracker {
 }
 
 impl SyncTracker {
-    /// Repairs what an earlier handle could not sync, and tracks `below` from then on.
+    /// Repairs the ranges that an earlier handle could not sync, and tracks `below` from then on.
     pub(super) fn new(
         below: Box<dyn StorageBackend>,
         unsynced: &UnsyncedRanges,

@@ -44,8 +44,8 @@ struct Inner {
     staged: RwLock<Option<StagedWrites>>,
     is_closed: AtomicBool,
     verifier: PageVerifier,
-    /// Offsets of the roots of the trees of tables when the barrier was made, without those that
-    /// were written since.
+    /// Offsets of the roots of the trees of tables when the barrier was made. A write to one of
+    /// them removes it.
     table_roots: RwLock<Vec<u64>>,
 }
 
@@ -82,7 +82,7 @@ impl WriteBarrier {
         })))
     }
 
-    /// What is known about the pages that were read.
+    /// The verifier of the pages that were read.
     pub(super) fn verifier(&self) -> &PageVerifier {
         &self.0.verifier
     }

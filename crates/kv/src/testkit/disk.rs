@@ -1,169 +1,125 @@
-//! A simulated disk: it fails when told to, and can lose power at any moment. On it lie the file of
-//! a store, the one of its wal, and small files by name.
+//! A simulated disk that fails on demand and can lose power at any moment. It holds the main file of
+//! a store, its WAL, and the named files of an index.
 
 use std::collections::BTreeSet;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use files::Files;
-pub use loss::{Loss, Moment};
+use content::{BLOCK, FileContent};
+use directories::Directories;
+pub use loss::Loss;
+use loss::LossRandom;
 
-mod files;
+mod content;
+mod directories;
 mod loss;
 
-/// A disk with one store on it, its wal, and files of an index. Copies are the same disk.
+/// A disk. It is itself the backend of the store's main file; [`Disk::wal`] is that of the WAL.
+/// Clones are the same disk.
 #[derive(Clone, Debug, Default)]
-pub struct Disk(Arc<Mutex<State>>);
+pub struct Disk(Arc<Mutex<DiskState>>);
 
-/// The file of the wal on a disk. The disk itself stands for the one of the store.
+/// The WAL on a disk.
 #[derive(Clone, Debug)]
 pub struct WalOnDisk(Disk);
 
-/// One of the two files without a name.
+/// One of the two files of a store.
 #[derive(Clone, Copy)]
-enum FileKind {
-    Store,
+enum StoreFile {
+    Main,
     Wal,
 }
 
-/// Which operations fail, counted from the disk's first one.
+/// Which operations fail. They are numbered from the disk's first one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {
-    /// The one with this number.
+    /// The operation with this number.
     Once(u64),
-    /// This one and all that follow.
+    /// This one and all later ones.
     From(u64),
-    /// From the first of these up to the second, which is done again.
+    /// From the first number, inclusive, to the second, exclusive.
     Between(u64, u64),
-    /// Whatever takes room: see [`Disk::takes_room_at_once`].
+    /// Every operation that allocates space; see [`Disk::takes_room_at_once`].
     Full,
-    /// One in so many, spread irregularly.
+    /// One in this many, spread irregularly.
     OneIn(u64),
 }
 
-/// What an operation does to the room that is taken: so many bytes more are.
+/// The space that an operation allocates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Room {
-    Kept,
-    Taken(usize),
+enum Allocation {
+    None,
+    Bytes(usize),
 }
 
 #[derive(Clone, Default)]
-struct State {
-    store: Content,
-    wal: Content,
-    files: Files,
+struct DiskState {
+    store: FileContent,
+    wal: FileContent,
+    directories: Directories,
     operations: u64,
     fault: Option<(Fault, io::ErrorKind)>,
     failures: u64,
-    /// Before which operations what a loss of power would leave is kept.
+    /// Numbers of the operations before which a [`Moment`] is recorded.
     awaited: BTreeSet<u64>,
     moments: Vec<Moment>,
-    /// One sync in so many does nothing, and says that it did.
-    lies: Option<u64>,
+    /// One fsync in this many does nothing and reports success.
+    ignored_syncs: Option<u64>,
     syncs: u64,
-    /// How many bytes fit.
-    limit: Option<u64>,
-    /// Whether a file that becomes longer takes room.
-    takes_room_at_once: bool,
+    /// Capacity in bytes.
+    capacity: Option<u64>,
+    /// Whether extending a file allocates space.
+    allocates_on_extend: bool,
 }
 
-/// Room is taken by so many bytes at a time.
-const BLOCK: usize = 4 << 10;
-
-/// The bytes of a file.
-#[derive(Clone, Default)]
-struct Content {
-    /// What reads see.
-    visible: Vec<u8>,
-    /// Which blocks of it take no room: it became longer, and nothing was written there yet.
-    holes: BTreeSet<usize>,
-    /// What a loss of power leaves, if it leaves nothing that was not synced.
-    durable: Arc<Vec<u8>>,
-    unsynced: Vec<Change>,
-}
-
-#[derive(Clone)]
-enum Change {
-    Write(usize, Vec<u8>),
-    Length(usize),
-}
-
-impl Content {
-    /// Of which nothing can be lost.
-    fn kept(bytes: Vec<u8>) -> Self {
-        Self {
-            visible: bytes.clone(),
-            holes: BTreeSet::new(),
-            durable: Arc::new(bytes),
-            unsynced: Vec::new(),
-        }
-    }
-
-    /// How many bytes take room.
-    fn used(&self) -> usize {
-        self.visible.len().saturating_sub(self.holes.len() * BLOCK)
-    }
-
-    /// The blocks that a write there would take room for.
-    fn missing(
-        &self,
-        offset: usize,
-        length: usize,
-    ) -> std::collections::btree_set::Range<'_, usize> {
-        self.holes.range(offset / BLOCK..(offset + length).div_ceil(BLOCK))
-    }
-
-    /// Becomes longer or shorter; what it becomes longer by are holes.
-    fn stretch(&mut self, length: usize) {
-        let whole = self.visible.len().div_ceil(BLOCK);
-        drop(self.holes.split_off(&length.div_ceil(BLOCK)));
-        self.holes.extend(whole..length.div_ceil(BLOCK));
-        self.set_length(length);
-    }
-
-    fn write(&mut self, offset: usize, data: &[u8]) {
-        for block in self.missing(offset, data.len()).copied().collect::<Vec<_>>() {
-            self.holes.remove(&block);
-        }
-        put(&mut self.visible, offset, data);
-        self.unsynced.push(Change::Write(offset, data.to_vec()));
-    }
-
-    fn set_length(&mut self, length: usize) {
-        self.visible.resize(length, 0);
-        self.unsynced.push(Change::Length(length));
-    }
-
-    fn sync(&mut self) {
-        if self.unsynced.is_empty() {
-            return;
-        }
-        let durable = Arc::make_mut(&mut self.durable);
-        for change in self.unsynced.drain(..) {
-            match change {
-                Change::Length(length) => durable.resize(length, 0),
-                Change::Write(offset, data) => put(durable, offset, &data),
-            }
-        }
-    }
-}
-
-/// Writes into `image`, which becomes as long as is needed.
-fn put(image: &mut Vec<u8>, at: usize, data: &[u8]) {
-    image.resize(image.len().max(at + data.len()), 0);
-    if let Some(part) = image.get_mut(at..at + data.len()) {
-        part.copy_from_slice(data);
-    }
-}
-
-impl std::fmt::Debug for State {
+impl std::fmt::Debug for DiskState {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("State")
+        f.debug_struct("DiskState")
             .field("length", &self.store.visible.len())
             .field("operations", &self.operations)
             .finish_non_exhaustive()
+    }
+}
+
+/// The state of a disk at one moment: what is durable, and what a power loss may keep.
+#[derive(Clone)]
+pub struct Moment {
+    store: FileContent,
+    wal: FileContent,
+    directories: Directories,
+    operations: u64,
+}
+
+impl std::fmt::Debug for Moment {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Moment").field("operations", &self.operations).finish_non_exhaustive()
+    }
+}
+
+impl Moment {
+    fn of(state: &DiskState) -> Self {
+        Self {
+            store: state.store.without_visible(),
+            wal: state.wal.without_visible(),
+            directories: state.directories.clone(),
+            operations: state.operations,
+        }
+    }
+
+    /// The number of operations so far, including the one that was about to run.
+    pub fn operations(&self) -> u64 {
+        self.operations
+    }
+
+    /// The disk after a power loss at this moment.
+    pub fn after(&self, loss: Loss, seed: u64) -> Disk {
+        let mut random = LossRandom::new(seed);
+        let store = FileContent::synced(self.store.after_loss(loss, &mut random));
+        let wal = FileContent::synced(self.wal.after_loss(loss, &mut random));
+        let directories = self.directories.after_loss(loss, &mut random);
+        let state = DiskState { store, wal, directories, ..DiskState::default() };
+        Disk(Arc::new(Mutex::new(state)))
     }
 }
 
@@ -173,21 +129,16 @@ impl Disk {
         Self::default()
     }
 
-    fn of(store: Vec<u8>, wal: Vec<u8>, files: Files) -> Self {
-        let (store, wal) = (Content::kept(store), Content::kept(wal));
-        Self(Arc::new(Mutex::new(State { store, wal, files, ..State::default() })))
-    }
-
-    /// The file of the wal on it.
+    /// The backend of the WAL.
     pub fn wal(&self) -> WalOnDisk {
         WalOnDisk(self.clone())
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, DiskState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Another disk with the same on it, and with the same that is not synced.
+    /// Another disk with the same contents and the same unsynced changes.
     pub fn copy(&self) -> Self {
         Self(Arc::new(Mutex::new(self.state().clone())))
     }
@@ -197,90 +148,83 @@ impl Disk {
         self.state().fault = Some((fault, kind));
     }
 
-    /// Ends all failing.
+    /// Ends all faults.
     pub fn heal(&self) {
         self.state().fault = None;
     }
 
-    /// From now on one sync in so many does nothing, and says that it did.
+    /// Makes one fsync in `every` do nothing and report success.
     pub fn ignore_one_sync_in(&self, every: u64) {
-        self.state().lies = Some(every);
+        self.state().ignored_syncs = Some(every);
     }
 
-    /// Lets no more than so many bytes fit from now on; or any number.
+    /// Sets the capacity of the disk.
     pub fn limit(&self, bytes: Option<u64>) {
-        self.state().limit = bytes;
+        self.state().capacity = bytes;
     }
 
-    /// From now on a file takes room as soon as it becomes longer, as some file systems have it.
-    /// Else what it becomes longer by is a hole, as on Linux: what is written there first takes
-    /// room, and where there is none, a write has been done in part.
+    /// Makes the extension of a file allocate space, as on some file systems. Otherwise it creates
+    /// a hole, as on Linux: the first write to a block allocates it, and fails in part on a full
+    /// disk.
     pub fn takes_room_at_once(self) -> Self {
-        self.state().takes_room_at_once = true;
+        self.state().allocates_on_extend = true;
         self
     }
 
-    /// How many bytes are taken.
+    /// Allocated bytes.
     pub fn used(&self) -> u64 {
-        self.state().used()
+        self.state().allocated()
     }
 
-    /// How many reads, writes, changes of length and syncs there were.
+    /// The number of reads, writes, length changes and fsyncs so far.
     pub fn operations(&self) -> u64 {
         self.state().operations
     }
 
-    /// How many of them failed.
+    /// The number of operations that failed.
     pub fn failures(&self) -> u64 {
         self.state().failures
     }
 
-    /// The bytes of the store that reads see.
+    /// The visible bytes of the main file.
     pub fn image(&self) -> Vec<u8> {
         self.state().store.visible.clone()
     }
 
-    /// Changes the bytes of the wal behind everybody's back.
+    /// Changes the bytes of the WAL, as a failing device does.
     pub fn corrupt_wal(&self, change: impl FnOnce(&mut Vec<u8>)) {
-        let mut state = self.state();
-        let mut bytes = std::mem::take(&mut state.wal.visible);
-        change(&mut bytes);
-        state.wal = Content::kept(bytes);
+        corrupt(&mut self.state().wal, change);
     }
 
-    /// Changes the bytes of the store behind everybody's back, as a failing device does.
+    /// Changes the bytes of the main file, as a failing device does.
     pub fn corrupt(&self, change: impl FnOnce(&mut Vec<u8>)) {
-        let mut state = self.state();
-        let mut bytes = std::mem::take(&mut state.store.visible);
-        change(&mut bytes);
-        state.store = Content::kept(bytes);
+        corrupt(&mut self.state().store, change);
     }
 
-    /// The disk after a loss of power right now: each sector written since the last sync is there
-    /// or not, as `seed` draws. With the seed 0 none is.
+    /// The disk after a power loss now: each sector written since the last fsync is kept or lost,
+    /// depending on `seed`. Seed 0 loses all of them.
     pub fn after_power_loss(&self, seed: u64) -> Self {
         let loss = if seed == 0 { Loss::Unsynced } else { Loss::Sectors };
         self.moment().after(loss, seed)
     }
 
-    /// What a loss of power would meet right now.
+    /// The current moment.
     pub fn moment(&self) -> Moment {
         Moment::of(&self.state())
     }
 
-    /// Keeps what a loss of power would meet before the operation of this number, counted from the
-    /// disk's first one.
+    /// Records the moment before the operation with this number.
     pub fn await_operation(&self, number: u64) {
         self.state().awaited.insert(number);
     }
 
-    /// The moments kept so far, in their order. They are given once.
+    /// Takes the recorded moments in their order.
     pub fn moments(&self) -> Vec<Moment> {
         std::mem::take(&mut self.state().moments)
     }
 
-    /// Counts an operation, and fails if it is due to.
-    fn operation(&self, room: Room) -> io::Result<MutexGuard<'_, State>> {
+    /// Counts an operation and applies faults and capacity to it.
+    fn operation(&self, allocation: Allocation) -> io::Result<MutexGuard<'_, DiskState>> {
         let mut state = self.state();
         state.operations += 1;
         let number = state.operations;
@@ -293,17 +237,17 @@ impl Disk {
                 Fault::Once(at) => number == at,
                 Fault::From(first) => number >= first,
                 Fault::Between(first, end) => (first..end).contains(&number),
-                Fault::Full => room != Room::Kept,
+                Fault::Full => allocation != Allocation::None,
                 Fault::OneIn(every) => {
                     number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32 < (1 << 32) / every
                 }
             }
         {
             state.failures += 1;
-            return Err(io::Error::new(kind, "a fault that a test asked for"));
+            return Err(io::Error::new(kind, "an injected fault"));
         }
-        if let (Some(limit), Room::Taken(bytes)) = (state.limit, room)
-            && state.used() + bytes as u64 > limit
+        if let (Some(capacity), Allocation::Bytes(bytes)) = (state.capacity, allocation)
+            && state.allocated() + bytes as u64 > capacity
         {
             state.failures += 1;
             return Err(io::ErrorKind::StorageFull.into());
@@ -312,94 +256,101 @@ impl Disk {
     }
 }
 
-impl State {
-    fn content(&mut self, which: FileKind) -> &mut Content {
-        match which {
-            FileKind::Store => &mut self.store,
-            FileKind::Wal => &mut self.wal,
+fn corrupt(file: &mut FileContent, change: impl FnOnce(&mut Vec<u8>)) {
+    let mut bytes = std::mem::take(&mut file.visible);
+    change(&mut bytes);
+    *file = FileContent::synced(bytes);
+}
+
+impl DiskState {
+    fn file(&mut self, file: StoreFile) -> &mut FileContent {
+        match file {
+            StoreFile::Main => &mut self.store,
+            StoreFile::Wal => &mut self.wal,
         }
     }
 
-    fn used(&self) -> u64 {
-        (self.store.used() + self.wal.used()) as u64 + self.files.used()
+    fn allocated(&self) -> u64 {
+        (self.store.allocated() + self.wal.allocated()) as u64 + self.directories.allocated()
     }
 
-    /// Whether a sync that begins now is one that is done.
-    fn is_honest(&mut self) -> bool {
+    /// Counts an fsync and returns whether it takes effect.
+    fn performs_sync(&mut self) -> bool {
         self.syncs += 1;
-        self.lies.is_none_or(|every| !self.syncs.is_multiple_of(every))
+        self.ignored_syncs.is_none_or(|every| !self.syncs.is_multiple_of(every))
     }
 }
 
-fn beyond_the_end() -> io::Error {
-    io::Error::new(io::ErrorKind::UnexpectedEof, "beyond the end")
+fn past_the_end() -> io::Error {
+    io::Error::new(io::ErrorKind::UnexpectedEof, "past the end of the file")
 }
 
-fn place(at: u64) -> io::Result<usize> {
-    usize::try_from(at).map_err(|_| beyond_the_end())
+fn to_offset(at: u64) -> io::Result<usize> {
+    usize::try_from(at).map_err(|_| past_the_end())
 }
 
 impl Disk {
-    fn length(&self, which: FileKind) -> usize {
-        self.state().content(which).visible.len()
+    fn length(&self, file: StoreFile) -> usize {
+        self.state().file(file).visible.len()
     }
 
-    fn read_from(&self, which: FileKind, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        let mut state = self.operation(Room::Kept)?;
-        let offset = place(offset)?;
-        let visible = &state.content(which).visible;
-        let part = visible.get(offset..offset + out.len()).ok_or_else(beyond_the_end)?;
-        out.copy_from_slice(part);
+    fn read_from(&self, file: StoreFile, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        let mut state = self.operation(Allocation::None)?;
+        let offset = to_offset(offset)?;
+        let visible = &state.file(file).visible;
+        out.copy_from_slice(visible.get(offset..offset + out.len()).ok_or_else(past_the_end)?);
         Ok(())
     }
 
-    fn set_length(&self, which: FileKind, length: u64) -> io::Result<()> {
-        let length = place(length)?;
-        if self.state().takes_room_at_once {
-            let more = length.checked_sub(self.length(which)).filter(|more| *more > 0);
-            let mut state = self.operation(more.map_or(Room::Kept, Room::Taken))?;
-            state.content(which).set_length(length);
+    fn set_length(&self, file: StoreFile, length: u64) -> io::Result<()> {
+        let length = to_offset(length)?;
+        if self.state().allocates_on_extend {
+            let added = length.saturating_sub(self.length(file));
+            let allocation = if added > 0 { Allocation::Bytes(added) } else { Allocation::None };
+            self.operation(allocation)?.file(file).set_length(length);
         } else {
-            self.operation(Room::Kept)?.content(which).stretch(length);
+            self.operation(Allocation::None)?.file(file).set_length_sparse(length);
         }
         Ok(())
     }
 
-    /// A sync that fails loses what was not synced, though reads go on seeing it: so do operating
-    /// systems.
-    fn sync(&self, which: FileKind) -> io::Result<()> {
-        let mut state = match self.operation(Room::Kept) {
+    /// A failed fsync discards the unsynced changes, though reads still return them: operating
+    /// systems do the same.
+    fn sync(&self, file: StoreFile) -> io::Result<()> {
+        let mut state = match self.operation(Allocation::None) {
             Ok(state) => state,
             Err(error) => {
-                self.state().content(which).unsynced.clear();
+                self.state().file(file).unsynced.clear();
                 return Err(error);
             }
         };
-        if state.is_honest() {
-            state.content(which).sync();
+        if state.performs_sync() {
+            state.file(file).sync();
         }
         Ok(())
     }
 
-    fn write_to(&self, which: FileKind, offset: u64, data: &[u8]) -> io::Result<()> {
-        let offset = place(offset)?;
-        let (missing, fits) = {
+    fn write_to(&self, file: StoreFile, offset: u64, data: &[u8]) -> io::Result<()> {
+        let offset = to_offset(offset)?;
+        let (missing, fitting) = {
             let mut state = self.state();
-            let mut missing = state.content(which).missing(offset, data.len());
-            let first = missing.next().map(|block| (block * BLOCK).saturating_sub(offset));
-            (missing.count() + usize::from(first.is_some()), first.unwrap_or(data.len()))
+            let mut holes = state.file(file).holes_in(offset, data.len());
+            let first = holes.next().map(|block| (block * BLOCK).saturating_sub(offset));
+            (holes.count() + usize::from(first.is_some()), first.unwrap_or(data.len()))
         };
-        let room = if missing > 0 { Room::Taken(missing * BLOCK) } else { Room::Kept };
-        let operation = self.operation(room);
-        if let (Err(error), Some(before)) = (&operation, data.get(..fits))
+        let allocation =
+            if missing > 0 { Allocation::Bytes(missing * BLOCK) } else { Allocation::None };
+        let operation = self.operation(allocation);
+        // On a full disk the bytes before the first hole are written.
+        if let (Err(error), Some(before)) = (&operation, data.get(..fitting))
             && error.kind() == io::ErrorKind::StorageFull
         {
-            self.state().content(which).write(offset, before);
+            self.state().file(file).write(offset, before);
         }
         let mut state = operation?;
-        let content = state.content(which);
+        let content = state.file(file);
         if offset + data.len() > content.visible.len() {
-            return Err(beyond_the_end());
+            return Err(past_the_end());
         }
         content.write(offset, data);
         Ok(())
@@ -408,44 +359,153 @@ impl Disk {
 
 impl redb::StorageBackend for Disk {
     fn len(&self) -> io::Result<u64> {
-        Ok(self.length(FileKind::Store) as u64)
+        Ok(self.length(StoreFile::Main) as u64)
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        self.read_from(FileKind::Store, offset, out)
+        self.read_from(StoreFile::Main, offset, out)
     }
 
     fn set_len(&self, length: u64) -> io::Result<()> {
-        self.set_length(FileKind::Store, length)
+        self.set_length(StoreFile::Main, length)
     }
 
     fn sync_data(&self) -> io::Result<()> {
-        self.sync(FileKind::Store)
+        self.sync(StoreFile::Main)
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        self.write_to(FileKind::Store, offset, data)
+        self.write_to(StoreFile::Main, offset, data)
     }
 }
 
 impl redb::StorageBackend for WalOnDisk {
     fn len(&self) -> io::Result<u64> {
-        Ok(self.0.length(FileKind::Wal) as u64)
+        Ok(self.0.length(StoreFile::Wal) as u64)
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        self.0.read_from(FileKind::Wal, offset, out)
+        self.0.read_from(StoreFile::Wal, offset, out)
     }
 
     fn set_len(&self, length: u64) -> io::Result<()> {
-        self.0.set_length(FileKind::Wal, length)
+        self.0.set_length(StoreFile::Wal, length)
     }
 
     fn sync_data(&self) -> io::Result<()> {
-        self.0.sync(FileKind::Wal)
+        self.0.sync(StoreFile::Wal)
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        self.0.write_to(FileKind::Wal, offset, data)
+        self.0.write_to(StoreFile::Wal, offset, data)
+    }
+}
+
+/// The named files of an index. Directories have numbers.
+impl Disk {
+    /// The existing directories.
+    ///
+    /// # Errors
+    /// An injected fault, like all methods below.
+    pub fn directories(&self) -> io::Result<Vec<u64>> {
+        Ok(self.operation(Allocation::None)?.directories.directories())
+    }
+
+    /// Creates a directory.
+    ///
+    /// # Errors
+    /// If it exists.
+    pub fn make_directory(&self, directory: u64) -> io::Result<()> {
+        self.operation(Allocation::Bytes(0))?.directories.create_directory(directory)
+    }
+
+    /// Removes a directory and its files.
+    ///
+    /// # Errors
+    /// An injected fault.
+    pub fn remove_directory(&self, directory: u64) -> io::Result<()> {
+        self.operation(Allocation::None)?.directories.remove_directory(directory);
+        Ok(())
+    }
+
+    /// The names of the files in a directory.
+    ///
+    /// # Errors
+    /// An injected fault.
+    pub fn files(&self, directory: u64) -> io::Result<Vec<String>> {
+        Ok(self.operation(Allocation::None)?.directories.names(directory))
+    }
+
+    /// The bytes of a file.
+    ///
+    /// # Errors
+    /// If it does not exist.
+    pub fn read_file(&self, directory: u64, name: &str) -> io::Result<Vec<u8>> {
+        let mut state = self.operation(Allocation::None)?;
+        Ok(state.directories.content(directory, name)?.visible.clone())
+    }
+
+    /// Creates an empty file.
+    ///
+    /// # Errors
+    /// If it exists.
+    pub fn make_file(&self, directory: u64, name: &str) -> io::Result<()> {
+        self.operation(Allocation::Bytes(0))?.directories.create_file(directory, name)
+    }
+
+    /// Appends to a file.
+    ///
+    /// # Errors
+    /// If it does not exist.
+    pub fn append(&self, directory: u64, name: &str, data: &[u8]) -> io::Result<()> {
+        let mut state = self.operation(Allocation::Bytes(data.len()))?;
+        let content = state.directories.content(directory, name)?;
+        content.write(content.visible.len(), data);
+        Ok(())
+    }
+
+    /// Makes the contents of a file durable.
+    ///
+    /// # Errors
+    /// If it does not exist.
+    pub fn sync_file(&self, directory: u64, name: &str) -> io::Result<()> {
+        let mut state = self.operation(Allocation::None)?;
+        let is_performed = state.performs_sync();
+        let content = state.directories.content(directory, name)?;
+        if is_performed {
+            content.sync();
+        }
+        Ok(())
+    }
+
+    /// Writes a file under a temporary name, fsyncs it and renames it, replacing the file with that
+    /// name.
+    ///
+    /// # Errors
+    /// An injected fault.
+    pub fn replace_file(&self, directory: u64, name: &str, data: &[u8]) -> io::Result<()> {
+        let mut state = self.operation(Allocation::Bytes(data.len()))?;
+        state.directories.replace_file(directory, name, data);
+        Ok(())
+    }
+
+    /// Removes a file.
+    ///
+    /// # Errors
+    /// If it does not exist.
+    pub fn remove_file(&self, directory: u64, name: &str) -> io::Result<()> {
+        self.operation(Allocation::None)?.directories.remove_file(directory, name)
+    }
+
+    /// Makes the names in a directory durable.
+    ///
+    /// # Errors
+    /// An injected fault.
+    pub fn sync_directory(&self, directory: u64) -> io::Result<()> {
+        let mut state = self.operation(Allocation::None)?;
+        if state.performs_sync() {
+            state.directories.sync_directory(directory);
+        }
+        Ok(())
     }
 }

@@ -1,18 +1,18 @@
-//! Random transactions, compared step by step with a map of the standard library.
+//! Random transactions, compared after each step with a map of the standard library.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
-use super::{Entry, everything, get, range, refusal, scan};
-use crate::{Durability, Snapshot, Store, WriteOptions};
+use super::access::{KeyValue, closure_error, everything, get, range, scan};
+use crate::store::{Durability, Snapshot, Store, WriteOptions};
 
-type Model = BTreeMap<Vec<u8>, Vec<u8>>;
+type MapModel = BTreeMap<Vec<u8>, Vec<u8>>;
 
-/// A small generator: the suite must not depend on one, and the same seed must give the same run
-/// everywhere.
-struct Random(u64);
+/// A small random generator: the suite has no dependency for it, and a seed gives the same run on
+/// every platform.
+struct SuiteRandom(u64);
 
-impl Random {
+impl SuiteRandom {
     fn next(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -28,7 +28,7 @@ impl Random {
         self.below(bound) == 0
     }
 
-    /// Few distinct bytes, so that keys are met again and are prefixes of each other.
+    /// Keys of few distinct bytes repeat, and are prefixes of each other.
     fn key(&mut self) -> Vec<u8> {
         let length = if self.one_in(40) { 1_024 } else { self.below(4) };
         (0..length).map(|_| if self.one_in(2) { 0xFF } else { (self.next() % 4) as u8 }).collect()
@@ -44,14 +44,14 @@ impl Random {
     }
 }
 
-/// Does `transactions` random transactions drawn from `seed` with an empty store.
+/// Runs `transactions` random transactions, determined by `seed`, on an empty store.
 ///
 /// # Panics
-/// If the store and the map disagree.
+/// If the store and the map differ.
 pub fn random_operations(store: &dyn Store, seed: u64, transactions: usize) {
-    let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
-    let mut model = Model::new();
-    let mut kept: Vec<(Box<dyn Snapshot>, Model)> = Vec::new();
+    let mut random = SuiteRandom(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+    let mut model = MapModel::new();
+    let mut kept: Vec<(Box<dyn Snapshot>, MapModel)> = Vec::new();
     for _ in 0..transactions {
         transaction(store, &mut random, &mut model);
         if random.one_in(4) {
@@ -72,10 +72,10 @@ pub fn random_operations(store: &dyn Store, seed: u64, transactions: usize) {
     compare(&*store.snapshot().unwrap(), &model, &mut random);
 }
 
-fn transaction(store: &dyn Store, random: &mut Random, model: &mut Model) {
+fn transaction(store: &dyn Store, random: &mut SuiteRandom, model: &mut MapModel) {
     let durability = if random.one_in(3) { Durability::Durable } else { Durability::Relaxed };
     let refuse = random.one_in(5);
-    // A closure may be run again: it begins with the same draws and the same map.
+    // The closure may run again: it starts with the same random state and the same map.
     let start = random.0;
     let mut changed = model.clone();
     let result = store.write(WriteOptions::durability(durability), &mut |transaction| {
@@ -101,19 +101,19 @@ fn transaction(store: &dyn Store, random: &mut Random, model: &mut Model) {
                 _ => compare(&*transaction, &changed, random),
             }
         }
-        if refuse { Err(refusal()) } else { Ok(()) }
+        if refuse { Err(closure_error()) } else { Ok(()) }
     });
     if refuse {
-        assert_eq!(result, Err(refusal()));
+        assert_eq!(result, Err(closure_error()));
     } else {
         result.expect("a write");
         *model = changed;
     }
 }
 
-fn compare(read: &(impl crate::Read + ?Sized), model: &Model, random: &mut Random) {
-    let read = &As(read);
-    let within = |lower: Bound<&[u8]>, upper: Bound<&[u8]>| -> Vec<Entry> {
+fn compare(read: &(impl crate::store::Read + ?Sized), model: &MapModel, random: &mut SuiteRandom) {
+    let read = &SizedRead(read);
+    let within = |lower: Bound<&[u8]>, upper: Bound<&[u8]>| -> Vec<KeyValue> {
         let above = |key: &Vec<u8>| match lower {
             Bound::Unbounded => true,
             Bound::Included(lower) => **key >= *lower,
@@ -143,10 +143,10 @@ fn compare(read: &(impl crate::Read + ?Sized), model: &Model, random: &mut Rando
     assert_eq!(get(read, &key), model.get(&key).cloned());
 }
 
-/// Lets a transaction and a snapshot be compared alike.
-struct As<'a, R: ?Sized>(&'a R);
+/// Sizes an unsized reader, so that transactions and snapshots are compared by one function.
+struct SizedRead<'a, R: ?Sized>(&'a R);
 
-impl<R: crate::Read + ?Sized> crate::Read for As<'_, R> {
+impl<R: crate::store::Read + ?Sized> crate::store::Read for SizedRead<'_, R> {
     fn get(
         &self,
         key: &[u8],
@@ -157,8 +157,8 @@ impl<R: crate::Read + ?Sized> crate::Read for As<'_, R> {
 
     fn scan(
         &self,
-        range: crate::KeyRange<'_>,
-        visit: crate::Visit<'_>,
+        range: crate::store::KeyRange<'_>,
+        visit: crate::store::Visit<'_>,
     ) -> leafbase_model::Result<()> {
         self.0.scan(range, visit)
     }

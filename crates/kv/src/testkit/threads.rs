@@ -1,4 +1,4 @@
-//! A writer and readers at once: what readers see is whole, never goes back, and is not waited for.
+//! Concurrent readers and writers: reads are atomic, monotonic, and never blocked by a writer.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -6,16 +6,16 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use super::{DURABILITIES, everything, get, put_all, write};
-use crate::{Durability, Read, Store, WriteOptions};
+use super::access::{DURABILITIES, everything, get, put_all, write};
+use crate::store::{Durability, Read, Store, WriteOptions};
 
 const READERS: usize = 3;
 const WRITES: u64 = 400;
 const COUNTERS: u8 = 12;
-/// A thread that waits as long has deadlocked.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// A thread that is blocked for this long has deadlocked.
+const DEADLOCK_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// While a closure runs a snapshot can be had, and it sees every write that has returned.
+/// A snapshot is available while a closure runs, and contains every write that has returned.
 pub(super) fn readers_do_not_wait(store: &dyn Store) {
     for durability in DURABILITIES {
         put_all(store, Durability::Relaxed, &[(b"a", b"relaxed"), (b"b", b"relaxed")]);
@@ -24,7 +24,7 @@ pub(super) fn readers_do_not_wait(store: &dyn Store) {
         let (read, wait_for_read) = mpsc::channel();
         thread::scope(|scope| {
             scope.spawn(move || {
-                wait_for_start.recv_timeout(PATIENCE).expect("the writer starts");
+                wait_for_start.recv_timeout(DEADLOCK_TIMEOUT).expect("the writer starts");
                 let snapshot = store.snapshot().expect("a snapshot");
                 read.send((get(&*snapshot, b"a"), get(&*snapshot, b"b")))
                     .expect("the writer waits");
@@ -33,7 +33,7 @@ pub(super) fn readers_do_not_wait(store: &dyn Store) {
                 transaction.put(b"a", b"unfinished")?;
                 started.send(()).expect("the reader waits");
                 let seen = wait_for_read
-                    .recv_timeout(PATIENCE)
+                    .recv_timeout(DEADLOCK_TIMEOUT)
                     .expect("a snapshot does not wait for a writer");
                 assert_eq!(seen, (Some(b"relaxed".to_vec()), Some(b"returned".to_vec())));
                 Ok(())
@@ -42,7 +42,7 @@ pub(super) fn readers_do_not_wait(store: &dyn Store) {
     }
 }
 
-/// Each write sets all counters to its number: whoever reads two numbers has seen half a write.
+/// Each write sets all counters to its number: a read of two numbers has seen half a write.
 pub(super) fn no_reader_sees_half_a_write(store: &dyn Store) {
     let returned = AtomicU64::new(0);
     let done = AtomicBool::new(false);
@@ -71,14 +71,14 @@ pub(super) fn no_reader_sees_half_a_write(store: &dyn Store) {
         }
         done.store(true, Ordering::Release);
         for reader in readers {
-            reader.join().expect("a reader saw what it may");
+            reader.join().expect("all reads of a thread are consistent");
         }
     });
     assert_eq!(read_counters(&*store.snapshot().expect("a snapshot")), WRITES);
 }
 
 fn set_counters(
-    transaction: &mut dyn crate::Transaction,
+    transaction: &mut dyn crate::store::Transaction,
     number: u64,
 ) -> leafbase_model::Result<()> {
     let mut value = vec![0; 200];
@@ -86,7 +86,7 @@ fn set_counters(
     for counter in 0..COUNTERS {
         transaction.put(&[counter], &value)?;
     }
-    // A key that comes and goes: present with an odd number only.
+    // A key that is present after odd numbers only.
     if number % 2 == 1 { transaction.put(b"odd", b"") } else { transaction.delete(b"odd") }
 }
 
@@ -99,7 +99,7 @@ fn read_counters(read: &dyn Read) -> u64 {
             odd = true;
         } else {
             counters += 1;
-            assert_eq!(number(value), by_get, "one write is seen whole");
+            assert_eq!(number(value), by_get, "a write is atomic");
         }
         Ok(ControlFlow::Continue(()))
     })
@@ -108,7 +108,7 @@ fn read_counters(read: &dyn Read) -> u64 {
     by_get
 }
 
-/// Writers that add one to what they read lose no addition.
+/// Concurrent increments are not lost.
 pub(super) fn no_update_is_lost(store: &dyn Store) {
     const WRITERS: u64 = 3;
     const ADDITIONS: u64 = 60;

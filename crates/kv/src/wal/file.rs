@@ -8,7 +8,7 @@
 //!
 //! Each record is fsynced before the next one is written. So an invalid record is a torn write if
 //! it is the last one, and corruption if a valid one follows. Corruption of all records from some
-//! point to the end cannot be told from a torn write.
+//! point to the end is indistinguishable from a torn write.
 
 use std::io;
 use std::mem;
@@ -28,7 +28,7 @@ const GROWTH_BYTES: usize = 256 << 10;
 const HEADER_BYTES: usize = 32;
 /// Records start at multiples of this.
 const ALIGNMENT: usize = 8;
-/// Upper bound of what is read: a checkpoint truncates the log long before.
+/// Most bytes that replay reads: a checkpoint truncates the log long before.
 const MAX_BYTES: u64 = 64 << 20;
 /// Length of a value that marks a tombstone.
 const TOMBSTONE: u32 = u32::MAX;
@@ -82,7 +82,11 @@ impl WalFile {
     }
 
     /// Truncates the log: from now on it takes records of `epoch`.
-    pub(crate) const fn start_epoch(&mut self, epoch: WalEpoch) {
+    pub(crate) fn start_epoch(&mut self, epoch: WalEpoch) {
+        debug_assert!(
+            epoch.number > 0,
+            "broken invariant: epochs count from 1, so that zeros are no record"
+        );
         self.epoch = epoch;
         self.next_number = 0;
         self.end = 0;
@@ -103,6 +107,10 @@ impl WalFile {
 
     fn write(&mut self, record: &[u8]) -> io::Result<()> {
         let end = self.end + record.len() as u64;
+        debug_assert!(
+            end.is_multiple_of(ALIGNMENT as u64),
+            "broken invariant: a record ends where the next one can start"
+        );
         if end > self.file_bytes {
             self.grow_to(end.next_multiple_of(GROWTH_BYTES as u64))?;
         }
@@ -168,8 +176,8 @@ pub(crate) fn replay(file: &dyn StorageBackend, epoch: WalEpoch) -> Result<Memta
     Ok(memtable)
 }
 
-/// Reads what is left of a corrupt log: the entries of its valid records, and the numbers of the
-/// unreadable ones before them.
+/// Reads the valid records of a corrupt log: their entries, and the numbers of the unreadable
+/// records before them.
 ///
 /// # Errors
 /// I/O errors, as an error of the store.
@@ -261,7 +269,9 @@ fn encode<'e>(
         record.extend_from_slice(&key_bytes.to_le_bytes());
         record.extend_from_slice(&value_bytes.to_le_bytes());
         record.extend_from_slice(entry.key());
-        record.extend_from_slice(entry.value().unwrap_or_default());
+        if let Some(value) = entry.value() {
+            record.extend_from_slice(value);
+        }
     }
     let payload_bytes = (record.len() - HEADER_BYTES) as u64;
     let header_words = [epoch.number, number, payload_bytes];

@@ -2,8 +2,8 @@
 //!
 //! After a handle has seen [`STARTS_AT_WRITE`] durable writes, it creates a log, and the next
 //! checkpoint records this in the store's file together with the epoch. From then on a small
-//! durable write appends a record, and its entries stay in the memtable like those of a relaxed
-//! write until the next checkpoint. A handle that closes removes the log, so a closed store is one
+//! durable write appends a record, and its entries stay in the memtable until the next checkpoint,
+//! as after a relaxed write. A handle that closes removes the log, so a closed store is one
 //! file.
 
 use std::io;
@@ -22,7 +22,7 @@ const STARTS_AT_WRITE: u32 = 2;
 /// Larger writes go to the store's file directly, since a checkpoint would write them again.
 const MAX_RECORD_BYTES: usize = 128 << 10;
 
-/// What the store's file records about its log.
+/// The record of the log in the store's file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct WalHeader {
     pub(crate) epoch: WalEpoch,
@@ -33,7 +33,7 @@ pub(crate) struct WalHeader {
 /// The log of an open store.
 pub(crate) struct WalManager {
     files: Arc<dyn StoreFiles>,
-    /// What the store's file records.
+    /// The header in the store's file.
     header: WalHeader,
     state: WalState,
     /// Entries of relaxed writes since the last record or checkpoint: the next record has to hold
@@ -86,7 +86,7 @@ impl WalManager {
 
     /// Whether every write is durable.
     pub(crate) const fn is_clean(&self) -> bool {
-        self.dirty_bytes == 0
+        self.dirty_bytes == 0 && self.dirty.is_empty()
     }
 
     /// Marks every write as durable.
@@ -122,6 +122,7 @@ impl WalManager {
             };
             entries.push(entry);
         }
+        invariant!(!entries.is_empty(), "a record holds at least one entry");
         match wal.append(entries.into_iter())? {
             Ok(()) => {
                 self.mark_clean();

@@ -11,7 +11,7 @@ use crate::kv::KeyRange;
 use crate::records::{self, asset};
 use crate::uploads::{CHUNK_BYTES, chunks_of};
 
-/// What the chunks of a file come to.
+/// The chunks of a file in total.
 #[derive(Default)]
 struct ChunkTotals {
     chunks: u32,
@@ -22,25 +22,25 @@ impl SpaceCheck<'_> {
     pub(super) fn assets(&mut self) {
         let mut sizes: BTreeMap<AssetId, Option<u64>> = BTreeMap::new();
         self.rows(ASSETS, &mut |check, key, value| {
-            let id = keyspaces::read_asset(key).ok_or_else(|| records::damaged(key))?;
+            let id = keyspaces::parse_asset(key).ok_or_else(|| records::corrupt(key))?;
             check.report.assets += 1;
             sizes.insert(id, None);
-            let record = records::read(key, value, |decoder| asset::read(id, decoder))?;
+            let record = records::decode(key, value, |decoder| asset::decode(id, decoder))?;
             sizes.insert(id, Some(record.size));
             check.shown(id)
         });
         self.rows(PENDING_ASSETS, &mut |check, key, value| {
-            let id = keyspaces::read_asset(key).ok_or_else(|| records::damaged(key))?;
+            let id = keyspaces::parse_asset(key).ok_or_else(|| records::corrupt(key))?;
             if sizes.insert(id, None).is_some() {
-                check.found(Invariant::Asset, RowName(key), "the upload is a file already");
+                check.found(Invariant::Asset, RowName(key), "the upload is already a file");
             }
-            records::read_empty(key, value)
+            records::decode_empty(key, value)
         });
         let mut stored: BTreeMap<AssetId, ChunkTotals> = BTreeMap::new();
         self.rows(ASSET_CHUNKS, &mut |check, key, value| {
-            let (id, number) = keyspaces::read_chunk(key).ok_or_else(|| records::damaged(key))?;
+            let (id, number) = keyspaces::parse_chunk(key).ok_or_else(|| records::corrupt(key))?;
             if !sizes.contains_key(&id) {
-                check.found(Invariant::Asset, RowName(key), "it is a chunk of no file");
+                check.found(Invariant::Asset, RowName(key), "the chunk belongs to no file");
             }
             let found = stored.entry(id).or_default();
             // Only the last chunk may be shorter.
@@ -48,14 +48,14 @@ impl SpaceCheck<'_> {
                 check.found(
                     Invariant::Asset,
                     RowName(key),
-                    "a chunk before it is missing or short",
+                    "a chunk before it is missing or too short",
                 );
             }
             found.chunks = number.saturating_add(1);
             let bytes = records::body(key, value)?.len() as u64;
             found.bytes += bytes;
             if bytes == 0 || bytes > CHUNK_BYTES as u64 {
-                check.found(Invariant::Asset, RowName(key), "it is of the wrong length");
+                check.found(Invariant::Asset, RowName(key), "the chunk has the wrong length");
             }
             Ok(())
         });
@@ -63,26 +63,26 @@ impl SpaceCheck<'_> {
             let Some(size) = size else { continue };
             let found = stored.get(id).map_or((0, 0), |found| (found.chunks, found.bytes));
             if found != (chunks_of(*size), *size) {
-                let message = format_args!("{} of its {size} bytes are there", found.1);
+                let message = format_args!("{} of its {size} bytes exist", found.1);
                 self.found(Invariant::Asset, format_args!("file {id}"), message);
             }
         }
     }
 
-    /// A file that no block shows would stay for ever.
+    /// A file that no block embeds would never be erased.
     fn shown(&mut self, id: AssetId) -> leafbase_model::Result<()> {
         let prefix = keyspaces::edges_to(EdgeEnd::Asset(id));
         let mut is_shown = false;
         self.source.scan(
-            KeyRange::half_open(&prefix, &keyspaces::end_of_slice(&prefix)),
+            KeyRange::half_open(&prefix, &keyspaces::prefix_end_of(&prefix)),
             &mut |key, _| {
                 is_shown |=
-                    keyspaces::read_edge(key).is_some_and(|(kind, _)| kind == EdgeKind::Embed);
+                    keyspaces::parse_edge(key).is_some_and(|(kind, _)| kind == EdgeKind::Embed);
                 Ok(std::ops::ControlFlow::Continue(()))
             },
         )?;
         if !is_shown {
-            self.found(Invariant::Asset, format_args!("file {id}"), "no block shows it");
+            self.found(Invariant::Asset, format_args!("file {id}"), "no block embeds it");
         }
         Ok(())
     }

@@ -2,18 +2,17 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use leafbase_model::{BlockId, BlockRecord, BlockType, DocumentId, Result};
+use leafbase_model::{BlockId, BlockRecord, BlockType, DocumentId, Result, invariant};
 
 use super::{Invariant, SpaceCheck};
 use crate::keyspaces::{self, BLOCKS};
 use crate::order_key;
-use crate::reader::links;
 use crate::records;
 use crate::records::block::{self, AuthorCache};
 use crate::run::{MAX_BYTES, RunView};
 use crate::tasks::TaskEntry;
 
-/// What the later checks need to know of a block.
+/// What later checks need of a block.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CheckedBlock {
     /// The index of its run.
@@ -21,7 +20,7 @@ pub(super) struct CheckedBlock {
     pub(super) block_type: BlockType,
 }
 
-/// A run, how many items it holds, and whether it holds other blocks.
+/// A run with its number of items, and whether it has other blocks.
 struct CheckedRun {
     key: Vec<u8>,
     items: u64,
@@ -29,48 +28,47 @@ struct CheckedRun {
 }
 
 impl CheckedRun {
-    /// What is wrong with these blocks below a block of type `parent`; none if they stand at the
-    /// top.
+    /// Why these blocks may not be below a block of type `parent`; `None` is the top.
     fn misplaced(&self, parent: Option<BlockType>) -> Option<&'static str> {
         let is_collection = parent == Some(BlockType::Collection);
         if parent.is_some_and(|parent| !parent.holds_blocks()) {
-            Some("the parent is of a type without children")
+            Some("the type of the parent has no children")
         } else if is_collection && self.others {
-            Some("other blocks than items are in a collection")
+            Some("a collection contains other blocks than items")
         } else if !is_collection && self.items > 0 {
-            Some("items are outside of a collection")
+            Some("an item is outside of a collection")
         } else {
             None
         }
     }
 }
 
-/// What the runs hold.
+/// The result of checking all runs.
 #[derive(Default)]
 pub(super) struct CheckedBlocks {
     pub(super) known: HashMap<BlockId, CheckedBlock>,
-    /// How many each document has.
+    /// Number of blocks of each document.
     pub(super) of_documents: HashMap<DocumentId, u64>,
     runs: Vec<CheckedRun>,
-    /// A hash of the key of each edge that the contents say.
+    /// A hash of the key of each edge that follows from the blocks.
     pub(super) edges: HashSet<u128>,
-    /// Those that are tasks.
+    /// The tasks among the blocks.
     pub(super) tasks: Vec<(BlockId, TaskEntry)>,
-    /// Those that are collections, with their names.
+    /// The collections among the blocks, with their names.
     pub(super) collections: BTreeMap<BlockId, String>,
-    /// How many items stand below each block that has some.
+    /// Number of items below each block that has some.
     pub(super) items: HashMap<BlockId, u64>,
 }
 
 impl CheckedBlocks {
-    /// Document, parent and order key of the run that holds `block`.
+    /// Document, parent and order key of the run of `block`.
     pub(super) fn run_of(&self, block: BlockId) -> Option<(DocumentId, BlockId, &[u8])> {
         let known = self.known.get(&block)?;
-        keyspaces::read_run(&self.runs.get(usize::try_from(known.run).ok()?)?.key)
+        keyspaces::parse_run(&self.runs.get(usize::try_from(known.run).ok()?)?.key)
     }
 }
 
-/// A hash that no two edges share but by an unlikely chance.
+/// A hash of 128 bits: collisions are negligible.
 pub(super) fn edge_hash(key: &[u8]) -> u128 {
     xxhash_rust::xxh3::xxh3_128(key)
 }
@@ -87,23 +85,25 @@ impl SpaceCheck<'_> {
 
     fn run(&mut self, blocks: &mut CheckedBlocks, key: &[u8], value: &[u8]) -> Result<()> {
         let (document, parent, order) =
-            keyspaces::read_run(key).ok_or_else(|| records::damaged(key))?;
+            keyspaces::parse_run(key).ok_or_else(|| records::corrupt(key))?;
         if !order_key::is_valid(order) {
-            return Err(records::damaged(key));
+            return Err(records::corrupt(key));
         }
         let run = RunView::read(key, value)?;
         if run.ids().len() > 1 && value.len() > MAX_BYTES {
-            self.found(Invariant::Run, keyspaces::RowName(key), "it is too large");
+            self.found(Invariant::Run, keyspaces::RowName(key), "the run is too large");
         }
         *blocks.of_documents.entry(document).or_default() += run.ids().len() as u64;
-        let number = u32::try_from(blocks.runs.len()).unwrap_or(u32::MAX);
+        let Ok(number) = u32::try_from(blocks.runs.len()) else {
+            invariant!("the check holds fewer than 2^32 runs in memory")
+        };
         let mut seen = CheckedRun { key: key.to_owned(), items: 0, others: false };
         let mut authors = AuthorCache::default();
         for (id, record) in run.entries() {
             let block = match block::decode(id, record, &mut authors) {
                 Ok(block) => block,
                 Err(fault) => {
-                    self.unreadable(key, &records::fault(key, fault));
+                    self.unreadable(key, &records::decode_error(key, fault));
                     continue;
                 }
             };
@@ -126,26 +126,26 @@ impl SpaceCheck<'_> {
             self.found(
                 Invariant::SingleLocation,
                 format_args!("block {id}"),
-                "it is in two places",
+                "it has two locations",
             );
         }
         if data.block_type() == BlockType::Collection {
             blocks.collections.insert(*id, data.markdown.clone());
         }
         blocks.tasks.extend(data.task.as_ref().map(|task| (*id, TaskEntry::of(task))));
-        for target in links::targets(self.extractor, data) {
+        for target in self.extractor.targets(data) {
             let edge = keyspaces::edge(target.to, target.kind, *id);
             self.expect_index_row(Invariant::Edge, &edge);
             blocks.edges.insert(edge_hash(&edge));
         }
     }
 
-    /// The parent of each run exists in its document and may have children; the root is the one
-    /// block at the top.
+    /// The parent of each run exists in its document and may have such children; the root is the
+    /// only top block.
     fn parents(&mut self, blocks: &CheckedBlocks) {
         let mut tops: HashMap<DocumentId, usize> = HashMap::new();
         for seen in &blocks.runs {
-            let Some((document, parent, _)) = keyspaces::read_run(&seen.key) else { continue };
+            let Some((document, parent, _)) = keyspaces::parse_run(&seen.key) else { continue };
             let row = keyspaces::RowName(&seen.key);
             let parent_type = blocks.known.get(&parent).map(|known| known.block_type);
             if parent.is_nil() || parent_type.is_some() {
@@ -173,7 +173,7 @@ impl SpaceCheck<'_> {
                 self.found(
                     Invariant::Root,
                     format_args!("block {block}"),
-                    "it is at the top, but not the root",
+                    "it is at the top, but is not the root",
                 );
             }
         }
@@ -184,24 +184,24 @@ impl SpaceCheck<'_> {
                 self.found(
                     Invariant::Root,
                     format_args!("document {document}"),
-                    "it has no root, or more than one run of them",
+                    "it has no root, or more than one run of roots",
                 );
             }
         }
     }
 
-    /// Parents lead to the top from everywhere. Each block is walked through once.
+    /// Ancestors end at the top. Each block is visited once.
     fn reach(&mut self, blocks: &CheckedBlocks) {
         let mut reached: HashSet<BlockId> = HashSet::with_capacity(blocks.known.len());
         for start in blocks.known.keys() {
             let (mut at, mut path) = (*start, Vec::new());
             while !at.is_nil() && reached.insert(at) {
                 path.push(at);
-                // A parent that does not exist was told already.
+                // A missing parent is reported already.
                 at = blocks.run_of(at).map_or(BlockId::NIL, |(_, parent, _)| parent);
             }
             if path.contains(&at) {
-                self.found(Invariant::Reach, format_args!("block {at}"), "it is below itself");
+                self.found(Invariant::Reach, format_args!("block {at}"), "it is its own ancestor");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Checks of collections: their schemas, the ends of relations, and how many items they have.
+//! Checks of collections: schemas, inverses of relations, and item counts.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -7,7 +7,7 @@ use leafbase_model::{BlockId, BlockType, Property, Relation};
 use super::blocks::CheckedBlocks;
 use super::{Invariant, SpaceCheck};
 use crate::keyspaces::{self, COLLECTIONS, RowName, SCHEMAS};
-use crate::reader::items::read_entry;
+use crate::reader::items::parse_entry;
 use crate::records;
 use crate::records::schema::{self, IndexedSchema};
 
@@ -22,40 +22,42 @@ impl SpaceCheck<'_> {
         self.items(blocks, &schemas);
     }
 
-    /// Each collection has a schema with its name, and nothing else has one.
+    /// Each collection has a schema with its name, and no other block has one.
     fn schemas(&mut self, blocks: &CheckedBlocks) -> SchemaMap {
-        // Also those that cannot be read: their collections are not without a schema.
+        // Includes schemas that do not decode: their collections do have one.
         let (mut schemas, mut named) = (SchemaMap::new(), HashSet::new());
         self.rows(SCHEMAS, &mut |check, key, value| {
-            let id = keyspaces::read_schema(key).ok_or_else(|| records::damaged(key))?;
+            let id = keyspaces::parse_schema(key).ok_or_else(|| records::corrupt(key))?;
             named.insert(id);
-            let numbered = records::read(key, value, schema::read_numbered)?;
+            let indexed = records::decode(key, value, schema::decode_indexed)?;
             match blocks.collections.get(&id) {
-                None => check.found(Invariant::Schema, RowName(key), "the block is no collection"),
-                Some(name) if *name != numbered.schema.name => {
+                None => {
+                    check.found(Invariant::Schema, RowName(key), "the block is not a collection")
+                }
+                Some(name) if *name != indexed.schema.name => {
                     check.found(
                         Invariant::Schema,
                         RowName(key),
-                        "it has another name than its block",
+                        "the name differs from that of its block",
                     );
                 }
                 Some(_) => {}
             }
-            if let Some(property) = twice(&numbered) {
+            if let Some(property) = twice(&indexed) {
                 check.found(
                     Invariant::Schema,
                     RowName(key),
-                    format_args!("the key {:?} or its column is there twice", property.key),
+                    format_args!("the key {:?} or its column is used twice", property.key),
                 );
             }
-            schemas.insert(id, numbered);
+            schemas.insert(id, indexed);
             Ok(())
         });
         for id in blocks.collections.keys().filter(|id| !named.contains(id)) {
             self.found(
                 Invariant::Schema,
                 format_args!("block {id}"),
-                "it is a collection and has no schema",
+                "the collection has no schema",
             );
         }
         self.report.collections = blocks.collections.len() as u64;
@@ -63,8 +65,8 @@ impl SpaceCheck<'_> {
     }
 
     fn relations(&mut self, schemas: &SchemaMap) {
-        for (id, numbered) in schemas {
-            for property in &numbered.schema.properties {
+        for (id, indexed) in schemas {
+            for property in &indexed.schema.properties {
                 if let Some(relation) = property.kind.relation()
                     && let Some(message) = broken_relation(schemas, *id, &property.key, relation)
                 {
@@ -83,7 +85,7 @@ impl SpaceCheck<'_> {
         let mut counted = HashSet::new();
         self.rows(COLLECTIONS, &mut |check, key, value| {
             let (document, id) =
-                keyspaces::read_collection(key).ok_or_else(|| records::damaged(key))?;
+                keyspaces::parse_collection(key).ok_or_else(|| records::corrupt(key))?;
             let is_here = blocks.run_of(id).is_some_and(|(found, ..)| found == document);
             if !is_here || !blocks.collections.contains_key(&id) {
                 check.found(
@@ -91,16 +93,16 @@ impl SpaceCheck<'_> {
                     RowName(key),
                     "the document has no such collection",
                 );
-                return read_entry(key, value).map(drop);
+                return parse_entry(key, value).map(drop);
             }
             counted.insert(id);
             let (says, found) =
-                (read_entry(key, value)?.items, blocks.items.get(&id).copied().unwrap_or_default());
+                (parse_entry(key, value)?.items, blocks.items.get(&id).copied().unwrap_or(0));
             if says != found {
                 check.found(
                     Invariant::ItemCount,
                     RowName(key),
-                    format_args!("it says {says}, and {found} are there"),
+                    format_args!("the count is {says}, but {found} exist"),
                 );
             }
             Ok(())
@@ -115,17 +117,17 @@ impl SpaceCheck<'_> {
     }
 }
 
-/// A property whose key, or the number of whose column, another one before it has.
-fn twice(numbered: &IndexedSchema) -> Option<&Property> {
+/// A property whose key or column number an earlier property has.
+fn twice(indexed: &IndexedSchema) -> Option<&Property> {
     let (mut keys, mut columns) = (HashSet::new(), HashSet::new());
-    let mut properties = numbered.schema.properties.iter().zip(&numbered.columns);
+    let mut properties = indexed.schema.properties.iter().zip(&indexed.columns);
     let taken = properties.find(|(property, column)| {
         !keys.insert(&property.key) || column.is_some_and(|column| !columns.insert(column))
     });
     taken.map(|(property, _)| property)
 }
 
-/// The other end of a relation, if it is there.
+/// The inverse of a relation, if it exists.
 pub(super) fn other_end<'s>(schemas: &'s SchemaMap, relation: &Relation) -> Option<&'s Relation> {
     let target = schemas.get(&relation.target)?;
     target.schema.property(relation.inverse_key.as_deref()?)?.kind.relation()
@@ -138,13 +140,15 @@ fn broken_relation(
     relation: &Relation,
 ) -> Option<&'static str> {
     let Some(other) = other_end(schemas, relation) else {
-        return Some("its other end does not exist");
+        return Some("the inverse relation does not exist");
     };
     let is_back = other.target == id && other.inverse_key.as_deref() == Some(key);
     match (is_back, relation.is_symmetric(id, key)) {
-        (false, _) => Some("its other end leads elsewhere"),
-        (true, true) if !relation.owner => Some("nothing owns it"),
-        (true, false) if relation.owner == other.owner => Some("not exactly one end owns it"),
+        (false, _) => Some("the inverse relation does not lead back"),
+        (true, true) if !relation.owner => Some("no end owns the relation"),
+        (true, false) if relation.owner == other.owner => {
+            Some("the relation needs exactly one owner")
+        }
         _ => None,
     }
 }

@@ -9,24 +9,20 @@ impl SpaceCheck<'_> {
     pub(super) fn comments(&mut self, blocks: &CheckedBlocks) {
         self.rows(COMMENTS, &mut |check, key, value| {
             let (document, block, id) =
-                keyspaces::read_comment(key).ok_or_else(|| records::damaged(key))?;
+                keyspaces::parse_comment(key).ok_or_else(|| records::corrupt(key))?;
             check.report.comments += 1;
             match blocks.run_of(block) {
-                None => check.found(
-                    Invariant::Comment,
-                    RowName(key),
-                    "the block it is on does not exist",
-                ),
+                None => check.found(Invariant::Comment, RowName(key), "its block does not exist"),
                 Some((elsewhere, ..)) if elsewhere != document => {
                     check.found(
                         Invariant::Comment,
                         RowName(key),
-                        "the block it is on is in another document",
+                        "its block is in another document",
                     );
                 }
                 Some(_) => {}
             }
-            records::read(key, value, |decoder| comment::read(id, decoder)).map(drop)
+            records::decode(key, value, |decoder| comment::decode(id, decoder)).map(drop)
         });
     }
 }

@@ -6,15 +6,15 @@ use leafbase_model::{DocumentId, DocumentRecord, FolderId, Location};
 
 use super::blocks::CheckedBlocks;
 use super::{Invariant, SpaceCheck};
+use crate::document_index::{index_keys, note_day};
 use crate::keyspaces::{
     self, DOCUMENTS, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_DAY, DOCUMENTS_BY_LOCATION,
     DOCUMENTS_BY_LOCATION_CREATED, DOCUMENTS_BY_LOCATION_MODIFIED, DOCUMENTS_BY_MODIFIED, Keyspace,
     LOCATION_COUNTS, RowName,
 };
 use crate::records::{self, document};
-use crate::transaction::{index_keys, noted_day};
 
-/// The indexes of documents, as [`index_keys`] has their rows.
+/// The indexes of documents that [`index_keys`] covers.
 const INDEXES: [Keyspace; 6] = [
     DOCUMENTS_BY_LOCATION,
     DOCUMENTS_BY_MODIFIED,
@@ -30,21 +30,21 @@ impl SpaceCheck<'_> {
         blocks: &CheckedBlocks,
     ) -> BTreeMap<DocumentId, DocumentRecord> {
         let mut documents = BTreeMap::new();
-        // Also those that cannot be read: their roots are not without a document.
+        // Includes documents that do not decode: their roots do have one.
         let mut named = HashSet::new();
         self.rows(DOCUMENTS, &mut |check, key, value| {
-            let id = keyspaces::read_document(key).ok_or_else(|| records::damaged(key))?;
+            let id = keyspaces::parse_document(key).ok_or_else(|| records::corrupt(key))?;
             named.insert(id);
             if blocks.run_of(id.root()).is_none_or(|(_, parent, _)| !parent.is_nil()) {
                 check.found(Invariant::Document, RowName(key), "its root does not exist");
             }
-            let counted = records::read(key, value, |decoder| document::read_counted(id, decoder))?;
-            let found = blocks.of_documents.get(&id).copied().unwrap_or_default();
-            if counted.blocks != found {
-                let message = format_args!("{found} of its {} blocks are there", counted.blocks);
+            let document = records::decode(key, value, |decoder| document::decode(id, decoder))?;
+            let found = blocks.of_documents.get(&id).copied().unwrap_or(0);
+            if document.blocks != found {
+                let message = format_args!("{found} of its {} blocks exist", document.blocks);
                 check.found(Invariant::BlockCount, RowName(key), message);
             }
-            documents.insert(id, counted.record);
+            documents.insert(id, document.record);
             Ok(())
         });
         let roots = blocks
@@ -55,7 +55,7 @@ impl SpaceCheck<'_> {
             self.found(
                 Invariant::Document,
                 format_args!("block {root}"),
-                "it is the root of no document",
+                "it is a root without a document",
             );
         }
         let inboxes = documents.values().filter(|record| record.location == Location::Inbox);
@@ -63,7 +63,7 @@ impl SpaceCheck<'_> {
             self.found(
                 Invariant::Inbox,
                 format_args!("document {}", record.id),
-                "it is another inbox",
+                "it is a second inbox",
             );
         }
         self.report.documents = (named.len() - inboxes.count()) as u64;
@@ -79,13 +79,13 @@ impl SpaceCheck<'_> {
             *counts.entry(keyspaces::location_count(record.location).to_vec()).or_default() += 1;
         }
         self.rows(LOCATION_COUNTS, &mut |check, key, value| {
-            let counted = records::read(key, value, document::read_count)?;
-            let found = counts.get(key).copied().unwrap_or_default();
+            let counted = records::decode(key, value, document::decode_count)?;
+            let found = counts.get(key).copied().unwrap_or(0);
             if counted != found {
                 check.found(
                     Invariant::LocationCount,
                     RowName(key),
-                    format_args!("it says {counted}, and {found} are there"),
+                    format_args!("the count is {counted}, but {found} exist"),
                 );
             }
             Ok(())
@@ -98,11 +98,11 @@ impl SpaceCheck<'_> {
     fn daily_notes(&mut self, documents: &BTreeMap<DocumentId, DocumentRecord>) {
         let mut days = HashSet::new();
         for record in documents.values() {
-            if noted_day(record).is_some_and(|day| !days.insert(day)) {
+            if note_day(record).is_some_and(|day| !days.insert(day)) {
                 self.found(
                     Invariant::DailyNote,
                     format_args!("document {}", record.id),
-                    "its day has another note, too",
+                    "its day has another daily note",
                 );
             }
         }
@@ -111,7 +111,7 @@ impl SpaceCheck<'_> {
     fn document_indexes(&mut self, documents: &BTreeMap<DocumentId, DocumentRecord>) {
         for keyspace in INDEXES {
             self.rows(keyspace, &mut |check, key, value| {
-                let id = keyspaces::read_document(key).ok_or_else(|| records::damaged(key))?;
+                let id = keyspaces::parse_document(key).ok_or_else(|| records::corrupt(key))?;
                 if !documents
                     .get(&id)
                     .is_some_and(|record| index_keys(record).iter().any(|expected| expected == key))
@@ -119,10 +119,10 @@ impl SpaceCheck<'_> {
                     check.found(
                         Invariant::DocumentIndex,
                         RowName(key),
-                        "the document's record does not say so",
+                        "it does not follow from the document's record",
                     );
                 }
-                records::read_empty(key, value)
+                records::decode_empty(key, value)
             });
         }
         for key in documents.values().flat_map(index_keys) {

@@ -10,15 +10,15 @@ use crate::records::meta::SpaceTotals;
 use crate::records::{self, folder};
 
 impl SpaceCheck<'_> {
-    /// Gives the IDs of all folders.
+    /// Returns the IDs of all folders.
     pub(super) fn folders(&mut self, totals: Option<SpaceTotals>) -> HashSet<FolderId> {
         let mut parents: BTreeMap<FolderId, Option<FolderId>> = BTreeMap::new();
         let mut named = HashSet::new();
         self.rows(FOLDERS, &mut |check, key, value| {
-            let id = keyspaces::read_folder(key).ok_or_else(|| records::damaged(key))?;
+            let id = keyspaces::parse_folder(key).ok_or_else(|| records::corrupt(key))?;
             check.report.folders += 1;
             named.insert(id);
-            let record = records::read(key, value, |decoder| folder::read(id, decoder))?;
+            let record = records::decode(key, value, |decoder| folder::decode(id, decoder))?;
             parents.insert(id, record.parent);
             Ok(())
         });
@@ -28,7 +28,7 @@ impl SpaceCheck<'_> {
             self.found(
                 Invariant::Folder,
                 FOLDERS.name,
-                format_args!("{} of {expected} are there", named.len()),
+                format_args!("{} of {expected} exist", named.len()),
             );
         }
         for (id, parent) in &parents {
@@ -36,7 +36,7 @@ impl SpaceCheck<'_> {
                 self.found(
                     Invariant::Folder,
                     format_args!("folder {id}"),
-                    "the folder it is in does not exist",
+                    "its parent folder does not exist",
                 );
             }
             self.expect_index_row(Invariant::FolderIndex, &keyspaces::folder_child(*parent, *id));
@@ -44,15 +44,15 @@ impl SpaceCheck<'_> {
         self.folder_circles(&parents);
         self.rows(FOLDER_CHILDREN, &mut |check, key, value| {
             let (parent, id) =
-                keyspaces::read_folder_child(key).ok_or_else(|| records::damaged(key))?;
+                keyspaces::parse_folder_child(key).ok_or_else(|| records::corrupt(key))?;
             if parents.get(&id) != Some(&parent) {
                 check.found(
                     Invariant::FolderIndex,
                     RowName(key),
-                    "the folder's record does not say so",
+                    "it does not follow from the folder's record",
                 );
             }
-            records::read_empty(key, value)
+            records::decode_empty(key, value)
         });
         named
     }
@@ -66,7 +66,7 @@ impl SpaceCheck<'_> {
                 at = parents.get(&id).copied().flatten();
             }
             if let Some(id) = at.filter(|id| path.contains(id)) {
-                self.found(Invariant::Folder, format_args!("folder {id}"), "it is in itself");
+                self.found(Invariant::Folder, format_args!("folder {id}"), "it is inside itself");
             }
         }
     }

@@ -1,5 +1,4 @@
-//! Checks of the values of items, and of the indexes that follow from them: one collection after
-//! the other.
+//! Checks of item values and of item indexes, one collection at a time.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
@@ -21,7 +20,7 @@ use crate::records::block::{self, AuthorCache};
 use crate::records::schema::IndexedSchema;
 use crate::run::RunView;
 
-/// Hands each item of a collection that can be read to `visit`; whether there are others.
+/// Passes each item of a collection that decodes to `visit`. Returns whether all do.
 fn items_of(
     source: &dyn Read,
     document: DocumentId,
@@ -30,29 +29,32 @@ fn items_of(
 ) -> Result<bool> {
     let (start, mut authors, mut is_whole) =
         (keyspaces::parent_runs(document, collection), AuthorCache::default(), true);
-    source.scan(KeyRange::half_open(&start, &keyspaces::end_of(start)), &mut |key, value| {
-        let Ok(run) = RunView::read(key, value) else {
-            is_whole = false;
-            return Ok(ControlFlow::Continue(()));
-        };
-        for (id, record) in run.entries() {
-            let item = block::decode(id, record, &mut authors);
-            is_whole &= item.is_ok();
-            if let Ok(item) = item
-                && let BlockKind::CollectionItem { properties } = &item.data.kind
-            {
-                visit(&item, properties);
+    source.scan(
+        KeyRange::half_open(&start, &keyspaces::prefix_end(start)),
+        &mut |key, value| {
+            let Ok(run) = RunView::read(key, value) else {
+                is_whole = false;
+                return Ok(ControlFlow::Continue(()));
+            };
+            for (id, record) in run.entries() {
+                let item = block::decode(id, record, &mut authors);
+                is_whole &= item.is_ok();
+                if let Ok(item) = item
+                    && let BlockKind::CollectionItem { properties } = &item.data.kind
+                {
+                    visit(&item, properties);
+                }
             }
-        }
-        Ok(ControlFlow::Continue(()))
-    })?;
+            Ok(ControlFlow::Continue(()))
+        },
+    )?;
     Ok(is_whole)
 }
 
-/// The items that may have one related item at most, and have one, by the key of the relation.
+/// Items that already have their one related item, by the key of the relation.
 type SingleLinks = HashSet<(String, BlockId)>;
 
-/// What values must be in a collection.
+/// Checks the values of one collection.
 struct ValueCheck<'c> {
     blocks: &'c CheckedBlocks,
     schemas: &'c SchemaMap,
@@ -61,7 +63,7 @@ struct ValueCheck<'c> {
 }
 
 impl ValueCheck<'_> {
-    /// What is wrong with a value of an item; none if it is in order.
+    /// What is wrong with a value; `None` if nothing is.
     fn fault(
         &mut self,
         item: BlockId,
@@ -72,7 +74,7 @@ impl ValueCheck<'_> {
             return Some("the schema has no such property".to_owned());
         };
         if !property.kind.has_form(value) {
-            return Some(format!("it is no value of type {}", property.kind.property_type()));
+            return Some(format!("the value is not of type {}", property.kind.property_type()));
         }
         match (property.kind.relation(), value) {
             (Some(relation), PropertyValue::Relations(items)) => {
@@ -90,12 +92,12 @@ impl ValueCheck<'_> {
         items: &[BlockId],
     ) -> Option<String> {
         if !relation.owner {
-            return Some("the other end owns the relation".to_owned());
+            return Some("the inverse relation owns the values".to_owned());
         }
         if let Some(stray) =
             items.iter().find(|other| !self.blocks.is_item_of(**other, relation.target))
         {
-            return Some(format!("{stray} is no item of the other collection"));
+            return Some(format!("{stray} is not an item of the target collection"));
         }
         let is_symmetric = relation.is_symmetric(self.collection, key);
         let is_single = other_end(self.schemas, relation).is_some_and(|other| other.single);
@@ -110,27 +112,26 @@ impl ValueCheck<'_> {
                     || (is_single && items.iter().any(|other| !take(*other)))
             }
         };
-        is_over.then(|| "an item has more than one related item, and may have one".to_owned())
+        is_over.then(|| "a single relation has more than one item".to_owned())
     }
 }
 
 impl SpaceCheck<'_> {
-    /// ValueCheck are as the schemas say, and so are the rows of the indexes, where nothing else
-    /// is.
+    /// Checks values against schemas, and index rows against values.
     pub(super) fn items(&mut self, blocks: &CheckedBlocks, schemas: &SchemaMap) {
         let mut from = vec![ITEM_KEYS.tag];
-        for (id, numbered) in schemas {
+        for (id, indexed) in schemas {
             let columns = keyspaces::columns(*id);
             self.stray_item_keys(&from, &columns);
             if let Some((document, ..)) = blocks.run_of(*id) {
-                self.values(document, *id, numbered, blocks, schemas);
-                self.item_keys(document, *id, numbered);
+                self.values(document, *id, indexed, blocks, schemas);
+                self.item_keys(document, *id, indexed);
             } else {
-                self.stray_item_keys(&columns, &keyspaces::end_of(columns));
+                self.stray_item_keys(&columns, &keyspaces::prefix_end(columns));
             }
-            from = keyspaces::end_of(columns).to_vec();
+            from = keyspaces::prefix_end(columns).to_vec();
         }
-        self.stray_item_keys(&from, &keyspaces::end_of([ITEM_KEYS.tag]));
+        self.stray_item_keys(&from, &keyspaces::prefix_end([ITEM_KEYS.tag]));
     }
 
     fn stray_item_keys(&mut self, from: &[u8], to: &[u8]) {
@@ -144,7 +145,7 @@ impl SpaceCheck<'_> {
         &mut self,
         document: DocumentId,
         collection: BlockId,
-        numbered: &IndexedSchema,
+        indexed: &IndexedSchema,
         blocks: &CheckedBlocks,
         schemas: &SchemaMap,
     ) {
@@ -152,7 +153,7 @@ impl SpaceCheck<'_> {
         let read = items_of(self.source, document, collection, &mut |item, properties| {
             self.report.items += 1;
             for (key, value) in properties.iter() {
-                if let Some(message) = values.fault(item.id, numbered.schema.property(key), value) {
+                if let Some(message) = values.fault(item.id, indexed.schema.property(key), value) {
                     self.found(
                         Invariant::Value,
                         format_args!("block {}", item.id),
@@ -161,14 +162,14 @@ impl SpaceCheck<'_> {
                 }
             }
         });
-        // What cannot be read was told with the blocks.
+        // Runs that do not decode are reported with the blocks.
         drop(read);
     }
 
-    /// The rows of one collection's indexes: only a hash of each and its bitmap are held, and
-    /// their items are read again if some are missing.
-    fn item_keys(&mut self, document: DocumentId, collection: BlockId, numbered: &IndexedSchema) {
-        let indexer = ItemIndexer { collection, numbered, keys: self.extractor.keys };
+    /// Checks the index rows of one collection. Holds a hash and the bitmap of each expected row,
+    /// and reads the items again only to name missing rows.
+    fn item_keys(&mut self, document: DocumentId, collection: BlockId, indexed: &IndexedSchema) {
+        let indexer = ItemIndexer { collection, indexed, keys: self.extractor.keys };
         let source = self.source;
         let expected = |visit: &mut dyn FnMut(Vec<u8>, IndexBitmap)| {
             items_of(source, document, collection, &mut |item, properties| {
@@ -179,25 +180,26 @@ impl SpaceCheck<'_> {
         let note = &mut |key: Vec<u8>, bitmap| {
             said.insert(edge_hash(&key), bitmap);
         };
-        let is_whole = expected(note).unwrap_or_default();
+        // If an item does not decode, a row that follows from none may be its.
+        let is_whole = expected(note).unwrap_or(false);
         let columns = keyspaces::columns(collection);
         self.rows_within(
             ITEM_KEYS.name,
             &columns,
-            &keyspaces::end_of(columns),
+            &keyspaces::prefix_end(columns),
             &mut |check, key, value| {
-                keyspaces::read_item_key(key).ok_or_else(|| records::damaged(key))?;
+                keyspaces::parse_item_key(key).ok_or_else(|| records::corrupt(key))?;
                 let (expected, found) =
                     (said.remove(&edge_hash(key)), IndexBitmap::read(key, value));
                 match (expected, &found) {
                     (None, _) if is_whole => {
-                        check.found(Invariant::ItemIndex, RowName(key), "no item says so")
+                        check.found(Invariant::ItemIndex, RowName(key), "it follows from no item")
                     }
                     (Some(expected), Ok(found)) if expected != *found => {
                         check.found(
                             Invariant::ItemIndex,
                             RowName(key),
-                            "its bitmap is not that of the item",
+                            "its bitmap differs from that of the item",
                         );
                     }
                     _ => {}

@@ -1,4 +1,4 @@
-//! Checks of places and of edges, which both follow from the blocks.
+//! Checks of block locations and of edges, which both follow from the blocks.
 
 use std::collections::HashSet;
 
@@ -13,9 +13,10 @@ impl SpaceCheck<'_> {
     pub(super) fn locations(&mut self, blocks: &CheckedBlocks) {
         let mut placed = HashSet::with_capacity(blocks.known.len());
         self.rows(BLOCK_LOCATIONS, &mut |check, key, value| {
-            let block = keyspaces::read_block_location(key).ok_or_else(|| records::damaged(key))?;
+            let block =
+                keyspaces::parse_block_location(key).ok_or_else(|| records::corrupt(key))?;
             placed.insert(block);
-            let location = records::read(key, value, location::read)?;
+            let location = records::decode(key, value, location::decode)?;
             match blocks.run_of(block) {
                 None => {
                     check.found(Invariant::BlockLocation, RowName(key), "the block does not exist")
@@ -25,13 +26,13 @@ impl SpaceCheck<'_> {
                         check.found(
                             Invariant::BlockLocation,
                             RowName(key),
-                            "the block stands elsewhere",
+                            "the block has another document or parent",
                         );
                     } else if *location.order > *order {
                         check.found(
                             Invariant::BlockLocation,
                             RowName(key),
-                            "the block is to the left of its hint",
+                            "the block is before the run of its hint",
                         );
                     }
                 }
@@ -39,11 +40,15 @@ impl SpaceCheck<'_> {
             Ok(())
         });
         for block in blocks.known.keys().filter(|block| !placed.contains(*block)) {
-            self.found(Invariant::BlockLocation, format_args!("block {block}"), "it has no place");
+            self.found(
+                Invariant::BlockLocation,
+                format_args!("block {block}"),
+                "it has no location",
+            );
         }
     }
 
-    /// The contents have been asked for their edges already; now the edges are.
+    /// The other direction was checked with the blocks: each expected edge exists.
     pub(super) fn edges(&mut self, said: &HashSet<u128>) {
         self.rows(EDGES, &mut |check, key, value| edge(check, said, key, value));
     }
@@ -51,10 +56,10 @@ impl SpaceCheck<'_> {
 
 fn edge(check: &mut SpaceCheck<'_>, said: &HashSet<u128>, key: &[u8], value: &[u8]) -> Result<()> {
     check.report.edges += 1;
-    keyspaces::read_edge(key).ok_or_else(|| records::damaged(key))?;
-    records::read_empty(key, value)?;
+    keyspaces::parse_edge(key).ok_or_else(|| records::corrupt(key))?;
+    records::decode_empty(key, value)?;
     if !said.contains(&edge_hash(key)) {
-        check.found(Invariant::Edge, RowName(key), "no block says so");
+        check.found(Invariant::Edge, RowName(key), "it follows from no block");
     }
     Ok(())
 }

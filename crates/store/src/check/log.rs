@@ -1,17 +1,17 @@
 //! Checks of the change log.
 
 use super::{Invariant, SpaceCheck};
+use crate::change_parts::ChangeParts;
 use crate::keyspaces::{self, CHANGES, RowName};
-use crate::reader::log::ChangeAssembler;
 use crate::records;
 use crate::records::meta::SpaceTotals;
 
 impl SpaceCheck<'_> {
     pub(super) fn changes(&mut self, totals: Option<SpaceTotals>) {
-        let (mut parts, mut last) = (ChangeAssembler::default(), 0);
+        let (mut parts, mut last) = (ChangeParts::default(), 0);
         self.rows(CHANGES, &mut |check, key, value| {
             let (sequence, part) =
-                keyspaces::read_change_part(key).ok_or_else(|| records::damaged(key))?;
+                keyspaces::parse_change_part(key).ok_or_else(|| records::corrupt(key))?;
             if part == 0 {
                 check.unfinished(&std::mem::take(&mut parts));
                 if sequence != last + 1 {
@@ -24,7 +24,10 @@ impl SpaceCheck<'_> {
                 last = sequence;
                 check.report.changes += 1;
             }
-            parts.take(key, value).map(|_| ())
+            match parts.push(key, value)? {
+                Some(body) => body.change().map(drop),
+                None => Ok(()),
+            }
         });
         self.unfinished(&parts);
         if let Some(SpaceTotals { sequence, .. }) = totals
@@ -35,8 +38,8 @@ impl SpaceCheck<'_> {
         }
     }
 
-    fn unfinished(&mut self, parts: &ChangeAssembler) {
-        if let Some(sequence) = parts.unfinished() {
+    fn unfinished(&mut self, parts: &ChangeParts) {
+        if let Some(sequence) = parts.incomplete() {
             let key = keyspaces::change_part(sequence, 0);
             self.found(Invariant::ChangeLog, RowName(&key), "it lacks parts");
         }

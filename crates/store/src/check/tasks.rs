@@ -1,5 +1,4 @@
-//! Checks of the rows of tasks, which follow from the blocks that are tasks and from where their
-//! documents are kept.
+//! Checks of task rows, which follow from the blocks and the locations of their documents.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -9,11 +8,11 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::blocks::CheckedBlocks;
 use super::{Invariant, SpaceCheck};
 use crate::keyspaces::{self, Keyspace, LOGBOOK, RowName, TASKS, TASKS_BY_DAY};
-use crate::reader::tasks::read_entry;
+use crate::reader::tasks::parse_entry;
 use crate::records;
 use crate::tasks::are_listed;
 
-/// A hash that no two rows share but by an unlikely chance.
+/// A hash of 128 bits: collisions are negligible.
 fn row_hash(key: &[u8], body: &[u8]) -> u128 {
     xxh3_128(&[key, body].concat())
 }
@@ -27,9 +26,9 @@ impl SpaceCheck<'_> {
         let said = self.expect_tasks(blocks, documents);
         self.rows(TASKS, &mut |check, key, value| {
             check.report.tasks += 1;
-            let (_, entry) = read_entry(key, value)?;
+            let (_, entry) = parse_entry(key, value)?;
             if !said.contains(&row_hash(key, entry.body())) {
-                check.found(Invariant::Task, RowName(key), "no block says so");
+                check.found(Invariant::Task, RowName(key), "it follows from no block");
             }
             Ok(())
         });
@@ -38,7 +37,7 @@ impl SpaceCheck<'_> {
         }
     }
 
-    /// Looks for the rows that the blocks say, and gives hashes of them.
+    /// Checks that the expected rows exist, and returns their hashes.
     fn expect_tasks(
         &mut self,
         blocks: &CheckedBlocks,
@@ -63,15 +62,15 @@ impl SpaceCheck<'_> {
 
     fn listed_tasks(&mut self, keyspace: Keyspace, said: &HashSet<u128>) {
         self.rows(keyspace, &mut |check, key, value| {
-            keyspaces::read_listed_task(key).ok_or_else(|| records::damaged(key))?;
+            keyspaces::parse_listed_task(key).ok_or_else(|| records::corrupt(key))?;
             if !said.contains(&row_hash(key, &[])) {
                 check.found(
                     Invariant::Task,
                     RowName(key),
-                    "no block says so, or its document is in the trash or a template",
+                    "it follows from no block, or its document is in the trash or a template",
                 );
             }
-            records::read_empty(key, value)
+            records::decode_empty(key, value)
         });
     }
 }

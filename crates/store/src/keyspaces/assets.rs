@@ -12,8 +12,8 @@ pub(crate) fn pending_asset(asset: AssetId) -> [u8; 17] {
     with_id(PENDING_ASSETS, asset.as_bytes())
 }
 
-/// The file of its record's key, or the upload.
-pub(crate) fn read_asset(key: &[u8]) -> Option<AssetId> {
+/// The file, or the upload, of a key.
+pub(crate) fn parse_asset(key: &[u8]) -> Option<AssetId> {
     (key.len() == 17).then(|| id_at(key, 1).map(AssetId::from_bytes))?
 }
 
@@ -22,7 +22,7 @@ pub(crate) fn chunk(asset: AssetId, number: u32) -> [u8; 21] {
 }
 
 /// File and number.
-pub(crate) fn read_chunk(key: &[u8]) -> Option<(AssetId, u32)> {
+pub(crate) fn parse_chunk(key: &[u8]) -> Option<(AssetId, u32)> {
     let number = key.get(17..)?.try_into().ok()?;
     Some((AssetId::from_bytes(id_at(key, 1)?), u32::from_be_bytes(number)))
 }

@@ -19,7 +19,7 @@ pub(crate) fn comment(document: DocumentId, block: BlockId, comment: CommentId) 
 }
 
 /// Document, block and comment.
-pub(crate) fn read_comment(key: &[u8]) -> Option<(DocumentId, BlockId, CommentId)> {
+pub(crate) fn parse_comment(key: &[u8]) -> Option<(DocumentId, BlockId, CommentId)> {
     let (document, block, comment) = (id_at(key, 1)?, id_at(key, 17)?, id_at(key, 33)?);
     let read = (
         DocumentId::from_bytes(document),

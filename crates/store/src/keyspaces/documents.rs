@@ -13,7 +13,7 @@ pub(crate) fn document(document: DocumentId) -> [u8; 17] {
 }
 
 /// The document that a key of the documents or of one of their indexes ends with.
-pub(crate) fn read_document(key: &[u8]) -> Option<DocumentId> {
+pub(crate) fn parse_document(key: &[u8]) -> Option<DocumentId> {
     let length = match of(key) {
         DOCUMENTS => 17,
         DOCUMENTS_BY_LOCATION => 34,
@@ -25,14 +25,13 @@ pub(crate) fn read_document(key: &[u8]) -> Option<DocumentId> {
     (key.len() == length).then(|| key.last_chunk::<16>().copied().map(DocumentId::from_bytes))?
 }
 
-/// What the documents in an index by ID or by time are sorted by: the time as it stands in keys,
-/// zeros where there is none, and the ID.
+/// What an index by ID or by time sorts by: the time as in keys, or zeros, and the ID.
 pub(crate) type Rank = ([u8; 8], DocumentId);
 
-/// The rank of the document that a key of the documents or of one of their indexes ends with; of
-/// one by day the ID alone.
-pub(crate) fn read_rank(key: &[u8]) -> Option<Rank> {
-    let document = read_document(key)?;
+/// The rank at the end of a key of the documents or of one of their indexes; of a key by day the ID
+/// alone.
+pub(crate) fn parse_rank(key: &[u8]) -> Option<Rank> {
+    let document = parse_document(key)?;
     let time = match of(key) {
         DOCUMENTS_BY_MODIFIED
         | DOCUMENTS_BY_CREATED
@@ -43,7 +42,7 @@ pub(crate) fn read_rank(key: &[u8]) -> Option<Rank> {
     Some((time, document))
 }
 
-/// A location as it stands in keys.
+/// A location as in keys.
 pub(crate) fn location_bytes(location: Location) -> [u8; 17] {
     let (class, folder) = match location {
         Location::Unsorted => (0, FolderId::NIL),
@@ -60,7 +59,7 @@ pub(crate) fn location_bytes(location: Location) -> [u8; 17] {
     bytes
 }
 
-/// All documents kept in `location`.
+/// The prefix of all documents in `location`.
 pub(crate) fn location(location: Location) -> [u8; 18] {
     joined(DOCUMENTS_BY_LOCATION, &[&location_bytes(location)])
 }
@@ -78,8 +77,8 @@ pub(crate) fn by_time(keyspace: Keyspace, time: Timestamp, document: DocumentId)
     joined(keyspace, &[&time_bytes(time), document.as_bytes()])
 }
 
-/// All documents kept in `location`; `keyspace` is by location and modified, or by location and
-/// created.
+/// The prefix of all documents in `location`; `keyspace` is by location and modified, or by
+/// location and created.
 pub(crate) fn timed_location(keyspace: Keyspace, location: Location) -> [u8; 18] {
     joined(keyspace, &[&location_bytes(location)])
 }
@@ -97,13 +96,13 @@ pub(crate) fn by_day(day: Day, is_trashed: bool, document: DocumentId) -> [u8; 2
     joined(DOCUMENTS_BY_DAY, &[&day_bytes(day), &[u8::from(is_trashed)], document.as_bytes()])
 }
 
-/// The notes of a day that are not in the trash.
+/// The prefix of the notes of a day outside of the trash.
 pub(crate) fn notes_of(day: Day) -> [u8; 6] {
     joined(DOCUMENTS_BY_DAY, &[&day_bytes(day), &[0]])
 }
 
 /// The location in a key of the index by location.
-pub(crate) fn read_location(key: &[u8]) -> Option<Location> {
+pub(crate) fn parse_location(key: &[u8]) -> Option<Location> {
     let (class, rest) = key.get(1..)?.split_first()?;
     let folder = FolderId::from_bytes(*rest.first_chunk::<16>()?);
     Some(match class {
@@ -118,14 +117,14 @@ pub(crate) fn read_location(key: &[u8]) -> Option<Location> {
 }
 
 /// The day in a key of the index by day.
-pub(crate) fn read_day(key: &[u8]) -> Option<Day> {
+pub(crate) fn parse_day(key: &[u8]) -> Option<Day> {
     let [sign, rest @ ..] = *key.get(1..)?.first_chunk::<4>()?;
     let [a, b, c] = rest;
     Some(Day::from_epoch_days(i32::from_be_bytes([sign ^ 0x80, a, b, c]).into()))
 }
 
 /// The instant in a key of an index by time.
-pub(crate) fn read_time(key: &[u8]) -> Option<Timestamp> {
+pub(crate) fn parse_time(key: &[u8]) -> Option<Timestamp> {
     let mut bytes = *key.get(1..)?.first_chunk::<8>()?;
     let [sign, ..] = &mut bytes;
     *sign ^= 0x80;

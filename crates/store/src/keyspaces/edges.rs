@@ -43,8 +43,8 @@ pub(crate) fn edge(target: EdgeEnd, kind: EdgeKind, source: BlockId) -> Vec<u8> 
     key
 }
 
-/// Kind and source, which an edge's key ends with.
-pub(crate) fn read_edge(key: &[u8]) -> Option<(EdgeKind, BlockId)> {
+/// Kind and source, which end the key of an edge.
+pub(crate) fn parse_edge(key: &[u8]) -> Option<(EdgeKind, BlockId)> {
     let (head, source) = key.split_last_chunk::<16>()?;
     let length = if head.get(1) == Some(&1) { 7 } else { 19 };
     let code = head.last().filter(|_| head.len() == length)?;

@@ -1,14 +1,14 @@
-//! Keys of collections: their schemas, their numbers of items, and the indexes of those.
+//! Keys of collections: schemas, item counts and item indexes.
 
 use leafbase_model::{BlockId, DocumentId};
 
-use super::{COLLECTIONS, ITEM_KEYS, SCHEMAS, id_at, joined, with_id};
+use super::{COLLECTIONS, ITEM_KEYS, MAX_KEY_BYTES, SCHEMAS, id_at, joined, with_id};
 
 pub(crate) fn schema(collection: BlockId) -> [u8; 17] {
     with_id(SCHEMAS, collection.as_bytes())
 }
 
-pub(crate) fn read_schema(key: &[u8]) -> Option<BlockId> {
+pub(crate) fn parse_schema(key: &[u8]) -> Option<BlockId> {
     (key.len() == 17).then(|| id_at(key, 1).map(BlockId::from_bytes))?
 }
 
@@ -22,7 +22,7 @@ pub(crate) fn collection(document: DocumentId, collection: BlockId) -> [u8; 33] 
 }
 
 /// Document and collection.
-pub(crate) fn read_collection(key: &[u8]) -> Option<(DocumentId, BlockId)> {
+pub(crate) fn parse_collection(key: &[u8]) -> Option<(DocumentId, BlockId)> {
     let read = (DocumentId::from_bytes(id_at(key, 1)?), BlockId::from_bytes(id_at(key, 17)?));
     (key.len() == 33).then_some(read)
 }
@@ -38,11 +38,13 @@ pub(crate) fn columns(collection: BlockId) -> [u8; 17] {
 }
 
 pub(crate) fn item_key(column: [u8; 21], value: &[u8], item: BlockId) -> Vec<u8> {
-    [&column, value, item.as_bytes()].concat()
+    let key = [&column, value, item.as_bytes()].concat();
+    debug_assert!(key.len() < MAX_KEY_BYTES, "sort keys of values are bounded");
+    key
 }
 
 /// Collection, column and item.
-pub(crate) fn read_item_key(key: &[u8]) -> Option<(BlockId, u32, BlockId)> {
+pub(crate) fn parse_item_key(key: &[u8]) -> Option<(BlockId, u32, BlockId)> {
     let collection = BlockId::from_bytes(id_at(key, 1)?);
     let (column, rest) = key.get(17..)?.split_first_chunk::<4>()?;
     let item = BlockId::from_bytes(*rest.last_chunk::<16>()?);

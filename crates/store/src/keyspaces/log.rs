@@ -2,16 +2,20 @@
 
 use super::{CHANGES, joined};
 
+/// Maximum bytes of a part of a change: with key and frame it fills a page. Longer values would
+/// take pages of a power of two.
+pub(crate) const CHANGE_PART_BYTES: usize = 4_058;
+
+/// Set in the number of parts of a compressed change, whose parts together are what
+/// [`crate::records::compressed`] decompresses.
+pub(crate) const COMPRESSED: u32 = 1 << 31;
+
 pub(crate) fn change_part(sequence: u64, part: u32) -> [u8; 13] {
     joined(CHANGES, &[&sequence.to_be_bytes(), &part.to_be_bytes()])
 }
 
-/// What the number of parts of a packed change has set: the change is what
-/// [`crate::records::packed`] makes of them together.
-pub(crate) const PACKED: u32 = 1 << 31;
-
-/// Sequence and part.
-pub(crate) fn read_change_part(key: &[u8]) -> Option<(u64, u32)> {
+/// The sequence and the number of the part.
+pub(crate) fn parse_change_part(key: &[u8]) -> Option<(u64, u32)> {
     let (sequence, part) = key.get(1..)?.split_first_chunk::<8>()?;
     Some((u64::from_be_bytes(*sequence), u32::from_be_bytes(part.try_into().ok()?)))
 }

@@ -1,10 +1,10 @@
-//! Keys of tasks: by document, by day and of the logbook.
+//! Keys of tasks: by document, by day, and in the logbook.
 
 use leafbase_model::{BlockId, DocumentId};
 
 use super::{LOGBOOK, TASKS, TASKS_BY_DAY, id_at, joined, of};
 
-/// The tasks of a document that are open, or those that are closed.
+/// The open tasks of a document, or the closed ones.
 pub(crate) fn document_tasks(document: DocumentId, is_open: bool) -> [u8; 18] {
     joined(TASKS, &[document.as_bytes(), &[u8::from(!is_open)]])
 }
@@ -21,8 +21,8 @@ pub(crate) fn logged_task(at: [u8; 8], block: BlockId) -> [u8; 25] {
     joined(LOGBOOK, &[&at, block.as_bytes()])
 }
 
-/// Document, whether it is open, and block.
-pub(crate) fn read_document_task(key: &[u8]) -> Option<(DocumentId, bool, BlockId)> {
+/// Document, whether the task is open, and block.
+pub(crate) fn parse_document_task(key: &[u8]) -> Option<(DocumentId, bool, BlockId)> {
     let is_open = match key.get(17)? {
         0 => true,
         1 => false,
@@ -33,8 +33,8 @@ pub(crate) fn read_document_task(key: &[u8]) -> Option<(DocumentId, bool, BlockI
     (key.len() == 34).then_some((document, is_open, block))
 }
 
-/// The block that a key by day or of the logbook ends with.
-pub(crate) fn read_listed_task(key: &[u8]) -> Option<BlockId> {
+/// The block that ends a key by day or in the logbook.
+pub(crate) fn parse_listed_task(key: &[u8]) -> Option<BlockId> {
     let length = match of(key) {
         TASKS_BY_DAY => 21,
         LOGBOOK => 25,

@@ -1,4 +1,4 @@
-//! Reads of the children of a block, and of what stands beside one.
+//! Reads of the children and the siblings of a block.
 
 use std::ops::ControlFlow;
 
@@ -18,31 +18,34 @@ impl SpaceReader<'_> {
     /// As [`Self::locate`].
     pub fn last_child(&self, document: DocumentId, parent: BlockId) -> Result<Option<BlockId>> {
         let start = keyspaces::parent_runs(document, parent);
-        let end = keyspaces::end_of(start);
+        let end = keyspaces::prefix_end(start);
         let mut last = None;
         self.read.scan(KeyRange::half_open(&start, &end).reversed(), &mut |key, value| {
             last = RunView::read(key, value)?.ids().next_back();
-            if let (Some(cache), Some(last)) = (self.cache(), last) {
-                // What comes to the end is put right behind it.
-                cache.keep_last(last, key, value);
+            if let (Some(cache), Some(last)) = (self.transaction_cache(), last) {
+                // An appended block is inserted after this one.
+                cache.add_last_child(last, key, value)?;
             }
             Ok(ControlFlow::Break(()))
         })?;
         Ok(last)
     }
 
-    /// The sibling right before `block`; none if it is the first, a root, or does not exist.
+    /// The sibling before `block`; `None` if it is the first, a root, or missing.
     ///
     /// # Errors
     /// As [`Self::locate`].
     pub fn previous_sibling(&self, block: BlockId) -> Result<Option<BlockId>> {
-        if let Some(before) = self.cache().and_then(|cache| cache.before(block)) {
+        if let Some(before) =
+            self.transaction_cache().and_then(|cache| cache.previous_sibling(block))
+        {
             return Ok(Some(before));
         }
         let Some(location) = self.location(block)? else { return Ok(None) };
         let (mut before, mut first_of) = (None, None);
         self.find_in_runs(&location, block, &mut |key, run, index| {
             match index.checked_sub(1) {
+                // The sibling before the first block of a run is the last one of the previous run.
                 Some(index) => before = run.ids().nth(index),
                 None => first_of = Some(key.to_owned()),
             }
@@ -73,13 +76,13 @@ impl SpaceReader<'_> {
             return Ok(children);
         }
         self.read.scan(
-            KeyRange::half_open(&start, &keyspaces::end_of(start)),
+            KeyRange::half_open(&start, &keyspaces::prefix_end(start)),
             &mut |key, value| {
                 for (id, record) in
                     RunView::read(key, value)?.entries().take(limit - children.len())
                 {
                     let child = block::decode(id, record, &mut authors)
-                        .map_err(|fault| records::fault(key, fault))?;
+                        .map_err(|fault| records::decode_error(key, fault))?;
                     children.push(child);
                 }
                 Ok(if children.len() < limit {
@@ -100,7 +103,7 @@ impl SpaceReader<'_> {
         let start = keyspaces::parent_runs(document, parent);
         let mut children = Vec::new();
         self.read.scan(
-            KeyRange::half_open(&start, &keyspaces::end_of(start)),
+            KeyRange::half_open(&start, &keyspaces::prefix_end(start)),
             &mut |key, value| {
                 children.extend(RunView::read(key, value)?.ids());
                 Ok(ControlFlow::Continue(()))

@@ -28,34 +28,37 @@ impl SpaceReader<'_> {
         self.comments(&keyspaces::document_comments(document))
     }
 
-    /// Whether a block of `document` may have comments. It costs a look-up once, until they change.
-    /// Where that fails some may have: whoever asks for those of a block is told what is wrong with
-    /// them, and with no others.
+    /// Whether a block of `document` may have comments: one lookup, which is cached. It is `true`
+    /// if the lookup fails: reading the comments of a block then reports the error.
     pub fn may_have_comments(&self, document: DocumentId) -> bool {
-        let ReaderCache::Committed(cache, epoch) = self.known else {
+        let ReaderCache::Committed(cache, epoch) = self.cache else {
             return self.find_comment(document).unwrap_or(true);
         };
         if let Some(known) = cache.has_comments(epoch, document) {
             return known;
         }
+        // An error is not cached: the read of the comments reports it.
         let Ok(found) = self.find_comment(document) else { return true };
-        cache.add_document(epoch, document, found);
+        cache.add_has_comments(epoch, document, found);
         found
     }
 
     fn find_comment(&self, document: DocumentId) -> Result<bool> {
         let prefix = keyspaces::document_comments(document);
         let mut found = false;
-        self.read.scan(KeyRange::half_open(&prefix, &keyspaces::end_of(prefix)), &mut |_, _| {
-            found = true;
-            Ok(ControlFlow::Break(()))
-        })?;
+        self.read.scan(
+            KeyRange::half_open(&prefix, &keyspaces::prefix_end(prefix)),
+            &mut |_, _| {
+                found = true;
+                Ok(ControlFlow::Break(()))
+            },
+        )?;
         Ok(found)
     }
 
-    /// The comments on those of `blocks`, which are sorted and of `document`, by block, then oldest
-    /// first. What lies between them is leapt over: it costs what it gives, and a step for each
-    /// block near which there are comments.
+    /// The comments on `blocks`, which are sorted and in `document`, by block, then oldest first.
+    /// Comments on other blocks are skipped, so the cost is that of the result and one seek for
+    /// each block with comments nearby.
     ///
     /// # Errors
     /// As [`Self::locate`].
@@ -70,7 +73,7 @@ impl SpaceReader<'_> {
             &keyspaces::document_comments(document),
             blocks,
             &mut |_, key, value| {
-                found.push(read_comment(key, value)?);
+                found.push(parse_comment_row(key, value)?);
                 Ok(())
             },
         )?;
@@ -80,9 +83,9 @@ impl SpaceReader<'_> {
     fn comments(&self, prefix: &[u8]) -> Result<Vec<(BlockId, Comment)>> {
         let mut found = Vec::new();
         self.read.scan(
-            KeyRange::half_open(prefix, &keyspaces::end_of_slice(prefix)),
+            KeyRange::half_open(prefix, &keyspaces::prefix_end_of(prefix)),
             &mut |key, value| {
-                found.push(read_comment(key, value)?);
+                found.push(parse_comment_row(key, value)?);
                 Ok(ControlFlow::Continue(()))
             },
         )?;
@@ -91,9 +94,9 @@ impl SpaceReader<'_> {
 }
 
 /// A comment with the block that it is on.
-pub(crate) fn read_comment(key: &[u8], value: &[u8]) -> Result<(BlockId, Comment)> {
-    let (_, block, id) = keyspaces::read_comment(key).ok_or_else(|| records::damaged(key))?;
-    Ok((block, records::read(key, value, |decoder| comment::read(id, decoder))?))
+pub(crate) fn parse_comment_row(key: &[u8], value: &[u8]) -> Result<(BlockId, Comment)> {
+    let (_, block, id) = keyspaces::parse_comment(key).ok_or_else(|| records::corrupt(key))?;
+    Ok((block, records::decode(key, value, |decoder| comment::decode(id, decoder))?))
 }
 
 fn oldest_first(mut comments: Vec<(BlockId, Comment)>) -> Vec<(BlockId, Comment)> {

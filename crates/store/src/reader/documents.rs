@@ -1,50 +1,48 @@
-//! Reads of documents: those that a query asks for, the inbox, the note of a day, and how many are
-//! kept in a place.
+//! Reads of documents: queries, the inbox, daily notes, and counts of locations.
 
-use leafbase_model::{Day, DocumentId, DocumentRecord, Location, Result};
+use leafbase_model::{Day, DocumentId, DocumentRecord, Location, Result, invariant};
 
+use super::SpaceReader;
 use super::index_scan::MergeIterator;
 use super::query::{
     DocumentFilter, DocumentPage, DocumentQuery, IndexOrder, PageCursor, ResumeAnchor,
 };
-use super::{SpaceReader, get};
 use crate::keyspaces;
 use crate::kv::{KeyRange, Read};
+use crate::lookup::get;
 use crate::records::{self, document};
 
-/// So many keys are read in the query's own order before the other ranges are tried, and at first
-/// of each of those.
+/// Keys that are read in the query's order before its other indexes are tried, and at first of each
+/// of those.
 const PATIENCE: usize = 128;
-/// Records of so many documents are read at once where it isn't known how many of them will be
-/// asked for.
+/// Records that are read at once where it is unknown how many of them match.
 const BATCH: usize = 32;
-/// Records of no more documents are read at once.
+/// Maximum number of records that are read at once.
 const READ_AT_ONCE: usize = 1_024;
 
 /// The number of documents in a row of the counts.
 pub(crate) fn document_count(source: &dyn Read, key: &[u8]) -> Result<u64> {
-    Ok(get(source, key, |value| records::read(key, value, document::read_count))?
-        .unwrap_or_default())
+    Ok(get(source, key, |value| records::decode(key, value, document::decode_count))?.unwrap_or(0))
 }
 
-/// The first document behind `prefix` in an index.
+/// The first document after `prefix` in an index.
 pub(crate) fn first_in(source: &dyn Read, prefix: &[u8]) -> Result<Option<DocumentId>> {
     let mut first = None;
     source.scan(
-        KeyRange::half_open(prefix, &keyspaces::end_of_slice(prefix)),
+        KeyRange::half_open(prefix, &keyspaces::prefix_end_of(prefix)),
         &mut |key, value| {
-            records::read_empty(key, value)?;
-            first = Some(keyspaces::read_document(key).ok_or_else(|| records::damaged(key))?);
+            records::decode_empty(key, value)?;
+            first = Some(keyspaces::parse_document(key).ok_or_else(|| records::corrupt(key))?);
             Ok(std::ops::ControlFlow::Break(()))
         },
     )?;
     Ok(first)
 }
 
-/// What a search has found so far.
+/// A page in progress.
 struct PageBuilder<'q> {
     filter: DocumentFilter<'q>,
-    /// One more than the page holds: it tells whether the listing goes on.
+    /// One more than the page holds: it tells whether another page follows.
     wanted: usize,
     found: Vec<DocumentRecord>,
     has_ended: bool,
@@ -65,17 +63,16 @@ impl PageBuilder<'_> {
 }
 
 impl SpaceReader<'_> {
-    /// At most `limit` documents that `query` asks for, those behind `after`.
+    /// The documents that match `query` after the cursor `after`, at most `limit`.
     ///
-    /// A page costs no more than a small multiple of the smallest range that has all documents
-    /// asked for: the documents of the places, of these those within each span of times, and those
-    /// within the span of days. It costs no more than a multiple of the page itself where places
-    /// and the span of its order are all that is asked for. By ID, a range is sorted by its keys,
-    /// and records are read until the page is full.
+    /// A page costs a small multiple of the smallest index range that contains all matches: the
+    /// documents in the locations, those within each span of times, or those within the span of
+    /// days. It costs a multiple of the page alone if the query restricts nothing but locations and
+    /// the span of its order.
     ///
     /// # Errors
-    /// As [`Self::locate`]; [`leafbase_model::ErrorKind::Validation`] at `cursor` if the cursor is
-    /// one of another query.
+    /// As [`Self::locate`]; [`leafbase_model::ErrorKind::Validation`] at `cursor` if the cursor
+    /// belongs to another query.
     pub fn find_documents(
         &self,
         query: &DocumentQuery,
@@ -96,6 +93,7 @@ impl SpaceReader<'_> {
                 .into_iter()
                 .map(|stream| (stream, Vec::new()))
                 .collect();
+        // Without other indexes the query's order is the only way: it is read to the end.
         let mut budget = if others.is_empty() { usize::MAX } else { PATIENCE };
         loop {
             self.read_on(&mut in_order, &mut search, budget)?;
@@ -112,11 +110,12 @@ impl SpaceReader<'_> {
                     return Ok(search.page());
                 }
             }
+            // Doubling bounds the total by a small multiple of the cheapest index range.
             budget = budget.saturating_mul(2);
         }
     }
 
-    /// Goes on in the query's own order until the page is filled, or so many keys are read.
+    /// Reads on in the query's order until the page is full, or `budget` keys are read.
     fn read_on(
         &self,
         stream: &mut MergeIterator,
@@ -138,7 +137,7 @@ impl SpaceReader<'_> {
         Ok(())
     }
 
-    /// Finds the page among `documents`, which are all that can be asked for, in whatever order.
+    /// Selects the page from `documents`, which contain all matches in any order.
     fn sort_out(
         &self,
         documents: Vec<DocumentId>,
@@ -153,7 +152,7 @@ impl SpaceReader<'_> {
         }
     }
 
-    /// What they are sorted by stands in the records: all are read.
+    /// The sort key is in the records, so all of them are read.
     fn sort_by_record(
         &self,
         documents: &[DocumentId],
@@ -180,7 +179,7 @@ impl SpaceReader<'_> {
         Ok(())
     }
 
-    /// What they are sorted by is known: records are read until the page is filled.
+    /// The sort key is known, so records are read until the page is full.
     fn sort_by_id(
         &self,
         mut documents: Vec<DocumentId>,
@@ -214,18 +213,18 @@ impl SpaceReader<'_> {
         let mut records = Vec::with_capacity(keys.len());
         self.read.get_many(&keys, &mut |index, value| {
             let (Some(id), Some(key)) = (documents.get(index), keys.get(index)) else {
-                return Ok(());
+                invariant!("a store visits the keys that it was given")
             };
-            let value = value.ok_or_else(|| records::damaged(key))?;
+            let value = value.ok_or_else(|| records::corrupt(key))?;
             records.push(
-                records::read(key, value, |decoder| document::read_counted(*id, decoder))?.record,
+                records::decode(key, value, |decoder| document::decode(*id, decoder))?.record,
             );
             Ok(())
         })?;
         Ok(records)
     }
 
-    /// How many documents are kept in `location`. It is kept count of: nothing is walked.
+    /// The number of documents in `location`. It is counted on write: one lookup.
     ///
     /// # Errors
     /// As [`Self::locate`].
@@ -233,7 +232,7 @@ impl SpaceReader<'_> {
         document_count(self.read, &keyspaces::location_count(location))
     }
 
-    /// The hidden document that holds the inbox, if it was made.
+    /// The hidden document of the inbox, if it exists.
     ///
     /// # Errors
     /// As [`Self::locate`].
@@ -241,7 +240,7 @@ impl SpaceReader<'_> {
         self.first_document(&keyspaces::location(Location::Inbox))
     }
 
-    /// The daily note of `day` that is not in the trash, however many are.
+    /// The daily note of `day` outside of the trash.
     ///
     /// # Errors
     /// As [`Self::locate`].
@@ -249,11 +248,11 @@ impl SpaceReader<'_> {
         self.first_document(&keyspaces::notes_of(day))
     }
 
-    /// The first document behind `prefix` in an index.
+    /// The first document after `prefix` in an index.
     fn first_document(&self, prefix: &[u8]) -> Result<Option<DocumentRecord>> {
         let Some(document) = first_in(self.read, prefix)? else { return Ok(None) };
         self.document(document)?
             .map(Some)
-            .ok_or_else(|| records::damaged(&keyspaces::document(document)))
+            .ok_or_else(|| records::corrupt(&keyspaces::document(document)))
     }
 }

@@ -4,9 +4,10 @@ use std::ops::ControlFlow;
 
 use leafbase_model::{Error, FolderId, FolderRecord, Result};
 
-use super::{SpaceReader, get, totals};
+use super::SpaceReader;
 use crate::keyspaces::{self, FOLDERS};
 use crate::kv::KeyRange;
+use crate::lookup::{get, space_totals};
 use crate::records::{self, folder};
 
 impl SpaceReader<'_> {
@@ -17,7 +18,7 @@ impl SpaceReader<'_> {
     pub fn folder(&self, folder: FolderId) -> Result<Option<FolderRecord>> {
         let key = keyspaces::folder(folder);
         get(self.read, &key, |value| {
-            records::read(&key, value, |decoder| folder::read(folder, decoder))
+            records::decode(&key, value, |decoder| folder::decode(folder, decoder))
         })
     }
 
@@ -29,18 +30,18 @@ impl SpaceReader<'_> {
         let prefix = keyspaces::folders_in(parent);
         let mut folders = Vec::new();
         self.read.scan(
-            KeyRange::half_open(&prefix, &keyspaces::end_of(prefix)),
+            KeyRange::half_open(&prefix, &keyspaces::prefix_end(prefix)),
             &mut |key, value| {
-                records::read_empty(key, value)?;
+                records::decode_empty(key, value)?;
                 let (_, folder) =
-                    keyspaces::read_folder_child(key).ok_or_else(|| records::damaged(key))?;
+                    keyspaces::parse_folder_child(key).ok_or_else(|| records::corrupt(key))?;
                 folders.push(folder);
                 Ok(ControlFlow::Continue(()))
             },
         )?;
         let records = folders.into_iter().map(|folder| {
             self.folder(folder)?
-                .ok_or_else(|| records::damaged(&keyspaces::folder_child(parent, folder)))
+                .ok_or_else(|| records::corrupt(&keyspaces::folder_child(parent, folder)))
         });
         records.collect()
     }
@@ -53,21 +54,18 @@ impl SpaceReader<'_> {
         let prefix = [FOLDERS.tag];
         let mut folders = Vec::new();
         self.read.scan(
-            KeyRange::half_open(&prefix, &keyspaces::end_of(prefix)),
+            KeyRange::half_open(&prefix, &keyspaces::prefix_end(prefix)),
             &mut |key, value| {
-                let id = keyspaces::read_folder(key).ok_or_else(|| records::damaged(key))?;
-                folders.push(records::read(key, value, |decoder| folder::read(id, decoder))?);
+                let id = keyspaces::parse_folder(key).ok_or_else(|| records::corrupt(key))?;
+                folders.push(records::decode(key, value, |decoder| folder::decode(id, decoder))?);
                 Ok(ControlFlow::Continue(()))
             },
         )?;
-        let expected = totals(self.read)?.folders;
+        let expected = space_totals(self.read)?.folders;
         if folders.len() as u64 == expected {
             Ok(folders)
         } else {
-            Err(Error::corrupted(format_args!(
-                "folders: {} of {expected} are there",
-                folders.len()
-            )))
+            Err(Error::corrupted(format_args!("folders: {} of {expected} exist", folders.len())))
         }
     }
 }

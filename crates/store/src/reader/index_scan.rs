@@ -1,35 +1,35 @@
-//! Ranges of document indexes, read step by step: as much of each as turns out to be needed.
+//! Index scans: ranges of document indexes, read in batches, and merged.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::{Bound, ControlFlow};
 
-use leafbase_model::{Day, DocumentId, Location, Result, Timestamp};
+use leafbase_model::{Day, DocumentId, Location, Result, Timestamp, invariant};
 
 use super::query::{DocumentFilter, DocumentQuery, IndexOrder, ResumeAnchor, Span, Within};
 use crate::keyspaces::{
     self, DOCUMENTS, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_DAY, DOCUMENTS_BY_LOCATION_CREATED,
-    DOCUMENTS_BY_LOCATION_MODIFIED, DOCUMENTS_BY_MODIFIED, Keyspace, Rank, day_bytes, end_of_slice,
-    time_bytes,
+    DOCUMENTS_BY_LOCATION_MODIFIED, DOCUMENTS_BY_MODIFIED, Keyspace, Rank, day_bytes,
+    prefix_end_of, time_bytes,
 };
 use crate::kv::{KeyRange, Read};
 use crate::records;
 
-/// No value at which a range begins or ends.
+/// An unbounded end of a range.
 const NO_BOUND: Option<[u8; 0]> = None;
 
-/// One range of keys, each of which ends with a document.
+/// A scan of one range of keys, each of which ends with a document.
 struct IndexScan {
     lower: Vec<u8>,
     upper: Vec<u8>,
-    /// The key that was read last, or that it begins behind.
+    /// The key read last, or the one that the scan resumes after.
     behind: Option<Vec<u8>>,
-    /// Read, and not given yet.
+    /// Documents that are read and not returned yet.
     buffer: VecDeque<Rank>,
     is_exhausted: bool,
 }
 
 impl IndexScan {
-    /// The keys that begin with `prefix`, from one value behind it up to another.
+    /// Scans the keys with `prefix`, whose next part is between `from` and `to`.
     fn new<const N: usize>(
         prefix: &[u8],
         from: Option<[u8; N]>,
@@ -41,11 +41,11 @@ impl IndexScan {
             key.extend(part.iter().flatten());
             key
         };
-        let (lower, upper) = (key(from), end_of_slice(&key(to)));
+        let (lower, upper) = (key(from), prefix_end_of(&key(to)));
         Self { lower, upper, behind, buffer: VecDeque::new(), is_exhausted: false }
     }
 
-    /// The documents kept in `location`, by ID.
+    /// Scans the documents in `location` by ID.
     fn of_location(location: Location, behind: Option<ResumeAnchor<'_>>) -> Self {
         let behind = behind.map(|ResumeAnchor { rank: (_, document), .. }| {
             keyspaces::by_location(location, document).to_vec()
@@ -57,6 +57,7 @@ impl IndexScan {
         let mut range =
             KeyRange { reverse: descending, ..KeyRange::half_open(&self.lower, &self.upper) };
         match self.behind.as_deref() {
+            // A position outside of the range restricts nothing, and could cross the other bound.
             Some(behind) if descending && *behind < *self.upper => {
                 range.upper = Bound::Excluded(behind)
             }
@@ -68,14 +69,14 @@ impl IndexScan {
         range
     }
 
-    /// Reads at most `count` keys more; gives how many it read.
+    /// Reads up to `count` more keys. Returns how many it read.
     fn fill(&mut self, source: &dyn Read, descending: bool, count: usize) -> Result<usize> {
         let (range, mut last, mut read) = (self.range(descending), None, VecDeque::new());
         if !range.is_empty() && count > 0 {
             source.scan(range, &mut |key, value| {
-                // A key with a flipped bit would be another document, or the same one elsewhere.
+                // The key is the data: a flipped bit would name another document.
                 records::check(key, value)?;
-                read.push_back(keyspaces::read_rank(key).ok_or_else(|| records::damaged(key))?);
+                read.push_back(keyspaces::parse_rank(key).ok_or_else(|| records::corrupt(key))?);
                 if read.len() < count {
                     return Ok(ControlFlow::Continue(()));
                 }
@@ -83,6 +84,7 @@ impl IndexScan {
                 Ok(ControlFlow::Break(()))
             })?;
         }
+        // Without a last key the scan ended before its batch was full.
         self.is_exhausted = last.is_none();
         self.behind = last.or_else(|| self.behind.take());
         let found = read.len();
@@ -91,8 +93,7 @@ impl IndexScan {
     }
 }
 
-/// An index by time, of all documents and of those of one location, and the part of it that a query
-/// asks for.
+/// An index by time, of all documents and of one location, with the span that a query selects.
 struct TimeIndex {
     everywhere: Keyspace,
     within: Keyspace,
@@ -116,7 +117,7 @@ impl TimeIndex {
         }
     }
 
-    /// The range of each of the places that are asked for, or of all documents.
+    /// A scan for each location of the query, or one of all documents.
     fn scans(
         &self,
         filter: &DocumentFilter<'_>,
@@ -146,17 +147,16 @@ impl TimeIndex {
     }
 }
 
-/// The documents of one range, or of several by ID or by time.
+/// Merges scans into one sequence, by ID or by time.
 pub(super) struct MergeIterator {
     scans: Vec<IndexScan>,
-    /// The next document of each scan that has begun and not ended.
+    /// The next document of each scan, which makes the set a merge heap.
     heads: BTreeSet<(Rank, usize)>,
-    /// The scan that the last document was taken from: its next one is read when it is needed, and
-    /// not before.
+    /// The scan of the document returned last: its next document is read only when it is needed.
     taken_from: Option<usize>,
     has_begun: bool,
     descending: bool,
-    /// How many keys were read.
+    /// Number of keys read.
     pub(super) read: usize,
 }
 
@@ -172,7 +172,7 @@ impl MergeIterator {
         }
     }
 
-    /// The documents in the query's order, behind a position.
+    /// The documents in the query's order, after an anchor.
     pub(super) fn in_order(filter: &DocumentFilter<'_>, behind: Option<ResumeAnchor<'_>>) -> Self {
         let query = filter.query;
         let scans = match query.order {
@@ -184,8 +184,7 @@ impl MergeIterator {
         Self::new(scans, query.descending)
     }
 
-    /// The other ranges, each of which has all documents that the query asks for, in orders of
-    /// their own.
+    /// The query's other indexes, each of which contains all matches in its own order.
     pub(super) fn others(filter: &DocumentFilter<'_>) -> Vec<Self> {
         let query = filter.query;
         let (created, modified, day) =
@@ -202,8 +201,9 @@ impl MergeIterator {
         scans.into_iter().flatten().map(|scans| Self::new(scans, false)).collect()
     }
 
-    /// At most `count` documents more; fewer only where it ends.
+    /// Up to `count` more documents; fewer only at the end.
     pub(super) fn take(&mut self, source: &dyn Read, count: usize) -> Result<Vec<DocumentId>> {
+        // Each scan reads its share: most pages come from all scans in equal parts.
         let step = count.div_ceil(self.scans.len().max(1));
         if !self.has_begun {
             self.has_begun = true;
@@ -217,16 +217,18 @@ impl MergeIterator {
                 self.advance(source, number, step)?;
             }
             let head = if self.descending { self.heads.pop_last() } else { self.heads.pop_first() };
-            let Some(((_, document), number)) = head else { break };
+            let Some(((_, document), number)) = head else { return Ok(taken) };
             taken.push(document);
             self.taken_from = Some(number);
         }
         Ok(taken)
     }
 
-    /// Sets the next head of a scan, if it has one.
+    /// Adds the next document of a scan to the heap, if there is one.
     fn advance(&mut self, source: &dyn Read, number: usize, step: usize) -> Result<()> {
-        let Some(scan) = self.scans.get_mut(number) else { return Ok(()) };
+        let Some(scan) = self.scans.get_mut(number) else {
+            invariant!("the heap names one of the merged scans")
+        };
         if scan.buffer.is_empty() && !scan.is_exhausted {
             self.read += scan.fill(source, self.descending, step)?;
         }
@@ -235,7 +237,7 @@ impl MergeIterator {
     }
 }
 
-/// The places that are asked for; none if all are.
+/// The locations of the query; `None` is all.
 fn locations(filter: &DocumentFilter<'_>) -> Option<Vec<Location>> {
     match filter.query.within {
         Within::All => None,
@@ -244,7 +246,7 @@ fn locations(filter: &DocumentFilter<'_>) -> Option<Vec<Location>> {
     }
 }
 
-/// The ranges of the places that are asked for, or of all documents.
+/// Scans by ID of the query's locations, or of all documents.
 fn by_id(filter: &DocumentFilter<'_>, behind: Option<ResumeAnchor<'_>>) -> Vec<IndexScan> {
     let Some(locations) = locations(filter) else {
         let behind = behind.map(|position| position.key.to_vec());

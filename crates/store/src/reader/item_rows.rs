@@ -1,5 +1,4 @@
-//! Items of a collection as they lie in the store, borrowed: nothing of them is copied that is not
-//! asked for.
+//! Items borrowed from their records: values are decoded on demand.
 
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
@@ -10,8 +9,9 @@ use super::SpaceReader;
 use crate::msgpack::{DecodeError, Decoded, Decoder};
 use crate::records;
 use crate::records::block::{self, ItemParts, RawValue};
+use crate::records::layout::Value;
 
-/// An item as its collection keeps it, in the state that is read.
+/// An item, borrowed from its record.
 #[derive(Clone, Debug)]
 pub struct ItemRow<'r> {
     /// Its block.
@@ -24,20 +24,19 @@ pub struct ItemRow<'r> {
 impl<'r> ItemRow<'r> {
     fn read(run: &'r [u8], id: BlockId, record: &'r [u8]) -> Result<Self> {
         let ItemParts { title, count, values } =
-            block::item_parts(record).map_err(|fault| records::fault(run, fault))?;
+            block::item_parts(record).map_err(|fault| records::decode_error(run, fault))?;
         Ok(Self { id, title, values: RowValues { run, left: count, rest: values, before: &[] } })
     }
 
-    /// Its values by the bytes of their keys, in the order of the keys, each read when it is asked
-    /// for.
+    /// Its values by the bytes of their keys, in the order of the keys, each decoded on demand.
     pub fn values(&self) -> RowValues<'r> {
         self.values.clone()
     }
 
-    /// The value that stands at `at`, a place in this row.
+    /// The value at an offset of this row.
     #[inline]
     pub fn value_at(&self, at: ValueAt) -> RowValue<'r> {
-        RowValue { run: self.values.run, at: self.values.rest.last(at.0) }
+        RowValue { run: self.values.run, at: self.values.rest.with_remaining(at.0) }
     }
 
     /// All its values, or those under `keys`, which are sorted.
@@ -59,13 +58,13 @@ impl<'r> ItemRow<'r> {
                 }
             }
             let key = std::str::from_utf8(key)
-                .map_err(|_| records::fault(self.values.run, DecodeError::Corrupt))?;
+                .map_err(|_| records::decode_error(self.values.run, DecodeError::Corrupt))?;
             found.push((key.to_owned(), value.read()?));
         }
         Ok(found.into_iter().collect())
     }
 
-    /// The value under `key`. Those before it are passed over.
+    /// The value under `key`; the values before it are skipped.
     ///
     /// # Errors
     /// As [`SpaceReader::locate`].
@@ -82,15 +81,15 @@ impl<'r> ItemRow<'r> {
     }
 }
 
-/// The values of an item by the bytes of their keys, in the order of the keys. Each is an error,
-/// and the last one, where the record is damaged.
+/// The values of an item by the bytes of their keys, in the order of the keys. A corrupt record
+/// yields an error, which ends the iterator.
 #[derive(Clone, Debug)]
 pub struct RowValues<'r> {
-    /// The key of the run that the item lies in.
+    /// The key of the item's run.
     run: &'r [u8],
     left: usize,
     rest: Decoder<'r>,
-    /// The key of the value before.
+    /// The key of the previous value.
     before: &'r [u8],
 }
 
@@ -113,21 +112,21 @@ impl<'r> Iterator for RowValues<'r> {
         self.left = self.left.checked_sub(1)?;
         Some(self.step().map_err(|fault| {
             self.left = 0;
-            records::fault(self.run, fault)
+            records::decode_error(self.run, fault)
         }))
     }
 }
 
-/// Whether a key comes before the next: most are told apart by how they begin. None is empty.
+/// Whether a key sorts before the next one. No key is empty, and most differ in their first byte.
 fn is_before(one: &[u8], next: &[u8]) -> bool {
     one.first() < next.first() || one < next
 }
 
-/// Where a value stands in the row of its item.
+/// The offset of a value in the row of its item.
 #[derive(Clone, Copy, Debug)]
 pub struct ValueAt(usize);
 
-/// A value of an item, not read yet.
+/// A value of an item, not decoded yet.
 #[derive(Clone, Copy, Debug)]
 pub struct RowValue<'r> {
     run: &'r [u8],
@@ -135,9 +134,9 @@ pub struct RowValue<'r> {
 }
 
 impl<'r> RowValue<'r> {
-    /// Where it stands in its row.
+    /// Its offset in the row.
     pub fn at(self) -> ValueAt {
-        ValueAt(self.at.left())
+        ValueAt(self.at.remaining())
     }
 
     /// The value.
@@ -145,17 +144,17 @@ impl<'r> RowValue<'r> {
     /// # Errors
     /// As [`SpaceReader::locate`].
     pub fn read(mut self) -> Result<PropertyValue> {
-        block::read_property(&mut self.at).map_err(|fault| records::fault(self.run, fault))
+        PropertyValue::decode(&mut self.at).map_err(|fault| records::decode_error(self.run, fault))
     }
 
-    /// The value as it lies in the row.
+    /// The value, borrowed from the row.
     ///
     /// # Errors
     /// As [`SpaceReader::locate`].
     #[inline]
     pub fn view(mut self) -> Result<ValueView<'r>> {
-        let held =
-            block::read_raw(&mut self.at).map_err(|fault| records::fault(self.run, fault))?;
+        let held = block::decode_raw(&mut self.at)
+            .map_err(|fault| records::decode_error(self.run, fault))?;
         let entries = |left| RowList { run: self.run, left, rest: self.at };
         Ok(match held {
             RawValue::Text(text) => ValueView::Text(text),
@@ -168,24 +167,24 @@ impl<'r> RowValue<'r> {
     }
 }
 
-/// A value of an item as it lies in the row: a [`PropertyValue`], borrowed.
+/// A [`PropertyValue`] borrowed from the row of its item.
 #[derive(Clone, Debug)]
 pub enum ValueView<'r> {
     /// Text, or the option of a single select.
     Text(&'r str),
     /// A number.
     Number(f64),
-    /// Yes or no.
+    /// A boolean.
     Boolean(bool),
     /// A day.
     Date(Day),
     /// The options of a multiple select.
     Options(RowOptions<'r>),
-    /// Items.
+    /// The related items.
     Relations(RowRelations<'r>),
 }
 
-/// What is left of a list.
+/// The rest of a list.
 #[derive(Clone, Debug)]
 struct RowList<'r> {
     run: &'r [u8],
@@ -199,12 +198,12 @@ impl<'r> RowList<'r> {
         self.left = self.left.checked_sub(1)?;
         Some(read(&mut self.rest).map_err(|fault| {
             self.left = 0;
-            records::fault(self.run, fault)
+            records::decode_error(self.run, fault)
         }))
     }
 }
 
-/// The options of a value. Each is an error, and the last one, where the record is damaged.
+/// The options of a value. A corrupt record yields an error, which ends the iterator.
 #[derive(Clone, Debug)]
 pub struct RowOptions<'r>(RowList<'r>);
 
@@ -221,7 +220,7 @@ impl<'r> Iterator for RowOptions<'r> {
     }
 }
 
-/// The items of a value. Each is an error, and the last one, where the record is damaged.
+/// The related items of a value. A corrupt record yields an error, which ends the iterator.
 #[derive(Clone, Debug)]
 pub struct RowRelations<'r>(RowList<'r>);
 
@@ -230,7 +229,7 @@ impl Iterator for RowRelations<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        self.0.step(block::read_related)
+        self.0.step(BlockId::decode)
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -239,11 +238,11 @@ impl Iterator for RowRelations<'_> {
 }
 
 impl SpaceReader<'_> {
-    /// Hands an item to `look` as it lies; none if there is no such block.
+    /// Passes an item to `look`, borrowed; `None` if the block does not exist.
     ///
     /// # Errors
-    /// As [`Self::locate`], and those of `look`; [`leafbase_model::ErrorKind::Corrupted`] also if
-    /// the block is no item.
+    /// As [`Self::locate`], and errors of `look`; [`leafbase_model::ErrorKind::Corrupted`] also if
+    /// the block is not an item.
     pub fn item_row<T>(
         &self,
         item: BlockId,
@@ -252,8 +251,8 @@ impl SpaceReader<'_> {
         let Some(location) = self.location(item)? else { return Ok(None) };
         let (mut look, mut looked, mut kept) = (Some(look), None, None);
         self.find_in_runs(&location, item, &mut |key, run, index| {
-            // What a write keeps in memory is not lent to what may read on.
-            if self.cache().is_some() {
+            // The transaction's cache is borrowed during the visit, and `look` may read again.
+            if self.transaction_cache().is_some() {
                 kept = Some((key.to_owned(), run.block(index).to_owned()));
             } else if let Some(look) = look.take() {
                 looked = Some(look(ItemRow::read(key, item, run.block(index))?)?);
@@ -266,12 +265,11 @@ impl SpaceReader<'_> {
         Ok(looked)
     }
 
-    /// As [`Self::items`], but hands each item out as it lies: its title and values, without what
-    /// says who changed it and when.
+    /// [`Self::items`] that borrows each item: its title and values, without stamps.
     ///
     /// # Errors
-    /// As [`Self::items`]; what is not asked for is not looked at beyond the checksum of the run
-    /// that it lies in.
+    /// As [`Self::items`]; parts that are not decoded are covered by the checksum of their run
+    /// alone.
     pub fn item_rows(
         &self,
         collection: BlockId,

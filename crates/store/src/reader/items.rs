@@ -1,13 +1,14 @@
-//! Reads of collections: schemas, items, and the indexes of their values.
+//! Reads of collections: schemas, items, and item indexes.
 
 use std::ops::ControlFlow;
 
 use leafbase_model::{BlockId, BlockRecord, DocumentId, Error, ErrorKind, Result, Schema};
 
-use super::{SpaceReader, get};
+use super::SpaceReader;
 use crate::index_bitmap::IndexBitmap;
 use crate::keyspaces::{self, COLLECTIONS};
 use crate::kv::{KeyRange, Read, Visit};
+use crate::lookup::get;
 use crate::records;
 use crate::records::block::{self, AuthorCache};
 use crate::records::schema::{self, IndexedSchema};
@@ -16,49 +17,52 @@ use crate::run::RunView;
 /// A collection of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CollectionEntry {
-    /// The block of the collection.
+    /// Its block.
     pub collection: BlockId,
-    /// The document that it is in.
+    /// Its document.
     pub document: DocumentId,
-    /// How many items it has.
+    /// Its number of items.
     pub items: u64,
 }
 
-/// The schema of a collection with the numbers of its columns, if it has one.
-pub(crate) fn numbered(source: &dyn Read, collection: BlockId) -> Result<Option<IndexedSchema>> {
+/// The schema of a collection with its column numbers, if it has one.
+pub(crate) fn indexed_schema(
+    source: &dyn Read,
+    collection: BlockId,
+) -> Result<Option<IndexedSchema>> {
     let key = keyspaces::schema(collection);
-    get(source, &key, |value| records::read(&key, value, schema::read_numbered))
+    get(source, &key, |value| records::decode(&key, value, schema::decode_indexed))
 }
 
-/// How many items a collection has, which has a schema.
+/// The number of items of a collection with a schema.
 pub(crate) fn item_count(
     source: &dyn Read,
     document: DocumentId,
     collection: BlockId,
 ) -> Result<u64> {
     let key = keyspaces::collection(document, collection);
-    let count = get(source, &key, |value| records::read(&key, value, schema::read_items))?;
-    count.ok_or_else(|| records::damaged(&key))
+    let count = get(source, &key, |value| records::decode(&key, value, schema::decode_item_count))?;
+    count.ok_or_else(|| records::corrupt(&key))
 }
 
-/// A collection of a row of collections.
-pub(crate) fn read_entry(key: &[u8], value: &[u8]) -> Result<CollectionEntry> {
+/// Decodes a row of the collections.
+pub(crate) fn parse_entry(key: &[u8], value: &[u8]) -> Result<CollectionEntry> {
     let (document, collection) =
-        keyspaces::read_collection(key).ok_or_else(|| records::damaged(key))?;
-    let items = records::read(key, value, schema::read_items)?;
+        keyspaces::parse_collection(key).ok_or_else(|| records::corrupt(key))?;
+    let items = records::decode(key, value, schema::decode_item_count)?;
     Ok(CollectionEntry { collection, document, items })
 }
 
 impl<'a> SpaceReader<'a> {
-    /// The schema of a collection, if there is such a collection.
+    /// The schema of a collection, if it exists.
     ///
     /// # Errors
     /// As [`Self::locate`].
     pub fn schema(&self, collection: BlockId) -> Result<Option<Schema>> {
-        Ok(numbered(self.read, collection)?.map(|numbered| numbered.schema))
+        Ok(indexed_schema(self.read, collection)?.map(|indexed| indexed.schema))
     }
 
-    /// The collections of a document by ID. A range of an index.
+    /// The collections of a document, by ID. One index range.
     ///
     /// # Errors
     /// As [`Self::locate`].
@@ -77,9 +81,9 @@ impl<'a> SpaceReader<'a> {
     fn collections_under(&self, prefix: &[u8]) -> Result<Vec<CollectionEntry>> {
         let mut found = Vec::new();
         self.read.scan(
-            KeyRange::half_open(prefix, &keyspaces::end_of_slice(prefix)),
+            KeyRange::half_open(prefix, &keyspaces::prefix_end_of(prefix)),
             &mut |key, value| {
-                found.push(read_entry(key, value)?);
+                found.push(parse_entry(key, value)?);
                 Ok(ControlFlow::Continue(()))
             },
         )?;
@@ -89,21 +93,23 @@ impl<'a> SpaceReader<'a> {
     pub(super) fn has_collections(&self, document: DocumentId) -> Result<bool> {
         let start = keyspaces::document_collections(document);
         let mut found = false;
-        self.read.scan(KeyRange::half_open(&start, &keyspaces::end_of(start)), &mut |_, _| {
-            found = true;
-            Ok(ControlFlow::Break(()))
-        })?;
+        self.read.scan(
+            KeyRange::half_open(&start, &keyspaces::prefix_end(start)),
+            &mut |_, _| {
+                found = true;
+                Ok(ControlFlow::Break(()))
+            },
+        )?;
         Ok(found)
     }
 
-    /// Hands the items of a collection to `visit` in their order, without their pages, after the
-    /// item `after` if one is named. One range, whatever their number; what is before `after` is
-    /// not read.
+    /// Passes the items of a collection to `visit` in order, without their pages, after the item
+    /// `after` if it is given. One range, and items before `after` are not decoded.
     ///
     /// # Errors
-    /// As [`Self::locate`], and those of `visit`; [`ErrorKind::NotFound`] if `after` is no item of
-    /// the collection; [`ErrorKind::Corrupted`] also at the end of all items, if there are not as
-    /// many as were counted.
+    /// As [`Self::locate`], and errors of `visit`; [`ErrorKind::NotFound`] if `after` is not an item
+    /// of the collection; [`ErrorKind::Corrupted`] also after the last item, if the number of items
+    /// differs from the count.
     pub fn items(
         &self,
         collection: BlockId,
@@ -114,12 +120,12 @@ impl<'a> SpaceReader<'a> {
         self.item_records(collection, after, &mut |run, id, record| {
             visit(
                 block::decode(id, record, &mut authors)
-                    .map_err(|fault| records::fault(run, fault))?,
+                    .map_err(|fault| records::decode_error(run, fault))?,
             )
         })
     }
 
-    /// As [`Self::items`]: the key of the run, the ID and the record of each item.
+    /// [`Self::items`] with the key of the run, the ID and the record of each item.
     pub(super) fn item_records(
         &self,
         collection: BlockId,
@@ -134,7 +140,7 @@ impl<'a> SpaceReader<'a> {
         };
         let (mut is_before, mut is_broken_off, mut passed) = (after.is_some(), false, 0_u64);
         self.read.scan(
-            KeyRange::half_open(&start, &keyspaces::end_of(siblings)),
+            KeyRange::half_open(&start, &keyspaces::prefix_end(siblings)),
             &mut |key, value| {
                 for (id, record) in RunView::read(key, value)?.entries() {
                     if is_before {
@@ -151,7 +157,9 @@ impl<'a> SpaceReader<'a> {
             },
         )?;
         if is_before {
-            return Err(records::damaged(&keyspaces::block_location(after.unwrap_or_default())));
+            return Err(records::corrupt(&keyspaces::block_location(
+                after.unwrap_or(BlockId::NIL),
+            )));
         }
         if after.is_none() && !is_broken_off {
             self.check_passed(location.document, collection, passed)
@@ -160,21 +168,21 @@ impl<'a> SpaceReader<'a> {
         }
     }
 
-    /// A collection that has no schema yet is not counted.
+    /// A collection without a schema has no count.
     fn check_passed(&self, document: DocumentId, collection: BlockId, passed: u64) -> Result<()> {
         let key = keyspaces::collection(document, collection);
-        match get(self.read, &key, |value| records::read(&key, value, schema::read_items))? {
+        match get(self.read, &key, |value| records::decode(&key, value, schema::decode_item_count))?
+        {
             Some(expected) if expected != passed => {
-                let message = format_args!(
-                    "collection {collection}: {passed} of its {expected} items are there"
-                );
+                let message =
+                    format_args!("collection {collection}: {passed} of its {expected} items exist");
                 Err(Error::corrupted(message))
             }
             _ => Ok(()),
         }
     }
 
-    /// The key of the run that holds `item`, or of one before it.
+    /// The key of the run of `item`, or of one before it.
     fn run_of_item(&self, collection: BlockId, item: BlockId) -> Result<Vec<u8>> {
         match self.location(item)? {
             Some(location) if location.parent == collection => Ok(location.run_key()),
@@ -185,21 +193,21 @@ impl<'a> SpaceReader<'a> {
         }
     }
 
-    /// The indexes over the items of a collection, if there is such a collection.
+    /// The item indexes of a collection, if it exists.
     ///
     /// # Errors
     /// As [`Self::locate`].
     pub fn item_index(&self, collection: BlockId) -> Result<Option<ItemIndex<'a>>> {
-        let Some(numbered) = numbered(self.read, collection)? else { return Ok(None) };
+        let Some(indexed) = indexed_schema(self.read, collection)? else { return Ok(None) };
         let location = self
             .location(collection)?
-            .ok_or_else(|| records::damaged(&keyspaces::schema(collection)))?;
+            .ok_or_else(|| records::corrupt(&keyspaces::schema(collection)))?;
         let items = item_count(self.read, location.document, collection)?;
-        Ok(Some(ItemIndex { reader: *self, collection, numbered, items }))
+        Ok(Some(ItemIndex { reader: *self, collection, indexed, items }))
     }
 }
 
-/// What items are indexed by.
+/// An indexed column of a collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum IndexedColumn<'k> {
     /// The title.
@@ -208,21 +216,20 @@ pub enum IndexedColumn<'k> {
     Property(&'k str),
 }
 
-/// The indexes over the items of a collection: a row for each key that the value of an item has,
-/// followed by the item's ID.
+/// The item indexes of a collection: a row for each sort key of a value, followed by the item's ID.
 #[derive(Debug)]
 pub struct ItemIndex<'a> {
     reader: SpaceReader<'a>,
     collection: BlockId,
-    numbered: IndexedSchema,
+    indexed: IndexedSchema,
     items: u64,
 }
 
-/// Gets the key of the run that an item lies in, the item, and its record. Whether it goes on.
+/// Receives the key of the run of an item, the item, and its record. `Break` ends the visit.
 pub(super) type VisitItem<'f> = &'f mut dyn FnMut(&[u8], BlockId, &[u8]) -> Result<ControlFlow<()>>;
 
 impl ItemIndex<'_> {
-    /// How many items the collection has.
+    /// The number of items of the collection.
     pub fn items(&self) -> u64 {
         self.items
     }
@@ -230,18 +237,18 @@ impl ItemIndex<'_> {
     fn number(&self, column: IndexedColumn<'_>) -> Option<u32> {
         match column {
             IndexedColumn::Title => Some(schema::TITLE),
-            IndexedColumn::Property(key) => self.numbered.column(key),
+            IndexedColumn::Property(key) => self.indexed.column(key),
         }
     }
 
-    /// Whether there is an index of this column: of every property but relations, and of the title.
+    /// Whether the column is indexed: the title and all properties but relations are.
     pub fn has(&self, column: IndexedColumn<'_>) -> bool {
         self.number(column).is_some()
     }
 
-    /// How many rows of the column are from `from` on and before `to` (none: to the end), counted
-    /// up to `at_most`. Both are compared with the key of a row followed by the 16 bytes of its
-    /// item's ID. Rows are counted, not read: damage goes unnoticed.
+    /// The number of rows of a column from `from` up to and without `to` (`None` is the end),
+    /// counted up to `at_most`. Both are compared with the sort key of a row followed by the 16
+    /// bytes of its item's ID. WriteBatch are not verified.
     ///
     /// # Errors
     /// As [`SpaceReader::locate`].
@@ -263,23 +270,23 @@ impl ItemIndex<'_> {
         Ok(count)
     }
 
-    /// The bits that the bitmap of each item has that has this key in the column; none of a
-    /// column that bitmaps do not tell of, which are all but selects and booleans.
+    /// The bits that are set for each item with this sort key in the column; `None` for a column
+    /// that bitmaps do not cover, which are all but selects and booleans.
     pub fn bitmap(&self, column: IndexedColumn<'_>, key: &[u8]) -> Option<IndexBitmap> {
         let IndexedColumn::Property(property) = column else { return None };
-        let kind = &self.numbered.schema.property(property)?.kind;
-        let number = self.numbered.column(property).filter(|_| schema::is_in_bitmap(kind))?;
+        let kind = &self.indexed.schema.property(property)?.kind;
+        let number = self.indexed.column(property).filter(|_| schema::is_in_bitmap(kind))?;
         let mut bitmap = IndexBitmap::default();
         bitmap.add(number, key);
         Some(bitmap)
     }
 
-    /// Hands the items of these rows with their bitmaps to `visit` in the order of the keys, or
-    /// backwards: those of equal keys by their IDs. An item comes once for each of its keys. No row
-    /// beyond those handed out is read; none is there of a column without an index.
+    /// Passes the items of these rows with their bitmaps to `visit` in the order of sort keys and
+    /// IDs, or backwards. An item comes once for each of its sort keys. No more rows are read than
+    /// are visited; a column without an index has none.
     ///
     /// # Errors
-    /// As [`SpaceReader::locate`], and those of `visit`.
+    /// As [`SpaceReader::locate`], and errors of `visit`.
     pub fn scan(
         &self,
         column: IndexedColumn<'_>,
@@ -290,7 +297,7 @@ impl ItemIndex<'_> {
     ) -> Result<()> {
         self.rows(column, from, to, backwards, &mut |key, value| {
             let (_, _, item) =
-                keyspaces::read_item_key(key).ok_or_else(|| records::damaged(key))?;
+                keyspaces::parse_item_key(key).ok_or_else(|| records::corrupt(key))?;
             visit(item, IndexBitmap::read(key, value)?)
         })
     }
@@ -307,7 +314,7 @@ impl ItemIndex<'_> {
         let prefix = keyspaces::column(self.collection, number);
         let start = [&prefix, from].concat();
         let end =
-            to.map_or_else(|| keyspaces::end_of(prefix).to_vec(), |to| [&prefix, to].concat());
+            to.map_or_else(|| keyspaces::prefix_end(prefix).to_vec(), |to| [&prefix, to].concat());
         let range = KeyRange { reverse: backwards, ..KeyRange::half_open(&start, &end) };
         if range.is_empty() {
             return Ok(());

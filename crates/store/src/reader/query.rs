@@ -1,28 +1,27 @@
-//! Queries for documents, as data: which ones, in which order, and where a page goes on.
+//! Queries for documents as data: filter, order, and cursors.
 
 use leafbase_model::{Day, DocumentRecord, Error, FolderId, Location, Result, Timestamp};
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::document_index::day_key;
 use crate::keyspaces::{
     self, DOCUMENTS, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_DAY, DOCUMENTS_BY_MODIFIED, Keyspace, Rank,
     day_bytes, time_bytes,
 };
-use crate::transaction::by_day;
 
-/// Where documents are looked for. The hidden one of the inbox is nowhere: [`super::SpaceReader::inbox`]
-/// alone gives it.
+/// Where documents are. The hidden inbox matches nothing: [`super::SpaceReader::inbox`] returns it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Within {
     /// Everywhere, the trash included.
     #[default]
     All,
-    /// In one place.
+    /// In one location.
     Location(Location),
-    /// In one of these folders, and not in the folders in them.
+    /// In one of these folders, without their subfolders.
     Folders(Vec<FolderId>),
 }
 
-/// From one value up to another, both included; none is no bound.
+/// An inclusive range; `None` is unbounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Span<T> {
     /// The first.
@@ -38,33 +37,33 @@ impl<T> Default for Span<T> {
 }
 
 impl<T: Copy + Ord> Span<T> {
-    /// Whether `value` is within.
+    /// Whether `value` is in the range.
     pub fn contains(&self, value: T) -> bool {
         self.from.is_none_or(|from| from <= value) && self.to.is_none_or(|to| value <= to)
     }
 
-    /// Whether it leaves anything out.
+    /// Whether the range excludes anything.
     pub(super) fn is_bounded(&self) -> bool {
         self.from.is_some() || self.to.is_some()
     }
 }
 
-/// By what documents are sorted; those that are alike in it, by ID.
+/// The sort order of documents; equal ones sort by ID.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum IndexOrder {
     /// By ID.
     #[default]
     Id,
-    /// By the making.
+    /// By creation time.
     Created,
-    /// By the last change.
+    /// By modification time.
     Modified,
-    /// Daily notes alone, by their day; of one day, the note comes before those in the trash.
+    /// Daily notes only, by their day; the note of a day comes before those in the trash.
     Day,
 }
 
 impl IndexOrder {
-    /// The index of all documents that is sorted so.
+    /// The index of all documents in this order.
     pub(super) const fn keyspace(self) -> Keyspace {
         match self {
             Self::Id => DOCUMENTS,
@@ -84,82 +83,82 @@ impl IndexOrder {
             Self::Modified => {
                 keyspaces::by_time(self.keyspace(), record.modified_at, record.id).to_vec()
             }
-            Self::Day => record.day.map(|day| by_day(record, day)).unwrap_or_default(),
+            Self::Day => record.day.map_or_else(Vec::new, |day| day_key(record, day)),
         }
     }
 }
 
-/// Which documents are asked for. The default asks for all, by ID.
+/// A query for documents. The default matches all, by ID.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DocumentQuery {
-    /// Where they are kept.
+    /// Locations.
     pub within: Within,
-    /// When they were made.
+    /// Creation time.
     pub created: Span<Timestamp>,
-    /// When they last changed.
+    /// Modification time.
     pub modified: Span<Timestamp>,
-    /// Whose note they are, in the trash or out of it; a bound leaves out what is no daily note.
+    /// Day of a daily note, in the trash or not; a bound excludes all other documents.
     pub day: Span<Day>,
-    /// By what they are sorted.
+    /// Sort order.
     pub order: IndexOrder,
-    /// Whether the last one comes first.
+    /// Whether the order is descending.
     pub descending: bool,
 }
 
-/// A part of a listing.
+/// A page of a listing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DocumentPage {
     /// The documents, in the order of the listing.
     pub documents: Vec<DocumentRecord>,
-    /// Where it goes on; none if this was all.
+    /// Where the next page begins; `None` at the end.
     pub next: Option<PageCursor>,
 }
 
-/// Where a listing goes on. Opaque; it stays good when what is listed comes and goes meanwhile.
+/// The position after a page. Opaque, and valid even if documents are added or removed in between.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct PageCursor(pub(super) Vec<u8>);
 
 impl PageCursor {
-    /// Its bytes, to be handed out.
+    /// Its bytes, for a client.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// A cursor that was handed out. A listing refuses one that is not its own.
+    /// A cursor from a client. A listing rejects one of another listing.
     pub fn from_bytes(bytes: &[u8]) -> Self {
         Self(bytes.to_owned())
     }
 }
 
-/// What a listing says to a cursor of another one.
+/// The error for a cursor of another listing.
 pub(super) fn foreign_cursor() -> Error {
     Error::validation("the cursor is not of this listing").at("cursor")
 }
 
-/// Before the sort key in a cursor: a tag, and the query's fingerprint.
+/// Bytes before the sort key in a cursor: a tag, and the query's fingerprint.
 const CURSOR_HEAD: usize = 9;
 
 impl DocumentQuery {
-    /// The cursor behind `record`.
+    /// The cursor after `record`.
     pub(super) fn cursor(&self, record: &DocumentRecord) -> PageCursor {
         let mut bytes = self.cursor_head().to_vec();
         bytes.extend(self.order.key(record));
         PageCursor(bytes)
     }
 
-    /// The key of [`IndexOrder::key`] in a cursor of this query.
+    /// The sort key in a cursor of this query.
     pub(super) fn read_cursor<'c>(&self, cursor: &'c PageCursor) -> Result<ResumeAnchor<'c>> {
         let (head, key) = cursor.0.split_first_chunk::<CURSOR_HEAD>().ok_or_else(foreign_cursor)?;
         let rank =
-            keyspaces::read_rank(key).filter(|_| keyspaces::of(key) == self.order.keyspace());
+            keyspaces::parse_rank(key).filter(|_| keyspaces::of(key) == self.order.keyspace());
         match rank {
             Some(rank) if *head == self.cursor_head() => Ok(ResumeAnchor { key, rank }),
             _ => Err(foreign_cursor()),
         }
     }
 
-    /// Tells this query from others. Of several folders only the first counts: those below it may
-    /// come and go between pages.
+    /// The fingerprint of the query. Of several folders only the first counts: subfolders may be
+    /// added or removed between pages.
     fn cursor_head(&self) -> [u8; CURSOR_HEAD] {
         let Self { within, created, modified, day, order, descending } = self;
         let (class, location) = match within {
@@ -187,16 +186,16 @@ impl DocumentQuery {
     }
 }
 
-/// The document that a page begins behind.
+/// The document that a page resumes after.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ResumeAnchor<'c> {
     /// Its key in the index of the order.
     pub(super) key: &'c [u8],
-    /// What the key says.
+    /// The rank in the key.
     pub(super) rank: Rank,
 }
 
-/// A query made ready to be asked of many records.
+/// A query prepared to match many records.
 pub(super) struct DocumentFilter<'q> {
     pub(super) query: &'q DocumentQuery,
     /// Sorted, each once.
@@ -214,7 +213,7 @@ impl<'q> DocumentFilter<'q> {
         Self { query, folders }
     }
 
-    /// Whether `record` is asked for.
+    /// Whether `record` matches.
     pub(super) fn takes(&self, record: &DocumentRecord) -> bool {
         let Self { query, folders } = self;
         let is_within = match (&query.within, record.location) {
@@ -226,6 +225,7 @@ impl<'q> DocumentFilter<'q> {
             }
             (Within::Folders(_), _) => false,
         };
+        // The order by day and a span of days select daily notes alone.
         let may_lack_day = query.order != IndexOrder::Day && !query.day.is_bounded();
         is_within
             && record.day.map_or(may_lack_day, |day| query.day.contains(day))

@@ -1,4 +1,4 @@
-//! Reads of tasks: the open ones by day, those that are done or given up, and those of a document.
+//! Reads of tasks: open ones by day, the logbook, and those of a document.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::{Bound, ControlFlow, Range};
@@ -9,7 +9,7 @@ use leafbase_model::{BlockId, BlockRecord, Day, DocumentId, Error, Result};
 use super::query::foreign_cursor;
 use super::trees::rows_of;
 use super::{PageCursor, SpaceReader, Span};
-use crate::keyspaces::{self, LOGBOOK, TASKS_BY_DAY, day_bytes, end_of_slice};
+use crate::keyspaces::{self, LOGBOOK, TASKS_BY_DAY, day_bytes, prefix_end_of};
 use crate::kv::{KeyRange, Read};
 use crate::records;
 use crate::records::block::{self, AuthorCache};
@@ -17,27 +17,27 @@ use crate::records::location::LocationRecord;
 use crate::run::RunView;
 use crate::tasks::TaskEntry;
 
-/// So many runs that hold nothing sought are passed by before the next one is sought anew.
-const PASSED_BY: usize = 4;
+/// Runs without wanted blocks that a scan passes before it seeks the next one.
+const MAX_PASSED: usize = 4;
 
-/// Gets the key of a run, the run, the index of a block in it, and the block.
-type VisitSpot<'f> = &'f mut dyn FnMut(&[u8], RunView<'_>, usize, BlockId) -> Result<()>;
+/// Receives the key of a run, the run, the index of a block in it, and the block.
+type VisitPosition<'f> = &'f mut dyn FnMut(&[u8], RunView<'_>, usize, BlockId) -> Result<()>;
 
-/// A part of a listing of tasks.
+/// A page of a listing of tasks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskPage {
-    /// The blocks that are the tasks, in the order of the listing.
+    /// The blocks of the tasks, in the order of the listing.
     pub tasks: Vec<BlockId>,
-    /// Where it goes on; none if this was all.
+    /// Where the next page begins; `None` at the end.
     pub next: Option<PageCursor>,
 }
 
-/// A row by document.
-pub(crate) fn read_entry(key: &[u8], value: &[u8]) -> Result<(BlockId, TaskEntry)> {
+/// Decodes a row by document.
+pub(crate) fn parse_entry(key: &[u8], value: &[u8]) -> Result<(BlockId, TaskEntry)> {
     let (_, is_open, block) =
-        keyspaces::read_document_task(key).ok_or_else(|| records::damaged(key))?;
+        keyspaces::parse_document_task(key).ok_or_else(|| records::corrupt(key))?;
     let entry = TaskEntry::read(is_open, records::body(key, value)?)
-        .ok_or_else(|| records::damaged(key))?;
+        .ok_or_else(|| records::corrupt(key))?;
     Ok((block, entry))
 }
 
@@ -49,10 +49,13 @@ pub(crate) fn tasks_in(
 ) -> Result<Vec<(BlockId, TaskEntry)>> {
     let prefix = keyspaces::document_tasks(document, is_open);
     let mut tasks = Vec::new();
-    source.scan(KeyRange::half_open(&prefix, &keyspaces::end_of(prefix)), &mut |key, value| {
-        tasks.push(read_entry(key, value)?);
-        Ok(ControlFlow::Continue(()))
-    })?;
+    source.scan(
+        KeyRange::half_open(&prefix, &keyspaces::prefix_end(prefix)),
+        &mut |key, value| {
+            tasks.push(parse_entry(key, value)?);
+            Ok(ControlFlow::Continue(()))
+        },
+    )?;
     Ok(tasks)
 }
 
@@ -69,7 +72,7 @@ pub(crate) fn tasks_among(
             &keyspaces::document_tasks(document, is_open),
             blocks,
             &mut |_, key, value| {
-                tasks.push(read_entry(key, value)?);
+                tasks.push(parse_entry(key, value)?);
                 Ok(())
             },
         )?;
@@ -78,13 +81,12 @@ pub(crate) fn tasks_among(
 }
 
 impl SpaceReader<'_> {
-    /// At most `limit` open tasks, those of the trash and of templates left out, whose day, the one
-    /// they are planned for or else the one they must be done by, is within `days`; by day, then by
-    /// ID.
+    /// Open tasks outside of trash and templates whose day, the scheduled one or else the deadline,
+    /// is within `days`; by day, then by ID, at most `limit`.
     ///
     /// # Errors
-    /// As [`Self::locate`]; [`leafbase_model::ErrorKind::Validation`] at `cursor` if the cursor is
-    /// not of this listing.
+    /// As [`Self::locate`]; [`leafbase_model::ErrorKind::Validation`] at `cursor` if the cursor
+    /// belongs to another listing.
     pub fn open_tasks(
         &self,
         days: Span<Day>,
@@ -96,20 +98,19 @@ impl SpaceReader<'_> {
             key.extend(day.iter().flat_map(|day| day_bytes(*day)));
             key
         };
-        self.task_page((&key(days.from), &end_of_slice(&key(days.to))), false, after, limit)
+        self.task_page((&key(days.from), &prefix_end_of(&key(days.to))), false, after, limit)
     }
 
-    /// At most `limit` tasks, those of the trash and of templates left out, that are done or given
-    /// up, the newest first.
+    /// Done and canceled tasks outside of trash and templates, newest first, at most `limit`.
     ///
     /// # Errors
     /// As [`Self::open_tasks`].
     pub fn logbook(&self, after: Option<&PageCursor>, limit: usize) -> Result<TaskPage> {
         let prefix = [LOGBOOK.tag];
-        self.task_page((&prefix, &keyspaces::end_of(prefix)), true, after, limit)
+        self.task_page((&prefix, &keyspaces::prefix_end(prefix)), true, after, limit)
     }
 
-    /// A cursor is the key of the task it is behind.
+    /// A cursor is the key of the last task of its page.
     fn task_page(
         &self,
         (lower, upper): (&[u8], &[u8]),
@@ -119,7 +120,7 @@ impl SpaceReader<'_> {
     ) -> Result<TaskPage> {
         let mut range = KeyRange { reverse, ..KeyRange::half_open(lower, upper) };
         if let Some(PageCursor(key)) = after {
-            if keyspaces::read_listed_task(key).is_none() || **key < *lower || **key >= *upper {
+            if keyspaces::parse_listed_task(key).is_none() || **key < *lower || **key >= *upper {
                 return Err(foreign_cursor());
             }
             let bound = if reverse { &mut range.upper } else { &mut range.lower };
@@ -130,12 +131,13 @@ impl SpaceReader<'_> {
             return Ok(page);
         }
         self.read.scan(range, &mut |key, value| {
-            records::read_empty(key, value)?;
+            records::decode_empty(key, value)?;
             if page.tasks.len() == limit {
                 page.next = Some(PageCursor(std::mem::take(&mut last)));
                 return Ok(ControlFlow::Break(()));
             }
-            page.tasks.push(keyspaces::read_listed_task(key).ok_or_else(|| records::damaged(key))?);
+            page.tasks
+                .push(keyspaces::parse_listed_task(key).ok_or_else(|| records::corrupt(key))?);
             if page.tasks.len() == limit {
                 key.clone_into(&mut last);
             }
@@ -144,8 +146,8 @@ impl SpaceReader<'_> {
         Ok(page)
     }
 
-    /// The tasks of `document` in reading order, or the open ones alone; none if it does not exist.
-    /// Of the document no more is read than the runs that hold the tasks and the blocks above them.
+    /// The tasks of `document` in reading order, or the open ones alone; empty if it does not
+    /// exist. Reads only the runs of the tasks and of their ancestors.
     ///
     /// # Errors
     /// As [`Self::locate`].
@@ -170,10 +172,10 @@ impl SpaceReader<'_> {
         }
     }
 
-    /// The blocks that are `tasks` of `document`, in the order given.
+    /// The blocks of `tasks` of `document`, in the given order.
     ///
     /// # Errors
-    /// As [`Self::locate`]; [`leafbase_model::ErrorKind::Corrupted`] also for one that is not in
+    /// As [`Self::locate`]; [`leafbase_model::ErrorKind::Corrupted`] also for a block outside of
     /// the document.
     pub fn task_blocks(&self, document: DocumentId, tasks: &[BlockId]) -> Result<Vec<BlockRecord>> {
         let hint = |task: &BlockId| Ok((self.location_in(document, *task)?.run_key(), *task));
@@ -182,7 +184,7 @@ impl SpaceReader<'_> {
             (HashMap::with_capacity(tasks.len()), AuthorCache::default());
         self.visit_in_runs(hints, &mut |key, run, index, id| {
             let block = block::decode(id, run.block(index), &mut authors)
-                .map_err(|fault| records::fault(key, fault))?;
+                .map_err(|fault| records::decode_error(key, fault))?;
             blocks.insert(id, block);
             Ok(())
         })?;
@@ -191,10 +193,10 @@ impl SpaceReader<'_> {
 
     fn location_in(&self, document: DocumentId, block: BlockId) -> Result<LocationRecord> {
         let location = self.location(block)?.filter(|location| location.document == document);
-        location.ok_or_else(|| records::damaged(&keyspaces::block_location(block)))
+        location.ok_or_else(|| records::corrupt(&keyspaces::block_location(block)))
     }
 
-    /// `blocks` and all above them, each where it stands.
+    /// The positions of `blocks` and of all their ancestors.
     fn branches(&self, document: DocumentId, blocks: &HashSet<BlockId>) -> Result<Branches> {
         let mut waiting: Vec<BlockId> = blocks.iter().copied().collect();
         let (mut met, mut hints) = (HashSet::new(), Vec::with_capacity(waiting.len()));
@@ -211,66 +213,66 @@ impl SpaceReader<'_> {
             branches.add(key, index, block);
             Ok(())
         })?;
-        branches.spots.sort_unstable();
+        // By run key and index: parent by parent, and siblings in order.
+        branches.positions.sort_unstable();
         Ok(branches)
     }
 
-    /// Finds blocks, each in the run under the key beside it or in one to its right, and hands them
-    /// to `visit` with their runs. However many of them a run holds and however many keys lead to
-    /// it, it is read once.
+    /// Finds blocks, each in the run of its hint or in one to its right, and passes them to `visit`
+    /// with their runs. A run is read once, however many of the blocks it holds.
     fn visit_in_runs(
         &self,
         mut hints: Vec<(Vec<u8>, BlockId)>,
-        visit: VisitSpot<'_>,
+        visit: VisitPosition<'_>,
     ) -> Result<()> {
         hints.sort_unstable();
+        // In the order of runs, so that one scan serves all hints of the same parent.
         let mut ahead = hints.into_iter().peekable();
         while let Some((start, _)) = ahead.peek().cloned() {
             let (document, parent, _) =
-                keyspaces::read_run(&start).ok_or_else(|| records::damaged(&start))?;
-            let end = keyspaces::end_of(keyspaces::parent_runs(document, parent));
-            let (mut sought, mut passed_by) = (Vec::new(), 0);
+                keyspaces::parse_run(&start).ok_or_else(|| records::corrupt(&start))?;
+            let end = keyspaces::prefix_end(keyspaces::parent_runs(document, parent));
+            let (mut wanted, mut passed) = (Vec::new(), 0);
             self.read.scan(KeyRange::half_open(&start, &end), &mut |key, value| {
                 while let Some((_, block)) = ahead.next_if(|(hint, _)| hint.as_slice() <= key) {
-                    sought.push(block);
+                    wanted.push(block);
                 }
-                if sought.is_empty() {
-                    passed_by += 1;
+                if wanted.is_empty() {
+                    passed += 1;
                 } else {
-                    sought = visit_found(key, RunView::read(key, value)?, &sought, visit)?;
-                    passed_by = 0;
+                    wanted = visit_found(key, RunView::read(key, value)?, &wanted, visit)?;
+                    passed = 0;
                 }
-                let is_far = passed_by == PASSED_BY
-                    || ahead.peek().is_none_or(|(hint, _)| **hint >= end[..]);
-                Ok(if sought.is_empty() && is_far {
+                let is_far =
+                    passed == MAX_PASSED || ahead.peek().is_none_or(|(hint, _)| **hint >= end[..]);
+                Ok(if wanted.is_empty() && is_far {
                     ControlFlow::Break(())
                 } else {
                     ControlFlow::Continue(())
                 })
             })?;
-            // What no run to the right holds is nowhere; nor is what a key leads to behind the last
-            // run.
-            sought.extend(
+            // A block that no run to the right of its hint holds is missing.
+            wanted.extend(
                 std::iter::from_fn(|| ahead.next_if(|(hint, _)| *hint == start))
                     .map(|(_, block)| block),
             );
-            if let Some(lost) = sought.first() {
-                return Err(records::damaged(&keyspaces::block_location(*lost)));
+            if let Some(lost) = wanted.first() {
+                return Err(records::corrupt(&keyspaces::block_location(*lost)));
             }
         }
         Ok(())
     }
 }
 
-/// Hands those of `sought` that are in `run` to `visit`, and gives the others.
+/// Passes the blocks in `run` to `visit`, and returns the others.
 fn visit_found(
     key: &[u8],
     run: RunView<'_>,
-    sought: &[BlockId],
-    visit: VisitSpot<'_>,
+    wanted: &[BlockId],
+    visit: VisitPosition<'_>,
 ) -> Result<Vec<BlockId>> {
     let mut others = Vec::new();
-    for block in sought {
+    for block in wanted {
         match run.position(*block) {
             Some(index) => visit(key, run, index, *block)?,
             None => others.push(*block),
@@ -279,37 +281,36 @@ fn visit_found(
     Ok(others)
 }
 
-/// A part of a document's tree that is complete upwards.
+/// A part of a document's tree that contains all ancestors of its blocks.
 #[derive(Default)]
 struct Branches {
-    /// Key of the run, index in it, and block; sorted, so that siblings are side by side and in
-    /// order.
-    spots: Vec<(Rc<[u8]>, usize, BlockId)>,
+    /// Key of the run, index in it, and block; sorted, so that siblings are adjacent and in order.
+    positions: Vec<(Rc<[u8]>, usize, BlockId)>,
 }
 
 impl Branches {
     fn add(&mut self, key: &[u8], index: usize, block: BlockId) {
-        let key = match self.spots.last() {
+        let key = match self.positions.last() {
             Some((last, ..)) if **last == *key => Rc::clone(last),
             _ => key.into(),
         };
-        self.spots.push((key, index, block));
+        self.positions.push((key, index, block));
     }
 
     fn children_of(&self, parent: BlockId) -> Range<usize> {
-        let parent_of = |key: &[u8]| keyspaces::read_run(key).map(|(_, parent, _)| parent);
-        let start = self.spots.partition_point(|(key, ..)| parent_of(key) < Some(parent));
-        let end = self.spots.partition_point(|(key, ..)| parent_of(key) <= Some(parent));
+        let parent_of = |key: &[u8]| keyspaces::parse_run(key).map(|(_, parent, _)| parent);
+        let start = self.positions.partition_point(|(key, ..)| parent_of(key) < Some(parent));
+        let end = self.positions.partition_point(|(key, ..)| parent_of(key) <= Some(parent));
         start..end
     }
 
-    /// What can be reached from the top. Each block stands in one place, so none is met twice.
+    /// Traverses the tree from the root. A block has one position, so none is visited twice.
     fn in_reading_order(&self) -> Vec<BlockId> {
-        let mut sorted = Vec::with_capacity(self.spots.len());
-        // The root is the only child of the lowest ID there is.
+        let mut sorted = Vec::with_capacity(self.positions.len());
+        // The root is the only child of the lowest ID.
         let mut path = vec![self.children_of(BlockId::NIL)];
         while let Some(siblings) = path.last_mut() {
-            let Some((_, _, block)) = siblings.next().and_then(|index| self.spots.get(index))
+            let Some((_, _, block)) = siblings.next().and_then(|index| self.positions.get(index))
             else {
                 path.pop();
                 continue;

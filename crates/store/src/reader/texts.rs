@@ -1,4 +1,4 @@
-//! Texts of blocks for searches: the markdown of most blocks, and the data of those that say more.
+//! Texts of blocks for searches: the markdown of most blocks, and all data of the others.
 
 use std::ops::Range;
 
@@ -64,6 +64,7 @@ impl<'r> TextRun<'r> {
     pub fn texts(self) -> impl Iterator<Item = Result<StoredText<'r>>> {
         let mut start = 0;
         self.run.entries().map(move |(id, record)| {
+            // Records follow each other in the run without gaps.
             let range = start..start + record.len();
             start = range.end;
             let block_type = block::type_of(record).map_err(|error| self.corrupted(error))?;
@@ -72,7 +73,7 @@ impl<'r> TextRun<'r> {
     }
 
     fn corrupted(&self, error: DecodeError) -> leafbase_model::Error {
-        records::fault(self.key, error)
+        records::decode_error(self.key, error)
     }
 }
 
@@ -159,7 +160,7 @@ impl SubtreeTexts {
             EntryText::Markdown(block_type, range) => {
                 let markdown = self.markdown.get(range.clone());
                 debug_assert!(markdown.is_some(), "an entry's range lies within the markdown");
-                BlockText::Markdown(*block_type, markdown.unwrap_or_default())
+                BlockText::Markdown(*block_type, markdown.unwrap_or(""))
             }
             EntryText::Data(data) => BlockText::Data(data),
         };
@@ -218,14 +219,15 @@ struct TextCollector<'f> {
 const MARKDOWN_BYTES_PER_BLOCK: usize = 64;
 
 impl NodeBuilder for TextCollector<'_> {
-    type Block = CollectedText;
+    type Node = CollectedText;
 
     fn expect(&mut self, blocks: usize) {
         self.markdown.reserve(blocks * MARKDOWN_BYTES_PER_BLOCK);
     }
 
-    fn make(&mut self, id: BlockId, record: &[u8]) -> Decoded<CollectedText> {
+    fn build(&mut self, id: BlockId, record: &[u8]) -> Decoded<CollectedText> {
         let (block_type, markdown) = block::markdown(record)?;
+        // The top is collected first. Its text is kept: it may be the title.
         let is_top = !std::mem::replace(&mut self.has_top, true);
         let text = if !is_markdown_only(block_type) {
             EntryText::Data(Box::new(block::decode(id, record, &mut self.authors)?.data))
@@ -266,7 +268,7 @@ impl SpaceReader<'_> {
             markdown: String::new(),
             authors: AuthorCache::default(),
         };
-        let blocks = self.made_of(block, &mut collector)?;
+        let blocks = self.nodes_of(block, &mut collector)?;
         let blocks = blocks.into_iter().filter_map(|(depth, block)| match block {
             CollectedText::Entry(entry) => Some((depth, entry)),
             CollectedText::Omitted(..) => None,
@@ -284,7 +286,7 @@ impl SpaceReader<'_> {
         documents: &[DocumentId],
         visit: &mut dyn FnMut(TextRun<'_>) -> Result<()>,
     ) -> Result<()> {
-        // The keys of a document's runs begin with its ID, which is also that of its root.
+        // The keys of a document's runs begin with its ID, which is also the root's ID.
         let roots: Vec<BlockId> = documents.iter().map(|document| document.root()).collect();
         rows_of(self.read, &[BLOCKS.tag], &roots, &mut |root, key, value| {
             let document = DocumentId::from_bytes(*root.as_bytes());

@@ -1,4 +1,4 @@
-//! Reads of block trees, by ranges of runs and without recursion.
+//! Reads of block trees: by ranges of runs, and without recursion.
 
 use std::collections::HashSet;
 use std::ops::{ControlFlow, Range};
@@ -7,25 +7,25 @@ use leafbase_model::{
     BlockId, BlockRecord, BlockType, DocumentId, Error, Result, SubtreeNode, Subtrees,
 };
 
-use super::{SpaceReader, counted_document};
+use super::SpaceReader;
 use crate::keyspaces;
 use crate::kv::{KeyRange, Read};
+use crate::lookup::stored_document;
 use crate::msgpack::Decoded;
 use crate::records::block::{self, AuthorCache};
 use crate::records::{self, location::LocationRecord};
 use crate::run::RunView;
 
-/// So many rows of other blocks are passed by before the next block is sought anew.
-const PASSED_BY: usize = 8;
-/// Room for so many blocks is made before they are read.
-const MOST_RESERVED: usize = 1 << 16;
+/// WriteBatch of other blocks that a scan passes before it seeks the next wanted block.
+const MAX_PASSED: usize = 8;
+/// Maximum number of blocks that memory is reserved for in advance.
+const MAX_RESERVED_BLOCKS: usize = 1 << 16;
 
-/// Gets a block, and key and value of a row of it.
+/// Receives a block with the key and the value of one of its rows.
 type VisitBlockRow<'f> = &'f mut dyn FnMut(BlockId, &[u8], &[u8]) -> Result<()>;
 
-/// Hands each run of each of `parents`, which are sorted, to `visit`, by parent and order. Parents
-/// without children cost nothing where their IDs lie between those of others: the scan leaps over
-/// them.
+/// Passes each run of `parents`, which are sorted, to `visit`, by parent and order. The scan skips
+/// runs of other parents.
 pub(crate) fn runs_of(
     source: &dyn Read,
     document: DocumentId,
@@ -35,41 +35,42 @@ pub(crate) fn runs_of(
     rows_of(source, &keyspaces::document_runs(document), parents, visit)
 }
 
-/// Hands the rows of each of `blocks`, which are sorted, to `visit`, in order: those whose keys go
-/// on with the block behind `prefix`. It takes no more steps than there are blocks and rows of
-/// them, but for a factor.
+/// Passes the rows of `blocks`, which are sorted, to `visit`, in order: rows whose keys continue
+/// with the block after `prefix`. The number of steps is proportional to the blocks and their rows.
 pub(crate) fn rows_of(
     source: &dyn Read,
     prefix: &[u8],
     blocks: &[BlockId],
     visit: VisitBlockRow<'_>,
 ) -> Result<()> {
+    debug_assert!(blocks.is_sorted(), "blocks are sought in the order of their keys");
     let Some(last) = blocks.last() else { return Ok(()) };
-    let end = keyspaces::end_of_slice(&[prefix, last.as_bytes()].concat());
+    let end = keyspaces::prefix_end_of(&[prefix, last.as_bytes()].concat());
     let mut wanted = blocks.iter().copied().peekable();
     while let Some(first) = wanted.peek() {
         let start = [prefix, first.as_bytes()].concat();
-        let (mut passed_by, mut leaps) = (0, false);
+        let (mut passed, mut leaps) = (0, false);
         source.scan(KeyRange::half_open(&start, &end), &mut |key, value| {
             let block = key.get(prefix.len()..).and_then(|rest| rest.first_chunk::<16>());
-            let block = BlockId::from_bytes(*block.ok_or_else(|| records::damaged(key))?);
+            let block = BlockId::from_bytes(*block.ok_or_else(|| records::corrupt(key))?);
             while wanted.next_if(|wanted| *wanted < block).is_some() {}
             match wanted.peek() {
                 None => return Ok(ControlFlow::Break(())),
                 Some(next) if *next == block => visit(block, key, value)?,
-                Some(_) => passed_by += 1,
+                Some(_) => passed += 1,
             }
-            leaps = passed_by == PASSED_BY;
+            // Many rows in between: a new seek is cheaper than stepping over all of them.
+            leaps = passed == MAX_PASSED;
             Ok(if leaps { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         })?;
         if !leaps {
-            break;
+            return Ok(());
         }
     }
     Ok(())
 }
 
-/// How far down a tree is read.
+/// The part of a tree that is read.
 #[derive(Clone, Copy)]
 struct TreeExtent {
     levels: usize,
@@ -79,34 +80,34 @@ struct TreeExtent {
 impl TreeExtent {
     const ALL: Self = Self { levels: usize::MAX, with_items: true };
 
-    /// Whether what stands below a block of this type is read.
-    fn is_below(self, block: BlockType) -> bool {
+    /// Whether the children of a block of this type are read.
+    fn includes_children_of(self, block: BlockType) -> bool {
         if self.with_items { block.holds_blocks() } else { block.may_be_parent() }
     }
 }
 
-/// What is made of the blocks of a tree as they are read.
+/// Builds nodes from the records of blocks.
 pub(super) trait NodeBuilder {
-    /// What a block becomes.
-    type Block: TreeNode;
+    /// A node.
+    type Node: TreeNode;
 
-    /// There will be so many.
+    /// Announces the number of blocks.
     fn expect(&mut self, _blocks: usize) {}
 
-    /// Makes it of a record.
-    fn make(&mut self, id: BlockId, record: &[u8]) -> Decoded<Self::Block>;
+    /// Builds a node from a record.
+    fn build(&mut self, id: BlockId, record: &[u8]) -> Decoded<Self::Node>;
 }
 
-/// What is known of whatever a block became.
+/// What the traversal needs of a node.
 pub(super) trait TreeNode {
     fn id(&self) -> BlockId;
     fn block_type(&self) -> BlockType;
 }
 
 impl NodeBuilder for AuthorCache {
-    type Block = BlockRecord;
+    type Node = BlockRecord;
 
-    fn make(&mut self, id: BlockId, record: &[u8]) -> Decoded<BlockRecord> {
+    fn build(&mut self, id: BlockId, record: &[u8]) -> Decoded<BlockRecord> {
         block::decode(id, record, self)
     }
 }
@@ -121,32 +122,33 @@ impl TreeNode for BlockRecord {
     }
 }
 
-/// Each block with its depth, in reading order.
+/// Nodes with their depths, in reading order.
 type OrderedNodes<B> = Vec<(u16, B)>;
 
-/// Blocks as they lie in the store: by parent, each parent's in order.
+/// Nodes in the order of a scan: by parent, and in order within one parent.
 struct NodeCollector<'m, M: NodeBuilder> {
-    making: &'m mut M,
-    blocks: Vec<Option<M::Block>>,
+    builder: &'m mut M,
+    blocks: Vec<Option<M::Node>>,
     children: Vec<(BlockId, Range<usize>)>,
-    /// Where those blocks begin that were not asked about yet.
+    /// The start of the blocks that `parents` has not returned yet.
     asked: usize,
 }
 
 impl<'m, M: NodeBuilder> NodeCollector<'m, M> {
-    fn new(making: &'m mut M) -> Self {
-        Self { making, blocks: Vec::new(), children: Vec::new(), asked: 0 }
+    fn new(builder: &'m mut M) -> Self {
+        Self { builder, blocks: Vec::new(), children: Vec::new(), asked: 0 }
     }
 
     fn expect(&mut self, blocks: usize) {
-        self.making.expect(blocks);
+        self.builder.expect(blocks);
         self.blocks.reserve(blocks);
     }
 
     fn add(&mut self, parent: BlockId, key: &[u8], value: &[u8]) -> Result<()> {
         let (start, run) = (self.blocks.len(), RunView::read(key, value)?);
         for (id, record) in run.entries() {
-            let block = self.making.make(id, record).map_err(|fault| records::fault(key, fault))?;
+            let block = self.builder.build(id, record);
+            let block = block.map_err(|error| records::decode_error(key, error))?;
             self.blocks.push(Some(block));
         }
         let end = self.blocks.len();
@@ -160,16 +162,18 @@ impl<'m, M: NodeBuilder> NodeCollector<'m, M> {
     fn parents(&mut self, extent: TreeExtent) -> Result<Vec<BlockId>> {
         let level = std::mem::replace(&mut self.asked, self.blocks.len());
         let found = self.blocks.iter().skip(level).flatten();
-        Ok(found.filter(|block| extent.is_below(block.block_type())).map(TreeNode::id).collect())
+        Ok(found
+            .filter(|block| extent.includes_children_of(block.block_type()))
+            .map(TreeNode::id)
+            .collect())
     }
-
     fn children_of(&self, parent: BlockId) -> Range<usize> {
         let found = self.children.binary_search_by(|(id, _)| id.cmp(&parent)).ok();
         found.and_then(|index| self.children.get(index)).map_or(0..0, |(_, range)| range.clone())
     }
 
-    /// Takes the blocks below `top` in reading order.
-    fn in_order(mut self, top: M::Block, extent: TreeExtent) -> Result<OrderedNodes<M::Block>> {
+    /// Orders the nodes below `top` for reading.
+    fn in_order(mut self, top: M::Node, extent: TreeExtent) -> Result<OrderedNodes<M::Node>> {
         self.children.sort_unstable_by_key(|(parent, _)| *parent);
         let mut ordered = Vec::with_capacity(self.blocks.len() + 1);
         let mut path = vec![self.children_of(top.id())];
@@ -179,13 +183,13 @@ impl<'m, M: NodeBuilder> NodeCollector<'m, M> {
                 path.pop();
                 continue;
             };
-            // A block that was taken already would be a parent of its own.
+            // Taken already: a block that is its own ancestor is visited once.
             let Some(block) = self.blocks.get_mut(index).and_then(Option::take) else { continue };
             let depth = u16::try_from(path.len())
-                .map_err(|_| records::damaged(&keyspaces::block_location(block.id())))?;
-            if extent.is_below(block.block_type()) {
+                .map_err(|_| records::corrupt(&keyspaces::block_location(block.id())))?;
+            if extent.includes_children_of(block.block_type()) {
                 let below = self.children_of(block.id());
-                // Most have none.
+                // Fast path: most blocks have no children.
                 if !below.is_empty() {
                     path.push(below);
                 }
@@ -201,11 +205,10 @@ fn subtrees(ordered: OrderedNodes<BlockRecord>) -> Subtrees {
 }
 
 impl SpaceReader<'_> {
-    /// `block` and all below it down to `max_depth` levels (none: all), in reading order; empty if
-    /// it does not exist. The items of collections are among them, with what is on their pages.
+    /// `block` and its descendants down to `max_depth` levels (`None`: all), in reading order;
+    /// empty if it does not exist. Items of collections are included, with their pages.
     ///
-    /// A whole document is one range; otherwise each level is, as far as IDs made together lie
-    /// together.
+    /// A whole document is read as one range, other trees level by level.
     ///
     /// # Errors
     /// As [`Self::locate`]; [`leafbase_model::ErrorKind::Corrupted`] also if a whole document lacks
@@ -214,7 +217,7 @@ impl SpaceReader<'_> {
         self.tree(block, TreeExtent { levels: max_depth.unwrap_or(usize::MAX), with_items: true })
     }
 
-    /// The same, but collections stand in it without their items, which are not read either.
+    /// [`Self::subtree`] without the items of collections, which are not read.
     ///
     /// # Errors
     /// As [`Self::subtree`].
@@ -226,8 +229,7 @@ impl SpaceReader<'_> {
         self.tree(block, TreeExtent { levels: max_depth.unwrap_or(usize::MAX), with_items: false })
     }
 
-    /// Each of `blocks` with all below it: what [`Self::subtree`] gives of them, one behind the
-    /// other.
+    /// The subtrees of `blocks`, concatenated.
     ///
     /// # Errors
     /// As [`Self::subtree`].
@@ -240,7 +242,7 @@ impl SpaceReader<'_> {
                 continue;
             }
             let top = self.top(&location, *block, &mut authors)?;
-            if self.is_bottom(location.document, &top, TreeExtent::ALL)? {
+            if self.is_known_childless(location.document, &top, TreeExtent::ALL)? {
                 nodes.push(SubtreeNode { depth: 0, block: top });
             } else {
                 nodes.append(
@@ -257,7 +259,7 @@ impl SpaceReader<'_> {
         let is_whole = location.parent.is_nil() && extent.levels == usize::MAX;
         if is_whole && (extent.with_items || !self.has_collections(location.document)?) {
             let whole = self.whole(&location, block, &mut authors)?;
-            // A write may have put in a collection that it has not given a schema yet.
+            // A transaction may have inserted a collection that has no schema yet.
             if extent.with_items
                 || !whole.iter().any(|(_, block)| block.block_type() == BlockType::Collection)
             {
@@ -267,17 +269,16 @@ impl SpaceReader<'_> {
         self.part(&location, block, extent, &mut authors).map(subtrees)
     }
 
-    /// `block` and all below it in reading order, as `making` makes them; empty if it does not
-    /// exist.
-    pub(super) fn made_of<M: NodeBuilder>(
+    /// The nodes of `block` and its descendants in reading order; empty if it does not exist.
+    pub(super) fn nodes_of<M: NodeBuilder>(
         &self,
         block: BlockId,
-        making: &mut M,
-    ) -> Result<OrderedNodes<M::Block>> {
+        builder: &mut M,
+    ) -> Result<OrderedNodes<M::Node>> {
         match self.location(block)? {
             None => Ok(Vec::new()),
-            Some(location) if location.parent.is_nil() => self.whole(&location, block, making),
-            Some(location) => self.part(&location, block, TreeExtent::ALL, making),
+            Some(location) if location.parent.is_nil() => self.whole(&location, block, builder),
+            Some(location) => self.part(&location, block, TreeExtent::ALL, builder),
         }
     }
 
@@ -285,14 +286,15 @@ impl SpaceReader<'_> {
         &self,
         location: &LocationRecord,
         root: BlockId,
-        making: &mut M,
-    ) -> Result<OrderedNodes<M::Block>> {
-        let mut gathered = NodeCollector::new(making);
-        let expected = self.gather_all(location.document, &mut gathered)?;
-        // The root is the only child of the lowest ID there is.
-        let top = gathered.blocks.first_mut().and_then(Option::take).filter(|top| top.id() == root);
-        let top = top.ok_or_else(|| records::damaged(&keyspaces::block_location(root)))?;
-        let ordered = gathered.in_order(top, TreeExtent::ALL)?;
+        builder: &mut M,
+    ) -> Result<OrderedNodes<M::Node>> {
+        let mut collector = NodeCollector::new(builder);
+        let expected = self.collect_document(location.document, &mut collector)?;
+        // The first run is that of the root, the only child of the lowest ID.
+        let top =
+            collector.blocks.first_mut().and_then(Option::take).filter(|top| top.id() == root);
+        let top = top.ok_or_else(|| records::corrupt(&keyspaces::block_location(root)))?;
+        let ordered = collector.in_order(top, TreeExtent::ALL)?;
         check_reached(location.document, ordered.len(), expected)?;
         Ok(ordered)
     }
@@ -302,116 +304,116 @@ impl SpaceReader<'_> {
         location: &LocationRecord,
         block: BlockId,
         extent: TreeExtent,
-        making: &mut M,
-    ) -> Result<OrderedNodes<M::Block>> {
-        let top = self.top(location, block, making)?;
-        if self.is_bottom(location.document, &top, extent)? {
+        builder: &mut M,
+    ) -> Result<OrderedNodes<M::Node>> {
+        let top = self.top(location, block, builder)?;
+        if self.is_known_childless(location.document, &top, extent)? {
             return Ok(vec![(0, top)]);
         }
-        self.below(location, top, extent, making)
+        self.below(location, top, extent, builder)
     }
 
-    /// `block` alone.
+    /// The node of `block` alone.
     fn top<M: NodeBuilder>(
         &self,
         location: &LocationRecord,
         block: BlockId,
-        making: &mut M,
-    ) -> Result<M::Block> {
+        builder: &mut M,
+    ) -> Result<M::Node> {
         let mut top = None;
         self.find_in_runs(location, block, &mut |key, run, index| {
-            let made = making.make(block, run.block(index));
-            top = Some(made.map_err(|fault| records::fault(key, fault))?);
+            let made = builder.build(block, run.block(index));
+            top = Some(made.map_err(|fault| records::decode_error(key, fault))?);
             Ok(())
         })?;
-        top.ok_or_else(|| records::damaged(&keyspaces::block_location(block)))
+        top.ok_or_else(|| records::corrupt(&keyspaces::block_location(block)))
     }
 
-    /// `top`, which stands at `place`, with what is below it.
+    /// `top` with its descendants.
     fn below<M: NodeBuilder>(
         &self,
         location: &LocationRecord,
-        top: M::Block,
+        top: M::Node,
         extent: TreeExtent,
-        making: &mut M,
-    ) -> Result<OrderedNodes<M::Block>> {
-        let mut gathered = NodeCollector::new(making);
-        self.gather_below(location.document, vec![top.id()], extent, &mut gathered)?;
-        gathered.in_order(top, extent)
+        builder: &mut M,
+    ) -> Result<OrderedNodes<M::Node>> {
+        let mut collector = NodeCollector::new(builder);
+        self.collect_descendants(location.document, vec![top.id()], extent, &mut collector)?;
+        collector.in_order(top, extent)
     }
 
-    /// Whether it is known without a scan, or by a look at what a write has met, that nothing
-    /// stands below `top`.
-    fn is_bottom<B: TreeNode>(
+    /// Whether `top` is known to have no children: by its type, or from the transaction's cache.
+    fn is_known_childless<B: TreeNode>(
         &self,
         document: DocumentId,
         top: &B,
         extent: TreeExtent,
     ) -> Result<bool> {
-        if extent.levels == 0 || !extent.is_below(top.block_type()) {
+        if extent.levels == 0 || !extent.includes_children_of(top.block_type()) {
             return Ok(true);
         }
-        match self.cache() {
+        match self.transaction_cache() {
             Some(cache) => cache.is_childless(self.read, document, top.id()),
             None => Ok(false),
         }
     }
 
-    /// Hands all runs of a document to `gathering`, the root's first, and says how many blocks have
-    /// to be reached.
-    fn gather_all<M: NodeBuilder>(
+    /// Passes all runs of a document to `collector`, the root first. Returns the expected number of
+    /// blocks.
+    fn collect_document<M: NodeBuilder>(
         &self,
         document: DocumentId,
-        gathering: &mut NodeCollector<'_, M>,
+        collector: &mut NodeCollector<'_, M>,
     ) -> Result<u64> {
-        let counted = counted_document(self.read, document)?;
+        let stored = stored_document(self.read, document)?;
         let expected =
-            counted.ok_or_else(|| records::damaged(&keyspaces::document(document)))?.blocks;
+            stored.ok_or_else(|| records::corrupt(&keyspaces::document(document)))?.blocks;
         let start = keyspaces::document_runs(document);
-        gathering.expect(
-            usize::try_from(expected).map_or(MOST_RESERVED, |count| count.min(MOST_RESERVED)),
+        collector.expect(
+            usize::try_from(expected)
+                .map_or(MAX_RESERVED_BLOCKS, |count| count.min(MAX_RESERVED_BLOCKS)),
         );
         self.read.scan(
-            KeyRange::half_open(&start, &keyspaces::end_of(start)),
+            KeyRange::half_open(&start, &keyspaces::prefix_end(start)),
             &mut |key, value| {
                 let (_, parent, _) =
-                    keyspaces::read_run(key).ok_or_else(|| records::damaged(key))?;
-                gathering.add(parent, key, value)?;
+                    keyspaces::parse_run(key).ok_or_else(|| records::corrupt(key))?;
+                collector.add(parent, key, value)?;
                 Ok(ControlFlow::Continue(()))
             },
         )?;
         Ok(expected)
     }
 
-    /// Hands the runs below `parents`, level after level, to `gathering`.
-    fn gather_below<M: NodeBuilder>(
+    /// Passes the runs below `parents` to `collector`, level by level.
+    fn collect_descendants<M: NodeBuilder>(
         &self,
         document: DocumentId,
         mut parents: Vec<BlockId>,
         extent: TreeExtent,
-        gathering: &mut NodeCollector<'_, M>,
+        collector: &mut NodeCollector<'_, M>,
     ) -> Result<()> {
         let mut visited = HashSet::new();
         for _ in 0..extent.levels {
             if parents.is_empty() {
-                break;
+                return Ok(());
             }
             let mut current = None;
             runs_of(self.read, document, &parents, &mut |parent, key, value| {
                 if current.replace(parent) != Some(parent) && !visited.insert(parent) {
-                    // It stands below itself.
-                    return Err(records::damaged(key));
+                    // The block is its own ancestor.
+                    return Err(records::corrupt(key));
                 }
-                gathering.add(parent, key, value)
+                collector.add(parent, key, value)
             })?;
-            parents = gathering.parents(extent)?;
+            parents = collector.parents(extent)?;
             parents.sort_unstable();
         }
         Ok(())
     }
 }
 
-/// All blocks of a document have to be reached from its root.
+/// All blocks of a document must be reachable from its root.
 fn check_reached(document: DocumentId, found: usize, expected: u64) -> Result<()> {
     if found as u64 == expected {
         return Ok(());

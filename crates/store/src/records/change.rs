@@ -1,37 +1,24 @@
-//! Change-log records: who, when, which documents, and the edits with what they replaced.
+//! Change records: author, time, the documents that a change touches, and its edits with what they
+//! replaced.
 //!
-//! Blocks stand in them as the same bytes as in their runs: each is encoded once.
+//! Each block is encoded once: its bytes in the change log are those in its run.
 
 use leafbase_model::{
     AssetId, AssetRecord, Author, BlockId, BlockRecord, Change, Comment, CommentId, DocumentId,
     DocumentRecord, Edit, FolderId, FolderRecord, InsertTarget, Schema, Stamp, SubtreeNode,
-    Subtrees,
+    Subtrees, Timestamp,
 };
 
 use super::block::{self, AuthorCache};
-use super::{asset, comment, document, folder, schema};
+use super::layout::{Value, record};
+use super::{asset, comment, document, folder};
 use crate::msgpack::{
-    DecodeError, Decoded, Decoder, put_array, put_bin, put_int, put_nil, put_str, put_uint, time,
+    ArrayEncoder, DecodeError, Decoded, Decoder, FieldDecoder, encode_array_header, encode_bin,
+    encode_int, encode_str, encode_uint,
 };
 
-const INSERT: u64 = 1;
-const REMOVE: u64 = 2;
-const UPDATE: u64 = 3;
-const MOVE: u64 = 4;
-const CREATE_DOCUMENT: u64 = 5;
-const ERASE_DOCUMENT: u64 = 6;
-const UPDATE_DOCUMENT: u64 = 7;
-const CREATE_FOLDER: u64 = 8;
-const REMOVE_FOLDER: u64 = 9;
-const UPDATE_FOLDER: u64 = 10;
-const ADD_COMMENT: u64 = 11;
-const REMOVE_COMMENT: u64 = 12;
-const CREATE_ASSET: u64 = 13;
-const ERASE_ASSET: u64 = 14;
-const SET_SCHEMA: u64 = 15;
-const SET_SCHEMA_QUIETLY: u64 = 16;
-
-/// The blocks of inserted or removed subtrees as bytes, one after the other.
+/// The records of blocks, one after the other: those of the blocks that an edit inserts, removes,
+/// or updates (before and after).
 #[derive(Debug, Default)]
 pub(crate) struct EncodedBlocks {
     bytes: Vec<u8>,
@@ -39,31 +26,31 @@ pub(crate) struct EncodedBlocks {
 }
 
 impl EncodedBlocks {
-    pub(crate) fn of(subtrees: &Subtrees) -> Self {
-        let (blocks, texts) =
-            (subtrees.0.len(), subtrees.0.iter().map(|node| node.block.data.markdown.len()));
-        let bytes = Vec::with_capacity(texts.sum::<usize>() + 64 * blocks);
-        let mut encoded = Self { bytes, ends: Vec::with_capacity(blocks) };
-        for node in &subtrees.0 {
-            block::put(&mut encoded.bytes, &node.block);
+    /// Encodes `blocks` in order.
+    pub(crate) fn of<'b>(blocks: impl Iterator<Item = &'b BlockRecord> + Clone) -> Self {
+        let (count, texts) = blocks
+            .clone()
+            .fold((0, 0), |(count, texts), block| (count + 1, texts + block.data.markdown.len()));
+        let bytes = Vec::with_capacity(texts + 64 * count);
+        let mut encoded = Self { bytes, ends: Vec::with_capacity(count) };
+        for block in blocks {
+            block::encode(&mut encoded.bytes, block);
             encoded.ends.push(encoded.bytes.len());
         }
         encoded
     }
 
-    /// The record of the block at `index`.
+    /// The record at `index`.
     pub(crate) fn block(&self, index: usize) -> &[u8] {
-        let end = self.ends.get(index).copied().unwrap_or_default();
-        let start = index
-            .checked_sub(1)
-            .and_then(|before| self.ends.get(before))
-            .copied()
-            .unwrap_or_default();
-        self.bytes.get(start..end).unwrap_or_default()
+        let start = index.checked_sub(1).map_or(Some(0), |before| self.ends.get(before).copied());
+        let record =
+            start.zip(self.ends.get(index)).and_then(|(start, end)| self.bytes.get(start..*end));
+        debug_assert!(record.is_some(), "record {index} of {} encoded blocks", self.ends.len());
+        record.unwrap_or(&[])
     }
 }
 
-/// The edits of a write as its record will hold them.
+/// Encodes the edits of a change as they are applied.
 #[derive(Debug, Default)]
 pub(crate) struct ChangeEncoder {
     bytes: Vec<u8>,
@@ -75,328 +62,224 @@ impl ChangeEncoder {
         self.edits == 0
     }
 
-    /// The body of the record, in two parts.
-    pub(crate) fn body(&self, stamp: &Stamp, documents: &[DocumentId]) -> (Vec<u8>, &[u8]) {
-        let mut head = Vec::with_capacity(64 + 18 * documents.len());
-        put_array(&mut head, 4);
-        put_int(&mut head, stamp.at.as_millis());
-        put_str(&mut head, stamp.by.as_str());
-        put_array(&mut head, documents.len());
-        for document in documents {
-            put_bin(&mut head, document.as_bytes());
-        }
-        put_array(&mut head, self.edits);
-        (head, &self.bytes)
-    }
-
-    fn begin(&mut self, edit: u64, fields: usize) -> &mut Vec<u8> {
+    /// Adds an edit, whose blocks are encoded in `blocks`.
+    pub(crate) fn push(&mut self, edit: &Edit, blocks: &EncodedBlocks) {
         self.edits += 1;
-        put_array(&mut self.bytes, 1 + fields);
-        put_uint(&mut self.bytes, edit);
-        &mut self.bytes
+        encode_edit(&mut self.bytes, edit, blocks);
     }
 
-    pub(crate) fn insert(
-        &mut self,
-        target: &InsertTarget,
-        subtrees: &Subtrees,
-        encoded: &EncodedBlocks,
-    ) {
-        let out = self.begin(INSERT, 2);
-        put_slot(out, target);
-        put_forest(out, subtrees, encoded);
-    }
-
-    pub(crate) fn remove(
-        &mut self,
-        target: &InsertTarget,
-        subtrees: &Subtrees,
-        encoded: &EncodedBlocks,
-    ) {
-        let out = self.begin(REMOVE, 2);
-        put_slot(out, target);
-        put_forest(out, subtrees, encoded);
-    }
-
-    pub(crate) fn update(
-        &mut self,
-        document: DocumentId,
-        block: BlockId,
-        before: &[u8],
-        after: &[u8],
-    ) {
-        let out = self.begin(UPDATE, 4);
-        put_bin(out, document.as_bytes());
-        put_bin(out, block.as_bytes());
-        put_bin(out, before);
-        put_bin(out, after);
-    }
-
-    pub(crate) fn relocate(&mut self, block: BlockId, from: &InsertTarget, to: &InsertTarget) {
-        let out = self.begin(MOVE, 3);
-        put_bin(out, block.as_bytes());
-        put_slot(out, from);
-        put_slot(out, to);
-    }
-
-    pub(crate) fn create_document(
-        &mut self,
-        record: &DocumentRecord,
-        subtrees: &Subtrees,
-        encoded: &EncodedBlocks,
-    ) {
-        let out = self.begin(CREATE_DOCUMENT, 3);
-        put_document(out, record);
-        put_forest(out, subtrees, encoded);
-    }
-
-    pub(crate) fn erase_document(
-        &mut self,
-        record: &DocumentRecord,
-        subtrees: &Subtrees,
-        encoded: &EncodedBlocks,
-    ) {
-        let out = self.begin(ERASE_DOCUMENT, 3);
-        put_document(out, record);
-        put_forest(out, subtrees, encoded);
-    }
-
-    pub(crate) fn update_document(&mut self, before: &DocumentRecord, after: &DocumentRecord) {
-        let out = self.begin(UPDATE_DOCUMENT, 4);
-        put_document(out, before);
-        put_document(out, after);
-    }
-
-    pub(crate) fn create_folder(&mut self, record: &FolderRecord) {
-        put_folder(self.begin(CREATE_FOLDER, 2), record);
-    }
-
-    pub(crate) fn remove_folder(&mut self, record: &FolderRecord) {
-        put_folder(self.begin(REMOVE_FOLDER, 2), record);
-    }
-
-    pub(crate) fn update_folder(&mut self, before: &FolderRecord, after: &FolderRecord) {
-        let out = self.begin(UPDATE_FOLDER, 4);
-        put_folder(out, before);
-        put_folder(out, after);
+    /// The body of the record in two parts: the header, and the edits.
+    pub(crate) fn body(&self, stamp: &Stamp, documents: &[DocumentId]) -> (Vec<u8>, &[u8]) {
+        let mut header = Vec::with_capacity(64 + 18 * documents.len());
+        encode_array_header(&mut header, 4);
+        encode_int(&mut header, stamp.at.as_millis());
+        encode_str(&mut header, stamp.by.as_str());
+        encode_array_header(&mut header, documents.len());
+        documents.iter().for_each(|document| document.encode(&mut header));
+        encode_array_header(&mut header, self.edits);
+        (header, &self.bytes)
     }
 }
 
-impl ChangeEncoder {
-    pub(crate) fn add_comment(&mut self, document: DocumentId, block: BlockId, comment: &Comment) {
-        put_comment(self.begin(ADD_COMMENT, 4), document, block, comment);
-    }
-
-    pub(crate) fn remove_comment(
-        &mut self,
-        document: DocumentId,
-        block: BlockId,
-        comment: &Comment,
-    ) {
-        put_comment(self.begin(REMOVE_COMMENT, 4), document, block, comment);
-    }
-
-    pub(crate) fn create_asset(&mut self, record: &AssetRecord) {
-        put_asset(self.begin(CREATE_ASSET, 2), record);
-    }
-
-    pub(crate) fn erase_asset(&mut self, record: &AssetRecord) {
-        put_asset(self.begin(ERASE_ASSET, 2), record);
-    }
-
-    pub(crate) fn set_schema(
-        &mut self,
-        (document, collection): (DocumentId, BlockId),
-        before: Option<&Schema>,
-        after: Option<&Schema>,
-        quiet: bool,
-    ) {
-        let out = self.begin(if quiet { SET_SCHEMA_QUIETLY } else { SET_SCHEMA }, 4);
-        put_bin(out, document.as_bytes());
-        put_bin(out, collection.as_bytes());
-        put_schema(out, before);
-        put_schema(out, after);
-    }
+/// The fields of a change before its edits.
+struct ChangeHeader {
+    stamp: Stamp,
+    documents: Vec<DocumentId>,
 }
 
-fn put_slot(out: &mut Vec<u8>, target: &InsertTarget) {
-    put_array(out, 3);
-    put_bin(out, target.document.as_bytes());
-    put_bin(out, target.parent.as_bytes());
-    match target.after {
-        Some(after) => put_bin(out, after.as_bytes()),
-        None => put_nil(out),
-    }
+fn decode_header(fields: &mut FieldDecoder<'_, '_>) -> Decoded<ChangeHeader> {
+    let at = fields.required(Timestamp::decode)?;
+    let by = fields.required(Author::decode)?;
+    Ok(ChangeHeader { stamp: Stamp { at, by }, documents: fields.required(Vec::decode)? })
 }
 
-fn put_forest(out: &mut Vec<u8>, subtrees: &Subtrees, encoded: &EncodedBlocks) {
-    out.reserve(encoded.bytes.len() + 24 * subtrees.0.len());
-    put_array(out, 3 * subtrees.0.len());
-    for (index, node) in subtrees.0.iter().enumerate() {
-        put_uint(out, u64::from(node.depth));
-        put_bin(out, node.block.id.as_bytes());
-        put_bin(out, encoded.block(index));
-    }
-}
-
-fn put_document(out: &mut Vec<u8>, record: &DocumentRecord) {
-    put_bin(out, record.id.as_bytes());
-    document::put(out, record);
-}
-
-fn put_folder(out: &mut Vec<u8>, record: &FolderRecord) {
-    put_bin(out, record.id.as_bytes());
-    folder::put(out, record);
-}
-
-fn put_comment(out: &mut Vec<u8>, document: DocumentId, block: BlockId, comment: &Comment) {
-    put_bin(out, document.as_bytes());
-    put_bin(out, block.as_bytes());
-    put_bin(out, comment.id.as_bytes());
-    comment::put(out, comment);
-}
-
-fn put_asset(out: &mut Vec<u8>, record: &AssetRecord) {
-    put_bin(out, record.id.as_bytes());
-    asset::put(out, record);
-}
-
-fn put_schema(out: &mut Vec<u8>, schema: Option<&Schema>) {
-    match schema {
-        Some(schema) => schema::put(out, schema),
-        None => put_nil(out),
-    }
-}
-
-/// Reads which documents the body of a change names, and none of its edits.
+/// Decodes the documents that a change touches, and none of its edits.
 pub(crate) fn decode_documents(_: u64, bytes: &[u8]) -> Decoded<Vec<DocumentId>> {
-    let mut decoder = Decoder::new(bytes);
-    let mut fields = decoder.fields()?;
-    fields.required(time)?;
-    fields.required(Decoder::str)?;
-    fields.required(read_documents)
+    Ok(decode_header(&mut Decoder::new(bytes).fields()?)?.documents)
 }
 
-fn read_documents(decoder: &mut Decoder<'_>) -> Decoded<Vec<DocumentId>> {
-    (0..decoder.array()?).map(|_| decoder.id().map(DocumentId::from_bytes)).collect()
-}
-
-/// Reads the body of the change numbered `sequence`, which is all of `bytes`.
+/// Decodes the body of change `sequence`, which is all of `bytes`.
 pub(crate) fn decode(sequence: u64, bytes: &[u8]) -> Decoded<Change> {
     let mut decoder = Decoder::new(bytes);
     let mut authors = AuthorCache::default();
     let mut fields = decoder.fields()?;
-    let at = fields.required(time)?;
-    let by = Author::new(fields.required(Decoder::str)?);
-    let documents = fields.required(read_documents)?;
+    let ChangeHeader { stamp, documents } = decode_header(&mut fields)?;
     let edits = fields.required(|decoder| {
-        (0..decoder.array()?).map(|_| read_edit(decoder, &mut authors)).collect::<Decoded<_>>()
+        let count = decoder.array()?;
+        decoder.list(count, |decoder| decode_edit(decoder, &mut authors))
     })?;
     fields.end()?;
     decoder.finish()?;
-    Ok(Change { sequence, stamp: Stamp { at, by }, documents, edits })
+    Ok(Change { sequence, stamp, documents, edits })
 }
 
-fn read_edit(decoder: &mut Decoder<'_>, authors: &mut AuthorCache) -> Decoded<Edit> {
-    let fields = decoder.array()?.checked_sub(1).ok_or(DecodeError::Corrupt)?;
-    let kind = decoder.uint()?;
-    let expected = match kind {
-        CREATE_FOLDER | REMOVE_FOLDER | INSERT | REMOVE | CREATE_ASSET | ERASE_ASSET => 2,
-        MOVE | CREATE_DOCUMENT | ERASE_DOCUMENT => 3,
-        UPDATE | UPDATE_DOCUMENT | UPDATE_FOLDER | ADD_COMMENT | REMOVE_COMMENT | SET_SCHEMA
-        | SET_SCHEMA_QUIETLY => 4,
-        _ => return Err(DecodeError::UnsupportedVersion),
+/// One or more fields of an edit.
+trait EditPart: Sized {
+    fn encode_part(&self, array: &mut ArrayEncoder<'_>, blocks: &EncodedBlocks);
+    fn decode_part(fields: &mut FieldDecoder<'_, '_>, authors: &mut AuthorCache) -> Decoded<Self>;
+}
+
+/// Declares each kind of edit once: its code, and its parts in their order on disk. The
+/// part after `;` follows from the code. A code is never reused for another kind.
+macro_rules! edits {
+    ($(
+        $code:literal = $kind:ident $(($only:ident))?
+        $({ $($part:ident),* $(; $constant:ident: $value:literal)? })?
+    ),* $(,)?) => {
+        fn encode_edit(out: &mut Vec<u8>, edit: &Edit, blocks: &EncodedBlocks) {
+            let mut array = ArrayEncoder::new(out);
+            match edit {
+                $(Edit::$kind $(($only))? $({ $($part,)* $($constant: $value)? })? => {
+                    array.field(false, |out| encode_uint(out, $code));
+                    $($only.encode_part(&mut array, blocks);)?
+                    $($($part.encode_part(&mut array, blocks);)*)?
+                })*
+                Edit::Update { document, before, .. } => {
+                    array.field(false, |out| encode_uint(out, UPDATE));
+                    document.encode_part(&mut array, blocks);
+                    // The ID is the same before and after: it is encoded once.
+                    before.id.encode_part(&mut array, blocks);
+                    array.field(false, |out| encode_bin(out, blocks.block(0)));
+                    array.field(false, |out| encode_bin(out, blocks.block(1)));
+                }
+            }
+            array.end();
+        }
+
+        fn decode_edit(decoder: &mut Decoder<'_>, authors: &mut AuthorCache) -> Decoded<Edit> {
+            let mut fields = decoder.fields()?;
+            let edit = match fields.required(Decoder::uint)? {
+                $($code => {
+                    $(let $only = EditPart::decode_part(&mut fields, authors)?;)?
+                    $($(let $part = EditPart::decode_part(&mut fields, authors)?;)*)?
+                    Edit::$kind $(($only))? $({ $($part,)* $($constant: $value)? })?
+                })*
+                UPDATE => {
+                    let document = DocumentId::decode_part(&mut fields, authors)?;
+                    let id = BlockId::decode_part(&mut fields, authors)?;
+                    let mut block = || fields.required(|decoder| decode_block(id, decoder, authors));
+                    let (before, after) = (Box::new(block()?), Box::new(block()?));
+                    Edit::Update { document, before, after }
+                }
+                _ => return Err(DecodeError::UnsupportedVersion),
+            };
+            fields.end()?;
+            Ok(edit)
+        }
     };
-    if fields != expected {
-        return Err(if fields > expected {
-            DecodeError::UnsupportedVersion
-        } else {
-            DecodeError::Corrupt
-        });
-    }
-    Ok(match kind {
-        INSERT => {
-            Edit::Insert { target: read_slot(decoder)?, subtrees: read_forest(decoder, authors)? }
-        }
-        REMOVE => {
-            Edit::Remove { target: read_slot(decoder)?, subtrees: read_forest(decoder, authors)? }
-        }
-        UPDATE => {
-            let document = DocumentId::from_bytes(decoder.id()?);
-            let block = BlockId::from_bytes(decoder.id()?);
-            let before = Box::new(read_block(block, decoder, authors)?);
-            Edit::Update { document, before, after: Box::new(read_block(block, decoder, authors)?) }
-        }
-        MOVE => Edit::Move {
-            block: BlockId::from_bytes(decoder.id()?),
-            from: read_slot(decoder)?,
-            to: read_slot(decoder)?,
-        },
-        CREATE_DOCUMENT => Edit::CreateDocument {
-            record: read_document(decoder)?,
-            subtrees: read_forest(decoder, authors)?,
-        },
-        ERASE_DOCUMENT => Edit::EraseDocument {
-            record: read_document(decoder)?,
-            subtrees: read_forest(decoder, authors)?,
-        },
-        UPDATE_DOCUMENT => {
-            Edit::UpdateDocument { before: read_document(decoder)?, after: read_document(decoder)? }
-        }
-        CREATE_FOLDER => Edit::CreateFolder(read_folder(decoder)?),
-        REMOVE_FOLDER => Edit::RemoveFolder(read_folder(decoder)?),
-        ADD_COMMENT | REMOVE_COMMENT => {
-            let (document, block) =
-                (DocumentId::from_bytes(decoder.id()?), BlockId::from_bytes(decoder.id()?));
-            let id = CommentId::from_bytes(decoder.id()?);
-            let comment = comment::read(id, decoder)?;
-            match kind {
-                ADD_COMMENT => Edit::AddComment { document, block, comment },
-                _ => Edit::RemoveComment { document, block, comment },
+}
+
+const UPDATE: u64 = 3;
+
+edits! {
+    1 = Insert { target, subtrees },
+    2 = Remove { target, subtrees },
+    4 = Move { block, from, to },
+    5 = CreateDocument { record, subtrees },
+    6 = EraseDocument { record, subtrees },
+    7 = UpdateDocument { before, after },
+    8 = CreateFolder(record),
+    9 = RemoveFolder(record),
+    10 = UpdateFolder { before, after },
+    11 = AddComment { document, block, comment },
+    12 = RemoveComment { document, block, comment },
+    13 = CreateAsset(record),
+    14 = EraseAsset(record),
+    15 = SetSchema { document, collection, before, after; quiet: false },
+    16 = SetSchema { document, collection, before, after; quiet: true },
+}
+
+macro_rules! value_parts {
+    ($($value:ty),*) => {$(
+        impl EditPart for $value {
+            fn encode_part(&self, array: &mut ArrayEncoder<'_>, _: &EncodedBlocks) {
+                array.field(false, |out| self.encode(out));
+            }
+
+            fn decode_part(
+                fields: &mut FieldDecoder<'_, '_>,
+                _: &mut AuthorCache,
+            ) -> Decoded<Self> {
+                fields.required(<$value>::decode)
             }
         }
-        CREATE_ASSET => Edit::CreateAsset(read_asset(decoder)?),
-        ERASE_ASSET => Edit::EraseAsset(read_asset(decoder)?),
-        SET_SCHEMA | SET_SCHEMA_QUIETLY => Edit::SetSchema {
-            document: DocumentId::from_bytes(decoder.id()?),
-            collection: BlockId::from_bytes(decoder.id()?),
-            before: read_schema(decoder)?,
-            after: read_schema(decoder)?,
-            quiet: kind == SET_SCHEMA_QUIETLY,
-        },
-        _ => Edit::UpdateFolder { before: read_folder(decoder)?, after: read_folder(decoder)? },
-    })
+    )*};
 }
+value_parts!(BlockId, DocumentId, InsertTarget);
 
-fn read_slot(decoder: &mut Decoder<'_>) -> Decoded<InsertTarget> {
-    let mut fields = decoder.fields()?;
-    let target = InsertTarget {
-        document: DocumentId::from_bytes(fields.required(Decoder::id)?),
-        parent: BlockId::from_bytes(fields.required(Decoder::id)?),
-        after: fields.next(Decoder::id)?.map(BlockId::from_bytes),
-    };
-    fields.end()?;
-    Ok(target)
-}
+/// Parts of two fields: the ID, and the record without it.
+macro_rules! keyed_parts {
+    ($($record:ident by $id:ident: $encode:path, $decode:path;)*) => {$(
+        impl EditPart for $record {
+            fn encode_part(&self, array: &mut ArrayEncoder<'_>, _: &EncodedBlocks) {
+                array.field(false, |out| self.id.encode(out));
+                array.field(false, |out| $encode(out, self));
+            }
 
-fn read_forest(decoder: &mut Decoder<'_>, authors: &mut AuthorCache) -> Decoded<Subtrees> {
-    let values = decoder.array()?;
-    if !values.is_multiple_of(3) {
-        return Err(DecodeError::Corrupt);
-    }
-    let mut nodes: Vec<SubtreeNode> = Vec::new();
-    for _ in 0..values / 3 {
-        let depth = u16::try_from(decoder.uint()?).map_err(|_| DecodeError::Corrupt)?;
-        if nodes.last().map_or(0, |before| before.depth.saturating_add(1)) < depth {
-            return Err(DecodeError::Corrupt);
+            fn decode_part(
+                fields: &mut FieldDecoder<'_, '_>,
+                _: &mut AuthorCache,
+            ) -> Decoded<Self> {
+                let id = fields.required($id::decode)?;
+                fields.required(|decoder| $decode(id, decoder))
+            }
         }
-        let id = BlockId::from_bytes(decoder.id()?);
-        nodes.push(SubtreeNode { depth, block: read_block(id, decoder, authors)? });
-    }
-    Ok(Subtrees(nodes))
+    )*};
 }
 
-fn read_block(
+keyed_parts! {
+    DocumentRecord by DocumentId: document::encode_logged, document::decode_logged;
+    FolderRecord by FolderId: folder::encode, folder::decode;
+    Comment by CommentId: comment::encode, comment::decode;
+    AssetRecord by AssetId: asset::encode, asset::decode;
+}
+
+impl EditPart for Option<Box<Schema>> {
+    fn encode_part(&self, array: &mut ArrayEncoder<'_>, _: &EncodedBlocks) {
+        array.field(false, |out| self.encode(out));
+    }
+
+    fn decode_part(fields: &mut FieldDecoder<'_, '_>, _: &mut AuthorCache) -> Decoded<Self> {
+        fields.next(Box::decode)
+    }
+}
+
+/// Depth, ID and record of each block in turn.
+impl EditPart for Subtrees {
+    fn encode_part(&self, array: &mut ArrayEncoder<'_>, blocks: &EncodedBlocks) {
+        array.field(false, |out| {
+            out.reserve(blocks.bytes.len() + 24 * self.0.len());
+            encode_array_header(out, 3 * self.0.len());
+            for (index, node) in self.0.iter().enumerate() {
+                encode_uint(out, u64::from(node.depth));
+                node.block.id.encode(out);
+                encode_bin(out, blocks.block(index));
+            }
+        });
+    }
+
+    fn decode_part(fields: &mut FieldDecoder<'_, '_>, authors: &mut AuthorCache) -> Decoded<Self> {
+        fields.required(|decoder| {
+            let values = decoder.array()?;
+            if !values.is_multiple_of(3) {
+                return Err(DecodeError::Corrupt);
+            }
+            let mut deepest = 0;
+            let nodes = decoder.list(values / 3, |decoder| {
+                let depth = u16::try_from(decoder.uint()?).map_err(|_| DecodeError::Corrupt)?;
+                // A block is at most one level below the block before it.
+                if depth > std::mem::replace(&mut deepest, depth.saturating_add(1)) {
+                    return Err(DecodeError::Corrupt);
+                }
+                let id = BlockId::decode(decoder)?;
+                Ok(SubtreeNode { depth, block: decode_block(id, decoder, authors)? })
+            })?;
+            Ok(Subtrees(nodes))
+        })
+    }
+}
+
+fn decode_block(
     id: BlockId,
     decoder: &mut Decoder<'_>,
     authors: &mut AuthorCache,
@@ -404,25 +287,7 @@ fn read_block(
     block::decode(id, decoder.bin()?, authors)
 }
 
-fn read_document(decoder: &mut Decoder<'_>) -> Decoded<DocumentRecord> {
-    let id = DocumentId::from_bytes(decoder.id()?);
-    document::read(id, decoder)
-}
-
-fn read_folder(decoder: &mut Decoder<'_>) -> Decoded<FolderRecord> {
-    let id = FolderId::from_bytes(decoder.id()?);
-    folder::read(id, decoder)
-}
-
-fn read_asset(decoder: &mut Decoder<'_>) -> Decoded<AssetRecord> {
-    let id = AssetId::from_bytes(decoder.id()?);
-    asset::read(id, decoder)
-}
-
-fn read_schema(decoder: &mut Decoder<'_>) -> Decoded<Option<Box<Schema>>> {
-    if decoder.nil() {
-        Ok(None)
-    } else {
-        schema::read(decoder).map(|schema| Some(Box::new(schema)))
-    }
+record! {
+    InsertTarget = { InsertTarget { document, parent, after } };
+    document(required), parent(required), after(explicit),
 }

@@ -1,19 +1,20 @@
-//! Places: which document a block belongs to, whose child it is, and a hint to its run.
+//! Location records: the document and the parent of a block, and a hint to its run.
 
 use std::sync::Arc;
 
 use leafbase_model::{BlockId, BlockLocation, DocumentId};
 
-use crate::msgpack::{ArrayEncoder, DecodeError, Decoded, Decoder, put_bin};
+use super::layout::{Value, record};
+use crate::msgpack::{DecodeError, Decoded, Decoder, encode_bin};
 use crate::order_key;
 
-/// Where a block stands.
+/// The location of a block, with the order key that leads to its run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LocationRecord {
     pub(crate) document: DocumentId,
     /// [`BlockId::NIL`] for a root.
     pub(crate) parent: BlockId,
-    /// The order key of the block's run, or a lower one of the same parent.
+    /// A hint: the order key of the block's run, or a lower one of the same parent.
     pub(crate) order: Arc<[u8]>,
 }
 
@@ -24,30 +25,17 @@ impl LocationRecord {
     }
 
     pub(crate) fn location(&self) -> BlockLocation {
-        location(self.document, self.parent)
+        let parent = (!self.parent.is_nil()).then_some(self.parent);
+        BlockLocation { document: self.document, parent }
     }
 }
 
-/// `parent` is [`BlockId::NIL`] for a root.
-pub(crate) fn location(document: DocumentId, parent: BlockId) -> BlockLocation {
-    BlockLocation { document, parent: (!parent.is_nil()).then_some(parent) }
-}
-
-pub(crate) fn put(out: &mut Vec<u8>, location: &LocationRecord) {
-    let LocationRecord { document, parent, order } = location;
-    let mut pack = ArrayEncoder::new(out);
-    pack.field(false, |out| put_bin(out, document.as_bytes()));
-    // Most blocks are children of the root.
-    pack.field(*parent == document.root(), |out| put_bin(out, parent.as_bytes()));
-    pack.field(false, |out| put_bin(out, order)).end();
-}
-
-/// The order key met last: blocks that lie side by side are mostly in one run, and then share it.
+/// The order key decoded last: adjacent blocks are mostly in one run, and then share it.
 #[derive(Debug, Default)]
 pub(crate) struct OrderCache(Option<Arc<[u8]>>);
 
 impl OrderCache {
-    fn of(&mut self, order: &[u8]) -> Decoded<Arc<[u8]>> {
+    fn order(&mut self, order: &[u8]) -> Decoded<Arc<[u8]>> {
         if let Some(last) = self.0.as_ref().filter(|last| ***last == *order) {
             return Ok(Arc::clone(last));
         }
@@ -58,19 +46,24 @@ impl OrderCache {
     }
 }
 
-pub(crate) fn read(decoder: &mut Decoder<'_>) -> Decoded<LocationRecord> {
-    read_next(decoder, &mut OrderCache::default())
+record! {
+    encode / decode_with [] (orders: &mut OrderCache)
+    LocationRecord = { LocationRecord { document, parent, order } };
+    document(
+        |array| array.field(false, |out| document.encode(out)),
+        |fields| fields.required(DocumentId::decode)?
+    ),
+    // The root is the default: most blocks are its children.
+    parent(
+        |array| array.field(*parent == document.root(), |out| parent.encode(out)),
+        |fields| fields.next(BlockId::decode)?.unwrap_or_else(|| document.root())
+    ),
+    order(
+        |array| array.field(false, |out| encode_bin(out, order)),
+        |fields| orders.order(fields.required(Decoder::bin)?)?
+    ),
 }
 
-/// Reads one of many places.
-pub(crate) fn read_next(
-    decoder: &mut Decoder<'_>,
-    order_cache: &mut OrderCache,
-) -> Decoded<LocationRecord> {
-    let mut fields = decoder.fields()?;
-    let document = DocumentId::from_bytes(fields.required(Decoder::id)?);
-    let parent = fields.next(Decoder::id)?.map_or(document.root(), BlockId::from_bytes);
-    let order = fields.required(Decoder::bin)?;
-    fields.end()?;
-    Ok(LocationRecord { document, parent, order: order_cache.of(order)? })
+pub(crate) fn decode(decoder: &mut Decoder<'_>) -> Decoded<LocationRecord> {
+    decode_with(decoder, &mut OrderCache::default())
 }

@@ -1,65 +1,66 @@
-//! What a space says of itself: its format, its name, and what there must be of rows whose absence
-//! nothing else tells.
+//! Records about the space as a whole: format, name, and totals that reveal lost rows.
 
 use leafbase_model::SpaceId;
 
-use crate::msgpack::{ArrayEncoder, Decoded, Decoder, put_bin};
-use crate::space_store::SpaceMeta;
+use super::layout::record;
+use crate::msgpack::{ArrayEncoder, Decoded, Decoder};
 
-/// The name of the record that tells the versions. It keeps its shape for ever.
+/// Name of the record of the format versions.
 pub(crate) const FORMAT: &str = "format";
-/// The name of the record that tells ID, name and zone.
+/// Name of the record of [`SpaceMeta`].
 pub(crate) const SPACE: &str = "space";
-/// The name of the record of [`SpaceTotals`].
+/// Name of the record of [`SpaceTotals`].
 pub(crate) const TOTALS: &str = "totals";
 
-/// The version of the format that this crate writes.
+/// The format version that this crate writes.
 pub(crate) const FORMAT_VERSION: u64 = 1;
-/// The version that a reader must know to read what this crate writes.
-pub(crate) const MINIMUM_READER: u64 = 1;
+/// The lowest version of a reader that can read what this crate writes.
+const MINIMUM_READER: u64 = 1;
 
-/// What a page that cannot be reached any more would take away unnoticed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct SpaceTotals {
-    /// The number of the last change; 0 if there is none.
-    pub(crate) sequence: u64,
-    /// How many folders there are.
-    pub(crate) folders: u64,
+/// Appends the record of the format versions.
+pub(crate) fn encode_format(out: &mut Vec<u8>) {
+    let mut array = ArrayEncoder::new(out);
+    array.uint(FORMAT_VERSION);
+    array.uint(MINIMUM_READER);
+    array.end();
 }
 
-pub(crate) fn put_format(out: &mut Vec<u8>) {
-    ArrayEncoder::new(out).uint(FORMAT_VERSION).uint(MINIMUM_READER).end();
-}
-
-/// The version that a reader must know. What later versions add to the record is theirs.
-pub(crate) fn read_minimum_reader(decoder: &mut Decoder<'_>) -> Decoded<u64> {
+/// Decodes the lowest reader version. Later versions may add fields, so the rest is not decoded.
+pub(crate) fn decode_minimum_reader(decoder: &mut Decoder<'_>) -> Decoded<u64> {
     let mut fields = decoder.fields()?;
-    let _format = fields.uint()?;
+    let _format_version = fields.uint()?;
     fields.uint()
 }
 
-pub(crate) fn put_space(out: &mut Vec<u8>, meta: &SpaceMeta) {
-    let SpaceMeta { id, name, zone } = meta;
-    let mut pack = ArrayEncoder::new(out);
-    pack.field(false, |out| put_bin(out, id.as_bytes())).str(name).str(zone).end();
+/// Name, ID and time zone of a space.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SpaceMeta {
+    /// The space's ID, generated when the space is created.
+    pub id: SpaceId,
+    /// Its name.
+    pub name: String,
+    /// The IANA name of the time zone that its days are in.
+    #[serde(rename = "timezone")]
+    pub zone: String,
 }
 
-pub(crate) fn read_space(decoder: &mut Decoder<'_>) -> Decoded<SpaceMeta> {
-    let mut fields = decoder.fields()?;
-    let id = SpaceId::from_bytes(fields.required(Decoder::id)?);
-    let meta = SpaceMeta { id, name: fields.str()?.to_owned(), zone: fields.str()?.to_owned() };
-    fields.end()?;
-    Ok(meta)
+record! {
+    SpaceMeta = { SpaceMeta { id, name, zone } };
+    id(required), name, zone,
 }
 
-pub(crate) fn put_totals(out: &mut Vec<u8>, totals: SpaceTotals) {
-    let SpaceTotals { sequence, folders } = totals;
-    ArrayEncoder::new(out).uint(sequence).uint(folders).end();
+/// Totals of the keyspaces that no other record counts: an unreachable page would lose their rows
+/// unnoticed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct SpaceTotals {
+    /// Sequence of the last change; 0 without changes.
+    pub(crate) sequence: u64,
+    /// Number of folders.
+    pub(crate) folders: u64,
 }
 
-pub(crate) fn read_totals(decoder: &mut Decoder<'_>) -> Decoded<SpaceTotals> {
-    let mut fields = decoder.fields()?;
-    let totals = SpaceTotals { sequence: fields.uint()?, folders: fields.uint()? };
-    fields.end()?;
-    Ok(totals)
+record! {
+    SpaceTotals = { SpaceTotals { sequence, folders } };
+    sequence, folders,
 }

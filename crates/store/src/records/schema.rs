@@ -1,20 +1,21 @@
-//! Schema records: what the items of a collection look like; in the store with the numbers of the
-//! columns that are indexed.
+//! Schema records: the properties of a collection; in the store with the numbers of their index
+//! columns.
 
 use leafbase_model::{
-    BlockId, Color, ContentProperty, Property, PropertyKind, PropertyType, Relation, Schema,
-    SelectOption,
+    Color, ContentProperty, Property, PropertyKind, PropertyType, Relation, Schema, SelectOption,
 };
 
+use super::layout::{Field, Value, record};
 use crate::msgpack::{
-    ArrayEncoder, DecodeError, Decoded, Decoder, put_array, put_bin, put_nil, put_str, put_uint,
+    ArrayEncoder, DecodeError, Decoded, Decoder, FieldDecoder, encode_array_header, encode_bin,
+    encode_nil, encode_str,
 };
 
-/// The number of the column of titles, which every collection has.
+/// The number of the title column, which every collection has.
 pub(crate) const TITLE: u32 = 0;
 
-/// Whether the bitmaps of items tell of their values of this type: those of few values, which
-/// alone lead an index nowhere.
+/// Whether index bitmaps cover the values of this type: those of low cardinality, whose own index
+/// is not selective.
 pub(crate) const fn is_in_bitmap(kind: &PropertyKind) -> bool {
     matches!(
         kind,
@@ -22,53 +23,52 @@ pub(crate) const fn is_in_bitmap(kind: &PropertyKind) -> bool {
     )
 }
 
-/// A schema as the store keeps it.
+/// A schema with the numbers of its index columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct IndexedSchema {
     pub(crate) schema: Schema,
-    /// For each property, in order, the number of its column; none for relations, which have back
-    /// links.
+    /// The column of each property, in order; `None` for relations, which back links index.
     pub(crate) columns: Vec<Option<u32>>,
-    /// The number that the next column gets.
+    /// The number of the next new column. Numbers are never reused.
     pub(crate) next: u32,
 }
 
 impl IndexedSchema {
     /// The first schema of a collection.
     pub(crate) fn first(schema: &Schema) -> Option<Self> {
-        let nothing = Self { schema: schema.clone(), columns: Vec::new(), next: TITLE + 1 };
-        nothing.replaced_by(schema)
+        let empty = Self { schema: schema.clone(), columns: Vec::new(), next: TITLE + 1 };
+        empty.replaced_by(schema)
     }
 
-    /// Each indexed property with the number of its column.
+    /// Each indexed property with its column.
     pub(crate) fn indexed_properties(&self) -> impl Iterator<Item = (&Property, u32)> {
-        let numbered = self.schema.properties.iter().zip(&self.columns);
-        numbered.filter_map(|(property, column)| column.map(|column| (property, column)))
+        let columns = self.schema.properties.iter().zip(&self.columns);
+        columns.filter_map(|(property, column)| column.map(|column| (property, column)))
     }
 
-    /// The number of the column of this property, if it is indexed.
+    /// The column of a property, if it is indexed.
     pub(crate) fn column(&self, key: &str) -> Option<u32> {
         self.indexed_properties()
             .find(|(property, _)| property.key == key)
             .map(|(_, column)| column)
     }
 
-    /// The number of the column that a property of this key and type has already.
-    fn kept(&self, property: &Property) -> Option<u32> {
-        let same = |(known, _): &(&Property, u32)| {
+    /// The column of the property that has the same key and type.
+    fn column_of_same(&self, property: &Property) -> Option<u32> {
+        let is_same = |(known, _): &(&Property, u32)| {
             known.key == property.key && known.kind.property_type() == property.kind.property_type()
         };
-        self.indexed_properties().find(same).map(|(_, column)| column)
+        self.indexed_properties().find(is_same).map(|(_, column)| column)
     }
 
-    /// The collection with another schema: columns keep their numbers while their properties keep
-    /// key and type. None if the numbers are used up.
+    /// The same collection with another schema: a column keeps its number while its property keeps
+    /// key and type. `None` once the numbers are exhausted.
     pub(crate) fn replaced_by(&self, schema: &Schema) -> Option<Self> {
         let mut replaced = Self { schema: schema.clone(), columns: Vec::new(), next: self.next };
         for property in &schema.properties {
-            let column = match (property.kind.relation(), self.kept(property)) {
+            let column = match (property.kind.relation(), self.column_of_same(property)) {
                 (Some(_), _) => None,
-                (None, Some(kept)) => Some(kept),
+                (None, Some(column)) => Some(column),
                 (None, None) => {
                     let next = replaced.next;
                     replaced.next = next.checked_add(1)?;
@@ -81,147 +81,91 @@ impl IndexedSchema {
     }
 }
 
-/// Appends the record of the store.
-pub(crate) fn put_numbered(out: &mut Vec<u8>, numbered: &IndexedSchema) {
-    put_array(out, 3);
-    put(out, &numbered.schema);
-    put_array(out, numbered.columns.len());
-    for column in &numbered.columns {
-        match column {
-            Some(column) => put_uint(out, u64::from(*column)),
-            None => put_nil(out),
-        }
-    }
-    put_uint(out, u64::from(numbered.next));
+record! {
+    encode_indexed / decode_unchecked [] ()
+    IndexedSchema = { IndexedSchema { schema, columns, next } };
+    schema(required), columns(required), next(required),
 }
 
-/// Appends the record of how many items a collection has.
-pub(crate) fn put_items(out: &mut Vec<u8>, items: u64) {
-    ArrayEncoder::new(out).uint(items).end();
-}
-
-/// Reads the record of how many items a collection has.
-pub(crate) fn read_items(decoder: &mut Decoder<'_>) -> Decoded<u64> {
-    let mut fields = decoder.fields()?;
-    let items = fields.uint()?;
-    fields.end()?;
-    Ok(items)
-}
-
-/// Appends the record of the change log.
-pub(crate) fn put(out: &mut Vec<u8>, schema: &Schema) {
-    let Schema { key, name, content, properties } = schema;
-    let mut pack = ArrayEncoder::new(out);
-    pack.str(key).str(name).str(&content.key).str(&content.name);
-    pack.field(properties.is_empty(), |out| {
-        put_array(out, properties.len());
-        for property in properties {
-            put_property(out, property);
-        }
-    });
-    pack.end();
-}
-
-fn put_property(out: &mut Vec<u8>, property: &Property) {
-    let Property { key, name, kind } = property;
-    let mut pack = ArrayEncoder::new(out);
-    pack.str(key).str(name).code(kind.property_type());
-    let options = kind.options();
-    pack.field(options.is_empty(), |out| put_options(out, options));
-    match kind.relation() {
-        Some(relation) => pack.field(false, |out| put_relation(out, relation)),
-        None => &mut pack,
-    }
-    .end();
-}
-
-/// Names and colours in turn.
-fn put_options(out: &mut Vec<u8>, options: &[SelectOption]) {
-    put_array(out, 2 * options.len());
-    for SelectOption { name, color } in options {
-        put_str(out, name);
-        match color {
-            Some(color) => put_bin(out, &color.to_rgb()),
-            None => put_nil(out),
-        }
-    }
-}
-
-fn put_relation(out: &mut Vec<u8>, relation: &Relation) {
-    let Relation { target, inverse_key, single, owner } = relation;
-    let mut pack = ArrayEncoder::new(out);
-    pack.field(false, |out| put_bin(out, target.as_bytes()));
-    pack.field(inverse_key.is_none(), |out| {
-        put_str(out, inverse_key.as_deref().unwrap_or_default())
-    });
-    pack.uint(u64::from(*single) | u64::from(*owner) << 1).end();
-}
-
-/// Reads the record of the store.
-pub(crate) fn read_numbered(decoder: &mut Decoder<'_>) -> Decoded<IndexedSchema> {
-    let mut fields = decoder.fields()?;
-    let schema = fields.required(read)?;
-    let columns = fields.required(|decoder| {
-        (0..decoder.array()?).map(|_| read_column(decoder)).collect::<Decoded<Vec<_>>>()
-    })?;
-    let next = fields.required(read_number)?;
-    fields.end()?;
-    let is_right = |(property, column): (&Property, &Option<u32>)| match column {
-        Some(column) => property.kind.relation().is_none() && (TITLE + 1..next).contains(column),
+/// Decodes the record of the store: each property but relations has a column.
+pub(crate) fn decode_indexed(decoder: &mut Decoder<'_>) -> Decoded<IndexedSchema> {
+    let indexed = decode_unchecked(decoder)?;
+    let IndexedSchema { schema, columns, next } = &indexed;
+    let is_valid = |(property, column): (&Property, &Option<u32>)| match column {
+        Some(column) => property.kind.relation().is_none() && (TITLE + 1..*next).contains(column),
         None => property.kind.relation().is_some(),
     };
     if columns.len() == schema.properties.len()
-        && schema.properties.iter().zip(&columns).all(is_right)
+        && schema.properties.iter().zip(columns).all(is_valid)
     {
-        Ok(IndexedSchema { schema, columns, next })
+        Ok(indexed)
     } else {
         Err(DecodeError::Corrupt)
     }
 }
 
-fn read_column(decoder: &mut Decoder<'_>) -> Decoded<Option<u32>> {
-    if decoder.nil() { Ok(None) } else { read_number(decoder).map(Some) }
+// The number of items of a collection.
+record!(encode_item_count / decode_item_count [] () u64 = { items }; items);
+
+record! {
+    Schema = {
+        Schema {
+            key,
+            name,
+            content: ContentProperty { key: content_key, name: content_name },
+            properties,
+        }
+    };
+    key, name, content_key, content_name, properties,
 }
 
-fn read_number(decoder: &mut Decoder<'_>) -> Decoded<u32> {
-    u32::try_from(decoder.uint()?).map_err(|_| DecodeError::Corrupt)
+record! {
+    Property = { Property { key, name, kind } };
+    key, name, kind,
 }
 
-/// Reads the record of the change log.
-pub(crate) fn read(decoder: &mut Decoder<'_>) -> Decoded<Schema> {
-    let mut fields = decoder.fields()?;
-    let (key, name) = (fields.str()?.to_owned(), fields.str()?.to_owned());
-    let content = ContentProperty { key: fields.str()?.to_owned(), name: fields.str()?.to_owned() };
-    let properties = fields.next(|decoder| {
-        (0..decoder.array()?).map(|_| read_property(decoder)).collect::<Decoded<_>>()
-    })?;
-    fields.end()?;
-    Ok(Schema { key, name, content, properties: properties.unwrap_or_default() })
+/// Three fields: the type, the options of a select, and the target of a relation.
+impl Field for PropertyKind {
+    fn encode_field(&self, array: &mut ArrayEncoder<'_>) {
+        self.property_type().encode_field(array);
+        let options = self.options();
+        array.field(options.is_empty(), |out| encode_options(out, options));
+        if let Some(relation) = self.relation() {
+            array.field(false, |out| relation.encode(out));
+        }
+    }
+
+    fn decode_field(fields: &mut FieldDecoder<'_, '_>) -> Decoded<Self> {
+        let property_type = PropertyType::decode_field(fields)?;
+        let options = fields.next(decode_options)?;
+        let relation = fields.next(Relation::decode)?;
+        PropertyKind::from_parts(property_type, options, relation).ok_or(DecodeError::Corrupt)
+    }
 }
 
-fn read_property(decoder: &mut Decoder<'_>) -> Decoded<Property> {
-    let mut fields = decoder.fields()?;
-    let (key, name) = (fields.str()?.to_owned(), fields.str()?.to_owned());
-    let property_type = fields.code::<PropertyType>()?;
-    let options = fields.next(read_options)?;
-    let relation = fields.next(read_relation)?;
-    fields.end()?;
-    let kind =
-        PropertyKind::from_parts(property_type, options, relation).ok_or(DecodeError::Corrupt)?;
-    Ok(Property { key, name, kind })
+/// Names and colours in turn.
+fn encode_options(out: &mut Vec<u8>, options: &[SelectOption]) {
+    encode_array_header(out, 2 * options.len());
+    for SelectOption { name, color } in options {
+        encode_str(out, name);
+        match color {
+            Some(color) => encode_bin(out, &color.to_rgb()),
+            None => encode_nil(out),
+        }
+    }
 }
 
-fn read_options(decoder: &mut Decoder<'_>) -> Decoded<Vec<SelectOption>> {
+fn decode_options(decoder: &mut Decoder<'_>) -> Decoded<Vec<SelectOption>> {
     let count = decoder.array()?;
     if !count.is_multiple_of(2) {
         return Err(DecodeError::Corrupt);
     }
-    (0..count / 2)
-        .map(|_| Ok(SelectOption { name: decoder.str()?.to_owned(), color: read_color(decoder)? }))
-        .collect()
+    decoder.list(count / 2, |decoder| {
+        Ok(SelectOption { name: String::decode(decoder)?, color: decode_color(decoder)? })
+    })
 }
 
-fn read_color(decoder: &mut Decoder<'_>) -> Decoded<Option<Color>> {
+fn decode_color(decoder: &mut Decoder<'_>) -> Decoded<Option<Color>> {
     if decoder.nil() {
         return Ok(None);
     }
@@ -229,14 +173,18 @@ fn read_color(decoder: &mut Decoder<'_>) -> Decoded<Option<Color>> {
     Ok(Some(Color::from_rgb(rgb)))
 }
 
-fn read_relation(decoder: &mut Decoder<'_>) -> Decoded<Relation> {
-    let mut fields = decoder.fields()?;
-    let target = BlockId::from_bytes(fields.required(Decoder::id)?);
-    let inverse_key = fields.next(Decoder::str)?.map(str::to_owned);
-    let flags = fields.uint()?;
-    fields.end()?;
-    match flags {
-        0..4 => Ok(Relation { target, inverse_key, single: flags & 1 != 0, owner: flags & 2 != 0 }),
-        _ => Err(DecodeError::UnsupportedVersion),
-    }
+record! {
+    Relation = { Relation { target, inverse_key, single, owner } };
+    target(required),
+    inverse_key,
+    flags(
+        |array| array.uint(u64::from(*single) | u64::from(*owner) << 1),
+        |fields| match fields.uint()? {
+            flags @ 0..4 => flags,
+            _ => return Err(DecodeError::UnsupportedVersion),
+        }
+    ),
+    // The two flags are not fields of their own.
+    single(|_array| (), |_fields| flags & 1 != 0),
+    owner(|_array| (), |_fields| flags & 2 != 0),
 }

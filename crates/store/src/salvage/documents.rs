@@ -1,5 +1,4 @@
-//! Folders, documents and comments, written as every write writes them, so that all that follows
-//! from them is right.
+//! Folders, documents and comments, written through transactions, which derive all other rows.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -9,12 +8,13 @@ use leafbase_model::{
 
 use super::inventory::Inventory;
 use super::{LossKind, OnStep, Salvager};
+use crate::document_index::note_day;
 use crate::keyspaces::{self, COMMENTS, FOLDERS};
 use crate::kv::{Durability, Store, WriteOptions};
 use crate::records::{self, comment, folder};
-use crate::transaction::{SpaceTransaction, noted_day};
+use crate::transaction::SpaceTransaction;
 
-/// A space that is lost before it is whole is made again.
+/// Durability is deferred: after a crash the salvage starts again.
 pub(super) fn relaxed() -> WriteOptions {
     WriteOptions::durability(Durability::Relaxed)
 }
@@ -26,8 +26,9 @@ impl Salvager<'_> {
     ) -> Result<BTreeMap<FolderId, FolderRecord>> {
         let mut folders = BTreeMap::new();
         self.rows(FOLDERS, &mut |salvage, key, value| {
-            let id = keyspaces::read_folder(key);
-            match id.map(|id| (id, records::read(key, value, |decoder| folder::read(id, decoder))))
+            let id = keyspaces::parse_folder(key);
+            match id
+                .map(|id| (id, records::decode(key, value, |decoder| folder::decode(id, decoder))))
             {
                 Some((id, Ok(record))) => drop(folders.insert(id, record)),
                 _ => salvage.unread(key),
@@ -40,7 +41,7 @@ impl Salvager<'_> {
                 self.report.lose(
                     LossKind::Folder,
                     format_args!("folder {id}"),
-                    "the folder it was in is lost: it is at the top",
+                    "its parent folder is lost: it is at the top now",
                 );
                 record.parent = None;
             }
@@ -48,7 +49,7 @@ impl Salvager<'_> {
         target.write(relaxed(), &mut |rows| {
             folders.values().try_for_each(|record| {
                 let key = keyspaces::folder(record.id);
-                rows.put(&key, &records::seal(&key, |out| folder::put(out, record)))?;
+                rows.put(&key, &records::seal(&key, |out| folder::encode(out, record)))?;
                 let key = keyspaces::folder_child(record.parent, record.id);
                 rows.put(&key, &records::seal_empty(&key))
             })
@@ -65,34 +66,34 @@ impl Salvager<'_> {
         step: OnStep<'_>,
     ) -> Result<()> {
         let (mut days, mut inboxes) = (HashSet::new(), 0);
-        for (id, counted) in &inventory.documents {
+        for (id, document) in &inventory.documents {
             step()?;
-            let Some(counted) = counted else { continue };
-            let mut record = counted.record.clone();
+            let Some(document) = document else { continue };
+            let mut record = document.record.clone();
             if let Location::Folder(folder) = record.location
                 && !folders.contains_key(&folder)
             {
                 self.report.lose(
                     LossKind::Folder,
                     format_args!("document {id}"),
-                    "its folder is lost: it is in none",
+                    "its folder is lost: it is in none now now",
                 );
                 record.location = Location::Unsorted;
             }
             let is_second_inbox = record.location == Location::Inbox && inboxes > 0;
-            if is_second_inbox || noted_day(&record).is_some_and(|day| !days.insert(day)) {
+            if is_second_inbox || note_day(&record).is_some_and(|day| !days.insert(day)) {
                 self.report.lose(
                     LossKind::Document,
                     format_args!("document {id}"),
-                    "another one is what it was",
+                    "another document has its location or its day",
                 );
                 (record.location, record.day) = (Location::Unsorted, None);
             }
             inboxes += u64::from(record.location == Location::Inbox);
             let subtrees = self.subtrees(*id, inventory)?;
             let found = subtrees.0.len() as u64;
-            if counted.blocks > found {
-                let message = format_args!("{found} of its {} blocks are there", counted.blocks);
+            if document.blocks > found {
+                let message = format_args!("{found} of its {} blocks exist", document.blocks);
                 self.report.lose(LossKind::Block, format_args!("document {id}"), message);
             }
             self.write_document(target, &record, &subtrees, inventory)?;
@@ -116,7 +117,7 @@ impl Salvager<'_> {
             let schema = inventory
                 .schemas
                 .get(&node.block.id)
-                .map(|numbered| Box::new(numbered.schema.clone()));
+                .map(|indexed| Box::new(indexed.schema.clone()));
             if let Some(mut schema) = schema {
                 schema.name.clone_from(&node.block.data.markdown);
                 let (document, collection) = (record.id, node.block.id);
@@ -144,11 +145,11 @@ impl Salvager<'_> {
     ) -> Result<()> {
         let mut found = Vec::new();
         self.rows(COMMENTS, &mut |salvage, key, value| {
-            let Some((document, block, id)) = keyspaces::read_comment(key) else {
+            let Some((document, block, id)) = keyspaces::parse_comment(key) else {
                 salvage.unread(key);
                 return Ok(());
             };
-            match records::read(key, value, |decoder| comment::read(id, decoder)) {
+            match records::decode(key, value, |decoder| comment::decode(id, decoder)) {
                 Ok(comment) => {
                     let document = inventory.find(block).map_or(document, |known| known.document);
                     found.push((keyspaces::comment(document, block, id), comment));
@@ -160,14 +161,14 @@ impl Salvager<'_> {
         step()?;
         target.write(relaxed(), &mut |rows| {
             found.iter().try_for_each(|(key, comment)| {
-                rows.put(key, &records::seal(key, |out| comment::put(out, comment)))
+                rows.put(key, &records::seal(key, |out| comment::encode(out, comment)))
             })
         })?;
         self.report.saved.comments = found.len() as u64;
         Ok(())
     }
 
-    /// A document that is made for what has no place any more.
+    /// The record of a new document for what lost its document.
     pub(super) fn new_record(&self) -> DocumentRecord {
         let (id, at) = (DocumentId::from_bytes((self.new_id)()), self.stamp.at);
         DocumentRecord {

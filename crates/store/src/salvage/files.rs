@@ -1,5 +1,4 @@
-//! Files: those whose bytes are all there are copied, and shown by a document of their own if no
-//! block shows them any more.
+//! Files: complete ones are copied, and embedded in a new document if no block embeds them.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +16,7 @@ use crate::kv::{KeyRange, Read, Store};
 use crate::records::{self, asset};
 use crate::uploads::{CHUNK_BYTES, chunks_of};
 
-/// What is there of the bytes of a file.
+/// The readable chunks of a file.
 #[derive(Clone, Copy, Default)]
 struct SalvagedChunks {
     chunks: u32,
@@ -34,8 +33,7 @@ impl Salvager<'_> {
             let is_whole = !found.is_broken
                 && (found.chunks, found.bytes) == (chunks_of(record.size), record.size);
             if !is_whole {
-                let message =
-                    format_args!("{} of its {} bytes are there", found.bytes, record.size);
+                let message = format_args!("{} of its {} bytes exist", found.bytes, record.size);
                 self.report.lose(LossKind::File, format_args!("file {id}"), message);
             }
             is_whole
@@ -48,11 +46,11 @@ impl Salvager<'_> {
         self.show(target, &files)
     }
 
-    /// How many bytes of each file follow each other from its beginning.
+    /// The bytes of each file from its start up to the first gap.
     fn stored(&mut self) -> Result<BTreeMap<AssetId, SalvagedChunks>> {
         let mut stored: BTreeMap<AssetId, SalvagedChunks> = BTreeMap::new();
         self.rows(ASSET_CHUNKS, &mut |_, key, value| {
-            if let Some((id, number)) = keyspaces::read_chunk(key)
+            if let Some((id, number)) = keyspaces::parse_chunk(key)
                 && let Ok(bytes) = records::body(key, value)
             {
                 let found = stored.entry(id).or_default();
@@ -66,22 +64,24 @@ impl Salvager<'_> {
         Ok(stored)
     }
 
-    /// What is known of each file; of one whose record is lost, how long it is.
+    /// The record of each file; for a lost record, one with the size of its bytes.
     fn records(
         &mut self,
         stored: &BTreeMap<AssetId, SalvagedChunks>,
     ) -> Result<BTreeMap<AssetId, AssetRecord>> {
         let (mut files, mut uploads) = (BTreeMap::new(), Vec::new());
         self.rows(ASSETS, &mut |salvage, key, value| {
-            let id = keyspaces::read_asset(key);
-            match id.map(|id| (id, records::read(key, value, |decoder| asset::read(id, decoder)))) {
+            let id = keyspaces::parse_asset(key);
+            match id
+                .map(|id| (id, records::decode(key, value, |decoder| asset::decode(id, decoder))))
+            {
                 Some((id, Ok(record))) => drop(files.insert(id, record)),
                 _ => salvage.unread(key),
             }
             Ok(())
         })?;
         self.rows(PENDING_ASSETS, &mut |_, key, _| {
-            uploads.extend(keyspaces::read_asset(key));
+            uploads.extend(keyspaces::parse_asset(key));
             Ok(())
         })?;
         for (id, found) in stored.iter().filter(|(id, _)| !uploads.contains(id)) {
@@ -114,11 +114,11 @@ impl Salvager<'_> {
         }
         let key = keyspaces::asset(record.id);
         target.write(relaxed(), &mut |rows| {
-            rows.put(&key, &records::seal(&key, |out| asset::put(out, record)))
+            rows.put(&key, &records::seal(&key, |out| asset::encode(out, record)))
         })
     }
 
-    /// A document of the files that no block shows, if there are any.
+    /// Creates a document of the files that no block embeds, if there are any.
     fn show(&mut self, target: &dyn Store, files: &BTreeMap<AssetId, AssetRecord>) -> Result<()> {
         let mut nodes = Vec::new();
         for record in files.values() {
@@ -152,9 +152,9 @@ impl Salvager<'_> {
 fn is_shown(target: &dyn Store, file: AssetId) -> Result<bool> {
     let (prefix, mut is_shown) = (keyspaces::edges_to(EdgeEnd::Asset(file)), false);
     target.snapshot()?.scan(
-        KeyRange::half_open(&prefix, &keyspaces::end_of_slice(&prefix)),
+        KeyRange::half_open(&prefix, &keyspaces::prefix_end_of(&prefix)),
         &mut |key, _| {
-            is_shown |= keyspaces::read_edge(key).is_some_and(|(kind, _)| kind == EdgeKind::Embed);
+            is_shown |= keyspaces::parse_edge(key).is_some_and(|(kind, _)| kind == EdgeKind::Embed);
             Ok(CONTINUE)
         },
     )?;

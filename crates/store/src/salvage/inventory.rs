@@ -1,5 +1,5 @@
-//! What there is: each block and where it stands, each document, each schema; and which lost blocks
-//! have to come back.
+//! The inventory of readable records: blocks and their locations, documents, schemas; and the lost
+//! blocks to reconstruct.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -7,9 +7,8 @@ use leafbase_model::{BlockId, BlockType, DocumentId, DocumentRecord, Location, R
 
 use super::{CONTINUE, LossKind, OnStep, Salvager};
 use crate::keyspaces::{
-    self, ASSET_CHUNKS, ASSETS, BLOCK_LOCATIONS, BLOCKS, CHANGES, COMMENTS, DOCUMENTS,
-    DOCUMENTS_BY_CREATED, DOCUMENTS_BY_DAY, DOCUMENTS_BY_LOCATION, DOCUMENTS_BY_MODIFIED, FOLDERS,
-    Keyspace, META, RowName, SCHEMAS,
+    self, BLOCK_LOCATIONS, BLOCKS, COMMENTS, DOCUMENTS, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_DAY,
+    DOCUMENTS_BY_LOCATION, DOCUMENTS_BY_MODIFIED, Keyspace, RowName, SCHEMAS,
 };
 use crate::kv::{KeyRange, Read};
 use crate::records;
@@ -19,17 +18,10 @@ use crate::records::location::{self, LocationRecord};
 use crate::records::schema::{self, IndexedSchema};
 use crate::run::RunView;
 
-/// What is done with each row of a keyspace.
+/// Receives each row of a keyspace.
 type SalvageRow<'f, S> = &'f mut dyn FnMut(&mut S, &[u8], &[u8]) -> Result<()>;
 
-/// Whether the row under `key` says what no other row says.
-pub(super) fn is_primary(key: &[u8]) -> bool {
-    let once = [META, BLOCKS, DOCUMENTS, FOLDERS, COMMENTS, ASSETS, ASSET_CHUNKS, SCHEMAS, CHANGES];
-    let tag = keyspaces::of(key).tag;
-    tag == 0xff || once.iter().any(|keyspace| keyspace.tag == tag)
-}
-
-/// Where a block stands and what it is.
+/// The location and the type of a block.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SalvagedBlock {
     pub(super) document: DocumentId,
@@ -37,33 +29,33 @@ pub(super) struct SalvagedBlock {
     pub(super) block_type: BlockType,
 }
 
-/// A lost block that comes back, without what it said.
+/// A lost block that is reconstructed without its data.
 #[derive(Clone, Debug)]
 pub(super) struct ReconstructedBlock {
     pub(super) known: SalvagedBlock,
-    /// The hint to where it stood among its siblings.
+    /// The hint to its former position among its siblings.
     pub(super) order: Option<Vec<u8>>,
     pub(super) name: String,
 }
 
-/// What there is.
+/// The readable records, and the lost blocks to reconstruct.
 #[derive(Default)]
 pub(super) struct Inventory {
     pub(super) known: HashMap<BlockId, SalvagedBlock>,
     pub(super) reconstructed: BTreeMap<BlockId, ReconstructedBlock>,
-    /// All documents, with what is known of each that is still there.
+    /// All documents, with the record of each that is readable.
     pub(super) documents: BTreeMap<DocumentId, Option<StoredDocument>>,
     pub(super) schemas: BTreeMap<BlockId, IndexedSchema>,
-    /// Where blocks stand that are lost.
+    /// Locations of lost blocks.
     lost: BTreeMap<BlockId, LocationRecord>,
-    /// Lost blocks that are needed, with the document they are to be in.
+    /// Lost blocks that others depend on, with the document to put them into.
     needed: BTreeMap<BlockId, DocumentId>,
     holds_items: HashSet<BlockId>,
     is_parent: HashSet<BlockId>,
 }
 
 impl Inventory {
-    /// What the block will be, and where.
+    /// The location and the type that the block will have.
     pub(super) fn find(&self, block: BlockId) -> Option<SalvagedBlock> {
         self.known
             .get(&block)
@@ -79,7 +71,7 @@ impl Inventory {
         self.find(block).is_some_and(is_item)
     }
 
-    /// All collections there will be, with their documents.
+    /// All collections that there will be, with their documents.
     pub(super) fn collections(&self) -> BTreeMap<BlockId, DocumentId> {
         let kept = self.known.iter().map(|(id, known)| (*id, *known));
         let all = kept
@@ -90,17 +82,18 @@ impl Inventory {
 }
 
 impl Salvager<'_> {
-    /// Hands each row of `keyspace` to `visit`.
+    /// Passes each row of `keyspace` to `visit`.
     pub(super) fn rows(&mut self, keyspace: Keyspace, visit: SalvageRow<'_, Self>) -> Result<()> {
         let (start, reader) = ([keyspace.tag], self.reader);
-        reader.scan(KeyRange::half_open(&start, &keyspaces::end_of(start)), &mut |key, value| {
-            visit(self, key, value).map(|()| CONTINUE)
-        })
+        reader
+            .scan(KeyRange::half_open(&start, &keyspaces::prefix_end(start)), &mut |key, value| {
+                visit(self, key, value).map(|()| CONTINUE)
+            })
     }
 
-    /// A record that does not read though its checksum is right: nothing that this version wrote.
+    /// Reports a record with a valid checksum that does not decode.
     pub(super) fn unread(&mut self, key: &[u8]) {
-        self.report.lose(LossKind::Record, RowName(key), "it does not read");
+        self.report.lose(LossKind::Record, RowName(key), "it does not decode");
     }
 
     pub(super) fn inventory(&mut self, step: OnStep<'_>) -> Result<Inventory> {
@@ -109,14 +102,17 @@ impl Salvager<'_> {
         self.inventory_locations(&mut inventory, step)?;
         self.inventory_documents(&mut inventory)?;
         self.rows(SCHEMAS, &mut |salvage, key, value| {
-            match (keyspaces::read_schema(key), records::read(key, value, schema::read_numbered)) {
-                (Some(id), Ok(numbered)) => drop(inventory.schemas.insert(id, numbered)),
+            match (
+                keyspaces::parse_schema(key),
+                records::decode(key, value, schema::decode_indexed),
+            ) {
+                (Some(id), Ok(indexed)) => drop(inventory.schemas.insert(id, indexed)),
                 _ => salvage.unread(key),
             }
             Ok(())
         })?;
         self.rows(COMMENTS, &mut |_, key, _| {
-            if let Some((document, block, _)) = keyspaces::read_comment(key)
+            if let Some((document, block, _)) = keyspaces::parse_comment(key)
                 && !inventory.known.contains_key(&block)
             {
                 inventory.needed.insert(block, document);
@@ -131,7 +127,7 @@ impl Salvager<'_> {
         self.rows(BLOCKS, &mut |salvage, key, value| {
             step()?;
             let (Some((document, parent, _)), Ok(run)) =
-                (keyspaces::read_run(key), RunView::read(key, value))
+                (keyspaces::parse_run(key), RunView::read(key, value))
             else {
                 salvage.unread(key);
                 return Ok(());
@@ -142,7 +138,7 @@ impl Salvager<'_> {
                     salvage.report.lose(
                         LossKind::Block,
                         format_args!("block {id}"),
-                        "it does not read",
+                        "it does not decode",
                     );
                     continue;
                 };
@@ -150,7 +146,7 @@ impl Salvager<'_> {
                     salvage.report.lose(
                         LossKind::Block,
                         format_args!("block {id}"),
-                        "it was in two places",
+                        "it had two locations",
                     );
                     continue;
                 }
@@ -172,9 +168,9 @@ impl Salvager<'_> {
     fn inventory_locations(&mut self, inventory: &mut Inventory, step: OnStep<'_>) -> Result<()> {
         self.rows(BLOCK_LOCATIONS, &mut |_, key, value| {
             step()?;
-            if let Some(block) = keyspaces::read_block_location(key)
+            if let Some(block) = keyspaces::parse_block_location(key)
                 .filter(|block| !inventory.known.contains_key(block))
-                && let Ok(location) = records::read(key, value, location::read)
+                && let Ok(location) = records::decode(key, value, location::decode)
             {
                 inventory.lost.insert(block, location);
             }
@@ -185,11 +181,11 @@ impl Salvager<'_> {
     fn inventory_documents(&mut self, inventory: &mut Inventory) -> Result<()> {
         let mut read = HashMap::new();
         self.rows(DOCUMENTS, &mut |salvage, key, value| {
-            let id = keyspaces::read_document(key);
+            let id = keyspaces::parse_document(key);
             match id.map(|id| {
-                (id, records::read(key, value, |decoder| document::read_counted(id, decoder)))
+                (id, records::decode(key, value, |decoder| document::decode(id, decoder)))
             }) {
-                Some((id, Ok(counted))) => drop(read.insert(id, counted)),
+                Some((id, Ok(document))) => drop(read.insert(id, document)),
                 _ => salvage.unread(key),
             }
             Ok(())
@@ -197,23 +193,23 @@ impl Salvager<'_> {
         let ids: Vec<DocumentId> =
             read.keys().copied().filter(|id| !inventory.documents.contains_key(id)).collect();
         for id in ids {
-            // Only its record is left, which says where it was kept.
+            // Only the record is left of the document.
             inventory.documents.insert(id, None);
         }
-        for (id, counted) in &mut inventory.documents {
-            *counted = read.remove(id);
-            if counted.is_none() {
+        for (id, document) in &mut inventory.documents {
+            *document = read.remove(id);
+            if document.is_none() {
                 self.report.lose(
                     LossKind::Document,
                     format_args!("document {id}"),
-                    "where it was kept is told by indexes",
+                    "its record is recovered from indexes",
                 );
             }
         }
         self.inventory_indexes(inventory)
     }
 
-    /// What indexes of documents say of one whose record is lost.
+    /// Recovers lost document records from the indexes.
     fn inventory_indexes(&mut self, inventory: &mut Inventory) -> Result<()> {
         let at = self.stamp.at;
         let unknown = |id| DocumentRecord {
@@ -228,29 +224,29 @@ impl Salvager<'_> {
             [DOCUMENTS_BY_LOCATION, DOCUMENTS_BY_DAY, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_MODIFIED];
         for keyspace in keyspaces {
             self.rows(keyspace, &mut |_, key, _| {
-                let Some(id) = keyspaces::read_document(key) else { return Ok(()) };
+                let Some(id) = keyspaces::parse_document(key) else { return Ok(()) };
                 if inventory.documents.get(&id).is_some_and(Option::is_none) {
                     apply_index_row(told.entry(id).or_insert_with(|| unknown(id)), keyspace, key);
                 }
                 Ok(())
             })?;
         }
-        for (id, counted) in &mut inventory.documents {
-            if counted.is_none() {
+        for (id, document) in &mut inventory.documents {
+            if document.is_none() {
                 let record = told.remove(id).unwrap_or_else(|| unknown(*id));
-                *counted = Some(StoredDocument { record, blocks: 0 });
+                *document = Some(StoredDocument { record, blocks: 0 });
             }
         }
         Ok(())
     }
 
-    /// Decides which lost blocks come back, and tells the others.
+    /// Selects the lost blocks to reconstruct, and reports the others.
     fn reconstruct(&mut self, inventory: &mut Inventory) {
         let collections = inventory.schemas.keys().filter(|id| !inventory.known.contains_key(id));
         let collections: Vec<_> =
             collections.filter_map(|id| Some((*id, inventory.lost.get(id)?.document))).collect();
         inventory.needed.extend(collections);
-        // Comments and places may be all that is left of a document: it comes back with its root.
+        // Comments and locations may be all that is left of a document: its root is reconstructed.
         let documents: Vec<DocumentId> = inventory.needed.values().copied().collect();
         for document in documents {
             inventory.documents.entry(document).or_insert(None);
@@ -264,12 +260,11 @@ impl Salvager<'_> {
                 inventory.lost.get(block).filter(|location| location.document == *document);
             let reconstructed = inventory.reconstructed_at(*block, *document, location);
             inventory.reconstructed.insert(*block, reconstructed);
-            let message =
-                "what it said is lost: what belongs to it is kept under another one in its place";
+            let message = "its data is lost: a new block under its ID keeps what belongs to it";
             self.report.lose(LossKind::Block, format_args!("block {block}"), message);
         }
         let at = self.stamp.at;
-        for (id, counted) in &mut inventory.documents {
+        for (id, document) in &mut inventory.documents {
             let record = || DocumentRecord {
                 id: *id,
                 location: Location::Unsorted,
@@ -277,7 +272,7 @@ impl Salvager<'_> {
                 created_at: at,
                 modified_at: at,
             };
-            counted.get_or_insert_with(|| StoredDocument { record: record(), blocks: 0 });
+            document.get_or_insert_with(|| StoredDocument { record: record(), blocks: 0 });
         }
         for block in
             inventory.lost.keys().filter(|block| !inventory.reconstructed.contains_key(block))
@@ -315,7 +310,7 @@ impl Inventory {
             () if self.is_parent.contains(&block) => BlockType::Page,
             () => BlockType::Text,
         };
-        // A collection is no item.
+        // A collection cannot be an item.
         let fits = fits.filter(|_| !in_collection || block_type == BlockType::CollectionItem);
         let parent =
             if is_root { BlockId::NIL } else { fits.map_or(document.root(), |(parent, _)| parent) };
@@ -324,16 +319,16 @@ impl Inventory {
     }
 }
 
-/// Takes what a row of an index of documents says.
+/// Applies an index row of a document to its record.
 fn apply_index_row(record: &mut DocumentRecord, keyspace: Keyspace, key: &[u8]) {
     match keyspace {
         DOCUMENTS_BY_LOCATION => {
-            record.location = keyspaces::read_location(key).unwrap_or_default()
+            record.location = keyspaces::parse_location(key).unwrap_or(record.location)
         }
-        DOCUMENTS_BY_DAY => record.day = keyspaces::read_day(key),
+        DOCUMENTS_BY_DAY => record.day = keyspaces::parse_day(key),
         DOCUMENTS_BY_CREATED => {
-            record.created_at = keyspaces::read_time(key).unwrap_or(record.created_at)
+            record.created_at = keyspaces::parse_time(key).unwrap_or(record.created_at)
         }
-        _ => record.modified_at = keyspaces::read_time(key).unwrap_or(record.modified_at),
+        _ => record.modified_at = keyspaces::parse_time(key).unwrap_or(record.modified_at),
     }
 }

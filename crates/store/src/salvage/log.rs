@@ -1,5 +1,5 @@
-//! The change log: each row that is whole is copied, and an empty one stands in the place of each
-//! that is lost, so that numbers mean what they meant.
+//! The change log: complete changes are copied, and an empty one replaces each lost one, so that
+//! sequences keep their meaning.
 
 use std::collections::BTreeSet;
 
@@ -7,13 +7,14 @@ use leafbase_model::Result;
 
 use super::documents::relaxed;
 use super::{LossKind, OnStep, Salvager};
+use crate::change_parts::ChangeParts;
 use crate::keyspaces::{self, CHANGES, META, RowName};
 use crate::kv::Store;
-use crate::reader::log::ChangeAssembler;
+use crate::lookup::put_totals;
 use crate::records;
 use crate::records::change::ChangeEncoder;
+use crate::records::layout::Value;
 use crate::records::meta::{self, SpaceTotals};
-use crate::space_store::put_totals;
 
 impl Salvager<'_> {
     pub(super) fn log(
@@ -23,21 +24,22 @@ impl Salvager<'_> {
         step: OnStep<'_>,
     ) -> Result<()> {
         let whole = self.whole_changes()?;
-        let mut last = whole.last().copied().unwrap_or_default();
+        let mut last = whole.last().copied().unwrap_or(0);
         self.rows(META, &mut |_, key, value| {
-            if let Ok(totals) = records::read(key, value, meta::read_totals)
+            if let Ok(totals) = records::decode(key, value, SpaceTotals::decode)
                 && key == keyspaces::meta(meta::TOTALS)
             {
                 last = last.max(totals.sequence);
             }
             Ok(())
         })?;
-        self.rows(CHANGES, &mut |_, key, value| match keyspaces::read_change_part(key) {
+        self.rows(CHANGES, &mut |_, key, value| match keyspaces::parse_change_part(key) {
             Some((sequence, _)) if whole.contains(&sequence) => {
                 target.write(relaxed(), &mut |rows| rows.put(key, value))
             }
             _ => Ok(()),
         })?;
+        // Whole changes are a sorted set: the gaps between them are the lost ones.
         let mut before = 0;
         for sequence in whole.iter().copied().chain([last + 1]) {
             for lost in before + 1..sequence {
@@ -52,17 +54,18 @@ impl Salvager<'_> {
         })
     }
 
-    /// The numbers of the changes all of whose parts are there.
+    /// The sequences of the changes whose parts are all readable.
     fn whole_changes(&mut self) -> Result<BTreeSet<u64>> {
-        let (mut parts, mut whole) = (ChangeAssembler::default(), BTreeSet::new());
+        let (mut parts, mut whole) = (ChangeParts::default(), BTreeSet::new());
         self.rows(CHANGES, &mut |_, key, value| {
-            if keyspaces::read_change_part(key).is_some_and(|(_, part)| part == 0) {
-                parts = ChangeAssembler::default();
+            if keyspaces::parse_change_part(key).is_some_and(|(_, part)| part == 0) {
+                parts = ChangeParts::default();
             }
-            match parts.take(key, value) {
+            match parts.push(key, value).and_then(|body| body.map(|body| body.change()).transpose())
+            {
                 Ok(Some(change)) => drop(whole.insert(change.sequence)),
                 Ok(None) => {}
-                Err(_) => parts = ChangeAssembler::default(),
+                Err(_) => parts = ChangeParts::default(),
             }
             Ok(())
         })?;
@@ -71,7 +74,7 @@ impl Salvager<'_> {
 
     fn put_empty(&mut self, target: &dyn Store, sequence: u64) -> Result<()> {
         let key = keyspaces::change_part(sequence, 0);
-        self.report.lose(LossKind::Change, RowName(&key), "an empty one stands in its place");
+        self.report.lose(LossKind::Change, RowName(&key), "an empty change takes its place");
         let log = ChangeEncoder::default();
         let (head, tail) = log.body(&self.stamp, &[]);
         let value = records::seal(&key, |out| {

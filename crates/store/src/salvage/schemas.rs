@@ -1,5 +1,5 @@
-//! Schemas: those that are lost are made by the values of the items, and each relation has its
-//! other end, or goes.
+//! Schemas: lost ones are inferred from the values of items, and relations without an inverse are
+//! removed.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use crate::records::schema::IndexedSchema;
 use crate::run::RunView;
 
 impl Salvager<'_> {
-    /// Gives each collection that there will be its schema, and nothing else one.
+    /// Gives each collection a schema, and drops the schemas of lost ones.
     pub(super) fn schemas(&mut self, inventory: &mut Inventory) -> Result<()> {
         let collections = inventory.collections();
         for id in inventory.schemas.keys().filter(|id| !collections.contains_key(id)) {
@@ -31,7 +31,7 @@ impl Salvager<'_> {
         let mut schemas: BTreeMap<BlockId, Schema> = BTreeMap::new();
         for (id, document) in &collections {
             let schema = match inventory.schemas.get(id) {
-                Some(numbered) => numbered.schema.clone(),
+                Some(indexed) => indexed.schema.clone(),
                 None => self.inferred_schema(*id, *document, inventory)?,
             };
             schemas.insert(*id, schema);
@@ -45,7 +45,7 @@ impl Salvager<'_> {
         Ok(())
     }
 
-    /// A schema that takes all values of the items but their relations.
+    /// A schema that matches all values of the items but their relations.
     fn inferred_schema(
         &mut self,
         id: BlockId,
@@ -64,7 +64,7 @@ impl Salvager<'_> {
             .get(&id)
             .map_or_else(|| RECOVERED.to_owned(), |reconstructed| reconstructed.name.clone());
         self.reader.scan(
-            KeyRange::half_open(&start, &keyspaces::end_of(start)),
+            KeyRange::half_open(&start, &keyspaces::prefix_end(start)),
             &mut |key, value| {
                 let Ok(run) = RunView::read(key, value) else { return Ok(CONTINUE) };
                 for (item, record) in run.entries() {
@@ -87,7 +87,7 @@ impl Salvager<'_> {
         Ok(Schema { key: "recovered".to_owned(), name, content, properties })
     }
 
-    /// What the block of a collection says.
+    /// The name in the block of a collection.
     fn name_of(
         &self,
         id: BlockId,
@@ -97,7 +97,7 @@ impl Salvager<'_> {
         let Some(known) = inventory.known.get(&id) else { return Ok(None) };
         let (start, mut name) = (keyspaces::parent_runs(document, known.parent), None);
         self.reader.scan(
-            KeyRange::half_open(&start, &keyspaces::end_of(start)),
+            KeyRange::half_open(&start, &keyspaces::prefix_end(start)),
             &mut |key, value| {
                 if let Ok(run) = RunView::read(key, value)
                     && let Some(at) = run.position(id)
@@ -112,8 +112,8 @@ impl Salvager<'_> {
         Ok(name)
     }
 
-    /// Each relation leads to one that leads back, which is made where its schema is a new one;
-    /// others go.
+    /// Pairs each relation with its inverse, which is added to inferred schemas; removes relations
+    /// without one.
     fn pair_relations(&mut self, schemas: &mut BTreeMap<BlockId, Schema>) {
         let mut missing = Vec::new();
         for (id, schema) in &*schemas {
@@ -153,7 +153,7 @@ impl Salvager<'_> {
                     .is_none_or(|relation| leads_back(&ends, *id, property, relation));
                 if !is_paired {
                     let message =
-                        format_args!("the relation {:?} has lost its other end", property.key);
+                        format_args!("the relation {:?} has lost its inverse", property.key);
                     self.report.lose(LossKind::Schema, RowName(&keyspaces::schema(*id)), message);
                 }
                 is_paired
@@ -178,7 +178,7 @@ fn leads_back(
     other().is_some_and(is_back)
 }
 
-/// Makes the property of this key one that takes `value`, too, where it can.
+/// Widens the property of this key to match `value`, where possible.
 fn widen(kinds: &mut BTreeMap<String, PropertyKind>, key: &str, value: &PropertyValue) {
     let kind = match value {
         PropertyValue::Text(_) => PropertyKind::Text,

@@ -1,5 +1,5 @@
-//! The blocks of a document as a tree again: lost ones stand where they stood, and what cannot be
-//! reached goes below the root.
+//! The block tree of a document: lost blocks are reconstructed in their positions, and unreachable
+//! ones move below the root.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -26,7 +26,7 @@ struct DocumentBlocks {
 }
 
 impl Salvager<'_> {
-    /// All blocks of a document, those that come back among them.
+    /// All blocks of a document, with the reconstructed ones.
     pub(super) fn subtrees(
         &mut self,
         document: DocumentId,
@@ -42,6 +42,7 @@ impl Salvager<'_> {
             families.blocks.insert(*id, self.reconstructed_record(*id, reconstructed));
             let siblings = families.children.entry(reconstructed.known.parent).or_default();
             let order = reconstructed.order.clone().unwrap_or_else(|| vec![0xff; 8]);
+            // Before the first child with a greater order key: siblings keep their order.
             let at =
                 siblings.iter().position(|(other, _)| *other > order).unwrap_or(siblings.len());
             siblings.insert(at, (order, *id));
@@ -58,33 +59,36 @@ impl Salvager<'_> {
     ) -> Result<()> {
         let (start, reader, mut authors) =
             (keyspaces::document_runs(document), self.reader, AuthorCache::default());
-        reader.scan(KeyRange::half_open(&start, &keyspaces::end_of(start)), &mut |key, value| {
-            let (Some((_, parent, order)), Ok(run)) =
-                (keyspaces::read_run(key), RunView::read(key, value))
-            else {
-                return Ok(CONTINUE);
-            };
-            for (id, record) in run.entries() {
-                let is_here = inventory
-                    .known
-                    .get(&id)
-                    .is_some_and(|known| (known.document, known.parent) == (document, parent));
-                if !is_here || families.blocks.contains_key(&id) {
-                    continue;
+        reader.scan(
+            KeyRange::half_open(&start, &keyspaces::prefix_end(start)),
+            &mut |key, value| {
+                let (Some((_, parent, order)), Ok(run)) =
+                    (keyspaces::parse_run(key), RunView::read(key, value))
+                else {
+                    return Ok(CONTINUE);
+                };
+                for (id, record) in run.entries() {
+                    let is_here = inventory
+                        .known
+                        .get(&id)
+                        .is_some_and(|known| (known.document, known.parent) == (document, parent));
+                    if !is_here || families.blocks.contains_key(&id) {
+                        continue;
+                    }
+                    if let Ok(block) = block::decode(id, record, &mut authors) {
+                        families.blocks.insert(id, block);
+                        families.children.entry(parent).or_default().push((order.to_vec(), id));
+                    } else {
+                        self.report.lose(
+                            LossKind::Block,
+                            format_args!("block {id}"),
+                            "it does not decode",
+                        );
+                    }
                 }
-                if let Ok(block) = block::decode(id, record, &mut authors) {
-                    families.blocks.insert(id, block);
-                    families.children.entry(parent).or_default().push((order.to_vec(), id));
-                } else {
-                    self.report.lose(
-                        LossKind::Block,
-                        format_args!("block {id}"),
-                        "it does not read",
-                    );
-                }
-            }
-            Ok(CONTINUE)
-        })
+                Ok(CONTINUE)
+            },
+        )
     }
 
     fn reconstructed_record(&self, id: BlockId, reconstructed: &ReconstructedBlock) -> BlockRecord {
@@ -103,8 +107,8 @@ impl Salvager<'_> {
         BlockRecord { id, rev: 1, created: self.stamp.clone(), modified: self.stamp.clone(), data }
     }
 
-    /// What may not stand where it does goes to the end of the document, and items without a
-    /// collection become pages.
+    /// Moves misplaced blocks to the end of the document, and turns items outside of collections
+    /// into pages.
     fn repair(
         &mut self,
         document: DocumentId,
@@ -161,7 +165,8 @@ impl Salvager<'_> {
         }
     }
 
-    /// Leaves out what is no value of the schema, and relations to what is no item.
+    /// Removes values that do not match the schema, and relations to other blocks than items of the
+    /// target.
     fn repair_values(
         &mut self,
         collection: BlockId,
@@ -169,11 +174,11 @@ impl Salvager<'_> {
         block: &mut BlockRecord,
     ) {
         let BlockKind::CollectionItem { properties } = &mut block.data.kind else { return };
-        let Some(numbered) = inventory.schemas.get(&collection) else { return };
+        let Some(indexed) = inventory.schemas.get(&collection) else { return };
         let held: Vec<(String, PropertyValue)> =
             properties.iter().map(|(key, value)| (key.to_owned(), value.clone())).collect();
         for (key, value) in held {
-            let kind = numbered.schema.property(&key).map(|property| &property.kind);
+            let kind = indexed.schema.property(&key).map(|property| &property.kind);
             let kept = match (kind.and_then(|kind| kind.relation()), &value) {
                 (Some(relation), PropertyValue::Relations(items)) if relation.owner => {
                     let is_there = |item: &&BlockId| inventory.is_item_of(**item, relation.target);
@@ -188,15 +193,14 @@ impl Salvager<'_> {
                 self.report.lose(
                     LossKind::Value,
                     format_args!("block {}", block.id),
-                    format_args!("what {key:?} was is lost in part or whole"),
+                    format_args!("the value of {key:?} is lost in part or completely"),
                 );
                 properties.set(key, kept);
             }
         }
     }
 
-    /// The blocks from the root on; what is below itself is taken out of its circle and put below
-    /// the root.
+    /// The blocks in reading order; a cycle is broken and moved below the root.
     fn in_order(&mut self, document: DocumentId, mut families: DocumentBlocks) -> Subtrees {
         let root = document.root();
         let (mut nodes, mut done) = (Vec::new(), HashSet::new());
@@ -206,13 +210,14 @@ impl Salvager<'_> {
                 let Some(block) = families.blocks.remove(&id) else { continue };
                 done.insert(id);
                 nodes.push(SubtreeNode { depth, block });
-                let children = families.children.remove(&id).unwrap_or_default();
+                let children = families.children.remove(&id).unwrap_or_else(Vec::new);
                 waiting.extend(
                     children.into_iter().rev().map(|(_, child)| (depth.saturating_add(1), child)),
                 );
             }
+            // What is left was not reachable from the root: its ancestors form a cycle.
             let Some(left) = families.blocks.keys().min().copied() else { return Subtrees(nodes) };
-            let message = "it was below itself, and is at the end of its document now";
+            let message = "it was its own ancestor, and is at the end of its document now";
             self.report.lose(LossKind::Block, format_args!("block {left}"), message);
             if let Some(block) = families.blocks.get_mut(&left).filter(|block| is_item(&block.data))
             {

@@ -1,21 +1,21 @@
-//! Uploaded files: an upload whose bytes are all there becomes a file of the space, and a file goes
-//! with its bytes.
+//! Edits of uploaded files: a complete upload becomes a file, and a file is erased with its bytes.
 
 use leafbase_model::{AssetRecord, Error, ErrorKind, Result};
 
-use super::{SpaceTransaction, conflict, missing};
+use super::SpaceTransaction;
+use super::errors::{conflict, missing};
 use crate::edges::EdgeEnd;
 use crate::keyspaces;
-use crate::kv::Read;
+use crate::lookup::contains;
 use crate::records::{self, asset};
 use crate::uploads::{CHUNK_BYTES, chunks_of, stored_bytes};
 
 impl SpaceTransaction<'_> {
     pub(super) fn create_asset(&mut self, record: &AssetRecord) -> Result<()> {
         let pending = keyspaces::pending_asset(record.id);
-        if !self.has_row(&pending)? {
+        if !contains(&*self.rows, &pending)? {
             let message = format!(
-                "the bytes of file {} are not there: those of a file that was erased never come back",
+                "file {} has no uploaded bytes: an erased file cannot be created again",
                 record.id
             );
             return Err(Error::new(ErrorKind::NotFound, message));
@@ -23,9 +23,7 @@ impl SpaceTransaction<'_> {
         self.check_bytes(record)?;
         self.rows.delete(&pending)?;
         let key = keyspaces::asset(record.id);
-        self.rows.put(&key, &records::seal(&key, |out| asset::put(out, record)))?;
-        self.log.create_asset(record);
-        Ok(())
+        self.rows.put(&key, &records::seal(&key, |out| asset::encode(out, record)))
     }
 
     pub(super) fn erase_asset(&mut self, record: &AssetRecord) -> Result<()> {
@@ -35,34 +33,27 @@ impl SpaceTransaction<'_> {
             Some(_) => {}
         }
         if !self.reader()?.edges_to(EdgeEnd::Asset(record.id), None, 1)?.is_empty() {
-            return Err(conflict("a block shows the file"));
+            return Err(conflict("a block embeds the file"));
         }
         self.rows.delete(&keyspaces::asset(record.id))?;
-        // By number, because a scan of them would read all their bytes.
+        // By number: a scan would read all bytes of the file.
         for number in 0..chunks_of(record.size) {
             self.rows.delete(&keyspaces::chunk(record.id, number))?;
         }
-        self.log.erase_asset(record);
         Ok(())
     }
 
-    /// What is stored of an upload is a whole beginning of it: its end tells whether it is all.
+    /// The stored chunks are a prefix of the upload, so the last one tells whether it is complete.
     fn check_bytes(&self, record: &AssetRecord) -> Result<()> {
         let chunks = chunks_of(record.size);
         let stored = |number| stored_bytes(&*self.rows, record.id, number);
         let size = match chunks.checked_sub(1) {
             None => 0,
-            Some(last) => {
-                u64::from(last) * CHUNK_BYTES as u64 + stored(last)?.unwrap_or_default() as u64
-            }
+            Some(last) => u64::from(last) * CHUNK_BYTES as u64 + stored(last)?.unwrap_or(0) as u64,
         };
         if size != record.size || stored(chunks)?.is_some() {
-            return Err(conflict("the bytes stored are not those of the file"));
+            return Err(conflict("the uploaded bytes do not have the size of the file"));
         }
         Ok(())
-    }
-
-    fn has_row(&self, key: &[u8]) -> Result<bool> {
-        Read::get(&*self.rows, key, &mut |_| Ok(()))
     }
 }

@@ -1,59 +1,67 @@
-//! Blocks: put in, taken out and changed.
+//! Edits of blocks: insert, remove and update.
 
-use leafbase_model::{BlockId, BlockRecord, DocumentId, InsertTarget, Result, Subtrees};
+use leafbase_model::{BlockId, BlockRecord, DocumentId, InsertTarget, Result, Subtrees, invariant};
 
-use super::runs::{RunPosition, Siblings};
-use super::subtrees::{EncodedSubtrees, check_same};
-use super::{SpaceTransaction, conflict, missing};
+use super::SpaceTransaction;
+use super::errors::{conflict, missing};
+use super::staged::runs::{RunPosition, Siblings};
+use super::subtrees::{EncodedSubtrees, check_unchanged};
 use crate::kv::Read;
-use crate::records::{block, location::LocationRecord};
+use crate::records::change::EncodedBlocks;
+use crate::records::location::LocationRecord;
 
 impl SpaceTransaction<'_> {
-    pub(super) fn insert(&mut self, target: &InsertTarget, subtrees: &Subtrees) -> Result<()> {
-        let prepared = EncodedSubtrees::of(subtrees)?;
+    pub(super) fn insert(
+        &mut self,
+        target: &InsertTarget,
+        subtrees: &Subtrees,
+    ) -> Result<EncodedBlocks> {
+        let subtrees = EncodedSubtrees::of(subtrees)?;
         self.touch(target.document)?;
         self.check_parent_block(target)?;
-        self.check_new(subtrees)?;
-        let after = self.spot_after(target)?;
-        let tops = prepared.tops();
+        self.check_new(subtrees.blocks)?;
+        let after = self.position_after(target)?;
+        let tops = subtrees.tops()?;
         if !tops.is_empty() {
-            self.runs.insert(&*self.rows, &mut self.locations, siblings(target), after, &tops)?;
+            let siblings = siblings(target);
+            self.runs.insert(&*self.rows, &mut self.locations, siblings, after, &tops)?;
         }
-        self.insert_descendants(target.document, &prepared)?;
-        self.index_tops(siblings(target), &prepared)?;
-        self.documents.add_blocks(target.document, subtrees.0.len())?;
-        self.log.insert(target, subtrees, &prepared.encoded);
-        Ok(())
+        self.insert_descendants(target.document, &subtrees)?;
+        self.index_inserted_items(siblings(target), &subtrees)?;
+        self.documents.add_blocks(target.document, subtrees.len())?;
+        Ok(subtrees.encoded)
     }
 
-    pub(super) fn remove(&mut self, target: &InsertTarget, subtrees: &Subtrees) -> Result<()> {
-        let prepared = EncodedSubtrees::of(subtrees)?;
+    pub(super) fn remove(
+        &mut self,
+        target: &InsertTarget,
+        subtrees: &Subtrees,
+    ) -> Result<EncodedBlocks> {
+        let subtrees = EncodedSubtrees::of(subtrees)?;
         self.touch(target.document)?;
-        let tops = prepared.tops();
+        let tops = subtrees.tops()?;
         let mut left = tops.as_slice();
         while let Some((first, _)) = left.first() {
-            let found = self.spot_at(target, *first)?;
-            let run = self.runs.run(&found.key)?;
-            let there = run.ids().iter().skip(found.index);
-            let count = there.zip(left).take_while(|(there, (id, _))| *there == id).count();
-            // Those that stand side by side in a run leave it together.
-            let (going, others) = left.split_at_checked(count.max(1)).unwrap_or((left, &[]));
-            for (index, (id, record)) in (found.index..).zip(going) {
-                if run.block(index) != *record
-                    && let Some(node) = subtrees.0.iter().find(|node| node.block.id == *id)
-                {
-                    check_same(run.block(index), record, &node.block)?;
+            let position = self.position_at(target, *first)?;
+            let run = self.runs.run(&position.key)?;
+            // Adjacent blocks of a run are removed in one splice.
+            let stored = run.ids().iter().skip(position.index);
+            let count = stored.zip(left).take_while(|(stored, (id, _))| *stored == id).count();
+            invariant!(count > 0, "the position of a block is in its run");
+            let (removed, others) = left.split_at(count);
+            for (index, (id, record)) in (position.index..).zip(removed) {
+                if run.block(index) != *record {
+                    check_unchanged(run.block(index), record, subtrees.block(*id)?)?;
                 }
             }
-            self.runs.remove(&found, going.len())?;
+            self.runs.remove(&position, count)?;
             left = others;
         }
-        self.remove_descendants(target.document, &prepared)?;
-        self.forget(target.document, subtrees)?;
-        self.unindex_tops(siblings(target), &prepared)?;
-        self.documents.take_blocks(target.document, subtrees.0.len())?;
-        self.log.remove(target, subtrees, &prepared.encoded);
-        Ok(())
+        self.remove_descendants(target.document, &subtrees)?;
+        self.remove_block_rows(target.document, subtrees.blocks)?;
+        self.unindex_removed_items(siblings(target), &subtrees)?;
+        self.documents.remove_blocks(target.document, subtrees.len())?;
+        Ok(subtrees.encoded)
     }
 
     pub(super) fn update(
@@ -61,34 +69,35 @@ impl SpaceTransaction<'_> {
         document: DocumentId,
         before: &BlockRecord,
         after: &BlockRecord,
-    ) -> Result<()> {
+    ) -> Result<EncodedBlocks> {
         if before.id != after.id {
-            return Err(conflict("a block cannot become another one"));
+            return Err(conflict("an update cannot change the ID of a block"));
         }
         let location = self.location(before.id)?;
         if location.document != document {
             return Err(conflict("the block is in another document"));
         }
-        let is_quiet = (before.rev, &before.modified) == (after.rev, &after.modified);
-        if is_quiet { self.touch_quietly(document) } else { self.touch(document) }?;
-        let spot = self.find(&location, before.id)?;
-        let (mut old, mut new) = (Vec::with_capacity(128), Vec::with_capacity(128));
-        block::put(&mut old, before);
-        block::put(&mut new, after);
-        check_same(self.runs.run(&spot.key)?.block(spot.index), &old, before)?;
-        self.runs.replace(&*self.rows, &mut self.locations, &spot, &new)?;
+        // Without a new stamp the change follows from another one, and does not touch the document.
+        let has_stamp = (before.rev, &before.modified) != (after.rev, &after.modified);
+        if has_stamp { self.touch(document) } else { self.touch_without_stamp(document) }?;
+        let position = self.find(&location, before.id)?;
+        let encoded = EncodedBlocks::of([before, after].into_iter());
+        let stored = self.runs.run(&position.key)?.block(position.index);
+        check_unchanged(stored, encoded.block(0), before)?;
+        self.runs.replace(&*self.rows, &mut self.locations, &position, encoded.block(1))?;
         if before.data != after.data {
             if before.data.block_type() != after.data.block_type() {
-                self.check_bare(document, before)?;
+                self.check_without_schema(document, before)?;
             }
-            self.index(document, before.id, Some(&before.data), Some(&after.data));
+            let (old, new) = (Some(&before.data), Some(&after.data));
+            self.index_block(document, before.id, old, new);
             let siblings = Siblings { document, parent: location.parent };
-            self.index_item(siblings, before.id, Some(&before.data), Some(&after.data))?;
+            self.index_item(siblings, before.id, old, new)?;
         }
-        self.log.update(document, before.id, &old, &new);
-        Ok(())
+        Ok(encoded)
     }
 
+    /// The location of a block, which must exist.
     pub(super) fn location(&self, block: BlockId) -> Result<LocationRecord> {
         self.locations.get(&*self.rows, &self.cache, block)?.ok_or_else(|| missing("the block"))
     }
@@ -97,28 +106,32 @@ impl SpaceTransaction<'_> {
         self.runs.find(&*self.rows, &mut self.locations, location, block)
     }
 
-    /// Where `block` is, which must stand at `target`.
-    pub(super) fn spot_at(&mut self, target: &InsertTarget, block: BlockId) -> Result<RunPosition> {
+    /// The position of `block`, which must be at `target`.
+    pub(super) fn position_at(
+        &mut self,
+        target: &InsertTarget,
+        block: BlockId,
+    ) -> Result<RunPosition> {
         let location = self.location(block)?;
-        check_among(target, &location)?;
-        let found = self.find(&location, block)?;
+        check_parent(target, &location)?;
+        let position = self.find(&location, block)?;
         let source: &dyn Read = &*self.rows;
-        if self.runs.before(source, &found)? == target.after {
-            Ok(found)
+        if self.runs.previous_sibling(source, &position)? == target.after {
+            Ok(position)
         } else {
-            Err(conflict("the block stands elsewhere among its siblings"))
+            Err(conflict("the block is at another position among its siblings"))
         }
     }
 
-    /// Where the block is that `target` is after.
-    pub(super) fn spot_after(&mut self, target: &InsertTarget) -> Result<Option<RunPosition>> {
+    /// The position of the sibling that `target` is after.
+    pub(super) fn position_after(&mut self, target: &InsertTarget) -> Result<Option<RunPosition>> {
         let Some(after) = target.after else { return Ok(None) };
         let location = self.location(after)?;
-        check_among(target, &location)?;
+        check_parent(target, &location)?;
         self.find(&location, after).map(Some)
     }
 
-    /// The document was touched, so that its root is there.
+    /// The parent must be in the document, which was touched: so its root exists.
     pub(super) fn check_parent_block(&self, target: &InsertTarget) -> Result<()> {
         if target.parent == target.document.root() {
             return Ok(());
@@ -135,11 +148,12 @@ impl SpaceTransaction<'_> {
     }
 }
 
+/// The siblings among which `target` is.
 pub(super) fn siblings(target: &InsertTarget) -> Siblings {
     Siblings { document: target.document, parent: target.parent }
 }
 
-fn check_among(target: &InsertTarget, location: &LocationRecord) -> Result<()> {
+fn check_parent(target: &InsertTarget, location: &LocationRecord) -> Result<()> {
     if (location.document, location.parent) == (target.document, target.parent) {
         Ok(())
     } else {

@@ -1,11 +1,12 @@
-//! Comments: rows of their own beside the block that they are on. They are written at once: there
-//! are few.
+//! Edits of comments. They are few, so their rows are not staged.
 
 use leafbase_model::{BlockId, Comment, DocumentId, Result};
 
-use super::{SpaceTransaction, conflict, missing};
+use super::SpaceTransaction;
+use super::errors::{conflict, missing};
 use crate::keyspaces;
-use crate::reader::comments::read_comment;
+use crate::lookup::{contains, get};
+use crate::reader::comments::parse_comment_row;
 use crate::reader::trees::rows_of;
 use crate::records::{self, comment};
 
@@ -16,22 +17,15 @@ impl SpaceTransaction<'_> {
         block: BlockId,
         comment: &Comment,
     ) -> Result<()> {
-        let location = self
-            .locations
-            .get(&*self.rows, &self.cache, block)?
-            .ok_or_else(|| missing("the block"))?;
-        if location.document != document {
+        if self.location(block)?.document != document {
             return Err(conflict("the block is in another document"));
         }
         let key = keyspaces::comment(document, block, comment.id);
-        if self.rows.get(&key, &mut |_| Ok(()))? {
-            return Err(conflict("the comment exists already"));
+        if contains(&*self.rows, &key)? {
+            return Err(conflict("the comment already exists"));
         }
         self.touch(document)?;
-        self.commented.push(document);
-        self.rows.put(&key, &records::seal(&key, |out| comment::put(out, comment)))?;
-        self.log.add_comment(document, block, comment);
-        Ok(())
+        self.rows.put(&key, &records::seal(&key, |out| comment::encode(out, comment)))
     }
 
     pub(super) fn remove_comment(
@@ -41,25 +35,17 @@ impl SpaceTransaction<'_> {
         comment: &Comment,
     ) -> Result<()> {
         let key = keyspaces::comment(document, block, comment.id);
-        let mut stored = None;
-        self.rows.get(&key, &mut |value| {
-            stored =
-                Some(records::read(&key, value, |decoder| comment::read(comment.id, decoder))?);
-            Ok(())
+        let stored = get(&*self.rows, &key, |value| {
+            records::decode(&key, value, |decoder| comment::decode(comment.id, decoder))
         })?;
-        match stored {
-            None => return Err(missing("the comment")),
-            Some(stored) if stored != *comment => return Err(conflict("the comment has changed")),
-            Some(_) => {}
+        if stored.ok_or_else(|| missing("the comment"))? != *comment {
+            return Err(conflict("the comment has changed"));
         }
         self.touch(document)?;
-        self.commented.push(document);
-        self.rows.delete(&key)?;
-        self.log.remove_comment(document, block, comment);
-        Ok(())
+        self.rows.delete(&key)
     }
 
-    /// Takes along the comments on blocks, which are sorted, that went to another document.
+    /// Moves the comments on `moved` blocks, which are sorted, to another document.
     pub(super) fn rekey_comments(
         &mut self,
         moved: &[BlockId],
@@ -68,16 +54,13 @@ impl SpaceTransaction<'_> {
     ) -> Result<()> {
         let mut found = Vec::new();
         rows_of(&*self.rows, &keyspaces::document_comments(from), moved, &mut |_, key, value| {
-            found.push(read_comment(key, value)?);
+            found.push(parse_comment_row(key, value)?);
             Ok(())
         })?;
-        if !found.is_empty() {
-            self.commented.extend([from, to]);
-        }
         for (block, comment) in found {
             self.rows.delete(&keyspaces::comment(from, block, comment.id))?;
             let key = keyspaces::comment(to, block, comment.id);
-            self.rows.put(&key, &records::seal(&key, |out| comment::put(out, &comment)))?;
+            self.rows.put(&key, &records::seal(&key, |out| comment::encode(out, &comment)))?;
         }
         Ok(())
     }

@@ -1,29 +1,26 @@
-//! Folders: their records and the index of what is in them. They are written at once: there are
-//! few.
+//! Edits of folders. They are few, so their rows are not staged.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use leafbase_model::{FolderId, FolderRecord, Location, Result};
 
-use super::{SpaceTransaction, conflict, missing};
+use super::SpaceTransaction;
+use super::errors::{conflict, missing};
 use crate::keyspaces;
 use crate::kv::KeyRange;
-use crate::reader::totals;
+use crate::lookup::{put_totals, space_totals};
 use crate::records::meta::{self, SpaceTotals};
 use crate::records::{self, folder};
-use crate::space_store::put_totals;
 
 impl SpaceTransaction<'_> {
     pub(super) fn create_folder(&mut self, record: &FolderRecord) -> Result<()> {
         if self.reader()?.folder(record.id)?.is_some() {
-            return Err(conflict("the folder exists already"));
+            return Err(conflict("the folder already exists"));
         }
-        self.check_parent(record.parent)?;
+        self.check_parent_folder(record.parent)?;
         self.put_folder(record)?;
-        self.count_folders(|folders| folders.checked_add(1))?;
-        self.log.create_folder(record);
-        Ok(())
+        self.count_folders(|folders| folders.checked_add(1))
     }
 
     pub(super) fn remove_folder(&mut self, record: &FolderRecord) -> Result<()> {
@@ -31,21 +28,19 @@ impl SpaceTransaction<'_> {
         let documents = keyspaces::location(Location::Folder(record.id)).to_vec();
         let folders = keyspaces::folders_in(Some(record.id)).to_vec();
         for prefix in [documents, folders] {
-            if self.holds_any(&prefix)? {
+            if self.has_rows(&prefix)? {
                 return Err(conflict("the folder is not empty"));
             }
         }
         self.rows.delete(&keyspaces::folder(record.id))?;
         self.rows.delete(&keyspaces::folder_child(record.parent, record.id))?;
-        self.count_folders(|folders| folders.checked_sub(1))?;
-        self.log.remove_folder(record);
-        Ok(())
+        self.count_folders(|folders| folders.checked_sub(1))
     }
 
     fn count_folders(&mut self, change: impl FnOnce(u64) -> Option<u64>) -> Result<()> {
-        let totals = totals(&*self.rows)?;
+        let totals = space_totals(&*self.rows)?;
         let folders = change(totals.folders)
-            .ok_or_else(|| records::damaged(&keyspaces::meta(meta::TOTALS)))?;
+            .ok_or_else(|| records::corrupt(&keyspaces::meta(meta::TOTALS)))?;
         put_totals(self.rows, SpaceTotals { folders, ..totals })
     }
 
@@ -55,61 +50,57 @@ impl SpaceTransaction<'_> {
         after: &FolderRecord,
     ) -> Result<()> {
         if before.id != after.id {
-            return Err(conflict("a folder cannot become another one"));
+            return Err(conflict("an update cannot change the ID of a folder"));
         }
         self.check_folder(before)?;
-        self.check_parent(after.parent)?;
-        self.check_no_ring(after)?;
+        self.check_parent_folder(after.parent)?;
+        self.check_no_cycle(after)?;
         if before.parent != after.parent {
             self.rows.delete(&keyspaces::folder_child(before.parent, before.id))?;
         }
-        self.put_folder(after)?;
-        self.log.update_folder(before, after);
-        Ok(())
+        self.put_folder(after)
     }
 
     fn put_folder(&mut self, record: &FolderRecord) -> Result<()> {
         let key = keyspaces::folder(record.id);
-        self.rows.put(&key, &records::seal(&key, |out| folder::put(out, record)))?;
+        self.rows.put(&key, &records::seal(&key, |out| folder::encode(out, record)))?;
         let key = keyspaces::folder_child(record.parent, record.id);
         self.rows.put(&key, &records::seal_empty(&key))
     }
 
-    fn check_folder(&mut self, told: &FolderRecord) -> Result<()> {
-        match self.reader()?.folder(told.id)? {
+    fn check_folder(&mut self, expected: &FolderRecord) -> Result<()> {
+        match self.reader()?.folder(expected.id)? {
             None => Err(missing("the folder")),
-            Some(stored) if stored == *told => Ok(()),
+            Some(stored) if stored == *expected => Ok(()),
             Some(_) => Err(conflict("the folder has changed")),
         }
     }
 
-    fn check_parent(&mut self, parent: Option<FolderId>) -> Result<()> {
+    fn check_parent_folder(&mut self, parent: Option<FolderId>) -> Result<()> {
         let Some(parent) = parent else { return Ok(()) };
         self.reader()?.folder(parent)?.map(|_| ()).ok_or_else(|| missing("the parent folder"))
     }
 
-    /// A folder in itself could be reached from nowhere.
-    fn check_no_ring(&mut self, record: &FolderRecord) -> Result<()> {
+    /// A folder inside itself would be unreachable.
+    fn check_no_cycle(&mut self, record: &FolderRecord) -> Result<()> {
         let reader = self.reader()?;
-        let (mut above, mut met) = (record.parent, HashSet::new());
-        while let Some(id) = above.filter(|id| met.insert(*id)) {
+        let (mut ancestor, mut visited) = (record.parent, HashSet::new());
+        while let Some(id) = ancestor.filter(|id| visited.insert(*id)) {
             if id == record.id {
-                return Err(conflict("the folder would be in itself"));
+                return Err(conflict("the folder would be inside itself"));
             }
-            above = reader.folder(id)?.and_then(|folder| folder.parent);
+            ancestor = reader.folder(id)?.and_then(|folder| folder.parent);
         }
         Ok(())
     }
 
-    fn holds_any(&self, prefix: &[u8]) -> Result<bool> {
+    fn has_rows(&self, prefix: &[u8]) -> Result<bool> {
         let mut any = false;
-        self.rows.scan(
-            KeyRange::half_open(prefix, &keyspaces::end_of_slice(prefix)),
-            &mut |_, _| {
-                any = true;
-                Ok(ControlFlow::Break(()))
-            },
-        )?;
+        let end = keyspaces::prefix_end_of(prefix);
+        self.rows.scan(KeyRange::half_open(prefix, &end), &mut |_, _| {
+            any = true;
+            Ok(ControlFlow::Break(()))
+        })?;
         Ok(any)
     }
 }

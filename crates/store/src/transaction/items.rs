@@ -1,123 +1,22 @@
-//! Items: how many each collection has, and the rows of their indexes, kept in step.
-
-use std::collections::BTreeMap;
-use std::collections::hash_map::Entry;
+//! Items: the counts of their collections, and their index rows.
 
 use leafbase_model::{
-    BlockData, BlockId, BlockKind, BlockRecord, BlockType, DocumentId, IdMap, Properties, Result,
+    BlockData, BlockId, BlockKind, BlockRecord, BlockType, DocumentId, Properties, Result,
 };
 
-use super::runs::Siblings;
+use super::SpaceTransaction;
+use super::errors::conflict;
+use super::staged::collections::put_item_count;
+use super::staged::runs::Siblings;
 use super::subtrees::EncodedSubtrees;
-use super::{SpaceTransaction, conflict};
-use crate::index_bitmap::IndexBitmap;
 use crate::items::ItemIndexer;
 use crate::keyspaces;
-use crate::kv::{Read, Transaction};
-use crate::reader::items::{item_count, numbered, read_entry};
+use crate::reader::items::parse_entry;
 use crate::reader::trees::rows_of;
-use crate::records::schema::{self, IndexedSchema};
 use crate::records::{self, block};
 
-/// A collection as the write has it.
-#[derive(Debug)]
-pub(super) struct StagedCollection {
-    document: DocumentId,
-    pub(super) numbered: IndexedSchema,
-    items: u64,
-    /// What its row says.
-    stored_items: u64,
-}
-
-/// What a write knows of collections: each schema is read once.
-#[derive(Debug, Default)]
-pub(super) struct StagedCollections {
-    /// None for a block that has no schema.
-    known: IdMap<BlockId, Option<StagedCollection>>,
-    /// Rows of indexes to put, or to delete.
-    keys: BTreeMap<Vec<u8>, Option<IndexBitmap>>,
-}
-
-/// The collection of this ID in `document`, if it has a schema.
-fn load(source: &dyn Read, document: DocumentId, id: BlockId) -> Result<Option<StagedCollection>> {
-    let Some(numbered) = numbered(source, id)? else { return Ok(None) };
-    let items = item_count(source, document, id)?;
-    Ok(Some(StagedCollection { document, numbered, items, stored_items: items }))
-}
-
-impl StagedCollections {
-    fn entry(
-        &mut self,
-        source: &dyn Read,
-        document: DocumentId,
-        id: BlockId,
-    ) -> Result<&mut Option<StagedCollection>> {
-        Ok(match self.known.entry(id) {
-            Entry::Occupied(entry) => entry.into_mut(),
-            Entry::Vacant(entry) => entry.insert(load(source, document, id)?),
-        })
-    }
-
-    /// The collection of this ID in `document`, if it has a schema.
-    pub(super) fn get(
-        &mut self,
-        source: &dyn Read,
-        document: DocumentId,
-        id: BlockId,
-    ) -> Result<Option<&StagedCollection>> {
-        self.entry(source, document, id).map(|found| found.as_ref())
-    }
-
-    /// The collection has this schema and so many items from now on.
-    pub(super) fn set(
-        &mut self,
-        document: DocumentId,
-        id: BlockId,
-        kept: Option<(IndexedSchema, u64)>,
-    ) {
-        let collection = kept.map(|(numbered, items)| StagedCollection {
-            document,
-            numbered,
-            items,
-            stored_items: items,
-        });
-        self.known.insert(id, collection);
-    }
-
-    /// The collection has another schema from now on.
-    pub(super) fn replace(&mut self, id: BlockId, numbered: IndexedSchema) {
-        if let Some(Some(collection)) = self.known.get_mut(&id) {
-            collection.numbered = numbered;
-        }
-    }
-
-    pub(super) fn flush(&mut self, rows: &mut dyn Transaction) -> Result<()> {
-        for (id, collection) in &mut self.known {
-            let Some(collection) =
-                collection.as_mut().filter(|found| found.items != found.stored_items)
-            else {
-                continue;
-            };
-            let key = keyspaces::collection(collection.document, *id);
-            rows.put(&key, &records::seal(&key, |out| schema::put_items(out, collection.items)))?;
-            collection.stored_items = collection.items;
-        }
-        let mut value = Vec::new();
-        for (key, bitmap) in std::mem::take(&mut self.keys) {
-            match bitmap {
-                Some(bitmap) => {
-                    bitmap.seal_into(&key, &mut value);
-                    rows.put(&key, &value)?;
-                }
-                None => rows.delete(&key)?,
-            }
-        }
-        Ok(())
-    }
-}
-
-/// The values of an item; none of any other block.
-fn values(data: &BlockData) -> Option<(&str, &Properties)> {
+/// Title and values of an item; `None` for any other block.
+fn item_values(data: &BlockData) -> Option<(&str, &Properties)> {
     match &data.kind {
         BlockKind::CollectionItem { properties } => Some((&data.markdown, properties)),
         _ => None,
@@ -125,8 +24,8 @@ fn values(data: &BlockData) -> Option<(&str, &Properties)> {
 }
 
 impl SpaceTransaction<'_> {
-    /// Stages what follows when a block that stands there says `after` where it said `before`, if
-    /// it is an item and its collection has a schema: until that gets its first one, nothing does.
+    /// Stages the index rows of a block at `at` whose data changes from `before` to `after`, if it
+    /// is an item. A collection without a schema has neither index nor count.
     pub(super) fn index_item(
         &mut self,
         at: Siblings,
@@ -134,47 +33,53 @@ impl SpaceTransaction<'_> {
         before: Option<&BlockData>,
         after: Option<&BlockData>,
     ) -> Result<()> {
-        let (before, after) = (before.and_then(values), after.and_then(values));
+        let (before, after) = (before.and_then(item_values), after.and_then(item_values));
         if before.is_none() && after.is_none() {
             return Ok(());
         }
-        let id = at.parent;
-        self.collections.entry(&*self.rows, at.document, id)?;
-        let StagedCollections { known, keys } = &mut self.collections;
-        let Some(Some(collection)) = known.get_mut(&id) else { return Ok(()) };
-        let change = i64::from(after.is_some()) - i64::from(before.is_some());
-        let damaged = || records::damaged(&keyspaces::collection(at.document, id));
-        collection.items = collection.items.checked_add_signed(change).ok_or_else(damaged)?;
-        ItemIndexer { collection: id, numbered: &collection.numbered, keys: self.extractor.keys }
-            .changed(item, before, after, &mut |key, bitmap| {
-                keys.insert(key, bitmap);
-            });
+        let (id, mut rows) = (at.parent, Vec::new());
+        let Some(collection) = self.collections.load(&*self.rows, at.document, id)? else {
+            return Ok(());
+        };
+        let difference = i64::from(after.is_some()) - i64::from(before.is_some());
+        let corrupt = || records::corrupt(&keyspaces::collection(at.document, id));
+        collection.items = collection.items.checked_add_signed(difference).ok_or_else(corrupt)?;
+        let indexed = &collection.indexed;
+        ItemIndexer { collection: id, indexed, keys: self.extractor.keys }.changed_rows(
+            item,
+            before,
+            after,
+            &mut |key, bitmap| rows.push((key, bitmap)),
+        );
+        for (key, bitmap) in rows {
+            self.collections.stage_row(key, bitmap);
+        }
         Ok(())
     }
 
-    /// The top blocks of inserted or removed subtrees come to where these siblings are.
-    pub(super) fn index_tops(
+    /// Stages the index rows of top blocks that are inserted at `at`.
+    pub(super) fn index_inserted_items(
         &mut self,
         at: Siblings,
-        prepared: &EncodedSubtrees<'_>,
+        subtrees: &EncodedSubtrees<'_>,
     ) -> Result<()> {
-        prepared
+        subtrees
             .top_blocks()
             .try_for_each(|block| self.index_item(at, block.id, None, Some(&block.data)))
     }
 
-    /// The top blocks of inserted or removed subtrees leave these siblings.
-    pub(super) fn unindex_tops(
+    /// Stages the removal of the index rows of top blocks that are removed from `at`.
+    pub(super) fn unindex_removed_items(
         &mut self,
         at: Siblings,
-        prepared: &EncodedSubtrees<'_>,
+        subtrees: &EncodedSubtrees<'_>,
     ) -> Result<()> {
-        prepared
+        subtrees
             .top_blocks()
             .try_for_each(|block| self.index_item(at, block.id, Some(&block.data), None))
     }
 
-    /// A block whose record is this one goes from one parent to another.
+    /// Stages the index rows of a block that moves to another parent.
     pub(super) fn reindex_item(
         &mut self,
         block: BlockId,
@@ -182,29 +87,33 @@ impl SpaceTransaction<'_> {
         from: Siblings,
         to: Siblings,
     ) -> Result<()> {
-        let fault = |found| records::fault(&keyspaces::block_location(block), found);
+        let corrupt = |error| records::decode_error(&keyspaces::block_location(block), error);
         if from.parent == to.parent
-            || block::type_of(record).map_err(fault)? != BlockType::CollectionItem
+            || block::type_of(record).map_err(corrupt)? != BlockType::CollectionItem
         {
             return Ok(());
         }
         let BlockRecord { data, .. } =
-            block::decode(block, record, &mut block::AuthorCache::default()).map_err(fault)?;
+            block::decode(block, record, &mut block::AuthorCache::default()).map_err(corrupt)?;
         self.index_item(from, block, Some(&data), None)?;
         self.index_item(to, block, None, Some(&data))
     }
 
-    /// A block that is no collection any longer must have no schema, or rows would be left behind.
-    pub(super) fn check_bare(&mut self, document: DocumentId, block: &BlockRecord) -> Result<()> {
+    /// A block that stops being a collection must have no schema left, or its rows would be
+    /// orphaned.
+    pub(super) fn check_without_schema(
+        &mut self,
+        document: DocumentId,
+        block: &BlockRecord,
+    ) -> Result<()> {
         let is_collection = block.data.block_type() == BlockType::Collection;
-        if is_collection && self.collections.get(&*self.rows, document, block.id)?.is_some() {
+        if is_collection && self.collections.load(&*self.rows, document, block.id)?.is_some() {
             return Err(conflict("the collection still has its schema"));
         }
         Ok(())
     }
 
-    /// Takes along the collections among the blocks, which are sorted, that went from one document
-    /// to another.
+    /// Moves the rows of the collections among `moved`, which are sorted, to another document.
     pub(super) fn rekey_collections(
         &mut self,
         moved: &[BlockId],
@@ -213,20 +122,15 @@ impl SpaceTransaction<'_> {
     ) -> Result<()> {
         self.collections.flush(self.rows)?;
         let mut found = Vec::new();
-        rows_of(
-            &*self.rows,
-            &keyspaces::document_collections(from),
-            moved,
-            &mut |_, key, value| {
-                found.push(read_entry(key, value)?);
-                Ok(())
-            },
-        )?;
+        let prefix = keyspaces::document_collections(from);
+        rows_of(&*self.rows, &prefix, moved, &mut |_, key, value| {
+            found.push(parse_entry(key, value)?);
+            Ok(())
+        })?;
         for entry in found {
             self.rows.delete(&keyspaces::collection(from, entry.collection))?;
-            let key = keyspaces::collection(to, entry.collection);
-            self.rows.put(&key, &records::seal(&key, |out| schema::put_items(out, entry.items)))?;
-            if let Some(Some(collection)) = self.collections.known.get_mut(&entry.collection) {
+            put_item_count(self.rows, &keyspaces::collection(to, entry.collection), entry.items)?;
+            if let Some(collection) = self.collections.loaded_mut(entry.collection) {
                 collection.document = to;
             }
         }

@@ -1,20 +1,20 @@
-//! Schemas of collections: set, replaced and taken away, and with them whole columns of the
-//! indexes.
+//! Edits of schemas: set, replace and remove, with whole index columns.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use leafbase_model::{BlockId, BlockKind, BlockType, DocumentId, Error, Result, Schema};
 
-use super::items::StagedCollection;
-use super::{SpaceTransaction, conflict, missing};
+use super::SpaceTransaction;
+use super::errors::{conflict, missing};
+use super::staged::collections::put_item_count;
 use crate::items::ItemIndexer;
 use crate::keyspaces;
 use crate::records;
 use crate::records::schema::{self, IndexedSchema};
 
-/// So many items are read before their rows are written: it bounds memory.
-const AT_A_TIME: usize = 4_096;
+/// Items that are read before their rows are written: bounds memory.
+const ITEMS_PER_BATCH: usize = 4_096;
 
 impl SpaceTransaction<'_> {
     pub(super) fn set_schema(
@@ -24,7 +24,7 @@ impl SpaceTransaction<'_> {
         after: Option<&Schema>,
         quiet: bool,
     ) -> Result<()> {
-        if quiet { self.touch_quietly(document) } else { self.touch(document) }?;
+        if quiet { self.touch_without_stamp(document) } else { self.touch(document) }?;
         let location = self
             .locations
             .get(&*self.rows, &self.cache, collection)?
@@ -32,23 +32,21 @@ impl SpaceTransaction<'_> {
         if location.document != document {
             return Err(conflict("the collection is in another document"));
         }
-        let stored = self.collections.get(&*self.rows, document, collection)?;
-        let stored = stored.map(|StagedCollection { numbered, .. }| numbered.clone());
+        let stored = self.collections.load(&*self.rows, document, collection)?;
+        let stored = stored.map(|collection| collection.indexed.clone());
         if stored.as_ref().map(|stored| &stored.schema) != before {
             return Err(conflict("the schema has changed"));
         }
         match (stored, after) {
-            (None, Some(after)) => self.begin_schema(document, collection, after),
+            (None, Some(after)) => self.create_schema(document, collection, after),
             (Some(stored), Some(after)) => self.replace_schema(collection, &stored, after),
-            (Some(_), None) => self.end_schema(document, collection),
-            (None, None) => Err(conflict("there is no schema to be changed")),
-        }?;
-        self.log.set_schema((document, collection), before, after, quiet);
-        Ok(())
+            (Some(_), None) => self.remove_schema(document, collection),
+            (None, None) => Err(conflict("the collection has no schema to remove")),
+        }
     }
 
-    /// The items that are there already are indexed.
-    fn begin_schema(
+    /// Indexes the items that the collection already has.
+    fn create_schema(
         &mut self,
         document: DocumentId,
         collection: BlockId,
@@ -56,119 +54,116 @@ impl SpaceTransaction<'_> {
     ) -> Result<()> {
         let block = self.reader()?.block(collection)?;
         if block.is_none_or(|block| block.data.block_type() != BlockType::Collection) {
-            return Err(conflict("the block is no collection"));
+            return Err(conflict("the block is not a collection"));
         }
-        let numbered = IndexedSchema::first(schema).ok_or_else(too_many)?;
-        let items = self.index_items(collection, &numbered, &|_| true)?;
-        self.put_schema(collection, &numbered)?;
-        let key = keyspaces::collection(document, collection);
-        self.rows.put(&key, &records::seal(&key, |out| schema::put_items(out, items)))?;
-        self.collections.set(document, collection, Some((numbered, items)));
+        let indexed = IndexedSchema::first(schema).ok_or_else(too_many_columns)?;
+        let items = self.index_items(collection, &indexed, &|_| true)?;
+        self.put_schema(collection, &indexed)?;
+        put_item_count(self.rows, &keyspaces::collection(document, collection), items)?;
+        self.collections.set(document, collection, Some((indexed, items)));
         Ok(())
     }
 
-    /// Columns that go are deleted as ranges. Items are read if a property has another type, and so
-    /// another column, and if one goes of which bitmaps told: all their rows are written again
-    /// then.
+    /// Deletes removed columns as ranges. Items are read only if a property changes its type, and
+    /// so its column, or if a column of the bitmaps is removed: all rows carry the bitmap then.
     fn replace_schema(
         &mut self,
         collection: BlockId,
         stored: &IndexedSchema,
         schema: &Schema,
     ) -> Result<()> {
-        let numbered = stored.replaced_by(schema).ok_or_else(too_many)?;
-        if numbered == *stored {
+        let indexed = stored.replaced_by(schema).ok_or_else(too_many_columns)?;
+        if indexed == *stored {
             return Ok(());
         }
-        let numbers = |numbered: &IndexedSchema| {
-            numbered.indexed_properties().map(|(_, number)| number).collect::<BTreeSet<_>>()
+        let columns = |schema: &IndexedSchema| {
+            schema.indexed_properties().map(|(_, column)| column).collect::<BTreeSet<_>>()
         };
-        let (before, after) = (numbers(stored), numbers(&numbered));
-        let is_retyped = |number: &u32| {
-            let property = numbered.indexed_properties().find(|(_, known)| known == number);
+        let (before, after) = (columns(stored), columns(&indexed));
+        let is_retyped = |column: &u32| {
+            let property = indexed.indexed_properties().find(|(_, known)| known == column);
             property.is_some_and(|(property, _)| stored.schema.property(&property.key).is_some())
         };
         let retyped: BTreeSet<u32> =
             after.difference(&before).copied().filter(is_retyped).collect();
+        // Staged rows of removed columns would be written after the columns are deleted.
         self.collections.flush(self.rows)?;
-        for gone in before.difference(&after) {
-            let column = keyspaces::column(collection, *gone);
-            self.rows.delete_range(&column, &keyspaces::end_of(column))?;
+        for removed in before.difference(&after) {
+            let column = keyspaces::column(collection, *removed);
+            self.rows.delete_range(&column, &keyspaces::prefix_end(column))?;
         }
-        let has_gone = before.difference(&after).any(|number| is_in_bitmap(stored, *number));
-        let bitmap_changes =
-            has_gone || retyped.iter().any(|number| is_in_bitmap(&numbered, *number));
+        let bitmap_changes = before.difference(&after).any(|column| is_in_bitmap(stored, *column))
+            || retyped.iter().any(|column| is_in_bitmap(&indexed, *column));
         if bitmap_changes || !retyped.is_empty() {
-            self.index_items(collection, &numbered, &|number| {
-                bitmap_changes || retyped.contains(&number)
+            self.index_items(collection, &indexed, &|column| {
+                bitmap_changes || retyped.contains(&column)
             })?;
         }
-        self.put_schema(collection, &numbered)?;
-        self.collections.replace(collection, numbered);
-        Ok(())
+        self.put_schema(collection, &indexed)?;
+        self.collections.replace(collection, indexed)
     }
 
-    fn end_schema(&mut self, document: DocumentId, collection: BlockId) -> Result<()> {
+    fn remove_schema(&mut self, document: DocumentId, collection: BlockId) -> Result<()> {
         self.collections.flush(self.rows)?;
         let columns = keyspaces::columns(collection);
-        self.rows.delete_range(&columns, &keyspaces::end_of(columns))?;
+        self.rows.delete_range(&columns, &keyspaces::prefix_end(columns))?;
         self.rows.delete(&keyspaces::schema(collection))?;
         self.rows.delete(&keyspaces::collection(document, collection))?;
         self.collections.set(document, collection, None);
         Ok(())
     }
 
-    fn put_schema(&mut self, collection: BlockId, numbered: &IndexedSchema) -> Result<()> {
+    fn put_schema(&mut self, collection: BlockId, indexed: &IndexedSchema) -> Result<()> {
         let key = keyspaces::schema(collection);
-        self.rows.put(&key, &records::seal(&key, |out| schema::put_numbered(out, numbered)))
+        self.rows.put(&key, &records::seal(&key, |out| schema::encode_indexed(out, indexed)))
     }
 
-    /// Writes the rows of all items in the columns of which `is_wanted` says so. Gives the number
-    /// of items.
+    /// Writes the rows of all items in the columns that `is_wanted` accepts. Returns the number of
+    /// items.
     fn index_items(
         &mut self,
         collection: BlockId,
-        numbered: &IndexedSchema,
+        indexed: &IndexedSchema,
         is_wanted: &dyn Fn(u32) -> bool,
     ) -> Result<u64> {
-        let indexer = ItemIndexer { collection, numbered, keys: self.extractor.keys };
+        let indexer = ItemIndexer { collection, indexed, keys: self.extractor.keys };
         let (mut items, mut after, mut value) = (0, None, Vec::new());
         loop {
-            let (mut keys, mut read) = (Vec::new(), 0);
+            let (mut rows, mut read) = (Vec::new(), 0);
             self.reader()?.items(collection, after, &mut |item| {
                 if let BlockKind::CollectionItem { properties } = &item.data.kind {
                     let values = (item.data.markdown.as_str(), properties);
                     indexer.rows(item.id, values, is_wanted, &mut |key, bitmap| {
-                        keys.push((key, bitmap))
+                        rows.push((key, bitmap))
                     });
                     items += 1;
                 }
                 (after, read) = (Some(item.id), read + 1);
-                Ok(if read < AT_A_TIME {
+                Ok(if read < ITEMS_PER_BATCH {
                     ControlFlow::Continue(())
                 } else {
                     ControlFlow::Break(())
                 })
             })?;
-            keys.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
-            for (key, bitmap) in keys {
+            rows.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+            for (key, bitmap) in rows {
                 bitmap.seal_into(&key, &mut value);
                 self.rows.put(&key, &value)?;
             }
-            if read < AT_A_TIME {
+            if read < ITEMS_PER_BATCH {
                 return Ok(items);
             }
         }
     }
 }
 
-/// Whether the column of this number is one that bitmaps tell of.
-fn is_in_bitmap(numbered: &IndexedSchema, number: u32) -> bool {
-    numbered
+/// Whether bitmaps cover the column.
+fn is_in_bitmap(indexed: &IndexedSchema, column: u32) -> bool {
+    indexed
         .indexed_properties()
-        .any(|(property, known)| known == number && schema::is_in_bitmap(&property.kind))
+        .any(|(property, known)| known == column && schema::is_in_bitmap(&property.kind))
 }
 
-fn too_many() -> Error {
-    conflict("the collection has had too many columns")
+fn too_many_columns() -> Error {
+    conflict("the collection has used up its column numbers")
 }

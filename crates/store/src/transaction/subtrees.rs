@@ -1,91 +1,105 @@
-//! Forests go in and out whole: all blocks of a parent are laid, or taken, at once.
+//! Whole subtrees: all children of each block are inserted, or removed, at once.
 
-use leafbase_model::{BlockId, BlockRecord, DocumentId, Error, Result, Subtrees};
+use leafbase_model::{
+    BlockId, BlockRecord, DocumentId, Error, Result, SubtreeNode, Subtrees, invariant,
+};
 
-use super::runs::{NewBlock, Siblings};
-use super::{SpaceTransaction, conflict};
+use super::SpaceTransaction;
+use super::errors::conflict;
+use super::staged::runs::{NewBlock, Siblings};
 use crate::records::block::{self, AuthorCache};
 use crate::records::change::EncodedBlocks;
 
-/// The blocks of inserted or removed subtrees by the parent they are under.
+/// The indexes of the blocks of subtrees, by parent.
 struct ChildIndexes {
-    /// Indexes of the top blocks.
     tops: Vec<usize>,
-    /// Indexes of each block's children.
+    /// The children of each block.
     children: Vec<Vec<usize>>,
 }
 
 impl ChildIndexes {
-    /// Fails if a block is deeper than one below the block before it.
+    /// Fails if a block is more than one level below the block before it.
     fn of(subtrees: &Subtrees) -> Result<Self> {
-        let mut families = Self { tops: Vec::new(), children: vec![Vec::new(); subtrees.0.len()] };
+        let (mut tops, mut children) = (Vec::new(), vec![Vec::new(); subtrees.0.len()]);
         let mut path: Vec<usize> = Vec::new();
         for (index, node) in subtrees.0.iter().enumerate() {
             let depth = usize::from(node.depth);
             if depth > path.len() {
-                return Err(Error::validation("a block of the subtrees has no parent in it"));
+                return Err(Error::validation("a block of the subtrees has no parent in them"));
             }
             path.truncate(depth);
-            match path.last().and_then(|parent| families.children.get_mut(*parent)) {
+            match path.last().and_then(|parent| children.get_mut(*parent)) {
                 Some(children) => children.push(index),
-                None => families.tops.push(index),
+                None => tops.push(index),
             }
             path.push(index);
         }
-        Ok(families)
+        Ok(Self { tops, children })
     }
 }
 
-/// Subtrees made ready to go in or out.
-pub(super) struct EncodedSubtrees<'f> {
-    pub(super) subtrees: &'f Subtrees,
+/// Subtrees to insert or to remove, with the records of their blocks.
+pub(super) struct EncodedSubtrees<'s> {
+    pub(super) blocks: &'s [SubtreeNode],
     pub(super) encoded: EncodedBlocks,
-    families: ChildIndexes,
+    indexes: ChildIndexes,
 }
 
-impl<'f> EncodedSubtrees<'f> {
-    pub(super) fn of(subtrees: &'f Subtrees) -> Result<Self> {
-        let families = ChildIndexes::of(subtrees)?;
-        Ok(Self { subtrees, encoded: EncodedBlocks::of(subtrees), families })
+impl<'s> EncodedSubtrees<'s> {
+    pub(super) fn of(subtrees: &'s Subtrees) -> Result<Self> {
+        let indexes = ChildIndexes::of(subtrees)?;
+        let encoded = EncodedBlocks::of(subtrees.0.iter().map(|node| &node.block));
+        Ok(Self { blocks: &subtrees.0, encoded, indexes })
     }
 
     /// All blocks of `document`.
-    pub(super) fn whole(document: DocumentId, subtrees: &'f Subtrees) -> Result<Self> {
-        let prepared = Self::of(subtrees)?;
-        match prepared.tops().as_slice() {
-            [(top, _)] if *top == document.root() => Ok(prepared),
+    pub(super) fn of_document(document: DocumentId, subtrees: &'s Subtrees) -> Result<Self> {
+        let encoded = Self::of(subtrees)?;
+        match encoded.tops()?.as_slice() {
+            [(top, _)] if *top == document.root() => Ok(encoded),
             _ => Err(Error::validation("a document has one root, which has its ID")),
         }
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.blocks.len()
+    }
+
     /// The top blocks with their records.
-    pub(super) fn tops(&self) -> Vec<NewBlock<'_>> {
-        self.entries(&self.families.tops)
+    pub(super) fn tops(&self) -> Result<Vec<NewBlock<'_>>> {
+        self.entries(&self.indexes.tops)
     }
 
     /// The top blocks.
-    pub(super) fn top_blocks(&self) -> impl Iterator<Item = &'f BlockRecord> {
-        self.families
-            .tops
-            .iter()
-            .filter_map(|index| self.subtrees.0.get(*index))
-            .map(|node| &node.block)
+    pub(super) fn top_blocks(&self) -> impl Iterator<Item = &'s BlockRecord> {
+        self.blocks.iter().filter(|node| node.depth == 0).map(|node| &node.block)
     }
 
-    fn entries(&self, indexes: &[usize]) -> Vec<NewBlock<'_>> {
-        let nodes = indexes
-            .iter()
-            .filter_map(|index| self.subtrees.0.get(*index).map(|node| (node, *index)));
-        nodes.map(|(node, index)| (node.block.id, self.encoded.block(index))).collect()
+    /// The block with this ID.
+    pub(super) fn block(&self, id: BlockId) -> Result<&'s BlockRecord> {
+        let Some(node) = self.blocks.iter().find(|node| node.block.id == id) else {
+            invariant!("the block is one of the subtrees")
+        };
+        Ok(&node.block)
+    }
+
+    fn entries(&self, indexes: &[usize]) -> Result<Vec<NewBlock<'_>>> {
+        let entry = |index: &usize| {
+            let Some(node) = self.blocks.get(*index) else {
+                invariant!("a child index is within the subtrees")
+            };
+            Ok((node.block.id, self.encoded.block(*index)))
+        };
+        indexes.iter().map(entry).collect()
     }
 
     /// Each block with the indexes of its children.
-    fn parents(&self) -> impl Iterator<Item = (&'f BlockRecord, &Vec<usize>)> {
-        self.subtrees.0.iter().map(|node| &node.block).zip(&self.families.children)
+    fn parents(&self) -> impl Iterator<Item = (&'s BlockRecord, &Vec<usize>)> {
+        self.blocks.iter().map(|node| &node.block).zip(&self.indexes.children)
     }
 
-    /// Each block that others may stand below, with those it has in the subtrees.
-    fn below(&self) -> Vec<(BlockId, Vec<usize>)> {
+    /// Each block that may have children, with the indexes of those in the subtrees.
+    fn possible_parents(&self) -> Vec<(BlockId, Vec<usize>)> {
         self.parents()
             .filter(|(block, children)| {
                 !children.is_empty() || block.data.block_type().holds_blocks()
@@ -99,49 +113,43 @@ impl SpaceTransaction<'_> {
     pub(super) fn insert_document_tree(
         &mut self,
         document: DocumentId,
-        prepared: &EncodedSubtrees<'_>,
+        subtrees: &EncodedSubtrees<'_>,
     ) -> Result<()> {
-        self.check_new(prepared.subtrees)?;
+        self.check_new(subtrees.blocks)?;
         let siblings = Siblings { document, parent: BlockId::NIL };
-        self.runs.lay(&mut self.locations, siblings, None, None, &prepared.tops())?;
-        self.insert_descendants(document, prepared)
+        self.runs.insert_runs(&mut self.locations, siblings, None, None, &subtrees.tops()?)?;
+        self.insert_descendants(document, subtrees)
     }
 
-    /// None of the blocks may exist, or be twice in the subtrees: a block in two places is what must
-    /// never be.
-    pub(super) fn check_new(&mut self, subtrees: &Subtrees) -> Result<()> {
-        let mut ids: Vec<BlockId> = subtrees.0.iter().map(|node| node.block.id).collect();
+    /// No block may exist, or be listed twice: a block has one location.
+    pub(super) fn check_new(&mut self, blocks: &[SubtreeNode]) -> Result<()> {
+        let mut ids: Vec<BlockId> = blocks.iter().map(|node| node.block.id).collect();
         ids.sort_unstable();
         if ids.windows(2).any(|pair| matches!(pair, [a, b] if a == b)) {
-            return Err(conflict("a block to insert is there twice"));
+            return Err(conflict("a block is inserted twice"));
         }
         if ids.first().is_some_and(|first| first.is_nil())
             || self.locations.has_any(&*self.rows, &self.cache, &ids)?
         {
-            return Err(conflict("a block to insert exists already"));
+            return Err(conflict("an inserted block already exists"));
         }
         Ok(())
     }
 
-    /// Lays the children of each block of the subtrees, which are new and so have no runs yet, and
-    /// what follows from all.
+    /// Inserts the children of each block, which is new and so has no runs, and the rows that
+    /// depend on all blocks.
     pub(super) fn insert_descendants(
         &mut self,
         document: DocumentId,
-        prepared: &EncodedSubtrees<'_>,
+        subtrees: &EncodedSubtrees<'_>,
     ) -> Result<()> {
-        for (block, children) in prepared.parents() {
+        for (block, children) in subtrees.parents() {
             if !children.is_empty() {
                 let siblings = Siblings { document, parent: block.id };
-                self.runs.lay(
-                    &mut self.locations,
-                    siblings,
-                    None,
-                    None,
-                    &prepared.entries(children),
-                )?;
+                let entries = subtrees.entries(children)?;
+                self.runs.insert_runs(&mut self.locations, siblings, None, None, &entries)?;
             }
-            self.index(document, block.id, None, Some(&block.data));
+            self.index_block(document, block.id, None, Some(&block.data));
         }
         Ok(())
     }
@@ -149,73 +157,75 @@ impl SpaceTransaction<'_> {
     pub(super) fn remove_document_tree(
         &mut self,
         document: DocumentId,
-        prepared: &EncodedSubtrees<'_>,
+        subtrees: &EncodedSubtrees<'_>,
     ) -> Result<()> {
-        let mut expected = vec![(BlockId::NIL, prepared.families.tops.clone())];
-        expected.extend(prepared.below());
-        self.take_runs(document, prepared, expected)?;
-        self.forget(document, prepared.subtrees)
+        let mut expected = vec![(BlockId::NIL, subtrees.indexes.tops.clone())];
+        expected.extend(subtrees.possible_parents());
+        self.remove_runs(document, subtrees, expected)?;
+        self.remove_block_rows(document, subtrees.blocks)
     }
 
-    /// Takes all that is below the blocks of the subtrees, which must be complete.
+    /// Removes all descendants of the top blocks, which must be complete.
     pub(super) fn remove_descendants(
         &mut self,
         document: DocumentId,
-        prepared: &EncodedSubtrees<'_>,
+        subtrees: &EncodedSubtrees<'_>,
     ) -> Result<()> {
-        self.take_runs(document, prepared, prepared.below())
+        self.remove_runs(document, subtrees, subtrees.possible_parents())
     }
 
-    fn take_runs(
+    /// Removes the runs of each parent, whose blocks must be exactly the expected ones.
+    fn remove_runs(
         &mut self,
         document: DocumentId,
-        prepared: &EncodedSubtrees<'_>,
+        subtrees: &EncodedSubtrees<'_>,
         mut expected: Vec<(BlockId, Vec<usize>)>,
     ) -> Result<()> {
-        let EncodedSubtrees { subtrees, encoded, .. } = prepared;
         if expected.is_empty() {
             return Ok(());
         }
+        // Runs come in the order of their keys, so by parent.
         expected.sort_unstable();
         let parents: Vec<BlockId> = expected.iter().map(|(parent, _)| *parent).collect();
         let mut indexes = expected.into_iter().flat_map(|(_, children)| children);
         for key in self.runs.of_parents(&*self.rows, document, &parents)? {
             let run = self.runs.run(&key)?;
             for (position, id) in run.ids().iter().enumerate() {
-                let index = indexes.next().filter(|index| {
-                    subtrees.0.get(*index).is_some_and(|node| node.block.id == *id)
-                });
-                let index = index.ok_or_else(incomplete)?;
-                if let Some(node) = subtrees.0.get(index) {
-                    check_same(run.block(position), encoded.block(index), &node.block)?;
-                }
+                let index = indexes.next().ok_or_else(incomplete)?;
+                let node = subtrees.blocks.get(index).filter(|node| node.block.id == *id);
+                let expected = &node.ok_or_else(incomplete)?.block;
+                check_unchanged(run.block(position), subtrees.encoded.block(index), expected)?;
             }
-            self.runs.remove_run(&key)?;
+            self.runs.take(&key)?;
         }
         if indexes.next().is_some() { Err(incomplete()) } else { Ok(()) }
     }
 
-    /// Removes places of blocks that go, and what followed from them.
-    pub(super) fn forget(&mut self, document: DocumentId, subtrees: &Subtrees) -> Result<()> {
-        self.locations.expect(subtrees.0.len());
-        for node in &subtrees.0 {
-            self.check_bare(document, &node.block)?;
-            self.locations.remove(node.block.id);
-            self.index(document, node.block.id, Some(&node.block.data), None);
+    /// Removes the locations of blocks, and the rows that depend on their data.
+    pub(super) fn remove_block_rows(
+        &mut self,
+        document: DocumentId,
+        blocks: &[SubtreeNode],
+    ) -> Result<()> {
+        self.locations.reserve(blocks.len());
+        for SubtreeNode { block, .. } in blocks {
+            self.check_without_schema(document, block)?;
+            self.locations.remove(block.id);
+            self.index_block(document, block.id, Some(&block.data), None);
         }
         Ok(())
     }
 }
 
 fn incomplete() -> Error {
-    conflict("the blocks to remove are not those that are there")
+    conflict("the blocks to remove are not the stored ones")
 }
 
-/// `stored` must say what `told` says, whose record is `encoded`: mostly the same bytes, unless an
-/// earlier version wrote it.
-pub(super) fn check_same(stored: &[u8], encoded: &[u8], told: &BlockRecord) -> Result<()> {
+/// `stored` must decode to `expected`, whose record is `encoded`. The bytes are mostly equal; an
+/// earlier version may have encoded them differently.
+pub(super) fn check_unchanged(stored: &[u8], encoded: &[u8], expected: &BlockRecord) -> Result<()> {
     let is_same = stored == encoded
-        || block::decode(told.id, stored, &mut AuthorCache::default())
-            .is_ok_and(|block| block == *told);
+        || block::decode(expected.id, stored, &mut AuthorCache::default())
+            .is_ok_and(|block| block == *expected);
     if is_same { Ok(()) } else { Err(conflict("a block has changed")) }
 }

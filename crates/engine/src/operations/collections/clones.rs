@@ -50,6 +50,7 @@ impl ClonedSchemas {
                 schemas.copied.insert(node.block.id, schema);
             }
         }
+        // Collected first: adapting a collection updates the map.
         let collections: Vec<_> = schemas.copied.keys().copied().collect();
         let mut held = HashMap::new();
         for collection in collections {
@@ -72,15 +73,17 @@ impl ClonedSchemas {
         let Some(mut schema) = self.copied.get(&collection).cloned() else { return Ok(Vec::new()) };
         let (name, mut external) = (schema.name.clone(), Vec::new());
         for Property { key, kind, .. } in &mut schema.properties {
-            let PropertyKind::Relation(relation) = kind else { continue };
-            if self.copied.contains_key(&relation.target) {
-                continue;
+            // Relations between cloned collections are remapped in `edits`.
+            if let PropertyKind::Relation(relation) = kind
+                && !self.copied.contains_key(&relation.target)
+            {
+                let inverse =
+                    self.add_end(tree, relation, (collection, key.as_str()), &name, limits)?;
+                external.push((key.clone(), inverse.is_some()));
+                (relation.inverse_key, relation.owner) = (inverse, true);
             }
-            let inverse =
-                self.add_end(tree, relation, (collection, key.as_str()), &name, limits)?;
-            external.push((key.clone(), inverse.is_some()));
-            (relation.inverse_key, relation.owner) = (inverse, true);
         }
+        // A relation whose target is in the trash is dropped.
         schema.properties.retain(|property| {
             external.iter().all(|(key, is_kept)| *is_kept || *key != property.key)
         });
@@ -114,6 +117,7 @@ impl ClonedSchemas {
         };
         let former =
             relation.inverse_key.as_deref().and_then(|key| schema.property(key)?.kind.relation());
+        // The new inverse is as single as the one of the original.
         let (single, mut keys) = (former.is_some_and(|former| former.single), Keys::default());
         let taken = schema
             .properties
@@ -123,6 +127,7 @@ impl ClonedSchemas {
         for key in taken.chain([&schema.content.key]) {
             keys.take(key);
         }
+        // Unique among the target's keys and the inverses that this clone has added.
         let given = keys.give(name);
         ends.push(NewInverse {
             key: given.clone(),
@@ -148,6 +153,7 @@ impl ClonedSchemas {
         document: DocumentId,
         copies: &HashMap<BlockId, BlockId>,
     ) -> Result<Vec<Edit>> {
+        // External targets have no clone and stay.
         let copy_of = |block: BlockId| copies.get(&block).copied().unwrap_or(block);
         let mut edits = Vec::new();
         for (collection, mut schema) in self.copied {
@@ -167,6 +173,7 @@ impl ClonedSchemas {
             let mut after = before.clone();
             after.properties.extend(ends.into_iter().map(|end| end.property(copy_of)));
             let (before, after) = (Some(Box::new(before)), Some(Box::new(after)));
+            // Quiet: the clone does not count as a change of the external document.
             edits.push(Edit::SetSchema { document, collection, before, after, quiet: true });
         }
         Ok(edits)

@@ -16,7 +16,7 @@ mod cursor;
 mod deletion;
 mod error_order;
 mod insertion;
-pub(super) mod listing;
+pub(super) mod item_page;
 mod update;
 mod values;
 
@@ -48,17 +48,17 @@ impl<A: AccessScope> Connection<A> {
     ///
     /// # Errors
     /// [`crate::ErrorKind::NotFound`] at `collectionId`; [`crate::ErrorKind::LimitExceeded`] for
-    /// more than [`crate::Limits::blocks_per_fetch`] items and blocks of their pages;
+    /// more than [`crate::Limits::blocks_per_fetch`] items and descendants of their pages;
     /// [`crate::ErrorKind::Validation`] at `limit` for 0, and at `cursor` for a cursor of another
     /// listing.
     pub fn items(&self, request: impl Into<GetItems>) -> Result<ItemsPage<Item>> {
         let request = request.into();
         request.paging.check()?;
-        self.operation("items").read(|tree| listing::page(tree, &request, self.limits()))
+        self.operation("items").read(|tree| item_page::page(tree, &request, self.limits()))
     }
 
-    /// Appends items to a collection in the order of the request, with the blocks of their pages.
-    /// Returns them with their IDs, without their pages.
+    /// Appends items to a collection in the order of the request, with the child blocks of their
+    /// pages. Returns them with their IDs, without their pages.
     ///
     /// Relations name existing items and are visible from both ends at once: at the owning end in
     /// the order of the request, at the other end by ID (see [`crate::Relation`]). IDs of one call
@@ -194,6 +194,7 @@ fn writable(tree: &Tree<'_>, collection: BlockId) -> Result<(Schema, BlockLocati
 /// An item of `collection`.
 fn item(tree: &Tree<'_>, collection: BlockId, id: BlockId) -> Result<BlockRecord> {
     let located = tree.locate(id)?.ok_or_else(Error::not_found)?;
+    // A child of another collection is not found, as a block that does not exist.
     if located.parent != Some(collection) {
         return Err(Error::not_found());
     }

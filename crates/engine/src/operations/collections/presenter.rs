@@ -11,6 +11,7 @@ use leafbase_collections::{ReadCollections, inverse_index, related};
 use leafbase_model::{
     Block, BlockData, BlockId, BlockKind, BlockRecord, Content, Error, Item, ItemFields, ItemValue,
     Properties, Property, PropertyValue, RelatedItem, Relation, Result, Schema, SharedText,
+    invariant,
 };
 use leafbase_store::{ItemRow, RowValue, ValueView};
 
@@ -187,6 +188,7 @@ impl<'t, 'a> ItemPresenter<'t, 'a> {
         if relation.owner && !is_symmetric {
             return Ok(ValueSource::Own);
         }
+        // Few items: look up the back links of each. Many: scan the owner's collection once.
         let lookups = u64::try_from(items).unwrap_or(u64::MAX);
         let owners = self
             .tree
@@ -199,6 +201,7 @@ impl<'t, 'a> ItemPresenter<'t, 'a> {
         let inverse = relation.inverse_key.as_deref().unwrap_or(key);
         let titles = &mut self.titles;
         let inverse = read_inverse(self.tree, relation.target, inverse, &mut |owner| {
+            // The scan passes every title anyway: cache it for the presented relations.
             titles.learn(owner.id, owner.title)
         })?;
         Ok(ValueSource::Inverted(inverse))
@@ -241,6 +244,7 @@ impl<'t, 'a> ItemPresenter<'t, 'a> {
         for (place, column) in (0..).zip(&table.columns.all) {
             let mut put = |value| values.push((place, ItemValue::Value(value)));
             let held = column.at.map(|at| row.value_at(at));
+            // Relations that other items store are looked up; they may have no stored value here.
             let (ValueSource::Own, Some(value)) = (&column.source, held) else {
                 if !matches!(column.source, ValueSource::Own) {
                     let held = held.map(RowValue::read).transpose()?;
@@ -304,10 +308,13 @@ impl<'t, 'a> ItemPresenter<'t, 'a> {
     ) -> Result<Option<ItemValue>> {
         let mut shown = Vec::with_capacity(items.size_hint().0);
         for item in items {
-            // Only relations have related items.
-            let (block_id, target) = (item?, column.target.unwrap_or_default());
-            let Some(title) = self.titles.of(self.tree, target, block_id)? else { continue };
-            shown.push(RelatedItem { block_id, title: self.shown_title(title)? });
+            let block_id = item?;
+            let Some(target) = column.target else {
+                invariant!("property {:?} with related items is a relation", column.key)
+            };
+            if let Some(title) = self.titles.of(self.tree, target, block_id)? {
+                shown.push(RelatedItem { block_id, title: self.shown_title(title)? });
+            }
         }
         Ok((!shown.is_empty()).then_some(ItemValue::Relations(shown)))
     }
@@ -334,6 +341,7 @@ impl PlainItem {
 
 /// Collects into a list of exact capacity.
 fn listed<T, U>(entries: impl Iterator<Item = Result<T>>, make: impl Fn(T) -> U) -> Result<Vec<U>> {
+    // The record states the number of entries, so no reallocation happens.
     let mut list = Vec::with_capacity(entries.size_hint().0);
     for entry in entries {
         list.push(make(entry?));
@@ -360,9 +368,9 @@ fn read_inverse(
     Ok(inverse_index(owners.iter().map(|(id, values)| (*id, values)), key))
 }
 
-/// Unites the items that name an item with those that it names: by ID, without duplicates.
+/// Unites the items that name an item with those that it names: by ID, deduplicated.
 fn united(holders: Option<&BTreeSet<BlockId>>, held: Option<PropertyValue>) -> BTreeSet<BlockId> {
-    let mut all = holders.cloned().unwrap_or_default();
+    let mut all = holders.cloned().unwrap_or_else(BTreeSet::new);
     if let Some(PropertyValue::Relations(items)) = held {
         all.extend(items);
     }

@@ -21,7 +21,7 @@ use leafbase_tree_ops::ReadTree;
 use self::prefilter::IndexPrefilter;
 use self::relations::RowRelations;
 use self::rows::CollectionRows;
-use super::items::listing;
+use super::items::item_page;
 use super::presenter::PlainItem;
 use crate::core::access::AccessScope;
 use crate::core::connection::Connection;
@@ -29,7 +29,7 @@ use crate::core::redaction::LinkRedactor;
 use crate::core::tree::Tree;
 use crate::support::days;
 
-/// Items cached beyond those of the page before displaced ones are evicted.
+/// Items cached beyond the page before displaced ones are evicted.
 const SPARE: usize = 64;
 
 impl<A: AccessScope> Connection<A> {
@@ -104,7 +104,7 @@ impl<A: AccessScope> Connection<A> {
     /// `isEmpty`, `isNotEmpty` and conditions below `or` and `not`, if no index serves another part
     /// of the request; for a request without order and filter ([`Self::items`] reads one page of
     /// the collection instead); for items without a value once a sorted scan reaches them; and
-    /// where an index would lead to a quarter of the collection or more. Memory holds the items of
+    /// where an index would lead to a quarter of the collection or more. Caches the items of
     /// the page, and the other end of a relation that is tested and stored there.
     ///
     /// On a scoped connection texts are compared as they are returned, so that no condition reveals
@@ -113,7 +113,7 @@ impl<A: AccessScope> Connection<A> {
     /// # Pages
     ///
     /// A cursor is a position in the order, not an item: the next page contains what follows that
-    /// position at the time of the call, even if the item is gone. An item whose values move it
+    /// position in the snapshot of the call, even if the item is gone. An item whose values move it
     /// across the position between two pages may occur twice or not at all; every other item occurs
     /// exactly once. `today` is evaluated per call. A cursor is bound to its collection, filter and
     /// order, and to the types of the properties in the order. If options were reordered, it
@@ -126,7 +126,7 @@ impl<A: AccessScope> Connection<A> {
     /// for a cursor of another query; [`crate::ErrorKind::LimitExceeded`] for more than
     /// [`crate::Limits::QUERY_CONDITIONS`], a filter nested deeper than
     /// [`crate::Limits::FILTER_DEPTH`], and a reply of more than
-    /// [`crate::Limits::blocks_per_fetch`] items and blocks of their pages.
+    /// [`crate::Limits::blocks_per_fetch`] items and descendants of their pages.
     pub fn query_items(&self, request: QueryItems) -> Result<ItemsPage<Item>> {
         let QueryItems { collection_id, filter, sort, max_depth, paging } = request;
         paging.check()?;
@@ -134,6 +134,7 @@ impl<A: AccessScope> Connection<A> {
             let reader = tree.reader_at(collection_id).map_err(|error| error.at("collectionId"))?;
             let rows = CollectionRows::of(tree, &reader, collection_id)?;
             let query = self.query(&rows, filter.as_ref(), &sort)?;
+            // The cursor is checked before any row is read.
             let fingerprint =
                 cursor::fingerprint(collection_id, filter.as_ref(), &sort, &rows.schema)?;
             let after = paging
@@ -142,7 +143,7 @@ impl<A: AccessScope> Connection<A> {
                 .map(|text| cursor::read(&fingerprint, text))
                 .transpose()?;
             let (found, next) = find(&rows, &query, paging.limit, after)?;
-            let items = listing::show(
+            let items = item_page::show(
                 tree,
                 (collection_id, &rows.schema),
                 found,
@@ -199,6 +200,7 @@ impl<A: AccessScope> Connection<A> {
             let rows = CollectionRows::of(tree, &reader, collection_id)?;
             let query = self.query(&rows, filter.as_ref(), &[])?;
             let groups = group_by.map(|key| Groups::new(&rows.schema, &key)).transpose()?;
+            // Fast path: unfiltered counts come from statistics.
             if filter.is_none()
                 && let Some(counts) = counted(&rows, groups.as_ref())?
             {
@@ -238,6 +240,7 @@ fn find(
     after: Option<OrderKey>,
 ) -> Result<(Vec<PlainItem>, Option<OrderKey>)> {
     let plan = plan(query, rows, limit, after.as_ref())?;
+    // The page sees every candidate in access order and keeps the smallest order keys.
     let mut search =
         PageSearch::new(rows, query, PageBuilder::new(query, &plan, limit, after.clone()))?;
     let mut prefilter = IndexPrefilter::new(&rows.index, query, &plan, limit);
@@ -279,6 +282,7 @@ impl<'a> PageSearch<'a> {
         }
         if self.items.len() > SPARE.saturating_add(self.page.kept().len().saturating_mul(2)) {
             let kept: HashSet<_> = self.page.kept().collect();
+            // Amortized: the cache doubles before displaced rows are evicted.
             self.items.retain(|id, _| kept.contains(id));
         }
         Ok(if may_change {
@@ -333,7 +337,10 @@ fn entitled(tree: &Tree<'_>, groups: Vec<ItemGroup>) -> Result<Vec<ItemGroup>> {
     let (links, mut titled) = (LinkRedactor::new(tree), Vec::with_capacity(groups.len()));
     for mut group in groups {
         if let Some(GroupValue::Related(item)) = &mut group.value {
-            let Some(mut block) = tree.block(item.block_id)? else { continue };
+            let Some(mut block) = tree.block(item.block_id)? else {
+                // A dangling ID, left by damage.
+                continue;
+            };
             links.redact(&mut block.data.markdown)?;
             item.title = block.data.markdown.into();
         }

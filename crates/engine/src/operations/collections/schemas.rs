@@ -60,7 +60,7 @@ impl<A: AccessScope> Connection<A> {
                 (Some(documents), _) if !excludes => of_documents(tree, &documents)?,
                 (_, None) => tree.full_reader()?.collections()?,
                 (without, Some(scope)) => {
-                    let without = without.unwrap_or_default();
+                    let without = without.unwrap_or_else(BTreeSet::new);
                     of_documents(tree, scope.iter().filter(|document| !without.contains(document)))?
                 }
             };
@@ -253,10 +253,11 @@ fn of_documents<'d>(
     Ok(entries)
 }
 
-/// The visible collections among `entries`, which are ordered by document. The inbox is not listed.
+/// The visible collections among `entries`, which are sorted by document. The inbox is not listed.
 fn shown(tree: &Tree<'_>, entries: Vec<CollectionEntry>) -> Result<Vec<Collection>> {
     let (mut shown, mut latest, links) = (Vec::new(), None, LinkRedactor::new(tree));
     for CollectionEntry { collection: id, document: document_id, items: item_count } in entries {
+        // Entries are sorted by document, so one lookup serves its siblings.
         let is_seen = match latest {
             Some((document, is_seen)) if document == document_id => is_seen,
             _ => {

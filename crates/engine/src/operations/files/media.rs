@@ -17,7 +17,7 @@ const MOST_BYTES: usize = 127;
 /// # Errors
 /// [`leafbase_model::ErrorKind::Validation`] if it is not a media type.
 pub(super) fn declared(content_type: &str) -> Result<Option<String>> {
-    let essence = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let essence = content_type.split(';').next().unwrap_or("").trim().to_ascii_lowercase();
     let is_token = |part: &str| {
         !part.is_empty()
             && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.+-".contains(&byte))
@@ -36,6 +36,7 @@ pub(super) fn declared(content_type: &str) -> Result<Option<String>> {
 /// The media type of a file with this declared type and this `head`; `is_whole` if that is the
 /// whole file.
 pub(crate) fn media_type(declared: Option<&str>, head: &[u8], is_whole: bool) -> String {
+    // A declared image or video that the bytes do not prove is ignored.
     let unproven = declared.filter(|declared| !is_shown(declared));
     let found = match sniff(head, is_whole) {
         Sniffed::Certain(found) => found,
@@ -71,8 +72,8 @@ pub(crate) fn shown_as_picture(data: &BlockData) -> Option<AssetId> {
     AssetUrl::asset_of(&Picture::of(&data.kind)?.url)
 }
 
-/// Gives a block that shows a picture or a video the type for files of `media_type`; the text stays.
-/// Returns whether the block changed.
+/// Gives a block that shows a picture or a video the type for files of `media_type`; the text
+/// stays. Returns whether the block changed.
 pub(crate) fn fit_block_type(
     data: &mut BlockData,
     media_type: &str,

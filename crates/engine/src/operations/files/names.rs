@@ -2,16 +2,17 @@
 
 /// Longest name in bytes, the limit of file systems.
 const MOST_BYTES: usize = 255;
-/// Longest extension that is kept when a name is cut, in bytes with the dot.
+/// Longest extension that is kept when a name is truncated, in bytes with the dot.
 const LONGEST_EXTENSION: usize = 32;
 
 /// Normalizes the name of a file. `None` if nothing of it can be kept.
 ///
 /// Keeps the last component of a path. Removes bidirectional controls, control characters, line
 /// separators, and dots and white space at the ends. Replaces characters that some system forbids
-/// by `_`, prefixes names that mean a device with `_`, and cuts long names, keeping the extension.
-/// Idempotent.
+/// by `_`, prefixes names that mean a device with `_`, and truncates long names, keeping the
+/// extension. Idempotent.
 pub(crate) fn plain(given: &str) -> Option<String> {
+    // Both separators: the name may come from another system.
     let last = given.rsplit(['/', '\\']).find(|part| !part.trim().is_empty())?;
     let kept = last.chars().filter(|letter| !is_unseen(*letter));
     let name: String =
@@ -20,6 +21,7 @@ pub(crate) fn plain(given: &str) -> Option<String> {
     if name.is_empty() {
         return None;
     }
+    // Checked after trimming: `nul.` and ` nul` mean the device as well.
     let harmless = if is_device(name) { format!("_{name}") } else { name.to_owned() };
     Some(shortened(&harmless))
 }
@@ -41,9 +43,9 @@ fn is_edge(letter: char) -> bool {
 
 /// Whether Windows reserves the name for a device, with any extension.
 fn is_device(name: &str) -> bool {
-    let stem = name.split('.').next().unwrap_or_default().trim_end().to_ascii_uppercase();
+    let stem = name.split('.').next().unwrap_or(name).trim_end().to_ascii_uppercase();
     let numbered = |port: &str| {
-        let number = stem.strip_prefix(port).unwrap_or_default();
+        let number = stem.strip_prefix(port).unwrap_or("");
         matches!(number, "¹" | "²" | "³")
             || number.len() == 1 && number.bytes().all(|digit| digit.is_ascii_digit())
     };
@@ -60,8 +62,9 @@ fn shortened(name: &str) -> String {
         name.rfind('.').filter(|dot| name.len() - dot <= LONGEST_EXTENSION).unwrap_or(name.len());
     let (stem, extension) = name.split_at_checked(dot).unwrap_or((name, ""));
     let longest = MOST_BYTES - extension.len();
-    let cut = (0..=longest).rev().find_map(|end| stem.get(..end)).unwrap_or_default();
+    let cut = (0..=longest).rev().find_map(|end| stem.get(..end)).unwrap_or("");
     let stem = cut.trim_end_matches(is_edge);
+    debug_assert!(stem.len() + extension.len() <= MOST_BYTES, "the name fits");
     format!("{stem}{extension}")
 }
 

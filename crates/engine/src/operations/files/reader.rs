@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io::{self, Read, Seek, SeekFrom};
 
-use leafbase_model::{AssetRecord, Error, ErrorKind, Result};
+use leafbase_model::{AssetRecord, Error, ErrorKind, Result, invariant};
 use leafbase_store::CHUNK_BYTES;
 
 use crate::core::space::Space;
@@ -71,7 +71,10 @@ impl FileReader {
             let chunk = self.read_chunk(number)?;
             self.chunk = Some((number, chunk));
         }
-        Ok(self.chunk.as_ref().map(|(_, bytes)| bytes.as_slice()).unwrap_or_default())
+        let Some((_, bytes)) = &self.chunk else {
+            invariant!("chunk {number} of file {} was read", self.record.id)
+        };
+        Ok(bytes)
     }
 
     fn read_chunk(&self, number: u32) -> Result<Vec<u8>> {
@@ -86,6 +89,7 @@ impl FileReader {
         let snapshot = self.space.store()?.snapshot()?;
         let id = self.record.id;
         let before = u64::from(number) * CHUNK_BYTES as u64;
+        // The last chunk is shorter; any other length is damage.
         let expected = (self.record.size.saturating_sub(before)).min(CHUNK_BYTES as u64);
         match snapshot.reader().chunk(id, number)? {
             Some(chunk) if chunk.len() as u64 == expected => Ok(chunk),
@@ -111,7 +115,8 @@ impl Read for FileReader {
             (self.position / CHUNK_BYTES as u64, self.position % CHUNK_BYTES as u64);
         let chunk = self.chunk(u32::try_from(number).unwrap_or(u32::MAX)).map_err(into_io)?;
         let rest =
-            usize::try_from(within).ok().and_then(|within| chunk.get(within..)).unwrap_or_default();
+            usize::try_from(within).ok().and_then(|within| chunk.get(within..)).unwrap_or(&[]);
+        debug_assert!(!rest.is_empty(), "a position before the end is inside of its chunk");
         let count = rest.len().min(out.len());
         if let (Some(out), Some(rest)) = (out.get_mut(..count), rest.get(..count)) {
             out.copy_from_slice(rest);

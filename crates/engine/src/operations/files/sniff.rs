@@ -202,6 +202,7 @@ fn sniff_bytes(head: &[u8]) -> Sniffed {
         Sniffed::OneOf(Family::Matroska, if web { "video/webm" } else { "video/x-matroska" })
     } else if at(0, b"OggS") {
         Sniffed::OneOf(Family::Ogg, if at(28, b"\x80theora") { "video/ogg" } else { "audio/ogg" })
+    // Three sync bytes at packet distance: one byte alone would be a coincidence.
     } else if (0..3).all(|packet| at(packet * TRANSPORT_PACKET, b"G")) {
         Sniffed::Certain("video/mp2t")
     } else {
@@ -214,7 +215,7 @@ fn sniff_iso(head: &[u8]) -> Sniffed {
     if infer::image::is_avif(head) {
         return Sniffed::OneOf(Family::IsoPicture, "image/avif");
     }
-    let by_brand = match head.get(8..12).unwrap_or_default() {
+    let by_brand = match head.get(8..12).unwrap_or(&[]) {
         [b'h', b'e', b'i' | b'v', _] | b"mif1" | b"msf1" => {
             return Sniffed::OneOf(Family::IsoPicture, "image/heif");
         }

@@ -16,8 +16,8 @@ const CHUNKS: usize = 16;
 /// connection.
 const RELAXED: Durability = Durability::Relaxed;
 
-/// Stored bytes that are not a file yet. Dropping an upload deletes them, after an error or a panic
-/// of the reader as well.
+/// Stored bytes that are not a file yet (an orphan unless kept). Dropping an upload deletes them,
+/// after an error or a panic of the reader as well.
 pub(crate) struct Upload {
     space: Space,
     /// Held so that the bytes can be deleted even if the space has been closed.
@@ -41,6 +41,7 @@ impl Upload {
         name: Option<&str>,
         reader: impl Read,
     ) -> Result<Self> {
+        // From here on, dropping `upload` deletes what was stored.
         let mut upload = Self::begin(space, seen)?;
         upload.take(reader, declared)?;
         let plain = name.and_then(names::plain);
@@ -90,14 +91,18 @@ impl Upload {
             let beyond = most.saturating_sub(self.size).saturating_add(1);
             let longest = usize::try_from(beyond).unwrap_or(usize::MAX).min(CHUNKS * CHUNK_BYTES);
             fill(&mut reader, &mut buffer, longest).map_err(unreadable)?;
+            // The first chunk decides the media type.
             if self.size == 0 {
                 let head = buffer.get(..CHUNK_BYTES).unwrap_or(&buffer);
                 self.media_type = media::media_type(declared, head, head.len() == buffer.len());
             }
+            debug_assert!(buffer.len() <= longest, "at most one batch of chunks is buffered");
             self.size = self.size.saturating_add(buffer.len() as u64);
             if self.size > most {
                 return Err(Error::limit("bytes of a file", most, "more"));
             }
+            // The limit is checked before storing: an oversized upload leaves at most the chunks
+            // before.
             self.store(&buffer)?;
             if buffer.len() < longest {
                 return Ok(());

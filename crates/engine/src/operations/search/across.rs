@@ -271,7 +271,7 @@ impl Showing<'_, '_, '_> {
                 &self.highlighter,
             )?,
         };
-        let shown = snippets::show(&texts, &self.highlighter, matcher)?;
+        let shown = snippets::snippet(&texts, &self.highlighter, matcher)?;
         let missing = || Error::corrupted(format_args!("document {document}"));
         let times = self.metadata.then(|| {
             record.map(|record| (record.created_at, record.modified_at)).ok_or_else(missing)

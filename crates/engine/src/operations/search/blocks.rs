@@ -1,4 +1,4 @@
-//! The search in one document: its blocks by patterns, each with what stands around it.
+//! The search for blocks in one document: by patterns, with the blocks around each match.
 
 use std::borrow::Cow;
 
@@ -9,8 +9,8 @@ use leafbase_model::{
 use leafbase_store::{BlockText, SubtreeTexts};
 use leafbase_tree_ops::ReadTree;
 
-use super::around::Around;
 use super::patterns::{PatternSet, PatternSetMatcher};
+use super::surroundings::Surroundings;
 use super::texts::VisibleTexts;
 use crate::core::access::AccessScope;
 use crate::core::connection::Connection;
@@ -19,18 +19,16 @@ use crate::core::connection::Connection;
 const MAX_REPLY_BYTES: usize = 16 << 20;
 
 impl<A: AccessScope> Connection<A> {
-    /// Finds the blocks of a document, or of one page of it, that patterns match: in reading order,
-    /// with the items of its collections and their pages, each with the blocks around it.
+    /// Finds the blocks of a document, or of one of its pages, that match patterns, in reading order
+    /// and with the blocks around each. Items of collections and their pages are searched, too.
     ///
-    /// A pattern is matched on the `markdown` of each block by itself, as replies show it: `^` and
-    /// `$` are its start and its end. A block is found if a pattern matches it, if only without
-    /// taking a letter: `^$` finds empty blocks, `^(?!.*done)` those without a word, and `x*` all.
-    /// The blocks around a match are those of the whole document, even where a page of it is
-    /// searched.
+    /// Patterns match the `markdown` of one block as replies show it: `^` and `$` are its start and
+    /// end. An empty match is a match: `^$` finds empty blocks, `^(?!.*done)` blocks without a word,
+    /// and `x*` all blocks. Context comes from the whole document, even if a page is searched.
     ///
-    /// A reply has at most [`Limits::BLOCK_MATCHES`] matches, fewer where their texts are long; its
-    /// cursor leads on behind the last of them. If that block is gone by then, the search begins
-    /// anew, so that nothing is left out.
+    /// A reply has at most [`Limits::BLOCK_MATCHES`] matches, and fewer if their texts are long. Its
+    /// cursor continues after the last match. If that block has been deleted, the search restarts
+    /// from the beginning, so that no block is skipped.
     ///
     /// ```
     /// use leafbase::{SearchBlocks, Space};
@@ -49,17 +47,16 @@ impl<A: AccessScope> Connection<A> {
     /// # }
     /// ```
     ///
-    /// It costs one read of what is searched, a step for every few bytes of it, and the matches
-    /// with what is around them.
+    /// It reads the searched blocks once, scans their text, and reads the context of matches.
     ///
     /// # Errors
     /// [`crate::ErrorKind::NotFound`] at `blockId`; [`crate::ErrorKind::InvalidPattern`] at
     /// `pattern`, or at `pattern[n]` of several, with the offset;
     /// [`crate::ErrorKind::LimitExceeded`] for more than [`Limits::PATTERNS`] patterns of
     /// [`Limits::PATTERN_BYTES`] bytes, for more than [`Limits::CONTEXT_BLOCKS`] blocks around a
-    /// match, and at a pattern that costs too much for the text: steps are counted, so that it is
-    /// the same everywhere; [`crate::ErrorKind::Validation`] at `limit` for 0, and at `cursor` for
-    /// one of another place.
+    /// match, and at a pattern that exceeds its step budget, which is the same on every machine;
+    /// [`crate::ErrorKind::Validation`] at `limit` for 0, and at `cursor` for a cursor of another
+    /// block.
     pub fn search_blocks(&self, request: SearchBlocks) -> Result<ItemsPage<BlockMatch>> {
         request.check()?;
         self.operation("search_blocks").read(move |tree| {
@@ -80,12 +77,12 @@ impl<A: AccessScope> Connection<A> {
     }
 }
 
-/// The cursor of a reply: where it searched, and the last match.
+/// The cursor of a reply: the searched block, and the last match.
 fn cursor(within: BlockId, last: BlockId) -> String {
     format!("b{within}{last}")
 }
 
-/// The last match of the reply before.
+/// The last match of the previous reply.
 fn read_cursor(within: BlockId, text: &str) -> Result<BlockId> {
     let last = text.strip_prefix('b').and_then(|text| text.strip_prefix(&within.to_string()));
     let last = last.and_then(|last| last.parse().ok());
@@ -110,7 +107,10 @@ impl<'a, 'b> BlockSearch<'a, 'b> {
         document: DocumentId,
         blocks: &'b SubtreeTexts,
     ) -> Result<Self> {
-        let path = blocks.get(0).map(|top| path_to(texts, top.id)).transpose()?.unwrap_or_default();
+        let path = match blocks.get(0) {
+            Some(top) => path_to(texts, top.id)?,
+            None => Vec::new(),
+        };
         Ok(Self { texts, document, blocks, path })
     }
 
@@ -124,7 +124,7 @@ impl<'a, 'b> BlockSearch<'a, 'b> {
         // A block that is gone since the last page restarts the search, so that none is skipped.
         let last = after.and_then(|after| self.blocks.iter().position(|block| block.id == after));
         let start = last.map_or(0, |last| last + 1);
-        let mut around = Around::new(self.texts, self.document, request);
+        let mut surroundings = Surroundings::new(self.texts, self.document, request);
         let (mut items, mut bytes, mut siblings) = (Vec::new(), 0, None);
         for (index, block) in self.blocks.iter().enumerate().skip(start) {
             let markdown = self.texts.markdown(block.text)?;
@@ -136,7 +136,7 @@ impl<'a, 'b> BlockSearch<'a, 'b> {
                     items.last().map(|last: &BlockMatch| cursor(request.within, last.block_id));
                 return Ok(ItemsPage { items, next_cursor });
             }
-            let [before, after] = self.context(index, &mut around)?;
+            let [before, after] = self.context(index, &mut surroundings)?;
             let item = BlockMatch {
                 block_id: block.id,
                 ranges: matcher.ranges(&markdown)?,
@@ -174,13 +174,19 @@ impl<'a, 'b> BlockSearch<'a, 'b> {
         self.blocks.iter().take(index).rposition(|block| block.depth < depth)
     }
 
-    /// The blocks before and after one.
-    fn context(&self, index: usize, around: &mut Around<'_, '_>) -> Result<[Vec<ContextBlock>; 2]> {
-        let (start, end) =
-            (index.saturating_sub(around.before), self.blocks.len().min(index + 1 + around.behind));
-        let mut before = Vec::with_capacity(around.before);
-        before.extend_from_slice(around.before(around.before - (index - start))?);
-        let mut after = Vec::with_capacity(around.behind);
+    /// The blocks before and after the block at `index`.
+    fn context(
+        &self,
+        index: usize,
+        surroundings: &mut Surroundings<'_, '_>,
+    ) -> Result<[Vec<ContextBlock>; 2]> {
+        let (max_before, max_after) = (surroundings.max_before, surroundings.max_after);
+        let start = index.saturating_sub(max_before);
+        let end = self.blocks.len().min(index + 1 + max_after);
+        // Near the ends of the searched subtree, context continues outside of it.
+        let mut before = Vec::with_capacity(max_before);
+        before.extend_from_slice(surroundings.before(max_before - (index - start))?);
+        let mut after = Vec::with_capacity(max_after);
         for (at, block) in self.blocks.iter().enumerate().take(end).skip(start) {
             if at != index {
                 let side = if at < index { &mut before } else { &mut after };
@@ -188,17 +194,20 @@ impl<'a, 'b> BlockSearch<'a, 'b> {
                 side.push(ContextBlock { block_id: block.id, markdown });
             }
         }
-        after.extend_from_slice(around.behind(around.behind - after.len())?);
+        debug_assert!(after.len() <= max_after, "the subtree gives at most the context asked for");
+        after.extend_from_slice(surroundings.after(max_after - after.len())?);
         Ok([before, after])
     }
 }
 
-/// The pages that a block stands in.
+/// The pages that contain a block, the document's root first.
 fn path_to(texts: &VisibleTexts<'_, '_>, block: BlockId) -> Result<Vec<PathStep>> {
-    let (mut path, mut at, reader) = (Vec::new(), block, texts.tree.reader_at(block)?);
-    while let Some(parent) = reader.locate(at)?.and_then(|standing| standing.parent) {
-        if let Some(above) = reader.block(parent)? {
-            path.extend(step(texts, above.id, BlockText::Data(&above.data))?);
+    let reader = texts.tree.reader_at(block)?;
+    let mut path = Vec::new();
+    let mut at = block;
+    while let Some(parent) = reader.locate(at)?.and_then(|location| location.parent) {
+        if let Some(ancestor) = reader.block(parent)? {
+            path.extend(step(texts, ancestor.id, BlockText::Data(&ancestor.data))?);
         }
         at = parent;
     }
@@ -206,7 +215,7 @@ fn path_to(texts: &VisibleTexts<'_, '_>, block: BlockId) -> Result<Vec<PathStep>
     Ok(path)
 }
 
-/// A block as a step of a path, if it is a page: a collection is none.
+/// The step of a path for an ancestor, if it is a page. Collections are left out.
 fn step(
     texts: &VisibleTexts<'_, '_>,
     id: BlockId,

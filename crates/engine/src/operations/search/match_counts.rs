@@ -20,7 +20,7 @@ use crate::core::tree::{Tree, VisibleSnapshot};
 #[cfg(test)]
 mod tests;
 
-/// Documents of a chunk: enough that determinizing a pattern again costs little beside matching it.
+/// Documents of a chunk: enough that building the states of a lazy DFA again costs little.
 const CHUNK_DOCUMENTS: usize = 256;
 
 /// The number of blocks of a document that match.
@@ -33,7 +33,7 @@ pub(super) struct MatchCounter<'a> {
     pub(super) threads: usize,
 }
 
-/// The result of a chunk that was counted before it was known what the chunks before it cost.
+/// The result of a chunk that was counted before the cost of the previous chunks was known.
 struct SpeculativeResult {
     chunk: usize,
     counts: Result<Vec<MatchCount>>,

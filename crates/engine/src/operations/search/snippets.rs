@@ -1,5 +1,4 @@
-//! What a search shows of a document: a piece of the block that has most of what was asked for, and
-//! the blocks that have any.
+//! Snippets: the excerpt of a document with the most matches, and the blocks that match.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -11,61 +10,66 @@ use leafbase_search::{Highlighter, fold};
 use super::patterns::PatternSetMatcher;
 use crate::core::search_index::documents::{BlockTexts, DocumentTexts};
 
-/// The longest snippet, in characters, without asterisks and dots.
-pub(super) const LONGEST: usize = 240;
-/// So many of them at most stand before the first hit.
-const BEFORE: usize = 60;
-/// The most blocks that are named of a document.
-pub(super) const MOST_BLOCKS: usize = 100;
+/// The longest snippet, without asterisks and ellipses.
+pub(super) const MAX_SNIPPET_CHARS: usize = 240;
+/// Of those, the most before the first match.
+const MAX_CHARS_BEFORE_MATCH: usize = 60;
+/// The most blocks listed for a document.
+pub(super) const MAX_BLOCKS: usize = 100;
 
-/// What is shown of a document.
-pub(super) struct Shown {
+/// The snippet of a document.
+pub(super) struct Snippet {
     pub(super) markdown: String,
-    /// Bytes of it.
+    /// Byte ranges of `markdown`.
     pub(super) highlights: Vec<Range<usize>>,
+    /// The first blocks that match.
     pub(super) blocks: Vec<BlockId>,
 }
 
-/// A text with hits.
-struct Found<'t> {
+/// A text with the byte ranges that match.
+struct MatchedText<'t> {
     text: Cow<'t, str>,
-    /// In order, and apart.
-    hits: Vec<Range<usize>>,
+    /// In order and without overlap.
+    matches: Vec<Range<usize>>,
     is_title: bool,
 }
 
-/// Shows the document. Of texts that have equally many different hits the first is shown; the title
-/// only if no other text has any.
-pub(super) fn show(
+/// The snippet of a document: of the text with the most distinct matches, the first of several. The
+/// title is used only if no other text matches.
+pub(super) fn snippet(
     texts: &DocumentTexts,
     highlighter: &Highlighter<'_>,
-    matching: Option<&mut PatternSetMatcher<'_>>,
-) -> Result<Shown> {
-    let mut by_pattern =
-        matching.map(|matching| by_pattern(texts, matching)).transpose()?.unwrap_or_default();
-    let (mut best, mut blocks): (Option<(_, Found<'_>)>, Vec<BlockId>) = (None, Vec::new());
-    for (number, block) in texts.blocks().enumerate() {
-        let matched = if by_pattern.is_empty() { None } else { by_pattern.remove(&number) };
-        let mut is_found = matched.is_some();
-        each_found(&block, number == 0, highlighter, matched.unwrap_or_default(), |found| {
-            is_found = true;
-            let rank = (!found.is_title, different(&found));
-            if best.as_ref().is_none_or(|(before, _)| *before < rank) {
-                best = Some((rank, found));
+    matcher: Option<&mut PatternSetMatcher<'_>>,
+) -> Result<Snippet> {
+    let mut by_pattern = match matcher {
+        Some(matcher) => pattern_matches(texts, matcher)?,
+        None => HashMap::new(),
+    };
+    let mut best: Option<(_, MatchedText<'_>)> = None;
+    let mut blocks = Vec::new();
+    for (index, block) in texts.blocks().enumerate() {
+        let block_matches = by_pattern.remove(&index);
+        let mut is_match = block_matches.is_some();
+        let ranges = block_matches.unwrap_or_else(Vec::new);
+        for_each_matched_text(&block, index == 0, highlighter, ranges, |matched| {
+            is_match = true;
+            let rank = (!matched.is_title, distinct_matches(&matched));
+            if best.as_ref().is_none_or(|(best_rank, _)| *best_rank < rank) {
+                best = Some((rank, matched));
             }
         });
-        blocks.extend(is_found.then_some(block.id));
-        if blocks.len() >= MOST_BLOCKS {
+        blocks.extend(is_match.then_some(block.id));
+        if blocks.len() >= MAX_BLOCKS {
             break;
         }
     }
-    let title = || Found { text: texts.title(), hits: Vec::new(), is_title: true };
-    let (markdown, highlights) = cut(&best.map_or_else(title, |(_, found)| found));
-    Ok(Shown { markdown, highlights, blocks })
+    let title = || MatchedText { text: texts.title(), matches: Vec::new(), is_title: true };
+    let (markdown, highlights) = excerpt(&best.map_or_else(title, |(_, matched)| matched));
+    Ok(Snippet { markdown, highlights, blocks })
 }
 
-/// The first blocks that a pattern matches, by their index, with the ranges that match.
-fn by_pattern(
+/// The first blocks that a pattern matches, by index, with the ranges that match.
+fn pattern_matches(
     texts: &DocumentTexts,
     matcher: &mut PatternSetMatcher<'_>,
 ) -> Result<HashMap<usize, Vec<Range<usize>>>> {
@@ -73,8 +77,9 @@ fn by_pattern(
     for (index, block) in texts.blocks().enumerate() {
         let text = block.pattern();
         if matcher.is_match(&text)? {
+            // Empty for a match that consumes no text.
             matches.insert(index, matcher.ranges(&text)?);
-            if matches.len() >= MOST_BLOCKS {
+            if matches.len() >= MAX_BLOCKS {
                 break;
             }
         }
@@ -82,160 +87,177 @@ fn by_pattern(
     Ok(matches)
 }
 
-/// Hands over the texts of a block that have hits: words are found in plain text, patterns in the
-/// markdown that replies show.
-fn each_found<'t>(
+/// Visits the texts of a block that match: words match in plain text, patterns in the markdown of
+/// replies.
+fn for_each_matched_text<'t>(
     block: &BlockTexts<'t>,
     is_root: bool,
     highlighter: &Highlighter<'_>,
     mut by_pattern: Vec<Range<usize>>,
-    mut visit: impl FnMut(Found<'t>),
+    mut visit: impl FnMut(MatchedText<'t>),
 ) {
     if highlighter.is_empty() && by_pattern.is_empty() {
         return;
     }
     for (index, text) in block.words().enumerate() {
-        let mut hits = highlighter.matches(&text);
+        let mut matches = highlighter.matches(&text);
+        // Plain text that equals the markdown is shown once, with both kinds of matches.
         if !by_pattern.is_empty() && text == block.pattern() {
-            hits.append(&mut by_pattern);
+            matches.append(&mut by_pattern);
         }
-        if !hits.is_empty() {
-            visit(Found { text, hits: apart(hits), is_title: is_root && index == 0 });
+        if !matches.is_empty() {
+            let matches = merge(matches);
+            visit(MatchedText { text, matches, is_title: is_root && index == 0 });
         }
     }
     if !by_pattern.is_empty() {
-        visit(Found { text: block.pattern(), hits: apart(by_pattern), is_title: is_root });
+        let matches = merge(by_pattern);
+        visit(MatchedText { text: block.pattern(), matches, is_title: is_root });
     }
 }
 
-/// In order, those that touch put together, without those of nothing.
-fn apart(mut hits: Vec<Range<usize>>) -> Vec<Range<usize>> {
-    hits.sort_unstable_by_key(|hit| (hit.start, hit.end));
-    let mut apart: Vec<Range<usize>> = Vec::with_capacity(hits.len());
-    for hit in hits.into_iter().filter(|hit| !hit.is_empty()) {
-        match apart.last_mut() {
-            Some(last) if hit.start <= last.end => last.end = last.end.max(hit.end),
-            _ => apart.push(hit),
+/// Sorts ranges, merges adjacent and overlapping ones, and drops empty ones.
+fn merge(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    ranges.sort_unstable_by_key(|range| (range.start, range.end));
+    let mut merged: Vec<Range<usize>> = Vec::with_capacity(ranges.len());
+    for range in ranges.into_iter().filter(|range| !range.is_empty()) {
+        match merged.last_mut() {
+            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+            _ => merged.push(range),
         }
     }
-    apart
+    merged
 }
 
-fn different(found: &Found<'_>) -> usize {
-    if found.hits.len() < 2 {
-        return found.hits.len();
+fn distinct_matches(matched: &MatchedText<'_>) -> usize {
+    if matched.matches.len() < 2 {
+        return matched.matches.len();
     }
-    let said = found.hits.iter().filter_map(|hit| found.text.get(hit.clone()));
-    said.map(fold).collect::<HashSet<_>>().len()
+    let words = matched.matches.iter().map(|range| slice(&matched.text, range.clone()));
+    words.map(fold).collect::<HashSet<_>>().len()
 }
 
-/// The piece of the text that has most hits, these between asterisks, and where they are. Lines
-/// become one.
-fn cut(found: &Found<'_>) -> (String, Vec<Range<usize>>) {
-    let (text, window) = (&*found.text, window(found));
-    let room = window.len() + 4 * found.hits.len() + 2 * '…'.len_utf8();
-    let (mut markdown, mut highlights, mut at) =
-        (String::with_capacity(room), Vec::new(), window.start);
-    let say = |markdown: &mut String, range: Range<usize>| {
-        let said = text.get(range).unwrap_or_default();
-        if is_on_a_line(said) {
-            markdown.push_str(said);
+/// A part of a text, by offsets that were found in it.
+fn slice(text: &str, range: Range<usize>) -> &str {
+    let part = text.get(range);
+    debug_assert!(part.is_some(), "offsets of a text lie at character boundaries");
+    part.unwrap_or("")
+}
+
+/// The part of the text with the most matches, on one line, with asterisks around matches, and the
+/// ranges of the matches in it.
+fn excerpt(matched: &MatchedText<'_>) -> (String, Vec<Range<usize>>) {
+    let text = &*matched.text;
+    let window = window(matched);
+    let decoration = 4 * matched.matches.len() + 2 * '…'.len_utf8();
+    let mut markdown = String::with_capacity(window.len() + decoration);
+    let mut highlights = Vec::new();
+    let mut copied = window.start;
+    let push = |markdown: &mut String, range: Range<usize>| {
+        let part = slice(text, range);
+        if is_printable_ascii(part) {
+            markdown.push_str(part);
         } else {
-            markdown
-                .extend(said.chars().map(|letter| if letter.is_control() { ' ' } else { letter }));
+            let on_one_line = |char: char| if char.is_control() { ' ' } else { char };
+            markdown.extend(part.chars().map(on_one_line));
         }
     };
     if window.start > 0 {
         markdown.push('…');
     }
-    for hit in &found.hits {
-        let hit = hit.start.max(window.start)..hit.end.min(window.end);
-        if hit.is_empty() {
+    for range in &matched.matches {
+        let range = range.start.max(window.start)..range.end.min(window.end);
+        if range.is_empty() {
             continue;
         }
-        say(&mut markdown, at..hit.start);
+        push(&mut markdown, copied..range.start);
         markdown.push_str("**");
         let start = markdown.len();
-        say(&mut markdown, hit.clone());
+        push(&mut markdown, range.clone());
         highlights.push(start..markdown.len());
         markdown.push_str("**");
-        at = hit.end;
+        copied = range.end;
     }
-    say(&mut markdown, at..window.end);
+    push(&mut markdown, copied..window.end);
     if window.end < text.len() {
         markdown.push('…');
     }
     (markdown, highlights)
 }
 
-/// Whether the text is known to have no control characters.
-fn is_on_a_line(text: &str) -> bool {
+/// The fast path of most texts: without control characters.
+fn is_printable_ascii(text: &str) -> bool {
+    // No early return, so that the loop is vectorized.
     text.bytes().fold(true, |all, byte| all & matches!(byte, b' '..=b'~'))
 }
 
-/// The bytes of the text that are shown: all, if it is short. Otherwise they begin and end between
-/// words where there are any, and end within a hit only if that is longer than a snippet.
-fn window(found: &Found<'_>) -> Range<usize> {
-    let text = &*found.text;
-    let Some(longest) = place(text, 0, LONGEST).filter(|end| *end < text.len()) else {
+/// The byte range to show: all of a short text. Otherwise it starts and ends between words where
+/// possible, and ends within a match only if the match is longer than a snippet.
+fn window(matched: &MatchedText<'_>) -> Range<usize> {
+    let text = &*matched.text;
+    let longest = offset_after(text, 0, MAX_SNIPPET_CHARS);
+    let Some(longest) = longest.filter(|end| *end < text.len()) else {
         return 0..text.len();
     };
-    let Some(first) = densest(found) else { return 0..before_a_word(text, 0, longest) };
-    let start = after_a_space(text, place_before(text, first.start, BEFORE), first.start);
-    let end = place(text, start, LONGEST).unwrap_or(text.len());
+    let Some(first) = densest_match(matched) else { return 0..end_of_word(text, 0, longest) };
+    let earliest = offset_before(text, first.start, MAX_CHARS_BEFORE_MATCH);
+    let start = start_of_word(text, earliest, first.start);
+    let end = offset_after(text, start, MAX_SNIPPET_CHARS).unwrap_or(text.len());
     if end == text.len() {
         return start..end;
     }
-    let is_cut = |hit: &&Range<usize>| hit.start < end && end < hit.end && hit.start > first.start;
-    let end = found.hits.iter().find(is_cut).map_or(end, |hit| hit.start);
-    let last = found.hits.iter().rfind(|hit| hit.end <= end).map_or(first.end, |hit| hit.end);
-    start..before_a_word(text, last.min(end), end)
+    let is_cut =
+        |range: &&Range<usize>| range.start < end && end < range.end && range.start > first.start;
+    let end = matched.matches.iter().find(is_cut).map_or(end, |range| range.start);
+    let last = matched.matches.iter().rfind(|range| range.end <= end);
+    let last_end = last.map_or(first.end, |range| range.end);
+    start..end_of_word(text, last_end.min(end), end)
 }
 
-/// The hit from which on most hits are close together; the first of several.
-fn densest<'f>(found: &'f Found<'_>) -> Option<&'f Range<usize>> {
-    let hits = &found.hits;
-    let (mut best, mut behind): (Option<(usize, &Range<usize>)>, usize) = (None, 0);
-    for (index, first) in hits.iter().enumerate() {
-        let limit = first.start.saturating_add(LONGEST - BEFORE);
-        behind = behind.max(index);
-        while hits.get(behind).is_some_and(|hit| hit.end <= limit) {
-            behind += 1;
+/// The match that begins the window with the most matches; the first of several.
+fn densest_match<'m>(matched: &'m MatchedText<'_>) -> Option<&'m Range<usize>> {
+    let matches = &matched.matches;
+    let mut best: Option<(usize, &Range<usize>)> = None;
+    // Two pointers: the end of the window only moves forward.
+    let mut window_end = 0;
+    for (index, first) in matches.iter().enumerate() {
+        let limit = first.start.saturating_add(MAX_SNIPPET_CHARS - MAX_CHARS_BEFORE_MATCH);
+        window_end = window_end.max(index);
+        while matches.get(window_end).is_some_and(|range| range.end <= limit) {
+            window_end += 1;
         }
-        if best.is_none_or(|(most, _)| behind - index > most) {
-            best = Some((behind - index, first));
+        let count = window_end - index;
+        if best.is_none_or(|(best_count, _)| count > best_count) {
+            best = Some((count, first));
         }
     }
     best.map(|(_, first)| first)
 }
 
-/// The place so many characters behind `from`; none if the text is over before.
-fn place(text: &str, from: usize, characters: usize) -> Option<usize> {
-    // A character has a byte at least.
-    let rest = text.get(from..).filter(|rest| rest.len() > characters)?;
-    rest.char_indices().nth(characters).map(|(offset, _)| from + offset)
+/// The offset `chars` characters after `from`; `None` if the text has fewer.
+fn offset_after(text: &str, from: usize, chars: usize) -> Option<usize> {
+    // A character has at least one byte, so a shorter rest need not be counted.
+    let rest = text.get(from..).filter(|rest| rest.len() > chars)?;
+    rest.char_indices().nth(chars).map(|(offset, _)| from + offset)
 }
 
-/// The place so many characters before `to`; the beginning if there are fewer.
-fn place_before(text: &str, to: usize, characters: usize) -> usize {
-    let before = text.get(..to).unwrap_or_default();
-    before.char_indices().rev().take(characters).last().map_or(0, |(offset, _)| offset)
+/// The offset `chars` characters before `to`, or 0.
+fn offset_before(text: &str, to: usize, chars: usize) -> usize {
+    slice(text, 0..to).char_indices().rev().take(chars).last().map_or(0, |(offset, _)| offset)
 }
 
-/// The first place behind a space from `from` on, up to `to`; `from` if there is none.
-fn after_a_space(text: &str, from: usize, to: usize) -> usize {
+/// The offset after the first whitespace in `from..to`, or `from`.
+fn start_of_word(text: &str, from: usize, to: usize) -> usize {
     if from == 0 {
         return 0;
     }
-    let between = text.get(from..to).unwrap_or_default();
-    let space = between.char_indices().find(|(_, letter)| letter.is_whitespace());
-    space.map_or(from, |(offset, letter)| from + offset + letter.len_utf8())
+    let space = slice(text, from..to).char_indices().find(|(_, char)| char.is_whitespace());
+    space.map_or(from, |(offset, char)| from + offset + char.len_utf8())
 }
 
-/// The last place before a space, from `from` up to `to`; `to` if there is none.
-fn before_a_word(text: &str, from: usize, to: usize) -> usize {
-    let between = text.get(from..to).unwrap_or_default();
-    between.rfind(char::is_whitespace).map_or(to, |offset| from + offset)
+/// The offset of the last whitespace in `from..to`, or `to`.
+fn end_of_word(text: &str, from: usize, to: usize) -> usize {
+    slice(text, from..to).rfind(char::is_whitespace).map_or(to, |offset| from + offset)
 }
 
 #[cfg(test)]
@@ -245,8 +267,8 @@ mod tests {
     use super::*;
 
     fn shown(text: &str, asked: &[&str]) -> (String, Vec<Range<usize>>) {
-        let hits = ParsedQuery::new(asked, false).unwrap().match_ranges(text);
-        cut(&Found { text: text.into(), hits: apart(hits), is_title: false })
+        let matches = ParsedQuery::new(asked, false).unwrap().match_ranges(text);
+        excerpt(&MatchedText { text: text.into(), matches: merge(matches), is_title: false })
     }
 
     #[test]
@@ -281,7 +303,7 @@ mod tests {
         for text in [long, "東京".repeat(400), "x".repeat(1_000)] {
             for asked in ["fish", "東", "x", "tail"] {
                 let (markdown, highlights) = shown(&text, &[asked]);
-                assert!(markdown.chars().count() <= LONGEST + 4 * highlights.len() + 2);
+                assert!(markdown.chars().count() <= MAX_SNIPPET_CHARS + 4 * highlights.len() + 2);
                 assert!(markdown.contains('…'));
             }
         }

@@ -30,25 +30,26 @@ impl Connection<Full> {
     /// Exports the space as markdown files below the directory `path`, which is created or empty:
     /// folders become directories, documents become files named by their titles.
     ///
-    /// Links to blocks become relative links, with the fragment `#heading` or `#^number` for a block
-    /// inside a document. A first block of code with the tag `yaml frontmatter` becomes front matter.
-    /// Uploads that documents show are written to a directory `attachments`, and the documents link
-    /// to them there. The trash, the inbox of tasks and comments are not exported. The report lists
-    /// what was skipped, and the documents that markdown cannot express exactly.
+    /// Links to blocks become relative links, with the fragment `#heading` or `#^number` for a
+    /// block inside a document. A first block of code with the tag `yaml frontmatter` becomes front
+    /// matter. Uploads that documents show are written to a directory `attachments`, and the
+    /// documents link to them there. The trash, the inbox of tasks and comments are not exported.
+    /// The report lists what was skipped, and the documents that markdown cannot express exactly.
     ///
     /// A collection becomes its name and a table of its items, and each item with content a page
     /// after the table. The report lists them: an import reads tables and pages.
     ///
-    /// Names are reversible: characters that some system refuses are escaped as `%XX`, and so is the
-    /// first character of a title that is a day, because files named by a day are daily notes. An
-    /// uploaded markdown file such as `notes.md` is written as `notes%2Emd.txt`, because it is not a
-    /// document. An import decodes all of these.
+    /// Names are reversible: characters that some system refuses are escaped as `%XX`, and so is
+    /// the first character of a title that is a day, because files named by a day are daily notes.
+    /// An uploaded markdown file such as `notes.md` is written as `notes%2Emd.txt`, because it is
+    /// not a document. An import decodes all of these.
     ///
     /// All files are of one snapshot, which the export holds until it returns; others may write
     /// concurrently. Meanwhile the space's file grows by the data that they replace.
     ///
     /// Each file is written atomically. After a power loss, a file that replaces another one is
-    /// either version. A new file may be missing or empty if the operating system has not written it.
+    /// either version. A new file may be missing or empty if the operating system has not written
+    /// it.
     ///
     /// Importing the folder and exporting it again gives the same bytes.
     ///
@@ -82,6 +83,7 @@ impl Connection<Full> {
     ) -> Result<ExportReport> {
         self.operation("export_folder").read(|tree| {
             let reader = tree.full_reader()?;
+            // The layout precedes all writes: links need the final path of every file.
             let layout = ExportLayout::new(reader)?;
             let writer = FolderWriter::new(path.as_ref(), options.into_existing)?;
             let links = RelativeLinks::new(tree, reader, &layout)?;
@@ -209,6 +211,7 @@ impl Exporter<'_, '_> {
             self.links.rewrite(number, &mut node.block.data);
         }
         let roots = ops::assemble(&subtrees)?;
+        debug_assert_eq!(roots.len(), 1, "a document has one root");
         let blocks = roots.first().map_or(&[][..], Block::children);
         let (front, body) = match blocks.split_first() {
             Some((first, rest)) => match front_matter(first) {
@@ -277,8 +280,8 @@ fn round_trip_difference(rendered: &str, blocks: &[Block]) -> Option<String> {
     read.next().map(|_| "it reads back with more blocks".to_owned())
 }
 
-/// The part of a block that markdown can express: without the time a task was completed, and without
-/// text that is derived from other fields.
+/// The part of a block that markdown can express: without the time a task was completed, and
+/// without text that is derived from other fields.
 fn expressible(data: &BlockData) -> BlockData {
     let mut data = data.clone();
     if !data.block_type().has_own_markdown() {

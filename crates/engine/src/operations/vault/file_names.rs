@@ -26,12 +26,12 @@ const DISGUISE: &str = ".txt";
 const ESCAPED_DOT: &str = "%2E";
 
 /// Encodes a title as a name without extension: unsafe characters become `%XX`, and a long name is
-/// cut. [`decode`] returns the title unless the name was cut.
+/// cut. [`decode`] returns the title unless the name was truncated.
 pub(super) fn encode(title: &str) -> String {
     with_suffix(title, "")
 }
 
-/// Whether [`encode`] cuts the title.
+/// Whether [`encode`] truncates the title.
 pub(super) fn is_too_long(title: &str) -> bool {
     escape(title).len() > MAX_STEM_BYTES
 }
@@ -43,6 +43,7 @@ pub(super) fn decode(name: &str) -> String {
         return name.to_owned();
     }
     let title = unescape(name);
+    // Decoding must be the exact inverse of encoding: `%41` of another program stays.
     if escape(&title) == name || encode_document(&title) == name { title } else { name.to_owned() }
 }
 
@@ -127,13 +128,19 @@ fn is_reserved(title: &str) -> bool {
     is_numbered || RESERVED.contains(&stem.as_str())
 }
 
-/// Encodes `title` followed by `suffix`, cutting the title so that both fit.
+/// Encodes `title` followed by `suffix`, truncating the title so that both fit.
 fn with_suffix(title: &str, suffix: &str) -> String {
     let mut kept = title;
     loop {
         let name = escape(&format!("{kept}{suffix}"));
         let last = kept.char_indices().next_back().filter(|_| name.len() > MAX_STEM_BYTES);
-        let Some((last, _)) = last else { return name };
+        let Some((last, _)) = last else {
+            debug_assert!(
+                name.len() <= MAX_STEM_BYTES || kept.is_empty(),
+                "a name is truncated until it fits"
+            );
+            return name;
+        };
         // An escape takes three bytes of the name per byte of the title: a third of the excess can
         // be cut at once, and at least the last character has to go.
         let target = kept.len().saturating_sub((name.len() - MAX_STEM_BYTES) / 3).min(last);
@@ -188,6 +195,7 @@ impl AllocatedNames {
 
     fn claim_encoded(&mut self, name: String, title: &str, extension: &str) -> String {
         let first = name + extension;
+        // Compared folded, so that the export works on file systems that ignore case.
         let key = fold(&first);
         if self.folded.insert(key.clone()) {
             return first;
@@ -197,6 +205,7 @@ impl AllocatedNames {
             let name = with_suffix(title, &format!(" {number}")) + extension;
             number += 1;
             if self.folded.insert(fold(&name)) {
+                // Cached: many documents of one title would otherwise probe all numbers before.
                 self.next_numbers.insert(key, number);
                 return name;
             }
@@ -219,8 +228,8 @@ pub(super) fn is_disguised(name: &str) -> bool {
     markdown_extension(name).is_some()
 }
 
-/// Shortens a name until writing and reading it changes nothing: cutting a long name can expose an
-/// end that has to be escaped.
+/// Shortens a name until writing and reading it changes nothing: truncating a long name can expose
+/// an end that has to be escaped.
 fn stable_name(name: &str) -> String {
     let mut name = name.to_owned();
     for _ in 0..4 {
@@ -256,6 +265,7 @@ fn split_extension(name: &str) -> (&str, &str) {
         (2..=16).contains(&extension.len())
             && extension.bytes().skip(1).all(|byte| byte.is_ascii_alphanumeric())
     };
+    // A leading dot starts a hidden name, not an extension.
     let dot = name.rfind('.').filter(|dot| *dot > 0 && name.get(*dot..).is_some_and(is_plain));
     dot.and_then(|dot| name.split_at_checked(dot)).unwrap_or((name, ""))
 }

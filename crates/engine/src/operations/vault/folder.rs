@@ -14,7 +14,7 @@ use crate::operations::vault::report::Skipped;
 /// Name of a file while it is written. Hidden, so that an import ignores what a crash leaves.
 const UNFINISHED: &str = ".leafbase-unfinished";
 
-/// An entry of a source. Paths are relative to its top, with `/` as separator.
+/// An entry of a source. Paths are relative to its root, with `/` as separator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SourceEntry {
@@ -93,6 +93,7 @@ impl FolderSource {
 impl ImportSource for FolderSource {
     fn entries(&mut self) -> Result<Vec<SourceEntry>> {
         let mut entries = Vec::new();
+        // An explicit stack: the depth of the directory tree is not bounded.
         let mut stack = vec![String::new()];
         while let Some(directory) = stack.pop() {
             if let Err(error) = list(&self.0, &directory, &mut stack, &mut entries) {
@@ -230,6 +231,7 @@ impl FolderWriter {
         path: &str,
         fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<()> {
+        // Two names may be one file on this system: the second must not overwrite the first.
         let is_first = self.written.insert(fold(path));
         let path = self.top.join(path);
         let replaces = fs::symlink_metadata(&path).is_ok();

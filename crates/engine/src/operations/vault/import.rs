@@ -47,19 +47,19 @@ impl Connection<Full> {
     ///
     /// Front matter becomes a document's first block, code with the tag `yaml frontmatter`. Wiki
     /// links and relative links to files of the folder become links to blocks. Other files that a
-    /// document embeds or links to are imported as uploads. One that is embedded alone in a paragraph
-    /// gets the block that an upload of it would get. Names that an export escaped are decoded. The
-    /// report lists what changed and what was skipped: hidden files, symbolic links and files that no
-    /// document shows, among others. Memory is bounded by the largest file.
+    /// document embeds or links to are imported as uploads. One that is embedded alone in a
+    /// paragraph gets the block that an upload of it would get. Names that an export escaped are
+    /// decoded. The report lists what changed and what was skipped: hidden files, symbolic links
+    /// and files that no document shows, among others. Memory is bounded by the largest file.
     ///
-    /// Others may write to the space concurrently. Documents for a folder that they delete go to its
-    /// nearest existing ancestor, a day that gets a note keeps it, and an attachment that they delete
-    /// is imported again for the next document that shows it.
+    /// Others may write to the space concurrently. Documents for a folder that they delete go to
+    /// its nearest existing ancestor, a day that gets a note keeps it, and an attachment that they
+    /// delete is imported again for the next document that shows it.
     ///
     /// `progress` receives the number of steps done: one per file, and after the last file further
     /// ones, added to the total, that resolve links to headings. It may cancel the import. Then the
-    /// report says so, documents imported so far stay, and links to headings that were not looked up
-    /// lead to their document.
+    /// report says so, documents imported so far stay, and links to headings that were not looked
+    /// up lead to their document.
     ///
     /// ```
     /// use std::ops::ControlFlow;
@@ -80,8 +80,9 @@ impl Connection<Full> {
     /// ```
     ///
     /// # Errors
-    /// [`crate::ErrorKind::NotFound`] if there is no such directory, or no such folder in the space;
-    /// errors of the operating system and the store. Documents imported before an error stay.
+    /// [`crate::ErrorKind::NotFound`] if there is no such directory, or no such folder in the
+    /// space; errors of the operating system and the store. Documents imported before an error
+    /// stay.
     pub fn import_folder(
         &self,
         path: impl AsRef<Path>,
@@ -264,6 +265,7 @@ impl<'a> Importer<'a> {
         // The files come first: documents can only show files that exist.
         self.batch.edits.extend(files.into_iter().chain(edits));
         self.batch.uploads.extend(uploads);
+        debug_assert!(self.imported.get(index) == Some(&false), "{} is imported once", file.path);
         if let Some(imported) = self.imported.get_mut(index) {
             *imported = true;
         }

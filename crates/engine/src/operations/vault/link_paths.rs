@@ -26,6 +26,7 @@ impl RelativeUrl {
             Some((path, anchor)) => (path, Some(decode(anchor)?)),
             None => (url, None),
         };
+        // A query means that the target is not a plain file.
         if path.contains('?') {
             return None;
         }
@@ -97,7 +98,7 @@ pub(super) fn percent(byte: u8) -> [char; 3] {
     ['%', digit(byte >> 4), digit(byte & 15)]
 }
 
-/// The directory of a file; empty at the top.
+/// The directory of a file; empty at the root.
 pub(super) fn directory(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(directory, _)| directory)
 }
@@ -107,8 +108,8 @@ pub(super) fn file_name(path: &str) -> &str {
     path.rsplit_once('/').map_or(path, |(_, name)| name)
 }
 
-/// Resolves a path relative to `directory`, or to the top if it starts with `/`. `None` if it leads
-/// outside.
+/// Resolves a path relative to `directory`, or to the root if it starts with `/`. `None` if it
+/// leads outside.
 pub(super) fn join(directory: &str, relative: &str) -> Option<String> {
     let base = if relative.starts_with('/') { "" } else { directory };
     let mut components: Vec<&str> = Vec::new();
@@ -134,6 +135,8 @@ pub(super) fn relative_path(from: &str, to: &str) -> String {
         .zip(target.iter().take(directories))
         .take_while(|(one, other)| one == other)
         .count();
+    // One `..` per directory level above the common ancestor.
+    debug_assert!(shared <= from.len(), "the common ancestor is an ancestor of both files");
     let up = std::iter::repeat_n("..", from.len() - shared);
     up.chain(target.into_iter().skip(shared)).collect::<Vec<_>>().join("/")
 }
@@ -306,6 +309,7 @@ struct UniqueSlugs {
 impl UniqueSlugs {
     fn claim(&mut self, slug: &str) -> String {
         let mut name = slug.to_owned();
+        // A heading may itself end with `-1`, so a numbered slug can collide as well.
         while self.counts.contains_key(&name) {
             let count = self.counts.entry(slug.to_owned()).or_default();
             *count += 1;

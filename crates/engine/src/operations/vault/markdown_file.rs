@@ -33,6 +33,7 @@ impl FileText {
         let mut warnings = Vec::new();
         let mut warn = |kind, message: &str| warnings.push((kind, None, message.to_owned()));
         if text.starts_with('\u{feff}') {
+            // The BOM would otherwise become part of the first heading.
             text.remove(0);
             warn(VaultWarningKind::ByteOrderMark, "the byte order mark is removed");
         }
@@ -61,6 +62,7 @@ pub(super) fn split_front_matter(text: &str) -> SplitFile<'_> {
     let Some(FrontMatter { matter, length, .. }) = markdown::front_matter(text) else {
         return SplitFile { front: None, body: text, lines_before: 0 };
     };
+    // The blank line after front matter belongs to neither part; `write_front_matter` restores it.
     let after = text.get(length..).unwrap_or("");
     let body = after.strip_prefix('\n').unwrap_or(after);
     let lines_before = matter.matches('\n').count() + 2 + usize::from(body.len() < after.len());
@@ -154,6 +156,7 @@ pub(super) fn unfold_long_links(
 ) {
     let mut stack: Vec<&mut BlockDraft> = blocks.iter_mut().rev().collect();
     while let Some(BlockDraft { data, content, .. }) = stack.pop() {
+        // Iterative pre-order traversal: nesting comes from files.
         stack.extend(content.iter_mut().rev());
         if let Some((_, url)) = data.url()
             && let Err(error) = data.check(limits)

@@ -36,8 +36,8 @@ impl ImportOptions {
 
     /// Whether a file named by a day, such as `2026-03-01.md` or `2026_03_01.md`, becomes the daily
     /// note of that day, in whichever directory. If several are named by one day, the one in the
-    /// top-level directory `daily notes` is chosen, otherwise the first by path. If the day already
-    /// has a note, the file becomes an ordinary document. Default: `true`.
+    /// top-level directory `daily notes` is chosen, otherwise the first sorted by path. If the day
+    /// already has a note, the file becomes an ordinary document. Default: `true`.
     pub fn daily_notes(mut self, daily_notes: bool) -> Self {
         self.daily_notes = daily_notes;
         self
@@ -167,7 +167,7 @@ impl VaultWarningKind {
 /// A difference between the source and the result of an import or export.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct VaultWarning {
-    /// The file, relative to the top of the folder.
+    /// The file, relative to the root of the folder.
     pub path: String,
     /// The line, counted from 1, where it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -192,7 +192,7 @@ impl VaultWarning {
 /// A file, directory or document that was skipped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Skipped {
-    /// The path relative to the top of the folder, or the document's title.
+    /// The path relative to the root of the folder, or the document's title.
     pub path: String,
     /// The reason in a few words.
     pub reason: String,
@@ -213,7 +213,7 @@ pub struct ImportReport {
     pub links: u64,
     /// Attachments imported.
     pub attachments: u64,
-    /// Differences from the source, in order of paths.
+    /// Differences from the source, sorted by path.
     pub warnings: Vec<VaultWarning>,
     /// Files that were not imported.
     pub skipped: Vec<Skipped>,

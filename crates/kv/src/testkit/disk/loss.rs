@@ -1,79 +1,40 @@
-//! What a loss of power leaves: five ways in which devices and file systems differ, each as bad as
-//! it may be.
+//! What a power loss leaves of unsynced changes: five models of devices and file systems, each at
+//! its worst.
 
-use super::files::Files;
-use super::{Change, Content, Disk, State, put};
+use super::content::{FileContent, UnsyncedChange, overwrite};
 
-/// What a device writes whole or not at all.
+/// Devices write this many bytes atomically.
 const SECTOR: usize = 512;
 
-/// What is left of what was not synced.
+/// What is left of unsynced changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Loss {
-    /// Nothing.
+    /// None of them.
     Unsynced,
-    /// What was done first; the last write of it is torn.
+    /// The first ones; the last write among them is torn.
     Suffix,
-    /// Any of it, in any order: each sector is there or not.
+    /// Any of them in any order: each sector is kept or lost.
     Sectors,
-    /// All of it.
+    /// All of them.
     Nothing,
-    /// The files are as short as they were; of the rest, any of it.
+    /// No change of a file's length, and any sector of the rest.
     Lengths,
 }
 
 impl Loss {
-    /// All of them.
+    /// All models.
     pub const ALL: [Self; 5] =
         [Self::Unsynced, Self::Suffix, Self::Sectors, Self::Nothing, Self::Lengths];
 }
 
-/// What a loss of power meets: what is durable, and what may be.
-#[derive(Clone)]
-pub struct Moment {
-    store: Content,
-    wal: Content,
-    files: Files,
-    operations: u64,
-}
+/// A small random generator: the same seed loses the same bytes on every platform.
+pub(super) struct LossRandom(u64);
 
-impl std::fmt::Debug for Moment {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Moment").field("operations", &self.operations).finish_non_exhaustive()
-    }
-}
-
-impl Moment {
-    pub(super) fn of(state: &State) -> Self {
-        // What is visible is of no use without power.
-        let without_power = |content: &Content| Content {
-            visible: Vec::new(),
-            durable: content.durable.clone(),
-            unsynced: content.unsynced.clone(),
-            ..Content::default()
-        };
-        let (store, wal) = (without_power(&state.store), without_power(&state.wal));
-        Self { store, wal, files: state.files.clone(), operations: state.operations }
+impl LossRandom {
+    pub(super) fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
     }
 
-    /// How many operations had begun, one that was about to be done among them.
-    pub fn operations(&self) -> u64 {
-        self.operations
-    }
-
-    /// The disk when the power is back.
-    pub fn after(&self, loss: Loss, seed: u64) -> Disk {
-        let mut dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
-        let store = self.store.after(loss, &mut dice);
-        let wal = self.wal.after(loss, &mut dice);
-        Disk::of(store, wal, self.files.after(loss, &mut dice))
-    }
-}
-
-/// A small generator: what is lost must be the same everywhere.
-pub(super) struct Dice(u64);
-
-impl Dice {
     fn next(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -82,7 +43,7 @@ impl Dice {
     }
 
     pub(super) fn below(&mut self, bound: usize) -> usize {
-        usize::try_from((self.next() >> 8) % (bound.max(1) as u64)).unwrap_or_default()
+        (self.next() >> 8) as usize % bound.max(1)
     }
 
     pub(super) fn coin(&mut self) -> bool {
@@ -90,46 +51,52 @@ impl Dice {
     }
 }
 
-impl Content {
-    pub(super) fn after(&self, loss: Loss, dice: &mut Dice) -> Vec<u8> {
-        let mut image = (*self.durable).clone();
-        let short = image.len();
-        let whole = match loss {
-            Loss::Unsynced => return image,
-            Loss::Suffix => dice.below(self.unsynced.len() + 1),
+impl FileContent {
+    /// The bytes after a power loss.
+    pub(super) fn after_loss(&self, loss: Loss, random: &mut LossRandom) -> Vec<u8> {
+        let mut bytes = (*self.durable).clone();
+        let durable_length = bytes.len();
+        let kept = match loss {
+            Loss::Unsynced => return bytes,
+            Loss::Suffix => random.below(self.unsynced.len() + 1),
             _ => self.unsynced.len(),
         };
-        let whole_changes = self.unsynced.iter().take(whole);
-        for change in whole_changes {
-            let survives =
-                |dice: &mut Dice| matches!(loss, Loss::Suffix | Loss::Nothing) || dice.coin();
+        for change in self.unsynced.iter().take(kept) {
+            let survives = |random: &mut LossRandom| {
+                matches!(loss, Loss::Suffix | Loss::Nothing) || random.coin()
+            };
             match change {
-                Change::Length(length) if survives(dice) => image.resize(*length, 0),
-                Change::Length(_) => {}
-                Change::Write(at, data) => {
-                    write_sectors(&mut image, *at, data, &mut || survives(dice))
+                UnsyncedChange::SetLength(length) if survives(random) => bytes.resize(*length, 0),
+                UnsyncedChange::SetLength(_) => {}
+                UnsyncedChange::Write(offset, data) => {
+                    write_sectors(&mut bytes, *offset, data, &mut || survives(random));
                 }
             }
         }
-        match (loss, self.unsynced.get(whole)) {
-            (Loss::Suffix, Some(Change::Write(at, data))) => {
-                let mut left = dice.below(data.len() / SECTOR + 1);
-                write_sectors(&mut image, *at, data, &mut || {
+        match (loss, self.unsynced.get(kept)) {
+            (Loss::Suffix, Some(UnsyncedChange::Write(offset, data))) => {
+                let mut left = random.below(data.len() / SECTOR + 1);
+                write_sectors(&mut bytes, *offset, data, &mut || {
                     left = left.saturating_sub(1);
                     left > 0
                 });
             }
-            (Loss::Lengths, _) => image.truncate(short),
+            (Loss::Lengths, _) => bytes.truncate(durable_length),
             _ => {}
         }
-        image
+        bytes
     }
 }
 
-fn write_sectors(image: &mut Vec<u8>, at: usize, data: &[u8], survives: &mut dyn FnMut() -> bool) {
+fn write_sectors(
+    bytes: &mut Vec<u8>,
+    offset: usize,
+    data: &[u8],
+    survives: &mut dyn FnMut() -> bool,
+) {
     for (number, sector) in data.chunks(SECTOR).enumerate() {
         if survives() {
-            put(image, at + number * SECTOR, sector);
+            overwrite(bytes, offset + number * SECTOR, sector);
         }
     }
 }

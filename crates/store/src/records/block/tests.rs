@@ -1,8 +1,8 @@
 //! Blocks of every kind read back, and the bytes of a version stay what they were.
 
 use leafbase_model::{
-    BlockLayout, CardLayout, CodeLanguage, Font, LineStyle, MediaSize, MediaWidth, TaskState,
-    TextAlignment, TextStyle,
+    BlockLayout, CardLayout, CodeLanguage, Font, LineStyle, ListStyle, MediaSize, MediaWidth,
+    TaskState, TextAlignment, TextStyle, Timestamp,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -148,16 +148,16 @@ fn blocks() -> impl Strategy<Value = BlockRecord> {
     )
 }
 
-fn encode(block: &BlockRecord) -> Vec<u8> {
+fn encoded(block: &BlockRecord) -> Vec<u8> {
     let mut bytes = Vec::new();
-    put(&mut bytes, block);
+    super::encode(&mut bytes, block);
     bytes
 }
 
 proptest! {
     #[test]
     fn every_block_reads_back(block in blocks()) {
-        let bytes = encode(&block);
+        let bytes = encoded(&block);
         prop_assert_eq!(decode(block.id, &bytes, &mut AuthorCache::default()), Ok(block));
         // Another reader of the format takes it for one array.
         let mut rest = bytes.as_slice();
@@ -167,7 +167,7 @@ proptest! {
 
     #[test]
     fn trailing_and_missing_bytes_are_noticed(block in blocks(), cut in any::<prop::sample::Index>()) {
-        let mut bytes = encode(&block);
+        let mut bytes = encoded(&block);
         let cut = cut.index(bytes.len());
         prop_assert!(decode(block.id, &bytes[..cut], &mut AuthorCache::default()).is_err());
         bytes.push(0xc0);
@@ -178,11 +178,11 @@ proptest! {
 /// The title and values of an item's record, read without the rest of it.
 fn parts(bytes: &[u8]) -> Decoded<(String, Properties)> {
     let ItemParts { title, count, mut values } = item_parts(bytes)?;
-    let values = read_list(&mut values, count, |decoder| {
+    let values = values.list(count, |decoder| {
         let key = decoder.str()?.to_owned();
         let mut at = *decoder;
         decoder.skip()?;
-        let value = read_property(&mut at)?;
+        let value = PropertyValue::decode(&mut at)?;
         assert_eq!(
             format!("{at:?}"),
             format!("{decoder:?}"),
@@ -205,9 +205,9 @@ proptest! {
         cut in any::<prop::sample::Index>(),
     ) {
         let is_item = matches!(block.data.kind, BlockKind::CollectionItem { .. });
-        prop_assert_eq!(parts(&encode(&block)).is_ok(), is_item);
+        prop_assert_eq!(parts(&encoded(&block)).is_ok(), is_item);
         let block = BlockRecord { data: item(properties.clone(), block.data), ..block };
-        let mut bytes = encode(&block);
+        let mut bytes = encoded(&block);
         let title = block.data.markdown;
         prop_assert_eq!(parts(&bytes), Ok((title.clone(), properties.clone())));
         // What is cut off is noticed, unless it stands behind the values.
@@ -286,8 +286,8 @@ fn the_bytes_of_version_1() {
         ),
     ];
     for (block, bytes) in known {
-        assert_eq!(hex(&encode(&block)), bytes.replace(' ', ""));
-        assert_eq!(decode(block.id, &encode(&block), &mut AuthorCache::default()), Ok(block));
+        assert_eq!(hex(&encoded(&block)), bytes.replace(' ', ""));
+        assert_eq!(decode(block.id, &encoded(&block), &mut AuthorCache::default()), Ok(block));
     }
 }
 

@@ -21,6 +21,10 @@ pub(super) struct ListingCursor {
 }
 
 pub(super) fn write(collection: BlockId, around: &ListingCursor) -> String {
+    debug_assert!(
+        around.before.len() <= REMEMBERED && around.behind.len() <= REMEMBERED,
+        "a cursor has a bounded length"
+    );
     let mut text = format!("c{collection}");
     text.extend(around.before.iter().map(ToString::to_string));
     text.push(BORDER);

@@ -11,6 +11,7 @@ pub(super) fn first<T>(
     mut read: impl FnMut(usize) -> Result<T>,
 ) -> Result<T> {
     let (mut outcome, mut most) = (read(entries), entries);
+    // Each round validates a shorter prefix, so the loop terminates.
     while let Some(at) =
         outcome.as_ref().err().and_then(|error| entry(list, error)).filter(|at| *at < most)
     {

@@ -1,9 +1,9 @@
 //! Insertion of items.
 
-use leafbase_collections::{ReadItems, RelationBatch, ValueReader, read_added};
+use leafbase_collections::{ChangedItem, ReadItems, RelationBatch, ValueReader, read_added};
 use leafbase_model::{
     AddItems, BlockData, BlockId, BlockKind, BlockRecord, Edit, Item, ItemDraft, Limits,
-    Properties, Result, Schema,
+    Properties, Result, Schema, invariant,
 };
 use leafbase_tree_ops::{self as ops, AllowedChildren, Context, ItemInsertion};
 
@@ -50,6 +50,7 @@ impl<'l> RequestedItems<'l> {
         let mut contents: Vec<_> =
             items.iter_mut().map(|item| std::mem::take(&mut item.content)).collect();
         check_count(LIST, limits.blocks_per_request, items.len())?;
+        // Relative days are resolved before the transaction, which may run several times.
         contents.iter_mut().try_for_each(|content| connection.date(content))?;
         let ready = |content| drafts::validate_list("content", content, connection.files(), limits);
         let pages = contents.into_iter().map(ready).collect();
@@ -80,7 +81,9 @@ impl<'l> RequestedItems<'l> {
             error_order::first(LIST, self.items.len(), read)?;
         let mut changed = finished(batch)?;
         for ItemInsertion { id, data, .. } in &mut items {
-            let properties = changed.remove(id).map(|changed| changed.values).unwrap_or_default();
+            let Some(ChangedItem { values: properties, .. }) = changed.remove(id) else {
+                invariant!("the relation batch returns the new item {id}")
+            };
             data.kind = BlockKind::CollectionItem { properties };
         }
         let insertion = ops::insert_items(context, &opened, items)?;
@@ -90,6 +93,7 @@ impl<'l> RequestedItems<'l> {
         if !added.is_empty() {
             edits.push(insertion);
         }
+        // What remains in the batch are items at other ends, which the request does not name.
         edits.extend(item_edits::unstamped_updates(tree, changed.into_values().collect())?);
         Ok((extended.unwrap_or(schema), edits, added))
     }
@@ -107,6 +111,7 @@ impl<'l> RequestedItems<'l> {
         let (links, mut drafts) =
             (LinkRedactor::new(tree), self.items.iter().take(most).cloned().collect::<Vec<_>>());
         for draft in &mut drafts {
+            // Options are compared as stored, so redacted links in them are restored first.
             links.restore_options(None, Chosen { schema, values: &mut draft.properties })?;
         }
         let ReadItems { items: read, schema: extended } = read_added(schema, drafts, values)?;

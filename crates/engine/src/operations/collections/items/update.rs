@@ -3,7 +3,7 @@
 use leafbase_collections::{ReadItems, RelationBatch, ValueReader, read_updated};
 use leafbase_model::{
     BlockData, BlockId, BlockKind, BlockLocation, BlockRecord, Edit, Item, ItemUpdate,
-    PropertyChange, Result, Schema, UpdateItems,
+    PropertyChange, Result, Schema, UpdateItems, invariant,
 };
 use leafbase_tree_ops::{Context, update_edit};
 
@@ -71,6 +71,7 @@ impl ItemUpdates {
         let read = |most| self.read(tree, &schema, values, most);
         let ReadUpdates { changes, batch, schema: extended } =
             error_order::first(LIST, self.items.len(), read)?;
+        // Before the batch is consumed: `finish` returns values, not relations of other items.
         let turned = changes
             .iter()
             .map(|change| batch.inverse_changed(change.before.id))
@@ -98,11 +99,14 @@ impl ItemUpdates {
         most: usize,
     ) -> Result<ReadUpdates<'t, 'a>> {
         super::check_count(LIST, values.limits.blocks_per_request, most)?;
-        let updates = self.items.get(..most).unwrap_or_default();
+        let Some(updates) = self.items.get(..most) else {
+            invariant!("the request has at least {most} items")
+        };
         let before = updates.iter().enumerate().map(|(index, update)| {
             item(tree, self.collection, update.id)
                 .map_err(|error| error.at("id").at(format_args!("{LIST}[{index}]")))
         });
+        // All items are located before any value is read: a missing item is reported first.
         let before = before.collect::<Result<Vec<_>>>()?;
         let (links, mut given) = (LinkRedactor::new(tree), updates.to_vec());
         for (update, before) in given.iter_mut().zip(&before) {
@@ -150,6 +154,7 @@ impl ReadUpdate {
         let Self { before, title, scalars } = self;
         let mut data: BlockData = before.data.clone();
         if let BlockKind::CollectionItem { properties } = &mut data.kind {
+            // The batch starts from the stored values, so relations replace all of them.
             *properties = related.unwrap_or_else(|| std::mem::take(properties));
             properties.apply(scalars);
         }
@@ -159,6 +164,7 @@ impl ReadUpdate {
                 let record = (*after).clone();
                 (Some(Edit::Update { document, before, after }), record)
             }
+            // Nothing of the record differs, but what it shows does.
             _ if is_turned => {
                 (Some(item_edits::restamp(located.document, before.clone(), context.stamp)), before)
             }

@@ -44,6 +44,7 @@ pub(super) fn relate(
 ) -> Result<Vec<PropertyChange>> {
     let is_relation =
         |key: &str| schema.property(key).is_some_and(|property| property.kind.relation().is_some());
+    // Scalars change the item alone; relations may change other items.
     let (relations, scalars): (Vec<_>, Vec<_>) =
         changes.into_iter().partition(|(key, _)| is_relation(key));
     if !relations.is_empty() {
@@ -57,6 +58,7 @@ pub(super) fn check_new_links(tree: &Tree<'_>, batch: &RelationBatch<'_, Tree<'_
     let mut trashed = HashMap::new();
     for (item, path) in batch.new_links() {
         let document = tree.locate(item)?.ok_or_else(|| Error::not_found().at(path))?.document;
+        // One lookup per document: items of one collection share it.
         let is_trashed = match trashed.get(&document) {
             Some(known) => *known,
             None => {

@@ -15,7 +15,7 @@ pub(super) struct PresentedColumn {
     pub(super) source: ValueSource,
     /// The value that the current item stores.
     pub(super) held: Option<PropertyValue>,
-    /// Its position in the row of the current item.
+    /// Its offset in the row of the current item.
     pub(super) at: Option<ValueAt>,
 }
 
@@ -43,9 +43,14 @@ pub(super) struct Columns {
 
 impl Columns {
     pub(super) fn new(all: Vec<PresentedColumn>) -> Self {
+        // Stored values are sorted by key: sorting the columns alike allows a merge.
         let mut by_key: Vec<_> =
             all.iter().enumerate().map(|(place, column)| (column.key.clone(), place)).collect();
         by_key.sort_unstable();
+        debug_assert!(
+            by_key.is_sorted_by(|one, other| one.0 < other.0),
+            "keys of a schema are unique"
+        );
         let elsewhere =
             all.iter().filter(|column| !matches!(column.source, ValueSource::Own)).count();
         Self { keys: all.iter().map(|column| column.key.clone()).collect(), all, by_key, elsewhere }
@@ -88,6 +93,7 @@ fn pass_to(columns: &mut std::slice::Iter<'_, (PropertyKey, usize)>, key: &[u8])
     while let Some((known, place)) = columns.as_slice().first() {
         let order =
             if known.as_bytes() == key { Ordering::Equal } else { known.as_bytes().cmp(key) };
+        // The schema has no such column: a dropped property may have left a value.
         if order.is_gt() {
             break;
         }

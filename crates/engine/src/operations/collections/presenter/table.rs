@@ -6,7 +6,7 @@ use super::columns::Columns;
 
 /// Values per shared allocation, about 20 KB: a larger one would be kept alive by a single item, a
 /// smaller one costs more per value.
-const PAGE: usize = 512;
+const MAX_SHARED_VALUES: usize = 512;
 
 /// A collection with the items presented so far.
 pub(in crate::operations::collections) struct ItemTable {
@@ -26,7 +26,7 @@ struct BufferedItem {
     id: BlockId,
     title: String,
     content: Content,
-    /// End of its values in the buffer.
+    /// End offset of its values in the buffer.
     end: usize,
 }
 
@@ -58,12 +58,17 @@ impl ItemTable {
                 .expected
                 .saturating_sub(self.items.len())
                 .saturating_mul(self.columns.all.len());
-            self.values.reserve_exact(rest.min(PAGE).max(count));
+            // One allocation for the buffered items: never larger than the rest of the reply needs.
+            self.values.reserve_exact(rest.min(MAX_SHARED_VALUES).max(count));
         }
     }
 
     /// Buffers an item with the values added since the previous one.
     pub(super) fn put(&mut self, id: BlockId, title: String, content: Content) {
+        debug_assert!(
+            self.waiting.last().is_none_or(|last| last.end <= self.values.len()),
+            "offsets of buffered items ascend"
+        );
         self.waiting.push(BufferedItem { id, title, content, end: self.values.len() });
     }
 

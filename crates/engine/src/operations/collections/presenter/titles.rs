@@ -9,7 +9,7 @@ use leafbase_tree_ops::ReadTree;
 use super::ITEMS_PER_LOOKUP;
 use crate::core::tree::Tree;
 
-/// Lookups before reading all titles is considered.
+/// Threshold of lookups from which reading all titles is considered.
 const FEW_LOOKUPS: u64 = 8;
 
 /// The titles of related items in a reply.
@@ -31,6 +31,7 @@ impl Titles {
         if let Some(known) = self.known.get(&item) {
             return Ok(Some(known.clone()));
         }
+        // Fallback from lookups to one scan, which caches all titles of the collection.
         if self.is_better_read(tree, collection)? {
             self.read(tree, collection)?;
         }
@@ -60,6 +61,7 @@ impl Titles {
     fn is_better_read(&mut self, tree: &Tree<'_>, collection: BlockId) -> Result<bool> {
         let lookups = self.lookups.entry(collection).or_default();
         *lookups += 1;
+        // Powers of two: the comparison runs a logarithmic number of times.
         if *lookups < FEW_LOOKUPS
             || !lookups.is_power_of_two()
             || tree.locate(collection)?.is_none()

@@ -34,6 +34,7 @@ fn hash(bytes: &[u8]) -> u64 {
 }
 
 pub(super) fn write(fingerprint: &str, place: &OrderKey) -> String {
+    debug_assert!(!fingerprint.is_empty(), "a cursor names its query");
     format!("{fingerprint}{place}")
 }
 

@@ -41,6 +41,7 @@ impl<'p> IndexPrefilter<'p> {
         plan: &'p QueryPlan,
         limit: Option<usize>,
     ) -> Self {
+        // A column without bitmaps excludes nothing: its condition is skipped.
         let bitmaps = |(column, keys): (_, Vec<Vec<u8>>)| {
             keys.iter().map(|key| index.bitmap(indexed(column), key)).collect::<Option<Vec<_>>>()
         };
@@ -64,6 +65,7 @@ impl<'p> IndexPrefilter<'p> {
         bitmap: IndexBitmap,
     ) -> Result<PrefilterResult> {
         self.cost.row();
+        // Estimated per entry, from cost and results so far.
         if self.is_slow(index)? {
             self.is_ended = true;
             return Ok(PrefilterResult::EndScan);
@@ -123,6 +125,10 @@ impl<'p> IndexPrefilter<'p> {
 
     /// The candidates to look up if the scan ended early.
     pub(super) fn into_candidates(self) -> Option<HashSet<BlockId>> {
+        debug_assert!(
+            !self.is_ended || self.candidates.is_some(),
+            "a scan ends early only for known candidates"
+        );
         self.candidates.filter(|_| self.is_ended)
     }
 }

@@ -46,8 +46,9 @@ impl<'a> RowRelations<'a> {
             let Some(relation) = property.and_then(|property| property.kind.relation()) else {
                 continue;
             };
-            let Some(inverse) = relation.inverse_key.clone() else { continue };
-            if !relation.owner || relation.is_symmetric(rows.collection, key) {
+            // At the owning end the row stores the relation itself.
+            let is_stored = relation.owner && !relation.is_symmetric(rows.collection, key);
+            if let Some(inverse) = relation.inverse_key.clone().filter(|_| !is_stored) {
                 let owners = rows.count_of(relation.target)?;
                 let other = (relation.target, inverse);
                 needed.push(NeededRelation { key: key.to_owned(), other, owners, inverse: None });
@@ -64,6 +65,7 @@ impl<'a> RowRelations<'a> {
         look: impl FnOnce(QueryRow<'_>) -> T,
     ) -> Result<T> {
         if self.rows.tree.is_unrestricted() {
+            // Decodes only the properties that the query evaluates.
             let held = item.properties(Some(&self.keys))?;
             return self.with_relations(item.id, item.title, &held, look);
         }
@@ -87,6 +89,8 @@ impl<'a> RowRelations<'a> {
         self.looked_up += 1;
         let rows = self.rows;
         for needed in &mut self.needed {
+            // Lookups so far would have paid for a scan of the other end: read it once and cache
+            // it.
             if needed.inverse.is_none()
                 && self.looked_up.saturating_mul(ITEMS_PER_LOOKUP) > needed.owners
             {
@@ -108,7 +112,7 @@ impl<'a> RowRelations<'a> {
 
 /// Unites both sides of a symmetric relation.
 fn united(held: &Properties, key: &str, holders: Option<&BTreeSet<BlockId>>) -> Vec<BlockId> {
-    let mut items = holders.cloned().unwrap_or_default();
+    let mut items = holders.cloned().unwrap_or_else(BTreeSet::new);
     if let Some(PropertyValue::Relations(own)) = held.get(key) {
         items.extend(own);
     }

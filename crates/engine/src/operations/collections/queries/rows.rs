@@ -56,6 +56,7 @@ impl<'a> CollectionRows<'a> {
             AccessPath::Index { column, ranges, backwards, then_empty } => {
                 let is_done =
                     self.ranges(column, ranges, *backwards, (prefilter, visit))?.is_break();
+                // Items without a value sort last, after all ranges.
                 if is_done || !then_empty { Ok(()) } else { self.empty(column, prefilter, visit) }
             }
             AccessPath::Related { key, items } => self.related(key, items, visit),
@@ -79,6 +80,7 @@ impl<'a> CollectionRows<'a> {
                 &mut |id, bitmap| {
                     flow = match prefilter.step(&self.index, id, bitmap)? {
                         PrefilterResult::Skip => ControlFlow::Continue(()),
+                        // The lookup decodes the row; the bitmap alone excludes most items.
                         PrefilterResult::Look => prefilter.found(self.item(id, visit)?),
                         PrefilterResult::EndScan => ControlFlow::Break(()),
                     };
@@ -104,6 +106,7 @@ impl<'a> CollectionRows<'a> {
             if self.has_key(column, &item)? { Ok(ControlFlow::Continue(0)) } else { visit(item) }
         };
         let most = usize::try_from(self.count_all() / ITEMS_PER_LOOKUP).unwrap_or(usize::MAX);
+        // Without an intersection the whole collection has to be scanned.
         let Some(few) = prefilter.candidates(&self.index, most)? else {
             return self
                 .reader
@@ -137,6 +140,7 @@ impl<'a> CollectionRows<'a> {
         else {
             return Ok(());
         };
+        // Sorted and deduplicated: an item can be related to several of the requested ones.
         let mut found = BTreeSet::new();
         for item in items {
             if self.is_item_of(*item, target)? {

@@ -97,6 +97,7 @@ pub(super) fn create(
     let plan = plan.map_err(below_schema)?;
     check_others(tree, None, &plan).map_err(below_schema)?;
     files::check_title(tree, None, &plan.schema.name).map_err(|error| error.at("schema.name"))?;
+    // The block repeats the name of the schema: both change together.
     let data = block_of(&plan.schema.name, limits)?;
     let block = BlockRecord { id, rev: 1, created: stamp.clone(), modified: stamp.clone(), data };
     let document = opened.target.document;

@@ -101,7 +101,10 @@ fn other_ends<'p>(
 
 /// Unites both sides of a symmetric relation.
 fn unite(values: &mut Properties, key: &str, holders: Option<&BTreeSet<BlockId>>) {
-    let Some(holders) = holders else { return };
+    // Without holders the stored values are complete.
+    let Some(holders) = holders else {
+        return;
+    };
     let mut related = holders.clone();
     if let Some(PropertyValue::Relations(items)) = values.get(key) {
         related.extend(items);

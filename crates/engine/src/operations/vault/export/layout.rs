@@ -83,6 +83,7 @@ impl ExportLayout {
                         below.push((built_in, path));
                     }
                 }
+                // Allocated after folders, which keep their names, and before documents.
                 layout.attachments = names.claim(ATTACHMENTS, "");
             }
             layout.directories.extend(below.iter().map(|(_, path)| path.clone()));
@@ -163,6 +164,7 @@ impl ExportLayout {
                     message,
                 ));
             }
+            debug_assert!(!self.numbers.contains_key(&record.id), "a document has one file");
             self.numbers.insert(record.id, self.documents.len());
             self.documents.push(ExportedDocument { id: record.id, path });
         }

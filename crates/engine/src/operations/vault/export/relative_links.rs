@@ -107,6 +107,7 @@ impl<'a> RelativeLinks<'a> {
         for file in files {
             records.extend(reader.asset(*file)?);
         }
+        // By name, then by ID: file names do not depend on the traversal order.
         records.sort_by(|one, other| (&one.file_name, one.id).cmp(&(&other.file_name, other.id)));
         let mut names = AllocatedNames::default();
         for record in records {

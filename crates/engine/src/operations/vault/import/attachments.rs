@@ -61,6 +61,7 @@ impl AttachmentImport {
         source: &mut dyn ImportSource,
         path: &str,
     ) -> Result<String, String> {
+        // Errors are cached, too: a missing file is reported per link but opened once.
         let result = match self.results.get(path) {
             Some(known) => known.clone(),
             None => {
@@ -79,6 +80,7 @@ impl AttachmentImport {
         let name = decode_attachment(file_name(path));
         let (upload, record) = Upload::of(&self.space, &self.stamp, &name, reader)?;
         let id = record.id;
+        debug_assert!(!self.imported.contains_key(&id), "uploads have fresh IDs");
         self.imported
             .insert(id, ImportedFile { path: path.to_owned(), record, upload: Some(upload) });
         Ok(id)
@@ -129,7 +131,8 @@ impl AttachmentImport {
         files
     }
 
-    /// Forgets a file that was deleted concurrently, so that it is imported again. Returns its path.
+    /// Forgets a file that was deleted concurrently, so that it is imported again. Returns its
+    /// path.
     pub(super) fn forget(&mut self, file: AssetId) -> Option<String> {
         let path = self.imported.remove(&file)?.path;
         self.results.remove(&path);

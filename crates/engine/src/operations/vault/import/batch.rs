@@ -55,6 +55,7 @@ impl ImportBatch {
         plan: &ImportPlan,
         required: &BTreeSet<AssetId>,
     ) -> Result<BatchResult> {
+        // Runs as one transaction: either all documents of the batch become visible, or none.
         let (result, _) = connection.operation("import_folder").write(|transaction| {
             // The closure may run several times, so the edits of the batch stay untouched.
             let mut edits = self.edits.clone();

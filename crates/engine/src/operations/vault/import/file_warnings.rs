@@ -3,8 +3,8 @@
 
 use crate::operations::vault::report::{VaultWarning, VaultWarningKind};
 
-/// Blocks that may be missed before blocks are no longer searched for: bounds the cost of a file in
-/// which many cannot be found.
+/// Threshold of missed blocks after which blocks are no longer searched for: bounds the cost of a
+/// file in which many cannot be found.
 const MAX_MISSES: usize = 32;
 
 /// Bytes beyond a block's length that are searched for its links: a table is wider in the file than
@@ -82,6 +82,7 @@ impl<'a> FileWarnings<'a> {
         let (start, end) = self
             .find(written, self.last_match, limit)
             .or_else(|| self.find(written, self.block, limit))?;
+        // The next lookup continues after this match, so that equal links get their own lines.
         self.last_match = end;
         Some(start.line)
     }
@@ -96,13 +97,14 @@ impl<'a> FileWarnings<'a> {
         }
     }
 
-    /// Start and end of `written` within `limit` bytes after a position.
+    /// Start and end offsets of `written` within `limit` bytes after a position.
     fn find(
         &self,
         written: &str,
         from: TextPosition,
         limit: usize,
     ) -> Option<(TextPosition, TextPosition)> {
+        debug_assert!(self.text.is_char_boundary(from.offset), "offsets are those of matches");
         let rest = self.text.get(from.offset..)?;
         let end = rest.len().min(limit);
         let end = (end..=rest.len()).find(|end| rest.is_char_boundary(*end))?;

@@ -11,7 +11,7 @@ use crate::operations::vault::link_paths::LinkUrl;
 /// A wiki link.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct WikiLink<'a> {
-    /// Its bytes in the text, with the brackets.
+    /// Its byte range in the text, with the brackets.
     pub(super) range: Range<usize>,
     pub(super) is_embed: bool,
     /// The name or path of a note; empty for the same note.
@@ -83,6 +83,7 @@ fn wiki_link(text: &str, at: usize) -> Option<WikiLink<'_>> {
     }
     let is_embed =
         text.get(..at).is_some_and(|before| before.ends_with('!') && !before.ends_with("\\!"));
+    debug_assert!(text.is_char_boundary(end), "a link ends after its brackets");
     let alias = alias.filter(|alias| !alias.is_empty());
     Some(WikiLink { range: at - usize::from(is_embed)..end, is_embed, target, anchor, alias })
 }

@@ -79,6 +79,7 @@ impl<'a> LinkResolver<'a, '_> {
         let mut index = first;
         while let Some(draft) = stack.pop() {
             self.rewrite_block(&mut draft.data, index);
+            // Document order: indices have to match those of the stored subtrees.
             stack.extend(draft.content.iter_mut().rev());
             index += 1;
         }
@@ -199,10 +200,12 @@ impl<'a> LinkResolver<'a, '_> {
 
     fn rewrite_wiki_links(&mut self, data: &mut BlockData, block: usize) -> bool {
         let text = std::mem::take(&mut data.markdown);
+        // Saved for a rollback, if the rewritten text does not parse as expected.
         let (pending, resolved) = (self.pending.len(), self.resolved);
         let ordinary = ordinary_links(&text);
         let (mut rewritten, mut at, mut count) = (String::new(), 0, 0);
         for link in wiki_links(&text) {
+            debug_assert!(link.range.start >= at, "wiki links are in order and disjoint");
             let written = text.get(link.range.clone()).unwrap_or("");
             let overlaps =
                 |range: &Range<usize>| range.start < link.range.end && link.range.start < range.end;

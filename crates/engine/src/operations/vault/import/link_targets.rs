@@ -14,7 +14,7 @@ pub(super) enum NameMatch {
     None,
     One(FileIndex),
     /// Several files match. The first is preferred: the same case, then the same directory, then
-    /// the shortest path, then the first by path.
+    /// the shortest path, then the first sorted by path.
     Ambiguous(FileIndex, Vec<FileIndex>),
 }
 
@@ -91,11 +91,13 @@ impl DocumentTargets {
         matches: impl Fn(&str, &str) -> bool,
     ) -> Option<NameMatch> {
         let folded = fold(path);
+        // The hash map of names bounds the scan to files with the same last component.
         let named = self.by_name.get(file_name(&folded))?.iter();
         let named = named.filter_map(|index| Some((*index, self.paths.get(*index)?)));
         let mut found: Vec<_> =
             named.filter(|(_, known)| matches(&known.folded, &folded)).collect();
         found.sort_by_key(|(index, known)| {
+            // Sort key of the preference order; the index makes it total.
             let is_exact = known.exact == path || ends_with(&known.exact, path);
             let is_elsewhere = directory(&known.folded) != own_directory;
             (!is_exact, is_elsewhere, known.folded.matches('/').count(), &known.folded, *index)
@@ -142,9 +144,9 @@ impl AttachmentCandidates {
         self.paths.get(path).map(String::as_str)
     }
 
-    /// Resolves `![[name]]` in a file of `own_directory`: a path from there or from the top,
-    /// otherwise any file of that name. Of several, the one in the same directory is preferred, then
-    /// the shortest path, then the first.
+    /// Resolves `![[name]]` in a file of `own_directory`: a path from there or from the root,
+    /// otherwise any file of that name. Of several, the one in the same directory is preferred,
+    /// then the shortest path, then the first.
     pub(super) fn by_name(&self, own_directory: &str, name: &str) -> Option<&str> {
         let at = |base: &str| join(base, name).and_then(|path| self.paths.get(&path));
         if let Some(path) = at(own_directory).or_else(|| at("")) {

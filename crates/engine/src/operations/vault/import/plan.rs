@@ -141,6 +141,7 @@ impl ImportPlan {
         }
         self.documents = DocumentTargets::new(paths.iter().map(String::as_str));
         for path in paths {
+            // IDs are allocated now, so that links can lead to files that are read later.
             let id = DocumentId::from_bytes(new_id());
             let folder = nearest(&folders, directory(&path)).or(top);
             let day = notes.and_then(|notes| notes.get(&path)).copied();
@@ -150,6 +151,7 @@ impl ImportPlan {
             };
             let is_taken = notes.is_some() && day.is_none();
             let taken_day = if is_taken { markdown_file::day(&path) } else { None };
+            // Files follow all folders, and their index is their position in `files`.
             self.steps.push(PlanStep::File(self.files.len()));
             self.file_of_document.insert(id, self.files.len());
             self.files.push(PlannedFile { path, id, location, folder, day, taken_day });

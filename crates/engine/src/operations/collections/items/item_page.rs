@@ -36,7 +36,7 @@ pub(super) fn page(
     Ok(ItemsPage { items, next_cursor })
 }
 
-/// Items of a collection as a reply returns them, with `depth` levels of their pages.
+/// Items of a collection as a reply returns them, with `depth` levels of descendants.
 pub(in crate::operations::collections) fn show(
     tree: &Tree<'_>,
     (collection, schema): (BlockId, &Schema),
@@ -141,12 +141,13 @@ impl ListingReader<'_, '_> {
         Ok(())
     }
 
-    /// The items with `depth` levels of their pages. If they are all items of the collection
+    /// The items with `depth` levels of descendants. If they are all items of the collection
     /// (`is_all`), one range scan reads them.
     fn pages(&self, ids: &[BlockId], is_all: bool, depth: Option<usize>) -> Result<Vec<Block>> {
         let Some(located) = self.tree.locate(self.collection)? else { return Ok(Vec::new()) };
         if is_all {
             let levels = depth.map(|depth| depth.saturating_add(1));
+            // One range scan reads the collection with all descendants.
             let mut subtrees = self.tree.subtree(self.collection, levels)?;
             return self.show(located.document, below_top(&mut subtrees), depth, &mut 0);
         }
@@ -204,8 +205,10 @@ impl<T> PageAccumulator<T> {
         id: BlockId,
         make: impl FnOnce() -> Result<T>,
     ) -> Result<ControlFlow<()>> {
+        debug_assert!(self.made.len() <= self.limit, "the page is bounded by its limit");
         if self.made.len() == self.limit {
             self.following.push(id);
+            // Reading ends once the cursor has enough following items.
             let is_enough = self.following.len() == cursor::REMEMBERED;
             return Ok(if is_enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) });
         }
@@ -225,7 +228,7 @@ impl<T> PageAccumulator<T> {
     }
 }
 
-/// The blocks below the root of `subtrees`.
+/// The descendants of the root of `subtrees`.
 fn below_top(subtrees: &mut Subtrees) -> Subtrees {
     let below = subtrees.0.drain(..).filter(|node| node.depth > 0);
     Subtrees(

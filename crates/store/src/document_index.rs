@@ -1,0 +1,45 @@
+//! The index rows of a document, which follow from its record.
+
+use leafbase_model::{Day, DocumentRecord, Location, Timestamp};
+
+use crate::keyspaces::{
+    self, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_LOCATION_CREATED, DOCUMENTS_BY_LOCATION_MODIFIED,
+    DOCUMENTS_BY_MODIFIED, Keyspace, time_bytes,
+};
+
+/// The keys of all index rows. The inbox is in the index by location alone, and so in no listing.
+pub(crate) fn index_keys(record: &DocumentRecord) -> Vec<Vec<u8>> {
+    let mut keys = vec![keyspaces::by_location(record.location, record.id).to_vec()];
+    if record.location != Location::Inbox {
+        keys.extend(modified_keys(record));
+        let created = (DOCUMENTS_BY_CREATED, DOCUMENTS_BY_LOCATION_CREATED);
+        keys.extend(time_keys(record, created, record.created_at));
+        keys.extend(record.day.map(|day| day_key(record, day)));
+    }
+    keys
+}
+
+/// The keys by modification time, among all documents and among those of the location.
+pub(crate) fn modified_keys(record: &DocumentRecord) -> [Vec<u8>; 2] {
+    time_keys(record, (DOCUMENTS_BY_MODIFIED, DOCUMENTS_BY_LOCATION_MODIFIED), record.modified_at)
+}
+
+fn time_keys(
+    record: &DocumentRecord,
+    (among_all, in_location): (Keyspace, Keyspace),
+    time: Timestamp,
+) -> [Vec<u8>; 2] {
+    let rank = (time_bytes(time), record.id);
+    let by_time = keyspaces::by_time(among_all, time, record.id).to_vec();
+    [by_time, keyspaces::by_location_time(in_location, record.location, rank).to_vec()]
+}
+
+/// The key of a daily note by its day.
+pub(crate) fn day_key(record: &DocumentRecord, day: Day) -> Vec<u8> {
+    keyspaces::by_day(day, record.location == Location::Trash, record.id).to_vec()
+}
+
+/// The day whose note the document is: none while it is in the trash, and never for the inbox.
+pub(crate) fn note_day(record: &DocumentRecord) -> Option<Day> {
+    record.day.filter(|_| !matches!(record.location, Location::Trash | Location::Inbox))
+}

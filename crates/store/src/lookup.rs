@@ -1,0 +1,55 @@
+//! Lookups of single records.
+
+use leafbase_model::{BlockId, DocumentId, Result};
+
+use crate::keyspaces;
+use crate::kv::{Read, Transaction};
+use crate::records;
+use crate::records::document::{self, StoredDocument};
+use crate::records::layout::Value;
+use crate::records::location::{self, LocationRecord};
+use crate::records::meta::{self, SpaceTotals};
+
+/// Looks up `key` and decodes its value.
+pub(crate) fn get<T>(
+    source: &dyn Read,
+    key: &[u8],
+    mut decode: impl FnMut(&[u8]) -> Result<T>,
+) -> Result<Option<T>> {
+    let mut found = None;
+    source.get(key, &mut |value| {
+        found = Some(decode(value)?);
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// Whether `key` has a row. Its value is not verified.
+pub(crate) fn contains(source: &dyn Read, key: &[u8]) -> Result<bool> {
+    source.get(key, &mut |_| Ok(()))
+}
+
+/// The location of `block`, if it exists.
+pub(crate) fn stored_location(source: &dyn Read, block: BlockId) -> Result<Option<LocationRecord>> {
+    let key = keyspaces::block_location(block);
+    get(source, &key, |value| records::decode(&key, value, location::decode))
+}
+
+/// The record of a document, if it exists.
+pub(crate) fn stored_document(source: &dyn Read, id: DocumentId) -> Result<Option<StoredDocument>> {
+    let key = keyspaces::document(id);
+    get(source, &key, |value| records::decode(&key, value, |decoder| document::decode(id, decoder)))
+}
+
+/// The totals of the space, which always exist.
+pub(crate) fn space_totals(source: &dyn Read) -> Result<SpaceTotals> {
+    let key = keyspaces::meta(meta::TOTALS);
+    get(source, &key, |value| records::decode(&key, value, SpaceTotals::decode))?
+        .ok_or_else(|| records::corrupt(&key))
+}
+
+/// Writes the totals of the space.
+pub(crate) fn put_totals(rows: &mut dyn Transaction, totals: SpaceTotals) -> Result<()> {
+    let key = keyspaces::meta(meta::TOTALS);
+    rows.put(&key, &records::seal(&key, |out| totals.encode(out)))
+}

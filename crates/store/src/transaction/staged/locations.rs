@@ -1,0 +1,202 @@
+//! Staged locations of blocks.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use leafbase_model::{BlockId, IdMap, Result, invariant};
+
+use crate::keyspaces;
+use crate::kv::{KeyRange, Read, Transaction, WriteBatch};
+use crate::order_key;
+use crate::reader::transaction_cache::TransactionCache;
+use crate::records;
+use crate::records::location::{self, LocationRecord};
+
+/// From this number of blocks on, one scan is tried before each is looked up.
+const MIN_SCANNED_BLOCKS: usize = 8;
+/// WriteBatch of other blocks that the scan may pass for each block: a step costs about an eighth of a
+/// lookup.
+const MAX_PASSED_PER_BLOCK: usize = 8;
+/// Bytes that the key and the record of a location mostly take.
+const ROW_BYTES: usize = 72;
+
+/// The locations that a transaction changes.
+#[derive(Debug, Default)]
+pub(crate) struct StagedLocations {
+    /// Staged since the last flush, in the order of staging: new blocks mostly ascend. `None` is
+    /// removed.
+    staged: Vec<(BlockId, Option<LocationRecord>)>,
+    /// The position of each block in `staged`.
+    index: IdMap<BlockId, usize>,
+    /// The greatest staged block.
+    greatest: BlockId,
+}
+
+impl StagedLocations {
+    /// The location of `block`, if it exists.
+    pub(crate) fn get(
+        &self,
+        source: &dyn Read,
+        cache: &TransactionCache,
+        block: BlockId,
+    ) -> Result<Option<LocationRecord>> {
+        match self.staged(block) {
+            Some(location) => Ok(location.clone()),
+            None => cache.location(source, block),
+        }
+    }
+
+    /// Whether any of `blocks`, which are sorted, exists.
+    pub(crate) fn has_any(
+        &self,
+        source: &dyn Read,
+        cache: &TransactionCache,
+        blocks: &[BlockId],
+    ) -> Result<bool> {
+        debug_assert!(blocks.is_sorted(), "the first and the last block span the scan");
+        let is_staged = |block: &BlockId| matches!(self.staged(*block), Some(Some(_)));
+        if blocks.first().is_some_and(|first| *first <= self.greatest)
+            && blocks.iter().any(is_staged)
+        {
+            return Ok(true);
+        }
+        if let (Some(first), Some(last)) = (blocks.first(), blocks.last())
+            && blocks.len() >= MIN_SCANNED_BLOCKS
+            && let Some(answer) = self.scan_for(source, *first, *last, blocks)?
+        {
+            return Ok(answer);
+        }
+        for block in blocks {
+            if self.get(source, cache, *block)?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Scans the range that `blocks` span: new IDs mostly sort after all stored ones, so the range
+    /// is empty. `None` if too many other blocks are in it.
+    fn scan_for(
+        &self,
+        source: &dyn Read,
+        first: BlockId,
+        last: BlockId,
+        blocks: &[BlockId],
+    ) -> Result<Option<bool>> {
+        let start = keyspaces::block_location(first);
+        let end = keyspaces::prefix_end(keyspaces::block_location(last));
+        let (mut passed, mut found) = (0, false);
+        let (mut blocks, max_passed) =
+            (blocks.iter().peekable(), MAX_PASSED_PER_BLOCK * blocks.len());
+        source.scan(KeyRange::half_open(&start, &end), &mut |key, _| {
+            let block =
+                keyspaces::parse_block_location(key).ok_or_else(|| records::corrupt(key))?;
+            passed += 1;
+            while blocks.next_if(|next| **next < block).is_some() {}
+            // A block with a staged location was checked by the caller; if it is staged as removed,
+            // its row is stale.
+            found = blocks.peek().is_some_and(|next| **next == block)
+                && !self.index.contains_key(&block);
+            Ok(if found || passed > max_passed {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            })
+        })?;
+        Ok((found || passed <= max_passed).then_some(found))
+    }
+
+    fn staged(&self, block: BlockId) -> Option<&Option<LocationRecord>> {
+        let at = self.index.get(&block)?;
+        self.staged.get(*at).map(|(_, location)| location)
+    }
+
+    fn stage(&mut self, block: BlockId, location: Option<LocationRecord>) {
+        let next = self.staged.len();
+        let at = *self.index.entry(block).or_insert(next);
+        if let Some((_, staged)) = self.staged.get_mut(at) {
+            *staged = location;
+        } else {
+            debug_assert_eq!(at, next, "an indexed block is staged");
+            self.staged.push((block, location));
+            self.greatest = self.greatest.max(block);
+        }
+    }
+
+    pub(crate) fn set(&mut self, block: BlockId, location: LocationRecord) {
+        self.stage(block, Some(location));
+    }
+
+    /// Sets the location of all `blocks` of one run.
+    pub(crate) fn set_all(&mut self, blocks: &[BlockId], location: &LocationRecord) {
+        self.reserve(blocks.len());
+        for block in blocks {
+            self.stage(*block, Some(location.clone()));
+        }
+    }
+
+    pub(crate) fn remove(&mut self, block: BlockId) {
+        self.stage(block, None);
+    }
+
+    /// Reserves room for `count` blocks.
+    pub(crate) fn reserve(&mut self, count: usize) {
+        self.index.reserve(count);
+    }
+
+    /// Updates the hints of blocks that move to another run of their parent, where a location is
+    /// written anyway. Others get stale, and are repaired when a lookup follows them.
+    pub(crate) fn update_order(&mut self, blocks: &[BlockId], order: &[u8]) {
+        let order: Arc<[u8]> = Arc::from(order);
+        for block in blocks {
+            let staged = self.index.get(block).and_then(|at| self.staged.get_mut(*at));
+            if let Some((_, Some(location))) = staged {
+                location.order = Arc::clone(&order);
+            }
+        }
+    }
+
+    pub(crate) fn flush(
+        &mut self,
+        rows: &mut dyn Transaction,
+        cache: &mut TransactionCache,
+    ) -> Result<()> {
+        // Sorts positions: a location is several times as large.
+        let mut blocks: Vec<(BlockId, usize)> =
+            self.staged.iter().zip(0..).map(|((block, _), at)| (*block, at)).collect();
+        blocks.sort_unstable();
+        let mut batch = WriteBatch::with_capacity(blocks.len(), ROW_BYTES);
+        // Blocks of one run have the same location: its record is encoded once.
+        let (mut last, mut body) = (None, Vec::with_capacity(64));
+        for (block, at) in blocks {
+            let Some((_, location)) = self.staged.get(at) else {
+                invariant!("positions of staged locations are within them")
+            };
+            cache.evict_location(block);
+            let key = keyspaces::block_location(block);
+            match location {
+                Some(location) => {
+                    invariant!(
+                        order_key::is_valid(&location.order),
+                        "a location is written with the order key of a run"
+                    );
+                    if last != Some(location) {
+                        body.clear();
+                        location::encode(&mut body, location);
+                        last = Some(location);
+                    }
+                    records::put(&mut batch, &key, |out| out.extend_from_slice(&body));
+                }
+                None => batch.delete(&key),
+            }
+            if batch.is_full() {
+                batch.write_to(rows)?;
+            }
+        }
+        batch.write_to(rows)?;
+        self.staged.clear();
+        self.index.clear();
+        self.greatest = BlockId::NIL;
+        Ok(())
+    }
+}

@@ -1,0 +1,498 @@
+//! Staged runs: a transaction reads each run that it touches once, splices it, and writes it once.
+//!
+//! A run is a leaf of siblings. Blocks move only to runs with a higher order key of the same
+//! parent, so the hint of a location never points beyond its block.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::{Bound, ControlFlow};
+use std::sync::Arc;
+
+use leafbase_model::{BlockId, DocumentId, Error, Result, invariant};
+
+use super::locations::StagedLocations;
+use crate::keyspaces;
+use crate::kv::{KeyRange, Read, Transaction};
+use crate::lookup::get;
+use crate::order_key;
+use crate::reader::trees;
+use crate::records;
+use crate::records::location::LocationRecord;
+use crate::run::{self, RunBuffer, RunView};
+
+mod rebalance;
+
+/// From this length of an order key on, all runs of its parent get new keys. Appending and
+/// prepending never lengthens a key.
+const LONG_ORDER_BYTES: usize = 64;
+
+/// A block to insert, with its record.
+pub(crate) type NewBlock<'e> = (BlockId, &'e [u8]);
+
+/// The children of one block.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Siblings {
+    pub(crate) document: DocumentId,
+    pub(crate) parent: BlockId,
+}
+
+impl Siblings {
+    fn key(self, order: &[u8]) -> Vec<u8> {
+        keyspaces::run(self.document, self.parent, order)
+    }
+
+    fn location(self, order: &[u8]) -> LocationRecord {
+        LocationRecord { document: self.document, parent: self.parent, order: Arc::from(order) }
+    }
+
+    fn of_key(key: &[u8]) -> Result<Self> {
+        let (document, parent, _) =
+            keyspaces::parse_run(key).ok_or_else(|| records::corrupt(key))?;
+        Ok(Self { document, parent })
+    }
+}
+
+fn order_of(key: &[u8]) -> &[u8] {
+    let order = keyspaces::parse_run(key).map(|(_, _, order)| order);
+    debug_assert!(order.is_some(), "a staged run has the key of a run");
+    order.unwrap_or(&[])
+}
+
+/// A run as the transaction leaves it. An empty one is to be deleted, or is deleted already.
+#[derive(Debug)]
+struct StagedRun {
+    run: RunBuffer,
+    dirty: bool,
+}
+
+/// The runs that a transaction read or changed, by key.
+#[derive(Debug, Default)]
+pub(crate) struct StagedRuns {
+    staged: BTreeMap<Vec<u8>, StagedRun>,
+    /// Runs that became underfull: each is merged with a neighbour at the next flush.
+    underfull: BTreeSet<Vec<u8>>,
+    /// Runs with a long order key, whose parents are due for rebalancing.
+    long: BTreeSet<Vec<u8>>,
+}
+
+/// The position of a block: the key of its run, and its index in the run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RunPosition {
+    pub(crate) key: Vec<u8>,
+    pub(crate) index: usize,
+}
+
+impl StagedRuns {
+    fn load(&mut self, source: &dyn Read, key: &[u8]) -> Result<Option<&RunBuffer>> {
+        if !self.staged.contains_key(key) {
+            let Some(run) = get(source, key, |value| RunBuffer::read(key, value))? else {
+                return Ok(None);
+            };
+            self.staged.insert(key.to_owned(), StagedRun { run, dirty: false });
+        }
+        Ok(self.staged.get(key).map(|staged| &staged.run).filter(|run| !run.is_empty()))
+    }
+
+    /// Adds a run that was read and verified before. One that is staged is newer.
+    pub(crate) fn add_loaded(&mut self, key: Vec<u8>, value: &[u8]) -> Result<()> {
+        let run = RunBuffer::of(RunView::verified(value)?);
+        self.staged.entry(key).or_insert_with(|| StagedRun { run, dirty: false });
+        Ok(())
+    }
+
+    /// The run under `key`, which is staged.
+    pub(crate) fn run(&self, key: &[u8]) -> Result<&RunBuffer> {
+        let Some(staged) = self.staged.get(key) else {
+            invariant!("a run is staged before it is used")
+        };
+        Ok(&staged.run)
+    }
+
+    fn change(&mut self, key: &[u8]) -> Result<&mut RunBuffer> {
+        let Some(staged) = self.staged.get_mut(key) else {
+            invariant!("a run is staged before it is changed")
+        };
+        staged.dirty = true;
+        Ok(&mut staged.run)
+    }
+
+    fn stage(&mut self, key: Vec<u8>, run: RunBuffer) {
+        if order_of(&key).len() > LONG_ORDER_BYTES {
+            self.long.insert(key.clone());
+        }
+        self.staged.insert(key, StagedRun { run, dirty: true });
+    }
+
+    /// Loads the first run of `range`, staged or stored, or the last one if it is reversed.
+    fn nearest(&mut self, source: &dyn Read, range: KeyRange<'_>) -> Result<Option<Vec<u8>>> {
+        let mut stored = None;
+        let nearest = self.nearest_key(source, range, |key, value| {
+            stored = Some((key.to_owned(), RunBuffer::read(key, value)));
+        })?;
+        if let Some((key, run)) = stored.filter(|(key, _)| nearest.as_ref() == Some(key)) {
+            self.staged.insert(key, StagedRun { run: run?, dirty: false });
+        }
+        Ok(nearest)
+    }
+
+    /// Finds its key. A run that is stored and not staged goes to `visit` with its value.
+    fn nearest_key(
+        &self,
+        source: &dyn Read,
+        range: KeyRange<'_>,
+        mut visit: impl FnMut(&[u8], &[u8]),
+    ) -> Result<Option<Vec<u8>>> {
+        // `BTreeMap::range` panics where the bounds cross.
+        if range.is_empty() {
+            return Ok(None);
+        }
+        let mut stored: Option<Vec<u8>> = None;
+        source.scan(range, &mut |key, value| {
+            match self.staged.get(key) {
+                Some(staged) if staged.run.is_empty() => return Ok(ControlFlow::Continue(())),
+                Some(_) => {}
+                None => visit(key, value),
+            }
+            stored = Some(key.to_owned());
+            Ok(ControlFlow::Break(()))
+        })?;
+        let bounds: (Bound<&[u8]>, Bound<&[u8]>) = (range.lower, range.upper);
+        let mut staged =
+            self.staged.range::<[u8], _>(bounds).filter(|(_, staged)| !staged.run.is_empty());
+        let staged = if range.reverse { staged.next_back() } else { staged.next() }
+            .map(|(key, _)| key.clone());
+        Ok(match (stored, staged) {
+            (Some(stored), Some(staged)) => {
+                Some(if range.reverse { stored.max(staged) } else { stored.min(staged) })
+            }
+            (stored, staged) => stored.or(staged),
+        })
+    }
+
+    /// Loads the run after `key`, of the same parent.
+    fn next(&mut self, source: &dyn Read, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        self.nearest(source, after(key, &end_of_parent(key)?))
+    }
+
+    /// Finds the key of the run after `key`, of the same parent.
+    fn next_key(&self, source: &dyn Read, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        self.nearest_key(source, after(key, &end_of_parent(key)?), |_, _| ())
+    }
+
+    /// Loads the run before `key`, of the same parent.
+    fn previous(&mut self, source: &dyn Read, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        let Siblings { document, parent } = Siblings::of_key(key)?;
+        let start = keyspaces::parent_runs(document, parent);
+        self.nearest(source, KeyRange::half_open(&start, key).reversed())
+    }
+
+    /// Loads the first run of `siblings`.
+    fn first(&mut self, source: &dyn Read, siblings: Siblings) -> Result<Option<Vec<u8>>> {
+        let start = keyspaces::parent_runs(siblings.document, siblings.parent);
+        self.nearest(source, KeyRange::half_open(&start, &keyspaces::prefix_end(start)))
+    }
+
+    /// Finds `block` by its location. A stale hint is repaired: the block is in a run further
+    /// right.
+    pub(crate) fn find(
+        &mut self,
+        source: &dyn Read,
+        locations: &mut StagedLocations,
+        location: &LocationRecord,
+        block: BlockId,
+    ) -> Result<RunPosition> {
+        let mut key = location.run_key();
+        if let Some(index) = self.load(source, &key)?.and_then(|run| run.position(block)) {
+            return Ok(RunPosition { key, index });
+        }
+        while let Some(next) = self.next(source, &key)? {
+            if let Some(index) = self.run(&next)?.position(block) {
+                let order = Arc::from(order_of(&next));
+                locations.set(block, LocationRecord { order, ..location.clone() });
+                return Ok(RunPosition { key: next, index });
+            }
+            key = next;
+        }
+        Err(records::corrupt(&keyspaces::block_location(block)))
+    }
+
+    /// The sibling before the block at `position`.
+    pub(crate) fn previous_sibling(
+        &mut self,
+        source: &dyn Read,
+        position: &RunPosition,
+    ) -> Result<Option<BlockId>> {
+        if let Some(index) = position.index.checked_sub(1) {
+            return Ok(self.run(&position.key)?.ids().get(index).copied());
+        }
+        match self.previous(source, &position.key)? {
+            Some(key) => Ok(self.run(&key)?.ids().last().copied()),
+            None => Ok(None),
+        }
+    }
+
+    /// Inserts `blocks` after the block at `after`, or before all siblings.
+    pub(crate) fn insert(
+        &mut self,
+        source: &dyn Read,
+        locations: &mut StagedLocations,
+        siblings: Siblings,
+        after: Option<RunPosition>,
+        blocks: &[NewBlock<'_>],
+    ) -> Result<()> {
+        let (key, index) = match after {
+            Some(RunPosition { key, index }) => (key, index + 1),
+            None => match self.first(source, siblings)? {
+                Some(key) => (key, 0),
+                None => return self.insert_runs(locations, siblings, None, None, blocks),
+            },
+        };
+        let run = self.run(&key)?;
+        if fitting(run, blocks) == blocks.len() {
+            return self.splice(locations, siblings, &key, index, blocks);
+        }
+        if index == 0 {
+            return self.insert_runs(locations, siblings, None, Some(order_of(&key)), blocks);
+        }
+        if index < run.ids().len() {
+            self.splice(locations, siblings, &key, index, blocks)?;
+            return self.split(source, locations, &key);
+        }
+        self.insert_at_end(source, locations, siblings, &key, blocks)
+    }
+
+    /// Inserts `blocks` after the last block of a run without room for all of them: the existing
+    /// blocks stay, so that appending fills runs one after the other.
+    fn insert_at_end(
+        &mut self,
+        source: &dyn Read,
+        locations: &mut StagedLocations,
+        siblings: Siblings,
+        key: &[u8],
+        blocks: &[NewBlock<'_>],
+    ) -> Result<()> {
+        let next = self.next(source, key)?;
+        if let Some(next) = &next
+            && fitting(self.run(next)?, blocks) == blocks.len()
+        {
+            return self.splice(locations, siblings, next, 0, blocks);
+        }
+        let run = self.run(key)?;
+        let end = run.ids().len();
+        let (filling, rest) = blocks.split_at(fitting(run, blocks));
+        if !filling.is_empty() {
+            self.splice(locations, siblings, key, end, filling)?;
+        }
+        let upper = next.as_deref().map(order_of);
+        self.insert_runs(locations, siblings, Some(order_of(key)), upper, rest)
+    }
+
+    fn splice(
+        &mut self,
+        locations: &mut StagedLocations,
+        siblings: Siblings,
+        key: &[u8],
+        index: usize,
+        blocks: &[NewBlock<'_>],
+    ) -> Result<()> {
+        self.change(key)?.insert(index, blocks)?;
+        let location = siblings.location(order_of(key));
+        for (block, _) in blocks {
+            locations.set(*block, location.clone());
+        }
+        Ok(())
+    }
+
+    /// Inserts new runs of `blocks` between two order keys.
+    pub(crate) fn insert_runs(
+        &mut self,
+        locations: &mut StagedLocations,
+        siblings: Siblings,
+        lower: Option<&[u8]>,
+        upper: Option<&[u8]>,
+        blocks: &[NewBlock<'_>],
+    ) -> Result<()> {
+        let (mut runs, mut rest): (Vec<RunBuffer>, _) = (Vec::new(), blocks);
+        while !rest.is_empty() {
+            let mut run = RunBuffer::default();
+            // A block that is larger than a run gets one of its own.
+            let (filling, after) = rest.split_at(fitting(&run, rest).max(1));
+            run.insert(0, filling)?;
+            runs.push(run);
+            rest = after;
+        }
+        for (order, run) in order_keys(lower, upper, runs.len())?.into_iter().zip(runs) {
+            self.stage_with_locations(locations, siblings, &order, run);
+        }
+        Ok(())
+    }
+
+    /// Stages a run and the locations of all its blocks.
+    fn stage_with_locations(
+        &mut self,
+        locations: &mut StagedLocations,
+        siblings: Siblings,
+        order: &[u8],
+        run: RunBuffer,
+    ) {
+        locations.set_all(run.ids(), &siblings.location(order));
+        self.stage(siblings.key(order), run);
+    }
+
+    /// Splits an overfull run; new runs go to its right.
+    fn split(
+        &mut self,
+        source: &dyn Read,
+        locations: &mut StagedLocations,
+        key: &[u8],
+    ) -> Result<()> {
+        if !self.run(key)?.is_overfull() {
+            return Ok(());
+        }
+        let siblings = Siblings::of_key(key)?;
+        let next = self.next_key(source, key)?;
+        let pieces = self.change(key)?.split()?;
+        let orders = order_keys(Some(order_of(key)), next.as_deref().map(order_of), pieces.len())?;
+        for (order, run) in orders.into_iter().zip(pieces) {
+            locations.update_order(run.ids(), &order);
+            self.stage(siblings.key(&order), run);
+        }
+        Ok(())
+    }
+
+    /// Replaces the record at `position`.
+    pub(crate) fn replace(
+        &mut self,
+        source: &dyn Read,
+        locations: &mut StagedLocations,
+        position: &RunPosition,
+        record: &[u8],
+    ) -> Result<()> {
+        self.shrink(&position.key, |run| run.replace(position.index, record))?;
+        self.split(source, locations, &position.key)
+    }
+
+    /// Removes `count` blocks of one run from `position` on. The caller removes their locations.
+    pub(crate) fn remove(&mut self, position: &RunPosition, count: usize) -> Result<()> {
+        self.shrink(&position.key, |run| run.remove(position.index, count))
+    }
+
+    fn shrink(
+        &mut self,
+        key: &[u8],
+        change: impl FnOnce(&mut RunBuffer) -> Result<()>,
+    ) -> Result<()> {
+        let run = self.change(key)?;
+        let was_large = run.bytes() >= run::MIN_BYTES;
+        change(run)?;
+        if was_large && run.bytes() < run::MIN_BYTES {
+            self.underfull.insert(key.to_owned());
+        }
+        Ok(())
+    }
+
+    /// Empties a staged run, so that the next flush deletes it.
+    pub(crate) fn take(&mut self, key: &[u8]) -> Result<RunBuffer> {
+        Ok(std::mem::take(self.change(key)?))
+    }
+
+    /// Writes a run under another key at once: a subtree that moves need not fit into memory.
+    pub(crate) fn write_through(
+        &mut self,
+        rows: &mut dyn Transaction,
+        key: &[u8],
+        run: &RunBuffer,
+    ) -> Result<()> {
+        let mut value = Vec::with_capacity(run.bytes());
+        run.seal_into(key, &mut value)?;
+        rows.put(key, &value)?;
+        self.staged.remove(key);
+        // A run may have become underfull under this key and moved away since: only staged runs are
+        // merged.
+        self.underfull.remove(key);
+        Ok(())
+    }
+
+    /// Loads all runs of `parents`, which are sorted. Returns their keys by parent and order.
+    pub(crate) fn of_parents(
+        &mut self,
+        source: &dyn Read,
+        document: DocumentId,
+        parents: &[BlockId],
+    ) -> Result<Vec<Vec<u8>>> {
+        debug_assert!(parents.is_sorted(), "parents are scanned in the order of their keys");
+        let mut keys = Vec::new();
+        trees::runs_of(source, document, parents, &mut |_, key, value| {
+            if !self.staged.contains_key(key) {
+                let run = RunBuffer::read(key, value)?;
+                self.staged.insert(key.to_owned(), StagedRun { run, dirty: false });
+            }
+            Ok(())
+        })?;
+        let mut left = parents;
+        while let Some((parent, others)) = left.split_first() {
+            let start = keyspaces::parent_runs(document, *parent);
+            let mut staged = self
+                .staged
+                .range::<[u8], _>((Bound::Included(&start[..]), Bound::Unbounded))
+                .peekable();
+            left = others;
+            while let Some((key, staged)) = staged.next_if(|(key, _)| key.starts_with(&start)) {
+                if !staged.run.is_empty() {
+                    keys.push(key.clone());
+                }
+            }
+            let Some((next, _)) = staged.next() else { return Ok(keys) };
+            // Skips the parents before that of the next staged run: they have no runs.
+            let has_none = |parent: &BlockId| {
+                let start = keyspaces::parent_runs(document, *parent);
+                start[..] < **next && !next.starts_with(&start)
+            };
+            left = left.split_at(left.partition_point(has_none)).1;
+        }
+        Ok(keys)
+    }
+}
+
+/// The range after `key`, up to `end`.
+fn after<'k>(key: &'k [u8], end: &'k [u8]) -> KeyRange<'k> {
+    KeyRange { lower: Bound::Excluded(key), ..KeyRange::half_open(key, end) }
+}
+
+/// Where the runs of the parent of `key` end.
+fn end_of_parent(key: &[u8]) -> Result<[u8; 33]> {
+    let Siblings { document, parent } = Siblings::of_key(key)?;
+    Ok(keyspaces::prefix_end(keyspaces::parent_runs(document, parent)))
+}
+
+/// How many of the first blocks fit into `run`.
+fn fitting(run: &RunBuffer, blocks: &[NewBlock<'_>]) -> usize {
+    let mut bytes = run.bytes();
+    let fits = |(_, record): &&NewBlock<'_>| {
+        bytes += record.len() + run::ENTRY_BYTES;
+        bytes <= run::MAX_BYTES
+    };
+    blocks.iter().take_while(fits).count()
+}
+
+/// `count` ascending order keys between `lower` and `upper`.
+fn order_keys(lower: Option<&[u8]>, upper: Option<&[u8]>, count: usize) -> Result<Vec<Vec<u8>>> {
+    let mut keys: Vec<Vec<u8>> = Vec::with_capacity(count);
+    // Without a lower bound they are generated from the right: each is then the integer before the
+    // last one, and none gets longer.
+    let descending = lower.is_none();
+    for _ in 0..count {
+        let last = keys.last().map(Vec::as_slice);
+        let key = if descending {
+            order_key::between(lower, last.or(upper))
+        } else {
+            order_key::between(last.or(lower), upper)
+        };
+        keys.push(
+            key.ok_or_else(|| Error::limit("bytes of an order key", order_key::MAX_BYTES, "more"))?,
+        );
+    }
+    if descending {
+        keys.reverse();
+    }
+    Ok(keys)
+}

@@ -1,0 +1,110 @@
+//! Keeps runs few and their keys short, and writes them.
+
+use leafbase_model::{Result, invariant};
+
+use super::{LONG_ORDER_BYTES, Siblings, StagedRuns, order_keys, order_of};
+use crate::kv::{Read, Transaction, WriteBatch};
+use crate::order_key;
+use crate::run;
+use crate::transaction::staged::locations::StagedLocations;
+
+/// Merged runs stay below this, so that the next insertions do not split them again.
+const MAX_MERGED_BYTES: usize = run::MAX_BYTES * 3 / 4;
+
+impl StagedRuns {
+    /// Merges an underfull run with its right neighbour, or with its left one. Blocks move to the
+    /// right, so that the hints of their locations stay valid.
+    fn merge_underfull(
+        &mut self,
+        source: &dyn Read,
+        locations: &mut StagedLocations,
+        key: &[u8],
+    ) -> Result<()> {
+        let bytes = self.run(key)?.bytes();
+        if self.run(key)?.is_empty() || bytes >= run::MIN_BYTES {
+            return Ok(());
+        }
+        if let Some(next) = self.next(source, key)?
+            && bytes + self.run(&next)?.bytes() <= MAX_MERGED_BYTES
+        {
+            return self.merge_into(locations, key, &next);
+        }
+        if let Some(previous) = self.previous(source, key)?
+            && bytes + self.run(&previous)?.bytes() <= MAX_MERGED_BYTES
+        {
+            return self.merge_into(locations, &previous, key);
+        }
+        Ok(())
+    }
+
+    fn merge_into(
+        &mut self,
+        locations: &mut StagedLocations,
+        left: &[u8],
+        right: &[u8],
+    ) -> Result<()> {
+        let mut merged = self.take(left)?;
+        locations.update_order(merged.ids(), order_of(right));
+        let run = self.change(right)?;
+        merged.append(run);
+        *run = merged;
+        Ok(())
+    }
+
+    /// Gives short order keys to all runs of each parent that has a long one. It writes the
+    /// location of every child, and becomes due only after hundreds of alternating splits at one
+    /// position.
+    pub(crate) fn rebalance(
+        &mut self,
+        source: &dyn Read,
+        locations: &mut StagedLocations,
+    ) -> Result<()> {
+        for key in std::mem::take(&mut self.long) {
+            let siblings = Siblings::of_key(&key)?;
+            let keys = self.of_parents(source, siblings.document, &[siblings.parent])?;
+            // An earlier key of the same parent may have rebalanced it already.
+            if !keys.iter().any(|key| order_of(key).len() > LONG_ORDER_BYTES) {
+                continue;
+            }
+            let runs = keys.iter().map(|key| self.take(key)).collect::<Result<Vec<_>>>()?;
+            let first = order_key::first();
+            let orders =
+                std::iter::once(first.clone()).chain(order_keys(Some(&first), None, runs.len())?);
+            for (order, run) in orders.zip(runs) {
+                self.stage_with_locations(locations, siblings, &order, run);
+            }
+        }
+        Ok(())
+    }
+
+    /// Merges underfull runs and writes dirty ones.
+    pub(crate) fn flush(
+        &mut self,
+        rows: &mut dyn Transaction,
+        locations: &mut StagedLocations,
+    ) -> Result<()> {
+        for key in std::mem::take(&mut self.underfull) {
+            self.merge_underfull(&*rows, locations, &key)?;
+        }
+        let mut batch = WriteBatch::with_capacity(self.staged.len(), run::MAX_BYTES);
+        for (key, staged) in &mut self.staged {
+            if !std::mem::take(&mut staged.dirty) {
+                continue;
+            }
+            if staged.run.is_empty() {
+                batch.delete(key);
+            } else {
+                invariant!(!staged.run.is_overfull(), "a run is split before it is written");
+                let mut sealed = Ok(());
+                batch.put(key, |out| sealed = staged.run.append_sealed(key, out));
+                sealed?;
+            }
+            if batch.is_full() {
+                batch.write_to(rows)?;
+            }
+        }
+        batch.write_to(rows)?;
+        self.staged.retain(|_, staged| !staged.run.is_empty());
+        Ok(())
+    }
+}
