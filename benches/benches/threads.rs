@@ -196,7 +196,7 @@ impl Bench {
             start.wait();
             for (id, text) in updates {
                 let blocks = vec![BlockPatch::markdown(BlockId::from_bytes(id), text)];
-                notes.update_blocks(UpdateBlocks { blocks }).expect("an update");
+                notes.update_blocks(UpdateBlocks::new(blocks)).expect("an update");
             }
         })
     }

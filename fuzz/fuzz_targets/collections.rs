@@ -151,7 +151,7 @@ impl Tables {
         let found = self.notes.query_items(request)?.items.len() as u64;
         let count = |filter| {
             self.notes
-                .count_items(CountItems { filter, ..CountItems::of(id) })
+                .count_items(CountItems::of(id).filtered(filter))
                 .expect("a count")
                 .count
         };

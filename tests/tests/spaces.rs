@@ -294,10 +294,10 @@ fn the_feed_tells_every_write_and_what_undoes_it() {
         .id();
     let added = notes.insert_markdown("a\n\nb\n\nc", trip).unwrap().0;
     let position = Position::end_of(added[0].id);
-    notes.move_blocks(MoveBlocks { block_ids: vec![added[2].id, added[1].id], position }).unwrap();
+    notes.move_blocks(MoveBlocks::new(vec![added[2].id, added[1].id], position)).unwrap();
     notes.update_markdown(added[1].id, "one\n\ntwo").unwrap();
-    notes.delete_blocks(leafbase::DeleteBlocks { block_ids: vec![added[2].id] }).unwrap();
-    assert!(notes.update_blocks(UpdateBlocks { blocks: Vec::new() }).unwrap().0.is_empty());
+    notes.delete_blocks(leafbase::DeleteBlocks::new(vec![added[2].id])).unwrap();
+    assert!(notes.update_blocks(UpdateBlocks::new(Vec::new())).unwrap().0.is_empty());
 
     let changes: Vec<_> = notes.changes_since(0).collect::<Result<_, _>>().unwrap();
     let sequences: Vec<_> = changes.iter().map(|change| change.sequence).collect();

@@ -95,12 +95,10 @@ impl Peer for Leafbase {
             }
             Edit::Update(id, text) => {
                 let blocks = vec![BlockPatch::markdown(BlockId::from_bytes(*id), text.clone())];
-                Ready::Update(UpdateBlocks { blocks })
+                Ready::Update(UpdateBlocks::new(blocks))
             }
-            Edit::Move(from, position) => {
-                Ready::Move(MoveBlocks { block_ids: ids(from), position: place(*position) })
-            }
-            Edit::Delete(from) => Ready::Delete(DeleteBlocks { block_ids: ids(from) }),
+            Edit::Move(from, position) => Ready::Move(MoveBlocks::new(ids(from), place(*position))),
+            Edit::Delete(from) => Ready::Delete(DeleteBlocks::new(ids(from))),
             Edit::Import(documents) => {
                 let mut drafts = Vec::with_capacity(documents.len());
                 for document in documents {
@@ -220,7 +218,10 @@ fn data(data: &BlockData) -> Block {
         },
         indentation: data.indentation,
         list_style: number(ListStyle::ALL, &data.list_style),
-        style: number(TextStyle::ALL, &data.look().map_or(TextStyle::default(), |look| look.style)),
+        style: number(
+            TextStyle::ALL,
+            &data.text_format().map_or(TextStyle::default(), |look| look.style),
+        ),
         color: data
             .color
             .map(|color| color.to_rgb().iter().fold(0, |sum, part| sum << 8 | u32::from(*part))),

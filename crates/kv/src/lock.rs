@@ -29,6 +29,19 @@ impl FileLock {
     }
 }
 
+#[cfg(test)]
+impl FileLock {
+    /// Makes the lock that of another process.
+    pub(crate) fn set_owner(&mut self, owner: u32) {
+        self.owner = owner;
+    }
+
+    /// The copy of the descriptor that a forked process has.
+    pub(crate) fn duplicate(&self) -> File {
+        self.file.try_clone().unwrap()
+    }
+}
+
 impl Drop for FileLock {
     fn drop(&mut self) {
         if self.owner == process::id() {

@@ -303,3 +303,71 @@ fn damage() {
         assert_eq!(place.refusal().kind(), ErrorKind::Corrupted, "damage {number}");
     }
 }
+
+const KEYS: [&[u8]; 4] = [b"a", b"b", b"c", b"d"];
+
+/// Durable writes, the later ones in the write-ahead log.
+fn put_all(store: &RedbStore, value: &[u8]) {
+    KEYS.iter().for_each(|key| put(store, key, value));
+}
+
+/// The values of all keys after the process that has the store open is killed.
+fn after_kill(space: &Path, copy: &Path) -> Vec<Option<Vec<u8>>> {
+    fs::create_dir(copy).unwrap();
+    for name in [STORE_FILE, WAL_FILE] {
+        fs::copy(space.join(name), copy.join(name)).unwrap();
+    }
+    let store = directory::open(copy, &OpenOptions::new()).unwrap();
+    KEYS.iter().map(|key| get(&store, key)).collect()
+}
+
+/// A handle whose directory is replaced under its name uses its own files alone.
+fn replaced(replace: impl Fn(&Place)) -> (Place, Vec<Option<Vec<u8>>>) {
+    let place = Place::new();
+    let old = directory::open(place.space(), &OpenOptions::new()).unwrap();
+    put_all(&old, b"old");
+    replace(&place);
+    let new = directory::create(place.space(), &OpenOptions::new()).unwrap();
+    put_all(&new, b"new");
+    // Whether it succeeds or not, it must not reach the files of the new store.
+    let _ = old.write(WriteOptions::default(), &mut |transaction| transaction.put(b"a", b"old"));
+    drop(old);
+    assert!(place.space().join(WAL_FILE).exists(), "the log of the new store is in use");
+    let values = after_kill(&place.space(), &place.0.path().join("copy"));
+    drop(new);
+    (place, values)
+}
+
+#[test]
+fn a_handle_on_a_moved_directory_leaves_the_new_one_alone() {
+    let moved = |place: &Place| place.0.path().join("moved");
+    let (place, values) = replaced(|place| fs::rename(place.space(), moved(place)).unwrap());
+    assert_eq!(values, vec![Some(b"new".to_vec()); 4]);
+    let old = directory::open(moved(&place), &OpenOptions::new()).unwrap();
+    assert!(KEYS.iter().all(|key| get(&old, key) == Some(b"old".to_vec())));
+}
+
+#[test]
+fn a_handle_on_a_removed_directory_leaves_the_new_one_alone() {
+    let (_place, values) = replaced(|place| fs::remove_dir_all(place.space()).unwrap());
+    assert_eq!(values, vec![Some(b"new".to_vec()); 4]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_symbolic_link_is_resolved_when_the_store_is_opened() {
+    let place = Place::new();
+    let link = place.0.path().join("current");
+    let other = place.0.path().join("other");
+    std::os::unix::fs::symlink(place.space(), &link).unwrap();
+    let first = directory::open(&link, &OpenOptions::new()).unwrap();
+    fs::remove_file(&link).unwrap();
+    let second = directory::create(&other, &OpenOptions::new()).unwrap();
+    std::os::unix::fs::symlink(&other, &link).unwrap();
+    put_all(&second, b"second");
+    put_all(&first, b"first");
+    drop(first);
+    assert!(!place.space().join(WAL_FILE).exists(), "a closed store is one file");
+    let values = after_kill(&other, &place.0.path().join("copy"));
+    assert_eq!(values, vec![Some(b"second".to_vec()); 4]);
+}

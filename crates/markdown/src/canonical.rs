@@ -55,7 +55,7 @@ impl TextContext {
 pub fn canonical(data: &mut BlockData) {
     let place = TextContext {
         list: data.list_style,
-        style: data.look().map_or(TextStyle::Body, |look| look.style),
+        style: data.text_format().map_or(TextStyle::Body, |look| look.style),
     };
     let changed = match &mut data.kind {
         BlockKind::Text(_) => text(&data.markdown, place),

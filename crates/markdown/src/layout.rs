@@ -268,7 +268,7 @@ impl BlockLayout {
 
 /// A task without text consists of its mark alone.
 pub(crate) fn is_empty_task(data: &BlockData) -> bool {
-    let body = data.look().is_some_and(|look| look.style == TextStyle::Body);
+    let body = data.text_format().is_some_and(|look| look.style == TextStyle::Body);
     data.list_style == ListStyle::Task
         && body
         && data.block_type() == BlockType::Text

@@ -142,7 +142,7 @@ impl<'b, B: Rendered> Writer<'b, B> {
     fn page_head(&mut self, data: &BlockData, element: &str) {
         self.out.push('<');
         self.out.push_str(element);
-        if let Some(look) = data.look() {
+        if let Some(look) = data.text_format() {
             write_look(&mut self.out, *look, TextStyle::Body);
         }
         self.out.push('>');

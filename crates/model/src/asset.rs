@@ -63,6 +63,7 @@ impl AssetUrl {
     }
 
     fn split(url: &str) -> Option<(AssetId, &str)> {
+        // Checked split: the URL is user text and may have a character boundary elsewhere.
         let (scheme, rest) = url.split_at_checked(SCHEME.len())?;
         if !scheme.eq_ignore_ascii_case(SCHEME) {
             return None;
@@ -70,7 +71,8 @@ impl AssetUrl {
         let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
         let (id, name) = rest.split_at_checked(end)?;
         let id: AssetId = id.parse().ok()?;
-        let name = name.strip_prefix('/').unwrap_or_default();
+        let name = name.strip_prefix('/').unwrap_or("");
+        // The nil ID is the value of malformed IDs: no file has it.
         (!id.is_nil()).then_some((id, name))
     }
 }

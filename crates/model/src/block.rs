@@ -9,9 +9,11 @@ use crate::{
 ///
 /// ```
 /// use leafbase_model::{BlockData, BlockKind, BlockType, ListStyle, TaskInfo, TaskState};
-/// let bullet = BlockData { list_style: ListStyle::Bullet, indentation: 1, ..BlockData::text("two shirts") };
+/// let text = BlockData::text("two shirts");
+/// let bullet = BlockData { list_style: ListStyle::Bullet, indentation: 1, ..text };
 /// let task = TaskInfo::of_state(TaskState::Todo);
-/// let task = BlockData { list_style: ListStyle::Task, task: Some(task), ..BlockData::text("passport") };
+/// let text = BlockData::text("passport");
+/// let task = BlockData { list_style: ListStyle::Task, task: Some(task), ..text };
 /// assert_eq!((bullet.block_type(), task.block_type()), (BlockType::Text, BlockType::Text));
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -64,10 +66,20 @@ impl BlockData {
     }
 
     /// The text format of a text or page block; `None` for other types.
-    pub const fn look(&self) -> Option<&TextFormat> {
+    pub const fn text_format(&self) -> Option<&TextFormat> {
         match &self.kind {
-            BlockKind::Text(look) | BlockKind::Page(look) => Some(look),
-            _ => None,
+            BlockKind::Text(format) | BlockKind::Page(format) => Some(format),
+            BlockKind::CollectionItem { .. }
+            | BlockKind::Image { .. }
+            | BlockKind::Video { .. }
+            | BlockKind::File { .. }
+            | BlockKind::Drawing { .. }
+            | BlockKind::Whiteboard { .. }
+            | BlockKind::Table
+            | BlockKind::Collection
+            | BlockKind::Code { .. }
+            | BlockKind::RichUrl { .. }
+            | BlockKind::Line { .. } => None,
         }
     }
 
@@ -94,6 +106,7 @@ impl BlockData {
             }
             _ => {}
         }
+        // Tables count as raw content: their limit is that of source code.
         let longest = if matches!(self.kind, BlockKind::Table) {
             limits.block_raw
         } else {
@@ -105,6 +118,7 @@ impl BlockData {
             self.kind,
             BlockKind::Page(_) | BlockKind::CollectionItem { .. } | BlockKind::Collection
         ) {
+            // Titles are limited in characters, because people read them; other texts in bytes.
             let characters = self.markdown.chars().count();
             if characters > limits.title {
                 return Err(
@@ -121,6 +135,7 @@ impl BlockData {
                 .map_err(|error| error.at(name))
         };
         match &self.kind {
+            // Text blocks have no multi-column cards: they are not pages that a card could show.
             BlockKind::Text(TextFormat {
                 card_layout: layout @ (CardLayout::Small | CardLayout::Square),
                 ..
@@ -152,7 +167,12 @@ impl BlockData {
                 attribute("title", title)?;
                 attribute("description", description)
             }
-            _ => Ok(()),
+            BlockKind::Text(_)
+            | BlockKind::Page(_)
+            | BlockKind::CollectionItem { .. }
+            | BlockKind::Table
+            | BlockKind::Collection
+            | BlockKind::Line { .. } => Ok(()),
         }
     }
 }
@@ -215,6 +235,7 @@ impl Block {
     /// Iterates over this block and all fetched descendants in reading order, each with its depth
     /// from 0.
     pub fn walk(&self) -> impl Iterator<Item = (usize, &Block)> {
+        // Preorder traversal with an explicit stack: a reply nests as deep as pages may.
         let mut waiting = vec![(0, self)];
         std::iter::from_fn(move || {
             let (depth, block) = waiting.pop()?;

@@ -10,10 +10,12 @@ impl Serialize for Block {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("id", &self.id)?;
+        // Only the schema of the collection determines the content key and the form of values.
         match &self.item {
             None => self.data.write(&mut map)?,
             Some(item) => self.data.write_item(&mut map, item)?,
         }
+        // Derived cells, so that clients need no GFM parser.
         if let BlockKind::Table = self.data.kind {
             map.serialize_entry("rows", &table::rows(&self.data.markdown))?;
         }

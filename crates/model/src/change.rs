@@ -23,7 +23,7 @@ impl Author {
 
     /// The name; empty for an anonymous author.
     pub fn as_str(&self) -> &str {
-        self.0.as_deref().unwrap_or_default()
+        self.0.as_deref().unwrap_or("")
     }
 
     /// Whether the author is anonymous.
@@ -89,6 +89,7 @@ pub struct Change {
 impl Change {
     /// The inverse edits, in the order to apply them.
     pub fn inverse(&self) -> Vec<Edit> {
+        // Reversed: each edit describes the state that the previous ones produced.
         self.edits.iter().rev().map(Edit::inverse).collect()
     }
 }

@@ -3,10 +3,7 @@
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use crate::{
-    AssetRecord, BlockId, BlockRecord, Change, DocumentRecord, Edit, InsertTarget, Result, Stamp,
-    Subtrees,
-};
+use crate::{AssetRecord, BlockId, BlockRecord, Change, Edit, Result, Stamp, Subtrees};
 
 impl Serialize for Change {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -94,6 +91,7 @@ impl Serialize for Edit {
                 map.serialize_entry("collectionId", collection)?;
                 map.serialize_entry("before", before)?;
                 map.serialize_entry("after", after)?;
+                // Omitted at its default, like all fields of replies.
                 if *quiet {
                     map.serialize_entry("quiet", quiet)?;
                 }
@@ -103,32 +101,21 @@ impl Serialize for Edit {
     }
 }
 
-impl Serialize for InsertTarget {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("documentId", &self.document)?;
-        map.serialize_entry("parentId", &self.parent)?;
-        if let Some(after) = &self.after {
-            map.serialize_entry("afterId", after)?;
-        }
-        map.end()
-    }
-}
-
 impl Serialize for Subtrees {
     /// Subtrees serialize as a flat list in reading order, so that deep nesting needs no recursion:
     /// every block except for the top ones has a `parentId`.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.with_parents().map(|(parent, block)| Placed { parent, block }))
+        serializer
+            .collect_seq(self.with_parents().map(|(parent, block)| ListedBlock { parent, block }))
     }
 }
 
-struct Placed<'a> {
+struct ListedBlock<'a> {
     parent: Option<BlockId>,
     block: &'a BlockRecord,
 }
 
-impl Serialize for Placed<'_> {
+impl Serialize for ListedBlock<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         write_block(self.block, self.parent, serializer)
     }
@@ -164,20 +151,6 @@ fn write_block<S: Serializer>(
     }
     map.serialize_entry("rev", &block.rev)?;
     map.end()
-}
-
-impl Serialize for DocumentRecord {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("location", &self.location)?;
-        if let Some(day) = &self.day {
-            map.serialize_entry("dailyNoteDate", day)?;
-        }
-        map.serialize_entry("createdAt", &self.created_at)?;
-        map.serialize_entry("lastModifiedAt", &self.modified_at)?;
-        map.end()
-    }
 }
 
 impl Serialize for AssetRecord {

@@ -137,6 +137,7 @@ impl Serialize for Item {
         map.serialize_entry("id", &self.id)?;
         map.serialize_entry(&self.content_key, &self.title)?;
         given(&mut map, "properties", (!self.properties.is_empty()).then_some(&self.properties))?;
+        // No key at depth 0; an empty page that was read in full has an empty array.
         match &self.content {
             Content::None => {}
             Content::Blocks(blocks) => map.serialize_entry("content", blocks)?,

@@ -11,11 +11,11 @@ use serde::ser::{Serialize, Serializer};
 use crate::{Error, Result};
 
 /// The background of the light variant.
-const LIGHT_PAPER: Color = Color([0xff, 0xff, 0xff]);
+const LIGHT_BACKGROUND: Color = Color([0xff, 0xff, 0xff]);
 /// The background of the dark variant.
-const DARK_PAPER: Color = Color([0x1e, 0x1e, 0x1e]);
+const DARK_BACKGROUND: Color = Color([0x1e, 0x1e, 0x1e]);
 /// The minimum contrast ratio of WCAG 2.2, success criterion 1.4.3, level AA.
-const CONTRAST: f64 = 4.5;
+const MIN_CONTRAST: f64 = 4.5;
 
 /// An sRGB color, written `#rrggbb`.
 ///
@@ -24,7 +24,7 @@ const CONTRAST: f64 = 4.5;
 /// let yellow: Color = "#FFEE00".parse()?;
 /// assert_eq!(yellow.to_string(), "#ffee00");
 /// assert!(yellow.light().contrast("#ffffff".parse()?) >= 4.5, "darkened to be read on white");
-/// assert_eq!(yellow.dark(), yellow, "bright enough on dark paper");
+/// assert_eq!(yellow.dark(), yellow, "bright enough on dark background");
 /// # Ok::<(), leafbase_model::Error>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -43,12 +43,12 @@ impl Color {
 
     /// The nearest lightness of the same hue with a contrast of at least 4.5 on white.
     pub fn light(self) -> Self {
-        self.readable_on(LIGHT_PAPER)
+        self.readable_on(LIGHT_BACKGROUND)
     }
 
     /// The nearest lightness of the same hue with a contrast of at least 4.5 on `#1e1e1e`.
     pub fn dark(self) -> Self {
-        self.readable_on(DARK_PAPER)
+        self.readable_on(DARK_BACKGROUND)
     }
 
     /// The contrast ratio of WCAG 2.2, from 1 to 21.
@@ -62,25 +62,31 @@ impl Color {
         0.2126 * r + 0.7152 * g + 0.0722 * b
     }
 
-    fn readable_on(self, paper: Self) -> Self {
-        if self.contrast(paper) >= CONTRAST {
+    fn readable_on(self, background: Self) -> Self {
+        if self.contrast(background) >= MIN_CONTRAST {
             return self;
         }
         let [lightness, a, b] = self.oklab();
         // Search away from the background: towards black on white, towards white on dark. The
         // contrast grows monotonically with the distance and reaches 21 or 16 at the end, so
         // bisection always finds a solution.
-        let far = if paper.luminance() > 0.5 { 0.0 } else { 1.0 };
+        let far = if background.luminance() > 0.5 { 0.0 } else { 1.0 };
         let (mut near, mut reached) = (lightness, far);
+        // 24 halvings: far below the step of a component, 1/255.
         for _ in 0..24 {
             let middle = f64::midpoint(near, reached);
-            if Self::from_oklab([middle, a, b]).contrast(paper) >= CONTRAST {
+            if Self::from_oklab([middle, a, b]).contrast(background) >= MIN_CONTRAST {
                 reached = middle;
             } else {
                 near = middle;
             }
         }
-        Self::from_oklab([reached, a, b])
+        let readable = Self::from_oklab([reached, a, b]);
+        debug_assert!(
+            readable.contrast(background) >= MIN_CONTRAST,
+            "{self} becomes readable on {background}"
+        );
+        readable
     }
 
     #[expect(clippy::many_single_char_names, reason = "the names of the formula")]
@@ -110,6 +116,7 @@ impl Color {
                 beyond = share;
             }
         }
+        // Without chroma a color is a shade of gray, unless the lightness is out of range.
         Self::in_gamut(lightness, a * shown, b * shown).unwrap_or(if lightness > 0.5 {
             Self([255; 3])
         } else {
@@ -143,6 +150,7 @@ fn linear(part: u8) -> f64 {
     reason = "clamped to 0..=255 before"
 )]
 fn gamma(part: f64) -> u8 {
+    debug_assert!(!part.is_nan(), "components are finite");
     let part = part.clamp(0.0, 1.0);
     let value =
         if part <= 0.003_130_8 { part * 12.92 } else { 1.055 * part.powf(1.0 / 2.4) - 0.055 };

@@ -121,6 +121,7 @@ impl TryFrom<DestinationJson> for Destination {
     type Error = Refused;
 
     fn try_from(json: DestinationJson) -> Result<Self, Refused> {
+        // Built-in IDs of the folder listing are accepted in either field; some are no destinations.
         let (location, name) = match (json.destination, json.folder_id) {
             (Some(location), None) => (location, "destination"),
             (None, Some(FolderRef::BuiltIn(location))) => (location, "folderId"),
@@ -135,24 +136,28 @@ impl TryFrom<DestinationJson> for Destination {
 }
 
 /// The record of a document. Its title is the text of its root block.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct DocumentRecord {
     /// The document ID, equal to the ID of its root block.
     pub id: DocumentId,
     /// The location.
     pub location: Location,
     /// The day of a daily note.
+    #[serde(rename = "dailyNoteDate", skip_serializing_if = "Option::is_none")]
     pub day: Option<Day>,
     /// The creation time.
     pub created_at: Timestamp,
     /// The time of the last change of the document or one of its blocks. Moving it into or out of
     /// the trash is a change; moving it to another folder is not.
+    #[serde(rename = "lastModifiedAt")]
     pub modified_at: Timestamp,
 }
 
 impl DocumentRecord {
     /// The record after a move to `location` at the instant `at`.
     pub fn kept_at(&self, location: Location, at: Timestamp) -> Self {
+        // Entering or leaving the trash changes a document; other moves only relocate it.
         let was_changed = (self.location == Location::Trash) != (location == Location::Trash);
         let modified_at = if was_changed { self.modified_at.max(at) } else { self.modified_at };
         Self { location, modified_at, ..self.clone() }

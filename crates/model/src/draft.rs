@@ -12,7 +12,9 @@ use crate::{BlockData, BlockFields, BlockKind, BlockType, Day, DayRef, Error, Re
 ///
 /// ```
 /// use leafbase_model::{BlockData, BlockDraft};
-/// let json = r#"{"type": "page", "title": "Packing", "content": [{"type": "text", "markdown": "socks"}]}"#;
+/// let json = r#"{
+///     "type": "page", "title": "Packing", "content": [{"type": "text", "markdown": "socks"}]
+/// }"#;
 /// let draft: BlockDraft = serde_json::from_str(json)?;
 /// let socks = BlockDraft::new(BlockData::text("socks"));
 /// assert_eq!(draft, BlockDraft::new(BlockData::page("Packing")).with_content(vec![socks]));
@@ -53,6 +55,7 @@ impl BlockDraft {
 
     /// Iterates over this draft and all descendants in reading order, each with its depth from 0.
     pub fn walk(&self) -> impl Iterator<Item = (usize, &BlockDraft)> {
+        // Preorder traversal with an explicit stack: drafts built in code have no maximum depth.
         let mut waiting = vec![(0, self)];
         std::iter::from_fn(move || {
             let (depth, draft) = waiting.pop()?;
@@ -66,7 +69,10 @@ impl BlockDraft {
     ///
     /// ```
     /// use leafbase_model::{BlockDraft, Day};
-    /// let json = r#"{"type": "text", "listStyle": "task", "markdown": "pack", "taskInfo": {"scheduleDate": "tomorrow"}}"#;
+    /// let json = r#"{
+    ///     "type": "text", "listStyle": "task", "markdown": "pack",
+    ///     "taskInfo": {"scheduleDate": "tomorrow"}
+    /// }"#;
     /// let mut draft: BlockDraft = serde_json::from_str(json)?;
     /// assert!(draft.clone().settle().is_err());
     /// let monday: Day = "2026-03-02".parse()?;
@@ -101,15 +107,15 @@ impl BlockDraft {
 }
 
 impl Nested for BlockDraft {
-    fn below(&self) -> &[Self] {
+    fn children(&self) -> &[Self] {
         &self.content
     }
 
-    fn take_below(&mut self) -> Vec<Self> {
+    fn take_children(&mut self) -> Vec<Self> {
         std::mem::take(&mut self.content)
     }
 
-    fn with_below(&self, content: Vec<Self>) -> Self {
+    fn with_children(&self, content: Vec<Self>) -> Self {
         Self { data: self.data.clone(), task_patch: self.task_patch, content }
     }
 
@@ -132,9 +138,13 @@ impl RecursiveDraft for BlockDraft {
     fn read_alone(object: Object, has_children: bool) -> Result<Self> {
         let mut fields = BlockFields::read(object)?;
         let block_type = fields.block_type.take().ok_or_else(|| missing_field("type"))?;
+        // Days relative to the present stay pending: only the engine knows the clock and the zone.
         let task_patch = fields.task_patch.as_mut().and_then(TaskPatch::take_relative);
         let mut data = BlockData::new(BlockKind::empty(block_type));
+        // Applied to an empty block of the type, so that defaults and invalid fields are those of an
+        // update.
         fields.apply(&mut data)?;
+        // Checked after the fields: a fault in the block itself is reported first.
         if has_children && !block_type.may_be_parent() {
             let message = format!("a block of type {block_type} cannot have children");
             return Err(Error::rule(message).at("content"));

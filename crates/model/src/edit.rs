@@ -49,6 +49,8 @@ impl Subtrees {
     pub fn with_parents(&self) -> impl Iterator<Item = (Option<BlockId>, &BlockRecord)> {
         let mut path: Vec<BlockId> = Vec::new();
         self.0.iter().map(move |node| {
+            debug_assert!(usize::from(node.depth) <= path.len(), "depth grows by one per level");
+            // Ancestors deeper than the node are complete: it is no descendant of theirs.
             path.truncate(usize::from(node.depth));
             let parent = path.last().copied();
             path.push(node.block.id);

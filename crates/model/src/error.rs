@@ -98,7 +98,8 @@ pub struct Detail {
 /// ```
 /// use leafbase_model::{Error, ErrorKind};
 /// let error = Error::validation("expected a colour").at("color").at("blocks[3]");
-/// assert_eq!((error.kind(), error.code(), error.path()), (ErrorKind::Validation, "VALIDATION", "blocks[3].color"));
+/// assert_eq!((error.kind(), error.code()), (ErrorKind::Validation, "VALIDATION"));
+/// assert_eq!(error.path(), "blocks[3].color");
 /// assert_eq!(error.to_string(), "blocks[3].color: expected a colour");
 /// assert!(!error.is_retryable());
 /// ```
@@ -123,6 +124,7 @@ fn bounded(text: String, most: usize) -> String {
     if text.len() <= most {
         return text;
     }
+    // Both ends survive: a path begins with the request's fields and ends at the fault.
     let (mut head, mut tail) = (most / 2, text.len() - most / 2);
     while !text.is_char_boundary(head) {
         head -= 1;
@@ -130,6 +132,7 @@ fn bounded(text: String, most: usize) -> String {
     while !text.is_char_boundary(tail) {
         tail += 1;
     }
+    debug_assert!(head <= tail, "the cut is within the text");
     let (head, tail) = (text.split_at(head).0, text.split_at(tail).1);
     format!("{head}…{tail}")
 }
@@ -196,6 +199,7 @@ impl Error {
         self.0.path = match (outer.is_empty(), self.0.path.is_empty()) {
             (true, _) => std::mem::take(&mut self.0.path),
             (false, true) => outer,
+            // An index follows its list without a dot: `blocks` and `[3]` give `blocks[3]`.
             (false, false) if self.0.path.starts_with('[') => outer + &self.0.path,
             (false, false) => format!("{outer}.{}", self.0.path),
         };

@@ -166,9 +166,11 @@ impl BlockFields {
     /// ```
     /// use leafbase_model::{BlockData, BlockFields, ListStyle};
     /// let mut data = BlockData::text("milk");
-    /// BlockFields { list_style: Some(ListStyle::Task), ..BlockFields::default() }.apply(&mut data)?;
+    /// let style = Some(ListStyle::Task);
+    /// BlockFields { list_style: style, ..BlockFields::default() }.apply(&mut data)?;
     /// assert!(data.task.is_some());
-    /// let error = BlockFields { url: Some("https://example.org".into()), ..BlockFields::default() }.apply(&mut data).unwrap_err();
+    /// let link = BlockFields { url: Some("https://example.org".into()), ..BlockFields::default() };
+    /// let error = link.apply(&mut data).unwrap_err();
     /// assert_eq!(error.to_string(), "url: a block of type text has no field url");
     /// # Ok::<(), leafbase_model::Error>(())
     /// ```
@@ -178,9 +180,11 @@ impl BlockFields {
     /// and [`crate::ErrorKind::RuleViolation`] for a change of type that is not allowed.
     pub fn apply(self, data: &mut BlockData) -> Result<()> {
         let mut rest = self;
+        // The type comes first: it decides which of the other fields are valid.
         if let Some(wanted) = rest.block_type.take() {
             change_type(data, wanted)?;
         }
+        // `title` is an alias only where `markdown` is the title; a rich link has its own field.
         if matches!(data.kind, BlockKind::Page(_) | BlockKind::CollectionItem { .. })
             && let Some(title) = rest.title.take()
             && rest.markdown.replace(title).is_some()
@@ -192,6 +196,7 @@ impl BlockFields {
         set(&mut data.indentation, rest.indentation.take());
         set(&mut data.color, rest.color.take());
         set(&mut data.decorations, rest.decorations.take());
+        // A change to `task` keeps an existing task, and any other style drops it.
         if let Some(style) = rest.list_style.take() {
             data.list_style = style;
             let open = TaskInfo::of_state(TaskState::Todo);
@@ -199,6 +204,11 @@ impl BlockFields {
         }
         rest.apply_to_task(data).map_err(|error| error.at("taskInfo"))?;
         rest.apply_to_kind(&mut data.kind)?;
+        debug_assert!(
+            data.task.is_none() || data.list_style == ListStyle::Task,
+            "a block has a task only with the list style task"
+        );
+        // The fields that apply were taken: any remaining one does not exist for this type.
         rest.refuse_remaining(data.block_type())
     }
 
@@ -210,7 +220,8 @@ impl BlockFields {
         if data.list_style != ListStyle::Task {
             return Err(Error::validation(TASK_INFO_WITHOUT_TASK));
         }
-        let mut task = whole.or(data.task).unwrap_or_default();
+        // A whole task replaces the present one; the patch applies to the result.
+        let mut task = whole.or(data.task).unwrap_or(TaskInfo::of_state(TaskState::Todo));
         if let Some(patch) = patch {
             patch.apply(&mut task)?;
         }
@@ -301,6 +312,7 @@ fn tag_of(language: CodeLanguage, tag: String) -> Result<String> {
         return Ok(String::new());
     }
     let meant = CodeLanguage::of_tag(&tag);
+    // A round trip through markdown keeps the language, so the tag may stay.
     if meant == language {
         return Ok(tag);
     }
@@ -326,6 +338,7 @@ fn change_type(data: &mut BlockData, wanted: BlockType) -> Result<()> {
         Error::rule(format!("a block of type {present} cannot become one of type {wanted}"))
             .at("type")
     };
+    // Moves the fields out of the old kind; the placeholder is replaced below in either case.
     let kind = std::mem::replace(&mut data.kind, BlockKind::Table);
     let (kind, changed) = match (kind, wanted) {
         (BlockKind::Text(look), BlockType::Page) => (BlockKind::Page(look), true),
@@ -351,5 +364,6 @@ fn change_type(data: &mut BlockData, wanted: BlockType) -> Result<()> {
         (kind, _) => (kind, false),
     };
     data.kind = kind;
+    debug_assert_eq!(data.block_type(), if changed { wanted } else { present });
     if changed { Ok(()) } else { Err(refused()) }
 }

@@ -86,6 +86,7 @@ impl FromStr for FolderRef {
     /// A malformed ID parses as [`FolderId::NIL`], which no folder has, so that it is not found
     /// like any unknown ID.
     fn from_str(text: &str) -> Result<Self> {
+        // Names first: none of them has the 26 characters of an ID, so the order is unambiguous.
         Ok(match text.parse::<BuiltInLocation>() {
             Ok(location) => location.into(),
             Err(_) => text.parse().unwrap_or(FolderId::NIL).into(),
@@ -130,6 +131,7 @@ impl Folder {
 
     /// Iterates over this folder and all descendants in preorder, each with its depth from 0.
     pub fn walk(&self) -> impl Iterator<Item = (usize, &Folder)> {
+        // Preorder traversal with an explicit stack: limits may allow deeply nested folders.
         let mut waiting = vec![(0, self)];
         std::iter::from_fn(move || {
             let (depth, folder) = waiting.pop()?;

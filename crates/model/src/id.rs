@@ -25,25 +25,33 @@ impl<T: IdSource + ?Sized> IdSource for Arc<T> {
 
 const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
-fn write_text(bytes: [u8; 16]) -> [u8; 26] {
+fn encode(bytes: [u8; 16]) -> [u8; 26] {
     let number = u128::from_be_bytes(bytes);
     let mut text = [b'0'; 26];
-    for (place, letter) in text.iter_mut().enumerate() {
-        let shift = 5 * (25 - place);
-        let digit = usize::try_from((number >> shift) & 31).unwrap_or(0);
-        *letter = ALPHABET.get(digit).copied().unwrap_or(b'0');
+    // 26 digits of 5 bits encode 130 bits: the first digit has only the upper 3 bits of the number.
+    for (index, character) in text.iter_mut().enumerate() {
+        let digit = (number >> (5 * (25 - index))) & 31;
+        let encoded = usize::try_from(digit).ok().and_then(|digit| ALPHABET.get(digit));
+        debug_assert!(encoded.is_some(), "5 bits index an alphabet of 32 characters");
+        *character = encoded.copied().unwrap_or(b'0');
     }
     text
 }
 
-fn read_text(text: &str) -> Option<[u8; 16]> {
+fn as_str(text: &[u8; 26]) -> &str {
+    debug_assert!(text.is_ascii(), "the alphabet of IDs is ASCII");
+    std::str::from_utf8(text).unwrap_or("")
+}
+
+fn decode(text: &str) -> Option<[u8; 16]> {
     // The first character encodes 3 bits: a higher digit would overflow 128 bits.
+    debug_assert!(ALPHABET.is_ascii(), "uppercasing maps ASCII to ASCII");
     if text.len() != 26 || text.as_bytes().first().is_none_or(|first| *first > b'7') {
         return None;
     }
     let mut number = 0_u128;
-    for letter in text.bytes() {
-        let digit = ALPHABET.iter().position(|known| *known == letter.to_ascii_uppercase())?;
+    for character in text.bytes() {
+        let digit = ALPHABET.iter().position(|known| *known == character.to_ascii_uppercase())?;
         number = (number << 5) | u128::try_from(digit).ok()?;
     }
     Some(number.to_be_bytes())
@@ -96,7 +104,7 @@ macro_rules! ids {
 
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.pad(std::str::from_utf8(&write_text(self.0)).unwrap_or_default())
+                f.pad(as_str(&encode(self.0)))
             }
         }
 
@@ -111,14 +119,16 @@ macro_rules! ids {
 
             /// Parses the 26 characters, case-insensitively.
             fn from_str(text: &str) -> Result<Self> {
-                read_text(text).map(Self).ok_or_else(|| Error::validation("expected an ID of 26 characters (ULID)"))
+                decode(text)
+                    .map(Self)
+                    .ok_or_else(|| Error::validation("expected an ID of 26 characters (ULID)"))
             }
         }
 
         impl Serialize for $name {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 if serializer.is_human_readable() {
-                    serializer.serialize_str(std::str::from_utf8(&write_text(self.0)).unwrap_or_default())
+                    serializer.serialize_str(as_str(&encode(self.0)))
                 } else {
                     serializer.serialize_bytes(&self.0)
                 }
@@ -183,7 +193,7 @@ impl Visitor<'_> for IdVisitor {
     fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Self::Value, E> {
         // A scoped caller must not distinguish malformed IDs from unknown ones: both parse as
         // [`BlockId::NIL`].
-        Ok(read_text(text).unwrap_or_default())
+        Ok(decode(text).unwrap_or([0; 16]))
     }
 
     fn visit_bytes<E: serde::de::Error>(self, bytes: &[u8]) -> Result<Self::Value, E> {

@@ -16,6 +16,7 @@ pub type IdSet<K> = HashSet<K, BuildHasherDefault<IdHasher>>;
 impl IdHasher {
     #[inline]
     fn add(&mut self, word: u64) {
+        // FxHash: the rotation makes the hash depend on the order of the words.
         self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     }
 }

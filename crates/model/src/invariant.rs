@@ -6,12 +6,12 @@ use crate::{Error, ErrorKind};
 
 /// Checks an invariant of the code itself, never the caller's input.
 ///
-/// `invariant!(condition, "what should hold")` does nothing while the condition holds. Otherwise it panics where
-/// debug assertions are on (tests, fuzzing), and in release builds returns [`ErrorKind::Internal`] with the
-/// message from the enclosing function, which therefore returns a `Result` of [`Error`].
-/// `invariant!("what should hold")` is the form for a branch that cannot be reached; it has type `!`.
+/// `invariant!(condition, "what should hold")` panics if the condition is false and debug assertions
+/// are on (tests, fuzzing). In release builds it returns [`ErrorKind::Internal`] with the message
+/// from the enclosing function, which returns a `Result` of [`Error`].
+/// `invariant!("what should hold")` is the form for an unreachable branch; it has type `!`.
 ///
-/// Use it before a write that would rest on the condition, so that nothing is written when it fails.
+/// Check it before a write that relies on the condition, so that nothing is written if it fails.
 ///
 /// ```should_panic
 /// fn middle(of: &[u32]) -> leafbase_model::Result<u32> {

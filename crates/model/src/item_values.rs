@@ -21,7 +21,7 @@ use crate::{ItemValue, PropertyKey, Result};
 // reading the values, so all items of a page share one buffer and one list of keys.
 #[derive(Clone, Default)]
 pub struct ItemValues {
-    page: Arc<Page>,
+    page: Arc<SharedValues>,
     /// Index of the item in its page.
     from: usize,
     to: usize,
@@ -29,7 +29,7 @@ pub struct ItemValues {
 
 /// The values of all items of a page.
 #[derive(Default)]
-struct Page {
+struct SharedValues {
     keys: Arc<[PropertyKey]>,
     /// Each value with the index of its key.
     values: Vec<(u32, ItemValue)>,
@@ -38,8 +38,12 @@ struct Page {
 impl ItemValues {
     /// Values by the index of their key in `keys`; a value with an index out of range is skipped.
     pub fn new(keys: Arc<[PropertyKey]>, values: Vec<(u32, ItemValue)>) -> Self {
+        debug_assert!(
+            values.iter().all(|(index, _)| to_usize(*index) < keys.len()),
+            "each value has a key"
+        );
         let to = values.len();
-        Self { page: Arc::new(Page { keys, values }), from: 0, to }
+        Self { page: Arc::new(SharedValues { keys, values }), from: 0, to }
     }
 
     /// The values of several items in one shared buffer, which is freed with the last of them: the
@@ -49,15 +53,19 @@ impl ItemValues {
         values: Vec<(u32, ItemValue)>,
         ends: impl IntoIterator<Item = usize>,
     ) -> impl Iterator<Item = Self> {
-        let page = Arc::new(Page { keys, values });
+        let page = Arc::new(SharedValues { keys, values });
         ends.into_iter().scan(0, move |end, to| {
+            // Half-open ranges: the values of an item begin where those of the previous one end.
             let from = std::mem::replace(end, to);
+            debug_assert!(from <= to && to <= page.values.len(), "ends ascend within the values");
             Some(Self { page: page.clone(), from, to })
         })
     }
 
     fn values(&self) -> &[(u32, ItemValue)] {
-        self.page.values.get(self.from..self.to).unwrap_or_default()
+        let values = self.page.values.get(self.from..self.to);
+        debug_assert!(values.is_some(), "the range of an item is within its page");
+        values.unwrap_or(&[])
     }
 
     fn key(&self, place: u32) -> Option<&PropertyKey> {

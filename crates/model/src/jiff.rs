@@ -8,8 +8,10 @@ impl From<Day> for Date {
     /// Every day of the Leafbase calendar is a valid date of jiff.
     fn from(day: Day) -> Self {
         let small = |part: u8| i8::try_from(part).unwrap_or(1);
-        let year = i16::try_from(day.year()).unwrap_or_default();
-        Self::new(year, small(day.month()), small(day.day())).unwrap_or_default()
+        let year = i16::try_from(day.year()).unwrap_or(0);
+        let date = Self::new(year, small(day.month()), small(day.day()));
+        debug_assert!(date.is_ok(), "jiff has every day of the years 0 to 9999, but not {day}");
+        date.unwrap_or(Self::ZERO)
     }
 }
 

@@ -69,7 +69,7 @@ impl<T: DeserializeOwned> FromJson for T {}
 ///
 /// ```
 /// use leafbase_model::{json, InsertBlocks, Limits};
-/// let body = r#"{"blocks":[{"type":"text","listStyle":"dotted"}],"position":{"position":"end","pageId":"x"}}"#;
+/// let body = r#"{"blocks": [{"type": "text", "listStyle": "dotted"}], "position": {}}"#;
 /// let error = json::from_str::<InsertBlocks>(body, &Limits::default()).unwrap_err();
 /// assert_eq!(error.path(), "blocks[0].listStyle");
 /// ```
@@ -86,7 +86,8 @@ pub fn from_str<T: FromJson>(text: &str, limits: &Limits) -> Result<T> {
 /// use leafbase_model::json::{self, UnknownFields};
 /// use leafbase_model::{DeleteBlocks, Limits};
 /// let body = r#"{"blockIds": [], "reason": "spring cleaning"}"#;
-/// let read = json::from_str_with::<DeleteBlocks>(body, &Limits::default(), UnknownFields::Ignore)?;
+/// let limits = Limits::default();
+/// let read = json::from_str_with::<DeleteBlocks>(body, &limits, UnknownFields::Ignore)?;
 /// assert_eq!(read.ignored, ["reason"]);
 /// # Ok::<(), leafbase_model::Error>(())
 /// ```
@@ -116,8 +117,10 @@ fn parse(text: &str, limits: &Limits) -> Result<Value> {
         return Err(Error::limit("nesting of JSON", deepest, nested));
     }
     let mut reader = serde_json::Deserializer::from_str(text);
+    // `nesting` has bounded the recursion by the limits of the space.
     reader.disable_recursion_limit();
     let value = <Value as serde::Deserialize>::deserialize(&mut reader).map_err(not_json)?;
+    // Trailing text after the value is an error, too.
     reader.end().map_err(not_json)?;
     Ok(value)
 }
@@ -131,6 +134,7 @@ fn nesting(text: &str) -> usize {
     let (mut depth, mut deepest, mut in_string, mut escaped) = (0_usize, 0, false, false);
     for byte in text.bytes() {
         match byte {
+            // Brackets and quotes count only outside of strings and escapes.
             _ if escaped => escaped = false,
             b'\\' if in_string => escaped = true,
             b'"' => in_string = !in_string,
@@ -328,6 +332,7 @@ from_text!(
 pub(crate) fn noun(type_name: &str) -> String {
     let mut words = String::new();
     for letter in type_name.chars() {
+        // A capital letter starts a word.
         if letter.is_uppercase() && !words.is_empty() {
             words.push(' ');
         }
@@ -339,7 +344,9 @@ pub(crate) fn noun(type_name: &str) -> String {
 /// Declares an enum with its wire names, and aliases accepted on input: `Boolean = "boolean" |
 /// "checkbox"`.
 macro_rules! wire_enum {
-    ($(#[$doc:meta])* $name:ident { $($(#[$value_doc:meta])* $value:ident = $text:literal $(| $alias:literal)*),* $(,)? }) => {
+    ($(#[$doc:meta])* $name:ident {
+        $($(#[$value_doc:meta])* $value:ident = $text:literal $(| $alias:literal)*),* $(,)?
+    }) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum $name { $($(#[$value_doc])* $value),* }
@@ -372,7 +379,10 @@ macro_rules! wire_enum {
                     let known: Vec<_> = Self::ALL.iter().map(|value| value.as_str()).collect();
                     let got = $crate::json::quoted(text);
                     let noun = $crate::json::noun(stringify!($name));
-                    $crate::Error::validation(format!("unknown {noun} {got}, expected one of {}", known.join(", ")))
+                    $crate::Error::validation(format!(
+                        "unknown {noun} {got}, expected one of {}",
+                        known.join(", ")
+                    ))
                 })
             }
         }
@@ -389,7 +399,10 @@ macro_rules! wire_enum {
         }
 
         impl serde::Serialize for $name {
-            fn serialize<S: serde::Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+            fn serialize<S: serde::Serializer>(
+                &self,
+                serializer: S,
+            ) -> std::result::Result<S::Ok, S::Error> {
                 serializer.serialize_str(self.as_str())
             }
         }

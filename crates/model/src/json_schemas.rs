@@ -99,7 +99,11 @@ impl<'g> Shape<'g> {
 
     /// Accepts additional fields.
     fn open(self) -> Schema {
-        let mut schema = json_schema!({ "type": "object", "description": self.about, "properties": self.fields });
+        let mut schema = json_schema!({
+            "type": "object",
+            "description": self.about,
+            "properties": self.fields,
+        });
         if !self.required.is_empty() {
             schema.insert("required".to_owned(), self.required.into());
         }

@@ -145,7 +145,8 @@ impl CodeLanguage {
             return Self::Plaintext;
         }
         let ends_word = |letter: char| matches!(letter, ' ' | '\t' | ',' | '{' | ':' | ';');
-        let word = tag.split(ends_word).next().unwrap_or_default().to_ascii_lowercase();
+        // Parameters follow the name: `rust,ignore`, `js {1,3}`.
+        let word = tag.split(ends_word).next().unwrap_or(tag).to_ascii_lowercase();
         let named = Self::ALL.iter().copied().find(|language| language.as_str() == word);
         let alias =
             || ALIASES.iter().find(|(alias, _)| *alias == word).map(|(_, language)| *language);

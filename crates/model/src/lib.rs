@@ -5,15 +5,15 @@
 //!
 //! | What | Types |
 //! |---|---|
-//! | who | [`BlockId`], [`DocumentId`], .. : 16 bytes, one type for each kind of thing, written as ULIDs |
+//! | IDs | [`BlockId`], [`DocumentId`], ..: 16 bytes, one type per kind of object; ULIDs |
 //! | when | [`Timestamp`], [`Day`], [`DayRef`] (a day as a request names it: `today`) |
-//! | what a block says | [`BlockData`]: the common fields, and a [`BlockKind`] for each of the 13 types |
+//! | content of blocks | [`BlockData`]: common fields, and a [`BlockKind`] for each of 13 types |
 //! | a block in a reply | [`Block`]: data, `rev`, [`Metadata`], [`Content`] |
-//! | a block in a request | [`BlockDraft`] to be made, [`BlockPatch`] to be changed; both read [`BlockFields`] |
+//! | blocks in requests | [`BlockDraft`] to insert, [`BlockPatch`] to update; both of [`BlockFields`] |
 //! | where | [`Position`] in a request; [`BlockLocation`] and [`InsertTarget`] in the tree |
-//! | where documents are | [`Location`], [`Folder`]; [`Destination`] and [`FolderRef`] in a request; [`DocumentFilter`] |
+//! | locations of documents | [`Location`], [`Folder`]; in requests [`Destination`], [`FolderRef`] |
 //! | tasks, comments, files | [`Task`], [`Comment`], [`AssetRecord`] and [`AssetUrl`] |
-//! | collections | [`Schema`], [`Property`], [`PropertyType`], [`Relation`], [`PropertyValue`]; [`Item`]; [`ItemFilter`] |
+//! | collections | [`Schema`], [`Property`], [`Relation`], [`PropertyValue`]; [`Item`]; [`ItemFilter`] |
 //! | a write | [`Edit`]s, each with what it replaces; a [`Change`] is a row of the change log |
 //! | a failure | [`Error`]: a stable [`ErrorKind`], a sentence, a path into the request |
 //! | how much | [`Limits`] |
@@ -21,27 +21,23 @@
 //! Requests are plain serde types, so that a host passes JSON straight through:
 //!
 //! ```
-//! use leafbase_model::{BlockType, InsertBlocks, InsertSource};
+//! use leafbase_model::{BlockType, InsertBlocks, InsertSource, Limits, json};
 //! let request: InsertBlocks = serde_json::from_str(
-//!     r##"{"blocks": [{"type": "text", "markdown": "Packing", "textStyle": "h2", "color": "#0060c0"}],
-//!          "position": {"position": "end", "pageId": "01KASZ4ZJG0000000000000001"}}"##,
+//!     r#"{"blocks": [{"type": "text", "markdown": "Packing", "textStyle": "h2"}],
+//!         "position": {"position": "end", "pageId": "01KASZ4ZJG0000000000000001"}}"#,
 //! )?;
 //! let InsertSource::Blocks(blocks) = request.source else { panic!("blocks were given") };
 //! assert_eq!(blocks[0].data.block_type(), BlockType::Text);
 //!
-//! // What does not fit is refused by name.
-//! let error = serde_json::from_str::<InsertBlocks>(
-//!     r#"{"blocks": [{"type": "text"}, {"type": "text", "textStyle": "h7"}], "position": {}}"#,
-//! );
-//! assert_eq!(
-//!     error.unwrap_err().to_string(),
-//!     r#"blocks[1].textStyle: unknown text style "h7", expected one of card, page, h1, h2, h3, h4, caption, body"#,
-//! );
+//! // `json::from_str` bounds the input, and its errors have a path.
+//! let body = r#"{"blocks": [{"type": "line", "lineStyle": "bold"}]}"#;
+//! let error = json::from_str::<InsertBlocks>(body, &Limits::default()).unwrap_err();
+//! assert_eq!(error.path(), "blocks[0].lineStyle");
+//! assert!(error.message().starts_with(r#"unknown line style "bold", expected one of strong"#));
 //! # Ok::<(), serde_json::Error>(())
 //! ```
 //!
-//! Serde reads the same types without the path, and without the bounds on length and nesting that
-//! [`Limits`] set.
+//! [`json::from_str`] is the entry point for untrusted text: [`Limits`] bound its length and nesting.
 
 mod error;
 mod invariant;

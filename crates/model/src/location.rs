@@ -12,12 +12,15 @@ pub struct BlockLocation {
 }
 
 /// Where blocks are inserted: among the children of `parent`, right after its child `after`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
 pub struct InsertTarget {
     /// The document that contains `parent`.
+    #[serde(rename = "documentId")]
     pub document: DocumentId,
     /// The parent of the inserted blocks.
+    #[serde(rename = "parentId")]
     pub parent: BlockId,
     /// The previous sibling; `None` inserts the blocks as the first children.
+    #[serde(rename = "afterId", skip_serializing_if = "Option::is_none")]
     pub after: Option<BlockId>,
 }

@@ -3,53 +3,56 @@
 /// A node with children of its own type.
 pub(crate) trait Nested: Sized {
     /// The children.
-    fn below(&self) -> &[Self];
+    fn children(&self) -> &[Self];
 
     /// Takes the children out.
-    fn take_below(&mut self) -> Vec<Self>;
+    fn take_children(&mut self) -> Vec<Self>;
 
     /// A copy of this node with other children.
-    fn with_below(&self, below: Vec<Self>) -> Self;
+    fn with_children(&self, children: Vec<Self>) -> Self;
 
     /// Whether this node equals `other`, regardless of children.
     fn is_alike(&self, other: &Self) -> bool;
 }
 
 /// Clones `top` with all descendants.
-pub(crate) fn copy<T: Nested>(top: &T) -> T {
+pub(crate) fn clone_tree<T: Nested>(top: &T) -> T {
     // Postorder: when a node is cloned, the clones of its children are the last ones on the stack.
-    let (mut made, mut waiting) = (Vec::new(), vec![(top, false)]);
-    while let Some((one, is_met)) = waiting.pop() {
-        let below = one.below();
-        if is_met || below.is_empty() {
-            let copies = made.split_off(made.len().saturating_sub(below.len()));
-            made.push(one.with_below(copies));
+    let (mut clones, mut stack) = (Vec::new(), vec![(top, false)]);
+    while let Some((node, is_expanded)) = stack.pop() {
+        let children = node.children();
+        if is_expanded || children.is_empty() {
+            debug_assert!(children.len() <= clones.len(), "the children were cloned before");
+            let cloned = clones.split_off(clones.len().saturating_sub(children.len()));
+            clones.push(node.with_children(cloned));
         } else {
-            waiting.push((one, true));
-            waiting.extend(below.iter().rev().map(|one| (one, false)));
+            stack.push((node, true));
+            stack.extend(children.iter().rev().map(|child| (child, false)));
         }
     }
-    made.pop().unwrap_or_else(|| top.with_below(Vec::new()))
+    debug_assert_eq!(clones.len(), 1, "one clone of the root remains");
+    clones.pop().unwrap_or_else(|| top.with_children(Vec::new()))
 }
 
 /// Compares two trees node by node.
 pub(crate) fn are_equal<T: Nested>(left: &T, right: &T) -> bool {
-    let mut waiting = vec![(left, right)];
-    while let Some((left, right)) = waiting.pop() {
-        if !left.is_alike(right) || left.below().len() != right.below().len() {
+    let mut stack = vec![(left, right)];
+    while let Some((left, right)) = stack.pop() {
+        if !left.is_alike(right) || left.children().len() != right.children().len() {
             return false;
         }
-        waiting.extend(left.below().iter().zip(right.below()));
+        stack.extend(left.children().iter().zip(right.children()));
     }
     true
 }
 
 /// Drops all descendants of `top` iteratively, so that its own drop finds no children and does not
 /// recurse.
-pub(crate) fn drop_below<T: Nested>(top: &mut T) {
-    let mut waiting = top.take_below();
-    while let Some(mut one) = waiting.pop() {
-        waiting.append(&mut one.take_below());
+pub(crate) fn drop_children<T: Nested>(top: &mut T) {
+    let mut stack = top.take_children();
+    // Each node is dropped after its children were moved to the stack: it drops nothing nested.
+    while let Some(mut node) = stack.pop() {
+        stack.append(&mut node.take_children());
     }
 }
 
@@ -58,7 +61,7 @@ macro_rules! without_recursion {
     ($name:ty) => {
         impl Clone for $name {
             fn clone(&self) -> Self {
-                $crate::nested::copy(self)
+                $crate::nested::clone_tree(self)
             }
         }
 
@@ -70,7 +73,7 @@ macro_rules! without_recursion {
 
         impl Drop for $name {
             fn drop(&mut self) {
-                $crate::nested::drop_below(self);
+                $crate::nested::drop_children(self);
             }
         }
     };

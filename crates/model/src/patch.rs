@@ -40,7 +40,8 @@ impl BlockPatch {
     ///
     /// ```
     /// use leafbase_model::{BlockId, BlockPatch, ListStyle, TaskState};
-    /// let patch = BlockPatch::of(BlockId::NIL).with_list_style(ListStyle::Task).with_task_state(TaskState::Done);
+    /// let patch = BlockPatch::of(BlockId::NIL).with_list_style(ListStyle::Task);
+    /// let patch = patch.with_task_state(TaskState::Done);
     /// assert_eq!(patch.fields.list_style, Some(ListStyle::Task));
     /// ```
     pub fn of(id: impl Into<BlockId>) -> Self {

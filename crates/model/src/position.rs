@@ -43,12 +43,12 @@ pub enum PositionTarget {
 /// the target defaults to today's daily note; with a target, `position` defaults to `end`.
 ///
 /// ```
-/// use leafbase_model::{BlockId, Position};
+/// use leafbase_model::{BlockId, Position, json::FromJson};
 /// let page: BlockId = "01KASZ4ZJG0000000000000001".parse()?;
 /// let json = r#"{"position":"start","pageId":"01KASZ4ZJG0000000000000001"}"#;
 /// assert_eq!(serde_json::from_str::<Position>(json)?, Position::start_of(page));
 /// assert_eq!(serde_json::to_string(&Position::start_of(page))?, json);
-/// let error = serde_json::from_str::<Position>(r#"{"position":"before"}"#).unwrap_err();
+/// let error = Position::from_json(serde_json::json!({"position": "before"})).unwrap_err();
 /// assert_eq!(error.to_string(), "before and after need a siblingId");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -171,6 +171,7 @@ impl TryFrom<PositionJson> for Position {
     fn try_from(json: PositionJson) -> Result<Self, Refused> {
         let name = json.position.as_deref().unwrap_or(Edge::End.as_str());
         let (edge, side) = (name.parse::<Edge>(), name.parse::<Side>());
+        // An unknown name is reported at its own path, before the combination of fields is checked.
         if edge.is_err() && side.is_err() {
             let message = format!(
                 "unknown position {}, expected one of start, end, before, after",

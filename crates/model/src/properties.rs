@@ -50,10 +50,12 @@ impl Properties {
     /// Sets or clears the value under `key`.
     pub fn set(&mut self, key: impl Into<String>, value: Option<PropertyValue>) {
         let key = key.into();
+        // Removed first, so that `None` clears the property.
         drop(self.take(&key));
         if let (Some(value), Err(at)) = (value, self.find(&key)) {
             self.0.insert(at, (key, value));
         }
+        debug_assert!(self.is_sorted(), "properties are sorted by key, without duplicates");
     }
 
     /// Applies changes: each named key gets its new value.
@@ -78,6 +80,10 @@ impl Properties {
         self.0.iter_mut().map(|(_, value)| value)
     }
 
+    fn is_sorted(&self) -> bool {
+        self.0.is_sorted_by(|(one, _), (next, _)| one < next)
+    }
+
     /// The index of `key`, or the index at which to insert it.
     fn find(&self, key: &str) -> std::result::Result<usize, usize> {
         self.0.binary_search_by(|(known, _)| known.as_str().cmp(key))
@@ -97,7 +103,9 @@ impl IntoIterator for Properties {
 impl From<PropertyValue> for Value {
     /// The value in the JSON form of requests.
     fn from(value: PropertyValue) -> Self {
-        serde_json::to_value(value).unwrap_or_default()
+        let json = serde_json::to_value(value);
+        debug_assert!(json.is_ok(), "property values have string keys only");
+        json.unwrap_or(Self::Null)
     }
 }
 
@@ -107,10 +115,13 @@ impl FromIterator<(String, PropertyValue)> for Properties {
         if !all.is_sorted_by(|(one, _), (next, _)| one < next) {
             // The last value of a duplicate key wins, as with consecutive calls of `set`.
             all.reverse();
+            // Stable: after the reversal, the last value of a key precedes its duplicates.
             all.sort_by(|(one, _), (other, _)| one.cmp(other));
             all.dedup_by(|(later, _), (first, _)| later == first);
         }
-        Self(all)
+        let properties = Self(all);
+        debug_assert!(properties.is_sorted(), "properties are sorted by key, without duplicates");
+        properties
     }
 }
 
@@ -172,6 +183,7 @@ impl PropertyValue {
                 let read = number.as_f64().map(|number| Self::Number(number + 0.0));
                 read.ok_or_else(|| Error::validation("expected a finite number"))
             }
+            // Relations have an object form, so that an array is always a list of options.
             Value::Array(_) => read(value).map(Self::Options),
             Value::Object(_) => {
                 let mut object = Object::new(value)?;

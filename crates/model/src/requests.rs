@@ -30,6 +30,7 @@ pub(crate) fn given<M: SerializeMap, T: Serialize + ?Sized>(
 /// The page of a list to return. As JSON: the fields `limit` and `cursor` of a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Paging {
     /// The maximum number of items in the reply, 1 or more; unlimited if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -134,10 +135,10 @@ impl<'a, T> IntoIterator for &'a Items<T> {
 impl<T: Serialize> Serialize for Items<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(serde::Serialize)]
-        struct Shape<'a, T> {
+        struct ItemsJson<'a, T> {
             items: &'a [T],
         }
-        Shape { items: &self.0 }.serialize(serializer)
+        ItemsJson { items: &self.0 }.serialize(serializer)
     }
 }
 

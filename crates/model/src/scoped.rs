@@ -10,7 +10,8 @@ use crate::{Author, BlockId, Day, DocumentId, Timestamp};
 ///
 /// ```
 /// use leafbase_model::ListScopedDocuments;
-/// assert_eq!(ListScopedDocuments::new().with_metadata(), serde_json::from_str(r#"{"fetchMetadata": true}"#)?);
+/// let json = r#"{"fetchMetadata": true}"#;
+/// assert_eq!(ListScopedDocuments::new().with_metadata(), serde_json::from_str(json)?);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(

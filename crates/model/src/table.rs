@@ -3,12 +3,14 @@
 /// The cells as inline markdown, the header row first, without the delimiter row. All rows have as
 /// many cells as the header: GFM pads short rows and ignores excess cells.
 pub(crate) fn rows(markdown: &str) -> Vec<Vec<String>> {
+    // Line 1 is the delimiter row.
     let lines = markdown.lines().enumerate().filter(|(number, _)| *number != 1);
     let mut found: Vec<Vec<String>> = lines.map(|(_, line)| cells(line)).collect();
     let columns = found.first().map_or(0, Vec::len);
     for row in &mut found {
         row.resize(columns, String::new());
     }
+    debug_assert!(found.iter().all(|row| row.len() == columns), "rows have equal lengths");
     found
 }
 
@@ -30,6 +32,7 @@ fn cells(line: &str) -> Vec<String> {
         }
         after_backslash = letter == '\\';
     }
+    // Text after the last pipe is a cell of its own: the closing pipe is optional.
     if !cell.trim().is_empty() {
         found.push(cell.trim().to_owned());
     }

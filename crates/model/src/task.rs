@@ -54,6 +54,7 @@ impl TaskInfo {
             TaskState::Done => (Some(self.completed_at.unwrap_or(now)), None),
             TaskState::Canceled => (None, Some(self.canceled_at.unwrap_or(now))),
         };
+        debug_assert!(completed_at.is_none() || canceled_at.is_none(), "one stamp at most");
         Self { completed_at, canceled_at, ..self }
     }
 }
@@ -168,6 +169,7 @@ impl TaskPatch {
         if let Some(day) = self.deadline_date {
             task.deadline_date = date("deadlineDate", day)?;
         }
+        // The state was set before: it determines which stamp is valid.
         task.completed_at = stamp(
             "completedAt",
             self.completed_at,

@@ -31,6 +31,7 @@ impl TextRole {
 /// exclusive access.
 macro_rules! kind_texts {
     ($kind:expr) => {
+        // Exhaustive: a new kind does not compile until its texts are listed here.
         match $kind {
             BlockKind::Image { url, alt_text: label, .. }
             | BlockKind::Video { url, alt_text: label, .. }

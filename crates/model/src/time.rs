@@ -95,6 +95,7 @@ fn read_timestamp(text: &str) -> Option<Timestamp> {
     let (clock, fraction) = time.split_once('.').unwrap_or((time, "0"));
     let mut parts = clock.split(':');
     let (hour, minute, second) = (two(parts.next()?)?, two(parts.next()?)?, two(parts.next()?)?);
+    // Leap seconds (:60) are refused: a day has 86,400,000 milliseconds.
     if parts.next().is_some() || hour > 23 || minute > 59 || second > 59 || fraction.is_empty() {
         return None;
     }
@@ -104,6 +105,7 @@ fn read_timestamp(text: &str) -> Option<Timestamp> {
         if !digit.is_ascii_digit() {
             return None;
         }
+        // Digits after the third are validated and truncated.
         if place < 3 {
             millis = millis * 10 + i64::from(digit - b'0');
         }
@@ -150,7 +152,8 @@ impl<'de> Deserialize<'de> for Timestamp {
 /// let day: Day = "2026-02-28".parse()?;
 /// let next = Day::from_epoch_days(day.epoch_days() + 1);
 /// assert_eq!(next.to_string(), "2026-03-01");
-/// assert_eq!("2026-02-29".parse::<Day>().unwrap_err().message(), "the calendar has no day 2026-02-29");
+/// let error = "2026-02-29".parse::<Day>().unwrap_err();
+/// assert_eq!(error.message(), "the calendar has no day 2026-02-29");
 /// # Ok::<(), leafbase_model::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -191,6 +194,7 @@ impl Day {
 
     /// Days since 1970-01-01 in the proleptic Gregorian calendar.
     pub fn epoch_days(self) -> i64 {
+        debug_assert!(self.day >= 1 && self.day <= days_in(self.year, self.month), "a valid date");
         // Years that begin in March put the leap day last; 400 years have 146,097 days.
         let year = i64::from(self.year) - i64::from(self.month <= 2);
         let month = i64::from((self.month + 9) % 12);
@@ -201,16 +205,24 @@ impl Day {
 
     /// The day this many days after 1970-01-01, clamped to the years 0 to 9999.
     pub fn from_epoch_days(days: i64) -> Self {
+        // Counted from 0000-03-01: a shifted year ends with its leap day, if it has one.
         let days = days.clamp(-719_528, 2_932_896) + 719_468;
         let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
         let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
         let day_of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+        // Five shifted months have 153 days, in the pattern 31, 30, 31, 30, 31.
         let shifted = (5 * day_of_year + 2) / 153;
         let day = day_of_year - (153 * shifted + 2) / 5 + 1;
         let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
+        // January and February belong to the shifted year that began in the March before.
         let year = era * 400 + year_of_era + i64::from(month <= 2);
+        debug_assert!(
+            (0..=9_999).contains(&year),
+            "the clamped day is in the calendar, got {year}"
+        );
+        debug_assert!((1..=12).contains(&month) && (1..=31).contains(&day), "a valid date");
         Self {
-            year: u16::try_from(year).unwrap_or_default(),
+            year: u16::try_from(year).unwrap_or(0),
             month: u8::try_from(month).unwrap_or(1),
             day: u8::try_from(day).unwrap_or(1),
         }
@@ -246,6 +258,7 @@ impl FromStr for Day {
             ))
         };
         let mut parts = text.split('-');
+        // The length is checked below: `str::parse` alone accepts signs and missing zeros.
         let (Some(year), Some(month), Some(day), None) =
             (parts.next(), parts.next(), parts.next(), parts.next())
         else {

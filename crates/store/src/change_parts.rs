@@ -64,6 +64,7 @@ impl ChangeParts {
         if self.read < count {
             return Ok(None);
         }
+        debug_assert_eq!(self.read, count, "all parts are read in order");
         let Self { bytes, .. } = std::mem::take(self);
         Ok(Some(ChangeBody {
             sequence,

@@ -45,6 +45,7 @@ pub(crate) fn compress_changes(store: &dyn Store) -> Result<()> {
                 return Ok(ControlFlow::Continue(()));
             }
         };
+        // Compressed ones are left: compacting again writes nothing.
         if !change.is_compressed
             && let Some(body) = compressed::compress(&change.bytes)
         {
@@ -79,6 +80,7 @@ fn write(store: &dyn Store, batch: &[CompressedChange]) -> Result<()> {
                 });
                 rows.put(&key, &value)?;
             }
+            // In the same transaction: surplus parts would corrupt the change.
             for part in count..*parts_before {
                 rows.delete(&keyspaces::change_part(*sequence, part))?;
             }

@@ -176,6 +176,7 @@ impl fmt::Display for RowName<'_> {
 /// The prefix successor: the first key after all keys with `prefix`. It exists because tags are
 /// below 255.
 pub(crate) fn prefix_end<const N: usize>(mut prefix: [u8; N]) -> [u8; N] {
+    debug_assert!(prefix.first() != Some(&0xff), "tags are below 255");
     for byte in prefix.iter_mut().rev() {
         let (next, carry) = byte.overflowing_add(1);
         *byte = next;

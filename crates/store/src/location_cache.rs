@@ -59,6 +59,7 @@ impl LocationCache {
         block: BlockId,
         location: LocationRecord,
     ) {
+        debug_assert!(!location.order.is_empty(), "a stored location has an order key");
         self.update(epoch, |entries| {
             if entries.locations.len() >= MAX_LOCATIONS {
                 entries.locations.clear();

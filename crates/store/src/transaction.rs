@@ -124,6 +124,7 @@ impl<'a> SpaceTransaction<'a> {
     /// [`leafbase_model::ErrorKind::Validation`] if it is malformed. After an error the transaction
     /// cannot commit.
     pub fn apply(&mut self, edits: Vec<Edit>) -> Result<()> {
+        // Runs that the decision read are mostly those that its edits change.
         for (key, run) in self.cache.take_runs() {
             self.runs.add_loaded(key, &run)?;
         }
@@ -223,6 +224,7 @@ impl<'a> SpaceTransaction<'a> {
         if self.log.is_empty() {
             return Ok(None);
         }
+        // Read in this transaction: writers run one at a time, so no sequence is used twice.
         let totals = space_totals(&*self.rows)?;
         let sequence = totals.sequence + 1;
         put_totals(self.rows, SpaceTotals { sequence, ..totals })?;

@@ -53,6 +53,7 @@ fn check_chunks(rows: &dyn Read, asset: AssetId, first: u32, chunks: &[&[u8]]) -
 /// The number of stored chunks of an upload, which have no gap. Found by binary search.
 fn stored_chunks(source: &dyn Read, asset: AssetId) -> Result<u32> {
     let is_there = |number: u32| source.get(&keyspaces::chunk(asset, number), &mut |_| Ok(()));
+    // Doubles until a chunk is missing: the upload may have any size.
     let (mut there, mut beyond) = (0, 1);
     while is_there(beyond - 1)? {
         (there, beyond) = (beyond, beyond.saturating_mul(2));
@@ -86,6 +87,7 @@ impl SpaceStore {
                     ));
                 }
             }
+            // From here on the sweep finds the upload, whatever happens to its chunks.
             rows.put(&key, &records::seal_empty(&key))
         })
     }
@@ -131,6 +133,7 @@ impl SpaceStore {
             for number in 0..stored_chunks(&*rows, asset)? {
                 rows.delete(&keyspaces::chunk(asset, number))?;
             }
+            // Last: until then a crash leaves an upload that the sweep finds.
             rows.delete(&pending)
         })
     }

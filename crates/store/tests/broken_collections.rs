@@ -1,4 +1,4 @@
-//! Each invariant of collections, broken by hand: the check names it.
+//! Each invariant of collections, broken by raw rows: the check reports it.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -24,7 +24,7 @@ use broken::collections::{
 use broken::*;
 use naive::{relaxed, stamp};
 
-/// Breaks a invariant by rows, and sees that the check tells so.
+/// Breaks an invariant by raw rows, and verifies that the check reports it.
 fn breaks(invariant: Invariant, damage: impl Fn(&dyn Store)) {
     let (store, space) = full();
     let report = check(&space);
@@ -38,7 +38,7 @@ fn breaks(invariant: Invariant, damage: impl Fn(&dyn Store)) {
     );
 }
 
-/// Breaks a invariant by edits, of which the store knows no rule, and that invariant alone.
+/// Breaks an invariant by edits, and verifies that the check reports it alone.
 fn broken_by(invariant: Invariant, edits: &[Edit]) {
     let (_, space) = full();
     space.write(relaxed(), &stamp(9), |open| open.apply(edits.to_vec())).unwrap();
@@ -49,7 +49,7 @@ fn broken_by(invariant: Invariant, edits: &[Edit]) {
     );
 }
 
-/// A block becomes this.
+/// Replaces the data of a block.
 fn update(number: u8, before: BlockData, after: BlockData) -> Edit {
     let before = node(0, number, before).block;
     let after = BlockRecord { rev: 2, data: after, ..before.clone() };
@@ -114,7 +114,7 @@ fn broken_relations_are_named() {
     );
     broken_by(Invariant::Relation, &of(relation(24, "by", false)));
     broken_by(Invariant::Relation, &of(relation(22, "by", false)));
-    // It leads to an end that leads elsewhere.
+    // The relation leads to an end that leads elsewhere.
     let more = [authors().properties, vec![property("second", relation(21, "by", false))]].concat();
     broken_by(Invariant::Relation, &[set(24, Some(authors()), Some(schema("Authors", more)))]);
     let symmetric =
@@ -139,7 +139,7 @@ fn broken_values_are_named() {
         ("by", related(&[9])),
         ("by", related(&[8])),
         ("by", related(&[22])),
-        // It has a book already.
+        // The author already has a book.
         ("by", related(&[25])),
         ("by", related(&[26, 26])),
         ("like", related(&[22, 23])),
@@ -150,17 +150,17 @@ fn broken_values_are_named() {
         Invariant::Value,
         &[update(26, item("Jane", []), item("Jane", [("wrote", related(&[23]))]))],
     );
-    // Two that are like the same one, and one that has two as both name it and it names another.
+    // Two books similar to the same one, and one similar to two others.
     let third = insert(21, Some(23), item("Third", [("like", related(&[23]))]));
     let both = |like| [value(&[("like", related(&[like]))]), vec![third.clone()]].concat();
     broken_by(Invariant::Value, &both(22));
-    // A deleted item is in no relation.
+    // Relations to deleted items are gone.
     let target = InsertTarget { document: document(), parent: id(24), after: None };
     broken_by(
         Invariant::Value,
         &[Edit::Remove { target, subtrees: Subtrees(vec![node(0, 25, item("Herman", []))]) }],
     );
-    // The control: values that are in order.
+    // Control: valid values.
     let (_, space) = full();
     let values = [
         ("by", related(&[26])),
@@ -197,7 +197,7 @@ fn broken_indexes_are_named() {
     for (row, _) in all() {
         breaks(Invariant::ItemIndex, |store| delete(store, &row));
         for at in [1, 20, 21, row.len() - 1] {
-            // Of another collection, column, value or item.
+            // A row of another collection, column, value or item.
             let mut other = row.clone();
             other[at] ^= 0x40;
             breaks(Invariant::ItemIndex, |store| copy(store, &row, &other));
@@ -237,7 +237,7 @@ fn damage_is_not_read_past() {
         Ok(ControlFlow::Continue(()))
     });
     assert_eq!((scanned.unwrap_err().kind(), found), (ErrorKind::Corrupted, vec![id(23)]));
-    // Items that are gone are missed.
+    // Missing items are detected.
     let run = find(&*store, &key(BLOCKS, &[20, 24], &[])).remove(0).0;
     delete(&*store, &run);
     let snapshot = space.snapshot().unwrap();

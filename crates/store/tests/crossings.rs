@@ -1,5 +1,5 @@
-//! Blocks that go from one document to another in one write, many at a time: what follows from them
-//! goes along, and comes back.
+//! Moves of many blocks to another document in one transaction: dependent rows move along, and
+//! back.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -20,12 +20,11 @@ mod naive;
 use naive::{Naive, memory_space, relaxed, stamp};
 
 const HOMES: [u16; 2] = [1, 2];
-/// So many blocks stand in each document below its root. Every seventh is a page, which those after
-/// it stand on.
+/// Blocks in each document below its root. Every seventh is a page, whose children follow it.
 const EACH: u16 = 120;
 
 fn id(number: u16) -> BlockId {
-    // Spread, so that neighbours are not beside each other in the store.
+    // Scattered, so that siblings are not adjacent in the store.
     BlockId::from_bytes(
         u128::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835).to_be_bytes(),
     )
@@ -72,7 +71,7 @@ fn document(number: u16) -> Edit {
     let below = number * 1_000..number * 1_000 + EACH;
     let mut nodes = vec![node(0, number)];
     for number in below {
-        // Every other page holds what comes up to the next one.
+        // Every other page contains the blocks up to the next one.
         let depth = if number % 7 > 0 && number % 14 < 7 { 2 } else { 1 };
         let has_page = nodes.iter().any(|node| is_page(&node.block) && node.depth == 1);
         nodes.push(node(if has_page { depth } else { 1 }, number));

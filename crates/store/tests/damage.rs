@@ -1,5 +1,5 @@
-//! Each invariant, broken by hand: the check names it. And damage of any kind is an error, never a panic,
-//! and stays where it is.
+//! Each invariant, broken by raw rows: the check reports it. And damage of any kind is an error,
+//! never a panic, and does not spread.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -22,7 +22,7 @@ mod naive;
 use broken::*;
 use naive::{extract, relaxed, stamp};
 
-/// Breaks a invariant, and sees that the check tells so.
+/// Breaks an invariant, and verifies that the check reports it.
 fn breaks(invariant: Invariant, damage: impl Fn(&dyn Store)) {
     let (store, space) = full();
     assert!(check(&space).is_clean());
@@ -214,7 +214,7 @@ fn broken_counts_and_inboxes_are_named() {
 fn broken_tasks_are_named() {
     for tag in [TASKS, TASKS_BY_DAY, LOGBOOK] {
         breaks(Invariant::Task, |store| delete(store, &find(store, &[tag]).remove(0).0));
-        // The same of a block that is no task.
+        // The same for a block that is not a task.
         breaks(Invariant::Task, |store| {
             let (row, _) = find(store, &[tag]).remove(0);
             let other = [&row[..row.len() - 16], &[5; 16]].concat();
@@ -269,7 +269,7 @@ fn gaps_of_the_log_are_named() {
     breaks(Invariant::ChangeLog, |store| delete(store, &change(2, 0)));
     breaks(Invariant::ChangeLog, |store| delete(store, &change(4, 0)));
     breaks(Invariant::ChangeLog, |store| {
-        // The first one of two parts.
+        // The first of two parts.
         let (key, value) = find(store, &change(4, 0)).remove(0);
         let mut body = rows::body(&key, &value).unwrap();
         body[3] = 2;
@@ -330,7 +330,7 @@ fn damage_stays_where_it_is() {
         reader.find_documents(&DocumentQuery::default(), None, 9).unwrap().documents.len(),
         2
     );
-    // A write that needs it fails and changes nothing; others go on.
+    // A write that needs it fails and changes nothing; other writes succeed.
     let erase = space.write(relaxed(), &stamp(9), |open| {
         let subtrees = Subtrees(vec![node(0, 1, BlockData::page("One"))]);
         let record = open.reader()?.document(DocumentId::of_root(id(1)))?.unwrap();
@@ -364,7 +364,7 @@ fn other_stores_and_later_versions_are_refused_and_left_alone() {
             .is_err()
     );
     assert_eq!(dump(&*store), before);
-    // A later version that this one may read.
+    // A later version that this one may still read.
     put(&*store, format, &rows::seal(format, &[0x93, 9, 1, 7]));
     assert!(SpaceStore::open(store, Extractor::of_edges(extract)).is_ok());
 }
@@ -406,7 +406,7 @@ fn all_rows() -> Vec<Row> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
-    /// Whatever the bytes are: an error of two kinds, or a record.
+    /// Whatever the bytes are: a record, or an error of two kinds.
     #[test]
     fn no_bytes_make_reading_panic(
         tag in prop::sample::select(TAGS.to_vec()),
@@ -421,7 +421,7 @@ proptest! {
         }
     }
 
-    /// Real records with some bytes changed behind a checksum that holds.
+    /// Real records with changed bytes and a valid checksum.
     #[test]
     fn no_changed_bytes_make_reading_panic(
         row in any::<prop::sample::Index>(),
@@ -484,7 +484,7 @@ proptest! {
         }
     }
 
-    /// Without a new checksum every change of a byte is noticed.
+    /// Without a new checksum every changed byte is detected.
     #[test]
     fn every_flipped_bit_is_noticed(row in any::<prop::sample::Index>(), at in any::<prop::sample::Index>(), bit in 0..8_u32) {
         let all = all_rows();

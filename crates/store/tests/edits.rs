@@ -1,5 +1,5 @@
-//! Random edits against a naive model, on every store: reads agree, laws hold, and inverse edits
-//! bring back what was.
+//! Random edits against a naive model, on every store: reads agree, invariants hold, and inverse
+//! edits restore the state.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -33,20 +33,20 @@ fn agrees(space: &SpaceStore, naive: &Naive) {
     assert!(report.problems.is_empty(), "{report:#?}");
 }
 
-/// Undoes all changes after `sequence`, the last one first.
+/// Undoes all changes after `sequence`, last one first.
 fn undo(space: &SpaceStore, sequence: u64, now: &mut i64) -> Result<(), leafbase_model::Error> {
     let changes = space.snapshot()?.reader().changes_after(sequence, usize::MAX)?;
     for change in changes.iter().rev() {
         *now += 1;
         let inverse = change.inverse();
-        // The bytes of files that were erased are no part of the edits.
+        // The bytes of erased files are not part of the edits.
         upload(space, &inverse);
         space.write(relaxed(), &stamp(*now), |transaction| transaction.apply(inverse.clone()))?;
     }
     Ok(())
 }
 
-/// The change log alone makes the same space again, the times of the last changes included.
+/// Replaying the change log reproduces the space, with its modification times.
 fn replayed(space: &SpaceStore) {
     let (_, copy) = memory_space();
     let (ours, theirs) = (space.snapshot().unwrap(), || copy.snapshot().unwrap());
@@ -56,7 +56,7 @@ fn replayed(space: &SpaceStore) {
             copy.write(relaxed(), &change.stamp, |open| open.apply(change.edits.clone())).unwrap();
         assert_eq!(written.change.unwrap(), change);
     }
-    // And so it does when it is packed.
+    // A compressed log does, too.
     let log = ours.reader().changes_after(0, usize::MAX).unwrap();
     copy.compact().unwrap();
     assert_eq!(theirs().reader().changes_after(0, usize::MAX).unwrap(), log);
@@ -123,12 +123,12 @@ proptest! {
     }
 }
 
-/// More with `LEAFBASE_CASES`.
+/// More cases with `LEAFBASE_CASES`.
 fn cases() -> u32 {
     std::env::var("LEAFBASE_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(24)
 }
 
-/// The control: an inverse that is not the right one is refused, or leaves another state.
+/// Control: a wrong inverse is refused, or leads to another state.
 #[test]
 fn a_broken_inverse_is_noticed() {
     let (_, space) = memory_space();
@@ -149,7 +149,7 @@ fn a_broken_inverse_is_noticed() {
         assert_eq!(refused.unwrap_err().kind(), ErrorKind::Conflict);
     }
     agrees(&space, &naive);
-    // Left out altogether, it leaves another state: the comparison sees it.
+    // Without it, the state differs: the comparison detects it.
     let before = Naive::default();
     let snapshot = space.snapshot().unwrap();
     assert!(
@@ -158,7 +158,7 @@ fn a_broken_inverse_is_noticed() {
     );
 }
 
-/// The control: each rule is broken in random sequences, and more than now and then.
+/// Control: random sequences break each rule, and often enough.
 #[test]
 fn random_sequences_break_every_rule() {
     let (_, space) = memory_space();
@@ -210,8 +210,7 @@ fn change(before: &DocumentRecord, location: Location, day: Option<i64>) -> Edit
     }
 }
 
-/// What follows from a change elsewhere is told by the log, and not by the document's time; its
-/// inverse as little.
+/// A change without a stamp is in the log, and leaves the document's time; so does its inverse.
 #[test]
 fn quiet_edits_move_no_time() {
     let (_, space) = memory_space();
@@ -260,9 +259,8 @@ fn rows(store: &dyn Store) -> Vec<(Vec<u8>, Vec<u8>)> {
     rows
 }
 
-/// A space of a note, one in the trash, a plain document, an inbox, and three folders of which each
-/// is in the one before. Each edit after others of the same write, or alone; and whether it is
-/// refused.
+/// A space with a daily note, one in the trash, a plain document, an inbox, and three nested
+/// folders. Each edit follows others of the same transaction, or is alone; `true` means refused.
 #[test]
 fn edits_that_break_a_rule_are_refused() {
     use Location::{DailyNotes, Folder, Inbox, Templates, Trash, Unsorted};
@@ -273,7 +271,7 @@ fn edits_that_break_a_rule_are_refused() {
     let [first, third, unknown] = [1, 3, 9].map(|number| Folder(folder(number, None).id));
     let freed = change(&note, Trash, Some(1));
     let cases = [
-        // A day has one note out of the trash, wherever it is kept.
+        // A day has one note outside of the trash, wherever it is.
         (vec![], create(&kept(5, DailyNotes, Some(1))), conflict),
         (vec![], create(&kept(5, first, Some(1))), conflict),
         (vec![], create(&kept(5, Trash, Some(1))), None),
@@ -300,7 +298,7 @@ fn edits_that_break_a_rule_are_refused() {
             change(&trashed, Unsorted, Some(1)),
             None,
         ),
-        // The inbox is no note.
+        // The inbox is not a daily note.
         (vec![], change(&inbox, Unsorted, Some(1)), conflict),
         (vec![], change(&inbox, Inbox, Some(2)), None),
         // The folder of a document exists.
@@ -310,7 +308,7 @@ fn edits_that_break_a_rule_are_refused() {
         (vec![Edit::CreateFolder(folder(9, None))], change(&plain, unknown, None), None),
         (vec![Edit::RemoveFolder(folder(3, Some(2)))], change(&plain, third, None), missing),
         (vec![change(&plain, third, None)], Edit::RemoveFolder(folder(3, Some(2))), conflict),
-        // No folder is in itself.
+        // No folder is inside itself.
         (vec![], relocate(1, None, Some(1)), conflict),
         (vec![], relocate(1, None, Some(2)), conflict),
         (vec![], relocate(1, None, Some(3)), conflict),

@@ -1,4 +1,4 @@
-//! What grows and what doesn't: keys, runs, and the rows that one edit touches.
+//! Bounds on growth: keys, runs, and the rows that one edit touches.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -26,7 +26,7 @@ use naive::{extract, memory_space, relaxed, stamp};
 const BLOCKS: u8 = 0x10;
 
 fn id(number: u32) -> BlockId {
-    // Spread, so that the order of the IDs is not that of the children.
+    // Scattered, so that IDs do not sort as the children do.
     let mixed = u128::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
     BlockId::from_bytes(mixed.to_be_bytes())
 }
@@ -80,7 +80,7 @@ fn runs(store: &dyn Store) -> Vec<(Vec<u8>, usize)> {
     runs
 }
 
-/// The children of the root are `expected`, each is found by its ID, and every law holds.
+/// The children of the root are `expected`, each is found by its ID, and all invariants hold.
 fn holds(space: &SpaceStore, expected: &[BlockId]) {
     let snapshot = space.snapshot().unwrap();
     let reader = snapshot.reader();
@@ -112,7 +112,7 @@ fn grow(size: usize, count: u32, place: impl Fn(u32, usize) -> usize) -> (usize,
     (runs.len(), runs.iter().map(|(key, _)| key.len() - 33).max().unwrap())
 }
 
-/// So many blocks of 100 bytes of text fit into a run.
+/// Blocks of 100 bytes of text that fit into a run.
 const IN_A_RUN: usize = 30;
 
 #[test]
@@ -135,8 +135,7 @@ fn ten_thousand_inserts_at_one_spot_keep_keys_short_and_runs_filled() {
 
 #[test]
 fn order_keys_are_made_anew_before_they_get_long() {
-    // Each block is in a run by itself, and each goes to the middle, on one side and the other in
-    // turn.
+    // Each block has its own run, and each is inserted in the middle, on alternating sides.
     let (runs, longest) = grow(4_100, 1_500, |number, _| usize::try_from(number / 2).unwrap() + 1);
     assert_eq!(runs, 1_503);
     assert!(longest <= 66, "{longest}");
@@ -189,7 +188,7 @@ fn a_block_larger_than_a_run_grows_and_shrinks_in_place() {
     holds(&space, &(10..60).map(id).collect::<Vec<_>>());
 }
 
-/// Counts what a transaction does.
+/// Counts the operations of a transaction.
 #[derive(Debug)]
 struct Counted {
     store: MemoryStore,
@@ -288,8 +287,7 @@ fn an_edit_of_one_block_touches_few_rows_of_a_large_document() {
     assert_eq!(done(update), (4, 8));
     let target = InsertTarget { document: document(), parent: id(ROOT), after: Some(id(7_000)) };
     let insert = Edit::Insert { target, subtrees: Subtrees::one(block(20_000, 100)) };
-    // The run was full: it is cut. Of the one behind it only the key is read, and of the root
-    // nothing.
+    // The run was full and is split. Of the next run only the key is read, and nothing of the root.
     assert_eq!(done(insert.clone()), (6, 10));
     assert_eq!(
         done(insert.inverse()).1,
@@ -331,7 +329,7 @@ fn a_backup_is_the_space_as_it_was() {
     let (ours, theirs) = (space.stats().unwrap(), copy.stats().unwrap());
     assert_eq!((ours.documents, ours.blocks, ours.folders, ours.sequence), (1, 3_001, 0, 1));
     assert_eq!((theirs.documents, theirs.blocks, theirs.sequence), (1, 3_001, 1));
-    // Damage is not passed on.
+    // Damage is not copied.
     store.write(relaxed(), &mut |rows| rows.put(&[BLOCKS, 0], b"damage, not a run")).unwrap();
     let path = directory.path().join("another");
     assert!(space.backup_to(&path, &mut |_| ControlFlow::Continue(())).is_err());

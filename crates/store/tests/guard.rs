@@ -1,5 +1,5 @@
-//! Pages that are not what their parents say: no row that they hide is said to be missing, and none
-//! is older than it should be.
+//! Pages that do not match their parents' checksums: no row on them is reported as missing, and
+//! none is stale.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a failed expectation is a failed test")]
 
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use leafbase_store::{EdgeTarget, Extractor, SpaceMeta, SpaceStore, rows};
 const PAGE: usize = 4_096;
 const ROWS: u32 = 900;
 
-/// redb panics on damaged pages, and that is caught: only what this file says is told.
+/// redb panics on damaged pages; the panics are caught and not printed.
 fn keep_quiet() {
     let told = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
@@ -79,8 +79,8 @@ fn scan(snapshot: &dyn Snapshot) -> Result<BTreeMap<Vec<u8>, Vec<u8>>, ErrorKind
     scanned.map(|()| found).map_err(|error| error.kind())
 }
 
-/// Reads everything of an image: each answer is right or told to be damage. Gives how many of both
-/// there were.
+/// Reads everything of an image: each answer is right, or reports damage. Returns the number of
+/// both.
 fn read(image: Vec<u8>, what: &str) -> (usize, usize) {
     open_image(&Arc::from(image), &OpenOptions::new())
         .map_or((0, 0), |store| read_all(&store, what))
@@ -140,7 +140,7 @@ fn branches(image: &[u8]) -> Vec<(usize, usize)> {
 fn a_child_of_any_length_is_damage() {
     keep_quiet();
     let [_, left, closed] = images();
-    // What a crash left is mended in memory, and so again when it was read no further.
+    // Recovery after a crash happens in memory, and again on the next open.
     for (name, image) in [("left", left), ("closed", closed)] {
         let (mut right, mut damaged) = (0, 0);
         for (page, at) in branches(&image) {
@@ -165,7 +165,7 @@ fn a_child_that_is_any_other_page_is_damage() {
     for (name, image) in [("left", left), ("closed", closed)] {
         let (mut right, mut damaged) = (0, 0);
         for (page, at) in branches(&image) {
-            // Itself among them, and those above it. Numbers begin behind the header.
+            // Itself, and its ancestors. Page numbers begin after the header.
             for other in 0..image.len() / PAGE - 1 {
                 let mut harmed = image.clone();
                 harmed[at - 7..=at].copy_from_slice(&(other as u64).to_le_bytes());
@@ -260,7 +260,7 @@ fn branches_below(image: &[u8]) -> Vec<(usize, usize)> {
             let (checksum, number) = (8 + 16 * child, 8 + 16 * children + 8 * child);
             let below =
                 u64::from_le_bytes(bytes.get(number..number + 8).unwrap().try_into().unwrap());
-            // Numbers begin behind the header; a page that was freed may lead anywhere.
+            // Page numbers begin after the header; a freed page may refer to any page.
             let below =
                 usize::try_from(below).unwrap_or(usize::MAX).saturating_add(1).saturating_mul(PAGE);
             if image.get(below) == Some(&2) {
@@ -272,7 +272,7 @@ fn branches_below(image: &[u8]) -> Vec<(usize, usize)> {
     found
 }
 
-/// How many rows are there, and how many are told to be damaged.
+/// How many rows are found, and how many are reported as damaged.
 fn count(store: &RedbStore) -> (u32, u32) {
     let (mut there, mut damaged) = (0, 0);
     for number in 0..ROWS {
@@ -290,8 +290,7 @@ fn count(store: &RedbStore) -> (u32, u32) {
     (there, damaged)
 }
 
-/// What is not read because of a damaged branch is still in the file, for salvage to find: writes
-/// do not take it away.
+/// Rows below a damaged branch stay in the file for salvage: writes do not free them.
 #[test]
 fn nothing_is_written_over_what_a_damaged_branch_hides() {
     keep_quiet();
@@ -325,8 +324,7 @@ fn nothing_is_written_over_what_a_damaged_branch_hides() {
             assert_eq!(store.compact().unwrap_err().kind(), ErrorKind::Corrupted);
         }
         drop(store);
-        // With the checksum as it was, everything is there: if what was there was written anew, it
-        // was the root alone.
+        // With the right checksum everything is found: only the root was rewritten.
         if damaged > 0 {
             disk.corrupt(harm);
             assert_eq!(
@@ -339,8 +337,7 @@ fn nothing_is_written_over_what_a_damaged_branch_hides() {
     assert!(hidden > 1, "{hidden}");
 }
 
-/// A branch below which it stands itself is damage however often it is read, and whoever reads it:
-/// also who writes there.
+/// A branch that is its own descendant is damage on every read and write.
 #[test]
 fn what_leads_round_in_circles_is_damage_each_time() {
     keep_quiet();
@@ -352,7 +349,7 @@ fn what_leads_round_in_circles_is_damage_each_time() {
         let page = (number / PAGE - 1) as u64;
         let disk = whole.copy();
         disk.corrupt(|bytes| bytes[number..number + 8].copy_from_slice(&page.to_le_bytes()));
-        // Nothing is kept in memory: all is read each time.
+        // Nothing is cached: every read goes to the file.
         let Ok(store) = on(&disk, &OpenOptions::new().cache_bytes(0)) else { continue };
         damaged += count(&store).1;
         for row in (0..ROWS).step_by(60) {

@@ -1,5 +1,4 @@
-//! Schemas and the items of collections: what is refused, what is kept in step, and how much is
-//! read for it.
+//! Schemas and items of collections: refused edits, dependent rows, and the cost of both.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -82,7 +81,7 @@ fn schemas_that_do_not_fit_are_refused() {
         (vec![set(27, None, other())], conflict),
         (vec![set(9, None, other())], missing),
         (vec![elsewhere(set(24, Some(authors()), other()))], conflict),
-        // No row is left behind.
+        // No row is orphaned.
         (vec![Edit::Remove { target: target(20, None), subtrees: trees[0].clone() }], conflict),
         (
             vec![
@@ -132,7 +131,7 @@ fn a_collection_without_a_schema_yet_hides_its_items_too() {
         assert_eq!(reader.subtree(id(20), None)?.0.len(), 8);
         assert_eq!(reader.subtree_without_items(id(20), None)?.0.len(), 3);
         assert!(reader.schema(id(21))?.is_none() && reader.collections()?.is_empty());
-        // Items come and go before the schema does.
+        // Items exist before and after the schema.
         let more = Edit::Insert {
             target: target(21, None),
             subtrees: Subtrees(vec![node(0, 30, item("New", []))]),
@@ -152,7 +151,7 @@ fn a_collection_without_a_schema_yet_hides_its_items_too() {
     assert!(check(&space).is_clean());
 }
 
-/// The operations don't: the store is asked for what it keeps in step.
+/// Edits of items alone: the store keeps the dependent rows up to date.
 #[test]
 fn an_item_that_goes_to_another_collection_is_indexed_there() {
     let (_, space) = full();
@@ -164,7 +163,7 @@ fn an_item_that_goes_to_another_collection_is_indexed_there() {
     }
 }
 
-/// What a write knows of a collection goes along with it.
+/// Staged collections move with their blocks.
 #[test]
 fn a_collection_changes_before_and_after_it_goes_to_another_document() {
     let (_, space) = full();
@@ -195,7 +194,7 @@ fn nothing_is_left_of_a_collection() {
     assert!([SCHEMAS, 0x71, ITEM_KEYS].iter().all(|tag| find(&*store, &[*tag]).is_empty()));
     assert!(read(&space, |reader| reader.collections()).is_empty());
     assert!(space.snapshot().unwrap().reader().item_index(id(21)).unwrap().is_none());
-    // They come back with what the items say by then.
+    // Rows are rebuilt from the items at that time.
     write(
         &space,
         &[Edit::Insert {
@@ -261,7 +260,7 @@ fn a_number_of_a_column_is_never_used_again() {
     }
 }
 
-/// Counts the rows that are read and written, in snapshots and writes.
+/// Counts the rows read and written, in snapshots and transactions.
 #[derive(Debug, Default)]
 struct Counted {
     store: MemoryStore,
@@ -355,7 +354,7 @@ fn record(number: u32, pages: f64) -> BlockRecord {
     BlockRecord { id: number_id(number), ..node(0, 0, data).block }
 }
 
-/// The small collections, and 10,000 books more in the first one.
+/// The small collections, with 10,000 more books in the first one.
 fn large() -> (SpaceStore, impl Fn() -> (usize, usize)) {
     let store = Counted::default();
     let (reads, writes) = (Arc::clone(&store.reads), Arc::clone(&store.writes));
@@ -433,7 +432,7 @@ fn writes_of_a_large_collection_touch_few_rows() {
         properties: [&books().properties, properties].concat(),
         ..books()
     };
-    // Come, renamed, moved, gone.
+    // Insert, rename, move, remove.
     let wide = more(&[property("more", PropertyKind::Date)]);
     let mut named = wide.clone();
     named.properties[0].name = "Length".to_owned();
@@ -454,13 +453,13 @@ fn writes_of_a_large_collection_touch_few_rows() {
     let mut after = record(6_000, 6_000.0);
     after.data.color = "#0060c0".parse().ok();
     assert_eq!(done(vec![update(record(6_000, 6_000.0), after)]), (6, 8), "no row of an index");
-    // The schema is read once for all.
+    // The schema is read once.
     let many = (0..50)
         .map(|number| update(record(number, f64::from(number)), record(number, 0.5)))
         .collect();
     let (_, writes) = done(many);
     assert!(writes <= 50 * 2 + 20, "{writes}");
-    // A property that gets another type reads the items, and writes the rows of its column alone.
+    // A property with a new type reads the items, and writes the rows of its column alone.
     let mut retyped = books();
     retyped.properties[0].kind = PropertyKind::Text;
     let (_, writes) = done(vec![set(21, Some(books()), Some(retyped))]);
@@ -471,8 +470,8 @@ fn writes_of_a_large_collection_touch_few_rows() {
     );
 }
 
-/// An item's select changes, or the type of a property that bitmaps tell of: all rows of those
-/// items are written again.
+/// If a select or the type of a property in the bitmap changes, all rows of the items are
+/// rewritten.
 #[test]
 fn signatures_follow_values_and_types() {
     let (_, space) = full();
@@ -509,7 +508,7 @@ fn signatures_follow_values_and_types() {
     assert_eq!(tells(other), [(id(23), false), (id(22), false)]);
     write(&space, &[update(2, [Some("A"), Some("B")])]).unwrap();
     assert_eq!((tells(key)[0].1, tells(other)[0].1), (false, true));
-    // Of a text, they tell nothing; of a select with another number, something else.
+    // A text is not in the bitmap; a select with another column sets other bits.
     let signed = seen(other)[0].2;
     let mut text = books();
     text.properties[2].kind = PropertyKind::Text;
@@ -518,7 +517,7 @@ fn signatures_follow_values_and_types() {
     write(&space, &[set(21, Some(text), Some(books()))]).unwrap();
     assert_eq!(tells(other), [(id(23), true), (id(22), false)]);
     assert_ne!(seen(other)[0].2, signed);
-    // Other options are nothing to them.
+    // Other options change no row.
     let mut more = books();
     more.properties[2].kind =
         PropertyKind::SingleSelect(vec![SelectOption::new("C"), SelectOption::new("B")]);
@@ -528,7 +527,7 @@ fn signatures_follow_values_and_types() {
     assert_eq!(seen(other)[0].2, IndexBitmap::default());
 }
 
-/// The control: an index that is kept by other keys than it was made by is noticed.
+/// Control: the check detects rows of another key extractor.
 #[test]
 fn other_keys_are_noticed() {
     let (store, space) = memory_space();
@@ -548,7 +547,7 @@ fn other_keys_are_noticed() {
     );
 }
 
-/// What an edit does to collections, of those things that the random edits must meet.
+/// Effects on collections that the random edits must cover.
 fn kinds(naive: &Naive, edit: &Edit) -> Vec<&'static str> {
     let has_items = |collection: &BlockId| !naive.children(*collection).is_empty();
     let kind_of = |schema: &Schema, key: &str| {

@@ -1,4 +1,5 @@
-//! Listings give what their index says, in order, in pages of any size and in both directions.
+//! Listings return what their index contains, in order, in pages of any size and in both
+//! directions.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -23,8 +24,7 @@ fn time(number: u8) -> Timestamp {
     Timestamp::from_millis(i64::from(number) * 1_000 - 20_000)
 }
 
-/// Documents 1 to 40, of which each fourth is a daily note, and others in folder 1, in the trash,
-/// or unsorted.
+/// Documents 1 to 40: every fourth a daily note, the others in folder 1, in the trash, or unsorted.
 fn space() -> SpaceStore {
     let (_, space) = memory_space();
     let folder = FolderId::from_bytes([1; 16]);
@@ -43,7 +43,7 @@ fn space() -> SpaceStore {
             location,
             day,
             created_at: time(number),
-            // The order of the changes is the other way round.
+            // The order of the modifications is reversed.
             modified_at: time(41 - number),
         };
         let root = BlockRecord {
@@ -239,7 +239,7 @@ fn a_write_moves_its_documents_in_the_index() {
     }
     let read = space.snapshot().unwrap().reader().document(id).unwrap().unwrap();
     assert_eq!(read.modified_at, Timestamp::from_millis(90_000));
-    // A clock that goes back doesn't take the time of the last change with it.
+    // A clock that goes back does not take the modification time back.
     space
         .write(relaxed(), &stamp(80_000), |open| {
             open.apply(vec![Edit::UpdateDocument { before: read.clone(), after: read.clone() }])
@@ -288,7 +288,7 @@ fn a_write_that_fails_or_does_nothing_leaves_no_trace() {
             data: BlockData::text("b"),
         }),
     };
-    // Whoever swallows the error of an edit cannot commit the others.
+    // A caller that ignores the error of an edit cannot commit.
     let swallowed = space.write(relaxed(), &stamp(5), |open| {
         let before = open.reader()?.document(id)?.unwrap();
         let after = DocumentRecord { location: Location::Templates, ..before.clone() };

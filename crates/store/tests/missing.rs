@@ -1,5 +1,4 @@
-//! Rows that are gone, as after damage of what the engine finds them by: no read takes what is left
-//! for all there is.
+//! Missing rows, as after damage of the engine's pages: no read returns an incomplete result.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -20,7 +19,7 @@ mod naive;
 use broken::*;
 use naive::{extract, relaxed, stamp};
 
-/// The small space, whose first document got 200 more blocks in a write of its own.
+/// The small space, whose first document got 200 more blocks in a separate transaction.
 fn large() -> (std::sync::Arc<dyn Store>, SpaceStore) {
     let (store, space) = space();
     let target =
@@ -105,7 +104,7 @@ fn a_log_without_some_of_its_changes_is_damaged() {
         delete(&*store, row);
     }
     corrupted(read(&space, |reader| reader.changes_after(0, 9)));
-    // The next change is numbered as if none were missing.
+    // The sequence of the next change continues.
     let target = InsertTarget { document: DocumentId::of_root(id(7)), parent: id(7), after: None };
     let subtrees = Subtrees(vec![node(0, 9, BlockData::text("nine"))]);
     let edit = Edit::Insert { target, subtrees };
@@ -115,7 +114,7 @@ fn a_log_without_some_of_its_changes_is_damaged() {
     corrupted(read(&space, |reader| reader.last_sequence()));
 }
 
-/// Each is read as it was when it was written, and damage of it is found.
+/// Each change decodes as written, and damage is detected.
 #[test]
 fn a_log_that_is_packed_says_what_it_said() {
     let all = |space: &SpaceStore| read(space, |reader| reader.changes_after(0, 9));
@@ -208,11 +207,11 @@ fn tasks_that_an_index_names_are_not_left_out() {
             [id(11), id(12)]
         );
         delete(&*store, &damaged);
-        // Opened again: places that were read are known.
+        // Reopened, so that locations are not cached.
         let space = SpaceStore::open(store, Extractor::of_edges(extract)).unwrap();
         corrupted(read(&space, |reader| reader.tasks_of(document, false)));
     }
-    // A block that says it is its own ancestor is reached from nowhere.
+    // A block that is its own ancestor is unreachable.
     let (store, space) = full();
     let place = key(PLACES, &[11], &[]);
     let (_, value) = find(&*store, &place).remove(0);

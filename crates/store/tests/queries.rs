@@ -1,5 +1,5 @@
-//! Queries for documents and tasks give what looking at every record gives, and read no more than
-//! they must.
+//! Queries for documents and tasks return what a scan of all records does, and read no more rows
+//! than they must.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -29,7 +29,7 @@ use naive::agrees::{answer, pages};
 use naive::{extract, relaxed, stamp};
 
 thread_local! {
-    /// How many rows this thread has read.
+    /// Number of rows that this thread has read.
     static ROWS: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -37,7 +37,7 @@ fn count_row() {
     ROWS.set(ROWS.get() + 1);
 }
 
-/// A store in memory that counts the rows that snapshots of it read.
+/// A store in memory that counts the rows that its snapshots read.
 #[derive(Debug, Default)]
 struct Counted {
     store: MemoryStore,
@@ -85,14 +85,14 @@ impl Store for Counted {
     }
 }
 
-/// A space of documents that were made from numbers, and their records.
+/// A space of generated documents, and their records.
 struct Shelf {
     space: SpaceStore,
     records: Vec<DocumentRecord>,
 }
 
 fn id(number: u32) -> BlockId {
-    // Spread, so that the order of the IDs is not that of the numbers.
+    // Scattered, so that IDs do not sort as the numbers do.
     let mixed = u128::from(number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
     BlockId::from_bytes(mixed.to_be_bytes())
 }
@@ -109,7 +109,7 @@ fn day(number: u32) -> Day {
     Day::from_epoch_days(i64::from(number) - 30)
 }
 
-/// The root of a document, and what is in it.
+/// The root of a document and its blocks.
 fn document(
     record: &DocumentRecord,
     children: impl IntoIterator<Item = (u16, BlockId, BlockData)>,
@@ -124,7 +124,7 @@ fn document(
 }
 
 const FOLDERS: u32 = 6;
-/// How many documents the space of random queries has, and so many days at most.
+/// Number of documents of the space of random queries, and maximum number of days.
 const MIXED: u32 = 3_000;
 
 impl Shelf {
@@ -148,8 +148,7 @@ impl Shelf {
         Self { space, records }
     }
 
-    /// Documents of all places, many of few, and with times that are met again, and in the trash
-    /// with days that are.
+    /// Documents in all locations, with repeated times, and in the trash with repeated days.
     fn mixed(count: u32) -> Self {
         let records = (0..count).map(|number| {
             let mixed = number.wrapping_mul(2_654_435_761) >> 8;
@@ -163,7 +162,7 @@ impl Shelf {
                 _ if is_of_day => Location::DailyNotes,
                 _ => Location::Unsorted,
             };
-            // A day has one note out of the trash.
+            // A day has one note outside of the trash.
             let other = if location == Location::Trash { mixed / 5 % count } else { number };
             let day = is_of_day.then(|| day(other));
             let (created_at, modified_at) = (time(mixed / 64 % 60), time(mixed / 640 % 60));
@@ -178,7 +177,7 @@ impl Shelf {
         Self::of(records.collect())
     }
 
-    /// What `read` gives, and how many rows it read.
+    /// The result of `read`, and the number of rows that it read.
     fn counted<T>(&self, read: impl FnOnce(SpaceReader<'_>) -> T) -> (T, usize) {
         let snapshot = self.space.snapshot().unwrap();
         ROWS.set(0);
@@ -186,7 +185,7 @@ impl Shelf {
         (given, ROWS.get())
     }
 
-    /// How many documents are in the smallest of the ranges that have all that `query` asks for.
+    /// The size of the smallest index range that contains all matches of `query`.
     fn smallest(&self, query: &DocumentQuery) -> usize {
         let DocumentQuery { within, created, modified, day, order, .. } = query.clone();
         let places = DocumentQuery { within, ..DocumentQuery::default() };
@@ -247,8 +246,7 @@ fn mixed() -> &'static Shelf {
     SHELF.get_or_init(|| Shelf::mixed(MIXED))
 }
 
-/// So many rows at most are read for a page, whatever the ranges: what is tried before any is known
-/// to be small.
+/// Maximum number of rows that a page reads before any range is known to be small.
 const TRIED: usize = 128;
 
 proptest! {
@@ -327,7 +325,7 @@ fn a_page_of_an_order_alone_reads_the_page() {
     }
 }
 
-/// What is asked for by ID lies at the end of all, so that the range of its times is found first.
+/// By ID the matches are at the end, so the range of their times is found first.
 #[test]
 fn a_range_is_sorted_by_its_ids_before_records_are_read() {
     let mut records = Shelf::mixed(2_000).records;
@@ -402,7 +400,7 @@ fn what_a_query_reads_does_not_grow_with_the_space() {
         assert_eq!((few.documents.len(), same.documents.len()), (10, 10), "{query:?}");
         assert!(before.max(after) <= 8 * TRIED, "{before} and {after} rows for {query:?}");
     }
-    // The control: what has to be looked through does grow.
+    // Control: the scanned range does grow.
     let [few, many] = [&small, &large].map(|shelf| {
         let query = DocumentQuery {
             within: Within::Location(Location::Unsorted),
@@ -433,8 +431,8 @@ fn cursors_stay_good_while_documents_come_and_go() {
                 .reader()
                 .find_documents(&query, cursor.as_ref(), 3)
                 .unwrap();
-            // The one that the cursor is behind goes, and another one comes to a folder that is
-            // sought in too.
+            // The document of the cursor is removed, and another one is added to a folder of the
+            // query.
             let last = page.documents.last().unwrap().clone();
             let number = 1_000 + u32::try_from(found.len()).unwrap();
             let new = DocumentRecord {
@@ -469,7 +467,7 @@ fn task(state: TaskState, schedule: Option<Day>) -> BlockData {
     BlockData { list_style: ListStyle::Task, task: Some(task), ..BlockData::text("to do") }
 }
 
-/// A document of many texts, deep pages and few tasks, and one of nothing but tasks.
+/// A document of many texts, deep pages and few tasks, and one with tasks only.
 fn with_tasks(texts: u32) -> (Shelf, DocumentId, Vec<BlockId>) {
     let shelf = Shelf::of(vec![]);
     let record = |number| DocumentRecord {
@@ -522,8 +520,8 @@ fn tasks_are_read_without_what_is_beside_them() {
     }
 }
 
-/// What is staged by the same write moves along: tasks deep in a page, from one document to
-/// another, into the trash or a template and out.
+/// Staged rows move along: tasks deep in a page, between documents, and into the trash or a
+/// template and out.
 #[test]
 fn tasks_follow_their_page_and_their_document_within_one_write() {
     let shelf = Shelf::of(vec![]);
@@ -570,7 +568,7 @@ fn tasks_follow_their_page_and_their_document_within_one_write() {
         assert_eq!(reader.open_tasks(Span::default(), None, 9).unwrap().tasks, listed(id(12)));
         assert_eq!(reader.logbook(None, 9).unwrap().tasks, listed(id(13)));
     };
-    // All in one write, up to each step; and each step in a write of its own.
+    // All in one transaction, up to each step; and each step in its own.
     for count in 1..=steps.len() {
         let (edits, (_, home, is_listed)) =
             (steps[..count].iter().flat_map(|step| step.0.clone()), &steps[count - 1]);
@@ -667,7 +665,7 @@ fn a_space_has_one_inbox() {
     };
     let (first, second) = (new(500, Location::Inbox), new(501, Location::Inbox));
     write(vec![document(&first, [])]).unwrap();
-    // Stored, and staged by the same write.
+    // Stored, and staged by the same transaction.
     for edits in [
         vec![document(&second, [])],
         vec![to(&records[0], Location::Inbox)],

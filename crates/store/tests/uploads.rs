@@ -1,4 +1,4 @@
-//! Uploads: what is begun becomes a file when all its bytes are there, or leaves nothing behind.
+//! Uploads: an upload becomes a file once it is complete, or leaves nothing.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -37,7 +37,7 @@ fn record(number: u8, size: usize) -> AssetRecord {
     }
 }
 
-/// A document that shows the file.
+/// A document that embeds the file.
 fn showing(number: u8) -> Edit {
     let id = BlockId::from_bytes([number; 16]);
     let time = Timestamp::from_millis(1);
@@ -188,7 +188,7 @@ fn what_is_no_upload_takes_no_bytes() {
     assert_eq!(kind(space.begin_upload(relaxed(), asset(1))), ErrorKind::Conflict);
     space.put_chunks(relaxed(), asset(1), 0, &[b"abc"]).unwrap();
     apply(&space, &[Edit::CreateAsset(record(1, 3)), showing(1)]).unwrap();
-    // A file is no upload any more: its ID and its bytes are its own.
+    // A file is not an upload any more: its ID and its bytes stay.
     assert_eq!(kind(space.begin_upload(relaxed(), asset(1))), ErrorKind::Conflict);
     assert_eq!(kind(space.put_chunks(relaxed(), asset(1), 1, &[b"d"])), ErrorKind::NotFound);
     assert_eq!(kind(apply(&space, &[Edit::CreateAsset(record(1, 3))])), ErrorKind::NotFound);
@@ -199,7 +199,7 @@ fn what_is_no_upload_takes_no_bytes() {
     apply(&space, &[showing(1).inverse(), Edit::EraseAsset(record(1, 3))]).unwrap();
     assert_eq!(kind(apply(&space, &[Edit::EraseAsset(record(1, 3))])), ErrorKind::NotFound);
     assert_eq!(rows_of_files(&*store), 0);
-    // The control: nothing is in the way of bringing it back.
+    // Control: nothing prevents creating it again.
     upload(&space, &[Edit::CreateAsset(record(1, 3))]);
     apply(&space, &[Edit::CreateAsset(record(1, 3)), showing(1)]).unwrap();
     assert!(is_clean(&space));
@@ -248,7 +248,7 @@ fn the_bytes_of_an_upload_do_not_gather_in_memory() {
         let written = store.bytes().unwrap() - empty;
         assert!(written + most >= put, "{written} of {put} bytes are in the file");
         if number == 60 {
-            // The control: writes are relaxed, so a few chunks do gather.
+            // Control: writes are relaxed, so chunks do accumulate.
             assert!(written < put / 2, "{written} of {put} bytes are in the file");
         }
     }

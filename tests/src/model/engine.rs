@@ -63,10 +63,12 @@ fn blocks(notes: &Connection, request: BlockRequest) -> Result<Vec<String>, Erro
         BlockRequest::Insert { drafts, position } => {
             each(&notes.insert_blocks(InsertBlocks::blocks(drafts, position))?)
         }
-        BlockRequest::Update(blocks) => each(&notes.update_blocks(UpdateBlocks { blocks })?),
-        BlockRequest::Delete(block_ids) => each(&notes.delete_blocks(DeleteBlocks { block_ids })?),
+        BlockRequest::Update(blocks) => each(&notes.update_blocks(UpdateBlocks::new(blocks))?),
+        BlockRequest::Delete(block_ids) => {
+            each(&notes.delete_blocks(DeleteBlocks::new(block_ids))?)
+        }
         BlockRequest::Move { ids, position } => {
-            each(&notes.move_blocks(MoveBlocks { block_ids: ids, position })?)
+            each(&notes.move_blocks(MoveBlocks::new(ids, position))?)
         }
         BlockRequest::Fetch(fetch) => vec![json(notes.fetch(fetch)?)],
         BlockRequest::Relocate { .. } => {

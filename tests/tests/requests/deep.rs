@@ -117,8 +117,7 @@ fn moves() {
     let host = Host::new();
     let chain = insert(&host, 63, host.id("other")).unwrap();
     let go = |page: BlockId| {
-        host.notes
-            .move_blocks(MoveBlocks { block_ids: vec![chain], position: Position::end_of(page) })
+        host.notes.move_blocks(MoveBlocks::new(vec![chain], Position::end_of(page)))
     };
     go(host.id("page")).unwrap();
     let deeper = insert(&host, 1, host.id("root")).unwrap();

@@ -19,12 +19,12 @@ fn send(notes: &Connection, request: BlockRequest) {
         BlockRequest::Insert { drafts, position } => {
             notes.insert_blocks(InsertBlocks::blocks(drafts, position)).map(drop)
         }
-        BlockRequest::Update(blocks) => notes.update_blocks(UpdateBlocks { blocks }).map(drop),
+        BlockRequest::Update(blocks) => notes.update_blocks(UpdateBlocks::new(blocks)).map(drop),
         BlockRequest::Delete(block_ids) => {
-            notes.delete_blocks(DeleteBlocks { block_ids }).map(drop)
+            notes.delete_blocks(DeleteBlocks::new(block_ids)).map(drop)
         }
         BlockRequest::Move { ids, position } => {
-            notes.move_blocks(MoveBlocks { block_ids: ids, position }).map(drop)
+            notes.move_blocks(MoveBlocks::new(ids, position)).map(drop)
         }
         BlockRequest::Fetch(_) | BlockRequest::Relocate { .. } => Ok(()),
     };

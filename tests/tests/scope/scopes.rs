@@ -47,13 +47,8 @@ fn a_scope_shows_its_documents_as_they_are_when_a_call_begins() {
     let World { all, scope, guest, a, b, c, .. } = world();
     let never: DocumentId = "01ARZ3NDEKTSV4RRFFQ69G5FAV".parse().unwrap();
     let purge = |id| all.purge_documents(PurgeDocuments::Documents(vec![id])).map(drop);
-    let restore = |id| {
-        all.move_documents(MoveDocuments {
-            document_ids: vec![id],
-            destination: Destination::Unsorted,
-        })
-        .map(drop)
-    };
+    let restore =
+        |id| all.move_documents(MoveDocuments::new(vec![id], Destination::Unsorted)).map(drop);
     let steps: [(&str, &dyn Fn(), &str); 8] = [
         ("nothing", &|| (), "ab"),
         ("one is added", &|| scope.add([c]), "abc"),
@@ -111,11 +106,7 @@ fn a_document_is_shown_without_its_place() {
     assert_eq!(json.as_object().unwrap().len(), 3);
 
     // Where it is kept is no change of it.
-    all.move_documents(MoveDocuments {
-        document_ids: vec![a],
-        destination: Destination::Folder(folder),
-    })
-    .unwrap();
+    all.move_documents(MoveDocuments::new(vec![a], Destination::Folder(folder))).unwrap();
     all.delete_folders(serde_json::from_value(serde_json::json!({"folderIds": [folder]})).unwrap())
         .unwrap();
     assert_eq!(guest.document(a).unwrap(), before);

@@ -191,7 +191,7 @@ fn durable_update(runs: usize) -> Run {
 fn updates(mut small: Small, runs: usize) -> Run {
     let request = |at: usize| {
         let patch = BlockPatch::markdown(small.blocks[at % 5][at / 5], small.make.text());
-        UpdateBlocks { blocks: vec![patch] }
+        UpdateBlocks::new(vec![patch])
     };
     let requests = (0..runs).map(request).collect();
     each(small, requests, |small, request| {
@@ -202,9 +202,11 @@ fn updates(mut small: Small, runs: usize) -> Run {
 /// From one document to another, and back with the next run.
 fn move_many(runs: usize) -> Run {
     let small = Small::of(2);
-    let request = |at: usize| MoveBlocks {
-        block_ids: small.blocks[0][..50].to_vec(),
-        position: Position::end_of(small.documents[(at + 1) % 2]),
+    let request = |at: usize| {
+        MoveBlocks::new(
+            small.blocks[0][..50].to_vec(),
+            Position::end_of(small.documents[(at + 1) % 2]),
+        )
     };
     let requests = (0..runs).map(request).collect();
     each(small, requests, |small, request| {
@@ -215,7 +217,7 @@ fn move_many(runs: usize) -> Run {
 fn delete_many(runs: usize) -> Run {
     let small = Small::of(runs.div_ceil(2));
     let halves = small.blocks.iter().flat_map(|blocks| blocks.chunks(50));
-    let requests = halves.map(|half| DeleteBlocks { block_ids: half.to_vec() }).collect();
+    let requests = halves.map(|half| DeleteBlocks::new(half.to_vec())).collect();
     each(small, requests, |small, request| {
         drop(black_box(small.connection.delete_blocks(request).expect("deletion")))
     })

@@ -51,13 +51,10 @@ impl QueryCommand {
         let schema = notes.schema(collection.id)?;
         let request = match &self.json_request {
             Some(json) => whole(&notes, json, collection.id)?,
-            None => QueryItems {
-                filter: self.filter(&notes, &schema)?,
-                ..QueryItems::of(collection.id)
-            },
+            None => QueryItems::of(collection.id).filtered(self.filter(&notes, &schema)?),
         };
         if let Some(key) = &self.group {
-            let counting = CountItems { filter: request.filter, ..CountItems::of(collection.id) };
+            let counting = CountItems::of(collection.id).filtered(request.filter);
             return groups(context, &notes.count_items(counting.grouped_by(key))?);
         }
         let found = notes.query_items(self.arranged(request))?;

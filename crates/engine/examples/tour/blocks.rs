@@ -65,10 +65,7 @@ pub(crate) fn edit(out: &mut impl Write, notes: &Connection, document: &Document
     }
 
     writeln!(out, "- the task moves into the page, the heading gets other words\n")?;
-    notes.move_blocks(MoveBlocks {
-        block_ids: vec![task.id],
-        position: Position::start_of(text.id),
-    })?;
+    notes.move_blocks(MoveBlocks::new(vec![task.id], Position::start_of(text.id)))?;
     notes.update_markdown(heading.id, "Added by *the tour*")?;
     Ok(())
 }

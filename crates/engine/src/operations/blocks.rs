@@ -274,7 +274,7 @@ impl<A: AccessScope> Connection<A> {
     /// longer be a task, and for the root of the inbox. The path is that of the first invalid
     /// entry, and nothing is changed.
     pub fn update_blocks(&self, request: UpdateBlocks) -> Result<Items<Block>> {
-        let UpdateBlocks { blocks } = request;
+        let UpdateBlocks { blocks, .. } = request;
         let (mut updated, _) = self.operation("update_blocks").write(|transaction| {
             let mut patches = blocks.clone();
             Self::resolve_days(transaction, &mut patches)?;
@@ -357,7 +357,7 @@ impl<A: AccessScope> Connection<A> {
     /// # Errors
     /// As [`Self::update_blocks`].
     pub fn update_markdown(&self, block: impl Into<BlockId>, text: &str) -> Result<Items<Block>> {
-        self.update_blocks(UpdateBlocks { blocks: vec![BlockPatch::markdown(block, text)] })
+        self.update_blocks(UpdateBlocks::new(vec![BlockPatch::markdown(block, text)]))
     }
 
     /// Deletes blocks with their descendants, and returns the requested IDs.

@@ -91,7 +91,7 @@ impl Connection<Full> {
     /// [`crate::ErrorKind::LimitExceeded`] at `documents` if they have more blocks together than
     /// one request may; [`crate::ErrorKind::NotFound`] at `destination.folderId`.
     pub fn create_documents(&self, request: CreateDocuments) -> Result<Items<Document>> {
-        let CreateDocuments { documents, destination } = request;
+        let CreateDocuments { documents, destination, .. } = request;
         let pages = self.roots_of(documents, destination)?;
         self.create_pages("create_documents", pages, destination).map(Items)
     }
@@ -118,7 +118,7 @@ impl Connection<Full> {
         &self,
         request: impl Into<DeleteDocuments>,
     ) -> Result<Items<DocumentId>> {
-        let DeleteDocuments { document_ids } = request.into();
+        let DeleteDocuments { document_ids, .. } = request.into();
         self.operation("delete_documents").write(|transaction| {
             let deleted = transaction
                 .plan(|tree, context| ops::delete_documents(tree, context, &document_ids))?;
@@ -147,7 +147,7 @@ impl Connection<Full> {
     /// [`crate::ErrorKind::RuleViolation`] for a daily note, in the trash or not, and for the
     /// inbox. On an error nothing is moved.
     pub fn move_documents(&self, request: MoveDocuments) -> Result<Items<Document>> {
-        let MoveDocuments { document_ids, destination } = request;
+        let MoveDocuments { document_ids, destination, .. } = request;
         self.relocate("move_documents", |transaction| {
             transaction.plan(|tree, context| {
                 check_destination(tree.full_reader()?, destination)?;
@@ -176,7 +176,7 @@ impl Connection<Full> {
     /// is not in the trash; [`crate::ErrorKind::Conflict`] if its day has another note by now.
     /// On an error nothing is restored.
     pub fn restore_daily_notes(&self, request: RestoreDailyNotes) -> Result<Items<Document>> {
-        let RestoreDailyNotes { document_ids } = request;
+        let RestoreDailyNotes { document_ids, .. } = request;
         self.relocate("restore_daily_notes", |transaction| {
             transaction.plan(|tree, context| {
                 ops::restore_daily_notes(tree, context, &document_ids, |day| tree.daily_note(day))

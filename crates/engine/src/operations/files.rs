@@ -82,7 +82,7 @@ impl<A: AccessScope> Connection<A> {
     /// there are more bytes than [`crate::Limits::upload`]; [`crate::ErrorKind::Storage`] for an
     /// error of `bytes`, which becomes its source.
     pub fn upload_file(&self, request: UploadFile, bytes: impl Read) -> Result<UploadedFile> {
-        let UploadFile { position, content_type, file_name } = request;
+        let UploadFile { position, content_type, file_name, .. } = request;
         let operation = self.operation("upload_file");
         let (position, _) =
             operation.write(|transaction| self.check_place(transaction, position))?;

@@ -127,7 +127,7 @@ impl Connection<Full> {
     /// itself or a descendant; [`crate::ErrorKind::LimitExceeded`] if the folders would nest too
     /// deep. Nothing is moved then.
     pub fn move_folders(&self, request: MoveFolders) -> Result<Items<FolderRecord>> {
-        let MoveFolders { folder_ids, destination } = request;
+        let MoveFolders { folder_ids, destination, .. } = request;
         let (moved, _) = self.operation("move_folders").write(|transaction| {
             let moved = transaction.plan_with_reader(|reader, context| {
                 ops::move_folders(&FolderReader(reader), context, &folder_ids, destination)
@@ -163,7 +163,7 @@ impl Connection<Full> {
     /// folder named twice; [`crate::ErrorKind::RuleViolation`] for a built-in location, and for a
     /// folder that is not empty. Nothing is deleted then.
     pub fn delete_folders(&self, request: DeleteFolders) -> Result<Items<FolderId>> {
-        let DeleteFolders { folder_ids, must_be_empty } = request;
+        let DeleteFolders { folder_ids, must_be_empty, .. } = request;
         self.operation("delete_folders").write(|transaction| {
             let edits = transaction.plan_with_reader(|reader, context| {
                 ops::delete_folders(&FolderReader(reader), context, &folder_ids, must_be_empty)

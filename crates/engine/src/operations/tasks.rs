@@ -78,7 +78,7 @@ impl Connection<Full> {
     /// `tasks[n].location.documentId`; [`crate::ErrorKind::Validation`] at `tasks[n].markdown` for
     /// more than one paragraph; and the errors of block insertion. On an error no task is created.
     pub fn add_tasks(&self, request: AddTasks) -> Result<Items<Task>> {
-        let AddTasks { tasks } = request;
+        let AddTasks { tasks, .. } = request;
         self.check_count("tasks", tasks.len())?;
         let (added, _) = self.operation("add_tasks").write(|transaction| {
             let mut additions = Additions::begin(transaction, self.limits())?;
@@ -116,7 +116,7 @@ impl Connection<Full> {
     /// [`crate::ErrorKind::Validation`] for a task named twice, and for a text of more than one
     /// paragraph; and the errors of block updates. On an error no task is changed.
     pub fn update_tasks(&self, request: impl Into<UpdateTasks>) -> Result<Items<Task>> {
-        let UpdateTasks { tasks_to_update: tasks } = request.into();
+        let UpdateTasks { tasks_to_update: tasks, .. } = request.into();
         self.check_count("tasksToUpdate", tasks.len())?;
         let (updated, _) = self.operation("update_tasks").write(|transaction| {
             let mut updates = Updates::begin(transaction, self.limits())?;
@@ -148,7 +148,7 @@ impl Connection<Full> {
     /// a block that is no task, a document's root, or a document in the trash;
     /// [`crate::ErrorKind::Validation`] for a task named twice. On an error no task is deleted.
     pub fn delete_tasks(&self, request: impl Into<DeleteTasks>) -> Result<Items<BlockId>> {
-        let DeleteTasks { ids_to_delete: ids } = request.into();
+        let DeleteTasks { ids_to_delete: ids, .. } = request.into();
         self.check_count("idsToDelete", ids.len())?;
         self.operation("delete_tasks").write(|transaction| {
             let deleted = transaction.plan(|tree, context| {

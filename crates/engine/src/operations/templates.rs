@@ -45,7 +45,7 @@ impl Connection<Full> {
     /// that it relates to has no room for another property; [`crate::ErrorKind::NotFound`] at
     /// `destination.folderId`; at `title`, those of a document's title.
     pub fn create_from_template(&self, request: CreateFromTemplate) -> Result<Document> {
-        let CreateFromTemplate { template_id, title, destination } = request;
+        let CreateFromTemplate { template_id, title, destination, .. } = request;
         let title = title.map(|title| self.title(&title)).transpose();
         let (made, _) = self.operation("create_from_template").write(|transaction| {
             let (subtrees, schemas) = transaction.plan(|tree, context| {

@@ -120,7 +120,7 @@ pub(super) struct Handle {
     /// `None` only while it is dropped.
     database: Option<OpenDatabase>,
     /// The process that opened the file.
-    owner: u32,
+    pub(super) owner: u32,
     is_read_only: bool,
     pub(super) health: Arc<HandleHealth>,
 }

@@ -373,3 +373,44 @@ impl Drop for RedbStore {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::redb_store::directory::{self, LOCK_FILE, STORE_FILE, WAL_FILE};
+
+    /// A child process has a copy of the handle, which differs in nothing but the process ID.
+    #[test]
+    fn a_forked_process_can_neither_use_nor_close_the_store() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("store");
+        let mut store = directory::create(&path, &OpenOptions::new()).unwrap();
+        for key in [b"a", b"b", b"c"] {
+            let write = &mut |transaction: &mut dyn Transaction| transaction.put(key, b"value");
+            store.write(WriteOptions::default(), write).unwrap();
+        }
+        let bytes = |name: &str| fs::read(path.join(name)).unwrap();
+        let before = [bytes(STORE_FILE), bytes(WAL_FILE)];
+        let child = store.owner.wrapping_add(1);
+        store.owner = child;
+        if let Some(handle) = &mut store.core.commit_state().handle {
+            handle.owner = child;
+        }
+        if let Some(lock) = &mut store._lock {
+            lock.set_owner(child);
+        }
+        let write = &mut |_: &mut dyn Transaction| Ok(());
+        assert!(store.write(WriteOptions::default(), write).is_err());
+        assert!(store.snapshot().is_err() && store.flush().is_err() && store.compact().is_err());
+        assert!(store.verify().is_err());
+        // The descriptor of the parent stays open, as it would after a fork.
+        let lock_file = fs::File::open(path.join(LOCK_FILE)).unwrap();
+        let parent = store._lock.as_ref().map(FileLock::duplicate);
+        drop(store);
+        assert!([bytes(STORE_FILE), bytes(WAL_FILE)] == before, "the files are unchanged");
+        assert!(lock_file.try_lock().is_err(), "the parent still holds the lock");
+        drop(parent);
+    }
+}

@@ -47,7 +47,9 @@ pub(super) fn ignoring_unknown<T>(read: impl FnOnce() -> Result<T>) -> (Result<T
     }
     let _restore = Restore(IGNORED.replace(Some(Vec::new())));
     let result = read();
-    (result, IGNORED.take().unwrap_or_default())
+    let ignored = IGNORED.take();
+    debug_assert!(ignored.is_some(), "a nested read restores the mode");
+    (result, ignored.unwrap_or(Vec::new()))
 }
 
 /// Refuses the field `name`, or records it as ignored.
@@ -66,9 +68,11 @@ pub(crate) fn at<T, E>(path: impl fmt::Display, read: impl FnOnce() -> Result<T,
 where
     E: HasPath,
 {
+    // Paths recorded before this call belong to other parts of the value.
     let known = IGNORED.with_borrow(|ignored| ignored.as_ref().map_or(0, Vec::len));
     let result = read().map_err(|error| error.below(&path));
     IGNORED.with_borrow_mut(|ignored| {
+        // Innermost first, like `Error::at`: each level adds its own step.
         for below in ignored.iter_mut().flatten().skip(known) {
             let separator = if below.starts_with('[') { "" } else { "." };
             *below = format!("{path}{separator}{below}");
@@ -88,7 +92,8 @@ pub(crate) fn raw_value<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Va
         }
 
         fn visit_unit<E: serde::de::Error>(self) -> Result<Value, E> {
-            Ok(RAW.take().unwrap_or_default())
+            // `Reader` has set the value right before this call; the unit carries no data itself.
+            RAW.take().ok_or_else(|| E::custom("the value of a hand-written type is missing"))
         }
 
         fn visit_newtype_struct<D: Deserializer<'de>>(self, other: D) -> Result<Value, D::Error> {
@@ -153,21 +158,29 @@ impl HasPath for ReadError {
 
 impl serde::de::Error for ReadError {
     fn custom<T: fmt::Display>(message: T) -> Self {
+        // The alternate form asks `Refused` for its parts; other messages ignore it.
         let text = format!("{message:#}");
-        let mut parts = text.strip_prefix(MARK).unwrap_or_default().splitn(3, MARK);
+        let Some(marked) = text.strip_prefix(MARK) else { return Self(Error::validation(text)) };
+        let mut parts = marked.splitn(3, MARK);
         let (Some(code), Some(path), Some(message)) = (parts.next(), parts.next(), parts.next())
         else {
+            debug_assert!(false, "a marked error has a code, a path and a message: {marked:?}");
             return Self(Error::validation(text));
         };
         let kinds =
             [ErrorKind::RuleViolation, ErrorKind::InvalidPosition, ErrorKind::LimitExceeded];
         let kind = kinds.into_iter().find(|kind| kind.code() == code);
+        debug_assert!(
+            kind.is_some() || code == ErrorKind::Validation.code(),
+            "deserialization raises no error of the kind {code}"
+        );
         let kind = kind.unwrap_or(ErrorKind::Validation);
         Self(Error::new(kind, message).at(path))
     }
 
     fn invalid_type(unexpected: Unexpected<'_>, expected: &dyn Expected) -> Self {
         let expected = expected.to_string();
+        // Rust type names mean nothing to a client.
         let expected = match expected.as_str() {
             "a boolean" => "true or false",
             "a sequence" => "an array",
@@ -222,6 +235,8 @@ impl<'de> Deserializer<'de> for Reader {
         match self.0 {
             Value::Null => visitor.visit_unit(),
             Value::Bool(value) => visitor.visit_bool(value),
+            // Unsigned first: serde visitors of signed integers accept both, visitors of floats all
+            // three.
             Value::Number(number) => match (number.as_u64(), number.as_i64(), number.as_f64()) {
                 (Some(number), ..) => visitor.visit_u64(number),
                 (None, Some(number), _) => visitor.visit_i64(number),
@@ -245,6 +260,7 @@ impl<'de> Deserializer<'de> for Reader {
         name: &'static str,
         visitor: V,
     ) -> Result<V::Value, ReadError> {
+        // Moving the value avoids a traversal: the parser has built it already.
         if name == RAW_VALUE {
             RAW.set(Some(self.0));
             return visitor.visit_unit();
@@ -333,7 +349,10 @@ impl<'de> MapAccess<'de> for Fields {
     }
 
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, ReadError> {
-        let (name, value) = self.current.take().unwrap_or_default();
+        let Some((name, value)) = self.current.take() else {
+            debug_assert!(false, "a value is read after its key");
+            return Err(ReadError::custom("a value was read before its key"));
+        };
         at(name, || seed.deserialize(Reader(value)))
     }
 }

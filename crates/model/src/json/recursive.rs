@@ -35,6 +35,7 @@ pub(crate) fn read_recursive<T: RecursiveDraft>(value: Value) -> Result<T> {
             invariant!("the outermost draft stays open until it is returned")
         };
         if let Some(child) = innermost.children.next() {
+            // Counted before the read: the path of an error includes the child itself.
             innermost.count += 1;
             let child = reader::at(OpenPath(&open), || OpenDraft::new(child))?;
             open.push(child);
@@ -63,7 +64,8 @@ impl<T: RecursiveDraft> fmt::Display for OpenPath<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().enumerate().try_for_each(|(level, draft)| {
             let separator = if level == 0 { "" } else { "." };
-            write!(f, "{separator}{}[{}]", T::CHILDREN, draft.count - 1)
+            debug_assert!(draft.count > 0, "an open draft has a child that is being read");
+            write!(f, "{separator}{}[{}]", T::CHILDREN, draft.count.saturating_sub(1))
         })
     }
 }

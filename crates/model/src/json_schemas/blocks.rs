@@ -70,7 +70,7 @@ fn page(shape: Shape<'_>) -> Schema {
 
 shapes! {
     PageDraft, "A document to be made: a page with its content." => page;
-    BlockDraft, "A block to be made, with the blocks below it. Which fields it may have depends on its type." => |shape| shape
+    BlockDraft, "A block to insert. Its type determines the valid fields." => |shape| shape
         .must::<BlockType>("type", "What it is.")
         .given()
         .may::<Vec<BlockDraft>>("content", "The blocks below it: of text, page and items alone.")
@@ -88,7 +88,7 @@ shapes! {
         .may::<Author>("lastModifiedBy", "Who changed it last.")
         .may::<Vec<Comment>>("comments", "Oldest first.")
         .open();
-    Block, "A block with what is below it. BlockFields at their default are left out. An item's title stands under the content key of its collection." => |shape| shape
+    Block, "A block. Fields at their default are omitted." => |shape| shape
         .must::<BlockId>("id", "Its ID.")
         .must::<BlockType>("type", "What it is.")
         .common()
@@ -101,7 +101,7 @@ shapes! {
         .may::<Metadata>("metadata", "If the request asked for it.")
         .must::<u64>("rev", "1 when it is made, and one more with each change.")
         .may::<Vec<Block>>("content", "The blocks below it.")
-        .may::<String>("contentPreview", "In place of content that the depth of the request cut off.")
+        .may::<String>("contentPreview", "Plain text in place of content below the depth.")
         .with("additionalProperties", json!({ "type": "string" }))
         .open();
 }

@@ -16,7 +16,7 @@ impl Shape<'_> {
 
 shapes! {
     AnyEdit, "An elementary write with what it replaced." => |shape| shape
-        .must::<String>("type", "insert, remove, update, move, createDocument, eraseDocument, updateDocument, createFolder, removeFolder, updateFolder, addComment, removeComment, createAsset, eraseAsset or setSchema.")
+        .must::<String>("type", "The kind, such as insert, update or createDocument.")
         .with("additionalProperties", true.into())
         .open();
     Change, "One write: a row of the change log." => |shape| shape

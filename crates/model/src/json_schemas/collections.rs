@@ -63,11 +63,24 @@ impl JsonSchema for ItemFilter {
         let mut fields = operators.clone();
         fields.insert("property".to_owned(), json!({ "type": "string" }));
         let one: Vec<Value> = operators.keys().map(|name| json!({ "required": [name] })).collect();
-        let closed = |name: &str, schema: Value| json!({ "type": "object", "properties": { name: schema }, "required": [name], "additionalProperties": false });
+        let closed = |name: &str, schema: Value| {
+            json!({
+                "type": "object",
+                "properties": { name: schema },
+                "required": [name],
+                "additionalProperties": false,
+            })
+        };
         json_schema!({
-            "description": "Which items are meant: a condition on a property, or and, or, not of filters.",
+            "description": "A condition on a property, or and, or, not of filters.",
             "oneOf": [
-                { "type": "object", "properties": fields, "required": ["property"], "oneOf": one, "additionalProperties": false },
+                {
+                    "type": "object",
+                    "properties": fields,
+                    "required": ["property"],
+                    "oneOf": one,
+                    "additionalProperties": false,
+                },
                 closed("and", json!({ "type": "array", "items": filter })),
                 closed("or", json!({ "type": "array", "items": filter })),
                 closed("not", json!(filter)),
@@ -77,7 +90,7 @@ impl JsonSchema for ItemFilter {
 }
 
 shapes! {
-    ItemDraft, "An item to be made. Its title stands under title or the content key of the collection." => |shape| shape
+    ItemDraft, "An item to add." => |shape| shape
         .titled()
         .may::<Vec<BlockDraft>>("content", "The blocks of its page.")
         .open();

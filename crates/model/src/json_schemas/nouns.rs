@@ -70,7 +70,7 @@ shapes! {
         .exactly_one(&["destination", "folderId"])
         .open();
     Error, "Why an operation did not happen." => |shape| shape
-        .must::<String>("code", "Stable: NOT_FOUND, VALIDATION, INVALID_POSITION, INVALID_MARKDOWN, INVALID_PATTERN, RULE_VIOLATION, SCHEMA_MISMATCH, CONFLICT, LIMIT_EXCEEDED, READ_ONLY, CORRUPTED, STORAGE, CANCELED.")
+        .must::<String>("code", "A stable code, such as NOT_FOUND or VALIDATION.")
         .must::<String>("message", "A sentence that names the thing.")
         .may::<Vec<Detail>>("details", "Where it is.")
         .open();

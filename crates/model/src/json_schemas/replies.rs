@@ -24,7 +24,8 @@ impl JsonSchema for ItemProperties {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> JsonSchemaOf {
-        json_schema!({ "type": "object", "additionalProperties": generator.subschema_for::<ItemValue>() })
+        let value = generator.subschema_for::<ItemValue>();
+        json_schema!({ "type": "object", "additionalProperties": value })
     }
 }
 
@@ -40,7 +41,11 @@ impl JsonSchema for ItemValue {
             "anyOf": [
                 { "type": ["string", "number", "boolean"] },
                 { "type": "array", "items": { "type": "string" } },
-                { "type": "object", "properties": { "relations": { "type": "array", "items": related } }, "required": ["relations"] },
+                {
+                    "type": "object",
+                    "properties": { "relations": { "type": "array", "items": related } },
+                    "required": ["relations"],
+                },
             ]
         })
     }
@@ -52,7 +57,8 @@ impl JsonSchema for GroupValue {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> JsonSchemaOf {
-        json_schema!({ "anyOf": [{ "type": ["string", "number", "boolean"] }, generator.subschema_for::<RelatedItem>()] })
+        let related = generator.subschema_for::<RelatedItem>();
+        json_schema!({ "anyOf": [{ "type": ["string", "number", "boolean"] }, related] })
     }
 }
 
@@ -62,7 +68,8 @@ impl JsonSchema for SchemaReply {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> JsonSchemaOf {
-        json_schema!({ "anyOf": [generator.subschema_for::<Schema>(), { "type": "object", "required": ["$schema"] }] })
+        let schema = generator.subschema_for::<Schema>();
+        json_schema!({ "anyOf": [schema, { "type": "object", "required": ["$schema"] }] })
     }
 }
 
@@ -117,11 +124,11 @@ shapes! {
         .may::<Day>("dailyNoteDate", "The day whose note it is.")
         .times()
         .open();
-    Item, "A row of a collection. Its title stands under the content key of the collection." => |shape| shape
+    Item, "An item; its title is under the content key." => |shape| shape
         .must::<BlockId>("id", "Its block.")
-        .may::<ItemProperties>("properties", "Its values by key; those without a value are left out.")
+        .may::<ItemProperties>("properties", "Property values by key.")
         .may::<Vec<Block>>("content", "The blocks of its page.")
-        .may::<String>("contentPreview", "In place of content that the depth of the request cut off.")
+        .may::<String>("contentPreview", "Plain text in place of content below the depth.")
         .with("additionalProperties", json!({ "type": "string" }))
         .open();
     AssetRecord, "An uploaded file." => |shape| shape

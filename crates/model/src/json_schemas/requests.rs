@@ -37,15 +37,15 @@ shapes! {
         .closed();
     FolderDraft, "A folder to be made, with the folders in it." => |shape| shape
         .must::<String>("name", "Its name.")
-        .clears::<FolderRef>("parentFolderId", "The folder to make it in; the top if it is left out.")
+        .clears::<FolderRef>("parentFolderId", "The parent folder; the top level if absent.")
         .may::<Vec<FolderDraft>>("folders", "The folders to make in it.")
         .closed();
     SearchDocuments, "Finds documents by words, by patterns, or by both." => |shape| shape
-        .some::<String>("include", "Words, and phrases in quotation marks; the last word may be the beginning of one.")
-        .may::<TermMode>("termMode", "Whether all words have to occur, or any; all if it is left out.")
-        .some::<String>("regexps", "Patterns of which one has to match a block: RE2 with look-around.")
+        .some::<String>("include", "Terms, and quoted phrases; the last term may be a prefix.")
+        .may::<TermMode>("termMode", "Whether all terms are required (default), or any.")
+        .some::<String>("regexps", "Patterns, of which one must match: RE2 with look-around.")
         .some::<DocumentId>("documentIds", "Only these documents. Not together with other filters.")
-        .may::<DocumentFilterMode>("documentFilterMode", "With documentIds: exclude for all but these.")
+        .may::<DocumentFilterMode>("documentFilterMode", "With documentIds: exclude to search all others.")
         .filter("folderIds")
         .metadata()
         .closed();

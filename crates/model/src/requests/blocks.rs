@@ -20,7 +20,8 @@ pub enum FetchFrom {
 /// ```
 /// use leafbase_model::{BlockId, Fetch};
 /// # let page = BlockId::NIL;
-/// let request: Fetch = serde_json::from_str(r#"{"id": "00000000000000000000000000", "maxDepth": 1, "fetchMetadata": true}"#)?;
+/// let json = r#"{"id": "00000000000000000000000000", "maxDepth": 1, "fetchMetadata": true}"#;
+/// let request: Fetch = serde_json::from_str(json)?;
 /// assert_eq!(request, Fetch::new(page).depth(1).with_metadata());
 /// assert_eq!(serde_json::from_str::<Fetch>(r#"{"date": "today"}"#)?, Fetch::today());
 /// # Ok::<(), serde_json::Error>(())
@@ -73,6 +74,7 @@ pub(crate) struct MaxDepth(pub(crate) Option<usize>);
 impl<'de> serde::Deserialize<'de> for MaxDepth {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let depth: Option<i64> = serde::Deserialize::deserialize(deserializer)?;
+        // Signed, because -1 stands for all levels on the wire; other negative numbers are refused.
         match depth.unwrap_or(-1) {
             -1 => Ok(Self(None)),
             depth => usize::try_from(depth).map(|depth| Self(Some(depth))).map_err(|_| {
@@ -140,14 +142,16 @@ pub enum InsertSource {
 ///
 /// ```
 /// use leafbase_model::{DayRef, InsertBlocks, Position};
-/// let body = r#"{"markdown": "- [ ] passport", "position": {"position": "end", "date": "tomorrow"}}"#;
+/// let body = r#"{"markdown": "- [ ] passport", "position": {"date": "tomorrow"}}"#;
 /// let request: InsertBlocks = serde_json::from_str(body)?;
-/// assert_eq!(request, InsertBlocks::markdown("- [ ] passport", Position::end_of_day(DayRef::Tomorrow)));
+/// let position = Position::end_of_day(DayRef::Tomorrow);
+/// assert_eq!(request, InsertBlocks::markdown("- [ ] passport", position));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(try_from = "InsertBlocksJson", into = "InsertBlocksJson")]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct InsertBlocks {
     /// The content to insert.
     pub source: InsertSource,
@@ -212,13 +216,15 @@ impl TryFrom<InsertBlocksJson> for InsertBlocks {
 /// ```
 /// use leafbase_model::{BlockId, BlockPatch, UpdateBlocks};
 /// # let (first, second) = (BlockId::from_bytes([1; 16]), BlockId::from_bytes([2; 16]));
-/// let request = UpdateBlocks::new([BlockPatch::markdown(first, "shirts"), BlockPatch::of(second).with_indentation(1)]);
+/// let shirts = BlockPatch::markdown(first, "shirts");
+/// let request = UpdateBlocks::new([shirts.clone(), BlockPatch::of(second).with_indentation(1)]);
 /// assert_eq!(request.blocks.len(), 2);
-/// assert_eq!(UpdateBlocks::from(BlockPatch::markdown(first, "shirts")).blocks, request.blocks[..1]);
+/// assert_eq!(UpdateBlocks::from(shirts).blocks, request.blocks[..1]);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct UpdateBlocks {
     /// The patches, at most one per block.
     pub blocks: Vec<BlockPatch>,
@@ -242,13 +248,15 @@ impl From<BlockPatch> for UpdateBlocks {
 /// ```
 /// use leafbase_model::{BlockId, DeleteBlocks};
 /// # let block = BlockId::NIL;
-/// let request: DeleteBlocks = serde_json::from_str(r#"{"blockIds": "00000000000000000000000000"}"#)?; // or a list of them
+/// let json = r#"{"blockIds": "00000000000000000000000000"}"#; // or an array
+/// let request: DeleteBlocks = serde_json::from_str(json)?;
 /// assert_eq!(request, DeleteBlocks::from(block));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct DeleteBlocks {
     /// The blocks to delete.
     #[serde(deserialize_with = "one_or_many")]
@@ -276,7 +284,8 @@ impl From<BlockId> for DeleteBlocks {
 /// use leafbase_model::{BlockId, MoveBlocks, Position};
 /// # let (passport, charger) = (BlockId::NIL, BlockId::from_bytes([1; 16]));
 /// let request: MoveBlocks = serde_json::from_str(
-///     r#"{"blockIds": ["00000000000000000000000000"], "position": {"position": "after", "siblingId": "01040G2081040G2081040G2081"}}"#,
+///     r#"{"blockIds": ["00000000000000000000000000"],
+///         "position": {"position": "after", "siblingId": "01040G2081040G2081040G2081"}}"#,
 /// )?;
 /// assert_eq!(request, MoveBlocks::new([passport], Position::after(charger)));
 /// # Ok::<(), serde_json::Error>(())
@@ -284,6 +293,7 @@ impl From<BlockId> for DeleteBlocks {
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct MoveBlocks {
     /// The blocks to move.
     #[serde(deserialize_with = "one_or_many")]

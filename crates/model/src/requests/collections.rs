@@ -49,10 +49,11 @@ impl ListCollections {
 /// of the schema.
 ///
 /// ```
-/// use leafbase_model::{CreateCollection, DocumentId, PropertyDraft, PropertyKind, SchemaDraft, SelectOption};
+/// use leafbase_model::{CreateCollection, DocumentId, PropertyDraft, PropertyKind, SchemaDraft};
 /// # let library = DocumentId::NIL;
-/// let shelf = PropertyKind::SingleSelect(vec![SelectOption::new("Novel"), SelectOption::new("Essay")]);
-/// let schema = SchemaDraft::new("Books", [PropertyDraft::new("Pages", PropertyKind::Number), PropertyDraft::new("Shelf", shelf)]);
+/// let pages = PropertyDraft::new("Pages", PropertyKind::Number);
+/// let author = PropertyDraft::new("Author", PropertyKind::Text);
+/// let schema = SchemaDraft::new("Books", [pages, author]);
 /// let request = CreateCollection::new(schema, library); // at the end of the document
 /// # assert_eq!(request.schema.properties.len(), 2);
 /// ```
@@ -90,6 +91,7 @@ wire_enum! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct GetSchema {
     /// The collection.
     pub collection_id: BlockId,
@@ -114,8 +116,10 @@ impl GetSchema {
 /// ```
 /// use leafbase_model::{BlockId, PropertyDraft, PropertyKind, ReplaceSchema, SchemaDraft};
 /// # let books = BlockId::NIL;
-/// let pages = PropertyDraft { key: Some("pages".to_owned()), ..PropertyDraft::new("Length", PropertyKind::Number) }; // renamed
-/// let request = ReplaceSchema::new(books, SchemaDraft::new("Books", [pages])).dropping_unconvertible();
+/// let mut pages = PropertyDraft::new("Length", PropertyKind::Number); // renamed
+/// pages.key = Some("pages".to_owned());
+/// let schema = SchemaDraft::new("Books", [pages]);
+/// let request = ReplaceSchema::new(books, schema).dropping_unconvertible();
 /// assert!(request.drop_unconvertible);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -158,6 +162,7 @@ impl ReplaceSchema {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schemars", schemars(deny_unknown_fields))]
+#[non_exhaustive]
 pub struct GetItems {
     /// The collection.
     pub collection_id: BlockId,
@@ -272,7 +277,8 @@ impl Serialize for ItemDraft {
 /// ```
 /// use leafbase_model::{AddItems, BlockId, ItemDraft};
 /// # let books = BlockId::NIL;
-/// let request = AddItems::new(books, [ItemDraft::new("Dune").with("shelf", "Novel")]).allowing_new_select_options();
+/// let dune = ItemDraft::new("Dune").with("shelf", "Novel");
+/// let request = AddItems::new(books, [dune]).allowing_new_select_options();
 /// let json = serde_json::json!({
 ///     "collectionId": books,
 ///     "items": [{"title": "Dune", "properties": {"shelf": "Novel"}}],
@@ -314,8 +320,8 @@ impl AddItems {
 /// ```
 /// use leafbase_model::{BlockId, ItemUpdate};
 /// # let dune = BlockId::NIL;
-/// let change = ItemUpdate::of(dune).with_title("Dune (1965)").with("pages", 412).with("lent_to", ());
-/// let json = serde_json::json!({"id": dune, "title": "Dune (1965)", "properties": {"pages": 412, "lent_to": null}});
+/// let change = ItemUpdate::of(dune).with("pages", 412).with("lent_to", ());
+/// let json = serde_json::json!({"id": dune, "properties": {"pages": 412, "lent_to": null}});
 /// assert_eq!(serde_json::to_value(change)?, json);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
@@ -390,6 +396,7 @@ impl UpdateItems {
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct DeleteItems {
     /// The collection.
     pub collection_id: BlockId,
@@ -436,6 +443,7 @@ impl ItemDraft {
         let mut object = Object::new(value)?;
         let properties = object.optional("properties")?.unwrap_or_default();
         let content = object.optional("content")?.unwrap_or_default();
+        // The title stands under a key of the schema: unknown fields are checked by the operation.
         Ok(Self { fields: object.rest(), properties, content })
     }
 }
@@ -445,6 +453,7 @@ impl ItemUpdate {
         let mut object = Object::new(value)?;
         let id = object.required("id")?;
         let properties = object.optional("properties")?.unwrap_or_default();
+        // As for a new item, the operation checks the remaining fields against the schema.
         Ok(Self { id, fields: object.rest(), properties })
     }
 }

@@ -20,7 +20,8 @@ use crate::{
 ///
 /// ```
 /// use leafbase_model::{Day, DayRange, DayRef};
-/// let march = DayRange { from: Some(Day::new(2026, 3, 1)?.into()), to: Some(Day::new(2026, 3, 31)?.into()) };
+/// let [from, to] = [Day::new(2026, 3, 1)?, Day::new(2026, 3, 31)?].map(|day| Some(day.into()));
+/// let march = DayRange { from, to };
 /// assert_ne!(march, DayRange::since(DayRef::Yesterday));
 /// assert_eq!(DayRange::on(DayRef::Today).from, DayRange::on(DayRef::Today).to);
 /// # Ok::<(), leafbase_model::Error>(())
@@ -85,6 +86,7 @@ impl DocumentFilter {
         let daily_note = range("dailyNoteDateGte", "dailyNoteDateLte")?;
         let location = object.optional("location")?;
         let named = object.one_or_many(folders)?;
+        // Folders and built-in locations exclude each other: a document has one location.
         if location.is_some() && named.is_some() {
             return Err(Error::validation(format!("{folders} cannot be combined with location"))
                 .at(folders));
@@ -140,8 +142,10 @@ wire_enum! {
 ///
 /// ```
 /// use leafbase_model::{BuiltInLocation, DayRange, DayRef, ListDocuments};
-/// let request: ListDocuments = serde_json::from_str(r#"{"location": "unsorted", "lastModifiedDateGte": "yesterday"}"#)?;
-/// let expected = ListDocuments::new().at(BuiltInLocation::Unsorted).modified(DayRange::since(DayRef::Yesterday));
+/// let json = r#"{"location": "unsorted", "lastModifiedDateGte": "yesterday"}"#;
+/// let request: ListDocuments = serde_json::from_str(json)?;
+/// let days = DayRange::since(DayRef::Yesterday);
+/// let expected = ListDocuments::new().at(BuiltInLocation::Unsorted).modified(days);
 /// assert_eq!(request, expected);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
@@ -262,14 +266,15 @@ impl Serialize for ListDocuments {
 ///
 /// ```
 /// use leafbase_model::{CreateDocuments, Destination};
-/// let request: CreateDocuments =
-///     serde_json::from_str(r#"{"documents": [{"title": "Trip"}], "destination": {"destination": "templates"}}"#)?;
+/// let json = r#"{"documents": [{"title": "Trip"}], "destination": {"destination": "templates"}}"#;
+/// let request: CreateDocuments = serde_json::from_str(json)?;
 /// assert_eq!(request, CreateDocuments::titled(["Trip"]).at(Destination::Templates));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct CreateDocuments {
     /// The documents: pages with their content.
     #[serde(deserialize_with = "document_drafts")]
@@ -310,6 +315,7 @@ struct DocumentDraft(BlockDraft);
 impl DocumentDraft {
     fn read(mut value: Value) -> Result<Self> {
         if let Value::Object(fields) = &mut value {
+            // The root of a document is always a page; an explicit other type is refused by the rules.
             fields.entry("type").or_insert_with(|| Value::from("page"));
         }
         read(value).map(Self)
@@ -332,12 +338,14 @@ fn document_drafts<'de, D: Deserializer<'de>>(
 /// use leafbase_model::{CreateFromTemplate, DocumentId};
 /// # let template = DocumentId::NIL;
 /// let json = r#"{"templateId": "00000000000000000000000000", "title": "Trip to Lisbon"}"#;
-/// assert_eq!(CreateFromTemplate::new(template).titled("Trip to Lisbon"), serde_json::from_str(json)?);
+/// let request = CreateFromTemplate::new(template).titled("Trip to Lisbon");
+/// assert_eq!(request, serde_json::from_str(json)?);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct CreateFromTemplate {
     /// The template.
     pub template_id: DocumentId,
@@ -372,6 +380,7 @@ impl CreateFromTemplate {
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct DeleteDocuments {
     /// The documents.
     #[serde(deserialize_with = "one_or_many")]
@@ -398,7 +407,9 @@ impl From<DocumentId> for DeleteDocuments {
 /// ```
 /// use leafbase_model::{Destination, DocumentId, FolderId, MoveDocuments};
 /// # let (trip, travel) = (DocumentId::NIL, FolderId::NIL);
-/// let json = r#"{"documentIds": "00000000000000000000000000", "destination": {"destination": "unsorted"}}"#;
+/// let json = r#"{
+///     "documentIds": "00000000000000000000000000", "destination": {"destination": "unsorted"}
+/// }"#;
 /// assert_eq!(MoveDocuments::new([trip], Destination::Unsorted), serde_json::from_str(json)?);
 /// assert_eq!(MoveDocuments::new([trip], travel).destination, Destination::Folder(travel));
 /// # Ok::<(), serde_json::Error>(())
@@ -406,6 +417,7 @@ impl From<DocumentId> for DeleteDocuments {
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct MoveDocuments {
     /// The documents.
     #[serde(deserialize_with = "one_or_many")]
@@ -429,6 +441,7 @@ impl MoveDocuments {
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct RestoreDailyNotes {
     /// The daily notes.
     #[serde(deserialize_with = "one_or_many")]
@@ -504,6 +517,7 @@ impl TryFrom<PurgeDocumentsJson> for PurgeDocuments {
     fn try_from(json: PurgeDocumentsJson) -> Result<Self, Refused> {
         match (json.document_ids, json.older_than_days) {
             (Some(documents), None) => Ok(Self::Documents(documents)),
+            // Read as 64 bits, so that a number out of range gets this message rather than a type error.
             (None, Some(days)) => u32::try_from(days).map(Self::OlderThanDays).map_err(|_| {
                 let message =
                     format!("expected a number of days below 2 to the power of 32, got {days}");

@@ -11,7 +11,9 @@ use crate::{AssetUrl, BlockId, Position, Result};
 /// ```
 /// use leafbase_model::{BlockId, Position, UploadFile};
 /// let page: BlockId = "01KASZ4ZJG0000000000000001".parse()?;
-/// let query = r#"{"position": "start", "pageId": "01KASZ4ZJG0000000000000001", "fileName": "map.png"}"#;
+/// let query = r#"{
+///     "position": "start", "pageId": "01KASZ4ZJG0000000000000001", "fileName": "map.png"
+/// }"#;
 /// let request: UploadFile = serde_json::from_str(query)?;
 /// assert_eq!(request, UploadFile::new(Position::start_of(page)).named("map.png"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -20,6 +22,7 @@ use crate::{AssetUrl, BlockId, Position, Result};
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schemars", schemars(deny_unknown_fields))]
+#[non_exhaustive]
 pub struct UploadFile {
     /// The position of the block that embeds the file.
     #[serde(flatten)]

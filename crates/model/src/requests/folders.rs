@@ -21,7 +21,8 @@ use crate::{Error, FolderId, FolderRef, Result};
 /// ```
 /// use leafbase_model::FolderDraft;
 /// let json = r#"{"name": "Travel", "folders": [{"name": "Lisbon"}]}"#;
-/// assert_eq!(FolderDraft::new("Travel").with_folders([FolderDraft::new("Lisbon")]), serde_json::from_str(json)?);
+/// let travel = FolderDraft::new("Travel").with_folders([FolderDraft::new("Lisbon")]);
+/// assert_eq!(travel, serde_json::from_str(json)?);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Debug, Default)]
@@ -55,15 +56,15 @@ impl FolderDraft {
 }
 
 impl Nested for FolderDraft {
-    fn below(&self) -> &[Self] {
+    fn children(&self) -> &[Self] {
         &self.folders
     }
 
-    fn take_below(&mut self) -> Vec<Self> {
+    fn take_children(&mut self) -> Vec<Self> {
         std::mem::take(&mut self.folders)
     }
 
-    fn with_below(&self, folders: Vec<Self>) -> Self {
+    fn with_children(&self, folders: Vec<Self>) -> Self {
         Self { name: self.name.clone(), parent: self.parent, folders }
     }
 
@@ -105,6 +106,7 @@ impl Serialize for FolderDraft {
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct CreateFolders {
     /// The folders.
     pub folders: Vec<FolderDraft>,
@@ -146,6 +148,7 @@ impl FolderDestination {
     }
 
     fn read(value: Value) -> Result<Self> {
+        // The bare string is the short form of `{"destination": "root"}`.
         if let Value::String(name) = &value {
             return Self::built_in(name);
         }

@@ -71,7 +71,8 @@ pub struct Condition {
 /// ```
 /// use leafbase_model::{Condition, ItemFilter, Operator};
 /// let filter: ItemFilter = serde_json::from_str(
-///     r#"{"and": [{"property": "due", "before": "today"}, {"not": {"property": "state", "anyOf": ["done"]}}]}"#,
+///     r#"{"and": [{"property": "due", "before": "today"},
+///                 {"not": {"property": "state", "anyOf": ["done"]}}]}"#,
 /// )?;
 /// let late = ItemFilter::on("due", Operator::Before, "today");
 /// assert_eq!(filter, late.and(ItemFilter::on("state", Operator::AnyOf, vec!["done"]).negated()));
@@ -115,6 +116,7 @@ impl ItemFilter {
 
     /// `depth` is the number of enclosing filters.
     fn read(value: Value, depth: usize) -> Result<Self> {
+        // Checked on the way down: a filter is read recursively.
         if depth > Limits::FILTER_DEPTH {
             return Err(Error::limit("nesting of a filter", Limits::FILTER_DEPTH, depth));
         }
@@ -147,7 +149,7 @@ impl ItemFilter {
 }
 
 impl Nested for ItemFilter {
-    fn below(&self) -> &[Self] {
+    fn children(&self) -> &[Self] {
         match self {
             Self::Condition(_) => &[],
             Self::And(filters) | Self::Or(filters) => filters,
@@ -155,22 +157,23 @@ impl Nested for ItemFilter {
         }
     }
 
-    fn take_below(&mut self) -> Vec<Self> {
+    fn take_children(&mut self) -> Vec<Self> {
         match self {
             Self::Condition(_) => Vec::new(),
+            // An empty list remains, which is dropped without recursion.
             Self::And(filters) | Self::Or(filters) => std::mem::take(filters),
             // A leaf below `Not` is dropped with its box: no recursion is possible.
-            Self::Not(filter) if filter.below().is_empty() => Vec::new(),
+            Self::Not(filter) if filter.children().is_empty() => Vec::new(),
             Self::Not(filter) => vec![std::mem::replace(&mut **filter, Self::And(Vec::new()))],
         }
     }
 
-    fn with_below(&self, mut below: Vec<Self>) -> Self {
+    fn with_children(&self, mut children: Vec<Self>) -> Self {
         match self {
             Self::Condition(condition) => Self::Condition(condition.clone()),
-            Self::And(_) => Self::And(below),
-            Self::Or(_) => Self::Or(below),
-            Self::Not(_) => Self::Not(Box::new(below.pop().unwrap_or(Self::And(Vec::new())))),
+            Self::And(_) => Self::And(children),
+            Self::Or(_) => Self::Or(children),
+            Self::Not(_) => Self::Not(Box::new(children.pop().unwrap_or(Self::And(Vec::new())))),
         }
     }
 
@@ -190,6 +193,7 @@ without_recursion!(ItemFilter);
 impl Condition {
     fn read(mut object: Object) -> Result<Self> {
         let property = object.required("property")?;
+        // The operator is the name of a field: exactly one of the known names may occur.
         let mut given = Vec::new();
         for operator in Operator::ALL {
             given.extend(object.take(operator.as_str()).map(|operand| (*operator, operand)));
@@ -262,7 +266,8 @@ impl Sort {
 /// use leafbase_model::{BlockId, ItemFilter, Operator, QueryItems, Sort};
 /// # let books = BlockId::NIL;
 /// let short = ItemFilter::on("pages", Operator::LessThan, 350);
-/// let request = QueryItems::of(books).filtered(short).sorted(Sort::descending("pages")).depth(0).limit(20);
+/// let request = QueryItems::of(books).filtered(short).sorted(Sort::descending("pages"));
+/// let request = request.depth(0).limit(20);
 /// let json = serde_json::json!({
 ///     "collectionId": books,
 ///     "filter": {"property": "pages", "lessThan": 350},
@@ -277,6 +282,7 @@ impl Sort {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schemars", schemars(deny_unknown_fields))]
+#[non_exhaustive]
 pub struct QueryItems {
     /// The collection.
     pub collection_id: BlockId,
@@ -309,8 +315,8 @@ impl QueryItems {
     }
 
     /// Sets the filter.
-    pub fn filtered(mut self, filter: ItemFilter) -> Self {
-        self.filter = Some(filter);
+    pub fn filtered(mut self, filter: impl Into<Option<ItemFilter>>) -> Self {
+        self.filter = filter.into();
         self
     }
 
@@ -351,6 +357,7 @@ impl QueryItems {
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct CountItems {
     /// The collection.
     pub collection_id: BlockId,
@@ -369,8 +376,8 @@ impl CountItems {
     }
 
     /// Sets the filter.
-    pub fn filtered(mut self, filter: ItemFilter) -> Self {
-        self.filter = Some(filter);
+    pub fn filtered(mut self, filter: impl Into<Option<ItemFilter>>) -> Self {
+        self.filter = filter.into();
         self
     }
 

@@ -32,7 +32,8 @@ wire_enum! {
 ///
 /// ```
 /// use leafbase_model::SearchDocuments;
-/// let request: SearchDocuments = serde_json::from_str(r#"{"include": "\"night train\" lis", "regexps": "\\d{2}:\\d{2}"}"#)?;
+/// let json = r#"{"include": "\"night train\" lis", "regexps": "\\d{2}:\\d{2}"}"#;
+/// let request: SearchDocuments = serde_json::from_str(json)?;
 /// assert_eq!(request, SearchDocuments::words("\"night train\" lis").matching(r"\d{2}:\d{2}"));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
@@ -152,6 +153,7 @@ impl SearchDocuments {
             Err(Error::validation(format!("documentIds cannot be combined with {name}"))
                 .at("documentIds"))
         };
+        // Named documents replace the filters: combining them would silently hide some of the names.
         match (&self.document_ids, self.filter.location, &self.filter.folders) {
             (Some(_), Some(_), _) => excluded("location"),
             (Some(_), _, Some(_)) => excluded("folderIds"),
@@ -233,7 +235,9 @@ impl Serialize for SearchDocuments {
 /// ```
 /// use leafbase_model::{BlockId, SearchBlocks};
 /// let page: BlockId = "01K9Z3VW5R00000000000000A7".parse()?;
-/// let json = r#"{"blockId": "01K9Z3VW5R00000000000000A7", "pattern": "colou?r", "afterBlockCount": 0}"#;
+/// let json = r#"{
+///     "blockId": "01K9Z3VW5R00000000000000A7", "pattern": "colou?r", "afterBlockCount": 0
+/// }"#;
 /// let request: SearchBlocks = serde_json::from_str(json)?;
 /// assert_eq!(request, SearchBlocks::new(page, "colou?r").context(5, 0));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -388,6 +392,7 @@ impl TryFrom<SearchBlocksJson> for SearchBlocks {
     fn try_from(json: SearchBlocksJson) -> Result<Self, Refused> {
         let within = match (json.block_id, json.document_id) {
             (Some(block), None) => block,
+            // A document is searched as the subtree of its root block.
             (None, Some(document)) => document.root(),
             (None, None) => return Err(missing_field("blockId").into()),
             (Some(_), Some(_)) => {

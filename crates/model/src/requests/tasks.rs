@@ -72,6 +72,7 @@ pub enum TaskScope {
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(try_from = "ListTasksJson", into = "ListTasksJson")]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct ListTasks {
     /// The scope.
     pub scope: TaskScope,
@@ -133,9 +134,11 @@ impl From<DocumentId> for TaskDestination {
 /// ```
 /// use leafbase_model::{DayRef, TaskDestination, TaskDraft};
 /// let request: TaskDraft = serde_json::from_str(
-///     r#"{"markdown": "call Ana", "taskInfo": {"deadlineDate": "tomorrow"}, "location": {"type": "dailyNote", "date": "today"}}"#,
+///     r#"{"markdown": "call Ana", "taskInfo": {"deadlineDate": "tomorrow"},
+///         "location": {"type": "dailyNote"}}"#,
 /// )?;
-/// assert_eq!(request, TaskDraft::new("call Ana").due(DayRef::Tomorrow).at(TaskDestination::DailyNote(DayRef::Today)));
+/// let today = TaskDestination::DailyNote(DayRef::Today);
+/// assert_eq!(request, TaskDraft::new("call Ana").due(DayRef::Tomorrow).at(today));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -183,6 +186,7 @@ impl TaskDraft {
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct AddTasks {
     /// The tasks.
     pub tasks: Vec<TaskDraft>,
@@ -201,7 +205,8 @@ impl AddTasks {
 /// ```
 /// use leafbase_model::{BlockId, DocumentId, TaskState, TaskUpdate};
 /// # let (call, trip) = (BlockId::NIL, DocumentId::NIL);
-/// let change = TaskUpdate::of(call).with_state(TaskState::Done).with_deadline_date(None).moved_to(trip);
+/// let change = TaskUpdate::of(call).with_state(TaskState::Done);
+/// let change = change.with_deadline_date(None).moved_to(trip);
 /// let json = serde_json::json!({
 ///     "id": call,
 ///     "taskInfo": {"state": "done", "deadlineDate": null},
@@ -270,6 +275,7 @@ impl TaskUpdate {
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct UpdateTasks {
     /// The updates, at most one per task.
     pub tasks_to_update: Vec<TaskUpdate>,
@@ -292,6 +298,7 @@ impl From<TaskUpdate> for UpdateTasks {
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct DeleteTasks {
     /// The tasks to delete.
     #[serde(deserialize_with = "one_or_many")]
@@ -402,6 +409,7 @@ impl TryFrom<TaskDestinationJson> for TaskDestination {
 
     fn try_from(json: TaskDestinationJson) -> Result<Self, Refused> {
         let TaskDestinationJson { name, date, document_id } = json;
+        // Misplaced fields are refused rather than ignored: the client meant another destination.
         if date.is_some() && name != DestinationName::DailyNote {
             let message = "date is only for the type dailyNote";
             return Err(Error::validation(message).at("date").into());

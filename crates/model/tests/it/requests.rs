@@ -98,7 +98,7 @@ fn update_delete_and_move() {
     }
     let moved = r#"{"blockIds":"ID1","position":{"position":"start","date":"tomorrow"}}"#;
     let position = Position::Within(Edge::Start, PositionTarget::Day(DayRef::Tomorrow));
-    assert_eq!(read::<MoveBlocks>(moved).unwrap(), MoveBlocks { block_ids: vec![id(1)], position });
+    assert_eq!(read::<MoveBlocks>(moved).unwrap(), MoveBlocks::new(vec![id(1)], position));
     for (result, message) in [
         (read::<UpdateBlocks>("{}").map(drop), "blocks: the field `blocks` is missing"),
         (

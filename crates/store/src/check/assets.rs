@@ -24,6 +24,7 @@ impl SpaceCheck<'_> {
         self.rows(ASSETS, &mut |check, key, value| {
             let id = keyspaces::parse_asset(key).ok_or_else(|| records::corrupt(key))?;
             check.report.assets += 1;
+            // Known even if its record does not decode: its chunks are not orphaned.
             sizes.insert(id, None);
             let record = records::decode(key, value, |decoder| asset::decode(id, decoder))?;
             sizes.insert(id, Some(record.size));

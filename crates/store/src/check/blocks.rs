@@ -166,6 +166,7 @@ impl SpaceCheck<'_> {
                 Some(_) => {}
             }
         }
+        // A block at the top has the nil ID for its parent.
         let is_top =
             |block: &BlockId| blocks.run_of(*block).is_some_and(|(_, parent, _)| parent.is_nil());
         for block in blocks.known.keys().copied().filter(is_top) {
@@ -195,6 +196,7 @@ impl SpaceCheck<'_> {
         let mut reached: HashSet<BlockId> = HashSet::with_capacity(blocks.known.len());
         for start in blocks.known.keys() {
             let (mut at, mut path) = (*start, Vec::new());
+            // Stops at blocks that an earlier start reached: their ancestors are checked.
             while !at.is_nil() && reached.insert(at) {
                 path.push(at);
                 // A missing parent is reported already.

@@ -61,6 +61,7 @@ impl SpaceCheck<'_> {
         let mut reached = HashSet::new();
         for start in parents.keys() {
             let (mut at, mut path) = (Some(*start), Vec::new());
+            // Each folder is visited once, from whichever start reaches it first.
             while let Some(id) = at.filter(|id| reached.insert(*id)) {
                 path.push(id);
                 at = parents.get(&id).copied().flatten();

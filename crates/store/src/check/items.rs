@@ -101,6 +101,7 @@ impl ValueCheck<'_> {
         }
         let is_symmetric = relation.is_symmetric(self.collection, key);
         let is_single = other_end(self.schemas, relation).is_some_and(|other| other.single);
+        // Single relations: the first item that takes a block has it.
         let mut take = |block: BlockId| self.taken.insert((key.to_owned(), block));
         let is_over = match (is_symmetric, relation.single) {
             (true, true) => {

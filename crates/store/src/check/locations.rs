@@ -15,6 +15,7 @@ impl SpaceCheck<'_> {
         self.rows(BLOCK_LOCATIONS, &mut |check, key, value| {
             let block =
                 keyspaces::parse_block_location(key).ok_or_else(|| records::corrupt(key))?;
+            // Before decoding: a corrupt record is reported as such, not as missing.
             placed.insert(block);
             let location = records::decode(key, value, location::decode)?;
             match blocks.run_of(block) {

@@ -12,6 +12,7 @@ impl SpaceCheck<'_> {
         self.rows(CHANGES, &mut |check, key, value| {
             let (sequence, part) =
                 keyspaces::parse_change_part(key).ok_or_else(|| records::corrupt(key))?;
+            // A first part ends the change before it, complete or not.
             if part == 0 {
                 check.unfinished(&std::mem::take(&mut parts));
                 if sequence != last + 1 {

@@ -42,6 +42,7 @@ impl SpaceReader<'_> {
             return Ok(Some(before));
         }
         let Some(location) = self.location(block)? else { return Ok(None) };
+        // The previous run is read after the visit: a visit of the cached run may not read again.
         let (mut before, mut first_of) = (None, None);
         self.find_in_runs(&location, block, &mut |key, run, index| {
             match index.checked_sub(1) {

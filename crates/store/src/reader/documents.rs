@@ -80,6 +80,7 @@ impl SpaceReader<'_> {
         limit: usize,
     ) -> Result<DocumentPage> {
         let after = after.map(|cursor| query.read_cursor(cursor)).transpose()?;
+        // One more than the page tells whether another page follows.
         let wanted = limit.saturating_add(1);
         let mut search = PageBuilder {
             filter: DocumentFilter::of(query),
@@ -129,6 +130,7 @@ impl SpaceReader<'_> {
                 .min(budget - stream.read)
                 .min(READ_AT_ONCE);
             let documents = stream.take(self.read, count)?;
+            // The iterator returns fewer only at its end.
             search.has_ended = documents.len() < count;
             let records = self.records(&documents)?;
             let taken = records.into_iter().filter(|record| search.filter.takes(record));
@@ -144,6 +146,7 @@ impl SpaceReader<'_> {
         after: Option<ResumeAnchor<'_>>,
         search: &mut PageBuilder<'_>,
     ) -> Result<()> {
+        // What was found in the query's order is a part of what follows.
         search.found.clear();
         if search.filter.query.order == IndexOrder::Id {
             self.sort_by_id(documents, after, search)
@@ -221,6 +224,7 @@ impl SpaceReader<'_> {
             );
             Ok(())
         })?;
+        invariant!(records.len() == documents.len(), "a store visits every key once");
         Ok(records)
     }
 

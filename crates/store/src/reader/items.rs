@@ -138,6 +138,7 @@ impl<'a> SpaceReader<'a> {
             Some(after) => self.run_of_item(collection, after)?,
             None => siblings.to_vec(),
         };
+        // The hint may name a run before that of `after`: items up to it are skipped.
         let (mut is_before, mut is_broken_off, mut passed) = (after.is_some(), false, 0_u64);
         self.read.scan(
             KeyRange::half_open(&start, &keyspaces::prefix_end(siblings)),

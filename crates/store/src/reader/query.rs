@@ -178,6 +178,7 @@ impl DocumentQuery {
             bytes.push(u8::from(day.is_some()));
             bytes.extend(day.iter().flat_map(|day| day_bytes(*day)));
         }
+        // A hash in place of the query: the cursor is opaque, and short.
         let mut head = [DOCUMENTS.tag; CURSOR_HEAD];
         if let Some(fingerprint) = head.last_chunk_mut::<8>() {
             *fingerprint = xxh3_64(&bytes).to_be_bytes();

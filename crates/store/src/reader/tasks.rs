@@ -124,6 +124,7 @@ impl SpaceReader<'_> {
                 return Err(foreign_cursor());
             }
             let bound = if reverse { &mut range.upper } else { &mut range.lower };
+            // The bounds were checked, so this one lies within them.
             *bound = Bound::Excluded(key);
         }
         let (mut page, mut last) = (TaskPage::default(), Vec::new());
@@ -306,6 +307,7 @@ impl Branches {
 
     /// Traverses the tree from the root. A block has one position, so none is visited twice.
     fn in_reading_order(&self) -> Vec<BlockId> {
+        debug_assert!(self.positions.is_sorted(), "positions are found by binary search");
         let mut sorted = Vec::with_capacity(self.positions.len());
         // The root is the only child of the lowest ID.
         let mut path = vec![self.children_of(BlockId::NIL)];

@@ -174,6 +174,7 @@ impl<'m, M: NodeBuilder> NodeCollector<'m, M> {
 
     /// Orders the nodes below `top` for reading.
     fn in_order(mut self, top: M::Node, extent: TreeExtent) -> Result<OrderedNodes<M::Node>> {
+        // Levels are sorted one by one: sorted together, parents are found by binary search.
         self.children.sort_unstable_by_key(|(parent, _)| *parent);
         let mut ordered = Vec::with_capacity(self.blocks.len() + 1);
         let mut path = vec![self.children_of(top.id())];
@@ -400,6 +401,7 @@ impl SpaceReader<'_> {
             }
             let mut current = None;
             runs_of(self.read, document, &parents, &mut |parent, key, value| {
+                // Several runs of one parent are one visit.
                 if current.replace(parent) != Some(parent) && !visited.insert(parent) {
                     // The block is its own ancestor.
                     return Err(records::corrupt(key));
@@ -407,6 +409,7 @@ impl SpaceReader<'_> {
                 collector.add(parent, key, value)
             })?;
             parents = collector.parents(extent)?;
+            // Sorted as their keys are, so that one scan serves the level.
             parents.sort_unstable();
         }
         Ok(())

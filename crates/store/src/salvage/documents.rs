@@ -89,6 +89,7 @@ impl Salvager<'_> {
                 );
                 (record.location, record.day) = (Location::Unsorted, None);
             }
+            // Counted after the repair: a second inbox became a plain document.
             inboxes += u64::from(record.location == Location::Inbox);
             let subtrees = self.subtrees(*id, inventory)?;
             let found = subtrees.0.len() as u64;
@@ -119,6 +120,7 @@ impl Salvager<'_> {
                 .get(&node.block.id)
                 .map(|indexed| Box::new(indexed.schema.clone()));
             if let Some(mut schema) = schema {
+                // A collection and its block have one name.
                 schema.name.clone_from(&node.block.data.markdown);
                 let (document, collection) = (record.id, node.block.id);
                 edits.push(Edit::SetSchema {

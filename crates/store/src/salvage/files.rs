@@ -54,6 +54,7 @@ impl Salvager<'_> {
                 && let Ok(bytes) = records::body(key, value)
             {
                 let found = stored.entry(id).or_default();
+                // A gap: what follows it is not part of the file's start.
                 found.is_broken |=
                     number != found.chunks || found.bytes != u64::from(number) * CHUNK_BYTES as u64;
                 found.chunks += 1;

@@ -161,6 +161,7 @@ impl Salvager<'_> {
             }
             Ok(())
         })?;
+        // Parents that come later in the scan are known by now.
         inventory.needed.retain(|block, _| !inventory.known.contains_key(block));
         Ok(())
     }

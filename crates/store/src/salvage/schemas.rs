@@ -144,6 +144,7 @@ impl Salvager<'_> {
                 schema.properties.push(property);
             }
         }
+        // Compared with the schemas as they were paired: removing one end must not depend on order.
         let ends = schemas.clone();
         for (id, schema) in schemas {
             schema.properties.retain(|property| {

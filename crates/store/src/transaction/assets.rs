@@ -51,6 +51,7 @@ impl SpaceTransaction<'_> {
             None => 0,
             Some(last) => u64::from(last) * CHUNK_BYTES as u64 + stored(last)?.unwrap_or(0) as u64,
         };
+        // A chunk after the last one belongs to a larger upload.
         if size != record.size || stored(chunks)?.is_some() {
             return Err(conflict("the uploaded bytes do not have the size of the file"));
         }

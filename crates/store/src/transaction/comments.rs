@@ -57,6 +57,7 @@ impl SpaceTransaction<'_> {
             found.push(parse_comment_row(key, value)?);
             Ok(())
         })?;
+        // Written after the scan: a visit may not write.
         for (block, comment) in found {
             self.rows.delete(&keyspaces::comment(from, block, comment.id))?;
             let key = keyspaces::comment(to, block, comment.id);

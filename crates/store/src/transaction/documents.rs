@@ -78,6 +78,7 @@ impl SpaceTransaction<'_> {
         check_unchanged(record, before)?;
         let modified_at = record.kept_at(after.location, self.stamp.at).modified_at;
         *record = DocumentRecord { modified_at, ..after.clone() };
+        // Trash and templates list no tasks: a move across that border changes their rows.
         let is_listed = tasks::are_listed(after.location);
         if tasks::are_listed(before.location) != is_listed {
             self.relist_tasks(after.id, is_listed)?;

@@ -83,6 +83,7 @@ impl SpaceTransaction<'_> {
 
     /// A folder inside itself would be unreachable.
     fn check_no_cycle(&mut self, record: &FolderRecord) -> Result<()> {
+        // `visited` ends the walk on a cycle that damage left.
         let reader = self.reader()?;
         let (mut ancestor, mut visited) = (record.parent, HashSet::new());
         while let Some(id) = ancestor.filter(|id| visited.insert(*id)) {

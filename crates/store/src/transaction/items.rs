@@ -51,6 +51,7 @@ impl SpaceTransaction<'_> {
             after,
             &mut |key, bitmap| rows.push((key, bitmap)),
         );
+        // Staged after the borrow of the collection ends.
         for (key, bitmap) in rows {
             self.collections.stage_row(key, bitmap);
         }

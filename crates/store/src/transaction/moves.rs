@@ -34,6 +34,7 @@ impl SpaceTransaction<'_> {
             self.check_not_below(to.parent, block)?;
         }
         let position = self.position_before_move(from, block)?;
+        // The record moves as bytes: no block is decoded.
         let record = self.runs.run(&position.key)?.block(position.index).to_vec();
         self.runs.remove(&position, 1)?;
         self.reindex_item(block, &record, siblings(from), siblings(to))?;
@@ -90,6 +91,7 @@ impl SpaceTransaction<'_> {
         self.runs.insert(&*self.rows, &mut self.locations, siblings(&to), after, &entries)?;
         let mut moved: Vec<BlockId> = blocks.iter().map(|(block, _)| *block).collect();
         moved.extend(self.rekey_descendants(&blocks, from.document, to.document)?);
+        // Dependent rows are sought in the order of their keys.
         moved.sort_unstable();
         self.rekey_comments(&moved, from.document, to.document)?;
         self.rekey_tasks(&moved, from.document, to.document)?;

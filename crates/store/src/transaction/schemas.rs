@@ -145,6 +145,7 @@ impl SpaceTransaction<'_> {
                     ControlFlow::Break(())
                 })
             })?;
+            // In the order of keys: neighbouring rows share a page.
             rows.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
             for (key, bitmap) in rows {
                 bitmap.seal_into(&key, &mut value);

@@ -1,4 +1,4 @@
-//! A small collection, and one that it is related to.
+//! A small collection, and a related one.
 
 use leafbase_model::{
     BlockData, BlockId, BlockKind, ContentProperty, DocumentId, DocumentRecord, Edit, Location,
@@ -14,7 +14,7 @@ pub const SCHEMAS: u8 = 0x70;
 pub const COLLECTIONS: u8 = 0x71;
 pub const ITEM_KEYS: u8 = 0x72;
 
-/// The document that [`make`] makes.
+/// The document that [`make`] creates.
 pub fn document() -> DocumentId {
     DocumentId::of_root(id(20))
 }
@@ -37,8 +37,7 @@ pub fn relation(target: u8, inverse: &str, owner: bool) -> Relation {
     Relation { owner, ..Relation::to(id(target)).with_inverse(inverse) }
 }
 
-/// The books: pages, words about them, where they stand, their authors, and the one book that each
-/// is like.
+/// The books: pages, review, shelf, authors, and one similar book each.
 pub fn books() -> Schema {
     let shelves = PropertyKind::SingleSelect(vec![SelectOption::new("A")]);
     let like = Relation { single: true, ..relation(21, "like", true) };

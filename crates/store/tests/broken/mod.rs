@@ -1,4 +1,4 @@
-//! A small space, and its rows by hand.
+//! A small space, and access to its raw rows.
 #![allow(dead_code, unreachable_pub, reason = "each test uses a part of it")]
 
 use std::ops::{Bound, ControlFlow};
@@ -195,7 +195,7 @@ pub fn key(tag: u8, ids: &[u8], rest: &[u8]) -> Vec<u8> {
 
 pub const FIRST: [u8; 4] = [0x80, 0, 0, 0];
 
-/// The rows of `store` whose keys begin so.
+/// The rows of `store` with this key prefix.
 pub fn find(store: &dyn Store, prefix: &[u8]) -> Vec<Row> {
     dump(store).into_iter().filter(|(key, _)| key.starts_with(prefix)).collect()
 }
@@ -208,7 +208,7 @@ pub fn delete(store: &dyn Store, key: &[u8]) {
     store.write(WriteOptions::default(), &mut |rows| rows.delete(key)).unwrap();
 }
 
-/// Puts the body of the row under `from` under `to`, sealed for it.
+/// Copies the body of the row under `from` to `to`, sealed for `to`.
 pub fn copy(store: &dyn Store, from: &[u8], to: &[u8]) {
     let (key, value) = find(store, from).remove(0);
     put(store, to, &rows::seal(to, &rows::body(&key, &value).unwrap()));

@@ -1,4 +1,4 @@
-//! Every read of a space, compared with the model.
+//! Compares every read of a space with the model.
 
 use std::collections::BTreeMap;
 
@@ -242,7 +242,7 @@ impl Naive {
     }
 }
 
-/// What `query` asks for of `records`, by looking at each.
+/// The matches of `query` among `records`, by brute force.
 pub fn answer(records: &[DocumentRecord], query: &DocumentQuery) -> Vec<DocumentRecord> {
     let is_within = |location| match &query.within {
         _ if location == Location::Inbox => false,
@@ -278,7 +278,7 @@ pub fn answer(records: &[DocumentRecord], query: &DocumentQuery) -> Vec<Document
     found
 }
 
-/// All that `query` asks for, in pages.
+/// All matches of `query`, in pages.
 pub fn pages(reader: SpaceReader<'_>, query: &DocumentQuery, limit: usize) -> Vec<DocumentRecord> {
     paged(|cursor| {
         let page = reader.find_documents(query, cursor, limit).unwrap();
@@ -288,7 +288,7 @@ pub fn pages(reader: SpaceReader<'_>, query: &DocumentQuery, limit: usize) -> Ve
     })
 }
 
-/// All pages, one after the other. None but the first is empty: whether one goes on is exact.
+/// All pages in order. Only the first may be empty: `next` is exact.
 fn paged<T>(mut page: impl FnMut(Option<&PageCursor>) -> (Vec<T>, Option<PageCursor>)) -> Vec<T> {
     let (mut all, mut cursor) = (vec![], None);
     loop {

@@ -1,5 +1,5 @@
-//! Collections of the model: their indexes by brute force, and valid edits of schemas and items out
-//! of numbers.
+//! Collections of the model: indexes by brute force, and valid edits of schemas and items from
+//! random numbers.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -16,7 +16,7 @@ use leafbase_store::{
 
 use super::{Maker, Naive, pick, stamp};
 
-/// Keys as simple as they may be: they sort as the values do, and none is the beginning of another.
+/// Minimal sort keys: they sort as values do, and no key is a prefix of another.
 pub fn keys(kind: &PropertyKind, value: &PropertyValue) -> Vec<Vec<u8>> {
     let text = |text: &str| [text.to_lowercase().as_bytes(), &[0]].concat();
     match (kind, value) {
@@ -24,12 +24,12 @@ pub fn keys(kind: &PropertyKind, value: &PropertyValue) -> Vec<Vec<u8>> {
         (_, PropertyValue::Relations(_)) => vec![],
         (_, PropertyValue::Options(names)) => names.iter().map(|name| text(name)).collect(),
         (_, PropertyValue::Text(words)) if words.is_empty() => vec![],
-        // Of another length for each type, so that a row by the wrong type is another row.
+        // A different length for each type, so that rows of a wrong type differ.
         (PropertyKind::SingleSelect(_), PropertyValue::Text(name)) => {
             vec![[&b"o"[..], &text(name)].concat()]
         }
         (_, PropertyValue::Text(words)) => vec![text(words.get(..256).unwrap_or(words))],
-        // No number of these tests is below 0.
+        // Numbers of these tests are not negative.
         (_, PropertyValue::Number(number)) => vec![number.to_bits().to_be_bytes().to_vec()],
         (_, PropertyValue::Boolean(value)) => vec![vec![u8::from(*value)]],
         (_, PropertyValue::Date(day)) => vec![(day.epoch_days() + 1_000).to_be_bytes().to_vec()],
@@ -48,7 +48,7 @@ fn is_item(block: &BlockRecord) -> bool {
 }
 
 impl Naive {
-    /// The rows of a column: key and item.
+    /// The rows of a column: sort key and item.
     fn column(&self, collection: BlockId, column: IndexedColumn<'_>) -> Vec<(Vec<u8>, BlockId)> {
         let schema = &self.schemas[&collection];
         let mut rows = vec![];
@@ -175,8 +175,7 @@ impl Naive {
         }
     }
 
-    /// The bitmaps of all items: they tell of each select and boolean that is set, and of
-    /// nothing else.
+    /// The bitmaps of all items: exactly the selects and booleans that are set.
     fn bitmaps(
         &self,
         index: &ItemIndex<'_>,
@@ -242,7 +241,7 @@ impl Naive {
         }
     }
 
-    /// The edits that must go before the blocks do.
+    /// The edits that must precede the removal of the blocks.
     pub fn schema_removals(&self, gone: &[BlockId]) -> Vec<Edit> {
         let schemas = self.schemas.iter().filter(|(id, _)| gone.contains(id));
         let removed = schemas.map(|(id, schema)| Edit::SetSchema {
@@ -278,7 +277,7 @@ fn kind(seed: u32, collection: BlockId, key: &str) -> PropertyKind {
         5 => PropertyKind::Date,
         6 => PropertyKind::SingleSelect(options()),
         7 => PropertyKind::MultiSelect(options()),
-        // Its own other end.
+        // It is its own inverse.
         _ => PropertyKind::Relation(Relation {
             owner: true,
             ..Relation::to(collection).with_inverse(key)
@@ -350,7 +349,7 @@ impl Maker {
         nodes
     }
 
-    /// Edits of a collection, in the order in which they are to be applied.
+    /// Edits of a collection, in order.
     pub fn collection_edits(&mut self, naive: &Naive, [kind, a, b, seed]: [u32; 4]) -> Vec<Edit> {
         let Some((id, schema)) =
             pick(&naive.schemas.iter().collect::<Vec<_>>(), a).filter(|_| kind % 8 > 1)
@@ -424,7 +423,7 @@ impl Maker {
     }
 }
 
-/// A collection, or the page that it is on, goes to another document.
+/// A collection, or its page, moves to another document.
 fn taken_along(naive: &Naive, id: BlockId, number: u32) -> Option<Edit> {
     let (document, parent) = naive.standing[&id];
     let has_parent = |block: &BlockId| naive.standing[block].1.is_some();
@@ -441,7 +440,7 @@ fn taken_along(naive: &Naive, id: BlockId, number: u32) -> Option<Edit> {
     Some(Edit::Move { block, from: naive.slot_of(block), to })
 }
 
-/// Columns go, come, change their types and their places; items are changed before.
+/// Columns are removed, added, retyped and reordered, after items change.
 fn replaced(naive: &Naive, id: BlockId, schema: &Schema, b: u32, seed: u32) -> Vec<Edit> {
     let mut properties = schema.properties.clone();
     let at = usize::try_from(b).unwrap() % properties.len().max(1);
@@ -513,17 +512,17 @@ pub fn set(naive: &Naive, collection: BlockId, after: Schema) -> Edit {
     }
 }
 
-/// Whether a block may be changed and moved like any other.
+/// Whether a block may change and move like any other.
 pub fn is_plain(block: &BlockRecord) -> bool {
     !is_item(block) && !matches!(block.data.kind, BlockKind::Collection)
 }
 
-/// Whether a block may be moved anywhere.
+/// Whether a block may move anywhere.
 pub fn is_movable(block: &BlockRecord) -> bool {
     !is_item(block)
 }
 
-/// A value that was read as it lies.
+/// A value read from its row.
 fn owned(value: ValueView<'_>) -> PropertyValue {
     match value {
         ValueView::Text(text) => PropertyValue::Text(text.to_owned()),

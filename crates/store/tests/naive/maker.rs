@@ -1,4 +1,4 @@
-//! Valid edits out of numbers.
+//! Valid edits from random numbers.
 
 use leafbase_model::{
     AssetId, AssetRecord, Author, BlockData, BlockId, BlockRecord, Comment, CommentId, Day,
@@ -15,7 +15,7 @@ pub fn day(number: u32) -> Day {
     Day::from_epoch_days(i64::from(number % 5) - 2)
 }
 
-/// Of few days and instants, so that they are met again; some that are done have no stamp.
+/// Few days and instants, so that they repeat; some closed tasks have no stamp.
 fn task(number: u32) -> TaskInfo {
     let state = [TaskState::Todo, TaskState::Todo, TaskState::Done, TaskState::Canceled]
         [number as usize % 4];
@@ -29,10 +29,10 @@ fn task(number: u32) -> TaskInfo {
     }
 }
 
-/// Makes valid edits out of numbers.
+/// Generates valid edits from random numbers.
 pub struct Maker {
     next: u64,
-    /// The rules that edits broke, and were refused for.
+    /// The rules that refused edits broke.
     pub tried: Vec<Rule>,
 }
 
@@ -41,7 +41,7 @@ impl Maker {
         Self { next: 1, tried: vec![] }
     }
 
-    /// IDs come partly in order, as those of one moment do not, and partly not.
+    /// IDs are partly ascending, and partly not.
     pub fn id(&mut self) -> [u8; 16] {
         self.next += 1;
         let mixed = self.next.wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -115,8 +115,7 @@ impl Maker {
         })
     }
 
-    /// Edits that are valid now, and applied to `naive`: one, with those that must go before it and
-    /// behind it.
+    /// A valid edit, applied to `naive`, with the edits that must precede and follow it.
     pub fn edits(&mut self, naive: &mut Naive, numbers: [u32; 4]) -> Vec<Edit> {
         let mut edits = match numbers {
             [kind, ..] if kind % 34 >= 26 => self.collection_edits(naive, numbers),
@@ -256,7 +255,7 @@ impl Maker {
                 comment: comment.clone(),
             });
         }
-        // Often on one that has some.
+        // Often on a block that has some.
         let block = match pick(&all, b).filter(|_| seed % 3 == 1) {
             Some((block, _)) => block,
             None => pick(&naive.blocks.keys().copied().collect::<Vec<_>>(), a)?,
@@ -268,7 +267,7 @@ impl Maker {
         Some(Edit::AddComment { document: naive.standing[&block].0, block, comment })
     }
 
-    /// A file, and the block that shows it; or another block that shows one.
+    /// A file and a block that embeds it, or another block that embeds one.
     fn file_edits(&mut self, naive: &Naive, [a, b, seed]: [u32; 3]) -> Vec<Edit> {
         let Some(target) = Self::target(naive, a, b) else { return vec![] };
         let known = pick(&naive.assets.keys().copied().collect::<Vec<_>>(), b)

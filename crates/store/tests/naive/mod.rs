@@ -1,4 +1,4 @@
-//! A space as plain maps: what the store must agree with after every edit.
+//! A space as plain maps: the model that the store must agree with after every edit.
 #![allow(dead_code, unreachable_pub, clippy::panic, reason = "each test uses a part of it")]
 
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ mod refused;
 pub use maker::Maker;
 pub use refused::Rule;
 
-/// Finds links in texts: a word `b:` and a block's ID, `d:` and a day, or `f:` and a file.
+/// Finds links in texts: `b:` and a block's ID, `d:` and a day, or `f:` and a file.
 pub fn extract(data: &BlockData, tell: &mut dyn FnMut(EdgeTarget)) {
     if let BlockKind::CollectionItem { properties } = &data.kind {
         for (_, value) in properties.iter() {
@@ -43,7 +43,7 @@ pub fn extract(data: &BlockData, tell: &mut dyn FnMut(EdgeTarget)) {
     }
 }
 
-/// What the spaces of these tests know of their blocks.
+/// The extractor of these tests.
 pub const EXTRACTOR: Extractor = Extractor { edges: extract, keys: collections::keys };
 
 pub fn stamp(millis: i64) -> Stamp {
@@ -171,7 +171,7 @@ impl Naive {
         }
     }
 
-    /// The files that no block shows.
+    /// The files that no block embeds.
     pub fn unshown(&self) -> Vec<AssetRecord> {
         let mut left = self.assets.clone();
         for block in self.blocks.values() {
@@ -184,14 +184,14 @@ impl Naive {
         left.into_values().collect()
     }
 
-    /// The note of `day`: the inbox is none, and what is in the trash is none.
+    /// The daily note of `day`, which is neither the inbox nor in the trash.
     pub fn note_of(&self, day: Day) -> Option<DocumentId> {
         let hidden = [Location::Trash, Location::Inbox];
         let mut notes = self.documents.values().filter(|record| !hidden.contains(&record.location));
         notes.find(|record| record.day == Some(day)).map(|record| record.id)
     }
 
-    /// A folder, and all that are in it, however deep.
+    /// A folder with all its descendants.
     pub fn folders_below(&self, top: FolderId) -> Vec<FolderId> {
         let mut below = vec![top];
         let mut at = 0;
@@ -214,7 +214,7 @@ impl Naive {
             .map(|record| record.id)
     }
 
-    /// The blocks that are tasks, with the document of each.
+    /// The tasks, with their documents.
     pub fn tasks(&self) -> Vec<(BlockId, TaskInfo, &DocumentRecord)> {
         let tasks =
             self.blocks.values().filter_map(|block| block.data.task.map(|task| (block.id, task)));
@@ -223,7 +223,7 @@ impl Naive {
             .collect()
     }
 
-    /// The blocks that may get children: roots, pages and texts.
+    /// Possible parents: roots, pages and texts.
     pub fn parents(&self) -> Vec<BlockId> {
         let parents = self.blocks.values().filter(|block| block.data.block_type().may_be_parent());
         parents.map(|block| block.id).collect()
@@ -255,7 +255,7 @@ pub fn meta() -> SpaceMeta {
     }
 }
 
-/// An empty space in memory, and the store that it is in.
+/// An empty space in memory, and its store.
 pub fn memory_space() -> (Arc<dyn Store>, SpaceStore) {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let space = SpaceStore::create(Arc::clone(&store), EXTRACTOR, &meta()).unwrap();
@@ -278,7 +278,7 @@ pub fn upload(space: &SpaceStore, edits: &[Edit]) {
     }
 }
 
-/// The last of `edits` is refused, and with it the write.
+/// The last of `edits` is refused, and the transaction rolls back.
 fn is_refused(space: &SpaceStore, edits: &[Edit], kind: ErrorKind, now: i64) {
     let sequence = || space.snapshot().unwrap().reader().last_sequence().unwrap();
     let before = sequence();
@@ -291,8 +291,8 @@ fn is_refused(space: &SpaceStore, edits: &[Edit], kind: ErrorKind, now: i64) {
     assert_eq!(sequence(), before);
 }
 
-/// Applies edits made of `numbers`, and between them some that break a rule, in writes of some, to
-/// the model and the space.
+/// Applies edits from `numbers`, interspersed with edits that break a rule, in batches, to the
+/// model and the space.
 pub fn play(
     space: &SpaceStore,
     naive: &mut Naive,
@@ -311,7 +311,7 @@ pub fn play(
         let refused = Rule::of(group[0][1])
             .and_then(|rule| Some((rule, maker.refused(naive, rule, group[0])?)));
         if let Some((rule, edit)) = &refused {
-            // What is staged by the same write is seen, too.
+            // A transaction reads its own writes.
             let after: Vec<Edit> = edits.iter().chain([edit]).cloned().collect();
             is_refused(space, &after, rule.kind(), *now);
         }

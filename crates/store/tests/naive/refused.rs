@@ -1,4 +1,4 @@
-//! Edits that break a rule of the space, out of numbers.
+//! Edits that break a rule of the space, from random numbers.
 
 use leafbase_model::{
     BlockData, DocumentId, DocumentRecord, Edit, ErrorKind, FolderId, FolderRecord, Location,
@@ -7,16 +7,16 @@ use leafbase_model::{
 
 use super::{Maker, Naive, maker, pick};
 
-/// What edits that describe the space rightly must obey all the same.
+/// Rules that edits must obey even if they match the stored state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
-    /// A day has one note out of the trash.
+    /// A day has one note outside of the trash.
     OneNote,
-    /// The folder that a document is kept in exists.
+    /// The folder of a document exists.
     FolderExists,
-    /// No folder is in itself.
+    /// No folder is inside itself.
     NoRing,
-    /// A file that a block shows stays.
+    /// An embedded file stays.
     ShownStays,
 }
 
@@ -34,7 +34,7 @@ impl Rule {
 }
 
 impl Maker {
-    /// An edit that breaks nothing but `rule`, where the space has what it takes.
+    /// An edit that breaks nothing but `rule`, where the space allows it.
     pub fn refused(
         &mut self,
         naive: &Naive,
@@ -56,7 +56,7 @@ impl Maker {
             }
             Rule::FolderExists => {
                 let location = Location::Folder(FolderId::from_bytes(self.id()));
-                // With no day, so that this is all that is wrong.
+                // Without a day, so that nothing else is wrong.
                 self.document(naive, None, seed, |before| DocumentRecord {
                     location,
                     day: None,

@@ -24,9 +24,7 @@ fn bottom(host: &Host, top: BlockId) -> BlockId {
 
 fn go(host: &Host, pages: &[BlockId], to: BlockId) -> Result<(), String> {
     let before = host.notes.space().stats().unwrap();
-    let moved = host
-        .notes
-        .move_blocks(MoveBlocks { block_ids: pages.to_vec(), position: Position::end_of(to) });
+    let moved = host.notes.move_blocks(MoveBlocks::new(pages.to_vec(), Position::end_of(to)));
     moved.map(drop).map_err(|error| {
         assert_eq!(host.notes.space().stats().unwrap(), before, "a refused move leaves no trace");
         wrong(&error)

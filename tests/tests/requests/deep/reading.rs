@@ -191,8 +191,7 @@ fn no_limit_lets_more_than_500_levels_in() {
         let error = host.notes.insert_markdown(&markdown(500), host.document()).unwrap_err();
         assert_eq!(wrong(&error), "LIMIT_EXCEEDED markdown");
         let to = leafbase::Position::end_of(host.id("page"));
-        let moved =
-            host.notes.move_blocks(leafbase::MoveBlocks { block_ids: vec![top], position: to });
+        let moved = host.notes.move_blocks(leafbase::MoveBlocks::new(vec![top], to));
         assert_eq!(wrong(&moved.unwrap_err()), "LIMIT_EXCEEDED blockIds[0]");
         assert_eq!(host.notes.fetch(Fetch::new(top)).unwrap().walk().count(), 500);
     });
@@ -209,7 +208,7 @@ fn asked(filter: ItemFilter) -> [String; 2] {
         Err(error) => wrong(&error),
     };
     let query = QueryItems::of(collection).filtered(filter.clone());
-    let count = CountItems { filter: Some(filter), ..CountItems::of(collection) };
+    let count = CountItems::of(collection).filtered(filter);
     assert_eq!(host.notes.items(GetItems::of(collection)).unwrap().len(), 2);
     [
         told(host.notes.query_items(query).map(|page| page.len())),

@@ -28,7 +28,7 @@ fn siblings_by_the_thousand() {
         let go = |ids: &[BlockId], position: Position| {
             let ids = ids.to_vec();
             host.notes
-                .move_blocks(MoveBlocks { block_ids: ids, position })
+                .move_blocks(MoveBlocks::new(ids, position))
                 .map(drop)
                 .map_err(|error| wrong(&error))
         };
@@ -51,7 +51,7 @@ fn siblings_by_the_thousand() {
         let tree = host.notes.fetch(Fetch::new(other)).unwrap();
         assert!(tree.children().iter().map(|block| block.id).eq(backwards));
 
-        let delete = |ids: Vec<BlockId>| host.notes.delete_blocks(DeleteBlocks { block_ids: ids });
+        let delete = |ids: Vec<BlockId>| host.notes.delete_blocks(DeleteBlocks::new(ids));
         assert_eq!(wrong(&delete(one_more).unwrap_err()), "LIMIT_EXCEEDED blockIds");
         delete(made).unwrap();
         let after = host.notes.space().stats().unwrap();

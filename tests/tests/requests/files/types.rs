@@ -284,8 +284,8 @@ fn a_file_is_called_by_its_name_or_its_type() {
         (None, b"\0unknown", "file", "file"),
         (None, b"", "file", "file"),
     ] {
-        let request =
-            UploadFile { file_name: name.map(str::to_owned), ..UploadFile::new(scene.page) };
+        let mut request = UploadFile::new(scene.page);
+        request.file_name = name.map(str::to_owned);
         let uploaded = scene.notes.upload_file(request, bytes).unwrap();
         assert_eq!(uploaded.asset_url.file_name(), expected, "{name:?}");
         assert_eq!(

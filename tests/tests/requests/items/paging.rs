@@ -19,7 +19,8 @@ fn next(
     depth: Option<usize>,
     cursor: &mut Option<String>,
 ) -> String {
-    let request = GetItems { max_depth: depth, ..GetItems::of(library.id("books")).limit(limit) };
+    let mut request = GetItems::of(library.id("books")).limit(limit);
+    request.max_depth = depth;
     let request = match cursor.take() {
         Some(cursor) => request.after(cursor),
         None => request,

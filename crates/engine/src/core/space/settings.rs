@@ -4,7 +4,7 @@ use std::sync::PoisonError;
 
 #[cfg(doc)]
 use leafbase_model::ErrorKind;
-use leafbase_model::json::FromJson;
+use leafbase_model::json::{FromJson, ReadRequest, UnknownFields};
 use leafbase_model::{BlockId, Error, Limits, Result, SpaceId};
 use leafbase_store::SpaceMeta;
 use leafbase_store::kv::WriteOptions;
@@ -134,6 +134,19 @@ impl Space {
     /// [`ErrorKind::Validation`] and [`ErrorKind::LimitExceeded`], with the path of the value.
     pub fn read_json<T: FromJson>(&self, text: &str) -> Result<T> {
         leafbase_model::json::from_str(text, self.limits())
+    }
+
+    /// [`Self::read_json`] with an option for unknown fields: a host with newer clients may ignore
+    /// them, and gets their paths.
+    ///
+    /// # Errors
+    /// As [`Self::read_json`].
+    pub fn read_json_with<T: FromJson>(
+        &self,
+        text: &str,
+        unknown: UnknownFields,
+    ) -> Result<ReadRequest<T>> {
+        leafbase_model::json::from_str_with(text, self.limits(), unknown)
     }
 }
 

@@ -167,7 +167,7 @@ impl<A: AccessScope> Connection<A> {
     /// twice; [`crate::ErrorKind::RuleViolation`] if the collection is in the trash. Nothing is
     /// deleted then.
     pub fn delete_items(&self, request: DeleteItems) -> Result<Items<BlockId>> {
-        let DeleteItems { collection_id, ids_to_delete: ids } = request;
+        let DeleteItems { collection_id, ids_to_delete: ids, .. } = request;
         self.operation("delete_items").write(|transaction| {
             let edits = transaction
                 .plan(|tree, context| deletion::edits(tree, context, collection_id, &ids))?;

@@ -128,7 +128,7 @@ impl<A: AccessScope> Connection<A> {
     /// [`crate::Limits::FILTER_DEPTH`], and a reply of more than
     /// [`crate::Limits::blocks_per_fetch`] items and descendants of their pages.
     pub fn query_items(&self, request: QueryItems) -> Result<ItemsPage<Item>> {
-        let QueryItems { collection_id, filter, sort, max_depth, paging } = request;
+        let QueryItems { collection_id, filter, sort, max_depth, paging, .. } = request;
         paging.check()?;
         self.operation("query_items").read(|tree| {
             let reader = tree.reader_at(collection_id).map_err(|error| error.at("collectionId"))?;
@@ -194,7 +194,7 @@ impl<A: AccessScope> Connection<A> {
     /// property and [`crate::ErrorKind::LimitExceeded`] for more than
     /// [`crate::Limits::QUERY_GROUPS`] values.
     pub fn count_items(&self, request: CountItems) -> Result<ItemCounts> {
-        let CountItems { collection_id, filter, group_by } = request;
+        let CountItems { collection_id, filter, group_by, .. } = request;
         self.operation("count_items").read(|tree| {
             let reader = tree.reader_at(collection_id).map_err(|error| error.at("collectionId"))?;
             let rows = CollectionRows::of(tree, &reader, collection_id)?;

@@ -47,7 +47,7 @@ impl<A: AccessScope> Connection<A> {
     /// [`DocumentFilterMode::Exclude`]; [`crate::ErrorKind::LimitExceeded`] at `documentIds` for
     /// more than [`crate::Limits::blocks_per_request`].
     pub fn list_collections(&self, request: ListCollections) -> Result<Items<Collection>> {
-        let ListCollections { document_ids, mode } = request;
+        let ListCollections { document_ids, mode, .. } = request;
         self.check_ids("documentIds", document_ids.as_ref())?;
         let excludes = mode == Some(DocumentFilterMode::Exclude);
         if excludes && self.is_unrestricted() {
@@ -95,7 +95,7 @@ impl<A: AccessScope> Connection<A> {
     /// [`crate::ErrorKind::RuleViolation`] for one in the trash;
     /// [`crate::ErrorKind::InvalidMarkdown`]; [`crate::ErrorKind::LimitExceeded`].
     pub fn create_collection(&self, request: CreateCollection) -> Result<CollectionSchema> {
-        let CreateCollection { schema, position } = request;
+        let CreateCollection { schema, position, .. } = request;
         let (made, _) = self.operation("create_collection").write(|transaction| {
             let place = self
                 .place(transaction, position, false)?
@@ -131,7 +131,7 @@ impl<A: AccessScope> Connection<A> {
     /// # Errors
     /// [`crate::ErrorKind::NotFound`] at `collectionId`.
     pub fn collection_schema(&self, request: GetSchema) -> Result<SchemaReply> {
-        let GetSchema { collection_id, format, allow_new_select_options } = request;
+        let GetSchema { collection_id, format, allow_new_select_options, .. } = request;
         let schema = self.schema(collection_id)?;
         Ok(match format {
             SchemaFormat::Schema => SchemaReply::Schema(schema),
@@ -210,7 +210,7 @@ impl<A: AccessScope> Connection<A> {
     /// first; [`crate::ErrorKind::RuleViolation`] for an inverse that would be added or dropped in
     /// a collection in the trash.
     pub fn replace_schema(&self, request: ReplaceSchema) -> Result<CollectionSchema> {
-        let ReplaceSchema { collection_id, schema, drop_unconvertible } = request;
+        let ReplaceSchema { collection_id, schema, drop_unconvertible, .. } = request;
         let (replaced, _) = self.operation("replace_schema").write(|transaction| {
             let draft = schema.clone();
             let (edits, schema) = transaction.plan(|tree, context| {

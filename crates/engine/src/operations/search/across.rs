@@ -1,9 +1,9 @@
-//! The search across documents: by words, by patterns, or by both.
+//! Search across documents, by terms, by patterns, or by both.
 
 use std::cmp::Reverse;
 
 use leafbase_model::{
-    DocumentId, Error, Items, Limits, Result, SearchDocuments, SearchMatch, TermMode,
+    DocumentId, Error, Items, Limits, Result, SearchDocuments, SearchMatch, TermMode, invariant,
 };
 use leafbase_search::{
     Attributes, Highlighter, Hit, IndexSnapshot, ParsedQuery, SearchDocument, SearchOverlay,
@@ -21,45 +21,44 @@ use crate::core::search_index::documents::DocumentTexts;
 use crate::core::search_index::indexer::SearchSnapshot;
 use crate::core::visibility::Visibility;
 
-/// The most documents that a search gives.
-pub(super) const MOST: usize = Limits::SEARCH_RESULTS;
+/// Documents that a search returns at most.
+const MAX_RESULTS: usize = Limits::SEARCH_RESULTS;
 
-/// What is asked for.
-pub(super) struct Asked {
-    pub(super) terms: ParsedQuery,
-    /// None if there are no patterns.
+/// A parsed search request.
+struct SearchQuery {
+    terms: ParsedQuery,
+    /// `None` without patterns.
     patterns: Option<PatternSet>,
 }
 
-/// What the index tells.
-pub(super) struct Told {
-    /// Documents that have the words, the best first; none if there are only patterns.
-    pub(super) hits: Option<Vec<Hit>>,
-    /// Documents that a pattern may match in, by ID; none if there are only words.
+/// The outcome of a query of the index.
+struct IndexMatches {
+    /// Documents that match the terms, the best first; `None` without terms.
+    hits: Option<Vec<Hit>>,
+    /// Documents that a pattern can match, sorted by ID; `None` without patterns.
     candidates: Option<Vec<DocumentId>>,
 }
 
 impl<A: AccessScope> Connection<A> {
-    /// Finds documents by words, by regular expressions, or by both: the twenty most relevant ones,
-    /// each with a piece of its text around what was found. It sees every write that returned
-    /// before it began.
+    /// Searches documents by terms, by regular expressions, or by both. Returns the twenty most
+    /// relevant documents, each with a snippet of its text. Every write that returned before the
+    /// call is searched.
     ///
-    /// All words have to occur in a document, in whatever blocks, in its title or in comments; with
-    /// [`SearchDocuments::any_word`] one is enough. Case, accents and width don't matter, English
-    /// words are found in their other forms, and the last word of a text may be the beginning of
-    /// one. Words between quotation marks have to stand together. A text of signs alone asks for
-    /// nothing, and nothing but such texts finds nothing.
+    /// A document has to contain all words, in any block, in its title or in comments; with
+    /// [`SearchDocuments::any_word`] one word is enough. Case, accents and width are ignored,
+    /// English words match their inflections, and the last word of a text matches as a prefix.
+    /// Quotation marks make a phrase. A query without letters and digits matches nothing.
     ///
-    /// A pattern matches within one block, in the markdown that replies show, whatever the case
-    /// unless it says `(?-i)`. Of several one has to match. Without words, the documents come first
-    /// in which most blocks match. Documents that are equal are ordered by ID.
+    /// A pattern matches within one block, in the markdown that replies show, ignoring case unless
+    /// it contains `(?-i)`. One of several patterns has to match. Without words, documents are
+    /// ordered by the number of matching blocks. Ties are ordered by ID.
     ///
-    /// Without a filter everything is searched but the trash, and the inbox never is.
+    /// Without a filter all documents but those in the trash are searched; the inbox never is.
     ///
-    /// A scoped connection searches what it is shown, as if there were nothing else: what is found,
-    /// in which order, the scores and what a pattern may cost go by its documents alone, and links
-    /// to others are searched as the placeholders that stand for them. Where a block link leads is
-    /// no word, on any connection.
+    /// A scoped connection searches its visible documents as if there were no others: results,
+    /// their order, scores and the cost of patterns depend on these alone. Links to other documents
+    /// are searched as their placeholders. The target of a block link is not a word, on any
+    /// connection.
     ///
     /// ```
     /// use leafbase::{Position, SearchDocuments, Space};
@@ -79,85 +78,89 @@ impl<A: AccessScope> Connection<A> {
     ///
     /// # Cost
     ///
-    /// By the documents that have the rarest of the words, those written since the index caught up,
-    /// and what is shown. The first search of a space reads its index once, or all of the space if
-    /// there is none. A pattern reads every document that has the letters that it requires; one
-    /// that requires no three letters in a row reads all. On a scoped connection it costs by its
-    /// documents among these, and what is seen of an index is found out once for each state of
-    /// both; a pattern reads every document with block links. It is bounded by counted steps, so
-    /// that its outcome is the same on every machine. Where a pattern reads more than 256
-    /// documents, the call shares them out among threads that end before it does: see
+    /// Proportional to the documents that have the rarest word, the dirty documents (those written
+    /// since the index caught up), and the snippets. The first search of a space reads its index
+    /// once, or the whole space if there is none. A pattern reads every document that has its
+    /// required trigrams, or all documents if it requires none. On a scoped connection the cost is
+    /// proportional to its documents among these; the visible part of an index is computed once per
+    /// state of both, and a pattern reads every document with block links. The steps of patterns
+    /// are counted and bounded, so that the outcome is the same on every machine. If a pattern
+    /// reads more than 256 documents, threads share them, which end with the call: see
     /// [`SpaceBuilder::search_threads`](crate::SpaceBuilder::search_threads).
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Validation`] for what [`SearchDocuments::check`] refuses;
-    /// [`crate::ErrorKind::LimitExceeded`] at `include` for more than 32 texts, at `include[n]` for
-    /// one of more than 256 bytes, at `regexps` for more than 8 patterns, at `documentIds` and
-    /// `folderIds` for more than [`crate::Limits::blocks_per_request`], and at the pattern that
-    /// takes too many steps; [`crate::ErrorKind::InvalidPattern`] at the pattern;
-    /// [`crate::ErrorKind::NotFound`] at `documentIds[n]` and `folderIds[n]`; of days what
-    /// [`Connection::list_documents`] says. On a scoped connection [`crate::ErrorKind::Validation`]
-    /// at `location`, `folderIds`, `dailyNoteDateGte` and `dailyNoteDateLte`: they would tell of
-    /// what it is not shown. An index that is missing, damaged or another space's is no error: it
-    /// is made anew.
+    /// - [`crate::ErrorKind::Validation`] if [`SearchDocuments::check`] refuses the request, and on
+    ///   a scoped connection at `location`, `folderIds`, `dailyNoteDateGte` and
+    ///   `dailyNoteDateLte`, which could reveal hidden documents.
+    /// - [`crate::ErrorKind::LimitExceeded`] at `include` for more than 32 texts, at `include[n]`
+    ///   for one of more than 256 bytes, at `regexps` for more than 8 patterns, at `documentIds`
+    ///   and `folderIds` for more than [`crate::Limits::blocks_per_request`], and at a pattern that
+    ///   exceeds its step budget.
+    /// - [`crate::ErrorKind::InvalidPattern`] at the pattern.
+    /// - [`crate::ErrorKind::NotFound`] at `documentIds[n]` and `folderIds[n]`.
+    /// - For days, the errors of [`Connection::list_documents`].
+    ///
+    /// An index that is missing, corrupt or of another space is rebuilt, which is not an error.
     pub fn search(&self, request: impl Into<SearchDocuments>) -> Result<Items<SearchMatch>> {
-        let (request, seen) = (request.into(), self.visibility());
+        let (request, visibility) = (request.into(), self.visibility());
         let _operation = self.operation("search");
-        self.search_as(&request, &seen).map_err(|error| seen.redact_error(error))
+        self.search_as(&request, &visibility).map_err(|error| visibility.redact_error(error))
     }
 
     fn search_as(
         &self,
         request: &SearchDocuments,
-        seen: &Visibility,
+        visibility: &Visibility,
     ) -> Result<Items<SearchMatch>> {
         request.check()?;
         self.check_ids("documentIds", request.document_ids.as_ref())?;
         self.check_ids("folderIds", request.filter.folders.as_ref())?;
-        filters::check(request, seen)?;
-        let asked = Asked::read(request)?;
-        let (snapshot, told) = self.told(request, &asked, seen)?;
+        filters::check(request, visibility)?;
+        let query = SearchQuery::parse(request)?;
+        let (snapshot, matches) = self.query_index(request, &query, visibility)?;
         let tree = snapshot.space.tree();
-        let reading = VisibleTexts::new(&tree);
-        let mut matcher = asked.patterns.as_ref().map(PatternSet::matcher);
-        let found = match (told.hits, told.candidates, &mut matcher) {
+        let texts = VisibleTexts::new(&tree);
+        let mut matcher = query.patterns.as_ref().map(PatternSet::matcher);
+        let found = match (matches.hits, matches.candidates, &mut matcher) {
             (None, None, _) => Vec::new(),
             (Some(hits), Some(candidates), Some(matcher)) => {
-                both(&reading, hits, &candidates, matcher)?
+                retain_matching(&texts, hits, &candidates, matcher)?
             }
             (None, Some(candidates), Some(matcher)) => {
-                let parts = MatchCounter {
+                let counter = MatchCounter {
                     snapshot: &snapshot.space,
                     threads: self.space.search_threads(),
                 };
-                by_blocks(&parts, &candidates, matcher)?
+                rank_by_matches(&counter, &candidates, matcher)?
             }
-            (hits, ..) => hits.unwrap_or_default(),
+            // Hits without patterns are ranked and limited already.
+            (hits, ..) => hits.unwrap_or_else(Vec::new),
         };
-        let showing = Showing {
-            reading: &reading,
-            highlighter: asked.terms.highlighter(),
+        let presenter = MatchPresenter {
+            texts: &texts,
+            highlighter: query.terms.highlighter(),
             metadata: request.metadata,
         };
-        let shown = found.into_iter().map(|hit| showing.shown(hit, matcher.as_mut()));
+        let shown = found.into_iter().map(|hit| presenter.present(hit, matcher.as_mut()));
         shown.filter_map(Result::transpose).collect::<Result<_>>().map(Items)
     }
 
-    /// Asks the index. One that fails is made anew, and asked again.
-    fn told(
+    /// Queries the index. If it fails, it is rebuilt, and the query is retried once.
+    fn query_index(
         &self,
         request: &SearchDocuments,
-        asked: &Asked,
-        seen: &Visibility,
-    ) -> Result<(SearchSnapshot, Told)> {
+        query: &SearchQuery,
+        visibility: &Visibility,
+    ) -> Result<(SearchSnapshot, IndexMatches)> {
         let (store, now, indexer) = (self.space.store()?, self.space.now(), self.space.indexer());
         let mut has_failed = false;
         loop {
-            let snapshot = indexer.snapshot(&store, seen)?;
+            let snapshot = indexer.snapshot(&store, visibility)?;
+            // Filters name folders and days, so they are resolved in the same snapshot.
             let filters = Filters::read(&snapshot.space.tree(), request, now)?;
-            let accepts = |document: &Attributes| filters.accepts(document);
-            match snapshot.search(&accepts, |view, scope| asked.ask(view, scope)) {
-                Ok(told) => return Ok((snapshot, told)),
+            let filter = |document: &Attributes| filters.accepts(document);
+            match snapshot.search(&filter, |index, overlay| query.run(index, overlay)) {
+                Ok(matches) => return Ok((snapshot, matches)),
                 Err(error) if has_failed => return Err(error),
                 Err(error) => indexer.invalidate(&snapshot, &error),
             }
@@ -166,75 +169,79 @@ impl<A: AccessScope> Connection<A> {
     }
 }
 
-impl Asked {
-    fn read(request: &SearchDocuments) -> Result<Self> {
+impl SearchQuery {
+    fn parse(request: &SearchDocuments) -> Result<Self> {
         let terms = ParsedQuery::new(&request.include, request.term_mode == TermMode::Any)?;
         let patterns = (!request.regexps.is_empty())
             .then(|| PatternSet::new("regexps", &request.regexps, false));
         Ok(Self { terms, patterns: patterns.transpose()? })
     }
 
-    fn ask(&self, view: &IndexSnapshot, scope: &SearchOverlay<'_>) -> Result<Told> {
-        let most = if self.patterns.is_none() { MOST } else { usize::MAX };
-        let hits =
-            (!self.terms.is_empty()).then(|| view.search(&self.terms, scope, most)).transpose()?;
+    fn run(&self, index: &IndexSnapshot, overlay: &SearchOverlay<'_>) -> Result<IndexMatches> {
+        // A pattern may reject any hit, so its hits cannot be limited before.
+        let limit = if self.patterns.is_none() { MAX_RESULTS } else { usize::MAX };
+        let hits = (!self.terms.is_empty()).then(|| index.search(&self.terms, overlay, limit));
         let candidates =
-            self.patterns.as_ref().map(|patterns| candidates(patterns, view, scope)).transpose()?;
-        Ok(Told { hits, candidates })
+            self.patterns.as_ref().map(|patterns| pattern_candidates(patterns, index, overlay));
+        Ok(IndexMatches { hits: hits.transpose()?, candidates: candidates.transpose()? })
     }
 }
 
-/// The documents in which one of the patterns may match, by ID: what has the letters that it
-/// requires, in the index or changed since.
-fn candidates(
+/// The documents of the index and of the overlay that one of the patterns can match, sorted by ID.
+fn pattern_candidates(
     patterns: &PatternSet,
-    view: &IndexSnapshot,
-    scope: &SearchOverlay<'_>,
+    index: &IndexSnapshot,
+    overlay: &SearchOverlay<'_>,
 ) -> Result<Vec<DocumentId>> {
     let queries = patterns.trigram_queries();
-    let mut candidates = view.candidates(&queries, scope)?;
-    let varies = |document: &SearchDocument| scope.subset.is_some() && document.varies();
+    let mut candidates = index.candidates(&queries, overlay)?;
+    // Scoped readers see other texts of such a document than the ones that were analyzed.
+    let varies = |document: &SearchDocument| overlay.subset.is_some() && document.varies();
     let may_match = |document: &SearchDocument| {
-        (scope.filter)(document.attributes())
+        (overlay.filter)(document.attributes())
             && (varies(document) || queries.iter().any(|query| document.may_match(query)))
     };
-    let fresh = scope.dirty.iter().filter(|document| may_match(document));
-    candidates.extend(fresh.map(|document| document.id()));
+    let dirty = overlay.dirty.iter().filter(|document| may_match(document));
+    candidates.extend(dirty.map(|document| document.id()));
     candidates.sort_unstable();
+    invariant!(
+        candidates.is_sorted_by(|one, other| one < other),
+        "a document is in the index or in the overlay"
+    );
     Ok(candidates)
 }
 
-/// The best documents that have the words, and in which a pattern matches.
-fn both(
-    reading: &VisibleTexts<'_, '_>,
+/// The best hits that a pattern matches.
+fn retain_matching(
+    texts: &VisibleTexts<'_, '_>,
     hits: Vec<Hit>,
     candidates: &[DocumentId],
     matcher: &mut PatternSetMatcher<'_>,
 ) -> Result<Vec<Hit>> {
     let mut found = Vec::new();
     for hit in hits {
-        if found.len() >= MOST {
+        if found.len() >= MAX_RESULTS {
             break;
         }
         let may_match = candidates.binary_search(&hit.document).is_ok();
-        if may_match && !reading.count_matches(&[hit.document], matcher)?.is_empty() {
+        if may_match && !texts.count_matches(&[hit.document], matcher)?.is_empty() {
             found.push(hit);
         }
     }
     Ok(found)
 }
 
-/// The documents in which most blocks match.
-fn by_blocks(
-    parts: &MatchCounter<'_>,
+/// The documents with the most matching blocks.
+fn rank_by_matches(
+    counter: &MatchCounter<'_>,
     candidates: &[DocumentId],
     matcher: &mut PatternSetMatcher<'_>,
 ) -> Result<Vec<Hit>> {
-    let counts = parts.count(candidates, matcher)?;
+    let counts = counter.count(candidates, matcher)?;
     let mut found: Vec<_> =
         counts.into_iter().map(|(document, count)| (Reverse(count), document)).collect();
     found.sort_unstable();
-    found.truncate(MOST);
+    found.truncate(MAX_RESULTS);
     let score = |count: usize| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
     Ok(found
         .into_iter()
@@ -242,29 +249,29 @@ fn by_blocks(
         .collect())
 }
 
-/// Shows what was found.
-struct Showing<'s, 't, 'a> {
-    reading: &'s VisibleTexts<'t, 'a>,
+/// Turns hits into the matches of a reply.
+struct MatchPresenter<'s, 't, 'a> {
+    texts: &'s VisibleTexts<'t, 'a>,
     highlighter: Highlighter<'s>,
     metadata: bool,
 }
 
-impl Showing<'_, '_, '_> {
-    /// What is shown of a document; nothing of one that is not seen, whatever the index says.
-    fn shown(
+impl MatchPresenter<'_, '_, '_> {
+    /// The match of a document; `None` if the document is not visible, whatever the index has.
+    fn present(
         &self,
         Hit { document, score }: Hit,
         matcher: Option<&mut PatternSetMatcher<'_>>,
     ) -> Result<Option<SearchMatch>> {
-        let tree = self.reading.tree;
+        let tree = self.texts.tree;
         let record =
             if self.metadata || !tree.is_unrestricted() { tree.document(document)? } else { None };
         if record.is_none() && !tree.is_unrestricted() {
             return Ok(None);
         }
-        // Patterns are matched on every text.
+        // A pattern may match any text; terms only those that pass the prefilter.
         let texts = match matcher {
-            Some(_) => self.reading.document(document)?,
+            Some(_) => self.texts.document(document)?,
             None => DocumentTexts::read_candidates(
                 tree.reader_of(document)?,
                 document,

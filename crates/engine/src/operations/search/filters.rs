@@ -1,4 +1,4 @@
-//! Which documents a search may find.
+//! Document filters of a search.
 
 use std::collections::HashSet;
 
@@ -14,16 +14,16 @@ use crate::core::tree::Tree;
 use crate::core::visibility::Visibility;
 use crate::operations::documents;
 
-/// What a search may find, for one state of the space.
+/// The filters of a request, resolved in one snapshot.
 pub(super) struct Filters {
-    /// Folders in it are sorted.
+    /// Its folders are sorted.
     query: DocumentQuery,
-    /// Documents that are named, and whether these alone are looked at or all others.
+    /// Documents to include or to exclude.
     named: Option<(HashSet<DocumentId>, DocumentFilterMode)>,
 }
 
-/// Refuses filters that would tell of what a scoped connection is not shown: where its documents
-/// are kept, and which days have notes.
+/// Refuses filters on a scoped connection that could reveal the locations of its documents, or the
+/// days that have notes.
 pub(super) fn check(request: &SearchDocuments, seen: &Visibility) -> Result<()> {
     let DocumentFilter { location, folders, daily_note, .. } = &request.filter;
     let fields = [
@@ -39,23 +39,24 @@ pub(super) fn check(request: &SearchDocuments, seen: &Visibility) -> Result<()> 
 }
 
 impl Filters {
-    /// Reads them from a request. Folders come with those in them; days are those of the space's
-    /// zone, `now` being the present.
+    /// Resolves the filters of a request. Folders include their subfolders; days are days in the
+    /// zone of the space at the time `now`.
     ///
     /// # Errors
-    /// [`leafbase_model::ErrorKind::NotFound`] at `documentIds[n]` and `folderIds[n]`, and what a
-    /// listing of documents says to its filters.
+    /// [`leafbase_model::ErrorKind::NotFound`] at `documentIds[n]` and `folderIds[n]`, and the
+    /// errors of a listing with the same filters.
     pub(super) fn read(tree: &Tree<'_>, request: &SearchDocuments, now: Timestamp) -> Result<Self> {
         let named = request.document_ids.as_ref().map(|named| {
             let named = named.iter().enumerate();
             let named = named.map(|(index, id)| {
-                known(tree, *id).map_err(|e| e.at(format_args!("documentIds[{index}]")))
+                existing(tree, *id).map_err(|e| e.at(format_args!("documentIds[{index}]")))
             });
             Ok::<_, Error>((named.collect::<Result<_>>()?, request.mode.unwrap_or_default()))
         });
         let path = |index| format!("folderIds[{index}]");
         let mut query = documents::list::query(tree, &request.filter, now, &path)?;
         if let Within::Folders(folders) = &mut query.within {
+            // Sorted for the binary search of each document's folder.
             folders.sort_unstable();
         }
         Ok(Self { query, named: named.transpose()? })
@@ -81,13 +82,14 @@ impl Filters {
     }
 }
 
-/// A document that a search knows of: the inbox is none.
-fn known(tree: &Tree<'_>, document: DocumentId) -> Result<DocumentId> {
+/// Checks that a document exists. The document of the inbox is not searchable.
+fn existing(tree: &Tree<'_>, document: DocumentId) -> Result<DocumentId> {
     let record = tree.document(document)?.filter(|record| record.location != Location::Inbox);
     record.map(|record| record.id).ok_or_else(Error::not_found)
 }
 
-/// Whether what is kept there is looked at. The trash is, where it is named; the inbox never.
+/// Whether documents at a location are searched: those in the trash only if it is named, the inbox
+/// never.
 fn is_within(within: &Within, location: Location) -> bool {
     match (within, location) {
         (_, Location::Inbox) => false,

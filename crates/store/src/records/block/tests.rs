@@ -1,4 +1,4 @@
-//! Blocks of every kind read back, and the bytes of a version stay what they were.
+//! Blocks of every kind round-trip, and the bytes of a version are stable.
 
 use leafbase_model::{
     BlockLayout, CardLayout, CodeLanguage, Font, LineStyle, ListStyle, MediaSize, MediaWidth,
@@ -159,7 +159,7 @@ proptest! {
     fn every_block_reads_back(block in blocks()) {
         let bytes = encoded(&block);
         prop_assert_eq!(decode(block.id, &bytes, &mut AuthorCache::default()), Ok(block));
-        // Another reader of the format takes it for one array.
+        // An independent decoder of `MessagePack` reads one array.
         let mut rest = bytes.as_slice();
         let read: Result<serde::de::IgnoredAny, _> = rmp_serde::from_read(&mut rest);
         prop_assert!(read.is_ok() && rest.is_empty());
@@ -175,7 +175,7 @@ proptest! {
     }
 }
 
-/// The title and values of an item's record, read without the rest of it.
+/// The title and the values of an item, decoded without the other fields.
 fn parts(bytes: &[u8]) -> Decoded<(String, Properties)> {
     let ItemParts { title, count, mut values } = item_parts(bytes)?;
     let values = values.list(count, |decoder| {
@@ -210,11 +210,11 @@ proptest! {
         let mut bytes = encoded(&block);
         let title = block.data.markdown;
         prop_assert_eq!(parts(&bytes), Ok((title.clone(), properties.clone())));
-        // What is cut off is noticed, unless it stands behind the values.
+        // Truncation is detected, unless it is after the values.
         let whole = bytes.clone();
         bytes.truncate(cut.index(bytes.len()));
         prop_assert!(parts(&bytes).is_err() || parts(&bytes) == Ok((title, properties)));
-        // A record of more fields is a later version's.
+        // Only a later version encodes more fields.
         bytes = whole;
         bytes[0] = 0x9e;
         prop_assert_eq!(parts(&bytes), Err(DecodeError::UnsupportedVersion));
@@ -226,7 +226,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
-/// These bytes are on disks: they must read the same for ever, whatever is written from now on.
+/// These bytes are on disks: they must decode the same for ever.
 #[test]
 fn the_bytes_of_version_1() {
     let ada = Stamp { at: Timestamp::from_millis(1_700_000_000_000), by: Author::new("Ada") };

@@ -84,6 +84,7 @@ impl StagedCollections {
     pub(crate) fn flush(&mut self, rows: &mut dyn Transaction) -> Result<()> {
         let loaded = self.loaded.iter_mut();
         for (id, collection) in loaded.filter_map(|(id, found)| Some((id, found.as_mut()?))) {
+            // Most updates of items change no count.
             if collection.items != collection.stored_items {
                 let key = keyspaces::collection(collection.document, *id);
                 put_item_count(rows, &key, collection.items)?;

@@ -119,6 +119,7 @@ impl StagedRuns {
         if order_of(&key).len() > LONG_ORDER_BYTES {
             self.long.insert(key.clone());
         }
+        // Replaces a run of this key that was emptied before.
         self.staged.insert(key, StagedRun { run, dirty: true });
     }
 
@@ -239,6 +240,7 @@ impl StagedRuns {
         after: Option<RunPosition>,
         blocks: &[NewBlock<'_>],
     ) -> Result<()> {
+        invariant!(!blocks.is_empty(), "an insertion has blocks");
         let (key, index) = match after {
             Some(RunPosition { key, index }) => (key, index + 1),
             None => match self.first(source, siblings)? {
@@ -247,9 +249,11 @@ impl StagedRuns {
             },
         };
         let run = self.run(&key)?;
+        // Fast path: most insertions fit.
         if fitting(run, blocks) == blocks.len() {
             return self.splice(locations, siblings, &key, index, blocks);
         }
+        // Before a full run: new runs go to its left, and no block moves.
         if index == 0 {
             return self.insert_runs(locations, siblings, None, Some(order_of(&key)), blocks);
         }

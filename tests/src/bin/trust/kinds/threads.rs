@@ -176,7 +176,7 @@ impl Stage {
                 patch.fields.markdown = Some(word(number));
                 patch
             };
-            self.notes.update_blocks(UpdateBlocks { blocks: blocks.iter().map(patch).collect() })
+            self.notes.update_blocks(UpdateBlocks::new(blocks.iter().map(patch)))
         };
         for number in 1.. {
             if !self.goes_on() {
@@ -204,7 +204,7 @@ impl Stage {
             let aside = self.notes.create_document("Aside")?.id();
             let added = self.notes.insert_markdown(&"some words\n\n".repeat(100), aside)?;
             let ids: Vec<_> = added.iter().skip(1).map(|block| block.id).collect();
-            self.notes.delete_blocks(DeleteBlocks { block_ids: ids })?;
+            self.notes.delete_blocks(DeleteBlocks::new(ids))?;
         }
         Ok(())
     }

@@ -45,6 +45,7 @@ impl<'l> RequestedItems<'l> {
             collection_id: collection,
             mut items,
             allow_new_select_options: new_options,
+            ..
         } = request;
         let limits = connection.limits();
         let mut contents: Vec<_> =

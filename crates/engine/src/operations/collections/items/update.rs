@@ -44,6 +44,7 @@ impl ItemUpdates {
             collection_id: collection,
             items_to_update: items,
             allow_new_select_options,
+            ..
         } = request;
         Self { collection, items, new_options: allow_new_select_options }
     }
