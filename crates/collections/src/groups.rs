@@ -11,7 +11,8 @@ use leafbase_model::{
     Result, Schema, SharedText,
 };
 
-use crate::plan::{IndexRange, IndexStatistics};
+use crate::access::IndexRange;
+use crate::plan::IndexStatistics;
 use crate::predicates::present;
 use crate::query::{QueryRow, TypedColumn};
 use crate::sort_keys::{index_keys, rank, sort_key};

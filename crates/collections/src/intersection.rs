@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 
 use leafbase_model::{PropertyKind, PropertyValue};
 
-use crate::plan::AccessPath;
+use crate::access::AccessPath;
 use crate::predicates::{Predicate, SetMatch};
 use crate::query::{ColumnRef, ItemQuery};
 use crate::sort_keys::{index_keys, option_key};

@@ -11,9 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use leafbase_model::json::quoted;
 use leafbase_model::{BlockId, Error, Limits, Property, PropertyKind, Relation, Result, Schema};
 
-use crate::keys::{Keys, is_key};
+use crate::keys::{ColumnKey, KeyGenerator, Keys, is_key};
 use crate::reader::ReadCollections;
-use crate::replacement::{ColumnKey, KeyGenerator};
 use crate::value_rules::check_count;
 
 pub(crate) struct InverseResolver<'a, R: ?Sized> {

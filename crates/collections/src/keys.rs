@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use leafbase_model::{BlockId, Result};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
@@ -31,6 +32,18 @@ pub fn is_key(key: &str) -> bool {
 fn is_kept(letter: char) -> bool {
     letter.is_alphanumeric() || matches!(letter, '_' | '-') || is_combining_mark(letter)
 }
+
+/// Identifies a column of a collection.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ColumnKey {
+    /// The collection.
+    pub collection: BlockId,
+    /// The key of the property.
+    pub key: String,
+}
+
+/// Chooses the key of a new property: the proposed key, or another free one.
+pub type KeyGenerator<'a> = &'a dyn Fn(BlockId, String) -> Result<String>;
 
 /// Allocates unique keys: a second `name` becomes `name_2`, a third `name_3`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -76,6 +76,7 @@ mod replacement;
 mod conditions;
 mod query;
 
+mod access;
 mod groups;
 mod intersection;
 mod page;
@@ -83,20 +84,20 @@ mod plan;
 
 mod constraints;
 
+pub use access::{AccessPath, IndexRange};
 pub use constraints::ConstraintCheck;
 pub use groups::Groups;
 pub use intersection::{IndexIntersection, ScanCost, lookup_cost};
 pub use items::{AddedItem, ItemChange, ReadItems, read_added, read_updated};
 pub use json_schema::items_schema;
-pub use keys::{Keys, is_key, key_of};
+pub use keys::{ColumnKey, KeyGenerator, Keys, is_key, key_of};
 pub use page::{PageBuilder, PushResult, QueryPage};
-pub use plan::{AccessPath, IndexRange, IndexStatistics, QueryPlan, plan};
+pub use plan::{IndexStatistics, QueryPlan, plan};
 pub use query::{ColumnRef, ItemQuery, OrderKey, QueryRow};
 pub use reader::{ReadCollections, StoredItem};
 pub use relations::{ChangedItem, RelationBatch, inverse_index, related, unlink_items};
 pub use replacement::{
-    CollectionRemoval, ColumnKey, KeyGenerator, LostValues, Replacement, remove_collections,
-    replace, replace_with_keys,
+    CollectionRemoval, LostValues, Replacement, remove_collections, replace, replace_with_keys,
 };
 pub use schemas::complete;
 pub use sort_keys::{SORT_KEY_BYTES, TEXT_BYTES, fold, index_keys, sort_key};

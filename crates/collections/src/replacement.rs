@@ -16,19 +16,11 @@ use leafbase_model::{
 
 use crate::convert::{Converted, convert};
 use crate::inverses::InverseResolver;
+use crate::keys::{ColumnKey, KeyGenerator};
 use crate::reader::ReadCollections;
 use crate::relation_ends::listed;
 use crate::relations::RelationBatch;
 use crate::schemas::complete;
-
-/// Identifies a column of a collection.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ColumnKey {
-    /// The collection.
-    pub collection: BlockId,
-    /// The key of the property.
-    pub key: String,
-}
 
 /// The effects of a new schema.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,9 +48,6 @@ enum ColumnChange {
     /// The relation becomes single.
     Single,
 }
-
-/// Chooses the key of a new property: the proposed key, or another free one.
-pub type KeyGenerator<'a> = &'a dyn Fn(BlockId, String) -> Result<String>;
 
 /// The effects of giving `collection` the schema `draft`. `old` is its present schema; `None` for a
 /// new collection.

@@ -68,7 +68,10 @@ impl Highlighter<'_> {
         let Some(prefixes) = &self.prefixes else { return self.terms.match_ranges(text) };
         let mut matches = Vec::new();
         let mut from = 0;
-        while let Some(at) = prefixes.next(text, from) {
+        // Decided once: `next` is called for each match.
+        let is_ascii = text.is_ascii();
+        while let Some(at) = prefixes.next(text, is_ascii, from) {
+            debug_assert!(at >= from, "stretches that were searched are not searched again");
             // Positions of phrases count from the beginning of the text.
             if !self.matches_are_tokens {
                 return self.terms.match_ranges(text);
@@ -149,7 +152,6 @@ impl Prefixes {
     }
 
     fn add(&mut self, prefix: &str) {
-        debug_assert!(!prefix.is_empty(), "a highlighter has prefixes only if no stem lacks one");
         self.first_chars.extend(prefix.nfd().next());
         let ascii: String = prefix.nfd().take_while(char::is_ascii).collect();
         if let Some(first) = ascii.bytes().next() {
@@ -163,11 +165,11 @@ impl Prefixes {
     }
 
     /// The first offset from `from` on where a match may begin. `from` is 0, or a space.
-    fn next(&self, text: &str, from: usize) -> Option<usize> {
+    fn next(&self, text: &str, is_ascii: bool, from: usize) -> Option<usize> {
         let bytes = text.as_bytes();
         let mut start = from;
         // Other texts have characters that fold to ASCII, which the prefilter does not find.
-        if let Some(prefilter) = self.ascii_prefilter.as_ref().filter(|_| text.is_ascii()) {
+        if let Some(prefilter) = self.ascii_prefilter.as_ref().filter(|_| is_ascii) {
             start = prefilter.find(bytes, from)?;
         }
         let mut before = bytes.get(from..start).and_then(|skipped| skipped.last().copied());

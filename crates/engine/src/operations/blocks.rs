@@ -20,7 +20,8 @@ use crate::operations::block_markdown::render_tree;
 use crate::operations::collections::presenter::ItemPresenter;
 use crate::operations::collections::tables;
 use crate::operations::drafts::{self, FileAccess, ValidatedDrafts};
-use crate::operations::{comments, documents, files, normalize, tasks};
+use crate::operations::files::named;
+use crate::operations::{comments, documents, normalize, tasks};
 use crate::support::days;
 
 impl<A: AccessScope> Connection<A> {
@@ -337,7 +338,7 @@ impl<A: AccessScope> Connection<A> {
     ) -> Result<Vec<BlockData>> {
         let field = normalize::address_field(&data);
         let parts = normalize::data(data, self.limits())?;
-        files::check_named(tree, Some(before), &parts, field)?;
+        named::check_named(tree, Some(before), &parts, field)?;
         Ok(parts)
     }
 

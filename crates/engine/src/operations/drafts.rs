@@ -8,7 +8,8 @@ use leafbase_model::{AssetId, BlockData, BlockDraft, Error, Limits, Result, inva
 use leafbase_tree_ops::{self as ops, AllowedChildren};
 
 use crate::core::tree::Tree;
-use crate::operations::{files, normalize};
+use crate::operations::files::named;
+use crate::operations::normalize;
 
 /// The uploaded files that drafts may reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,7 +95,7 @@ impl ValidatedDrafts {
     /// Records the files that `data` references, at the path that `path` returns.
     fn add_files(&mut self, number: usize, data: &BlockData, path: impl Fn() -> String) {
         if let Some(files) = &mut self.files {
-            files.extend(files::named(data).into_iter().map(|file| (number, file, path())));
+            files.extend(named::named(data).into_iter().map(|file| (number, file, path())));
         }
     }
 
@@ -339,7 +340,7 @@ impl DraftValidator<'_> {
             settled.and_then(|()| normalize::draft(data, has_content, is_root, self.limits));
         let further = further.map_err(|error| error.at(self.current_path()))?;
         for part in std::iter::once(&*data).chain(&further) {
-            let path = || format!("{}.{}", self.current_path(), files::field_of(part, field));
+            let path = || format!("{}.{}", self.current_path(), named::field_of(part, field));
             validated.add_files(number, part, path);
         }
         self.blocks = self.blocks.saturating_add(further.len());

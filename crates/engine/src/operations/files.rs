@@ -1,22 +1,20 @@
 //! Operations on uploaded files: upload and read.
 
-use std::collections::BTreeSet;
 use std::io::Read;
 
 use leafbase_model::{
-    AssetId, AssetRecord, AssetUrl, BlockData, BlockDraft, BlockId, DayRef, Edge, Edit, Error,
-    ErrorKind, Position, PositionTarget, Result, UploadFile, UploadedFile,
+    AssetId, AssetRecord, AssetUrl, BlockDraft, BlockId, DayRef, Edge, Edit, Error, Position,
+    PositionTarget, Result, UploadFile, UploadedFile,
 };
 use leafbase_tree_ops as ops;
 
 use crate::core::access::AccessScope;
 use crate::core::connection::{Connection, OperationTransaction};
-use crate::core::edges;
-use crate::core::tree::Tree;
 use crate::operations::normalize;
 use crate::support::days;
 
 mod media;
+pub(crate) mod named;
 mod names;
 mod reader;
 mod sniff;
@@ -194,52 +192,4 @@ impl<A: AccessScope> Connection<A> {
             Box::new(move || connection.file(id).map(|_| connection.visibility()));
         Ok(FileReader::new(self.space.clone(), record, (!self.is_unrestricted()).then_some(guard)))
     }
-}
-
-/// Refuses `parts` that name an invisible file, unless the block named it before. `field` is the
-/// request field of the URL of a block that has one.
-///
-/// # Errors
-/// [`crate::ErrorKind::NotFound`] at the field, whether or not the file exists.
-pub(crate) fn check_named(
-    tree: &Tree<'_>,
-    before: Option<&BlockData>,
-    parts: &[BlockData],
-    field: &'static str,
-) -> Result<()> {
-    if tree.is_unrestricted() {
-        return Ok(());
-    }
-    let kept: BTreeSet<_> = before.map(named).into_iter().flatten().collect();
-    for part in parts {
-        for file in named(part).into_iter().filter(|file| !kept.contains(file)) {
-            if !tree.can_see_file(file)? {
-                return Err(Error::not_found().at(field_of(part, field)));
-            }
-        }
-    }
-    Ok(())
-}
-
-/// As [`check_named`], for a title or a name, without a path.
-pub(crate) fn check_title(tree: &Tree<'_>, before: Option<&BlockData>, title: &str) -> Result<()> {
-    if tree.is_unrestricted() {
-        return Ok(());
-    }
-    let checked = check_named(tree, before, &[BlockData::page(title)], "");
-    checked.map_err(
-        |error| if error.kind() == ErrorKind::NotFound { Error::not_found() } else { error },
-    )
-}
-
-/// The uploaded files that `data` names.
-pub(crate) fn named(data: &BlockData) -> Vec<AssetId> {
-    let mut named = Vec::new();
-    edges::files(data, &mut |file| named.push(file));
-    named
-}
-
-/// The field of `data` that names files. `field` is the request field of a URL.
-pub(crate) const fn field_of(data: &BlockData, field: &'static str) -> &'static str {
-    if data.block_type().has_own_markdown() { "markdown" } else { field }
 }

@@ -1,14 +1,11 @@
 //! Operations on items: get, add, update, delete.
 
 use leafbase_model::{
-    AddItems, BlockId, BlockKind, BlockLocation, BlockRecord, DeleteItems, Error, GetItems, Item,
-    Items, ItemsPage, Result, Schema, UpdateItems,
+    AddItems, BlockId, DeleteItems, GetItems, Item, Items, ItemsPage, Result, UpdateItems,
 };
-use leafbase_tree_ops::{self as ops, ReadTree};
 
 use crate::core::access::AccessScope;
 use crate::core::connection::Connection;
-use crate::core::tree::Tree;
 use insertion::RequestedItems;
 use update::ItemUpdates;
 
@@ -17,6 +14,7 @@ mod deletion;
 mod error_order;
 mod insertion;
 pub(super) mod item_page;
+mod lookup;
 mod update;
 mod values;
 
@@ -174,43 +172,5 @@ impl<A: AccessScope> Connection<A> {
             transaction.apply(edits)
         })?;
         Ok(Items(ids))
-    }
-}
-
-/// The schema of the requested collection.
-fn schema(tree: &Tree<'_>, collection: BlockId) -> Result<Schema> {
-    leafbase_collections::ReadCollections::schema(tree, collection)?
-        .ok_or_else(|| Error::not_found().at("collectionId"))
-}
-
-/// The schema and location of a collection that is to be written.
-fn writable(tree: &Tree<'_>, collection: BlockId) -> Result<(Schema, BlockLocation)> {
-    let schema = schema(tree, collection)?;
-    let located =
-        ops::locate_writable(tree, collection).map_err(|error| error.at("collectionId"))?;
-    Ok((schema, located))
-}
-
-/// An item of `collection`.
-fn item(tree: &Tree<'_>, collection: BlockId, id: BlockId) -> Result<BlockRecord> {
-    let located = tree.locate(id)?.ok_or_else(Error::not_found)?;
-    // A child of another collection is not found, as a block that does not exist.
-    if located.parent != Some(collection) {
-        return Err(Error::not_found());
-    }
-    let block = tree.block(id)?.ok_or_else(Error::not_found)?;
-    if matches!(block.data.kind, BlockKind::CollectionItem { .. }) {
-        Ok(block)
-    } else {
-        Err(Error::not_found())
-    }
-}
-
-/// Refuses more items than a request may contain.
-fn check_count(list: &str, most: usize, found: usize) -> Result<()> {
-    if found > most {
-        Err(Error::limit("items in one request", most, found).at(list))
-    } else {
-        Ok(())
     }
 }

@@ -17,12 +17,10 @@ use leafbase_store::{ItemRow, RowValue, ValueView};
 
 use self::columns::{Columns, PresentedColumn, ValueSource};
 pub(super) use self::table::ItemTable;
+pub(super) use self::titles::ITEMS_PER_LOOKUP;
 use self::titles::Titles;
 use crate::core::redaction::LinkRedactor;
 use crate::core::tree::Tree;
-
-/// Cost of looking up one item by a back link, in items of a range scan.
-pub(super) const ITEMS_PER_LOOKUP: u64 = 16;
 
 /// Presents the items of a reply; reads each schema and title once.
 pub(crate) struct ItemPresenter<'t, 'a> {

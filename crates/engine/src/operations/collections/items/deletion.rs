@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use leafbase_model::{BlockId, Edit, Error, Result};
 use leafbase_tree_ops::{self as ops, Context};
 
-use super::{check_count, item, writable};
+use super::lookup::{check_count, item, writable};
 use crate::core::tree::Tree;
 
 const LIST: &str = "idsToDelete";

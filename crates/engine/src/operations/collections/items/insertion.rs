@@ -7,8 +7,9 @@ use leafbase_model::{
 };
 use leafbase_tree_ops::{self as ops, AllowedChildren, Context, ItemInsertion};
 
+use super::error_order;
+use super::lookup::{check_count, writable};
 use super::values::{check_files, check_new_links, finished, set_schema, titled, today};
-use super::{check_count, error_order, writable};
 use crate::core::access::AccessScope;
 use crate::core::cascades::item_edits;
 use crate::core::connection::{Connection, OperationTransaction};

@@ -10,7 +10,7 @@ use leafbase_model::{
 use leafbase_tree_ops::{self as ops, ReadTree};
 
 use super::cursor::{self, ListingCursor};
-use super::schema;
+use super::lookup::schema;
 use crate::core::redaction::LinkRedactor;
 use crate::core::tree::Tree;
 use crate::operations::block_markdown::render_tree;

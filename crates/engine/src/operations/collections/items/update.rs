@@ -7,8 +7,9 @@ use leafbase_model::{
 };
 use leafbase_tree_ops::{Context, update_edit};
 
+use super::error_order;
+use super::lookup::{check_count, item, writable};
 use super::values::{check_files, check_new_links, finished, relate, set_schema, titled, today};
-use super::{error_order, item, writable};
 use crate::core::cascades::item_edits;
 use crate::core::connection::OperationTransaction;
 use crate::core::redaction::LinkRedactor;
@@ -99,7 +100,7 @@ impl ItemUpdates {
         values: ValueReader<'_>,
         most: usize,
     ) -> Result<ReadUpdates<'t, 'a>> {
-        super::check_count(LIST, values.limits.blocks_per_request, most)?;
+        check_count(LIST, values.limits.blocks_per_request, most)?;
         let Some(updates) = self.items.get(..most) else {
             invariant!("the request has at least {most} items")
         };

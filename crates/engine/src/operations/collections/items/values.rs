@@ -12,7 +12,8 @@ use serde_json::{Map, Value};
 
 use crate::core::redaction::hidden_relations;
 use crate::core::tree::Tree;
-use crate::operations::{files, normalize};
+use crate::operations::files::named;
+use crate::operations::normalize;
 use crate::support::days;
 
 /// The day that `today` resolves to in values.
@@ -96,5 +97,5 @@ pub(super) fn check_files(
     title: &str,
 ) -> Result<()> {
     let field = fields.keys().next().map_or("", String::as_str);
-    files::check_title(tree, before, title).map_err(|error| error.at(field))
+    named::check_title(tree, before, title).map_err(|error| error.at(field))
 }

@@ -6,8 +6,10 @@ use std::ops::ControlFlow;
 use leafbase_model::{BlockId, BlockLocation, IdMap, Result, SharedText};
 use leafbase_tree_ops::ReadTree;
 
-use super::ITEMS_PER_LOOKUP;
 use crate::core::tree::Tree;
+
+/// Cost of looking up one item by a back link, in items of a range scan.
+pub(in crate::operations::collections) const ITEMS_PER_LOOKUP: u64 = 16;
 
 /// Threshold of lookups from which reading all titles is considered.
 const FEW_LOOKUPS: u64 = 8;

@@ -5,12 +5,11 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use leafbase_collections::{
-    AccessPath, IndexIntersection, IndexRange, ItemQuery, QueryPlan, ScanCost, lookup_cost,
+    AccessPath, ColumnRef, IndexIntersection, IndexRange, ItemQuery, QueryPlan, ScanCost,
+    lookup_cost,
 };
 use leafbase_model::{BlockId, Result};
-use leafbase_store::{IndexBitmap, ItemIndex};
-
-use super::rows::indexed;
+use leafbase_store::{IndexBitmap, IndexedColumn, ItemIndex};
 
 /// What to do with an item of an index.
 pub(super) enum PrefilterResult {
@@ -152,4 +151,12 @@ fn collect(
         }
     }
     Ok(Some(found))
+}
+
+/// The column as the store names it.
+pub(super) fn indexed(column: &ColumnRef) -> IndexedColumn<'_> {
+    match column {
+        ColumnRef::Title => IndexedColumn::Title,
+        ColumnRef::Property(key) => IndexedColumn::Property(key),
+    }
 }

@@ -9,10 +9,10 @@ use leafbase_collections::{
 use leafbase_model::{
     BlockData, BlockId, BlockKind, Error, Properties, PropertyValue, Result, Schema,
 };
-use leafbase_store::{IndexedColumn, ItemIndex, ItemRow, SpaceReader};
+use leafbase_store::{ItemIndex, ItemRow, SpaceReader};
 use leafbase_tree_ops::ReadTree;
 
-use super::prefilter::{IndexPrefilter, PrefilterResult};
+use super::prefilter::{IndexPrefilter, PrefilterResult, indexed};
 use crate::core::tree::Tree;
 use crate::operations::collections::presenter::ITEMS_PER_LOOKUP;
 
@@ -193,13 +193,6 @@ pub(super) fn values(item: BlockId, data: &BlockData) -> Result<&Properties> {
 
 fn without_count(flow: ControlFlow<(), usize>) -> ControlFlow<()> {
     flow.map_continue(drop)
-}
-
-pub(super) fn indexed(column: &ColumnRef) -> IndexedColumn<'_> {
-    match column {
-        ColumnRef::Title => IndexedColumn::Title,
-        ColumnRef::Property(key) => IndexedColumn::Property(key),
-    }
 }
 
 impl IndexStatistics for CollectionRows<'_> {

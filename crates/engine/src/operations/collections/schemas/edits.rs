@@ -13,7 +13,7 @@ use crate::core::cascades::item_edits;
 use crate::core::redaction::LinkRedactor;
 use crate::core::redaction::hidden_relations;
 use crate::core::tree::Tree;
-use crate::operations::files;
+use crate::operations::files::named;
 
 /// The schema of the requested collection.
 pub(super) fn existing_schema(tree: &Tree<'_>, collection: BlockId) -> Result<Schema> {
@@ -96,7 +96,7 @@ pub(super) fn create(
         .and_then(|draft| replace_with_keys(tree, id, None, draft, limits, &new_key));
     let plan = plan.map_err(below_schema)?;
     check_others(tree, None, &plan).map_err(below_schema)?;
-    files::check_title(tree, None, &plan.schema.name).map_err(|error| error.at("schema.name"))?;
+    named::check_title(tree, None, &plan.schema.name).map_err(|error| error.at("schema.name"))?;
     // The block repeats the name of the schema: both change together.
     let data = block_of(&plan.schema.name, limits)?;
     let block = BlockRecord { id, rev: 1, created: stamp.clone(), modified: stamp.clone(), data };
@@ -180,7 +180,7 @@ pub(super) fn replaced(
         replace_with_keys(tree, id, Some(&old), draft, limits, &new_key).map_err(below_schema)?;
     check_others(tree, Some(&old), &plan).map_err(below_schema)?;
     let before = block(tree, id)?;
-    files::check_title(tree, Some(&before.data), &plan.schema.name)
+    named::check_title(tree, Some(&before.data), &plan.schema.name)
         .map_err(|error| error.at("schema.name"))?;
     let markdown = block_of(&plan.schema.name, limits)?.markdown;
     let data = BlockData { markdown, ..before.data.clone() };
