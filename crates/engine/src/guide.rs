@@ -30,6 +30,9 @@ pub mod scopes {}
 #[doc = include_str!("../guide/operations.md")]
 pub mod operations {}
 
+#[doc = include_str!("../guide/semantics.md")]
+pub mod semantics {}
+
 #[doc = include_str!("../guide/durability.md")]
 pub mod durability {}
 

@@ -68,7 +68,10 @@ impl Highlighter<'_> {
         let Some(prefixes) = &self.prefixes else { return self.terms.match_ranges(text) };
         let mut matches = Vec::new();
         let mut from = 0;
-        while let Some(at) = prefixes.next(text, from) {
+        // Decided once: `next` is called for each match.
+        let is_ascii = text.is_ascii();
+        while let Some(at) = prefixes.next(text, is_ascii, from) {
+            debug_assert!(at >= from, "stretches that were searched are not searched again");
             // Positions of phrases count from the beginning of the text.
             if !self.matches_are_tokens {
                 return self.terms.match_ranges(text);
@@ -149,7 +152,6 @@ impl Prefixes {
     }
 
     fn add(&mut self, prefix: &str) {
-        debug_assert!(!prefix.is_empty(), "a highlighter has prefixes only if no stem lacks one");
         self.first_chars.extend(prefix.nfd().next());
         let ascii: String = prefix.nfd().take_while(char::is_ascii).collect();
         if let Some(first) = ascii.bytes().next() {
@@ -163,11 +165,11 @@ impl Prefixes {
     }
 
     /// The first offset from `from` on where a match may begin. `from` is 0, or a space.
-    fn next(&self, text: &str, from: usize) -> Option<usize> {
+    fn next(&self, text: &str, is_ascii: bool, from: usize) -> Option<usize> {
         let bytes = text.as_bytes();
         let mut start = from;
         // Other texts have characters that fold to ASCII, which the prefilter does not find.
-        if let Some(prefilter) = self.ascii_prefilter.as_ref().filter(|_| text.is_ascii()) {
+        if let Some(prefilter) = self.ascii_prefilter.as_ref().filter(|_| is_ascii) {
             start = prefilter.find(bytes, from)?;
         }
         let mut before = bytes.get(from..start).and_then(|skipped| skipped.last().copied());
@@ -289,8 +291,8 @@ mod tests {
         }
     }
 
-    /// Whether each hit in a text of ASCII, which lies among bytes, is where the sieve finds
-    /// something, and none is before the first place.
+    /// Whether each match in an ASCII text, which lies among other bytes, is a candidate, and none
+    /// precedes the first candidate.
     fn finds_all(
         highlighter: &Highlighter<'_>,
         prefilter: &Prefilter,
@@ -314,7 +316,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(20_000))]
 
         #[test]
-        fn hits_in_ascii_are_where_a_sieve_finds_something(text in texts(), asked in asked(), around in around()) {
+        fn matches_in_ascii_are_candidates_of_the_prefilter(text in texts(), asked in asked(), around in around()) {
             let terms = ParsedQuery::new(&asked, false).unwrap();
             let highlighter = terms.highlighter();
             if let Some(prefilter) = highlighter.ascii_prefilter() {
@@ -324,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sieve_that_lacks_a_beginning_would_be_found_out() {
+    fn a_prefilter_that_lacks_a_prefix_would_be_noticed() {
         let outcome = TestRunner::deterministic().run(
             &(texts(), asked(), around()),
             |(text, asked, around)| {
@@ -341,7 +343,7 @@ mod tests {
         assert!(outcome.is_err());
     }
 
-    /// Whether a finder that was spoiled is found out.
+    /// Whether a spoiled highlighter is noticed.
     fn is_found_out(spoil: impl Fn(&mut Prefixes)) -> bool {
         let outcome = TestRunner::deterministic().run(&(texts(), asked()), |(text, asked)| {
             let terms = ParsedQuery::new(&asked, false).unwrap();
@@ -354,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn a_finder_that_misses_prefixes_would_be_found_out() {
+    fn a_highlighter_that_lacks_prefixes_would_be_noticed() {
         assert!(is_found_out(|prefixes| prefixes.first_chars.clear()));
         assert!(is_found_out(|prefixes| prefixes.ascii.iter_mut().for_each(|text| text.push('e'))));
         assert!(!is_found_out(|_| ()));

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use leafbase_model::{BlockData, BlockId, BlockType, DocumentId, Result};
+use leafbase_model::{BlockData, BlockId, BlockType, DocumentId, Result, invariant};
 
 use super::SpaceReader;
 use super::trees::{NodeBuilder, TreeNode, rows_of};
@@ -67,6 +67,7 @@ impl<'r> TextRun<'r> {
             // Records follow each other in the run without gaps.
             let range = start..start + record.len();
             start = range.end;
+            debug_assert!(start <= self.bytes().len(), "records lie within their run");
             let block_type = block::type_of(record).map_err(|error| self.corrupted(error))?;
             Ok(StoredText { run: self, id, block_type, range, record })
         })
@@ -232,10 +233,12 @@ impl NodeBuilder for TextCollector<'_> {
         let text = if !is_markdown_only(block_type) {
             EntryText::Data(Box::new(block::decode(id, record, &mut self.authors)?.data))
         } else if is_top || (self.is_of_interest)(markdown) {
+            // One string for all blocks saves an allocation per block.
             let start = self.markdown.len();
             self.markdown.push_str(utf8(markdown)?);
             EntryText::Markdown(block_type, start..self.markdown.len())
         } else {
+            // Its descendants may be of interest, so the tree needs it until it is in order.
             return Ok(CollectedText::Omitted(id, block_type));
         };
         Ok(CollectedText::Entry(TextEntry { id, text }))
@@ -286,6 +289,7 @@ impl SpaceReader<'_> {
         documents: &[DocumentId],
         visit: &mut dyn FnMut(TextRun<'_>) -> Result<()>,
     ) -> Result<()> {
+        invariant!(documents.is_sorted(), "one scan visits sorted documents");
         // The keys of a document's runs begin with its ID, which is also the root's ID.
         let roots: Vec<BlockId> = documents.iter().map(|document| document.root()).collect();
         rows_of(self.read, &[BLOCKS.tag], &roots, &mut |root, key, value| {

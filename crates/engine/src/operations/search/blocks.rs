@@ -131,6 +131,7 @@ impl<'a, 'b> BlockSearch<'a, 'b> {
             if !matcher.is_match(&markdown)? {
                 continue;
             }
+            // Checked at the next match, so that the last page has no cursor.
             if items.len() >= max_items || bytes >= MAX_REPLY_BYTES {
                 let next_cursor =
                     items.last().map(|last: &BlockMatch| cursor(request.within, last.block_id));
@@ -162,6 +163,7 @@ impl<'a, 'b> BlockSearch<'a, 'b> {
         let ancestors = std::iter::successors(Some(parent), |index| self.parent(*index));
         let blocks = ancestors.filter_map(|index| self.blocks.get(index));
         let steps = blocks.filter_map(|block| step(self.texts, block.id, block.text).transpose());
+        debug_assert!(parent < index, "a parent precedes its children in reading order");
         let mut within = steps.collect::<Result<Vec<_>>>()?;
         within.reverse();
         let path = self.path.iter().cloned().chain(within).collect();
@@ -170,6 +172,7 @@ impl<'a, 'b> BlockSearch<'a, 'b> {
 
     /// The index of a block's parent.
     fn parent(&self, index: usize) -> Option<usize> {
+        // In reading order, the nearest block before it with less depth is the parent.
         let depth = self.blocks.get(index)?.depth;
         self.blocks.iter().take(index).rposition(|block| block.depth < depth)
     }

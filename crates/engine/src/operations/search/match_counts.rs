@@ -9,16 +9,13 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread::{Builder, scope};
 
-use leafbase_model::{DocumentId, Result};
+use leafbase_model::{DocumentId, Result, invariant};
 use leafbase_pattern::Prefilter;
 use leafbase_store::TextRun;
 
 use super::patterns::PatternSetMatcher;
 use super::texts::VisibleTexts;
 use crate::core::tree::{Tree, VisibleSnapshot};
-
-#[cfg(test)]
-mod tests;
 
 /// Documents of a chunk: enough that building the states of a lazy DFA again costs little.
 const CHUNK_DOCUMENTS: usize = 256;
@@ -47,6 +44,7 @@ impl MatchCounter<'_> {
         documents: &[DocumentId],
         matcher: &mut PatternSetMatcher<'_>,
     ) -> Result<Vec<MatchCount>> {
+        debug_assert!(documents.is_sorted(), "runs are visited in key order");
         let tree = self.snapshot.tree();
         let texts = VisibleTexts::new(&tree);
         // Chunks of hidden documents would reveal their number by the cost.
@@ -60,6 +58,7 @@ impl MatchCounter<'_> {
         }
         let chunks: Vec<_> = visible.chunks(CHUNK_DOCUMENTS).collect();
         let mut speculative = self.speculate(&chunks, matcher).into_iter().peekable();
+        // While none were consumed, an error is that of a search without threads.
         let initial_steps = matcher.remaining_steps();
         let mut counts = Vec::new();
         for (index, chunk) in chunks.into_iter().enumerate() {
@@ -78,10 +77,12 @@ impl MatchCounter<'_> {
                     return Err(error);
                 }
                 _ => {
+                    // Without cached states, as on another thread: whether a DFA gives up, and so
+                    // the cost, must not depend on the chunks before.
                     let mut fresh = matcher.fresh();
                     counts.extend(texts.count_matches(chunk, &mut fresh)?);
                     let steps = matcher.remaining_steps() - fresh.remaining_steps();
-                    leafbase_model::invariant!(
+                    invariant!(
                         matcher.try_consume(steps),
                         "a chunk costs at most the remaining steps"
                     );
@@ -109,12 +110,14 @@ impl MatchCounter<'_> {
             let tree = self.snapshot.tree();
             let texts = VisibleTexts::new(&tree);
             let mut results = Vec::new();
+            // Relaxed: the flag and the sum only save work. The results do not depend on them.
             while !stop.load(Ordering::Relaxed) {
                 let index = next.fetch_add(1, Ordering::Relaxed);
                 let Some(chunk) = chunks.get(index) else { break };
                 let mut matcher = set.matcher_with_budget(budget);
                 let counts = texts.count_matches(chunk, &mut matcher);
                 let steps = budget - matcher.remaining_steps();
+                // Beyond the budget, results would not be used.
                 let used_before = used.fetch_add(steps, Ordering::Relaxed);
                 if counts.is_err() || used_before.saturating_add(steps) > budget {
                     stop.store(true, Ordering::Relaxed);
@@ -127,6 +130,7 @@ impl MatchCounter<'_> {
             let start = |_| {
                 Builder::new().name("leafbase-patterns".to_owned()).spawn_scoped(scope, work).ok()
             };
+            // The host may refuse threads: then the caller counts without speculation.
             let helpers: Vec<_> = (0..helpers).map_while(start).collect();
             let mut results = if helpers.is_empty() { Vec::new() } else { work() };
             for helper in helpers {
@@ -135,6 +139,10 @@ impl MatchCounter<'_> {
             results
         });
         results.sort_unstable_by_key(|result| result.chunk);
+        debug_assert!(
+            results.windows(2).all(|pair| matches!(pair, [one, other] if one.chunk < other.chunk)),
+            "each chunk is counted by one thread"
+        );
         results
     }
 }
@@ -195,6 +203,10 @@ impl VisibleTexts<'_, '_> {
             if is_ruled_out || !text.read(|text| matcher.is_match(&self.markdown(text)?))? {
                 continue;
             }
+            debug_assert!(
+                counts.last().is_none_or(|(last, _)| *last <= run.document()),
+                "documents are visited one after the other"
+            );
             match counts.last_mut() {
                 Some((last, count)) if *last == run.document() => *count += 1,
                 _ => counts.push((run.document(), 1)),
@@ -203,3 +215,6 @@ impl VisibleTexts<'_, '_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

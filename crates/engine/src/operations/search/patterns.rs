@@ -7,9 +7,6 @@ use leafbase_pattern::{Matcher, Pattern, StepBudget};
 #[cfg(feature = "search")]
 use leafbase_pattern::{Prefilter, TrigramQuery};
 
-#[cfg(all(test, feature = "search"))]
-mod tests;
-
 /// Steps of one call: about half a second.
 const MAX_STEPS: u64 = 100_000_000;
 
@@ -33,6 +30,7 @@ impl PatternSet {
         if texts.len() > Limits::PATTERNS {
             return Err(Error::limit("patterns", Limits::PATTERNS, texts.len()).at(field));
         }
+        debug_assert!(!texts.is_empty(), "requests without patterns need no set");
         let compile = |(index, text): (usize, &String)| {
             Pattern::new(text, case_sensitive)
                 .map_err(|error| error.at(path(field, index, texts.len())))
@@ -82,6 +80,7 @@ impl PatternSet {
 }
 
 fn path(field: &str, index: usize, count: usize) -> String {
+    debug_assert!(index < count, "the pattern is one of the request");
     if count == 1 { field.to_owned() } else { format!("{field}[{index}]") }
 }
 
@@ -124,6 +123,7 @@ impl<'p> PatternSetMatcher<'p> {
             }
             Ok(ranges)
         })?;
+        // Adjacent matches stay separate: they are highlighted separately.
         ranges.sort_unstable_by_key(|range| (range.start, range.end));
         let mut merged: Vec<Range<usize>> = Vec::with_capacity(ranges.len());
         for range in ranges {
@@ -133,6 +133,10 @@ impl<'p> PatternSetMatcher<'p> {
             }
         }
         merged.truncate(Limits::RANGES);
+        debug_assert!(
+            merged.last().is_none_or(|last| last.end <= text.len()),
+            "matches lie within the text"
+        );
         Ok(merged)
     }
 
@@ -167,6 +171,7 @@ impl<'p> PatternSetMatcher<'p> {
     /// Subtracts steps that another matcher took; if fewer remain, subtracts none and returns
     /// `false`.
     pub(crate) fn try_consume(&mut self, steps: u64) -> bool {
+        // All or nothing, unlike `StepBudget::consume`: the caller repeats the search with the rest.
         let remaining = self.remaining_steps().checked_sub(steps);
         self.budget = remaining.map_or(self.budget, StepBudget::new);
         remaining.is_some()
@@ -177,3 +182,6 @@ impl<'p> PatternSetMatcher<'p> {
         self.set.matcher_with_budget(self.remaining_steps())
     }
 }
+
+#[cfg(all(test, feature = "search"))]
+mod tests;

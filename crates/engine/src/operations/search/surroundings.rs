@@ -36,6 +36,7 @@ impl<'a, 't> Surroundings<'a, 't> {
         if self.before.is_none() {
             let reader = self.texts.tree.reader_at(self.within)?;
             let blocks = blocks_before(reader, self.within, self.max_before)?;
+            debug_assert!(blocks.len() <= self.max_before, "no more context than requested");
             self.before = Some(self.context(&blocks)?);
         }
         let blocks = self.before.as_deref().unwrap_or(&[]);
@@ -50,6 +51,7 @@ impl<'a, 't> Surroundings<'a, 't> {
         if self.after.is_none() {
             let reader = self.texts.tree.reader_at(self.within)?;
             let blocks = blocks_after(reader, self.document, self.within, self.max_after)?;
+            debug_assert!(blocks.len() <= self.max_after, "no more context than requested");
             self.after = Some(self.context(&blocks)?);
         }
         let blocks = self.after.as_deref().unwrap_or(&[]);
@@ -85,6 +87,7 @@ fn blocks_before(
             break;
         }
     }
+    // A subtree may have contributed more than was missing.
     blocks.truncate(count);
     blocks.reverse();
     Ok(blocks)

@@ -37,6 +37,7 @@ impl<'t, 'a> VisibleTexts<'t, 'a> {
     #[cfg(feature = "search")]
     pub(super) fn document(&self, document: leafbase_model::DocumentId) -> Result<DocumentTexts> {
         let mut texts = DocumentTexts::read(self.tree.reader_of(document)?, document)?;
+        // A connection without a scope has no placeholders, and keeps the stored texts.
         if !self.tree.is_unrestricted() {
             texts.show(|text| match self.markdown(text)? {
                 Cow::Owned(redacted) => Ok(Some(redacted)),

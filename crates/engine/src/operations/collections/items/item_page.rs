@@ -13,7 +13,7 @@ use super::cursor::{self, ListingCursor};
 use super::lookup::schema;
 use crate::core::redaction::LinkRedactor;
 use crate::core::tree::Tree;
-use crate::operations::blocks::show_markdown;
+use crate::operations::block_markdown::render_tree;
 use crate::operations::collections::presenter::{ItemPresenter, PlainItem};
 
 /// The page that a request asks for.
@@ -173,7 +173,7 @@ impl ListingReader<'_, '_> {
             ops::show_subtrees(self.tree, document, subtrees, depth, &|data| links.plain(data))?;
         links.finish()?;
         blocks.iter_mut().try_for_each(|block| links.redact_tree(block))?;
-        *count += blocks.iter_mut().map(show_markdown).sum::<usize>();
+        *count += blocks.iter_mut().map(render_tree).sum::<usize>();
         self.check(*count)?;
         Ok(blocks)
     }
