@@ -8,6 +8,7 @@ use std::str::FromStr;
 
 use serde::ser::{Serialize, Serializer};
 
+use crate::json::from_text;
 use crate::{Error, Result};
 
 /// The background of the light variant.
@@ -197,6 +198,8 @@ impl FromStr for Color {
         Ok(Self([r, g, b]))
     }
 }
+
+from_text!(Color: "a colour #rrggbb");
 
 #[cfg(test)]
 mod tests {

@@ -6,7 +6,6 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::json::Object;
 use crate::{Error, Result};
-use collections::DocumentFilterMode;
 
 pub(crate) mod blocks;
 pub(crate) mod collections;

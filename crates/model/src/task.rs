@@ -1,7 +1,7 @@
 //! Tasks: state, days and stamps.
 
 use crate::json::{nullable, or_default, wire_enum};
-use crate::{BlockId, Day, DayRef, DocumentId, Error, Result, TaskDestination, Timestamp};
+use crate::{BlockId, Day, DayRef, Error, Result, TaskLocation, Timestamp};
 
 wire_enum! {
     /// The state of a task.
@@ -56,30 +56,6 @@ impl TaskInfo {
         };
         debug_assert!(completed_at.is_none() || canceled_at.is_none(), "one stamp at most");
         Self { completed_at, canceled_at, ..self }
-    }
-}
-
-/// The location of a task.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
-#[serde(into = "TaskDestination")]
-#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schemars", schemars(from = "TaskDestination"))]
-pub enum TaskLocation {
-    /// The inbox.
-    Inbox,
-    /// The daily note of this day.
-    DailyNote(Day),
-    /// Another document.
-    Document(DocumentId),
-}
-
-impl From<TaskLocation> for TaskDestination {
-    fn from(location: TaskLocation) -> Self {
-        match location {
-            TaskLocation::Inbox => Self::Inbox,
-            TaskLocation::DailyNote(day) => Self::DailyNote(day.into()),
-            TaskLocation::Document(document) => Self::Document(document),
-        }
     }
 }
 

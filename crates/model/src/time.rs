@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 
-use crate::json::TextVisitor;
+use crate::json::{TextVisitor, from_text};
 use crate::{Error, Result};
 
 /// The source of the present time. Only the engine's default implementation reads the system clock.
@@ -341,3 +341,5 @@ impl FromStr for DayRef {
         }
     }
 }
+
+from_text!(Day: "a day YYYY-MM-DD", DayRef: "a day");

@@ -38,6 +38,10 @@ pub(super) struct Version {
 impl Version {
     /// Rebases the entries of this version whose keys were `written` onto another version.
     pub(super) fn rebased_onto(&self, mut base: Self, written: &[Entry]) -> Result<Self> {
+        invariant!(
+            self.checkpoints < base.checkpoints,
+            "a version is rebased onto a newer checkpoint"
+        );
         for key in written.iter().map(Entry::key) {
             let Some(entry) = self.memtable.get(key) else {
                 invariant!("a version holds every key that its writers wrote")

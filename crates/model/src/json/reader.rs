@@ -17,7 +17,7 @@ use serde::de::{
 use serde::forward_to_deserialize_any;
 use serde_json::{Map, Value};
 
-use super::{describe, quoted};
+use super::message::{describe, quoted};
 use crate::{Error, ErrorKind, Result};
 
 thread_local! {
@@ -120,7 +120,7 @@ impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(error) = self;
         if f.alternate() {
-            write!(f, "{MARK}{}{MARK}{}{MARK}{}", error.code(), error.path(), error.message())
+            write!(f, "{MARK}{}{MARK}{}{MARK}{}", error.code(), error.message(), error.path())
         } else {
             error.fmt(f)
         }
@@ -162,7 +162,8 @@ impl serde::de::Error for ReadError {
         let text = format!("{message:#}");
         let Some(marked) = text.strip_prefix(MARK) else { return Self(Error::validation(text)) };
         let mut parts = marked.splitn(3, MARK);
-        let (Some(code), Some(path), Some(message)) = (parts.next(), parts.next(), parts.next())
+        // The path comes last: its field names may contain the mark, which messages escape.
+        let (Some(code), Some(message), Some(path)) = (parts.next(), parts.next(), parts.next())
         else {
             debug_assert!(false, "a marked error has a code, a path and a message: {marked:?}");
             return Self(Error::validation(text));

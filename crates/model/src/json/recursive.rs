@@ -5,7 +5,8 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::{Object, reader};
+use super::object::Object;
+use super::reader;
 use crate::{Result, invariant};
 
 /// A draft with children of its own type.

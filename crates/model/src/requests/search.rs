@@ -3,8 +3,9 @@
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
+use super::collections::DocumentFilterMode;
 use super::documents::DocumentFilter;
-use super::{DocumentFilterMode, Paging, given};
+use super::{Paging, given};
 use crate::json::{
     Object, Refused, deserialize_by, is_default, missing_field, one_or_many, or_default, wire_enum,
 };
