@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use leafbase_model::{Author, Change, Edit, Error, Limits, Result, Stamp};
+use leafbase_model::{Author, Change, Edit, Error, Limits, Result, Stamp, invariant};
 use leafbase_store::kv::{Durability, WriteOptions};
 use leafbase_store::{SpaceReader, SpaceTransaction};
 use leafbase_tree_ops::Context;
@@ -243,6 +243,7 @@ impl<A: AccessScope> Operation<'_, A> {
             plan(&mut OperationTransaction { transaction, visibility, context })
         })?;
         if let Some(change) = &written.change {
+            invariant!(change.stamp == stamp, "a change has the stamp of its write");
             let is_new = |edit: &&Edit| matches!(edit, Edit::CreateDocument { .. });
             space.after_write(&store, change.edits.iter().filter(is_new).count());
         }
