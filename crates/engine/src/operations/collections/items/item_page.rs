@@ -145,6 +145,7 @@ impl ListingReader<'_, '_> {
     /// (`is_all`), one range scan reads them.
     fn pages(&self, ids: &[BlockId], is_all: bool, depth: Option<usize>) -> Result<Vec<Block>> {
         let Some(located) = self.tree.locate(self.collection)? else { return Ok(Vec::new()) };
+        // All items: one range scan of the collection instead of one per item.
         if is_all {
             let levels = depth.map(|depth| depth.saturating_add(1));
             // One range scan reads the collection with all descendants.
@@ -230,6 +231,10 @@ impl<T> PageAccumulator<T> {
 
 /// The descendants of the root of `subtrees`.
 fn below_top(subtrees: &mut Subtrees) -> Subtrees {
+    debug_assert!(
+        subtrees.0.first().is_none_or(|root| root.depth == 0),
+        "the root precedes its descendants"
+    );
     let below = subtrees.0.drain(..).filter(|node| node.depth > 0);
     Subtrees(
         below.map(|SubtreeNode { depth, block }| SubtreeNode { depth: depth - 1, block }).collect(),

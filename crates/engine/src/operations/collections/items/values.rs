@@ -85,6 +85,7 @@ pub(super) fn finished(
 
 /// Normalizes the title of an item. An error names its only field.
 pub(super) fn titled(fields: &Map<String, Value>, title: &str, limits: &Limits) -> Result<String> {
+    debug_assert!(fields.len() <= 1, "an item has one title");
     let field = fields.keys().next().map_or("", String::as_str);
     normalize::item_title(title, limits).map_err(|error| error.at(field))
 }
