@@ -30,10 +30,10 @@ mod progress;
 mod reader;
 mod salvage;
 mod space_store;
-mod write_plan;
 mod tasks;
 mod transaction;
 mod uploads;
+mod write_plan;
 
 pub use check::{CheckReport, Invariant, Problem};
 pub use edges::{BackLink, EdgeEnd, EdgeExtractor, EdgeKind, EdgeTarget, Extractor, KeyExtractor};
@@ -47,6 +47,6 @@ pub use reader::{
 pub use records::meta::SpaceMeta;
 pub use salvage::{Loss, LossKind, SalvageOptions, SalvageReport, Saved, salvage};
 pub use space_store::{SpaceSnapshot, SpaceStats, SpaceStore, WriteOutcome};
-pub use write_plan::WritePlan;
 pub use transaction::SpaceTransaction;
 pub use uploads::CHUNK_BYTES;
+pub use write_plan::WritePlan;

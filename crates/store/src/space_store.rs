@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use leafbase_model::{Change, Error, ErrorKind, Location, Result, Stamp, invariant};
 
-use crate::write_plan::{PlanFn, WritePlan};
 use crate::backup;
 use crate::check::{self, CheckReport};
 use crate::compaction;
@@ -21,6 +20,7 @@ use crate::records;
 use crate::records::layout::Value;
 use crate::records::meta::{self, SpaceMeta, SpaceTotals};
 use crate::transaction::SpaceTransaction;
+use crate::write_plan::{PlanFn, WritePlan};
 
 /// A space. Cheap to clone.
 #[derive(Clone, Debug)]
