@@ -208,7 +208,7 @@ impl SpaceCheck<'_> {
                 found.map(drop)
             },
         );
-        if !said.is_empty() && !self.broken_off {
+        if !said.is_empty() && !self.is_canceled {
             let missing = &mut |key: Vec<u8>, _| {
                 if said.remove(&edge_hash(&key)).is_some() {
                     self.found(Invariant::ItemIndex, RowName(&key), "is missing");

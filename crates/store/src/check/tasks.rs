@@ -47,6 +47,7 @@ impl SpaceCheck<'_> {
         for (block, entry) in &blocks.tasks {
             let Some((document, ..)) = blocks.run_of(*block) else { continue };
             let key = keyspaces::task(document, entry.is_open(), *block);
+            // Here the row must exist; its body is compared when rows are scanned.
             self.expect_index_row(Invariant::Task, &key);
             said.insert(row_hash(&key, entry.body()));
             if !documents.get(&document).is_some_and(|record| are_listed(record.location)) {

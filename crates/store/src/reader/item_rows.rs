@@ -44,12 +44,14 @@ impl<'r> ItemRow<'r> {
     /// # Errors
     /// As [`SpaceReader::locate`].
     pub fn properties(&self, keys: Option<&[String]>) -> Result<Properties> {
+        debug_assert!(keys.is_none_or(<[String]>::is_sorted), "wanted keys are sorted");
         let mut keys = keys.map(|keys| keys.iter().peekable());
         let mut found =
             Vec::with_capacity(keys.as_ref().map_or(self.values.left, ExactSizeIterator::len));
         for held in self.values.clone() {
             let (key, value) = held?;
             if let Some(keys) = &mut keys {
+                // Both are sorted: a merge.
                 while keys.next_if(|wanted| wanted.as_bytes() < key).is_some() {}
                 match keys.peek() {
                     None => break,
@@ -96,6 +98,7 @@ pub struct RowValues<'r> {
 impl<'r> RowValues<'r> {
     fn step(&mut self) -> Decoded<(&'r [u8], RowValue<'r>)> {
         let key = self.rest.str_bytes()?;
+        // Keys ascend strictly in a valid record, which also makes them unique.
         if !is_before(std::mem::replace(&mut self.before, key), key) {
             return Err(DecodeError::Corrupt);
         }

@@ -119,6 +119,7 @@ impl Salvager<'_> {
             }
             Ok(())
         })?;
+        // Last: whether a lost block is needed depends on all of the above.
         self.reconstruct(&mut inventory);
         Ok(inventory)
     }
@@ -134,6 +135,7 @@ impl Salvager<'_> {
             };
             inventory.documents.entry(document).or_default();
             for (id, record) in run.entries() {
+                // The type is enough here: the whole record is decoded with its document.
                 let Ok(block_type) = block::type_of(record) else {
                     salvage.report.lose(
                         LossKind::Block,
@@ -142,6 +144,7 @@ impl Salvager<'_> {
                     );
                     continue;
                 };
+                // The first location wins, in the order of keys.
                 if inventory.known.contains_key(&id) {
                     salvage.report.lose(
                         LossKind::Block,
@@ -156,6 +159,7 @@ impl Salvager<'_> {
                 }
             }
             inventory.is_parent.insert(parent);
+            // The nil parent is that of roots.
             if !parent.is_nil() {
                 inventory.needed.insert(parent, document);
             }
