@@ -28,6 +28,7 @@ pub(crate) fn convert(value: &PropertyValue, kind: &PropertyKind, limits: &Limit
         let text = text_of(value)?;
         let converted = rules(kind).parse(kind, &text, limits)?;
         // `03` parses as a number but is not how that number is written.
+        debug_assert!(rules(kind).admits(kind, &converted), "a parsed value is valid");
         (text_of(&converted)? == text).then_some(converted)
     };
     same_text().map_or(Converted::Part(None), Converted::Whole)

@@ -88,6 +88,7 @@ pub fn plan(
         _ => None,
     };
     let is_cut = |condition: &ColumnCondition| sort_column == Some(&condition.on.column);
+    // The remaining conditions are candidates for an index of their own, or for the intersection.
     let conditions =
         query.conditions.iter().filter(|condition| condition.required && !is_cut(condition));
     let mut candidates = filtered_accesses(conditions, statistics);
@@ -112,6 +113,7 @@ pub fn plan(
     let Some(access) = sorted else {
         return Ok(QueryPlan { access: AccessPath::All, is_sorted: false, intersection: None });
     };
+    debug_assert!(matches!(access, AccessPath::Index { .. }), "only index scans are sorted");
     let most = break_even_rows(statistics, limit)?.saturating_mul(2);
     let intersection = limit
         .filter(|_| !candidates.is_empty())

@@ -20,6 +20,7 @@ impl ValueReader<'_> {
         }
         // Dispatches to the type's rules.
         let read = rules(&property.kind).read(&property.kind, value, self)?;
+        debug_assert!(property.kind.has_form(&read), "values have the form of their type");
         let is_empty_set = match &read {
             PropertyValue::Options(options) => options.is_empty(),
             PropertyValue::Relations(items) => items.is_empty(),

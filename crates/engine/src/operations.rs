@@ -1,6 +1,7 @@
 //! The operations: one file for each noun. Each adds its methods to
 //! [`Connection`](crate::Connection).
 
+pub(crate) mod block_markdown;
 pub(crate) mod blocks;
 pub(crate) mod changes;
 pub(crate) mod collections;
@@ -11,8 +12,7 @@ pub(crate) mod files;
 pub(crate) mod folders;
 pub(crate) mod info;
 pub(crate) mod links;
-pub(crate) mod prepare;
-pub(crate) mod rendered;
+pub(crate) mod normalize;
 pub(crate) mod search;
 pub(crate) mod tasks;
 pub(crate) mod templates;

@@ -4,8 +4,8 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::requests::given;
 use crate::{
-    BlockId, Content, DocumentId, ItemValues, PropertyKey, PropertyValue, Result, Schema,
-    SharedText,
+    BlockId, Content, DocumentId, ItemValue, ItemValues, PropertyKey, PropertyValue, RelatedItem,
+    Result, Schema,
 };
 
 /// An entry in a list of collections. As JSON: `{"id", "name", "itemCount", "documentId"}`.
@@ -52,49 +52,6 @@ impl Serialize for SchemaReply {
             Self::JsonSchema(schema) => schema.serialize(serializer),
         }
     }
-}
-
-/// A related item. As JSON: `{"blockId", "title"}`.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct RelatedItem {
-    /// The ID of the item's block.
-    pub block_id: BlockId,
-    /// The title: inline markdown.
-    pub title: SharedText,
-}
-
-/// The value of a property in a reply. Both ends of a relation have the same form, whichever end
-/// stores it.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ItemValue {
-    /// A stored value; never a relation.
-    Value(PropertyValue),
-    /// Related items, at least one. As JSON: `{"relations": [{"blockId", "title"}]}`.
-    Relations(Vec<RelatedItem>),
-}
-
-impl Serialize for ItemValue {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Value(value) => value.serialize(serializer),
-            Self::Relations(items) => {
-                let mut map = serializer.serialize_map(Some(1))?;
-                map.serialize_entry("relations", items)?;
-                map.end()
-            }
-        }
-    }
-}
-
-/// The schema-dependent fields of an item that a reply shows as a block.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ItemFields {
-    /// The content key of the schema, under which the title is serialized.
-    pub content_key: PropertyKey,
-    /// Property values by key, in schema order. Both ends of a relation have the same form.
-    pub properties: ItemValues,
 }
 
 /// An item: a row of a collection.

@@ -8,6 +8,7 @@ use std::str::FromStr;
 
 use serde::ser::{Serialize, Serializer};
 
+use crate::json::from_text;
 use crate::{Error, Result};
 
 /// The background of the light variant.
@@ -54,6 +55,7 @@ impl Color {
     /// The contrast ratio of WCAG 2.2, from 1 to 21.
     pub fn contrast(self, other: Self) -> f64 {
         let (a, b) = (self.luminance(), other.luminance());
+        debug_assert!((0.0..=1.000_1).contains(&a) && (0.0..=1.000_1).contains(&b), "luminance");
         (a.max(b) + 0.05) / (a.min(b) + 0.05)
     }
 
@@ -109,6 +111,7 @@ impl Color {
             return color;
         }
         for _ in 0..24 {
+            // Only the chroma shrinks: hue and lightness are those of the request.
             let share = f64::midpoint(shown, beyond);
             if Self::in_gamut(lightness, a * share, b * share).is_some() {
                 shown = share;
@@ -197,6 +200,8 @@ impl FromStr for Color {
         Ok(Self([r, g, b]))
     }
 }
+
+from_text!(Color: "a colour #rrggbb");
 
 #[cfg(test)]
 mod tests {

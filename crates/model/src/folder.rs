@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::ser::{Serialize, Serializer};
 
-use crate::json::wire_enum;
+use crate::json::{from_text, wire_enum};
 use crate::{Error, FolderId, Result};
 
 /// The record of a folder.
@@ -93,6 +93,8 @@ impl FromStr for FolderRef {
         })
     }
 }
+
+from_text!(FolderRef: "an ID");
 
 impl Serialize for FolderRef {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

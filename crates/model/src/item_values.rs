@@ -3,9 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use serde::ser::{Serialize, Serializer};
+use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use crate::{ItemValue, PropertyKey, Result};
+use crate::{BlockId, PropertyKey, PropertyValue, Result, SharedText};
 
 /// The property values of an item in a reply, by key, in schema order. The items of one reply share
 /// their keys. Serializes as an object.
@@ -84,6 +84,7 @@ impl ItemValues {
 
     /// The value under `key`.
     pub fn get(&self, key: &str) -> Option<&ItemValue> {
+        // Linear: values are in schema order, not sorted by key.
         self.iter().find(|(known, _)| *known == key).map(|(_, value)| value)
     }
 
@@ -133,4 +134,47 @@ impl Serialize for ItemValues {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.iter())
     }
+}
+
+/// A related item. As JSON: `{"blockId", "title"}`.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct RelatedItem {
+    /// The ID of the item's block.
+    pub block_id: BlockId,
+    /// The title: inline markdown.
+    pub title: SharedText,
+}
+
+/// The value of a property in a reply. Both ends of a relation have the same form, whichever end
+/// stores it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ItemValue {
+    /// A stored value; never a relation.
+    Value(PropertyValue),
+    /// Related items, at least one. As JSON: `{"relations": [{"blockId", "title"}]}`.
+    Relations(Vec<RelatedItem>),
+}
+
+impl Serialize for ItemValue {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Value(value) => value.serialize(serializer),
+            Self::Relations(items) => {
+                let mut map = serializer.serialize_map(Some(1))?;
+                map.serialize_entry("relations", items)?;
+                map.end()
+            }
+        }
+    }
+}
+
+/// The schema-dependent fields of an item that a reply shows as a block.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ItemFields {
+    /// The content key of the schema, under which the title is serialized.
+    pub content_key: PropertyKey,
+    /// Property values by key, in schema order. Both ends of a relation have the same form.
+    pub properties: ItemValues,
 }

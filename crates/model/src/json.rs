@@ -4,6 +4,8 @@
 //! Most types derive `Deserialize`; [`Object`] serves types whose fields depend on each other. All
 //! of them are read through [`reader`].
 
+mod message;
+mod object;
 mod reader;
 mod recursive;
 
@@ -11,13 +13,17 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::str::FromStr;
 
-use serde::de::{Deserialize, Deserializer, Visitor};
-use serde_json::{Map, Value};
+use serde::de::Visitor;
+use serde_json::Value;
 
 pub use serde::de::DeserializeOwned;
 
-use crate::{Author, Color, Day, DayRef, Error, FolderRef, Limits, Result};
+use crate::{Error, Limits, Result};
 
+pub use message::{describe, quoted};
+
+pub(crate) use message::noun;
+pub(crate) use object::{Object, nullable, one_or_many, optional_one_or_many, or_default, refused};
 pub(crate) use reader::{Refused, missing_field, raw_value, read, wrong_type};
 pub(crate) use recursive::{RecursiveDraft, read_recursive};
 
@@ -113,6 +119,7 @@ fn parse(text: &str, limits: &Limits) -> Result<Value> {
     let deepest = limits.deepest_page().max(limits.deepest_folder()) * 2 + 16;
     // Check the nesting before parsing: the parser recurses.
     let nested = nesting(text);
+    debug_assert!(nested <= text.len(), "each level has a bracket");
     if nested > deepest {
         return Err(Error::limit("nesting of JSON", deepest, nested));
     }
@@ -148,121 +155,6 @@ fn nesting(text: &str) -> usize {
         }
     }
     deepest
-}
-
-/// Quotes `text` for an error message, truncated to 40 characters.
-pub fn quoted(text: &str) -> String {
-    let mut shown: String = text.chars().take(40).collect();
-    if shown.len() < text.len() {
-        shown.push('…');
-    }
-    format!("{shown:?}")
-}
-
-/// Describes `value` for an error message: scalars by value, arrays and objects by type.
-pub fn describe(value: &Value) -> String {
-    match value {
-        Value::Null => "null".into(),
-        Value::Bool(value) => value.to_string(),
-        Value::Number(number) => number.to_string(),
-        Value::String(text) => quoted(text),
-        Value::Array(_) => "an array".into(),
-        Value::Object(_) => "an object".into(),
-    }
-}
-
-/// A JSON object whose known fields are removed one by one; the remaining ones are unknown.
-pub(crate) struct Object {
-    fields: Map<String, Value>,
-}
-
-impl Object {
-    pub(crate) fn new(value: Value) -> Result<Self> {
-        match value {
-            Value::Object(fields) => Ok(Self { fields }),
-            other => Err(wrong_type("an object", &other)),
-        }
-    }
-
-    /// Removes a field and returns its raw value.
-    pub(crate) fn take(&mut self, name: &str) -> Option<Value> {
-        self.fields.remove(name)
-    }
-
-    /// Removes and reads a field; `null` counts as absent.
-    pub(crate) fn optional<T: FromJson>(&mut self, name: &str) -> Result<Option<T>> {
-        match self.take(name) {
-            None | Some(Value::Null) => Ok(None),
-            Some(value) => reader::at(name, || read(value)).map(Some),
-        }
-    }
-
-    pub(crate) fn required<T: FromJson>(&mut self, name: &str) -> Result<T> {
-        self.optional(name)?.ok_or_else(|| missing_field(name))
-    }
-
-    /// Removes and reads a field with one value or an array of values.
-    pub(crate) fn one_or_many<T: FromJson>(&mut self, name: &str) -> Result<Option<Vec<T>>> {
-        match self.take(name) {
-            None | Some(Value::Null) => Ok(None),
-            Some(value) => reader::at(name, || read_one_or_many(value)).map(Some),
-        }
-    }
-
-    /// The remaining fields.
-    pub(crate) fn rest(self) -> Map<String, Value> {
-        self.fields
-    }
-
-    /// Refuses or ignores the remaining fields.
-    pub(crate) fn finish(self) -> Result<()> {
-        self.fields.keys().try_for_each(|name| reader::unknown_field(name))
-    }
-}
-
-fn read_one_or_many<T: FromJson>(value: Value) -> Result<Vec<T>> {
-    if value.is_array() { read(value) } else { read(value).map(|one| vec![one]) }
-}
-
-/// `deserialize_with` for one value or an array of values.
-pub(crate) fn one_or_many<'de, D: Deserializer<'de>, T: FromJson>(
-    deserializer: D,
-) -> Result<Vec<T>, D::Error> {
-    let value = raw_value(deserializer)?;
-    read_one_or_many(value).map_err(refused)
-}
-
-/// `deserialize_with` for an optional field with one value or an array of values.
-pub(crate) fn optional_one_or_many<'de, D: Deserializer<'de>, T: FromJson>(
-    deserializer: D,
-) -> Result<Option<Vec<T>>, D::Error> {
-    match raw_value(deserializer)? {
-        Value::Null => Ok(None),
-        value => read_one_or_many(value).map(Some).map_err(refused),
-    }
-}
-
-/// `deserialize_with` for a field that `null` clears: `Some(None)` for `null`.
-#[expect(clippy::option_option, reason = "not given, cleared, given: the three cases of JSON")]
-pub(crate) fn nullable<'de, D: Deserializer<'de>, T: FromJson>(
-    deserializer: D,
-) -> Result<Option<Option<T>>, D::Error> {
-    match raw_value(deserializer)? {
-        Value::Null => Ok(Some(None)),
-        value => read(value).map(|value| Some(Some(value))).map_err(refused),
-    }
-}
-
-/// `deserialize_with` for a field with a default, which `null` selects, too.
-pub(crate) fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
-    deserializer: D,
-) -> Result<T, D::Error> {
-    Option::deserialize(deserializer).map(Option::unwrap_or_default)
-}
-
-/// Converts an error of this crate into one of any deserializer.
-pub(crate) fn refused<E: serde::de::Error>(error: Error) -> E {
-    E::custom(Refused(error))
 }
 
 /// `skip_serializing_if` for fields at their default.
@@ -320,26 +212,6 @@ macro_rules! from_text {
     )*};
 }
 pub(crate) use from_text;
-from_text!(
-    Author: "a string",
-    Color: "a colour #rrggbb",
-    Day: "a day YYYY-MM-DD",
-    DayRef: "a day",
-    FolderRef: "an ID",
-);
-
-/// Splits a type name into words: `list style` for `ListStyle`.
-pub(crate) fn noun(type_name: &str) -> String {
-    let mut words = String::new();
-    for letter in type_name.chars() {
-        // A capital letter starts a word.
-        if letter.is_uppercase() && !words.is_empty() {
-            words.push(' ');
-        }
-        words.extend(letter.to_lowercase());
-    }
-    words
-}
 
 /// Declares an enum with its wire names, and aliases accepted on input: `Boolean = "boolean" |
 /// "checkbox"`.
@@ -394,7 +266,7 @@ macro_rules! wire_enum {
             }
 
             fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                $crate::json_schemas::one_of_texts(&[$($text),*])
+                $crate::json::one_of_texts(&[$($text),*])
             }
         }
 
@@ -411,3 +283,9 @@ macro_rules! wire_enum {
     };
 }
 pub(crate) use wire_enum;
+
+#[cfg(feature = "schemars")]
+/// The schema of an enumeration of texts.
+pub(crate) fn one_of_texts(names: &[&str]) -> schemars::Schema {
+    schemars::json_schema!({ "type": "string", "enum": names })
+}

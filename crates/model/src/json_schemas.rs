@@ -10,8 +10,6 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 
-use crate::requests::blocks::MaxDepth;
-
 pub(crate) use blocks::PageDraft;
 
 mod blocks;
@@ -41,7 +39,8 @@ impl<'g> Shape<'g> {
 
     fn field(mut self, name: &'static str, mut schema: Schema, about: &'static str) -> Self {
         schema.insert("description".to_owned(), about.into());
-        self.fields.insert(name.to_owned(), schema.to_value());
+        let previous = self.fields.insert(name.to_owned(), schema.to_value());
+        debug_assert!(previous.is_none(), "the field {name} is declared twice");
         self
     }
 
@@ -145,11 +144,6 @@ macro_rules! texts {
 }
 use texts;
 
-/// The schema of an enumeration of texts.
-pub(crate) fn one_of_texts(names: &[&str]) -> Schema {
-    json_schema!({ "type": "string", "enum": names })
-}
-
 /// The schema of one value or an array of values, such as a set of IDs.
 pub(crate) struct OneOrMany<T>(std::marker::PhantomData<T>);
 
@@ -165,19 +159,5 @@ impl<T: JsonSchema> JsonSchema for OneOrMany<T> {
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let one = generator.subschema_for::<T>();
         json_schema!({ "anyOf": [one, { "type": "array", "items": one }] })
-    }
-}
-
-impl JsonSchema for MaxDepth {
-    fn schema_name() -> Cow<'static, str> {
-        "MaxDepth".into()
-    }
-
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "integer", "minimum": -1 })
     }
 }

@@ -54,6 +54,7 @@ mod properties;
 mod schema;
 mod styles;
 mod task;
+mod task_location;
 
 mod kind;
 mod metadata;
@@ -82,6 +83,7 @@ mod change;
 mod change_json;
 mod edit;
 mod location;
+mod stamp;
 
 pub mod json;
 mod requests;
@@ -93,10 +95,9 @@ mod json_schemas;
 
 pub use asset::{AssetRecord, AssetUrl};
 pub use block::{Block, BlockData, Content};
-pub use change::{Author, Change, Stamp};
+pub use change::Change;
 pub use collection::{
-    Collection, CollectionSchema, GroupValue, Item, ItemCounts, ItemFields, ItemGroup, ItemValue,
-    RelatedItem, SchemaReply,
+    Collection, CollectionSchema, GroupValue, Item, ItemCounts, ItemGroup, SchemaReply,
 };
 pub use color::Color;
 pub use document::{Destination, Document, DocumentRecord, Location};
@@ -111,7 +112,7 @@ pub use id_hash::{IdHasher, IdMap, IdSet};
 pub use info::{ConnectionInfo, SpaceInfo, UrlTemplates, UtcInfo};
 #[doc(hidden)]
 pub use invariant::broken_invariant;
-pub use item_values::ItemValues;
+pub use item_values::{ItemFields, ItemValue, ItemValues, RelatedItem};
 pub use kind::{BlockKind, BlockType};
 pub use language::CodeLanguage;
 pub use limits::Limits;
@@ -141,8 +142,7 @@ pub use requests::queries::{
 };
 pub use requests::search::{SearchBlocks, SearchDocuments, TermMode};
 pub use requests::tasks::{
-    AddTasks, DeleteTasks, ListTasks, TaskDestination, TaskDraft, TaskScope, TaskUpdate,
-    UpdateTasks,
+    AddTasks, DeleteTasks, ListTasks, TaskDraft, TaskScope, TaskUpdate, UpdateTasks,
 };
 pub use requests::{Items, ItemsPage, Paging};
 pub use schema::{
@@ -152,10 +152,12 @@ pub use schema::{
 pub use scoped::{ListScopedDocuments, ScopedChange, ScopedDocument};
 pub use search::{BlockMatch, ContextBlock, PathStep, SearchMatch};
 pub use shared_text::{PropertyKey, SharedText};
+pub use stamp::{Author, Stamp};
 pub use styles::{
     BlockLayout, CardLayout, Decorations, Font, LineStyle, ListStyle, MediaSize, MediaWidth,
     TextAlignment, TextFormat, TextStyle,
 };
-pub use task::{Task, TaskInfo, TaskLocation, TaskPatch, TaskState};
+pub use task::{Task, TaskInfo, TaskPatch, TaskState};
+pub use task_location::{TaskDestination, TaskLocation};
 pub use texts::TextRole;
 pub use time::{Clock, Day, DayRef, Timestamp};

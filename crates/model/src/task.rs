@@ -1,7 +1,7 @@
 //! Tasks: state, days and stamps.
 
 use crate::json::{nullable, or_default, wire_enum};
-use crate::{BlockId, Day, DayRef, DocumentId, Error, Result, TaskDestination, Timestamp};
+use crate::{BlockId, Day, DayRef, Error, Result, TaskLocation, Timestamp};
 
 wire_enum! {
     /// The state of a task.
@@ -59,30 +59,6 @@ impl TaskInfo {
     }
 }
 
-/// The location of a task.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
-#[serde(into = "TaskDestination")]
-#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schemars", schemars(from = "TaskDestination"))]
-pub enum TaskLocation {
-    /// The inbox.
-    Inbox,
-    /// The daily note of this day.
-    DailyNote(Day),
-    /// Another document.
-    Document(DocumentId),
-}
-
-impl From<TaskLocation> for TaskDestination {
-    fn from(location: TaskLocation) -> Self {
-        match location {
-            TaskLocation::Inbox => Self::Inbox,
-            TaskLocation::DailyNote(day) => Self::DailyNote(day.into()),
-            TaskLocation::Document(document) => Self::Document(document),
-        }
-    }
-}
-
 /// A task in the replies of the task operations.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
@@ -134,7 +110,14 @@ impl TaskPatch {
                 *day = DayRef::Date(resolve(*day).map_err(|error| error.at(name))?);
             }
         }
+        debug_assert!(self.relative_day().is_none(), "every day is a date");
         Ok(())
+    }
+
+    /// The first day relative to the present.
+    fn relative_day(&self) -> Option<DayRef> {
+        let days = [self.schedule_date, self.deadline_date].into_iter().flatten().flatten();
+        days.into_iter().find(|day| !matches!(day, DayRef::Date(_)))
     }
 
     /// Splits off the days relative to the present; `None` if there are none.
@@ -145,6 +128,7 @@ impl TaskPatch {
         };
         let (schedule_date, deadline_date) =
             (take(&mut self.schedule_date), take(&mut self.deadline_date));
+        debug_assert!(self.relative_day().is_none(), "the remaining days are dates");
         let relative = Self { schedule_date, deadline_date, ..Self::default() };
         (relative != Self::default()).then_some(relative)
     }

@@ -291,8 +291,8 @@ mod tests {
         }
     }
 
-    /// Whether each hit in a text of ASCII, which lies among bytes, is where the sieve finds
-    /// something, and none is before the first place.
+    /// Whether each match in an ASCII text, which lies among other bytes, is a candidate, and none
+    /// precedes the first candidate.
     fn finds_all(
         highlighter: &Highlighter<'_>,
         prefilter: &Prefilter,
@@ -316,7 +316,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(20_000))]
 
         #[test]
-        fn hits_in_ascii_are_where_a_sieve_finds_something(text in texts(), asked in asked(), around in around()) {
+        fn matches_in_ascii_are_candidates_of_the_prefilter(text in texts(), asked in asked(), around in around()) {
             let terms = ParsedQuery::new(&asked, false).unwrap();
             let highlighter = terms.highlighter();
             if let Some(prefilter) = highlighter.ascii_prefilter() {
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sieve_that_lacks_a_beginning_would_be_found_out() {
+    fn a_prefilter_that_lacks_a_prefix_would_be_noticed() {
         let outcome = TestRunner::deterministic().run(
             &(texts(), asked(), around()),
             |(text, asked, around)| {
@@ -343,7 +343,7 @@ mod tests {
         assert!(outcome.is_err());
     }
 
-    /// Whether a finder that was spoiled is found out.
+    /// Whether a spoiled highlighter is noticed.
     fn is_found_out(spoil: impl Fn(&mut Prefixes)) -> bool {
         let outcome = TestRunner::deterministic().run(&(texts(), asked()), |(text, asked)| {
             let terms = ParsedQuery::new(&asked, false).unwrap();
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn a_finder_that_misses_prefixes_would_be_found_out() {
+    fn a_highlighter_that_lacks_prefixes_would_be_noticed() {
         assert!(is_found_out(|prefixes| prefixes.first_chars.clear()));
         assert!(is_found_out(|prefixes| prefixes.ascii.iter_mut().for_each(|text| text.push('e'))));
         assert!(!is_found_out(|_| ()));

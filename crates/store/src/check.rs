@@ -203,7 +203,7 @@ struct SpaceCheck<'a> {
     source: &'a dyn Read,
     extractor: Extractor,
     progress: ProgressFn<'a>,
-    broken_off: bool,
+    is_canceled: bool,
     /// An error of the device, which leaves it unknown which rows are damaged.
     failure: Option<Error>,
     report: CheckReport,
@@ -220,7 +220,7 @@ pub(crate) fn check(
         source,
         extractor,
         progress,
-        broken_off: false,
+        is_canceled: false,
         failure: None,
         report: CheckReport::default(),
     };
@@ -241,8 +241,8 @@ pub(crate) fn check(
     check.comments(&blocks);
     check.assets();
     check.changes(totals);
-    check.tell();
-    if check.broken_off {
+    check.report_progress();
+    if check.is_canceled {
         return Err(Error::new(ErrorKind::Canceled, "the check was canceled"));
     }
     check.failure.map_or(Ok(check.report), Err)
@@ -255,6 +255,7 @@ impl SpaceCheck<'_> {
         record: impl fmt::Display,
         message: impl fmt::Display,
     ) {
+        // A badly damaged space has millions of problems: they are counted, not held.
         if self.report.problems.len() < LISTED {
             let (record, message) = (record.to_string(), message.to_string());
             self.report.problems.push(Problem { invariant, record, message });
@@ -263,8 +264,8 @@ impl SpaceCheck<'_> {
         }
     }
 
-    fn tell(&mut self) {
-        self.broken_off = self.broken_off || (self.progress)(self.report.rows).is_break();
+    fn report_progress(&mut self) {
+        self.is_canceled = self.is_canceled || (self.progress)(self.report.rows).is_break();
     }
 
     fn unreadable(&mut self, key: &[u8], error: &Error) {
@@ -293,11 +294,12 @@ impl SpaceCheck<'_> {
         let scanned = source.scan(KeyRange::half_open(from, to), &mut |key, value| {
             self.report.rows += 1;
             if self.report.rows.is_multiple_of(STEP) {
-                self.tell();
+                self.report_progress();
             }
-            if self.broken_off {
+            if self.is_canceled {
                 return Ok(ControlFlow::Break(()));
             }
+            // One corrupt row must not end the check.
             if let Err(error) = visit(self, key, value) {
                 self.unreadable(key, &error);
             }
@@ -314,6 +316,7 @@ impl SpaceCheck<'_> {
         match self.source.get(key, &mut |_| Ok(())) {
             Ok(true) => {}
             Ok(false) => self.found(invariant, RowName(key), "is missing"),
+            // The engine could not read the page of the row.
             Err(error) => self.unreadable(key, &error),
         }
     }

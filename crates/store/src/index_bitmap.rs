@@ -34,6 +34,7 @@ impl IndexBitmap {
 
     /// Encodes the record of an index row into `value`.
     pub(crate) fn seal_into(self, key: &[u8], value: &mut Vec<u8>) {
+        // Raw bytes: the row is written for every value of every item.
         records::seal_into(key, value, |out| out.extend_from_slice(&self.0.to_be_bytes()));
     }
 

@@ -68,6 +68,7 @@ impl ItemIndexer<'_> {
     fn bitmap(&self, values: &Properties) -> IndexBitmap {
         let mut bitmap = IndexBitmap::default();
         for (Property { key, kind, .. }, number) in self.indexed.indexed_properties() {
+            // The same sort keys as in the index: a query tests both with one encoding.
             if schema::is_in_bitmap(kind)
                 && let Some(value) = values.get(key)
             {

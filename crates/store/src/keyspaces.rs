@@ -180,6 +180,7 @@ pub(crate) fn prefix_end<const N: usize>(mut prefix: [u8; N]) -> [u8; N] {
     for byte in prefix.iter_mut().rev() {
         let (next, carry) = byte.overflowing_add(1);
         *byte = next;
+        // A byte of 255 becomes 0 and carries into the byte before it.
         if !carry {
             break;
         }
@@ -231,6 +232,7 @@ pub(crate) fn meta(name: &str) -> Vec<u8> {
 pub(crate) fn time_bytes(time: Timestamp) -> [u8; 8] {
     let mut bytes = time.as_millis().to_be_bytes();
     let [sign, ..] = &mut bytes;
+    // Flipped, so that negative instants sort before positive ones as bytes.
     *sign ^= 0x80;
     bytes
 }

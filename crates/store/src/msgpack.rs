@@ -55,6 +55,7 @@ pub(crate) fn encode_int(out: &mut Vec<u8>, value: i64) {
         }
         out.extend_from_slice(&value.to_be_bytes());
     } else if let Ok(value) = i32::try_from(value) {
+        // 16 bits are skipped: the format of records has no such marker.
         out.push(0xd2);
         out.extend_from_slice(&value.to_be_bytes());
     } else {
@@ -149,6 +150,7 @@ impl<'a> ArrayEncoder<'a> {
         let start = self.out.len();
         let mut array = ArrayEncoder::new(self.out);
         encode(&mut array);
+        // Known before `end` consumes the array.
         let is_default = array.kept == 0;
         array.end();
         if is_default {
@@ -160,6 +162,8 @@ impl<'a> ArrayEncoder<'a> {
     /// Ends the array: drops trailing defaults and sets the number of fields.
     pub(crate) fn end(self) {
         debug_assert!(self.fields < 16, "the header has 4 bits for the number of fields");
+        debug_assert!(self.kept <= self.fields, "kept fields are among those encoded");
+        // Trailing defaults are omitted: the decoder supplies them.
         self.out.truncate(self.kept_end);
         if let Some(header) = self.out.get_mut(self.header) {
             *header = 0x90 | (self.kept & 0x0f);
@@ -243,6 +247,7 @@ impl<'a> Decoder<'a> {
     }
 
     pub(crate) fn int(&mut self) -> Decoded<i64> {
+        // The marker is taken with the bytes after it, in one bounds check.
         match self.rest.first() {
             Some(0xe0..) => self.bytes().map(|[byte]| i64::from(i8::from_be_bytes([byte]))),
             Some(0xd0) => self.bytes().map(|[_, byte]| i64::from(i8::from_be_bytes([byte]))),
@@ -322,6 +327,7 @@ impl<'a> Decoder<'a> {
         count: usize,
         mut decode: impl FnMut(&mut Self) -> Decoded<T>,
     ) -> Decoded<Vec<T>> {
+        // A count beyond the remaining bytes is corrupt, and must not reserve memory.
         let mut list = Vec::with_capacity(count.min(self.rest.len()));
         for _ in 0..count {
             list.push(decode(self)?);
@@ -428,6 +434,7 @@ impl<'a> FieldDecoder<'_, 'a> {
     /// Skips `count` fields.
     #[inline]
     pub(crate) fn skip(&mut self, count: usize) -> Decoded<()> {
+        // Fields that the array lacks have their defaults: there is nothing to skip.
         for _ in 0..count.min(self.left) {
             self.left -= 1;
             self.decoder.skip()?;

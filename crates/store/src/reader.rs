@@ -119,16 +119,19 @@ impl SpaceReader<'_> {
             let Some(index) = run.position(block) else { return Ok(ControlFlow::Continue(())) };
             found = true;
             visit(key, run, index)?;
+            // After the visit: it may have read other runs.
             if let Some(cache) = self.transaction_cache() {
                 cache.add_run(key, value);
             }
             Ok(ControlFlow::Break(()))
         };
+        // Fast path: a lookup of the hinted run, which is mostly the right one.
         let mut is_done = false;
         self.read.get(&hint, &mut |value| {
             is_done = seek(&hint, value)?.is_break();
             Ok(())
         })?;
+        // A stale hint: the block moved to the right, so the scan starts at the hint.
         if !is_done {
             let siblings = keyspaces::parent_runs(location.document, location.parent);
             let end = keyspaces::prefix_end(siblings);
@@ -212,6 +215,7 @@ impl SpaceReader<'_> {
         let minimum = get(self.read, &format, |value| {
             records::decode_prefix(&format, value, meta::decode_minimum_reader)
         })?;
+        // Before any other record is decoded: a later version may encode it differently.
         if minimum.ok_or_else(no_space)? > meta::FORMAT_VERSION {
             return Err(Error::new(
                 ErrorKind::NewerFormat,

@@ -140,6 +140,7 @@ pub(crate) fn decode_prefix<'v, T>(
     value: &'v [u8],
     decode: impl FnOnce(&mut Decoder<'v>) -> Decoded<T>,
 ) -> Result<T> {
+    // Any version: the record of the format versions must decode in all of them.
     let (rest, _) = verify(key, value)?;
     decode(&mut Decoder::new(rest)).map_err(|error| decode_error(key, error))
 }
@@ -152,6 +153,7 @@ pub(crate) fn decode<'v, T>(
 ) -> Result<T> {
     let mut decoder = Decoder::new(body(key, value)?);
     let record = decode(&mut decoder).map_err(|error| decode_error(key, error))?;
+    // Trailing bytes would be lost when the record is written again.
     decoder.finish().map_err(|error| decode_error(key, error))?;
     Ok(record)
 }

@@ -48,6 +48,7 @@ impl<'v> RunView<'v> {
     fn parse(body: &'v [u8]) -> Option<Self> {
         let (count, rest) = body.split_first_chunk::<COUNT_BYTES>()?;
         let count = usize::from(u16::from_be_bytes(*count));
+        // At most 65,535 blocks, so no product overflows.
         let (ids, rest) = rest.split_at_checked(16 * count)?;
         let (ends, blocks) = rest.split_at_checked(2 * count.checked_sub(1)?)?;
         let (ids, []) = ids.as_chunks::<16>() else { return None };
@@ -202,6 +203,7 @@ impl RunBuffer {
                 end
             })
             .collect();
+        // Ends after the insertion move by what is inserted, then the new ends take their place.
         let added = end - start;
         self.ends.iter_mut().skip(index).for_each(|end| *end += added);
         self.ends.splice(index..index, ends);
@@ -227,6 +229,7 @@ impl RunBuffer {
         let after = index + count;
         invariant!(after <= self.ids.len(), "the removed blocks are in the run");
         let (start, end) = (self.start(index), self.start(after));
+        debug_assert!(start <= end, "ends ascend");
         self.ids.drain(index..after);
         self.ends.drain(index..after);
         self.blocks.drain(start..end);
@@ -236,6 +239,7 @@ impl RunBuffer {
 
     /// Splits off the blocks from `index` on, which is at most their number.
     fn split_off(&mut self, index: usize) -> Self {
+        debug_assert!(index <= self.ids.len(), "a split is within the run");
         let start = self.start(index);
         let ends = self.ends.split_off(index).into_iter().map(|end| end - start).collect();
         Self { ids: self.ids.split_off(index), ends, blocks: self.blocks.split_off(start) }
@@ -263,6 +267,7 @@ impl RunBuffer {
         let blocks = self.ids.len();
         let mut pieces = Vec::new();
         let mut rest = std::mem::take(self);
+        // Terminates: each step takes at least one block off.
         while rest.is_overfull() {
             let fitting = rest.fitting(MAX_BYTES);
             let after = rest.split_off(fitting);
@@ -297,6 +302,7 @@ impl RunBuffer {
             "only the last record of a run ends beyond 64 KiB"
         );
         records::append(key, value, |out| {
+            // One allocation: the size is known.
             out.reserve(self.bytes());
             out.extend_from_slice(&count.to_be_bytes());
             for id in &self.ids {
@@ -319,7 +325,7 @@ fn even_out(first: &mut RunBuffer, second: &mut RunBuffer) {
     let mut moved = first.split_off(first.fitting(half));
     moved.append(second);
     if moved.is_overfull() {
-        // A large block does not fit beside others: both stay as they were.
+        // A large block does not fit with others, so both stay unchanged.
         let kept = moved.ids.len() - second.ids.len();
         moved.split_off(kept);
         first.append(&moved);

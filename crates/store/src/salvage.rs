@@ -183,8 +183,9 @@ pub fn salvage(
     let mut done = 0;
     let mut step = || {
         done += 1;
-        if progress(done).is_break() { Err(broken_off()) } else { Ok(()) }
+        if progress(done).is_break() { Err(canceled()) } else { Ok(()) }
     };
+    // The lock is held to the end: nobody else may write to the damaged space meanwhile.
     let mut reader = RawPageReader::open(store, directory::RECORD_FORMAT, &mut step)?;
     let mut report = SalvageReport::default();
     let mut lost =
@@ -198,6 +199,7 @@ pub fn salvage(
             extractor,
             stamp,
             new_id,
+            // The closure borrows the report, and gives it back below.
             report: std::mem::take(&mut report),
         };
         salvage.run(target, &mut step)?;
@@ -207,7 +209,7 @@ pub fn salvage(
     Ok(report)
 }
 
-fn broken_off() -> Error {
+fn canceled() -> Error {
     Error::new(ErrorKind::Canceled, "the salvage was canceled and its files were removed")
 }
 
@@ -225,6 +227,7 @@ impl Salvager<'_> {
         self.documents(target, &inventory, &folders, step)?;
         self.comments(target, &inventory, step)?;
         self.files(target, step)?;
+        // Last: the totals that it writes count the folders.
         self.log(target, folders.len(), step)
     }
 
@@ -262,6 +265,7 @@ impl Salvager<'_> {
         };
         match reader.meta() {
             Ok(meta) => Ok(meta),
+            // A later version's space is not damaged: rebuilding it would lose data.
             Err(error) if error.kind() == ErrorKind::NewerFormat => Err(error),
             Err(_) => Ok(self.space_record().unwrap_or_else(|| self.new_meta())),
         }

@@ -38,6 +38,7 @@ fn check_chunks(rows: &dyn Read, asset: AssetId, first: u32, chunks: &[&[u8]]) -
     };
     let next = u32::try_from(chunks.len()).ok().and_then(|count| first.checked_add(count));
     let next = next.ok_or_else(|| Error::limit("chunks of a file", u32::MAX, "more"))?;
+    // A short chunk ends the file, so nothing may follow it.
     let is_filled = before.iter().all(|chunk| chunk.len() == CHUNK_BYTES)
         && (1..=CHUNK_BYTES).contains(&last.len())
         && (last.len() == CHUNK_BYTES || stored_bytes(rows, asset, next)?.is_none());

@@ -68,6 +68,7 @@ fn batches(edits: Vec<Edit>) -> Vec<Vec<Edit>> {
         batch.push(edit);
     }
     batches.push(batch);
+    debug_assert!(!batches.is_empty(), "edits are in at least one batch");
     batches
 }
 
@@ -141,6 +142,7 @@ fn comments_of(reader: SpaceReader<'_>, edits: &[Edit]) -> Result<Vec<Edit>> {
     }
     let mut deletions = Vec::new();
     for (document, mut blocks) in removed_blocks {
+        // The store merges the sorted IDs with the comments of the document in one scan.
         blocks.sort_unstable();
         let comments = reader.comments_among(document, &blocks)?.into_iter();
         deletions.extend(comments.map(|(block, comment)| Edit::RemoveComment {

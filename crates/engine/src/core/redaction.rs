@@ -27,20 +27,24 @@ pub(crate) struct LinkRedactor<'t, 'a> {
     /// None if the call may see the whole space.
     tree: Option<&'t Tree<'a>>,
     known: RefCell<HashMap<BlockId, bool>>,
-    fault: RefCell<Option<Error>>,
+    first_error: RefCell<Option<Error>>,
 }
 
 impl<'t, 'a> LinkRedactor<'t, 'a> {
     pub(crate) fn new(tree: &'t Tree<'a>) -> Self {
         let redacts = !tree.is_unrestricted();
-        Self { tree: redacts.then_some(tree), known: RefCell::default(), fault: RefCell::default() }
+        Self {
+            tree: redacts.then_some(tree),
+            known: RefCell::default(),
+            first_error: RefCell::default(),
+        }
     }
 
     /// Replaces links to hidden blocks by placeholders.
     pub(crate) fn redact(&self, texts: &mut impl Texts) -> Result<()> {
         let hidden = self.find(texts)?;
         if !hidden.is_empty() {
-            put_in(&hidden, texts);
+            insert_placeholders(&hidden, texts);
         }
         Ok(())
     }
@@ -52,7 +56,7 @@ impl<'t, 'a> LinkRedactor<'t, 'a> {
             return Ok(Cow::Borrowed(texts));
         }
         let mut shown = texts.clone();
-        put_in(&hidden, &mut shown);
+        insert_placeholders(&hidden, &mut shown);
         Ok(Cow::Owned(shown))
     }
 
@@ -73,7 +77,7 @@ impl<'t, 'a> LinkRedactor<'t, 'a> {
         let shown =
             self.redacted(data).map(|data| markdown::plain_text(&data.markdown).into_owned());
         shown.unwrap_or_else(|error| {
-            self.fault.borrow_mut().get_or_insert(error);
+            self.first_error.borrow_mut().get_or_insert(error);
             String::new()
         })
     }
@@ -83,7 +87,7 @@ impl<'t, 'a> LinkRedactor<'t, 'a> {
     /// # Errors
     /// The first such failure.
     pub(crate) fn finish(&self) -> Result<()> {
-        self.fault.take().map_or(Ok(()), Err)
+        self.first_error.take().map_or(Ok(()), Err)
     }
 
     /// Redacts the blocks of a reply. Comments are numbered on their own, by [`Self::redact`].
@@ -91,6 +95,7 @@ impl<'t, 'a> LinkRedactor<'t, 'a> {
         if self.tree.is_none() {
             return Ok(());
         }
+        // An explicit stack: replies nest as deep as documents.
         let mut waiting = vec![top];
         while let Some(Block { data, content, .. }) = waiting.pop() {
             self.redact(data)?;
@@ -115,9 +120,11 @@ impl<'t, 'a> LinkRedactor<'t, 'a> {
         // may denote two links. The whole shown name decides, and an option of the item wins.
         let (schema, mut names) = (given.schema, HashMap::new());
         let of_schema = self.find(schema)?;
-        names.extend(unchanged(&of_schema, schema));
-        let of_item = item.map(|item| self.find(item)).transpose()?.unwrap_or_default();
-        names.extend(item.iter().flat_map(|item| unchanged(&of_item, *item)));
+        names.extend(redacted_originals(&of_schema, schema));
+        if let Some(item) = item {
+            let of_item = self.find(item)?;
+            names.extend(redacted_originals(&of_item, item));
+        }
         given.change(&mut |_, name| {
             if let Some(stored) = names.get(name) {
                 (*stored).clone_into(name);
@@ -143,9 +150,9 @@ impl<'t, 'a> LinkRedactor<'t, 'a> {
             return Ok(());
         }
         let hidden = self.find(before)?;
-        let unchanged = unchanged(&hidden, before);
+        let originals = redacted_originals(&hidden, before);
         given.change(&mut |kind, text| {
-            if let Some(stored) = unchanged.get(text) {
+            if let Some(stored) = originals.get(text) {
                 (*stored).clone_into(text);
             } else if let Cow::Owned(restored) =
                 markdown::rewrite_mentions(text, &mut |mention| restored(&hidden, kind, mention))
@@ -157,17 +164,18 @@ impl<'t, 'a> LinkRedactor<'t, 'a> {
     }
 
     /// The links to hidden blocks, in text order.
-    fn find(&self, texts: &impl Texts) -> Result<Vec<Hidden>> {
+    fn find(&self, texts: &impl Texts) -> Result<Vec<HiddenLink>> {
         let (mut hidden, mut found, mut field) = (Vec::new(), Ok(()), 0);
         if self.tree.is_none() {
             return Ok(hidden);
         }
         texts.visit(&mut |kind, text| {
-            each_link(kind, text, &mut |target, link| {
+            for_each_link(kind, text, &mut |target, link| {
+                // The visitor cannot stop early: after an error the rest is skipped.
                 if found.is_ok() {
                     found = self.can_see(target).map(|sees| {
                         if !sees {
-                            hidden.push(Hidden { field, ..link() });
+                            hidden.push(HiddenLink { field, ..link() });
                         }
                     });
                 }
@@ -195,12 +203,12 @@ impl<'t, 'a> LinkRedactor<'t, 'a> {
 }
 
 /// A link to a hidden block.
-struct Hidden {
+struct HiddenLink {
     number: u32,
     /// The index of the text that contains the link.
     field: usize,
     range: Range<usize>,
-    form: Form,
+    form: LinkForm,
     /// The link as written in the text.
     written: String,
     /// The destination, with escapes resolved.
@@ -208,30 +216,30 @@ struct Hidden {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+enum LinkForm {
     /// The whole of a text that is not markdown.
     Whole,
     Within(MentionForm),
 }
 
-/// Calls `tell` for each link to a block in a text.
-fn each_link(kind: Kind, text: &str, tell: &mut dyn FnMut(BlockId, &dyn Fn() -> Hidden)) {
+/// Calls `emit` for each link to a block in a text.
+fn for_each_link(kind: Kind, text: &str, emit: &mut dyn FnMut(BlockId, &dyn Fn() -> HiddenLink)) {
     let hidden = |range: Range<usize>, form, address: &str| {
-        let written = text.get(range.clone()).unwrap_or_default().to_owned();
-        Hidden { number: 0, field: 0, range, form, written, address: address.to_owned() }
+        let written = slice(text, range.clone()).to_owned();
+        HiddenLink { number: 0, field: 0, range, form, written, address: address.to_owned() }
     };
-    if let Some(target) = whole(kind, text) {
-        return tell(target, &|| hidden(0..text.len(), Form::Whole, text));
+    if let Some(target) = whole_text_target(kind, text) {
+        return emit(target, &|| hidden(0..text.len(), LinkForm::Whole, text));
     }
     markdown::mentions(text, &mut |Mention { destination, range, named, form }| {
         if let MentionTarget::Block(target) = named {
-            tell(target, &|| hidden(range.clone(), Form::Within(form), &destination));
+            emit(target, &|| hidden(range.clone(), LinkForm::Within(form), &destination));
         }
     });
 }
 
 /// The block whose address is the whole text.
-fn whole(kind: Kind, text: &str) -> Option<BlockId> {
+fn whole_text_target(kind: Kind, text: &str) -> Option<BlockId> {
     // Prose such as `Block: north` is not an address.
     let is_address = match kind {
         Kind::Markdown => false,
@@ -245,7 +253,7 @@ fn whole(kind: Kind, text: &str) -> Option<BlockId> {
 }
 
 /// Numbers the links, skipping the numbers of literal placeholders in the texts.
-fn number(hidden: &mut [Hidden], texts: &impl Texts) {
+fn number(hidden: &mut [HiddenLink], texts: &impl Texts) {
     let mut literal = BTreeSet::new();
     texts.visit(&mut |_, text| {
         markdown::placeholder_numbers(text, &mut |number| {
@@ -253,14 +261,15 @@ fn number(hidden: &mut [Hidden], texts: &impl Texts) {
         });
     });
     let free = (1..).filter(|number| !literal.contains(number));
-    hidden.iter_mut().zip(free).for_each(|(hidden, number)| hidden.number = number);
+    hidden.iter_mut().zip(free).for_each(|(link, number)| link.number = number);
+    debug_assert!(hidden.iter().all(|link| link.number > 0), "every hidden link has a number");
 }
 
 /// Replaces the links by their placeholders.
-fn put_in(hidden: &[Hidden], texts: &mut impl Texts) {
+fn insert_placeholders(hidden: &[HiddenLink], texts: &mut impl Texts) {
     let (mut rest, mut field) = (hidden, 0);
     texts.change(&mut |_, text| {
-        let (own, others) = of_field(rest, field);
+        let (own, others) = split_at_field(rest, field);
         if !own.is_empty() {
             *text = with_placeholders(text, own);
         }
@@ -270,10 +279,13 @@ fn put_in(hidden: &[Hidden], texts: &mut impl Texts) {
 
 /// The stored texts by their redacted form: a text that comes back unchanged is restored as a
 /// whole.
-fn unchanged<'d>(hidden: &[Hidden], texts: &'d impl Texts) -> HashMap<String, &'d str> {
+fn redacted_originals<'d>(
+    hidden: &[HiddenLink],
+    texts: &'d impl Texts,
+) -> HashMap<String, &'d str> {
     let (mut rest, mut field, mut shown) = (hidden, 0, HashMap::new());
     texts.visit(&mut |_, text| {
-        let (own, others) = of_field(rest, field);
+        let (own, others) = split_at_field(rest, field);
         if !own.is_empty() {
             shown.insert(with_placeholders(text, own), text);
         }
@@ -283,32 +295,40 @@ fn unchanged<'d>(hidden: &[Hidden], texts: &'d impl Texts) -> HashMap<String, &'
 }
 
 /// Splits the links of one text from those of the texts after it.
-fn of_field(hidden: &[Hidden], field: usize) -> (&[Hidden], &[Hidden]) {
-    hidden.split_at(hidden.partition_point(|hidden| hidden.field <= field))
+fn split_at_field(hidden: &[HiddenLink], field: usize) -> (&[HiddenLink], &[HiddenLink]) {
+    debug_assert!(hidden.is_sorted_by_key(|link| link.field), "links are in the order of texts");
+    hidden.split_at(hidden.partition_point(|link| link.field <= field))
 }
 
-fn with_placeholders(text: &str, hidden: &[Hidden]) -> String {
+fn with_placeholders(text: &str, hidden: &[HiddenLink]) -> String {
     let (mut shown, mut from) = (String::new(), 0);
-    for Hidden { number, range, written, .. } in hidden {
-        shown.push_str(text.get(from..range.start).unwrap_or_default());
+    for HiddenLink { number, range, written, .. } in hidden {
+        shown.push_str(slice(text, from..range.start));
         // Without the brackets the destination would run on into the text after it.
-        let behind = text.get(range.end..).and_then(|behind| behind.chars().next());
-        let is_held = written.starts_with('<')
-            && behind.is_some_and(|letter| letter != ')' && !letter.is_whitespace());
-        let (open, close) = if is_held { ("<", ">") } else { ("", "") };
+        let next = slice(text, range.end..text.len()).chars().next();
+        let keeps_brackets = written.starts_with('<')
+            && next.is_some_and(|character| character != ')' && !character.is_whitespace());
+        let (open, close) = if keeps_brackets { ("<", ">") } else { ("", "") };
         shown.extend([open, &markdown::placeholder(*number), close]);
         from = range.end;
     }
-    shown.push_str(text.get(from..).unwrap_or_default());
+    shown.push_str(slice(text, from..text.len()));
     shown
+}
+
+/// A range of a text that its parser returned.
+fn slice(text: &str, range: Range<usize>) -> &str {
+    let slice = text.get(range.clone());
+    debug_assert!(slice.is_some(), "the range {range:?} of a link is in its text");
+    slice.unwrap_or("")
 }
 
 /// The replacement of a placeholder: the link as it was written, if it would be parsed as the same
 /// kind of link again; otherwise its address.
-fn restored(hidden: &[Hidden], kind: Kind, mention: &Mention<'_>) -> Option<Rewritten> {
+fn restored(hidden: &[HiddenLink], kind: Kind, mention: &Mention<'_>) -> Option<Rewritten> {
     let MentionTarget::Placeholder(number) = mention.named else { return None };
     let hidden = hidden.iter().find(|hidden| hidden.number == number)?;
-    let is_same = hidden.form == Form::Within(mention.form);
+    let is_same = hidden.form == LinkForm::Within(mention.form);
     Some(if is_same {
         Rewritten::Verbatim(hidden.written.clone())
     } else if kind != Kind::Markdown && mention.form == MentionForm::Words {

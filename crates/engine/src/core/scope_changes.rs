@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use leafbase_model::{
     BlockId, Change, DocumentId, DocumentRecord, Edit, Location, Result, Schema, ScopedChange,
-    Subtrees,
+    Subtrees, invariant,
 };
 
 use crate::core::redaction::hidden_relations;
@@ -51,6 +51,7 @@ impl ScopeChanges {
                 return Ok(());
             }
             for change in changes {
+                invariant!(change.sequence > read_to, "the change log is read in ascending order");
                 if !VisibleChange::of(tree, &change)?.is_empty() {
                     self.rows.push(change.sequence);
                 }
@@ -69,6 +70,7 @@ pub(crate) fn visible_change(
     number: u64,
     sequence: u64,
 ) -> Result<Option<ScopedChange>> {
+    invariant!(sequence > 0 && number > 0, "rows are numbered from 1");
     let Some(change) = tree.unguarded().changes_after(sequence - 1, 1)?.pop() else {
         return Ok(None);
     };

@@ -123,6 +123,10 @@ impl<'a> Tree<'a> {
             standing.map_or(DocumentId::of_root(BlockId::NIL), |standing| standing.document);
         let is_visible = self.can_see_document(document)?;
         let standing = standing.filter(|_| is_visible);
+        debug_assert!(
+            standing.is_none_or(|standing| self.visibility.contains(standing.document)),
+            "a visible block is in a document of the scope"
+        );
         if let Some(standing) = standing {
             self.visible_block.set(Some((block, standing)));
         }
@@ -164,6 +168,8 @@ impl<'a> Tree<'a> {
         document: DocumentId,
         blocks: &[BlockId],
     ) -> Result<Vec<(BlockId, Comment)>> {
+        debug_assert!(blocks.is_sorted(), "blocks are sorted");
+        // A flag in memory: most documents have no comments, and read nothing.
         if self.reader.may_have_comments(document) && self.can_see_document(document)? {
             self.reader.comments_among(document, blocks)
         } else {

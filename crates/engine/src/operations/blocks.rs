@@ -16,11 +16,12 @@ use crate::core::access::AccessScope;
 use crate::core::connection::{Connection, OperationTransaction};
 use crate::core::redaction::LinkRedactor;
 use crate::core::tree::Tree;
+use crate::operations::block_markdown::render_tree;
 use crate::operations::collections::presenter::ItemPresenter;
 use crate::operations::collections::tables;
-use crate::operations::drafts::{Files, Ready};
+use crate::operations::drafts::{self, FileAccess, ValidatedDrafts};
 use crate::operations::files::named;
-use crate::operations::{comments, documents, prepare, tasks};
+use crate::operations::{comments, documents, normalize, tasks};
 use crate::support::days;
 
 impl<A: AccessScope> Connection<A> {
@@ -66,7 +67,7 @@ impl<A: AccessScope> Connection<A> {
         })?;
         links.finish()?;
         links.redact_tree(&mut block)?;
-        let (shown, most) = (show_markdown(&mut block), self.limits().blocks_per_fetch);
+        let (shown, most) = (render_tree(&mut block), self.limits().blocks_per_fetch);
         if shown > most {
             let error =
                 Error::limit("blocks in one fetch (a maxDepth asks for fewer)", most, shown);
@@ -179,9 +180,9 @@ impl<A: AccessScope> Connection<A> {
         let ready = match request.source {
             InsertSource::Blocks(mut blocks) => {
                 self.date(&mut blocks)?;
-                prepare::drafts("blocks", blocks, self.files(), self.limits())
+                drafts::validate_list("blocks", blocks, self.files(), self.limits())
             }
-            InsertSource::Markdown(text) => prepare::markdown(&text, self.files(), self.limits())?,
+            InsertSource::Markdown(text) => drafts::parse(&text, self.files(), self.limits())?,
         };
         self.insert("insert_blocks", &ready, request.position)
     }
@@ -205,19 +206,19 @@ impl<A: AccessScope> Connection<A> {
         text: &str,
         position: impl Into<Position>,
     ) -> Result<Items<Block>> {
-        let ready = prepare::markdown(text, self.files(), self.limits())?;
+        let ready = drafts::parse(text, self.files(), self.limits())?;
         self.insert("insert_markdown", &ready, position.into())
     }
 
     /// The uploaded files that written blocks may reference.
-    pub(crate) fn files(&self) -> Files {
-        if self.is_unrestricted() { Files::Any } else { Files::Seen }
+    pub(crate) fn files(&self) -> FileAccess {
+        if self.is_unrestricted() { FileAccess::Any } else { FileAccess::Visible }
     }
 
     fn insert(
         &self,
         operation: &'static str,
-        ready: &Ready,
+        ready: &ValidatedDrafts,
         position: Position,
     ) -> Result<Items<Block>> {
         let (mut inserted, _) = self.operation(operation).write(|transaction| {
@@ -230,7 +231,7 @@ impl<A: AccessScope> Connection<A> {
                 };
                 ops::insert_at(tree, context, place, drafts)
             })?;
-            prepare::titles(&mut inserted.edits);
+            normalize::titles(&mut inserted.edits);
             let mut blocks =
                 inserted.subtrees().map(ops::assemble).transpose()?.unwrap_or_default();
             transaction.apply(inserted.edits)?;
@@ -240,7 +241,7 @@ impl<A: AccessScope> Connection<A> {
             Ok(blocks)
         })?;
         for block in &mut inserted {
-            show_markdown(block);
+            render_tree(block);
         }
         Ok(Items(inserted))
     }
@@ -294,7 +295,7 @@ impl<A: AccessScope> Connection<A> {
             Ok(updated)
         })?;
         for block in &mut updated {
-            show_markdown(block);
+            render_tree(block);
         }
         Ok(Items(updated))
     }
@@ -324,7 +325,7 @@ impl<A: AccessScope> Connection<A> {
     /// Parses the markdown of a patch, and restores the links that the scope redacts.
     fn prepare_fields(&self, links: &LinkRedactor<'_, '_>, block: &mut PatchedBlock) -> Result<()> {
         let before = &block.before.data;
-        prepare::fields(&*links.redacted(before)?, &mut block.fields, self.limits())?;
+        normalize::fields(&*links.redacted(before)?, &mut block.fields, self.limits())?;
         links.restore(before, &mut block.fields)
     }
 
@@ -335,8 +336,8 @@ impl<A: AccessScope> Connection<A> {
         before: &BlockData,
         data: BlockData,
     ) -> Result<Vec<BlockData>> {
-        let field = prepare::address_field(&data);
-        let parts = prepare::data(data, self.limits())?;
+        let field = normalize::address_field(&data);
+        let parts = normalize::data(data, self.limits())?;
         named::check_named(tree, Some(before), &parts, field)?;
         Ok(parts)
     }
@@ -412,7 +413,7 @@ impl<A: AccessScope> Connection<A> {
             let ids = request.block_ids.clone();
             let mut moved =
                 transaction.plan(|tree, context| ops::move_blocks(tree, context, ids, place))?;
-            prepare::titles(&mut moved.edits);
+            normalize::titles(&mut moved.edits);
             transaction.apply(moved.edits)
         })?;
         Ok(Items(request.block_ids))
@@ -518,25 +519,4 @@ fn item_fields(
         properties.apply(hidden.into_iter().map(|key| (key, None)));
     }
     Ok(Some(Box::new(fields)))
-}
-
-/// Renders the markdown of a block without a text of its own.
-pub(crate) fn show_text(data: &mut BlockData) {
-    if !data.block_type().has_own_markdown() {
-        data.markdown = markdown::render_block(data);
-    }
-}
-
-/// Renders the markdown of all blocks without a text of their own, and returns the number of
-/// blocks.
-pub(crate) fn show_markdown(block: &mut Block) -> usize {
-    let (mut waiting, mut count) = (vec![block], 0);
-    while let Some(block) = waiting.pop() {
-        count += 1;
-        show_text(&mut block.data);
-        if let Content::Blocks(children) = &mut block.content {
-            waiting.extend(children);
-        }
-    }
-    count
 }

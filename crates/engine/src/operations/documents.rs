@@ -11,12 +11,15 @@ use leafbase_tree_ops::ReadTree;
 
 use crate::core::access::{AccessScope, Full};
 use crate::core::connection::{Connection, OperationTransaction};
-use crate::operations::prepare;
+use crate::operations::drafts;
 
 pub(crate) mod list;
+pub(crate) mod query;
 mod scoped;
+mod titles;
 
-use list::find;
+use query::find;
+use titles::titled;
 
 /// Title of the hidden document with the tasks of the inbox.
 const INBOX_TITLE: &str = "Inbox";
@@ -245,7 +248,7 @@ impl Connection<Full> {
     fn root_of(&self, mut page: BlockDraft, destination: Destination) -> Result<BlockDraft> {
         ops::check_root(&page.data, destination.into())?;
         self.date(std::slice::from_mut(&mut page))?;
-        prepare::document(page, self.limits())
+        drafts::validate_root(page, self.limits())
     }
 
     /// Creates documents from normalized pages.
@@ -349,20 +352,6 @@ impl<A: AccessScope> Connection<A> {
         self.operation("document_of")
             .read(|tree| Ok(tree.locate(block.into())?.ok_or_else(Error::not_found)?.document))
     }
-}
-
-/// Adds the title to a document record. One look-up: the root is the only child of the nil block.
-fn titled(reader: SpaceReader<'_>, record: DocumentRecord, with_times: bool) -> Result<Document> {
-    let title = root(reader, record.id)?.markdown;
-    Ok(Document { record, title, with_times, clickable_link: None })
-}
-
-/// The content of a document's root.
-fn root(reader: SpaceReader<'_>, document: DocumentId) -> Result<BlockData> {
-    let root = reader.first_children(document, BlockId::NIL, 1)?.pop();
-    let root = root
-        .ok_or_else(|| Error::corrupted(format_args!("document {document} has no root block")))?;
-    Ok(root.data)
 }
 
 /// Checks that `destination` exists.

@@ -1,37 +1,37 @@
-//! Validation and normalization of drafts, in reading order and with an explicit stack. Each draft
-//! is checked under its path in the request, before paragraphs that become blocks shift its
-//! successors.
+//! Validation of drafts, in reading order and with an explicit stack. Each draft is checked under
+//! its path in the request, before paragraphs that become blocks shift its successors.
 
 use std::mem;
 
-use leafbase_model::{AssetId, BlockData, BlockDraft, Error, Limits, Result};
+use leafbase_markdown as markdown;
+use leafbase_model::{AssetId, BlockData, BlockDraft, Error, Limits, Result, invariant};
 use leafbase_tree_ops::{self as ops, AllowedChildren};
 
 use crate::core::tree::Tree;
 use crate::operations::files::named;
-use crate::operations::prepare;
+use crate::operations::normalize;
 
 /// The uploaded files that drafts may reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Files {
+pub(crate) enum FileAccess {
     /// Any file.
     Any,
     /// Files that the call may see.
-    Seen,
+    Visible,
 }
 
 const BLOCKS: &str = "blocks in one request";
 
-/// The path of the drafts in the request.
+/// Where drafts are in the request.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Names {
+enum DraftPath {
     /// Entries of the list with this name.
     List(&'static str),
     /// One draft, the root of a document. Paths are relative to it.
     Root,
 }
 
-impl Names {
+impl DraftPath {
     const fn list(self) -> Option<&'static str> {
         match self {
             Self::List(name) => Some(name),
@@ -40,15 +40,45 @@ impl Names {
     }
 }
 
+/// Normalizes and checks the drafts of the request's list `list` with their descendants. Errors
+/// have the paths of the request.
+pub(crate) fn validate_list(
+    list: &'static str,
+    drafts: Vec<BlockDraft>,
+    files: FileAccess,
+    limits: &Limits,
+) -> ValidatedDrafts {
+    validate(DraftPath::List(list), drafts, files, limits)
+}
+
+/// Normalizes and checks a page that becomes a document. The paths of errors are relative to it.
+pub(crate) fn validate_root(page: BlockDraft, limits: &Limits) -> Result<BlockDraft> {
+    validate(DraftPath::Root, vec![page], FileAccess::Any, limits).into_root(limits)
+}
+
+/// Parses the markdown of a request into blocks and checks them.
+pub(crate) fn parse(text: &str, files: FileAccess, limits: &Limits) -> Result<ValidatedDrafts> {
+    // Refused by its length before any of it is parsed.
+    if text.len() > limits.markdown {
+        return Err(Error::limit("bytes of markdown in one request", limits.markdown, text.len())
+            .at("markdown"));
+    }
+    let options = markdown::ParseOptions::default()
+        .with_limits(limits.clone())
+        .with_most_blocks(limits.blocks_per_request);
+    let parsed = markdown::parse(text, &options).map_err(|error| error.at("markdown"))?;
+    Ok(check_parsed("markdown", parsed.blocks, files, limits))
+}
+
 /// Normalized drafts with their first error. The error is reported once the position is resolved,
 /// because an invalid position takes precedence.
 #[derive(Debug)]
-pub(crate) struct Ready {
+pub(crate) struct ValidatedDrafts {
     drafts: Vec<BlockDraft>,
     /// The index in reading order of the first invalid draft, and its error.
-    fault: Option<(usize, Error)>,
-    /// As `fault`, for positions that only take tasks.
-    no_task: Option<(usize, Error)>,
+    error: Option<(usize, Error)>,
+    /// As `error`, for positions that only take tasks.
+    task_error: Option<(usize, Error)>,
     /// The referenced files, each with the index of the draft and the path of the field. None if
     /// any file may be referenced.
     files: Option<Vec<(usize, AssetId, String)>>,
@@ -56,14 +86,14 @@ pub(crate) struct Ready {
     levels: Vec<(usize, String)>,
 }
 
-impl Ready {
-    fn new(files: Files) -> Self {
-        let files = (files == Files::Seen).then(Vec::new);
-        Self { drafts: Vec::new(), fault: None, no_task: None, files, levels: Vec::new() }
+impl ValidatedDrafts {
+    fn new(files: FileAccess) -> Self {
+        let files = (files == FileAccess::Visible).then(Vec::new);
+        Self { drafts: Vec::new(), error: None, task_error: None, files, levels: Vec::new() }
     }
 
     /// Records the files that `data` references, at the path that `path` returns.
-    fn note_files(&mut self, number: usize, data: &BlockData, path: impl Fn() -> String) {
+    fn add_files(&mut self, number: usize, data: &BlockData, path: impl Fn() -> String) {
         if let Some(files) = &mut self.files {
             files.extend(named::named(data).into_iter().map(|file| (number, file, path())));
         }
@@ -71,11 +101,11 @@ impl Ready {
 
     /// Whether there are neither drafts nor an error.
     pub(crate) fn is_empty(&self) -> bool {
-        self.drafts.is_empty() && self.fault.is_none()
+        self.drafts.is_empty() && self.error.is_none()
     }
 
     /// The drafts, if they are valid at `depth` of their document, at a position that takes
-    /// `takes`, and every referenced file is visible in `tree`. A clone, because a write closure
+    /// `allowed`, and every referenced file is visible in `tree`. A clone, because a write closure
     /// may run again.
     pub(crate) fn at(
         &self,
@@ -99,9 +129,11 @@ impl Ready {
     }
 
     /// The single draft that becomes the root of a document.
-    pub(crate) fn into_root(mut self, limits: &Limits) -> Result<BlockDraft> {
+    fn into_root(mut self, limits: &Limits) -> Result<BlockDraft> {
         self.check_at(0, AllowedChildren::Anything, limits, None)?;
-        self.drafts.pop().ok_or_else(|| Error::validation("a document needs a root"))
+        let root = self.drafts.pop();
+        invariant!(self.drafts.is_empty(), "the root of a document is one draft");
+        root.ok_or_else(|| Error::validation("a document needs a root"))
     }
 
     fn check_at(
@@ -113,37 +145,36 @@ impl Ready {
     ) -> Result<()> {
         let beyond = limits.deepest_page() + 1;
         let too_deep = self.levels.get(beyond.saturating_sub(depth));
-        match (too_deep, self.fault_where(allowed, hidden_file)) {
-            (Some((number, path)), fault) if fault.is_none_or(|(faulty, _)| number <= faulty) => {
-                Err(too_deep_by(limits.deepest_page(), beyond.max(depth)).at(path))
+        // The first invalid draft in reading order is reported, whatever is wrong with it.
+        match (too_deep, self.first_error(allowed, hidden_file)) {
+            (Some((number, path)), error) if error.is_none_or(|(invalid, _)| number <= invalid) => {
+                Err(nesting_error(limits.deepest_page(), beyond.max(depth)).at(path))
             }
-            (_, Some((_, error))) => {
-                Err(Error::new(error.kind(), error.message()).at(error.path()))
-            }
+            (_, Some((_, error))) => Err(error.clone()),
             (_, None) => Ok(()),
         }
     }
 
-    /// The first error of the drafts at a position that takes `takes`.
-    fn fault_where<'f>(
-        &'f self,
+    /// The first error of the drafts at a position that takes `allowed`.
+    fn first_error<'e>(
+        &'e self,
         allowed: AllowedChildren,
-        hidden_file: Option<&'f (usize, Error)>,
-    ) -> Option<&'f (usize, Error)> {
-        let no_task = self.no_task.as_ref().filter(|_| allowed == AllowedChildren::Tasks);
-        self.fault.iter().chain(no_task).chain(hidden_file).min_by_key(|(number, _)| *number)
+        hidden_file: Option<&'e (usize, Error)>,
+    ) -> Option<&'e (usize, Error)> {
+        let task_error = self.task_error.as_ref().filter(|_| allowed == AllowedChildren::Tasks);
+        self.error.iter().chain(task_error).chain(hidden_file).min_by_key(|(number, _)| *number)
     }
 
     /// Checks a top-level draft and the blocks split from it against positions that only take
     /// tasks.
-    fn note_top(
+    fn check_task(
         &mut self,
         number: usize,
         data: &BlockData,
         further: &[BlockData],
         path: impl FnOnce() -> String,
     ) {
-        if self.no_task.is_some() {
+        if self.task_error.is_some() {
             return;
         }
         let own = AllowedChildren::Tasks.check(data).map_err(|error| error.at("listStyle"));
@@ -151,199 +182,209 @@ impl Ready {
             let further = further.iter().try_for_each(|data| AllowedChildren::Tasks.check(data));
             further.map_err(|error| error.at("markdown"))
         });
-        self.no_task = checked.err().map(|error| (number, error.at(path())));
+        self.task_error = checked.err().map(|error| (number, error.at(path())));
     }
 }
 
-fn too_deep_by(most: usize, found: usize) -> Error {
+fn nesting_error(most: usize, found: usize) -> Error {
     Error::limit("pages within pages", most, found)
 }
 
 /// Checks drafts that were parsed from the markdown of `field`: the parser normalizes them.
-pub(crate) fn checked(
+fn check_parsed(
     field: &'static str,
     drafts: Vec<BlockDraft>,
-    files: Files,
+    files: FileAccess,
     limits: &Limits,
-) -> Ready {
-    let mut ready = Ready::new(files);
-    let fault =
+) -> ValidatedDrafts {
+    let mut validated = ValidatedDrafts::new(files);
+    // The text has one path: that of its field, not that of a block in it.
+    let invalid =
         |number, error: Error| Some((number, Error::new(error.kind(), error.message()).at(field)));
     let mut number = 0;
     for (depth, draft) in drafts.iter().flat_map(BlockDraft::walk) {
-        if depth == ready.levels.len() {
-            ready.levels.push((number, field.to_owned()));
+        if depth == validated.levels.len() {
+            validated.levels.push((number, field.to_owned()));
         }
         if let Err(error) = ops::check_draft(limits, &draft.data, !draft.content.is_empty())
-            && ready.fault.is_none()
+            && validated.error.is_none()
         {
-            ready.fault = fault(number, error);
+            validated.error = invalid(number, error);
         }
         if depth == 0
-            && ready.no_task.is_none()
+            && validated.task_error.is_none()
             && let Err(error) = AllowedChildren::Tasks.check(&draft.data)
         {
-            ready.no_task = fault(number, error);
+            validated.task_error = invalid(number, error);
         }
-        ready.note_files(number, &draft.data, || field.to_owned());
+        validated.add_files(number, &draft.data, || field.to_owned());
         number += 1;
     }
     if number > limits.blocks_per_request {
-        ready.levels.clear();
-        ready.fault = fault(0, Error::limit(BLOCKS, limits.blocks_per_request, number));
+        // The count takes precedence over the nesting of any of the blocks.
+        validated.levels.clear();
+        validated.error = invalid(0, Error::limit(BLOCKS, limits.blocks_per_request, number));
     }
-    ready.drafts = drafts;
-    ready
+    validated.drafts = drafts;
+    validated
 }
 
-/// Normalizes and checks drafts with their descendants. Drafts that are too deep for any position
-/// are refused.
-pub(crate) fn made_ready(
-    names: Names,
+fn validate(
+    path: DraftPath,
     drafts: Vec<BlockDraft>,
-    files: Files,
+    files: FileAccess,
     limits: &Limits,
-) -> Ready {
+) -> ValidatedDrafts {
     let blocks = drafts.iter().flat_map(BlockDraft::walk).count();
-    let mut walk = Walk { names, limits, blocks, number: 0, levels: vec![Level::new(drafts)] };
-    let mut ready = Ready::new(files);
-    if let Err(error) = walk.check_count().and_then(|()| walk.run(&mut ready)) {
-        ready.fault = Some((walk.number.saturating_sub(1), error));
+    let mut validator =
+        DraftValidator { path, limits, blocks, visited: 0, levels: vec![DraftLevel::new(drafts)] };
+    let mut validated = ValidatedDrafts::new(files);
+    if let Err(error) = validator.check_count().and_then(|()| validator.run(&mut validated)) {
+        validated.error = Some((validator.visited.saturating_sub(1), error));
     }
-    ready
+    validated
 }
 
-struct Walk<'l> {
-    names: Names,
+struct DraftValidator<'l> {
+    path: DraftPath,
     limits: &'l Limits,
     /// The number of drafts, including blocks split from texts so far.
     blocks: usize,
-    /// How many drafts were visited.
-    number: usize,
-    levels: Vec<Level>,
+    visited: usize,
+    levels: Vec<DraftLevel>,
 }
 
 /// The children of one draft, normalized in place: drafts are large, and there may be many.
-struct Level {
-    /// How many were visited.
-    met: usize,
+struct DraftLevel {
+    visited: usize,
     drafts: Vec<BlockDraft>,
     /// Blocks split from further paragraphs, each with the number of drafts that precede it.
     further: Vec<(usize, Vec<BlockData>)>,
 }
 
-impl Level {
+impl DraftLevel {
     fn new(drafts: Vec<BlockDraft>) -> Self {
-        Self { met: 0, drafts, further: Vec::new() }
+        Self { visited: 0, drafts, further: Vec::new() }
+    }
+
+    /// The drafts, with the blocks split from further paragraphs after them.
+    fn finish(self) -> Result<Vec<BlockDraft>> {
+        let Self { visited, drafts, further } = self;
+        invariant!(visited == drafts.len(), "a level is finished once all drafts were visited");
+        if further.is_empty() {
+            return Ok(drafts);
+        }
+        let mut further = further.into_iter().peekable();
+        let mut all = Vec::with_capacity(drafts.len() + further.len());
+        for (number, draft) in (1..).zip(drafts) {
+            all.push(draft);
+            let split = further.next_if(|(after, _)| *after == number);
+            all.extend(split.into_iter().flat_map(|(_, parts)| parts).map(BlockDraft::new));
+        }
+        invariant!(further.next().is_none(), "split blocks follow a draft of their level");
+        Ok(all)
     }
 }
 
-/// Inserts the blocks split from further paragraphs after their drafts.
-fn with_further(drafts: Vec<BlockDraft>, further: Vec<(usize, Vec<BlockData>)>) -> Vec<BlockDraft> {
-    if further.is_empty() {
-        return drafts;
-    }
-    let mut further = further.into_iter().peekable();
-    let mut all = Vec::with_capacity(drafts.len() + further.len());
-    for (number, draft) in (1..).zip(drafts) {
-        all.push(draft);
-        let behind =
-            further.next_if(|(met, _)| *met == number).into_iter().flat_map(|(_, parts)| parts);
-        all.extend(behind.map(BlockDraft::new));
-    }
-    all
-}
-
-impl Walk<'_> {
-    fn run(&mut self, ready: &mut Ready) -> Result<()> {
+impl DraftValidator<'_> {
+    fn run(&mut self, validated: &mut ValidatedDrafts) -> Result<()> {
         while let Some(level) = self.levels.last_mut() {
+            // Taken out while its drafts are changed, since `self` is borrowed as a whole below.
             let mut drafts = mem::take(&mut level.drafts);
-            let Some(draft) = drafts.get_mut(level.met) else {
-                self.close(drafts, ready);
+            let Some(draft) = drafts.get_mut(level.visited) else {
+                level.drafts = drafts;
+                self.finish_level(validated)?;
                 continue;
             };
-            level.met += 1;
-            let met = level.met;
+            level.visited += 1;
+            let visited = level.visited;
             let settled = draft.settle();
             let content = mem::take(&mut draft.content);
-            let further = self.meet(ready, settled, &mut draft.data, !content.is_empty())?;
-            if let Some(level) = self.levels.last_mut() {
-                level.drafts = drafts;
-                if !further.is_empty() {
-                    level.further.push((met, further));
-                }
+            let further = self.visit(validated, settled, &mut draft.data, !content.is_empty())?;
+            let Some(level) = self.levels.last_mut() else {
+                invariant!("visiting a draft leaves its level on the stack")
+            };
+            level.drafts = drafts;
+            if !further.is_empty() {
+                level.further.push((visited, further));
             }
             if !content.is_empty() {
-                self.levels.push(Level::new(content));
+                self.levels.push(DraftLevel::new(content));
             }
         }
         Ok(())
     }
 
     /// Normalizes the current draft and returns the blocks split from it.
-    fn meet(
+    fn visit(
         &mut self,
-        ready: &mut Ready,
+        validated: &mut ValidatedDrafts,
         settled: Result<()>,
         data: &mut BlockData,
         has_content: bool,
     ) -> Result<Vec<BlockData>> {
-        let depth = self.levels.len().saturating_sub(1);
-        if depth == ready.levels.len() {
-            ready.levels.push((self.number, self.path()));
+        invariant!(!self.levels.is_empty(), "a visited draft is in a level");
+        let depth = self.levels.len() - 1;
+        if depth == validated.levels.len() {
+            validated.levels.push((self.visited, self.current_path()));
         }
-        self.number += 1;
+        let number = self.visited;
+        self.visited += 1;
         let most = self.limits.deepest_page();
         if depth > most {
-            return Err(too_deep_by(most, depth).at(self.path()));
+            return Err(nesting_error(most, depth).at(self.current_path()));
         }
-        let is_root = depth == 0 && matches!(self.names, Names::Root);
-        let field = prepare::address_field(data);
+        let is_root = depth == 0 && matches!(self.path, DraftPath::Root);
+        let field = normalize::address_field(data);
         let further =
-            settled.and_then(|()| prepare::draft(data, has_content, is_root, self.limits));
-        let further = further.map_err(|error| error.at(self.path()))?;
+            settled.and_then(|()| normalize::draft(data, has_content, is_root, self.limits));
+        let further = further.map_err(|error| error.at(self.current_path()))?;
         for part in std::iter::once(&*data).chain(&further) {
-            let path = || format!("{}.{}", self.path(), named::field_of(part, field));
-            ready.note_files(self.number.saturating_sub(1), part, path);
+            let path = || format!("{}.{}", self.current_path(), named::field_of(part, field));
+            validated.add_files(number, part, path);
         }
         self.blocks = self.blocks.saturating_add(further.len());
         self.check_count()?;
         if depth == 0 {
-            ready.note_top(self.number.saturating_sub(1), data, &further, || self.path());
+            validated.check_task(number, data, &further, || self.current_path());
         }
         Ok(further)
     }
 
     /// Moves the finished children to their parent; the top level becomes the result.
-    fn close(&mut self, drafts: Vec<BlockDraft>, ready: &mut Ready) {
-        let further = self.levels.pop().map(|level| level.further).unwrap_or_default();
-        let drafts = with_further(drafts, further);
+    fn finish_level(&mut self, validated: &mut ValidatedDrafts) -> Result<()> {
+        let Some(level) = self.levels.pop() else { invariant!("a finished level is on the stack") };
+        let drafts = level.finish()?;
         let Some(parents) = self.levels.last_mut() else {
-            ready.drafts = drafts;
-            return;
+            validated.drafts = drafts;
+            return Ok(());
         };
-        let parent = parents.met.checked_sub(1).and_then(|number| parents.drafts.get_mut(number));
-        if let Some(parent) = parent {
-            parent.content = drafts;
-        }
+        let parent = parents.visited.checked_sub(1).and_then(|at| parents.drafts.get_mut(at));
+        let Some(parent) = parent else {
+            invariant!("a nested level belongs to the draft visited last")
+        };
+        parent.content = drafts;
+        Ok(())
     }
 
     fn check_count(&self) -> Result<()> {
         let most = self.limits.blocks_per_request;
-        if self.blocks > most {
-            return Err(
-                Error::limit(BLOCKS, most, self.blocks).at(self.names.list().unwrap_or_default())
-            );
+        if self.blocks <= most {
+            return Ok(());
         }
-        Ok(())
+        let error = Error::limit(BLOCKS, most, self.blocks);
+        Err(match self.path.list() {
+            Some(list) => error.at(list),
+            None => error,
+        })
     }
 
     /// The path of the draft visited last.
-    fn path(&self) -> String {
-        let lists = std::iter::once(self.names.list()).chain(std::iter::repeat(Some("content")));
+    fn current_path(&self) -> String {
+        let lists = std::iter::once(self.path.list()).chain(std::iter::repeat(Some("content")));
         let steps = self.levels.iter().zip(lists);
         let steps = steps.filter_map(|(level, list)| {
-            list.map(|list| format!("{list}[{}]", level.met.saturating_sub(1)))
+            list.map(|list| format!("{list}[{}]", level.visited.saturating_sub(1)))
         });
         steps.collect::<Vec<_>>().join(".")
     }

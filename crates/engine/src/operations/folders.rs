@@ -190,7 +190,7 @@ impl ReadFolders for FolderReader<'_> {
     fn documents_in(&self, folder: FolderId) -> Result<Vec<DocumentRecord>> {
         let within = Within::Location(Location::Folder(folder));
         let query = DocumentQuery { within, ..DocumentQuery::default() };
-        Ok(documents::list::find(self.0, &query, None, usize::MAX)?.0)
+        Ok(documents::query::find(self.0, &query, None, usize::MAX)?.0)
     }
 
     fn document_count(&self, folder: FolderId) -> Result<u64> {

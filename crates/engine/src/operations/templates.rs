@@ -13,7 +13,7 @@ use leafbase_tree_ops::{self as ops, ReadTree};
 use crate::core::access::Full;
 use crate::core::connection::Connection;
 use crate::operations::collections::clones::ClonedSchemas;
-use crate::operations::{documents, prepare};
+use crate::operations::{documents, drafts};
 
 impl Connection<Full> {
     /// Creates a document as a copy of a template and returns it with a clickable link. Blocks get
@@ -81,7 +81,7 @@ impl Connection<Full> {
 
     /// Normalizes a title as for any document.
     fn title(&self, title: &str) -> Result<String> {
-        let page = prepare::document(BlockDraft::new(BlockData::page(title)), self.limits());
+        let page = drafts::validate_root(BlockDraft::new(BlockData::page(title)), self.limits());
         let wrong = |error: Error| Error::new(error.kind(), error.message()).at("title");
         Ok(page.map_err(wrong)?.into_parts().0.markdown)
     }

@@ -61,13 +61,14 @@ pub(crate) fn offset(zone: &TimeZone, now: Timestamp) -> Result<Offset> {
 pub(crate) fn today(zone: &TimeZone, now: Timestamp) -> Result<Day> {
     let date = zone.to_datetime(instant(now)?).date();
     let year = u16::try_from(date.year()).map_err(|_| beyond())?;
-    let part = |value: i8| u8::try_from(value).unwrap_or_default();
-    Day::new(year, part(date.month()), part(date.day()))
+    Day::new(year, date.month().unsigned_abs(), date.day().unsigned_abs())
 }
 
 /// The nearest day in the direction of `step` that the zone does not skip.
 fn neighbour(day: Day, step: i64, zone: &TimeZone) -> Result<Day> {
+    debug_assert!(step == 1 || step == -1, "a neighbour is one day away, not {step}");
     let mut number = day.epoch_days();
+    // A zone skips one day at a time, so this takes two steps at most.
     loop {
         number += step;
         let found = Day::from_epoch_days(number);
@@ -120,6 +121,7 @@ fn leap(date: Date, before: i64, zone: &TimeZone) -> Midnight {
         return Midnight::once(before);
     };
     let is_skipped = zone.to_datetime(at).date() > date;
+    debug_assert!(at.as_millisecond() >= before, "a transition follows the instant before it");
     Midnight { is_skipped, ..Midnight::once(at.as_millisecond()) }
 }
 
@@ -127,7 +129,7 @@ fn local_date(millis: i64, zone: &TimeZone) -> Option<Date> {
     jiff::Timestamp::from_millisecond(millis).ok().map(|instant| zone.to_datetime(instant).date())
 }
 
-/// None for the day after the calendar's last.
+/// None after the last day of the calendar.
 fn date(day: i64) -> Option<Date> {
     let found = Day::from_epoch_days(day);
     let part = |value: u8| i8::try_from(value).ok();
@@ -156,9 +158,11 @@ pub(crate) fn long_form(day: Day) -> String {
         "December",
     ];
     // 1970-01-01 was a Thursday.
-    let weekday = usize::try_from(day.epoch_days().rem_euclid(7)).unwrap_or_default();
-    let weekday = DAYS.get(weekday).copied().unwrap_or_default();
-    let month = MONTHS.get(usize::from(day.month()).wrapping_sub(1)).copied().unwrap_or_default();
+    let weekday = usize::try_from(day.epoch_days().rem_euclid(7)).ok();
+    let weekday = weekday.and_then(|weekday| DAYS.get(weekday));
+    let month = MONTHS.get(usize::from(day.month()) - 1);
+    debug_assert!(weekday.is_some() && month.is_some(), "{day} has a weekday and a month");
+    let (weekday, month) = (weekday.unwrap_or(&""), month.unwrap_or(&""));
     format!("{weekday}, {} {month} {}", day.day(), day.year())
 }
 

@@ -64,6 +64,10 @@ impl PageBuffer {
         if !is_aligned || data.len() >= MAX_BUFFERED_WRITE {
             return Ok(false);
         }
+        invariant!(
+            self.windows.len() <= MAX_WINDOWS + 1,
+            "a full buffer is flushed before the next write"
+        );
         for (at, page) in (offset..).step_by(PAGE).zip(data.chunks_exact(PAGE)) {
             let (start, in_window) = window_of(at);
             let spare = &mut self.spare;

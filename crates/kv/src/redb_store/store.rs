@@ -13,7 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{fmt, process};
 
-use leafbase_model::{Error, ErrorKind, Result};
+use leafbase_model::{Error, ErrorKind, Result, invariant};
 
 use super::group_commit::{
     BaseVersion, ClosureWrites, CommitHandle, GroupCommit, Outcome, Version, WaitResult,
@@ -250,6 +250,10 @@ impl RedbStore {
             (Some(_), Some((_, handle))) => Arc::clone(handle),
             (Some(_), None) => return Ok(Some(refusal.map_or(Ok(()), Err))),
             (None, _) => {
+                invariant!(
+                    written.is_empty() || !memtable.is_empty(),
+                    "the entries of a transaction are in its memtable"
+                );
                 let version = Version { memtable, checkpoints };
                 let writes = ClosureWrites { version, written, bytes };
                 let is_durable = options.durability == Durability::Durable;

@@ -79,6 +79,10 @@ impl WriteBuffer {
                 slice_mut(&mut block[..], in_block(length - last)?..BLOCK)?.fill(0);
             }
         }
+        debug_assert!(
+            self.blocks.keys().all(|block| *block < length),
+            "broken invariant: no block lies past the end of the file"
+        );
         self.length = length;
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use leafbase_model::Result;
+use leafbase_model::{Result, invariant};
 
 use super::read_view::ReadView;
 use crate::memtable::Entry;
@@ -57,6 +57,7 @@ impl Transaction for WriteTransaction {
 
     fn apply(&mut self, batch: &WriteBatch) -> Result<()> {
         let mut entries = Entry::from_batch(batch)?;
+        let before = self.view.memtable.len();
         self.bytes += entries.iter().map(Entry::len).sum::<usize>();
         if entries.len() < MIN_SORTED_BATCH {
             for entry in &entries {
@@ -66,6 +67,10 @@ impl Transaction for WriteTransaction {
             Entry::sort(&mut entries);
             self.view.memtable.insert_sorted(&entries)?;
         }
+        invariant!(
+            (before..=before + entries.len()).contains(&self.view.memtable.len()),
+            "a batch adds at most its own keys to the memtable, and removes none"
+        );
         self.written.extend(entries);
         Ok(())
     }

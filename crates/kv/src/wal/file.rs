@@ -114,6 +114,10 @@ impl WalFile {
         if end > self.file_bytes {
             self.grow_to(end.next_multiple_of(GROWTH_BYTES as u64))?;
         }
+        debug_assert!(
+            end <= self.file_bytes,
+            "broken invariant: a record lies in the allocated part of the file"
+        );
         self.file.write(self.end, record)?;
         self.file.sync_data()?;
         // Only now: a record that may be torn is overwritten by the next one.
@@ -123,6 +127,10 @@ impl WalFile {
     }
 
     fn grow_to(&mut self, length: u64) -> io::Result<()> {
+        debug_assert!(
+            length.is_multiple_of(GROWTH_BYTES as u64),
+            "broken invariant: the file grows in whole steps"
+        );
         let zeros = vec![0; GROWTH_BYTES];
         self.file.set_len(length)?;
         while self.file_bytes < length {

@@ -17,7 +17,7 @@ use serde::de::{
 use serde::forward_to_deserialize_any;
 use serde_json::{Map, Value};
 
-use super::{describe, quoted};
+use super::message::{describe, quoted};
 use crate::{Error, ErrorKind, Result};
 
 thread_local! {
@@ -45,6 +45,7 @@ pub(super) fn ignoring_unknown<T>(read: impl FnOnce() -> Result<T>) -> (Result<T
             IGNORED.set(self.0.take());
         }
     }
+    // Reads nest when a hand-written type reads its parts: each level keeps its own list.
     let _restore = Restore(IGNORED.replace(Some(Vec::new())));
     let result = read();
     let ignored = IGNORED.take();
@@ -71,6 +72,10 @@ where
     // Paths recorded before this call belong to other parts of the value.
     let known = IGNORED.with_borrow(|ignored| ignored.as_ref().map_or(0, Vec::len));
     let result = read().map_err(|error| error.below(&path));
+    debug_assert!(
+        IGNORED.with_borrow(|ignored| ignored.as_ref().map_or(0, Vec::len)) >= known,
+        "a read only adds ignored fields"
+    );
     IGNORED.with_borrow_mut(|ignored| {
         // Innermost first, like `Error::at`: each level adds its own step.
         for below in ignored.iter_mut().flatten().skip(known) {
@@ -120,7 +125,7 @@ impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(error) = self;
         if f.alternate() {
-            write!(f, "{MARK}{}{MARK}{}{MARK}{}", error.code(), error.path(), error.message())
+            write!(f, "{MARK}{}{MARK}{}{MARK}{}", error.code(), error.message(), error.path())
         } else {
             error.fmt(f)
         }
@@ -162,7 +167,8 @@ impl serde::de::Error for ReadError {
         let text = format!("{message:#}");
         let Some(marked) = text.strip_prefix(MARK) else { return Self(Error::validation(text)) };
         let mut parts = marked.splitn(3, MARK);
-        let (Some(code), Some(path), Some(message)) = (parts.next(), parts.next(), parts.next())
+        // The path comes last: its field names may contain the mark, which messages escape.
+        let (Some(code), Some(message), Some(path)) = (parts.next(), parts.next(), parts.next())
         else {
             debug_assert!(false, "a marked error has a code, a path and a message: {marked:?}");
             return Self(Error::validation(text));
@@ -283,6 +289,7 @@ impl<'de> Deserializer<'de> for Reader {
         for name in &unknown {
             fields.remove(name);
         }
+        debug_assert!(fields.len() <= known.len(), "only known fields remain, each once");
         let read = visitor.visit_map(Fields::new(fields))?;
         // Report a fault in a known field before an unknown field: it is the likelier cause.
         unknown.iter().try_for_each(|name| unknown_field(name)).map_err(ReadError)?;

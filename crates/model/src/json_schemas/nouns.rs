@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
-use super::{one_of_texts, shapes, texts};
+use super::{shapes, texts};
+use crate::json::one_of_texts;
 use crate::{
     AssetId, AssetUrl, Author, BlockId, Color, CommentId, Day, DayRef, Decorations, Detail,
     DocumentId, Error, FolderDestination, FolderId, FolderRef, Location, SharedText, SpaceId,

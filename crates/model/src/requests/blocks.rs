@@ -86,6 +86,21 @@ impl<'de> serde::Deserialize<'de> for MaxDepth {
     }
 }
 
+#[cfg(feature = "schemars")]
+impl schemars::JsonSchema for MaxDepth {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "MaxDepth".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": "integer", "minimum": -1 })
+    }
+}
+
 /// The JSON of a [`Fetch`]: exactly one of `id` and `date`.
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

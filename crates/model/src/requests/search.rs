@@ -3,8 +3,9 @@
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
+use super::collections::DocumentFilterMode;
 use super::documents::DocumentFilter;
-use super::{DocumentFilterMode, Paging, given};
+use super::{Paging, given};
 use crate::json::{
     Object, Refused, deserialize_by, is_default, missing_field, one_or_many, or_default, wire_enum,
 };
@@ -325,6 +326,7 @@ impl SearchBlocks {
                 Ok(())
             }
         };
+        // Bounds the reply: each match repeats its context.
         context("beforeBlockCount", self.before)?;
         context("afterBlockCount", self.after)?;
         self.paging.check()

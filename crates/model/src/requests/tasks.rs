@@ -4,7 +4,7 @@ use super::Paging;
 use crate::json::{Refused, is_default, missing_field, one_or_many, or_default};
 #[cfg(feature = "schemars")]
 use crate::json_schemas::OneOrMany;
-use crate::{BlockId, DayRef, DocumentId, Error, Result, TaskPatch};
+use crate::{BlockId, DayRef, DocumentId, Error, Result, TaskDestination, TaskPatch};
 
 mod names {
     #![expect(unreachable_pub, reason = "the macro declares public types")]
@@ -27,21 +27,8 @@ mod names {
             Document = "document",
         }
     }
-
-    wire_enum! {
-        /// The name of a [`super::TaskDestination`].
-        DestinationName {
-            /// [`super::TaskDestination::Inbox`].
-            #[default]
-            Inbox = "inbox",
-            /// [`super::TaskDestination::DailyNote`].
-            DailyNote = "dailyNote",
-            /// [`super::TaskDestination::Document`].
-            Document = "document",
-        }
-    }
 }
-use names::{DestinationName, ScopeName};
+use names::ScopeName;
 
 /// Selects the tasks to list. Tasks of documents in the trash appear in the scope of their document
 /// only.
@@ -102,29 +89,6 @@ impl ListTasks {
 impl From<TaskScope> for ListTasks {
     fn from(scope: TaskScope) -> Self {
         Self::new(scope)
-    }
-}
-
-/// The location of a new or moved task. As JSON: `{"type": "inbox"}`, `{"type": "dailyNote",
-/// "date": "today"}` (the date defaults to today) or `{"type": "document", "documentId": ".."}`.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
-)]
-#[serde(try_from = "TaskDestinationJson", into = "TaskDestinationJson")]
-#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
-pub enum TaskDestination {
-    /// The inbox.
-    #[default]
-    Inbox,
-    /// The daily note of a day, created if necessary.
-    DailyNote(DayRef),
-    /// A document.
-    Document(DocumentId),
-}
-
-impl From<DocumentId> for TaskDestination {
-    fn from(document: DocumentId) -> Self {
-        Self::Document(document)
     }
 }
 
@@ -371,59 +335,5 @@ impl TryFrom<ListTasksJson> for ListTasks {
         let paging = Paging { limit: json.limit, cursor: json.cursor };
         paging.check()?;
         Ok(Self { scope, paging })
-    }
-}
-
-/// The JSON of a [`TaskDestination`].
-#[derive(serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schemars", schemars(rename = "TaskDestination"))]
-struct TaskDestinationJson {
-    /// The inbox, a daily note or a document.
-    #[serde(rename = "type")]
-    name: DestinationName,
-    /// The day of a daily note; defaults to today.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    date: Option<DayRef>,
-    /// The document.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    document_id: Option<DocumentId>,
-}
-
-impl From<TaskDestination> for TaskDestinationJson {
-    fn from(destination: TaskDestination) -> Self {
-        let (name, date, document_id) = match destination {
-            TaskDestination::Inbox => (DestinationName::Inbox, None, None),
-            TaskDestination::DailyNote(day) => (DestinationName::DailyNote, Some(day), None),
-            TaskDestination::Document(document) => {
-                (DestinationName::Document, None, Some(document))
-            }
-        };
-        Self { name, date, document_id }
-    }
-}
-
-impl TryFrom<TaskDestinationJson> for TaskDestination {
-    type Error = Refused;
-
-    fn try_from(json: TaskDestinationJson) -> Result<Self, Refused> {
-        let TaskDestinationJson { name, date, document_id } = json;
-        // Misplaced fields are refused rather than ignored: the client meant another destination.
-        if date.is_some() && name != DestinationName::DailyNote {
-            let message = "date is only for the type dailyNote";
-            return Err(Error::validation(message).at("date").into());
-        }
-        if document_id.is_some() && name != DestinationName::Document {
-            let message = "documentId is only for the type document";
-            return Err(Error::validation(message).at("documentId").into());
-        }
-        Ok(match name {
-            DestinationName::Inbox => Self::Inbox,
-            DestinationName::DailyNote => Self::DailyNote(date.unwrap_or(DayRef::Today)),
-            DestinationName::Document => {
-                Self::Document(document_id.ok_or_else(|| missing_field("documentId"))?)
-            }
-        })
     }
 }

@@ -53,8 +53,9 @@ pub(super) fn build_segments(
             // The system has no thread left.
             return builder().build(first.documents.into_iter().map(Ok).chain(documents));
         };
-        // The sender is moved, so that the worker sees the channel close if sending fails.
-        let sent = send_batches(sender, first, documents);
+        let sent = send_batches(&sender, first, documents);
+        // The worker sees the channel close, also if sending has failed.
+        drop(sender);
         let built = worker.join();
         let built = built.unwrap_or_else(|_| Err(storage_error("its thread panicked")));
         // Sending stops without an error if the worker fails, so the worker's error comes first.
@@ -94,7 +95,7 @@ enum BuildMessage {
 }
 
 fn send_batches(
-    sender: SyncSender<BuildMessage>,
+    sender: &SyncSender<BuildMessage>,
     first: BuildBatch,
     documents: &mut dyn Iterator<Item = Result<SearchDocument>>,
 ) -> Result<()> {

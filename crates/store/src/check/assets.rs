@@ -28,7 +28,7 @@ impl SpaceCheck<'_> {
             sizes.insert(id, None);
             let record = records::decode(key, value, |decoder| asset::decode(id, decoder))?;
             sizes.insert(id, Some(record.size));
-            check.shown(id)
+            check.check_embedded(id)
         });
         self.rows(PENDING_ASSETS, &mut |check, key, value| {
             let id = keyspaces::parse_asset(key).ok_or_else(|| records::corrupt(key))?;
@@ -71,18 +71,18 @@ impl SpaceCheck<'_> {
     }
 
     /// A file that no block embeds would never be erased.
-    fn shown(&mut self, id: AssetId) -> leafbase_model::Result<()> {
+    fn check_embedded(&mut self, id: AssetId) -> leafbase_model::Result<()> {
         let prefix = keyspaces::edges_to(EdgeEnd::Asset(id));
-        let mut is_shown = false;
+        let mut is_embedded = false;
         self.source.scan(
             KeyRange::half_open(&prefix, &keyspaces::prefix_end_of(&prefix)),
             &mut |key, _| {
-                is_shown |=
+                is_embedded |=
                     keyspaces::parse_edge(key).is_some_and(|(kind, _)| kind == EdgeKind::Embed);
                 Ok(std::ops::ControlFlow::Continue(()))
             },
         )?;
-        if !is_shown {
+        if !is_embedded {
             self.found(Invariant::Asset, format_args!("file {id}"), "no block embeds it");
         }
         Ok(())

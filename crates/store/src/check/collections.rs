@@ -142,6 +142,7 @@ fn broken_relation(
     let Some(other) = other_end(schemas, relation) else {
         return Some("the inverse relation does not exist");
     };
+    // A symmetric relation is its own inverse, and has no second end to own it.
     let is_back = other.target == id && other.inverse_key.as_deref() == Some(key);
     match (is_back, relation.is_symmetric(id, key)) {
         (false, _) => Some("the inverse relation does not lead back"),

@@ -34,6 +34,7 @@ impl SpaceCheck<'_> {
         let mut named = HashSet::new();
         self.rows(DOCUMENTS, &mut |check, key, value| {
             let id = keyspaces::parse_document(key).ok_or_else(|| records::corrupt(key))?;
+            // Before decoding: its root is not orphaned even if the record is corrupt.
             named.insert(id);
             if blocks.run_of(id.root()).is_none_or(|(_, parent, _)| !parent.is_nil()) {
                 check.found(Invariant::Document, RowName(key), "its root does not exist");

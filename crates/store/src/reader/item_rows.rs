@@ -24,7 +24,7 @@ pub struct ItemRow<'r> {
 impl<'r> ItemRow<'r> {
     fn read(run: &'r [u8], id: BlockId, record: &'r [u8]) -> Result<Self> {
         let ItemParts { title, count, values } =
-            block::item_parts(record).map_err(|fault| records::decode_error(run, fault))?;
+            block::item_parts(record).map_err(|error| records::decode_error(run, error))?;
         Ok(Self { id, title, values: RowValues { run, left: count, rest: values, before: &[] } })
     }
 
@@ -44,12 +44,14 @@ impl<'r> ItemRow<'r> {
     /// # Errors
     /// As [`SpaceReader::locate`].
     pub fn properties(&self, keys: Option<&[String]>) -> Result<Properties> {
+        debug_assert!(keys.is_none_or(<[String]>::is_sorted), "wanted keys are sorted");
         let mut keys = keys.map(|keys| keys.iter().peekable());
         let mut found =
             Vec::with_capacity(keys.as_ref().map_or(self.values.left, ExactSizeIterator::len));
         for held in self.values.clone() {
             let (key, value) = held?;
             if let Some(keys) = &mut keys {
+                // Both are sorted: a merge.
                 while keys.next_if(|wanted| wanted.as_bytes() < key).is_some() {}
                 match keys.peek() {
                     None => break,
@@ -96,6 +98,7 @@ pub struct RowValues<'r> {
 impl<'r> RowValues<'r> {
     fn step(&mut self) -> Decoded<(&'r [u8], RowValue<'r>)> {
         let key = self.rest.str_bytes()?;
+        // Keys ascend strictly in a valid record, which also makes them unique.
         if !is_before(std::mem::replace(&mut self.before, key), key) {
             return Err(DecodeError::Corrupt);
         }
@@ -110,9 +113,9 @@ impl<'r> Iterator for RowValues<'r> {
 
     fn next(&mut self) -> Option<Self::Item> {
         self.left = self.left.checked_sub(1)?;
-        Some(self.step().map_err(|fault| {
+        Some(self.step().map_err(|error| {
             self.left = 0;
-            records::decode_error(self.run, fault)
+            records::decode_error(self.run, error)
         }))
     }
 }
@@ -144,7 +147,7 @@ impl<'r> RowValue<'r> {
     /// # Errors
     /// As [`SpaceReader::locate`].
     pub fn read(mut self) -> Result<PropertyValue> {
-        PropertyValue::decode(&mut self.at).map_err(|fault| records::decode_error(self.run, fault))
+        PropertyValue::decode(&mut self.at).map_err(|error| records::decode_error(self.run, error))
     }
 
     /// The value, borrowed from the row.
@@ -154,7 +157,7 @@ impl<'r> RowValue<'r> {
     #[inline]
     pub fn view(mut self) -> Result<ValueView<'r>> {
         let held = block::decode_raw(&mut self.at)
-            .map_err(|fault| records::decode_error(self.run, fault))?;
+            .map_err(|error| records::decode_error(self.run, error))?;
         let entries = |left| RowList { run: self.run, left, rest: self.at };
         Ok(match held {
             RawValue::Text(text) => ValueView::Text(text),
@@ -196,9 +199,9 @@ impl<'r> RowList<'r> {
     #[inline]
     fn step<T>(&mut self, read: impl FnOnce(&mut Decoder<'r>) -> Decoded<T>) -> Option<Result<T>> {
         self.left = self.left.checked_sub(1)?;
-        Some(read(&mut self.rest).map_err(|fault| {
+        Some(read(&mut self.rest).map_err(|error| {
             self.left = 0;
-            records::decode_error(self.run, fault)
+            records::decode_error(self.run, error)
         }))
     }
 }

@@ -48,6 +48,7 @@ impl SpaceReader<'_> {
         let (mut parts, mut expected) = (ChangeParts::default(), first);
         self.read.scan(KeyRange::half_open(&lower, &upper), &mut |key, value| {
             let found = keyspaces::parse_change_part(key).map(|(sequence, _)| sequence);
+            // Sequences have no gap: another one here means that a change is missing.
             if found.is_some_and(|found| found != expected) {
                 return Err(records::corrupt(&keyspaces::change_part(expected, 0)));
             }

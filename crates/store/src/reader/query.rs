@@ -149,6 +149,7 @@ impl DocumentQuery {
     /// The sort key in a cursor of this query.
     pub(super) fn read_cursor<'c>(&self, cursor: &'c PageCursor) -> Result<ResumeAnchor<'c>> {
         let (head, key) = cursor.0.split_first_chunk::<CURSOR_HEAD>().ok_or_else(foreign_cursor)?;
+        // A key of another index cannot be resumed after, whatever its fingerprint.
         let rank =
             keyspaces::parse_rank(key).filter(|_| keyspaces::of(key) == self.order.keyspace());
         match rank {

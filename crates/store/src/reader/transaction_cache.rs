@@ -155,9 +155,11 @@ impl TransactionCache {
     /// Caches the run under `key`, whose checksum was verified.
     pub(crate) fn add_run(&self, key: &[u8], value: &[u8]) {
         let mut runs = self.runs.borrow_mut();
+        // A large run evicts all others, so that a few of them cannot pile up.
         if runs.len() == MAX_RUNS || value.len() > run::MAX_BYTES {
             runs.clear();
         }
+        debug_assert!(runs.len() < MAX_RUNS, "a full cache was evicted");
         let at = runs.iter().position(|(cached, _)| cached == key).unwrap_or(runs.len());
         if at == runs.len() {
             runs.push((key.to_owned(), value.to_owned()));
@@ -192,6 +194,7 @@ impl TransactionCache {
         let (last, near) = self.last.get();
         let siblings = keyspaces::parent_runs(location.document, location.parent);
         let is_sibling = |(key, _): &&(Vec<u8>, Vec<u8>)| key.starts_with(&siblings);
+        // Fast path: the run of the last block, at the next index.
         if let Some((key, value)) = runs.get(last).filter(is_sibling) {
             let view = RunView::verified(value)?;
             if let Some(index) = view.position_near(block, near).or_else(|| view.position(block)) {
@@ -252,6 +255,7 @@ impl TransactionCache {
             to = Some(parent);
             Ok(ControlFlow::Break(()))
         })?;
+        // The next run has a greater parent: no block in between has children.
         let is_childless = to != Some(block);
         if is_childless {
             self.childless.set(Some(ChildlessRange { document, from: block, to }));

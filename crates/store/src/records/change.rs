@@ -66,7 +66,9 @@ impl ChangeEncoder {
     /// Adds an edit, whose blocks are encoded in `blocks`.
     pub(crate) fn push(&mut self, edit: &Edit, blocks: &EncodedBlocks) {
         self.edits += 1;
+        let before = self.bytes.len();
         encode_edit(&mut self.bytes, edit, blocks);
+        debug_assert!(self.bytes.len() > before, "an edit encodes to at least its code");
     }
 
     /// The body of the record in two parts: the header, and the edits.

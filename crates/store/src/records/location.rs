@@ -39,6 +39,7 @@ impl OrderCache {
         if let Some(last) = self.0.as_ref().filter(|last| ***last == *order) {
             return Ok(Arc::clone(last));
         }
+        // Verified once for each run: equal keys are shared.
         if !order_key::is_valid(order) {
             return Err(DecodeError::Corrupt);
         }

@@ -90,6 +90,7 @@ record! {
 /// Decodes the record of the store: each property but relations has a column.
 pub(crate) fn decode_indexed(decoder: &mut Decoder<'_>) -> Decoded<IndexedSchema> {
     let indexed = decode_unchecked(decoder)?;
+    // The checksum holds, so this detects bugs of writers rather than damage.
     let IndexedSchema { schema, columns, next } = &indexed;
     let is_valid = |(property, column): (&Property, &Option<u32>)| match column {
         Some(column) => property.kind.relation().is_none() && (TITLE + 1..*next).contains(column),
@@ -130,6 +131,7 @@ impl Field for PropertyKind {
         self.property_type().encode_field(array);
         let options = self.options();
         array.field(options.is_empty(), |out| encode_options(out, options));
+        // The last field is omitted for all other types.
         if let Some(relation) = self.relation() {
             array.field(false, |out| relation.encode(out));
         }

@@ -43,7 +43,7 @@ impl Salvager<'_> {
             self.copy(target, record)?;
         }
         self.report.saved.files = files.len() as u64;
-        self.show(target, &files)
+        self.embed_unreferenced(target, &files)
     }
 
     /// The bytes of each file from its start up to the first gap.
@@ -85,6 +85,7 @@ impl Salvager<'_> {
             uploads.extend(keyspaces::parse_asset(key));
             Ok(())
         })?;
+        // Chunks without a record are a file that lost it, unless an upload was in progress.
         for (id, found) in stored.iter().filter(|(id, _)| !uploads.contains(id)) {
             files.entry(*id).or_insert_with(|| {
                 self.report.lose(
@@ -109,6 +110,7 @@ impl Salvager<'_> {
     fn copy(&self, target: &dyn Store, record: &AssetRecord) -> Result<()> {
         for number in 0..chunks_of(record.size) {
             let key = keyspaces::chunk(record.id, number);
+            // One transaction for each chunk: a file may be larger than memory.
             self.reader.get(&key, &mut |value| {
                 target.write(relaxed(), &mut |rows| rows.put(&key, value))
             })?;
@@ -120,10 +122,14 @@ impl Salvager<'_> {
     }
 
     /// Creates a document of the files that no block embeds, if there are any.
-    fn show(&mut self, target: &dyn Store, files: &BTreeMap<AssetId, AssetRecord>) -> Result<()> {
+    fn embed_unreferenced(
+        &mut self,
+        target: &dyn Store,
+        files: &BTreeMap<AssetId, AssetRecord>,
+    ) -> Result<()> {
         let mut nodes = Vec::new();
         for record in files.values() {
-            if !is_shown(target, record.id)? {
+            if !is_embedded(target, record.id)? {
                 let url = AssetUrl::new(record.id, record.file_name.as_str()).to_string();
                 let file_name = record.file_name.clone();
                 let kind = BlockKind::File { url, file_name, layout: BlockLayout::default() };
@@ -150,14 +156,15 @@ impl Salvager<'_> {
     }
 }
 
-fn is_shown(target: &dyn Store, file: AssetId) -> Result<bool> {
-    let (prefix, mut is_shown) = (keyspaces::edges_to(EdgeEnd::Asset(file)), false);
+fn is_embedded(target: &dyn Store, file: AssetId) -> Result<bool> {
+    let (prefix, mut is_embedded) = (keyspaces::edges_to(EdgeEnd::Asset(file)), false);
     target.snapshot()?.scan(
         KeyRange::half_open(&prefix, &keyspaces::prefix_end_of(&prefix)),
         &mut |key, _| {
-            is_shown |= keyspaces::parse_edge(key).is_some_and(|(kind, _)| kind == EdgeKind::Embed);
+            is_embedded |=
+                keyspaces::parse_edge(key).is_some_and(|(kind, _)| kind == EdgeKind::Embed);
             Ok(CONTINUE)
         },
     )?;
-    Ok(is_shown)
+    Ok(is_embedded)
 }

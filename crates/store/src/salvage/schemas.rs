@@ -37,6 +37,7 @@ impl Salvager<'_> {
             schemas.insert(*id, schema);
         }
         self.pair_relations(&mut schemas);
+        // New column numbers: the indexes are built again.
         inventory.schemas = schemas
             .iter()
             .filter_map(|(id, schema)| Some((*id, IndexedSchema::first(schema)?)))
@@ -55,7 +56,7 @@ impl Salvager<'_> {
         self.report.lose(
             LossKind::Schema,
             RowName(&keyspaces::schema(id)),
-            "one is made by the values of the items",
+            "one is inferred from the values of the items",
         );
         let mut kinds: BTreeMap<String, PropertyKind> = BTreeMap::new();
         let (start, mut authors) = (keyspaces::parent_runs(document, id), AuthorCache::default());
@@ -66,6 +67,7 @@ impl Salvager<'_> {
         self.reader.scan(
             KeyRange::half_open(&start, &keyspaces::prefix_end(start)),
             &mut |key, value| {
+                // A corrupt run is reported by the inventory.
                 let Ok(run) = RunView::read(key, value) else { return Ok(CONTINUE) };
                 for (item, record) in run.entries() {
                     if let Ok(block) = block::decode(item, record, &mut authors)
@@ -83,6 +85,7 @@ impl Salvager<'_> {
         let properties =
             kinds.into_iter().map(|(key, kind)| Property { name: key.clone(), key, kind });
         let content = ContentProperty { key: "title".to_owned(), name: "Title".to_owned() };
+        // The key of the title cannot be that of a property.
         let properties = properties.filter(|property| property.key != content.key).collect();
         Ok(Schema { key: "recovered".to_owned(), name, content, properties })
     }

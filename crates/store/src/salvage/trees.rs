@@ -32,30 +32,31 @@ impl Salvager<'_> {
         document: DocumentId,
         inventory: &Inventory,
     ) -> Result<Subtrees> {
-        let mut families = DocumentBlocks::default();
-        self.read_blocks(document, inventory, &mut families)?;
+        let mut tree = DocumentBlocks::default();
+        self.read_blocks(document, inventory, &mut tree)?;
         for (id, reconstructed) in inventory
             .reconstructed
             .iter()
             .filter(|(_, reconstructed)| reconstructed.known.document == document)
         {
-            families.blocks.insert(*id, self.reconstructed_record(*id, reconstructed));
-            let siblings = families.children.entry(reconstructed.known.parent).or_default();
+            tree.blocks.insert(*id, self.reconstructed_record(*id, reconstructed));
+            let siblings = tree.children.entry(reconstructed.known.parent).or_default();
+            // Without a hint it goes to the end: no order key is greater.
             let order = reconstructed.order.clone().unwrap_or_else(|| vec![0xff; 8]);
             // Before the first child with a greater order key: siblings keep their order.
             let at =
                 siblings.iter().position(|(other, _)| *other > order).unwrap_or(siblings.len());
             siblings.insert(at, (order, *id));
         }
-        self.repair(document, inventory, &mut families);
-        Ok(self.in_order(document, families))
+        self.repair(document, inventory, &mut tree);
+        Ok(self.in_order(document, tree))
     }
 
     fn read_blocks(
         &mut self,
         document: DocumentId,
         inventory: &Inventory,
-        families: &mut DocumentBlocks,
+        tree: &mut DocumentBlocks,
     ) -> Result<()> {
         let (start, reader, mut authors) =
             (keyspaces::document_runs(document), self.reader, AuthorCache::default());
@@ -72,12 +73,12 @@ impl Salvager<'_> {
                         .known
                         .get(&id)
                         .is_some_and(|known| (known.document, known.parent) == (document, parent));
-                    if !is_here || families.blocks.contains_key(&id) {
+                    if !is_here || tree.blocks.contains_key(&id) {
                         continue;
                     }
                     if let Ok(block) = block::decode(id, record, &mut authors) {
-                        families.blocks.insert(id, block);
-                        families.children.entry(parent).or_default().push((order.to_vec(), id));
+                        tree.blocks.insert(id, block);
+                        tree.children.entry(parent).or_default().push((order.to_vec(), id));
                     } else {
                         self.report.lose(
                             LossKind::Block,
@@ -109,20 +110,15 @@ impl Salvager<'_> {
 
     /// Moves misplaced blocks to the end of the document, and turns items outside of collections
     /// into pages.
-    fn repair(
-        &mut self,
-        document: DocumentId,
-        inventory: &Inventory,
-        families: &mut DocumentBlocks,
-    ) {
+    fn repair(&mut self, document: DocumentId, inventory: &Inventory, tree: &mut DocumentBlocks) {
         let root = document.root();
         let mut strays = Vec::new();
-        let parents: Vec<BlockId> = families.children.keys().copied().collect();
+        let parents: Vec<BlockId> = tree.children.keys().copied().collect();
         for parent in parents {
-            let parent_type = families.blocks.get(&parent).map(|block| block.data.block_type());
-            let Some(children) = families.children.get_mut(&parent) else { continue };
+            let parent_type = tree.blocks.get(&parent).map(|block| block.data.block_type());
+            let Some(children) = tree.children.get_mut(&parent) else { continue };
             children.retain(|(order, id)| {
-                let is_item = families.blocks.get(id).is_some_and(|block| is_item(&block.data));
+                let is_item = tree.blocks.get(id).is_some_and(|block| is_item(&block.data));
                 let fits = match parent_type {
                     None => parent.is_nil() && *id == root,
                     Some(BlockType::Collection) => is_item,
@@ -135,19 +131,19 @@ impl Salvager<'_> {
             });
         }
         strays.retain(|(_, id)| *id != root);
-        families.children.entry(root).or_default().extend(strays);
-        families.children.entry(BlockId::NIL).or_insert_with(|| vec![(Vec::new(), root)]);
-        self.repair_items(inventory, families);
+        tree.children.entry(root).or_default().extend(strays);
+        tree.children.entry(BlockId::NIL).or_insert_with(|| vec![(Vec::new(), root)]);
+        self.repair_items(inventory, tree);
     }
 
-    fn repair_items(&mut self, inventory: &Inventory, families: &mut DocumentBlocks) {
+    fn repair_items(&mut self, inventory: &Inventory, tree: &mut DocumentBlocks) {
         let is_collection = |blocks: &HashMap<BlockId, BlockRecord>, id: &BlockId| {
             blocks.get(id).is_some_and(|block| block.data.block_type() == BlockType::Collection)
         };
-        for (parent, children) in &families.children {
-            let stays_item = is_collection(&families.blocks, parent);
+        for (parent, children) in &tree.children {
+            let stays_item = is_collection(&tree.blocks, parent);
             for (_, id) in children {
-                let Some(block) = families.blocks.get_mut(id).filter(|block| is_item(&block.data))
+                let Some(block) = tree.blocks.get_mut(id).filter(|block| is_item(&block.data))
                 else {
                     continue;
                 };
@@ -173,11 +169,12 @@ impl Salvager<'_> {
         inventory: &Inventory,
         block: &mut BlockRecord,
     ) {
+        // Only items of known collections have values to repair.
         let BlockKind::CollectionItem { properties } = &mut block.data.kind else { return };
         let Some(indexed) = inventory.schemas.get(&collection) else { return };
-        let held: Vec<(String, PropertyValue)> =
+        let values: Vec<(String, PropertyValue)> =
             properties.iter().map(|(key, value)| (key.to_owned(), value.clone())).collect();
-        for (key, value) in held {
+        for (key, value) in values {
             let kind = indexed.schema.property(&key).map(|property| &property.kind);
             let kept = match (kind.and_then(|kind| kind.relation()), &value) {
                 (Some(relation), PropertyValue::Relations(items)) if relation.owner => {
@@ -201,26 +198,25 @@ impl Salvager<'_> {
     }
 
     /// The blocks in reading order; a cycle is broken and moved below the root.
-    fn in_order(&mut self, document: DocumentId, mut families: DocumentBlocks) -> Subtrees {
+    fn in_order(&mut self, document: DocumentId, mut tree: DocumentBlocks) -> Subtrees {
         let root = document.root();
         let (mut nodes, mut done) = (Vec::new(), HashSet::new());
         let mut waiting = vec![(0, root)];
         loop {
             while let Some((depth, id)) = waiting.pop() {
-                let Some(block) = families.blocks.remove(&id) else { continue };
+                let Some(block) = tree.blocks.remove(&id) else { continue };
                 done.insert(id);
                 nodes.push(SubtreeNode { depth, block });
-                let children = families.children.remove(&id).unwrap_or_else(Vec::new);
+                let children = tree.children.remove(&id).unwrap_or_else(Vec::new);
                 waiting.extend(
                     children.into_iter().rev().map(|(_, child)| (depth.saturating_add(1), child)),
                 );
             }
             // What is left was not reachable from the root: its ancestors form a cycle.
-            let Some(left) = families.blocks.keys().min().copied() else { return Subtrees(nodes) };
+            let Some(left) = tree.blocks.keys().min().copied() else { return Subtrees(nodes) };
             let message = "it was its own ancestor, and is at the end of its document now";
             self.report.lose(LossKind::Block, format_args!("block {left}"), message);
-            if let Some(block) = families.blocks.get_mut(&left).filter(|block| is_item(&block.data))
-            {
+            if let Some(block) = tree.blocks.get_mut(&left).filter(|block| is_item(&block.data)) {
                 block.data.kind = BlockData::page("").kind;
             }
             waiting.push((1, left));

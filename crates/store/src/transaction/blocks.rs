@@ -19,6 +19,7 @@ impl SpaceTransaction<'_> {
         let subtrees = EncodedSubtrees::of(subtrees)?;
         self.touch(target.document)?;
         self.check_parent_block(target)?;
+        // Before anything is staged: a staged block would count as existing.
         self.check_new(subtrees.blocks)?;
         let after = self.position_after(target)?;
         let tops = subtrees.tops()?;
@@ -50,6 +51,7 @@ impl SpaceTransaction<'_> {
             invariant!(count > 0, "the position of a block is in its run");
             let (removed, others) = left.split_at(count);
             for (index, (id, record)) in (position.index..).zip(removed) {
+                // Fast path: equal bytes need not be decoded.
                 if run.block(index) != *record {
                     check_unchanged(run.block(index), record, subtrees.block(*id)?)?;
                 }

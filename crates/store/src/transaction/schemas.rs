@@ -53,6 +53,7 @@ impl SpaceTransaction<'_> {
         schema: &Schema,
     ) -> Result<()> {
         let block = self.reader()?.block(collection)?;
+        // Read after a flush: the block may be staged.
         if block.is_none_or(|block| block.data.block_type() != BlockType::Collection) {
             return Err(conflict("the block is not a collection"));
         }

@@ -27,6 +27,7 @@ impl ChildIndexes {
             if depth > path.len() {
                 return Err(Error::validation("a block of the subtrees has no parent in them"));
             }
+            // Blocks at this depth and below are not ancestors of the next one.
             path.truncate(depth);
             match path.last().and_then(|parent| children.get_mut(*parent)) {
                 Some(children) => children.push(index),
@@ -128,6 +129,7 @@ impl SpaceTransaction<'_> {
         if ids.windows(2).any(|pair| matches!(pair, [a, b] if a == b)) {
             return Err(conflict("a block is inserted twice"));
         }
+        // The nil ID is the parent of roots, and must not become a block.
         if ids.first().is_some_and(|first| first.is_nil())
             || self.locations.has_any(&*self.rows, &self.cache, &ids)?
         {
@@ -184,6 +186,10 @@ impl SpaceTransaction<'_> {
         if expected.is_empty() {
             return Ok(());
         }
+        invariant!(
+            subtrees.indexes.children.len() == subtrees.blocks.len(),
+            "each block of the subtrees has a list of children"
+        );
         // Runs come in the order of their keys, so by parent.
         expected.sort_unstable();
         let parents: Vec<BlockId> = expected.iter().map(|(parent, _)| *parent).collect();

@@ -21,6 +21,7 @@ impl SpaceTransaction<'_> {
         after: Option<&TaskInfo>,
     ) {
         let (before, after) = (before.map(TaskEntry::of), after.map(TaskEntry::of));
+        // Most updates change no task.
         if before == after {
             return;
         }

@@ -1,15 +1,14 @@
-//! What goes with items and collections that a write takes away: their ends of relations.
+//! The cascade of deleted items and collections: the relations at either end.
 //!
-//! All of it is decided on the state before the write. What the write itself does to items that
-//! stay, and to the schemas of other collections, is brought in line with that: it may have been
-//! decided without a thought of what goes.
+//! It is planned on the state before the write. The edits of the write itself are then aligned with
+//! it: they were planned without regard to deletions in the same write.
 
 use std::collections::{BTreeSet, HashMap};
 
 use leafbase_collections::{CollectionRemoval, ReadCollections, remove_collections, unlink_items};
 use leafbase_model::{
     BlockId, BlockKind, BlockRecord, BlockType, DocumentId, Edit, Error, Limits, PropertyValue,
-    Result, Schema, Subtrees,
+    Relation, Result, Schema, Subtrees, invariant,
 };
 use leafbase_tree_ops::ReadTree;
 
@@ -17,7 +16,7 @@ use super::item_edits;
 use super::removed::removed;
 use crate::core::tree::Tree;
 
-/// Whether one of `edits` takes items or collections out.
+/// Whether one of `edits` removes items or collections.
 pub(crate) fn removes_any(edits: &[Edit]) -> bool {
     let nodes = edits.iter().filter_map(removed).flat_map(|(_, subtrees)| &subtrees.0);
     nodes.map(|node| node.block.data.block_type()).any(is_part)
@@ -27,59 +26,68 @@ fn is_part(block_type: BlockType) -> bool {
     matches!(block_type, BlockType::CollectionItem | BlockType::Collection)
 }
 
-/// The items and collections that go.
+/// The items and collections that a write deletes.
 #[derive(Debug, Default)]
-struct Going {
+struct Deleted {
     items: BTreeSet<BlockId>,
     collections: BTreeSet<BlockId>,
 }
 
-impl Going {
-    fn with(edits: &[Edit]) -> Self {
-        let mut going = Self::default();
+impl Deleted {
+    fn by(edits: &[Edit]) -> Self {
+        let mut deleted = Self::default();
         for node in edits.iter().filter_map(removed).flat_map(|(_, subtrees)| &subtrees.0) {
             match node.block.data.block_type() {
-                BlockType::CollectionItem => going.items.insert(node.block.id),
-                BlockType::Collection => going.collections.insert(node.block.id),
-                _ => continue,
-            };
+                BlockType::CollectionItem => {
+                    deleted.items.insert(node.block.id);
+                }
+                BlockType::Collection => {
+                    deleted.collections.insert(node.block.id);
+                }
+                _ => {}
+            }
         }
-        going
+        deleted
     }
 }
 
-/// `edits` with what goes along: relations of items that stay to those that go, the other ends of
-/// relations of collections that go, their own schemas. All of it is quiet: what stays was not
-/// named. Costs by what goes and by what names it.
+/// `edits` with the edits that follow: relations of remaining items to deleted ones, the properties
+/// at the other ends of the relations of deleted collections, and the schemas of these. None of
+/// them stamps the remaining items, which the request did not name. The cost grows with the deleted
+/// items and those related to them.
 ///
 /// # Errors
-/// What the store reports.
+/// Errors of the store.
 pub(crate) fn with_relations(
     tree: &Tree<'_>,
     limits: &Limits,
     edits: Vec<Edit>,
 ) -> Result<Vec<Edit>> {
-    let going = Going::with(&edits);
-    let mut all = item_edits::unstamped_updates(tree, unlink_items(tree, &going.items)?)?;
-    let mut held = Held::after(&all);
-    // What the columns that go hold are items that go, which no item holds any more.
+    let deleted = Deleted::by(&edits);
+    let mut all = item_edits::unstamped_updates(tree, unlink_items(tree, &deleted.items)?)?;
+    let mut state = PlannedState::after(&all);
+    // The values in dropped properties are relations to deleted items, which are unlinked already.
     let CollectionRemoval { others, dropped: _ } =
-        remove_collections(tree, &going.collections, limits)?;
+        remove_collections(tree, &deleted.collections, limits)?;
     for edit in edits {
         if let Some((document, subtrees)) = removed(&edit) {
             for collection in collections(subtrees) {
-                if held.has_schema(tree, collection)? {
-                    let end = held.schema_in(tree, document, collection, None)?;
-                    all.push(end);
+                if state.has_schema(tree, collection)? {
+                    let removal = state.set_schema(tree, document, collection, None)?;
+                    all.push(removal);
                 }
             }
         }
-        all.extend(held.aligned(edit, &going));
+        all.extend(state.align(edit, &deleted));
     }
-    // Only now: items that go may hold something in these columns, and whoever undoes this puts
-    // them in with it.
+    // The properties of other collections go last: deleted items may hold values in them, and the
+    // inverse, which runs backwards, needs the properties before it inserts the items.
     for (collection, _) in others {
-        all.extend(held.without_ends(tree, collection, &going)?);
+        invariant!(
+            !deleted.collections.contains(&collection),
+            "the other end of a deleted collection's relation is a remaining collection"
+        );
+        all.extend(state.without_deleted_targets(tree, collection, &deleted)?);
     }
     Ok(all)
 }
@@ -89,14 +97,15 @@ fn collections(subtrees: &Subtrees) -> impl Iterator<Item = BlockId> {
     blocks.filter(|block| block.data.block_type() == BlockType::Collection).map(|block| block.id)
 }
 
-/// Items and schemas as the edits so far leave them.
+/// Items and schemas as the planned edits leave them.
 #[derive(Debug, Default)]
-struct Held {
+struct PlannedState {
     items: HashMap<BlockId, BlockRecord>,
+    /// None for a removed schema.
     schemas: HashMap<BlockId, Option<Schema>>,
 }
 
-impl Held {
+impl PlannedState {
     fn after(edits: &[Edit]) -> Self {
         let items = edits.iter().filter_map(|edit| match edit {
             Edit::Update { after, .. } => Some((after.id, after.as_ref().clone())),
@@ -105,55 +114,56 @@ impl Held {
         Self { items: items.collect(), schemas: HashMap::new() }
     }
 
-    fn present(&self, tree: &Tree<'_>, collection: BlockId) -> Result<Option<Schema>> {
+    fn schema(&self, tree: &Tree<'_>, collection: BlockId) -> Result<Option<Schema>> {
         self.schemas
             .get(&collection)
             .map_or_else(|| tree.schema(collection), |known| Ok(known.clone()))
     }
 
     fn has_schema(&self, tree: &Tree<'_>, collection: BlockId) -> Result<bool> {
-        Ok(self.present(tree, collection)?.is_some())
+        Ok(self.schema(tree, collection)?.is_some())
     }
 
-    /// The edit after which `collection`, which stays, has no relations to collections that go;
-    /// none if it has none by then.
-    fn without_ends(
+    /// The edit that removes the relations of a remaining collection to deleted ones. None if no
+    /// such relation is left.
+    fn without_deleted_targets(
         &mut self,
         tree: &Tree<'_>,
         collection: BlockId,
-        going: &Going,
+        deleted: &Deleted,
     ) -> Result<Option<Edit>> {
-        let Some(present) = self.present(tree, collection)? else { return Ok(None) };
-        let after = without_ends(present.clone(), going);
-        if after == present {
+        let Some(before) = self.schema(tree, collection)? else { return Ok(None) };
+        let after = without_deleted_targets(before.clone(), deleted);
+        if after == before {
             return Ok(None);
         }
         let missing =
             || Error::corrupted(format_args!("collection {collection} has a schema but no block"));
         let document = tree.locate(collection)?.ok_or_else(missing)?.document;
-        self.schema_in(tree, document, collection, Some(after)).map(Some)
+        self.set_schema(tree, document, collection, Some(after)).map(Some)
     }
 
-    fn schema_in(
+    fn set_schema(
         &mut self,
         tree: &Tree<'_>,
         document: DocumentId,
         collection: BlockId,
         after: Option<Schema>,
     ) -> Result<Edit> {
-        let before = self.present(tree, collection)?.map(Box::new);
+        let before = self.schema(tree, collection)?.map(Box::new);
+        invariant!(before.is_some(), "collection {collection} has a schema to change");
         self.schemas.insert(collection, after.clone());
         let quiet = after.is_some();
         Ok(Edit::SetSchema { document, collection, before, after: after.map(Box::new), quiet })
     }
 
-    /// An edit of the write itself, on what is there by now, and without what goes; none if nothing
-    /// is left to do.
-    fn aligned(&mut self, edit: Edit, going: &Going) -> Option<Edit> {
+    /// An edit of the write itself, rebased on the planned state and without deleted items and
+    /// collections. None if it changes nothing any more.
+    fn align(&mut self, edit: Edit, deleted: &Deleted) -> Option<Edit> {
         match edit {
             Edit::Update { document, before, after } => {
                 let is_stamp = before.data == after.data;
-                let (before, after) = self.item(before, after, going);
+                let (before, after) = self.align_item(before, after, deleted);
                 (is_stamp || before.data != after.data).then_some(Edit::Update {
                     document,
                     before,
@@ -166,7 +176,7 @@ impl Held {
                     .get(&collection)
                     .cloned()
                     .map_or(before, |known| known.map(Box::new));
-                let after = after.map(|after| without_ends(*after, going));
+                let after = after.map(|after| without_deleted_targets(*after, deleted));
                 self.schemas.insert(collection, after.clone());
                 let after = after.map(Box::new);
                 (before != after).then_some(Edit::SetSchema {
@@ -181,14 +191,15 @@ impl Held {
         }
     }
 
-    fn item(
+    fn align_item(
         &mut self,
         before: Box<BlockRecord>,
         mut after: Box<BlockRecord>,
-        going: &Going,
+        deleted: &Deleted,
     ) -> (Box<BlockRecord>, Box<BlockRecord>) {
-        // One that goes later is taken out as the write leaves it.
-        if going.items.contains(&after.id) {
+        debug_assert_eq!(before.id, after.id, "an update keeps the ID of its block");
+        // An item that is deleted later in the write is removed as the write leaves it.
+        if deleted.items.contains(&after.id) {
             return (before, after);
         }
         let BlockKind::CollectionItem { properties } = &mut after.data.kind else {
@@ -196,30 +207,31 @@ impl Held {
         };
         let relations = properties.iter().filter_map(|(key, value)| match value {
             PropertyValue::Relations(items) => {
-                let rest: Vec<_> =
-                    items.iter().copied().filter(|item| !going.items.contains(item)).collect();
-                let value = (!rest.is_empty()).then_some(PropertyValue::Relations(rest));
+                let remaining: Vec<_> =
+                    items.iter().copied().filter(|item| !deleted.items.contains(item)).collect();
+                let value = (!remaining.is_empty()).then_some(PropertyValue::Relations(remaining));
                 Some((key.to_owned(), value))
             }
             _ => None,
         });
         let relations: Vec<_> = relations.collect();
         properties.apply(relations);
-        let is_quiet = before.rev == after.rev;
+        let is_stamped = before.rev != after.rev;
         let before = match self.items.get(&after.id) {
-            Some(held) => Box::new(held.clone()),
+            Some(planned) => Box::new(planned.clone()),
             None => before,
         };
-        after.rev = if is_quiet { before.rev } else { before.rev.saturating_add(1) };
+        // The revision counts from the planned state, which an earlier update may have stamped.
+        after.rev = if is_stamped { before.rev.saturating_add(1) } else { before.rev };
         self.items.insert(after.id, after.as_ref().clone());
         (before, after)
     }
 }
 
-/// A schema without relations to collections that go.
-fn without_ends(mut schema: Schema, going: &Going) -> Schema {
-    let stays = |relation: &leafbase_model::Relation| !going.collections.contains(&relation.target);
-    schema.properties.retain(|property| property.kind.relation().is_none_or(stays));
+/// A schema without relations to deleted collections.
+fn without_deleted_targets(mut schema: Schema, deleted: &Deleted) -> Schema {
+    let remains = |relation: &Relation| !deleted.collections.contains(&relation.target);
+    schema.properties.retain(|property| property.kind.relation().is_none_or(remains));
     schema
 }
 
@@ -227,7 +239,7 @@ fn without_ends(mut schema: Schema, going: &Going) -> Schema {
 mod tests {
     use leafbase_model::{
         AddItems, BlockData, CreateCollection, DocumentId, Edit, Fetch, GetItems, InsertTarget,
-        ItemDraft, Position, Properties, PropertyDraft, Relation, SchemaDraft, Subtrees,
+        ItemDraft, Position, Properties, PropertyDraft, SchemaDraft, Subtrees,
     };
     use leafbase_tree_ops::update_edit;
 

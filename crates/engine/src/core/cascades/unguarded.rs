@@ -1,5 +1,5 @@
-//! The one way round the scope guard. Cascades reach blocks that the call may not see: the comments
-//! and relations of what it deletes must not survive because another document holds them.
+//! The only way around the scope guard. Cascades reach hidden blocks: the comments and relations of
+//! deleted blocks are deleted even if another document holds them.
 
 use leafbase_store::SpaceReader;
 

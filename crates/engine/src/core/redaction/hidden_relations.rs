@@ -47,6 +47,7 @@ pub(crate) fn with_hidden(tree: &Tree<'_>, stored: &Schema, after: &Schema) -> R
     }
     let stays: HashSet<&str> =
         after.properties.iter().map(|property| property.key.as_str()).collect();
+    // Hidden properties are inserted after their predecessor of the stored order, in one pass.
     let mut before = None;
     for property in &stored.properties {
         if is_hidden(tree, property)? {
@@ -57,14 +58,18 @@ pub(crate) fn with_hidden(tree: &Tree<'_>, stored: &Schema, after: &Schema) -> R
             before = Some(&property.key);
         }
     }
+    debug_assert!(
+        merged.properties.len() <= stored.properties.len() + after.properties.len(),
+        "merging adds hidden properties once"
+    );
     Ok(merged)
 }
 
 /// Length of the random suffix in the key of a new property, in characters.
-const MARK: usize = 6;
+const SUFFIX_CHARS: usize = 6;
 
 /// How many random keys are tried before giving up.
-const TRIES: usize = 8;
+const MAX_KEY_ATTEMPTS: usize = 8;
 
 /// The key of a property that is added to `collection`. A restricted call gets a key with a random
 /// suffix, whether a hidden property uses the plain key or not: a conflict would reveal it.
@@ -78,28 +83,29 @@ pub(crate) fn new_key(
         return Ok(key);
     }
     let stored = stored_schema(tree, collection)?;
-    let room = context.limits.title.saturating_sub(MARK + 1);
+    let room = context.limits.title.saturating_sub(SUFFIX_CHARS + 1);
     let start: String = key.chars().take(room).collect();
-    for _ in 0..TRIES {
-        let made = format!("{start}_{}", mark(context.ids.new_id(context.stamp.at)));
-        if stored.property(&made).is_none() && stored.content.key != made {
-            return Ok(made);
+    for _ in 0..MAX_KEY_ATTEMPTS {
+        let candidate = format!("{start}_{}", random_suffix(context.ids.new_id(context.stamp.at)));
+        if stored.property(&candidate).is_none() && stored.content.key != candidate {
+            return Ok(candidate);
         }
     }
     Err(Error::new(
         ErrorKind::Conflict,
-        "the IDs of this space are no random ones: no key could be made",
+        "no free property key was found: the IDs of this space are not random",
     ))
 }
 
 /// The random low bits of an ID in base 36, lowercase.
-fn mark(id: [u8; 16]) -> String {
+fn random_suffix(id: [u8; 16]) -> String {
     let mut rest = u128::from_be_bytes(id);
-    let mut mark = String::with_capacity(MARK);
-    for _ in 0..MARK {
-        let digit = u32::try_from(rest % 36).unwrap_or_default();
-        mark.extend(char::from_digit(digit, 36));
+    let mut suffix = String::with_capacity(SUFFIX_CHARS);
+    for _ in 0..SUFFIX_CHARS {
+        let digit = u32::try_from(rest % 36).ok().and_then(|digit| char::from_digit(digit, 36));
+        debug_assert!(digit.is_some(), "a remainder of 36 is a digit in base 36");
+        suffix.extend(digit);
         rest /= 36;
     }
-    mark
+    suffix
 }

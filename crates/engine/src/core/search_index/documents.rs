@@ -94,7 +94,7 @@ impl DocumentTexts {
         self.blocks.get(0).map(|root| plain(own_markdown(root.text))).unwrap_or_default()
     }
 
-    /// Its blocks in reading order, the root first, without those that were not read.
+    /// Its blocks in reading order, the root first, except blocks that were not read.
     pub(crate) fn blocks(&self) -> impl Iterator<Item = BlockTexts<'_>> + Clone {
         self.blocks.iter().enumerate().map(|(number, block)| self.texts(number, block))
     }
@@ -131,7 +131,7 @@ impl DocumentTexts {
 pub(crate) struct BlockTexts<'t> {
     pub(crate) id: BlockId,
     text: BlockText<'t>,
-    /// None where patterns are matched on what the block says itself.
+    /// None if patterns are matched against the block's own text.
     shown: Option<&'t str>,
     comments: &'t [(BlockId, Comment)],
 }

@@ -15,7 +15,7 @@ use crate::core::access::AccessScope;
 use crate::core::connection::Connection;
 use crate::core::redaction::LinkRedactor;
 use crate::core::tree::Tree;
-use crate::operations::prepare;
+use crate::operations::normalize;
 
 use edits::{block, changeable, create, existing_schema, replaced, reply};
 
@@ -103,7 +103,7 @@ impl<A: AccessScope> Connection<A> {
             let draft = schema.clone();
             let (mut edits, made) =
                 transaction.plan(|tree, context| create(tree, context, draft, place))?;
-            prepare::titles(&mut edits);
+            normalize::titles(&mut edits);
             transaction.apply(edits)?;
             transaction
                 .plan(|tree, _| shown_schema(tree, made.schema))

@@ -109,6 +109,7 @@ pub(crate) fn flattened(
         }
         // Items become siblings of the table of their collection.
         let lifted = depth.saturating_sub(u16::try_from(open.len()).unwrap_or(u16::MAX));
+        // Items are the children that follow their collection in document order.
         let behind = subtrees.0.get(at + 1..).unwrap_or(&[]);
         let mut push = |block| flat.push(SubtreeNode { depth: lifted, block });
         match block.data.block_type() {

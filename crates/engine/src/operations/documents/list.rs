@@ -5,21 +5,19 @@ use std::fmt::Write;
 
 use jiff::tz::TimeZone;
 use leafbase_model::{
-    DayRange, DayRef, Document, DocumentFilter, DocumentOrder, DocumentRecord, Error, FolderRef,
-    Items, ItemsPage, ListDocuments, Result, Timestamp,
+    DayRange, DayRef, Document, DocumentFilter, DocumentOrder, Error, FolderRef, Items, ItemsPage,
+    ListDocuments, Result, Timestamp,
 };
-use leafbase_store::{DocumentQuery, IndexOrder, PageCursor, SpaceReader, Span, Within};
+use leafbase_store::{DocumentQuery, IndexOrder, PageCursor, Span, Within};
 use leafbase_tree_ops as ops;
 
-use super::titled;
+use super::query::find;
+use super::titles::titled;
 use crate::core::access::Full;
 use crate::core::connection::Connection;
 use crate::core::tree::Tree;
 use crate::operations::folders::FolderReader;
 use crate::support::days;
-
-/// Documents that one query of the store returns at most.
-const MAX_DOCUMENTS_PER_QUERY: usize = 1_000;
 
 impl Connection<Full> {
     /// All documents of the space, ordered by ID, without metadata; those in the trash are marked.
@@ -97,28 +95,6 @@ impl Connection<Full> {
                 next_cursor: next.as_ref().map(write_cursor),
             })
         })
-    }
-}
-
-/// At most `limit` documents after `cursor`, and the cursor of the next page.
-pub(crate) fn find(
-    reader: SpaceReader<'_>,
-    query: &DocumentQuery,
-    mut cursor: Option<PageCursor>,
-    limit: usize,
-) -> Result<(Vec<DocumentRecord>, Option<PageCursor>)> {
-    let mut found = Vec::new();
-    loop {
-        let page = reader.find_documents(
-            query,
-            cursor.as_ref(),
-            MAX_DOCUMENTS_PER_QUERY.min(limit - found.len()),
-        )?;
-        found.extend(page.documents);
-        cursor = page.next;
-        if cursor.is_none() || found.len() >= limit {
-            return Ok((found, cursor));
-        }
     }
 }
 

@@ -5,7 +5,7 @@ use leafbase_model::{
 };
 use leafbase_tree_ops::ReadTree;
 
-use super::root;
+use super::titles::root;
 use crate::core::access::Scoped;
 use crate::core::connection::Connection;
 use crate::core::redaction::LinkRedactor;

@@ -111,6 +111,11 @@ impl Upload {
     }
 
     fn store(&mut self, bytes: &[u8]) -> Result<()> {
+        debug_assert_eq!(
+            u64::from(self.chunks) * CHUNK_BYTES as u64 + bytes.len() as u64,
+            self.size,
+            "all chunks but the last are full"
+        );
         let chunks: Vec<&[u8]> = bytes.chunks(CHUNK_BYTES).collect();
         if chunks.is_empty() {
             return Ok(());

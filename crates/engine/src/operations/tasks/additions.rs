@@ -7,8 +7,9 @@ use leafbase_model::{
 use leafbase_tree_ops::{self as ops, ResolvedPosition};
 
 use super::destinations::{self, Destinations, DocumentRecords, group_by_position};
+use super::task_blocks::to_task;
 use crate::core::connection::OperationTransaction;
-use crate::operations::prepare;
+use crate::operations::normalize;
 
 /// A validated task that has no block yet.
 struct Addition {
@@ -67,7 +68,7 @@ impl<'a, 'w, 't> Additions<'a, 'w, 't> {
             .map_err(|error| error.at("taskInfo"))?;
         let text = BlockData::text(task.markdown.clone());
         let mut data = BlockData { list_style: ListStyle::Task, task: Some(info), ..text };
-        if prepare::draft(&mut data, false, false, self.limits)?.is_empty() {
+        if normalize::draft(&mut data, false, false, self.limits)?.is_empty() {
             return Ok(BlockDraft::new(data));
         }
         Err(several_paragraphs())
@@ -90,8 +91,7 @@ impl<'a, 'w, 't> Additions<'a, 'w, 't> {
                 .into_iter()
                 .flat_map(|subtrees| &subtrees.0)
                 .map(|node| node.block.clone());
-            let task =
-                |((number, location), block)| Some((number, super::to_task(block, location)?));
+            let task = |((number, location), block)| Some((number, to_task(block, location)?));
             tasks.extend(targets.into_iter().zip(blocks).filter_map(task));
             self.transaction.apply(inserted.edits)?;
         }

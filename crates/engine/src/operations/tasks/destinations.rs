@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
+use super::task_blocks::renamed;
 use crate::core::tree::Tree;
 use jiff::tz::TimeZone;
 use leafbase_model::{
@@ -131,5 +132,5 @@ fn check(transaction: &mut OperationTransaction<'_, '_>, document: DocumentId) -
     record.ok_or_else(Error::not_found)?;
     let opened =
         transaction.plan(|tree, context| ops::prepare_target(tree, context, top(document), 1));
-    opened.map(drop).map_err(|error| super::renamed(&error, "position.pageId", ""))
+    opened.map(drop).map_err(|error| renamed(&error, "position.pageId", ""))
 }

@@ -8,6 +8,7 @@ use leafbase_store::{PageCursor, SpaceReader, Span, TaskPage};
 
 use super::cursor::{self, ResumeAnchor};
 use super::destinations::{self, DocumentRecords};
+use super::task_blocks::to_task;
 use crate::core::tree::Tree;
 use crate::support::days;
 
@@ -127,7 +128,7 @@ impl TaskList<'_> {
         let blocks = self.reader.task_blocks(document, listed)?.into_iter();
         let task = |block: BlockRecord| {
             let id = block.id;
-            super::to_task(block, location).ok_or_else(|| missing(id))
+            to_task(block, location).ok_or_else(|| missing(id))
         };
         let items = blocks.map(task).collect::<Result<_>>()?;
         let next_cursor =
@@ -144,7 +145,7 @@ impl TaskList<'_> {
     fn task(&mut self, id: BlockId) -> Result<Task> {
         let location = destinations::location(self.record(id)?);
         let block = self.reader.block(id)?.ok_or_else(|| missing(id))?;
-        super::to_task(block, location).ok_or_else(|| missing(id))
+        to_task(block, location).ok_or_else(|| missing(id))
     }
 }
 

@@ -10,8 +10,9 @@ use leafbase_tree_ops::{self as ops, BlockUpdate, ReadTree, ResolvedPosition};
 
 use super::additions::several_paragraphs;
 use super::destinations::{self, Destinations, DocumentRecords, top};
+use super::task_blocks::{find, renamed, to_task};
 use crate::core::connection::OperationTransaction;
-use crate::operations::prepare;
+use crate::operations::normalize;
 
 /// The updates of one request. All are planned before the first is applied.
 pub(super) struct Updates<'a, 'w, 't> {
@@ -50,7 +51,7 @@ impl<'a, 'w, 't> Updates<'a, 'w, 't> {
 
     /// Plans one update. Paths of errors are relative to it.
     pub(super) fn add(&mut self, update: &TaskUpdate) -> Result<()> {
-        let found = self.transaction.plan(|tree, _| super::find(tree, &mut self.named, update.id));
+        let found = self.transaction.plan(|tree, _| find(tree, &mut self.named, update.id));
         let (located, _) = found.map_err(|error| error.at("id"))?;
         // Before the destination: an error of the task itself is reported first.
         self.change(update)?;
@@ -90,10 +91,10 @@ impl<'a, 'w, 't> Updates<'a, 'w, 't> {
         let updated = self.transaction.plan(|tree, context| {
             let mut update = BlockUpdate::new(tree, context, 1)?;
             let mut block = update.find(patch)?;
-            prepare::fields(&block.before.data, &mut block.fields, limits)
+            normalize::fields(&block.before.data, &mut block.fields, limits)
                 .map_err(|error| block.at(error))?;
             let data = update.apply(&mut block)?;
-            let parts = data.map_or(Ok(Vec::new()), |data| prepare::data(data, limits));
+            let parts = data.map_or(Ok(Vec::new()), |data| normalize::data(data, limits));
             let parts = parts.map_err(|error| block.at(error))?;
             if parts.len() > 1 {
                 return Err(block.at(several_paragraphs()));
@@ -101,7 +102,7 @@ impl<'a, 'w, 't> Updates<'a, 'w, 't> {
             update.add(&block, parts)?;
             Ok(update.finish())
         });
-        let updated = updated.map_err(|error| super::renamed(&error, "blocks[0]", ""))?;
+        let updated = updated.map_err(|error| renamed(&error, "blocks[0]", ""))?;
         self.edits.extend(updated.edits);
         self.blocks.extend(updated.blocks);
         self.going.extend(updated.moves);
@@ -121,7 +122,7 @@ impl<'a, 'w, 't> Updates<'a, 'w, 't> {
             for block in blocks {
                 let located = tree.locate(block.id)?.ok_or_else(Error::not_found)?;
                 let location = destinations::location(documents.record(tree, located.document)?);
-                tasks.extend(super::to_task(block, location));
+                tasks.extend(to_task(block, location));
             }
             Ok(tasks)
         })

@@ -215,7 +215,9 @@ impl FolderWriter {
 
     /// Creates the directory `path`. Its parent has to exist.
     pub(super) fn directory(&self, path: &str) -> Result<()> {
+        debug_assert!(reason_to_skip(path).is_none(), "{path} is below the root and not hidden");
         let path = self.top.join(path);
+        // Created one level at a time: a missing parent would be an error of the layout.
         let created = fs::create_dir(&path).or_else(|error| match fs::symlink_metadata(&path) {
             // Not for a symbolic link to a directory: it could lead outside.
             Ok(existing) if existing.is_dir() => Ok(()),
@@ -232,6 +234,7 @@ impl FolderWriter {
         fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<()> {
         // Two names may be one file on this system: the second must not overwrite the first.
+        debug_assert!(!path.starts_with('/'), "{path} is relative to the root");
         let is_first = self.written.insert(fold(path));
         let path = self.top.join(path);
         let replaces = fs::symlink_metadata(&path).is_ok();

@@ -171,6 +171,7 @@ impl<'a> Importer<'a> {
         now: Timestamp,
     ) -> Self {
         let stamp = Stamp { at: now, by: connection.author().clone() };
+        // Cloned once per import: requests and files share all other limits.
         let mut limits = connection.limits().clone();
         limits.blocks_per_request = usize::MAX;
         Self {
@@ -208,6 +209,7 @@ impl<'a> Importer<'a> {
                     progress.count();
                 }
             }
+            // Flushed at file boundaries only: a document is never split over two transactions.
             if self.batch.blocks >= MIN_BATCH_BLOCKS {
                 self.write_batch(source)?;
             }
@@ -261,6 +263,7 @@ impl<'a> Importer<'a> {
         }
         self.batch.blocks += blocks.len();
         self.batch.documents += 1;
+        // Attachments are created by the first batch whose documents show them.
         let (files, uploads) = self.attachments.create(&edits);
         // The files come first: documents can only show files that exist.
         self.batch.edits.extend(files.into_iter().chain(edits));
@@ -382,6 +385,12 @@ impl<'a> Importer<'a> {
                 }
             }
         }
+        debug_assert_eq!(
+            batch.documents,
+            batch.edits.iter().filter(|edit| matches!(edit, Edit::CreateDocument { .. })).count()
+                as u64,
+            "a batch counts the documents that it creates"
+        );
         self.report.documents += batch.documents;
         self.report.folders += batch.folders;
         self.report.attachments += batch.uploads.len() as u64;

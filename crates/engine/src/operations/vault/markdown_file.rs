@@ -63,6 +63,7 @@ pub(super) fn split_front_matter(text: &str) -> SplitFile<'_> {
         return SplitFile { front: None, body: text, lines_before: 0 };
     };
     // The blank line after front matter belongs to neither part; `write_front_matter` restores it.
+    debug_assert!(length <= text.len(), "front matter is a prefix of the file");
     let after = text.get(length..).unwrap_or("");
     let body = after.strip_prefix('\n').unwrap_or(after);
     let lines_before = matter.matches('\n').count() + 2 + usize::from(body.len() < after.len());

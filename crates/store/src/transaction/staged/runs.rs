@@ -324,6 +324,7 @@ impl StagedRuns {
             runs.push(run);
             rest = after;
         }
+        debug_assert!(lower.zip(upper).is_none_or(|(lower, upper)| lower < upper), "runs ascend");
         for (order, run) in order_keys(lower, upper, runs.len())?.into_iter().zip(runs) {
             self.stage_with_locations(locations, siblings, &order, run);
         }
@@ -354,6 +355,7 @@ impl StagedRuns {
         }
         let siblings = Siblings::of_key(key)?;
         let next = self.next_key(source, key)?;
+        // The first piece stays under the key, so the hints of its blocks stay exact.
         let pieces = self.change(key)?.split()?;
         let orders = order_keys(Some(order_of(key)), next.as_deref().map(order_of), pieces.len())?;
         for (order, run) in orders.into_iter().zip(pieces) {
@@ -498,5 +500,6 @@ fn order_keys(lower: Option<&[u8]>, upper: Option<&[u8]>, count: usize) -> Resul
     if descending {
         keys.reverse();
     }
+    debug_assert!(keys.is_sorted(), "order keys ascend");
     Ok(keys)
 }

@@ -27,6 +27,7 @@ impl StagedTaskRows {
     pub(crate) fn put(&mut self, document: TaskDocument, block: BlockId, entry: TaskEntry) {
         let key = keyspaces::task(document.id, entry.is_open(), block).to_vec();
         self.staged.insert(key, Some(entry.body().to_vec()));
+        // The row by document exists in every location, that of listings does not.
         if document.is_listed {
             self.list(block, entry, true);
         }

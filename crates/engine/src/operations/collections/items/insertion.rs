@@ -17,8 +17,7 @@ use crate::core::redaction::LinkRedactor;
 use crate::core::redaction::texts::Chosen;
 use crate::core::tree::Tree;
 use crate::operations::collections::presenter::ItemPresenter;
-use crate::operations::drafts::Ready;
-use crate::operations::prepare;
+use crate::operations::drafts::{self, ValidatedDrafts};
 
 const LIST: &str = "items";
 
@@ -26,7 +25,7 @@ const LIST: &str = "items";
 pub(super) struct RequestedItems<'l> {
     collection: BlockId,
     items: Vec<ItemDraft>,
-    pages: Vec<Ready>,
+    pages: Vec<ValidatedDrafts>,
     new_options: bool,
     limits: &'l Limits,
 }
@@ -55,7 +54,7 @@ impl<'l> RequestedItems<'l> {
         check_count(LIST, limits.blocks_per_request, items.len())?;
         // Relative days are resolved before the transaction, which may run several times.
         contents.iter_mut().try_for_each(|content| connection.date(content))?;
-        let ready = |content| prepare::drafts("content", content, connection.files(), limits);
+        let ready = |content| drafts::validate_list("content", content, connection.files(), limits);
         let pages = contents.into_iter().map(ready).collect();
         Ok(Self { collection, items, pages, new_options, limits })
     }

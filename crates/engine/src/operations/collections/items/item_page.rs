@@ -13,7 +13,7 @@ use super::cursor::{self, ListingCursor};
 use super::lookup::schema;
 use crate::core::redaction::LinkRedactor;
 use crate::core::tree::Tree;
-use crate::operations::blocks::show_markdown;
+use crate::operations::block_markdown::render_tree;
 use crate::operations::collections::presenter::{ItemPresenter, PlainItem};
 
 /// The page that a request asks for.
@@ -145,6 +145,7 @@ impl ListingReader<'_, '_> {
     /// (`is_all`), one range scan reads them.
     fn pages(&self, ids: &[BlockId], is_all: bool, depth: Option<usize>) -> Result<Vec<Block>> {
         let Some(located) = self.tree.locate(self.collection)? else { return Ok(Vec::new()) };
+        // All items: one range scan of the collection instead of one per item.
         if is_all {
             let levels = depth.map(|depth| depth.saturating_add(1));
             // One range scan reads the collection with all descendants.
@@ -172,7 +173,7 @@ impl ListingReader<'_, '_> {
             ops::show_subtrees(self.tree, document, subtrees, depth, &|data| links.plain(data))?;
         links.finish()?;
         blocks.iter_mut().try_for_each(|block| links.redact_tree(block))?;
-        *count += blocks.iter_mut().map(show_markdown).sum::<usize>();
+        *count += blocks.iter_mut().map(render_tree).sum::<usize>();
         self.check(*count)?;
         Ok(blocks)
     }
@@ -230,6 +231,10 @@ impl<T> PageAccumulator<T> {
 
 /// The descendants of the root of `subtrees`.
 fn below_top(subtrees: &mut Subtrees) -> Subtrees {
+    debug_assert!(
+        subtrees.0.first().is_none_or(|root| root.depth == 0),
+        "the root precedes its descendants"
+    );
     let below = subtrees.0.drain(..).filter(|node| node.depth > 0);
     Subtrees(
         below.map(|SubtreeNode { depth, block }| SubtreeNode { depth: depth - 1, block }).collect(),

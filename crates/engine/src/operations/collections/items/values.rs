@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use crate::core::redaction::hidden_relations;
 use crate::core::tree::Tree;
 use crate::operations::files::named;
-use crate::operations::prepare;
+use crate::operations::normalize;
 use crate::support::days;
 
 /// The day that `today` resolves to in values.
@@ -85,8 +85,9 @@ pub(super) fn finished(
 
 /// Normalizes the title of an item. An error names its only field.
 pub(super) fn titled(fields: &Map<String, Value>, title: &str, limits: &Limits) -> Result<String> {
+    debug_assert!(fields.len() <= 1, "an item has one title");
     let field = fields.keys().next().map_or("", String::as_str);
-    prepare::item_title(title, limits).map_err(|error| error.at(field))
+    normalize::item_title(title, limits).map_err(|error| error.at(field))
 }
 
 /// Refuses a title that names an invisible file, unless it did `before`.

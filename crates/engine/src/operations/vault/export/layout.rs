@@ -58,6 +58,8 @@ impl ExportLayout {
         }
         layout.skipped.extend(inbox(reader)?);
         let mut documents = layout.documents_by_location(reader)?;
+        // Iterative pre-order traversal of the folder tree: parents are created before their
+        // children.
         let mut stack = vec![(Location::Unsorted, String::new())];
         while let Some((location, directory)) = stack.pop() {
             let mut names = AllocatedNames::default();
@@ -99,6 +101,7 @@ impl ExportLayout {
             let reason = "its folder does not exist".to_owned();
             layout.skipped.push(Skipped { path: document.title, reason });
         }
+        debug_assert_eq!(layout.documents.len(), layout.numbers.len(), "numbers are indices");
         Ok(layout)
     }
 
@@ -139,6 +142,7 @@ impl ExportLayout {
         directory: &str,
         names: &mut AllocatedNames,
     ) {
+        // Sorted by title, then by ID: numbering of equal names is deterministic.
         documents.sort_by(|one, other| {
             (&one.title, one.record.id).cmp(&(&other.title, other.record.id))
         });

@@ -60,6 +60,8 @@ impl<'a> RelativeLinks<'a> {
     ) -> Result<Self> {
         let mut targets = LinkTargets::default();
         for document in &layout.documents {
+            // A first traversal of all documents; the second one, which renders them, needs every
+            // target.
             for node in flattened(tree, document.id)?.0 {
                 targets.add(layout, &node.block.data);
             }
@@ -141,6 +143,10 @@ impl<'a> RelativeLinks<'a> {
     /// Rewrites the links of a block in the document of index `from`. A link to a block that is not
     /// exported stays.
     pub(super) fn rewrite(&self, from: usize, data: &mut BlockData) {
+        debug_assert!(
+            from < self.layout.documents.len(),
+            "links are rewritten in exported documents"
+        );
         rewrite_urls(data, &mut |link| match AssetUrl::asset_of(link.url) {
             Some(file) => {
                 let path = self.path_to(from, &self.attachment(file)?.path)?;

@@ -116,6 +116,7 @@ impl AttachmentImport {
                 uploads.push(upload);
             }
         }
+        debug_assert_eq!(created.len(), uploads.len(), "each file is created with its bytes");
         (created, uploads)
     }
 

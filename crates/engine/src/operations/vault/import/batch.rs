@@ -241,6 +241,7 @@ impl SecondPass<'_> {
                 warnings.push(VaultWarning { line: link.line, ..warning });
             }
             // The links of one block are consecutive.
+            // Grouped by block, so that each block is decoded and written once.
             match changes.last_mut().filter(|(last, _)| last == block) {
                 Some((_, urls)) => drop(urls.insert(link.id, url)),
                 None => changes.push((*block, HashMap::from([(link.id, url)]))),
@@ -270,6 +271,7 @@ impl SecondPass<'_> {
         placeholders: &AnchorPlaceholders,
         progress: &mut ProgressCounter<'_>,
     ) -> Result<ResolvedAnchors> {
+        // Sorted by file, so that progress and cancellation do not depend on hash order.
         let mut files: Vec<_> = placeholders.by_file().into_iter().collect();
         files.retain(|(file, _)| self.is_imported(*file));
         files.sort_unstable_by_key(|(file, _)| *file);

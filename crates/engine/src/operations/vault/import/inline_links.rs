@@ -29,6 +29,7 @@ pub(super) fn wiki_links(text: &str) -> Vec<WikiLink<'_>> {
     while let Some(skip) = text.get(at..).and_then(|rest| rest.find(['\\', '`', '<', '['])) {
         at += skip;
         let rest = text.get(at..).unwrap_or("");
+        // Literal spans first: their content is not tokenized.
         if let Some(length) = literals.length_at(at) {
             at += length;
         } else if rest.starts_with('<') {
@@ -198,7 +199,9 @@ impl<'a> LiteralSpans<'a> {
     /// The length of the code span at the start of `rest`, or of its backticks if it is not closed.
     fn code_span(&mut self, at: usize, rest: &str) -> usize {
         let opening = leading_backticks(rest);
+        debug_assert!(opening > 0, "a code span starts with a backtick");
         let runs = self.backtick_runs.get_or_insert_with(|| backtick_runs(self.text));
+        // Offsets are sorted, so the closing run is found by binary search.
         let same_length = runs.get(&opening).map_or(&[][..], Vec::as_slice);
         let next = same_length.partition_point(|start| *start < at + opening);
         same_length.get(next).map_or(opening, |closing| closing + opening - at)

@@ -156,6 +156,7 @@ impl<'a> LinkResolver<'a, '_> {
         LinkUrl { url, is_embedded }: LinkUrl<'_>,
         block: usize,
     ) -> Option<String> {
+        // Some programs write `[words]([[Note]])`: a wiki link as the destination.
         let wiki_link = wiki_links(url).pop();
         if let Some(link) = wiki_link.filter(|link| link.range == (0..url.len()) && !link.is_embed)
         {
@@ -178,6 +179,7 @@ impl<'a> LinkResolver<'a, '_> {
             self.warnings.warn(VaultWarningKind::UnresolvedPath, url, message);
             return None;
         };
+        // Documents take precedence over attachments of the same path.
         if let Some(file) = self.file_at(&relative.path) {
             return Some(self.link_to(file, relative.anchor.as_deref(), block, url));
         }

@@ -148,6 +148,7 @@ impl AttachmentCandidates {
     /// otherwise any file of that name. Of several, the one in the same directory is preferred,
     /// then the shortest path, then the first.
     pub(super) fn by_name(&self, own_directory: &str, name: &str) -> Option<&str> {
+        // Exact paths first; matching by name alone is the fallback.
         let at = |base: &str| join(base, name).and_then(|path| self.paths.get(&path));
         if let Some(path) = at(own_directory).or_else(|| at("")) {
             return Some(path);

@@ -156,6 +156,10 @@ impl ImportPlan {
             self.file_of_document.insert(id, self.files.len());
             self.files.push(PlannedFile { path, id, location, folder, day, taken_day });
         }
+        debug_assert!(
+            self.files.is_sorted_by(|one, other| one.path < other.path),
+            "files are sorted by path and deduplicated"
+        );
     }
 }
 

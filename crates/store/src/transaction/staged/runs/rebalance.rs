@@ -43,6 +43,8 @@ impl StagedRuns {
         left: &[u8],
         right: &[u8],
     ) -> Result<()> {
+        debug_assert!(left < right, "blocks move to the right");
+        // The left run is emptied, and deleted by the flush.
         let mut merged = self.take(left)?;
         locations.update_order(merged.ids(), order_of(right));
         let run = self.change(right)?;
@@ -67,6 +69,7 @@ impl StagedRuns {
                 continue;
             }
             let runs = keys.iter().map(|key| self.take(key)).collect::<Result<Vec<_>>>()?;
+            // Emptied before they are staged again: a new key may be that of an old run.
             let first = order_key::first();
             let orders =
                 std::iter::once(first.clone()).chain(order_keys(Some(&first), None, runs.len())?);

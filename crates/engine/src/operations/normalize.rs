@@ -2,42 +2,10 @@
 //! several paragraphs is split into blocks, and text that would parse as structure is escaped.
 
 use leafbase_markdown as markdown;
-use leafbase_model::{
-    BlockData, BlockDraft, BlockFields, BlockKind, BlockType, Edit, Error, Limits, Result,
-};
+use leafbase_model::{BlockData, BlockFields, BlockKind, BlockType, Edit, Error, Limits, Result};
 use leafbase_tree_ops as ops;
 
-use crate::operations::drafts::{Files, Names, Ready, checked, made_ready};
-use crate::operations::rendered;
-
-/// Normalizes the drafts of the request's list `list` with their descendants. Errors have the paths
-/// of the request.
-pub(crate) fn drafts(
-    list: &'static str,
-    drafts: Vec<BlockDraft>,
-    files: Files,
-    limits: &Limits,
-) -> Ready {
-    made_ready(Names::List(list), drafts, files, limits)
-}
-
-/// Normalizes a page that becomes a document. The paths of errors are relative to the page.
-pub(crate) fn document(page: BlockDraft, limits: &Limits) -> Result<BlockDraft> {
-    made_ready(Names::Root, vec![page], Files::Any, limits).into_root(limits)
-}
-
-/// Parses the markdown of a request into blocks, which the parser normalizes.
-pub(crate) fn markdown(text: &str, files: Files, limits: &Limits) -> Result<Ready> {
-    if text.len() > limits.markdown {
-        return Err(Error::limit("bytes of markdown in one request", limits.markdown, text.len())
-            .at("markdown"));
-    }
-    let options = markdown::ParseOptions::default()
-        .with_limits(limits.clone())
-        .with_most_blocks(limits.blocks_per_request);
-    let parsed = markdown::parse(text, &options).map_err(|error| error.at("markdown"))?;
-    Ok(checked("markdown", parsed.blocks, files, limits))
-}
+use crate::operations::block_markdown;
 
 /// Normalizes the data of a draft in place and returns the blocks split from its further
 /// paragraphs, usually none. All of them are checked, so that errors refer to the draft as given.
@@ -51,12 +19,12 @@ pub(crate) fn draft(
     if is_too_long(data, limits) {
         ops::check_draft(limits, data, has_content)?;
     }
-    if is_rendered(data) {
-        check_rendered(data, limits)?;
-        rendered::read(data)?;
+    if has_markdown_for_fields(data) {
+        check_markdown_length(data, limits)?;
+        block_markdown::parse_fields(data)?;
     }
     check_highlights(data.block_type(), &data.markdown)?;
-    let further = settle(data);
+    let further = split_paragraphs(data);
     if is_root && !further.is_empty() {
         return Err(Error::validation("the title of a document is one paragraph").at("markdown"));
     }
@@ -80,7 +48,7 @@ pub(crate) fn fields(before: &BlockData, fields: &mut BlockFields, limits: &Limi
     {
         check_highlights(wanted, text)?;
     }
-    rendered::settle(before, fields)
+    block_markdown::drop_unchanged(before, fields)
 }
 
 /// Normalizes the data of an updated block: the block itself and the blocks split from its further
@@ -89,14 +57,14 @@ pub(crate) fn data(mut data: BlockData, limits: &Limits) -> Result<Vec<BlockData
     if is_too_long(&data, limits) {
         data.check(limits)?;
     }
-    if is_rendered(&data) {
-        check_rendered(&data, limits)?;
+    if has_markdown_for_fields(&data) {
+        check_markdown_length(&data, limits)?;
         markdown::read_block(&mut data)?;
     }
     if data.block_type() == BlockType::CollectionItem {
         check_item_title(&data.markdown).map_err(|error| error.at("markdown"))?;
     }
-    let further = settle(&mut data);
+    let further = split_paragraphs(&mut data);
     let mut parts = vec![data];
     parts.extend(further);
     Ok(parts)
@@ -108,13 +76,13 @@ pub(crate) fn item_title(text: &str, limits: &Limits) -> Result<String> {
         markdown: text.to_owned(),
         ..BlockData::new(BlockKind::empty(BlockType::CollectionItem))
     };
-    let mut make_ready = || {
+    let mut normalize = || {
         check_highlights(data.block_type(), &data.markdown)?;
         check_item_title(text)?;
         markdown::canonical(&mut data);
         data.check(limits)
     };
-    make_ready().map_err(|error| Error::new(error.kind(), error.message()))?;
+    normalize().map_err(|error| Error::new(error.kind(), error.message()))?;
     Ok(data.markdown)
 }
 
@@ -133,16 +101,16 @@ fn is_too_long(data: &BlockData, limits: &Limits) -> bool {
 }
 
 /// Whether `markdown` denotes other fields.
-fn is_rendered(data: &BlockData) -> bool {
+fn has_markdown_for_fields(data: &BlockData) -> bool {
     !data.block_type().has_own_markdown() && !data.markdown.is_empty()
 }
 
 /// The field that contains the address of a block that has one.
 pub(crate) fn address_field(data: &BlockData) -> &'static str {
-    if is_rendered(data) { "markdown" } else { "url" }
+    if has_markdown_for_fields(data) { "markdown" } else { "url" }
 }
 
-fn check_rendered(data: &BlockData, limits: &Limits) -> Result<()> {
+fn check_markdown_length(data: &BlockData, limits: &Limits) -> Result<()> {
     // Markup and escapes need room in addition to the longest code or URL.
     let longest = limits.block_raw.max(limits.attribute).saturating_mul(2);
     if data.markdown.len() > longest {
@@ -153,7 +121,7 @@ fn check_rendered(data: &BlockData, limits: &Limits) -> Result<()> {
 }
 
 /// Splits a text at its blank lines and normalizes all parts.
-fn settle(data: &mut BlockData) -> Vec<BlockData> {
+fn split_paragraphs(data: &mut BlockData) -> Vec<BlockData> {
     let mut further = Vec::new();
     let has = |byte: u8| data.markdown.as_bytes().contains(&byte);
     if matches!(data.kind, BlockKind::Text(_)) && (has(b'\n') || has(b'\r')) {

@@ -3,7 +3,8 @@
 
 use leafbase_markdown as markdown;
 use leafbase_model::{
-    BlockData, BlockFields, BlockKind, BlockType, CodeLanguage, Error, LineStyle, Result,
+    Block, BlockData, BlockFields, BlockKind, BlockType, CodeLanguage, Content, Error, LineStyle,
+    Result,
 };
 
 /// Drops the `markdown` of a patch if it equals the rendered block, as in a reply that is sent
@@ -11,7 +12,7 @@ use leafbase_model::{
 ///
 /// # Errors
 /// [`crate::ErrorKind::Validation`] if it differs and a field that it denotes is given as well.
-pub(crate) fn settle(before: &BlockData, fields: &mut BlockFields) -> Result<()> {
+pub(crate) fn drop_unchanged(before: &BlockData, fields: &mut BlockFields) -> Result<()> {
     let wanted = fields.block_type.unwrap_or(before.block_type());
     let Some(text) = fields.markdown.as_deref().filter(|_| !wanted.has_own_markdown()) else {
         return Ok(());
@@ -20,7 +21,7 @@ pub(crate) fn settle(before: &BlockData, fields: &mut BlockFields) -> Result<()>
         fields.markdown = None;
         return Ok(());
     }
-    match stood_for(fields, wanted) {
+    match denoted_field(fields, wanted) {
         None => Ok(()),
         Some(name) => {
             let message =
@@ -31,7 +32,7 @@ pub(crate) fn settle(before: &BlockData, fields: &mut BlockFields) -> Result<()>
 }
 
 /// The first given field that the markdown of a block of this type denotes.
-fn stood_for(fields: &BlockFields, block_type: BlockType) -> Option<&'static str> {
+fn denoted_field(fields: &BlockFields, block_type: BlockType) -> Option<&'static str> {
     let url = ("url", fields.url.is_some());
     let given: &[(&'static str, bool)] = match block_type {
         BlockType::Image | BlockType::Video => &[url, ("altText", fields.alt_text.is_some())],
@@ -56,17 +57,17 @@ fn stood_for(fields: &BlockFields, block_type: BlockType) -> Option<&'static str
 /// # Errors
 /// [`crate::ErrorKind::InvalidMarkdown`] if it is not the markdown of such a block, and
 /// [`crate::ErrorKind::Validation`] if one of those fields is given with another value.
-pub(crate) fn read(data: &mut BlockData) -> Result<()> {
+pub(crate) fn parse_fields(data: &mut BlockData) -> Result<()> {
     let text = std::mem::take(&mut data.markdown);
     markdown::canonical(data);
     if text == markdown::render_block(data) {
         return Ok(());
     }
-    let given = said(&data.kind);
+    let given = denoted_values(&data.kind);
     data.markdown = text;
     markdown::read_block(data)?;
     markdown::canonical(data);
-    let read = said(&data.kind);
+    let read = denoted_values(&data.kind);
     match given.iter().zip(&read).find(|((_, given), (_, read))| !given.is_empty() && given != read)
     {
         None => Ok(()),
@@ -78,7 +79,7 @@ pub(crate) fn read(data: &mut BlockData) -> Result<()> {
 }
 
 /// The fields that the markdown of a block denotes; empty for a default.
-fn said(kind: &BlockKind) -> Vec<(&'static str, String)> {
+fn denoted_values(kind: &BlockKind) -> Vec<(&'static str, String)> {
     match kind {
         BlockKind::Image { url, alt_text, .. } | BlockKind::Video { url, alt_text, .. } => {
             vec![("url", url.clone()), ("altText", alt_text.clone())]
@@ -106,4 +107,25 @@ fn said(kind: &BlockKind) -> Vec<(&'static str, String)> {
         }
         _ => Vec::new(),
     }
+}
+
+/// Renders the markdown of a block without a text of its own.
+pub(crate) fn render_text(data: &mut BlockData) {
+    if !data.block_type().has_own_markdown() {
+        data.markdown = markdown::render_block(data);
+    }
+}
+
+/// Renders the markdown of all blocks without a text of their own, and returns the number of
+/// blocks.
+pub(crate) fn render_tree(block: &mut Block) -> usize {
+    let (mut waiting, mut count) = (vec![block], 0);
+    while let Some(block) = waiting.pop() {
+        count += 1;
+        render_text(&mut block.data);
+        if let Content::Blocks(children) = &mut block.content {
+            waiting.extend(children);
+        }
+    }
+    count
 }

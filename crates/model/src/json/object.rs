@@ -1,0 +1,104 @@
+//! Objects of hand-written types, and `deserialize_with` functions for fields of derived ones.
+
+use serde::de::{Deserialize, DeserializeOwned, Deserializer};
+use serde_json::{Map, Value};
+
+use super::reader::{self, Refused, missing_field, raw_value, read, wrong_type};
+use crate::{Error, Result};
+
+/// A JSON object whose known fields are removed one by one; the remaining ones are unknown.
+pub(crate) struct Object {
+    fields: Map<String, Value>,
+}
+
+impl Object {
+    pub(crate) fn new(value: Value) -> Result<Self> {
+        match value {
+            Value::Object(fields) => Ok(Self { fields }),
+            other => Err(wrong_type("an object", &other)),
+        }
+    }
+
+    /// Removes a field and returns its raw value.
+    pub(crate) fn take(&mut self, name: &str) -> Option<Value> {
+        self.fields.remove(name)
+    }
+
+    /// Removes and reads a field; `null` counts as absent.
+    pub(crate) fn optional<T: DeserializeOwned>(&mut self, name: &str) -> Result<Option<T>> {
+        match self.take(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(value) => reader::at(name, || read(value)).map(Some),
+        }
+    }
+
+    pub(crate) fn required<T: DeserializeOwned>(&mut self, name: &str) -> Result<T> {
+        self.optional(name)?.ok_or_else(|| missing_field(name))
+    }
+
+    /// Removes and reads a field with one value or an array of values.
+    pub(crate) fn one_or_many<T: DeserializeOwned>(
+        &mut self,
+        name: &str,
+    ) -> Result<Option<Vec<T>>> {
+        match self.take(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(value) => reader::at(name, || read_one_or_many(value)).map(Some),
+        }
+    }
+
+    /// The remaining fields.
+    pub(crate) fn rest(self) -> Map<String, Value> {
+        self.fields
+    }
+
+    /// Refuses or ignores the remaining fields.
+    pub(crate) fn finish(self) -> Result<()> {
+        self.fields.keys().try_for_each(|name| reader::unknown_field(name))
+    }
+}
+
+fn read_one_or_many<T: DeserializeOwned>(value: Value) -> Result<Vec<T>> {
+    if value.is_array() { read(value) } else { read(value).map(|one| vec![one]) }
+}
+
+/// `deserialize_with` for one value or an array of values.
+pub(crate) fn one_or_many<'de, D: Deserializer<'de>, T: DeserializeOwned>(
+    deserializer: D,
+) -> Result<Vec<T>, D::Error> {
+    let value = raw_value(deserializer)?;
+    read_one_or_many(value).map_err(refused)
+}
+
+/// `deserialize_with` for an optional field with one value or an array of values.
+pub(crate) fn optional_one_or_many<'de, D: Deserializer<'de>, T: DeserializeOwned>(
+    deserializer: D,
+) -> Result<Option<Vec<T>>, D::Error> {
+    match raw_value(deserializer)? {
+        Value::Null => Ok(None),
+        value => read_one_or_many(value).map(Some).map_err(refused),
+    }
+}
+
+/// `deserialize_with` for a field that `null` clears: `Some(None)` for `null`.
+#[expect(clippy::option_option, reason = "not given, cleared, given: the three cases of JSON")]
+pub(crate) fn nullable<'de, D: Deserializer<'de>, T: DeserializeOwned>(
+    deserializer: D,
+) -> Result<Option<Option<T>>, D::Error> {
+    match raw_value(deserializer)? {
+        Value::Null => Ok(Some(None)),
+        value => read(value).map(|value| Some(Some(value))).map_err(refused),
+    }
+}
+
+/// `deserialize_with` for a field with a default, which `null` selects, too.
+pub(crate) fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    Option::deserialize(deserializer).map(Option::unwrap_or_default)
+}
+
+/// Converts an error of this crate into one of any deserializer.
+pub(crate) fn refused<E: serde::de::Error>(error: Error) -> E {
+    E::custom(Refused(error))
+}
