@@ -85,7 +85,7 @@ impl BlockParser<'_, '_> {
             Container::Wrapper(wrapper) => wrapper.look,
             _ => None,
         });
-        looks.next().unwrap_or_default()
+        looks.next().unwrap_or(TextFormat::default())
     }
 
     /// Applies the open containers to a block: list style, task, indentation, decorations.
@@ -95,6 +95,7 @@ impl BlockParser<'_, '_> {
         }
         let level = self.level();
         let indentation = if data.list_style == ListStyle::None { level } else { level - 1 };
+        // Deeper levels are clamped, and reported below.
         data.indentation = u8::try_from(indentation).unwrap_or(u8::MAX).min(Limits::INDENTATION);
         if indentation > usize::from(Limits::INDENTATION) {
             self.adapt(self.leaf_at, ParseWarningKind::Indentation);
@@ -143,12 +144,13 @@ impl BlockParser<'_, '_> {
         let mut after = None;
         match self.stack.pop() {
             Some(Container::Item(item)) => {
+                // A following item at this stack index with this sign continues the list.
                 after = Some((self.stack.len(), item.sign));
                 if item.holds == ItemContent::Nothing {
                     self.empty_item(item)?;
                 }
             }
-            Some(Container::Page(page)) => self.close_page(*page),
+            Some(Container::Page(page)) => self.close_page(*page)?,
             Some(Container::Wrapper(wrapper)) if wrapper.depth > 0 => {
                 self.unclosed(wrapper.element, wrapper.at)
             }
@@ -160,6 +162,8 @@ impl BlockParser<'_, '_> {
 
     fn empty_item(&mut self, item: OpenItem) -> Result<()> {
         if !item.first {
+            // An empty item is pushed again while its block is emitted, which takes its list style
+            // from it.
             self.leaf_at = item.at;
             self.stack.push(Container::Item(item));
             self.emit(BlockData::new(BlockKind::Text(TextFormat {

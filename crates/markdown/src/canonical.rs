@@ -146,9 +146,11 @@ pub(crate) fn text(markdown: &str, place: TextContext) -> Cow<'_, str> {
         Cow::Borrowed(shown)
     };
     let mut escaped = escape_lines(trim(&lines), place);
+    // The placeholder means an empty text. Storing it would add another one on the next pass.
     if escaped == NOTHING {
         escaped.clear();
     }
+    // The comment keeps a text with a single link from parsing as a picture, file or rich link.
     if place.style == TextStyle::Body && stands_alone(&escaped, place.list) {
         escaped.push_str(NOTHING);
     }
@@ -160,6 +162,7 @@ fn is_plain(text: &str) -> bool {
     let begins = text
         .chars()
         .next()
+        // `h` may start a bare `https://` address, which would be a rich link.
         .is_none_or(|first| first.is_alphabetic() && !matches!(first, 'h' | 'H'));
     begins && memchr::memchr3(b'\n', b'\r', b'<', text.as_bytes()).is_none()
 }
@@ -175,6 +178,7 @@ fn heading(markdown: &str) -> Cow<'_, str> {
     if open.len() == line.len() || !(open.is_empty() || open.ends_with([' ', '\t'])) {
         return line;
     }
+    // Trailing `#`s would be taken for the closing sequence of the heading.
     let closing = slice::after(&line, open.len());
     Cow::Owned(format!("{open}\\{closing}"))
 }
@@ -190,6 +194,7 @@ fn escape_lines(text: &str, place: TextContext) -> String {
         }
         let start = out.len();
         let rest = trim_start(line);
+        // Four columns of indentation cannot start a block within a paragraph.
         let indent = if first { 0 } else { push_indent(&mut out, line) };
         if raw.is_none() && indent < 4 {
             let above = slice::within(&out, last_line..start);
@@ -279,6 +284,7 @@ fn within(rest: &str, above: &str, html: bool, place: TextContext) -> Option<Esc
 }
 
 fn push_escaped_run(out: &mut String, rest: &str) {
+    // Every character of the run is escaped: a shorter fence would remain otherwise.
     let mark = rest.chars().next().unwrap_or('`');
     let tail = rest.trim_start_matches(mark);
     for _ in 0..rest.len() - tail.len() {

@@ -56,6 +56,7 @@ impl<'t> LineCursor<'t> {
 
     /// Skips `bytes`, none of which may be white space.
     pub(crate) fn skip(&mut self, bytes: usize) {
+        debug_assert!(bytes <= self.rest.len(), "a cursor stays within its line");
         self.rest = slice::after(self.rest, bytes);
         self.offset += bytes;
         self.column += bytes;

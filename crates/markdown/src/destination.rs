@@ -132,6 +132,7 @@ pub(crate) fn unescape(text: &str) -> Cow<'_, str> {
     let mut read = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(found) = memchr::memchr2(b'\\', b'&', rest.as_bytes()) {
+        // Everything up to the next escape is copied at once.
         let (before, from) = rest.split_at_checked(found).unwrap_or((rest, ""));
         read.push_str(before);
         let (letter, length) = escaped_letter(from);

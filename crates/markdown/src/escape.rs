@@ -14,6 +14,7 @@ pub(crate) fn escape_tags(line: &str) -> Cow<'_, str> {
     let mut places = Vec::new();
     tags::each_bracket(line, |at| {
         let rest = slice::after(line, at);
+        // An opening tag is harmless in inline markdown: only a closing one could end an element.
         let forges = tags::tag(rest).is_some_and(|tag| tag.closing);
         if forges || tags::highlight(rest).is_some_and(|(_, known)| !known) {
             places.push(at);

@@ -30,6 +30,7 @@ pub fn front_matter(text: &str) -> Option<FrontMatter<'_>> {
         let end = length;
         length += line.len();
         let line = trim_end(line);
+        // The closing line ends front matter even if no key was found: the content is then blank.
         if line == "---" {
             let matter = text.get(start..end).filter(|_| blank || keyed == Some(true))?;
             return Some(FrontMatter { matter, length });

@@ -32,6 +32,7 @@ pub fn check_highlights(inline: &str) -> Result<()> {
             wrong.is_none()
         });
         if let Some(at) = wrong {
+            // Columns count characters, not bytes.
             let column = slice::before(line, at).chars().count() + 1;
             return Err(invalid((number + 1, column), "a highlight of an unknown colour"));
         }

@@ -18,7 +18,7 @@ const LIST_LEVELS: usize = Limits::INDENTATION as usize + 1;
 
 /// The previously rendered block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Previous {
+enum PreviousBlock {
     #[default]
     Nothing,
     /// A list item at this level; another item may follow on the next line.
@@ -55,7 +55,7 @@ pub(crate) struct BlockLayout {
     /// Content column of each open list level.
     levels: [usize; LIST_LEVELS],
     depth: usize,
-    previous: Previous,
+    previous: PreviousBlock,
 }
 
 const DASHES: &str = "- - - - - - ";
@@ -69,7 +69,7 @@ impl BlockLayout {
 
     /// Whether nothing is rendered yet.
     pub(crate) fn is_empty(&self) -> bool {
-        self.previous == Previous::Nothing
+        self.previous == PreviousBlock::Nothing
     }
 
     /// Layout of the content of the current block, a page.
@@ -122,7 +122,7 @@ impl BlockLayout {
             self.own_callout = Some(in_line);
         }
         let tight = is_item && !swallows_lines(data);
-        self.previous = if tight { Previous::Item(level) } else { Previous::Block };
+        self.previous = if tight { PreviousBlock::Item(level) } else { PreviousBlock::Block };
     }
 
     /// Starts a line for the next block: directly below a list item for another item, after a blank
@@ -130,10 +130,10 @@ impl BlockLayout {
     fn separate(&mut self, out: &mut String, item: Option<usize>, data: &BlockData) {
         self.set_prefix(0);
         match (self.previous, item) {
-            (Previous::Nothing, _) => self.begin_content(out),
+            (PreviousBlock::Nothing, _) => self.begin_content(out),
             // Below the text of an item, dashes and pipes alone would parse as a table's delimiter
             // row.
-            (Previous::Item(above), Some(level)) if level <= above || !is_rule_like(data) => {
+            (PreviousBlock::Item(above), Some(level)) if level <= above || !is_rule_like(data) => {
                 out.push('\n');
                 self.push_base(out);
             }
@@ -147,7 +147,7 @@ impl BlockLayout {
         self.outer = Decorations::default();
         self.set_prefix(0);
         match self.previous {
-            Previous::Nothing => self.begin_content(out),
+            PreviousBlock::Nothing => self.begin_content(out),
             _ => self.begin_line(out),
         }
         self.depth = 0;
@@ -230,7 +230,8 @@ impl BlockLayout {
         self.depth = open;
         if data.list_style != ListStyle::None {
             // Levels without an item of their own: a list that starts with a nested list.
-            out.push_str(DASHES.get(..2 * (level - open)).unwrap_or_default());
+            debug_assert!(open <= level, "an item is not above the levels that are open");
+            out.push_str(slice::before(DASHES, 2 * (level - open)));
             let (marker, width) = match data.list_style {
                 ListStyle::Numbered => ("1. ", 3),
                 ListStyle::Toggle => ("+ ", 2),
@@ -294,6 +295,6 @@ fn swallows_lines(data: &BlockData) -> bool {
 }
 
 fn is_rule_like(data: &BlockData) -> bool {
-    let line = data.markdown.split('\n').next().unwrap_or_default();
+    let line = data.markdown.lines().next().unwrap_or("");
     line.bytes().all(|byte| matches!(byte, b'|' | b'-' | b':' | b' ' | b'\t'))
 }

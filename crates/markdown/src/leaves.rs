@@ -71,6 +71,7 @@ impl<'t> BlockParser<'t, '_> {
                 return Ok(LineStep::Done);
             }
         }
+        // Lines of code lose the indentation of their fence, and no more.
         cursor.skip_columns(*inset);
         if std::mem::replace(begun, true) {
             self.buffer.push('\n');
@@ -111,6 +112,8 @@ impl<'t> BlockParser<'t, '_> {
                 } else {
                     None
                 };
+                // A line that continues no container may still continue a paragraph lazily; raw
+                // HTML may not.
                 if self.all_matched() || raw.is_none() {
                     paragraph.unsettled |= !self.all_matched();
                     paragraph.raw = raw;
@@ -133,6 +136,7 @@ impl<'t> BlockParser<'t, '_> {
         self.close_leaf()?;
         cursor.skip_indent();
         let rest = cursor.rest();
+        // The leaf becomes a paragraph in `add_line`.
         self.begin_leaf(Leaf::None, cursor.offset());
         let raw = line_starts::html(rest, false);
         self.add_line(
@@ -292,6 +296,7 @@ impl<'t> BlockParser<'t, '_> {
     pub(crate) fn begin_table(&mut self, rule: &str) -> Result<()> {
         let Leaf::Paragraph(paragraph) = self.leaf else { return Ok(()) };
         let head = crate::cursor::trim(slice::after(&self.buffer, paragraph.last_line)).to_owned();
+        // The line break before the header row does not belong to the paragraph.
         if paragraph.last_line > 0 {
             self.buffer.truncate(paragraph.last_line - 1);
             self.close_leaf()?;
@@ -312,6 +317,7 @@ fn after_indent(mut cursor: LineCursor<'_>) -> &str {
 
 /// The text of a formula without its `$$`.
 fn formula_of(text: &str) -> Option<&str> {
+    // The closing `$$` must end the text: anything after it makes the text a paragraph.
     let end = line_starts::formula(text).filter(|end| *end == text.len())?;
     let inner = text.get(2..end - 2)?;
     let inner = inner.strip_prefix('\n').unwrap_or_else(|| crate::cursor::trim_start(inner));

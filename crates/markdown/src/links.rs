@@ -44,7 +44,7 @@ impl LinkTarget {
         };
         let Some((scheme, rest)) = decoded.split_once(':') else { return Self::Other };
         let (scheme, rest) = (scheme.trim_ascii(), rest.trim_start_matches('/'));
-        let name = rest.split(['/', '?', '#']).next().unwrap_or_default().trim_ascii();
+        let name = rest.split(['/', '?', '#']).next().unwrap_or(rest).trim_ascii();
         if scheme.eq_ignore_ascii_case("block") {
             Self::Block(name.parse().unwrap_or(BlockId::NIL))
         } else if scheme.eq_ignore_ascii_case("date") {
@@ -125,7 +125,10 @@ pub fn rewrite_links<'t>(
     let mut from = 0;
     let in_table = crate::table::is_table_text(inline);
     links(inline, &mut |link| {
-        let Some(destination) = replace(&link) else { return };
+        let Some(destination) = replace(&link) else {
+            return;
+        };
+        // Existing angle brackets are replaced, because the new destination may need none.
         let pointed = link.form != LinkForm::Autolink
             && inline.get(..link.range.start).is_some_and(is_pointed);
         let (start, end) = if pointed {
@@ -134,6 +137,7 @@ pub fn rewrite_links<'t>(
             (link.range.start, link.range.end)
         };
         written.push_str(slice::within(inline, from..start));
+        // A pipe in a table ends the cell even inside a destination.
         let destination = if in_table { destination.replace('|', "%7C") } else { destination };
         match link.form {
             LinkForm::Autolink => write_autolink(&mut written, &destination),
@@ -141,6 +145,7 @@ pub fn rewrite_links<'t>(
         }
         from = end;
     });
+    // Nothing was replaced: `from` is the end of the last replacement.
     if from == 0 {
         return Cow::Borrowed(inline);
     }
@@ -169,13 +174,14 @@ fn percent_decoded(text: &str) -> Cow<'_, str> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((first, tail)) = rest.split_first() {
-        let code = tail
-            .get(..2)
-            .filter(|_| *first == b'%')
-            .and_then(|digits| std::str::from_utf8(digits).ok());
-        if let Some(byte) = code.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+        let code =
+            tail.split_at_checked(2).filter(|_| *first == b'%').and_then(|(digits, after)| {
+                let digits = std::str::from_utf8(digits).ok()?;
+                Some((u8::from_str_radix(digits, 16).ok()?, after))
+            });
+        if let Some((byte, after)) = code {
             bytes.push(byte);
-            rest = tail.get(2..).unwrap_or_default();
+            rest = after;
         } else {
             bytes.push(*first);
             rest = tail;
@@ -310,8 +316,8 @@ fn next_special(bytes: &[u8]) -> Option<usize> {
 }
 
 fn is_escaped(bytes: &[u8], at: usize) -> bool {
-    let before = bytes.get(..at).unwrap_or_default();
-    before.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
+    let before = bytes.iter().take(at).rev();
+    before.take_while(|byte| **byte == b'\\').count() % 2 == 1
 }
 
 /// Length in bytes of the autolink at the start of `rest`.

@@ -52,6 +52,7 @@ pub(crate) fn sole(text: &str) -> Option<LoneLink<'_>> {
         _ => return None,
     }
     // Fast path: most paragraphs that start with a link end differently.
+    debug_assert_eq!(text, crate::cursor::trim(text), "the text is trimmed");
     if !text.ends_with(')') {
         return None;
     }

@@ -134,7 +134,9 @@ pub fn rewrite_mentions<'t>(
 ) -> Cow<'t, str> {
     let (mut written, mut from) = (String::new(), 0);
     mentions(text, &mut |mention| {
-        let Some(rewritten) = replace(&mention) else { return };
+        let Some(rewritten) = replace(&mention) else {
+            return;
+        };
         written.push_str(slice::within(text, from..mention.range.start));
         match rewritten {
             Rewritten::Verbatim(verbatim) => written.push_str(&verbatim),
@@ -142,6 +144,7 @@ pub fn rewrite_mentions<'t>(
         }
         from = mention.range.end;
     });
+    // Nothing was replaced: `from` is the end of the last replacement.
     if from == 0 {
         return Cow::Borrowed(text);
     }
@@ -186,6 +189,7 @@ fn within<'t>(text: &'t str, piece: InlineSpan<'t>, visit: &mut dyn FnMut(Mentio
                 MentionForm::Destination
             };
             let before = slice::before(text, range.start);
+            // The range includes the brackets, so that the replacement can choose its own form.
             let is_pointed = form == MentionForm::Destination && before.ends_with('<');
             let range = if is_pointed { range.start - 1..range.end + 1 } else { range };
             visit(Mention { destination, range, named, form });

@@ -24,6 +24,7 @@ impl<'t> BlockParser<'t, '_> {
             }
         }
         if cursor.indent() >= 4 {
+            // Four columns of indentation are code, unless the line continues a paragraph.
             return match self.leaf {
                 Leaf::None if !self.after_mark() => self.begin_indented(cursor),
                 Leaf::Table if !self.all_matched() => self.begin_indented(cursor),
@@ -32,6 +33,7 @@ impl<'t> BlockParser<'t, '_> {
         }
         let mut ahead = *cursor;
         ahead.skip_indent();
+        // Dispatch on the first byte: most lines are text and skip every predicate.
         let step = match ahead.rest().as_bytes().first() {
             Some(b'>') if !self.after_mark() => self.open_quote(cursor)?,
             Some(b'#') => self.open_heading(&mut ahead, cursor)?,
@@ -57,6 +59,7 @@ impl<'t> BlockParser<'t, '_> {
             take_quote_mark(cursor);
             depth += 1;
         }
+        // At the maximum depth further quotes merge into the enclosing one.
         let flattened = self.depth() >= MAX_CONTAINERS && self.is_quoted();
         match self.stack.last_mut() {
             Some(Container::Quote(quote)) => {
@@ -168,6 +171,8 @@ impl<'t> BlockParser<'t, '_> {
     /// is cached for the later positions.
     fn separator(&mut self, rest: &'t str) -> Option<LineStyle> {
         let (mark, left) = (*rest.as_bytes().first()?, rest.len());
+        // The rest of the line shrinks from left to right, so a larger rest precedes the cached
+        // one.
         if self.no_separator.0 == mark && left > self.no_separator.1 {
             return None;
         }
@@ -195,6 +200,7 @@ impl<'t> BlockParser<'t, '_> {
     /// Turns the open paragraph into a heading.
     fn underlined(&mut self, level: usize) -> Result<()> {
         self.leaf = Leaf::None;
+        // `emit_heading` borrows the parser; the buffer is put back to reuse its allocation.
         let text = std::mem::take(&mut self.buffer);
         self.emit_heading(level, &text)?;
         self.buffer = text;
@@ -214,6 +220,7 @@ impl<'t> BlockParser<'t, '_> {
         *cursor = *ahead;
         cursor.skip(marker.width);
         let begins_blank = cursor.is_blank();
+        // Five or more columns after the marker are indented code inside the item.
         let padding = match cursor.indent() {
             columns @ 1..=4 if !begins_blank => columns,
             _ => 1,
@@ -248,6 +255,7 @@ impl<'t> BlockParser<'t, '_> {
         if self.depth() >= MAX_CONTAINERS
             && let Some(Container::Item(around)) = self.stack.last()
         {
+            // The columns of the replaced item still belong to the line prefix.
             item.content += around.content;
             item.lenient += around.content;
             item.level = around.level;

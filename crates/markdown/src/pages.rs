@@ -1,7 +1,7 @@
 //! Tags of the dialect: pages and cards with title and content, callouts, captions.
 
 use leafbase_model::{
-    BlockData, BlockDraft, BlockKind, CardLayout, Error, Result, TextFormat, TextStyle,
+    BlockData, BlockDraft, BlockKind, CardLayout, Error, Result, TextFormat, TextStyle, invariant,
 };
 
 use crate::canonical::canonical_inline;
@@ -188,13 +188,16 @@ impl<'t> BlockParser<'t, '_> {
         self.finish_segment(cursor, closer)
     }
 
-    pub(crate) fn close_page(&mut self, mut page: OpenPage) {
+    pub(crate) fn close_page(&mut self, mut page: OpenPage) -> Result<()> {
         if page.part != PagePart::AfterContent {
             self.unclosed(page.element, page.at);
         }
+        // Every open page has pushed a list for its content; the bottom one is the document's.
+        invariant!(self.out.len() > 1, "an open page has a list of blocks");
         page.draft.content = self.out.pop().unwrap_or_default();
         page.draft.data.markdown = canonical_inline(&page.draft.data.markdown).into_owned();
         self.add(page.draft);
+        Ok(())
     }
 }
 

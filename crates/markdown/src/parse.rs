@@ -35,6 +35,7 @@ pub fn parse(text: &str, options: &ParseOptions) -> Result<ParsedMarkdown> {
     } else {
         Cow::Borrowed(text)
     };
+    // Line ends are unified first: every offset below refers to the unified text.
     let mut parser = BlockParser::new(&unified, options);
     let mut rest = parser.front_matter()?;
     while !rest.is_empty() {

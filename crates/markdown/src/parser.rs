@@ -8,7 +8,7 @@
 
 use std::cell::Cell;
 
-use leafbase_model::{BlockDraft, Error, Result};
+use leafbase_model::{BlockDraft, Error, Result, invariant};
 
 use crate::containers::{Container, ItemContent, PagePart};
 use crate::cursor::LineCursor;
@@ -109,6 +109,7 @@ impl<'t, 'o> BlockParser<'t, 'o> {
         if !self.stack.is_empty() {
             self.match_containers(&mut cursor);
         }
+        // Code and raw HTML take the line before any container can open in it.
         if self.continue_leaf(&mut cursor)? == LineStep::Done {
             return Ok(());
         }
@@ -136,6 +137,7 @@ impl<'t, 'o> BlockParser<'t, 'o> {
         self.no_separator = (0, 0);
         self.next_closer = 0;
         self.closers.clear();
+        // Closing tags are located once per line; `segment` then walks them from left to right.
         if self.present.tags && memchr::memchr(b'<', line.as_bytes()).is_some() {
             self.find_closers();
         }
@@ -168,12 +170,15 @@ impl<'t, 'o> BlockParser<'t, 'o> {
                         take_quote_mark(cursor);
                         quote.seen += 1;
                     }
+                    // Without any mark the quote ends, unless the line continues a paragraph
+                    // lazily.
                     if quote.seen == 0 {
                         return;
                     }
                     self.short |= quote.seen < quote.depth;
                 }
                 Container::Item(item) if blank || cursor.is_blank() => {
+                    // An item whose marker line is blank ends at the next blank line.
                     if item.begins_blank && item.holds == ItemContent::Nothing {
                         return;
                     }
@@ -185,6 +190,8 @@ impl<'t, 'o> BlockParser<'t, 'o> {
                         cursor.skip_columns(item.content);
                     } else if indent >= item.lenient && begins_item(*cursor) {
                         cursor.skip_columns(indent);
+                        // The item is nested although it is indented by less than the content
+                        // column.
                         self.shift = item.content - indent;
                     } else {
                         return;
@@ -239,6 +246,7 @@ impl<'t, 'o> BlockParser<'t, 'o> {
         self.close_element(closer.element)?;
         self.next_closer += 1;
         cursor.skip(closer.end - cursor.offset());
+        // The tag has closed containers: the rest of the line belongs to the innermost one left.
         self.matched = self.stack.len();
         self.short = false;
         Ok(if cursor.is_blank() { LineStep::Done } else { LineStep::Again })
@@ -264,6 +272,7 @@ impl<'t, 'o> BlockParser<'t, 'o> {
         let (line, from, before) = self.counted.get();
         let (from, before) =
             if line == self.number && from <= offset { (from, before) } else { (0, 0) };
+        // Columns count characters, so each line is counted once, from the cached offset on.
         let column = before + slice::within(self.line, from..offset).chars().count();
         self.counted.set((self.number, offset, column));
         (self.number, column + 1)
@@ -279,6 +288,7 @@ impl<'t, 'o> BlockParser<'t, 'o> {
             return Ok(());
         }
         self.close_to(self.matched)?;
+        // A line with fewer marks closes the inner quotes and keeps the outer ones.
         if let Some(Container::Quote(quote)) =
             self.stack.iter_mut().rev().find(|open| matches!(open, Container::Quote(_)))
         {
@@ -294,6 +304,11 @@ impl<'t, 'o> BlockParser<'t, 'o> {
         while self.stack.len() > kept {
             self.pop()?;
         }
+        debug_assert_eq!(
+            self.stack.len(),
+            kept.min(self.stack.len()),
+            "no container is left above"
+        );
         self.matched = self.matched.min(kept);
         Ok(())
     }
@@ -301,7 +316,10 @@ impl<'t, 'o> BlockParser<'t, 'o> {
     /// Closes all containers.
     pub(crate) fn finish(mut self) -> Result<ParsedMarkdown> {
         self.close_to(0)?;
-        Ok(ParsedMarkdown { blocks: self.out.pop().unwrap_or_default(), warnings: self.warnings })
+        let (Some(blocks), true) = (self.out.pop(), self.out.is_empty()) else {
+            invariant!("only the document is open after all containers are closed");
+        };
+        Ok(ParsedMarkdown { blocks, warnings: self.warnings })
     }
 
     /// Emits front matter, `---` around `key: value`, as text, and returns the rest: parsed as

@@ -93,6 +93,7 @@ impl<'b, B: Rendered> Writer<'b, B> {
                 self.layout.close(&mut self.out);
                 let Some(frame) = self.frames.pop() else { return };
                 self.end_page(&frame);
+                // Continue with the siblings of the page that has just ended.
                 (left, self.layout) = (frame.left, frame.layout);
                 self.layout.end_inner(&mut self.out);
                 continue;
@@ -120,6 +121,7 @@ impl<'b, B: Rendered> Writer<'b, B> {
         self.layout.begin(&mut self.out, data, left.len(), || run(data, left));
         if let Some(element) = element {
             self.page_head(data, element);
+            // A cut page is closed at once: empty content would read as no children.
             if !block.is_cut() {
                 return Some(element);
             }
@@ -147,6 +149,7 @@ impl<'b, B: Rendered> Writer<'b, B> {
         self.line_break();
         self.out.push_str("<pageTitle>");
         self.out.push_str(&data.markdown);
+        // A trailing backslash would escape the closing tag.
         if ends_escaping(&data.markdown) {
             self.line_break();
         }

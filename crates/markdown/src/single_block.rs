@@ -25,6 +25,7 @@ use crate::parsed::{ParseOptions, invalid};
 /// assert_eq!(leafbase_markdown::render_block(&line), "******");
 /// ```
 pub fn render_block(data: &BlockData) -> String {
+    // Types with own markdown store it; all others derive it from their fields.
     if data.block_type().has_own_markdown() {
         return data.markdown.clone();
     }

@@ -1,9 +1,8 @@
 //! Slices of a text at offsets that the parser has found in it.
 //!
-//! Each offset is a character boundary by construction: it lies next to an ASCII byte, or comes from
-//! `char_indices`. Debug builds, tests and fuzzing panic if that is broken. Release builds return an
-//! empty text: these functions run several times per line, and a `Result` in each costs more than
-//! the parser's bound on time allows.
+//! Invariant: each offset is a character boundary, because it lies next to an ASCII byte or comes
+//! from `char_indices`. Debug builds, tests and fuzzing panic if it is broken; release builds return
+//! an empty text. These functions run several times per line, too often for a `Result` in each.
 
 use std::ops::Range;
 

@@ -86,7 +86,7 @@ fn is_table(rows: &[&str]) -> bool {
 }
 
 fn write_column(written: &mut String, rows: &[&str]) {
-    let head = rows.first().copied().unwrap_or_default();
+    let head = rows.first().copied().unwrap_or("");
     for (number, row) in std::iter::once(&head).chain(rows.iter().skip(1)).enumerate() {
         match number {
             0 => {}

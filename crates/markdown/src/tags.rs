@@ -108,15 +108,15 @@ impl TagPresence {
 pub(crate) fn present(text: &str) -> TagPresence {
     let mut present = TagPresence::default();
     for at in memchr::memchr_iter(b'<', text.as_bytes()) {
-        let after = text.as_bytes().get(at + 1..).unwrap_or_default();
-        if !matches!(after, [b'/', b'p' | b'c', ..] | [b'p' | b'c' | b'h', ..]) {
-            continue;
-        }
         let rest = slice::after(text, at);
-        present.highlights |= rest.starts_with("<highlight");
-        let Some(tag) = tag(rest) else { continue };
-        present.tags = true;
-        if tag.closing
+        // Two bytes exclude most tags of HTML before a name is compared.
+        let may_be_tag =
+            matches!(rest.as_bytes(), [_, b'/', b'p' | b'c', ..] | [_, b'p' | b'c' | b'h', ..]);
+        present.highlights |= may_be_tag && rest.starts_with("<highlight");
+        let tag = if may_be_tag { tag(rest) } else { None };
+        present.tags |= tag.is_some();
+        if let Some(tag) = tag
+            && tag.closing
             && let Some(last) =
                 TagPresence::place(tag.element).and_then(|place| present.last.get_mut(place))
         {
@@ -170,6 +170,7 @@ impl Tag<'_> {
 fn attribute<'t>(attributes: &'t str, name: &str) -> Option<&'t str> {
     let mut rest = trim_start(attributes);
     while !rest.is_empty() {
+        // Name up to the equals sign; a name without value is skipped below.
         let length = rest.find(['=', ' ', '\t']).unwrap_or(rest.len());
         let (found, after) = rest.split_at_checked(length)?;
         let Some(value) = trim_start(after).strip_prefix('=').map(trim_start) else {

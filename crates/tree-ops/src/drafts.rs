@@ -18,10 +18,10 @@ pub(crate) struct DraftTree {
     /// Name of the request's list of top drafts; `None` for a single draft, whose paths are relative
     /// to it.
     list: Option<&'static str>,
-    levels: Vec<DraftLevel>,
+    levels: Vec<DraftList>,
 }
 
-struct DraftLevel {
+struct DraftList {
     /// Drafts taken from `rest`.
     taken: usize,
     rest: IntoIter<BlockDraft>,
@@ -37,7 +37,7 @@ struct DraftNode {
     has_content: bool,
 }
 
-impl DraftLevel {
+impl DraftList {
     fn new(drafts: Vec<BlockDraft>) -> Self {
         Self { taken: 0, rest: drafts.into_iter() }
     }
@@ -46,12 +46,12 @@ impl DraftLevel {
 impl DraftTree {
     /// The drafts of the request's list `list`.
     pub(crate) fn listed(list: &'static str, drafts: Vec<BlockDraft>) -> Self {
-        Self { list: Some(list), levels: vec![DraftLevel::new(drafts)] }
+        Self { list: Some(list), levels: vec![DraftList::new(drafts)] }
     }
 
     /// The root of a document.
     pub(crate) fn root(draft: BlockDraft) -> Self {
-        Self { list: None, levels: vec![DraftLevel::new(vec![draft])] }
+        Self { list: None, levels: vec![DraftList::new(vec![draft])] }
     }
 
     /// Validates the drafts and returns their blocks, to be inserted at `depth` below a parent that
@@ -105,7 +105,7 @@ impl DraftTree {
             // Pushed even if empty: the path of the last draft is always that of all levels but the
             // last one.
             let (data, content) = draft.into_parts();
-            self.levels.push(DraftLevel::new(content));
+            self.levels.push(DraftList::new(content));
             return Some(DraftNode { depth, normalized, data, has_content });
         }
     }

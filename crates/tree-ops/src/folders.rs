@@ -125,7 +125,7 @@ pub fn create_folders<T: ReadFolders + ?Sized>(
     context: &Context<'_>,
     plan: &FolderPlan,
 ) -> Result<Vec<FolderRecord>> {
-    let reader = FolderReader::new(folders, context.limits);
+    let reader = RequestFolders::new(folders, context.limits);
     let mut created: Vec<(FolderRecord, usize)> = Vec::with_capacity(plan.0.len());
     for planned in &plan.0 {
         let above = planned.above.and_then(|above| created.get(above));
@@ -161,7 +161,7 @@ pub fn move_folders<T: ReadFolders + ?Sized>(
     ids: &[FolderRef],
     destination: FolderDestination,
 ) -> Result<MovedFolders> {
-    let reader = FolderReader::new(folders, context.limits);
+    let reader = RequestFolders::new(folders, context.limits);
     let parent = match destination {
         FolderDestination::Root => None,
         FolderDestination::Folder(parent) => {
@@ -209,7 +209,7 @@ pub fn delete_folders<T: ReadFolders + ?Sized>(
     ids: &[FolderRef],
     must_be_empty: bool,
 ) -> Result<Vec<Edit>> {
-    let reader = FolderReader::new(folders, context.limits);
+    let reader = RequestFolders::new(folders, context.limits);
     let deleted_refs: HashSet<FolderRef> = ids.iter().copied().collect();
     let deleted = reader.look_up_all(ids, |folder| {
         if must_be_empty { reader.check_empty(folder, &deleted_refs) } else { Ok(()) }
@@ -260,12 +260,12 @@ pub fn folders_within<T: ReadFolders + ?Sized>(
 }
 
 /// Reads of one request.
-struct FolderReader<'a, T: ?Sized> {
+struct RequestFolders<'a, T: ?Sized> {
     folders: &'a T,
     limits: &'a Limits,
 }
 
-impl<'a, T: ReadFolders + ?Sized> FolderReader<'a, T> {
+impl<'a, T: ReadFolders + ?Sized> RequestFolders<'a, T> {
     fn new(folders: &'a T, limits: &'a Limits) -> Self {
         Self { folders, limits }
     }

@@ -83,5 +83,5 @@ impl SalvageCommand {
 fn recovery_error(error: Error) -> CliError {
     let is_hopeless = error.kind() == ErrorKind::Corrupted;
     let error = CliError::from(error);
-    if is_hopeless { error.hint("nothing of it can be read: go back to a backup") } else { error }
+    if is_hopeless { error.hint("nothing of it is readable; restore a backup") } else { error }
 }

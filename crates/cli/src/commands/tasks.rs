@@ -15,7 +15,7 @@ use crate::show::{styles, tasks};
 pub(crate) struct TasksCommand {
     /// The tasks to list
     #[arg(default_value = "open")]
-    scope: TaskList,
+    scope: TaskView,
     /// List the open tasks of this document instead
     #[arg(long = "in", value_name = "DOCUMENT", conflicts_with = "scope")]
     document: Option<String>,
@@ -34,7 +34,7 @@ pub(crate) struct TasksCommand {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum TaskList {
+enum TaskView {
     /// Active, upcoming and in the inbox
     Open,
     /// Scheduled or due today or earlier
@@ -55,17 +55,17 @@ impl TasksCommand {
         let notes = context.reader()?;
         let scopes = match (&self.document, self.scope) {
             (Some(name), _) => vec![("", TaskScope::Document(names::document(&notes, name)?.id()))],
-            (None, TaskList::Open) => {
+            (None, TaskView::Open) => {
                 vec![
                     ("Active", TaskScope::Active),
                     ("Upcoming", TaskScope::Upcoming),
                     ("Inbox", TaskScope::Inbox),
                 ]
             }
-            (None, TaskList::Active) => vec![("", TaskScope::Active)],
-            (None, TaskList::Upcoming) => vec![("", TaskScope::Upcoming)],
-            (None, TaskList::Inbox) => vec![("", TaskScope::Inbox)],
-            (None, TaskList::Logbook) => vec![("", TaskScope::Logbook)],
+            (None, TaskView::Active) => vec![("", TaskScope::Active)],
+            (None, TaskView::Upcoming) => vec![("", TaskScope::Upcoming)],
+            (None, TaskView::Inbox) => vec![("", TaskScope::Inbox)],
+            (None, TaskView::Logbook) => vec![("", TaskScope::Logbook)],
         };
         let mut found: Vec<(&str, Vec<Task>)> = Vec::with_capacity(scopes.len());
         for (name, scope) in scopes {
