@@ -49,6 +49,7 @@ impl BlockDraft {
 
     /// Splits the draft into its content and its children.
     pub fn into_parts(mut self) -> (BlockData, Vec<BlockDraft>) {
+        // A type with a `Drop` of its own cannot be destructured: placeholders remain in it.
         let data = std::mem::replace(&mut self.data, BlockData::text(""));
         (data, std::mem::take(&mut self.content))
     }
@@ -85,6 +86,7 @@ impl BlockDraft {
     /// # Errors
     /// Errors of `resolve`.
     pub fn resolve_days(&mut self, mut resolve: impl FnMut(DayRef) -> Result<Day>) -> Result<()> {
+        // Order does not matter here: each draft resolves its own days.
         let mut waiting = vec![self];
         while let Some(Self { task_patch, content, .. }) = waiting.pop() {
             if let Some(task) = task_patch {

@@ -308,6 +308,8 @@ impl BlockFields {
 /// another language is refused, because the block would change its language when it is written as
 /// markdown and parsed again.
 fn tag_of(language: CodeLanguage, tag: String) -> Result<String> {
+    // The name of a language selects it, so that a tag equal to the name is redundant.
+    debug_assert_eq!(CodeLanguage::of_tag(language.as_str()), language);
     if tag.is_empty() || tag == language.as_str() {
         return Ok(String::new());
     }
@@ -332,6 +334,7 @@ fn set<T>(place: &mut T, value: Option<T>) {
 fn change_type(data: &mut BlockData, wanted: BlockType) -> Result<()> {
     let present = data.block_type();
     if present == wanted {
+        // A client repeats the type that it has read.
         return Ok(());
     }
     let refused = || {

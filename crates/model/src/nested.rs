@@ -41,6 +41,7 @@ pub(crate) fn are_equal<T: Nested>(left: &T, right: &T) -> bool {
         if !left.is_alike(right) || left.children().len() != right.children().len() {
             return false;
         }
+        // The lengths are equal, so that `zip` drops no child.
         stack.extend(left.children().iter().zip(right.children()));
     }
     true

@@ -482,12 +482,18 @@ impl PropertyJson {
         // `owner` has no JSON: a request cannot choose the owning end.
         let single = relation.as_ref().and_then(|to| to.single.then_some(true));
         let inverse_key = relation.and_then(|to| to.inverse_key);
+        debug_assert!(
+            options.is_none() || property_type.has_options(),
+            "only selects have options"
+        );
+        debug_assert_eq!(target_collection_id.is_some(), property_type == PropertyType::Relation);
         Self { key, name, property_type, options, target_collection_id, inverse_key, single }
     }
 
     /// Refuses fields that the type does not have.
     fn check_fields(&self) -> Result<()> {
         let is_relation = self.property_type == PropertyType::Relation;
+        // Refused rather than ignored: the client meant another type.
         let misplaced = [
             ("options", self.options.is_some() && !self.property_type.has_options()),
             ("targetCollectionId", self.target_collection_id.is_some() && !is_relation),
@@ -546,6 +552,7 @@ impl TryFrom<PropertyJson> for PropertyDraft {
                 })
             }
         };
+        debug_assert_eq!(kind.property_type(), json.property_type);
         Ok(Self { key: json.key, name: json.name, kind })
     }
 }

@@ -30,6 +30,7 @@ fn cells(line: &str) -> Vec<String> {
             '|' => found.push(std::mem::take(&mut cell).trim().to_owned()),
             other => cell.push(other),
         }
+        // Every character resets the flag, a second backslash sets it again.
         after_backslash = letter == '\\';
     }
     // Text after the last pipe is a cell of its own: the closing pipe is optional.

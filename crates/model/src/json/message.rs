@@ -4,6 +4,7 @@ use serde_json::Value;
 
 /// Quotes `text` for an error message, truncated to 40 characters.
 pub fn quoted(text: &str) -> String {
+    // Characters, not bytes: a cut within a character would need a check.
     let mut shown: String = text.chars().take(40).collect();
     if shown.len() < text.len() {
         shown.push('…');

@@ -156,6 +156,7 @@ impl FolderDestination {
         let name: Option<String> = object.optional("destination")?;
         let parent: Option<FolderRef> = object.optional("parentFolderId")?;
         object.finish()?;
+        // Exclusive forms: a folder moves to the top level or into a parent.
         match (name, parent) {
             (Some(name), None) => Self::built_in(&name).map_err(|error| error.at("destination")),
             (None, Some(parent)) => Ok(Self::Folder(parent)),
