@@ -98,7 +98,7 @@ impl<A: AccessScope> Connection<A> {
         let CreateCollection { schema, position, .. } = request;
         let (made, _) = self.operation("create_collection").write(|transaction| {
             let place = self
-                .place(transaction, position, false)?
+                .resolve_position(transaction, position, false)?
                 .ok_or_else(|| Error::not_found().at("position"))?;
             let draft = schema.clone();
             let (mut edits, made) =
