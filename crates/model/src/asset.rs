@@ -96,9 +96,11 @@ fn decoded(text: &str) -> String {
             |place: usize| bytes.get(at + place).and_then(|digit| char::from(*digit).to_digit(16));
         let stands_for = digit(1).zip(digit(2)).filter(|_| *byte == b'%');
         let meant = stands_for.and_then(|(high, low)| u8::try_from(high * 16 + low).ok());
+        // An incomplete escape stands for itself: file names are shown, not resolved.
         out.push(meant.unwrap_or(*byte));
         at += if meant.is_some() { 3 } else { 1 };
     }
+    debug_assert!(at == bytes.len() && out.len() <= at, "escapes shrink, and end with the text");
     String::from_utf8_lossy(&out).into_owned()
 }
 
@@ -107,12 +109,13 @@ impl fmt::Display for AssetUrl {
     /// (RFC 3987); the rest is percent-encoded.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{SCHEME}{}/", self.id)?;
-        self.file_name.chars().try_for_each(|letter| {
-            let plain = letter.is_ascii_alphanumeric() || "-._~".contains(letter);
-            if plain || (!letter.is_ascii() && letter.is_alphanumeric()) {
-                return write!(f, "{letter}");
+        self.file_name.chars().try_for_each(|character| {
+            let plain = character.is_ascii_alphanumeric() || "-._~".contains(character);
+            if plain || (!character.is_ascii() && character.is_alphanumeric()) {
+                return write!(f, "{character}");
             }
-            letter.encode_utf8(&mut [0; 4]).bytes().try_for_each(|byte| write!(f, "%{byte:02X}"))
+            // Each byte of the UTF-8 encoding is an escape of its own.
+            character.encode_utf8(&mut [0; 4]).bytes().try_for_each(|byte| write!(f, "%{byte:02X}"))
         })
     }
 }

@@ -91,6 +91,7 @@ impl BlockData {
     /// [`crate::ErrorKind::Validation`], [`crate::ErrorKind::LimitExceeded`] or
     /// [`crate::ErrorKind::RuleViolation`]; the path is the wire name of the field.
     pub fn check(&self, limits: &Limits) -> Result<()> {
+        // Fields in the order of the specification: the first fault is reported.
         if self.indentation > Limits::INDENTATION {
             return Err(
                 indentation_out_of_range(u64::from(self.indentation)).at("indentationLevel")

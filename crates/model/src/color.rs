@@ -55,6 +55,7 @@ impl Color {
     /// The contrast ratio of WCAG 2.2, from 1 to 21.
     pub fn contrast(self, other: Self) -> f64 {
         let (a, b) = (self.luminance(), other.luminance());
+        debug_assert!((0.0..=1.000_1).contains(&a) && (0.0..=1.000_1).contains(&b), "luminance");
         (a.max(b) + 0.05) / (a.min(b) + 0.05)
     }
 
@@ -110,6 +111,7 @@ impl Color {
             return color;
         }
         for _ in 0..24 {
+            // Only the chroma shrinks: hue and lightness are those of the request.
             let share = f64::midpoint(shown, beyond);
             if Self::in_gamut(lightness, a * share, b * share).is_some() {
                 shown = share;

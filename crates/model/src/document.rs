@@ -159,6 +159,7 @@ impl DocumentRecord {
     pub fn kept_at(&self, location: Location, at: Timestamp) -> Self {
         // Entering or leaving the trash changes a document; other moves only relocate it.
         let was_changed = (self.location == Location::Trash) != (location == Location::Trash);
+        // The clock may have been set back: modification times never decrease.
         let modified_at = if was_changed { self.modified_at.max(at) } else { self.modified_at };
         Self { location, modified_at, ..self.clone() }
     }

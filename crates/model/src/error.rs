@@ -134,6 +134,7 @@ fn bounded(text: String, most: usize) -> String {
     }
     debug_assert!(head <= tail, "the cut is within the text");
     let (head, tail) = (text.split_at(head).0, text.split_at(tail).1);
+    // The ellipsis is the only addition: repeated prefixing keeps a path within the bound.
     format!("{head}…{tail}")
 }
 
@@ -204,6 +205,7 @@ impl Error {
             (false, false) => format!("{outer}.{}", self.0.path),
         };
         self.0.path = bounded(std::mem::take(&mut self.0.path), MAX_PATH_BYTES);
+        debug_assert!(self.0.path.len() <= MAX_PATH_BYTES + '…'.len_utf8(), "paths are bounded");
         self
     }
 

@@ -99,7 +99,7 @@ impl Serialize for BlockFields {
         if self.task.is_none() {
             return Self::serialize(self, serializer);
         }
-        let change = Self { task: None, task_patch: self.task_change(), ..self.clone() };
+        let change = Self { task: None, task_patch: self.merged_task_patch(), ..self.clone() };
         Self::serialize(&change, serializer)
     }
 }
@@ -134,8 +134,8 @@ impl BlockFields {
     }
 
     /// The JSON form of the task: a whole task is written as the patch that produces it.
-    fn task_change(&self) -> Option<TaskPatch> {
-        let whole = self.task.map(TaskInfo::as_change);
+    fn merged_task_patch(&self) -> Option<TaskPatch> {
+        let whole = self.task.map(TaskInfo::as_patch);
         match (whole, self.task_patch) {
             (Some(whole), Some(patch)) => Some(whole.then(patch)),
             (whole, patch) => whole.or(patch),
@@ -308,6 +308,8 @@ impl BlockFields {
 /// another language is refused, because the block would change its language when it is written as
 /// markdown and parsed again.
 fn tag_of(language: CodeLanguage, tag: String) -> Result<String> {
+    // The name of a language selects it, so that a tag equal to the name is redundant.
+    debug_assert_eq!(CodeLanguage::of_tag(language.as_str()), language);
     if tag.is_empty() || tag == language.as_str() {
         return Ok(String::new());
     }
@@ -332,6 +334,7 @@ fn set<T>(place: &mut T, value: Option<T>) {
 fn change_type(data: &mut BlockData, wanted: BlockType) -> Result<()> {
     let present = data.block_type();
     if present == wanted {
+        // A client repeats the type that it has read.
         return Ok(());
     }
     let refused = || {

@@ -54,7 +54,9 @@ fn decode(text: &str) -> Option<[u8; 16]> {
         let digit = ALPHABET.iter().position(|known| *known == character.to_ascii_uppercase())?;
         number = (number << 5) | u128::try_from(digit).ok()?;
     }
-    Some(number.to_be_bytes())
+    let bytes = number.to_be_bytes();
+    debug_assert!(as_str(&encode(bytes)).eq_ignore_ascii_case(text), "encoding is a round trip");
+    Some(bytes)
 }
 
 macro_rules! ids {

@@ -29,6 +29,7 @@ impl Hasher for IdHasher {
 
     #[inline]
     fn write(&mut self, bytes: &[u8]) {
+        // IDs are two words: the remainder is empty for them.
         let (words, rest) = bytes.as_chunks::<8>();
         for word in words {
             self.add(u64::from_be_bytes(*word));
@@ -41,6 +42,7 @@ impl Hasher for IdHasher {
     /// Lengths and enum discriminants.
     #[inline]
     fn write_usize(&mut self, number: usize) {
+        // Equal within one type, so that no mixing is needed.
         self.0 ^= number as u64;
     }
 }

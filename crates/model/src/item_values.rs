@@ -84,6 +84,7 @@ impl ItemValues {
 
     /// The value under `key`.
     pub fn get(&self, key: &str) -> Option<&ItemValue> {
+        // Linear: values are in schema order, not sorted by key.
         self.iter().find(|(known, _)| *known == key).map(|(_, value)| value)
     }
 

@@ -119,6 +119,7 @@ fn parse(text: &str, limits: &Limits) -> Result<Value> {
     let deepest = limits.deepest_page().max(limits.deepest_folder()) * 2 + 16;
     // Check the nesting before parsing: the parser recurses.
     let nested = nesting(text);
+    debug_assert!(nested <= text.len(), "each level has a bracket");
     if nested > deepest {
         return Err(Error::limit("nesting of JSON", deepest, nested));
     }

@@ -39,7 +39,8 @@ impl<'g> Shape<'g> {
 
     fn field(mut self, name: &'static str, mut schema: Schema, about: &'static str) -> Self {
         schema.insert("description".to_owned(), about.into());
-        self.fields.insert(name.to_owned(), schema.to_value());
+        let previous = self.fields.insert(name.to_owned(), schema.to_value());
+        debug_assert!(previous.is_none(), "the field {name} is declared twice");
         self
     }
 

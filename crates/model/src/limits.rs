@@ -69,6 +69,7 @@ impl Limits {
 
     /// The effective maximum nesting of pages: [`Self::page_nesting`] capped at [`Self::LEVELS`].
     pub fn deepest_page(&self) -> usize {
+        // A host may set any limit; the cap keeps recursive replies within the stack.
         self.page_nesting.min(Self::LEVELS)
     }
 

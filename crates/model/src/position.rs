@@ -179,6 +179,7 @@ impl TryFrom<PositionJson> for Position {
             );
             return Err(Error::position(message).at("position").into());
         }
+        // `start` and `end` need a parent, `before` and `after` a sibling; no target means today.
         let message = match (edge, side, json.page_id, json.date, json.sibling_id) {
             (Ok(edge), _, page, day, None) => match (page, day) {
                 (Some(page), None) => return Ok(Self::Within(edge, PositionTarget::Page(page))),

@@ -39,6 +39,7 @@ impl Properties {
 
     /// The value under `key`.
     pub fn get(&self, key: &str) -> Option<&PropertyValue> {
+        // Binary search: items have few properties, but scans read many items.
         self.0.get(self.find(key).ok()?).map(|(_, value)| value)
     }
 

@@ -52,6 +52,7 @@ impl Paging {
     /// # Errors
     /// [`crate::ErrorKind::Validation`] at `limit` for 0.
     pub fn check(&self) -> Result<()> {
+        // An empty page could not have a cursor that makes progress.
         if self.limit == Some(0) {
             return Err(
                 Error::validation("expected a number of items, 1 or more, got 0").at("limit")

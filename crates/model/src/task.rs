@@ -110,7 +110,14 @@ impl TaskPatch {
                 *day = DayRef::Date(resolve(*day).map_err(|error| error.at(name))?);
             }
         }
+        debug_assert!(self.relative_day().is_none(), "every day is a date");
         Ok(())
+    }
+
+    /// The first day relative to the present.
+    fn relative_day(&self) -> Option<DayRef> {
+        let days = [self.schedule_date, self.deadline_date].into_iter().flatten().flatten();
+        days.into_iter().find(|day| !matches!(day, DayRef::Date(_)))
     }
 
     /// Splits off the days relative to the present; `None` if there are none.
@@ -121,6 +128,7 @@ impl TaskPatch {
         };
         let (schedule_date, deadline_date) =
             (take(&mut self.schedule_date), take(&mut self.deadline_date));
+        debug_assert!(self.relative_day().is_none(), "the remaining days are dates");
         let relative = Self { schedule_date, deadline_date, ..Self::default() };
         (relative != Self::default()).then_some(relative)
     }
@@ -189,7 +197,7 @@ fn stamp(
 
 impl TaskInfo {
     /// The patch that turns any task into this one. Missing stamps are left to the state.
-    pub(crate) fn as_change(self) -> TaskPatch {
+    pub(crate) fn as_patch(self) -> TaskPatch {
         TaskPatch {
             state: Some(self.state),
             schedule_date: Some(self.schedule_date.map(DayRef::Date)),

@@ -68,6 +68,7 @@ impl BlockData {
     pub fn texts(&self) -> impl Iterator<Item = (TextRole, &str)> {
         let (fields, properties): ([Option<(TextRole, &String)>; 3], Option<&Properties>) =
             kind_texts!(&self.kind);
+        // At most three fixed fields, so that iteration does not allocate.
         let values = properties.into_iter().flat_map(Properties::values);
         std::iter::once((TextRole::Markdown, &self.markdown))
             .chain(fields.into_iter().flatten())
@@ -88,6 +89,8 @@ impl BlockData {
     /// The URL that the block consists of, with its role ([`TextRole::EmbedUrl`] or
     /// [`TextRole::LinkUrl`]).
     pub fn url(&self) -> Option<(TextRole, &str)> {
+        // Every kind has one URL at most.
+        debug_assert!(self.texts().filter(|(role, _)| role.is_url()).count() <= 1);
         self.texts().find(|(role, _)| role.is_url())
     }
 

@@ -60,7 +60,10 @@ impl Timestamp {
 
     /// The day in UTC.
     pub fn day_utc(self) -> Day {
-        Day::from_epoch_days(self.0.div_euclid(86_400_000))
+        // Euclidean division: instants before 1970 belong to the day that has begun.
+        let days = self.0.div_euclid(86_400_000);
+        debug_assert!((-719_528..=2_932_896).contains(&days), "an instant is within the calendar");
+        Day::from_epoch_days(days)
     }
 }
 
@@ -69,6 +72,7 @@ impl fmt::Display for Timestamp {
         let rest = self.0.rem_euclid(86_400_000);
         let (seconds, millis) = (rest / 1_000, rest % 1_000);
         let (hour, minute, second) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
+        debug_assert!(hour < 24, "the remainder of a day has less than 24 hours");
         write!(f, "{}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z", self.day_utc())
     }
 }
@@ -111,6 +115,7 @@ fn read_timestamp(text: &str) -> Option<Timestamp> {
         }
     }
     let seconds = i64::from(hour) * 3_600 + i64::from(minute) * 60 + i64::from(second);
+    debug_assert!(seconds < 86_400 && millis < 1_000, "the time is within the day");
     Some(Timestamp(day.epoch_days() * 86_400_000 + seconds * 1_000 + millis))
 }
 
@@ -221,15 +226,18 @@ impl Day {
             "the clamped day is in the calendar, got {year}"
         );
         debug_assert!((1..=12).contains(&month) && (1..=31).contains(&day), "a valid date");
-        Self {
+        let date = Self {
             year: u16::try_from(year).unwrap_or(0),
             month: u8::try_from(month).unwrap_or(1),
             day: u8::try_from(day).unwrap_or(1),
-        }
+        };
+        debug_assert_eq!(date.epoch_days(), days - 719_468, "the conversion is a round trip");
+        date
     }
 }
 
 fn days_in(year: u16, month: u8) -> u8 {
+    debug_assert!((1..=12).contains(&month), "months are counted from 1, got {month}");
     match month {
         4 | 6 | 9 | 11 => 30,
         2 if year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400)) => {

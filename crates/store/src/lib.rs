@@ -33,6 +33,7 @@ mod space_store;
 mod tasks;
 mod transaction;
 mod uploads;
+mod write_plan;
 
 pub use check::{CheckReport, Invariant, Problem};
 pub use edges::{BackLink, EdgeEnd, EdgeExtractor, EdgeKind, EdgeTarget, Extractor, KeyExtractor};
@@ -48,3 +49,4 @@ pub use salvage::{Loss, LossKind, SalvageOptions, SalvageReport, Saved, salvage}
 pub use space_store::{SpaceSnapshot, SpaceStats, SpaceStore, WriteOutcome};
 pub use transaction::SpaceTransaction;
 pub use uploads::CHUNK_BYTES;
+pub use write_plan::WritePlan;

@@ -122,7 +122,7 @@ fn read_run(key: &[u8], value: &[u8]) -> Result<()> {
     let mut authors = AuthorCache::default();
     for (id, record) in RunView::read(key, value)?.entries() {
         block::decode(id, record, &mut authors)
-            .map_err(|fault| records::decode_error(key, fault))?;
+            .map_err(|error| records::decode_error(key, error))?;
     }
     Ok(())
 }

@@ -325,7 +325,7 @@ fn even_out(first: &mut RunBuffer, second: &mut RunBuffer) {
     let mut moved = first.split_off(first.fitting(half));
     moved.append(second);
     if moved.is_overfull() {
-        // A large block does not fit beside others: both stay as they were.
+        // A large block does not fit with others, so both stay unchanged.
         let kept = moved.ids.len() - second.ids.len();
         moved.split_off(kept);
         first.append(&moved);

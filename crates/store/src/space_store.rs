@@ -20,6 +20,7 @@ use crate::records;
 use crate::records::layout::Value;
 use crate::records::meta::{self, SpaceMeta, SpaceTotals};
 use crate::transaction::SpaceTransaction;
+use crate::write_plan::{PlanFn, WritePlan};
 
 /// A space. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -156,9 +157,23 @@ impl SpaceStore {
         &self,
         options: WriteOptions,
         stamp: &Stamp,
-        mut decide: impl FnMut(&mut SpaceTransaction<'_>) -> Result<T>,
+        decide: impl FnMut(&mut SpaceTransaction<'_>) -> Result<T>,
     ) -> Result<WriteOutcome<T>> {
-        let (mut outcome, mut commit, mut earlier) = (None::<WriteOutcome<T>>, None, Vec::new());
+        self.write_planned(options, stamp, &mut PlanFn(decide))
+    }
+
+    /// As [`Self::write`], for a plan that is a value.
+    ///
+    /// # Errors
+    /// As [`Self::write`].
+    pub fn write_planned<P: WritePlan>(
+        &self,
+        options: WriteOptions,
+        stamp: &Stamp,
+        plan: &mut P,
+    ) -> Result<WriteOutcome<P::Output>> {
+        let (mut outcome, mut commit, mut earlier) =
+            (None::<WriteOutcome<P::Output>>, None, Vec::new());
         self.store.write(options, &mut |rows| {
             // The store runs the closure again if a commit that it had read failed.
             if let Some(change) = outcome.take().and_then(|outcome| outcome.change) {
@@ -166,10 +181,10 @@ impl SpaceStore {
             }
             let mut transaction = SpaceTransaction::new(rows, self.extractor, stamp)
                 .after(std::mem::take(&mut earlier));
-            let decided = decide(&mut transaction);
-            // Edits that `decide` did not take are kept for the next run.
+            let planned = plan.run(&mut transaction);
+            // Edits that the plan did not take are kept for the next run.
             earlier = transaction.take_earlier();
-            let value = decided?;
+            let value = planned?;
             let change = transaction.finish()?;
             // Begins before the commit and ends after `write` returns: a snapshot taken in between
             // has no epoch, and so does not use the cache.

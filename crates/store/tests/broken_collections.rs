@@ -62,7 +62,7 @@ fn insert(parent: u8, after: Option<u8>, data: BlockData) -> Edit {
 }
 
 #[test]
-fn what_stands_in_the_wrong_place_is_named() {
+fn misplaced_blocks_are_reported() {
     broken_by(Invariant::ParentType, &[insert(21, Some(23), BlockData::text("no item"))]);
     broken_by(Invariant::ParentType, &[insert(20, None, item("no collection", []))]);
     broken_by(Invariant::ParentType, &[insert(27, None, item("no collection", []))]);

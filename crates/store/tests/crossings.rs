@@ -152,7 +152,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_crosses_in_one_write_is_where_it_goes_one_by_one(
+    fn a_cross_document_move_equals_single_moves(
         picks in prop::collection::vec(any::<[u16; 4]>(), 1..6),
     ) {
         let (space, before) = made();
@@ -170,7 +170,7 @@ proptest! {
 }
 
 #[test]
-fn what_is_crossing_is_seen_by_the_edits_after_it() {
+fn later_edits_see_a_pending_cross_document_move() {
     let (space, naive) = made();
     let [from, to] = HOMES.map(|home| DocumentId::of_root(id(home)));
     let tops: Vec<BlockId> = naive.children(from.root()).to_vec();

@@ -105,7 +105,7 @@ fn broken_trees_are_named() {
 }
 
 #[test]
-fn broken_places_are_named() {
+fn broken_locations_are_reported() {
     breaks(Invariant::BlockLocation, |store| delete(store, &key(PLACES, &[5], &[])));
     breaks(Invariant::BlockLocation, |store| {
         copy(store, &key(PLACES, &[5], &[]), &key(PLACES, &[9], &[]))
@@ -370,7 +370,7 @@ fn other_stores_and_later_versions_are_refused_and_left_alone() {
 }
 
 #[test]
-fn a_record_of_a_later_version_is_told_from_damage() {
+fn a_later_version_is_distinguished_from_corruption() {
     let (store, space) = space();
     let document = key(DOCUMENTS, &[7], &[]);
     let (_, value) = find(&*store, &document).remove(0);

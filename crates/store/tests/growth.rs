@@ -134,7 +134,7 @@ fn ten_thousand_inserts_at_one_spot_keep_keys_short_and_runs_filled() {
 }
 
 #[test]
-fn order_keys_are_made_anew_before_they_get_long() {
+fn long_order_keys_are_rebalanced() {
     // Each block has its own run, and each is inserted in the middle, on alternating sides.
     let (runs, longest) = grow(4_100, 1_500, |number, _| usize::try_from(number / 2).unwrap() + 1);
     assert_eq!(runs, 1_503);

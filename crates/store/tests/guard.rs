@@ -179,7 +179,7 @@ fn a_child_that_is_any_other_page_is_damage() {
 }
 
 #[test]
-fn damage_is_found_by_those_who_only_read() {
+fn read_only_handles_detect_damage() {
     keep_quiet();
     let [.., image] = images();
     let place = tempfile::tempdir().unwrap();
@@ -292,7 +292,7 @@ fn count(store: &RedbStore) -> (u32, u32) {
 
 /// Rows below a damaged branch stay in the file for salvage: writes do not free them.
 #[test]
-fn nothing_is_written_over_what_a_damaged_branch_hides() {
+fn entries_below_a_damaged_branch_are_not_overwritten() {
     keep_quiet();
     let whole = tall();
     let mut hidden = 0;
@@ -339,7 +339,7 @@ fn nothing_is_written_over_what_a_damaged_branch_hides() {
 
 /// A branch that is its own descendant is damage on every read and write.
 #[test]
-fn what_leads_round_in_circles_is_damage_each_time() {
+fn a_cycle_of_pages_is_damage_on_every_access() {
     keep_quiet();
     let whole = tall();
     let image = whole.image();

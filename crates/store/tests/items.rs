@@ -153,7 +153,7 @@ fn a_collection_without_a_schema_yet_hides_its_items_too() {
 
 /// Edits of items alone: the store keeps the dependent rows up to date.
 #[test]
-fn an_item_that_goes_to_another_collection_is_indexed_there() {
+fn an_item_moved_to_another_collection_is_indexed_there() {
     let (_, space) = full();
     let there = Edit::Move { block: id(23), from: target(21, Some(22)), to: target(24, None) };
     for (edit, expected) in [(there.clone(), [1, 3]), (there.inverse(), [2, 2])] {
@@ -165,7 +165,7 @@ fn an_item_that_goes_to_another_collection_is_indexed_there() {
 
 /// Staged collections move with their blocks.
 #[test]
-fn a_collection_changes_before_and_after_it_goes_to_another_document() {
+fn a_collection_changes_before_and_after_a_move_to_another_document() {
     let (_, space) = full();
     let add = |number, document| {
         let subtrees = Subtrees(vec![node(0, number, item("New", []))]);
@@ -601,7 +601,7 @@ fn kinds(naive: &Naive, edit: &Edit) -> Vec<&'static str> {
 }
 
 #[test]
-fn the_random_edits_meet_what_they_should() {
+fn the_random_edits_cover_all_effects() {
     let (_, space) = memory_space();
     let (mut naive, mut maker, mut now) = (Naive::default(), Maker::new(), 1_000);
     let mut state = 7_u64;

@@ -250,7 +250,7 @@ fn a_write_moves_its_documents_in_the_index() {
 }
 
 #[test]
-fn back_links_come_in_pages() {
+fn back_links_are_paginated() {
     let space = space();
     let snapshot = space.snapshot().unwrap();
     let day = EdgeEnd::Day("2026-03-01".parse().unwrap());

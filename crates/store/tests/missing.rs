@@ -116,7 +116,7 @@ fn a_log_without_some_of_its_changes_is_damaged() {
 
 /// Each change decodes as written, and damage is detected.
 #[test]
-fn a_log_that_is_packed_says_what_it_said() {
+fn a_compressed_log_decodes_to_the_same_changes() {
     let all = |space: &SpaceStore| read(space, |reader| reader.changes_after(0, 9));
     let (store, space) = large();
     let (before, plain) = (all(&space).unwrap(), find(&*store, &[CHANGES]));

@@ -253,7 +253,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn a_query_gives_what_looking_at_each_gives(query in query(), limit in 1..80_usize) {
+    fn a_query_equals_brute_force(query in query(), limit in 1..80_usize) {
         let shelf = mixed();
         let expected = answer(&shelf.records, &query);
         let snapshot = shelf.space.snapshot().unwrap();
@@ -354,7 +354,7 @@ fn a_range_is_sorted_by_its_ids_before_records_are_read() {
 }
 
 #[test]
-fn what_a_query_reads_does_not_grow_with_the_space() {
+fn the_cost_of_a_query_does_not_grow_with_the_space() {
     let [small, large] = [1_000, 8_000].map(|count| {
         let mut records = Shelf::mixed(count).records;
         // Ten documents of a place, of a span of times, and of days that no other has.
@@ -412,7 +412,7 @@ fn what_a_query_reads_does_not_grow_with_the_space() {
 }
 
 #[test]
-fn cursors_stay_good_while_documents_come_and_go() {
+fn cursors_stay_valid_while_documents_are_added_and_removed() {
     for (order, descending) in
         [IndexOrder::Id, IndexOrder::Created, IndexOrder::Modified, IndexOrder::Day]
             .into_iter()
@@ -497,7 +497,7 @@ fn with_tasks(texts: u32) -> (Shelf, DocumentId, Vec<BlockId>) {
 }
 
 #[test]
-fn tasks_are_read_without_what_is_beside_them() {
+fn reading_tasks_reads_no_other_blocks() {
     for texts in [1_000, 6_000] {
         let (shelf, document, tasks) = with_tasks(texts);
         assert_eq!(tasks.len(), 10);

@@ -62,7 +62,7 @@ fn assert_clean(space: &SpaceStore) {
 }
 
 #[test]
-fn a_page_that_shrinks_leaves_and_comes_back_in_one_write() {
+fn a_page_shrinks_leaves_and_returns_in_one_transaction() {
     for children in [20, 30, 40, 60, 200] {
         let (_, space) = memory_space();
         let page = node(1, PAGE, BlockData::page("a page"));

@@ -228,7 +228,7 @@ proptest! {
 
 /// Control: there is something to be left out.
 #[test]
-fn what_a_predicate_rejects_is_left_out() {
+fn rejected_texts_are_omitted() {
     let place = tempfile::tempdir().unwrap();
     let made =
         ["a needle", "hay"].map(|text| Made { is_below: false, data: BlockData::text(text) });

@@ -81,7 +81,7 @@ fn open(path: &Path) -> (Arc<dyn Store>, SpaceStore) {
 }
 
 #[test]
-fn what_was_left_of_uploads_is_swept() {
+fn abandoned_uploads_are_swept() {
     let parent = tempfile::tempdir().unwrap();
     let path = parent.path().join("space");
     let chunk = vec![7; CHUNK_BYTES];
@@ -147,7 +147,7 @@ fn a_file_has_all_its_bytes_or_is_none() {
 }
 
 #[test]
-fn what_is_stored_of_a_file_is_a_whole_beginning_of_it() {
+fn stored_chunks_are_a_prefix_of_the_file() {
     let (full, short, long) = (vec![1; CHUNK_BYTES], vec![1; 9], vec![1; CHUNK_BYTES + 1]);
     // The first chunk's number, the chunks, and whether they are taken: each after those before it.
     let cases: [(u32, &[&[u8]], bool); 13] = [
@@ -178,7 +178,7 @@ fn what_is_stored_of_a_file_is_a_whole_beginning_of_it() {
 }
 
 #[test]
-fn what_is_no_upload_takes_no_bytes() {
+fn only_uploads_accept_chunks() {
     let (store, space) = memory_space();
     let kind = |result: Result<()>| result.unwrap_err().kind();
     assert_eq!(kind(space.put_chunks(relaxed(), asset(1), 0, &[b"a"])), ErrorKind::NotFound);

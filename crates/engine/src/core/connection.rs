@@ -4,7 +4,7 @@ use std::fmt;
 
 use leafbase_model::{Author, Change, Edit, Error, Limits, Result, Stamp, invariant};
 use leafbase_store::kv::{Durability, WriteOptions};
-use leafbase_store::{SpaceReader, SpaceTransaction};
+use leafbase_store::{SpaceReader, SpaceTransaction, WritePlan};
 use leafbase_tree_ops::Context;
 use tracing::span::EnteredSpan;
 
@@ -87,7 +87,7 @@ impl Connection<Full> {
 impl<A: AccessScope> Connection<A> {
     pub(in crate::core) fn new(space: Space, access: A) -> Self {
         let durability = space.durability();
-        Self { space, access, author: Author::NOBODY, durability }
+        Self { space, access, author: Author::ANONYMOUS, durability }
     }
 
     /// The same connection with another author, who is stamped on its writes.
@@ -150,7 +150,7 @@ impl<A: AccessScope> Connection<A> {
     /// ```
     /// # fn main() -> leafbase::Result<()> {
     /// let notes = leafbase::Space::in_memory()?.connect();
-    /// assert!(notes.author().is_nobody());
+    /// assert!(notes.author().is_anonymous());
     /// assert_eq!(notes.acting_as("Ada").author().as_str(), "Ada");
     /// # Ok(())
     /// # }
@@ -216,15 +216,15 @@ impl<A: AccessScope> Operation<'_, A> {
     /// a write that it was based on fails, it runs again on the version before.
     pub(crate) fn write<T>(
         &self,
-        mut plan: impl FnMut(&mut OperationTransaction<'_, '_>) -> Result<T>,
+        plan: impl FnMut(&mut OperationTransaction<'_, '_>) -> Result<T>,
     ) -> Result<(T, Option<Change>)> {
-        let committed = self.commit(&mut plan);
+        let committed = self.commit(plan);
         committed.map_err(|error| self.connection.visibility().redact_error(error))
     }
 
     fn commit<T>(
         &self,
-        plan: &mut impl FnMut(&mut OperationTransaction<'_, '_>) -> Result<T>,
+        plan: impl FnMut(&mut OperationTransaction<'_, '_>) -> Result<T>,
     ) -> Result<(T, Option<Change>)> {
         let Connection { space, access, author, durability } = self.connection;
         let (longest, found) = (space.limits().attribute, author.as_str().len());
@@ -237,17 +237,36 @@ impl<A: AccessScope> Operation<'_, A> {
         space.before_write(*durability);
         let store = space.store()?;
         let options = WriteOptions::durability(*durability);
-        let written = store.write(options, &stamp, |transaction| {
-            // Read for each run: the scope may change while a failed run is repeated.
-            let visibility = access.visibility();
-            plan(&mut OperationTransaction { transaction, visibility, context })
-        })?;
+        let mut plan = OperationPlan { access, context, plan };
+        let written = store.write_planned(options, &stamp, &mut plan)?;
         if let Some(change) = &written.change {
             invariant!(change.stamp == stamp, "a change has the stamp of its write");
             let is_new = |edit: &&Edit| matches!(edit, Edit::CreateDocument { .. });
             space.after_write(&store, change.edits.iter().filter(is_new).count());
         }
         Ok((written.value, written.change))
+    }
+}
+
+/// The plan of an operation, as the store runs it.
+struct OperationPlan<'c, A, F> {
+    access: &'c A,
+    context: Context<'c>,
+    plan: F,
+}
+
+impl<T, A, F> WritePlan for OperationPlan<'_, A, F>
+where
+    A: AccessScope,
+    F: FnMut(&mut OperationTransaction<'_, '_>) -> Result<T>,
+{
+    type Output = T;
+
+    fn run(&mut self, transaction: &mut SpaceTransaction<'_>) -> Result<T> {
+        // Read for each run: the scope may change while a failed run is repeated.
+        let visibility = self.access.visibility();
+        let context = self.context;
+        (self.plan)(&mut OperationTransaction { transaction, visibility, context })
     }
 }
 

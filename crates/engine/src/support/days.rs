@@ -158,9 +158,9 @@ pub(crate) fn long_form(day: Day) -> String {
         "December",
     ];
     // 1970-01-01 was a Thursday.
-    let weekday = day.epoch_days().rem_euclid(7).unsigned_abs() as usize;
-    let month = usize::from(day.month()) - 1;
-    let (weekday, month) = (DAYS.get(weekday), MONTHS.get(month));
+    let weekday = usize::try_from(day.epoch_days().rem_euclid(7)).ok();
+    let weekday = weekday.and_then(|weekday| DAYS.get(weekday));
+    let month = MONTHS.get(usize::from(day.month()) - 1);
     debug_assert!(weekday.is_some() && month.is_some(), "{day} has a weekday and a month");
     let (weekday, month) = (weekday.unwrap_or(&""), month.unwrap_or(&""));
     format!("{weekday}, {} {month} {}", day.day(), day.year())

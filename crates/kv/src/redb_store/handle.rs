@@ -79,7 +79,8 @@ impl HandleSource {
         let mut builder = Builder::new();
         builder.set_cache_size(self.options.cache_bytes);
         let database = builder.create_with_backend(barrier.clone())?;
-        // redb may cache the pages that it reads from here on, so the root has to be known before. Which commit is the last one is known only now, after redb's recovery.
+        // redb may cache the pages that it reads from here on, so the root has to be known before.
+        // Which commit is the last one is known only now, after redb's recovery.
         barrier.verifier().learn_root(&barrier);
         Ok(OpenDatabase { database, barrier })
     }

@@ -110,8 +110,8 @@ mod tests {
         order << 59 | index
     }
 
-    /// Page numbers and whether a file of `FILE_BYTES` contains them: among them the last page of an
-    /// order inside the file, and the first one past its end.
+    /// Page numbers and whether a file of `FILE_BYTES` contains them: among them the last page of
+    /// an order inside the file, and the first one past its end.
     const NUMBERS: [(u64, bool); 8] = [
         (1, true),
         (number(1, 6), true),

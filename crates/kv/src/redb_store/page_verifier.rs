@@ -308,8 +308,8 @@ impl PageVerifier {
         let pointers: Vec<_> = child_pointers(page, entry_count(page).unwrap_or(0)).collect();
         for (child, pointer) in pointers.into_iter().enumerate() {
             let Some((offset, bytes)) = pointer.location() else { continue };
-            // The order in a corrupt pointer may mean gigabytes: only a page that starts as a branch
-            // is read entirely.
+            // The order in a corrupt pointer may mean gigabytes: only a page that starts as a
+            // branch is read entirely.
             let mut page_type = [0];
             if !read(offset, &mut page_type) || page_type != [BRANCH] {
                 continue;

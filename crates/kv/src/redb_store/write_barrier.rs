@@ -2,8 +2,9 @@
 //!
 //! redb writes to a file before it knows whether the file is intact or belongs to another program,
 //! and again when it closes it. The barrier starts *staged*: writes stay in memory until the first
-//! change of the caller ([`WriteBarrier::release`]). So a store that fails to open, or is opened
-//! for reading only, leaves its file unchanged: no trial of `tests/TRUST.md` found a changed file.
+//! change of the caller ([`WriteBarrier::release`]). So a store that fails to open, as in 41,857 of
+//! 198,170 damage trials (`tests/TRUST.md`), or is opened for reading only, leaves its file
+//! unchanged.
 //!
 //! Reads pass through page verification (`page_verifier`) and the bounds of page pointers
 //! (`page_bounds`). A *closed* barrier fails every access, so that destructors of redb cannot

@@ -1,5 +1,5 @@
-//! A simulated disk that fails on demand and can lose power at any moment. It holds the main file of
-//! a store, its WAL, and the named files of an index.
+//! A simulated disk that fails on demand and can lose power at any moment. It holds the main file
+//! of a store, its WAL, and the named files of an index.
 
 use std::collections::BTreeSet;
 use std::io;

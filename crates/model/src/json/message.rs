@@ -4,6 +4,7 @@ use serde_json::Value;
 
 /// Quotes `text` for an error message, truncated to 40 characters.
 pub fn quoted(text: &str) -> String {
+    // Characters, not bytes: a cut within a character would need a check.
     let mut shown: String = text.chars().take(40).collect();
     if shown.len() < text.len() {
         shown.push('…');
@@ -26,12 +27,12 @@ pub fn describe(value: &Value) -> String {
 /// Splits a type name into words: `list style` for `ListStyle`.
 pub(crate) fn noun(type_name: &str) -> String {
     let mut words = String::new();
-    for letter in type_name.chars() {
+    for character in type_name.chars() {
         // A capital letter starts a word.
-        if letter.is_uppercase() && !words.is_empty() {
+        if character.is_uppercase() && !words.is_empty() {
             words.push(' ');
         }
-        words.extend(letter.to_lowercase());
+        words.extend(character.to_lowercase());
     }
     words
 }

@@ -45,6 +45,7 @@ pub(super) fn ignoring_unknown<T>(read: impl FnOnce() -> Result<T>) -> (Result<T
             IGNORED.set(self.0.take());
         }
     }
+    // Reads nest when a hand-written type reads its parts: each level keeps its own list.
     let _restore = Restore(IGNORED.replace(Some(Vec::new())));
     let result = read();
     let ignored = IGNORED.take();
@@ -71,6 +72,10 @@ where
     // Paths recorded before this call belong to other parts of the value.
     let known = IGNORED.with_borrow(|ignored| ignored.as_ref().map_or(0, Vec::len));
     let result = read().map_err(|error| error.below(&path));
+    debug_assert!(
+        IGNORED.with_borrow(|ignored| ignored.as_ref().map_or(0, Vec::len)) >= known,
+        "a read only adds ignored fields"
+    );
     IGNORED.with_borrow_mut(|ignored| {
         // Innermost first, like `Error::at`: each level adds its own step.
         for below in ignored.iter_mut().flatten().skip(known) {
@@ -284,6 +289,7 @@ impl<'de> Deserializer<'de> for Reader {
         for name in &unknown {
             fields.remove(name);
         }
+        debug_assert!(fields.len() <= known.len(), "only known fields remain, each once");
         let read = visitor.visit_map(Fields::new(fields))?;
         // Report a fault in a known field before an unknown field: it is the likelier cause.
         unknown.iter().try_for_each(|name| unknown_field(name)).map_err(ReadError)?;

@@ -68,7 +68,7 @@ impl Nested for FolderDraft {
         Self { name: self.name.clone(), parent: self.parent, folders }
     }
 
-    fn is_alike(&self, other: &Self) -> bool {
+    fn eq_without_children(&self, other: &Self) -> bool {
         self.name == other.name && self.parent == other.parent
     }
 }
@@ -156,6 +156,7 @@ impl FolderDestination {
         let name: Option<String> = object.optional("destination")?;
         let parent: Option<FolderRef> = object.optional("parentFolderId")?;
         object.finish()?;
+        // Exclusive forms: a folder moves to the top level or into a parent.
         match (name, parent) {
             (Some(name), None) => Self::built_in(&name).map_err(|error| error.at("destination")),
             (None, Some(parent)) => Ok(Self::Folder(parent)),

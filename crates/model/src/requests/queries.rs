@@ -121,6 +121,7 @@ impl ItemFilter {
             return Err(Error::limit("nesting of a filter", Limits::FILTER_DEPTH, depth));
         }
         let mut object = Object::new(value)?;
+        // A combinator has its name as its only field; any other object is a condition.
         let filter = match (object.take("and"), object.take("or"), object.take("not")) {
             (None, None, None) => return Condition::read(object).map(Self::Condition),
             (Some(all), None, None) => {
@@ -173,11 +174,12 @@ impl Nested for ItemFilter {
             Self::Condition(condition) => Self::Condition(condition.clone()),
             Self::And(_) => Self::And(children),
             Self::Or(_) => Self::Or(children),
+            // `children` of a negation returns exactly one.
             Self::Not(_) => Self::Not(Box::new(children.pop().unwrap_or(Self::And(Vec::new())))),
         }
     }
 
-    fn is_alike(&self, other: &Self) -> bool {
+    fn eq_without_children(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Condition(left), Self::Condition(right)) => left == right,
             (Self::And(_), Self::And(_))

@@ -326,6 +326,7 @@ impl SearchBlocks {
                 Ok(())
             }
         };
+        // Bounds the reply: each match repeats its context.
         context("beforeBlockCount", self.before)?;
         context("afterBlockCount", self.after)?;
         self.paging.check()

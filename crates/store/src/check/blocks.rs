@@ -102,8 +102,8 @@ impl SpaceCheck<'_> {
         for (id, record) in run.entries() {
             let block = match block::decode(id, record, &mut authors) {
                 Ok(block) => block,
-                Err(fault) => {
-                    self.unreadable(key, &records::decode_error(key, fault));
+                Err(error) => {
+                    self.unreadable(key, &records::decode_error(key, error));
                     continue;
                 }
             };

@@ -64,7 +64,7 @@ struct ValueCheck<'c> {
 
 impl ValueCheck<'_> {
     /// What is wrong with a value; `None` if nothing is.
-    fn fault(
+    fn violation(
         &mut self,
         item: BlockId,
         property: Option<&Property>,
@@ -78,13 +78,13 @@ impl ValueCheck<'_> {
         }
         match (property.kind.relation(), value) {
             (Some(relation), PropertyValue::Relations(items)) => {
-                self.relation_fault(item, &property.key, relation, items)
+                self.relation_violation(item, &property.key, relation, items)
             }
             _ => None,
         }
     }
 
-    fn relation_fault(
+    fn relation_violation(
         &mut self,
         item: BlockId,
         key: &str,
@@ -154,7 +154,9 @@ impl SpaceCheck<'_> {
         let read = items_of(self.source, document, collection, &mut |item, properties| {
             self.report.items += 1;
             for (key, value) in properties.iter() {
-                if let Some(message) = values.fault(item.id, indexed.schema.property(key), value) {
+                if let Some(message) =
+                    values.violation(item.id, indexed.schema.property(key), value)
+                {
                     self.found(
                         Invariant::Value,
                         format_args!("block {}", item.id),
@@ -177,9 +179,9 @@ impl SpaceCheck<'_> {
                 indexer.rows(item.id, (&item.data.markdown, properties), &|_| true, visit);
             })
         };
-        let mut said = HashMap::new();
+        let mut unmatched = HashMap::new();
         let note = &mut |key: Vec<u8>, bitmap| {
-            said.insert(edge_hash(&key), bitmap);
+            unmatched.insert(edge_hash(&key), bitmap);
         };
         // If an item does not decode, a row that follows from none may be its.
         let is_whole = expected(note).unwrap_or(false);
@@ -191,7 +193,7 @@ impl SpaceCheck<'_> {
             &mut |check, key, value| {
                 keyspaces::parse_item_key(key).ok_or_else(|| records::corrupt(key))?;
                 let (expected, found) =
-                    (said.remove(&edge_hash(key)), IndexBitmap::read(key, value));
+                    (unmatched.remove(&edge_hash(key)), IndexBitmap::read(key, value));
                 match (expected, &found) {
                     (None, _) if is_whole => {
                         check.found(Invariant::ItemIndex, RowName(key), "it follows from no item")
@@ -208,9 +210,9 @@ impl SpaceCheck<'_> {
                 found.map(drop)
             },
         );
-        if !said.is_empty() && !self.is_canceled {
+        if !unmatched.is_empty() && !self.is_canceled {
             let missing = &mut |key: Vec<u8>, _| {
-                if said.remove(&edge_hash(&key)).is_some() {
+                if unmatched.remove(&edge_hash(&key)).is_some() {
                     self.found(Invariant::ItemIndex, RowName(&key), "is missing");
                 }
             };

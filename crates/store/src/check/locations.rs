@@ -50,16 +50,21 @@ impl SpaceCheck<'_> {
     }
 
     /// The other direction was checked with the blocks: each expected edge exists.
-    pub(super) fn edges(&mut self, said: &HashSet<u128>) {
-        self.rows(EDGES, &mut |check, key, value| edge(check, said, key, value));
+    pub(super) fn edges(&mut self, expected: &HashSet<u128>) {
+        self.rows(EDGES, &mut |check, key, value| edge(check, expected, key, value));
     }
 }
 
-fn edge(check: &mut SpaceCheck<'_>, said: &HashSet<u128>, key: &[u8], value: &[u8]) -> Result<()> {
+fn edge(
+    check: &mut SpaceCheck<'_>,
+    expected: &HashSet<u128>,
+    key: &[u8],
+    value: &[u8],
+) -> Result<()> {
     check.report.edges += 1;
     keyspaces::parse_edge(key).ok_or_else(|| records::corrupt(key))?;
     records::decode_empty(key, value)?;
-    if !said.contains(&edge_hash(key)) {
+    if !expected.contains(&edge_hash(key)) {
         check.found(Invariant::Edge, RowName(key), "it follows from no block");
     }
     Ok(())

@@ -23,17 +23,17 @@ impl SpaceCheck<'_> {
         blocks: &CheckedBlocks,
         documents: &BTreeMap<DocumentId, DocumentRecord>,
     ) {
-        let said = self.expect_tasks(blocks, documents);
+        let expected = self.expect_tasks(blocks, documents);
         self.rows(TASKS, &mut |check, key, value| {
             check.report.tasks += 1;
             let (_, entry) = parse_entry(key, value)?;
-            if !said.contains(&row_hash(key, entry.body())) {
+            if !expected.contains(&row_hash(key, entry.body())) {
                 check.found(Invariant::Task, RowName(key), "it follows from no block");
             }
             Ok(())
         });
         for keyspace in [TASKS_BY_DAY, LOGBOOK] {
-            self.listed_tasks(keyspace, &said);
+            self.listed_tasks(keyspace, &expected);
         }
     }
 
@@ -43,28 +43,28 @@ impl SpaceCheck<'_> {
         blocks: &CheckedBlocks,
         documents: &BTreeMap<DocumentId, DocumentRecord>,
     ) -> HashSet<u128> {
-        let mut said = HashSet::new();
+        let mut expected = HashSet::new();
         for (block, entry) in &blocks.tasks {
             let Some((document, ..)) = blocks.run_of(*block) else { continue };
             let key = keyspaces::task(document, entry.is_open(), *block);
             // Here the row must exist; its body is compared when rows are scanned.
             self.expect_index_row(Invariant::Task, &key);
-            said.insert(row_hash(&key, entry.body()));
+            expected.insert(row_hash(&key, entry.body()));
             if !documents.get(&document).is_some_and(|record| are_listed(record.location)) {
                 continue;
             }
             if let Some(key) = entry.listed(*block) {
                 self.expect_index_row(Invariant::Task, &key);
-                said.insert(row_hash(&key, &[]));
+                expected.insert(row_hash(&key, &[]));
             }
         }
-        said
+        expected
     }
 
-    fn listed_tasks(&mut self, keyspace: Keyspace, said: &HashSet<u128>) {
+    fn listed_tasks(&mut self, keyspace: Keyspace, expected: &HashSet<u128>) {
         self.rows(keyspace, &mut |check, key, value| {
             keyspaces::parse_listed_task(key).ok_or_else(|| records::corrupt(key))?;
-            if !said.contains(&row_hash(key, &[])) {
+            if !expected.contains(&row_hash(key, &[])) {
                 check.found(
                     Invariant::Task,
                     RowName(key),

@@ -83,7 +83,7 @@ impl SpaceReader<'_> {
                     RunView::read(key, value)?.entries().take(limit - children.len())
                 {
                     let child = block::decode(id, record, &mut authors)
-                        .map_err(|fault| records::decode_error(key, fault))?;
+                        .map_err(|error| records::decode_error(key, error))?;
                     children.push(child);
                 }
                 Ok(if children.len() < limit {

@@ -163,7 +163,7 @@ impl SpaceReader<'_> {
         search: &mut PageBuilder<'_>,
     ) -> Result<()> {
         let DocumentQuery { order, descending, .. } = search.filter.query;
-        let is_behind = |key: &[u8]| {
+        let is_after = |key: &[u8]| {
             after
                 .is_none_or(|after| if *descending { *key < *after.key } else { *key > *after.key })
         };
@@ -172,9 +172,7 @@ impl SpaceReader<'_> {
             let records =
                 self.records(documents)?.into_iter().filter(|record| search.filter.takes(record));
             found.extend(
-                records
-                    .map(|record| (order.key(&record), record))
-                    .filter(|(key, _)| is_behind(key)),
+                records.map(|record| (order.key(&record), record)).filter(|(key, _)| is_after(key)),
             );
         }
         found.sort_unstable_by(|(a, _), (b, _)| if *descending { b.cmp(a) } else { a.cmp(b) });
@@ -198,12 +196,12 @@ impl SpaceReader<'_> {
         let (mut rest, mut at_least) = (documents.as_slice(), 0);
         while !rest.is_empty() && !search.is_done() {
             let missing = search.wanted - search.found.len();
-            let (next, behind) =
+            let (next, later) =
                 rest.split_at(missing.max(at_least).min(READ_AT_ONCE).min(rest.len()));
             let records =
                 self.records(next)?.into_iter().filter(|record| search.filter.takes(record));
             search.found.extend(records);
-            (rest, at_least) = (behind, BATCH);
+            (rest, at_least) = (later, BATCH);
         }
         Ok(())
     }

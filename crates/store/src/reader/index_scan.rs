@@ -22,7 +22,7 @@ struct IndexScan {
     lower: Vec<u8>,
     upper: Vec<u8>,
     /// The key read last, or the one that the scan resumes after.
-    behind: Option<Vec<u8>>,
+    after: Option<Vec<u8>>,
     /// Documents that are read and not returned yet.
     buffer: VecDeque<Rank>,
     is_exhausted: bool,
@@ -34,7 +34,7 @@ impl IndexScan {
         prefix: &[u8],
         from: Option<[u8; N]>,
         to: Option<[u8; N]>,
-        behind: Option<Vec<u8>>,
+        after: Option<Vec<u8>>,
     ) -> Self {
         let key = |part: Option<[u8; N]>| {
             let mut key = prefix.to_vec();
@@ -42,27 +42,27 @@ impl IndexScan {
             key
         };
         let (lower, upper) = (key(from), prefix_end_of(&key(to)));
-        Self { lower, upper, behind, buffer: VecDeque::new(), is_exhausted: false }
+        Self { lower, upper, after, buffer: VecDeque::new(), is_exhausted: false }
     }
 
     /// Scans the documents in `location` by ID.
-    fn of_location(location: Location, behind: Option<ResumeAnchor<'_>>) -> Self {
-        let behind = behind.map(|ResumeAnchor { rank: (_, document), .. }| {
+    fn of_location(location: Location, after: Option<ResumeAnchor<'_>>) -> Self {
+        let after = after.map(|ResumeAnchor { rank: (_, document), .. }| {
             keyspaces::by_location(location, document).to_vec()
         });
-        Self::new(&keyspaces::location(location), NO_BOUND, NO_BOUND, behind)
+        Self::new(&keyspaces::location(location), NO_BOUND, NO_BOUND, after)
     }
 
     fn range(&self, descending: bool) -> KeyRange<'_> {
         let mut range =
             KeyRange { reverse: descending, ..KeyRange::half_open(&self.lower, &self.upper) };
-        match self.behind.as_deref() {
+        match self.after.as_deref() {
             // A position outside of the range restricts nothing, and could cross the other bound.
-            Some(behind) if descending && *behind < *self.upper => {
-                range.upper = Bound::Excluded(behind)
+            Some(after) if descending && *after < *self.upper => {
+                range.upper = Bound::Excluded(after)
             }
-            Some(behind) if !descending && *behind >= *self.lower => {
-                range.lower = Bound::Excluded(behind)
+            Some(after) if !descending && *after >= *self.lower => {
+                range.lower = Bound::Excluded(after)
             }
             _ => {}
         }
@@ -86,7 +86,7 @@ impl IndexScan {
         }
         // Without a last key the scan ended before its batch was full.
         self.is_exhausted = last.is_none();
-        self.behind = last.or_else(|| self.behind.take());
+        self.after = last.or_else(|| self.after.take());
         let found = read.len();
         self.buffer.append(&mut read);
         Ok(found)
@@ -121,27 +121,24 @@ impl TimeIndex {
     fn scans(
         &self,
         filter: &DocumentFilter<'_>,
-        behind: Option<ResumeAnchor<'_>>,
+        after: Option<ResumeAnchor<'_>>,
     ) -> Vec<IndexScan> {
-        let scan = |prefix: &[u8], behind| {
+        let scan = |prefix: &[u8], after| {
             IndexScan::new(
                 prefix,
                 self.span.from.map(time_bytes),
                 self.span.to.map(time_bytes),
-                behind,
+                after,
             )
         };
         let Some(locations) = locations(filter) else {
-            return vec![scan(
-                &[self.everywhere.tag],
-                behind.map(|position| position.key.to_vec()),
-            )];
+            return vec![scan(&[self.everywhere.tag], after.map(|position| position.key.to_vec()))];
         };
         let of_location = |location| {
-            let behind = behind.map(|position| {
+            let after = after.map(|position| {
                 keyspaces::by_location_time(self.within, location, position.rank).to_vec()
             });
-            scan(&keyspaces::timed_location(self.within, location), behind)
+            scan(&keyspaces::timed_location(self.within, location), after)
         };
         locations.into_iter().map(of_location).collect()
     }
@@ -173,13 +170,13 @@ impl MergeIterator {
     }
 
     /// The documents in the query's order, after an anchor.
-    pub(super) fn in_order(filter: &DocumentFilter<'_>, behind: Option<ResumeAnchor<'_>>) -> Self {
+    pub(super) fn in_order(filter: &DocumentFilter<'_>, after: Option<ResumeAnchor<'_>>) -> Self {
         let query = filter.query;
         let scans = match query.order {
-            IndexOrder::Id => by_id(filter, behind),
-            IndexOrder::Created => TimeIndex::created(query).scans(filter, behind),
-            IndexOrder::Modified => TimeIndex::modified(query).scans(filter, behind),
-            IndexOrder::Day => vec![by_day(query.day, behind)],
+            IndexOrder::Id => by_id(filter, after),
+            IndexOrder::Created => TimeIndex::created(query).scans(filter, after),
+            IndexOrder::Modified => TimeIndex::modified(query).scans(filter, after),
+            IndexOrder::Day => vec![by_day(query.day, after)],
         };
         Self::new(scans, query.descending)
     }
@@ -247,20 +244,15 @@ fn locations(filter: &DocumentFilter<'_>) -> Option<Vec<Location>> {
 }
 
 /// Scans by ID of the query's locations, or of all documents.
-fn by_id(filter: &DocumentFilter<'_>, behind: Option<ResumeAnchor<'_>>) -> Vec<IndexScan> {
+fn by_id(filter: &DocumentFilter<'_>, after: Option<ResumeAnchor<'_>>) -> Vec<IndexScan> {
     let Some(locations) = locations(filter) else {
-        let behind = behind.map(|position| position.key.to_vec());
-        return vec![IndexScan::new(&[DOCUMENTS.tag], NO_BOUND, NO_BOUND, behind)];
+        let after = after.map(|position| position.key.to_vec());
+        return vec![IndexScan::new(&[DOCUMENTS.tag], NO_BOUND, NO_BOUND, after)];
     };
-    locations.into_iter().map(|location| IndexScan::of_location(location, behind)).collect()
+    locations.into_iter().map(|location| IndexScan::of_location(location, after)).collect()
 }
 
-fn by_day(span: Span<Day>, behind: Option<ResumeAnchor<'_>>) -> IndexScan {
-    let behind = behind.map(|position| position.key.to_vec());
-    IndexScan::new(
-        &[DOCUMENTS_BY_DAY.tag],
-        span.from.map(day_bytes),
-        span.to.map(day_bytes),
-        behind,
-    )
+fn by_day(span: Span<Day>, after: Option<ResumeAnchor<'_>>) -> IndexScan {
+    let after = after.map(|position| position.key.to_vec());
+    IndexScan::new(&[DOCUMENTS_BY_DAY.tag], span.from.map(day_bytes), span.to.map(day_bytes), after)
 }

@@ -24,7 +24,7 @@ pub struct ItemRow<'r> {
 impl<'r> ItemRow<'r> {
     fn read(run: &'r [u8], id: BlockId, record: &'r [u8]) -> Result<Self> {
         let ItemParts { title, count, values } =
-            block::item_parts(record).map_err(|fault| records::decode_error(run, fault))?;
+            block::item_parts(record).map_err(|error| records::decode_error(run, error))?;
         Ok(Self { id, title, values: RowValues { run, left: count, rest: values, before: &[] } })
     }
 
@@ -113,9 +113,9 @@ impl<'r> Iterator for RowValues<'r> {
 
     fn next(&mut self) -> Option<Self::Item> {
         self.left = self.left.checked_sub(1)?;
-        Some(self.step().map_err(|fault| {
+        Some(self.step().map_err(|error| {
             self.left = 0;
-            records::decode_error(self.run, fault)
+            records::decode_error(self.run, error)
         }))
     }
 }
@@ -147,7 +147,7 @@ impl<'r> RowValue<'r> {
     /// # Errors
     /// As [`SpaceReader::locate`].
     pub fn read(mut self) -> Result<PropertyValue> {
-        PropertyValue::decode(&mut self.at).map_err(|fault| records::decode_error(self.run, fault))
+        PropertyValue::decode(&mut self.at).map_err(|error| records::decode_error(self.run, error))
     }
 
     /// The value, borrowed from the row.
@@ -157,7 +157,7 @@ impl<'r> RowValue<'r> {
     #[inline]
     pub fn view(mut self) -> Result<ValueView<'r>> {
         let held = block::decode_raw(&mut self.at)
-            .map_err(|fault| records::decode_error(self.run, fault))?;
+            .map_err(|error| records::decode_error(self.run, error))?;
         let entries = |left| RowList { run: self.run, left, rest: self.at };
         Ok(match held {
             RawValue::Text(text) => ValueView::Text(text),
@@ -199,9 +199,9 @@ impl<'r> RowList<'r> {
     #[inline]
     fn step<T>(&mut self, read: impl FnOnce(&mut Decoder<'r>) -> Decoded<T>) -> Option<Result<T>> {
         self.left = self.left.checked_sub(1)?;
-        Some(read(&mut self.rest).map_err(|fault| {
+        Some(read(&mut self.rest).map_err(|error| {
             self.left = 0;
-            records::decode_error(self.run, fault)
+            records::decode_error(self.run, error)
         }))
     }
 }

@@ -120,7 +120,7 @@ impl<'a> SpaceReader<'a> {
         self.item_records(collection, after, &mut |run, id, record| {
             visit(
                 block::decode(id, record, &mut authors)
-                    .map_err(|fault| records::decode_error(run, fault))?,
+                    .map_err(|error| records::decode_error(run, error))?,
             )
         })
     }

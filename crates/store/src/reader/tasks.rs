@@ -185,7 +185,7 @@ impl SpaceReader<'_> {
             (HashMap::with_capacity(tasks.len()), AuthorCache::default());
         self.visit_in_runs(hints, &mut |key, run, index, id| {
             let block = block::decode(id, run.block(index), &mut authors)
-                .map_err(|fault| records::decode_error(key, fault))?;
+                .map_err(|error| records::decode_error(key, error))?;
             blocks.insert(id, block);
             Ok(())
         })?;
@@ -200,9 +200,9 @@ impl SpaceReader<'_> {
     /// The positions of `blocks` and of all their ancestors.
     fn branches(&self, document: DocumentId, blocks: &HashSet<BlockId>) -> Result<Branches> {
         let mut waiting: Vec<BlockId> = blocks.iter().copied().collect();
-        let (mut met, mut hints) = (HashSet::new(), Vec::with_capacity(waiting.len()));
+        let (mut visited, mut hints) = (HashSet::new(), Vec::with_capacity(waiting.len()));
         while let Some(block) = waiting.pop() {
-            if block.is_nil() || !met.insert(block) {
+            if block.is_nil() || !visited.insert(block) {
                 continue;
             }
             let location = self.location_in(document, block)?;

@@ -43,7 +43,7 @@ pub(crate) fn rows_of(
     blocks: &[BlockId],
     visit: VisitBlockRow<'_>,
 ) -> Result<()> {
-    debug_assert!(blocks.is_sorted(), "blocks are sought in the order of their keys");
+    debug_assert!(blocks.is_sorted(), "blocks are read in the order of their keys");
     let Some(last) = blocks.last() else { return Ok(()) };
     let end = keyspaces::prefix_end_of(&[prefix, last.as_bytes()].concat());
     let mut wanted = blocks.iter().copied().peekable();
@@ -324,7 +324,7 @@ impl SpaceReader<'_> {
         let mut top = None;
         self.find_in_runs(location, block, &mut |key, run, index| {
             let made = builder.build(block, run.block(index));
-            top = Some(made.map_err(|fault| records::decode_error(key, fault))?);
+            top = Some(made.map_err(|error| records::decode_error(key, error))?);
             Ok(())
         })?;
         top.ok_or_else(|| records::corrupt(&keyspaces::block_location(block)))

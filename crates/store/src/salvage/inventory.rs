@@ -224,21 +224,25 @@ impl Salvager<'_> {
             created_at: at,
             modified_at: at,
         };
-        let mut told: BTreeMap<DocumentId, DocumentRecord> = BTreeMap::new();
+        let mut recovered: BTreeMap<DocumentId, DocumentRecord> = BTreeMap::new();
         let keyspaces =
             [DOCUMENTS_BY_LOCATION, DOCUMENTS_BY_DAY, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_MODIFIED];
         for keyspace in keyspaces {
             self.rows(keyspace, &mut |_, key, _| {
                 let Some(id) = keyspaces::parse_document(key) else { return Ok(()) };
                 if inventory.documents.get(&id).is_some_and(Option::is_none) {
-                    apply_index_row(told.entry(id).or_insert_with(|| unknown(id)), keyspace, key);
+                    apply_index_row(
+                        recovered.entry(id).or_insert_with(|| unknown(id)),
+                        keyspace,
+                        key,
+                    );
                 }
                 Ok(())
             })?;
         }
         for (id, document) in &mut inventory.documents {
             if document.is_none() {
-                let record = told.remove(id).unwrap_or_else(|| unknown(*id));
+                let record = recovered.remove(id).unwrap_or_else(|| unknown(*id));
                 *document = Some(StoredDocument { record, blocks: 0 });
             }
         }

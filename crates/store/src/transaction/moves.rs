@@ -91,7 +91,7 @@ impl SpaceTransaction<'_> {
         self.runs.insert(&*self.rows, &mut self.locations, siblings(&to), after, &entries)?;
         let mut moved: Vec<BlockId> = blocks.iter().map(|(block, _)| *block).collect();
         moved.extend(self.rekey_descendants(&blocks, from.document, to.document)?);
-        // Dependent rows are sought in the order of their keys.
+        // Dependent rows are read in the order of their keys.
         moved.sort_unstable();
         self.rekey_comments(&moved, from.document, to.document)?;
         self.rekey_tasks(&moved, from.document, to.document)?;

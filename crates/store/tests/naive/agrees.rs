@@ -31,7 +31,7 @@ impl Naive {
     pub fn agrees_with(&self, reader: SpaceReader<'_>) {
         self.documents_agree(reader);
         self.tasks_agree(reader);
-        self.rows_beside_agree(reader);
+        self.dependent_rows_agree(reader);
         self.collections_agree(reader);
         for document in self.documents.keys() {
             assert_eq!(
@@ -201,7 +201,7 @@ impl Naive {
     }
 
     /// Comments and files.
-    fn rows_beside_agree(&self, reader: SpaceReader<'_>) {
+    fn dependent_rows_agree(&self, reader: SpaceReader<'_>) {
         for document in self.documents.keys() {
             let of_document =
                 self.comments.iter().filter(|((block, _), _)| self.standing[block].0 == *document);

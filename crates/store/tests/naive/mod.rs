@@ -104,7 +104,7 @@ impl Naive {
         }
     }
 
-    fn place_after(&self, target: &InsertTarget) -> usize {
+    fn target_after(&self, target: &InsertTarget) -> usize {
         target.after.map_or(0, |after| {
             1 + self.children(target.parent).iter().position(|child| *child == after).unwrap()
         })
@@ -123,14 +123,14 @@ impl Naive {
     pub fn apply(&mut self, edit: &Edit) {
         match edit {
             Edit::Insert { target, subtrees } => {
-                let at = self.place_after(target);
+                let at = self.target_after(target);
                 self.plant(target.document, Some(target.parent), at, subtrees);
             }
             Edit::Remove { subtrees, .. } => self.uproot(subtrees),
             Edit::Update { after, .. } => drop(self.blocks.insert(after.id, (**after).clone())),
             Edit::Move { block, from, to } => {
                 self.children.get_mut(&from.parent).unwrap().retain(|child| child != block);
-                let at = self.place_after(to);
+                let at = self.target_after(to);
                 self.children.entry(to.parent).or_default().insert(at, *block);
                 for node in self.subtree(*block, usize::MAX).0 {
                     self.standing.get_mut(&node.block.id).unwrap().0 = to.document;

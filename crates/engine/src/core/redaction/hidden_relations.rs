@@ -102,8 +102,7 @@ fn random_suffix(id: [u8; 16]) -> String {
     let mut rest = u128::from_be_bytes(id);
     let mut suffix = String::with_capacity(SUFFIX_CHARS);
     for _ in 0..SUFFIX_CHARS {
-        // Less than 36: the conversion is lossless, and every remainder is a digit.
-        let digit = char::from_digit((rest % 36) as u32, 36);
+        let digit = u32::try_from(rest % 36).ok().and_then(|digit| char::from_digit(digit, 36));
         debug_assert!(digit.is_some(), "a remainder of 36 is a digit in base 36");
         suffix.extend(digit);
         rest /= 36;
