@@ -109,13 +109,13 @@ impl fmt::Display for AssetUrl {
     /// (RFC 3987); the rest is percent-encoded.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{SCHEME}{}/", self.id)?;
-        self.file_name.chars().try_for_each(|letter| {
-            let plain = letter.is_ascii_alphanumeric() || "-._~".contains(letter);
-            if plain || (!letter.is_ascii() && letter.is_alphanumeric()) {
-                return write!(f, "{letter}");
+        self.file_name.chars().try_for_each(|character| {
+            let plain = character.is_ascii_alphanumeric() || "-._~".contains(character);
+            if plain || (!character.is_ascii() && character.is_alphanumeric()) {
+                return write!(f, "{character}");
             }
             // Each byte of the UTF-8 encoding is an escape of its own.
-            letter.encode_utf8(&mut [0; 4]).bytes().try_for_each(|byte| write!(f, "%{byte:02X}"))
+            character.encode_utf8(&mut [0; 4]).bytes().try_for_each(|byte| write!(f, "%{byte:02X}"))
         })
     }
 }

@@ -69,7 +69,7 @@ impl BlockData {
         match task_patch {
             None => self.write_with(map, self.task.as_ref(), write_color),
             Some(patch) => {
-                let task = self.task.map_or(patch, |task| task.as_change().then(patch));
+                let task = self.task.map_or(patch, |task| task.as_patch().then(patch));
                 self.write_with(map, Some(&task), write_color)
             }
         }

@@ -99,7 +99,7 @@ impl Serialize for BlockFields {
         if self.task.is_none() {
             return Self::serialize(self, serializer);
         }
-        let change = Self { task: None, task_patch: self.task_change(), ..self.clone() };
+        let change = Self { task: None, task_patch: self.merged_task_patch(), ..self.clone() };
         Self::serialize(&change, serializer)
     }
 }
@@ -134,8 +134,8 @@ impl BlockFields {
     }
 
     /// The JSON form of the task: a whole task is written as the patch that produces it.
-    fn task_change(&self) -> Option<TaskPatch> {
-        let whole = self.task.map(TaskInfo::as_change);
+    fn merged_task_patch(&self) -> Option<TaskPatch> {
+        let whole = self.task.map(TaskInfo::as_patch);
         match (whole, self.task_patch) {
             (Some(whole), Some(patch)) => Some(whole.then(patch)),
             (whole, patch) => whole.or(patch),

@@ -179,7 +179,7 @@ impl Nested for ItemFilter {
         }
     }
 
-    fn is_alike(&self, other: &Self) -> bool {
+    fn eq_without_children(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Condition(left), Self::Condition(right)) => left == right,
             (Self::And(_), Self::And(_))

@@ -91,7 +91,7 @@ impl IndexHome {
             Self::Memory => Vec::new(),
             Self::Directory { path, .. } => generation_numbers(path),
             #[cfg(feature = "testkit")]
-            Self::Device(device) => device.directories().unwrap_or_else(|_| Vec::new()),
+            Self::Device(device) => device.directories().ok().into_iter().flatten().collect(),
         }
     }
 
