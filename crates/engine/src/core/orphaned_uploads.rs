@@ -35,6 +35,7 @@ impl OrphanedUploads {
                 break;
             }
         }
+        // Appended, not assigned: another thread may have added uploads in the meantime.
         self.uploads().append(&mut uploads);
     }
 }

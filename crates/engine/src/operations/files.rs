@@ -105,7 +105,7 @@ impl<A: AccessScope> Connection<A> {
         transaction: &mut OperationTransaction<'_, '_>,
         position: Position,
     ) -> Result<Position> {
-        if let Some(place) = self.place(transaction, position, true)? {
+        if let Some(place) = self.resolve_position(transaction, position, true)? {
             let block = media::block("", &AssetUrl::new(AssetId::NIL, String::new()));
             transaction
                 .plan(|tree, context| ops::prepare_target_for(tree, context, place, &block))?;
@@ -135,7 +135,7 @@ impl<A: AccessScope> Connection<A> {
         upload: &Upload,
     ) -> Result<BlockId> {
         let place = self
-            .place(transaction, position, false)?
+            .resolve_position(transaction, position, false)?
             .ok_or_else(|| Error::not_found().at("position"))?;
         let drafts = vec![BlockDraft::new(upload.block())];
         let mut inserted =

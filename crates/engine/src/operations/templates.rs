@@ -88,7 +88,7 @@ impl Connection<Full> {
 }
 
 /// Makes what a block points to the copy of it, where there is one: what
-/// [`crate::operations::links::edges`] tells of is changed here.
+/// [`crate::core::edges::edges`] tells of is changed here.
 fn repoint(data: &mut BlockData, copies: &HashMap<BlockId, BlockId>) {
     if data.block_type().has_own_markdown()
         && let Cow::Owned(text) = markdown::rewrite_links(&data.markdown, &mut |link| {

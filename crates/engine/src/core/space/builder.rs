@@ -93,7 +93,7 @@ impl Space {
         path.as_ref().join(leafbase_store::directory::STORE_FILE).is_file()
     }
 
-    /// Makes a space that lives in memory and goes with its last handle.
+    /// Creates a space in memory, which is dropped with its last handle.
     ///
     /// # Errors
     /// As [`SpaceBuilder::in_memory`].
@@ -335,10 +335,11 @@ impl SpaceBuilder {
     /// such as a missing parent directory. `path` is left as it was then.
     pub fn create(self, path: impl AsRef<Path>) -> Result<Space> {
         let path = path.as_ref();
-        let stem =
-            path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        // A path such as `/` has no stem: the space is unnamed then.
+        let stem = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into());
         let meta = self.meta(&stem)?;
         let options = self.options.clone();
+        // Initialized under a temporary name: a crash leaves nothing at `path`.
         let store =
             directory::create_with(path, &options, |store| SpaceStore::initialize(store, &meta))?;
         let home = self.home(path);
@@ -372,7 +373,7 @@ impl SpaceBuilder {
         self.opened(Arc::new(store), home)
     }
 
-    /// Makes a space that lives in memory and goes with its last handle.
+    /// Creates a space in memory, which is dropped with its last handle.
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {
@@ -419,7 +420,7 @@ impl SpaceBuilder {
         self.opened(store, IndexHome::Memory)
     }
 
-    /// As [`Self::over`], with the index of searches on `device`.
+    /// As [`Self::over`], with the search index on `device`.
     ///
     /// # Errors
     /// As [`Self::over`].
@@ -452,6 +453,7 @@ impl SpaceBuilder {
 
     fn opened(self, store: Arc<dyn Store>, home: IndexHome) -> Result<Space> {
         let store = SpaceStore::open(store, EXTRACTOR)?;
+        // Before any upload can begin: each one that is stored now was orphaned by a crash.
         if !self.options.read_only {
             sweep(&store, self.durability);
         }
@@ -460,7 +462,7 @@ impl SpaceBuilder {
         let Self { clock, ids, limits, durability, search_indexing, .. } = self;
         let search = Arc::new(SearchIndexer::new(home, id.to_string(), search_indexing));
         let store = RwLock::new(Some(store));
-        let (renaming, orphaned_uploads) = (Mutex::default(), OrphanedUploads::default());
+        let (settings_lock, orphaned_uploads) = (Mutex::default(), OrphanedUploads::default());
         let inner = Inner {
             store,
             clock,
@@ -471,7 +473,7 @@ impl SpaceBuilder {
             search,
             #[cfg(feature = "search")]
             search_threads: self.search_threads,
-            renaming,
+            settings_lock,
             orphaned_uploads,
         };
         Ok(Space(Arc::new(inner)))
@@ -482,6 +484,6 @@ impl SpaceBuilder {
 /// they stay until the next open: the space is readable in any case.
 fn sweep(store: &SpaceStore, durability: Durability) {
     if let Err(error) = store.sweep_uploads(WriteOptions::durability(durability)) {
-        tracing::warn!(%error, "what a crash left of uploads could not be swept away");
+        tracing::warn!(%error, "uploads orphaned by a crash could not be swept");
     }
 }

@@ -89,7 +89,7 @@ impl<A: AccessScope> Connection<A> {
     /// ```
     ///
     /// # Errors
-    /// Those of a position, as for [`Self::insert_blocks`]. Below `schema`:
+    /// As [`Self::insert_blocks`] for the position. Below `schema`:
     /// [`crate::ErrorKind::Validation`] for a blank name, an invalid or duplicate key, and an
     /// invalid `inverseKey`; [`crate::ErrorKind::NotFound`] for the target of a relation,
     /// [`crate::ErrorKind::RuleViolation`] for one in the trash;
@@ -98,7 +98,7 @@ impl<A: AccessScope> Connection<A> {
         let CreateCollection { schema, position, .. } = request;
         let (made, _) = self.operation("create_collection").write(|transaction| {
             let place = self
-                .place(transaction, position, false)?
+                .resolve_position(transaction, position, false)?
                 .ok_or_else(|| Error::not_found().at("position"))?;
             let draft = schema.clone();
             let (mut edits, made) =
