@@ -92,7 +92,7 @@ impl Groups {
         Ok(count as u64)
     }
 
-    /// Counts a row.
+    /// Counts a row; rows may come in any order.
     ///
     /// # Errors
     /// [`leafbase_model::ErrorKind::LimitExceeded`] at `groupBy` for more than

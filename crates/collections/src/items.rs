@@ -20,7 +20,7 @@ const TITLE: &str = "title";
 pub struct AddedItem {
     /// The title.
     pub title: String,
-    /// Values to set. Those of relations go through [`crate::RelationBatch`].
+    /// Values to set, decoded. Relations go through [`crate::RelationBatch`].
     pub changes: Vec<PropertyChange>,
     /// The child blocks of the item's page.
     pub content: Vec<BlockDraft>,
@@ -33,7 +33,7 @@ pub struct ItemChange {
     pub id: BlockId,
     /// The new title. `None` keeps the old one.
     pub title: Option<String>,
-    /// Values to set or clear. Those of relations go through [`crate::RelationBatch`].
+    /// Values to set or clear, decoded. Relations go through [`crate::RelationBatch`].
     pub changes: Vec<PropertyChange>,
 }
 

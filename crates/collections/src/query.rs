@@ -29,7 +29,7 @@ pub struct QueryRow<'a> {
     pub id: BlockId,
     /// Its title.
     pub title: &'a str,
-    /// Its values, at least those of [`ItemQuery::properties_needed`]. Those of
+    /// Its decoded values, at least those of [`ItemQuery::properties_needed`]. Those of
     /// [`ItemQuery::relations_needed`] as replies return them, the others as stored.
     pub values: &'a Properties,
 }

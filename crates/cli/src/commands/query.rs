@@ -167,12 +167,18 @@ fn kind_of(schema: &Schema, key: &str) -> CliResult<PropertyType> {
 }
 
 fn operator(kind: PropertyType, sign: &str) -> Option<Operator> {
-    let is_date = kind == PropertyType::Date;
-    let is_text = matches!(
-        kind,
-        PropertyType::Text | PropertyType::Url | PropertyType::Email | PropertyType::Phone
-    );
-    let is_number = kind == PropertyType::Number;
+    // Exhaustive, so that a new property type chooses its comparisons here.
+    let (is_text, is_number, is_date) = match kind {
+        PropertyType::Text | PropertyType::Url | PropertyType::Email | PropertyType::Phone => {
+            (true, false, false)
+        }
+        PropertyType::Number => (false, true, false),
+        PropertyType::Date => (false, false, true),
+        PropertyType::Boolean
+        | PropertyType::SingleSelect
+        | PropertyType::MultiSelect
+        | PropertyType::Relation => (false, false, false),
+    };
     Some(match sign {
         "=" => Operator::Equals,
         "!=" => Operator::NotEquals,

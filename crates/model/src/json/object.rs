@@ -66,6 +66,7 @@ fn read_one_or_many<T: DeserializeOwned>(value: Value) -> Result<Vec<T>> {
 pub(crate) fn one_or_many<'de, D: Deserializer<'de>, T: DeserializeOwned>(
     deserializer: D,
 ) -> Result<Vec<T>, D::Error> {
+    // The value decides between the two forms; buffering keeps the error of the chosen one.
     let value = raw_value(deserializer)?;
     read_one_or_many(value).map_err(refused)
 }

@@ -30,6 +30,7 @@ struct OpenDraft<T> {
 
 /// Reads a draft with all descendants.
 pub(crate) fn read_recursive<T: RecursiveDraft>(value: Value) -> Result<T> {
+    // The stack of the traversal: one entry per level of nesting.
     let mut open = vec![OpenDraft::<T>::new(value)?];
     loop {
         let Some(innermost) = open.last_mut() else {

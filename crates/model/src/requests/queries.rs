@@ -133,6 +133,7 @@ impl ItemFilter {
             (None, None, Some(not)) => {
                 Self::Not(Box::new(Self::read(not, depth + 1).map_err(|error| error.at("not"))?))
             }
+            // Several combinators in one object have no defined precedence.
             _ => return Err(Error::validation("name exactly one of and, or, not and a property")),
         };
         object.finish()?;
@@ -179,7 +180,7 @@ impl Nested for ItemFilter {
         }
     }
 
-    fn is_alike(&self, other: &Self) -> bool {
+    fn eq_without_children(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Condition(left), Self::Condition(right)) => left == right,
             (Self::And(_), Self::And(_))

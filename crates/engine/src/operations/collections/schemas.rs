@@ -89,7 +89,7 @@ impl<A: AccessScope> Connection<A> {
     /// ```
     ///
     /// # Errors
-    /// Those of a position, as for [`Self::insert_blocks`]. Below `schema`:
+    /// As [`Self::insert_blocks`] for the position. Below `schema`:
     /// [`crate::ErrorKind::Validation`] for a blank name, an invalid or duplicate key, and an
     /// invalid `inverseKey`; [`crate::ErrorKind::NotFound`] for the target of a relation,
     /// [`crate::ErrorKind::RuleViolation`] for one in the trash;

@@ -107,7 +107,7 @@ impl Connection<Full> {
     /// ```
     ///
     /// # Errors
-    /// As [`Self::import_folder`], and those of the source.
+    /// As [`Self::import_folder`]; errors of the source.
     pub fn import_from(
         &self,
         source: &mut dyn ImportSource,
@@ -142,7 +142,7 @@ struct Importer<'a> {
     limits: Limits,
     stamp: Stamp,
     placeholders: AnchorPlaceholders,
-    /// Links for the second pass.
+    /// Links with placeholders, for the second pass.
     pending: Vec<PendingBlockLink>,
     /// Whether each file of the plan was imported.
     imported: Vec<bool>,
@@ -157,7 +157,7 @@ struct Importer<'a> {
 /// A document that is ready to be written.
 struct ReadDocument {
     edits: Vec<Edit>,
-    /// IDs of its blocks in document order, the root first.
+    /// IDs of its blocks in pre-order: the root, then its descendants.
     blocks: Vec<BlockId>,
     pending: Vec<PendingLink>,
     resolved_links: u64,
@@ -488,7 +488,7 @@ fn with_ancestors(reader: SpaceReader<'_>, mut folder: Option<FolderId>) -> Resu
     Ok(path)
 }
 
-/// Gives the first ID, which is that of the root, as planned, and new ones after it.
+/// An ID source that returns the planned ID of the root first, and freshly allocated IDs after it.
 struct PlannedRoot<'a> {
     root: DocumentId,
     is_used: AtomicBool,

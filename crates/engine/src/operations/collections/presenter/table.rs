@@ -13,7 +13,8 @@ pub(in crate::operations::collections) struct ItemTable {
     pub(super) collection: BlockId,
     pub(super) content_key: PropertyKey,
     pub(super) columns: Columns,
-    /// Values of the buffered items, then of the current one, each with its column index.
+    /// Values of the buffered items, then of the current one, each with its column index; one
+    /// allocation that the items share after a flush.
     pub(super) values: Vec<(u32, ItemValue)>,
     /// Items whose values are still in the shared buffer.
     waiting: Vec<BufferedItem>,
