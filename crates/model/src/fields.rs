@@ -96,10 +96,11 @@ pub struct BlockFields {
 
 impl Serialize for BlockFields {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        // Without a whole task the derived form is right, and no clone is needed.
         if self.task.is_none() {
             return Self::serialize(self, serializer);
         }
-        let change = Self { task: None, task_patch: self.task_change(), ..self.clone() };
+        let change = Self { task: None, task_patch: self.merged_task_patch(), ..self.clone() };
         Self::serialize(&change, serializer)
     }
 }
@@ -134,8 +135,8 @@ impl BlockFields {
     }
 
     /// The JSON form of the task: a whole task is written as the patch that produces it.
-    fn task_change(&self) -> Option<TaskPatch> {
-        let whole = self.task.map(TaskInfo::as_change);
+    fn merged_task_patch(&self) -> Option<TaskPatch> {
+        let whole = self.task.map(TaskInfo::as_patch);
         match (whole, self.task_patch) {
             (Some(whole), Some(patch)) => Some(whole.then(patch)),
             (whole, patch) => whole.or(patch),
@@ -275,6 +276,7 @@ impl BlockFields {
     }
 
     fn refuse_remaining(&self, block_type: BlockType) -> Result<()> {
+        // Taken fields are `None` by now; the first remaining one is reported.
         let remaining = [
             ("textStyle", self.text_style.is_some()),
             ("textAlignment", self.text_alignment.is_some()),
@@ -356,6 +358,7 @@ fn change_type(data: &mut BlockData, wanted: BlockType) -> Result<()> {
             BlockKind::Image { url, alt_text, .. } | BlockKind::Video { url, alt_text, .. },
             BlockType::File,
         ) => (BlockKind::File { url, file_name: alt_text, layout: BlockLayout::default() }, true),
+        // The name of a file and the alternative text of an image are the same label.
         (BlockKind::File { url, file_name, .. }, BlockType::Image) => {
             let (size, width) = (MediaSize::default(), MediaWidth::default());
             (BlockKind::Image { url, alt_text: file_name, size, width }, true)

@@ -97,7 +97,7 @@ impl Serialize for ScopedChange {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("sequence", &self.sequence)?;
         map.serialize_entry("at", &self.at)?;
-        if !self.by.is_nobody() {
+        if !self.by.is_anonymous() {
             map.serialize_entry("by", self.by.as_str())?;
         }
         map.serialize_entry("documentIds", &self.documents)?;

@@ -101,7 +101,7 @@ impl DraftTree {
             };
             level.taken += 1;
             let has_content = !draft.content.is_empty();
-            let normalized = draft.settle();
+            let normalized = draft.apply_task_patch();
             // Pushed even if empty: the path of the last draft is always that of all levels but the
             // last one.
             let (data, content) = draft.into_parts();

@@ -87,7 +87,7 @@ impl Connection<Full> {
 impl<A: AccessScope> Connection<A> {
     pub(in crate::core) fn new(space: Space, access: A) -> Self {
         let durability = space.durability();
-        Self { space, access, author: Author::NOBODY, durability }
+        Self { space, access, author: Author::ANONYMOUS, durability }
     }
 
     /// The same connection with another author, who is stamped on its writes.
@@ -150,7 +150,7 @@ impl<A: AccessScope> Connection<A> {
     /// ```
     /// # fn main() -> leafbase::Result<()> {
     /// let notes = leafbase::Space::in_memory()?.connect();
-    /// assert!(notes.author().is_nobody());
+    /// assert!(notes.author().is_anonymous());
     /// assert_eq!(notes.acting_as("Ada").author().as_str(), "Ada");
     /// # Ok(())
     /// # }
