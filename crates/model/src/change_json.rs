@@ -48,6 +48,7 @@ impl Serialize for Edit {
         map.serialize_entry("type", self.type_name())?;
         match self {
             Self::Insert { target, subtrees } | Self::Remove { target, subtrees } => {
+                // Clients of the change feed depend on the wire name `slot`.
                 map.serialize_entry("slot", target)?;
                 map.serialize_entry("blocks", subtrees)?;
             }

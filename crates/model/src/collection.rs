@@ -93,6 +93,7 @@ impl Serialize for Item {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("id", &self.id)?;
         map.serialize_entry(&self.content_key, &self.title)?;
+        // Items without values have no `properties`, like all fields at their default.
         given(&mut map, "properties", (!self.properties.is_empty()).then_some(&self.properties))?;
         // No key at depth 0; an empty page that was read in full has an empty array.
         match &self.content {

@@ -51,6 +51,7 @@ impl BlockDraft {
     pub fn into_parts(mut self) -> (BlockData, Vec<BlockDraft>) {
         // A type with a `Drop` of its own cannot be destructured: placeholders remain in it.
         let data = std::mem::replace(&mut self.data, BlockData::text(""));
+        // `self` is dropped here with no children left.
         (data, std::mem::take(&mut self.content))
     }
 

@@ -96,6 +96,7 @@ pub struct BlockFields {
 
 impl Serialize for BlockFields {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        // Without a whole task the derived form is right, and no clone is needed.
         if self.task.is_none() {
             return Self::serialize(self, serializer);
         }
@@ -275,6 +276,7 @@ impl BlockFields {
     }
 
     fn refuse_remaining(&self, block_type: BlockType) -> Result<()> {
+        // Taken fields are `None` by now; the first remaining one is reported.
         let remaining = [
             ("textStyle", self.text_style.is_some()),
             ("textAlignment", self.text_alignment.is_some()),
@@ -356,6 +358,7 @@ fn change_type(data: &mut BlockData, wanted: BlockType) -> Result<()> {
             BlockKind::Image { url, alt_text, .. } | BlockKind::Video { url, alt_text, .. },
             BlockType::File,
         ) => (BlockKind::File { url, file_name: alt_text, layout: BlockLayout::default() }, true),
+        // The name of a file and the alternative text of an image are the same label.
         (BlockKind::File { url, file_name, .. }, BlockType::Image) => {
             let (size, width) = (MediaSize::default(), MediaWidth::default());
             (BlockKind::Image { url, alt_text: file_name, size, width }, true)

@@ -112,6 +112,7 @@ impl IntoIterator for ItemValues {
 
 impl<K: Into<PropertyKey>> FromIterator<(K, ItemValue)> for ItemValues {
     fn from_iter<I: IntoIterator<Item = (K, ItemValue)>>(values: I) -> Self {
+        // Keys are not deduplicated: a single item has each key once.
         let (keys, values): (Vec<PropertyKey>, Vec<_>) =
             values.into_iter().map(|(key, value)| (key.into(), value)).unzip();
         Self::new(keys.into(), (0..).zip(values).collect())

@@ -24,6 +24,7 @@ pub(crate) fn clone_tree<T: Nested>(top: &T) -> T {
         if is_expanded || children.is_empty() {
             debug_assert!(children.len() <= clones.len(), "the children were cloned before");
             let cloned = clones.split_off(clones.len().saturating_sub(children.len()));
+            // The clones of the children are complete: attach them.
             clones.push(node.with_children(cloned));
         } else {
             stack.push((node, true));

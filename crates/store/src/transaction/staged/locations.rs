@@ -85,6 +85,7 @@ impl StagedLocations {
     ) -> Result<Option<bool>> {
         let start = keyspaces::block_location(first);
         let end = keyspaces::prefix_end(keyspaces::block_location(last));
+        debug_assert!(first <= last, "the blocks span a range");
         let (mut passed, mut found) = (0, false);
         let (mut blocks, max_passed) =
             (blocks.iter().peekable(), MAX_PASSED_PER_BLOCK * blocks.len());
