@@ -85,7 +85,7 @@ impl BlockParser<'_, '_> {
             Container::Wrapper(wrapper) => wrapper.look,
             _ => None,
         });
-        looks.next().unwrap_or(TextFormat::default())
+        looks.next().unwrap_or_default()
     }
 
     /// Applies the open containers to a block: list style, task, indentation, decorations.
