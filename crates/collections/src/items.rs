@@ -107,13 +107,13 @@ fn each<T, R>(
 
 /// Whether the key `title` stands for the title of an item: not if the schema uses it for a
 /// property.
-pub(crate) fn may_say_title(schema: &Schema) -> bool {
+pub(crate) fn has_title_alias(schema: &Schema) -> bool {
     schema.content.key != TITLE && schema.property(TITLE).is_none()
 }
 
 /// Whether `key` stands for the title of an item.
 pub(crate) fn is_title(schema: &Schema, key: &str) -> bool {
-    key == schema.content.key || (key == TITLE && may_say_title(schema))
+    key == schema.content.key || (key == TITLE && has_title_alias(schema))
 }
 
 fn title(schema: &Schema, fields: &Map<String, Value>, limits: &Limits) -> Result<Option<String>> {

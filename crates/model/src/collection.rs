@@ -37,21 +37,13 @@ pub struct CollectionSchema {
 }
 
 /// A schema in the requested format.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[serde(untagged)]
 pub enum SchemaReply {
     /// The schema itself, which a request may edit and send back.
     Schema(Schema),
     /// The JSON Schema 2020-12 of requests that add or update items.
     JsonSchema(serde_json::Value),
-}
-
-impl Serialize for SchemaReply {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Schema(schema) => schema.serialize(serializer),
-            Self::JsonSchema(schema) => schema.serialize(serializer),
-        }
-    }
 }
 
 /// An item: a row of a collection.

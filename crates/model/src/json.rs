@@ -23,7 +23,9 @@ use crate::{Error, Limits, Result};
 pub use message::{describe, quoted};
 
 pub(crate) use message::noun;
-pub(crate) use object::{Object, nullable, one_or_many, optional_one_or_many, or_default, refused};
+pub(crate) use object::{
+    Object, array, nullable, one_or_many, optional_one_or_many, or_default, refused,
+};
 pub(crate) use reader::{Refused, missing_field, raw_value, read, wrong_type};
 pub(crate) use recursive::{RecursiveDraft, read_recursive};
 

@@ -326,7 +326,7 @@ page "Trip" in=trash
             error("page \"A\"\n  text \"B\"\n   text \"C\""),
             "line 3: expected two spaces for each level after the first 0, got 3"
         );
-        assert!(error("\n\npeg \"A\"").starts_with("line 3: unknown value \"peg\""));
+        assert!(error("\n\npeg \"A\"").starts_with("line 3: unknown block type \"peg\""));
         assert_eq!(error("line url=\"x\""), "line 1: url: a block of type line has no field url");
         assert_eq!(error("line #a #b"), "line 1: a second label #b");
         assert_eq!(error("line \"a\" \"b\""), "line 1: a second text \"b\"");

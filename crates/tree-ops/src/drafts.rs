@@ -146,7 +146,7 @@ fn prepare_new(
 ///
 /// # Errors
 /// [`leafbase_model::ErrorKind::RuleViolation`] for a collection, an item, and content of a type
-/// that cannot have any; those of [`BlockData::check`]. The path begins below the draft.
+/// that cannot have any; the errors of [`BlockData::check`]. The path begins below the draft.
 pub fn check_draft(limits: &Limits, data: &BlockData, has_content: bool) -> Result<()> {
     match data.block_type() {
         BlockType::CollectionItem => {

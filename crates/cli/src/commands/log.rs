@@ -65,10 +65,12 @@ impl LogCommand {
             None => notes.last_sequence()?.saturating_sub(self.limit),
         };
         let mut last = show_since(context, &notes, since)?;
+        // Released between polls, so that other programs can open the space for writing.
         drop(notes);
         if !self.follow {
             return Ok(());
         }
+        // The path is resolved once: a change of the current directory must not matter.
         let path = context.path()?;
         loop {
             context.out.flush()?;

@@ -47,6 +47,23 @@ impl Object {
         }
     }
 
+    /// Removes an array of raw values; empty if absent.
+    pub(crate) fn array(&mut self, name: &str) -> Result<Vec<Value>> {
+        match self.take(name) {
+            None | Some(Value::Null) => Ok(Vec::new()),
+            // Moved, not deserialized: that would rebuild the values, recursing over their depth.
+            Some(value) => array(value).map_err(|error| error.at(name)),
+        }
+    }
+
+    /// Removes an object of raw values; empty if absent.
+    pub(crate) fn object(&mut self, name: &str) -> Result<Map<String, Value>> {
+        match self.take(name) {
+            None | Some(Value::Null) => Ok(Map::new()),
+            Some(value) => Self::new(value).map(Self::rest).map_err(|error| error.at(name)),
+        }
+    }
+
     /// The remaining fields.
     pub(crate) fn rest(self) -> Map<String, Value> {
         self.fields
@@ -55,6 +72,14 @@ impl Object {
     /// Refuses or ignores the remaining fields.
     pub(crate) fn finish(self) -> Result<()> {
         self.fields.keys().try_for_each(|name| reader::unknown_field(name))
+    }
+}
+
+/// The elements of an array as raw values.
+pub(crate) fn array(value: Value) -> Result<Vec<Value>> {
+    match value {
+        Value::Array(values) => Ok(values),
+        other => Err(wrong_type("an array", &other)),
     }
 }
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::Paging;
 use super::blocks::MaxDepth;
-use crate::json::{Object, deserialize_by, is_default, or_default, read, wire_enum};
+use crate::json::{Object, array, deserialize_by, is_default, or_default, wire_enum};
 #[cfg(feature = "schemars")]
 use crate::json_schemas::OneOrMany;
 use crate::nested::{Nested, without_recursion};
@@ -141,7 +141,7 @@ impl ItemFilter {
     }
 
     fn read_all(value: Value, depth: usize) -> Result<Vec<Self>> {
-        let filters: Vec<Value> = read(value)?;
+        let filters = array(value)?;
         let read_one = |(index, filter)| {
             Self::read(filter, depth + 1)
                 .map_err(|error: Error| error.at(format_args!("[{index}]")))

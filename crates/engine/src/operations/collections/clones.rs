@@ -125,10 +125,10 @@ impl ClonedSchemas {
             .map(|property| &property.key)
             .chain(ends.iter().map(|end| &end.key));
         for key in taken.chain([&schema.content.key]) {
-            keys.take(key);
+            keys.reserve(key);
         }
         // Unique among the target's keys and the inverses that this clone has added.
-        let given = keys.give(name);
+        let given = keys.allocate(name);
         ends.push(NewInverse {
             key: given.clone(),
             name: name.to_owned(),
