@@ -5,12 +5,12 @@
 
 #[cfg(feature = "search")]
 mod catch_up;
-#[cfg(feature = "testkit")]
-mod device;
 #[cfg(feature = "search")]
 mod dirty_documents;
 #[cfg(feature = "search")]
 pub(crate) mod documents;
+#[cfg(feature = "search")]
+mod index_directories;
 #[cfg(feature = "search")]
 mod index_home;
 #[cfg(feature = "search")]
@@ -22,8 +22,8 @@ mod subset_cache;
 #[cfg(feature = "search")]
 mod worker;
 
-#[cfg(feature = "testkit")]
-pub use device::Device;
+#[cfg(feature = "search")]
+pub use index_directories::IndexDirectories;
 #[cfg(feature = "search")]
 pub use indexer::SearchIndexing;
 #[cfg(not(feature = "search"))]

@@ -420,22 +420,22 @@ impl SpaceBuilder {
         self.opened(store, IndexHome::Memory)
     }
 
-    /// As [`Self::over`], with the search index on `device`.
+    /// As [`Self::over`], with the search index in `directories` of the host, where it outlives the
+    /// process.
     ///
     /// # Errors
     /// As [`Self::over`].
-    #[cfg(feature = "testkit")]
-    #[doc(hidden)]
-    pub fn over_device(
+    #[cfg(feature = "search")]
+    pub fn over_with_index(
         self,
         store: Arc<dyn Store>,
-        device: Arc<dyn crate::core::search_index::Device>,
+        directories: Arc<dyn crate::core::search_index::IndexDirectories>,
         create: bool,
     ) -> Result<Space> {
         if create {
             SpaceStore::initialize(&*store, &self.meta("")?)?;
         }
-        self.opened(store, IndexHome::Device(device))
+        self.opened(store, IndexHome::Host(directories))
     }
 
     /// The home of the search index of a space in the directory `path`.
