@@ -1,4 +1,5 @@
-//! The search index of a space: derived from the change log, disposable, rebuilt when it is damaged.
+//! The search index of a space: derived from the change log, disposable, and rebuilt when it is
+//! damaged.
 //!
 //! It exists with the feature `search`; without the feature `no_index.rs` takes its place, so that
 //! no other code depends on the feature.
