@@ -111,10 +111,10 @@ pub(crate) fn build(
         }
     }
     close_to(&mut open, 1);
-    match open.pop() {
-        Some(blocks) => Ok(blocks),
-        None => invariant!("the list of top-level blocks is open"),
-    }
+    let Some(blocks) = open.pop() else {
+        invariant!("the list of top-level blocks is open");
+    };
+    Ok(blocks)
 }
 
 /// Closes child lists until `length` are open; each becomes the content of its block.

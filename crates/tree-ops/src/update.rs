@@ -1,12 +1,4 @@
 //! Updates of blocks: only the fields given change.
-//!
-//! A host with markdown works on one patch at a time, in the order of the request, so that the
-//! first error is that of the first invalid entry:
-//!
-//! 1. [`BlockUpdate::find`] reads the block and checks that the patch may change it.
-//! 2. The host rewrites [`PatchedBlock::fields`] as it needs.
-//! 3. [`BlockUpdate::apply`] gives the new data; the host splits its text into paragraphs.
-//! 4. [`BlockUpdate::add`] validates the result and adds its edits.
 
 use leafbase_model::{
     BlockData, BlockFields, BlockId, BlockLocation, BlockPatch, BlockRecord, BlockType, DocumentId,
@@ -33,7 +25,15 @@ pub struct UpdatedBlocks {
     pub moves: Vec<(BlockId, ResolvedPosition)>,
 }
 
-/// An update in progress; see the module's documentation for the order of calls.
+/// An update in progress.
+///
+/// A host with markdown works on one patch at a time, in the order of the request, so that the
+/// first error is that of the first invalid entry:
+///
+/// 1. [`BlockUpdate::find`] reads the block and checks that the patch may change it.
+/// 2. The host rewrites [`PatchedBlock::fields`] as it needs.
+/// 3. [`BlockUpdate::apply`] gives the new data; the host splits its text into paragraphs.
+/// 4. [`BlockUpdate::add`] validates the result and adds its edits.
 pub struct BlockUpdate<'a, T: ?Sized> {
     reader: RequestReader<'a, T>,
     context: &'a Context<'a>,

@@ -1,4 +1,5 @@
-//! The access scope of a connection: the whole space, or the documents of a [`Scope`](crate::Scope).
+//! The access scope of a connection: the whole space, or the documents of a
+//! [`Scope`](crate::Scope).
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};

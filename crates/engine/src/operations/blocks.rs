@@ -163,8 +163,10 @@ impl<A: AccessScope> Connection<A> {
     /// # fn main() -> leafbase::Result<()> {
     /// let notes = leafbase::Space::in_memory()?.connect();
     /// let trip = notes.create_document("Trip")?;
-    /// let day = BlockDraft::new(BlockData::page("Day 1")).with_content(vec![BlockData::text("Alfama").into()]);
-    /// let added = notes.insert_blocks(InsertBlocks::blocks(vec![day], Position::start_of(trip.id())))?;
+    /// let day = BlockDraft::new(BlockData::page("Day 1"))
+    ///     .with_content(vec![BlockData::text("Alfama").into()]);
+    /// let added = notes
+    ///     .insert_blocks(InsertBlocks::blocks(vec![day], Position::start_of(trip.id())))?;
     /// assert_eq!(added[0].children()[0].data.markdown, "Alfama");
     /// # Ok(())
     /// # }
@@ -194,7 +196,8 @@ impl<A: AccessScope> Connection<A> {
     /// use leafbase::{DayRef, Position};
     /// # fn main() -> leafbase::Result<()> {
     /// let notes = leafbase::Space::in_memory()?.connect();
-    /// let added = notes.insert_markdown("woke early\n\n- [ ] call", Position::end_of_day(DayRef::Today))?;
+    /// let added = notes
+    ///     .insert_markdown("woke early\n\n- [ ] call", Position::end_of_day(DayRef::Today))?;
     /// assert_eq!(added.len(), 2);
     /// # Ok(())
     /// # }

@@ -36,7 +36,8 @@ impl<A: AccessScope> Connection<A> {
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let notes = Space::in_memory()?.connect();
     /// let trip = notes.create_document("Trip to Lisbon")?;
-    /// let request = UploadFile::new(trip.id()).of_type("text/csv; charset=utf-8").named("budget.csv");
+    /// let request = UploadFile::new(trip.id()).of_type("text/csv; charset=utf-8")
+    ///     .named("budget.csv");
     /// let uploaded = notes.upload_file(request, &b"what,how much\ntram,3.10\n"[..])?;
     ///
     /// let mut text = String::new();
@@ -154,7 +155,8 @@ impl<A: AccessScope> Connection<A> {
     /// # fn main() -> leafbase::Result<()> {
     /// let notes = leafbase::Space::in_memory()?.connect();
     /// let trip = notes.create_document("Trip")?;
-    /// let uploaded = notes.upload_file(UploadFile::new(trip.id()).named("seat.txt"), &b"12A"[..])?;
+    /// let uploaded = notes
+    ///     .upload_file(UploadFile::new(trip.id()).named("seat.txt"), &b"12A"[..])?;
     /// let record = notes.file(uploaded.asset_url.id())?;
     /// assert_eq!((record.media_type.as_str(), record.size), ("text/plain", 3));
     /// # Ok(())
@@ -176,7 +178,8 @@ impl<A: AccessScope> Connection<A> {
     /// # fn main() -> leafbase::Result<()> {
     /// let notes = leafbase::Space::in_memory()?.connect();
     /// let trip = notes.create_document("Trip")?;
-    /// let uploaded = notes.upload_file(UploadFile::new(trip.id()).named("seat.txt"), &b"12A"[..])?;
+    /// let uploaded = notes
+    ///     .upload_file(UploadFile::new(trip.id()).named("seat.txt"), &b"12A"[..])?;
     /// let mut text = String::new();
     /// notes.open_file(uploaded.asset_url.id())?.read_to_string(&mut text).unwrap();
     /// assert_eq!(text, "12A");

@@ -33,7 +33,8 @@ impl Connection<Full> {
     /// let template = notes.create_document("Trip to ..")?.id();
     /// notes.insert_markdown("- [ ] passport", template)?;
     /// notes.move_documents(MoveDocuments::new([template], Destination::Templates))?;
-    /// let lisbon = notes.create_from_template(CreateFromTemplate::new(template).titled("Trip to Lisbon"))?;
+    /// let lisbon = notes
+    ///     .create_from_template(CreateFromTemplate::new(template).titled("Trip to Lisbon"))?;
     /// assert_eq!(notes.content_markdown(lisbon.id())?, "- [ ] passport");
     /// # Ok(())
     /// # }

@@ -23,7 +23,8 @@ impl Space {
     /// ```
     /// use leafbase::{Durability, Space};
     /// # fn main() -> leafbase::Result<()> {
-    /// let space = Space::builder().name("Notes").zone("Europe/Lisbon").durability(Durability::Relaxed).in_memory()?;
+    /// let space = Space::builder().name("Notes").zone("Europe/Lisbon")
+    ///     .durability(Durability::Relaxed).in_memory()?;
     /// assert_eq!(space.meta()?.name, "Notes");
     /// # Ok(())
     /// # }
@@ -109,7 +110,8 @@ impl Space {
 /// # fn main() -> leafbase::Result<()> {
 /// # let directory = tempfile::tempdir().unwrap();
 /// # let path = directory.path().join("notes.leafbase");
-/// let space = Space::builder().name("Notes").zone("Europe/Lisbon").durability(Durability::Relaxed).create(&path)?;
+/// let space = Space::builder().name("Notes").zone("Europe/Lisbon")
+///     .durability(Durability::Relaxed).create(&path)?;
 /// # Ok(())
 /// # }
 /// ```
@@ -210,7 +212,8 @@ impl SpaceBuilder {
     /// }
     /// # fn main() -> leafbase::Result<()> {
     /// let notes = Space::builder().ids(Counted(AtomicU8::new(1))).in_memory()?.connect();
-    /// assert_eq!(notes.create_document("Trip")?.id().to_string(), "00000000000000000000000002"); // 1 is the space
+    /// // 1 is the space
+    /// assert_eq!(notes.create_document("Trip")?.id().to_string(), "00000000000000000000000002");
     /// # Ok(())
     /// # }
     /// ```
@@ -355,7 +358,8 @@ impl SpaceBuilder {
     /// # let directory = tempfile::tempdir().unwrap();
     /// # let path = directory.path().join("notes.leafbase");
     /// # Space::create(&path)?.close()?;
-    /// let space = Space::builder().durability(Durability::Relaxed).cache_bytes(8 << 20).open(&path)?;
+    /// let space = Space::builder().durability(Durability::Relaxed).cache_bytes(8 << 20)
+    ///     .open(&path)?;
     /// assert_eq!(space.connect().documents()?.len(), 0);
     /// # Ok(())
     /// # }
@@ -392,8 +396,8 @@ impl SpaceBuilder {
         self.opened(Arc::new(store), IndexHome::Memory)
     }
 
-    /// Creates a space in the empty `store` (`create`), or opens the one in it: for key-value stores
-    /// other than the embedded one. The search index is kept in memory.
+    /// Creates a space in the empty `store` (`create`), or opens the one in it: for key-value
+    /// stores other than the embedded one. The search index is kept in memory.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -410,8 +414,8 @@ impl SpaceBuilder {
     /// ```
     ///
     /// # Errors
-    /// As [`Self::create`] and [`Self::open`]; with `create`, [`ErrorKind::Validation`] if the store
-    /// is not empty.
+    /// As [`Self::create`] and [`Self::open`]; with `create`, [`ErrorKind::Validation`] if the
+    /// store is not empty.
     pub fn over(self, store: Arc<dyn Store>, create: bool) -> Result<Space> {
         settings::check_url_template(&self.url_template)?;
         if create {
@@ -420,22 +424,22 @@ impl SpaceBuilder {
         self.opened(store, IndexHome::Memory)
     }
 
-    /// As [`Self::over`], with the search index on `device`.
+    /// As [`Self::over`], with the search index in `directories` of the host, where it outlives the
+    /// process.
     ///
     /// # Errors
     /// As [`Self::over`].
-    #[cfg(feature = "testkit")]
-    #[doc(hidden)]
-    pub fn over_device(
+    #[cfg(feature = "search")]
+    pub fn over_with_index(
         self,
         store: Arc<dyn Store>,
-        device: Arc<dyn crate::core::search_index::Device>,
+        directories: Arc<dyn crate::core::search_index::IndexDirectories>,
         create: bool,
     ) -> Result<Space> {
         if create {
             SpaceStore::initialize(&*store, &self.meta("")?)?;
         }
-        self.opened(store, IndexHome::Device(device))
+        self.opened(store, IndexHome::Host(directories))
     }
 
     /// The home of the search index of a space in the directory `path`.

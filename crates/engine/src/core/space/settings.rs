@@ -102,7 +102,8 @@ impl Space {
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {
-    /// let space = leafbase::Space::builder().url_template("https://notes.example/{blockId}").in_memory()?;
+    /// let space = leafbase::Space::builder().url_template("https://notes.example/{blockId}")
+    ///     .in_memory()?;
     /// let trip = space.connect().create_document("Trip")?;
     /// assert_eq!(space.block_url(trip.id()), format!("https://notes.example/{}", trip.id()));
     /// # Ok(())
@@ -125,7 +126,8 @@ impl Space {
     /// let space = Space::in_memory()?;
     /// let body = r#"{"markdown": "- [ ] passport", "position": {"date": "today"}}"#;
     /// space.connect().insert_blocks(space.read_json::<InsertBlocks>(body)?)?;
-    /// let error = space.read_json::<InsertBlocks>(r#"{"blocks": [{"type": "txt"}]}"#).unwrap_err();
+    /// let error = space.read_json::<InsertBlocks>(r#"{"blocks": [{"type": "txt"}]}"#)
+    ///     .unwrap_err();
     /// assert_eq!((error.code(), error.path()), ("VALIDATION", "blocks[0].type"));
     /// # Ok(())
     /// # }

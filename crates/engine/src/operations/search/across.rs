@@ -66,10 +66,14 @@ impl<A: AccessScope> Connection<A> {
     /// # fn main() -> leafbase::Result<()> {
     /// let notes = Space::in_memory()?.connect();
     /// let trip = notes.create_document("Trip to Lisbon")?;
-    /// notes.insert_markdown("- [ ] passports\n- [ ] train at 22:10", Position::end_of(trip.id()))?;
+    /// notes
+    ///     .insert_markdown("- [ ] passports\n- [ ] train at 22:10", Position::end_of(trip.id()))?;
     ///
     /// let found = notes.search("passport lis")?;
-    /// assert_eq!((found[0].document_id, found[0].markdown.as_str()), (trip.id(), "**passports**"));
+    /// assert_eq!(
+    ///     (found[0].document_id, found[0].markdown.as_str()),
+    ///     (trip.id(), "**passports**"),
+    /// );
     /// let found = notes.search(SearchDocuments::words("train").matching(r"\b\d\d:\d\d\b"))?;
     /// assert_eq!(found[0].markdown, "**train** at **22:10**");
     /// assert_eq!(found[0].highlights.len(), 2);

@@ -70,10 +70,12 @@ impl Connection<Full> {
     /// # std::fs::write(vault.join("Trip.md"), "See [[Packing]].").unwrap();
     /// # std::fs::write(vault.join("Packing.md"), "##### Clothes").unwrap();
     /// let notes = Space::in_memory()?.connect();
-    /// let report = notes.import_folder(vault, &ImportOptions::new(), &mut |_| ControlFlow::Continue(()))?;
+    /// let report = notes
+    ///     .import_folder(vault, &ImportOptions::new(), &mut |_| ControlFlow::Continue(()))?;
     /// assert_eq!((report.documents, report.links), (2, 1));
     /// for warning in &report.warnings {
-    ///     println!("{}: {}", warning.path, warning.message); // a heading of level 5 became one of level 4
+    ///     // a heading of level 5 became one of level 4
+    ///     println!("{}: {}", warning.path, warning.message);
     /// }
     /// # Ok(())
     /// # }
@@ -99,8 +101,10 @@ impl Connection<Full> {
     /// use leafbase::{ImportOptions, MemorySource, Space};
     /// # fn main() -> leafbase::Result<()> {
     /// let notes = Space::in_memory()?.connect();
-    /// let mut source = MemorySource::from_iter([("Lisbon/Trip.md", "# Packing"), ("2026-03-01.md", "rain")]);
-    /// let report = notes.import_from(&mut source, &ImportOptions::new(), &mut |_| ControlFlow::Continue(()))?;
+    /// let mut source =
+    ///     MemorySource::from_iter([("Lisbon/Trip.md", "# Packing"), ("2026-03-01.md", "rain")]);
+    /// let report = notes
+    ///     .import_from(&mut source, &ImportOptions::new(), &mut |_| ControlFlow::Continue(()))?;
     /// assert_eq!((report.documents, report.folders), (2, 1));
     /// # Ok(())
     /// # }
