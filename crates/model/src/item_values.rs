@@ -36,7 +36,7 @@ struct SharedValues {
 }
 
 impl ItemValues {
-    /// Values by the index of their key in `keys`; a value with an index out of range is skipped.
+    /// Values with the index of their key in `keys`, which must be in range.
     pub fn new(keys: Arc<[PropertyKey]>, values: Vec<(u32, ItemValue)>) -> Self {
         debug_assert!(
             values.iter().all(|(index, _)| to_usize(*index) < keys.len()),
