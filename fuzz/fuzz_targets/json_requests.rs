@@ -1,41 +1,67 @@
-//! Any JSON is read as each request, or refused; what is read and can be written is written and
-//! read again.
+//! Any JSON deserializes to each request or is refused; serializing the result is a round trip.
+//! Ignoring unknown fields accepts whatever is accepted without, and reports nothing else.
 #![no_main]
 
 use std::fmt::Debug;
 
-use leafbase_model::json::{self, FromJson};
+use leafbase_model::json::{self, FromJson, UnknownFields};
 use leafbase_model::{
-    BlockDraft, BlockPatch, DeleteBlocks, Fetch, InsertBlocks, Limits, MoveBlocks, Position,
-    SchemaDraft, TaskInfo, UpdateBlocks,
+    AddItems, BlockDraft, BlockPatch, CreateDocuments, CreateFolders, DeleteBlocks, Fetch,
+    InsertBlocks, Limits, ListDocuments, ListTasks, MoveBlocks, Position, PurgeDocuments,
+    QueryItems, SchemaDraft, SearchBlocks, TaskDestination, TaskInfo, UpdateBlocks, UpdateTasks,
+    UploadFile,
 };
 use libfuzzer_sys::fuzz_target;
 use serde::Serialize;
 
 fuzz_target!(|text: &str| {
-    is_read::<Fetch>(text);
-    is_read::<InsertBlocks>(text);
-    is_read::<UpdateBlocks>(text);
-    is_read::<DeleteBlocks>(text);
-    is_read::<MoveBlocks>(text);
-    is_read::<BlockPatch>(text);
-    is_read::<SchemaDraft>(text);
-    comes_back::<BlockDraft>(text);
-    comes_back::<Position>(text);
-    comes_back::<TaskInfo>(text);
+    round_trips::<AddItems>(text);
+    round_trips::<BlockDraft>(text);
+    round_trips::<BlockPatch>(text);
+    round_trips::<CreateDocuments>(text);
+    round_trips::<CreateFolders>(text);
+    round_trips::<DeleteBlocks>(text);
+    round_trips::<Fetch>(text);
+    round_trips::<InsertBlocks>(text);
+    round_trips::<ListDocuments>(text);
+    round_trips::<ListTasks>(text);
+    round_trips::<MoveBlocks>(text);
+    round_trips::<Position>(text);
+    round_trips::<PurgeDocuments>(text);
+    round_trips::<QueryItems>(text);
+    round_trips::<SchemaDraft>(text);
+    round_trips::<SearchBlocks>(text);
+    round_trips::<TaskDestination>(text);
+    round_trips::<TaskInfo>(text);
+    round_trips::<UpdateBlocks>(text);
+    round_trips::<UpdateTasks>(text);
+    round_trips::<UploadFile>(text);
 });
 
-/// Reading it twice gives the same, or the same complaint.
-fn is_read<T: FromJson + Debug + PartialEq>(text: &str) -> Option<T> {
+/// Reading is deterministic, and the same with unknown fields ignored if there are none.
+fn read<T: FromJson + Debug + PartialEq>(text: &str) -> Option<T> {
     let limits = Limits::default();
-    let (one, other) = (json::from_str::<T>(text, &limits), json::from_str::<T>(text, &limits));
-    assert_eq!(one, other);
-    one.ok()
+    let strict = json::from_str::<T>(text, &limits);
+    assert_eq!(strict, json::from_str::<T>(text, &limits));
+    let lenient = json::from_str_with::<T>(text, &limits, UnknownFields::Ignore);
+    match (&strict, &lenient) {
+        (Ok(request), Ok(read)) => {
+            assert_eq!(request, &read.request);
+            assert!(read.ignored.is_empty(), "{:?}", read.ignored);
+        }
+        (Err(error), Ok(read)) => assert!(!read.ignored.is_empty(), "{error}"),
+        (Ok(_), Err(error)) => panic!("refused with unknown fields ignored: {error}"),
+        (Err(_), Err(_)) => {}
+    }
+    if let Err(error) = &strict {
+        assert!(error.message().len() < 1_100 && error.path().len() < 1_100, "{error}");
+    }
+    strict.ok()
 }
 
-fn comes_back<T: FromJson + Serialize + Debug + PartialEq>(text: &str) {
-    let Some(value) = is_read::<T>(text) else { return };
-    let written = serde_json::to_string(&value).expect("what is read can be written");
+fn round_trips<T: FromJson + Serialize + Debug + PartialEq>(text: &str) {
+    let Some(value) = read::<T>(text) else { return };
+    let written = serde_json::to_string(&value).expect("a request serializes");
     let read = json::from_str::<T>(&written, &Limits::default());
     assert_eq!(read.as_ref(), Ok(&value), "{written}");
 }

@@ -185,7 +185,7 @@ impl Fetched {
 
 fn seen(block: &leafbase::Block) -> Block {
     let metadata = block.metadata.as_ref().expect("metadata");
-    let by = |stamp: &leafbase::Stamp| (!stamp.by.is_nobody()).then(|| stamp.by.as_str().into());
+    let by = |stamp: &leafbase::Stamp| (!stamp.by.is_anonymous()).then(|| stamp.by.as_str().into());
     Block {
         id: block.id.to_bytes(),
         rev: block.rev,

@@ -76,9 +76,9 @@ impl FolderCatalog {
     /// The folders at the top level, or the subfolders of `place`.
     pub(crate) fn within(&self, place: Option<FolderRef>) -> &[Folder] {
         let Some(place) = place else {
-            let built_in =
-                self.listed.iter().take_while(|folder| folder.folder_id().is_none()).count();
-            return self.listed.get(built_in..).unwrap_or_default();
+            // Built-in locations are a prefix of the list and have no folder ID.
+            let built_in = self.listed.partition_point(|folder| folder.folder_id().is_none());
+            return self.listed.split_at(built_in).1;
         };
         let mut all = self.listed.iter().flat_map(Folder::walk);
         all.find(|(_, folder)| folder.id == place).map_or(&[], |(_, folder)| &folder.folders)

@@ -41,6 +41,7 @@ impl CommandContext {
         let builder = Space::builder().search_indexing(SearchIndexing::OnDemand);
         let path = self.path()?;
         match self.retry_while_open(|| builder.clone().open(&path)) {
+            // The stored index may be stale then; the search covers newer documents itself.
             Err(error) if error.kind() == ErrorKind::ReadOnly => self.reader(),
             opened => Ok(opened.map_err(|error| open_error(error, &path))?.connect()),
         }
@@ -52,7 +53,7 @@ impl CommandContext {
         Ok(opened
             .map_err(|error| open_error(error, &path))?
             .connect()
-            .acting_as(self.options.author.as_deref().unwrap_or_default()))
+            .acting_as(self.options.author.as_deref().unwrap_or("")))
     }
 
     /// Retries `open` while another program has the space open, for up to `--wait` seconds.
@@ -101,6 +102,7 @@ fn space_at(directory: &Path) -> CliResult<Option<PathBuf>> {
     let spaces =
         entries.filter(|path| path.extension().is_some_and(|extension| extension == "leafbase"));
     let mut found: Vec<_> = spaces.filter(|path| Space::is_at(path)).collect();
+    // The order of a directory listing is undefined; the message should not change between runs.
     found.sort();
     if found.len() > 1 {
         let names: Vec<_> = found.iter().map(|path| path.display().to_string()).collect();

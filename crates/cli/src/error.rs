@@ -163,6 +163,7 @@ impl From<io::Error> for CliError {
 impl From<Error> for CliError {
     fn from(error: Error) -> Self {
         let mut message = error.to_string();
+        // The source chain becomes part of the sentence: causes such as a full disk are in it.
         let mut source = std::error::Error::source(&error);
         while let Some(below) = source {
             message = format!("{message}: {below}");

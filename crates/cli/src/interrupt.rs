@@ -9,6 +9,7 @@ static ASKED: AtomicBool = AtomicBool::new(false);
 /// Installs the handler, for commands that poll [`asked`].
 pub(crate) fn listen() {
     let handler = || {
+        // Exits at once: a second Ctrl-C means that the orderly end takes too long.
         if ASKED.swap(true, Ordering::Relaxed) {
             std::process::exit(130);
         }

@@ -62,6 +62,7 @@ fn record_panics() {
 
 fn run(Arguments { options, command }: Arguments) -> ExitCode {
     let mut context = CommandContext::new(options);
+    // Unwind safe: after a panic only the output is used, which holds no invariant.
     let running = AssertUnwindSafe(|| {
         command.run(&mut context).and_then(|exit| context.out.flush().map(|()| exit))
     });
@@ -81,7 +82,7 @@ fn report_usage(error: &clap::Error) -> ExitCode {
     let wants_json = std::env::args_os().any(|argument| argument == "--json");
     if error.use_stderr() && wants_json {
         let text = error.to_string();
-        let first = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
+        let first = text.lines().next().unwrap_or("").trim_start_matches("error: ");
         return report(&CliError::usage(first), true, ColorMode::Never);
     }
     // A failed print leaves only the exit code.

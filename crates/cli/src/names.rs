@@ -31,6 +31,7 @@ pub(crate) fn document(notes: &Connection, name: &str) -> CliResult<Document> {
 
 /// Resolves `name` to a document or a block: IDs by lookup, other names by comparing all titles.
 pub(crate) fn document_or_block(notes: &Connection, name: &str) -> CliResult<ResolvedName> {
+    // A full ID never needs the catalog, whose titles are all read otherwise.
     if let Ok(block) = name.parse::<BlockId>() {
         return by_id(notes, block, name);
     }
@@ -38,6 +39,7 @@ pub(crate) fn document_or_block(notes: &Connection, name: &str) -> CliResult<Res
     if let Some(note) = day.map(|day| note_of(notes, day)).transpose()?.flatten() {
         return Ok(ResolvedName::Document(Box::new(notes.document(DocumentId::of_root(note.id))?)));
     }
+    // A title that looks like a day wins only if the day has no note.
     match by_title(&Catalog::read(notes)?, name) {
         Err(_) if day.is_some() => {
             Err(CliError::not_found(format!("there is no daily note for {name}"))

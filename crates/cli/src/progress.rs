@@ -38,6 +38,7 @@ impl ProgressLine {
 
     /// Reports progress; the result tells the operation whether to continue.
     pub(crate) fn report(&mut self, done: u64, total: Option<u64>) -> ControlFlow<()> {
+        // The bar is created late: a short operation leaves no flicker on the terminal.
         if self.bar.is_none() && self.is_visible && self.began.elapsed() >= DRAW_DELAY {
             self.bar = Some(
                 bar(self.what, total, ProgressDrawTarget::stderr())
@@ -70,16 +71,13 @@ fn style(template: &str) -> ProgressStyle {
     // Writing to a string cannot fail.
     let key = |text: fn(&ProgressState) -> String| {
         move |state: &ProgressState, line: &mut dyn Write| {
-            line.write_str(&text(state)).unwrap_or_default()
+            let _infallible = line.write_str(&text(state));
         }
     };
     style
         .progress_chars("=> ")
         .with_key("rate", key(|state| rate(state.pos(), state.elapsed())))
-        .with_key(
-            "left",
-            key(|state| left(state.pos(), state.len().unwrap_or_default(), state.elapsed())),
-        )
+        .with_key("left", key(|state| left(state.pos(), state.len().unwrap_or(0), state.elapsed())))
         .with_key("since", key(|state| span(state.elapsed().as_secs())))
 }
 
@@ -92,7 +90,7 @@ fn rate(done: u64, elapsed: Duration) -> String {
 /// Remaining time at the average rate.
 fn left(done: u64, total: u64, elapsed: Duration) -> String {
     let rest = u128::from(total.saturating_sub(done)) * elapsed.as_millis();
-    let millis = rest.checked_div(u128::from(done)).unwrap_or_default();
+    let millis = rest.checked_div(u128::from(done)).unwrap_or(0);
     span(u64::try_from(millis.div_ceil(1_000)).unwrap_or(u64::MAX))
 }
 
@@ -114,6 +112,7 @@ fn advance(bar: &ProgressBar, done: u64, total: Option<u64>) {
 
 /// Runs an operation that reports no progress, with a spinner.
 pub(crate) fn while_running<T>(what: impl Into<Cow<'static, str>>, work: impl FnOnce() -> T) -> T {
+    // No thread is spawned for output that nothing shows.
     if !io::stderr().is_terminal() {
         return work();
     }
@@ -130,6 +129,7 @@ pub(crate) fn while_running<T>(what: impl Into<Cow<'static, str>>, work: impl Fn
                 bar.finish_and_clear();
             }
         });
+        // The work runs on this thread: it need not be `Send`, and its panic propagates as usual.
         let done = work();
         drop(ended);
         done

@@ -1,4 +1,4 @@
-//! Access paths: the sources from which a query plan reads rows.
+//! Access paths: the index ranges, back links or sequential scan that a query plan iterates.
 
 use std::collections::BTreeSet;
 
@@ -11,9 +11,9 @@ use crate::sort_keys::after;
 /// followed by the 16 bytes of the item's ID.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IndexRange {
-    /// The lower bound, inclusive.
+    /// The lower bound in bytes, inclusive.
     pub from: Vec<u8>,
-    /// The upper bound, exclusive.
+    /// The upper bound in bytes, exclusive; often the successor of a prefix.
     pub to: Option<Vec<u8>>,
 }
 
@@ -44,9 +44,9 @@ pub enum AccessPath {
     Index {
         /// The column.
         column: ColumnRef,
-        /// The ranges, in scan order.
+        /// The ranges, sorted in scan order.
         ranges: Vec<IndexRange>,
-        /// Whether each range is scanned backwards.
+        /// Whether each range is iterated backwards.
         backwards: bool,
         /// Whether the items without a key in the index follow, in any order.
         then_empty: bool,

@@ -22,7 +22,7 @@ use crate::sort_keys::{index_keys, rank, sort_key};
 pub struct Groups {
     by: TypedColumn,
     /// By sort key, and by text where several texts have one key.
-    found: BTreeMap<(Vec<u8>, String), ItemGroup>,
+    groups: BTreeMap<(Vec<u8>, String), ItemGroup>,
     without: u64,
 }
 
@@ -34,7 +34,7 @@ impl Groups {
     pub fn new(schema: &Schema, key: &str) -> Result<Self> {
         let by = TypedColumn::find(schema, key)
             .map_err(|error| Error::new(error.kind(), error.message()).at("groupBy"))?;
-        Ok(Self { by, found: BTreeMap::new(), without: 0 })
+        Ok(Self { by, groups: BTreeMap::new(), without: 0 })
     }
 
     /// The property whose values [`Self::add`] needs. `None` for the title.
@@ -92,7 +92,7 @@ impl Groups {
         Ok(count as u64)
     }
 
-    /// Counts a row.
+    /// Counts a row; rows may come in any order.
     ///
     /// # Errors
     /// [`leafbase_model::ErrorKind::LimitExceeded`] at `groupBy` for more than
@@ -106,10 +106,10 @@ impl Groups {
         };
         for (place, value) in values {
             // The sort key comes first, so that the map iterates in group order.
-            self.found.entry(place).or_insert(ItemGroup { value: Some(value), count: 0 }).count +=
+            self.groups.entry(place).or_insert(ItemGroup { value: Some(value), count: 0 }).count +=
                 1;
         }
-        let (most, found) = (Limits::QUERY_GROUPS, self.found.len());
+        let (most, found) = (Limits::QUERY_GROUPS, self.groups.len());
         // Checked per row, so that memory stays bounded by the limit.
         if found > most {
             Err(Error::limit("groups of a count", most, found).at("groupBy"))
@@ -121,7 +121,7 @@ impl Groups {
     /// The groups in order, without the titles of related items.
     pub fn finish(self) -> Vec<ItemGroup> {
         let without = (self.without > 0).then_some(ItemGroup { value: None, count: self.without });
-        self.found.into_values().chain(without).collect()
+        self.groups.into_values().chain(without).collect()
     }
 }
 

@@ -315,9 +315,9 @@ impl<R: ReadCollections + ?Sized> InverseResolver<'_, R> {
 fn free_key(schema: &Schema, wanted: Option<&str>, name: &str) -> Result<String> {
     let mut keys = Keys::default();
     // The title shares the namespace of the properties.
-    keys.take(&schema.content.key);
+    keys.reserve(&schema.content.key);
     for property in &schema.properties {
-        keys.take(&property.key);
+        keys.reserve(&property.key);
     }
     Ok(match wanted {
         Some(wanted) if !is_key(wanted) => {
@@ -325,7 +325,7 @@ fn free_key(schema: &Schema, wanted: Option<&str>, name: &str) -> Result<String>
                 Error::validation(format!("{} cannot be a key", quoted(wanted))).at("inverseKey")
             );
         }
-        Some(wanted) if !keys.take(wanted) => {
+        Some(wanted) if !keys.reserve(wanted) => {
             let message = format!(
                 "{} is a key already in the collection {}",
                 quoted(wanted),
@@ -334,7 +334,7 @@ fn free_key(schema: &Schema, wanted: Option<&str>, name: &str) -> Result<String>
             return Err(Error::validation(message).at("inverseKey"));
         }
         Some(wanted) => wanted.to_owned(),
-        None => keys.give(name),
+        None => keys.allocate(name),
     })
 }
 

@@ -20,7 +20,7 @@ const TITLE: &str = "title";
 pub struct AddedItem {
     /// The title.
     pub title: String,
-    /// Values to set. Those of relations go through [`crate::RelationBatch`].
+    /// Values to set, decoded. Relations go through [`crate::RelationBatch`].
     pub changes: Vec<PropertyChange>,
     /// The child blocks of the item's page.
     pub content: Vec<BlockDraft>,
@@ -33,7 +33,7 @@ pub struct ItemChange {
     pub id: BlockId,
     /// The new title. `None` keeps the old one.
     pub title: Option<String>,
-    /// Values to set or clear. Those of relations go through [`crate::RelationBatch`].
+    /// Values to set or clear, decoded. Relations go through [`crate::RelationBatch`].
     pub changes: Vec<PropertyChange>,
 }
 
@@ -107,13 +107,13 @@ fn each<T, R>(
 
 /// Whether the key `title` stands for the title of an item: not if the schema uses it for a
 /// property.
-pub(crate) fn may_say_title(schema: &Schema) -> bool {
+pub(crate) fn has_title_alias(schema: &Schema) -> bool {
     schema.content.key != TITLE && schema.property(TITLE).is_none()
 }
 
 /// Whether `key` stands for the title of an item.
 pub(crate) fn is_title(schema: &Schema, key: &str) -> bool {
-    key == schema.content.key || (key == TITLE && may_say_title(schema))
+    key == schema.content.key || (key == TITLE && has_title_alias(schema))
 }
 
 fn title(schema: &Schema, fields: &Map<String, Value>, limits: &Limits) -> Result<Option<String>> {

@@ -13,7 +13,7 @@
 use leafbase_model::{BlockType, Limits, Property, Schema};
 use serde_json::{Map, Value, json};
 
-use crate::items::may_say_title;
+use crate::items::has_title_alias;
 use crate::patterns;
 use crate::property_types::rules;
 
@@ -72,7 +72,7 @@ fn item<const N: usize>(
     let mut fields = Map::from_iter(own.map(|(name, rule)| (name.to_owned(), rule)));
     fields.insert("properties".into(), json!({"$ref": "#/$defs/properties"}));
     let whole = json!({"type": "object", "required": required, "additionalProperties": false});
-    let whole = if may_say_title(schema) {
+    let whole = if has_title_alias(schema) {
         fields.insert("title".into(), title.clone());
         // Two titles contradict each other, even if they are equal.
         with(whole, "not", json!({"required": [key, "title"]}))

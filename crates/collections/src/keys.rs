@@ -53,12 +53,12 @@ pub struct Keys {
 
 impl Keys {
     /// Reserves exactly this key. Returns whether it was free.
-    pub fn take(&mut self, key: &str) -> bool {
+    pub fn reserve(&mut self, key: &str) -> bool {
         self.taken.insert(key.to_owned())
     }
 
     /// Allocates a key for a property with this name.
-    pub fn give(&mut self, name: &str) -> String {
+    pub fn allocate(&mut self, name: &str) -> String {
         let wanted = key_of(name);
         // One more candidate than there are taken keys, so at least one is free.
         let numbered = (2..=self.taken.len() + 2).map(|number| format!("{wanted}_{number}"));
@@ -124,10 +124,11 @@ mod tests {
     #[test]
     fn each_key_is_given_once() {
         let mut keys = Keys::default();
-        assert!(keys.take("name_3"));
-        assert!(!keys.take("name_3"));
-        let given: Vec<_> =
-            ["Name", "name", "NAME", "name 2", "Name", "?", "!"].map(|name| keys.give(name)).into();
+        assert!(keys.reserve("name_3"));
+        assert!(!keys.reserve("name_3"));
+        let given: Vec<_> = ["Name", "name", "NAME", "name 2", "Name", "?", "!"]
+            .map(|name| keys.allocate(name))
+            .into();
         assert_eq!(
             given,
             ["name", "name_2", "name_4", "name_2_2", "name_5", "property", "property_2"]
@@ -137,7 +138,7 @@ mod tests {
     #[test]
     fn hundreds_of_one_name() {
         let mut keys = Keys::default();
-        let given: BTreeSet<_> = (0..300).map(|_| keys.give("x")).collect();
+        let given: BTreeSet<_> = (0..300).map(|_| keys.allocate("x")).collect();
         assert_eq!((given.len(), given.contains("x"), given.contains("x_300")), (300, true, true));
     }
 }

@@ -7,7 +7,7 @@ use leafbase_model::BlockId;
 use crate::plan::QueryPlan;
 use crate::query::{ItemQuery, OrderKey, QueryRow};
 
-/// Filters and sorts the rows of a plan. Memory is bounded by the page size.
+/// Filters and sorts the rows of a plan in a bounded heap: larger order keys are evicted.
 #[derive(Debug)]
 pub struct PageBuilder<'a> {
     query: &'a ItemQuery,

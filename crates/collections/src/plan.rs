@@ -239,11 +239,11 @@ fn sorted_access(
         return None;
     }
     let mut then_empty = true;
-    let mut ranges = whole(&sort.by);
+    let mut ranges = full_range(&sort.by);
     let on_it =
         |condition: &&ColumnCondition| condition.required && condition.on.column == sort.by.column;
     for condition in query.conditions.iter().filter(on_it) {
-        if let Some(narrowed) = ranges_of(condition) {
+        if let Some(narrowed) = condition_ranges(condition) {
             ranges = ranges
                 .iter()
                 .flat_map(|range| narrowed.iter().map(|other| overlap(range, other)))
@@ -267,7 +267,7 @@ fn sorted_access(
 }
 
 /// All keys of a column in the order of its values: for a select by the rank of the option.
-fn whole(column: &TypedColumn) -> Vec<IndexRange> {
+fn full_range(column: &TypedColumn) -> Vec<IndexRange> {
     match &column.kind {
         PropertyKind::SingleSelect(options) => {
             options.iter().map(|option| IndexRange::beginning(option_key(&option.name))).collect()
@@ -386,13 +386,13 @@ fn filtered_access(
         return is_served.then(|| AccessPath::Related { key: key.clone(), items });
     }
     let column = condition.on.column.clone();
-    let ranges = ranges_of(condition).filter(|_| statistics.is_indexed(&column))?;
+    let ranges = condition_ranges(condition).filter(|_| statistics.is_indexed(&column))?;
     Some(AccessPath::Index { column, ranges, backwards: false, then_empty: false })
 }
 
 /// Disjoint ranges that contain the keys of all values which satisfy the condition, and maybe of
 /// others. `None` if the index cannot serve it.
-fn ranges_of(condition: &ColumnCondition) -> Option<Vec<IndexRange>> {
+fn condition_ranges(condition: &ColumnCondition) -> Option<Vec<IndexRange>> {
     if !condition.wanted {
         return None;
     }
@@ -412,7 +412,7 @@ fn ranges_of(condition: &ColumnCondition) -> Option<Vec<IndexRange>> {
         }
         Predicate::StartsWith(start) => vec![IndexRange::beginning(text_prefix(start))],
         Predicate::Number(compare, number) => {
-            compared(*compare, exact(PropertyValue::Number(*number)).next()?)
+            comparison_ranges(*compare, exact(PropertyValue::Number(*number)).next()?)
         }
         Predicate::Numbers(numbers) => {
             let keys: BTreeSet<_> = numbers
@@ -422,7 +422,7 @@ fn ranges_of(condition: &ColumnCondition) -> Option<Vec<IndexRange>> {
             keys.into_iter().map(IndexRange::beginning).collect()
         }
         Predicate::Day(compare, day) => {
-            compared(*compare, exact(PropertyValue::Date(*day)).next()?)
+            comparison_ranges(*compare, exact(PropertyValue::Date(*day)).next()?)
         }
         Predicate::Days(days) => {
             days.iter().flat_map(|day| exact(PropertyValue::Date(*day))).collect()
@@ -439,7 +439,7 @@ fn ranges_of(condition: &ColumnCondition) -> Option<Vec<IndexRange>> {
     })
 }
 
-fn compared(compare: Comparison, equal: IndexRange) -> Vec<IndexRange> {
+fn comparison_ranges(compare: Comparison, equal: IndexRange) -> Vec<IndexRange> {
     let IndexRange { from, to } = equal;
     let none = || IndexRange { from: Vec::new(), to: Some(Vec::new()) };
     let range = match compare {

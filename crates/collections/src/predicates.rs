@@ -1,4 +1,4 @@
-//! Predicates on values: what a condition tests once its operand has been read.
+//! Predicates on values: conditions with a decoded operand.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;

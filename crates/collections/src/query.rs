@@ -29,7 +29,7 @@ pub struct QueryRow<'a> {
     pub id: BlockId,
     /// Its title.
     pub title: &'a str,
-    /// Its values, at least those of [`ItemQuery::properties_needed`]. Those of
+    /// Its decoded values, at least those of [`ItemQuery::properties_needed`]. Those of
     /// [`ItemQuery::relations_needed`] as replies return them, the others as stored.
     pub values: &'a Properties,
 }
@@ -168,14 +168,14 @@ impl ItemQuery {
     ) -> Result<()> {
         // An explicit stack: filters come from requests, and recursion could overflow the thread's
         // stack.
-        let mut waiting = vec![CompileStep::Visit(FilterVisit {
+        let mut stack = vec![CompileStep::Visit(FilterVisit {
             filter,
             depth: 0,
             required: true,
             path: "filter".into(),
         })];
-        while let Some(work) = waiting.pop() {
-            let visit = match work {
+        while let Some(step) = stack.pop() {
+            let visit = match step {
                 CompileStep::Emit(op) => {
                     self.program.push(op);
                     continue;
@@ -198,17 +198,13 @@ impl ItemQuery {
                     self.conditions.push(condition);
                     check_count(self.conditions.len()).map_err(|error| error.at("filter"))?;
                 }
-                ItemFilter::And(filters) => visit.into_each(
-                    "and",
-                    filters,
-                    FilterOp::And(filters.len()),
-                    true,
-                    &mut waiting,
-                ),
-                ItemFilter::Or(filters) => {
-                    visit.into_each("or", filters, FilterOp::Or(filters.len()), false, &mut waiting)
+                ItemFilter::And(filters) => {
+                    visit.into_each("and", filters, FilterOp::And(filters.len()), true, &mut stack)
                 }
-                ItemFilter::Not(filter) => visit.into_not(filter, &mut waiting),
+                ItemFilter::Or(filters) => {
+                    visit.into_each("or", filters, FilterOp::Or(filters.len()), false, &mut stack)
+                }
+                ItemFilter::Not(filter) => visit.into_not(filter, &mut stack),
             }
         }
         Ok(())
@@ -312,10 +308,10 @@ impl<'f> FilterVisit<'f> {
         filters: &'f [ItemFilter],
         op: FilterOp,
         keeps: bool,
-        waiting: &mut Vec<CompileStep<'f>>,
+        stack: &mut Vec<CompileStep<'f>>,
     ) {
         // Emitted after the operands, which are pushed above it.
-        waiting.push(CompileStep::Emit(op));
+        stack.push(CompileStep::Emit(op));
         // `or` with one operand is that operand.
         let required = self.required && (keeps || filters.len() == 1);
         let visits = filters.iter().enumerate().map(|(index, filter)| {
@@ -323,13 +319,13 @@ impl<'f> FilterVisit<'f> {
             CompileStep::Visit(Self { filter, depth: self.depth + 1, required, path })
         });
         // Reversed, so that the stack yields the operands in order.
-        waiting.extend(visits.rev());
+        stack.extend(visits.rev());
     }
 
-    fn into_not(self, filter: &'f ItemFilter, waiting: &mut Vec<CompileStep<'f>>) {
-        waiting.push(CompileStep::Emit(FilterOp::Not));
+    fn into_not(self, filter: &'f ItemFilter, stack: &mut Vec<CompileStep<'f>>) {
+        stack.push(CompileStep::Emit(FilterOp::Not));
         let path = format!("{}.not", self.path);
-        waiting.push(CompileStep::Visit(Self {
+        stack.push(CompileStep::Visit(Self {
             filter,
             depth: self.depth + 1,
             required: false,

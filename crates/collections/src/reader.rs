@@ -1,4 +1,4 @@
-//! What the crate reads: implemented over a snapshot and over an open write transaction.
+//! The reads of this crate: implemented over a snapshot and over an open write transaction.
 
 use leafbase_model::{BlockId, Properties, Result, Schema};
 
@@ -11,8 +11,8 @@ pub struct StoredItem {
     pub values: Properties,
 }
 
-/// Reads one consistent state of the collections. What is outside the caller's scope does not
-/// exist.
+/// Reads one consistent state of the collections. Items and collections outside the
+/// caller's scope are invisible.
 pub trait ReadCollections {
     /// The schema of a collection. `None` if there is no such collection.
     ///

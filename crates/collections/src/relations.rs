@@ -68,7 +68,7 @@ struct PendingPair {
 }
 
 impl<'a, R: ReadCollections + ?Sized> RelationBatch<'a, R> {
-    /// An empty batch.
+    /// An empty batch over a snapshot or an open transaction.
     pub fn new(reader: &'a R) -> Self {
         let (schemas, items, naming) = (HashMap::new(), BTreeMap::new(), HashMap::new());
         Self {

@@ -70,7 +70,7 @@ pub fn replace<R: ReadCollections + ?Sized>(
 /// keys that `reader` hides.
 ///
 /// # Errors
-/// As [`replace`], and those of `new_key`.
+/// As [`replace`]; errors of `new_key`.
 pub fn replace_with_keys<R: ReadCollections + ?Sized>(
     reader: &R,
     collection: BlockId,

@@ -44,7 +44,8 @@ pub fn complete(draft: SchemaDraft, limits: &Limits) -> Result<Schema> {
         } else {
             Ok(())
         };
-        free.and_then(|()| take(&mut keys, key, limits)).map_err(|error| under(error.at("key")))?;
+        free.and_then(|()| reserve_key(&mut keys, key, limits))
+            .map_err(|error| under(error.at("key")))?;
     }
     for (index, property) in properties.iter().enumerate() {
         check_property(property, &mut keys, limits)
@@ -54,7 +55,7 @@ pub fn complete(draft: SchemaDraft, limits: &Limits) -> Result<Schema> {
     let content_key = content.key.unwrap_or_else(|| content_key(&content.name, &mut keys));
     let content = ContentProperty { key: content_key, name: content.name };
     let properties = properties.into_iter().map(|PropertyDraft { key, name, kind }| {
-        let key = key.unwrap_or_else(|| keys.give(&name));
+        let key = key.unwrap_or_else(|| keys.allocate(&name));
         Property { key, name, kind }
     });
     let schema = Schema { key, name, content, properties: properties.collect() };
@@ -70,16 +71,16 @@ fn content_key(name: &str, keys: &mut Keys) -> String {
     // A clone: properties may use the names of item fields.
     let mut reserved = keys.clone();
     for field in FIELDS_OF_ITEMS {
-        reserved.take(field);
+        reserved.reserve(field);
     }
-    let key = reserved.give(name);
-    keys.take(&key);
+    let key = reserved.allocate(name);
+    keys.reserve(&key);
     key
 }
 
 fn check_property(property: &PropertyDraft, keys: &mut Keys, limits: &Limits) -> Result<()> {
     if let Some(key) = &property.key {
-        take(keys, key, limits).map_err(|error| error.at("key"))?;
+        reserve_key(keys, key, limits).map_err(|error| error.at("key"))?;
     }
     check_name(&property.name, limits).map_err(|error| error.at("name"))?;
     check_options(property.kind.options(), limits).map_err(|error| error.at("options"))
@@ -98,9 +99,9 @@ fn check_options(options: &[SelectOption], limits: &Limits) -> Result<()> {
     Ok(())
 }
 
-fn take(keys: &mut Keys, key: &str, limits: &Limits) -> Result<()> {
+fn reserve_key(keys: &mut Keys, key: &str, limits: &Limits) -> Result<()> {
     check_key(key, limits)?;
-    if keys.take(key) {
+    if keys.reserve(key) {
         Ok(())
     } else {
         Err(Error::validation(format!("{} is a key already", quoted(key))))

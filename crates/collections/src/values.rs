@@ -229,19 +229,23 @@ mod tests {
                 json!(7),
                 r#"expected relations like {"relations": [{"blockId": ".."}]}, got 7"#,
             ),
-            (relation(), json!({}), "relations: is missing"),
+            (relation(), json!({}), "relations: the field `relations` is missing"),
             (
                 relation(),
                 json!({"relations": id(1)}),
                 r#"relations: expected an array, got "00000000000000000000000001""#,
             ),
-            (relation(), json!({"relations": [], "more": 1}), "more: unknown field"),
+            (relation(), json!({"relations": [], "more": 1}), "more: the field `more` is unknown"),
             (
                 relation(),
                 json!({"relations": [id(1)]}),
                 r#"relations[0]: expected an object, got "00000000000000000000000001""#,
             ),
-            (relation(), json!({"relations": [{}]}), "relations[0].blockId: is missing"),
+            (
+                relation(),
+                json!({"relations": [{}]}),
+                "relations[0].blockId: the field `blockId` is missing",
+            ),
             (
                 relation(),
                 json!({"relations": [{"blockId": 1}]}),

@@ -8,7 +8,7 @@
     clippy::indexing_slicing,
     clippy::print_stdout,
     clippy::unwrap_used,
-    reason = "an example is short and shows what it does"
+    reason = "an example stays short"
 )]
 
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ use leafbase::{
     TaskState, TaskUpdate,
 };
 
-/// What a window shows. It reads again what a change names, and nothing else.
+/// The view of a window. It reads again only the documents that a change names.
 #[derive(Default)]
 struct View {
     seen: u64,
@@ -27,15 +27,15 @@ struct View {
 
 impl View {
     fn catch_up(&mut self, notes: &Connection) -> Result<usize> {
-        let mut told = 0;
+        let mut applied = 0;
         for change in notes.changes_since(self.seen) {
             let change = change?;
             for document in &change.documents {
                 self.read(notes, *document)?;
             }
-            (self.seen, told) = (change.sequence, told + 1);
+            (self.seen, applied) = (change.sequence, applied + 1);
         }
-        Ok(told)
+        Ok(applied)
     }
 
     fn read(&mut self, notes: &Connection, id: DocumentId) -> Result<()> {
@@ -75,7 +75,7 @@ fn main() -> Result<()> {
     assert_eq!(view.open[&trip.id()].1, 2);
     assert_eq!(view.catch_up(&notes)?, 0);
 
-    // Each change has what it replaced: its inverse is computed, not guessed.
+    // Each change contains the replaced data, from which its inverse is computed.
     let last = notes.changes_since(view.seen - 1).next().transpose()?;
     println!("the last write, turned round: {:?}", last.map(|change| change.inverse().len()));
     Ok(())

@@ -8,7 +8,7 @@
     clippy::indexing_slicing,
     clippy::print_stdout,
     clippy::unwrap_used,
-    reason = "an example is short and shows what it does"
+    reason = "an example stays short"
 )]
 
 use std::fs;
@@ -17,7 +17,7 @@ use std::path::PathBuf;
 
 use leafbase::{ExportOptions, ImportOptions, Progress, Space};
 
-/// Told how far it is; it may break off.
+/// Receives the progress and may cancel.
 fn go_on(_: Progress) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
@@ -46,7 +46,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let exported = notes.export_folder(&out, &ExportOptions::default(), &mut go_on)?;
     println!("\n{} files written", exported.documents);
 
-    // What was exported reads as the same blocks.
+    // The export parses as the same blocks.
     let again = Space::in_memory()?.connect();
     let report_again = again.import_folder(&out, &ImportOptions::default(), &mut go_on)?;
     assert_eq!(report.blocks, report_again.blocks);

@@ -7,7 +7,7 @@
     clippy::indexing_slicing,
     clippy::print_stdout,
     clippy::unwrap_used,
-    reason = "an example is short and shows what it does"
+    reason = "an example stays short"
 )]
 
 use leafbase::{

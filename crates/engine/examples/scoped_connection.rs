@@ -1,4 +1,4 @@
-//! Shows a guest one document, and not a trace of the rest.
+//! Limits a guest to one document of a space.
 //!
 //! `cargo run --example scoped_connection`
 
@@ -7,7 +7,7 @@
     clippy::indexing_slicing,
     clippy::print_stdout,
     clippy::unwrap_used,
-    reason = "an example is short and shows what it does"
+    reason = "an example stays short"
 )]
 
 use leafbase::{ErrorKind, Fetch, Result, Space};
@@ -18,19 +18,19 @@ fn main() -> Result<()> {
     let (trip, diary) = (notes.create_document("Trip")?, notes.create_document("Diary")?);
     notes.insert_markdown(&format!("as I wrote [there](block://{})", diary.id()), trip.id())?;
 
-    // The scope is the host's; the connection is what a guest is given.
+    // The host keeps the scope; the guest gets the connection.
     let scope = space.scope([trip.id()]);
     let guest = scope.connect().acting_as("guest");
     println!("{}", guest.content_markdown(trip.id())?);
     assert_eq!(guest.documents()?.len(), 1);
     assert_eq!(guest.content_markdown(trip.id())?, "as I wrote [there](invalid:out_of_scope#1)");
 
-    // Hidden, deleted and unknown look alike.
+    // Hidden, deleted and unknown documents are indistinguishable.
     let error = guest.fetch(Fetch::new(diary.id())).unwrap_err();
     println!("{error}");
     assert_eq!(error.kind(), ErrorKind::NotFound);
 
-    // Writing a placeholder back keeps the link that it stands for.
+    // Writing a placeholder back restores the link.
     let line = guest.fetch(Fetch::new(trip.id()))?.children()[0].id;
     guest.update_markdown(line, "as I wrote [elsewhere](invalid:out_of_scope#1)")?;
     assert_eq!(
@@ -38,11 +38,11 @@ fn main() -> Result<()> {
         format!("as I wrote [elsewhere](block://{})", diary.id())
     );
 
-    // The guest's own feed tells of the guest's documents alone.
+    // The change feed of the guest contains visible changes only.
     notes.insert_markdown("a secret", diary.id())?;
-    let told = guest.changes_since(0).collect::<Result<Vec<_>>>()?;
-    println!("{} of {} writes are told", told.len(), notes.last_sequence()?);
-    assert!(told.iter().all(|change| change.documents == [trip.id()]));
+    let visible = guest.changes_since(0).collect::<Result<Vec<_>>>()?;
+    println!("{} of {} writes are visible", visible.len(), notes.last_sequence()?);
+    assert!(visible.iter().all(|change| change.documents == [trip.id()]));
 
     scope.remove([trip.id()]);
     assert!(guest.fetch(Fetch::new(trip.id())).is_err());

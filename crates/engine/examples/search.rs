@@ -7,7 +7,7 @@
     clippy::indexing_slicing,
     clippy::print_stdout,
     clippy::unwrap_used,
-    reason = "an example is short and shows what it does"
+    reason = "an example stays short"
 )]
 
 use leafbase::{Position, Result, SearchBlocks, SearchDocuments, Space};
@@ -36,7 +36,7 @@ fn main() -> Result<()> {
     // A phrase, and a pattern that has to match a block.
     assert_eq!(show(SearchDocuments::words("\"night train\"").matching(r"\b\d\d:\d\d\b"))?, 1);
 
-    // In one document: each block that matches, with what is around it.
+    // In one document: each matching block with its context.
     let found =
         notes.search_blocks(SearchBlocks::new(trip.id(), r"(?<=at )\d\d:\d\d").context(1, 1))?;
     let hit = &found[0];
@@ -48,8 +48,7 @@ fn main() -> Result<()> {
     );
     assert_eq!(&hit.markdown[hit.ranges[0].clone()], "22:15");
 
-    // Patterns cost counted steps, so that none hangs; what they may not say is an error with its
-    // place.
+    // A step budget bounds patterns; an unsupported construct is an error with its offset.
     println!("{}", notes.search_blocks(SearchBlocks::new(trip.id(), r"(a)\1")).unwrap_err());
     Ok(())
 }

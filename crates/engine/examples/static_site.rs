@@ -8,7 +8,7 @@
     clippy::indexing_slicing,
     clippy::print_stdout,
     clippy::unwrap_used,
-    reason = "an example is short and shows what it does"
+    reason = "an example stays short"
 )]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,7 +47,7 @@ impl Site {
         Ok(site)
     }
 
-    /// A page's address for a link to a block; none if it is not on the site.
+    /// A page's address for a link to a block; `None` if it is not on the site.
     fn address(&self, notes: &Connection, url: &str) -> Option<String> {
         let block: BlockId = url.strip_prefix("block://")?.parse().ok()?;
         let document =
@@ -56,7 +56,7 @@ impl Site {
         Some(file_of(document) + &anchor)
     }
 
-    /// Inline markdown as HTML. What is not markdown is text.
+    /// Inline markdown as HTML. Anything else is text.
     fn inline(&self, notes: &Connection, markdown: &str) -> String {
         let mut written = String::new();
         for event in Parser::new_ext(markdown, Options::ENABLE_STRIKETHROUGH) {

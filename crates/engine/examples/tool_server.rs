@@ -1,6 +1,6 @@
 //! Offers a space to an agent over standard input and output: JSON-RPC 2.0, a message a line, with
 //! the methods of the Model Context Protocol for tools. Requests go straight through serde, and so
-//! do replies and errors; the JSON Schemas are those of the feature `schemars`.
+//! do replies and errors; the JSON Schemas come from the feature `schemars`.
 //!
 //! `cargo run --example tool_server --features schemars -- notes.leafbase`; the space is made if it
 //! does not exist, and is in memory without a path. `tool_server/session.jsonl` is a session to
@@ -11,7 +11,7 @@
     clippy::indexing_slicing,
     clippy::print_stdout,
     clippy::unwrap_used,
-    reason = "an example is short and shows what it does"
+    reason = "an example stays short"
 )]
 
 use std::io::{self, BufRead, Write};
@@ -53,7 +53,7 @@ macro_rules! tools {
 }
 
 const TOOLS: &[Tool] = tools! {
-    fetch(Fetch): "Reads a block with what is below it";
+    fetch(Fetch): "Reads a block with its descendants";
     insert_blocks(InsertBlocks): "Puts new blocks at a position";
     update_blocks(UpdateBlocks): "Changes blocks";
     move_blocks(MoveBlocks): "Moves blocks";
@@ -72,7 +72,7 @@ fn described(tool: &Tool) -> Value {
     json!({ "name": tool.name, "description": tool.about, "inputSchema": (tool.schema)() })
 }
 
-/// What a tool gives; an error of an operation is a result for the agent to read, not a failure of
+/// The result of a tool call; an error of an operation is a result for the agent to read, not a failure of
 /// the server.
 fn call(space: &Space, notes: &Connection, params: &Value) -> Result<Value, Value> {
     let name = params["name"].as_str().unwrap_or_default();

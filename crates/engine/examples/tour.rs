@@ -6,7 +6,7 @@
 //! cargo run --example tour -- --keep my.space # keeps the space that is made
 //! ```
 //!
-//! The file says what it shows: `tour/folders.rs`, `tour/tasks.rs`, ..
+//! Each subject has a file: `tour/folders.rs`, `tour/tasks.rs`, ..
 
 use std::env;
 use std::error::Error;
@@ -58,7 +58,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// What the command line asks for.
+/// The options of the command line.
 struct Arguments {
     folder: Option<PathBuf>,
     keep: Option<PathBuf>,
@@ -103,7 +103,7 @@ fn tour(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     heading(out, "17. Out again, in again, out again")?;
     transfer::round_trip(out, &notes, temporary.path())?;
 
-    heading(out, "What it took")?;
+    heading(out, "Time and space")?;
     writeln!(out, "import: {documents} documents, {blocks} blocks, {milliseconds} ms")?;
     writeln!(out, "store: {} KiB in {}", number(space.stats()?.bytes / 1024), path.display())?;
     let check = space.check()?;
@@ -116,7 +116,7 @@ fn tour(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     Ok(())
 }
 
-/// What is in a document.
+/// The content of documents.
 fn show_blocks(out: &mut impl Write, notes: &Connection) -> Result<()> {
     heading(out, "2. A document is a tree of blocks")?;
     let document = blocks::choose(notes)?;
@@ -131,7 +131,7 @@ fn show_blocks(out: &mut impl Write, notes: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// What is around documents.
+/// The organization of documents.
 fn show_space(out: &mut impl Write, notes: &Connection) -> Result<()> {
     heading(out, "5. Folders")?;
     folders::show(out, notes)?;
@@ -164,7 +164,7 @@ fn show_space(out: &mut impl Write, notes: &Connection) -> Result<()> {
     library.query(out, notes)?;
     library.refuse(out, notes)?;
 
-    heading(out, "14. What a connection says, and what an error says")?;
+    heading(out, "14. Connection info and errors")?;
     info::show(out, notes)
 }
 

@@ -1,4 +1,4 @@
-//! Uploads a file of 200 MiB, reads it back, deletes it, and tells what time and memory that took.
+//! Uploads a file of 200 MiB, reads it back, deletes it, and reports time and memory.
 //!
 //! ```sh
 //! cargo run --release --example upload           # 200 MiB
@@ -6,8 +6,8 @@
 //! cargo run --release --example upload -- 32 48  # 32 MiB, with at most 48 MiB of memory
 //! ```
 //!
-//! It fails if what is read is not what was uploaded, if anything stays behind, or if more than 64
-//! MiB of memory were taken. Most of the memory is the store's cache of pages, which any use of a
+//! It fails if the bytes differ, if any are left after deletion, or if the process used more than 64
+//! MiB of memory. Most of the memory is the page cache of the store, which any use of a
 //! space fills; it has its default size here.
 
 use std::error::Error;
@@ -33,7 +33,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Bytes that follow from their place, and from nothing else.
+/// Bytes that depend only on their offset.
 struct Generated {
     at: u64,
     end: u64,
@@ -78,17 +78,17 @@ fn run(out: &mut impl Write) -> Result<()> {
     let started = Instant::now();
     let uploaded = notes
         .upload_file(UploadFile::new(document).named("generated.bin"), Generated::new(length))?;
-    tell(out, "uploaded", length, started)?;
+    report(out, "uploaded", length, started)?;
 
     let started = Instant::now();
     let mut file = notes.open_file(uploaded.asset_url.id())?;
     compare(&mut file, &mut Generated::new(length))?;
-    tell(out, "read back", length, started)?;
+    report(out, "read back", length, started)?;
     drop(file);
 
     let started = Instant::now();
     notes.delete_blocks(DeleteBlocks::from(uploaded.block_id))?;
-    tell(out, "deleted", length, started)?;
+    report(out, "deleted", length, started)?;
 
     let taken = before.zip(memory()).map(|(before, after)| after.saturating_sub(before));
     match taken {
@@ -108,7 +108,7 @@ fn run(out: &mut impl Write) -> Result<()> {
     let left = space.stats()?.bytes;
     writeln!(out, "the space takes {} KiB in the end", left / 1_024)?;
     if left > 4 * MIB {
-        return Err("bytes stay behind".into());
+        return Err("bytes are left after deletion".into());
     }
     match taken.filter(|bytes| *bytes > most) {
         Some(bytes) => {
@@ -118,14 +118,14 @@ fn run(out: &mut impl Write) -> Result<()> {
     }
 }
 
-fn tell(out: &mut impl Write, what: &str, length: u64, started: Instant) -> Result<()> {
+fn report(out: &mut impl Write, what: &str, length: u64, started: Instant) -> Result<()> {
     let took = started.elapsed();
     let (mib, ms) = (u128::from(length / MIB), took.as_millis());
     writeln!(out, "{what} {mib} MiB in {ms} ms ({} MiB/s)", mib * 1_000 / ms.max(1))?;
     Ok(())
 }
 
-/// Whether both readers give the same to their ends.
+/// Whether both readers return the same bytes.
 fn compare(found: &mut impl Read, expected: &mut impl Read) -> Result<()> {
     let (mut left, mut right) = (vec![0; 1 << 16], vec![0; 1 << 16]);
     loop {
@@ -133,7 +133,7 @@ fn compare(found: &mut impl Read, expected: &mut impl Read) -> Result<()> {
         let wanted = right.get_mut(..count.max(1)).ok_or("the reader claims too much")?;
         let given = expected.read(wanted)?;
         if given != count || left.get(..count) != right.get(..count) {
-            return Err("what is read is not what was uploaded".into());
+            return Err("the bytes read differ from the uploaded ones".into());
         }
         if count == 0 {
             return Ok(());
@@ -141,7 +141,7 @@ fn compare(found: &mut impl Read, expected: &mut impl Read) -> Result<()> {
     }
 }
 
-/// The most memory that the process has had resident so far, where the system tells.
+/// The peak resident memory of the process, on systems that report it.
 fn memory() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

@@ -131,9 +131,8 @@ pub use self::core::access::{AccessScope, Full, Scoped};
 pub use self::core::connection::Connection;
 pub use self::core::progress::Progress;
 pub use self::core::scope::Scope;
-#[cfg(feature = "testkit")]
-#[doc(hidden)]
-pub use self::core::search_index::Device;
+#[cfg(feature = "search")]
+pub use self::core::search_index::IndexDirectories;
 #[cfg(feature = "search")]
 pub use self::core::search_index::SearchIndexing;
 pub use self::core::space::{Space, SpaceBuilder};
@@ -161,8 +160,7 @@ pub use leafbase_model::{
     TextStyle, Timestamp, UpdateBlocks, UpdateItems, UpdateTasks, UploadFile, UploadedFile,
     UrlTemplates, UtcInfo,
 };
-#[cfg(feature = "testkit")]
-#[doc(hidden)]
+#[cfg(feature = "search")]
 pub use leafbase_search::IndexStorage;
 pub use leafbase_store::kv::Durability;
 pub use leafbase_store::{

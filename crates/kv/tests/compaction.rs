@@ -1,5 +1,4 @@
-//! Compaction: beside readers it waits for those that are reading, and no longer; pages are full
-//! after it, and a disk that fails loses nothing.
+//! Compaction: waits for snapshots, leaves full pages, and loses nothing if the disk fails.
 
 #![expect(clippy::unwrap_used, reason = "a failed expectation is a failed test")]
 
@@ -51,7 +50,7 @@ fn a_compacted_store_stays_small_when_it_is_closed() {
         .write(options, &mut |rows| keys().try_for_each(|key| rows.put(&key, &[7; 1_000])))
         .unwrap();
     store.flush().unwrap();
-    // With a journal, and pages that were freed all over.
+    // With a WAL, and free pages throughout the file.
     for key in keys().step_by(40) {
         store.write(WriteOptions::default(), &mut |rows| rows.put(&key, &[8; 1_000])).unwrap();
     }
@@ -71,7 +70,7 @@ fn a_compacted_store_stays_small_when_it_is_closed() {
 
 type Row = (Vec<u8>, Vec<u8>);
 
-/// Rows put in here and there, so that pages are two thirds full.
+/// Inserts in random order, after which pages are two thirds full.
 fn scattered(store: &dyn Store) {
     let options = WriteOptions::durability(Durability::Relaxed);
     for round in 0..8_u32 {
@@ -119,12 +118,12 @@ fn pages_are_full_in_a_compacted_store() {
 }
 
 fn on(disk: &Disk) -> RedbStore {
-    let (disk, journal) = (disk.clone(), disk.wal());
+    let (disk, wal) = (disk.clone(), disk.wal());
     let options = OpenOptions::new().cache_bytes(256 << 10);
-    open_backends(move || disk.clone(), move || journal.clone(), &options).unwrap()
+    open_backends(move || disk.clone(), move || wal.clone(), &options).unwrap()
 }
 
-/// A disk with such a store, closed, and what is in it.
+/// A disk with such a store, closed, and its contents.
 fn disk() -> (Disk, Vec<Row>) {
     let disk = Disk::new();
     let store = on(&disk);
@@ -135,7 +134,7 @@ fn disk() -> (Disk, Vec<Row>) {
 }
 
 #[test]
-fn a_disk_that_fails_while_a_store_is_compacted() {
+fn io_errors_during_compaction() {
     let (whole, rows) = disk();
     let operations = {
         let disk = whole.copy();
@@ -161,12 +160,12 @@ fn a_disk_that_fails_while_a_store_is_compacted() {
     }
 }
 
-/// Twice, as each try would leave a copy of all behind.
+/// Twice, because each attempt could leave a copy of all entries behind.
 #[test]
-fn a_store_that_is_being_read_is_left_as_long_as_it_is() {
+fn compaction_next_to_a_snapshot_does_not_grow_the_file() {
     let (disk, _) = disk();
     let store = on(&disk);
-    // Nothing is left over at first, so that whatever is written makes the file longer.
+    // No page is free at first, so that any write extends the file.
     store.compact().unwrap();
     for round in 0..4_u32 {
         let keys = (0..350_u32).map(|number| (number * 16 + round * 5).to_be_bytes());
@@ -194,7 +193,7 @@ fn a_store_that_is_being_read_is_left_as_long_as_it_is() {
 }
 
 #[test]
-fn a_full_disk_has_its_stores_compacted() {
+fn compaction_works_on_a_full_disk() {
     let (disk, rows) = disk();
     let disk = disk.takes_room_at_once();
     let store = on(&disk);

@@ -1,4 +1,4 @@
-//! The conformance suite, passed by the stores and failed by stores that are wrong on purpose.
+//! The stores pass the conformance suite, and deliberately broken stores fail it.
 
 use std::ops::{Bound, ControlFlow};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -38,7 +38,7 @@ fn the_store_on_a_backend_conforms_with_a_tiny_cache() {
     });
 }
 
-/// The way in which a store is wrong.
+/// How a store is broken.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Wrong {
     KeepsWhatWasRefused,
@@ -57,7 +57,7 @@ enum Wrong {
 #[derive(Debug)]
 struct WrongStore {
     inner: Arc<MemoryStore>,
-    /// What readers see while relaxed writes are hidden.
+    /// The visible state of a store that hides relaxed writes.
     durable: MemoryStore,
     wrong: Wrong,
 }
@@ -186,8 +186,7 @@ impl Store for WrongStore {
             }
         })?;
         if wrong == Wrong::WritesInTwoHalves {
-            // The first counter of the suite is seen alone for most of the time: a busy machine
-            // gives readers few turns.
+            // The pause lets readers run between the halves even on a busy machine.
             let mut half = None;
             self.inner.snapshot()?.get(&[0], &mut |value| {
                 half = Some(value.to_vec());
@@ -230,8 +229,7 @@ impl Store for WrongStore {
 
 #[test]
 fn wrong_stores_do_not_conform() {
-    // Their failures are wanted: nobody should read about them. The threads of the suite report by
-    // joining.
+    // Expected panics are not printed. The threads of the suite report by joining.
     std::panic::set_hook(Box::new(|_| {}));
     let wrongs = [
         Wrong::KeepsWhatWasRefused,

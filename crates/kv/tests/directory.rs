@@ -1,5 +1,4 @@
-//! What creating and opening a space's directory answers, and that it leaves alone what is not its
-//! own.
+//! Creation and opening of directories: their errors, and that files of others are left alone.
 #![expect(clippy::unwrap_used, reason = "a failed expectation is a failed test")]
 
 use std::collections::BTreeMap;
@@ -30,13 +29,13 @@ impl Place {
         self.space().join(STORE_FILE)
     }
 
-    /// The kind of error that opening gives, both ways, after checking that it changed nothing.
-    fn refusal(&self) -> Error {
+    /// The error of opening the store; it must not change any file.
+    fn open_error(&self) -> Error {
         let before = files(self.0.path());
         let reading =
             directory::open(self.space(), &OpenOptions::new().read_only(true)).unwrap_err();
         let writing = directory::open(self.space(), &OpenOptions::new()).unwrap_err();
-        assert_eq!(files(self.0.path()), before, "nothing is touched");
+        assert_eq!(files(self.0.path()), before, "the files are unchanged");
         assert_eq!(reading.kind(), writing.kind(), "{reading:?}");
         writing
     }
@@ -56,8 +55,7 @@ fn get(store: &RedbStore, key: &[u8]) -> Option<Vec<u8>> {
     found
 }
 
-/// Every file below `path` with its length and the hash of its content, and every directory with
-/// none.
+/// Length and hash of every file below `path`; `None` for directories.
 fn files(path: &Path) -> BTreeMap<PathBuf, Option<(usize, u64)>> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(path).unwrap() {
@@ -112,7 +110,7 @@ fn dropping_makes_relaxed_writes_durable() {
 }
 
 #[test]
-fn what_exists_is_not_created() {
+fn an_existing_path_is_not_overwritten() {
     let place = Place::new();
     fs::write(place.0.path().join("file"), "text").unwrap();
     fs::create_dir(place.0.path().join("empty")).unwrap();
@@ -133,10 +131,10 @@ fn what_exists_is_not_created() {
 }
 
 #[test]
-fn what_a_crash_left_is_in_nobodys_way() {
+fn a_leftover_temporary_directory_is_ignored() {
     let place = tempfile::tempdir().unwrap();
     for number in 0..3 {
-        // As this very process would name it.
+        // The name that this process would use.
         let left = place.path().join(format!(".notes.new-{}-{number}", std::process::id()));
         fs::create_dir(&left).unwrap();
         fs::write(left.join(STORE_FILE), vec![0; 4_096]).unwrap();
@@ -152,8 +150,8 @@ fn what_a_crash_left_is_in_nobodys_way() {
 fn one_handle_at_a_time() {
     let place = Place::new();
     let writing = directory::open(place.space(), &OpenOptions::new()).unwrap();
-    assert_eq!(place.refusal().kind(), ErrorKind::AlreadyOpen);
-    assert!(place.refusal().is_retryable());
+    assert_eq!(place.open_error().kind(), ErrorKind::AlreadyOpen);
+    assert!(place.open_error().is_retryable());
     drop(writing);
     let read_only = OpenOptions::new().read_only(true);
     let first = directory::open(place.space(), &read_only).unwrap();
@@ -165,13 +163,13 @@ fn one_handle_at_a_time() {
 }
 
 #[test]
-fn a_store_that_was_replaced_is_still_held() {
+fn the_lock_outlives_a_replaced_store_file() {
     let place = Place::new();
     let _open = directory::open(place.space(), &OpenOptions::new()).unwrap();
     let copy = fs::read(place.store_file()).unwrap();
     fs::remove_file(place.store_file()).unwrap();
     fs::write(place.store_file(), copy).unwrap();
-    assert_eq!(place.refusal().kind(), ErrorKind::AlreadyOpen);
+    assert_eq!(place.open_error().kind(), ErrorKind::AlreadyOpen);
 }
 
 #[test]
@@ -187,13 +185,13 @@ fn read_only() {
     store.flush().unwrap();
     assert!(store.verify().unwrap());
     drop(store);
-    assert_eq!(files(place.0.path()), before, "nothing is touched");
+    assert_eq!(files(place.0.path()), before, "the files are unchanged");
     fs::remove_file(place.space().join(LOCK_FILE)).unwrap();
     directory::open(place.space(), &OpenOptions::new().read_only(true)).unwrap();
 }
 
 #[test]
-fn a_store_left_by_a_crash_opens_for_reading_and_stays_as_it_is() {
+fn a_crashed_store_opens_read_only_and_stays_unchanged() {
     let place = Place::new();
     let store = directory::open(place.space(), &OpenOptions::new()).unwrap();
     put(&store, b"key", b"later");
@@ -215,7 +213,7 @@ fn a_store_left_by_a_crash_opens_for_reading_and_stays_as_it_is() {
 }
 
 #[test]
-fn what_the_journal_of_a_crash_holds_is_seen_by_those_who_only_read() {
+fn a_read_only_handle_replays_the_log_in_memory() {
     let place = Place::new();
     let store = directory::open(place.space(), &OpenOptions::new()).unwrap();
     let keys = [b"a", b"b", b"c", b"d"];
@@ -233,34 +231,37 @@ fn what_the_journal_of_a_crash_holds_is_seen_by_those_who_only_read() {
         let store = directory::open(&copy, &read_only).unwrap();
         assert_eq!(keys.map(|key| get(&store, key)), keys.map(|_| Some(b"kept".to_vec())));
         drop(store);
-        assert_eq!(files(&copy), before, "nothing is touched");
+        assert_eq!(files(&copy), before, "the files are unchanged");
     }
 }
 
 #[test]
-fn what_is_not_a_space() {
+fn other_files_are_not_a_space() {
     let place = Place::new();
     let image = fs::read(place.store_file()).unwrap();
     for content in
         [Vec::new(), b"red".to_vec(), b"a text, not a store".repeat(500), vec![0; 1_056_768]]
     {
         fs::write(place.store_file(), content).unwrap();
-        assert_eq!(place.refusal().kind(), ErrorKind::NotASpace);
+        assert_eq!(place.open_error().kind(), ErrorKind::NotASpace);
     }
     fs::remove_file(place.store_file()).unwrap();
-    assert_eq!(place.refusal().kind(), ErrorKind::NotASpace, "no store");
+    assert_eq!(place.open_error().kind(), ErrorKind::NotASpace, "no store");
     fs::create_dir(place.store_file()).unwrap();
-    assert_eq!(place.refusal().kind(), ErrorKind::NotASpace, "a directory for a store");
+    assert_eq!(place.open_error().kind(), ErrorKind::NotASpace, "a directory for a store");
     fs::remove_dir_all(place.space()).unwrap();
     fs::write(place.space(), image).unwrap();
-    assert_eq!(place.refusal().kind(), ErrorKind::NotASpace, "a file for a directory");
+    assert_eq!(place.open_error().kind(), ErrorKind::NotASpace, "a file for a directory");
     fs::remove_file(place.space()).unwrap();
-    assert_eq!(place.refusal().kind(), ErrorKind::NotFound);
-    assert!(place.refusal().message().contains("notes"), "it names what the caller named");
+    assert_eq!(place.open_error().kind(), ErrorKind::NotFound);
+    assert!(
+        place.open_error().message().contains("notes"),
+        "it names the path that the caller gave"
+    );
 }
 
 #[test]
-fn a_redb_file_of_somebody_else() {
+fn a_redb_file_of_another_program() {
     let place = Place::new();
     fs::remove_file(place.store_file()).unwrap();
     let database = redb::Database::create(place.store_file()).unwrap();
@@ -272,7 +273,7 @@ fn a_redb_file_of_somebody_else() {
         .unwrap();
     transaction.commit().unwrap();
     drop(database);
-    assert_eq!(place.refusal().kind(), ErrorKind::NotASpace);
+    assert_eq!(place.open_error().kind(), ErrorKind::NotASpace);
 }
 
 #[test]
@@ -283,7 +284,7 @@ fn a_later_format() {
         image[slot] = 4;
     }
     fs::write(place.store_file(), image).unwrap();
-    assert_eq!(place.refusal().kind(), ErrorKind::NewerFormat);
+    assert_eq!(place.open_error().kind(), ErrorKind::NewerFormat);
 }
 
 #[test]
@@ -300,7 +301,7 @@ fn damage() {
         let mut damaged = image.clone();
         damage(&mut damaged);
         fs::write(place.store_file(), damaged).unwrap();
-        assert_eq!(place.refusal().kind(), ErrorKind::Corrupted, "damage {number}");
+        assert_eq!(place.open_error().kind(), ErrorKind::Corrupted, "damage {number}");
     }
 }
 

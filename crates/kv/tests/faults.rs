@@ -1,5 +1,5 @@
-//! A disk that fails or loses power: every answer is definite, nothing that was acknowledged is
-//! lost, and the store goes on.
+//! I/O errors and power losses: every outcome is definite, no acknowledged write is lost, and the
+//! store stays usable.
 
 #![expect(clippy::unwrap_used, reason = "a failed expectation is a failed test")]
 
@@ -13,12 +13,12 @@ use leafbase_model::{ErrorKind, Result};
 
 type Content = BTreeMap<Vec<u8>, Vec<u8>>;
 
-/// A cache this small makes reads go to the disk, so that they too can fail.
+/// With a cache this small reads go to the disk, where they can fail.
 fn open(disk: &Disk) -> Result<RedbStore> {
-    let (disk, journal) = (disk.clone(), disk.wal());
+    let (disk, wal) = (disk.clone(), disk.wal());
     open_backends(
         move || disk.clone(),
-        move || journal.clone(),
+        move || wal.clone(),
         &OpenOptions::new().cache_bytes(16 << 10),
     )
 }
@@ -33,8 +33,8 @@ fn content(store: &dyn Store) -> Result<Content> {
     Ok(content)
 }
 
-/// The changes that step `number` of the workload makes: some keys are met again, some go, one
-/// value is big.
+/// The changes of step `number` of the workload: some keys repeat, some are deleted, one value is
+/// large.
 fn step(number: u8) -> Vec<(Vec<u8>, Option<Vec<u8>>)> {
     let mut changes = vec![
         (b"head".to_vec(), Some(vec![number; 900])),
@@ -61,13 +61,13 @@ fn changed(content: &Content, number: u8) -> Content {
     content
 }
 
-/// Every other step at first, so that the journal soon begins.
+/// Every other step at first, so that the WAL starts early.
 fn is_durable(number: u8) -> bool {
     number.is_multiple_of(if number < 6 { 2 } else { 3 })
 }
 
 fn write_step(store: &dyn Store, number: u8) -> Result<()> {
-    // Every other one is durable at first: from the second of those on, the journal has them.
+    // The second durable write starts the WAL.
     let durability = if is_durable(number) { Durability::Durable } else { Durability::Relaxed };
     store.write(WriteOptions::durability(durability), &mut |transaction| {
         transaction.get(b"head", &mut |_| Ok(()))?;
@@ -83,12 +83,11 @@ fn write_step(store: &dyn Store, number: u8) -> Result<()> {
 
 const STEPS: u8 = 14;
 
-fn says_the_outcome_is_open(error: &leafbase_model::Error) -> bool {
+fn is_indeterminate(error: &leafbase_model::Error) -> bool {
     error.message().contains("whether this write took place")
 }
 
-/// What may be stored after the workload: one content, but for a write of which the store said that
-/// its outcome is open.
+/// The possible contents after the workload: one, or several after indeterminate writes.
 struct Expected(Vec<Content>);
 
 impl Expected {
@@ -106,10 +105,10 @@ impl Expected {
         let succeeded = result.is_ok();
         match result {
             Ok(()) => {
-                // Nobody may have read since an open outcome, which by now the store knows.
+                // The store has resolved earlier indeterminate commits by now.
                 self.0.iter_mut().for_each(|content| *content = changed(content, number));
             }
-            Err(error) if says_the_outcome_is_open(&error) => {
+            Err(error) if is_indeterminate(&error) => {
                 let applied: Vec<_> =
                     self.0.iter().map(|content| changed(content, number)).collect();
                 self.0.extend(applied);
@@ -125,8 +124,8 @@ impl Expected {
     }
 }
 
-/// Runs the workload with `fault`, counted from its start, and gives the disk and what is on it, or
-/// nothing if the fault never came.
+/// Runs the workload with `fault`, counted from its start, and returns the disk and its possible
+/// contents, or `None` if the fault did not occur.
 fn run(fault: Fault, kind: io::ErrorKind) -> Option<(Disk, Expected)> {
     let disk = Disk::new();
     let store = open(&disk).unwrap();
@@ -141,7 +140,7 @@ fn run(fault: Fault, kind: io::ErrorKind) -> Option<(Disk, Expected)> {
     for number in 0..STEPS {
         let when = format!("{fault:?}, step {number}");
         expected.write(&store, number, &when);
-        // Reads may fail while the disk does; what they answer is right.
+        // Reads may fail with the disk, but never return wrong data.
         if let Ok(found) = content(&store) {
             expected.settle(found, &when);
         }
@@ -199,8 +198,7 @@ fn a_disk_that_fails_again_and_again() {
     }
 }
 
-/// One on which a file that becomes longer takes room, and one on which what is written first to a
-/// new place does.
+/// Disks that allocate space when a file is extended, and on the first write to a block.
 fn disks() -> [(&'static str, Disk); 2] {
     [("at once", Disk::new().takes_room_at_once()), ("when it is written", Disk::new())]
 }
@@ -220,7 +218,7 @@ fn a_disk_that_is_full() {
                 transaction.put(b"value", &value)
             });
             match written {
-                // What is free in the file may suffice.
+                // The free pages of the file may suffice.
                 Ok(()) if length < 1 << 20 => drop(before.insert(b"value".to_vec(), value)),
                 written => {
                     assert_eq!(
@@ -295,7 +293,7 @@ fn power_lost_at_any_moment() {
         let disk = Disk::new();
         let store = open(&disk).unwrap();
         let mut states = vec![Content::new()];
-        // The last state that must survive.
+        // The last durable state.
         let mut durable = 0;
         for number in 0..STEPS {
             write_step(&store, number).unwrap();
@@ -312,8 +310,8 @@ fn power_lost_at_any_moment() {
     }
 }
 
-/// How often something that had to survive is gone, when power is lost at any operation of the
-/// workload, in each way.
+/// How often a durable write is lost, over power losses at any operation of the workload and all
+/// models of loss.
 fn lost(ignore_one_sync_in: Option<u64>) -> usize {
     let disk = Disk::new();
     let store = open(&disk).unwrap();
@@ -348,15 +346,15 @@ fn power_lost_at_any_operation_in_each_way() {
     assert_eq!(lost(None), 0);
 }
 
-/// The control: what a disk loses that says it has written what it has not.
+/// The control: a disk that reports fsyncs which it did not perform.
 #[test]
-fn a_disk_that_ignores_syncs_is_found_out() {
+fn a_disk_that_ignores_fsyncs_is_detected() {
     assert!(lost(Some(7)) > 0);
 }
 
 #[test]
 fn damaged_pages_are_an_error_and_not_a_panic() {
-    // redb's panics are caught; nobody should read about them.
+    // redb's panics are caught, and not printed.
     std::panic::set_hook(Box::new(|_| {}));
     let disk = Disk::new();
     let store = open(&disk).unwrap();
@@ -389,9 +387,9 @@ fn damaged_pages_are_an_error_and_not_a_panic() {
     println!("{errors} errors on reading, {found_by_verify} found by verifying");
 }
 
-/// A store that durable writes of one kilobyte go to: the first ones are commits, the others
-/// records of the journal.
-fn journaled(disk: &Disk, writes: u8) -> RedbStore {
+/// A store after durable writes of one kilobyte: the first ones are checkpoints, the others records
+/// of the WAL.
+fn with_wal(disk: &Disk, writes: u8) -> RedbStore {
     let store = open(disk).unwrap();
     for number in 0..writes {
         store
@@ -404,9 +402,9 @@ fn journaled(disk: &Disk, writes: u8) -> RedbStore {
 }
 
 #[test]
-fn the_journal_is_read_when_a_store_is_opened_and_not_written_by_small_writes_alone() {
+fn the_log_is_replayed_on_open_and_takes_small_writes() {
     let disk = Disk::new();
-    let store = journaled(&disk, 2);
+    let store = with_wal(&disk, 2);
     let before = disk.image();
     for number in 2..9 {
         store
@@ -427,9 +425,9 @@ fn the_journal_is_read_when_a_store_is_opened_and_not_written_by_small_writes_al
 type Damage = fn(&mut Vec<u8>);
 
 #[test]
-fn a_journal_that_is_damaged_or_gone_is_told() {
+fn a_corrupt_or_missing_log_is_reported() {
     let disk = Disk::new();
-    let store = journaled(&disk, 9);
+    let store = with_wal(&disk, 9);
     let damages: [(&str, Damage); 3] = [
         ("damaged: record 2 of the write-ahead log", |bytes| bytes[1_200] ^= 1),
         ("damaged: record 1 of the write-ahead log", |bytes| bytes[..900].fill(0)),
@@ -443,18 +441,14 @@ fn a_journal_that_is_damaged_or_gone_is_told() {
     }
     drop(store);
     disk.corrupt_wal(Vec::clear);
-    assert_eq!(
-        content(&open(&disk).unwrap()).unwrap().len(),
-        9,
-        "it was closed: there is no journal any more"
-    );
+    assert_eq!(content(&open(&disk).unwrap()).unwrap().len(), 9, "a closed store has no log");
 }
 
 #[test]
-fn a_journal_without_room_is_done_without() {
+fn a_store_without_space_for_a_log_works() {
     let disk = Disk::new().takes_room_at_once();
-    let store = journaled(&disk, 1);
-    // One for the store's file, which has room for a row.
+    let store = with_wal(&disk, 1);
+    // One block for the main file, which has space for an entry.
     disk.fail(Fault::Full, io::ErrorKind::StorageFull);
     for number in 1..9 {
         store
@@ -468,19 +462,19 @@ fn a_journal_without_room_is_done_without() {
 }
 
 #[test]
-fn a_journal_that_has_no_room_to_grow_takes_nothing_back_that_was_not_written() {
-    /// The file of a journal becomes longer by so much.
+fn a_log_without_space_to_grow_keeps_its_records() {
+    /// The growth of a log file.
     const STEP: usize = 256 << 10;
-    /// What a record of one value under a key of one byte has beside the value.
+    /// The overhead of a record with one value under a key of one byte.
     const REST: usize = 32 + 8 + 1;
     for left in (0..64).step_by(8) {
         let disk = Disk::new();
-        let store = journaled(&disk, 2);
+        let store = with_wal(&disk, 2);
         let put = |key: u8, length: usize| {
             let value = vec![key; length];
             store.write(WriteOptions::default(), &mut |transaction| transaction.put(&[key], &value))
         };
-        // The second write made the journal. Three records leave so many bytes of it.
+        // The second write created the log. Three records leave this many bytes of it.
         for (key, record) in [(10, 100_000), (11, 100_000), (12, STEP - 200_000 - left)] {
             put(key, record - REST).unwrap();
         }
@@ -499,10 +493,10 @@ fn a_journal_that_has_no_room_to_grow_takes_nothing_back_that_was_not_written() 
     }
 }
 
-/// A key goes back to what the file says of it, while the journal says something else, and the
-/// commit of that fails.
+/// A key returns to its value in the main file while the log has another one, and the checkpoint of
+/// that fails.
 #[test]
-fn a_commit_that_did_not_take_place_is_told_from_one_that_changes_nothing() {
+fn a_failed_checkpoint_is_distinguished_from_one_without_changes() {
     let put = |store: &RedbStore, value: &[u8], durability| {
         store.write(WriteOptions::durability(durability), &mut |transaction| {
             transaction.put(b"key", value)
@@ -517,7 +511,7 @@ fn a_commit_that_did_not_take_place_is_told_from_one_that_changes_nothing() {
                 put(&store, b"in the file", Durability::Durable).unwrap();
             }
             store.flush().unwrap();
-            put(&store, b"in the journal", Durability::Durable).unwrap();
+            put(&store, b"in the log", Durability::Durable).unwrap();
             let fail = || {
                 let from = disk.operations() + first;
                 disk.fail(Fault::Between(from, from + count), io::ErrorKind::Other);
@@ -550,9 +544,9 @@ fn a_commit_that_did_not_take_place_is_told_from_one_that_changes_nothing() {
 }
 
 #[test]
-fn relaxed_writes_survive_with_the_next_record() {
+fn the_next_record_makes_relaxed_writes_durable() {
     let disk = Disk::new();
-    let store = journaled(&disk, 3);
+    let store = with_wal(&disk, 3);
     let relaxed = WriteOptions::durability(Durability::Relaxed);
     for (number, options) in
         [(10, relaxed), (11, relaxed), (12, WriteOptions::default()), (13, relaxed)]
@@ -569,7 +563,7 @@ fn relaxed_writes_survive_with_the_next_record() {
     assert_eq!(keys(&disk.after_power_loss(0)), [1, 2, 10, 11, 12, 13]);
 }
 
-/// Durable writes, every fifth of which is too long for the journal.
+/// Durable writes, every fifth of which is too large for a record.
 fn durable_write(store: &dyn Store, number: u8) -> Result<()> {
     let length = if number % 5 == 4 { 140_000 } else { 300 };
     store.write(WriteOptions::default(), &mut |transaction| {
@@ -587,22 +581,22 @@ fn last(store: &dyn Store) -> Result<Option<u8>> {
     Ok(last)
 }
 
-/// The process ends at once, and what it wrote stays: a store that is opened then holds what was
-/// told, while the disk fails now and then.
+/// After a kill without power loss a reopened store holds every acknowledged write, while the disk
+/// fails from time to time.
 #[test]
 fn killed_again_and_again_while_the_disk_fails() {
     let mut opened_under_faults = 0;
     for every in 2..120 {
         let mut disk = Disk::new();
         let mut store = open(&disk).unwrap();
-        // What may be the last write: one, but for one whose outcome was told to be open.
+        // The possible last writes: one, or two after an indeterminate commit.
         let mut possible = vec![None];
         for number in 0..40_u8 {
             disk.fail(Fault::OneIn(every), io::ErrorKind::Other);
             let when = format!("one in {every} fails, write {number}");
             match durable_write(&store, number) {
                 Ok(()) => possible = vec![Some(number)],
-                Err(error) if says_the_outcome_is_open(&error) => possible.push(Some(number)),
+                Err(error) if is_indeterminate(&error) => possible.push(Some(number)),
                 Err(_) => {}
             }
             let killed = disk.copy();
@@ -612,7 +606,7 @@ fn killed_again_and_again_while_the_disk_fails() {
             if number % 7 != 6 {
                 continue;
             }
-            // The next process goes on, and may meet the faults when it opens.
+            // The next process may meet the faults while it opens the store.
             let next = killed.copy();
             next.fail(Fault::OneIn(every), io::ErrorKind::Other);
             let Ok(reopened) = open(&next) else { continue };
@@ -626,12 +620,11 @@ fn killed_again_and_again_while_the_disk_fails() {
     assert!(opened_under_faults > 100, "{opened_under_faults}");
 }
 
-/// A write whose record could not be synced, and that could not be committed either, is not found
-/// by the next process once its outcome was told.
+/// A write whose record and whose checkpoint failed is absent after the next open.
 #[test]
-fn a_record_that_was_written_in_vain_is_taken_back() {
+fn a_record_of_a_failed_write_is_truncated() {
     let before = Disk::new();
-    let store = journaled(&before, 4);
+    let store = with_wal(&before, 4);
     let write = |store: &dyn Store| {
         store.write(WriteOptions::default(), &mut |transaction| transaction.put(b"last", b"!"))
     };
@@ -644,7 +637,7 @@ fn a_record_that_was_written_in_vain_is_taken_back() {
                 .write(WriteOptions::default(), &mut |transaction| transaction.put(b"k", &[number]))
                 .unwrap();
         }
-        // The record is written, and its sync fails, and so much of what follows.
+        // The record is written, its fsync fails, and so do the next operations.
         let sync = disk.operations() + 2;
         let fault = Fault::Between(sync, sync + 1 + attempt);
         disk.fail(fault, io::ErrorKind::Other);
@@ -654,18 +647,17 @@ fn a_record_that_was_written_in_vain_is_taken_back() {
         let killed = disk.copy();
         assert_eq!(last(&open(&killed).unwrap()).unwrap(), found, "{fault:?}, {result:?}");
         if let Err(error) = result {
-            assert!(found.is_none() || says_the_outcome_is_open(&error), "{fault:?}: {error:?}");
-            told[usize::from(says_the_outcome_is_open(&error))] += 1;
+            assert!(found.is_none() || is_indeterminate(&error), "{fault:?}: {error:?}");
+            told[usize::from(is_indeterminate(&error))] += 1;
         }
     }
     drop(store);
     assert!(told[0] > 3 && told[1] > 20, "{told:?}");
 }
 
-/// A store that had to be opened again still has what relaxed writes put, and the next durable
-/// write makes that durable, too.
+/// A reopened store still has relaxed writes, and the next durable write makes them durable.
 #[test]
-fn a_durable_write_takes_relaxed_ones_along_after_an_error() {
+fn a_durable_write_after_recovery_includes_relaxed_ones() {
     let mut reopened = 0;
     for number in 1..60 {
         let disk = Disk::new();

@@ -1,5 +1,5 @@
-//! Group commit: what writes of several threads share, what they see of each other, and what
-//! becomes of them when the disk fails or power is lost.
+//! Group commit: concurrent writes share fsyncs, are isolated, and survive I/O errors and power
+//! losses.
 
 #![expect(clippy::unwrap_used, reason = "a failed expectation is a failed test")]
 
@@ -18,10 +18,10 @@ use redb::backends::InMemoryBackend;
 const DURABLE: WriteOptions = WriteOptions::durability(Durability::Durable);
 const RELAXED: WriteOptions = WriteOptions::durability(Durability::Relaxed);
 
-/// A thread that waits as long has deadlocked.
+/// A thread that is blocked for this long has deadlocked.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A file whose syncs wait at a gate, and whose next writes and syncs fail when they are told to.
+/// A file whose fsyncs wait at a gate, and whose next writes and fsyncs fail on demand.
 #[derive(Clone, Debug, Default)]
 struct Gated {
     file: Arc<Mutex<Option<Arc<InMemoryBackend>>>>,
@@ -37,9 +37,9 @@ struct Gate {
 #[derive(Debug, Default)]
 struct State {
     is_closed: bool,
-    /// How many writes and syncs are still to fail.
+    /// The number of writes and fsyncs that will fail.
     failing: usize,
-    /// Whether there is no room for the file to become longer.
+    /// Whether the file cannot be extended.
     is_full: bool,
     waiting: usize,
     syncs: usize,
@@ -50,7 +50,7 @@ impl Gate {
         self.state.lock().unwrap().is_closed = true;
     }
 
-    /// Lets all through. So many writes and syncs fail from now on.
+    /// Opens the gate. The next `failing` writes and fsyncs fail.
     fn open(&self, failing: usize) {
         let mut state = self.state.lock().unwrap();
         (state.is_closed, state.failing) = (false, failing);
@@ -123,12 +123,12 @@ impl StorageBackend for Gated {
     }
 }
 
-/// A store that has its journal, and the gates of its two files.
+/// A store with a WAL, and the gates of its two files.
 fn store() -> (RedbStore, Arc<Gate>, Arc<Gate>) {
-    let (file, journal) = (Gated::default(), Gated::default());
-    let gates = (Arc::clone(&file.gate), Arc::clone(&journal.gate));
+    let (file, wal) = (Gated::default(), Gated::default());
+    let gates = (Arc::clone(&file.gate), Arc::clone(&wal.gate));
     let store =
-        open_backends(move || file.clone(), move || journal.clone(), &OpenOptions::new()).unwrap();
+        open_backends(move || file.clone(), move || wal.clone(), &OpenOptions::new()).unwrap();
     for _ in 0..3 {
         add(&store, DURABLE, b"a", 0).unwrap();
     }
@@ -156,14 +156,14 @@ fn published(store: &dyn Store, key: &[u8]) -> u64 {
     number(&*store.snapshot().unwrap(), key).unwrap()
 }
 
-/// Numbers from here on are put together with a value that is long.
+/// Numbers from here on are written with a large value.
 const LONG: u64 = 1 << 40;
 
-/// What a closure makes of the number it finds; none if it refuses.
+/// The new number for the current one; `None` if the closure fails.
 type Decide<'s> = Box<dyn FnMut(u64) -> Option<u64> + Send + 's>;
 
-/// Runs closures on a store one after the other, each in a thread of its own, the first of which
-/// waits for its sync; then `open` opens gates.
+/// Runs closures one after the other, each in its own thread. The first one waits for its fsync;
+/// then `open` opens gates.
 fn behind_a_sync<'s>(
     (store, gate): (&'s RedbStore, &Gate),
     writes: Vec<(WriteOptions, Decide<'s>)>,
@@ -196,7 +196,7 @@ fn behind_a_sync<'s>(
                 thread::sleep(Duration::from_millis(1));
             }
             gate.wait_for_a_sync();
-            // The closure has run; what it made may yet have to join.
+            // The closure has run, but its writes may not have joined a batch yet.
             thread::sleep(Duration::from_millis(30));
         }
         open();
@@ -224,7 +224,7 @@ fn writes_behind_a_sync_share_the_next_one() {
 }
 
 #[test]
-fn a_refusal_waits_for_what_it_was_made_on() {
+fn a_failed_closure_waits_for_its_base() {
     let (store, _, gate) = store();
     let runs = AtomicU64::new(0);
     let refuse = |seen: u64| {
@@ -239,7 +239,7 @@ fn a_refusal_waits_for_what_it_was_made_on() {
 }
 
 #[test]
-fn what_read_a_write_that_failed_runs_again_without_it() {
+fn a_closure_on_a_failed_base_runs_again() {
     let (store, file, gate) = store();
     let seen = Mutex::new(Vec::new());
     let adds = |more: u64| {
@@ -253,7 +253,7 @@ fn what_read_a_write_that_failed_runs_again_without_it() {
     let writes =
         vec![(DURABLE, adds(100)), (DURABLE, adds(1)), (RELAXED, adds(2)), (DURABLE, refuses)];
     let outcomes = behind_a_sync((&store, &gate), writes, || {
-        // The record of the first one, and the commit in its place.
+        // The record of the first write, and the checkpoint that replaces it.
         file.open(1);
         gate.open(1);
     });
@@ -268,7 +268,7 @@ fn what_read_a_write_that_failed_runs_again_without_it() {
 }
 
 #[test]
-fn a_write_that_finds_no_room_takes_none_of_its_batch_with_it() {
+fn a_write_without_space_fails_alone() {
     let (store, file, gate) = store();
     file.state.lock().unwrap().is_full = true;
     let plus = |more: u64| Box::new(move |seen: u64| Some(seen + more)) as Box<_>;
@@ -292,27 +292,26 @@ fn a_write_that_finds_no_room_takes_none_of_its_batch_with_it() {
     );
 }
 
-/// What a writer was told.
+/// The outcomes of a writer.
 struct Told {
     key: [u8; 2],
-    /// Writes that were done, and those of which nobody could say.
+    /// Committed writes, and indeterminate ones.
     sure: u64,
     open: u64,
-    /// How many were done after so many operations of the disk, each time one was durable.
+    /// After each durable write, the operations of the disk and the committed writes so far.
     durable: Vec<(u64, u64)>,
 }
 
 const WRITERS: usize = 4;
 const WRITES: u64 = 25;
 
-/// Writers that each count for themselves and together, while the disk fails as told: what was
-/// acknowledged is there, what was refused is not, and neither is half of a write; also after a
-/// loss of power.
+/// Writers increment a counter of their own and a shared one while the disk fails. Acknowledged
+/// writes are present, failed ones absent, and none is partial, also after a power loss.
 fn side_by_side(seed: u64, fault: Option<Fault>, kind: io::ErrorKind) {
     let disk = Disk::new();
-    let (file, journal) = (disk.clone(), disk.wal());
+    let (file, wal) = (disk.clone(), disk.wal());
     let options = OpenOptions::new().cache_bytes(16 << 10);
-    let store = open_backends(move || file.clone(), move || journal.clone(), &options).unwrap();
+    let store = open_backends(move || file.clone(), move || wal.clone(), &options).unwrap();
     for _ in 0..3 {
         add(&store, DURABLE, b"all", 0).unwrap();
     }
@@ -345,8 +344,7 @@ fn side_by_side(seed: u64, fault: Option<Fault>, kind: io::ErrorKind) {
                     match wrote {
                         Ok(()) => {
                             sure += 1;
-                            // With an outcome left open nobody knows which of its writes a writer
-                            // has.
+                            // After an indeterminate commit the count of the writer is unknown.
                             if is_durable && open == 0 {
                                 durable.push((disk.operations(), sure));
                             }
@@ -392,7 +390,7 @@ fn side_by_side(seed: u64, fault: Option<Fault>, kind: io::ErrorKind) {
     };
     check(&store, "at the end", &|writer| writer.sure);
     for moment in disk.moments() {
-        // What a call that had returned by then has acknowledged, and nobody had left open before.
+        // Acknowledged by a call that had returned, with no indeterminate commit before.
         let by_then = |writer: &Told| {
             let durable =
                 writer.durable.iter().filter(|(operations, _)| *operations < moment.operations());
@@ -400,16 +398,15 @@ fn side_by_side(seed: u64, fault: Option<Fault>, kind: io::ErrorKind) {
         };
         for loss in Loss::ALL {
             let disk = moment.after(loss, seed);
-            let (file, journal) = (disk.clone(), disk.wal());
-            let store =
-                open_backends(move || file.clone(), move || journal.clone(), &options).unwrap();
+            let (file, wal) = (disk.clone(), disk.wal());
+            let store = open_backends(move || file.clone(), move || wal.clone(), &options).unwrap();
             check(&store, "after a loss of power", &by_then);
         }
     }
 }
 
 #[test]
-fn writers_side_by_side_keep_what_they_are_told() {
+fn concurrent_writers_keep_acknowledged_writes() {
     for seed in 0..60 {
         side_by_side(seed, None, io::ErrorKind::Other);
         let (from, kind) = (
@@ -422,10 +419,9 @@ fn writers_side_by_side_keep_what_they_are_told() {
     }
 }
 
-/// What is asked to wait for the write that runs waits until it is settled, and not only until its
-/// closure has run: each is tried with a write that waits behind another one's sync.
+/// Operations that wait for writers wait for their commit, not only for their closures.
 #[test]
-fn who_waits_for_writes_finds_them() {
+fn exclusive_operations_wait_for_commits() {
     let ways: [fn(&RedbStore); 2] =
         [|store| assert!(store.verify().unwrap()), |store| store.compact().unwrap()];
     for wait in ways {
@@ -460,10 +456,9 @@ fn who_waits_for_writes_finds_them() {
     }
 }
 
-/// A flush whose outcome nobody can tell for now: a write that was made on top of it and waits is
-/// told of as done only if it stays.
+/// A write on top of an indeterminate flush is acknowledged only if it is kept.
 #[test]
-fn a_write_behind_a_flush_in_doubt_is_kept() {
+fn a_write_after_an_indeterminate_flush_is_kept() {
     let mut done = 0;
     for failing in 1..40 {
         let (store, file, _) = store();

@@ -85,7 +85,7 @@ impl BlockParser<'_, '_> {
             Container::Wrapper(wrapper) => wrapper.look,
             _ => None,
         });
-        looks.next().unwrap_or(TextFormat::default())
+        looks.next().unwrap_or_default()
     }
 
     /// Applies the open containers to a block: list style, task, indentation, decorations.
@@ -142,6 +142,7 @@ impl BlockParser<'_, '_> {
     /// Closes the innermost container. Precondition: its leaf is closed.
     pub(crate) fn pop(&mut self) -> Result<()> {
         let mut after = None;
+        debug_assert!(!self.stack.is_empty(), "a container is open");
         match self.stack.pop() {
             Some(Container::Item(item)) => {
                 // A following item at this stack index with this sign continues the list.

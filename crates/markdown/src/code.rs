@@ -47,5 +47,6 @@ pub(crate) fn longest_run(code: &str, mark: char) -> usize {
         let rest = line.trim_start_matches([' ', '\t']);
         rest.len() - rest.trim_start_matches(mark).len()
     });
+    debug_assert!(mark.is_ascii(), "fences are ASCII");
     runs.max().unwrap_or(0)
 }

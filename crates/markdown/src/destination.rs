@@ -137,6 +137,7 @@ pub(crate) fn unescape(text: &str) -> Cow<'_, str> {
         read.push_str(before);
         let (letter, length) = escaped_letter(from);
         read.push(letter);
+        debug_assert!(length > 0, "an escape consumes at least one byte");
         rest = slice::after(from, length);
     }
     read.push_str(rest);

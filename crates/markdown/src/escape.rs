@@ -24,6 +24,7 @@ pub(crate) fn escape_tags(line: &str) -> Cow<'_, str> {
     if places.is_empty() {
         return Cow::Borrowed(line);
     }
+    debug_assert!(places.is_sorted(), "brackets are visited in order");
     let mut escaped = String::with_capacity(line.len() + places.len());
     let mut from = 0;
     for at in places {

@@ -177,6 +177,7 @@ impl BlockLayout {
     }
 
     fn push_base(&self, out: &mut String) {
+        debug_assert!(self.base <= self.prefix.len(), "the base prefix is part of the prefix");
         out.push_str(slice::before(&self.prefix, self.base));
     }
 

@@ -89,6 +89,7 @@ impl<'t> BlockParser<'t, '_> {
 
     /// Starts a leaf whose text [`Self::push_rest`] or [`Self::add_line`] appends.
     pub(crate) fn begin_leaf(&mut self, leaf: Leaf, offset: usize) {
+        debug_assert!(self.leaf == Leaf::None, "the previous leaf is closed");
         self.leaf = leaf;
         self.leaf_at = self.place(offset);
         self.buffer.clear();

@@ -136,6 +136,7 @@ pub fn rewrite_links<'t>(
         } else {
             (link.range.start, link.range.end)
         };
+        debug_assert!(from <= start, "links are visited in order and do not overlap");
         written.push_str(slice::within(inline, from..start));
         // A pipe in a table ends the cell even inside a destination.
         let destination = if in_table { destination.replace('|', "%7C") } else { destination };

@@ -137,6 +137,7 @@ pub fn rewrite_mentions<'t>(
         let Some(rewritten) = replace(&mention) else {
             return;
         };
+        debug_assert!(from <= mention.range.start, "mentions are visited in order without overlap");
         written.push_str(slice::within(text, from..mention.range.start));
         match rewritten {
             Rewritten::Verbatim(verbatim) => written.push_str(&verbatim),

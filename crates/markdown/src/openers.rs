@@ -261,6 +261,10 @@ impl<'t> BlockParser<'t, '_> {
             item.level = around.level;
             self.pop()?;
         }
+        debug_assert!(
+            item.lenient <= item.content,
+            "the lenient column is not after the content column"
+        );
         self.push(Container::Item(item));
         Ok(())
     }

@@ -103,10 +103,12 @@ impl<'t, 'o> BlockParser<'t, 'o> {
 
     /// Parses one line without its line break.
     pub(crate) fn line(&mut self, line: &'t str) -> Result<()> {
+        debug_assert!(!line.contains('\n'), "a line contains no line break");
         self.begin_line(line);
         let mut cursor = LineCursor::new(line);
         self.matched = 0;
         if !self.stack.is_empty() {
+            debug_assert_eq!(self.matched, 0, "no container of this line is matched yet");
             self.match_containers(&mut cursor);
         }
         // Code and raw HTML take the line before any container can open in it.
@@ -301,6 +303,7 @@ impl<'t, 'o> BlockParser<'t, 'o> {
     /// Closes the leaf and all containers except the first `kept`.
     pub(crate) fn close_to(&mut self, kept: usize) -> Result<()> {
         self.close_leaf()?;
+        debug_assert!(self.leaf == Leaf::None, "a closed leaf leaves no text in the buffer");
         while self.stack.len() > kept {
             self.pop()?;
         }

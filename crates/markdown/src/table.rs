@@ -86,6 +86,7 @@ fn is_table(rows: &[&str]) -> bool {
 }
 
 fn write_column(written: &mut String, rows: &[&str]) {
+    debug_assert!(rows.iter().all(|row| !row.contains('\n')), "a row is one line");
     let head = rows.first().copied().unwrap_or("");
     for (number, row) in std::iter::once(&head).chain(rows.iter().skip(1)).enumerate() {
         match number {

@@ -92,6 +92,7 @@ fn decoded(text: &str) -> String {
     let bytes = text.as_bytes();
     let (mut out, mut at) = (Vec::with_capacity(bytes.len()), 0);
     while let Some(byte) = bytes.get(at) {
+        // Two hex digits after a percent sign encode one byte.
         let digit =
             |place: usize| bytes.get(at + place).and_then(|digit| char::from(*digit).to_digit(16));
         let stands_for = digit(1).zip(digit(2)).filter(|_| *byte == b'%');
@@ -108,14 +109,15 @@ impl fmt::Display for AssetUrl {
     /// Unreserved characters of RFC 3986 (2.3) are written as they are, as are non-ASCII letters
     /// (RFC 3987); the rest is percent-encoded.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The ID needs no escapes: Crockford base 32 is unreserved.
         write!(f, "{SCHEME}{}/", self.id)?;
-        self.file_name.chars().try_for_each(|letter| {
-            let plain = letter.is_ascii_alphanumeric() || "-._~".contains(letter);
-            if plain || (!letter.is_ascii() && letter.is_alphanumeric()) {
-                return write!(f, "{letter}");
+        self.file_name.chars().try_for_each(|character| {
+            let plain = character.is_ascii_alphanumeric() || "-._~".contains(character);
+            if plain || (!character.is_ascii() && character.is_alphanumeric()) {
+                return write!(f, "{character}");
             }
             // Each byte of the UTF-8 encoding is an escape of its own.
-            letter.encode_utf8(&mut [0; 4]).bytes().try_for_each(|byte| write!(f, "%{byte:02X}"))
+            character.encode_utf8(&mut [0; 4]).bytes().try_for_each(|byte| write!(f, "%{byte:02X}"))
         })
     }
 }

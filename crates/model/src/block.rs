@@ -97,6 +97,7 @@ impl BlockData {
                 indentation_out_of_range(u64::from(self.indentation)).at("indentationLevel")
             );
         }
+        // A task without its list style would be invisible, and the style without a task has no state.
         match (&self.task, self.list_style == ListStyle::Task) {
             (Some(_), false) => {
                 return Err(Error::validation(TASK_INFO_WITHOUT_TASK).at("taskInfo"));
@@ -131,6 +132,7 @@ impl BlockData {
     }
 
     fn check_kind(&self, limits: &Limits) -> Result<()> {
+        // Attributes share one limit; the path of the error is the wire name of the field.
         let attribute = |name: &str, value: &str| {
             bytes_at_most(&format!("bytes of {name}"), limits.attribute, value)
                 .map_err(|error| error.at(name))
@@ -229,6 +231,7 @@ impl Block {
     pub fn children(&self) -> &[Block] {
         match &self.content {
             Content::Blocks(blocks) => blocks,
+            // A preview stands for children that the fetch did not read.
             Content::None | Content::Preview(_) => &[],
         }
     }

@@ -26,6 +26,7 @@ impl Serialize for Block {
         match &self.content {
             Content::None => {}
             Content::Blocks(blocks) => map.serialize_entry("content", blocks)?,
+            // The preview takes the place of `content`, so that a client can tell a cut from an empty page.
             Content::Preview(text) => map.serialize_entry("contentPreview", text)?,
         }
         map.end()
@@ -69,7 +70,7 @@ impl BlockData {
         match task_patch {
             None => self.write_with(map, self.task.as_ref(), write_color),
             Some(patch) => {
-                let task = self.task.map_or(patch, |task| task.as_change().then(patch));
+                let task = self.task.map_or(patch, |task| task.as_patch().then(patch));
                 self.write_with(map, Some(&task), write_color)
             }
         }

@@ -10,7 +10,7 @@ impl Serialize for Change {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("sequence", &self.sequence)?;
         map.serialize_entry("at", &self.stamp.at)?;
-        if !self.stamp.by.is_nobody() {
+        if !self.stamp.by.is_anonymous() {
             map.serialize_entry("by", &self.stamp.by)?;
         }
         map.serialize_entry("documents", &self.documents)?;
@@ -48,6 +48,7 @@ impl Serialize for Edit {
         map.serialize_entry("type", self.type_name())?;
         match self {
             Self::Insert { target, subtrees } | Self::Remove { target, subtrees } => {
+                // Clients of the change feed depend on the wire name `slot`.
                 map.serialize_entry("slot", target)?;
                 map.serialize_entry("blocks", subtrees)?;
             }
@@ -145,7 +146,7 @@ fn write_block<S: Serializer>(
     ];
     for (at_name, by_name, Stamp { at, by }) in names {
         map.serialize_entry(at_name, at)?;
-        if !by.is_nobody() {
+        if !by.is_anonymous() {
             map.serialize_entry(by_name, by)?;
         }
     }
@@ -161,7 +162,7 @@ impl Serialize for AssetRecord {
         map.serialize_entry("fileName", &self.file_name)?;
         map.serialize_entry("size", &self.size)?;
         map.serialize_entry("createdAt", &self.created.at)?;
-        if !self.created.by.is_nobody() {
+        if !self.created.by.is_anonymous() {
             map.serialize_entry("createdBy", &self.created.by)?;
         }
         map.end()

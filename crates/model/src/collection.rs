@@ -37,21 +37,13 @@ pub struct CollectionSchema {
 }
 
 /// A schema in the requested format.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[serde(untagged)]
 pub enum SchemaReply {
     /// The schema itself, which a request may edit and send back.
     Schema(Schema),
     /// The JSON Schema 2020-12 of requests that add or update items.
     JsonSchema(serde_json::Value),
-}
-
-impl Serialize for SchemaReply {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Schema(schema) => schema.serialize(serializer),
-            Self::JsonSchema(schema) => schema.serialize(serializer),
-        }
-    }
 }
 
 /// An item: a row of a collection.
@@ -93,6 +85,7 @@ impl Serialize for Item {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("id", &self.id)?;
         map.serialize_entry(&self.content_key, &self.title)?;
+        // Items without values have no `properties`, like all fields at their default.
         given(&mut map, "properties", (!self.properties.is_empty()).then_some(&self.properties))?;
         // No key at depth 0; an empty page that was read in full has an empty array.
         match &self.content {

@@ -72,6 +72,7 @@ impl Color {
         // Search away from the background: towards black on white, towards white on dark. The
         // contrast grows monotonically with the distance and reaches 21 or 16 at the end, so
         // bisection always finds a solution.
+        // Bisection between the given lightness, which is too close, and the end of the scale.
         let far = if background.luminance() > 0.5 { 0.0 } else { 1.0 };
         let (mut near, mut reached) = (lightness, far);
         // 24 halvings: far below the step of a component, 1/255.
@@ -195,6 +196,7 @@ impl FromStr for Color {
         if !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
             return Err(wrong());
         }
+        // The digits were checked: `from_str_radix` alone would accept a sign.
         let number = u32::from_str_radix(digits, 16).map_err(|_| wrong())?;
         let [_, r, g, b] = number.to_be_bytes();
         Ok(Self([r, g, b]))

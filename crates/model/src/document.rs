@@ -204,6 +204,7 @@ impl Serialize for Location {
             Self::DailyNotes => map.serialize_entry("destination", "daily_notes")?,
             Self::Trash => map.serialize_entry("destination", "trash")?,
             Self::Inbox => map.serialize_entry("destination", "inbox")?,
+            // A folder is the only location with an ID.
             Self::Folder(id) => map.serialize_entry("folderId", id)?,
         }
         map.end()

@@ -51,6 +51,7 @@ impl BlockDraft {
     pub fn into_parts(mut self) -> (BlockData, Vec<BlockDraft>) {
         // A type with a `Drop` of its own cannot be destructured: placeholders remain in it.
         let data = std::mem::replace(&mut self.data, BlockData::text(""));
+        // `self` is dropped here with no children left.
         (data, std::mem::take(&mut self.content))
     }
 
@@ -75,10 +76,10 @@ impl BlockDraft {
     ///     "taskInfo": {"scheduleDate": "tomorrow"}
     /// }"#;
     /// let mut draft: BlockDraft = serde_json::from_str(json)?;
-    /// assert!(draft.clone().settle().is_err());
+    /// assert!(draft.clone().apply_task_patch().is_err());
     /// let monday: Day = "2026-03-02".parse()?;
     /// draft.resolve_days(|_| Ok(monday))?;
-    /// draft.settle()?;
+    /// draft.apply_task_patch()?;
     /// assert_eq!(draft.data.task.and_then(|task| task.schedule_date), Some(monday));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -102,7 +103,7 @@ impl BlockDraft {
     /// # Errors
     /// Errors of [`TaskPatch::apply`] below the path `taskInfo`, and
     /// [`crate::ErrorKind::Validation`] if the block is not a task.
-    pub fn settle(&mut self) -> Result<()> {
+    pub fn apply_task_patch(&mut self) -> Result<()> {
         let Some(patch) = self.task_patch.take() else { return Ok(()) };
         BlockFields { task_patch: Some(patch), ..BlockFields::default() }.apply(&mut self.data)
     }
@@ -121,7 +122,7 @@ impl Nested for BlockDraft {
         Self { data: self.data.clone(), task_patch: self.task_patch, content }
     }
 
-    fn is_alike(&self, other: &Self) -> bool {
+    fn eq_without_children(&self, other: &Self) -> bool {
         self.data == other.data && self.task_patch == other.task_patch
     }
 }

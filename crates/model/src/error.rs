@@ -236,6 +236,7 @@ impl Error {
 
     /// The faults in their serialized form.
     pub fn details(&self) -> Vec<Detail> {
+        // A fault of the whole request has no detail beyond its message.
         if self.0.path.is_empty() {
             return Vec::new();
         }
@@ -255,6 +256,7 @@ impl fmt::Display for Error {
 
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The source is part of the debug form only: clients see no system errors.
         write!(f, "Error({}: {self}", self.code())?;
         if let Some(source) = &self.0.source {
             write!(f, "; {source}")?;

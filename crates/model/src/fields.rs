@@ -96,10 +96,11 @@ pub struct BlockFields {
 
 impl Serialize for BlockFields {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        // Without a whole task the derived form is right, and no clone is needed.
         if self.task.is_none() {
             return Self::serialize(self, serializer);
         }
-        let change = Self { task: None, task_patch: self.task_change(), ..self.clone() };
+        let change = Self { task: None, task_patch: self.merged_task_patch(), ..self.clone() };
         Self::serialize(&change, serializer)
     }
 }
@@ -134,8 +135,8 @@ impl BlockFields {
     }
 
     /// The JSON form of the task: a whole task is written as the patch that produces it.
-    fn task_change(&self) -> Option<TaskPatch> {
-        let whole = self.task.map(TaskInfo::as_change);
+    fn merged_task_patch(&self) -> Option<TaskPatch> {
+        let whole = self.task.map(TaskInfo::as_patch);
         match (whole, self.task_patch) {
             (Some(whole), Some(patch)) => Some(whole.then(patch)),
             (whole, patch) => whole.or(patch),
@@ -275,24 +276,53 @@ impl BlockFields {
     }
 
     fn refuse_remaining(&self, block_type: BlockType) -> Result<()> {
+        // Exhaustive: a new field does not compile until it is applied or listed here.
+        let Self {
+            block_type: _,
+            markdown: _,
+            indentation: _,
+            list_style: _,
+            color: _,
+            task: _,
+            task_patch: _,
+            decorations: _,
+            text_style,
+            text_alignment,
+            font,
+            card_layout,
+            title,
+            url,
+            alt_text,
+            size,
+            width,
+            file_name,
+            block_layout,
+            raw_code,
+            language,
+            language_tag,
+            description,
+            layout,
+            line_style,
+        } = self;
+        // Taken fields are `None` by now; the first remaining one is reported.
         let remaining = [
-            ("textStyle", self.text_style.is_some()),
-            ("textAlignment", self.text_alignment.is_some()),
-            ("font", self.font.is_some()),
-            ("cardLayout", self.card_layout.is_some()),
-            ("title", self.title.is_some()),
-            ("url", self.url.is_some()),
-            ("altText", self.alt_text.is_some()),
-            ("size", self.size.is_some()),
-            ("width", self.width.is_some()),
-            ("fileName", self.file_name.is_some()),
-            ("blockLayout", self.block_layout.is_some()),
-            ("rawCode", self.raw_code.is_some()),
-            ("language", self.language.is_some()),
-            ("languageTag", self.language_tag.is_some()),
-            ("description", self.description.is_some()),
-            ("layout", self.layout.is_some()),
-            ("lineStyle", self.line_style.is_some()),
+            ("textStyle", text_style.is_some()),
+            ("textAlignment", text_alignment.is_some()),
+            ("font", font.is_some()),
+            ("cardLayout", card_layout.is_some()),
+            ("title", title.is_some()),
+            ("url", url.is_some()),
+            ("altText", alt_text.is_some()),
+            ("size", size.is_some()),
+            ("width", width.is_some()),
+            ("fileName", file_name.is_some()),
+            ("blockLayout", block_layout.is_some()),
+            ("rawCode", raw_code.is_some()),
+            ("language", language.is_some()),
+            ("languageTag", language_tag.is_some()),
+            ("description", description.is_some()),
+            ("layout", layout.is_some()),
+            ("lineStyle", line_style.is_some()),
         ];
         match remaining.into_iter().find(|(_, given)| *given) {
             None => Ok(()),
@@ -356,6 +386,7 @@ fn change_type(data: &mut BlockData, wanted: BlockType) -> Result<()> {
             BlockKind::Image { url, alt_text, .. } | BlockKind::Video { url, alt_text, .. },
             BlockType::File,
         ) => (BlockKind::File { url, file_name: alt_text, layout: BlockLayout::default() }, true),
+        // The name of a file and the alternative text of an image are the same label.
         (BlockKind::File { url, file_name, .. }, BlockType::Image) => {
             let (size, width) = (MediaSize::default(), MediaWidth::default());
             (BlockKind::Image { url, alt_text: file_name, size, width }, true)

@@ -68,6 +68,7 @@ macro_rules! ids {
         /// Compares as numbers, which is equivalent to comparing the bytes, and faster.
         impl Ord for $name {
             fn cmp(&self, other: &Self) -> Ordering {
+                // One comparison of integers instead of a loop over bytes.
                 u128::from_be_bytes(self.0).cmp(&u128::from_be_bytes(other.0))
             }
         }
@@ -142,6 +143,7 @@ macro_rules! ids {
                 if deserializer.is_human_readable() {
                     deserializer.deserialize_str(IdVisitor).map(Self)
                 } else {
+                    // Binary formats store the 16 bytes.
                     deserializer.deserialize_bytes(IdVisitor).map(Self)
                 }
             }

@@ -36,7 +36,7 @@ struct SharedValues {
 }
 
 impl ItemValues {
-    /// Values by the index of their key in `keys`; a value with an index out of range is skipped.
+    /// Values with the index of their key in `keys`, which must be in range.
     pub fn new(keys: Arc<[PropertyKey]>, values: Vec<(u32, ItemValue)>) -> Self {
         debug_assert!(
             values.iter().all(|(index, _)| to_usize(*index) < keys.len()),
@@ -112,6 +112,7 @@ impl IntoIterator for ItemValues {
 
 impl<K: Into<PropertyKey>> FromIterator<(K, ItemValue)> for ItemValues {
     fn from_iter<I: IntoIterator<Item = (K, ItemValue)>>(values: I) -> Self {
+        // Keys are not deduplicated: a single item has each key once.
         let (keys, values): (Vec<PropertyKey>, Vec<_>) =
             values.into_iter().map(|(key, value)| (key.into(), value)).unzip();
         Self::new(keys.into(), (0..).zip(values).collect())

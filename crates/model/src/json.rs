@@ -23,7 +23,9 @@ use crate::{Error, Limits, Result};
 pub use message::{describe, quoted};
 
 pub(crate) use message::noun;
-pub(crate) use object::{Object, nullable, one_or_many, optional_one_or_many, or_default, refused};
+pub(crate) use object::{
+    Object, array, nullable, one_or_many, optional_one_or_many, or_default, refused,
+};
 pub(crate) use reader::{Refused, missing_field, raw_value, read, wrong_type};
 pub(crate) use recursive::{RecursiveDraft, read_recursive};
 
@@ -111,6 +113,7 @@ pub fn from_str_with<T: FromJson>(
 }
 
 fn parse(text: &str, limits: &Limits) -> Result<Value> {
+    // The cheapest check comes first: nothing of an oversized text is scanned.
     if text.len() > limits.json {
         return Err(Error::limit("bytes of JSON in one request", limits.json, text.len()));
     }
@@ -123,6 +126,7 @@ fn parse(text: &str, limits: &Limits) -> Result<Value> {
     if nested > deepest {
         return Err(Error::limit("nesting of JSON", deepest, nested));
     }
+    // Parsed into a value first: hand-written types need the whole object to choose a form.
     let mut reader = serde_json::Deserializer::from_str(text);
     // `nesting` has bounded the recursion by the limits of the space.
     reader.disable_recursion_limit();
@@ -150,6 +154,7 @@ fn nesting(text: &str) -> usize {
                 depth += 1;
                 deepest = deepest.max(depth);
             }
+            // Unbalanced brackets are left to the parser.
             b']' | b'}' => depth = depth.saturating_sub(1),
             _ => {}
         }

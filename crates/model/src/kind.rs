@@ -46,6 +46,7 @@ impl BlockType {
     /// Whether blocks of this type have blocks below them: parents, and collections, whose items
     /// only the item operations insert and remove.
     pub const fn holds_blocks(self) -> bool {
+        // Items are blocks below their collection, but only the item operations insert them.
         matches!(self, Self::Collection) || self.may_be_parent()
     }
 

@@ -144,7 +144,7 @@ impl CodeLanguage {
         if tag.is_empty() {
             return Self::Plaintext;
         }
-        let ends_word = |letter: char| matches!(letter, ' ' | '\t' | ',' | '{' | ':' | ';');
+        let ends_word = |character: char| matches!(character, ' ' | '\t' | ',' | '{' | ':' | ';');
         // Parameters follow the name: `rust,ignore`, `js {1,3}`.
         let word = tag.split(ends_word).next().unwrap_or(tag).to_ascii_lowercase();
         // Own names take precedence over aliases.

@@ -83,6 +83,7 @@ impl Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
+            // Documented defaults: a change is visible to users and goes into the guide.
             page_nesting: 64,
             folder_nesting: 64,
             block_text: 256 << 10,

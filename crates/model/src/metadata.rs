@@ -12,7 +12,7 @@ pub struct Comment {
     /// The comment ID.
     pub id: CommentId,
     /// The author; omitted from the JSON if anonymous.
-    #[serde(skip_serializing_if = "Author::is_nobody")]
+    #[serde(skip_serializing_if = "Author::is_anonymous")]
     #[cfg_attr(feature = "schemars", schemars(default))]
     pub author: Author,
     /// The content: inline markdown.
@@ -37,10 +37,10 @@ impl Serialize for Metadata {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("createdAt", &self.created.at)?;
         map.serialize_entry("lastModifiedAt", &self.modified.at)?;
-        if !self.created.by.is_nobody() {
+        if !self.created.by.is_anonymous() {
             map.serialize_entry("createdBy", &self.created.by)?;
         }
-        if !self.modified.by.is_nobody() {
+        if !self.modified.by.is_anonymous() {
             map.serialize_entry("lastModifiedBy", &self.modified.by)?;
         }
         if !self.comments.is_empty() {

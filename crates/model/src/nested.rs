@@ -12,7 +12,7 @@ pub(crate) trait Nested: Sized {
     fn with_children(&self, children: Vec<Self>) -> Self;
 
     /// Whether this node equals `other`, regardless of children.
-    fn is_alike(&self, other: &Self) -> bool;
+    fn eq_without_children(&self, other: &Self) -> bool;
 }
 
 /// Clones `top` with all descendants.
@@ -24,6 +24,7 @@ pub(crate) fn clone_tree<T: Nested>(top: &T) -> T {
         if is_expanded || children.is_empty() {
             debug_assert!(children.len() <= clones.len(), "the children were cloned before");
             let cloned = clones.split_off(clones.len().saturating_sub(children.len()));
+            // The clones of the children are complete: attach them.
             clones.push(node.with_children(cloned));
         } else {
             stack.push((node, true));
@@ -38,7 +39,7 @@ pub(crate) fn clone_tree<T: Nested>(top: &T) -> T {
 pub(crate) fn are_equal<T: Nested>(left: &T, right: &T) -> bool {
     let mut stack = vec![(left, right)];
     while let Some((left, right)) = stack.pop() {
-        if !left.is_alike(right) || left.children().len() != right.children().len() {
+        if !left.eq_without_children(right) || left.children().len() != right.children().len() {
             return false;
         }
         // The lengths are equal, so that `zip` drops no child.

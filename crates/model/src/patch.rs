@@ -131,6 +131,7 @@ impl BlockPatch {
 impl BlockPatch {
     fn read(value: Value) -> Result<Self> {
         let mut object = Object::new(value)?;
+        // `id` and `rev` address the block; every other field is a change.
         let id = object.required("id")?;
         let rev = object.optional("rev")?;
         Ok(Self { id, rev, fields: BlockFields::read(object)? })

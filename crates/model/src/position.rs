@@ -177,6 +177,7 @@ impl TryFrom<PositionJson> for Position {
                 "unknown position {}, expected one of start, end, before, after",
                 quoted(name)
             );
+            // The kind is `InvalidPosition`, so that clients can tell it from other faults.
             return Err(Error::position(message).at("position").into());
         }
         // `start` and `end` need a parent, `before` and `after` a sibling; no target means today.

@@ -167,6 +167,7 @@ impl Serialize for PropertyValue {
     reason = "the result is compared with the number"
 )]
 fn whole(number: f64) -> Option<i64> {
+    // The cast saturates; the comparison of bits below detects any loss.
     let whole = number as i64;
     (whole.unsigned_abs() < 1 << 53 && (whole as f64).to_bits() == number.to_bits())
         .then_some(whole)
@@ -181,6 +182,7 @@ impl PropertyValue {
             Value::Bool(value) => Ok(Self::Boolean(value)),
             Value::Number(number) => {
                 // Normalize negative zero.
+                // Adding zero turns -0.0 into 0.0.
                 let read = number.as_f64().map(|number| Self::Number(number + 0.0));
                 read.ok_or_else(|| Error::validation("expected a finite number"))
             }

@@ -68,11 +68,13 @@ impl Paging {
 }
 
 /// A page of a list: `{"items": [..], "nextCursor": ".."}`. Dereferences to the slice of its items.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct ItemsPage<T> {
     /// The items.
     pub items: Vec<T>,
     /// The cursor of the next page; `None` on the last page.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
 
@@ -99,15 +101,6 @@ impl<'a, T> IntoIterator for &'a ItemsPage<T> {
 
     fn into_iter(self) -> Self::IntoIter {
         self.items.iter()
-    }
-}
-
-impl<T: Serialize> Serialize for ItemsPage<T> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("items", &self.items)?;
-        given(&mut map, "nextCursor", self.next_cursor.as_ref())?;
-        map.end()
     }
 }
 

@@ -448,6 +448,7 @@ impl std::str::FromStr for RelationTargetId {
 
     /// A malformed ID is [`BlockId::NIL`], which no block has.
     fn from_str(text: &str) -> Result<Self> {
+        // `self` before IDs: it is no valid ID.
         let id = if text == ITSELF_NAME { Ok(Relation::ITSELF) } else { text.parse() };
         Ok(Self(id.unwrap_or(BlockId::NIL)))
     }
@@ -528,30 +529,16 @@ impl TryFrom<PropertyJson> for PropertyDraft {
 
     fn try_from(json: PropertyJson) -> Result<Self, Refused> {
         json.check_fields()?;
-        // A select without options is valid: requests may add them later.
-        let options = json.options.unwrap_or_default();
-        let kind = match json.property_type {
-            PropertyType::Text => PropertyKind::Text,
-            PropertyType::Number => PropertyKind::Number,
-            PropertyType::Boolean => PropertyKind::Boolean,
-            PropertyType::Date => PropertyKind::Date,
-            PropertyType::Url => PropertyKind::Url,
-            PropertyType::Email => PropertyKind::Email,
-            PropertyType::Phone => PropertyKind::Phone,
-            PropertyType::SingleSelect => PropertyKind::SingleSelect(options),
-            PropertyType::MultiSelect => PropertyKind::MultiSelect(options),
-            PropertyType::Relation => {
-                let target = json.target_collection_id;
-                let target = target.ok_or_else(|| missing_field("targetCollectionId"))?.0;
-                let single = json.single.unwrap_or_default();
-                PropertyKind::Relation(Relation {
-                    target,
-                    inverse_key: json.inverse_key,
-                    single,
-                    owner: false,
-                })
-            }
-        };
+        let single = json.single == Some(true);
+        let relation = json.target_collection_id.map(|RelationTargetId(target)| Relation {
+            target,
+            inverse_key: json.inverse_key,
+            single,
+            owner: false,
+        });
+        // Misplaced fields were refused above: what can be missing is the target of a relation.
+        let kind = PropertyKind::from_parts(json.property_type, json.options, relation)
+            .ok_or_else(|| missing_field("targetCollectionId"))?;
         debug_assert_eq!(kind.property_type(), json.property_type);
         Ok(Self { key: json.key, name: json.name, kind })
     }

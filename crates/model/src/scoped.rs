@@ -76,32 +76,23 @@ impl Serialize for ScopedDocument {
 /// A write to documents of a scope, numbered within the scope from 1 without gaps.
 ///
 /// As JSON: `sequence`, `at`, `by` unless anonymous, `documentIds`, `blockIds`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct ScopedChange {
     /// The sequence number within the scope.
     pub sequence: u64,
     /// The time of the write.
     pub at: Timestamp,
     /// The author.
+    #[serde(skip_serializing_if = "Author::is_anonymous")]
+    #[cfg_attr(feature = "schemars", schemars(default))]
     pub by: Author,
     /// The changed documents of the scope, by ID. A client reads them again; a document that is not
     /// found has left the scope.
+    #[serde(rename = "documentIds")]
     pub documents: Vec<DocumentId>,
     /// The blocks of those documents that were inserted, updated, moved, commented or removed, by
     /// ID.
+    #[serde(rename = "blockIds")]
     pub blocks: Vec<BlockId>,
-}
-
-impl Serialize for ScopedChange {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("sequence", &self.sequence)?;
-        map.serialize_entry("at", &self.at)?;
-        if !self.by.is_nobody() {
-            map.serialize_entry("by", self.by.as_str())?;
-        }
-        map.serialize_entry("documentIds", &self.documents)?;
-        map.serialize_entry("blockIds", &self.blocks)?;
-        map.end()
-    }
 }

@@ -15,9 +15,9 @@ pub struct Author(Option<Arc<str>>);
 
 impl Author {
     /// An anonymous author.
-    pub const NOBODY: Self = Self(None);
+    pub const ANONYMOUS: Self = Self(None);
 
-    /// The author of this name; the empty name is [`Self::NOBODY`].
+    /// The author of this name; the empty name is [`Self::ANONYMOUS`].
     pub fn new(name: &str) -> Self {
         Self((!name.is_empty()).then(|| name.into()))
     }
@@ -28,14 +28,14 @@ impl Author {
     }
 
     /// Whether the author is anonymous.
-    pub const fn is_nobody(&self) -> bool {
+    pub const fn is_anonymous(&self) -> bool {
         self.0.is_none()
     }
 }
 
 impl Default for Author {
     fn default() -> Self {
-        Self::NOBODY
+        Self::ANONYMOUS
     }
 }
 

@@ -173,6 +173,7 @@ impl Decorations {
     fn read(value: Value) -> Result<Self> {
         let mut read = Self::default();
         for (index, name) in crate::json::read::<Vec<String>>(value)?.into_iter().enumerate() {
+            // A decoration named twice is set once.
             let flag = match name.as_str() {
                 "callout" => &mut read.callout,
                 "quote" => &mut read.quote,

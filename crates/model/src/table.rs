@@ -18,8 +18,8 @@ fn cells(line: &str) -> Vec<String> {
     let line = line.trim();
     let line = line.strip_prefix('|').unwrap_or(line);
     let (mut found, mut cell, mut after_backslash) = (Vec::new(), String::new(), false);
-    for letter in line.chars() {
-        match letter {
+    for character in line.chars() {
+        match character {
             // A pipe after a backslash is part of the cell, even within code; the table consumes
             // the backslash. Of two backslashes one remains, which escapes the pipe in the inline
             // markdown.
@@ -31,7 +31,7 @@ fn cells(line: &str) -> Vec<String> {
             other => cell.push(other),
         }
         // Every character resets the flag, a second backslash sets it again.
-        after_backslash = letter == '\\';
+        after_backslash = character == '\\';
     }
     // Text after the last pipe is a cell of its own: the closing pipe is optional.
     if !cell.trim().is_empty() {

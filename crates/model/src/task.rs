@@ -197,7 +197,7 @@ fn stamp(
 
 impl TaskInfo {
     /// The patch that turns any task into this one. Missing stamps are left to the state.
-    pub(crate) fn as_change(self) -> TaskPatch {
+    pub(crate) fn as_patch(self) -> TaskPatch {
         TaskPatch {
             state: Some(self.state),
             schedule_date: Some(self.schedule_date.map(DayRef::Date)),

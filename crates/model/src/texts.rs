@@ -73,6 +73,7 @@ impl BlockData {
         std::iter::once((TextRole::Markdown, &self.markdown))
             .chain(fields.into_iter().flatten())
             .chain(values.flat_map(PropertyValue::texts).map(|text| (TextRole::Property, text)))
+            // Both methods iterate in the same order: placeholders are numbered by it.
             .map(|(role, text)| (role, text.as_str()))
     }
 

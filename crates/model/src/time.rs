@@ -141,6 +141,7 @@ impl<'de> Deserialize<'de> for Timestamp {
         } else {
             let millis = i64::deserialize(deserializer)?;
             let read = Self::from_millis(millis);
+            // Clamping would silently change the instant.
             if read.0 == millis {
                 Ok(read)
             } else {
@@ -342,6 +343,7 @@ impl FromStr for DayRef {
             "today" => Ok(Self::Today),
             "tomorrow" => Ok(Self::Tomorrow),
             "yesterday" => Ok(Self::Yesterday),
+            // Relative names first: none of them is a date.
             date => date.parse().map(Self::Date).map_err(|error: Error| {
                 let relative = "or today, tomorrow, yesterday";
                 Error::validation(format!("{} ({relative})", error.message()))

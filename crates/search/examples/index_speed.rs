@@ -1,5 +1,5 @@
-//! How long the index takes: `cargo run --release -p leafbase-search --example index_speed`, on
-//! 25,000 documents of 40 texts each.
+//! Times updates and searches of an index of 25,000 documents with 40 texts each:
+//! `cargo run --release -p leafbase-search --example index_speed`.
 #![allow(
     clippy::expect_used,
     clippy::indexing_slicing,
@@ -19,7 +19,7 @@ const DOCUMENTS: u32 = 25_000;
 const TEXTS: u32 = 40;
 const WORDS: u32 = 12;
 
-/// A random number that is the same each time.
+/// A deterministic random number generator.
 struct Dice(u64);
 
 impl Dice {
@@ -29,7 +29,7 @@ impl Dice {
         (self.0 >> 33) % bound
     }
 
-    /// Few words are frequent, most are rare: 30,000 of them.
+    /// One of 30,000 words, few frequent and most rare.
     fn word(&mut self) -> String {
         let rank = 30_000_u64 >> self.below(16);
         let mut number = self.below(rank.max(1)).wrapping_mul(2_654_435_761) % 450_000_000;
@@ -75,7 +75,7 @@ impl Dice {
     }
 }
 
-/// The median of some runs.
+/// The median time of 21 runs.
 fn timed<T>(mut run: impl FnMut() -> T) -> Duration {
     let mut times: Vec<Duration> = (0..21)
         .map(|_| {
@@ -103,15 +103,15 @@ fn main() -> Result<()> {
     });
     index.update(&mut documents, &[], 1)?;
     println!(
-        "built in {:?}, of which making documents (and their text) {making:?}",
+        "built in {:?}, of which generating and analyzing documents {making:?}",
         start.elapsed()
     );
     let start = Instant::now();
     index.merge()?;
-    println!("tidied in {:?}", start.elapsed());
+    println!("merged in {:?}", start.elapsed());
     let start = Instant::now();
     index.snapshot()?;
-    println!("view in {:?}", start.elapsed());
+    println!("snapshot in {:?}", start.elapsed());
     let files = std::fs::read_dir(home.path().join("index"))
         .expect("the index")
         .map(|entry| entry.expect("a file"));
@@ -174,7 +174,7 @@ fn main() -> Result<()> {
             .update(&mut [Ok(one.clone())].into_iter(), &[], sequence)
             .and_then(|()| index.snapshot())
     });
-    println!("update by one document, with the view: {time:?}");
+    println!("update by one document, with a snapshot: {time:?}");
     drop(index);
     let time = timed(|| Index::open(&home.path().join("index"), "speed").is_some());
     println!("opened in {time:?}");

@@ -26,7 +26,6 @@ use schema::IndexFields;
 pub use search::Hit;
 use segment_document::SegmentDocument;
 pub use snapshot::IndexSnapshot;
-#[cfg(feature = "testkit")]
 pub use storage::IndexStorage;
 pub use subset::DocumentSubset;
 use trigram_plugin::TrigramPlugin;
@@ -45,7 +44,6 @@ mod search;
 mod segment_builder;
 mod segment_document;
 mod snapshot;
-#[cfg(feature = "testkit")]
 mod storage;
 mod subset;
 mod trigram_plugin;
@@ -163,13 +161,11 @@ impl Index {
     ///
     /// # Errors
     /// [`ErrorKind::Storage`].
-    #[cfg(feature = "testkit")]
     pub fn create_on(storage: Arc<dyn IndexStorage>, owner: &str) -> Result<Self> {
         Self::create_in(IndexDirectory::over(storage), owner)
     }
 
     /// Like [`Self::open`], in `storage`.
-    #[cfg(feature = "testkit")]
     pub fn open_on(storage: Arc<dyn IndexStorage>, owner: &str) -> Option<Self> {
         Self::open_verified(|| Ok(IndexDirectory::over(storage)), owner)
     }

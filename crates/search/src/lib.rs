@@ -91,8 +91,6 @@ pub use analyzer::{Analyzer, DocumentBuilder};
 pub use document::{Attributes, SearchDocument, TextField};
 pub use fold::fold;
 pub use highlighter::Highlighter;
-#[cfg(feature = "testkit")]
-#[doc(hidden)]
 pub use index::IndexStorage;
 pub use index::{DocumentSubset, Hit, Index, IndexSnapshot, SearchOverlay};
 pub use parsed_query::{MAX_QUERY_TERM_BYTES, MAX_QUERY_TERMS, ParsedQuery};

@@ -89,5 +89,10 @@ pub(crate) fn folded(text: &str, range: &Range<usize>) -> String {
 
 /// A folded text, truncated at a character boundary.
 pub(crate) fn truncated(folded: &str) -> &str {
-    folded.split_at(folded.floor_char_boundary(MAX_TOKEN_BYTES)).0
+    if folded.len() <= MAX_TOKEN_BYTES {
+        return folded;
+    }
+    // A character has at most four bytes, so this ends soon; offset 0 is always a boundary.
+    let end = (0..=MAX_TOKEN_BYTES).rev().find(|end| folded.is_char_boundary(*end));
+    folded.split_at(end.unwrap_or(0)).0
 }

@@ -241,6 +241,7 @@ pub(crate) fn check(
     check.comments(&blocks);
     check.assets();
     check.changes(totals);
+    debug_assert!(check.report.problems.len() <= LISTED, "further problems are counted");
     check.report_progress();
     if check.is_canceled {
         return Err(Error::new(ErrorKind::Canceled, "the check was canceled"));

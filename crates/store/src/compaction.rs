@@ -49,6 +49,7 @@ pub(crate) fn compress_changes(store: &dyn Store) -> Result<()> {
         if !change.is_compressed
             && let Some(body) = compressed::compress(&change.bytes)
         {
+            debug_assert!(body.len() < change.bytes.len(), "compression saves bytes");
             bytes += body.len();
             let (sequence, parts_before) = (change.sequence, change.parts);
             batch.push(CompressedChange { sequence, parts_before, body });

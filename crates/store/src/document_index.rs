@@ -10,6 +10,7 @@ use crate::keyspaces::{
 /// The keys of all index rows. The inbox is in the index by location alone, and so in no listing.
 pub(crate) fn index_keys(record: &DocumentRecord) -> Vec<Vec<u8>> {
     let mut keys = vec![keyspaces::by_location(record.location, record.id).to_vec()];
+    // Hidden from listings, the inbox is found by its location.
     if record.location != Location::Inbox {
         keys.extend(modified_keys(record));
         let created = (DOCUMENTS_BY_CREATED, DOCUMENTS_BY_LOCATION_CREATED);

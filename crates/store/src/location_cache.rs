@@ -9,7 +9,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
 
-use leafbase_model::{BlockId, DocumentId, IdMap};
+use leafbase_model::{BlockId, BlockLocation, DocumentId, IdMap};
 
 use crate::records::location::LocationRecord;
 
@@ -50,6 +50,15 @@ impl LocationCache {
     /// The cached location of `block`.
     pub(crate) fn location(&self, epoch: CommitEpoch, block: BlockId) -> Option<LocationRecord> {
         self.get(epoch, |entries| entries.locations.get(&block).cloned())
+    }
+
+    /// [`Self::location`] without the order key, which need not be cloned.
+    pub(crate) fn block_location(
+        &self,
+        epoch: CommitEpoch,
+        block: BlockId,
+    ) -> Option<BlockLocation> {
+        self.get(epoch, |entries| entries.locations.get(&block).map(LocationRecord::location))
     }
 
     /// Caches the location of `block`.

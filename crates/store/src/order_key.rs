@@ -22,11 +22,9 @@ pub(crate) fn first() -> Vec<u8> {
 
 /// Whether [`between`] can return `key`.
 pub(crate) fn is_valid(key: &[u8]) -> bool {
-    let digits = digits(key);
-    key.len() >= 4
-        && key.len().is_multiple_of(2)
-        && key.len() <= MAX_BYTES
-        && digits.last() != Some(&0)
+    // A last digit of 0 would leave no room below the key.
+    let ends_with_zero = if key.len() == 4 { key == [0; 4] } else { key.ends_with(&[0, 0]) };
+    key.len() >= 4 && key.len().is_multiple_of(2) && key.len() <= MAX_BYTES && !ends_with_zero
 }
 
 /// A key between `lower` and `upper`, where `lower` is less; `None` is unbounded. Returns `None` if

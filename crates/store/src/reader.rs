@@ -145,8 +145,14 @@ impl SpaceReader<'_> {
     /// # Errors
     /// Errors of the store; [`ErrorKind::Corrupted`] if a record that is needed is damaged.
     pub fn locate(&self, block: BlockId) -> Result<Option<BlockLocation>> {
-        if let ReaderCache::Transaction(cache) = self.cache {
-            return cache.block_location(self.read, block);
+        match self.cache {
+            ReaderCache::Transaction(cache) => return cache.block_location(self.read, block),
+            ReaderCache::Committed(cache, epoch) => {
+                if let Some(location) = cache.block_location(epoch, block) {
+                    return Ok(Some(location));
+                }
+            }
+            ReaderCache::None => {}
         }
         Ok(self.location(block)?.map(|location| location.location()))
     }

@@ -192,7 +192,7 @@ pub fn salvage(
         |what: &str| report.lose(LossKind::Journal, what, "some of the last writes are lost");
     reader.replay_wal(wal.as_deref(), &mut lost)?;
     directory::create_with(to, &OpenOptions::default(), |target| {
-        let stamp = Stamp { at: options.at, by: Author::NOBODY };
+        let stamp = Stamp { at: options.at, by: Author::ANONYMOUS };
         let SalvageOptions { extractor, new_id, .. } = *options;
         let mut salvage = Salvager {
             reader: &reader,

@@ -1,5 +1,5 @@
-//! A space of documents as plain trees: as simple as can be, and slow. What real code gives is
-//! compared with it.
+//! Naive space: documents as plain trees in memory, simple and slow. Tests compare the engine's
+//! results with it.
 
 use leafbase_model::{
     AssetRecord, BlockId, BlockRecord, Comment, Day, DocumentId, DocumentRecord, FolderRecord,
@@ -8,22 +8,22 @@ use leafbase_model::{
 
 use crate::{Broken, Labels, NaiveRelation, Outline, ParseError, SequentialIds, stamp};
 
-/// When and by whom a request is made, and the IDs that it is given.
+/// Stamp and source of IDs of a request.
 pub(crate) type By<'a> = (&'a Stamp, &'a dyn IdSource);
 
 /// A block with its children.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NaiveBlock {
-    /// The block.
+    /// Record of the block.
     pub record: BlockRecord,
-    /// Its children.
+    /// Its children in order.
     pub children: Vec<NaiveBlock>,
 }
 
 /// A document with its blocks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NaiveDocument {
-    /// The document.
+    /// Record of the document.
     pub record: DocumentRecord,
     /// Its root.
     pub root: NaiveBlock,
@@ -32,49 +32,49 @@ pub struct NaiveDocument {
 /// An uploaded file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NaiveFile {
-    /// The file.
+    /// Record of the file.
     pub record: AssetRecord,
-    /// Its bytes; none where only edits were seen, which have none.
+    /// Its bytes; `None` if only edits are known, which contain no bytes.
     pub bytes: Vec<u8>,
 }
 
-/// A space of documents. Operations are written from the rules, apart from the code that they are
-/// compared with.
+/// A space of documents. Operations are implemented from the specification, independently of the
+/// code under test.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NaiveSpace {
-    /// The documents, in the order of their making; the inbox among them, once there is one.
+    /// Documents in order of creation, including the inbox if it exists.
     pub documents: Vec<NaiveDocument>,
-    /// The folders, in the order of their making.
+    /// Folders in order of creation.
     pub folders: Vec<FolderRecord>,
-    /// The comments with the blocks that they are on, oldest first.
+    /// Comments with their blocks, oldest first.
     pub comments: Vec<(BlockId, Comment)>,
-    /// The uploaded files.
+    /// Uploaded files.
     pub files: Vec<NaiveFile>,
-    /// The schemas of collections; which end owns a relation is the one part of them that no
-    /// request tells.
+    /// Schemas of collections. Which end owns a relation is the only part that requests do not
+    /// contain.
     pub schemas: Vec<(BlockId, Schema)>,
-    /// The relations between items. Their values are here alone: items hold none.
+    /// Relations between items; items store no relation values.
     pub relations: Vec<NaiveRelation>,
-    /// What operations may not pass.
+    /// Limits of operations.
     pub limits: Limits,
-    /// How many hours the clocks of its zone are before UTC, in summer and winter.
+    /// UTC offsets of its time zone in hours, in winter and summer.
     pub zone_hours: i64,
-    /// The rule that is broken, for controls.
+    /// A rule that is disabled on purpose, for controls.
     pub broken: Option<Broken>,
 }
 
 impl NaiveBlock {
-    /// How many levels stand below it.
+    /// Number of levels below the block.
     pub fn height(&self) -> usize {
         self.children.iter().map(|child| child.height() + 1).max().unwrap_or(0)
     }
 
-    /// Whether it is `id`, or has it below.
+    /// Whether the block is `id` or an ancestor of it.
     pub fn holds(&self, id: BlockId) -> bool {
         self.record.id == id || self.children.iter().any(|child| child.holds(id))
     }
 
-    /// It and all below it, in reading order.
+    /// The block and its descendants in reading order.
     pub fn walk(&self) -> Vec<&NaiveBlock> {
         let (mut met, mut waiting) = (Vec::new(), vec![self]);
         while let Some(block) = waiting.pop() {
@@ -112,13 +112,13 @@ impl NaiveSpace {
         }
     }
 
-    /// The day that it is in the space's zone.
+    /// The current day in its time zone.
     pub fn day_of(&self, instant: Timestamp) -> Day {
         Timestamp::from_millis(instant.as_millis() + self.zone_hours * 3_600_000).day_utc()
     }
 
-    /// The same space, all of whose documents changed last when they were made: what edits say
-    /// nothing of.
+    /// A copy in which every document's modification time is its creation time, which edits do not
+    /// contain.
     pub fn timeless(mut self) -> Self {
         for document in &mut self.documents {
             document.record.modified_at = document.record.created_at;
@@ -130,9 +130,9 @@ impl NaiveSpace {
         self.broken == Some(rule)
     }
 
-    /// Does all of `operation` or nothing, and after it what goes with every write: comments go
-    /// with their blocks, files with the last block that shows them, relations with what is at
-    /// their ends, and documents that changed say so.
+    /// Runs `operation` atomically, then the cascades of every write: comments are deleted with
+    /// their blocks, files with the last block that shows them, relations with their ends, and
+    /// changed documents get a new modification time.
     pub(crate) fn write<T>(
         &mut self,
         stamp: &Stamp,
@@ -173,11 +173,11 @@ impl NaiveSpace {
         }
     }
 
-    /// A space whose documents are the top blocks of an outline, whatever the rules say of them.
+    /// A space whose documents are the top-level blocks of an outline, without checking any rule.
     /// IDs come from [`SequentialIds`] of series 0 in reading order; labels name them.
     ///
     /// # Errors
-    /// Those of [`Outline::parse`].
+    /// As [`Outline::parse`].
     pub fn from_outline(text: &str) -> Result<(Self, Labels), ParseError> {
         let (mut space, mut labels, ids) =
             (Self::new(Limits::default()), Labels::default(), SequentialIds::new(0));
@@ -192,7 +192,7 @@ impl NaiveSpace {
         Ok((space, labels))
     }
 
-    /// The space as an outline, with these labels.
+    /// The outline of the space with these labels.
     pub fn outline(&self, labels: &Labels) -> String {
         let outline = |document: &NaiveDocument| {
             let location =
@@ -216,7 +216,7 @@ fn planted(outline: &Outline, ids: &SequentialIds, labels: &mut Labels) -> Naive
     }
 }
 
-/// Whether nothing of a document changed but where it is kept, in the trash or out of it.
+/// Whether a document changed only by moving to the trash or out of it.
 fn is_same_content(before: &NaiveDocument, after: &NaiveDocument) -> bool {
     let is_trashed = |document: &NaiveDocument| document.record.location == Location::Trash;
     let elsewhere = DocumentRecord { location: before.record.location, ..after.record.clone() };

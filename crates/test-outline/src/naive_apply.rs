@@ -1,4 +1,5 @@
-//! Edits applied to the naive space, each checked to describe exactly what it finds.
+//! Application of edits to the naive space; each edit is checked against the state that it
+//! describes.
 
 use leafbase_model::{
     AssetRecord, BlockId, BlockKind, BlockType, Comment, DocumentId, DocumentRecord, Edit,
@@ -13,7 +14,7 @@ impl NaiveSpace {
     /// Applies edits in order.
     ///
     /// # Errors
-    /// What an edit says that is not so, in words. The space is then half changed.
+    /// A description of the first edit that does not match. The space is then partially changed.
     pub fn apply_all<'a>(
         &mut self,
         edits: impl IntoIterator<Item = &'a Edit>,
@@ -24,8 +25,8 @@ impl NaiveSpace {
         Ok(())
     }
 
-    /// The same space as far as edits tell of it: without the bytes of files and the times of
-    /// changes, and each list by ID. What items hold of relations are pairs.
+    /// The part of the space that edits describe: without bytes of files and modification times,
+    /// every list sorted by ID, relations as pairs.
     pub fn as_edits_tell(&self) -> Self {
         let mut told = self.clone().timeless();
         told.broken = None;
@@ -40,7 +41,7 @@ impl NaiveSpace {
         told
     }
 
-    /// Takes what items hold of relations out of them.
+    /// Removes relation values from items.
     fn tell_pairs(&mut self) {
         for (collection, schema) in self.schemas.clone() {
             for property in &schema.properties {
@@ -81,7 +82,7 @@ impl NaiveSpace {
     /// Applies one edit.
     ///
     /// # Errors
-    /// What it says that is not so, in words.
+    /// A description of the mismatch.
     pub fn apply(&mut self, edit: &Edit) -> Result<(), String> {
         match edit {
             Edit::Insert { target, subtrees } => {
@@ -177,14 +178,13 @@ impl NaiveSpace {
         Ok(())
     }
 
-    /// Collections lose their schema before they go.
+    /// The schema of a collection is removed before its block.
     fn check_without_schema(&self, subtrees: &Subtrees) -> Result<(), String> {
         let has = |node: &SubtreeNode| self.schema(node.block.id).is_some();
         check(!subtrees.0.iter().any(has), "a collection goes with its schema")
     }
 
-    /// The document that a record is of. The time of its last change is left out: each write sets
-    /// it.
+    /// Finds the document of a record, ignoring its modification time, which each write sets.
     fn index_of_document(&self, record: &DocumentRecord) -> Result<usize, String> {
         let same = |found: &NaiveDocument| {
             found.record
@@ -260,7 +260,7 @@ impl NaiveSpace {
         Ok(())
     }
 
-    /// Comments are taken off before their block goes.
+    /// Comments are removed before their block.
     fn check_uncommented(&self, subtrees: &Subtrees) -> Result<(), String> {
         let on = |block| self.comments.iter().any(|(commented, _)| *commented == block);
         check(!subtrees.0.iter().any(|node| on(node.block.id)), "a block goes with comments on it")
@@ -320,7 +320,7 @@ impl NaiveSpace {
         Ok(())
     }
 
-    /// The place among the children of its parent that a target means.
+    /// Index of a target among the children of its parent.
     fn index_of(&self, target: InsertTarget) -> Result<usize, String> {
         self.check_in(target.parent, target.document)?;
         let siblings = &self.get(target.parent).children;
@@ -336,7 +336,7 @@ impl NaiveSpace {
         check(found == Some(document), &format!("block {block} is in {found:?}, not in {document}"))
     }
 
-    /// The blocks of subtrees, none of which is there yet.
+    /// The blocks of subtrees, none of which may exist yet.
     fn fresh(&self, subtrees: &Subtrees) -> Result<Vec<NaiveBlock>, String> {
         for node in &subtrees.0 {
             check(self.find(node.block.id).is_none(), "a block is there already")?;
@@ -359,7 +359,7 @@ fn forest_of(blocks: &[&NaiveBlock]) -> Subtrees {
     Subtrees(nodes)
 }
 
-/// The blocks of `depth` that the nodes begin with, and the nodes after them.
+/// Splits the nodes into the leading blocks of `depth` and the rest.
 fn grow(mut nodes: &[SubtreeNode], depth: u16) -> (Vec<NaiveBlock>, &[SubtreeNode]) {
     let mut blocks = Vec::new();
     while let Some((first, rest)) = nodes.split_first().filter(|(first, _)| first.depth == depth) {

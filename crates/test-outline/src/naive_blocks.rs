@@ -1,4 +1,4 @@
-//! Blocks of the naive space: made, changed, deleted, moved and read.
+//! Block operations of the naive space.
 
 use leafbase_model::{
     Block, BlockData, BlockDraft, BlockId, BlockPatch, BlockRecord, Content, Day, DocumentId,
@@ -10,7 +10,7 @@ use crate::naive_rules as rules;
 use crate::{Broken, NaiveBlock, NaiveDocument, NaiveSpace};
 
 impl NaiveSpace {
-    /// Makes a document.
+    /// Creates a document.
     ///
     /// # Errors
     /// As the operation of this name.
@@ -32,7 +32,7 @@ impl NaiveSpace {
         Ok(id)
     }
 
-    /// Puts new blocks at a position. Returns the top ones.
+    /// Inserts blocks at a position. Returns the top-level ones.
     ///
     /// # Errors
     /// As the operation of this name.
@@ -69,7 +69,7 @@ impl NaiveSpace {
         })
     }
 
-    /// Changes blocks. Returns them as they then are.
+    /// Updates blocks. Returns them after the update.
     ///
     /// # Errors
     /// As the operation of this name.
@@ -91,7 +91,7 @@ impl NaiveSpace {
         })
     }
 
-    /// Deletes blocks with all below them. Returns the IDs asked for.
+    /// Deletes blocks with their descendants. Returns the IDs of the request.
     ///
     /// # Errors
     /// As the operation of this name.
@@ -113,7 +113,7 @@ impl NaiveSpace {
         })
     }
 
-    /// Moves blocks with all below them. Returns the IDs asked for.
+    /// Moves blocks with their descendants. Returns the IDs of the request.
     ///
     /// # Errors
     /// As the operation of this name.
@@ -153,9 +153,9 @@ impl NaiveSpace {
         Ok(ids.to_vec())
     }
 
-    /// Puts blocks among the children of `parent`, before the one at `index`.
+    /// Inserts blocks among the children of `parent`, before index `index`.
     pub(crate) fn bring(&mut self, ids: &[BlockId], parent: BlockId, index: usize) {
-        // A mark holds the place while blocks before and after it come and go.
+        // A marker keeps the position while blocks before and after it are removed and inserted.
         let mut mark = self.get(parent).clone();
         (mark.record.id, mark.children) = (BlockId::NIL, Vec::new());
         self.get_mut(parent).children.insert(index, mark);
@@ -168,7 +168,7 @@ impl NaiveSpace {
         self.take(BlockId::NIL);
     }
 
-    /// Reads a block with what is below it.
+    /// Reads a block with its descendants.
     ///
     /// # Errors
     /// As the operation of this name.
@@ -190,7 +190,7 @@ impl NaiveSpace {
         Ok(self.shown(block, request.max_depth, request.metadata, plain))
     }
 
-    /// Puts a document into the trash, or elsewhere, whatever the rules say.
+    /// Sets the location of a document without checking any rule.
     pub fn set_location(&mut self, document: DocumentId, location: Location) {
         for found in self.documents.iter_mut().filter(|found| found.record.id == document) {
             found.record.location = location;

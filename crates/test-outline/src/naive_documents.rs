@@ -1,4 +1,4 @@
-//! Documents of the naive space: made, listed, put into the trash and out of it, erased.
+//! Document operations of the naive space: creation, lists, trash, purge.
 
 use leafbase_model::{
     BlockData, BlockDraft, BlockId, CreateDocuments, CreateFromTemplate, Day, DayRange,
@@ -12,7 +12,7 @@ use crate::naive_comments::at;
 use crate::naive_rules as rules;
 use crate::{Broken, NaiveBlock, NaiveDocument, NaiveSpace};
 
-/// What links to documents begin with.
+/// Prefix of links to documents.
 pub(crate) const LINK: &str = "note://";
 
 impl NaiveSpace {
@@ -20,7 +20,7 @@ impl NaiveSpace {
         self.document(id).ok_or_else(Error::not_found)
     }
 
-    /// A document as a reply shows it.
+    /// The document as a reply shows it.
     pub fn shown_document(&self, id: DocumentId, with_times: bool) -> Document {
         let NaiveDocument { record, root } = self.document(id).unwrap();
         let title = root.record.data.markdown.clone();
@@ -31,13 +31,13 @@ impl NaiveSpace {
         ids.iter().map(|id| self.shown_document(*id, false)).collect()
     }
 
-    /// A document just made.
+    /// A new document.
     fn created(&self, id: DocumentId) -> Document {
         let clickable_link = Some(format!("{LINK}{id}"));
         Document { clickable_link, ..self.shown_document(id, false) }
     }
 
-    /// Makes a document.
+    /// Creates a document.
     ///
     /// # Errors
     /// As the operation of this name.
@@ -54,7 +54,7 @@ impl NaiveSpace {
         })
     }
 
-    /// Makes documents.
+    /// Creates documents.
     ///
     /// # Errors
     /// As the operation of this name.
@@ -76,7 +76,7 @@ impl NaiveSpace {
         })
     }
 
-    /// The documents that a request asks for, on however many pages.
+    /// The documents that match a list request, on all pages.
     ///
     /// # Errors
     /// As the operation of this name.
@@ -118,7 +118,7 @@ impl NaiveSpace {
             .collect())
     }
 
-    /// The locations that are in the folders of a filter.
+    /// The locations within the folders of a filter.
     fn listed_folders(&self, filter: &DocumentFilter) -> Result<Option<Vec<Location>>> {
         let Some(folders) = &filter.folders else { return Ok(None) };
         if filter.location.is_some() {
@@ -150,7 +150,7 @@ impl NaiveSpace {
         from && range.to.is_none_or(|to| day.is_some_and(|day| day <= day_at(to)))
     }
 
-    /// The documents of a request, each named once and allowed.
+    /// The documents of a request; each must be unique and allowed.
     fn each_once(
         &self,
         ids: &[DocumentId],
@@ -176,7 +176,7 @@ impl NaiveSpace {
         }
     }
 
-    /// Puts documents into the trash.
+    /// Moves documents to the trash.
     ///
     /// # Errors
     /// As the operation of this name.
@@ -196,7 +196,7 @@ impl NaiveSpace {
         })
     }
 
-    /// Moves documents, out of the trash too.
+    /// Moves documents, also out of the trash.
     ///
     /// # Errors
     /// As the operation of this name.
@@ -213,7 +213,7 @@ impl NaiveSpace {
         })
     }
 
-    /// Takes daily notes out of the trash.
+    /// Restores daily notes from the trash.
     ///
     /// # Errors
     /// As the operation of this name.
@@ -241,7 +241,7 @@ impl NaiveSpace {
         })
     }
 
-    /// Erases documents of the trash.
+    /// Erases documents in the trash.
     ///
     /// # Errors
     /// As the operation of this name.
@@ -268,7 +268,7 @@ impl NaiveSpace {
         })
     }
 
-    /// Nothing changes in the trash: what came into it changed last when it did.
+    /// Documents in the trash keep their modification time, set when they were moved there.
     fn in_trash_for(&self, millis: i64, now: Timestamp) -> Vec<DocumentId> {
         let records = self.documents.iter().map(|document| &document.record);
         let trashed = records.filter(|record| record.location == Location::Trash);
@@ -279,7 +279,7 @@ impl NaiveSpace {
         found.into_iter().map(|(_, id)| id).collect()
     }
 
-    /// Makes a document as a copy of a template: links to blocks of the template lead to their
+    /// Creates a document as a copy of a template: links to blocks of the template lead to their
     /// copies.
     ///
     /// # Errors
@@ -322,7 +322,7 @@ impl NaiveSpace {
     }
 }
 
-/// Gives a block and all below it new IDs, in reading order.
+/// Assigns new IDs to a block and its descendants, in reading order.
 fn copied(block: &mut NaiveBlock, by: By<'_>, pairs: &mut Vec<(BlockId, BlockId)>) {
     let id = BlockId::from_bytes(by.1.new_id(by.0.at));
     pairs.push((block.record.id, id));

@@ -1,5 +1,4 @@
-//! Folders of the naive space: a tree of records, and documents that name the folder they are kept
-//! in.
+//! Folder operations of the naive space: a tree of records, and documents that name their folder.
 
 use leafbase_model::{
     BuiltInLocation, CreateFolders, DeleteFolders, Destination, Error, Folder, FolderDestination,
@@ -12,7 +11,7 @@ use crate::naive_rules as rules;
 use crate::{Broken, NaiveSpace};
 
 impl NaiveSpace {
-    /// The tree of folders with the built-in locations first.
+    /// The folder tree, built-in locations first.
     pub fn folder_tree(&self) -> Vec<Folder> {
         let order = [
             BuiltInLocation::Unsorted,
@@ -50,12 +49,12 @@ impl NaiveSpace {
         self.documents.iter().filter(|document| counts(document.record.location)).count() as u64
     }
 
-    /// The folder of this ID.
+    /// The folder with this ID.
     pub fn folder(&self, id: FolderId) -> Option<&FolderRecord> {
         self.folders.iter().find(|folder| folder.id == id)
     }
 
-    /// A folder that is named and no built-in location.
+    /// A folder of a request, which must not be a built-in location.
     fn named(&self, folder: FolderRef) -> Result<FolderId> {
         match folder {
             FolderRef::Folder(id) => {
@@ -65,7 +64,7 @@ impl NaiveSpace {
         }
     }
 
-    /// The folder and those that it is in, up to the top.
+    /// The folder and its ancestors.
     fn folder_path(&self, folder: Option<FolderId>) -> Vec<FolderId> {
         let Some(found) = folder.and_then(|folder| self.folder(folder)) else { return Vec::new() };
         let mut path = vec![found.id];
@@ -73,7 +72,7 @@ impl NaiveSpace {
         path
     }
 
-    /// The folder and those in it.
+    /// The folder and its descendants.
     pub(crate) fn folders_below(&self, folder: FolderId) -> Vec<FolderId> {
         let below = self.folders.iter().filter(|found| found.parent == Some(folder));
         std::iter::once(folder)
@@ -95,7 +94,7 @@ impl NaiveSpace {
         }
     }
 
-    /// Makes folders, each before those in it.
+    /// Creates folders, parents first.
     ///
     /// # Errors
     /// As the operation of this name.
@@ -159,7 +158,7 @@ impl NaiveSpace {
         Ok(())
     }
 
-    /// Moves folders with all in them.
+    /// Moves folders with their content.
     ///
     /// # Errors
     /// As the operation of this name.
@@ -186,7 +185,7 @@ impl NaiveSpace {
         })
     }
 
-    /// The folders of a request, each named once and allowed.
+    /// The folders of a request; each must be unique and allowed.
     fn named_once(
         &self,
         folders: &[FolderRef],
@@ -204,7 +203,7 @@ impl NaiveSpace {
         folders.iter().enumerate().map(checked).collect()
     }
 
-    /// Deletes folders. What is in them goes up.
+    /// Deletes folders. Their content moves up.
     ///
     /// # Errors
     /// As the operation of this name.

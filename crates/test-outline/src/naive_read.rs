@@ -1,4 +1,4 @@
-//! Reads of the naive space, shaped so that a test can make any reading trait of them.
+//! Reads of the naive space, from which tests implement the reading traits.
 
 use leafbase_model::{BlockId, BlockRecord, DocumentId, SubtreeNode, Subtrees};
 
@@ -26,7 +26,7 @@ fn parent_below(above: &NaiveBlock, id: BlockId) -> Option<BlockId> {
     above.children.iter().find_map(|child| parent_below(child, id))
 }
 
-/// The block with all below it, down to so many levels.
+/// The block with its descendants down to a number of levels.
 pub(crate) fn flatten(
     block: &NaiveBlock,
     depth: u16,
@@ -42,7 +42,7 @@ pub(crate) fn flatten(
 }
 
 impl NaiveSpace {
-    /// The block of this ID.
+    /// The block with this ID.
     pub fn find(&self, id: BlockId) -> Option<&NaiveBlock> {
         self.documents.iter().find_map(|document| find(&document.root, id))
     }
@@ -56,49 +56,49 @@ impl NaiveSpace {
         found.unwrap_or_else(|| panic!("no block {id}"))
     }
 
-    /// The document that a block belongs to.
+    /// The document of a block.
     pub fn document_of(&self, block: BlockId) -> Option<&NaiveDocument> {
         self.documents.iter().find(|document| document.root.holds(block))
     }
 
-    /// The document of this ID.
+    /// The document with this ID.
     pub fn document(&self, id: DocumentId) -> Option<&NaiveDocument> {
         self.documents.iter().find(|document| document.record.id == id)
     }
 
-    /// The block that `block` is a child of.
+    /// The parent of `block`.
     pub fn parent(&self, block: BlockId) -> Option<BlockId> {
         self.documents.iter().find_map(|document| parent_below(&document.root, block))
     }
 
-    /// How many children its parent has before `block`; 0 for a root.
+    /// Index of `block` among its siblings; 0 for a root.
     pub fn index(&self, block: BlockId) -> usize {
         let Some(parent) = self.parent(block) else { return 0 };
         self.get(parent).children.iter().position(|child| child.record.id == block).unwrap_or(0)
     }
 
-    /// How many levels stand above `block`.
+    /// Number of ancestors of `block`.
     pub fn depth(&self, block: BlockId) -> usize {
         self.parent(block).map_or(0, |parent| self.depth(parent) + 1)
     }
 
-    /// Every block, in reading order.
+    /// All blocks in reading order.
     pub fn blocks(&self) -> impl Iterator<Item = &NaiveBlock> {
         self.documents.iter().flat_map(|document| document.root.walk())
     }
 
-    /// The ID of every block, in reading order.
+    /// IDs of all blocks in reading order.
     pub fn ids(&self) -> Vec<BlockId> {
         self.blocks().map(|block| block.record.id).collect()
     }
 
-    /// The sibling right before `block`.
+    /// The previous sibling of `block`.
     pub fn previous_sibling(&self, block: BlockId) -> Option<BlockId> {
         let siblings = &self.get(self.parent(block)?).children;
         Some(siblings[self.index(block).checked_sub(1)?].record.id)
     }
 
-    /// The first children of `parent`; none if there is no such block.
+    /// The first children of `parent`; empty if it does not exist.
     pub fn first_children(&self, parent: BlockId, limit: usize) -> Vec<BlockRecord> {
         let children = self.find(parent).map(|found| found.children.as_slice()).unwrap_or_default();
         children.iter().take(limit).map(|child| child.record.clone()).collect()
@@ -109,7 +109,7 @@ impl NaiveSpace {
         self.find(parent)?.children.last().map(|child| child.record.id)
     }
 
-    /// `block` and all below it down to so many levels.
+    /// `block` and its descendants down to a number of levels.
     pub fn subtree(&self, block: BlockId, levels: Option<usize>) -> Subtrees {
         let mut nodes = Vec::new();
         if let Some(block) = self.find(block) {
@@ -118,7 +118,7 @@ impl NaiveSpace {
         Subtrees(nodes)
     }
 
-    /// Takes a block out with all below it, if it is there and no root.
+    /// Removes a block with its descendants, unless it is a root or does not exist.
     pub(crate) fn take(&mut self, id: BlockId) -> Option<NaiveBlock> {
         let parent = self.parent(id)?;
         let index = self.index(id);

@@ -1,4 +1,4 @@
-//! The rules of the naive space, each written as it is said.
+//! Rules of the naive space, one function per rule.
 
 use leafbase_model::{
     BlockData, BlockDraft, BlockFields, BlockId, BlockKind, BlockPatch, BlockRecord, BlockType,
@@ -8,7 +8,7 @@ use leafbase_model::{
 
 use crate::{Broken, NaiveBlock, NaiveSpace};
 
-/// Whose children, before which of them, and what names it in the request.
+/// Parent and index of an insertion, with the request's path.
 pub(crate) fn place(
     space: &NaiveSpace,
     position: Position,
@@ -45,7 +45,7 @@ fn check_may_hold(block_type: BlockType) -> Result<()> {
     }
 }
 
-/// It exists, and its document is not in the trash.
+/// The block exists, and its document is not in the trash.
 pub(crate) fn check_writable(space: &NaiveSpace, block: BlockId) -> Result<()> {
     let document = space.document_of(block).ok_or_else(Error::not_found)?;
     if document.record.location == Location::Trash {
@@ -60,7 +60,7 @@ pub(crate) fn not_a_root(space: &NaiveSpace, block: BlockId) -> Result<BlockId> 
     space.parent(block).ok_or_else(|| Error::rule("a root"))
 }
 
-/// At the top of the inbox there are tasks alone.
+/// Top-level blocks of the inbox are tasks.
 pub(crate) fn check_enters(space: &NaiveSpace, parent: BlockId, data: &BlockData) -> Result<()> {
     let others_may = space.breaks(Broken::TheInboxTakesAll);
     if is_inbox(space, parent) && data.list_style != ListStyle::Task && !others_may {
@@ -69,7 +69,7 @@ pub(crate) fn check_enters(space: &NaiveSpace, parent: BlockId, data: &BlockData
     Ok(())
 }
 
-/// A task at the top of the inbox stays one.
+/// A top-level task of the inbox stays a task.
 fn check_stays(space: &NaiveSpace, block: BlockId, data: &BlockData) -> Result<()> {
     let is_top = space.parent(block).is_some_and(|parent| is_inbox(space, parent));
     if is_top && data.list_style != ListStyle::Task && !space.breaks(Broken::TasksOfTheInboxEnd) {
@@ -120,7 +120,7 @@ pub(crate) fn check_draft_count(drafts: &[BlockDraft], limits: &Limits, path: &s
     check_count(count(drafts), limits, path)
 }
 
-/// No entry before `index` names the same block.
+/// No earlier entry names the same block.
 pub(crate) fn check_once<T, I: PartialEq>(
     index: usize,
     entries: &[T],
@@ -139,7 +139,7 @@ pub(crate) fn root_data(data: BlockData) -> Result<BlockData> {
     }
 }
 
-/// What a block says that has received children.
+/// Data of a block that receives children.
 pub(crate) fn as_parent(data: &BlockData, limits: &Limits, path: &str) -> Result<BlockData> {
     let BlockKind::Text(look) = data.kind else { return Ok(data.clone()) };
     let data = BlockData { kind: BlockKind::Page(look), ..data.clone() };
@@ -147,7 +147,7 @@ pub(crate) fn as_parent(data: &BlockData, limits: &Limits, path: &str) -> Result
     Ok(data)
 }
 
-/// The block that a draft gives, with all below it.
+/// The block of a draft with its descendants.
 pub(crate) fn grown(
     draft: &BlockDraft,
     path: &str,
@@ -203,7 +203,7 @@ pub(crate) fn check_data(data: &BlockData, limits: &Limits) -> Result<()> {
     data.check(limits)
 }
 
-/// What a block says after a patch.
+/// Data of a block after a patch.
 pub(crate) fn patched(space: &NaiveSpace, patch: &BlockPatch, stamp: &Stamp) -> Result<BlockData> {
     check_writable(space, patch.id).map_err(|error| error.at("id"))?;
     if is_inbox(space, patch.id) && !space.breaks(Broken::TheInboxIsChanged) {
@@ -235,7 +235,7 @@ pub(crate) fn patched(space: &NaiveSpace, patch: &BlockPatch, stamp: &Stamp) -> 
     Ok(data)
 }
 
-/// A task keeps the stamps of the state that it stays in.
+/// A task keeps the stamps of its unchanged state.
 pub(crate) fn carried(former: Option<TaskInfo>, mut task: TaskInfo, stamp: &Stamp) -> TaskInfo {
     if let Some(former) = former.filter(|former| former.state == task.state) {
         task.completed_at = task.completed_at.or(former.completed_at);

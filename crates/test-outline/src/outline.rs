@@ -1,4 +1,4 @@
-//! A text language for block trees: a line for each block, two spaces for each level.
+//! Text language for block trees: one line per block, two spaces per level.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,12 +8,12 @@ use leafbase_model::{Block, BlockData, BlockDraft, BlockId, BlockKind, Content, 
 use crate::attributes::{self, Change};
 use crate::words::{Word, quote, words};
 
-/// What is wrong with an outline, and in which line.
+/// An error in an outline, with its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
-    /// The line, counted from 1.
+    /// Line, from 1.
     pub line: usize,
-    /// What is wrong.
+    /// Description of the error.
     pub message: String,
 }
 
@@ -25,20 +25,20 @@ impl fmt::Display for ParseError {
 
 impl std::error::Error for ParseError {}
 
-/// The blocks that labels such as `#p` name.
+/// Blocks named by labels such as `#p`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Labels(BTreeMap<String, BlockId>);
 
 impl Labels {
-    /// Binds `label`, without its `#`.
+    /// Binds `label`, without `#`, to a block.
     pub fn bind(&mut self, label: impl Into<String>, block: BlockId) {
         self.0.insert(label.into(), block);
     }
 
-    /// The block of this label.
+    /// The block with this label.
     ///
     /// # Panics
-    /// If no block has it.
+    /// If the label is unknown.
     pub fn id(&self, label: &str) -> BlockId {
         *self.0.get(label).unwrap_or_else(|| panic!("no block has the label #{label}"))
     }
@@ -48,7 +48,7 @@ impl Labels {
         self.0.iter().find_map(|(label, id)| (*id == block).then_some(label.as_str()))
     }
 
-    /// Only the labels that `outline` uses.
+    /// The labels that occur in `outline`.
     pub fn used_in(&self, outline: &[Outline]) -> Self {
         let used = |label: &str| {
             outline.iter().any(|top| top.walk().any(|node| node.label.as_deref() == Some(label)))
@@ -63,36 +63,34 @@ impl Labels {
     }
 }
 
-/// A block of an outline, with its children.
+/// A block of an outline with its children.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outline {
-    /// What it says.
+    /// Data of the block.
     pub data: BlockData,
-    /// Its label, without the `#`.
+    /// Its label without `#`.
     pub label: Option<String>,
-    /// Its `rev`, if the line gives it.
+    /// Its `rev`, if given.
     pub rev: Option<u64>,
-    /// Where its document is kept, if the line gives it: `in=trash`, `in=templates`,
-    /// `in=daily_notes`.
+    /// Location of its document, if given: `in=trash`, `in=templates`, `in=daily_notes`.
     pub location: Option<Location>,
-    /// The preview of children that were cut off.
+    /// Preview of children that were cut off.
     pub preview: Option<String>,
     /// Its children.
     pub children: Vec<Outline>,
 }
 
 impl Outline {
-    /// Reads an outline. The first line is of level 0. If it begins the text without a line break
-    /// before it, the second line is of level 1, however far it stands to the right, so that a raw
-    /// string in a test may be aligned. Otherwise the smallest indentation is level 0. Empty lines
-    /// count for nothing.
+    /// Parses an outline. The first line has level 0. If no line break precedes it, the second line
+    /// has level 1 at any indentation, so that raw strings in tests can be aligned. Otherwise the
+    /// least indentation is level 0. Empty lines are ignored.
     ///
     /// # Errors
-    /// The first line that is wrong.
+    /// The first invalid line.
     pub fn parse(text: &str) -> Result<Vec<Self>, ParseError> {
         let lines = || text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
         let base = base(text, lines().map(|(_, line)| line));
-        // The lists of children that are open, each with the block that they are of.
+        // Stack of open child lists, each with its parent.
         let mut open: Vec<Self> = Vec::new();
         let mut done = Vec::new();
         for (number, line) in lines() {
@@ -138,7 +136,7 @@ impl Outline {
         Ok(Self { data, label, rev, location, preview, children: Vec::new() })
     }
 
-    /// Writes outlines, one line for each block: what [`Self::parse`] reads.
+    /// Prints outlines, one line per block, in the form that [`Self::parse`] reads.
     pub fn print(outlines: &[Self]) -> String {
         let (mut text, mut waiting) = (String::new(), Vec::new());
         waiting.extend(outlines.iter().rev().map(|top| (0, top)));
@@ -160,7 +158,7 @@ impl Outline {
         words.join(" ")
     }
 
-    /// This block and all below it, in reading order.
+    /// The block and its descendants in reading order.
     pub fn walk(&self) -> impl Iterator<Item = &Self> {
         let mut waiting = vec![self];
         std::iter::from_fn(move || {
@@ -170,12 +168,12 @@ impl Outline {
         })
     }
 
-    /// A block without children, label or anything else.
+    /// A block without children and label.
     pub fn of_data(data: BlockData) -> Self {
         Self { data, label: None, rev: None, location: None, preview: None, children: Vec::new() }
     }
 
-    /// The draft that it stands for.
+    /// The draft of this block.
     pub fn draft(&self) -> BlockDraft {
         BlockDraft::new(self.data.clone())
             .with_content(self.children.iter().map(Self::draft).collect())
@@ -187,7 +185,7 @@ impl Outline {
         Self { children, ..Self::of_data(draft.data.clone()) }
     }
 
-    /// The outline of a fetched block; the blocks that have a label keep it.
+    /// The outline of a fetched block with the known labels.
     pub fn of_block(block: &Block, labels: &Labels) -> Self {
         let preview = match &block.content {
             Content::Preview(text) => Some(text.clone()),
@@ -200,17 +198,17 @@ impl Outline {
 }
 
 impl Outline {
-    /// Reads an outline as drafts, for tests that write what is right.
+    /// Parses an outline as drafts, for valid outlines in tests.
     ///
     /// # Panics
-    /// If the outline is wrong.
+    /// If the outline is invalid.
     pub fn drafts(text: &str) -> Vec<BlockDraft> {
         let outline = Self::parse(text).unwrap_or_else(|error| panic!("{error} in\n{text}"));
         outline.iter().map(Self::draft).collect()
     }
 }
 
-/// Gives each finished block to the one above it, until `length` blocks are open.
+/// Appends finished blocks to their parents until `length` blocks are open.
 fn close(open: &mut Vec<Outline>, done: &mut Vec<Outline>, length: usize) {
     while open.len() > length {
         let Some(block) = open.pop() else { return };
@@ -222,7 +220,7 @@ fn indentation(line: &str) -> usize {
     line.len() - line.trim_start().len()
 }
 
-/// The indentation of level 0, which lines may be less than only if they have none.
+/// Indentation of level 0; only empty lines may have less.
 fn base<'a>(text: &str, mut lines: impl Iterator<Item = &'a str>) -> usize {
     if text.starts_with('\n') {
         return lines.map(indentation).min().unwrap_or(0);
@@ -326,7 +324,7 @@ page "Trip" in=trash
             error("page \"A\"\n  text \"B\"\n   text \"C\""),
             "line 3: expected two spaces for each level after the first 0, got 3"
         );
-        assert!(error("\n\npeg \"A\"").starts_with("line 3: unknown value \"peg\""));
+        assert!(error("\n\npeg \"A\"").starts_with("line 3: unknown block type \"peg\""));
         assert_eq!(error("line url=\"x\""), "line 1: url: a block of type line has no field url");
         assert_eq!(error("line #a #b"), "line 1: a second label #b");
         assert_eq!(error("line \"a\" \"b\""), "line 1: a second text \"b\"");

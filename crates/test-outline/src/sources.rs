@@ -51,6 +51,6 @@ impl Clock for FixedClock {
 pub fn stamp(seconds: u32) -> Stamp {
     Stamp {
         at: Timestamp::from_millis(1_767_225_600_000 + i64::from(seconds) * 1_000),
-        by: Author::NOBODY,
+        by: Author::ANONYMOUS,
     }
 }

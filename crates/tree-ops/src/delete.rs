@@ -18,7 +18,7 @@ pub struct DeletedBlocks {
 }
 
 impl DeletedBlocks {
-    /// All deleted blocks: those of the request and their descendants.
+    /// All deleted blocks, including descendants.
     pub fn subtrees(&self) -> impl Iterator<Item = &Subtrees> {
         self.edits.iter().filter_map(|edit| match edit {
             Edit::Remove { subtrees, .. } => Some(subtrees),
@@ -48,6 +48,7 @@ pub fn delete<T: ReadTree + ?Sized>(
         unique_ids.add(*id).map_err(at)?;
         parents.push((*id, parent(&reader, *id).map_err(at)?));
     }
+    debug_assert_eq!(parents.len(), ids.len(), "one location per block of the request");
     // Whether a parent is deleted with the request, itself or through an ancestor.
     let mut is_deleted = IdMap::default();
     let mut runs = SiblingRuns::default();

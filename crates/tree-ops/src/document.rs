@@ -75,7 +75,7 @@ impl CreatedDocument {
 ///
 /// # Errors
 /// [`leafbase_model::ErrorKind::RuleViolation`] if the root is of another type or `location` is the
-/// trash, and those of [`crate::insert`] about drafts.
+/// trash, and as [`crate::insert`] for drafts.
 pub fn create_document(
     context: &Context<'_>,
     mut root: BlockDraft,
@@ -85,6 +85,7 @@ pub fn create_document(
     if let BlockKind::Text(look) = root.data.kind {
         root.data.kind = BlockKind::Page(look);
     }
+    // Checked before the drafts are consumed, reported before any error of theirs.
     let checked = check_root(&root.data, location);
     let drafts = DraftTree::root(root);
     checked?;
@@ -125,6 +126,7 @@ pub fn copy_document(
     location: Location,
     mut rewrite: impl FnMut(&mut BlockData, &HashMap<BlockId, BlockId>),
 ) -> Result<(CreatedDocument, HashMap<BlockId, BlockId>)> {
+    // All IDs are assigned before any data is rewritten: links may point forward.
     let copies: HashMap<_, _> =
         subtrees.0.iter().map(|node| (node.block.id, context.new_id())).collect();
     let stamp = context.stamp;
@@ -158,6 +160,7 @@ impl MovedDocuments {
             self.records.push(before);
             return;
         }
+        debug_assert_ne!(before.location, location, "a document that moves changes its location");
         let after = before.kept_at(location, context.stamp.at);
         self.records.push(after.clone());
         self.edits.push(Edit::UpdateDocument { before, after });
@@ -236,6 +239,7 @@ pub fn restore_daily_notes<T: ReadTree + ?Sized>(
             Error::rule(message)
         })?;
         check_in_trash(&before)?;
+        // Two notes of one day in a single request conflict as well.
         if !days.insert(day) || note_of(day)?.is_some() {
             return Err(Error::new(
                 leafbase_model::ErrorKind::Conflict,
@@ -291,6 +295,7 @@ fn each<T: ReadTree + ?Sized>(
     for (index, id) in ids.iter().enumerate() {
         let mut check = || {
             let record = tree.document(*id)?.ok_or_else(Error::not_found)?;
+            // Existence first: a duplicate of an unknown document is reported as not found.
             if !unique_ids.insert(*id) {
                 return Err(Error::validation(format!("document {id} is named twice")));
             }

@@ -101,7 +101,7 @@ impl DraftTree {
             };
             level.taken += 1;
             let has_content = !draft.content.is_empty();
-            let normalized = draft.settle();
+            let normalized = draft.apply_task_patch();
             // Pushed even if empty: the path of the last draft is always that of all levels but the
             // last one.
             let (data, content) = draft.into_parts();
@@ -146,7 +146,7 @@ fn prepare_new(
 ///
 /// # Errors
 /// [`leafbase_model::ErrorKind::RuleViolation`] for a collection, an item, and content of a type
-/// that cannot have any; those of [`BlockData::check`]. The path begins below the draft.
+/// that cannot have any; the errors of [`BlockData::check`]. The path begins below the draft.
 pub fn check_draft(limits: &Limits, data: &BlockData, has_content: bool) -> Result<()> {
     match data.block_type() {
         BlockType::CollectionItem => {

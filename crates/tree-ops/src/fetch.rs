@@ -24,7 +24,7 @@ const PREVIEW_CHILDREN: usize = 12;
 /// the tree.
 ///
 /// # Errors
-/// [`leafbase_model::ErrorKind::NotFound`] at `id`, and what the store reports.
+/// [`leafbase_model::ErrorKind::NotFound`] at `id`, and store errors.
 pub fn fetch<T: ReadTree + ?Sized>(
     tree: &T,
     block: BlockId,
@@ -33,6 +33,7 @@ pub fn fetch<T: ReadTree + ?Sized>(
     plain: &dyn Fn(&BlockData) -> String,
 ) -> Result<Block> {
     let missing = || Error::not_found().at("id");
+    // Depth 0 is the common case of lists: it reads no subtree.
     if max_depth == Some(0) {
         let block = tree.block(block)?.ok_or_else(missing)?;
         let content = match block.data.block_type() {
@@ -89,8 +90,10 @@ pub(crate) fn build(
         // In a damaged store a block of a type without children may have some: they become
         // siblings.
         let depth = usize::from(depth).min(open.len().saturating_sub(1));
+        debug_assert!(depth < open.len(), "the child list of the parent is open");
         close_to(&mut open, depth + 1);
         let content = match block.data.block_type() {
+            // Items are presented by their schema, through the item operations.
             BlockType::Collection => {
                 skip_below(&mut nodes, depth);
                 Content::None
@@ -108,10 +111,10 @@ pub(crate) fn build(
         }
     }
     close_to(&mut open, 1);
-    match open.pop() {
-        Some(blocks) => Ok(blocks),
-        None => invariant!("the list of top-level blocks is open"),
-    }
+    let Some(blocks) = open.pop() else {
+        invariant!("the list of top-level blocks is open");
+    };
+    Ok(blocks)
 }
 
 /// Closes child lists until `length` are open; each becomes the content of its block.

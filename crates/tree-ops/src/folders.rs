@@ -16,26 +16,26 @@ pub trait ReadFolders {
     /// The folder, if it exists.
     ///
     /// # Errors
-    /// What the store reports.
+    /// Store errors.
     fn folder(&self, folder: FolderId) -> Result<Option<FolderRecord>>;
 
     /// The direct subfolders of `folder`.
     ///
     /// # Errors
-    /// What the store reports.
+    /// Store errors.
     fn folders_in(&self, folder: FolderId) -> Result<Vec<FolderRecord>>;
 
     /// The documents directly in `folder`.
     ///
     /// # Errors
-    /// What the store reports.
+    /// Store errors.
     fn documents_in(&self, folder: FolderId) -> Result<Vec<DocumentRecord>>;
 
     /// Number of documents directly in `folder`. A store that maintains this count should return it
     /// without reading the documents.
     ///
     /// # Errors
-    /// What the store reports.
+    /// Store errors.
     fn document_count(&self, folder: FolderId) -> Result<u64> {
         Ok(self.documents_in(folder)?.len() as u64)
     }
@@ -85,13 +85,14 @@ impl FolderPlan {
                 number: Some(level.number),
             });
             level.number += 1;
+            // Depth first: the subfolders are planned before the next sibling.
             levels.push(FolderDraftLevel { above: Some(at), number: 0, rest: folders.into_iter() });
         }
         check_count("folders in one request", limits.blocks_per_request, plan.0.len(), "folders")?;
         Ok(plan)
     }
 
-    /// A single folder whose fields are those of the request itself.
+    /// A single folder whose fields the request contains directly.
     pub fn one(name: impl Into<String>, parent: Option<FolderId>) -> Self {
         Self(vec![PlannedFolder {
             name: name.into(),
@@ -104,6 +105,10 @@ impl FolderPlan {
     fn path(&self, planned: &PlannedFolder) -> String {
         let step =
             |planned: &PlannedFolder| planned.number.map(|number| format!("folders[{number}]"));
+        debug_assert!(
+            planned.above.is_none_or(|above| above < self.0.len()),
+            "a parent precedes its children in the plan"
+        );
         let above = |planned: &&PlannedFolder| planned.above.and_then(|above| self.0.get(above));
         let mut steps: Vec<_> =
             std::iter::successors(Some(planned), above).filter_map(step).collect();
@@ -129,6 +134,7 @@ pub fn create_folders<T: ReadFolders + ?Sized>(
     let mut created: Vec<(FolderRecord, usize)> = Vec::with_capacity(plan.0.len());
     for planned in &plan.0 {
         let above = planned.above.and_then(|above| created.get(above));
+        // The parent is created earlier in the loop: a plan lists parents first.
         let record = reader.planned(planned, above).map_err(|error| error.at(plan.path(planned)));
         let (parent, depth) = record?;
         let id = FolderId::from_bytes(context.ids.new_id(context.stamp.at));
@@ -172,6 +178,7 @@ pub fn move_folders<T: ReadFolders + ?Sized>(
     };
     // All folders move to the same parent, and none of its ancestors moves. So if no single move
     // creates a cycle, all of them together create none.
+    // The lineage includes the destination itself: a folder cannot move into itself.
     let lineage = parent.map_or(Ok(Vec::new()), |parent| reader.lineage(parent))?;
     let moving = reader.look_up_all(ids, |folder| {
         if lineage.contains(&folder.id) {
@@ -187,6 +194,7 @@ pub fn move_folders<T: ReadFolders + ?Sized>(
     for before in moving {
         let after = FolderRecord { parent, ..before.clone() };
         moved.records.push(after.clone());
+        // An unchanged folder is part of the reply, but has no edit.
         if before != after {
             moved.edits.push(Edit::UpdateFolder { before, after });
         }
@@ -220,6 +228,7 @@ pub fn delete_folders<T: ReadFolders + ?Sized>(
         let new_parent =
             lineage.iter().copied().find(|above| !deleted_refs.contains(&FolderRef::from(*above)));
         for before in folders.documents_in(folder.id)? {
+            // Documents cannot be at the top level, so `unsorted` receives them.
             let location = new_parent.map_or(Location::Unsorted, Location::Folder);
             let after = before.kept_at(location, context.stamp.at);
             edits.push(Edit::UpdateDocument { before, after });
@@ -243,7 +252,7 @@ pub fn delete_folders<T: ReadFolders + ?Sized>(
 /// Folders and all their descendants, each once.
 ///
 /// # Errors
-/// What the store reports.
+/// Store errors.
 pub fn folders_within<T: ReadFolders + ?Sized>(
     folders: &T,
     tops: &[FolderId],
@@ -251,6 +260,7 @@ pub fn folders_within<T: ReadFolders + ?Sized>(
     let mut found = Vec::with_capacity(tops.len());
     let (mut seen, mut pending) = (HashSet::new(), tops.iter().rev().copied().collect::<Vec<_>>());
     while let Some(folder) = pending.pop() {
+        // A folder of the request may also be a descendant of another one.
         if seen.insert(folder) {
             found.push(folder);
             pending.extend(folders.folders_in(folder)?.iter().map(|within| within.id));
@@ -284,6 +294,7 @@ impl<'a, T: ReadFolders + ?Sized> RequestFolders<'a, T> {
                 let folder = self.find(*id, |location| {
                     format!("{location} is a built-in location and cannot be moved or deleted")
                 })?;
+                // Existence first: a duplicate of an unknown folder is reported as not found.
                 if !unique_ids.insert(*id) {
                     return Err(Error::validation(format!("folder {id} is named twice")));
                 }
@@ -347,6 +358,7 @@ impl<'a, T: ReadFolders + ?Sized> RequestFolders<'a, T> {
     fn lineage(&self, folder: FolderId) -> Result<Vec<FolderId>> {
         let (mut lineage, mut next) = (Vec::new(), Some(folder));
         while let Some(id) = next {
+            // Only a damaged store has a cycle: moves check the lineage of their destination.
             if lineage.contains(&id) {
                 return Err(Error::corrupted(format_args!(
                     "the ancestors of folder {id} form a cycle"
@@ -367,6 +379,7 @@ impl<'a, T: ReadFolders + ?Sized> RequestFolders<'a, T> {
         let gone: HashSet<FolderId> = moving.iter().map(|folder| folder.id).collect();
         for (index, folder) in moving.iter().enumerate() {
             let old_depth = self.lineage(folder.id)?.len();
+            // Moving up cannot exceed the limit, so the descendants are not read.
             if depth >= old_depth {
                 let deepest = self.deepest(folder.id, depth, &gone)?;
                 self.check_depth(deepest)

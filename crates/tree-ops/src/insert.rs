@@ -33,7 +33,7 @@ impl InsertedBlocks {
 /// there are no edits.
 ///
 /// # Errors
-/// Those of [`crate::prepare_target`]; below `blocks`, those of
+/// As [`crate::prepare_target`]; below `blocks`, the errors of
 /// [`leafbase_model::BlockData::check`], [`leafbase_model::ErrorKind::RuleViolation`] for content
 /// of a type that cannot have any, for a collection, for an item and for a top-level block of the
 /// inbox that is no task, and [`leafbase_model::ErrorKind::LimitExceeded`] for a draft that would
@@ -52,7 +52,7 @@ pub fn insert<T: ReadTree + ?Sized>(
 /// [`insert`], which names a draft by its index, it can reject one by its path in the request.
 ///
 /// # Errors
-/// As [`insert`], and those of `drafts`.
+/// As [`insert`], and the errors of `drafts`.
 pub fn insert_at<T: ReadTree + ?Sized>(
     tree: &T,
     context: &Context<'_>,
@@ -62,12 +62,14 @@ pub fn insert_at<T: ReadTree + ?Sized>(
     let reader = RequestReader::new(tree);
     let parent = TargetParent::find(&reader, position)?;
     let (depth, allowed) = (parent.depth(), parent.allowed);
+    // The drafts are requested only now, so that an invalid position costs no parsing.
     let drafts = DraftTree::listed("blocks", drafts(depth, allowed)?);
     let subtrees = drafts.into_blocks(context, depth, allowed)?;
     if subtrees.0.is_empty() {
         return Ok(InsertedBlocks::default());
     }
     let top = subtrees.0.iter().filter(|node| node.depth == 0).map(|node| node.block.id).collect();
+    // The edits run in order: the parent has to be a page before it receives children.
     let insertion = Edit::Insert { target: parent.target(parent.after(&reader)?), subtrees };
     let edits = parent.into_page(context)?.into_iter().chain([insertion]).collect();
     Ok(InsertedBlocks { edits, top })

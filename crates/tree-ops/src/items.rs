@@ -51,6 +51,7 @@ pub fn prepare_collection<T: ReadTree + ?Sized>(
         }
         let reader = RequestReader::new(tree);
         let document = reader.locate(collection)?.document;
+        // Items are children of the collection: one level below it.
         let depth = reader.lineage(collection)?.len();
         check_nesting(context.limits, depth)?;
         let after = tree.last_child(document, collection)?;
@@ -66,7 +67,7 @@ pub fn prepare_collection<T: ReadTree + ?Sized>(
 /// The edit that inserts new items at `target`, in their order.
 ///
 /// # Errors
-/// Those of new blocks, with paths such as `items[2].content[0].color`;
+/// As for new blocks, with paths such as `items[2].content[0].color`;
 /// [`leafbase_model::ErrorKind::LimitExceeded`] at `items` for too many blocks in all.
 pub fn insert_items(
     context: &Context<'_>,
@@ -76,6 +77,7 @@ pub fn insert_items(
     let mut nodes = Vec::with_capacity(items.len());
     for (index, ItemInsertion { id, data, content }) in items.into_iter().enumerate() {
         let at = |error: Error| error.at(format_args!("items[{index}]"));
+        // The item precedes its page: errors follow the order of the request.
         data.check(context.limits).map_err(at)?;
         let page = DraftTree::listed("content", content).into_blocks(
             context,
@@ -87,6 +89,7 @@ pub fn insert_items(
             depth: 0,
             block: BlockRecord { id, rev: 1, created, modified, data },
         });
+        // The page is one level below its item.
         nodes.extend(page.map_err(at)?.0.into_iter().map(|SubtreeNode { depth, block }| {
             SubtreeNode { depth: depth.saturating_add(1), block }
         }));
@@ -97,6 +100,10 @@ pub fn insert_items(
             "items",
         )?;
     }
+    debug_assert!(
+        nodes.first().is_none_or(|node| node.depth == 0),
+        "subtrees start with a top-level block"
+    );
     Ok(Edit::Insert { target: target.target, subtrees: Subtrees(nodes) })
 }
 
@@ -105,7 +112,7 @@ pub fn insert_items(
 /// block.
 ///
 /// # Errors
-/// What the store reports.
+/// Store errors.
 pub fn show_subtrees<T: ReadTree + ?Sized>(
     tree: &T,
     document: DocumentId,

@@ -21,7 +21,7 @@ pub struct MovedBlocks {
 /// of its ancestors: it then leaves that ancestor's subtree.
 ///
 /// # Errors
-/// Those of [`crate::prepare_target`]; [`leafbase_model::ErrorKind::InvalidPosition`] next to one
+/// As [`crate::prepare_target`]; [`leafbase_model::ErrorKind::InvalidPosition`] next to one
 /// of the moved blocks; at `blockIds[n]`, [`leafbase_model::ErrorKind::NotFound`],
 /// [`leafbase_model::ErrorKind::Validation`] for a duplicate,
 /// [`leafbase_model::ErrorKind::RuleViolation`] for a root, an item, a document in the trash, a
@@ -39,6 +39,7 @@ pub fn move_blocks<T: ReadTree + ?Sized>(
     if matches!(position, ResolvedPosition::Beside(..)) && ids.contains(&position.block()) {
         return Err(Error::position("a block cannot be moved next to itself").at(position.path()));
     }
+    // The IDs may be unknown or duplicate; `locate` reports that below.
     reader.prefetch(&ids);
     let mut unique_ids = UniqueIds::with_capacity(ids.len());
     let mut origins = Vec::with_capacity(ids.len());
@@ -150,6 +151,7 @@ struct MovingSlots {
 impl MovingSlots {
     fn new(origins: &[(BlockId, InsertTarget)]) -> Self {
         Self {
+            // Two blocks cannot share a slot, so both maps have one entry per block.
             slots: origins.iter().copied().collect(),
             occupants: origins.iter().map(|(id, slot)| (*slot, *id)).collect(),
         }

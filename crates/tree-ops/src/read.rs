@@ -14,37 +14,37 @@ pub trait ReadTree {
     /// The location of `block`, if it exists.
     ///
     /// # Errors
-    /// What the store reports.
+    /// Store errors.
     fn locate(&self, block: BlockId) -> Result<Option<BlockLocation>>;
 
     /// The record of `block`, if it exists.
     ///
     /// # Errors
-    /// What the store reports.
+    /// Store errors.
     fn block(&self, block: BlockId) -> Result<Option<BlockRecord>>;
 
     /// The record of the document, if it exists.
     ///
     /// # Errors
-    /// What the store reports.
+    /// Store errors.
     fn document(&self, document: DocumentId) -> Result<Option<DocumentRecord>>;
 
     /// The last child of `parent`, a block of `document`.
     ///
     /// # Errors
-    /// What the store reports.
+    /// Store errors.
     fn last_child(&self, document: DocumentId, parent: BlockId) -> Result<Option<BlockId>>;
 
     /// The sibling right before `block`; `None` if it is the first, a root, or does not exist.
     ///
     /// # Errors
-    /// What the store reports.
+    /// Store errors.
     fn previous_sibling(&self, block: BlockId) -> Result<Option<BlockId>>;
 
     /// The first children of `parent`, at most `limit`.
     ///
     /// # Errors
-    /// What the store reports.
+    /// Store errors.
     fn first_children(
         &self,
         document: DocumentId,
@@ -56,13 +56,13 @@ pub trait ReadTree {
     /// empty if it does not exist. Cost: linear in the result.
     ///
     /// # Errors
-    /// What the store reports.
+    /// Store errors.
     fn subtree(&self, block: BlockId, max_depth: Option<usize>) -> Result<Subtrees>;
 
     /// The subtrees of adjacent siblings: the concatenation of [`Self::subtree`] for each.
     ///
     /// # Errors
-    /// What the store reports.
+    /// Store errors.
     fn subtrees(&self, blocks: &[BlockId]) -> Result<Subtrees> {
         let mut subtrees = Subtrees::default();
         for block in blocks {
@@ -74,14 +74,14 @@ pub trait ReadTree {
     /// As [`Self::subtree`], but without the descendants of collections, which are not read either.
     ///
     /// # Errors
-    /// What the store reports.
+    /// Store errors.
     fn subtree_without_items(&self, block: BlockId, max_depth: Option<usize>) -> Result<Subtrees>;
 
     /// Number of levels below `block`, counted up to `at_most`; 0 if it does not exist. A store
     /// that knows it without reading the blocks should override this.
     ///
     /// # Errors
-    /// What the store reports.
+    /// Store errors.
     fn height(&self, block: BlockId, at_most: usize) -> Result<usize> {
         Ok(usize::from(self.subtree(block, Some(at_most))?.height()))
     }

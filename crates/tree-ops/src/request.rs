@@ -42,6 +42,7 @@ impl<'a, T: ReadTree + ?Sized> RequestReader<'a, T> {
     /// The location of a block named by the request. Its document must be writable.
     pub(crate) fn locate(&self, block: BlockId) -> Result<BlockLocation> {
         let location = self.tree.locate(block)?.ok_or_else(Error::not_found)?;
+        // The walk to the root starts here in most operations: the first step is free.
         self.parents.borrow_mut().insert(block, location.parent);
         self.document_location(location.document)?;
         Ok(location)

@@ -64,6 +64,7 @@ fn prepare<T: ReadTree + ?Sized>(
 ) -> Result<(PreparedTarget, AllowedChildren)> {
     let parent = TargetParent::find(reader, position)?;
     let depth = parent.depth();
+    // The deepest inserted block is `levels - 1` below its top-level block.
     let deepest = (depth + levels).saturating_sub(1);
     check_nesting(context.limits, deepest).map_err(|error| error.at(position.path()))?;
     let target = parent.target(parent.after(reader)?);
@@ -111,6 +112,10 @@ impl TargetParent {
         };
         // A root is always a page, so its record need not be read.
         let text = if id == document.root() { None } else { text_parent(reader, id)? };
+        debug_assert!(
+            position.block() == id || location.parent == Some(id),
+            "the parent of the target"
+        );
         let lineage = reader.lineage(id)?;
         let allowed = reader.allowed_children(document, id)?;
         Ok(Self { position, document, id, text, lineage, allowed })

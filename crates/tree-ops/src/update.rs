@@ -1,12 +1,4 @@
 //! Updates of blocks: only the fields given change.
-//!
-//! A host with markdown works on one patch at a time, in the order of the request, so that the
-//! first error is that of the first invalid entry:
-//!
-//! 1. [`BlockUpdate::find`] reads the block and checks that the patch may change it.
-//! 2. The host rewrites [`PatchedBlock::fields`] as it needs.
-//! 3. [`BlockUpdate::apply`] gives the new data; the host splits its text into paragraphs.
-//! 4. [`BlockUpdate::add`] validates the result and adds its edits.
 
 use leafbase_model::{
     BlockData, BlockFields, BlockId, BlockLocation, BlockPatch, BlockRecord, BlockType, DocumentId,
@@ -33,7 +25,15 @@ pub struct UpdatedBlocks {
     pub moves: Vec<(BlockId, ResolvedPosition)>,
 }
 
-/// An update in progress; see the module's documentation for the order of calls.
+/// An update in progress.
+///
+/// A host with markdown works on one patch at a time, in the order of the request, so that the
+/// first error is that of the first invalid entry:
+///
+/// 1. [`BlockUpdate::find`] reads the block and checks that the patch may change it.
+/// 2. The host rewrites [`PatchedBlock::fields`] as it needs.
+/// 3. [`BlockUpdate::apply`] gives the new data; the host splits its text into paragraphs.
+/// 4. [`BlockUpdate::add`] validates the result and adds its edits.
 pub struct BlockUpdate<'a, T: ?Sized> {
     reader: RequestReader<'a, T>,
     context: &'a Context<'a>,
@@ -75,7 +75,7 @@ impl<T: ?Sized> std::fmt::Debug for BlockUpdate<'_, T> {
 /// field that its type does not have, [`ErrorKind::Conflict`] if its `rev` differs from the
 /// expected one, [`ErrorKind::RuleViolation`] for a change of type that is not allowed, a document
 /// in the trash, the root of the inbox and a top-level block of the inbox that would be no task,
-/// and those of [`BlockData::check`]. [`ErrorKind::Validation`] at `markdown` also for a blank name
+/// and the errors of [`BlockData::check`]. [`ErrorKind::Validation`] at `markdown` also for a blank name
 /// of a collection; [`ErrorKind::LimitExceeded`] at `blocks` for too many blocks, those of further
 /// paragraphs included.
 pub fn update<T: ReadTree + ?Sized>(
@@ -117,6 +117,7 @@ impl<'a, T: ReadTree + ?Sized> BlockUpdate<'a, T> {
     /// As [`update`], unless they concern the new data.
     pub fn find(&mut self, patch: BlockPatch) -> Result<PatchedBlock> {
         let index = self.next_index;
+        debug_assert!(index < self.block_count, "`new` was called with the number of patches");
         self.next_index += 1;
         let at = |error: Error| error.at(format_args!("blocks[{index}]"));
         let (location, before) = self.look_up(patch.id).map_err(|error| at(error.at("id")))?;
@@ -161,6 +162,7 @@ impl<'a, T: ReadTree + ?Sized> BlockUpdate<'a, T> {
             parts.push(before.data.clone());
         }
         self.check_parts(block, &mut parts).map_err(at)?;
+        // Further paragraphs count towards the limit, like blocks of the request.
         self.block_count = self.block_count.saturating_add(parts.len().saturating_sub(1));
         let most = self.context.limits.blocks_per_request;
         check_count(BLOCKS, most, self.block_count, "blocks")?;
@@ -170,6 +172,7 @@ impl<'a, T: ReadTree + ?Sized> BlockUpdate<'a, T> {
         };
         let further: Vec<_> = parts.map(|data| self.context.new_block(data)).collect();
         let document_location = self.reader.document_location(location.document)?;
+        // Recorded only: the edits of the whole request are applied before any block moves.
         let destination = inbox::destination(*location, document_location, &before.data, &data);
         self.updated.moves.extend(destination.map(|position| (before.id, position)));
         match update_edit(location.document, before.clone(), data, self.context.stamp) {
@@ -197,6 +200,7 @@ impl<'a, T: ReadTree + ?Sized> BlockUpdate<'a, T> {
         }
         check_collection_name(&before.data, parts)?;
         for data in parts.iter_mut() {
+            // Stamps first: `check_data` requires those that match the state of the task.
             data.task = data
                 .task
                 .map(|task| carry_over(before.data.task, task).stamped(self.context.stamp.at));
@@ -219,6 +223,7 @@ impl<'a, T: ReadTree + ?Sized> BlockUpdate<'a, T> {
             )
             .at("type"));
         }
+        // One child is enough; its subtree is not read.
         if self.reader.tree.first_children(location.document, before.id, 1)?.is_empty() {
             return Ok(());
         }

@@ -71,12 +71,12 @@ impl Host {
         let (key, name) = ("collection".to_owned(), BlockType::Collection.as_str().to_owned());
         let after = Some(Box::new(Schema { key, name, content, properties: Vec::new() }));
         let edit = Edit::SetSchema { document, collection, before: None, after, quiet: false };
-        self.notes.space().apply(&Author::NOBODY, &[edit]).unwrap();
+        self.notes.space().apply(&Author::ANONYMOUS, &[edit]).unwrap();
     }
 
     /// Blocks of every type, those included that have operations of their own.
     fn put(&self, id: BlockId, block_type: BlockType, target: InsertTarget) {
-        let stamp = Stamp { by: Author::NOBODY, ..Stamp::default() };
+        let stamp = Stamp { by: Author::ANONYMOUS, ..Stamp::default() };
         let mut data = BlockData::new(BlockKind::empty(block_type));
         if block_type == BlockType::Table {
             data.markdown = "| a |\n| --- |\n| b |".to_owned();
@@ -85,7 +85,7 @@ impl Host {
         }
         let block = BlockRecord { id, rev: 1, created: stamp.clone(), modified: stamp, data };
         let edit = Edit::Insert { target, subtrees: Subtrees::one(block) };
-        self.notes.space().apply(&Author::NOBODY, &[edit]).unwrap();
+        self.notes.space().apply(&Author::ANONYMOUS, &[edit]).unwrap();
     }
 
     pub fn name(&mut self, name: &str, id: BlockId) {

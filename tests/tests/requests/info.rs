@@ -4,11 +4,12 @@
 use std::io::{self, Read};
 use std::sync::Arc;
 
-use leafbase::{AssetId, Clock, DocumentId, Error, ErrorKind, Space, Timestamp, UploadFile};
+use leafbase::{AssetId, Clock, DocumentId, Error, ErrorKind, Fetch, Space, Timestamp, UploadFile};
 use leafbase_store::kv::{MemoryStore, Store, WriteOptions};
 use leafbase_store::{CHUNK_BYTES, Extractor, SpaceStore};
 use leafbase_test_outline::{FixedClock, SequentialIds};
 use serde_json::{Value, json};
+use tests::scope::logs::logged;
 
 use crate::host::wrong;
 use crate::stores::Wrapped;
@@ -319,4 +320,16 @@ fn opening_writes_nothing_where_nothing_is_to_be_swept() {
     let before = std::fs::read(&file).unwrap();
     Space::open(&path).unwrap().close().unwrap();
     assert!(std::fs::read(&file).unwrap() == before);
+}
+
+#[test]
+fn operations_run_in_spans_with_their_names() {
+    let space = Space::in_memory().unwrap();
+    let (trip, log) = logged(|| space.connect().create_document("Trip").unwrap().id());
+    assert!(log.contains(r#"name="create_document""#), "{log}");
+    let guest = space.scoped([trip]);
+    let (shown, log) = logged(|| guest.fetch(Fetch::new(trip)));
+    assert!(shown.is_ok() && log.contains(r#"name="fetch""#), "{log}");
+    let (found, log) = logged(|| guest.search("trip"));
+    assert!(found.is_ok() && log.contains(r#"name="search""#), "{log}");
 }

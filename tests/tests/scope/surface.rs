@@ -84,6 +84,7 @@ fn operations_of_the_full_space_do_not_exist() {
         "salvage_with",
         "in_memory",
         "read_json",
+        "read_json_with",
         "limits",
         "block_url",
         "rebuild_search_with",

@@ -32,6 +32,7 @@ impl BackupCommand {
             .space()
             .backup_with(&self.path, &mut |step| progress.report(step.done, step.total))?;
         drop(progress);
+        // Opening the copy read-only proves that it opens, and leaves it unchanged.
         let bytes = leafbase::Space::builder().read_only(true).open(&self.path)?.stats()?.bytes;
         let path = self.path.display().to_string();
         if context.options.json {

@@ -20,6 +20,7 @@ impl CheckCommand {
         let report =
             notes.space().check_with(&mut |step| progress.report(step.done, step.total))?;
         drop(progress);
+        // Damage is a result, not an error: the report goes to the standard output.
         let exit = if report.is_clean() { Exit::Done } else { Exit::Damaged };
         if context.options.json {
             return context.out.json(&report).map(|()| exit);

@@ -57,6 +57,7 @@ impl GrepCommand {
                 Limits::CONTEXT_BLOCKS
             )));
         }
+        // Only a search across documents needs the index.
         let notes = if self.names.is_empty() { context.searcher()? } else { context.reader()? };
         let found = progress::while_running("searching", || self.found(&notes))?;
         let exit = if found.is_empty() { Exit::Nothing } else { Exit::Done };
@@ -79,6 +80,7 @@ impl GrepCommand {
                 found.push(DocumentMatches { document_id, title: document.title, path, matches });
             }
         }
+        // Sorted by path, not by relevance: output can be compared between runs.
         found.sort_by_cached_key(|found| (found.path.to_lowercase(), found.document_id));
         Ok(found)
     }

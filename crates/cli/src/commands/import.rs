@@ -60,6 +60,7 @@ impl ImportCommand {
             progress.report(step.done, step.total)
         })?;
         drop(progress);
+        // Closing waits for the last flush: an error of it must not be lost.
         notes.space().clone().close()?;
         let exit = if report.canceled { Exit::Interrupted } else { Exit::Done };
         if context.options.json {

@@ -64,6 +64,7 @@ fn section(
         let row = vec![Cell::new(""), Cell::styled(&path, styles::TITLE), words];
         rows.push((path, row));
     }
+    // Back links have no reading order; paths make the output deterministic.
     if sorts {
         rows.sort_by_cached_key(|(path, _)| path.to_lowercase());
     }

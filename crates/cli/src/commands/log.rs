@@ -65,10 +65,12 @@ impl LogCommand {
             None => notes.last_sequence()?.saturating_sub(self.limit),
         };
         let mut last = show_since(context, &notes, since)?;
+        // Released between polls, so that other programs can open the space for writing.
         drop(notes);
         if !self.follow {
             return Ok(());
         }
+        // The path is resolved once: a change of the current directory must not matter.
         let path = context.path()?;
         loop {
             context.out.flush()?;
@@ -129,7 +131,8 @@ fn show(context: &mut CommandContext, notes: &Connection, change: &Change) -> Cl
     let number =
         context.out.paint(styles::QUIET, format_args!("{:>SEQUENCE_COLUMNS$}", change.sequence));
     let (at, by) = (change.stamp.at, &change.stamp.by);
-    let by = if by.is_nobody() { String::new() } else { format!("  {}", line::plain(by.as_str())) };
+    let by =
+        if by.is_anonymous() { String::new() } else { format!("  {}", line::plain(by.as_str())) };
     // Clipped to the width of the terminal.
     let room = context.out.width().saturating_sub(SEQUENCE_COLUMNS);
     let what = line::clip(&format!("  {at}{by}  {}  ", edits(&change.edits)), room);

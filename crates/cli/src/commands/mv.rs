@@ -52,6 +52,7 @@ impl MoveCommand {
 
 fn relocate(notes: &Connection, documents: &[Document], to: &str) -> CliResult<Vec<Document>> {
     let ids = documents.iter().map(Document::id);
+    // A daily note returns to its own day, which only its own operation knows.
     let are_notes = documents.iter().all(|document| document.record.day.is_some());
     let is_for_notes = to == BuiltInLocation::DailyNotes.as_str();
     if is_for_notes

@@ -75,6 +75,7 @@ impl QueryCommand {
                 None => Sort::ascending(key),
             });
         }
+        // Pages of items are not shown, so their blocks are not read.
         request.max_depth = request.max_depth.or(Some(0));
         request.paging.limit = self.limit.or(request.paging.limit);
         request
@@ -136,6 +137,7 @@ fn condition(schema: &Schema, text: &str) -> CliResult<ItemFilter> {
             true,
         ));
     }
+    // Options and relations are sets: equality means membership.
     let many = matches!(
         kind,
         PropertyType::SingleSelect | PropertyType::MultiSelect | PropertyType::Relation
@@ -157,6 +159,7 @@ fn kind_of(schema: &Schema, key: &str) -> CliResult<PropertyType> {
     if let Some(property) = found {
         return Ok(property.kind.property_type());
     }
+    // The title is part of the schema, but not of its property list.
     if key == &*schema.content.key || key == "title" {
         return Ok(PropertyType::Text);
     }
@@ -167,12 +170,18 @@ fn kind_of(schema: &Schema, key: &str) -> CliResult<PropertyType> {
 }
 
 fn operator(kind: PropertyType, sign: &str) -> Option<Operator> {
-    let is_date = kind == PropertyType::Date;
-    let is_text = matches!(
-        kind,
-        PropertyType::Text | PropertyType::Url | PropertyType::Email | PropertyType::Phone
-    );
-    let is_number = kind == PropertyType::Number;
+    // Exhaustive, so that a new property type chooses its comparisons here.
+    let (is_text, is_number, is_date) = match kind {
+        PropertyType::Text | PropertyType::Url | PropertyType::Email | PropertyType::Phone => {
+            (true, false, false)
+        }
+        PropertyType::Number => (false, true, false),
+        PropertyType::Date => (false, false, true),
+        PropertyType::Boolean
+        | PropertyType::SingleSelect
+        | PropertyType::MultiSelect
+        | PropertyType::Relation => (false, false, false),
+    };
     Some(match sign {
         "=" => Operator::Equals,
         "!=" => Operator::NotEquals,

@@ -84,6 +84,7 @@ impl RemoveCommand {
                 ResolvedName::Block(block) => found.block_ids.push(block),
             }
         }
+        // Checked before any deletion: the request fails as a whole.
         if self.purge && (!refs.is_empty() || !found.block_ids.is_empty()) {
             return Err(CliError::usage("--purge takes documents only"));
         }

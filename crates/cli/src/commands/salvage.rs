@@ -35,6 +35,7 @@ impl SalvageCommand {
                 progress.report(step.done, step.total)
             })
         };
+        // No other program may write while pages are read without the store.
         let report = context.retry_while_open(saving).map_err(recovery_error)?;
         drop(progress);
         let exit = if report.is_whole() { Exit::Done } else { Exit::Damaged };

@@ -103,6 +103,7 @@ fn pieces(hit: &SearchMatch) -> Vec<(&str, Vec<std::ops::Range<usize>>)> {
         if !text.trim().is_empty() {
             lines.push((text, moved));
         }
+        // One byte for the line break that `split` removed.
         begin = end + 1;
     }
     lines

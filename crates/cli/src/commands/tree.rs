@@ -70,6 +70,7 @@ impl TreeCommand {
             lines.extend(folder_nodes(&catalog, folder, depth));
         }
         let top = below.and_then(|below| position(&lines, below)).unwrap_or(0);
+        // Depths are relative to the folder that was asked for.
         let level = lines.get(top).map_or(0, |(depth, ..)| *depth);
         let ends = |(index, (depth, ..)): &(usize, TreeLine)| {
             below.is_some() && *index > 0 && *depth <= level

@@ -25,7 +25,7 @@ pub(crate) fn clip(text: &str, columns: usize) -> String {
     }
     let mut left = columns.saturating_sub(1);
     let fits = |letter: &char| {
-        let wide = letter.width().unwrap_or_default();
+        let wide = letter.width().unwrap_or(0);
         let fits = wide <= left;
         left = left.saturating_sub(wide);
         fits
@@ -36,7 +36,7 @@ pub(crate) fn clip(text: &str, columns: usize) -> String {
 /// The first line of the text without control characters, with block and day links reduced to their
 /// labels.
 pub(crate) fn first(text: &str) -> String {
-    without_addresses(&plain(text.lines().next().unwrap_or_default()))
+    without_addresses(&plain(text.lines().next().unwrap_or("")))
 }
 
 /// Reduces block and day links to their labels: their addresses mean nothing to a person.

@@ -21,10 +21,12 @@ pub(crate) fn paint(out: &Out, text: &str, hits: &[Range<usize>], marks: Marks) 
     }
     let (mut shown, mut done) = (String::new(), 0);
     for hit in hits {
+        debug_assert!(hit.start <= hit.end, "a highlight is a range of bytes");
         // A highlight outside of the text leaves that part uncolored.
         let (Some(before), Some(found)) = (text.get(done..hit.start), text.get(hit.clone())) else {
             continue;
         };
+        debug_assert!(done <= hit.start, "highlights are sorted and do not overlap");
         let (before, after) = match marks {
             Marks::Asterisks => (
                 before.strip_suffix("**").unwrap_or(before),

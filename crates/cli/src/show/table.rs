@@ -33,18 +33,17 @@ const MAX_COLUMN_WIDTH: usize = 40;
 
 /// Writes the rows with two spaces between columns.
 pub(crate) fn write(out: &mut Out, rows: &[Vec<Cell>]) -> CliResult<()> {
-    let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let wide = |cell: &Cell| line::width(&cell.text).min(MAX_COLUMN_WIDTH);
     let widths: Vec<usize> = (0..columns)
-        .map(|column| {
-            rows.iter().filter_map(|row| row.get(column)).map(wide).max().unwrap_or_default()
-        })
+        .map(|column| rows.iter().filter_map(|row| row.get(column)).map(wide).max().unwrap_or(0))
         .collect();
     for row in rows {
         let mut shown = String::new();
         let mut left = out.width();
         for (index, (cell, width)) in row.iter().zip(&widths).enumerate() {
             let is_last = index + 1 == row.len();
+            // Even on a narrow terminal the last column keeps a few characters.
             let room = if is_last { left.max(8) } else { *width };
             let text = line::clip(&cell.text, room);
             let pad = if is_last { 0 } else { width.saturating_sub(line::width(&text)) + 2 };

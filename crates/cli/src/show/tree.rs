@@ -40,6 +40,7 @@ fn prefixes(depths: &[usize]) -> Vec<String> {
 }
 
 fn prefix(follows: &mut Vec<bool>, depth: usize) -> String {
+    // Deeper levels end here: they are truncated.
     follows.resize(depth + 1, false);
     let mut levels = follows.iter().copied().skip(1);
     let last = if depth == 0 { None } else { levels.next_back() };

@@ -48,7 +48,7 @@ fn the_readme_shows_every_command() {
 /// A transcript that says something else than is shown is noticed, whatever differs.
 #[test]
 fn a_wrong_transcript_is_noticed() {
-    let right = "$ leafbase -s x ls\nerror: there is nothing at x\nhint: make it with: leafbase new x\n[exit 3]\n";
+    let right = "$ leafbase -s x ls\nerror: there is nothing at x\nhint: create it with: leafbase new x\n[exit 3]\n";
     assert_eq!(replayed(&mut Desk::new(), right, false), right);
     for (from, to) in [
         ("at x\n", "at y\n"),

@@ -29,7 +29,7 @@ fn writes_of_others_are_followed_until_an_interrupt() {
 fn what_another_program_has_open_is_waited_for() {
     let mut desk = Desk::new();
     let space = leafbase::Space::open(desk.path().join("shelf")).unwrap();
-    let busy = "error: shelf is open in another handle, of this process or another one\n\
+    let busy = "error: shelf is open in another handle of this or another process\n\
                 hint: close the other program, or wait for it: --wait 60\n[exit 5]\n";
     assert_eq!(desk.run("leafbase -s shelf ls --wait 0"), busy);
     assert_eq!(desk.run("leafbase -s shelf add --wait 0 x"), busy);

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use leafbase_model::{BlockId, Limits, Operator, PropertyKind, PropertyValue, Relation, Result};
+use leafbase_model::{
+    BlockId, Error, Limits, Operator, PropertyKind, PropertyValue, Relation, Result,
+};
 use serde_json::{Value, json};
 
 use crate::predicates::{Predicate, SetMatch};
@@ -101,12 +103,12 @@ fn item_ids(value: &Value) -> Result<Vec<BlockId>> {
         Value::Array(ids) => read_each(ids, item_id),
         Value::Object(fields) => {
             match (fields.get("relations"), fields.keys().find(|key| *key != "relations")) {
-                (_, Some(unknown)) => Err(mismatch("unknown field").at(unknown)),
+                (_, Some(unknown)) => Err(unknown_field(unknown)),
                 (Some(Value::Array(related)), None) => {
                     read_each(related, related_id).map_err(|error| error.at("relations"))
                 }
                 (Some(other), None) => Err(wrong("an array", other).at("relations")),
-                (None, None) => Err(mismatch("is missing").at("relations")),
+                (None, None) => Err(missing_field("relations")),
             }
         }
         other => Err(wrong("relations like {\"relations\": [{\"blockId\": \"..\"}]}", other)),
@@ -116,14 +118,22 @@ fn item_ids(value: &Value) -> Result<Vec<BlockId>> {
 fn related_id(value: &Value) -> Result<BlockId> {
     let Value::Object(fields) = value else { return Err(wrong("an object", value)) };
     if let Some(unknown) = fields.keys().find(|key| !matches!(key.as_str(), "blockId" | "title")) {
-        return Err(mismatch("unknown field").at(unknown));
+        return Err(unknown_field(unknown));
     }
     // Replies carry titles, and a request may send a reply back. The title is ignored.
     if let Some(title) = fields.get("title").filter(|title| !title.is_string()) {
         return Err(wrong("text", title).at("title"));
     }
-    let id = fields.get("blockId").ok_or_else(|| mismatch("is missing").at("blockId"))?;
+    let id = fields.get("blockId").ok_or_else(|| missing_field("blockId"))?;
     item_id(id).map_err(|error| error.at("blockId"))
+}
+
+fn missing_field(name: &str) -> Error {
+    mismatch(format!("the field `{name}` is missing")).at(name)
+}
+
+fn unknown_field(name: &str) -> Error {
+    mismatch(format!("the field `{name}` is unknown")).at(name)
 }
 
 /// A malformed ID reads as the nil ID, which no item has: it is not found, like any unknown ID.

@@ -1,5 +1,5 @@
-//! Collections: two related tables whose rows are pages, questions to them, and what a wrong value
-//! is told.
+//! Collections: two related tables whose rows are pages, queries, and the error of a wrong
+//! value.
 
 use std::io::Write;
 

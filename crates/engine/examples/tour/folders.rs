@@ -41,7 +41,7 @@ pub(crate) fn edit(out: &mut impl Write, notes: &Connection) -> Result<FolderId>
         .create_documents(CreateDocuments::titled(["First draft", "Second draft"]).at(drafts.id))?;
     show_one(out, notes, tour.id)?;
 
-    writeln!(out, "- Old moves into Drafts; then Drafts is deleted, and what is in it goes up")?;
+    writeln!(out, "- Old moves into Drafts; then Drafts is deleted, and its content moves up")?;
     notes.move_folders(MoveFolders::new([old.id], drafts.id))?;
     notes.delete_folders(DeleteFolders::new([drafts.id]))?;
     show_one(out, notes, tour.id)?;

@@ -1,4 +1,4 @@
-//! What a connection says of its space, and what an error says.
+//! Connection info and errors.
 
 use std::io::Write;
 

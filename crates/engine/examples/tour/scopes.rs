@@ -1,5 +1,4 @@
-//! A connection that sees one document alone: what it is shown of the rest, and what it cannot
-//! break.
+//! A connection that is limited to one document: redacted links, and data that it cannot break.
 
 use std::io::Write;
 

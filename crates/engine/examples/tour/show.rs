@@ -1,4 +1,4 @@
-//! How the tour writes what it shows.
+//! Output helpers of the tour.
 
 use std::io::Write;
 

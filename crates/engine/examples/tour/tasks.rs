@@ -52,7 +52,7 @@ pub(crate) fn show(out: &mut impl Write, notes: &Connection, folder: FolderId) -
     Ok(())
 }
 
-/// What is `- [ ]` in markdown is a task like any other.
+/// `- [ ]` in markdown is a task like any other.
 fn show_imported(out: &mut impl Write, notes: &Connection) -> Result<()> {
     let mut documents = notes.documents()?.0;
     documents.sort_by(|one, other| one.title.cmp(&other.title));

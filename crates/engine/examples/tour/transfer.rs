@@ -62,7 +62,7 @@ fn progress_line(what: &str) -> impl FnMut(Progress) -> ControlFlow<()> {
     }
 }
 
-/// What was adapted, by kind, with an example or two of each.
+/// Warnings by kind, with up to two examples of each.
 pub(crate) fn summarize(out: &mut impl Write, report: &ImportReport) -> Result<()> {
     let mut kinds: BTreeMap<VaultWarningKind, Vec<&VaultWarning>> = BTreeMap::new();
     for warning in &report.warnings {

@@ -1,4 +1,5 @@
-//! The access scope of a connection: the whole space, or the documents of a [`Scope`](crate::Scope).
+//! The access scope of a connection: the whole space, or the documents of a
+//! [`Scope`](crate::Scope).
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -45,6 +46,7 @@ impl ScopeDocuments {
     /// A scope whose changes begin after the sequence `last`; with none, where the log ends when
     /// they are first read.
     pub(crate) fn new(documents: BTreeSet<DocumentId>, last: Option<u64>) -> Self {
+        // An `Arc` around the set: a call clones the pointer and is not affected by later changes.
         Self {
             documents: RwLock::new(Arc::new(documents)),
             changes: Mutex::new(ScopeChanges::after(last)),

@@ -58,6 +58,7 @@ fn removes_any(edits: &[Edit]) -> bool {
 /// Splits `edits` so that within a batch no removal follows a move: the comments of a batch are
 /// looked up before it is applied, by the document that each block is in at that time.
 fn batches(edits: Vec<Edit>) -> Vec<Vec<Edit>> {
+    // One batch in the common case: the comments of all removals are read in one scan.
     let (mut batches, mut batch, mut has_moved) = (Vec::new(), Vec::new(), false);
     for edit in edits {
         if has_moved && removed(&edit).is_some() {
@@ -174,6 +175,7 @@ fn files_shown_before(edits: &[Edit]) -> BTreeSet<AssetId> {
 fn unreferenced(reader: SpaceReader<'_>, files: &BTreeSet<AssetId>) -> Result<Vec<Edit>> {
     let mut erasures = Vec::new();
     for file in files {
+        // One edge is enough to keep the file.
         if reader.edges_to(EdgeEnd::Asset(*file), None, 1)?.is_empty() {
             erasures.extend(reader.asset(*file)?.map(Edit::EraseAsset));
         }

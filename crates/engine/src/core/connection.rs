@@ -33,7 +33,8 @@ use crate::core::visibility::Visibility;
 /// let notes = leafbase::Space::in_memory()?.connect();
 /// let trip = notes.create_document("Trip")?.id();
 /// let other = notes.clone();
-/// let written = std::thread::spawn(move || other.insert_markdown("- [ ] passport", trip)).join().unwrap()?;
+/// let written = std::thread::spawn(move || other.insert_markdown("- [ ] passport", trip)).join()
+///     .unwrap()?;
 /// assert_eq!(notes.document_of(written[0].id)?, trip);
 /// # Ok(())
 /// # }
@@ -87,7 +88,7 @@ impl Connection<Full> {
 impl<A: AccessScope> Connection<A> {
     pub(in crate::core) fn new(space: Space, access: A) -> Self {
         let durability = space.durability();
-        Self { space, access, author: Author::NOBODY, durability }
+        Self { space, access, author: Author::ANONYMOUS, durability }
     }
 
     /// The same connection with another author, who is stamped on its writes.
@@ -119,11 +120,15 @@ impl<A: AccessScope> Connection<A> {
     /// # fn main() -> leafbase::Result<()> {
     /// # let directory = tempfile::tempdir().unwrap();
     /// let space = Space::create(directory.path().join("notes.leafbase"))?;
-    /// let (notes, typing) = (space.connect(), space.connect().with_durability(Durability::Relaxed));
+    /// let (notes, typing) =
+    ///     (space.connect(), space.connect().with_durability(Durability::Relaxed));
     /// let trip = notes.create_document("Trip")?.id(); // survives the loss of power
     /// typing.insert_markdown("Passp", trip)?; // visible at once, without waiting for the disk
     /// notes.create_document("Packing")?; // survives, and so does the text typed before
-    /// assert_eq!((notes.durability(), typing.durability()), (Durability::Durable, Durability::Relaxed));
+    /// assert_eq!(
+    ///     (notes.durability(), typing.durability()),
+    ///     (Durability::Durable, Durability::Relaxed),
+    /// );
     /// # Ok(())
     /// # }
     /// ```
@@ -150,7 +155,7 @@ impl<A: AccessScope> Connection<A> {
     /// ```
     /// # fn main() -> leafbase::Result<()> {
     /// let notes = leafbase::Space::in_memory()?.connect();
-    /// assert!(notes.author().is_nobody());
+    /// assert!(notes.author().is_anonymous());
     /// assert_eq!(notes.acting_as("Ada").author().as_str(), "Ada");
     /// # Ok(())
     /// # }

@@ -17,6 +17,7 @@ pub(crate) fn edges(data: &BlockData, tell: &mut dyn FnMut(EdgeTarget)) {
             None => tell_target(&link.target, tell),
         });
     }
+    // The block's own URL, which no markdown contains.
     if let Some(file) = url_of(&data.kind).and_then(AssetUrl::asset_of) {
         tell(shown(file));
     }

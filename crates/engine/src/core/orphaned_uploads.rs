@@ -30,11 +30,13 @@ impl OrphanedUploads {
             let options = WriteOptions::durability(Durability::Relaxed);
             if let Err(error) = store.drop_upload(options, upload) {
                 // The error's text may name an upload that this call must not see: log its kind.
-                tracing::debug!(kind = ?error.kind(), "the bytes of a failed upload cannot be dropped yet");
+                let kind = error.kind();
+                tracing::debug!(?kind, "the bytes of a failed upload cannot be dropped yet");
                 uploads.push(upload);
                 break;
             }
         }
+        // Appended, not assigned: another thread may have added uploads in the meantime.
         self.uploads().append(&mut uploads);
     }
 }

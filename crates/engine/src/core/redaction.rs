@@ -208,7 +208,7 @@ struct HiddenLink {
     /// The index of the text that contains the link.
     field: usize,
     range: Range<usize>,
-    form: LinkForm,
+    form: HiddenForm,
     /// The link as written in the text.
     written: String,
     /// The destination, with escapes resolved.
@@ -216,7 +216,7 @@ struct HiddenLink {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum LinkForm {
+enum HiddenForm {
     /// The whole of a text that is not markdown.
     Whole,
     Within(MentionForm),
@@ -229,11 +229,11 @@ fn for_each_link(kind: Kind, text: &str, emit: &mut dyn FnMut(BlockId, &dyn Fn()
         HiddenLink { number: 0, field: 0, range, form, written, address: address.to_owned() }
     };
     if let Some(target) = whole_text_target(kind, text) {
-        return emit(target, &|| hidden(0..text.len(), LinkForm::Whole, text));
+        return emit(target, &|| hidden(0..text.len(), HiddenForm::Whole, text));
     }
     markdown::mentions(text, &mut |Mention { destination, range, named, form }| {
         if let MentionTarget::Block(target) = named {
-            emit(target, &|| hidden(range.clone(), LinkForm::Within(form), &destination));
+            emit(target, &|| hidden(range.clone(), HiddenForm::Within(form), &destination));
         }
     });
 }
@@ -328,7 +328,7 @@ fn slice(text: &str, range: Range<usize>) -> &str {
 fn restored(hidden: &[HiddenLink], kind: Kind, mention: &Mention<'_>) -> Option<Rewritten> {
     let MentionTarget::Placeholder(number) = mention.named else { return None };
     let hidden = hidden.iter().find(|hidden| hidden.number == number)?;
-    let is_same = hidden.form == LinkForm::Within(mention.form);
+    let is_same = hidden.form == HiddenForm::Within(mention.form);
     Some(if is_same {
         Rewritten::Verbatim(hidden.written.clone())
     } else if kind != Kind::Markdown && mention.form == MentionForm::Words {

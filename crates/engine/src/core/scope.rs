@@ -140,7 +140,8 @@ impl Space {
     /// let (trip, diary) = (notes.create_document("Trip")?, notes.create_document("Diary")?);
     /// notes.insert_markdown("the passport", diary.id())?;
     /// let guest = space.scope([trip.id()]).connect();
-    /// assert!(guest.search_blocks(SearchBlocks::new(diary.id(), "passport")).is_err()); // as if there were no diary
+    /// // as if there were no diary
+    /// assert!(guest.search_blocks(SearchBlocks::new(diary.id(), "passport")).is_err());
     /// # Ok(())
     /// # }
     /// ```
@@ -154,7 +155,8 @@ impl Space {
     /// ```
     /// # fn main() -> leafbase::Result<()> {
     /// let space = leafbase::Space::in_memory()?;
-    /// let (trip, _diary) = (space.connect().create_document("Trip")?, space.connect().create_document("Diary")?);
+    /// let (trip, _diary) =
+    ///     (space.connect().create_document("Trip")?, space.connect().create_document("Diary")?);
     /// let guest = space.scoped([trip.id()]);
     /// assert_eq!(guest.documents()?.len(), 1);
     /// # Ok(())

@@ -1,16 +1,17 @@
-//! The search index of a space: derived from the change log, disposable, rebuilt when it is damaged.
+//! The search index of a space: derived from the change log, disposable, and rebuilt when it is
+//! damaged.
 //!
 //! It exists with the feature `search`; without the feature `no_index.rs` takes its place, so that
 //! no other code depends on the feature.
 
 #[cfg(feature = "search")]
 mod catch_up;
-#[cfg(feature = "testkit")]
-mod device;
 #[cfg(feature = "search")]
 mod dirty_documents;
 #[cfg(feature = "search")]
 pub(crate) mod documents;
+#[cfg(feature = "search")]
+mod index_directories;
 #[cfg(feature = "search")]
 mod index_home;
 #[cfg(feature = "search")]
@@ -22,8 +23,8 @@ mod subset_cache;
 #[cfg(feature = "search")]
 mod worker;
 
-#[cfg(feature = "testkit")]
-pub use device::Device;
+#[cfg(feature = "search")]
+pub use index_directories::IndexDirectories;
 #[cfg(feature = "search")]
 pub use indexer::SearchIndexing;
 #[cfg(not(feature = "search"))]

@@ -47,7 +47,7 @@ struct Inner {
     #[cfg(feature = "search")]
     search_threads: usize,
     /// Serializes changes of name and zone, which share one record.
-    renaming: Mutex<()>,
+    settings_lock: Mutex<()>,
     orphaned_uploads: OrphanedUploads,
 }
 

@@ -58,6 +58,7 @@ fn denoted_field(fields: &BlockFields, block_type: BlockType) -> Option<&'static
 /// [`crate::ErrorKind::InvalidMarkdown`] if it is not the markdown of such a block, and
 /// [`crate::ErrorKind::Validation`] if one of those fields is given with another value.
 pub(crate) fn parse_fields(data: &mut BlockData) -> Result<()> {
+    // Rendered without the given text: equal markdown is a reply that is sent back.
     let text = std::mem::take(&mut data.markdown);
     markdown::canonical(data);
     if text == markdown::render_block(data) {
@@ -68,6 +69,8 @@ pub(crate) fn parse_fields(data: &mut BlockData) -> Result<()> {
     markdown::read_block(data)?;
     markdown::canonical(data);
     let read = denoted_values(&data.kind);
+    debug_assert_eq!(given.len(), read.len(), "parsing markdown keeps the type of a block");
+    // Fields left at their default may be given by the markdown alone.
     match given.iter().zip(&read).find(|((_, given), (_, read))| !given.is_empty() && given != read)
     {
         None => Ok(()),
@@ -119,6 +122,7 @@ pub(crate) fn render_text(data: &mut BlockData) {
 /// Renders the markdown of all blocks without a text of their own, and returns the number of
 /// blocks.
 pub(crate) fn render_tree(block: &mut Block) -> usize {
+    // An explicit stack: replies nest as deep as documents.
     let (mut waiting, mut count) = (vec![block], 0);
     while let Some(block) = waiting.pop() {
         count += 1;

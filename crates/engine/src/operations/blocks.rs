@@ -61,6 +61,7 @@ impl<A: AccessScope> Connection<A> {
                 tree.daily_note(day)?.ok_or_else(|| Error::not_found().at("date"))?.id.root()
             }
         };
+        // One redactor for the whole reply: each link target is looked up once.
         let links = LinkRedactor::new(tree);
         let mut block = ops::fetch(tree, start, request.max_depth, request.metadata, &|data| {
             links.plain(data)
@@ -162,8 +163,10 @@ impl<A: AccessScope> Connection<A> {
     /// # fn main() -> leafbase::Result<()> {
     /// let notes = leafbase::Space::in_memory()?.connect();
     /// let trip = notes.create_document("Trip")?;
-    /// let day = BlockDraft::new(BlockData::page("Day 1")).with_content(vec![BlockData::text("Alfama").into()]);
-    /// let added = notes.insert_blocks(InsertBlocks::blocks(vec![day], Position::start_of(trip.id())))?;
+    /// let day = BlockDraft::new(BlockData::page("Day 1"))
+    ///     .with_content(vec![BlockData::text("Alfama").into()]);
+    /// let added = notes
+    ///     .insert_blocks(InsertBlocks::blocks(vec![day], Position::start_of(trip.id())))?;
     /// assert_eq!(added[0].children()[0].data.markdown, "Alfama");
     /// # Ok(())
     /// # }
@@ -193,7 +196,8 @@ impl<A: AccessScope> Connection<A> {
     /// use leafbase::{DayRef, Position};
     /// # fn main() -> leafbase::Result<()> {
     /// let notes = leafbase::Space::in_memory()?.connect();
-    /// let added = notes.insert_markdown("woke early\n\n- [ ] call", Position::end_of_day(DayRef::Today))?;
+    /// let added = notes
+    ///     .insert_markdown("woke early\n\n- [ ] call", Position::end_of_day(DayRef::Today))?;
     /// assert_eq!(added.len(), 2);
     /// # Ok(())
     /// # }
@@ -222,7 +226,8 @@ impl<A: AccessScope> Connection<A> {
         position: Position,
     ) -> Result<Items<Block>> {
         let (mut inserted, _) = self.operation(operation).write(|transaction| {
-            let Some(place) = self.place(transaction, position, ready.is_empty())? else {
+            let Some(place) = self.resolve_position(transaction, position, ready.is_empty())?
+            else {
                 return Ok(Vec::new());
             };
             let mut inserted = transaction.plan(|tree, context| {
@@ -232,11 +237,14 @@ impl<A: AccessScope> Connection<A> {
                 ops::insert_at(tree, context, place, drafts)
             })?;
             normalize::titles(&mut inserted.edits);
-            let mut blocks =
-                inserted.subtrees().map(ops::assemble).transpose()?.unwrap_or_default();
+            // The reply is assembled from the edits: the new blocks are not read again.
+            let mut blocks = match inserted.subtrees() {
+                Some(subtrees) => ops::assemble(subtrees)?,
+                None => Vec::new(),
+            };
             transaction.apply(inserted.edits)?;
             if !self.is_unrestricted() {
-                transaction.plan(|tree, _| hide_links(tree, &mut blocks))?;
+                transaction.plan(|tree, _| redact_links(tree, &mut blocks))?;
             }
             Ok(blocks)
         })?;
@@ -277,19 +285,21 @@ impl<A: AccessScope> Connection<A> {
     pub fn update_blocks(&self, request: UpdateBlocks) -> Result<Items<Block>> {
         let UpdateBlocks { blocks, .. } = request;
         let (mut updated, _) = self.operation("update_blocks").write(|transaction| {
+            // A clone for each run: the closure may run again.
             let mut patches = blocks.clone();
             Self::resolve_days(transaction, &mut patches)?;
             let updated = transaction.plan(|tree, context| self.updated(tree, context, patches))?;
             transaction.apply(updated.edits)?;
+            // After the edits: a moved task is planned with its new state.
             tasks::move_to(transaction, updated.moves)?;
-            let mut updated: Vec<_> = updated.blocks.into_iter().map(alone).collect();
+            let mut updated: Vec<_> = updated.blocks.into_iter().map(without_children).collect();
             // Other blocks are shown as stored: nothing has to be read again.
             let has_items =
                 updated.iter().any(|block| block.data.block_type() == BlockType::CollectionItem);
             if has_items || !self.is_unrestricted() {
                 transaction.plan(|tree, _| {
-                    hide_links(tree, &mut updated)?;
-                    show_items(tree, &mut updated)
+                    redact_links(tree, &mut updated)?;
+                    present_items(tree, &mut updated)
                 })?;
             }
             Ok(updated)
@@ -407,7 +417,8 @@ impl<A: AccessScope> Connection<A> {
     pub fn move_blocks(&self, request: MoveBlocks) -> Result<Items<BlockId>> {
         self.operation("move_blocks").write(|transaction| {
             let is_empty = request.block_ids.is_empty();
-            let Some(place) = self.place(transaction, request.position, is_empty)? else {
+            let Some(place) = self.resolve_position(transaction, request.position, is_empty)?
+            else {
                 return Ok(());
             };
             let ids = request.block_ids.clone();
@@ -419,9 +430,9 @@ impl<A: AccessScope> Connection<A> {
         Ok(Items(request.block_ids))
     }
 
-    /// The place that a position means. The daily note of a day is made if there is none; for
-    /// nothing (`is_empty`) none is made, and there is no place.
-    pub(crate) fn place(
+    /// Resolves a position to a block. The daily note of a day is created if it does not exist,
+    /// unless nothing is inserted (`is_empty`): then there may be no position.
+    pub(crate) fn resolve_position(
         &self,
         transaction: &mut OperationTransaction<'_, '_>,
         position: Position,
@@ -438,11 +449,13 @@ impl<A: AccessScope> Connection<A> {
             PositionTarget::Day(day) => day,
             PositionTarget::Unnamed => DayRef::Today,
         };
+        // Days are not visible to a scoped connection: refused before the note is looked up.
         if !self.is_unrestricted() {
             return Err(Error::position("name exactly one of pageId and siblingId").at("position"));
         }
         let day = transaction
             .plan(|tree, context| days::resolve(day, &tree.zone()?, context.stamp.at))?;
+        // Inserting nothing must not create a note.
         let note = if is_empty {
             transaction.plan(|tree, _| Ok(tree.daily_note(day)?.map(|note| note.id)))?
         } else {
@@ -478,29 +491,29 @@ impl<A: AccessScope> Connection<A> {
 }
 
 /// A block without its descendants.
-fn alone(block: BlockRecord) -> Block {
+fn without_children(block: BlockRecord) -> Block {
     let BlockRecord { id, rev, data, .. } = block;
     Block { id, rev, data, metadata: None, item: None, content: Content::None }
 }
 
 /// Redacts the links of the blocks of a reply.
-fn hide_links(tree: &Tree<'_>, blocks: &mut [Block]) -> Result<()> {
+fn redact_links(tree: &Tree<'_>, blocks: &mut [Block]) -> Result<()> {
     let links = LinkRedactor::new(tree);
     blocks.iter_mut().try_for_each(|block| links.redact_tree(block))
 }
 
 /// Adds the values of item blocks as the schemas of their collections present them.
-fn show_items(tree: &Tree<'_>, blocks: &mut [Block]) -> Result<()> {
-    let mut shower = ItemPresenter::new(tree);
+fn present_items(tree: &Tree<'_>, blocks: &mut [Block]) -> Result<()> {
+    let mut presenter = ItemPresenter::new(tree);
     for block in blocks {
-        block.item = item_fields(tree, &mut shower, block.id, &mut block.data)?;
+        block.item = item_fields(tree, &mut presenter, block.id, &mut block.data)?;
     }
     Ok(())
 }
 
 fn item_fields(
     tree: &Tree<'_>,
-    shower: &mut ItemPresenter<'_, '_>,
+    presenter: &mut ItemPresenter<'_, '_>,
     id: BlockId,
     data: &mut BlockData,
 ) -> Result<Option<Box<ItemFields>>> {
@@ -511,8 +524,9 @@ fn item_fields(
     // An item outside of a collection is damage: the check of the space reports it, and a fetch
     // shows the plain block.
     let Some(schema) = tree.schema(collection)? else { return Ok(None) };
-    let fields = shower.fields(collection, id, properties.clone())?;
+    let fields = presenter.fields(collection, id, properties.clone())?;
     if !tree.is_unrestricted() {
+        // The visible schema lacks hidden properties: their raw values are dropped, too.
         let is_hidden = |key: &&str| schema.property(key).is_none();
         let hidden: Vec<String> =
             properties.iter().map(|(key, _)| key).filter(is_hidden).map(str::to_owned).collect();

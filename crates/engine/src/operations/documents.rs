@@ -136,7 +136,8 @@ impl Connection<Full> {
     /// let notes = leafbase::Space::in_memory()?.connect();
     /// let trip = notes.create_document("Trip")?;
     /// notes.delete_documents(trip.id())?;
-    /// notes.move_documents(MoveDocuments::new([trip.id()], Destination::Templates))?; // out of the trash
+    /// // out of the trash
+    /// notes.move_documents(MoveDocuments::new([trip.id()], Destination::Templates))?;
     /// # Ok(())
     /// # }
     /// ```

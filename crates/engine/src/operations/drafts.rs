@@ -298,7 +298,7 @@ impl DraftValidator<'_> {
             };
             level.visited += 1;
             let visited = level.visited;
-            let settled = draft.settle();
+            let settled = draft.apply_task_patch();
             let content = mem::take(&mut draft.content);
             let further = self.visit(validated, settled, &mut draft.data, !content.is_empty())?;
             let Some(level) = self.levels.last_mut() else {

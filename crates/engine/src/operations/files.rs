@@ -36,7 +36,8 @@ impl<A: AccessScope> Connection<A> {
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let notes = Space::in_memory()?.connect();
     /// let trip = notes.create_document("Trip to Lisbon")?;
-    /// let request = UploadFile::new(trip.id()).of_type("text/csv; charset=utf-8").named("budget.csv");
+    /// let request = UploadFile::new(trip.id()).of_type("text/csv; charset=utf-8")
+    ///     .named("budget.csv");
     /// let uploaded = notes.upload_file(request, &b"what,how much\ntram,3.10\n"[..])?;
     ///
     /// let mut text = String::new();
@@ -105,7 +106,7 @@ impl<A: AccessScope> Connection<A> {
         transaction: &mut OperationTransaction<'_, '_>,
         position: Position,
     ) -> Result<Position> {
-        if let Some(place) = self.place(transaction, position, true)? {
+        if let Some(place) = self.resolve_position(transaction, position, true)? {
             let block = media::block("", &AssetUrl::new(AssetId::NIL, String::new()));
             transaction
                 .plan(|tree, context| ops::prepare_target_for(tree, context, place, &block))?;
@@ -135,7 +136,7 @@ impl<A: AccessScope> Connection<A> {
         upload: &Upload,
     ) -> Result<BlockId> {
         let place = self
-            .place(transaction, position, false)?
+            .resolve_position(transaction, position, false)?
             .ok_or_else(|| Error::not_found().at("position"))?;
         let drafts = vec![BlockDraft::new(upload.block())];
         let mut inserted =
@@ -154,7 +155,8 @@ impl<A: AccessScope> Connection<A> {
     /// # fn main() -> leafbase::Result<()> {
     /// let notes = leafbase::Space::in_memory()?.connect();
     /// let trip = notes.create_document("Trip")?;
-    /// let uploaded = notes.upload_file(UploadFile::new(trip.id()).named("seat.txt"), &b"12A"[..])?;
+    /// let uploaded = notes
+    ///     .upload_file(UploadFile::new(trip.id()).named("seat.txt"), &b"12A"[..])?;
     /// let record = notes.file(uploaded.asset_url.id())?;
     /// assert_eq!((record.media_type.as_str(), record.size), ("text/plain", 3));
     /// # Ok(())
@@ -176,7 +178,8 @@ impl<A: AccessScope> Connection<A> {
     /// # fn main() -> leafbase::Result<()> {
     /// let notes = leafbase::Space::in_memory()?.connect();
     /// let trip = notes.create_document("Trip")?;
-    /// let uploaded = notes.upload_file(UploadFile::new(trip.id()).named("seat.txt"), &b"12A"[..])?;
+    /// let uploaded = notes
+    ///     .upload_file(UploadFile::new(trip.id()).named("seat.txt"), &b"12A"[..])?;
     /// let mut text = String::new();
     /// notes.open_file(uploaded.asset_url.id())?.read_to_string(&mut text).unwrap();
     /// assert_eq!(text, "12A");

@@ -26,7 +26,10 @@ impl Connection<Full> {
     /// notes.create_document("Trip")?;
     /// notes.create_folder("Travel", None)?;
     /// let folders = notes.folders()?;
-    /// assert_eq!((folders[0].id, folders[0].document_count), (BuiltInLocation::Unsorted.into(), 1));
+    /// assert_eq!(
+    ///     (folders[0].id, folders[0].document_count),
+    ///     (BuiltInLocation::Unsorted.into(), 1),
+    /// );
     /// assert_eq!(folders[4].name, "Travel");
     /// # Ok(())
     /// # }
@@ -113,7 +116,8 @@ impl Connection<Full> {
     /// use leafbase::MoveFolders;
     /// # fn main() -> leafbase::Result<()> {
     /// let notes = leafbase::Space::in_memory()?.connect();
-    /// let (travel, lisbon) = (notes.create_folder("Travel", None)?, notes.create_folder("Lisbon", None)?);
+    /// let (travel, lisbon) =
+    ///     (notes.create_folder("Travel", None)?, notes.create_folder("Lisbon", None)?);
     /// let moved = notes.move_folders(MoveFolders::new([lisbon.id], travel.id))?;
     /// assert_eq!(moved[0].parent, Some(travel.id));
     /// # Ok(())

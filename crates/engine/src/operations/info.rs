@@ -13,7 +13,8 @@ impl<A: AccessScope> Connection<A> {
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {
-    /// let notes = leafbase::Space::builder().name("Notes").zone("Asia/Tokyo").in_memory()?.connect();
+    /// let notes = leafbase::Space::builder().name("Notes").zone("Asia/Tokyo").in_memory()?
+    ///     .connect();
     /// let info = notes.info()?;
     /// assert_eq!((info.space.name.as_str(), info.space.zone.as_str()), ("Notes", "Asia/Tokyo"));
     /// # Ok(())

@@ -16,6 +16,7 @@ pub(crate) fn draft(
     is_root: bool,
     limits: &Limits,
 ) -> Result<Vec<BlockData>> {
+    // The limit first: parsing costs time in proportion to the text.
     if is_too_long(data, limits) {
         ops::check_draft(limits, data, has_content)?;
     }
@@ -28,6 +29,7 @@ pub(crate) fn draft(
     if is_root && !further.is_empty() {
         return Err(Error::validation("the title of a document is one paragraph").at("markdown"));
     }
+    // A text with children is a page, and its title is normalized as one.
     if let (true, BlockKind::Text(look)) = (has_content || is_root, &data.kind) {
         data.kind = BlockKind::Page(*look);
         markdown::canonical(data);
@@ -67,6 +69,10 @@ pub(crate) fn data(mut data: BlockData, limits: &Limits) -> Result<Vec<BlockData
     let further = split_paragraphs(&mut data);
     let mut parts = vec![data];
     parts.extend(further);
+    debug_assert!(
+        parts.len() == 1 || parts.iter().all(|part| part.block_type() == BlockType::Text),
+        "only texts are split into paragraphs"
+    );
     Ok(parts)
 }
 
@@ -127,7 +133,9 @@ fn split_paragraphs(data: &mut BlockData) -> Vec<BlockData> {
     if matches!(data.kind, BlockKind::Text(_)) && (has(b'\n') || has(b'\r')) {
         let mut parts =
             markdown::split_paragraphs(std::mem::replace(data, BlockData::text(""))).into_iter();
-        *data = parts.next().unwrap_or_else(|| BlockData::text(""));
+        let first = parts.next();
+        debug_assert!(first.is_some(), "a text has at least one paragraph");
+        *data = first.unwrap_or_else(|| BlockData::text(""));
         further.extend(parts);
     }
     markdown::canonical(data);

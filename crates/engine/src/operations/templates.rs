@@ -33,7 +33,8 @@ impl Connection<Full> {
     /// let template = notes.create_document("Trip to ..")?.id();
     /// notes.insert_markdown("- [ ] passport", template)?;
     /// notes.move_documents(MoveDocuments::new([template], Destination::Templates))?;
-    /// let lisbon = notes.create_from_template(CreateFromTemplate::new(template).titled("Trip to Lisbon"))?;
+    /// let lisbon = notes
+    ///     .create_from_template(CreateFromTemplate::new(template).titled("Trip to Lisbon"))?;
     /// assert_eq!(notes.content_markdown(lisbon.id())?, "- [ ] passport");
     /// # Ok(())
     /// # }
@@ -88,7 +89,7 @@ impl Connection<Full> {
 }
 
 /// Makes what a block points to the copy of it, where there is one: what
-/// [`crate::operations::links::edges`] tells of is changed here.
+/// [`crate::core::edges::edges`] tells of is changed here.
 fn repoint(data: &mut BlockData, copies: &HashMap<BlockId, BlockId>) {
     if data.block_type().has_own_markdown()
         && let Cow::Owned(text) = markdown::rewrite_links(&data.markdown, &mut |link| {

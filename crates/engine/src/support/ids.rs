@@ -13,6 +13,7 @@ pub struct RandomIds;
 
 impl IdSource for RandomIds {
     fn new_id(&self, now: Timestamp) -> [u8; 16] {
+        // A time before 1970 cannot be represented: the ID is then random without a time.
         let millis = u64::try_from(now.as_millis()).unwrap_or(0);
         Ulid::from_datetime(UNIX_EPOCH + Duration::from_millis(millis)).to_bytes()
     }

@@ -50,16 +50,24 @@ proptest! {
     /// them changes later. Removing all keys of one, in any order, takes out one after the other.
     #[test]
     fn every_version_is_a_map_of_its_own(
-        stretches in prop::collection::vec((0..2_000_u16, 1..200_u16, 1..5_u16, any::<[bool; 3]>()), 1..16),
+        runs in prop::collection::vec(
+            (0..2_000_u16, 1..200_u16, 1..5_u16, any::<[bool; 3]>()),
+            1..16,
+        ),
         ranges in prop::collection::vec((bound(), bound()), 8),
     ) {
         let (mut memtable, mut model) = (Memtable::default(), Model::new());
         let mut versions = vec![(memtable.clone(), model.clone())];
-        for (round, (first, count, stride, [upwards, puts, at_once])) in (0_u8..).zip(stretches) {
+        for (round, (first, count, stride, [upwards, puts, at_once])) in (0_u8..).zip(runs) {
             let value = puts.then(|| vec![round]);
             let mut batch = WriteBatch::default();
             for step in (0..count).map(|step| step * stride) {
-                let key = bytes(if upwards { first.saturating_add(step) } else { first.saturating_sub(step) });
+                let number = if upwards {
+                    first.saturating_add(step)
+                } else {
+                    first.saturating_sub(step)
+                };
+                let key = bytes(number);
                 match &value {
                     Some(value) => batch.put(&key, |out| out.extend(value)),
                     None => batch.delete(&key),
@@ -79,7 +87,9 @@ proptest! {
         }
         let mut emptied = memtable.clone();
         let mut keys: Vec<_> = model.keys().cloned().collect();
-        keys.sort_by_key(|key| key.iter().fold(7_u32, |sum, byte| sum.wrapping_mul(31) ^ u32::from(*byte)));
+        keys.sort_by_key(|key| {
+            key.iter().fold(7_u32, |sum, byte| sum.wrapping_mul(31) ^ u32::from(*byte))
+        });
         for (removed, key) in keys.iter().enumerate() {
             emptied.remove(key);
             emptied.remove(key);
@@ -96,15 +106,19 @@ proptest! {
             let all: Vec<_> = model.clone().into_iter().collect();
             prop_assert_eq!(shown(memtable.iter()), all.clone());
             for number in (0..2_200).step_by(7) {
-                let found = memtable.get(&bytes(number)).map(|entry| entry.value().map(<[u8]>::to_vec));
+                let entry = memtable.get(&bytes(number));
+                let found = entry.map(|entry| entry.value().map(<[u8]>::to_vec));
                 prop_assert_eq!(found.as_ref(), model.get(&bytes(number)));
             }
             for (lower, upper) in &ranges {
                 let mut expected = all.clone();
                 expected.retain(|(key, _)| is_above((lower, upper), key));
-                prop_assert_eq!(shown(memtable.range(borrowed(lower), borrowed(upper), false)), expected.clone());
+                let range = |reverse| {
+                    shown(memtable.range(borrowed(lower), borrowed(upper), reverse))
+                };
+                prop_assert_eq!(range(false), expected.clone());
                 expected.reverse();
-                prop_assert_eq!(shown(memtable.range(borrowed(lower), borrowed(upper), true)), expected);
+                prop_assert_eq!(range(true), expected);
             }
         }
     }

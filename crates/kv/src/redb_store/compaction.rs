@@ -1,7 +1,7 @@
 //! Compaction by rewriting: copies the table in key order, so that its pages are full.
 //!
 //! After inserts in random order, pages are two thirds full. Rewriting and packed change records
-//! take a space of mixed content from 1.29 of SQLite's bytes to 0.98, repacked runs to 0.85.
+//! take a space of mixed content from 1.29 of `SQLite`'s bytes to 0.98, repacked runs to 0.85.
 
 use std::mem;
 use std::ops::{Bound, ControlFlow};

@@ -229,14 +229,13 @@ fn lock(path: &Path, is_shared: bool) -> Result<Option<FileLock>> {
         options.read(true).write(true).create(true).truncate(false);
         options.open(&name).map_err(cannot_lock)?
     };
-    match FileLock::try_lock(file, is_shared).map_err(cannot_lock)? {
-        Some(lock) => Ok(Some(lock)),
-        None => {
-            let message =
-                format!("{} is open in another handle of this or another process", path.display());
-            Err(Error::new(ErrorKind::AlreadyOpen, message))
-        }
+    let lock = FileLock::try_lock(file, is_shared).map_err(cannot_lock)?;
+    if lock.is_none() {
+        let message =
+            format!("{} is open in another handle of this or another process", path.display());
+        return Err(Error::new(ErrorKind::AlreadyOpen, message));
     }
+    Ok(lock)
 }
 
 fn exists(path: &Path) -> Error {

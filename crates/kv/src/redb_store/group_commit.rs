@@ -99,7 +99,7 @@ pub(super) struct ClosureWrites {
 pub(super) enum WaitResult<'g> {
     Resolved(Outcome),
     /// The caller is the leader and must commit this batch, which includes its own entries.
-    Lead(CommitBatch, CommitGuard<'g>),
+    Lead(CommitBatch, LeaderGuard<'g>),
 }
 
 /// The batches of a store.
@@ -211,7 +211,7 @@ impl GroupCommit {
                     );
                     state.in_flight = Some((batch.version.clone(), Arc::clone(&batch.handle)));
                     let stats = BatchStats::new(&batch);
-                    let guard = CommitGuard { group: self, stats, is_resolved: false };
+                    let guard = LeaderGuard { group: self, stats, is_resolved: false };
                     return WaitResult::Lead(batch, guard);
                 }
             }
@@ -307,15 +307,15 @@ impl BatchStats {
     }
 }
 
-/// Held by the leader while it commits. Dropping it without [`CommitGuard::finish`] (a panic) fails
+/// Held by the leader while it commits. Dropping it without [`LeaderGuard::finish`] (a panic) fails
 /// the batch, so that no writer waits for ever.
-pub(super) struct CommitGuard<'g> {
+pub(super) struct LeaderGuard<'g> {
     group: &'g GroupCommit,
     stats: BatchStats,
     is_resolved: bool,
 }
 
-impl CommitGuard<'_> {
+impl LeaderGuard<'_> {
     /// Starts the measurement of the commit, which excludes waiting for the lock.
     pub(super) fn start_timer(&mut self) {
         self.stats.started = Instant::now();
@@ -342,7 +342,7 @@ impl CommitGuard<'_> {
     }
 }
 
-impl Drop for CommitGuard<'_> {
+impl Drop for LeaderGuard<'_> {
     fn drop(&mut self) {
         if !self.is_resolved {
             let error = Error::new(

@@ -34,14 +34,14 @@ const MAX_KEY_BYTES: usize = 64;
 /// Where the value of an entry is.
 #[derive(Clone, Debug)]
 struct ValueLocation {
-    source: ValueSource,
+    source: SalvagedFrom,
     range: Range<usize>,
     /// Whether the checksum of the page is correct.
     is_page_intact: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ValueSource {
+enum SalvagedFrom {
     Page(u64),
     Wal,
 }
@@ -177,7 +177,7 @@ impl RawPageReader {
             let start = values.len();
             values.extend_from_slice(value);
             let location = ValueLocation {
-                source: ValueSource::Wal,
+                source: SalvagedFrom::Wal,
                 range: start..values.len(),
                 is_page_intact: true,
             };
@@ -206,8 +206,8 @@ impl RawPageReader {
         visit: &mut dyn FnMut(&[u8]) -> Result<()>,
     ) -> Result<()> {
         let bytes = match location.source {
-            ValueSource::Page(number) => self.page(number)?,
-            ValueSource::Wal => Rc::clone(&self.wal_values),
+            SalvagedFrom::Page(number) => self.page(number)?,
+            SalvagedFrom::Wal => Rc::clone(&self.wal_values),
         };
         let Some(value) = bytes.get(location.range.clone()) else {
             invariant!("a value lies inside the page that it was found on")
@@ -416,7 +416,7 @@ impl<'s> PageWalk<'s> {
                 continue;
             }
             saved += 1;
-            let source = ValueSource::Page(number);
+            let source = SalvagedFrom::Page(number);
             let location = ValueLocation { source, range: entry.1, is_page_intact };
             match self.entries.get_mut(key) {
                 // An old version of the page may still be referred to by a corrupt one.

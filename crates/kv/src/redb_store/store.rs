@@ -43,7 +43,8 @@ pub struct RedbStore {
     /// The process that opened the store. A forked process shares its files and locks.
     owner: u32,
     /// Excludes other handles. The last field, so that it is released last.
-    _lock: Option<FileLock>,
+    #[cfg_attr(not(test), expect(dead_code, reason = "held until the store is dropped"))]
+    lock: Option<FileLock>,
 }
 
 impl fmt::Debug for RedbStore {
@@ -104,7 +105,7 @@ impl RedbStore {
                     writer_lock: Mutex::default(),
                     group: GroupCommit::default(),
                     owner: process::id(),
-                    _lock: lock,
+                    lock,
                 };
                 if has_crashed && !store.read_only {
                     store.checkpoint_replayed();
@@ -292,17 +293,17 @@ impl Store for RedbStore {
         if let Some(view) = self.core.healthy_view() {
             return Ok(Box::new(view));
         }
-        let mut state = match self.core.try_commit_state() {
-            Some(state) => state,
-            None => {
-                let current = self.core.current();
-                if let Some(base) = &current.base {
-                    let base = Arc::clone(base);
-                    return Ok(Box::new(ReadView { base, memtable: current.memtable.clone() }));
-                }
-                drop(current);
-                self.core.commit_state()
+        let mut state = if let Some(state) = self.core.try_commit_state() {
+            state
+        } else {
+            let current = self.core.current();
+            if let Some(base) = &current.base {
+                let base = Arc::clone(base);
+                return Ok(Box::new(ReadView { base, memtable: current.memtable.clone() }));
             }
+            // The other thread holds the commit state and needs the current version to recover.
+            drop(current);
+            self.core.commit_state()
         };
         Ok(Box::new(self.core.recovered_view(&mut state)?))
     }
@@ -402,7 +403,7 @@ mod tests {
         if let Some(handle) = &mut store.core.commit_state().handle {
             handle.owner = child;
         }
-        if let Some(lock) = &mut store._lock {
+        if let Some(lock) = &mut store.lock {
             lock.set_owner(child);
         }
         let write = &mut |_: &mut dyn Transaction| Ok(());
@@ -411,7 +412,7 @@ mod tests {
         assert!(store.verify().is_err());
         // The descriptor of the parent stays open, as it would after a fork.
         let lock_file = fs::File::open(path.join(LOCK_FILE)).unwrap();
-        let parent = store._lock.as_ref().map(FileLock::duplicate);
+        let parent = store.lock.as_ref().map(FileLock::duplicate);
         drop(store);
         assert!([bytes(STORE_FILE), bytes(WAL_FILE)] == before, "the files are unchanged");
         assert!(lock_file.try_lock().is_err(), "the parent still holds the lock");

@@ -35,10 +35,10 @@ pub(super) enum LockMode {
 
 /// The barrier. Clones are the same one.
 #[derive(Clone, Debug)]
-pub(super) struct WriteBarrier(Arc<Inner>);
+pub(super) struct WriteBarrier(Arc<BarrierState>);
 
 #[derive(Debug)]
-struct Inner {
+struct BarrierState {
     below: SyncTracker,
     lock_mode: LockMode,
     /// `None` once writes pass through.
@@ -73,7 +73,7 @@ impl WriteBarrier {
     ) -> io::Result<Self> {
         let staged = StagedWrites { buffer: WriteBuffer::new(&below)?, operations: Vec::new() };
         let table_roots = RwLock::new(table_root_pages(&below));
-        Ok(Self(Arc::new(Inner {
+        Ok(Self(Arc::new(BarrierState {
             below,
             lock_mode,
             staged: RwLock::new(Some(staged)),

@@ -89,10 +89,9 @@ impl WriteBuffer {
 
     /// Returns the end of the range.
     fn check_range(&self, offset: u64, length: usize) -> io::Result<u64> {
-        match offset.checked_add(length as u64).filter(|end| *end <= self.length) {
-            Some(end) => Ok(end),
-            None => Err(io::Error::new(io::ErrorKind::UnexpectedEof, "past the end of the file")),
-        }
+        let end = offset.checked_add(length as u64).filter(|end| *end <= self.length);
+        let past_end = || io::Error::new(io::ErrorKind::UnexpectedEof, "past the end of the file");
+        end.ok_or_else(past_end)
     }
 
     fn block_below(&self, below: &dyn StorageBackend, at: u64) -> io::Result<Box<[u8; BLOCK]>> {

@@ -27,12 +27,12 @@ pub fn describe(value: &Value) -> String {
 /// Splits a type name into words: `list style` for `ListStyle`.
 pub(crate) fn noun(type_name: &str) -> String {
     let mut words = String::new();
-    for letter in type_name.chars() {
+    for character in type_name.chars() {
         // A capital letter starts a word.
-        if letter.is_uppercase() && !words.is_empty() {
+        if character.is_uppercase() && !words.is_empty() {
             words.push(' ');
         }
-        words.extend(letter.to_lowercase());
+        words.extend(character.to_lowercase());
     }
     words
 }

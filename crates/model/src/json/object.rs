@@ -47,6 +47,23 @@ impl Object {
         }
     }
 
+    /// Removes an array of raw values; empty if absent.
+    pub(crate) fn array(&mut self, name: &str) -> Result<Vec<Value>> {
+        match self.take(name) {
+            None | Some(Value::Null) => Ok(Vec::new()),
+            // Moved, not deserialized: that would rebuild the values, recursing over their depth.
+            Some(value) => array(value).map_err(|error| error.at(name)),
+        }
+    }
+
+    /// Removes an object of raw values; empty if absent.
+    pub(crate) fn object(&mut self, name: &str) -> Result<Map<String, Value>> {
+        match self.take(name) {
+            None | Some(Value::Null) => Ok(Map::new()),
+            Some(value) => Self::new(value).map(Self::rest).map_err(|error| error.at(name)),
+        }
+    }
+
     /// The remaining fields.
     pub(crate) fn rest(self) -> Map<String, Value> {
         self.fields
@@ -58,6 +75,14 @@ impl Object {
     }
 }
 
+/// The elements of an array as raw values.
+pub(crate) fn array(value: Value) -> Result<Vec<Value>> {
+    match value {
+        Value::Array(values) => Ok(values),
+        other => Err(wrong_type("an array", &other)),
+    }
+}
+
 fn read_one_or_many<T: DeserializeOwned>(value: Value) -> Result<Vec<T>> {
     if value.is_array() { read(value) } else { read(value).map(|one| vec![one]) }
 }
@@ -66,6 +91,7 @@ fn read_one_or_many<T: DeserializeOwned>(value: Value) -> Result<Vec<T>> {
 pub(crate) fn one_or_many<'de, D: Deserializer<'de>, T: DeserializeOwned>(
     deserializer: D,
 ) -> Result<Vec<T>, D::Error> {
+    // The value decides between the two forms; buffering keeps the error of the chosen one.
     let value = raw_value(deserializer)?;
     read_one_or_many(value).map_err(refused)
 }

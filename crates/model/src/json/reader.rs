@@ -195,11 +195,13 @@ impl serde::de::Error for ReadError {
             other if other.starts_with("struct ") || other == "a map" => "an object",
             other => other,
         };
+        // Values of clients are shown in JSON terms, and bounded.
         let found = match unexpected {
             Unexpected::Bool(value) => value.to_string(),
             Unexpected::Unsigned(number) => number.to_string(),
             Unexpected::Signed(number) => number.to_string(),
-            Unexpected::Float(number) => number.to_string(),
+            // With its fraction: `1000.0` is refused because it is no integer.
+            Unexpected::Float(number) => format!("{number:?}"),
             Unexpected::Str(text) => quoted(text),
             Unexpected::Unit => "null".to_owned(),
             Unexpected::Seq => "an array".to_owned(),
@@ -251,6 +253,7 @@ impl<'de> Deserializer<'de> for Reader {
             },
             Value::String(text) => visitor.visit_string(text),
             Value::Array(values) => {
+                // Elements are moved out of the array: no value is cloned.
                 visitor.visit_seq(Elements { values: values.into_iter(), index: 0 })
             }
             Value::Object(fields) => visitor.visit_map(Fields::new(fields)),
@@ -258,6 +261,7 @@ impl<'de> Deserializer<'de> for Reader {
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
+        // `null` counts as absent for optional fields; fields that it clears are read by `nullable`.
         if self.0.is_null() { visitor.visit_none() } else { visitor.visit_some(self) }
     }
 
@@ -349,6 +353,7 @@ impl<'de> MapAccess<'de> for Fields {
         &mut self,
         seed: S,
     ) -> Result<Option<S::Value>, ReadError> {
+        // The value is kept for `next_value_seed`, together with its key for the path.
         self.current = self.fields.next();
         let Some((name, _)) = &self.current else { return Ok(None) };
         let name: StringDeserializer<ReadError> = name.clone().into_deserializer();

@@ -30,6 +30,7 @@ struct OpenDraft<T> {
 
 /// Reads a draft with all descendants.
 pub(crate) fn read_recursive<T: RecursiveDraft>(value: Value) -> Result<T> {
+    // The stack of the traversal: one entry per level of nesting.
     let mut open = vec![OpenDraft::<T>::new(value)?];
     loop {
         let Some(innermost) = open.last_mut() else {
@@ -52,7 +53,7 @@ pub(crate) fn read_recursive<T: RecursiveDraft>(value: Value) -> Result<T> {
 impl<T: RecursiveDraft> OpenDraft<T> {
     fn new(value: Value) -> Result<Self> {
         let mut object = Object::new(value)?;
-        let children: Vec<Value> = object.optional(T::CHILDREN)?.unwrap_or_default();
+        let children = object.array(T::CHILDREN)?;
         let mut draft = T::read_alone(object, !children.is_empty())?;
         debug_assert!(draft.children_mut().is_empty(), "children are attached when they are read");
         Ok(Self { draft, children: children.into_iter(), count: 0 })

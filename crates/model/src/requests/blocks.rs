@@ -218,6 +218,7 @@ impl TryFrom<InsertBlocksJson> for InsertBlocks {
 
     fn try_from(json: InsertBlocksJson) -> Result<Self, Refused> {
         let source = match (json.blocks, json.markdown) {
+            // Both or neither would be ambiguous: an empty list of blocks is a valid request.
             (Some(blocks), None) => InsertSource::Blocks(blocks),
             (None, Some(markdown)) => InsertSource::Markdown(markdown),
             _ => return Err(Error::validation("name exactly one of blocks and markdown").into()),

@@ -441,7 +441,7 @@ impl GetItems {
 impl ItemDraft {
     fn read(value: Value) -> Result<Self> {
         let mut object = Object::new(value)?;
-        let properties = object.optional("properties")?.unwrap_or_default();
+        let properties = object.object("properties")?;
         let content = object.optional("content")?.unwrap_or_default();
         // The title stands under a key of the schema: unknown fields are checked by the operation.
         Ok(Self { fields: object.rest(), properties, content })
@@ -452,7 +452,7 @@ impl ItemUpdate {
     fn read(value: Value) -> Result<Self> {
         let mut object = Object::new(value)?;
         let id = object.required("id")?;
-        let properties = object.optional("properties")?.unwrap_or_default();
+        let properties = object.object("properties")?;
         // As for a new item, the operation checks the remaining fields against the schema.
         Ok(Self { id, fields: object.rest(), properties })
     }

@@ -327,6 +327,7 @@ deserialize_by!(DocumentDraft: Self::read);
 fn document_drafts<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Vec<BlockDraft>, D::Error> {
+    // Through `DocumentDraft`, which supplies the type before the draft is read.
     let drafts: Vec<DocumentDraft> = Deserialize::deserialize(deserializer)?;
     Ok(drafts.into_iter().map(|draft| draft.0).collect())
 }

@@ -68,7 +68,7 @@ impl Nested for FolderDraft {
         Self { name: self.name.clone(), parent: self.parent, folders }
     }
 
-    fn is_alike(&self, other: &Self) -> bool {
+    fn eq_without_children(&self, other: &Self) -> bool {
         self.name == other.name && self.parent == other.parent
     }
 }

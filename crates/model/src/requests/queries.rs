@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::Paging;
 use super::blocks::MaxDepth;
-use crate::json::{Object, deserialize_by, is_default, or_default, read, wire_enum};
+use crate::json::{Object, array, deserialize_by, is_default, or_default, wire_enum};
 #[cfg(feature = "schemars")]
 use crate::json_schemas::OneOrMany;
 use crate::nested::{Nested, without_recursion};
@@ -133,6 +133,7 @@ impl ItemFilter {
             (None, None, Some(not)) => {
                 Self::Not(Box::new(Self::read(not, depth + 1).map_err(|error| error.at("not"))?))
             }
+            // Several combinators in one object have no defined precedence.
             _ => return Err(Error::validation("name exactly one of and, or, not and a property")),
         };
         object.finish()?;
@@ -140,7 +141,7 @@ impl ItemFilter {
     }
 
     fn read_all(value: Value, depth: usize) -> Result<Vec<Self>> {
-        let filters: Vec<Value> = read(value)?;
+        let filters = array(value)?;
         let read_one = |(index, filter)| {
             Self::read(filter, depth + 1)
                 .map_err(|error: Error| error.at(format_args!("[{index}]")))
@@ -179,7 +180,7 @@ impl Nested for ItemFilter {
         }
     }
 
-    fn is_alike(&self, other: &Self) -> bool {
+    fn eq_without_children(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Condition(left), Self::Condition(right)) => left == right,
             (Self::And(_), Self::And(_))

@@ -369,11 +369,13 @@ struct SearchBlocksJson {
 }
 
 fn write_one_or_many<S: Serializer>(texts: &[String], serializer: S) -> Result<S::Ok, S::Error> {
+    // The short form for a single text.
     if let [one] = texts { one.serialize(serializer) } else { texts.serialize(serializer) }
 }
 
 impl From<SearchBlocks> for SearchBlocksJson {
     fn from(request: SearchBlocks) -> Self {
+        // Defaults are omitted, so that a round trip keeps the request short.
         let changed = |count: usize| (count != SearchBlocks::CONTEXT).then_some(count);
         Self {
             block_id: Some(request.within),

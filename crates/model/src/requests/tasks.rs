@@ -323,6 +323,7 @@ impl TryFrom<ListTasksJson> for ListTasks {
         let scope = match (json.scope, json.document_id) {
             (ScopeName::Document, Some(document)) => TaskScope::Document(document),
             (ScopeName::Document, None) => return Err(missing_field("documentId").into()),
+            // Refused rather than ignored: the client expects the tasks of one document.
             (_, Some(_)) => {
                 let message = "documentId is only for the scope document";
                 return Err(Error::validation(message).at("documentId").into());

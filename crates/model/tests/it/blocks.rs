@@ -41,7 +41,7 @@ fn children_metadata_and_a_cut() {
         metadata: Some(Metadata {
             created: stamp("2026-03-01T09:30:00.000Z"),
             modified: stamp("2026-03-02T09:30:00.123Z"),
-            comments: vec![comment(anna()), comment(leafbase_model::Author::NOBODY)],
+            comments: vec![comment(anna()), comment(leafbase_model::Author::ANONYMOUS)],
         }),
         content: Content::Blocks(vec![empty, cut]),
         ..block(BlockData::page("Trip"))

@@ -18,7 +18,6 @@ use tantivy::index::SegmentComponent;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::error::{IndexFailure, storage_error};
-#[cfg(feature = "testkit")]
 use super::storage::{IndexStorage, StorageDirectory};
 use super::trigram_plugin;
 
@@ -43,7 +42,6 @@ pub(super) struct IndexDirectory {
 #[derive(Clone, Debug)]
 enum DirectoryListing {
     Path(Arc<Path>),
-    #[cfg(feature = "testkit")]
     Storage(Arc<dyn IndexStorage>),
 }
 
@@ -58,7 +56,6 @@ impl DirectoryListing {
                 };
                 std::fs::read_dir(path)?.filter_map(name).collect()
             }
-            #[cfg(feature = "testkit")]
             Self::Storage(storage) => storage.names(),
         }
     }
@@ -70,7 +67,6 @@ impl IndexDirectory {
         Ok(Self { inner, listing: DirectoryListing::Path(Arc::from(path)) })
     }
 
-    #[cfg(feature = "testkit")]
     pub(super) fn over(storage: Arc<dyn IndexStorage>) -> Self {
         let inner = Box::new(StorageDirectory(Arc::clone(&storage)));
         Self { inner, listing: DirectoryListing::Storage(storage) }

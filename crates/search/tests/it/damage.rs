@@ -1,5 +1,4 @@
-//! Indexes on disk: what comes back, what a crash leaves, what is damaged. An index is opened only
-//! if it answers right.
+//! Indexes on disk: round trips, crashes and damage. An index that opens gives correct results.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -47,7 +46,7 @@ fn put(path: &Path, files: &BTreeMap<String, Vec<u8>>) {
 }
 
 #[test]
-fn what_was_written_comes_back_and_opening_writes_nothing() {
+fn an_index_reopens_unchanged_without_writing() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("a/b");
     let before = answers(&fill(&path));
@@ -58,7 +57,7 @@ fn what_was_written_comes_back_and_opening_writes_nothing() {
         (before.clone(), Some(4), 57)
     );
     assert_eq!(files(&path), written);
-    // Putting segments together changes nothing that is seen.
+    // A merge does not change results.
     let mut last = before;
     for sequence in 5..16 {
         update(&index, vec![document(5, "New", &["one two word"])], &[], sequence).unwrap();
@@ -72,10 +71,9 @@ fn what_was_written_comes_back_and_opening_writes_nothing() {
     assert_eq!(answers(&Index::open(&path, OWNER).unwrap()), last);
 }
 
-/// Segments that were written for an update which does not come to its end take up no room: a store
-/// beside them may need it.
+/// A failed update removes its segments at once: the store may need the disk space.
 #[test]
-fn what_an_update_wrote_that_failed_is_removed() {
+fn segments_of_a_failed_update_are_removed() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("index");
     let index = fill(&path).with_segment_budget(1);
@@ -104,7 +102,7 @@ fn what_an_update_wrote_that_failed_is_removed() {
 }
 
 #[test]
-fn what_is_not_this_index_is_not_opened() {
+fn an_index_that_is_missing_or_foreign_is_not_opened() {
     let home = tempfile::tempdir().unwrap();
     let opened = |path: &Path, owner: &str| Index::open(path, owner).is_some();
     assert!(!opened(&home.path().join("nowhere"), OWNER));
@@ -120,7 +118,7 @@ fn what_is_not_this_index_is_not_opened() {
     for owner in ["", "01", "01 b space", "a space", "01 a spac", "4 01 a space"] {
         assert!(!opened(&path, owner), "{owner}");
     }
-    // A file in its place, and a directory in place of a file.
+    // A file instead of the directory, and a directory instead of a file.
     fs::write(home.path().join("file"), "x").unwrap();
     assert!(!opened(&home.path().join("file"), OWNER));
     fs::remove_file(path.join("meta.json")).unwrap();
@@ -128,7 +126,7 @@ fn what_is_not_this_index_is_not_opened() {
     assert!(!opened(&path, OWNER));
 }
 
-/// Bytes of a file, damaged in many ways.
+/// Corrupted versions of a file.
 fn damaged(content: &[u8]) -> Vec<Vec<u8>> {
     let length = content.len();
     let mut found: Vec<Vec<u8>> =
@@ -148,7 +146,7 @@ fn damaged(content: &[u8]) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn a_damaged_index_is_not_opened_or_answers_right() {
+fn a_corrupt_index_is_not_opened_or_gives_correct_results() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("index");
     let right = answers(&fill(&path));
@@ -176,7 +174,7 @@ fn a_damaged_index_is_not_opened_or_answers_right() {
 }
 
 #[test]
-fn what_says_what_the_index_is_made_of_cannot_be_changed() {
+fn edited_metadata_is_not_opened() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("index");
     drop(fill(&path));
@@ -206,7 +204,7 @@ fn what_says_what_the_index_is_made_of_cannot_be_changed() {
 }
 
 #[test]
-fn what_a_crash_leaves_is_in_nobodys_way() {
+fn leftovers_of_a_crash_do_not_block_updates() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("index");
     drop(fill(&path));
@@ -244,7 +242,7 @@ fn what_a_crash_leaves_is_in_nobodys_way() {
 }
 
 #[test]
-fn files_of_two_moments_are_one_of_them_or_none() {
+fn files_of_two_commits_are_one_of_them_or_not_opened() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("index");
     let index = fill(&path);
@@ -257,7 +255,7 @@ fn files_of_two_moments_are_one_of_them_or_none() {
     let (new, new_answers) = (files(&path), answers(&index));
     drop(index);
     let mut opened = 0;
-    // Everything of both, and the list of one; the files of one, and the list of the other.
+    // The files of both with the metadata of one; the files of one with the metadata of the other.
     for (first, second) in [(&old, &new), (&new, &old)] {
         let both: BTreeMap<_, _> = first
             .iter()
@@ -280,7 +278,7 @@ fn files_of_two_moments_are_one_of_them_or_none() {
 }
 
 #[test]
-fn one_writes_at_a_time() {
+fn concurrent_updates_take_turns() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("index");
     let one = fill(&path);
@@ -298,7 +296,7 @@ fn one_writes_at_a_time() {
 }
 
 #[test]
-fn an_update_that_fails_or_panics_leaves_nothing_behind() {
+fn an_update_that_fails_or_panics_has_no_effect() {
     let home = tempfile::tempdir().unwrap();
     let index = fill(&home.path().join("index"));
     let right = answers(&index);
@@ -322,7 +320,7 @@ fn an_update_that_fails_or_panics_leaves_nothing_behind() {
 }
 
 #[test]
-fn a_document_that_is_given_twice_is_refused() {
+fn an_update_with_the_same_document_twice_is_refused() {
     for gathered in [1, usize::MAX] {
         let home = tempfile::tempdir().unwrap();
         let index = fill(&home.path().join("index")).with_segment_budget(gathered);
@@ -355,7 +353,7 @@ fn an_update_of_many_segments_leaves_no_files_if_it_fails() {
     let mut made = documents.chain(std::iter::once_with(segment_is_there));
     assert_eq!(index.update(&mut made, &[id(2)], 9).unwrap_err().kind(), ErrorKind::Canceled);
     assert_eq!((answers(&index), index.sequence().unwrap()), (right, Some(4)));
-    // The next one takes away what nobody knows of.
+    // The next update removes orphaned files.
     update(&index, Vec::new(), &[], 4).unwrap();
     index.release_writer();
     assert!(files(&path).keys().eq(before.keys()));

@@ -1,4 +1,4 @@
-//! Documents and indexes, made short.
+//! Helpers that create documents and indexes.
 
 use std::collections::HashSet;
 
@@ -18,7 +18,7 @@ pub(crate) fn attributes(number: u8, location: Location) -> Attributes {
     Attributes { id: id(number), location, day: None, created_at: now, modified_at: now }
 }
 
-/// A document whose texts are searched by words and by patterns alike.
+/// A document whose texts are searchable by terms and by patterns.
 pub(crate) fn document(number: u8, title: &str, texts: &[&str]) -> SearchDocument {
     at(number, Location::Unsorted, title, texts)
 }
@@ -31,7 +31,7 @@ pub(crate) fn at(number: u8, location: Location, title: &str, texts: &[&str]) ->
         filling.add_words(text);
         filling.add_pattern_text(text);
     }
-    // An index takes either.
+    // An index takes both forms.
     if number.is_multiple_of(2) { filling.finish() } else { filling.finish_unsorted() }
 }
 
@@ -45,12 +45,12 @@ pub(crate) fn update(
     index.update(&mut documents.into_iter().map(Ok), &gone, sequence)
 }
 
-/// The best of an index in which nothing has changed.
+/// The hits of an index without dirty documents.
 pub(crate) fn search(index: &Index, terms: &[&str], any: bool) -> Result<Vec<Hit>> {
     search_with(index, &[], &[], terms, any)
 }
 
-/// The best of an index, and of fresh documents in place of those that changed.
+/// The hits of an index and an overlay.
 pub(crate) fn search_with(
     index: &Index,
     dirty: &[&SearchDocument],

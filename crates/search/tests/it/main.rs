@@ -1,11 +1,11 @@
-//! Tokens, queries, ranked search and candidates of patterns, in an index and in the overlay, on intact
-//! and on damaged storage.
+//! Tokens, queries, ranked search and candidates of patterns: in an index and in the overlay, on
+//! intact and on corrupt storage.
 #![allow(
     clippy::expect_used,
     clippy::indexing_slicing,
     clippy::panic,
     clippy::unwrap_used,
-    reason = "helpers of tests stand outside of test functions"
+    reason = "test helpers are not test functions"
 )]
 
 mod candidates;

@@ -1,8 +1,8 @@
-//! Where what is asked for stands in a text.
+//! The ranges of a text that match a query.
 
 use leafbase_search::ParsedQuery;
 
-/// The text with each hit in brackets.
+/// The text with each match in brackets.
 fn marked(terms: &[&str], any: bool, text: &str) -> String {
     let (mut marked, mut from) = (String::new(), 0);
     for range in ParsedQuery::new(terms, any).unwrap().match_ranges(text) {

@@ -1,5 +1,5 @@
-//! Random documents, changes and queries: what is found is what a naive matcher finds, and worth
-//! the same in the index and beside it.
+//! Random documents, updates and queries: results equal those of a naive matcher, with the same
+//! scores in the index and in the overlay.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -11,8 +11,8 @@ use proptest::test_runner::{TestCaseResult, TestRunner};
 
 use crate::fixture::{OWNER, at, id};
 
-/// A word: what a text has at each of its positions, and what a query asks for at which distance
-/// (`*`: or something that begins so).
+/// A word: its tokens by position in a text, and the terms of a query with their offsets (`*` marks
+/// a prefix).
 struct Word {
     text: &'static str,
     has: &'static [&'static [&'static str]],
@@ -29,7 +29,7 @@ const fn word(
     Word { text, has, asks, stem }
 }
 
-/// A stem is written with a `~`.
+/// `~` marks a stem.
 const WORDS: [Word; 13] = [
     word("tree", &[&["tree", "~tree"]], &[(0, "tree")], "~tree"),
     word("Trees", &[&["trees", "~tree"]], &[(0, "trees")], "~tree"),
@@ -142,7 +142,7 @@ impl Asked {
 enum Step {
     Put(u8, Made),
     Remove(u8),
-    /// Those of the changed documents whose bit is set go into the index.
+    /// The dirty documents whose bit is set are indexed.
     Catch(u16),
     Tidy,
     Rest,
@@ -155,7 +155,7 @@ fn text() -> impl Strategy<Value = Text> {
     prop::collection::vec(0..WORDS.len(), 0..5)
 }
 
-/// Some ask for one word, some for several in one text.
+/// Patterns of one word and of several in one text.
 const PATTERNS: [&str; 9] = [
     "tree_t?o",
     "東京 京",
@@ -169,7 +169,7 @@ const PATTERNS: [&str; 9] = [
 ];
 
 fn step() -> impl Strategy<Value = Step> {
-    // Of many texts some share a bit of a mask.
+    // Few and many texts per document.
     let texts = prop_oneof![9 => prop::collection::vec(text(), 0..4), 1 => prop::collection::vec(text(), 15..24)];
     let made = (prop::bool::weighted(0.2), text(), texts);
     let made = made.prop_map(|(in_trash, title, texts)| Made { in_trash, title, texts });
@@ -188,23 +188,23 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What a control leaves out.
+/// The fault that a control injects.
 #[derive(Clone, Copy, PartialEq)]
 enum LeftOut {
     Removals,
     Trash,
 }
 
-/// A space as it is, its index, and which documents the index has not caught up with.
+/// The documents of a space, its index, and the documents that are dirty in it.
 struct Under {
     home: Option<tempfile::TempDir>,
     index: Option<Index>,
     sequence: u64,
     now: BTreeMap<u8, Made>,
     dirty_ids: BTreeSet<u8>,
-    /// Only of the control: what was removed, and is expected still.
+    /// For a control: deleted documents that are expected nevertheless.
     ghosts: Option<BTreeMap<u8, Made>>,
-    /// Only of the control: what is in the trash is taken for seen.
+    /// For a control: whether documents in the trash count as visible.
     ignores_trash: bool,
 }
 
@@ -212,7 +212,7 @@ impl Under {
     fn new(on_disk: bool, leaves_out: Option<LeftOut>) -> Self {
         let home = on_disk.then(|| tempfile::tempdir().unwrap());
         let index = match &home {
-            // Each document has a segment of its own, until they are put together.
+            // Each document has its own segment until a merge.
             Some(home) => {
                 Index::create(&home.path().join("index"), OWNER).unwrap().with_segment_budget(1)
             }
@@ -347,7 +347,7 @@ impl Under {
         Ok(())
     }
 
-    /// What is seen: documents of even numbers, which are not in the trash.
+    /// The subset: documents with even numbers that are not in the trash.
     fn is_seen(&self, number: u8) -> bool {
         let is_kept = |made: &Made| !made.in_trash || self.ignores_trash;
         number.is_multiple_of(2) && self.now.get(&number).is_some_and(is_kept)
@@ -370,7 +370,7 @@ impl Under {
         view.search(terms, &scope, usize::MAX).unwrap()
     }
 
-    /// The same of a space that has nothing else.
+    /// The hits of a space that has no other documents.
     fn alone(&self, terms: &ParsedQuery) -> Vec<Hit> {
         let seen = self.now.iter().filter(|(number, _)| self.is_seen(**number));
         let documents: Vec<_> = seen.map(|(number, made)| made.document(*number)).collect();
@@ -389,7 +389,7 @@ impl Under {
             .unwrap()
     }
 
-    /// Whatever matches and has not changed is a candidate, and whatever matches may match.
+    /// Every clean document that matches is a candidate, and every dirty one may match.
     fn match_pattern(&self, pattern: &str) -> TestCaseResult {
         let (made, oracle) =
             (Pattern::new(pattern, true).unwrap(), regex::Regex::new(pattern).unwrap());
@@ -424,7 +424,7 @@ impl Under {
     }
 }
 
-/// Controls end with the first case that fails: so many are enough for every one of them.
+/// Cases within which every control fails; a control ends with its first failure.
 const ENOUGH: u32 = 20_000;
 
 fn run(cases: u32, on_disk: bool, leaves_out: Option<LeftOut>) -> Result<(), String> {
@@ -438,22 +438,22 @@ fn run(cases: u32, on_disk: bool, leaves_out: Option<LeftOut>) -> Result<(), Str
 }
 
 #[test]
-fn found_is_what_a_naive_matcher_finds() {
+fn results_equal_those_of_a_naive_matcher() {
     let half = || run(1_000, false, None).unwrap_or_else(|failure| panic!("{failure}"));
     std::thread::scope(|scope| [half, half].map(|half| drop(scope.spawn(half))));
 }
 
 #[test]
-fn found_on_disk_is_what_a_naive_matcher_finds() {
+fn results_on_disk_equal_those_of_a_naive_matcher() {
     run(100, true, None).unwrap_or_else(|failure| panic!("{failure}"));
 }
 
 #[test]
-fn a_matcher_that_ignores_removals_is_found_out() {
+fn a_control_that_ignores_deletions_fails() {
     assert!(run(ENOUGH, false, Some(LeftOut::Removals)).is_err());
 }
 
 #[test]
-fn a_selection_that_ignores_the_trash_is_found_out() {
+fn a_control_that_ignores_the_trash_fails() {
     assert!(run(ENOUGH, false, Some(LeftOut::Trash)).is_err());
 }

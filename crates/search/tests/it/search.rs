@@ -1,4 +1,4 @@
-//! Documents, words and queries: who is found, and who first.
+//! Queries: which documents match, and in which order.
 
 use std::collections::HashSet;
 
@@ -11,8 +11,8 @@ use leafbase_search::{
 
 use crate::fixture::{OWNER, at, attributes, document, id, numbers, search, search_with, update};
 
-/// Checks a query on documents 1, 2, 3 .. of one text each: the same ones are found, in the same
-/// order, whether they are in the index or fresh.
+/// Checks a query on documents 1, 2, 3 .. of one text each. The hits have the same order in the
+/// index and in the overlay.
 #[track_caller]
 fn check(texts: &[&str], terms: &[&str], any: bool, expected: &[u8]) {
     let documents: Vec<_> = (1..)
@@ -42,7 +42,7 @@ fn all_terms_or_any_of_them() {
         (&["red", "red", "RED red"], &[1, 2, 3], &[1, 2, 3]),
         (&["red quince"], &[], &[1, 2, 3]),
         (&["quince"], &[], &[]),
-        // Without words nothing is asked for, and nothing found.
+        // A query without words matches nothing.
         (&[], &[], &[]),
         (&["", " - ", "\"\""], &[], &[]),
         (&["plum", ""], &[4], &[4]),
@@ -65,7 +65,7 @@ fn phrases_are_found_within_one_text() {
         ("\"train night\"", &[]),
         ("night train", &[1, 4, 2, 3]),
         ("\"night trains\"", &[4]),
-        // Only what is asked for as a beginning is one.
+        // Only prefix terms match prefixes.
         ("\"night trai\"", &[]),
         ("\"the night train leaves\"", &[1]),
         ("\"by\" now", &[3]),
@@ -88,12 +88,12 @@ fn phrases_are_found_within_one_text() {
 }
 
 #[test]
-fn a_phrase_never_reaches_from_one_text_to_the_next() {
+fn a_phrase_never_spans_two_texts() {
     check(&["one|two", "one two", "one||two"], &["\"one two\""], false, &[2]);
-    // Not over positions that hold no word either.
+    // Positions without a token do not match.
     let many = format!("\"one {} two\"", "\u{640} ".repeat(15));
     check(&["one|two"], &[&many], false, &[]);
-    // Nor from the title.
+    // Nor across title and body.
     check_documents(
         &[document(1, "one", &["two"]), document(2, "one two", &[])],
         &["\"one two\""],
@@ -133,13 +133,13 @@ fn quotation_marks() {
         let expected: &[u8] = if no_phrase == "“" { &[] } else { &[1, 2] };
         check(&texts, &[no_phrase], false, expected);
     }
-    // A sign of Hebrew abbreviations is no mark.
+    // The mark of Hebrew abbreviations is not a quotation mark.
     check(&["צה\"ל של ארה\"ב", "ארה\"ב וצה\"ל", "של"], &["ארה\"ב צה\"ל"], false, &[1]);
     check(&["他说你好吗", "你不好"], &["他说\"你好\"吗"], false, &[1]);
 }
 
 #[test]
-fn the_last_word_of_each_term_may_be_a_beginning() {
+fn the_last_word_of_each_term_is_a_prefix() {
     let texts = ["lisbon tram", "tramway of lisbon", "lis", "trams"];
     for (terms, expected) in [
         (&["lis"][..], &[3, 1, 2][..]),
@@ -159,10 +159,10 @@ fn compounds_whole_and_in_parts() {
     let texts =
         ["snake_case", "snake and case", "case snake", "v1.2", "v1.25", "1.2", "snake case"];
     for (terms, expected) in [
-        // Who has it as it was written is first.
+        // The compound as written ranks first.
         ("snake_case", &[1, 7][..]),
         ("snake", &[1, 7, 2, 3]),
-        // As long as none is meant whole, it is the shorter one.
+        // Without the whole compound, the shorter document ranks first.
         ("Snake_C", &[7, 1]),
         ("snake_case x", &[]),
         ("v1.2", &[4, 5]),
@@ -181,12 +181,12 @@ fn compounds_whole_and_in_parts() {
         assert_eq!(found.first(), expected.first(), "{terms}");
         assert_eq!(found.iter().collect::<HashSet<_>>(), expected.iter().collect(), "{terms}");
     }
-    // Where any word is enough, so is a part.
+    // In `any` mode a part of a compound is enough.
     check(&["case", "snake_case", "other"], &["snake_case"], true, &[2, 1]);
 }
 
 #[test]
-fn stems_beside_words_as_they_are() {
+fn stems_score_below_exact_words() {
     let texts = ["she connects them", "they are connected", "connection", "a connect", "con"];
     for (terms, first, others) in [
         ("connected x", None, &[][..]),
@@ -247,7 +247,7 @@ fn every_script() {
 }
 
 #[test]
-fn titles_and_more_of_a_word_count() {
+fn titles_and_frequencies_raise_scores() {
     let documents = [
         document(1, "Other", &["trip and much more that is said in so many words"]),
         document(2, "Trip", &["and much more that is said in so many words"]),
@@ -261,12 +261,12 @@ fn titles_and_more_of_a_word_count() {
     assert!(rank(3) < rank(1), "{found:?}");
     assert!(rank(4) < rank(1), "{found:?}");
     assert_eq!(found.len(), 4);
-    // What cannot be told apart is in the order of the IDs.
+    // Ties are ordered by ID.
     check(&["same", "same", "other", "same"], &["same"], false, &[1, 2, 4]);
 }
 
 #[test]
-fn only_so_many_and_only_those_that_are_accepted() {
+fn hits_are_limited_and_filtered() {
     let index = Index::in_memory(OWNER).unwrap();
     let place =
         |number: u8| if number.is_multiple_of(2) { Location::Unsorted } else { Location::Trash };
@@ -287,7 +287,7 @@ fn only_so_many_and_only_those_that_are_accepted() {
 }
 
 #[test]
-fn what_filters_look_at_comes_back_as_it_went_in() {
+fn attributes_round_trip() {
     let index = Index::in_memory(OWNER).unwrap();
     let folder = leafbase_model::FolderId::from_bytes([250; 16]);
     let places = [
@@ -341,19 +341,19 @@ fn limits() {
             "{error}"
         );
     }
-    // Words are cut, in texts and queries alike.
+    // Long words are truncated in texts and in queries.
     let long = "x".repeat(300);
     check(&[&long, "x"], &[&long[..MAX_QUERY_TERM_BYTES]], false, &[1]);
 }
 
 #[test]
-fn much_of_the_same_is_searched_in_a_moment() {
+fn repetitive_queries_are_fast() {
     let same = "a ".repeat(100_000);
     check(&[&same, "a"], &["\"a a a\" a_a"], false, &[1]);
 }
 
 #[test]
-fn candidates_are_those_that_have_what_is_required() {
+fn candidates_have_the_required_trigrams() {
     let index = Index::in_memory(OWNER).unwrap();
     let texts = ["color of night", "Colour", "col", "dolour", ""];
     update(
@@ -389,7 +389,7 @@ fn candidates_are_those_that_have_what_is_required() {
 }
 
 #[test]
-fn changed_documents_are_searched_as_they_are_now() {
+fn dirty_documents_replace_their_indexed_versions() {
     let index = Index::in_memory(OWNER).unwrap();
     assert_eq!((index.sequence().unwrap(), index.snapshot().unwrap().documents()), (None, 0));
     update(
@@ -417,7 +417,7 @@ fn changed_documents_are_searched_as_they_are_now() {
     for (terms, expected) in [("old", &[1][..]), ("new", &[2])] {
         assert_eq!(numbers(&search(&index, &[terms], false).unwrap()), expected, "{terms}");
     }
-    // A view stays what it was.
+    // A snapshot does not change.
     let scope =
         SearchOverlay { dirty: &[], dirty_ids: &HashSet::new(), filter: &|_| true, subset: None };
     let old = before.search(&ParsedQuery::new(&["old"], false).unwrap(), &scope, 9).unwrap();
@@ -425,7 +425,7 @@ fn changed_documents_are_searched_as_they_are_now() {
 }
 
 #[test]
-fn what_varies_is_a_candidate_of_a_selection_whatever_it_has() -> Result<()> {
+fn varying_documents_of_a_subset_are_always_candidates() -> Result<()> {
     let index = Index::in_memory(OWNER)?;
     let mut maker = Analyzer::default();
     let mut varying = |number: u8, text: &str| {

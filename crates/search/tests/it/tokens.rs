@@ -1,4 +1,4 @@
-//! The words of texts and of queries, and that the ones find the others.
+//! Tokens of texts, words of queries, and that queries match texts.
 
 use std::collections::BTreeSet;
 
@@ -26,7 +26,7 @@ fn asked(text: &str) -> String {
 }
 
 #[test]
-fn what_an_index_keeps() {
+fn tokens_of_texts() {
     for (text, expected) in [
         ("", ""),
         (" ,.-– → _ \n", ""),
@@ -34,7 +34,7 @@ fn what_an_index_keeps() {
         ("a \u{640} b", "a@0 b@1"),
         ("The quick brown fox", "the@0 quick@1 brown@2 fox@3"),
         ("Ünïcödé STRASSE Straße", "unicode@0 strasse@1 strasse@2"),
-        // Words with parts.
+        // Compounds.
         ("snake_case", "snake_case@0 snake@0 case@1"),
         ("a snake_case b", "a@0 snake_case@1 snake@1 case@2 b@3"),
         ("__init__", "init@0"),
@@ -47,12 +47,12 @@ fn what_an_index_keeps() {
         ("l'été", "l'ete@0 l@0 ete@1"),
         ("MAX_LEN_2", "max_len_2@0 max@0 len@1 2@2"),
         ("m²", "m@0 2@1"),
-        // No words with parts: what stands on both sides of these is a word.
+        // Separators of words, not compounds.
         ("follow-up", "follow@0 up@1"),
         ("src/main.rs", "src@0 main.rs@1 main@1 rs@2"),
         ("C++ & C#", "c@0 c@1"),
         ("camelCase", "camelcase@0"),
-        // Markdown is only signs.
+        // Markdown syntax is punctuation.
         ("**bold** [link](block://01J)", "bold@0 link@1 block@2 01j@3 01@3 j@4"),
         // Scripts without spaces.
         ("東", "東@0"),
@@ -70,13 +70,13 @@ fn what_an_index_keeps() {
         ("ที่นี่", "ที่นี่@0 นี่@1"),
         ("สวัสดี", "สวั@0 วัส@1 สดี@2 ดี@3"),
         ("ភាសា", "ភាសា@0 សា@1"),
-        // Scripts with spaces and marks of their own.
+        // Scripts with spaces and combining marks.
         ("नमस्ते दुनिया", "नमस्ते@0 दुनिया@1"),
         ("שָׁלוֹם עולם", "שלום@0 עולם@1"),
         ("مَرْحَبًا بالعالم", "مرحبا@0 بالعالم@1"),
         ("Привет, мир", "привет@0 мир@1"),
         ("١٢٣", "١٢٣@0"),
-        // What is not seen does not part words.
+        // Invisible characters do not split words.
         ("co\u{ad}op zero\u{200d}joined", "coop@0 zerojoined@1"),
     ] {
         assert_eq!(listed(text), expected, "{text}");
@@ -84,7 +84,7 @@ fn what_an_index_keeps() {
 }
 
 #[test]
-fn what_a_query_asks_for() {
+fn words_of_queries() {
     for (text, expected) in [
         ("", ""),
         ("?!", ""),
@@ -105,7 +105,7 @@ fn what_a_query_asks_for() {
     }
 }
 
-/// Whether the words of a query stand in a text, each wherever it is.
+/// Whether a text has all words of a query, in any order.
 fn finds(query: &str, text: &str) -> bool {
     let index = tokens(text);
     let stands = |text: &str, position: usize, prefix: bool| {
@@ -160,7 +160,7 @@ fn queries_find_texts() {
 }
 
 #[test]
-fn long_words_are_cut_alike() {
+fn long_words_are_truncated_alike() {
     let long = "ä".repeat(10_000) + "東" + &"x1".repeat(5_000);
     assert!(tokens(&long).iter().all(|token| token.text.len() <= 255));
     assert_eq!(tokens(&long)[0].range, 0..20_000);
@@ -180,7 +180,7 @@ fn kinds() {
     assert_eq!(kinds, expected);
 }
 
-/// Text with something of everything.
+/// Texts of mixed scripts and punctuation.
 fn text() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         "[a-zA-Zéßøİ]{1,4}",
@@ -199,7 +199,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
-    fn tokens_stand_in_the_source_in_order(text in text()) {
+    fn tokens_are_in_source_order(text in text()) {
         let found = tokens(&text);
         for token in &found {
             prop_assert!(!token.range.is_empty() && !token.text.is_empty());
@@ -218,7 +218,7 @@ proptest! {
         prop_assert_eq!(fold(&once), once);
     }
 
-    /// A text is found by itself: each part of a query stands at its position.
+    /// A text matches itself: each part of the query has a token at its position.
     #[test]
     fn every_text_is_found_by_itself(text in text()) {
         let index: BTreeSet<_> = tokens(&text).into_iter().map(|token| (token.text, token.position)).collect();

@@ -52,6 +52,7 @@ impl SpaceCheck<'_> {
                     "a chunk before it is missing or too short",
                 );
             }
+            // Continues after a gap, so that it is reported once.
             found.chunks = number.saturating_add(1);
             let bytes = records::body(key, value)?.len() as u64;
             found.bytes += bytes;

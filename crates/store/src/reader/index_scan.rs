@@ -87,6 +87,7 @@ impl IndexScan {
         // Without a last key the scan ended before its batch was full.
         self.is_exhausted = last.is_none();
         self.after = last.or_else(|| self.after.take());
+        debug_assert!(read.len() <= count, "a scan ends with its batch");
         let found = read.len();
         self.buffer.append(&mut read);
         Ok(found)

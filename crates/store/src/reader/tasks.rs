@@ -257,6 +257,7 @@ impl SpaceReader<'_> {
                 std::iter::from_fn(|| ahead.next_if(|(hint, _)| *hint == start))
                     .map(|(_, block)| block),
             );
+            // Locations exist for these blocks, so a run that holds them is missing.
             if let Some(lost) = wanted.first() {
                 return Err(records::corrupt(&keyspaces::block_location(*lost)));
             }

@@ -19,9 +19,9 @@ impl AuthorCache {
     pub(crate) fn author(&mut self, name: &str) -> Author {
         // The empty name borrows no bytes: comparing those of a dangling pointer is slow.
         if name.is_empty() {
-            return Author::NOBODY;
+            return Author::ANONYMOUS;
         }
-        if self.0.is_nobody() || self.0.as_str() != name {
+        if self.0.is_anonymous() || self.0.as_str() != name {
             self.0 = Author::new(name);
         }
         self.0.clone()

@@ -12,6 +12,8 @@ const LENGTH_BYTES: usize = 4;
 pub(crate) fn compress(body: &[u8]) -> Option<Vec<u8>> {
     let length = u32::try_from(body.len()).ok().filter(|_| body.len() <= MAX_BYTES)?;
     let compressed = [&length.to_be_bytes(), &*lz4_flex::block::compress(body)].concat();
+    debug_assert!(compressed.len() >= LENGTH_BYTES, "the length precedes the block");
+    // Incompressible bodies stay as they are.
     (compressed.len() < body.len()).then_some(compressed)
 }
 

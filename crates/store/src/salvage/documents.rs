@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use leafbase_model::{
-    DocumentId, DocumentRecord, Edit, FolderId, FolderRecord, Location, Result, Subtrees,
+    DocumentId, DocumentRecord, Edit, FolderId, FolderRecord, Location, Result, Subtrees, invariant,
 };
 
 use super::inventory::Inventory;
@@ -110,6 +110,10 @@ impl Salvager<'_> {
         subtrees: &Subtrees,
         inventory: &Inventory,
     ) -> Result<()> {
+        invariant!(
+            subtrees.0.first().is_some_and(|node| node.block.id == record.id.root()),
+            "a salvaged document begins with its root"
+        );
         self.report.saved.documents += 1;
         self.report.saved.blocks += subtrees.0.len() as u64;
         let mut edits =

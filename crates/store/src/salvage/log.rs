@@ -61,6 +61,7 @@ impl Salvager<'_> {
             if keyspaces::parse_change_part(key).is_some_and(|(_, part)| part == 0) {
                 parts = ChangeParts::default();
             }
+            // A part that does not follow resets the assembly: its change is incomplete.
             match parts.push(key, value).and_then(|body| body.map(|body| body.change()).transpose())
             {
                 Ok(Some(change)) => drop(whole.insert(change.sequence)),

@@ -205,6 +205,7 @@ impl Salvager<'_> {
         loop {
             while let Some((depth, id)) = waiting.pop() {
                 let Some(block) = tree.blocks.remove(&id) else { continue };
+                debug_assert!(!done.contains(&id), "a block is taken out of the map once");
                 done.insert(id);
                 nodes.push(SubtreeNode { depth, block });
                 let children = tree.children.remove(&id).unwrap_or_else(Vec::new);

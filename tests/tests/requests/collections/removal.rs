@@ -30,7 +30,7 @@ fn check(steps: &[(&str, Value, &str)]) {
     let changes: Vec<_> = shelves.notes.changes_since(before).map(Result::unwrap).collect();
     for change in changes.iter().rev() {
         let undone: Vec<_> = change.edits.iter().rev().map(Edit::inverse).collect();
-        shelves.notes.space().apply(&Author::NOBODY, &undone).unwrap();
+        shelves.notes.space().apply(&Author::ANONYMOUS, &undone).unwrap();
         shelves.check();
     }
     assert_eq!(shelves.show(), BEFORE, "undone");

@@ -21,9 +21,9 @@ fn items_enter_leave_and_stand_by_their_own_operations_alone() {
     let shelves = Shelves::of_books();
     let before = shelves.show();
     let put = |position: Value| json!({"markdown": "text", "position": position});
-    let only_items = "a block of type collection takes items only, through the item operations";
-    let stays = "blockIds[0]: a block of type collectionItem stays at its place: it leaves its collection only by deletion";
-    let below = "blockIds[0]: a block cannot go under itself or a block below it";
+    let only_items = "a block of type collection contains only items; use the item operations";
+    let stays = "blockIds[0]: a block of type collectionItem cannot be moved; only its deletion removes it from its collection";
+    let below = "blockIds[0]: a block cannot be moved below itself or its descendants";
     for (operation, body, message) in [
         ("move_blocks", moving("@dune", at_end("@home")), stays.to_owned()),
         ("move_blocks", moving("@dune", at_end("@frank")), stays.to_owned()),
@@ -53,7 +53,7 @@ fn items_enter_leave_and_stand_by_their_own_operations_alone() {
         (
             "insert_blocks",
             json!({"blocks": [{"type": "collectionItem", "markdown": "x"}], "position": at_end("@home")}),
-            "blocks[0].type: a block of type collectionItem is made by the item operations"
+            "blocks[0].type: a block of type collectionItem is created by the item operations"
                 .to_owned(),
         ),
         (

@@ -112,7 +112,7 @@ fn play(shelves: &mut Shelves, steps: &[Step]) -> Vec<(Change, String)> {
 }
 
 fn apply(shelves: &Shelves, edits: &[Edit]) -> Result<(), leafbase::Error> {
-    shelves.notes.space().apply(&Author::NOBODY, edits).map(drop)
+    shelves.notes.space().apply(&Author::ANONYMOUS, edits).map(drop)
 }
 
 /// That these edits are refused with this message, and leave no trace.

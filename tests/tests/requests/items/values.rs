@@ -94,7 +94,7 @@ const REFUSED: &[(&str, &str, &str)] = &[
         "18446744073709551615",
         "LIMIT_EXCEEDED {}: expected a number that fits 64 bits of floating point, got 18446744073709551615",
     ),
-    ("by", r#"{"items":[]}"#, "SCHEMA_MISMATCH {}.items: unknown field"),
+    ("by", r#"{"items":[]}"#, "SCHEMA_MISMATCH {}.items: the field `items` is unknown"),
     ("by", r#"["01KASZ4ZJG0000000000000001"]"#, "NOT_FOUND {}: not found"),
     ("by", r#""@home""#, "NOT_FOUND {}: not found"),
     ("by", r#""@people""#, "NOT_FOUND {}: not found"),

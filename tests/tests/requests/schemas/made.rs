@@ -141,7 +141,7 @@ fn a_collection_stands_at_any_position() {
 #[test]
 fn nothing_but_items_stands_in_a_collection() {
     let shelf = Shelf::of_books();
-    let refused = "a block of type collection takes items only, through the item operations";
+    let refused = "a block of type collection contains only items; use the item operations";
     for (position, path) in
         [(end("books"), "pageId"), (json!({"position": "after", "siblingId": "@b1"}), "siblingId")]
     {
@@ -319,7 +319,7 @@ fn a_collection_below_a_task_of_the_inbox_is_in_no_listing() {
     };
     assert!(
         create("inbox")
-            .starts_with("RULE_VIOLATION position.pageId: only tasks stand in the inbox")
+            .starts_with("RULE_VIOLATION position.pageId: the inbox contains only tasks")
     );
     assert!(create("task").starts_with('{'));
     for body in [json!({}), json!({"documentIds": "@inbox"})] {

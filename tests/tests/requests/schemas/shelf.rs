@@ -115,7 +115,7 @@ impl Shelf {
     /// An item without values at the start of a collection.
     pub fn put(&mut self, name: &str, collection: &str) {
         let id = BlockId::from_bytes((0xC0_0000_u128 + self.names.len() as u128).to_be_bytes());
-        let stamp = Stamp { by: Author::NOBODY, ..Stamp::default() };
+        let stamp = Stamp { by: Author::ANONYMOUS, ..Stamp::default() };
         let kind = BlockKind::CollectionItem { properties: Properties::default() };
         let data = BlockData { markdown: name.to_owned(), ..BlockData::new(kind) };
         let block = BlockRecord { id, rev: 1, created: stamp.clone(), modified: stamp, data };
@@ -129,7 +129,7 @@ impl Shelf {
     }
 
     pub fn apply(&self, edits: &[Edit]) {
-        self.notes.space().apply(&Author::NOBODY, edits).unwrap();
+        self.notes.space().apply(&Author::ANONYMOUS, edits).unwrap();
     }
 
     /// What an item holds; in `values` relations are arrays of names.

@@ -34,6 +34,7 @@ pub(crate) fn unstamped_updates<T: ReadTree>(
     let mut edits = Vec::with_capacity(changed.len());
     for ChangedItem { id, values, .. } in changed {
         let (document, before) = found(tree, id)?;
+        // The revision and the stamp stay: the request did not name this item.
         let after = BlockRecord { data: holding(&before, values), ..before.clone() };
         if before != after {
             edits.push(Edit::Update { document, before: Box::new(before), after: Box::new(after) });

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use leafbase_markdown::{self as markdown, LinkTarget, MentionTarget, Rewritten};
 use leafbase_model::{
     BlockData, BlockId, BlockKind, Comment, DocumentId, DocumentRecord, Error, Properties,
-    PropertyValue, Result,
+    PropertyValue, Result, invariant,
 };
 use leafbase_search::{Analyzer, Attributes, Highlighter, SearchDocument};
 use leafbase_store::{BlockText, SpaceReader, SubtreeText, SubtreeTexts};
@@ -86,6 +86,10 @@ impl DocumentTexts {
         if blocks.is_empty() {
             return Err(Error::corrupted(format_args!("document {document}")));
         }
+        invariant!(
+            comments.is_sorted_by_key(|(block, _)| *block),
+            "the comments of a document are sorted by block"
+        );
         Ok(Self { blocks, shown: HashMap::new(), comments })
     }
 
@@ -118,10 +122,11 @@ impl DocumentTexts {
         SubtreeText { id, text, .. }: SubtreeText<'t>,
     ) -> BlockTexts<'t> {
         let shown = self.shown.get(&number).map(String::as_str);
+        // Binary searches: `with` checked that the comments are sorted by block.
         let start = self.comments.partition_point(|(block, _)| *block < id);
-        let after = self.comments.get(start..).unwrap_or_default();
-        let comments =
-            after.get(..after.partition_point(|(block, _)| *block == id)).unwrap_or_default();
+        let (_, from_block) = self.comments.split_at(start);
+        let (comments, _) =
+            from_block.split_at(from_block.partition_point(|(block, _)| *block == id));
         BlockTexts { id, text, shown, comments }
     }
 }

@@ -20,9 +20,8 @@ pub(crate) enum IndexHome {
         path: PathBuf,
         read_only: bool,
     },
-    /// Storage that a test implements.
-    #[cfg(feature = "testkit")]
-    Device(std::sync::Arc<dyn super::device::Device>),
+    /// Directories of the host.
+    Host(std::sync::Arc<dyn super::index_directories::IndexDirectories>),
 }
 
 /// An index with its number; an index in memory has none.
@@ -90,8 +89,9 @@ impl IndexHome {
         match self {
             Self::Memory => Vec::new(),
             Self::Directory { path, .. } => generation_numbers(path),
-            #[cfg(feature = "testkit")]
-            Self::Device(device) => device.directories().unwrap_or_else(|_| Vec::new()),
+            Self::Host(directories) => {
+                directories.directories().ok().into_iter().flatten().collect()
+            }
         }
     }
 
@@ -99,8 +99,7 @@ impl IndexHome {
         match self {
             Self::Memory => None,
             Self::Directory { path, .. } => Index::open(&path.join(number.to_string()), owner),
-            #[cfg(feature = "testkit")]
-            Self::Device(device) => Index::open_on(device.shelf(number), owner),
+            Self::Host(directories) => Index::open_on(directories.storage(number), owner),
         }
     }
 
@@ -108,14 +107,13 @@ impl IndexHome {
         match self {
             Self::Memory => Index::in_memory(owner),
             Self::Directory { path, .. } => Index::create(&path.join(number.to_string()), owner),
-            #[cfg(feature = "testkit")]
-            Self::Device(device) => {
+            Self::Host(directories) => {
                 let failed = |error| {
                     let message = "the directory of the search index could not be created";
                     Error::new(ErrorKind::Storage, message).with_source(error)
                 };
-                device.make_directory(number).map_err(failed)?;
-                Index::create_on(device.shelf(number), owner)
+                directories.make_directory(number).map_err(failed)?;
+                Index::create_on(directories.storage(number), owner)
             }
         }
     }
@@ -125,8 +123,7 @@ impl IndexHome {
         let removed = match self {
             Self::Memory => Ok(()),
             Self::Directory { path, .. } => fs::remove_dir_all(path.join(number.to_string())),
-            #[cfg(feature = "testkit")]
-            Self::Device(device) => device.remove_directory(number),
+            Self::Host(directories) => directories.remove_directory(number),
         };
         if let Err(error) = removed
             && error.kind() != std::io::ErrorKind::NotFound

@@ -31,6 +31,7 @@ const MANY_DIRTY_DOCUMENTS: usize = 500;
 /// Who keeps the search index of a space up to date. Searches find every write in both modes; they
 /// are cheaper for documents that the index contains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum SearchIndexing {
     /// A thread of the space, about a second after the last write, or during bulk writes. It starts
     /// with the first search or the first bulk write, and ends with the space.

@@ -73,10 +73,17 @@ struct WorkerState {
     has_failed: bool,
     /// Threads that wait for exclusive access to the index. The worker yields to them.
     waiters: usize,
-    is_running: bool,
-    /// Whether no thread could be started.
-    is_refused: bool,
+    thread: ThreadStatus,
     is_closed: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum ThreadStatus {
+    #[default]
+    NotStarted,
+    Started,
+    /// The system had no thread left. Only a search tries again.
+    Refused,
 }
 
 impl WorkerState {
@@ -117,8 +124,9 @@ impl IndexWorker {
         let was_due = state.is_due();
         state.pending_writes += 1;
         state.add_documents(documents);
-        if !state.is_running {
-            return state.is_bulk() && !state.is_closed && !state.is_refused;
+        if state.thread != ThreadStatus::Started {
+            let may_start = state.thread == ThreadStatus::NotStarted && !state.is_closed;
+            return may_start && state.is_bulk();
         }
         // The thread wakes up for the first write and when a bound is reached: waking it for every
         // write would cost a system call each.
@@ -165,14 +173,13 @@ impl IndexWorker {
     pub(super) fn start(&self, tasks: impl FnOnce() -> Box<dyn WorkerTasks>) {
         let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
         let mut state = self.shared.lock();
-        if state.is_running || state.is_closed {
+        if state.thread == ThreadStatus::Started || state.is_closed {
             return;
         }
         let (shared, tasks) = (Arc::clone(&self.shared), tasks());
         let builder = thread::Builder::new().name("leafbase-search".to_owned());
         *thread = builder.spawn(move || shared.run(&*tasks)).ok();
-        state.is_running = thread.is_some();
-        state.is_refused = thread.is_none();
+        state.thread = if thread.is_some() { ThreadStatus::Started } else { ThreadStatus::Refused };
     }
 
     /// Ends the thread and waits for its end.

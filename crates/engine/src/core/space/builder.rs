@@ -23,7 +23,8 @@ impl Space {
     /// ```
     /// use leafbase::{Durability, Space};
     /// # fn main() -> leafbase::Result<()> {
-    /// let space = Space::builder().name("Notes").zone("Europe/Lisbon").durability(Durability::Relaxed).in_memory()?;
+    /// let space = Space::builder().name("Notes").zone("Europe/Lisbon")
+    ///     .durability(Durability::Relaxed).in_memory()?;
     /// assert_eq!(space.meta()?.name, "Notes");
     /// # Ok(())
     /// # }
@@ -93,7 +94,7 @@ impl Space {
         path.as_ref().join(leafbase_store::directory::STORE_FILE).is_file()
     }
 
-    /// Makes a space that lives in memory and goes with its last handle.
+    /// Creates a space in memory, which is dropped with its last handle.
     ///
     /// # Errors
     /// As [`SpaceBuilder::in_memory`].
@@ -109,7 +110,8 @@ impl Space {
 /// # fn main() -> leafbase::Result<()> {
 /// # let directory = tempfile::tempdir().unwrap();
 /// # let path = directory.path().join("notes.leafbase");
-/// let space = Space::builder().name("Notes").zone("Europe/Lisbon").durability(Durability::Relaxed).create(&path)?;
+/// let space = Space::builder().name("Notes").zone("Europe/Lisbon")
+///     .durability(Durability::Relaxed).create(&path)?;
 /// # Ok(())
 /// # }
 /// ```
@@ -210,7 +212,8 @@ impl SpaceBuilder {
     /// }
     /// # fn main() -> leafbase::Result<()> {
     /// let notes = Space::builder().ids(Counted(AtomicU8::new(1))).in_memory()?.connect();
-    /// assert_eq!(notes.create_document("Trip")?.id().to_string(), "00000000000000000000000002"); // 1 is the space
+    /// // 1 is the space
+    /// assert_eq!(notes.create_document("Trip")?.id().to_string(), "00000000000000000000000002");
     /// # Ok(())
     /// # }
     /// ```
@@ -335,10 +338,11 @@ impl SpaceBuilder {
     /// such as a missing parent directory. `path` is left as it was then.
     pub fn create(self, path: impl AsRef<Path>) -> Result<Space> {
         let path = path.as_ref();
-        let stem =
-            path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        // A path such as `/` has no stem: the space is unnamed then.
+        let stem = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into());
         let meta = self.meta(&stem)?;
         let options = self.options.clone();
+        // Initialized under a temporary name: a crash leaves nothing at `path`.
         let store =
             directory::create_with(path, &options, |store| SpaceStore::initialize(store, &meta))?;
         let home = self.home(path);
@@ -354,7 +358,8 @@ impl SpaceBuilder {
     /// # let directory = tempfile::tempdir().unwrap();
     /// # let path = directory.path().join("notes.leafbase");
     /// # Space::create(&path)?.close()?;
-    /// let space = Space::builder().durability(Durability::Relaxed).cache_bytes(8 << 20).open(&path)?;
+    /// let space = Space::builder().durability(Durability::Relaxed).cache_bytes(8 << 20)
+    ///     .open(&path)?;
     /// assert_eq!(space.connect().documents()?.len(), 0);
     /// # Ok(())
     /// # }
@@ -372,7 +377,7 @@ impl SpaceBuilder {
         self.opened(Arc::new(store), home)
     }
 
-    /// Makes a space that lives in memory and goes with its last handle.
+    /// Creates a space in memory, which is dropped with its last handle.
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {
@@ -391,8 +396,8 @@ impl SpaceBuilder {
         self.opened(Arc::new(store), IndexHome::Memory)
     }
 
-    /// Creates a space in the empty `store` (`create`), or opens the one in it: for key-value stores
-    /// other than the embedded one. The search index is kept in memory.
+    /// Creates a space in the empty `store` (`create`), or opens the one in it: for key-value
+    /// stores other than the embedded one. The search index is kept in memory.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -409,8 +414,8 @@ impl SpaceBuilder {
     /// ```
     ///
     /// # Errors
-    /// As [`Self::create`] and [`Self::open`]; with `create`, [`ErrorKind::Validation`] if the store
-    /// is not empty.
+    /// As [`Self::create`] and [`Self::open`]; with `create`, [`ErrorKind::Validation`] if the
+    /// store is not empty.
     pub fn over(self, store: Arc<dyn Store>, create: bool) -> Result<Space> {
         settings::check_url_template(&self.url_template)?;
         if create {
@@ -419,22 +424,22 @@ impl SpaceBuilder {
         self.opened(store, IndexHome::Memory)
     }
 
-    /// As [`Self::over`], with the index of searches on `device`.
+    /// As [`Self::over`], with the search index in `directories` of the host, where it outlives the
+    /// process.
     ///
     /// # Errors
     /// As [`Self::over`].
-    #[cfg(feature = "testkit")]
-    #[doc(hidden)]
-    pub fn over_device(
+    #[cfg(feature = "search")]
+    pub fn over_with_index(
         self,
         store: Arc<dyn Store>,
-        device: Arc<dyn crate::core::search_index::Device>,
+        directories: Arc<dyn crate::core::search_index::IndexDirectories>,
         create: bool,
     ) -> Result<Space> {
         if create {
             SpaceStore::initialize(&*store, &self.meta("")?)?;
         }
-        self.opened(store, IndexHome::Device(device))
+        self.opened(store, IndexHome::Host(directories))
     }
 
     /// The home of the search index of a space in the directory `path`.
@@ -452,6 +457,7 @@ impl SpaceBuilder {
 
     fn opened(self, store: Arc<dyn Store>, home: IndexHome) -> Result<Space> {
         let store = SpaceStore::open(store, EXTRACTOR)?;
+        // Before any upload can begin: each one that is stored now was orphaned by a crash.
         if !self.options.read_only {
             sweep(&store, self.durability);
         }
@@ -460,7 +466,7 @@ impl SpaceBuilder {
         let Self { clock, ids, limits, durability, search_indexing, .. } = self;
         let search = Arc::new(SearchIndexer::new(home, id.to_string(), search_indexing));
         let store = RwLock::new(Some(store));
-        let (renaming, orphaned_uploads) = (Mutex::default(), OrphanedUploads::default());
+        let (settings_lock, orphaned_uploads) = (Mutex::default(), OrphanedUploads::default());
         let inner = Inner {
             store,
             clock,
@@ -471,7 +477,7 @@ impl SpaceBuilder {
             search,
             #[cfg(feature = "search")]
             search_threads: self.search_threads,
-            renaming,
+            settings_lock,
             orphaned_uploads,
         };
         Ok(Space(Arc::new(inner)))
@@ -482,6 +488,6 @@ impl SpaceBuilder {
 /// they stay until the next open: the space is readable in any case.
 fn sweep(store: &SpaceStore, durability: Durability) {
     if let Err(error) = store.sweep_uploads(WriteOptions::durability(durability)) {
-        tracing::warn!(%error, "what a crash left of uploads could not be swept away");
+        tracing::warn!(%error, "uploads orphaned by a crash could not be swept");
     }
 }

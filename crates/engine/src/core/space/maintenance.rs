@@ -56,7 +56,9 @@ impl Space {
     /// # Errors
     /// As [`Self::flush`]; the space is closed in any case.
     pub fn close(self) -> Result<()> {
+        // Taken first, so that calls that begin now fail; calls in flight hold their own handle.
         let store = self.0.store.write().unwrap_or_else(PoisonError::into_inner).take();
+        // The index thread holds a handle of the store, and the directory stays locked until then.
         self.0.search.close();
         let Some(store) = store else { return Ok(()) };
         self.0.orphaned_uploads.drop_from(&store);

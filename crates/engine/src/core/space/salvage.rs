@@ -65,7 +65,8 @@ impl Space {
     /// # let directory = tempfile::tempdir().unwrap();
     /// # let (damaged, saved) = (directory.path().join("notes"), directory.path().join("saved"));
     /// # Space::create(&damaged)?.close()?;
-    /// let stopped = Space::salvage_with(&damaged, &saved, &mut |_| ControlFlow::Break(())).unwrap_err();
+    /// let stopped = Space::salvage_with(&damaged, &saved, &mut |_| ControlFlow::Break(()))
+    ///     .unwrap_err();
     /// assert_eq!((stopped.kind(), saved.exists()), (ErrorKind::Canceled, false));
     /// # Ok(())
     /// # }

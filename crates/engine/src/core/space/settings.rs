@@ -89,7 +89,8 @@ impl Space {
     }
 
     fn set_meta(&self, change: impl FnOnce(&mut SpaceMeta)) -> Result<()> {
-        let _alone = self.0.renaming.lock().unwrap_or_else(PoisonError::into_inner);
+        // Read, change, write: without the lock two changes could overwrite each other.
+        let _guard = self.0.settings_lock.lock().unwrap_or_else(PoisonError::into_inner);
         let mut meta = self.meta()?;
         change(&mut meta);
         self.store()?.set_meta(WriteOptions::durability(self.0.durability), &meta.name, &meta.zone)
@@ -101,7 +102,8 @@ impl Space {
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {
-    /// let space = leafbase::Space::builder().url_template("https://notes.example/{blockId}").in_memory()?;
+    /// let space = leafbase::Space::builder().url_template("https://notes.example/{blockId}")
+    ///     .in_memory()?;
     /// let trip = space.connect().create_document("Trip")?;
     /// assert_eq!(space.block_url(trip.id()), format!("https://notes.example/{}", trip.id()));
     /// # Ok(())
@@ -124,7 +126,8 @@ impl Space {
     /// let space = Space::in_memory()?;
     /// let body = r#"{"markdown": "- [ ] passport", "position": {"date": "today"}}"#;
     /// space.connect().insert_blocks(space.read_json::<InsertBlocks>(body)?)?;
-    /// let error = space.read_json::<InsertBlocks>(r#"{"blocks": [{"type": "txt"}]}"#).unwrap_err();
+    /// let error = space.read_json::<InsertBlocks>(r#"{"blocks": [{"type": "txt"}]}"#)
+    ///     .unwrap_err();
     /// assert_eq!((error.code(), error.path()), ("VALIDATION", "blocks[0].type"));
     /// # Ok(())
     /// # }
@@ -157,6 +160,7 @@ pub(super) fn default_url_template() -> String {
 
 /// The template with the ID of the space.
 pub(super) fn with_space_id(template: &str, id: SpaceId) -> String {
+    debug_assert!(template.contains(BLOCK_ID), "the template was checked before");
     template.replace(SPACE_ID, &id.to_string())
 }
 

@@ -37,6 +37,7 @@ impl ReadCollections for Tree<'_> {
         after: Option<BlockId>,
         limit: usize,
     ) -> Result<Vec<BlockId>> {
+        // Relations are one kind of edge: the scan begins after those before it and ends with it.
         let after = BackLink { kind: EdgeKind::Relation, source: after.unwrap_or(BlockId::NIL) };
         let links = self.unguarded().edges_to(EdgeEnd::Block(item), Some(after), limit)?;
         Ok(links

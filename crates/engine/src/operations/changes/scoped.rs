@@ -44,7 +44,10 @@ impl Connection<Scoped> {
     ///
     /// let changes: Vec<_> = guest.changes_since(0).collect::<Result<_, _>>()?;
     /// assert_eq!((changes.len(), changes[0].sequence), (1, 1));
-    /// assert_eq!((&changes[0].documents[..], &changes[0].blocks[..]), (&[trip.id()][..], &[added[0].id][..]));
+    /// assert_eq!(
+    ///     (&changes[0].documents[..], &changes[0].blocks[..]),
+    ///     (&[trip.id()][..], &[added[0].id][..]),
+    /// );
     /// # Ok(())
     /// # }
     /// ```

@@ -125,10 +125,10 @@ impl ClonedSchemas {
             .map(|property| &property.key)
             .chain(ends.iter().map(|end| &end.key));
         for key in taken.chain([&schema.content.key]) {
-            keys.take(key);
+            keys.reserve(key);
         }
         // Unique among the target's keys and the inverses that this clone has added.
-        let given = keys.give(name);
+        let given = keys.allocate(name);
         ends.push(NewInverse {
             key: given.clone(),
             name: name.to_owned(),
@@ -192,7 +192,7 @@ impl NewInverse {
 /// External relations by original collection: keys, each with whether the clone keeps the relation.
 type ExternalRelations = HashMap<BlockId, Vec<(String, bool)>>;
 
-/// Clones own their external relations, whichever end owns those of the originals.
+/// Clones own their external relations, whichever end owns the relations of the originals.
 fn put_values(tree: &Tree<'_>, subtrees: &mut Subtrees, held: &ExternalRelations) -> Result<()> {
     let parents: Vec<_> = subtrees.with_parents().map(|(parent, _)| parent).collect();
     for (node, parent) in subtrees.0.iter_mut().zip(parents) {

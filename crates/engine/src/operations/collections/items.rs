@@ -66,19 +66,26 @@ impl<A: AccessScope> Connection<A> {
     /// wins; a single relation never gets a second item.
     ///
     /// ```
-    /// use leafbase::{AddItems, CreateCollection, ItemDraft, Position, PropertyDraft, PropertyKind, SchemaDraft, Space};
+    /// use leafbase::{
+    ///     AddItems, CreateCollection, ItemDraft, Position, PropertyDraft, PropertyKind,
+    ///     SchemaDraft, Space,
+    /// };
     /// # fn main() -> leafbase::Result<()> {
     /// let notes = Space::in_memory()?.connect();
     /// let home = notes.create_document("Home")?;
     /// let schema = SchemaDraft::new("Chores", [PropertyDraft::new("Due", PropertyKind::Date)]);
-    /// let chores = notes.create_collection(CreateCollection::new(schema, Position::end_of(home.id())))?.id;
+    /// let chores = notes
+    ///     .create_collection(CreateCollection::new(schema, Position::end_of(home.id())))?.id;
     ///
     /// let sweep = ItemDraft::new("Sweep the stairs").with("due", "2026-03-01");
     /// let added = notes.add_items(AddItems::new(chores, [sweep]))?;
     /// assert_eq!(added[0].title, "Sweep the stairs");
     ///
     /// let error = notes.add_items(AddItems::new(chores, [ItemDraft::new("Mop").with("due", "soon")])).unwrap_err();
-    /// assert_eq!(error.to_string(), r#"items[0].properties.due: expected a day YYYY-MM-DD, got "soon""#);
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     r#"items[0].properties.due: expected a day YYYY-MM-DD, got "soon""#,
+    /// );
     /// # Ok(())
     /// # }
     /// ```
@@ -117,14 +124,17 @@ impl<A: AccessScope> Connection<A> {
     /// # let notes = Space::in_memory()?.connect();
     /// # let home = notes.create_document("Home")?;
     /// let people = SchemaDraft::new("People", []);
-    /// let people = notes.create_collection(CreateCollection::new(people, Position::end_of(home.id())))?.id;
+    /// let people = notes
+    ///     .create_collection(CreateCollection::new(people, Position::end_of(home.id())))?.id;
     /// let by = PropertyDraft::new("By", Relation::to(people).with_inverse("wrote").into());
     /// let books = SchemaDraft::new("Books", [by]);
-    /// let books = notes.create_collection(CreateCollection::new(books, Position::end_of(home.id())))?.id;
+    /// let books = notes
+    ///     .create_collection(CreateCollection::new(books, Position::end_of(home.id())))?.id;
     /// let ada = notes.add_items(AddItems::new(people, [ItemDraft::new("Ada")]))?[0].id;
     /// let notes_on_it = notes.add_items(AddItems::new(books, [ItemDraft::new("Notes")]))?[0].id;
     ///
-    /// let change = ItemUpdate::of(ada).with_title("Ada Lovelace").with("wrote", vec![notes_on_it.to_string()]);
+    /// let change = ItemUpdate::of(ada).with_title("Ada Lovelace")
+    ///     .with("wrote", vec![notes_on_it.to_string()]);
     /// notes.update_items(UpdateItems::new(people, [change]))?;
     /// assert_eq!(notes.items(books)?[0].related("by")[0].title, "Ada Lovelace");
     /// # Ok(())

@@ -217,7 +217,7 @@ impl<'t, 'a> ItemPresenter<'t, 'a> {
     /// Adds the values of an item.
     fn values(&mut self, table: &mut ItemTable, item: BlockId, own: Properties) -> Result<()> {
         let count = table.columns.hold(own);
-        table.make_room(count);
+        table.reserve(count);
         let values = &mut table.values;
         for (place, column) in (0..).zip(&mut table.columns.all) {
             let shown = match (&column.source, column.held.take()) {
@@ -237,7 +237,7 @@ impl<'t, 'a> ItemPresenter<'t, 'a> {
     /// moved.
     fn row_values(&mut self, table: &mut ItemTable, row: &ItemRow<'_>) -> Result<()> {
         let count = table.columns.find(row)?;
-        table.make_room(count);
+        table.reserve(count);
         let values = &mut table.values;
         for (place, column) in (0..).zip(&table.columns.all) {
             let mut put = |value| values.push((place, ItemValue::Value(value)));
@@ -288,7 +288,7 @@ impl<'t, 'a> ItemPresenter<'t, 'a> {
     }
 
     /// The title of a related item, redacted.
-    fn shown_title(&self, title: SharedText) -> Result<SharedText> {
+    fn redacted_title(&self, title: SharedText) -> Result<SharedText> {
         if self.tree.is_unrestricted() {
             return Ok(title);
         }
@@ -311,7 +311,7 @@ impl<'t, 'a> ItemPresenter<'t, 'a> {
                 invariant!("property {:?} with related items is a relation", column.key)
             };
             if let Some(title) = self.titles.of(self.tree, target, block_id)? {
-                shown.push(RelatedItem { block_id, title: self.shown_title(title)? });
+                shown.push(RelatedItem { block_id, title: self.redacted_title(title)? });
             }
         }
         Ok((!shown.is_empty()).then_some(ItemValue::Relations(shown)))

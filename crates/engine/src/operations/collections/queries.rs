@@ -45,7 +45,8 @@ impl<A: AccessScope> Connection<A> {
     /// let home = notes.create_document("Home")?;
     /// let columns = [PropertyDraft::new("Due", PropertyKind::Date), PropertyDraft::new("Done", PropertyKind::Boolean)];
     /// let chores = SchemaDraft::new("Chores", columns);
-    /// let chores = notes.create_collection(CreateCollection::new(chores, Position::end_of(home.id())))?.id;
+    /// let chores = notes
+    ///     .create_collection(CreateCollection::new(chores, Position::end_of(home.id())))?.id;
     /// notes.add_items(AddItems::new(chores, [
     ///     ItemDraft::new("Sweep").with("due", "2026-03-02"),
     ///     ItemDraft::new("Dust").with("due", "2026-03-01"),
@@ -54,7 +55,8 @@ impl<A: AccessScope> Connection<A> {
     ///
     /// let open = ItemFilter::on("done", Operator::NotEquals, true);
     /// let due = ItemFilter::on("due", Operator::OnOrBefore, "2026-03-31").and(open);
-    /// let request = QueryItems::of(chores).filtered(due).sorted(Sort::ascending("due")).depth(0).limit(1);
+    /// let request = QueryItems::of(chores).filtered(due).sorted(Sort::ascending("due")).depth(0)
+    ///     .limit(1);
     /// let page = notes.query_items(request.clone())?;
     /// assert_eq!(page[0].title, "Dust");
     /// let rest = notes.query_items(request.after(page.next_cursor.unwrap_or_default()))?;
@@ -171,13 +173,16 @@ impl<A: AccessScope> Connection<A> {
     /// # fn main() -> leafbase::Result<()> {
     /// let notes = Space::in_memory()?.connect();
     /// let home = notes.create_document("Home")?;
-    /// let chores = SchemaDraft::new("Chores", [PropertyDraft::new("Done", PropertyKind::Boolean)]);
-    /// let chores = notes.create_collection(CreateCollection::new(chores, Position::end_of(home.id())))?.id;
+    /// let chores =
+    ///     SchemaDraft::new("Chores", [PropertyDraft::new("Done", PropertyKind::Boolean)]);
+    /// let chores = notes
+    ///     .create_collection(CreateCollection::new(chores, Position::end_of(home.id())))?.id;
     /// let added = [ItemDraft::new("Dust").with("done", true), ItemDraft::new("Mop")];
     /// notes.add_items(AddItems::new(chores, added))?;
     ///
     /// let counts = notes.count_items(CountItems::of(chores).grouped_by("done"))?;
-    /// let expected = r#"{"count":2,"groups":[{"value":true,"count":1},{"value":null,"count":1}]}"#;
+    /// let expected =
+    ///     r#"{"count":2,"groups":[{"value":true,"count":1},{"value":null,"count":1}]}"#;
     /// assert_eq!(serde_json::to_string(&counts).ok().as_deref(), Some(expected));
     /// # Ok(())
     /// # }

@@ -78,7 +78,8 @@ impl<A: AccessScope> Connection<A> {
     /// # fn main() -> leafbase::Result<()> {
     /// let notes = Space::in_memory()?.connect();
     /// let library = notes.create_document("Library")?.id();
-    /// let people = notes.create_collection(CreateCollection::new(SchemaDraft::new("People", []), library))?;
+    /// let people = notes
+    ///     .create_collection(CreateCollection::new(SchemaDraft::new("People", []), library))?;
     /// let author = PropertyDraft::new("Author", Relation::to(people.id).into());
     /// let read = PropertyDraft::new("Finished on", PropertyKind::Date);
     /// let books = notes.create_collection(CreateCollection::new(SchemaDraft::new("Books", [author, read]), library))?;
@@ -89,7 +90,7 @@ impl<A: AccessScope> Connection<A> {
     /// ```
     ///
     /// # Errors
-    /// Those of a position, as for [`Self::insert_blocks`]. Below `schema`:
+    /// As [`Self::insert_blocks`] for the position. Below `schema`:
     /// [`crate::ErrorKind::Validation`] for a blank name, an invalid or duplicate key, and an
     /// invalid `inverseKey`; [`crate::ErrorKind::NotFound`] for the target of a relation,
     /// [`crate::ErrorKind::RuleViolation`] for one in the trash;
@@ -98,7 +99,7 @@ impl<A: AccessScope> Connection<A> {
         let CreateCollection { schema, position, .. } = request;
         let (made, _) = self.operation("create_collection").write(|transaction| {
             let place = self
-                .place(transaction, position, false)?
+                .resolve_position(transaction, position, false)?
                 .ok_or_else(|| Error::not_found().at("position"))?;
             let draft = schema.clone();
             let (mut edits, made) =
@@ -116,7 +117,9 @@ impl<A: AccessScope> Connection<A> {
     /// [`Self::replace_schema`], or as JSON Schema 2020-12 for requests that add or update items.
     ///
     /// ```
-    /// use leafbase::{CreateCollection, GetSchema, PropertyDraft, PropertyKind, SchemaDraft, SchemaFormat};
+    /// use leafbase::{
+    ///     CreateCollection, GetSchema, PropertyDraft, PropertyKind, SchemaDraft, SchemaFormat,
+    /// };
     /// # fn main() -> leafbase::Result<()> {
     /// let notes = leafbase::Space::in_memory()?.connect();
     /// let home = notes.create_document("Home")?;
@@ -184,11 +187,15 @@ impl<A: AccessScope> Connection<A> {
     /// that it cannot collide with that of an invisible property.
     ///
     /// ```
-    /// use leafbase::{AddItems, CreateCollection, ItemDraft, PropertyDraft, PropertyKind, ReplaceSchema, SchemaDraft, Space};
+    /// use leafbase::{
+    ///     AddItems, CreateCollection, ItemDraft, PropertyDraft, PropertyKind, ReplaceSchema,
+    ///     SchemaDraft, Space,
+    /// };
     /// # fn main() -> leafbase::Result<()> {
     /// let notes = Space::in_memory()?.connect();
     /// let document = notes.create_document("Trip")?.id();
-    /// let packing = SchemaDraft::new("Packing", [PropertyDraft::new("How many", PropertyKind::Text)]);
+    /// let packing =
+    ///     SchemaDraft::new("Packing", [PropertyDraft::new("How many", PropertyKind::Text)]);
     /// let packing = notes.create_collection(CreateCollection::new(packing, document))?;
     /// let socks = ItemDraft::new("socks").with("how_many", "3");
     /// notes.add_items(AddItems::new(packing.id, [socks, ItemDraft::new("books").with("how_many", "a few")]))?;

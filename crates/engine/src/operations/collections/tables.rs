@@ -39,7 +39,7 @@ pub(crate) fn tabulate(
     max_depth: Option<usize>,
     most: usize,
 ) -> Result<()> {
-    let (mut shower, mut left) = (ItemPresenter::new(tree), most);
+    let (mut presenter, mut left) = (ItemPresenter::new(tree), most);
     let mut waiting = vec![(0, roots)];
     while let Some((depth, blocks)) = waiting.pop() {
         if blocks.iter().any(|block| block.data.kind == BlockKind::Collection) {
@@ -52,7 +52,7 @@ pub(crate) fn tabulate(
                 blocks.push(Block { data: name(&block.data), ..block.clone() });
                 if !is_cut {
                     left = count(tree, block.id, left, most)?;
-                    let rows = table_of_all(tree, &mut shower, block.id)?;
+                    let rows = table_of_all(tree, &mut presenter, block.id)?;
                     blocks
                         .extend(rows.map(|rows| Block { data: below(&block.data, rows), ..block }));
                 }
@@ -68,7 +68,7 @@ pub(crate) fn tabulate(
 
 fn table_of_all(
     tree: &Tree<'_>,
-    shower: &mut ItemPresenter<'_, '_>,
+    presenter: &mut ItemPresenter<'_, '_>,
     collection: BlockId,
 ) -> Result<Option<String>> {
     let mut items = Vec::new();
@@ -76,7 +76,7 @@ fn table_of_all(
         items.push(item);
         Ok(ControlFlow::Continue(()))
     })?;
-    table(tree, shower, collection, items)
+    table(tree, presenter, collection, items)
 }
 
 /// The remaining item budget.
@@ -101,7 +101,7 @@ pub(crate) fn flattened(
     if !subtrees.0.iter().any(|node| node.block.data.kind == BlockKind::Collection) {
         return Ok(subtrees);
     }
-    let (mut shower, mut flat, mut open) =
+    let (mut presenter, mut flat, mut open) =
         (ItemPresenter::new(tree), Vec::with_capacity(subtrees.0.len()), Vec::new());
     for (at, SubtreeNode { depth, block }) in subtrees.0.iter().enumerate() {
         while open.last().is_some_and(|collection| depth <= collection) {
@@ -118,7 +118,7 @@ pub(crate) fn flattened(
                 let items = items_of(behind, *depth);
                 tell(&block.data.markdown, items.len());
                 push(BlockRecord { data: name(&block.data), ..block.clone() });
-                if let Some(rows) = table(tree, &mut shower, block.id, items)? {
+                if let Some(rows) = table(tree, &mut presenter, block.id, items)? {
                     // No link leads to the table itself, so its ID does not matter.
                     push(BlockRecord {
                         id: BlockId::NIL,
@@ -171,14 +171,14 @@ fn below(collection: &BlockData, markdown: String) -> BlockData {
 /// The table of all items of `collection`. `None` without a schema.
 fn table(
     tree: &Tree<'_>,
-    shower: &mut ItemPresenter<'_, '_>,
+    presenter: &mut ItemPresenter<'_, '_>,
     collection: BlockId,
     items: Vec<BlockRecord>,
 ) -> Result<Option<String>> {
     let Some(schema) = tree.schema(collection)? else { return Ok(None) };
     let links = LinkRedactor::new(tree);
     let schema = links.redacted(&schema)?;
-    let shown = shower.items(collection, &schema, items)?;
+    let shown = presenter.items(collection, &schema, items)?;
     let rows = std::iter::once(head(&schema)).chain(shown.iter().map(|item| row(&schema, item)));
     Ok(Some(markdown::table(&rows.collect::<Vec<_>>())))
 }

@@ -27,7 +27,8 @@ impl Connection<Full> {
     /// # fn main() -> leafbase::Result<()> {
     /// let notes = leafbase::Space::in_memory()?.connect();
     /// notes.create_documents(leafbase::CreateDocuments::titled(["Lisbon", "Porto"]))?;
-    /// let mut titles: Vec<_> = notes.documents()?.iter().map(|document| document.title.clone()).collect();
+    /// let mut titles: Vec<_> = notes.documents()?.iter().map(|document| document.title.clone())
+    ///     .collect();
     /// titles.sort();
     /// assert_eq!(titles, ["Lisbon", "Porto"]);
     /// # Ok(())
@@ -61,7 +62,8 @@ impl Connection<Full> {
     /// let notes = leafbase::Space::in_memory()?.connect();
     /// notes.create_document("Trip")?;
     /// notes.create_document("Diary")?;
-    /// let lately = ListDocuments::new().modified(DayRange::since(DayRef::Yesterday)).descending().limit(1);
+    /// let lately = ListDocuments::new().modified(DayRange::since(DayRef::Yesterday)).descending()
+    ///     .limit(1);
     /// let page = notes.list_documents(lately.clone())?;
     /// let next = notes.list_documents(lately.after(page.next_cursor.clone().unwrap()))?;
     /// assert_eq!((page.len(), next.len()), (1, 1));

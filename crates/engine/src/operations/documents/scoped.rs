@@ -41,7 +41,8 @@ impl Connection<Scoped> {
     /// # fn main() -> leafbase::Result<()> {
     /// let space = leafbase::Space::in_memory()?;
     /// let trip = space.connect().create_document("Trip")?;
-    /// let listed = space.scoped([trip.id()]).list_documents(ListScopedDocuments::new().with_metadata())?;
+    /// let listed = space.scoped([trip.id()])
+    ///     .list_documents(ListScopedDocuments::new().with_metadata())?;
     /// assert!(listed[0].times.is_some());
     /// # Ok(())
     /// # }
@@ -67,7 +68,8 @@ impl Connection<Scoped> {
     /// use leafbase::ErrorKind;
     /// # fn main() -> leafbase::Result<()> {
     /// let space = leafbase::Space::in_memory()?;
-    /// let (trip, diary) = (space.connect().create_document("Trip")?, space.connect().create_document("Diary")?);
+    /// let (trip, diary) =
+    ///     (space.connect().create_document("Trip")?, space.connect().create_document("Diary")?);
     /// let guest = space.scoped([trip.id()]);
     /// assert_eq!(guest.document(trip.id())?.title, "Trip");
     /// assert_eq!(guest.document(diary.id()).unwrap_err().kind(), ErrorKind::NotFound);

@@ -41,7 +41,7 @@ impl Upload {
         name: Option<&str>,
         reader: impl Read,
     ) -> Result<Self> {
-        // From here on, dropping `upload` deletes what was stored.
+        // From here on, dropping `upload` deletes the stored bytes.
         let mut upload = Self::begin(space, seen)?;
         upload.take(reader, declared)?;
         let plain = name.and_then(names::plain);

@@ -3,7 +3,8 @@
 use std::cmp::Reverse;
 
 use leafbase_model::{
-    DocumentId, Error, Items, Limits, Result, SearchDocuments, SearchMatch, TermMode, invariant,
+    DocumentId, Error, ErrorKind, Items, Limits, Result, SearchDocuments, SearchMatch, TermMode,
+    invariant,
 };
 use leafbase_search::{
     Attributes, Highlighter, Hit, IndexSnapshot, ParsedQuery, SearchDocument, SearchOverlay,
@@ -65,10 +66,14 @@ impl<A: AccessScope> Connection<A> {
     /// # fn main() -> leafbase::Result<()> {
     /// let notes = Space::in_memory()?.connect();
     /// let trip = notes.create_document("Trip to Lisbon")?;
-    /// notes.insert_markdown("- [ ] passports\n- [ ] train at 22:10", Position::end_of(trip.id()))?;
+    /// notes
+    ///     .insert_markdown("- [ ] passports\n- [ ] train at 22:10", Position::end_of(trip.id()))?;
     ///
     /// let found = notes.search("passport lis")?;
-    /// assert_eq!((found[0].document_id, found[0].markdown.as_str()), (trip.id(), "**passports**"));
+    /// assert_eq!(
+    ///     (found[0].document_id, found[0].markdown.as_str()),
+    ///     (trip.id(), "**passports**"),
+    /// );
     /// let found = notes.search(SearchDocuments::words("train").matching(r"\b\d\d:\d\d\b"))?;
     /// assert_eq!(found[0].markdown, "**train** at **22:10**");
     /// assert_eq!(found[0].highlights.len(), 2);
@@ -134,7 +139,7 @@ impl<A: AccessScope> Connection<A> {
                 rank_by_matches(&counter, &candidates, matcher)?
             }
             // Hits without patterns are ranked and limited already.
-            (hits, ..) => hits.unwrap_or_else(Vec::new),
+            (hits, ..) => hits.into_iter().flatten().collect(),
         };
         let presenter = MatchPresenter {
             texts: &texts,
@@ -161,7 +166,10 @@ impl<A: AccessScope> Connection<A> {
             let filter = |document: &Attributes| filters.accepts(document);
             match snapshot.search(&filter, |index, overlay| query.run(index, overlay)) {
                 Ok(matches) => return Ok((snapshot, matches)),
-                Err(error) if has_failed => return Err(error),
+                // A rebuild does not repair a broken invariant.
+                Err(error) if has_failed || error.kind() == ErrorKind::Internal => {
+                    return Err(error);
+                }
                 Err(error) => indexer.invalidate(&snapshot, &error),
             }
             has_failed = true;

@@ -38,8 +38,14 @@ impl<A: AccessScope> Connection<A> {
     /// notes.insert_markdown("Trains\n\nto Lisbon at 22:15\n\nto Porto, €12\n\nThe end", trip.id())?;
     ///
     /// let found = notes.search_blocks(SearchBlocks::new(trip.id(), r"\d\d:\d\d").or("(?<=€)[0-9]+").context(1, 0))?;
-    /// assert_eq!(found.iter().map(|hit| &hit.markdown[hit.ranges[0].clone()]).collect::<Vec<_>>(), ["22:15", "12"]);
-    /// assert_eq!((found[0].path[0].content.as_str(), found[0].before[0].markdown.as_str()), ("Trip", "Trains"));
+    /// assert_eq!(
+    ///     found.iter().map(|hit| &hit.markdown[hit.ranges[0].clone()]).collect::<Vec<_>>(),
+    ///     ["22:15", "12"],
+    /// );
+    /// assert_eq!(
+    ///     (found[0].path[0].content.as_str(), found[0].before[0].markdown.as_str()),
+    ///     ("Trip", "Trains"),
+    /// );
     ///
     /// let error = notes.search_blocks(SearchBlocks::new(trip.id(), "(a")).unwrap_err();
     /// assert_eq!(error.to_string(), "pattern: unclosed group, at byte 0");

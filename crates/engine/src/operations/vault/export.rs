@@ -65,7 +65,8 @@ impl Connection<Full> {
     /// let notes = Space::in_memory()?.connect();
     /// let trip = notes.create_document("Trip")?;
     /// notes.insert_markdown("- [ ] passport", trip.id())?;
-    /// let report = notes.export_folder(&path, &ExportOptions::new(), &mut |_| ControlFlow::Continue(()))?;
+    /// let report = notes
+    ///     .export_folder(&path, &ExportOptions::new(), &mut |_| ControlFlow::Continue(()))?;
     /// assert_eq!(report.documents, 1);
     /// assert_eq!(std::fs::read_to_string(path.join("Trip.md")).unwrap(), "- [ ] passport\n");
     /// # Ok(())

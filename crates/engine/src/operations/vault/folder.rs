@@ -32,20 +32,20 @@ pub trait ImportSource {
     /// All entries, in any order.
     ///
     /// # Errors
-    /// Those of the source; the import fails.
+    /// Errors of the source; the import fails.
     fn entries(&mut self) -> Result<Vec<SourceEntry>>;
 
     /// The bytes of a file that [`Self::entries`] returned. If it is longer than `max_bytes`, any
     /// longer prefix will do.
     ///
     /// # Errors
-    /// Those of the source: the file is skipped, with the error as the reason.
+    /// Errors of the source: the file is skipped, with the error as the reason.
     fn read(&mut self, path: &str, max_bytes: usize) -> Result<Vec<u8>>;
 
     /// Opens an attachment for reading. The default implementation reads it whole.
     ///
     /// # Errors
-    /// Those of the source: the attachment is not imported, with the error as the reason.
+    /// Errors of the source: the attachment is not imported, with the error as the reason.
     fn open(&mut self, path: &str, max_bytes: u64) -> Result<Box<dyn Read + '_>> {
         let bytes = self.read(path, usize::try_from(max_bytes).unwrap_or(usize::MAX))?;
         Ok(Box::new(Cursor::new(bytes)))
@@ -252,7 +252,7 @@ impl FolderWriter {
             })
             .and_then(|()| fs::rename(&unfinished, &path));
         written.map_err(|error| {
-            // The write error is reported, not that of the cleanup.
+            // The write error is reported; an error of the cleanup is dropped.
             drop(fs::remove_file(&unfinished));
             io_error("write", &path, error)
         })

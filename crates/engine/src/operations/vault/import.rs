@@ -70,10 +70,12 @@ impl Connection<Full> {
     /// # std::fs::write(vault.join("Trip.md"), "See [[Packing]].").unwrap();
     /// # std::fs::write(vault.join("Packing.md"), "##### Clothes").unwrap();
     /// let notes = Space::in_memory()?.connect();
-    /// let report = notes.import_folder(vault, &ImportOptions::new(), &mut |_| ControlFlow::Continue(()))?;
+    /// let report = notes
+    ///     .import_folder(vault, &ImportOptions::new(), &mut |_| ControlFlow::Continue(()))?;
     /// assert_eq!((report.documents, report.links), (2, 1));
     /// for warning in &report.warnings {
-    ///     println!("{}: {}", warning.path, warning.message); // a heading of level 5 became one of level 4
+    ///     // a heading of level 5 became one of level 4
+    ///     println!("{}: {}", warning.path, warning.message);
     /// }
     /// # Ok(())
     /// # }
@@ -99,15 +101,17 @@ impl Connection<Full> {
     /// use leafbase::{ImportOptions, MemorySource, Space};
     /// # fn main() -> leafbase::Result<()> {
     /// let notes = Space::in_memory()?.connect();
-    /// let mut source = MemorySource::from_iter([("Lisbon/Trip.md", "# Packing"), ("2026-03-01.md", "rain")]);
-    /// let report = notes.import_from(&mut source, &ImportOptions::new(), &mut |_| ControlFlow::Continue(()))?;
+    /// let mut source =
+    ///     MemorySource::from_iter([("Lisbon/Trip.md", "# Packing"), ("2026-03-01.md", "rain")]);
+    /// let report = notes
+    ///     .import_from(&mut source, &ImportOptions::new(), &mut |_| ControlFlow::Continue(()))?;
     /// assert_eq!((report.documents, report.folders), (2, 1));
     /// # Ok(())
     /// # }
     /// ```
     ///
     /// # Errors
-    /// As [`Self::import_folder`], and those of the source.
+    /// As [`Self::import_folder`]; errors of the source.
     pub fn import_from(
         &self,
         source: &mut dyn ImportSource,
@@ -142,7 +146,7 @@ struct Importer<'a> {
     limits: Limits,
     stamp: Stamp,
     placeholders: AnchorPlaceholders,
-    /// Links for the second pass.
+    /// Links with placeholders, for the second pass.
     pending: Vec<PendingBlockLink>,
     /// Whether each file of the plan was imported.
     imported: Vec<bool>,
@@ -157,7 +161,7 @@ struct Importer<'a> {
 /// A document that is ready to be written.
 struct ReadDocument {
     edits: Vec<Edit>,
-    /// IDs of its blocks in document order, the root first.
+    /// IDs of its blocks in pre-order: the root, then its descendants.
     blocks: Vec<BlockId>,
     pending: Vec<PendingLink>,
     resolved_links: u64,
@@ -488,7 +492,7 @@ fn with_ancestors(reader: SpaceReader<'_>, mut folder: Option<FolderId>) -> Resu
     Ok(path)
 }
 
-/// Gives the first ID, which is that of the root, as planned, and new ones after it.
+/// An ID source that returns the planned ID of the root first, and freshly allocated IDs after it.
 struct PlannedRoot<'a> {
     root: DocumentId,
     is_used: AtomicBool,

@@ -21,6 +21,7 @@ pub(crate) struct CrossDocumentMove {
 impl CrossDocumentMove {
     /// Whether a block that moves from `from` to `to` continues this move, after its last block.
     pub(crate) fn continues(&self, from: &InsertTarget, to: &InsertTarget) -> bool {
+        // In order: the next block goes after the one before it.
         let last = self.blocks.last().map(|(block, _)| *block);
         (self.from.document, self.from.parent) == (from.document, from.parent)
             && (self.to.document, self.to.parent) == (to.document, to.parent)

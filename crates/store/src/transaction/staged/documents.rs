@@ -133,6 +133,7 @@ impl StagedDocuments {
     ) -> Result<()> {
         let mut counts: BTreeMap<[u8; 18], i64> = BTreeMap::new();
         let mut batch = WriteBatch::with_capacity(6 * self.dirty.len(), 64);
+        // Each document once, however many edits touched it.
         for id in std::mem::take(&mut self.dirty) {
             let Some(staged) = self.staged.get_mut(&id) else {
                 invariant!("a dirty document is staged")
@@ -141,6 +142,7 @@ impl StagedDocuments {
                 continue;
             }
             staged.count(&mut counts);
+            // The cache holds stored rows only.
             cache.evict_document(id);
             let key = keyspaces::document(id);
             match &staged.now {

@@ -85,6 +85,7 @@ impl StagedLocations {
     ) -> Result<Option<bool>> {
         let start = keyspaces::block_location(first);
         let end = keyspaces::prefix_end(keyspaces::block_location(last));
+        debug_assert!(first <= last, "the blocks span a range");
         let (mut passed, mut found) = (0, false);
         let (mut blocks, max_passed) =
             (blocks.iter().peekable(), MAX_PASSED_PER_BLOCK * blocks.len());
@@ -176,11 +177,11 @@ impl StagedLocations {
             let key = keyspaces::block_location(block);
             match location {
                 Some(location) => {
-                    invariant!(
-                        order_key::is_valid(&location.order),
-                        "a location is written with the order key of a run"
-                    );
                     if last != Some(location) {
+                        invariant!(
+                            order_key::is_valid(&location.order),
+                            "a location is written with the order key of a run"
+                        );
                         body.clear();
                         location::encode(&mut body, location);
                         last = Some(location);

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use leafbase::{
-    Clock, Connection, Device, Durability, IdSource, IndexStorage, Result, SearchIndexing, Space,
-    SpaceBuilder, Timestamp,
+    Clock, Connection, Durability, IdSource, IndexDirectories, IndexStorage, Result,
+    SearchIndexing, Space, SpaceBuilder, Timestamp,
 };
 use leafbase_store::directory::RECORD_FORMAT;
 use leafbase_store::kv::{KeyRange, OpenOptions, RedbStore, Store};
@@ -90,7 +90,7 @@ impl Machine {
             Arc::new(open_backends(move || below.clone(), move || journal.clone(), &options)?);
         let device = Arc::new(Indexes { disk: disk.clone() });
         let space =
-            setting.builder().over_device(Arc::<RedbStore>::clone(&store), device, create)?;
+            setting.builder().over_with_index(Arc::<RedbStore>::clone(&store), device, create)?;
         Ok(Self { disk: disk.clone(), space, store })
     }
 
@@ -125,7 +125,7 @@ struct Indexes {
     disk: Disk,
 }
 
-impl Device for Indexes {
+impl IndexDirectories for Indexes {
     fn directories(&self) -> io::Result<Vec<u64>> {
         self.disk.directories()
     }
@@ -138,7 +138,7 @@ impl Device for Indexes {
         self.disk.remove_directory(number)
     }
 
-    fn shelf(&self, number: u64) -> Arc<dyn IndexStorage> {
+    fn storage(&self, number: u64) -> Arc<dyn IndexStorage> {
         Arc::new(Directory(self.disk.clone(), number))
     }
 }

@@ -98,11 +98,11 @@ impl ListingReader<'_, '_> {
             .unwrap_or(usize::MAX)
             .min(limit.unwrap_or(usize::MAX))
             .min(self.most);
-        let (mut shower, mut part) =
+        let (mut presenter, mut part) =
             (ItemPresenter::new(self.tree), PageAccumulator::new(count, limit));
-        let mut table = shower.table(self.collection, schema, count)?;
+        let mut table = presenter.table(self.collection, schema, count)?;
         self.tree.reader_at(self.collection)?.item_rows(self.collection, after, &mut |row| {
-            part.put(self, row.id, || shower.row(&mut table, &row))
+            part.put(self, row.id, || presenter.row(&mut table, &row))
         })?;
         let (_, next_cursor) = part.end(self.collection);
         Ok(ItemsPage { items: table.finish(), next_cursor })

@@ -13,10 +13,11 @@ pub(in crate::operations::collections) struct ItemTable {
     pub(super) collection: BlockId,
     pub(super) content_key: PropertyKey,
     pub(super) columns: Columns,
-    /// Values of the buffered items, then of the current one, each with its column index.
+    /// Values of the buffered items, then of the current one, each with its column index; one
+    /// allocation that the items share after a flush.
     pub(super) values: Vec<(u32, ItemValue)>,
     /// Items whose values are still in the shared buffer.
-    waiting: Vec<BufferedItem>,
+    buffered: Vec<BufferedItem>,
     items: Vec<Item>,
     /// Expected number of items.
     expected: usize,
@@ -44,16 +45,16 @@ impl ItemTable {
             content_key,
             columns,
             values: Vec::new(),
-            waiting: Vec::new(),
+            buffered: Vec::new(),
             items,
             expected,
         }
     }
 
     /// Reserves room for `count` values; flushes the buffered items if the buffer is full.
-    pub(super) fn make_room(&mut self, count: usize) {
+    pub(super) fn reserve(&mut self, count: usize) {
         if self.values.capacity() - self.values.len() < count {
-            self.settle();
+            self.flush();
             let rest = self
                 .expected
                 .saturating_sub(self.items.len())
@@ -66,21 +67,21 @@ impl ItemTable {
     /// Buffers an item with the values added since the previous one.
     pub(super) fn put(&mut self, id: BlockId, title: String, content: Content) {
         debug_assert!(
-            self.waiting.last().is_none_or(|last| last.end <= self.values.len()),
+            self.buffered.last().is_none_or(|last| last.end <= self.values.len()),
             "offsets of buffered items ascend"
         );
-        self.waiting.push(BufferedItem { id, title, content, end: self.values.len() });
+        self.buffered.push(BufferedItem { id, title, content, end: self.values.len() });
     }
 
     /// Moves the buffered values into their items.
-    fn settle(&mut self) {
-        let ends: Vec<_> = self.waiting.iter().map(|item| item.end).collect();
+    fn flush(&mut self) {
+        let ends: Vec<_> = self.buffered.iter().map(|item| item.end).collect();
         let values = ItemValues::of_several(
             self.columns.keys.clone(),
             std::mem::take(&mut self.values),
             ends,
         );
-        let made = self.waiting.drain(..).zip(values).map(
+        let finished = self.buffered.drain(..).zip(values).map(
             |(BufferedItem { id, title, content, .. }, properties)| Item {
                 id,
                 content_key: self.content_key.clone(),
@@ -89,12 +90,12 @@ impl ItemTable {
                 content,
             },
         );
-        self.items.extend(made);
+        self.items.extend(finished);
     }
 
     /// All items.
     pub(in crate::operations::collections) fn finish(mut self) -> Vec<Item> {
-        self.settle();
+        self.flush();
         self.items
     }
 

@@ -56,7 +56,7 @@ impl<'p> IndexPrefilter<'p> {
         }
     }
 
-    /// Decides on an item by its bitmap.
+    /// Decides on an item by its bitmap, before its row is decoded.
     pub(super) fn step(
         &mut self,
         index: &ItemIndex<'_>,

@@ -1,4 +1,4 @@
-//! Reads the rows of a query along its access path.
+//! Iterates the rows of a query along its access path.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;

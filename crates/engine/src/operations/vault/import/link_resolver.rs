@@ -72,8 +72,8 @@ pub(super) struct LinkResolver<'a, 't> {
 }
 
 impl<'a> LinkResolver<'a, '_> {
-    /// Rewrites the links of `drafts` and their descendants. `first` is the index of the first
-    /// draft in document order.
+    /// Rewrites the links of `drafts` and their descendants by a pre-order traversal. `first` is
+    /// the index of the first draft in document order.
     pub(super) fn rewrite(&mut self, drafts: &mut [BlockDraft], first: usize) {
         let mut stack: Vec<&mut BlockDraft> = drafts.iter_mut().rev().collect();
         let mut index = first;
