@@ -66,7 +66,7 @@ impl ScanCost {
     }
 
     /// Whether the rest of the scan, at the present rate of `found` items, would cost more than
-    /// reading `others` index rows. To be called after each row; estimates anew only when the cost
+    /// reading `others` index rows. To be called after each row; estimates again only when the cost
     /// has doubled.
     #[must_use]
     pub fn is_slow(&mut self, found: usize, others: usize) -> bool {

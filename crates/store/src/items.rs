@@ -8,7 +8,7 @@ use crate::keyspaces;
 use crate::records::schema::{self, IndexedSchema};
 
 /// Title and property values of an item.
-pub(crate) type ItemValues<'v> = (&'v str, &'v Properties);
+pub(crate) type IndexedValues<'v> = (&'v str, &'v Properties);
 
 /// Receives the key of an index row, and its bitmap, or `None` if the row is to be deleted.
 pub(crate) type EmitRow<'f> = &'f mut dyn FnMut(Vec<u8>, Option<IndexBitmap>);
@@ -35,8 +35,8 @@ impl ItemIndexer<'_> {
     pub(crate) fn changed_rows(
         &self,
         item: BlockId,
-        before: Option<ItemValues<'_>>,
-        after: Option<ItemValues<'_>>,
+        before: Option<IndexedValues<'_>>,
+        after: Option<IndexedValues<'_>>,
         emit: EmitRow<'_>,
     ) {
         let [bitmap_before, bitmap] = [before, after].map(|values| {
@@ -110,7 +110,7 @@ impl ItemIndexer<'_> {
     pub(crate) fn rows(
         &self,
         item: BlockId,
-        (title, values): ItemValues<'_>,
+        (title, values): IndexedValues<'_>,
         is_wanted: &dyn Fn(u32) -> bool,
         emit: &mut dyn FnMut(Vec<u8>, IndexBitmap),
     ) {

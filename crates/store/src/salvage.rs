@@ -185,7 +185,7 @@ pub fn salvage(
         done += 1;
         if progress(done).is_break() { Err(canceled()) } else { Ok(()) }
     };
-    // The lock is held to the end: nobody else may write to the damaged space meanwhile.
+    // The lock is held to the end: no other handle may write to the damaged space in the meantime.
     let mut reader = RawPageReader::open(store, directory::RECORD_FORMAT, &mut step)?;
     let mut report = SalvageReport::default();
     let mut lost =

@@ -22,6 +22,8 @@ struct ModulePaths {
     named: Vec<Vec<String>>,
     /// Paths of re-exports, by the name that they give to an item.
     exports: BTreeMap<String, Vec<String>>,
+    /// All of them, those of every item of a module included.
+    re_exported: BTreeSet<Vec<String>>,
 }
 
 /// The crate and the module of a source file. Programs below `src/bin` are crates of their own.
@@ -78,6 +80,7 @@ impl ModulePaths {
                 if item.get(1).is_some() {
                     let name = path.last().cloned().unwrap_or_default();
                     found.exports.insert(name, path.clone());
+                    found.re_exported.insert(path.clone());
                 }
                 found.named.push(path);
             }
@@ -144,10 +147,9 @@ impl ModuleGraph {
     fn dependencies(&self, module: &ModulePath) -> BTreeSet<ModulePath> {
         const MAX_REEXPORTS: usize = 8;
         let paths = &self.modules[module];
-        let exports: BTreeSet<_> = paths.exports.values().collect();
         let targets = paths.named.iter().filter_map(|path| {
             let target = self.definer(module, path, MAX_REEXPORTS)?;
-            let facade = exports.contains(path) && target.starts_with(module);
+            let facade = paths.re_exported.contains(path) && target.starts_with(module);
             (target != *module && !facade).then_some(target)
         });
         targets.collect()
@@ -216,7 +218,11 @@ mod controls {
         let nested =
             [("lib", "mod a;"), ("a", "mod b; fn f() { b::g() }"), ("a/b", "use super::f;")];
         assert_eq!(cyclic(&nested), ["a", "a::b"]);
-        let facade = [("lib", "mod a;"), ("a", "mod b; pub use b::g;"), ("a/b", "use super::f;")];
+        let facade = [
+            ("lib", "mod a;"),
+            ("a", "mod b;\npub use b::*;\npub use b::g;"),
+            ("a/b", "use super::f;"),
+        ];
         assert_eq!(cyclic(&facade), [""; 0]);
     }
 }

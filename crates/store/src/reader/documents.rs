@@ -5,7 +5,7 @@ use leafbase_model::{Day, DocumentId, DocumentRecord, Location, Result, invarian
 use super::SpaceReader;
 use super::index_scan::MergeIterator;
 use super::query::{
-    DocumentFilter, DocumentPage, DocumentQuery, IndexOrder, PageCursor, ResumeAnchor,
+    DocumentPage, DocumentQuery, IndexOrder, PageCursor, RecordFilter, ResumeAnchor,
 };
 use crate::keyspaces;
 use crate::kv::{KeyRange, Read};
@@ -40,15 +40,15 @@ pub(crate) fn first_in(source: &dyn Read, prefix: &[u8]) -> Result<Option<Docume
 }
 
 /// A page in progress.
-struct PageBuilder<'q> {
-    filter: DocumentFilter<'q>,
+struct IndexPageBuilder<'q> {
+    filter: RecordFilter<'q>,
     /// One more than the page holds: it tells whether another page follows.
     wanted: usize,
     found: Vec<DocumentRecord>,
     has_ended: bool,
 }
 
-impl PageBuilder<'_> {
+impl IndexPageBuilder<'_> {
     fn is_done(&self) -> bool {
         self.has_ended || self.found.len() >= self.wanted
     }
@@ -82,8 +82,8 @@ impl SpaceReader<'_> {
         let after = after.map(|cursor| query.read_cursor(cursor)).transpose()?;
         // One more than the page tells whether another page follows.
         let wanted = limit.saturating_add(1);
-        let mut search = PageBuilder {
-            filter: DocumentFilter::of(query),
+        let mut search = IndexPageBuilder {
+            filter: RecordFilter::of(query),
             wanted,
             found: Vec::new(),
             has_ended: limit == 0,
@@ -120,7 +120,7 @@ impl SpaceReader<'_> {
     fn read_on(
         &self,
         stream: &mut MergeIterator,
-        search: &mut PageBuilder<'_>,
+        search: &mut IndexPageBuilder<'_>,
         budget: usize,
     ) -> Result<()> {
         while !search.is_done() && stream.read < budget {
@@ -144,7 +144,7 @@ impl SpaceReader<'_> {
         &self,
         documents: Vec<DocumentId>,
         after: Option<ResumeAnchor<'_>>,
-        search: &mut PageBuilder<'_>,
+        search: &mut IndexPageBuilder<'_>,
     ) -> Result<()> {
         // What was found in the query's order is a part of what follows.
         search.found.clear();
@@ -160,7 +160,7 @@ impl SpaceReader<'_> {
         &self,
         documents: &[DocumentId],
         after: Option<ResumeAnchor<'_>>,
-        search: &mut PageBuilder<'_>,
+        search: &mut IndexPageBuilder<'_>,
     ) -> Result<()> {
         let DocumentQuery { order, descending, .. } = search.filter.query;
         let is_after = |key: &[u8]| {
@@ -185,7 +185,7 @@ impl SpaceReader<'_> {
         &self,
         mut documents: Vec<DocumentId>,
         after: Option<ResumeAnchor<'_>>,
-        search: &mut PageBuilder<'_>,
+        search: &mut IndexPageBuilder<'_>,
     ) -> Result<()> {
         let descending = search.filter.query.descending;
         if let Some(ResumeAnchor { rank: (_, last), .. }) = after {

@@ -5,7 +5,7 @@ use std::ops::{Bound, ControlFlow};
 
 use leafbase_model::{Day, DocumentId, Location, Result, Timestamp, invariant};
 
-use super::query::{DocumentFilter, DocumentQuery, IndexOrder, ResumeAnchor, Span, Within};
+use super::query::{DocumentQuery, IndexOrder, RecordFilter, ResumeAnchor, Span, Within};
 use crate::keyspaces::{
     self, DOCUMENTS, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_DAY, DOCUMENTS_BY_LOCATION_CREATED,
     DOCUMENTS_BY_LOCATION_MODIFIED, DOCUMENTS_BY_MODIFIED, Keyspace, Rank, day_bytes,
@@ -119,11 +119,7 @@ impl TimeIndex {
     }
 
     /// A scan for each location of the query, or one of all documents.
-    fn scans(
-        &self,
-        filter: &DocumentFilter<'_>,
-        after: Option<ResumeAnchor<'_>>,
-    ) -> Vec<IndexScan> {
+    fn scans(&self, filter: &RecordFilter<'_>, after: Option<ResumeAnchor<'_>>) -> Vec<IndexScan> {
         let scan = |prefix: &[u8], after| {
             IndexScan::new(
                 prefix,
@@ -171,7 +167,7 @@ impl MergeIterator {
     }
 
     /// The documents in the query's order, after an anchor.
-    pub(super) fn in_order(filter: &DocumentFilter<'_>, after: Option<ResumeAnchor<'_>>) -> Self {
+    pub(super) fn in_order(filter: &RecordFilter<'_>, after: Option<ResumeAnchor<'_>>) -> Self {
         let query = filter.query;
         let scans = match query.order {
             IndexOrder::Id => by_id(filter, after),
@@ -183,7 +179,7 @@ impl MergeIterator {
     }
 
     /// The query's other indexes, each of which contains all matches in its own order.
-    pub(super) fn others(filter: &DocumentFilter<'_>) -> Vec<Self> {
+    pub(super) fn others(filter: &RecordFilter<'_>) -> Vec<Self> {
         let query = filter.query;
         let (created, modified, day) =
             (query.created.is_bounded(), query.modified.is_bounded(), query.day.is_bounded());
@@ -236,7 +232,7 @@ impl MergeIterator {
 }
 
 /// The locations of the query; `None` is all.
-fn locations(filter: &DocumentFilter<'_>) -> Option<Vec<Location>> {
+fn locations(filter: &RecordFilter<'_>) -> Option<Vec<Location>> {
     match filter.query.within {
         Within::All => None,
         Within::Location(location) => Some(vec![location]),
@@ -245,7 +241,7 @@ fn locations(filter: &DocumentFilter<'_>) -> Option<Vec<Location>> {
 }
 
 /// Scans by ID of the query's locations, or of all documents.
-fn by_id(filter: &DocumentFilter<'_>, after: Option<ResumeAnchor<'_>>) -> Vec<IndexScan> {
+fn by_id(filter: &RecordFilter<'_>, after: Option<ResumeAnchor<'_>>) -> Vec<IndexScan> {
     let Some(locations) = locations(filter) else {
         let after = after.map(|position| position.key.to_vec());
         return vec![IndexScan::new(&[DOCUMENTS.tag], NO_BOUND, NO_BOUND, after)];

@@ -198,13 +198,13 @@ pub(super) struct ResumeAnchor<'c> {
 }
 
 /// A query prepared to match many records.
-pub(super) struct DocumentFilter<'q> {
+pub(super) struct RecordFilter<'q> {
     pub(super) query: &'q DocumentQuery,
     /// Sorted, each once.
     pub(super) folders: Vec<FolderId>,
 }
 
-impl<'q> DocumentFilter<'q> {
+impl<'q> RecordFilter<'q> {
     pub(super) fn of(query: &'q DocumentQuery) -> Self {
         let mut folders = match &query.within {
             Within::Folders(folders) => folders.clone(),

@@ -56,7 +56,7 @@ enum DirtyLevel {
     #[default]
     Clean,
     Some,
-    /// So many that the index catches up without a pause.
+    /// Number of documents from which the index catches up without a pause.
     Many,
 }
 

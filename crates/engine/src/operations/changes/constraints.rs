@@ -19,7 +19,7 @@ use crate::core::tree::Tree;
 const AT_A_TIME: usize = 1_024;
 
 /// The values of an item that may have changed.
-enum Values {
+enum TouchedValues {
     All,
     Of(BTreeSet<String>),
 }
@@ -28,7 +28,7 @@ enum Values {
 #[derive(Default)]
 pub(crate) struct TouchedCollections {
     /// Items, existing or removed.
-    items: BTreeMap<BlockId, Values>,
+    items: BTreeMap<BlockId, TouchedValues>,
     /// Changed columns by collection.
     columns: BTreeMap<BlockId, BTreeSet<String>>,
     /// Collections whose relations may have changed.
@@ -73,7 +73,7 @@ impl TouchedCollections {
     }
 
     fn whole(&mut self, item: BlockId) {
-        self.items.insert(item, Values::All);
+        self.items.insert(item, TouchedValues::All);
     }
 
     fn update(&mut self, before: &BlockRecord, after: &BlockRecord) {
@@ -88,7 +88,9 @@ impl TouchedCollections {
     }
 
     fn value(&mut self, item: BlockId, key: &str) {
-        if let Values::Of(keys) = self.items.entry(item).or_insert(Values::Of(BTreeSet::new())) {
+        if let TouchedValues::Of(keys) =
+            self.items.entry(item).or_insert(TouchedValues::Of(BTreeSet::new()))
+        {
             keys.insert(key.to_owned());
         }
     }
@@ -149,7 +151,7 @@ impl TouchedCollections {
             let some = items_after(tree, collection, last)?;
             for item in &some {
                 if let Some(held) = values(item)
-                    && !matches!(self.items.get(&item.id), Some(Values::All))
+                    && !matches!(self.items.get(&item.id), Some(TouchedValues::All))
                 {
                     verifying.item(item.id, collection, held, &|key| keys.contains(key))?;
                 }
@@ -166,15 +168,15 @@ fn verify_item(
     tree: &Tree<'_>,
     verifying: &mut ConstraintCheck<'_, Tree<'_>>,
     item: BlockId,
-    touched: &Values,
+    touched: &TouchedValues,
 ) -> Result<()> {
     match (tree.item(item)?, touched) {
         (None, _) => verifying.named(item, None),
-        (Some(StoredItem { collection, values }), Values::All) => {
+        (Some(StoredItem { collection, values }), TouchedValues::All) => {
             verifying.item(item, collection, &values, &|_| true)?;
             verifying.named(item, Some(collection))
         }
-        (Some(StoredItem { collection, values }), Values::Of(keys)) => {
+        (Some(StoredItem { collection, values }), TouchedValues::Of(keys)) => {
             verifying.item(item, collection, &values, &|key| keys.contains(key))
         }
     }

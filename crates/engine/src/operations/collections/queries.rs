@@ -19,7 +19,7 @@ use leafbase_store::ItemRow;
 use leafbase_tree_ops::ReadTree;
 
 use self::prefilter::IndexPrefilter;
-use self::relations::RowRelations;
+use self::relations::RelationColumns;
 use self::rows::CollectionRows;
 use super::items::item_page;
 use super::presenter::PlainItem;
@@ -263,7 +263,7 @@ fn find(
 /// Collects the items of a page.
 struct PageSearch<'a> {
     page: PageBuilder<'a>,
-    relations: RowRelations<'a>,
+    relations: RelationColumns<'a>,
     items: HashMap<BlockId, PlainItem>,
 }
 
@@ -274,7 +274,7 @@ impl<'a> PageSearch<'a> {
         page: PageBuilder<'a>,
     ) -> Result<Self> {
         let relations =
-            RowRelations::new(rows, query.properties_needed(), query.relations_needed())?;
+            RelationColumns::new(rows, query.properties_needed(), query.relations_needed())?;
         Ok(Self { page, relations, items: HashMap::new() })
     }
 
@@ -319,7 +319,7 @@ fn count(
     let mut prefilter = IndexPrefilter::new(&rows.index, query, &plan, None);
     let grouped = groups.as_ref().and_then(Groups::relation_needed).map(str::to_owned);
     let by = groups.as_ref().and_then(Groups::property_needed).map(str::to_owned);
-    let mut relations = RowRelations::new(
+    let mut relations = RelationColumns::new(
         rows,
         query.properties_needed().chain(by.as_deref()),
         query.relations_needed().chain(grouped.as_deref()),

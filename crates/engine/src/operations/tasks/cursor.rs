@@ -40,12 +40,12 @@ pub(super) fn read(letter: char, text: &str) -> Result<PageCursor> {
 /// The boundary between two pages of a list that has no index of its own: the last tasks returned
 /// and the first not yet returned.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct ResumeAnchor {
+pub(super) struct TaskListAnchor {
     returned: Vec<BlockId>,
     upcoming: Vec<BlockId>,
 }
 
-impl ResumeAnchor {
+impl TaskListAnchor {
     /// The boundary before the task at `index` of `listed`.
     pub(super) fn at(listed: &[BlockId], index: usize) -> Self {
         debug_assert!(index <= listed.len(), "a boundary lies within the list");
@@ -109,13 +109,13 @@ mod tests {
         }
         let document = DocumentId::from_bytes([7; 16]);
         for seam in [
-            ResumeAnchor::default(),
-            ResumeAnchor::at(&ids("abc"), 0),
-            ResumeAnchor::at(&ids("abc"), 1),
-            ResumeAnchor::at(&ids("abc"), 3),
+            TaskListAnchor::default(),
+            TaskListAnchor::at(&ids("abc"), 0),
+            TaskListAnchor::at(&ids("abc"), 1),
+            TaskListAnchor::at(&ids("abc"), 3),
         ] {
             assert_eq!(
-                ResumeAnchor::read('d', document, &seam.write('d', document)).unwrap(),
+                TaskListAnchor::read('d', document, &seam.write('d', document)).unwrap(),
                 seam
             );
         }
@@ -157,7 +157,7 @@ mod tests {
             let cut = |text: &str| (ids(&text.replace('|', "")), text.find('|').unwrap());
             let ((listed, index), (later, expected)) = (cut(before), cut(after));
             assert_eq!(
-                ResumeAnchor::at(&listed, index).find(&later),
+                TaskListAnchor::at(&listed, index).find(&later),
                 expected,
                 "{before} becomes {after}"
             );
@@ -171,10 +171,10 @@ mod tests {
             assert_eq!((error.code(), error.path()), ("VALIDATION", "cursor"), "{text}");
         }
         let document = DocumentId::from_bytes([7; 16]);
-        let other = ResumeAnchor::default().write('d', DocumentId::from_bytes([8; 16]));
+        let other = TaskListAnchor::default().write('d', DocumentId::from_bytes([8; 16]));
         let ids = ["", "x-", "-x", "--", "ääääääääääääää-"].map(|ids| format!("d{document}{ids}"));
         for text in ["", "d", "a", &other].into_iter().chain(ids.iter().map(String::as_str)) {
-            let error = ResumeAnchor::read('d', document, text).unwrap_err();
+            let error = TaskListAnchor::read('d', document, text).unwrap_err();
             assert_eq!((error.code(), error.path()), ("VALIDATION", "cursor"), "{text}");
         }
     }

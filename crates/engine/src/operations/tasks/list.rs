@@ -6,7 +6,7 @@ use leafbase_model::{
 };
 use leafbase_store::{PageCursor, SpaceReader, Span, TaskPage};
 
-use super::cursor::{self, ResumeAnchor};
+use super::cursor::{self, TaskListAnchor};
 use super::destinations::{self, DocumentRecords};
 use super::task_blocks::to_task;
 use crate::core::tree::Tree;
@@ -119,7 +119,7 @@ impl TaskList<'_> {
     ) -> Result<ItemsPage<Task>> {
         let all = self.reader.tasks_of(document, open_only)?;
         let start = match &self.paging.cursor {
-            Some(text) => ResumeAnchor::read(letter, document, text)?.find(&all),
+            Some(text) => TaskListAnchor::read(letter, document, text)?.find(&all),
             None => 0,
         };
         let end = start.saturating_add(self.limit()).min(all.len());
@@ -132,7 +132,7 @@ impl TaskList<'_> {
         };
         let items = blocks.map(task).collect::<Result<_>>()?;
         let next_cursor =
-            (end < all.len()).then(|| ResumeAnchor::at(&all, end).write(letter, document));
+            (end < all.len()).then(|| TaskListAnchor::at(&all, end).write(letter, document));
         Ok(ItemsPage { items, next_cursor })
     }
 

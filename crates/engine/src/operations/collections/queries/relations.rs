@@ -11,7 +11,7 @@ use crate::core::redaction::LinkRedactor;
 use crate::operations::collections::presenter::{ITEMS_PER_LOOKUP, ItemPresenter, PlainItem};
 
 /// The relations that a query evaluates and its rows do not store.
-pub(super) struct RowRelations<'a> {
+pub(super) struct RelationColumns<'a> {
     rows: &'a CollectionRows<'a>,
     /// The properties that the query evaluates, sorted.
     keys: Vec<String>,
@@ -31,7 +31,7 @@ struct NeededRelation {
     inverse: Option<HashMap<BlockId, BTreeSet<BlockId>>>,
 }
 
-impl<'a> RowRelations<'a> {
+impl<'a> RelationColumns<'a> {
     /// `keys` are the properties that the query evaluates, `relations` the relations among them.
     pub(super) fn new<'k>(
         rows: &'a CollectionRows<'a>,
