@@ -1,5 +1,4 @@
-//! The fields of blocks as attributes of an outline's line: `style=h1 list=task task=done
-//! color=#ff0000`.
+//! Block fields as attributes of an outline's line: `style=h1 list=task task=done color=#ff0000`.
 
 use leafbase_model::{
     BlockData, BlockFields, BlockKind, BlockPatch, Decorations, ListStyle, Properties, TaskInfo,
@@ -9,12 +8,12 @@ use leafbase_model::{
 use crate::properties;
 use crate::words::{Word, quote, words};
 
-/// The attributes of one line.
+/// Attributes of one line.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Change {
-    /// The fields that it gives.
+    /// The given fields.
     pub fields: BlockFields,
-    /// `rev=2`: the `rev` of the block, or the one expected of it.
+    /// `rev=2`: the `rev` of the block, or the expected one.
     pub rev: Option<u64>,
     pub(crate) properties: Properties,
     /// `preview="..."`: the children were cut off.
@@ -24,16 +23,16 @@ pub struct Change {
 }
 
 impl Change {
-    /// The patch of `block` that gives these fields, and expects the `rev` given.
+    /// The patch that sets these fields of `block`, with the expected `rev` if given.
     pub fn patch(self, block: leafbase_model::BlockId) -> BlockPatch {
         BlockPatch { id: block, rev: self.rev, fields: self.fields }
     }
 }
 
-/// Reads attributes without a block, such as `"new text" color=none indent=2`.
+/// Parses attributes without a block, such as `"new text" color=none indent=2`.
 ///
 /// # Errors
-/// What is wrong, in words.
+/// A description of the error.
 pub fn change(text: &str) -> Result<Change, String> {
     let mut change = Change::default();
     for word in words(text)? {
@@ -42,7 +41,7 @@ pub fn change(text: &str) -> Result<Change, String> {
     Ok(change)
 }
 
-/// As [`change`], for tests that write what is right.
+/// As [`change`], for valid attributes in tests.
 pub fn fields(text: &str) -> BlockFields {
     change(text).unwrap_or_else(|error| panic!("{text}: {error}")).fields
 }
@@ -107,7 +106,7 @@ impl Change {
         Ok(())
     }
 
-    /// A line that says something of a task is of one.
+    /// A line with task attributes is a task.
     fn set_task(&mut self, name: &str, value: &str) -> Result<(), String> {
         self.fields.list_style.get_or_insert(ListStyle::Task);
         let task = self.fields.task.get_or_insert_with(TaskInfo::default);
@@ -138,7 +137,7 @@ fn decorations(value: &str) -> Result<Decorations, String> {
     Ok(read)
 }
 
-/// The line of a block without its indentation and its label; what is at its default is left out.
+/// The line of a block without indentation and label; default values are omitted.
 pub(crate) fn print(data: &BlockData) -> String {
     let mut line = Line(vec![data.block_type().to_string()]);
     if data.block_type().has_own_markdown() || !data.markdown.is_empty() {

@@ -1,7 +1,6 @@
-//! Rules broken on purpose: whoever compares with the naive space must find out.
+//! Rules disabled on purpose: a comparison with the naive space must detect each.
 
-/// A rule that the naive space does not keep: a control, for what is compared with it must be told
-/// from it.
+/// A rule that the naive space violates, as a control of the comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Broken {
     /// A deleted folder takes its folders with it.
@@ -24,7 +23,7 @@ pub enum Broken {
     TodayIsThatOfUtc,
     /// Tasks are added at the end.
     TasksGoToTheEnd,
-    /// Closed tasks of the inbox stand where they stood, or where open ones would.
+    /// Closed tasks of the inbox keep their position, or move to that of open ones.
     ClosedTasksStay,
     /// Comments stay when their block goes.
     CommentsStay,
@@ -40,7 +39,7 @@ pub enum Broken {
     DeadlinesComeFirst,
     /// Tasks of templates are listed.
     TemplatesAreListed,
-    /// What is no task goes into the inbox.
+    /// Blocks other than tasks are inserted into the inbox.
     TheInboxTakesAll,
     /// Tasks of the inbox cease to be tasks and stay there.
     TasksOfTheInboxEnd,
@@ -60,7 +59,7 @@ pub enum Broken {
     TrashedItemsAreRelated,
     /// Values stay when their column goes.
     ValuesOutliveTheirColumn,
-    /// Values that cannot be converted are dropped without leave.
+    /// Values that cannot be converted are dropped without permission.
     ValuesAreLost,
     /// A schema that leaves one end out of a relation of a collection with itself is refused.
     HalvesAreRefused,
@@ -77,7 +76,7 @@ pub enum Broken {
 }
 
 impl Broken {
-    /// Those that have to do with collections.
+    /// Those that concern collections.
     pub const OF_COLLECTIONS: &[Self] = &[
         Self::PairsStay,
         Self::OtherEndsAreChanged,

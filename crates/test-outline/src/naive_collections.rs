@@ -1,4 +1,4 @@
-//! Collections of the naive space: made, listed, given other schemas.
+//! Collection operations of the naive space: creation, lists, schema replacement.
 
 use leafbase_model::{
     BlockData, BlockId, BlockKind, BlockRecord, Collection, CollectionSchema, ContentPropertyDraft,
@@ -13,7 +13,7 @@ use crate::naive_values::converted;
 use crate::{Broken, NaiveBlock, NaiveSpace};
 
 impl NaiveSpace {
-    /// The collections of the documents asked for.
+    /// The collections of the requested documents.
     ///
     /// # Errors
     /// As the operation of this name.
@@ -44,7 +44,7 @@ impl NaiveSpace {
         Ok(listed)
     }
 
-    /// The schema of a collection that a request names.
+    /// The schema of a requested collection.
     ///
     /// # Errors
     /// As the operation of this name.
@@ -52,14 +52,14 @@ impl NaiveSpace {
         self.schema(collection).cloned().ok_or_else(|| Error::not_found().at("collectionId"))
     }
 
-    /// The same, of one that is to be written.
+    /// As above, for a collection to be written.
     pub(crate) fn writable_schema(&self, collection: BlockId) -> Result<Schema> {
         let schema = self.known_schema(collection)?;
         rules::check_writable(self, collection).map_err(|error| error.at("collectionId"))?;
         Ok(schema)
     }
 
-    /// Makes a collection.
+    /// Creates a collection.
     ///
     /// # Errors
     /// As the operation of this name.
@@ -98,7 +98,7 @@ impl NaiveSpace {
         })
     }
 
-    /// What is in the trash is not written, the other ends of relations neither.
+    /// Neither a collection in the trash nor the other ends of its relations can be written.
     fn check_other_ends(
         &self,
         before: &Self,
@@ -127,7 +127,7 @@ impl NaiveSpace {
         Ok(())
     }
 
-    /// Gives a collection another schema.
+    /// Replaces the schema of a collection.
     ///
     /// # Errors
     /// As the operation of this name.
@@ -168,7 +168,7 @@ impl NaiveSpace {
         })
     }
 
-    /// Puts the values of all items into their new form. Whether nothing was lost.
+    /// Converts the values of all items; returns whether nothing was lost.
     fn convert_items(
         &mut self,
         before: &Self,
@@ -214,8 +214,7 @@ impl NaiveSpace {
         lossless
     }
 
-    /// An end that takes one item from now on has none where there were more. Whether it had no
-    /// more.
+    /// Clears ends with several items that now take one; returns whether there were none.
     fn limit_pairs(
         &mut self,
         end: &(BlockId, String),
@@ -234,7 +233,7 @@ impl NaiveSpace {
         !is_over
     }
 
-    /// The name of a collection is that of its schema, whichever of them was changed.
+    /// The name of a collection equals that of its schema, whichever was changed.
     pub(crate) fn name_schemas(&mut self) {
         if self.breaks(Broken::NamesStay) {
             return;
@@ -250,7 +249,7 @@ impl NaiveSpace {
     }
 }
 
-/// What a draft leaves out stays.
+/// Parts that a draft omits stay.
 fn kept(mut draft: SchemaDraft, old: &Schema) -> SchemaDraft {
     draft.key = draft.key.or_else(|| Some(old.key.clone()));
     let content = draft
@@ -261,7 +260,7 @@ fn kept(mut draft: SchemaDraft, old: &Schema) -> SchemaDraft {
     draft
 }
 
-/// Whether values stay as they are: the same type, and every option is still there.
+/// Whether values stay unchanged: same type, and every option still exists.
 fn is_same(old: &PropertyKind, new: &PropertyKind) -> bool {
     let still = |name: &str| new.options().iter().any(|option| option.name == name);
     old.property_type() == new.property_type()

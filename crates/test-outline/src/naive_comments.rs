@@ -1,4 +1,4 @@
-//! Comments of the naive space: they stand on a block, and go with it.
+//! Comments of the naive space: they belong to a block and are deleted with it.
 
 use leafbase_model::{
     AddComments, AddedComment, BlockId, Comment, CommentId, DocumentId, Error, Result,
@@ -19,7 +19,7 @@ impl NaiveSpace {
             self.check_comment(draft.block_id, &draft.content)
                 .map_err(|error| at("comments", index, error))?;
         }
-        // So that those of a request keep its order.
+        // Distinct IDs keep the order of the request.
         let mut ids: Vec<_> =
             request.comments.iter().map(|_| CommentId::from_bytes(by.1.new_id(by.0.at))).collect();
         ids.sort_unstable();
@@ -45,13 +45,13 @@ impl NaiveSpace {
         }
     }
 
-    /// Comments of one instant stand by their IDs.
+    /// Comments of the same instant are sorted by ID.
     pub(crate) fn put_comment(&mut self, block: BlockId, comment: Comment) {
         self.comments.push((block, comment));
         self.comments.sort_by_key(|(_, comment)| (comment.created_at, comment.id));
     }
 
-    /// The comments on a block, oldest first.
+    /// Comments of a block, oldest first.
     pub fn comments_on(&self, block: BlockId) -> Vec<Comment> {
         self.comments
             .iter()
@@ -60,7 +60,7 @@ impl NaiveSpace {
             .collect()
     }
 
-    /// The comments with the documents that they are in.
+    /// Comments with their documents.
     pub(crate) fn commented(&self) -> Vec<(DocumentId, Comment)> {
         let within = |(block, comment): &(BlockId, Comment)| {
             self.document_of(*block).map(|found| (found.record.id, comment.clone()))
@@ -68,7 +68,7 @@ impl NaiveSpace {
         self.comments.iter().filter_map(within).collect()
     }
 
-    /// Comments go with their blocks.
+    /// Comments are deleted with their blocks.
     pub(crate) fn drop_comments(&mut self) {
         if !self.breaks(Broken::CommentsStay) {
             let comments = std::mem::take(&mut self.comments);
@@ -78,7 +78,7 @@ impl NaiveSpace {
     }
 }
 
-/// The error of an entry of a list.
+/// An error of a list entry.
 pub(crate) fn at(list: &str, index: usize, error: Error) -> Error {
     error.at(format_args!("{list}[{index}]"))
 }

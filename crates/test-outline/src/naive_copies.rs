@@ -1,5 +1,4 @@
-//! Collections of the naive space whose document is copied: the copies have schemas and relations
-//! of their own.
+//! Copies of collections in the naive space: they get schemas and relations of their own.
 
 use leafbase_model::{BlockId, Error, Location, Property, PropertyKind, Relation, Result, Schema};
 
@@ -15,7 +14,7 @@ fn copy_of(id: BlockId, copies: Copies<'_>) -> Option<BlockId> {
 }
 
 impl NaiveSpace {
-    /// The collections within a block, by ID, with their schemas.
+    /// Collections within a block by ID, with their schemas.
     fn collections_within(&self, root: &NaiveBlock) -> Vec<(BlockId, Schema)> {
         let within = root.walk().into_iter().filter_map(|block| {
             let id = block.record.id;
@@ -30,8 +29,8 @@ impl NaiveSpace {
         self.document_of(id).is_some_and(|home| home.record.location == Location::Trash)
     }
 
-    /// The collections elsewhere, but not in the trash, that those within a block are related to:
-    /// one for each relation.
+    /// Collections elsewhere, not in the trash, that are related to those within a block, one per
+    /// relation.
     fn outward(&self, root: &NaiveBlock) -> Vec<(BlockId, String, BlockId)> {
         let mut found = Vec::new();
         for (id, schema) in self.collections_within(root) {
@@ -45,7 +44,7 @@ impl NaiveSpace {
         found
     }
 
-    /// Collections elsewhere have room for the other ends of the relations of a copy.
+    /// Related collections have room for further inverses.
     pub(crate) fn check_room_for_copy(&self, root: &NaiveBlock) -> Result<()> {
         let (outward, most) = (self.outward(root), self.limits.schema_properties);
         for (_, _, target) in &outward {
@@ -58,7 +57,7 @@ impl NaiveSpace {
         Ok(())
     }
 
-    /// Gives the collections among `copies` what those within `root` have.
+    /// Copies schemas and relations of the collections within `root` to their copies.
     pub(crate) fn copy_collections(&mut self, root: &NaiveBlock, copies: Copies<'_>) {
         let outward = self.outward(root);
         for (id, mut schema) in self.collections_within(root) {
@@ -81,8 +80,7 @@ impl NaiveSpace {
         self.copy_pairs(copies);
     }
 
-    /// The relation that the copy of a collection has with one elsewhere, which gets another end
-    /// for it.
+    /// The relation of a copied collection with one elsewhere, which gets a new inverse.
     fn lead_out(
         &mut self,
         (id, key): (BlockId, &str),

@@ -1,4 +1,4 @@
-//! Daily notes of the naive space: made by the first write to their day.
+//! Daily notes of the naive space, created by the first write to their day.
 
 use leafbase_model::{
     BlockData, BlockDraft, Day, DayRef, DocumentId, Location, Position, PositionTarget, Result,
@@ -23,7 +23,7 @@ impl NaiveSpace {
         }
     }
 
-    /// The same change to a task with dates for its days.
+    /// The same task change with resolved days.
     pub(crate) fn dated(&self, mut patch: TaskPatch, now: Timestamp) -> TaskPatch {
         for day in
             [&mut patch.schedule_date, &mut patch.deadline_date].into_iter().flatten().flatten()
@@ -33,7 +33,7 @@ impl NaiveSpace {
         patch
     }
 
-    /// The same drafts with dates for the days of their tasks.
+    /// The same drafts with resolved days of their tasks.
     pub(crate) fn dated_drafts(&self, drafts: &[BlockDraft], now: Timestamp) -> Vec<BlockDraft> {
         let dated = |draft: &BlockDraft| BlockDraft {
             data: draft.data.clone(),
@@ -43,14 +43,14 @@ impl NaiveSpace {
         drafts.iter().map(dated).collect()
     }
 
-    /// The note of a day that is not in the trash.
+    /// The note of a day, unless it is in the trash.
     pub fn note_of(&self, day: Day) -> Option<&NaiveDocument> {
         self.documents
             .iter()
             .find(|found| found.record.day == Some(day) && found.record.location != Location::Trash)
     }
 
-    /// The note of a day, made if there is none.
+    /// The note of a day, created if missing.
     pub(crate) fn note(&mut self, by: By<'_>, day: Day) -> Result<DocumentId> {
         match self.note_of(day) {
             Some(note) if !self.breaks(Broken::TwoNotesOfADay) => Ok(note.record.id),
@@ -61,7 +61,8 @@ impl NaiveSpace {
         }
     }
 
-    /// The same position without a day: its note is made, unless it is made for nothing.
+    /// The same position with a resolved day: its note is created unless there is nothing to
+    /// insert.
     pub(crate) fn landed(
         &mut self,
         by: By<'_>,
@@ -83,7 +84,7 @@ impl NaiveSpace {
     }
 }
 
-/// The title of a daily note.
+/// Title of a daily note.
 pub(crate) fn long_form(day: Day) -> String {
     let months =
         "January February March April May June July August September October November December";

@@ -1,4 +1,4 @@
-//! Files of the naive space: bytes that blocks show.
+//! Files of the naive space: bytes referenced by blocks.
 
 use leafbase_model::{
     AssetId, AssetRecord, AssetUrl, BlockData, BlockDraft, BlockKind, BlockLayout, BlockType,
@@ -10,8 +10,7 @@ use crate::naive_rules as rules;
 use crate::{Broken, NaiveFile, NaiveSpace};
 
 impl NaiveSpace {
-    /// Takes a file in, and puts a block that shows it at a position. The content type is taken at
-    /// its word.
+    /// Uploads a file and inserts a block that shows it. The content type is trusted.
     ///
     /// # Errors
     /// As the operation of this name.
@@ -41,7 +40,7 @@ impl NaiveSpace {
         })
     }
 
-    /// Checks that a block may be put there.
+    /// Checks that a block can be inserted there.
     fn check_place(&self, position: Position) -> Result<()> {
         let (parent, _, path) = rules::place(self, position)?;
         rules::check_depth(self.depth(parent) + 1, &self.limits).map_err(|error| error.at(path))?;
@@ -58,7 +57,7 @@ impl NaiveSpace {
         self.files.iter().find(|file| file.record.id == id).ok_or_else(Error::not_found)
     }
 
-    /// Files go with the last block that shows them.
+    /// Files are deleted with the last block that shows them.
     pub(crate) fn drop_files(&mut self) {
         if self.files.is_empty() || self.breaks(Broken::FilesStay) {
             return;
@@ -83,7 +82,7 @@ fn kind_of(record: &AssetRecord, url: String) -> BlockKind {
     }
 }
 
-/// Whether a block shows a file: by its URL, or by a link in its text.
+/// Whether a block references a file, by its URL or by a link in its text.
 pub(crate) fn shows(data: &BlockData, file: AssetId) -> bool {
     let start = format!("asset://{file}/");
     let url = match &data.kind {

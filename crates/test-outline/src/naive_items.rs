@@ -1,4 +1,4 @@
-//! Items of the naive space: made, changed, deleted and shown, with their relations.
+//! Item operations of the naive space, with their relations.
 
 use leafbase_model::{
     AddItems, BlockData, BlockDraft, BlockId, BlockKind, BlockRecord, Content, DeleteItems, Error,
@@ -15,14 +15,14 @@ use crate::naive_rules as rules;
 use crate::naive_values::{Reading, at_most, mismatch, read};
 use crate::{Broken, NaiveBlock, NaiveSpace};
 
-/// The plain text of a block, as previews show it.
+/// Plain text of a block for previews.
 pub(crate) type Plain<'a> = &'a dyn Fn(&BlockData) -> String;
 
-/// The title under one of its names, and what the properties become.
+/// Where the title is given, and the conversion of property values.
 type ReadItem = (Option<String>, Vec<PropertyChange>);
 
 impl NaiveSpace {
-    /// Puts items at the end of a collection.
+    /// Adds items at the end of a collection.
     ///
     /// # Errors
     /// As the operation of this name.
@@ -50,7 +50,7 @@ impl NaiveSpace {
         })
     }
 
-    /// Reads the titles and values of items, and puts options that are new into the schema.
+    /// Reads titles and values of items, and adds new options to the schema.
     fn read_items<T>(
         &mut self,
         by: By<'_>,
@@ -151,8 +151,7 @@ impl NaiveSpace {
         drafts.iter().enumerate().map(grown).collect()
     }
 
-    /// The values of items become this, relations at both ends. Whether the new pairs may be is
-    /// seen when all is done.
+    /// Sets the values of items, relations at both ends. New pairs are validated after all entries.
     fn give_values(
         &mut self,
         id: BlockId,
@@ -216,7 +215,7 @@ impl NaiveSpace {
         Ok(())
     }
 
-    /// What is in the trash is in no new pair.
+    /// No new pair has an item in the trash.
     fn check_trash(&self, claims: &[Claim]) -> Result<()> {
         for claim in claims {
             let home = self.document_of(claim.other).unwrap();
@@ -229,7 +228,7 @@ impl NaiveSpace {
         Ok(())
     }
 
-    /// Changes items.
+    /// Updates items.
     ///
     /// # Errors
     /// As the operation of this name.
@@ -244,8 +243,8 @@ impl NaiveSpace {
             })?;
             space.check_claims(&claims)?;
             for update in updates {
-                // The values were put in before: it is a change of the record if they are others
-                // than they were.
+                // The values were set before: the record changes if they differ from the previous
+                // ones.
                 let data = space.get(update.id).record.data.clone();
                 let former = before.get(update.id).record.clone();
                 space.get_mut(update.id).record = former;
@@ -316,7 +315,7 @@ impl NaiveSpace {
         })
     }
 
-    /// The items of a collection in its order, on however many pages.
+    /// The items of a collection in order, on all pages.
     ///
     /// # Errors
     /// As the operation of this name.
@@ -329,7 +328,7 @@ impl NaiveSpace {
             .collect())
     }
 
-    /// An item as replies show it, with so many levels of its page.
+    /// An item as replies show it, with a number of levels of its page.
     pub fn shown_item(&self, id: BlockId, depth: Option<usize>, plain: Plain<'_>) -> Item {
         let block = self.get(id);
         let ItemFields { content_key, properties } = self.item_fields(id).unwrap();
@@ -342,7 +341,7 @@ impl NaiveSpace {
         Item { id, content_key, title: block.record.data.markdown.clone(), properties, content }
     }
 
-    /// What the schema of its collection makes of a block that is an item.
+    /// The item fields of a block by the schema of its collection.
     pub fn item_fields(&self, id: BlockId) -> Option<ItemFields> {
         let BlockKind::CollectionItem { properties } = &self.find(id)?.record.data.kind else {
             return None;
@@ -372,8 +371,8 @@ impl NaiveSpace {
     }
 }
 
-/// Does all entries of a list, or tells the fault of the first that is at fault if those after it
-/// were not there.
+/// Processes all entries of a list; on an error, finds the first entry that fails without those
+/// after it.
 fn first_fault<T>(
     list: &str,
     count: usize,

@@ -1,4 +1,4 @@
-//! Queries over items of the naive space: every item is looked at.
+//! Queries over items of the naive space, by a scan of every item.
 
 use std::cmp::Ordering;
 
@@ -13,19 +13,19 @@ use crate::naive_items::{Plain, is_title};
 use crate::naive_values::{Reading, day, ids, mismatch, read};
 use crate::{Broken, NaiveSpace};
 
-/// Whether a value meets a condition.
+/// Whether a value matches a condition.
 type Test = Box<dyn Fn(Option<&PropertyValue>) -> bool>;
 
-/// Whether an item is meant.
+/// Whether an item matches.
 type Meant<'a> = Box<dyn Fn(&NaiveSpace, BlockId) -> bool + 'a>;
 
-/// The text as it is compared; texts are of letters that need no more than this.
+/// Case folding for comparison; test texts need nothing more.
 fn folded(text: &str) -> String {
     text.to_lowercase().replace('é', "e\u{301}")
 }
 
 impl NaiveSpace {
-    /// The items that a query finds, on however many pages.
+    /// The items that match a query, on all pages.
     ///
     /// # Errors
     /// As the operation of this name.
@@ -63,7 +63,7 @@ impl NaiveSpace {
         Ok(found.into_iter().map(|item| self.shown_item(item, request.max_depth, plain)).collect())
     }
 
-    /// What is empty is last, whichever way the rest is sorted.
+    /// Empty values sort last in both directions.
     fn ordered(
         &self,
         column: &Property,
@@ -83,7 +83,7 @@ impl NaiveSpace {
         }
     }
 
-    /// How many items there are, of each value.
+    /// Number of matching items per value.
     ///
     /// # Errors
     /// As the operation of this name.
@@ -149,7 +149,7 @@ impl NaiveSpace {
         Ok(items.filter(|item| meant(self, *item)).collect())
     }
 
-    /// What an item has in a column.
+    /// Value of an item's property.
     fn value(
         &self,
         schema: &Schema,
@@ -208,7 +208,7 @@ fn read_filter<'a>(
     })
 }
 
-/// A text without letters is as none.
+/// A blank text counts as empty.
 fn present(value: Option<PropertyValue>) -> Option<PropertyValue> {
     value.filter(|value| *value != PropertyValue::Text(String::new()))
 }
@@ -240,7 +240,7 @@ fn compare(kind: &PropertyKind, one: &PropertyValue, other: &PropertyValue) -> O
     }
 }
 
-/// One operand, or of `anyOf` several.
+/// The operand, or those of `anyOf`.
 fn operands<T>(condition: &Condition, read: impl Fn(&Value) -> Result<T>) -> Result<Vec<T>> {
     if condition.operator != Operator::AnyOf {
         return Ok(vec![read(&condition.operand)?]);
@@ -358,7 +358,7 @@ fn check_one(operator: Operator, found: usize) -> Result<()> {
     if operator == Operator::Contains && found != 1 { Err(mismatch("not one")) } else { Ok(()) }
 }
 
-/// The values of a set that are wanted: just these, one of them, or all of them.
+/// Comparison of a set of values: equal, any of, or all of.
 fn among<T: PartialEq>(operator: Operator, found: &[T], wanted: &[T]) -> bool {
     match operator {
         Operator::Equals => {

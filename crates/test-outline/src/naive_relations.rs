@@ -1,4 +1,4 @@
-//! Relations of the naive space: for each the set of its pairs, which both ends are read from.
+//! Relations of the naive space: one set of pairs per relation, read from both ends.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +14,10 @@ pub type NaiveEnd = (BlockId, String);
 pub struct NaiveRelation {
     /// The end that was declared first.
     pub first: NaiveEnd,
-    /// The other end; the same one if the relation is symmetric.
+    /// The other end; the same one for a symmetric relation.
     pub second: NaiveEnd,
-    /// An item of the first end and one of the second; a new pair is the last. Of a symmetric
-    /// relation each pair is there once.
+    /// Pairs of an item at the first and one at the second end, newest last. A symmetric relation
+    /// stores each pair once.
     pub pairs: Vec<(BlockId, BlockId)>,
 }
 
@@ -26,7 +26,7 @@ impl NaiveRelation {
         self.first == self.second
     }
 
-    /// The items that `item` is related to, as the end `end` shows them.
+    /// Items related to `item`, as seen from `end`.
     fn seen_from(&self, end: &NaiveEnd, item: BlockId) -> Vec<BlockId> {
         let forward = self.pairs.iter().filter(|(one, _)| *one == item).map(|(_, other)| *other);
         let backward = self.pairs.iter().filter(|(_, other)| *other == item).map(|(one, _)| *one);
@@ -40,7 +40,7 @@ impl NaiveRelation {
         found
     }
 
-    /// Relates `item`, which is seen at `end`, to just these.
+    /// Sets the items related to `item` at `end`.
     fn relate(&mut self, end: &NaiveEnd, item: BlockId, wanted: &[BlockId]) {
         let former = self.seen_from(end, item);
         let new = wanted.iter().filter(|other| !former.contains(other));
@@ -64,15 +64,14 @@ impl NaiveRelation {
         }
     }
 
-    /// As it is told whatever the order in which its items came.
+    /// Normalized order for comparison.
     pub(crate) fn told(mut self) -> Self {
         self.pairs.sort_by_key(|(one, _)| *one);
         self
     }
 }
 
-/// A new pair, and where the request says so: the end and the item that were given, and the related
-/// item.
+/// A new pair and its position in the request: the given end and item, and the related item.
 pub(crate) struct Claim {
     pub(crate) end: NaiveEnd,
     pub(crate) item: BlockId,
@@ -81,7 +80,7 @@ pub(crate) struct Claim {
 }
 
 impl NaiveSpace {
-    /// The schema of a collection.
+    /// Schema of a collection.
     pub fn schema(&self, collection: BlockId) -> Option<&Schema> {
         self.schemas.iter().find(|(id, _)| *id == collection).map(|(_, schema)| schema)
     }
@@ -98,7 +97,7 @@ impl NaiveSpace {
         self.relations.iter_mut().find(|relation| relation.first == *end || relation.second == *end)
     }
 
-    /// The items that `item` is related to by a property of its collection.
+    /// Items related to `item` by a property of its collection.
     pub fn related(&self, end: &NaiveEnd, item: BlockId) -> Vec<BlockId> {
         self.relation(end).map(|relation| relation.seen_from(end, item)).unwrap_or_default()
     }
@@ -109,7 +108,7 @@ impl NaiveSpace {
         if relation.first == *end { relation.second.clone() } else { relation.first.clone() }
     }
 
-    /// Relates an item to just these; what is new is added to `claims`.
+    /// Sets the related items of an item; new pairs are added to `claims`.
     pub(crate) fn relate(
         &mut self,
         end: &NaiveEnd,
@@ -132,7 +131,7 @@ impl NaiveSpace {
         }
     }
 
-    /// No end that takes one item has two by one of these pairs.
+    /// No new pair exceeds an end that takes one item.
     pub(crate) fn check_claims(&self, claims: &[Claim]) -> Result<()> {
         for Claim { end, item, other, path } in claims {
             for (end, item, other) in
@@ -155,8 +154,8 @@ impl NaiveSpace {
             .is_some_and(|relation| relation.single)
     }
 
-    /// What an item holds for the relations that its collection declared first: a change of it is
-    /// one of its record.
+    /// The relation values that an item's record contains: those of relations declared first by its
+    /// collection.
     fn held(&self, item: BlockId) -> BTreeMap<&NaiveEnd, Vec<BlockId>> {
         let mut held: BTreeMap<_, Vec<_>> = BTreeMap::new();
         for relation in &self.relations {
@@ -167,8 +166,7 @@ impl NaiveSpace {
         held
     }
 
-    /// Whether an item of a collection, both of which were there before, holds or shows other
-    /// related items.
+    /// Whether the related items of an item that existed before differ.
     pub(crate) fn shows_others(
         &self,
         before: &Self,
@@ -183,7 +181,7 @@ impl NaiveSpace {
             })
     }
 
-    /// The item has changed, if it is not said to have already.
+    /// Marks the item as changed, once.
     pub(crate) fn revise_alike(&mut self, before: &Self, item: BlockId, stamp: &Stamp) {
         let record = &mut self.get_mut(item).record;
         if record.rev == before.get(item).record.rev {
@@ -192,7 +190,7 @@ impl NaiveSpace {
         }
     }
 
-    /// Those of the items meant that hold other relations than before have changed.
+    /// Marks the given items whose relations differ as changed.
     pub(crate) fn revise_holders(
         &mut self,
         before: &Self,
@@ -219,7 +217,7 @@ impl NaiveSpace {
         }
     }
 
-    /// What is gone is in no relation, and a collection that is gone is at no end of one.
+    /// Deleted items leave all pairs, and deleted collections all relations.
     pub(crate) fn drop_relations(&mut self) {
         let gone: Vec<_> =
             self.schemas.iter().map(|(id, _)| *id).filter(|id| self.find(*id).is_none()).collect();

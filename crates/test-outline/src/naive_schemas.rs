@@ -1,4 +1,4 @@
-//! Schemas of the naive space: what a request makes of them, at both ends of relations.
+//! Schemas of the naive space: replacement, including both ends of relations.
 
 use leafbase_model::{
     BlockId, ContentProperty, Error, Limits, Property, PropertyDraft, PropertyKind, Relation,
@@ -9,11 +9,11 @@ use crate::naive_relations::NaiveRelation;
 use crate::naive_values::at_most;
 use crate::{Broken, NaiveSpace};
 
-/// An item shows these itself.
+/// Keys that item JSON reserves.
 const FIELDS_OF_ITEMS: [&str; 8] =
     ["id", "type", "color", "decorations", "properties", "metadata", "rev", "content"];
 
-/// The key that a name makes; names are of letters that need no more than this.
+/// Key derived from a name; test names need nothing more.
 fn key_of(name: &str) -> String {
     let words = name.split_whitespace().map(|word| {
         let letters =
@@ -28,7 +28,7 @@ fn is_key(key: &str) -> bool {
     !key.is_empty() && key_of(key) == key
 }
 
-/// The first of `name`, `name_2`, `name_3` that none of these has.
+/// The first free key of `name`, `name_2`, `name_3`.
 pub(crate) fn free_key(name: &str, taken: &[String]) -> String {
     let numbered = (2..).map(|number| format!("{}_{number}", key_of(name)));
     std::iter::once(key_of(name)).chain(numbered).find(|key| !taken.contains(key)).unwrap()
@@ -73,7 +73,7 @@ fn check_property(
     check_options(property.kind.options(), limits).map_err(|error| error.at("options"))
 }
 
-/// The schema with a key for everything.
+/// The schema with keys for all properties.
 pub(crate) fn complete(draft: &SchemaDraft, limits: &Limits) -> Result<Schema> {
     check_name(&draft.name, limits).map_err(|error| error.at("name"))?;
     at_most(limits.schema_properties, draft.properties.len())
@@ -129,7 +129,7 @@ pub(crate) fn relation_of<'s>(schema: &'s Schema, key: &str) -> Option<&'s Relat
     schema.property(key)?.kind.relation()
 }
 
-/// Whether a relation of the schema as it was is one of the schema as it is to be.
+/// Whether a relation of the old schema is also one of the new schema.
 fn stays(old: &Schema, new: &Schema, key: &str) -> bool {
     match (relation_of(old, key), relation_of(new, key)) {
         (Some(old), Some(new)) => old.target == new.target,
@@ -145,7 +145,7 @@ fn set_end(schema: &mut Schema, key: &str, inverse: &str, owner: bool) {
     }
 }
 
-/// A new property that is the other end of the relation `key` of `target`.
+/// A new property: the inverse of the relation `key` of `target`.
 fn add_end(
     schema: &mut Schema,
     wanted: Option<&str>,
@@ -169,8 +169,7 @@ fn add_end(
 }
 
 impl NaiveSpace {
-    /// Gives the relations of a new schema of `collection` their other ends, and takes those of
-    /// relations that it had and that end.
+    /// Creates the inverses of a collection's new relations, and removes those of dropped ones.
     pub(crate) fn pair_up(&mut self, collection: BlockId, schema: &mut Schema) -> Result<()> {
         for property in &mut schema.properties {
             if let PropertyKind::Relation(relation) = &mut property.kind
@@ -207,7 +206,7 @@ impl NaiveSpace {
         Ok(())
     }
 
-    /// The other ends in other collections go.
+    /// Removes inverses in other collections.
     fn end_relations(&mut self, collection: BlockId, old: &Schema, new: &Schema) {
         for property in &old.properties {
             let Some(relation) = property.kind.relation() else { continue };
@@ -265,7 +264,7 @@ impl NaiveSpace {
         Ok(())
     }
 
-    /// The relations that the schema has and that are new have no pairs yet.
+    /// New relations have no pairs.
     pub(crate) fn begin_relations(&mut self, collection: BlockId) {
         let Some(schema) = self.schema(collection).cloned() else { return };
         for property in &schema.properties {
@@ -279,7 +278,7 @@ impl NaiveSpace {
     }
 }
 
-/// Whether a relation of the collection with itself is to stay, as it was, without its other end.
+/// Whether a relation of a collection with itself remains without its inverse.
 fn is_half(collection: BlockId, old: &Schema, new: &Schema, key: &str) -> bool {
     let (Some(former), Some(now)) = (relation_of(old, key), relation_of(new, key)) else {
         return false;
@@ -289,7 +288,7 @@ fn is_half(collection: BlockId, old: &Schema, new: &Schema, key: &str) -> bool {
     former.target == collection && now.target == collection && is_left_out && !asks_for_another
 }
 
-/// A relation that stays keeps its other end.
+/// A relation that remains keeps its inverse.
 fn keep_end(
     collection: BlockId,
     old: &Schema,
@@ -309,7 +308,7 @@ fn keep_end(
     Ok(())
 }
 
-/// The key of the other end of a new relation of a collection with itself.
+/// Key of the inverse of a collection's new relation with itself.
 fn pair_within(
     collection: BlockId,
     old: &Schema,

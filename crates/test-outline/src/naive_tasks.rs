@@ -1,4 +1,4 @@
-//! Tasks of the naive space: every block that is one, wherever it stands.
+//! Task operations of the naive space, by a scan of all blocks.
 
 use leafbase_model::{
     AddTasks, BlockData, BlockDraft, BlockFields, BlockId, BlockPatch, Day, DeleteTasks,
@@ -11,8 +11,7 @@ use crate::naive_comments::at;
 use crate::naive_rules as rules;
 use crate::{Broken, NaiveBlock, NaiveDocument, NaiveSpace};
 
-/// The tasks of a request with the documents that they go to, and whether to the end; by the order
-/// in which these are named first.
+/// Tasks of a request with their target documents and edge, in the order of first mention.
 type Groups<T> = Vec<((DocumentId, bool), Vec<T>)>;
 
 fn group<T>(groups: &mut Groups<T>, place: (DocumentId, bool), entry: T) {
@@ -23,7 +22,7 @@ fn group<T>(groups: &mut Groups<T>, place: (DocumentId, bool), entry: T) {
 }
 
 impl NaiveSpace {
-    /// The tasks of a scope, on however many pages. Their markdown is that of the store.
+    /// The tasks of a scope, on all pages, with stored markdown.
     ///
     /// # Errors
     /// As the operation of this name.
@@ -52,7 +51,7 @@ impl NaiveSpace {
         })
     }
 
-    /// Tasks in templates and in the trash are no one's to do.
+    /// Tasks in templates and in the trash are not listed.
     fn everywhere(&self) -> Vec<Task> {
         let listed = |location| match location {
             Location::Trash => self.breaks(Broken::TrashedTasksAreListed),
@@ -78,7 +77,7 @@ impl NaiveSpace {
         shown(&self.document_of(id)?.record, self.find(id)?)
     }
 
-    /// The document that tasks go to; made, if it is the inbox or a daily note.
+    /// The target document of tasks; the inbox or a daily note is created if missing.
     fn place_for(&mut self, by: By<'_>, to: TaskDestination) -> Result<DocumentId> {
         match to {
             TaskDestination::Inbox => self.inbox(by),
@@ -105,7 +104,7 @@ impl NaiveSpace {
         self.create_document(by, &page, Location::Inbox, None)
     }
 
-    /// Makes tasks.
+    /// Adds tasks.
     ///
     /// # Errors
     /// As the operation of this name.
@@ -146,14 +145,14 @@ impl NaiveSpace {
         Ok((document, draft))
     }
 
-    /// The task that a request names.
+    /// The task with this ID.
     fn check_task(&self, id: BlockId, once: impl FnOnce() -> Result<()>) -> Result<()> {
         let found = self.find(id).ok_or_else(Error::not_found)?;
         once()?;
         if found.record.data.task.is_none() { Err(Error::rule("no task")) } else { Ok(()) }
     }
 
-    /// Changes tasks.
+    /// Updates tasks.
     ///
     /// # Errors
     /// As the operation of this name.
@@ -177,7 +176,7 @@ impl NaiveSpace {
         })
     }
 
-    /// What a task is to say; and where it is to be is added to `placed`.
+    /// New data of a task; a new location is added to `placed`.
     fn changed_task(
         &mut self,
         by: By<'_>,
@@ -206,16 +205,16 @@ impl NaiveSpace {
         self.document_of(block).is_some_and(|found| found.record.id == document)
     }
 
-    /// In the inbox open tasks stand before closed ones.
+    /// Open tasks of the inbox precede closed ones.
     fn goes_to_the_end(&self, document: DocumentId, data: &BlockData) -> bool {
         let is_inbox =
             self.document(document).is_some_and(|found| found.record.location == Location::Inbox);
         is_inbox && is_closed(data) && !self.breaks(Broken::ClosedTasksStay)
     }
 
-    /// Of `ids`, those that are to be elsewhere go to the top of their place or to its end, and so
-    /// do those of the inbox that were opened or closed since `before`; in the order of the
-    /// request. Those that are there stay, and come back if one above took them along.
+    /// Moves those of `ids` that change their document to its start or end, and tasks of the inbox
+    /// that were opened or closed since `before`, in the order of the request. Tasks in place stay,
+    /// and return if an ancestor took them along.
     pub(crate) fn move_tasks(
         &mut self,
         before: &Self,
@@ -255,13 +254,13 @@ impl NaiveSpace {
         }
     }
 
-    /// The document that a task is to be in and is not.
+    /// The document that a task has to move to, if any.
     fn elsewhere(&self, id: BlockId, placed: &[(BlockId, DocumentId)]) -> Option<DocumentId> {
         let (_, document) = *placed.iter().find(|(task, _)| *task == id)?;
         (!self.is_in(id, document)).then_some(document)
     }
 
-    /// The inbox, if the task at its top was opened or closed.
+    /// The inbox, if one of its top-level tasks was opened or closed.
     fn turned(&self, before: &Self, id: BlockId) -> Option<DocumentId> {
         let document = &self.document_of(id)?.record;
         let is_top =
@@ -270,7 +269,7 @@ impl NaiveSpace {
         (is_top && former != now && !self.breaks(Broken::ClosedTasksStay)).then_some(document.id)
     }
 
-    /// Deletes tasks with all below them. Returns the IDs asked for.
+    /// Deletes tasks with their descendants. Returns the IDs of the request.
     ///
     /// # Errors
     /// As the operation of this name.
@@ -295,7 +294,7 @@ fn tasks_of(document: &NaiveDocument) -> Vec<Task> {
     document.root.walk().into_iter().filter_map(|block| shown(&document.record, block)).collect()
 }
 
-/// A block as the task that it is.
+/// A block as a task.
 fn shown(document: &DocumentRecord, block: &NaiveBlock) -> Option<Task> {
     let location = match (document.location, document.day) {
         (Location::Inbox, _) => TaskLocation::Inbox,

@@ -1,5 +1,4 @@
-//! Values of items in the naive space: which a property takes, and what becomes of them when it
-//! gets another type.
+//! Values of items in the naive space: validation and conversion between types.
 
 use leafbase_model::{
     BlockId, Day, DayRef, Error, ErrorKind, Limits, Property, PropertyKind, PropertyValue, Result,
@@ -7,7 +6,7 @@ use leafbase_model::{
 };
 use serde_json::Value;
 
-/// What values are read by.
+/// Context of reading values.
 #[derive(Clone, Copy)]
 pub(crate) struct Reading<'a> {
     pub(crate) today: Day,
@@ -19,7 +18,7 @@ pub(crate) fn mismatch(message: &str) -> Error {
     Error::new(ErrorKind::SchemaMismatch, message)
 }
 
-/// The value that a property gets; none clears it.
+/// The value of a property; `None` clears it.
 pub(crate) fn read(
     property: &Property,
     value: &Value,
@@ -91,7 +90,7 @@ fn is_phone(text: &str) -> bool {
     !text.is_empty() && !text.contains(|letter: char| letter.is_ascii_control())
 }
 
-/// Whole numbers are given below 2^53, or far beyond.
+/// Integers are below 2^53 or far above.
 fn number(value: &Value) -> Result<f64> {
     let number = value.as_f64().ok_or_else(|| mismatch("no number"))?;
     let is_lost = value.as_i64().is_some_and(|whole| whole.to_string() != format!("{number}"));
@@ -128,7 +127,7 @@ pub(crate) fn option(
     Ok(name.to_owned())
 }
 
-/// One ID, an array of them, or an object with the related items. What is no ID names nothing.
+/// An ID, an array of IDs, or an object with related items. A malformed ID names no item.
 pub(crate) fn ids(value: &Value) -> Result<Vec<BlockId>> {
     let id = |value: &Value| {
         let text = value.as_str().ok_or_else(|| mismatch("no ID"))?;
@@ -162,7 +161,7 @@ pub(crate) fn ids(value: &Value) -> Result<Vec<BlockId>> {
     }
 }
 
-/// What is left of a value in a property of this kind, and whether that is all of it.
+/// A value converted to this kind, and whether the conversion is lossless.
 pub(crate) fn converted(
     value: &PropertyValue,
     kind: &PropertyKind,

@@ -1,5 +1,4 @@
-//! Random requests: any numbers make one that means something in the space at hand, wrong ones
-//! included.
+//! Random requests, built from numbers, for the current state of a space; invalid ones included.
 
 use leafbase_model::{
     AddComments, BlockId, CommentDraft, Day, DayRef, DocumentId, Limits, Location,
@@ -24,35 +23,35 @@ pub use files::FileRequest;
 pub use folders::FolderRequest;
 pub use tasks::TaskRequest;
 
-/// A request, right or wrong.
+/// A request, valid or not.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Request {
-    /// On blocks.
+    /// Block operations.
     Blocks(BlockRequest),
-    /// On documents.
+    /// Document operations.
     Documents(DocumentRequest),
-    /// On folders.
+    /// Folder operations.
     Folders(FolderRequest),
-    /// On tasks.
+    /// Task operations.
     Tasks(TaskRequest),
     /// Comments.
     Comments(AddComments),
-    /// On files.
+    /// File operations.
     Files(FileRequest),
-    /// On collections.
+    /// Collection operations.
     Collections(CollectionRequest),
 }
 
-/// What requests are made up about.
+/// State from which requests are built.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting<'a> {
-    /// What there is.
+    /// The space.
     pub space: &'a NaiveSpace,
-    /// The day that it is; without one no request on blocks names a day.
+    /// The current day; without one, block requests name no day.
     pub today: Option<Day>,
 }
 
-/// Limits that small spaces reach. The title of every daily note is within them.
+/// Limits that small spaces reach; every daily note's title is within them.
 pub fn small_limits() -> Limits {
     let mut limits = Limits::default();
     (limits.page_nesting, limits.folder_nesting, limits.blocks_per_request) = (4, 2, 9);
@@ -63,7 +62,7 @@ pub fn small_limits() -> Limits {
 }
 
 impl Request {
-    /// The request that these numbers make, mostly one on collections. The setting has a day.
+    /// The request of these numbers, mostly on collections. The setting has a day.
     pub fn with_collections(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> Self {
         match numbers.below(3) {
             0 | 1 => Self::Collections(CollectionRequest::new(numbers, setting)),
@@ -71,7 +70,7 @@ impl Request {
         }
     }
 
-    /// The request that these numbers make, on anything but collections. The setting has a day.
+    /// The request of these numbers, except on collections. The setting has a day.
     pub fn new(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> Self {
         match numbers.below(64) {
             0..=25 => Self::Blocks(BlockRequest::new(numbers, setting)),
@@ -83,7 +82,7 @@ impl Request {
         }
     }
 
-    /// What sort of request it is, for counts.
+    /// Kind of the request, for statistics.
     pub fn name(&self) -> String {
         let debug = format!("{self:?}");
         let words = debug.split(|letter: char| !letter.is_alphanumeric());
@@ -104,8 +103,8 @@ fn comments(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> AddComments {
     AddComments::new((0..count).map(draft))
 }
 
-/// A block of the space, mostly one that is wanted and not in the trash; now and then one that is
-/// not there.
+/// A block of the space, mostly a suitable one outside of the trash; sometimes one that does not
+/// exist.
 fn block(
     numbers: &mut Numbers<'_>,
     setting: Setting<'_>,
@@ -124,12 +123,12 @@ fn block(
     if none || ids.is_empty() { BlockId::from_bytes([0xAB; 16]) } else { numbers.pick(&ids) }
 }
 
-/// Whether a block stands below another one.
+/// Whether a block is a descendant of another one.
 fn is_inner(setting: Setting<'_>) -> impl Fn(&NaiveBlock) -> bool {
     move |found| setting.space.document(DocumentId::of_root(found.record.id)).is_none()
 }
 
-/// A document, mostly one that is wanted; now and then one that is not there.
+/// A document, mostly a suitable one; sometimes one that does not exist.
 fn document(
     numbers: &mut Numbers<'_>,
     setting: Setting<'_>,
@@ -145,7 +144,7 @@ fn document(
     if none || ids.is_empty() { DocumentId::from_bytes([0xAB; 16]) } else { numbers.pick(&ids) }
 }
 
-/// A day in words or a date around today.
+/// A relative day or a date around today.
 fn day(numbers: &mut Numbers<'_>, today: Day) -> DayRef {
     match numbers.below(8) {
         0 => DayRef::Today,
@@ -157,7 +156,7 @@ fn day(numbers: &mut Numbers<'_>, today: Day) -> DayRef {
     }
 }
 
-/// A few of what `make` gives; mostly each once.
+/// A few values of `make`, mostly distinct.
 fn few<T: PartialEq>(
     numbers: &mut Numbers<'_>,
     most: usize,

@@ -1,14 +1,14 @@
-//! Properties of items in an outline: `prop:stage="draft" prop:pages=12 prop:tags=["a","b"]
+//! Item properties in an outline: `prop:stage="draft" prop:pages=12 prop:tags=["a","b"]
 //! prop:due=2026-03-01`.
 
 use leafbase_model::{Properties, PropertyValue};
 
 use crate::words::quote;
 
-/// What stands before the key.
+/// Prefix of the key.
 pub(crate) const PREFIX: &str = "prop:";
 
-/// Reads the value after `prop:key=`.
+/// Parses the value after `prop:key=`.
 pub(crate) fn read(value: &str, quoted: bool) -> Result<PropertyValue, String> {
     if quoted {
         return Ok(PropertyValue::Text(value.to_owned()));
@@ -35,7 +35,7 @@ pub(crate) fn read(value: &str, quoted: bool) -> Result<PropertyValue, String> {
     }
 }
 
-/// Writes each property as `prop:key=value`.
+/// Prints each property as `prop:key=value`.
 pub(crate) fn print(properties: &Properties) -> Vec<String> {
     properties.iter().map(|(key, value)| format!("{PREFIX}{key}={}", print_value(value))).collect()
 }

@@ -1,10 +1,10 @@
-//! IDs and time that are the same in every run.
+//! Deterministic IDs and times.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use leafbase_model::{Author, Clock, IdSource, Stamp, Timestamp};
 
-/// IDs that count up within a series. Two sources of the same series give the same IDs.
+/// IDs that count up within a series. Two sources of one series return the same IDs.
 #[derive(Debug)]
 pub struct SequentialIds {
     series: u64,
@@ -12,7 +12,7 @@ pub struct SequentialIds {
 }
 
 impl SequentialIds {
-    /// The IDs of a series; series 0 is what outlines are given.
+    /// IDs of a series; outlines use series 0.
     pub const fn new(series: u64) -> Self {
         Self { series, given: AtomicU64::new(0) }
     }
@@ -25,17 +25,17 @@ impl IdSource for SequentialIds {
     }
 }
 
-/// A clock that stands still until it is set.
+/// A clock that only moves when it is set.
 #[derive(Debug, Default)]
 pub struct FixedClock(AtomicU64);
 
 impl FixedClock {
-    /// A clock that shows so many milliseconds since 1970.
+    /// A clock at this many milliseconds since 1970.
     pub const fn at(millis: u64) -> Self {
         Self(AtomicU64::new(millis))
     }
 
-    /// Moves it on.
+    /// Advances it.
     pub fn advance(&self, millis: u64) {
         self.0.fetch_add(millis, Ordering::Relaxed);
     }
@@ -47,7 +47,7 @@ impl Clock for FixedClock {
     }
 }
 
-/// A stamp so many seconds after 2026-01-01T00:00:00Z, by nobody.
+/// A stamp this many seconds after 2026-01-01T00:00:00Z, without author.
 pub fn stamp(seconds: u32) -> Stamp {
     Stamp {
         at: Timestamp::from_millis(1_767_225_600_000 + i64::from(seconds) * 1_000),

@@ -1,6 +1,6 @@
-//! A line of an outline as words: bare ones, quoted ones, and names with values.
+//! Tokens of an outline's line: bare words, quoted words, and names with values.
 
-/// A word of a line.
+/// A token of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Word {
     /// `text`
@@ -11,14 +11,14 @@ pub(crate) enum Word {
     Pair {
         /// Before the `=`.
         name: String,
-        /// After it, without its quotes.
+        /// After the `=`, without quotes.
         value: String,
-        /// Whether it had quotes.
+        /// Whether it was quoted.
         quoted: bool,
     },
 }
 
-/// Splits a line at its white space.
+/// Splits a line at white space.
 pub(crate) fn words(line: &str) -> Result<Vec<Word>, String> {
     let (mut words, mut rest) = (Vec::new(), line.trim());
     while !rest.is_empty() {
@@ -49,7 +49,7 @@ fn word(rest: &str) -> Result<(Word, &str), String> {
     Ok((Word::Pair { name, value: value[..end].to_owned(), quoted: false }, &value[end..]))
 }
 
-/// Reads a text in quotes; returns what follows it too.
+/// Reads a quoted text; returns the rest of the line, too.
 fn quoted(rest: &str) -> Result<(String, &str), String> {
     let mut text = String::new();
     let mut letters = rest.char_indices().skip(1);
@@ -68,7 +68,7 @@ fn quoted(rest: &str) -> Result<(String, &str), String> {
     Err("a text in quotes has no end".to_owned())
 }
 
-/// Writes a text in quotes.
+/// Prints a text in quotes.
 pub(crate) fn quote(text: &str) -> String {
     let escaped =
         text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n").replace('\t', "\\t");
