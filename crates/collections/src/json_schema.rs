@@ -36,7 +36,7 @@ pub fn items_schema(schema: &Schema, new_options: bool, limits: &Limits) -> Valu
             "collectionId": {"type": "string"},
             "items": list("itemToAdd"),
             "itemsToUpdate": list("itemToUpdate"),
-            "allowNewSelectOptions": {"type": "boolean"},
+            "allowNewSelectOptions": {"type": ["boolean", "null"]},
         },
         "additionalProperties": false,
         "oneOf": [{"required": ["items"]}, {"required": ["itemsToUpdate"]}],
@@ -70,7 +70,11 @@ fn item<const N: usize>(
     let key = schema.content.key.as_str();
     let title = json!({"title": schema.content.name, "type": "string", "maxLength": limits.title});
     let mut fields = Map::from_iter(own.map(|(name, rule)| (name.to_owned(), rule)));
-    fields.insert("properties".into(), json!({"$ref": "#/$defs/properties"}));
+    // In requests `null` counts as absent.
+    fields.insert(
+        "properties".into(),
+        json!({"anyOf": [{"type": "null"}, {"$ref": "#/$defs/properties"}]}),
+    );
     let whole = json!({"type": "object", "required": required, "additionalProperties": false});
     let whole = if has_title_alias(schema) {
         fields.insert("title".into(), title.clone());
@@ -93,7 +97,11 @@ fn with(mut rule: Value, name: &str, value: impl Into<Value>) -> Value {
 }
 
 fn content() -> Value {
-    json!({"description": "The blocks of the item's page", "type": "array", "items": {"$ref": "#/$defs/block"}})
+    json!({
+        "description": "The blocks of the item's page",
+        "type": ["array", "null"],
+        "items": {"$ref": "#/$defs/block"},
+    })
 }
 
 /// Blocks of a page: their types and nesting, not the fields of each type. Collections and items
@@ -109,7 +117,7 @@ fn block() -> Value {
         "type": "object",
         "properties": {
             "type": {"enum": types},
-            "content": {"type": "array", "items": {"$ref": "#/$defs/block"}},
+            "content": {"type": ["array", "null"], "items": {"$ref": "#/$defs/block"}},
         },
         "required": ["type"],
     })
@@ -124,7 +132,8 @@ fn properties(schema: &Schema, new_options: bool, limits: &Limits) -> Value {
         .properties
         .iter()
         .map(|property| (property.key.clone(), rule(property, new_options, limits)));
-    json!({"type": "object", "properties": rules.collect::<Map<_, _>>(), "additionalProperties": false})
+    let rules: Map<_, _> = rules.collect();
+    json!({"type": "object", "properties": rules, "additionalProperties": false})
 }
 
 fn rule(property: &Property, new_options: bool, limits: &Limits) -> Value {

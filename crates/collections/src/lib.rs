@@ -14,7 +14,7 @@
 //! | delete items or collections | [`unlink_items`]; [`remove_collections`] |
 //! | return values | scalars as stored; relations by [`related`], or [`inverse_index`] for many items |
 //! | describe valid requests | [`items_schema`] |
-//! | run a query | [`ItemQuery::new`] compiles it, [`plan()`] chooses the rows to read, [`PageBuilder`] filters and sorts them; [`Groups`] counts |
+//! | run a query | [`ItemQuery::new`] compiles it, [`plan()`] chooses the rows to read, [`QueryPageBuilder`] filters and sorts them; [`Groups`] counts |
 //! | index an item | [`index_keys`] of each value and of its title |
 //! | check stored items after an undo | [`ConstraintCheck`] |
 //!
@@ -91,7 +91,7 @@ pub use intersection::{IndexIntersection, ScanCost, lookup_cost};
 pub use items::{AddedItem, ItemChange, ReadItems, read_added, read_updated};
 pub use json_schema::items_schema;
 pub use keys::{ColumnKey, KeyGenerator, Keys, is_key, key_of};
-pub use page::{PageBuilder, PushResult, QueryPage};
+pub use page::{PushResult, QueryPage, QueryPageBuilder};
 pub use plan::{IndexStatistics, QueryPlan, plan};
 pub use query::{ColumnRef, ItemQuery, OrderKey, QueryRow};
 pub use reader::{ReadCollections, StoredItem};

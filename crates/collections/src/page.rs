@@ -9,7 +9,7 @@ use crate::query::{ItemQuery, OrderKey, QueryRow};
 
 /// Filters and sorts the rows of a plan in a bounded heap: larger order keys are evicted.
 #[derive(Debug)]
-pub struct PageBuilder<'a> {
+pub struct QueryPageBuilder<'a> {
     query: &'a ItemQuery,
     is_sorted: bool,
     limit: usize,
@@ -37,7 +37,7 @@ pub struct QueryPage {
     pub next: Option<OrderKey>,
 }
 
-impl<'a> PageBuilder<'a> {
+impl<'a> QueryPageBuilder<'a> {
     /// A page of up to `limit` items (`None`: all) that follow `after`.
     pub fn new(
         query: &'a ItemQuery,

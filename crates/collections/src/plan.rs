@@ -1,5 +1,5 @@
 //! The query planner: chooses the index and the key ranges that serve a query. The rest of the
-//! filter is evaluated per row, and [`crate::PageBuilder`] sorts the rows.
+//! filter is evaluated per row, and [`crate::QueryPageBuilder`] sorts the rows.
 
 use std::collections::BTreeSet;
 

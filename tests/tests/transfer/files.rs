@@ -311,7 +311,7 @@ fn the_inbox_and_comments_are_left_out_and_told() {
     assert_eq!(files.keys().collect::<Vec<_>>(), ["Plain.md", "Trip.md"]);
     let skipped: Vec<_> =
         report.skipped.iter().map(|skipped| (&*skipped.path, &*skipped.reason)).collect();
-    assert_eq!(skipped, [("Inbox", "2 tasks stand in no document")]);
+    assert_eq!(skipped, [("Inbox", "2 tasks are in no document")]);
     let told: Vec<_> =
         report.warnings.iter().map(|told| (told.kind, &*told.path, &*told.message)).collect();
     assert_eq!(told, [(VaultWarningKind::Comments, "Trip.md", "2 comments are not exported")]);

@@ -6,8 +6,9 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use leafbase_collections::{
-    AccessPath, ColumnRef, Groups, IndexRange, IndexStatistics, ItemQuery, OrderKey, PageBuilder,
-    QueryPlan, QueryRow, SORT_KEY_BYTES, TEXT_BYTES, ValueReader, fold, index_keys, plan, sort_key,
+    AccessPath, ColumnRef, Groups, IndexRange, IndexStatistics, ItemQuery, OrderKey,
+    QueryPageBuilder, QueryPlan, QueryRow, SORT_KEY_BYTES, TEXT_BYTES, ValueReader, fold,
+    index_keys, plan, sort_key,
 };
 use leafbase_model::{
     BlockId, Day, ItemFilter, Limits, Properties, PropertyKind, PropertyValue, Result, Schema,
@@ -420,7 +421,7 @@ fn paged(
         (Vec::new(), 0, Vec::new(), None::<OrderKey>);
     loop {
         let plan = plan(query, indexes, limit, after.as_ref()).unwrap();
-        let mut page = PageBuilder::new(query, &plan, limit, after);
+        let mut page = QueryPageBuilder::new(query, &plan, limit, after);
         for item in indexes.read(&plan.access) {
             looked += 1;
             if !page.push(item.row()).may_change {
@@ -614,7 +615,7 @@ fn a_page_looks_at_few_rows() {
     ] {
         let query = read(&schema, filter.as_ref(), &sorts).unwrap();
         let plan = plan(&query, &indexes, Some(20), None).unwrap();
-        let mut page = PageBuilder::new(&query, &plan, Some(20), None);
+        let mut page = QueryPageBuilder::new(&query, &plan, Some(20), None);
         let looked = indexes
             .read(&plan.access)
             .iter()

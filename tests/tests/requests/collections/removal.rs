@@ -155,7 +155,10 @@ fn a_name_is_that_of_the_schema() {
     assert_eq!(shelves.block(shelves.id("books")).data.markdown, "Library");
     for blank in ["", " "] {
         let error = shelves.run_json("update_blocks", named(blank)).unwrap_err();
-        assert_eq!(error.to_string(), "blocks[0].markdown: is blank");
+        assert_eq!(
+            error.to_string(),
+            "blocks[0].markdown: the name of a collection cannot be blank"
+        );
     }
     shelves.check();
 }

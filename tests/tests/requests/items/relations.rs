@@ -214,7 +214,7 @@ fn a_relation_to_an_item_in_the_trash_can_only_end() {
             "RULE_VIOLATION {place}.properties.by: item {id} is in the trash: restore its document to relate to it"
         )
     };
-    let collection = "RULE_VIOLATION collectionId: the document is in the trash: restore it to change its blocks";
+    let collection = "RULE_VIOLATION collectionId: the document is in the trash; restore it to change its blocks";
     library.run(&[
         (BOOKS.0, BOOKS.1, "Dune(by=Ada editor=Bob) Emma Faust"),
         (PEOPLE.0, PEOPLE.1, "Ada(wrote=Dune) Bob(edited=Dune) Cy"),

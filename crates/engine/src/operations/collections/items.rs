@@ -28,7 +28,10 @@ impl<A: AccessScope> Connection<A> {
     /// beginning, so that no item is missed.
     ///
     /// ```
-    /// # use leafbase::{AddItems, CreateCollection, ItemDraft, PropertyDraft, PropertyKind, SchemaDraft, Space};
+    /// # use leafbase::{
+    /// #     AddItems, CreateCollection, ItemDraft, PropertyDraft, PropertyKind, SchemaDraft,
+    /// #     Space,
+    /// # };
     /// use leafbase::GetItems;
     /// # fn main() -> leafbase::Result<()> {
     /// # let notes = Space::in_memory()?.connect();
@@ -81,7 +84,8 @@ impl<A: AccessScope> Connection<A> {
     /// let added = notes.add_items(AddItems::new(chores, [sweep]))?;
     /// assert_eq!(added[0].title, "Sweep the stairs");
     ///
-    /// let error = notes.add_items(AddItems::new(chores, [ItemDraft::new("Mop").with("due", "soon")])).unwrap_err();
+    /// let mop = ItemDraft::new("Mop").with("due", "soon");
+    /// let error = notes.add_items(AddItems::new(chores, [mop])).unwrap_err();
     /// assert_eq!(
     ///     error.to_string(),
     ///     r#"items[0].properties.due: expected a day YYYY-MM-DD, got "soon""#,
@@ -118,7 +122,10 @@ impl<A: AccessScope> Connection<A> {
     /// expected `rev` therefore detects writes to the item itself, not to its relations.
     ///
     /// ```
-    /// # use leafbase::{AddItems, CreateCollection, ItemDraft, Position, PropertyDraft, PropertyKind, SchemaDraft, Space};
+    /// # use leafbase::{
+    /// #     AddItems, CreateCollection, ItemDraft, Position, PropertyDraft, PropertyKind,
+    /// #     SchemaDraft, Space,
+    /// # };
     /// use leafbase::{ItemUpdate, Relation, UpdateItems};
     /// # fn main() -> leafbase::Result<()> {
     /// # let notes = Space::in_memory()?.connect();
@@ -161,7 +168,8 @@ impl<A: AccessScope> Connection<A> {
     /// # fn main() -> leafbase::Result<()> {
     /// # let notes = Space::in_memory()?.connect();
     /// # let home = notes.create_document("Home")?;
-    /// # let chores = notes.create_collection(CreateCollection::new(SchemaDraft::new("Chores", []), home.id()))?.id;
+    /// # let chores = SchemaDraft::new("Chores", []);
+    /// # let chores = notes.create_collection(CreateCollection::new(chores, home.id()))?.id;
     /// let added = notes.add_items(AddItems::new(chores, ["Sweep", "Mop"].map(ItemDraft::new)))?;
     /// notes.delete_items(DeleteItems::new(chores, [added[0].id]))?;
     /// assert_eq!(notes.items(chores)?[0].title, "Mop");

@@ -15,7 +15,7 @@ use leafbase_model::{
 };
 use leafbase_store::{ItemRow, RowValue, ValueView};
 
-use self::columns::{Columns, PresentedColumn, ValueSource};
+use self::columns::{Columns, PresentedColumn, PropertySource};
 pub(super) use self::table::ItemTable;
 pub(super) use self::titles::ITEMS_PER_LOOKUP;
 use self::titles::Titles;
@@ -162,7 +162,7 @@ impl<'t, 'a> ItemPresenter<'t, 'a> {
             let (key, relation) = (property.key.as_str(), property.kind.relation());
             let source = match relation {
                 Some(relation) => self.source(collection, key, relation, items)?,
-                None => ValueSource::Own,
+                None => PropertySource::Own,
             };
             Ok(PresentedColumn {
                 key: key.into(),
@@ -181,10 +181,10 @@ impl<'t, 'a> ItemPresenter<'t, 'a> {
         key: &str,
         relation: &Relation,
         items: usize,
-    ) -> Result<ValueSource> {
+    ) -> Result<PropertySource> {
         let is_symmetric = relation.is_symmetric(collection, key);
         if relation.owner && !is_symmetric {
-            return Ok(ValueSource::Own);
+            return Ok(PropertySource::Own);
         }
         // Few items: look up the back links of each. Many: scan the owner's collection once.
         let lookups = u64::try_from(items).unwrap_or(u64::MAX);
@@ -194,7 +194,7 @@ impl<'t, 'a> ItemPresenter<'t, 'a> {
             .item_index(relation.target)?
             .map_or(0, |index| index.items());
         if owners > lookups.saturating_mul(ITEMS_PER_LOOKUP) {
-            return Ok(ValueSource::Lookup);
+            return Ok(PropertySource::Lookup);
         }
         let inverse = relation.inverse_key.as_deref().unwrap_or(key);
         let titles = &mut self.titles;
@@ -202,7 +202,7 @@ impl<'t, 'a> ItemPresenter<'t, 'a> {
             // The scan passes every title anyway: cache it for the presented relations.
             titles.learn(owner.id, owner.title)
         })?;
-        Ok(ValueSource::Inverted(inverse))
+        Ok(PropertySource::Inverted(inverse))
     }
 
     /// The inverse of a relation: by item, the items of `owner` that store it. One scan of `owner`.
@@ -221,11 +221,11 @@ impl<'t, 'a> ItemPresenter<'t, 'a> {
         let values = &mut table.values;
         for (place, column) in (0..).zip(&mut table.columns.all) {
             let shown = match (&column.source, column.held.take()) {
-                (ValueSource::Own, None) => None,
-                (ValueSource::Own, Some(PropertyValue::Relations(items))) => {
+                (PropertySource::Own, None) => None,
+                (PropertySource::Own, Some(PropertyValue::Relations(items))) => {
                     self.relations(column, items.into_iter().map(Ok))?
                 }
-                (ValueSource::Own, Some(value)) => Some(ItemValue::Value(value)),
+                (PropertySource::Own, Some(value)) => Some(ItemValue::Value(value)),
                 (_, held) => self.related(table.collection, column, item, held)?,
             };
             values.extend(shown.map(|shown| (place, shown)));
@@ -243,8 +243,8 @@ impl<'t, 'a> ItemPresenter<'t, 'a> {
             let mut put = |value| values.push((place, ItemValue::Value(value)));
             let held = column.at.map(|at| row.value_at(at));
             // Relations that other items store are looked up; they may have no stored value here.
-            let (ValueSource::Own, Some(value)) = (&column.source, held) else {
-                if !matches!(column.source, ValueSource::Own) {
+            let (PropertySource::Own, Some(value)) = (&column.source, held) else {
+                if !matches!(column.source, PropertySource::Own) {
                     let held = held.map(RowValue::read).transpose()?;
                     let shown = self.related(table.collection, column, row.id, held)?;
                     values.extend(shown.map(|shown| (place, shown)));
@@ -277,7 +277,7 @@ impl<'t, 'a> ItemPresenter<'t, 'a> {
         held: Option<PropertyValue>,
     ) -> Result<Option<ItemValue>> {
         match &column.source {
-            ValueSource::Inverted(holders) => {
+            PropertySource::Inverted(holders) => {
                 self.relations(column, united(holders.get(&item), held).into_iter().map(Ok))
             }
             _ => self.relations(

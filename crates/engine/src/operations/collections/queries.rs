@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
 use leafbase_collections::{
-    Groups, ItemQuery, OrderKey, PageBuilder, PushResult, QueryPlan, ValueReader, plan,
+    Groups, ItemQuery, OrderKey, PushResult, QueryPageBuilder, QueryPlan, ValueReader, plan,
 };
 use leafbase_model::{
     BlockId, CountItems, Day, GroupValue, Item, ItemCounts, ItemFilter, ItemGroup, ItemsPage,
@@ -38,12 +38,16 @@ impl<A: AccessScope> Connection<A> {
     ///
     /// ```
     /// use leafbase::{
-    ///     AddItems, CreateCollection, ItemFilter, ItemDraft, Operator, Position, PropertyDraft, PropertyKind, QueryItems, SchemaDraft, Sort, Space,
+    ///     AddItems, CreateCollection, ItemFilter, ItemDraft, Operator, Position, PropertyDraft,
+    ///     PropertyKind, QueryItems, SchemaDraft, Sort, Space,
     /// };
     /// # fn main() -> leafbase::Result<()> {
     /// let notes = Space::in_memory()?.connect();
     /// let home = notes.create_document("Home")?;
-    /// let columns = [PropertyDraft::new("Due", PropertyKind::Date), PropertyDraft::new("Done", PropertyKind::Boolean)];
+    /// let columns = [
+    ///     PropertyDraft::new("Due", PropertyKind::Date),
+    ///     PropertyDraft::new("Done", PropertyKind::Boolean),
+    /// ];
     /// let chores = SchemaDraft::new("Chores", columns);
     /// let chores = notes
     ///     .create_collection(CreateCollection::new(chores, Position::end_of(home.id())))?.id;
@@ -168,7 +172,8 @@ impl<A: AccessScope> Connection<A> {
     ///
     /// ```
     /// use leafbase::{
-    ///     AddItems, CountItems, CreateCollection, ItemDraft, Position, PropertyDraft, PropertyKind, SchemaDraft, Space,
+    ///     AddItems, CountItems, CreateCollection, ItemDraft, Position, PropertyDraft,
+    ///     PropertyKind, SchemaDraft, Space,
     /// };
     /// # fn main() -> leafbase::Result<()> {
     /// let notes = Space::in_memory()?.connect();
@@ -247,13 +252,13 @@ fn find(
     let plan = plan(query, rows, limit, after.as_ref())?;
     // The page sees every candidate in access order and keeps the smallest order keys.
     let mut search =
-        PageSearch::new(rows, query, PageBuilder::new(query, &plan, limit, after.clone()))?;
+        PageSearch::new(rows, query, QueryPageBuilder::new(query, &plan, limit, after.clone()))?;
     let mut prefilter = IndexPrefilter::new(&rows.index, query, &plan, limit);
     rows.each(&plan.access, &mut prefilter, &mut |item| search.look(&item))?;
     if let Some(few) = prefilter.into_candidates() {
         // The intersection has found all candidates, in no particular order.
         search.page =
-            PageBuilder::new(query, &QueryPlan { is_sorted: false, ..plan }, limit, after);
+            QueryPageBuilder::new(query, &QueryPlan { is_sorted: false, ..plan }, limit, after);
         few.into_iter()
             .try_for_each(|id| rows.item(id, &mut |item| search.look(&item)).map(drop))?;
     }
@@ -262,7 +267,7 @@ fn find(
 
 /// Collects the items of a page.
 struct PageSearch<'a> {
-    page: PageBuilder<'a>,
+    page: QueryPageBuilder<'a>,
     relations: RelationColumns<'a>,
     items: HashMap<BlockId, PlainItem>,
 }
@@ -271,7 +276,7 @@ impl<'a> PageSearch<'a> {
     fn new(
         rows: &'a CollectionRows<'a>,
         query: &'a ItemQuery,
-        page: PageBuilder<'a>,
+        page: QueryPageBuilder<'a>,
     ) -> Result<Self> {
         let relations =
             RelationColumns::new(rows, query.properties_needed(), query.relations_needed())?;

@@ -82,7 +82,8 @@ impl<A: AccessScope> Connection<A> {
     ///     .create_collection(CreateCollection::new(SchemaDraft::new("People", []), library))?;
     /// let author = PropertyDraft::new("Author", Relation::to(people.id).into());
     /// let read = PropertyDraft::new("Finished on", PropertyKind::Date);
-    /// let books = notes.create_collection(CreateCollection::new(SchemaDraft::new("Books", [author, read]), library))?;
+    /// let books = SchemaDraft::new("Books", [author, read]);
+    /// let books = notes.create_collection(CreateCollection::new(books, library))?;
     /// assert_eq!(books.schema.properties[1].key, "finished_on");
     /// assert_eq!(notes.schema(people.id)?.properties[0].name, "Books");
     /// # Ok(())
@@ -198,7 +199,8 @@ impl<A: AccessScope> Connection<A> {
     ///     SchemaDraft::new("Packing", [PropertyDraft::new("How many", PropertyKind::Text)]);
     /// let packing = notes.create_collection(CreateCollection::new(packing, document))?;
     /// let socks = ItemDraft::new("socks").with("how_many", "3");
-    /// notes.add_items(AddItems::new(packing.id, [socks, ItemDraft::new("books").with("how_many", "a few")]))?;
+    /// let books = ItemDraft::new("books").with("how_many", "a few");
+    /// notes.add_items(AddItems::new(packing.id, [socks, books]))?;
     ///
     /// let mut schema = packing.schema;
     /// schema.properties[0].kind = PropertyKind::Number;

@@ -29,7 +29,8 @@ pub(crate) fn plain(given: &str) -> Option<String> {
 /// Invisible characters, and those that change the direction of text. The joiners that emoji and
 /// some scripts need are kept.
 fn is_unseen(letter: char) -> bool {
-    let turns = matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let turns = matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}')
+        || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let blank = matches!(
         letter,
         '\u{200b}' | '\u{2028}' | '\u{2029}' | '\u{2060}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'

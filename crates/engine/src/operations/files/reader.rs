@@ -22,7 +22,8 @@ use crate::core::visibility::Visibility;
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let notes = leafbase::Space::in_memory()?.connect();
 /// let trip = notes.create_document("Trip")?;
-/// let uploaded = notes.upload_file(UploadFile::new(trip.id()).named("budget.csv"), &b"what,how much\ntram,3.10\n"[..])?;
+/// let request = UploadFile::new(trip.id()).named("budget.csv");
+/// let uploaded = notes.upload_file(request, &b"what,how much\ntram,3.10\n"[..])?;
 ///
 /// let mut file = notes.open_file(uploaded.asset_url.id())?;
 /// file.seek(SeekFrom::Start(14))?; // what an HTTP range asks for

@@ -12,7 +12,7 @@ pub(super) struct PresentedColumn {
     pub(super) key: PropertyKey,
     /// The target collection of a relation.
     pub(super) target: Option<BlockId>,
-    pub(super) source: ValueSource,
+    pub(super) source: PropertySource,
     /// The value that the current item stores.
     pub(super) held: Option<PropertyValue>,
     /// Its offset in the row of the current item.
@@ -20,7 +20,7 @@ pub(super) struct PresentedColumn {
 }
 
 /// The source of a property's values.
-pub(super) enum ValueSource {
+pub(super) enum PropertySource {
     /// The item itself: scalars, and relations at the owning end.
     Own,
     /// Items that name it, looked up per item.
@@ -52,7 +52,7 @@ impl Columns {
             "keys of a schema are unique"
         );
         let elsewhere =
-            all.iter().filter(|column| !matches!(column.source, ValueSource::Own)).count();
+            all.iter().filter(|column| !matches!(column.source, PropertySource::Own)).count();
         Self { keys: all.iter().map(|column| column.key.clone()).collect(), all, by_key, elsewhere }
     }
 
