@@ -324,7 +324,9 @@ fn a_fetch_names_a_block_or_a_day() {
         (format!(r#"{{"id":"{note}","date":"today"}}"#), "VALIDATION"),
         (r#"{"date":"2026-11-31"}"#.to_owned(), "VALIDATION date"),
         (r#"{"date":"now"}"#.to_owned(), "VALIDATION date"),
-        (r#"{"date":null}"#.to_owned(), "VALIDATION date"),
+        // `null` means that an optional field is absent.
+        (r#"{"date":null}"#.to_owned(), "VALIDATION"),
+        (r#"{"date":7}"#.to_owned(), "VALIDATION date"),
         (r#"{"date":"2026-11-22"}"#.to_owned(), "NOT_FOUND date"),
     ] {
         assert_eq!(wrong(&fetch(&notes, &query).unwrap_err()), outcome, "{query}");

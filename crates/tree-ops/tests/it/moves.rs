@@ -171,7 +171,7 @@ fn items_stay_at_their_place_and_nothing_goes_among_them() {
         assert!(error.message().contains(says), "{labels} {position}: {error}");
     }
     let error = refuse(SHELVES, |s| s.move_to("i", "end of r"), RuleViolation, "blockIds[0]");
-    assert!(error.message().contains("only by deletion"), "{error}");
+    assert!(error.message().contains("only its deletion"), "{error}");
 }
 
 #[test]

@@ -261,7 +261,7 @@ const REFUSED: &[(&str, &str)] = &[
     (r#"{"id":"@trip"}"#, "RULE_VIOLATION id"),
     (r#"{"id":"@h"}"#, "RULE_VIOLATION id"),
     (r#"{"id":"@t","rev":1}"#, "VALIDATION rev"),
-    (r#"{"id":"@t","markdown":null}"#, "VALIDATION markdown"),
+    (r#"{"id":"@t","markdown":7}"#, "VALIDATION markdown"),
     (r#"{"id":"@t","markdown":"x\n\ny"}"#, "VALIDATION markdown"),
     (
         r#"{"id":"@t","markdown":"<highlight color='puce'>x</highlight>"}"#,
