@@ -73,10 +73,14 @@ fn texts_without_the_literals_cost_no_steps() {
     }
 }
 
+/// Ignoring case, the prefilter compares the first four letters of a literal only: texts that pass
+/// it are matched in linear time.
 #[test]
-fn texts_that_almost_contain_the_literals_cost_no_steps() {
+fn texts_that_almost_contain_the_literals_cost_at_most_a_step_per_byte() {
     let text = "z".repeat(1 << 20);
-    assert_eq!(count("zzzzzzzzzzzzzzzx", &[text.as_str(); 8], false), Ok((0, MAX_STEPS)));
+    let bytes = 8 * text.len() as u64;
+    let missed = count("zzzzzzzzzzzzzzzx", &[text.as_str(); 8], false);
+    assert!(missed.is_ok_and(|(count, left)| count == 0 && left >= MAX_STEPS - bytes));
     let found = count("zzzzzzzzzzzzzzz[zx]", &[text.as_str(); 8], false);
     assert!(found.is_ok_and(|(count, left)| count == 8 && left < MAX_STEPS));
 }
