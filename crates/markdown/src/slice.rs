@@ -1,8 +1,9 @@
 //! Slices of a text at offsets that the parser has found in it.
 //!
 //! Invariant: each offset is a character boundary, because it lies next to an ASCII byte or comes
-//! from `char_indices`. Debug builds, tests and fuzzing panic if it is broken; release builds return
-//! an empty text. These functions run several times per line, too often for a `Result` in each.
+//! from `char_indices`. Debug builds, tests and fuzzing panic if it is broken; release builds
+//! return an empty text. These functions run several times per line, too often for a `Result` in
+//! each.
 
 use std::ops::Range;
 

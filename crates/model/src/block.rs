@@ -97,7 +97,8 @@ impl BlockData {
                 indentation_out_of_range(u64::from(self.indentation)).at("indentationLevel")
             );
         }
-        // A task without its list style would be invisible, and the style without a task has no state.
+        // A task without its list style would be invisible, and the style without a task has no
+        // state.
         match (&self.task, self.list_style == ListStyle::Task) {
             (Some(_), false) => {
                 return Err(Error::validation(TASK_INFO_WITHOUT_TASK).at("taskInfo"));

@@ -26,7 +26,8 @@ impl Serialize for Block {
         match &self.content {
             Content::None => {}
             Content::Blocks(blocks) => map.serialize_entry("content", blocks)?,
-            // The preview takes the place of `content`, so that a client can tell a cut from an empty page.
+            // The preview takes the place of `content`, so that a client can tell a cut from an
+            // empty page.
             Content::Preview(text) => map.serialize_entry("contentPreview", text)?,
         }
         map.end()

@@ -121,7 +121,8 @@ impl TryFrom<DestinationJson> for Destination {
     type Error = Refused;
 
     fn try_from(json: DestinationJson) -> Result<Self, Refused> {
-        // Built-in IDs of the folder listing are accepted in either field; some are no destinations.
+        // Built-in IDs of the folder listing are accepted in either field; some are no
+        // destinations.
         let (location, name) = match (json.destination, json.folder_id) {
             (Some(location), None) => (location, "destination"),
             (None, Some(FolderRef::BuiltIn(location))) => (location, "folderId"),

@@ -144,8 +144,8 @@ impl RecursiveDraft for BlockDraft {
         // Days relative to the present stay pending: only the engine knows the clock and the zone.
         let task_patch = fields.task_patch.as_mut().and_then(TaskPatch::take_relative);
         let mut data = BlockData::new(BlockKind::empty(block_type));
-        // Applied to an empty block of the type, so that defaults and invalid fields are those of an
-        // update.
+        // Applied to an empty block of the type, so that defaults and invalid fields are those of
+        // an update.
         fields.apply(&mut data)?;
         // Checked after the fields: a fault in the block itself is reported first.
         if has_children && !block_type.may_be_parent() {

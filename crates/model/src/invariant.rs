@@ -6,9 +6,9 @@ use crate::{Error, ErrorKind};
 
 /// Checks an invariant of the code itself, never the caller's input.
 ///
-/// `invariant!(condition, "what should hold")` panics if the condition is false and debug assertions
-/// are on (tests, fuzzing). In release builds it returns [`ErrorKind::Internal`] with the message
-/// from the enclosing function, which returns a `Result` of [`Error`].
+/// `invariant!(condition, "what should hold")` panics if the condition is false and debug
+/// assertions are on (tests, fuzzing). In release builds it returns [`ErrorKind::Internal`] with
+/// the message from the enclosing function, which returns a `Result` of [`Error`].
 /// `invariant!("what should hold")` is the form for an unreachable branch; it has type `!`.
 ///
 /// Check it before a write that relies on the condition, so that nothing is written if it fails.
@@ -28,11 +28,15 @@ use crate::{Error, ErrorKind};
 #[macro_export]
 macro_rules! invariant {
     ($message:literal $(, $argument:expr)* $(,)?) => {
-        return ::core::result::Result::Err($crate::broken_invariant(::core::format_args!($message $(, $argument)*)))
+        return ::core::result::Result::Err($crate::broken_invariant(
+            ::core::format_args!($message $(, $argument)*)
+        ))
     };
     ($condition:expr, $($message:tt)+) => {
         if !$condition {
-            return ::core::result::Result::Err($crate::broken_invariant(::core::format_args!($($message)+)));
+            return ::core::result::Result::Err($crate::broken_invariant(
+                ::core::format_args!($($message)+)
+            ));
         }
     };
 }

@@ -37,7 +37,8 @@
 //! # Ok::<(), serde_json::Error>(())
 //! ```
 //!
-//! [`json::from_str`] is the entry point for untrusted text: [`Limits`] bound its length and nesting.
+//! [`json::from_str`] is the entry point for untrusted text: [`Limits`] bound its length and
+//! nesting.
 
 mod error;
 mod invariant;

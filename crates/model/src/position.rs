@@ -114,7 +114,8 @@ impl Default for Position {
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schemars", schemars(rename = "Position"))]
 struct PositionJson {
-    /// `start` or `end` (the default) with `pageId` or `date`, `before` or `after` with `siblingId`.
+    /// `start` or `end` (the default) with `pageId` or `date`, `before` or `after` with
+    /// `siblingId`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schemars", schemars(with = "Option<PositionName>"))]
     position: Option<String>,

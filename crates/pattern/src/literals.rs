@@ -1,8 +1,8 @@
 //! Required literals: strings of which every matching text contains one.
 //!
-//! One analysis of the syntax tree has two uses, each with bounds of its own. The prefilter searches
-//! texts for the literals ([`crate::Prefilter`]); the trigram query asks the index for the trigrams
-//! of the folded literals ([`crate::TrigramQuery`]).
+//! One analysis of the syntax tree has two uses, each with bounds of its own. The prefilter
+//! searches texts for the literals ([`crate::Prefilter`]); the trigram query asks the index for the
+//! trigrams of the folded literals ([`crate::TrigramQuery`]).
 
 use std::collections::BTreeSet;
 use std::iter::repeat_n;

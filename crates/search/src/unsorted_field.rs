@@ -1,5 +1,5 @@
-//! The tokens of a field in text order. Sorting them costs as much as dozens of scans, so a document
-//! that few searches look through stays unsorted.
+//! The tokens of a field in text order. Sorting them costs as much as dozens of scans, so a
+//! document that few searches look through stays unsorted.
 
 use frostem::{Algorithm, Stemmer};
 

@@ -31,7 +31,7 @@ mod tasks;
 
 /// Problems that are listed; further ones are counted.
 const LISTED: usize = 1_000;
-/// WriteBatch between two reports of progress.
+/// Rows between two reports of progress.
 const STEP: u64 = 1_024;
 
 /// An invariant of a space.
@@ -164,7 +164,7 @@ pub struct CheckReport {
     pub problems: Vec<Problem>,
     /// The number of further ones.
     pub unlisted: u64,
-    /// WriteBatch read.
+    /// Rows read.
     pub rows: u64,
     /// Documents, without the hidden inbox.
     pub documents: u64,
@@ -184,7 +184,7 @@ pub struct CheckReport {
     pub comments: u64,
     /// Uploaded files.
     pub assets: u64,
-    /// WriteBatch of the change log.
+    /// Rows of the change log.
     pub changes: u64,
 }
 

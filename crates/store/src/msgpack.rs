@@ -1,4 +1,5 @@
-//! The subset of `MessagePack` that records use: encoded into a buffer, decoded from borrowed bytes.
+//! The subset of `MessagePack` that records use: encoded into a buffer, decoded from borrowed
+//! bytes.
 //!
 //! A field with its default value is encoded as nil, and omitted at the end of its array, so an
 //! array that gained fields still decodes what an earlier version wrote. serde can express neither

@@ -1,7 +1,7 @@
 //! Write transactions: edits are applied in order, and every row that depends on them follows.
 //!
-//! WriteBatch are staged, so that a row that many edits touch is written once, and rows are written in
-//! the order of their keys. [`SpaceTransaction::reader`] flushes staged rows first, so that a
+//! Rows are staged, so that a row that many edits touch is written once, and rows are written
+//! in the order of their keys. [`SpaceTransaction::reader`] flushes staged rows first, so that a
 //! transaction reads its own writes.
 
 use std::collections::BTreeMap;

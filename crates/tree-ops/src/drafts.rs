@@ -15,8 +15,8 @@ use crate::update::check_data;
 /// Drafts in reading order. Iterates with an explicit stack, because drafts may be nested to any
 /// depth.
 pub(crate) struct DraftTree {
-    /// Name of the request's list of top drafts; `None` for a single draft, whose paths are relative
-    /// to it.
+    /// Name of the request's list of top drafts; `None` for a single draft, whose paths are
+    /// relative to it.
     list: Option<&'static str>,
     levels: Vec<DraftList>,
 }

@@ -75,9 +75,9 @@ impl<T: ?Sized> std::fmt::Debug for BlockUpdate<'_, T> {
 /// field that its type does not have, [`ErrorKind::Conflict`] if its `rev` differs from the
 /// expected one, [`ErrorKind::RuleViolation`] for a change of type that is not allowed, a document
 /// in the trash, the root of the inbox and a top-level block of the inbox that would be no task,
-/// and the errors of [`BlockData::check`]. [`ErrorKind::Validation`] at `markdown` also for a blank name
-/// of a collection; [`ErrorKind::LimitExceeded`] at `blocks` for too many blocks, those of further
-/// paragraphs included.
+/// and the errors of [`BlockData::check`]. [`ErrorKind::Validation`] at `markdown` also for a blank
+/// name of a collection; [`ErrorKind::LimitExceeded`] at `blocks` for too many blocks, those of
+/// further paragraphs included.
 pub fn update<T: ReadTree + ?Sized>(
     tree: &T,
     context: &Context<'_>,

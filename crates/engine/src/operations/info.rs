@@ -51,7 +51,7 @@ fn local_time(now: Timestamp, offset: Offset) -> Result<String> {
     let local = Timestamp::from_millis(shifted);
     if local.as_millis() != shifted {
         return Err(Error::validation(
-            "the clock is beyond the calendar, which has the years 0 to 9999",
+            "the clock is outside the supported years 0 to 9999",
         ));
     }
     let (sign, minutes) = (if minutes < 0 { '-' } else { '+' }, minutes.abs());

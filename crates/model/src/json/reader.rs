@@ -261,7 +261,8 @@ impl<'de> Deserializer<'de> for Reader {
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
-        // `null` counts as absent for optional fields; fields that it clears are read by `nullable`.
+        // `null` counts as absent for optional fields; fields that it clears are read by
+        // `nullable`.
         if self.0.is_null() { visitor.visit_none() } else { visitor.visit_some(self) }
     }
 

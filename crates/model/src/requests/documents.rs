@@ -315,7 +315,8 @@ struct DocumentDraft(BlockDraft);
 impl DocumentDraft {
     fn read(mut value: Value) -> Result<Self> {
         if let Value::Object(fields) = &mut value {
-            // The root of a document is always a page; an explicit other type is refused by the rules.
+            // The root of a document is always a page; an explicit other type is refused by the
+            // rules.
             fields.entry("type").or_insert_with(|| Value::from("page"));
         }
         read(value).map(Self)
@@ -518,7 +519,8 @@ impl TryFrom<PurgeDocumentsJson> for PurgeDocuments {
     fn try_from(json: PurgeDocumentsJson) -> Result<Self, Refused> {
         match (json.document_ids, json.older_than_days) {
             (Some(documents), None) => Ok(Self::Documents(documents)),
-            // Read as 64 bits, so that a number out of range gets this message rather than a type error.
+            // Read as 64 bits, so that a number out of range gets this message rather than a type
+            // error.
             (None, Some(days)) => u32::try_from(days).map(Self::OlderThanDays).map_err(|_| {
                 let message =
                     format!("expected a number of days below 2 to the power of 32, got {days}");

@@ -154,7 +154,8 @@ impl SearchDocuments {
             Err(Error::validation(format!("documentIds cannot be combined with {name}"))
                 .at("documentIds"))
         };
-        // Named documents replace the filters: combining them would silently hide some of the names.
+        // Named documents replace the filters: combining them would silently hide some of the
+        // names.
         match (&self.document_ids, self.filter.location, &self.filter.folders) {
             (Some(_), Some(_), _) => excluded("location"),
             (Some(_), _, Some(_)) => excluded("folderIds"),

@@ -148,7 +148,7 @@ impl DocumentColumns {
     /// # Errors
     /// If no version of this schema writes such columns.
     pub(crate) fn decode(&self) -> Result<(Attributes, [u32; 4]), IndexFailure> {
-        let [id_high, id_low, place, folder_high, folder_low, created, modified, day, lengths @ ..] =
+        let [id_high, id_low, place, folder_high, folder_low, created, modified, day, sizes @ ..] =
             self.0;
         let location = match place {
             0 => Location::Unsorted,
@@ -169,7 +169,7 @@ impl DocumentColumns {
             modified_at: time(modified),
         };
         let mut read = [0; 4];
-        for (length, stored) in read.iter_mut().zip(lengths) {
+        for (length, stored) in read.iter_mut().zip(sizes) {
             *length = u32::try_from(stored)
                 .map_err(|_| IndexFailure::corrupt("a field is longer than any can be"))?;
         }

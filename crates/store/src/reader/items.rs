@@ -107,9 +107,9 @@ impl<'a> SpaceReader<'a> {
     /// `after` if it is given. One range, and items before `after` are not decoded.
     ///
     /// # Errors
-    /// As [`Self::locate`], and errors of `visit`; [`ErrorKind::NotFound`] if `after` is not an item
-    /// of the collection; [`ErrorKind::Corrupted`] also after the last item, if the number of items
-    /// differs from the count.
+    /// As [`Self::locate`], and errors of `visit`; [`ErrorKind::NotFound`] if `after` is not an
+    /// item of the collection; [`ErrorKind::Corrupted`] also after the last item, if the number of
+    /// items differs from the count.
     pub fn items(
         &self,
         collection: BlockId,
@@ -249,7 +249,7 @@ impl ItemIndex<'_> {
 
     /// The number of rows of a column from `from` up to and without `to` (`None` is the end),
     /// counted up to `at_most`. Both are compared with the sort key of a row followed by the 16
-    /// bytes of its item's ID. WriteBatch are not verified.
+    /// bytes of its item's ID. Rows are not verified.
     ///
     /// # Errors
     /// As [`SpaceReader::locate`].

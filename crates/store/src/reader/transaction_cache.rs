@@ -19,7 +19,7 @@ use crate::run::{self, RunView, VisitRun};
 
 /// From this number of blocks on, a scan is tried before each is looked up.
 const MIN_SCANNED_BLOCKS: usize = 8;
-/// WriteBatch of other blocks in a row after which the scan starts again at the next block.
+/// Rows of other blocks in a row after which the scan starts again at the next block.
 const MAX_PASSED: usize = 4;
 /// Runs that are cached at most. Adding one to a full cache evicts all.
 const MAX_RUNS: usize = 16;

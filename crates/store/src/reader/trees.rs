@@ -16,7 +16,7 @@ use crate::records::block::{self, AuthorCache};
 use crate::records::{self, location::LocationRecord};
 use crate::run::RunView;
 
-/// WriteBatch of other blocks that a scan passes before it seeks the next wanted block.
+/// Rows of other blocks that a scan passes before it seeks the next wanted block.
 const MAX_PASSED: usize = 8;
 /// Maximum number of blocks that memory is reserved for in advance.
 const MAX_RESERVED_BLOCKS: usize = 1 << 16;

@@ -160,7 +160,8 @@ macro_rules! edits {
                 UPDATE => {
                     let document = DocumentId::decode_part(&mut fields, authors)?;
                     let id = BlockId::decode_part(&mut fields, authors)?;
-                    let mut block = || fields.required(|decoder| decode_block(id, decoder, authors));
+                    let mut block =
+                        || fields.required(|decoder| decode_block(id, decoder, authors));
                     let (before, after) = (Box::new(block()?), Box::new(block()?));
                     Edit::Update { document, before, after }
                 }

@@ -70,7 +70,7 @@ fn text(name: &str) -> Value {
 }
 
 const TAKEN: &str =
-    "CONFLICT schema: the IDs of this space are no random ones: no key could be made";
+    "CONFLICT schema: no free property key was found: the IDs of this space are not random";
 
 #[test]
 fn columns_get_marked_keys() {

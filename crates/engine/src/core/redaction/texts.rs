@@ -43,7 +43,9 @@ macro_rules! of_kind {
         match $kind {
             BlockKind::Image { url, alt_text: words, .. }
             | BlockKind::Video { url, alt_text: words, .. }
-            | BlockKind::File { url, file_name: words, .. } => each!($visit; Address url, Words words),
+            | BlockKind::File { url, file_name: words, .. } => {
+                each!($visit; Address url, Words words)
+            }
             BlockKind::Drawing { url } | BlockKind::Whiteboard { url } => $visit(Address, url),
             BlockKind::RichUrl { url, title, description, .. } => {
                 each!($visit; Address url, Words title, Words description);
@@ -52,7 +54,9 @@ macro_rules! of_kind {
                 for value in $properties(properties) {
                     match value {
                         PropertyValue::Text(text) => $visit(Words, text),
-                        PropertyValue::Options(options) => options.into_iter().for_each(|option| $visit(Words, option)),
+                        PropertyValue::Options(options) => {
+                            options.into_iter().for_each(|option| $visit(Words, option));
+                        }
                         _ => {}
                     }
                 }

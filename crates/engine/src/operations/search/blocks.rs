@@ -19,16 +19,18 @@ use crate::core::connection::Connection;
 const MAX_REPLY_BYTES: usize = 16 << 20;
 
 impl<A: AccessScope> Connection<A> {
-    /// Finds the blocks of a document, or of one of its pages, that match patterns, in reading order
-    /// and with the blocks around each. Items of collections and their pages are searched, too.
+    /// Finds the blocks of a document, or of one of its pages, that match patterns, in reading
+    /// order and with the blocks around each. Items of collections and their pages are searched,
+    /// too.
     ///
     /// Patterns match the `markdown` of one block as replies show it: `^` and `$` are its start and
-    /// end. An empty match is a match: `^$` finds empty blocks, `^(?!.*done)` blocks without a word,
-    /// and `x*` all blocks. Context comes from the whole document, even if a page is searched.
+    /// end. An empty match is a match: `^$` finds empty blocks, `^(?!.*done)` blocks without a
+    /// word, and `x*` all blocks. Context comes from the whole document, even if a page is
+    /// searched.
     ///
-    /// A reply has at most [`Limits::BLOCK_MATCHES`] matches, and fewer if their texts are long. Its
-    /// cursor continues after the last match. If that block has been deleted, the search restarts
-    /// from the beginning, so that no block is skipped.
+    /// A reply has at most [`Limits::BLOCK_MATCHES`] matches, and fewer if their texts are long.
+    /// Its cursor continues after the last match. If that block has been deleted, the search
+    /// restarts from the beginning, so that no block is skipped.
     ///
     /// ```
     /// use leafbase::{SearchBlocks, Space};

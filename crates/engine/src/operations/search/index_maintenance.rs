@@ -10,11 +10,11 @@ use crate::core::progress::Progress;
 use crate::core::space::Space;
 
 impl Space {
-    /// Updates the search index with every write that has returned. Searches find these anyway; they
-    /// are cheaper afterwards. Costs time in proportion to the documents written since the last
-    /// update. With [`SearchIndexing::OnDemand`](crate::SearchIndexing::OnDemand) it also merges the
-    /// index's segments if there are many, which otherwise the space's thread does: that rewrites a
-    /// document about once per doubling of the index.
+    /// Updates the search index with every write that has returned. Searches find these anyway;
+    /// they are cheaper afterwards. Costs time in proportion to the documents written since the
+    /// last update. With [`SearchIndexing::OnDemand`](crate::SearchIndexing::OnDemand) it also
+    /// merges the index's segments if there are many, which otherwise the space's thread does: that
+    /// rewrites a document about once per doubling of the index.
     ///
     /// ```
     /// use leafbase::{SearchIndexing, Space};

@@ -171,7 +171,8 @@ impl<'p> PatternSetMatcher<'p> {
     /// Subtracts steps that another matcher took; if fewer remain, subtracts none and returns
     /// `false`.
     pub(crate) fn try_consume(&mut self, steps: u64) -> bool {
-        // All or nothing, unlike `StepBudget::consume`: the caller repeats the search with the rest.
+        // All or nothing, unlike `StepBudget::consume`: the caller repeats the search with the
+        // rest.
         let remaining = self.remaining_steps().checked_sub(steps);
         self.budget = remaining.map_or(self.budget, StepBudget::new);
         remaining.is_some()

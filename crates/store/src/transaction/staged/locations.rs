@@ -14,8 +14,8 @@ use crate::records::location::{self, LocationRecord};
 
 /// From this number of blocks on, one scan is tried before each is looked up.
 const MIN_SCANNED_BLOCKS: usize = 8;
-/// WriteBatch of other blocks that the scan may pass for each block: a step costs about an eighth of a
-/// lookup.
+/// Rows of other blocks that the scan may pass for each block: a step costs about an eighth
+/// of a lookup.
 const MAX_PASSED_PER_BLOCK: usize = 8;
 /// Bytes that the key and the record of a location mostly take.
 const ROW_BYTES: usize = 72;
