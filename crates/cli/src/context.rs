@@ -65,7 +65,7 @@ impl CommandContext {
         loop {
             match open() {
                 Err(error) if error.kind() == ErrorKind::AlreadyOpen && Instant::now() < until => {
-                    thread::sleep(RETRY_INTERVAL)
+                    thread::sleep(RETRY_INTERVAL);
                 }
                 opened => return opened,
             }

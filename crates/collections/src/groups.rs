@@ -22,7 +22,7 @@ use crate::sort_keys::{index_keys, rank, sort_key};
 pub struct Groups {
     by: TypedColumn,
     /// By sort key, and by text where several texts have one key.
-    groups: BTreeMap<(Vec<u8>, String), ItemGroup>,
+    by_value: BTreeMap<(Vec<u8>, String), ItemGroup>,
     without: u64,
 }
 
@@ -34,7 +34,7 @@ impl Groups {
     pub fn new(schema: &Schema, key: &str) -> Result<Self> {
         let by = TypedColumn::find(schema, key)
             .map_err(|error| Error::new(error.kind(), error.message()).at("groupBy"))?;
-        Ok(Self { by, groups: BTreeMap::new(), without: 0 })
+        Ok(Self { by, by_value: BTreeMap::new(), without: 0 })
     }
 
     /// The property whose values [`Self::add`] needs. `None` for the title.
@@ -106,10 +106,12 @@ impl Groups {
         };
         for (place, value) in values {
             // The sort key comes first, so that the map iterates in group order.
-            self.groups.entry(place).or_insert(ItemGroup { value: Some(value), count: 0 }).count +=
-                1;
+            self.by_value
+                .entry(place)
+                .or_insert(ItemGroup { value: Some(value), count: 0 })
+                .count += 1;
         }
-        let (most, found) = (Limits::QUERY_GROUPS, self.groups.len());
+        let (most, found) = (Limits::QUERY_GROUPS, self.by_value.len());
         // Checked per row, so that memory stays bounded by the limit.
         if found > most {
             Err(Error::limit("groups of a count", most, found).at("groupBy"))
@@ -121,7 +123,7 @@ impl Groups {
     /// The groups in order, without the titles of related items.
     pub fn finish(self) -> Vec<ItemGroup> {
         let without = (self.without > 0).then_some(ItemGroup { value: None, count: self.without });
-        self.groups.into_values().chain(without).collect()
+        self.by_value.into_values().chain(without).collect()
     }
 }
 
@@ -146,7 +148,7 @@ fn parts(kind: &PropertyKind, value: &PropertyValue) -> Vec<((Vec<u8>, String), 
                 if let PropertyValue::Text(text) = value { text.clone() } else { String::new() };
             vec![(
                 // Two values without an order would share a group: only sets have none.
-                (sort_key(kind, value).unwrap_or_else(Vec::new), text),
+                (sort_key(kind, value).unwrap_or_default(), text),
                 GroupValue::Value(value.clone()),
             )]
         }

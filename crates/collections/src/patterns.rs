@@ -31,7 +31,7 @@ macro_rules! text_pattern {
             expected: $expected,
             pattern: $pattern,
             regex: LazyLock::new(|| {
-                #[expect(
+                #[allow(
                     clippy::expect_used,
                     reason = "the pattern is a constant, compiled by the tests of this file"
                 )]

@@ -199,10 +199,10 @@ impl ItemQuery {
                     check_count(self.conditions.len()).map_err(|error| error.at("filter"))?;
                 }
                 ItemFilter::And(filters) => {
-                    visit.into_each("and", filters, FilterOp::And(filters.len()), true, &mut stack)
+                    visit.into_each("and", filters, FilterOp::And(filters.len()), true, &mut stack);
                 }
                 ItemFilter::Or(filters) => {
-                    visit.into_each("or", filters, FilterOp::Or(filters.len()), false, &mut stack)
+                    visit.into_each("or", filters, FilterOp::Or(filters.len()), false, &mut stack);
                 }
                 ItemFilter::Not(filter) => visit.into_not(filter, &mut stack),
             }

@@ -75,7 +75,7 @@ impl Site {
                 Event::End(TagEnd::Strikethrough) => written += "</s>",
                 Event::Code(text) => written.extend(["<code>", &escaped(&text), "</code>"]),
                 Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => {
-                    written += &escaped(&text)
+                    written += &escaped(&text);
                 }
                 Event::SoftBreak | Event::HardBreak => written += "<br>",
                 _ => {}

@@ -1,4 +1,4 @@
-//! Leafbase is an embedded database of documents made of blocks: SQLite for the documents of note
+//! Leafbase is an embedded database of documents made of blocks: `SQLite` for the documents of note
 //! apps.
 //!
 //! A program links to it; there is no server. A [`Space`] is a directory, or lives in memory. A

@@ -129,7 +129,7 @@ impl MemtableNode {
                     new_keys += inserted.new_keys;
                     last_changed = at + inserted.siblings.len();
                     if !inserted.siblings.is_empty() {
-                        children.splice(at + 1..at + 1, inserted.siblings);
+                        children.splice((at + 1)..=at, inserted.siblings);
                     }
                     if is_past(entries, end) {
                         break;

@@ -97,7 +97,7 @@ fn wrong_scan(
 ) -> Result<()> {
     match (wrong, range.upper) {
         (Wrong::IncludesTheEndOfARange, Bound::Excluded(upper)) => {
-            range.upper = Bound::Included(upper)
+            range.upper = Bound::Included(upper);
         }
         (Wrong::IgnoresReverse, _) => range.reverse = false,
         _ => {}

@@ -309,7 +309,9 @@ const KEYS: [&[u8]; 4] = [b"a", b"b", b"c", b"d"];
 
 /// Durable writes, the later ones in the write-ahead log.
 fn put_all(store: &RedbStore, value: &[u8]) {
-    KEYS.iter().for_each(|key| put(store, key, value));
+    for key in KEYS {
+        put(store, key, value);
+    }
 }
 
 /// The values of all keys after the process that has the store open is killed.

@@ -350,7 +350,7 @@ fn side_by_side(seed: u64, fault: Option<Fault>, kind: io::ErrorKind) {
                             }
                         }
                         Err(error) if error.message().contains("whether this write took place") => {
-                            open += 1
+                            open += 1;
                         }
                         Err(error) => assert!(
                             matches!(

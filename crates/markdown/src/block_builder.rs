@@ -104,7 +104,7 @@ impl BlockParser<'_, '_> {
             match open {
                 Container::Quote(_) => data.decorations.quote = true,
                 Container::Wrapper(wrapper) if wrapper.element == Element::Callout => {
-                    data.decorations.callout = true
+                    data.decorations.callout = true;
                 }
                 _ => {}
             }
@@ -153,7 +153,7 @@ impl BlockParser<'_, '_> {
             }
             Some(Container::Page(page)) => self.close_page(*page)?,
             Some(Container::Wrapper(wrapper)) if wrapper.depth > 0 => {
-                self.unclosed(wrapper.element, wrapper.at)
+                self.unclosed(wrapper.element, wrapper.at);
             }
             _ => {}
         }

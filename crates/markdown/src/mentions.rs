@@ -208,7 +208,7 @@ fn within<'t>(text: &'t str, piece: InlineSpan<'t>, visit: &mut dyn FnMut(Mentio
                         form: MentionForm::Attribute(quote),
                     });
                 }
-            })
+            });
         }
         InlineSpan::Code(_) => {}
     }

@@ -93,7 +93,7 @@ impl<'t> BlockParser<'t, '_> {
             Some(Container::Wrapper(around))
                 if around.element == element && around.look == look =>
             {
-                around.depth += 1
+                around.depth += 1;
             }
             _ => self.push(Container::Wrapper(OpenWrapper { element, depth: 1, look, at })),
         }

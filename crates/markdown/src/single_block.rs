@@ -133,7 +133,7 @@ pub(crate) fn write(out: &mut String, data: &BlockData, prefix: &str) {
             write_code(out, raw_code, *language, language_tag, prefix);
         }
         BlockKind::RichUrl { url, title, description, .. } => {
-            lone_link::write_rich(out, url, title, description)
+            lone_link::write_rich(out, url, title, description);
         }
         BlockKind::Line { style } => out.push_str(match style {
             LineStyle::ExtraLight => "***",

@@ -63,7 +63,7 @@ fn placeholders_are_told_with_their_numbers_wherever_they_stand() {
     assert_eq!(found, [3, 1, 12]);
     let mut named = Vec::new();
     mentions(&format!("[a](block://{ID}) invalid:out_of_scope#2"), &mut |mention| {
-        named.push(mention.named)
+        named.push(mention.named);
     });
     assert_eq!(
         named,

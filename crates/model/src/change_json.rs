@@ -72,7 +72,7 @@ impl Serialize for Edit {
                 map.serialize_entry("after", after)?;
             }
             Self::CreateFolder(folder) | Self::RemoveFolder(folder) => {
-                map.serialize_entry("folder", folder)?
+                map.serialize_entry("folder", folder)?;
             }
             Self::UpdateFolder { before, after } => {
                 map.serialize_entry("before", before)?;
@@ -85,7 +85,7 @@ impl Serialize for Edit {
                 map.serialize_entry("comment", comment)?;
             }
             Self::CreateAsset(asset) | Self::EraseAsset(asset) => {
-                map.serialize_entry("asset", asset)?
+                map.serialize_entry("asset", asset)?;
             }
             Self::SetSchema { document, collection, before, after, quiet } => {
                 map.serialize_entry("documentId", document)?;

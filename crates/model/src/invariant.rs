@@ -49,6 +49,7 @@ macro_rules! invariant {
 #[cold]
 #[track_caller]
 #[expect(
+    clippy::manual_assert,
     clippy::panic,
     reason = "a bug found by a test or a fuzzer must stop it; release builds get the error"
 )]

@@ -178,7 +178,7 @@ impl PropertyKind {
         {
             return None;
         }
-        let options = options.unwrap_or_else(Vec::new);
+        let options = options.unwrap_or_default();
         Some(match property_type {
             PropertyType::Text => Self::Text,
             PropertyType::Number => Self::Number,
@@ -400,8 +400,6 @@ impl From<Schema> for SchemaDraft {
         Self { key: Some(schema.key), name: schema.name, content: Some(content), properties }
     }
 }
-
-/// The name in requests of the collection that a property is of.
 
 /// The JSON of a property: `options` with a select, the fields after it with a relation.
 #[derive(serde::Serialize, serde::Deserialize)]

@@ -66,8 +66,8 @@ impl BlockData {
     /// All texts of the block with their roles: `markdown` first, then the fields of its kind and
     /// the texts of its properties. [`Self::texts_mut`] has the same order.
     pub fn texts(&self) -> impl Iterator<Item = (TextRole, &str)> {
-        let (fields, properties): ([Option<(TextRole, &String)>; 3], Option<&Properties>) =
-            kind_texts!(&self.kind);
+        type Fields<'t> = [Option<(TextRole, &'t String)>; 3];
+        let (fields, properties): (Fields<'_>, Option<&Properties>) = kind_texts!(&self.kind);
         // At most three fixed fields, so that iteration does not allocate.
         let values = properties.into_iter().flat_map(Properties::values);
         std::iter::once((TextRole::Markdown, &self.markdown))
@@ -79,7 +79,8 @@ impl BlockData {
 
     /// All texts of the block for editing, in the order of [`Self::texts`].
     pub fn texts_mut(&mut self) -> impl Iterator<Item = (TextRole, &mut String)> {
-        let (fields, properties): ([Option<(TextRole, &mut String)>; 3], Option<&mut Properties>) =
+        type Fields<'t> = [Option<(TextRole, &'t mut String)>; 3];
+        let (fields, properties): (Fields<'_>, Option<&mut Properties>) =
             kind_texts!(&mut self.kind);
         let values = properties.into_iter().flat_map(Properties::values_mut);
         std::iter::once((TextRole::Markdown, &mut self.markdown))

@@ -40,8 +40,8 @@ impl Pattern {
         if pattern.len() > MAX_PATTERN_BYTES {
             return Err(Error::limit("bytes of a pattern", MAX_PATTERN_BYTES, pattern.len()));
         }
-        let parsed = parse(pattern, case_sensitive).map_err(invalid)?;
-        let tree = tree::tree(&parsed).map_err(invalid)?;
+        let parsed = parse(pattern, case_sensitive).map_err(|error| invalid(&error))?;
+        let tree = tree::tree(&parsed).map_err(|error| invalid(&error))?;
         let program = Program::new(&tree, &parsed.look_arounds).map_err(too_large)?;
         // A DFA cannot evaluate look-around.
         let is_regular = parsed.look_arounds.is_empty();
@@ -69,7 +69,7 @@ impl Pattern {
     }
 }
 
-fn invalid(error: SyntaxError) -> Error {
+fn invalid(error: &SyntaxError) -> Error {
     let message = format!("{}, at byte {}", error.message, error.offset);
     Error::new(ErrorKind::InvalidPattern, message)
 }

@@ -223,7 +223,7 @@ proptest! {
 
 /// The matches of the Pike VM, without the prefilter.
 fn unfiltered(pattern: &Pattern, text: &str) -> Vec<Range<usize>> {
-    let (mut cache, mut budget) = (Default::default(), StepBudget::new(PLENTY));
+    let (mut cache, mut budget) = (pike_vm::PikeCache::default(), StepBudget::new(PLENTY));
     let mut vm = pike_vm::PikeVm::new(&pattern.program, text, &mut cache, &mut budget).unwrap();
     collect_matches(text, usize::MAX, true, |from| vm.find(from, &mut budget)).unwrap()
 }

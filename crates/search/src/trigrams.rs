@@ -62,7 +62,6 @@ pub(crate) fn trigram_id(trigram: Trigram) -> TrigramId {
     // product depend on all bits.
     let all = characters.iter().fold(0, |all, character| all << 21 | u64::from(*character));
     let hash = (all ^ all >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33;
-    #[expect(clippy::cast_possible_truncation, reason = "shifted to 31 bits")]
     let hash = hash as u32;
     hash | 1 << 31
 }

@@ -334,7 +334,7 @@ impl SpaceCheck<'_> {
                     records::decode(key, value, SpaceMeta::decode)?;
                 }
                 Some(meta::TOTALS) => {
-                    totals = Some(records::decode(key, value, SpaceTotals::decode)?)
+                    totals = Some(records::decode(key, value, SpaceTotals::decode)?);
                 }
                 _ => return Err(records::corrupt(key)),
             }

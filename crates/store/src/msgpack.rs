@@ -357,7 +357,7 @@ impl<'a> Decoder<'a> {
             left = others;
             match self.peek().ok_or(DecodeError::Corrupt)? {
                 0x90..=0x9f | 0xdc | 0xdd => {
-                    left = left.checked_add(self.array()?).ok_or(DecodeError::Corrupt)?
+                    left = left.checked_add(self.array()?).ok_or(DecodeError::Corrupt)?;
                 }
                 0xa0..=0xbf | 0xd9..=0xdb => self.str_bytes().map(|_| ())?,
                 0xc4..=0xc6 => self.bin().map(|_| ())?,

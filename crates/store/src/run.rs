@@ -191,7 +191,9 @@ impl RunBuffer {
             self.blocks.reserve(entries.iter().map(|(_, record)| record.len()).sum());
             self.ids.reserve(entries.len());
             self.ends.reserve(entries.len());
-            entries.iter().for_each(|(id, record)| self.push(*id, record));
+            for (id, record) in entries {
+                self.push(*id, record);
+            }
             return Ok(());
         }
         let start = self.start(index);

@@ -72,10 +72,10 @@ fn misplaced_blocks_are_reported() {
 fn broken_schemas_are_named() {
     breaks(Invariant::Schema, |store| delete(store, &key(SCHEMAS, &[24], &[])));
     breaks(Invariant::Schema, |store| {
-        copy(store, &key(SCHEMAS, &[24], &[]), &key(SCHEMAS, &[9], &[]))
+        copy(store, &key(SCHEMAS, &[24], &[]), &key(SCHEMAS, &[9], &[]));
     });
     breaks(Invariant::Schema, |store| {
-        copy(store, &key(SCHEMAS, &[24], &[]), &key(SCHEMAS, &[22], &[]))
+        copy(store, &key(SCHEMAS, &[24], &[]), &key(SCHEMAS, &[22], &[]));
     });
     broken_by(
         Invariant::Schema,
@@ -179,10 +179,10 @@ fn broken_counts_are_named() {
     breaks(Invariant::ItemCount, |store| rekey(store, &row(20, 21), &row(7, 21)));
     breaks(Invariant::ItemCount, |store| copy(store, &row(20, 21), &row(20, 22)));
     breaks(Invariant::ItemCount, |store| {
-        put(store, &row(20, 21), &rows::seal(&row(20, 21), &[0x91, 3]))
+        put(store, &row(20, 21), &rows::seal(&row(20, 21), &[0x91, 3]));
     });
     breaks(Invariant::ItemCount, |store| {
-        put(store, &row(20, 21), &rows::seal(&row(20, 21), &[0x90]))
+        put(store, &row(20, 21), &rows::seal(&row(20, 21), &[0x90]));
     });
 }
 
@@ -216,7 +216,7 @@ fn broken_indexes_are_named() {
     // Another bitmap.
     for (row, _) in all() {
         breaks(Invariant::ItemIndex, |store| {
-            put(store, &row, &rows::seal(&row, &[0, 0, 0, 0, 0, 0, 0, 1]))
+            put(store, &row, &rows::seal(&row, &[0, 0, 0, 0, 0, 0, 0, 1]));
         });
     }
     let short = key(ITEM_KEYS, &[21], &[7; 19]);

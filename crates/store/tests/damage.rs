@@ -84,23 +84,23 @@ fn broken_runs_are_named() {
 #[test]
 fn broken_trees_are_named() {
     breaks(Invariant::SingleLocation, |store| {
-        copy(store, &key(BLOCKS, &[1, 4], &FIRST), &key(BLOCKS, &[1, 4], &[0x90, 0, 0, 0]))
+        copy(store, &key(BLOCKS, &[1, 4], &FIRST), &key(BLOCKS, &[1, 4], &[0x90, 0, 0, 0]));
     });
     breaks(Invariant::Root, |store| delete(store, &key(BLOCKS, &[1, 0], &FIRST)));
     breaks(Invariant::Root, |store| {
-        copy(store, &key(BLOCKS, &[1, 4], &FIRST), &key(BLOCKS, &[1, 0], &[0x90, 0, 0, 0]))
+        copy(store, &key(BLOCKS, &[1, 4], &FIRST), &key(BLOCKS, &[1, 0], &[0x90, 0, 0, 0]));
     });
     breaks(Invariant::Parent, |store| {
-        rekey(store, &key(BLOCKS, &[1, 4], &FIRST), &key(BLOCKS, &[1, 9], &FIRST))
+        rekey(store, &key(BLOCKS, &[1, 4], &FIRST), &key(BLOCKS, &[1, 9], &FIRST));
     });
     breaks(Invariant::Parent, |store| {
-        rekey(store, &key(BLOCKS, &[1, 4], &FIRST), &key(BLOCKS, &[7, 4], &FIRST))
+        rekey(store, &key(BLOCKS, &[1, 4], &FIRST), &key(BLOCKS, &[7, 4], &FIRST));
     });
     breaks(Invariant::ParentType, |store| {
-        rekey(store, &key(BLOCKS, &[1, 4], &FIRST), &key(BLOCKS, &[1, 6], &FIRST))
+        rekey(store, &key(BLOCKS, &[1, 4], &FIRST), &key(BLOCKS, &[1, 6], &FIRST));
     });
     breaks(Invariant::Reach, |store| {
-        rekey(store, &key(BLOCKS, &[1, 3], &FIRST), &key(BLOCKS, &[1, 4], &FIRST))
+        rekey(store, &key(BLOCKS, &[1, 3], &FIRST), &key(BLOCKS, &[1, 4], &FIRST));
     });
 }
 
@@ -108,13 +108,13 @@ fn broken_trees_are_named() {
 fn broken_locations_are_reported() {
     breaks(Invariant::BlockLocation, |store| delete(store, &key(PLACES, &[5], &[])));
     breaks(Invariant::BlockLocation, |store| {
-        copy(store, &key(PLACES, &[5], &[]), &key(PLACES, &[9], &[]))
+        copy(store, &key(PLACES, &[5], &[]), &key(PLACES, &[9], &[]));
     });
     breaks(Invariant::BlockLocation, |store| {
-        copy(store, &key(PLACES, &[5], &[]), &key(PLACES, &[2], &[]))
+        copy(store, &key(PLACES, &[5], &[]), &key(PLACES, &[2], &[]));
     });
     breaks(Invariant::BlockLocation, |store| {
-        rekey(store, &key(BLOCKS, &[1, 4], &FIRST), &key(BLOCKS, &[1, 4], &[0x70, 0, 0, 0]))
+        rekey(store, &key(BLOCKS, &[1, 4], &FIRST), &key(BLOCKS, &[1, 4], &[0x70, 0, 0, 0]));
     });
 }
 
@@ -122,7 +122,7 @@ fn broken_locations_are_reported() {
 fn broken_documents_are_named() {
     breaks(Invariant::Document, |store| delete(store, &key(DOCUMENTS, &[7], &[])));
     breaks(Invariant::Document, |store| {
-        copy(store, &key(DOCUMENTS, &[7], &[]), &key(DOCUMENTS, &[9], &[]))
+        copy(store, &key(DOCUMENTS, &[7], &[]), &key(DOCUMENTS, &[9], &[]));
     });
     for tag in [0x21, 0x22, 0x23, 0x24, BY_LOCATION_MODIFIED, BY_LOCATION_CREATED] {
         breaks(Invariant::DocumentIndex, |store| {
@@ -150,7 +150,7 @@ fn broken_documents_are_named() {
             put(store, &of_inbox, &rows::seal(&of_inbox, &[]));
         });
         breaks(Invariant::Record, |store| {
-            put(store, &key(tag, &[1], &[]), &rows::seal(&key(tag, &[1], &[]), &[]))
+            put(store, &key(tag, &[1], &[]), &rows::seal(&key(tag, &[1], &[]), &[]));
         });
     }
     breaks(Invariant::BlockCount, |store| delete(store, &key(BLOCKS, &[1, 4], &FIRST)));
@@ -173,7 +173,7 @@ fn broken_folders_are_named() {
         delete(store, &key(FOLDER_CHILDREN, &[1, 2], &[]));
     });
     breaks(Invariant::Folder, |store| {
-        copy(store, &key(FOLDERS, &[2], &[]), &key(FOLDERS, &[1], &[]))
+        copy(store, &key(FOLDERS, &[2], &[]), &key(FOLDERS, &[1], &[]));
     });
     breaks(Invariant::FolderIndex, |store| delete(store, &key(FOLDER_CHILDREN, &[1, 2], &[])));
     breaks(Invariant::FolderIndex, |store| {
@@ -185,28 +185,28 @@ fn broken_folders_are_named() {
 fn broken_edges_are_named() {
     breaks(Invariant::Edge, |store| delete(store, &find(store, &[EDGES]).remove(0).0));
     breaks(Invariant::Edge, |store| {
-        copy(store, &[EDGES], &key(EDGES, &[], &[&[0][..], &[3; 16], &[0], &[2; 16]].concat()))
+        copy(store, &[EDGES], &key(EDGES, &[], &[&[0][..], &[3; 16], &[0], &[2; 16]].concat()));
     });
 }
 
 #[test]
 fn broken_counts_and_inboxes_are_named() {
     breaks(Invariant::LocationCount, |store| {
-        delete(store, &find(store, &[LOCATION_COUNTS]).remove(0).0)
+        delete(store, &find(store, &[LOCATION_COUNTS]).remove(0).0);
     });
     breaks(Invariant::LocationCount, |store| {
         let (row, _) = find(store, &[LOCATION_COUNTS]).remove(0);
         put(store, &row, &rows::seal(&row, &[0x91, 9]));
     });
     breaks(Invariant::LocationCount, |store| {
-        copy(store, &[LOCATION_COUNTS], &key(LOCATION_COUNTS, &[], &[1; 17]))
+        copy(store, &[LOCATION_COUNTS], &key(LOCATION_COUNTS, &[], &[1; 17]));
     });
     breaks(Invariant::Record, |store| {
         let (row, _) = find(store, &[LOCATION_COUNTS]).remove(0);
         put(store, &row, &rows::seal(&row, &[0x90]));
     });
     breaks(Invariant::Inbox, |store| {
-        copy(store, &key(DOCUMENTS, &[16], &[]), &key(DOCUMENTS, &[7], &[]))
+        copy(store, &key(DOCUMENTS, &[16], &[]), &key(DOCUMENTS, &[7], &[]));
     });
 }
 
@@ -256,7 +256,7 @@ fn broken_comments_and_files_are_named() {
     breaks(Invariant::Asset, |store| put(store, &chunk(1, 1), &rows::seal(&chunk(1, 1), &[])));
     breaks(Invariant::Asset, |store| delete(store, &key(UPLOADS, &[2], &[])));
     breaks(Invariant::Asset, |store| {
-        copy(store, &key(UPLOADS, &[2], &[]), &key(UPLOADS, &[1], &[]))
+        copy(store, &key(UPLOADS, &[2], &[]), &key(UPLOADS, &[1], &[]));
     });
     breaks(Invariant::Asset, |store| copy(store, &key(ASSETS, &[1], &[]), &key(ASSETS, &[3], &[])));
 }

@@ -338,7 +338,7 @@ fn moves_that_make_no_tree_are_refused() {
         after: after.map(id),
     };
     let refused = |kind: ErrorKind, edit: Edit| {
-        assert_eq!(apply(edit.clone()).unwrap_err().kind(), kind, "{edit:?}")
+        assert_eq!(apply(edit.clone()).unwrap_err().kind(), kind, "{edit:?}");
     };
     let moved = |block: u8, from, to| Edit::Move { block: id(block), from, to };
     refused(ErrorKind::RuleViolation, moved(2, target(1, None), target(3, None)));

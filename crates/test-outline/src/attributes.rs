@@ -50,7 +50,7 @@ impl Change {
     pub(crate) fn take(&mut self, word: Word) -> Result<(), String> {
         match word {
             Word::Quoted(text) if self.fields.markdown.is_none() => {
-                self.fields.markdown = Some(text)
+                self.fields.markdown = Some(text);
             }
             Word::Quoted(text) => return Err(format!("a second text {text:?}")),
             Word::Bare(word) => match word.strip_prefix('#') {
@@ -71,11 +71,11 @@ impl Change {
             "type" => fields.block_type = Some(read(&value)?),
             "indent" => {
                 fields.indentation =
-                    Some(value.parse().map_err(|_| "expected a number".to_owned())?)
+                    Some(value.parse().map_err(|_| "expected a number".to_owned())?);
             }
             "list" => fields.list_style = Some(read(&value)?),
             "color" => {
-                fields.color = Some(if value == "none" { None } else { Some(read(&value)?) })
+                fields.color = Some(if value == "none" { None } else { Some(read(&value)?) });
             }
             "decorations" => fields.decorations = Some(decorations(&value)?),
             "style" => fields.text_style = Some(read(&value)?),

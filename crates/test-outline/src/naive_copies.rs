@@ -71,7 +71,7 @@ impl NaiveSpace {
                 match copy_of(relation.target, copies) {
                     Some(copy) => relation.target = copy,
                     None => {
-                        *relation = self.lead_out((id, key), &schema.name, relation, root, copies)
+                        *relation = self.lead_out((id, key), &schema.name, relation, root, copies);
                     }
                 }
             }

@@ -160,7 +160,7 @@ pub fn check_draft(limits: &Limits, data: &BlockData, has_content: bool) -> Resu
                 .at("type"));
         }
         block_type if has_content => {
-            check_parent(block_type).map_err(|error| error.at("content"))?
+            check_parent(block_type).map_err(|error| error.at("content"))?;
         }
         _ => {}
     }

@@ -53,7 +53,7 @@ fn is_production(path: &str) -> bool {
             || part.starts_with("testkit")
             || part.ends_with("_tests.rs")
     };
-    parts.get(2) == Some(&"src") && !parts.iter().any(|part| is_test(part))
+    parts.get(2) == Some(&"src") && !parts.iter().any(is_test)
 }
 
 fn tests_begin_at(text: &str) -> usize {

@@ -77,10 +77,10 @@ impl ListCommand {
                 (name.to_lowercase(), document.id())
             }),
             SortOrder::Created => {
-                documents.sort_by_key(|one| Reverse((one.created_at(), one.id())))
+                documents.sort_by_key(|one| Reverse((one.created_at(), one.id())));
             }
             SortOrder::Modified => {
-                documents.sort_by_key(|one| Reverse((one.modified_at(), one.id())))
+                documents.sort_by_key(|one| Reverse((one.modified_at(), one.id())));
             }
         }
     }

@@ -94,7 +94,7 @@ fn line(depth: usize, block: &Block, names: &HashMap<BlockId, String>) -> String
             Some(Some(name)) => write!(told, "://{name}{}", &part[26..]).unwrap(),
             // A file's.
             Some(None) if told.ends_with("asset") => {
-                write!(told, "://FILE{}", &part[26..]).unwrap()
+                write!(told, "://FILE{}", &part[26..]).unwrap();
             }
             _ => write!(told, "://{part}").unwrap(),
         }

@@ -25,7 +25,7 @@ impl ValueRules for NumberRules {
     fn parse(&self, _: &PropertyKind, text: &str, _: &Limits) -> Option<PropertyValue> {
         let number: f64 = text.parse().ok()?;
         // Adding 0.0 turns the negative zero into the one zero that is stored.
-        number.is_finite().then(|| PropertyValue::Number(number + 0.0))
+        number.is_finite().then_some(PropertyValue::Number(number + 0.0))
     }
 
     fn admits(&self, _: &PropertyKind, value: &PropertyValue) -> bool {

@@ -379,16 +379,16 @@ type Doctor = (&'static str, fn(&mut Value));
 fn faults_of_an_emitted_schema_are_noticed() {
     let doctors: [Doctor; 8] = [
         ("any text is a day", |emitted| {
-            drop(emitted["$defs"]["day"].as_object_mut().unwrap().remove("pattern"))
+            drop(emitted["$defs"]["day"].as_object_mut().unwrap().remove("pattern"));
         }),
         ("other keys", |emitted| {
-            emitted["$defs"]["properties"]["additionalProperties"] = json!(true)
+            emitted["$defs"]["properties"]["additionalProperties"] = json!(true);
         }),
         ("content in updates", |emitted| {
-            emitted["$defs"]["itemToUpdate"]["additionalProperties"] = json!(true)
+            emitted["$defs"]["itemToUpdate"]["additionalProperties"] = json!(true);
         }),
         ("collections in pages", |emitted| {
-            emitted["$defs"]["block"]["properties"]["type"] = json!({"type": "string"})
+            emitted["$defs"]["block"]["properties"]["type"] = json!({"type": "string"});
         }),
         ("any blocks below blocks", |emitted| {
             drop(
@@ -404,10 +404,10 @@ fn faults_of_an_emitted_schema_are_noticed() {
             );
         }),
         ("two titles", |emitted| {
-            drop(emitted["$defs"]["itemToAdd"].as_object_mut().unwrap().remove("not"))
+            drop(emitted["$defs"]["itemToAdd"].as_object_mut().unwrap().remove("not"));
         }),
         ("any text is an ID", |emitted| {
-            drop(emitted["$defs"]["blockId"].as_object_mut().unwrap().remove("pattern"))
+            drop(emitted["$defs"]["blockId"].as_object_mut().unwrap().remove("pattern"));
         }),
     ];
     for (violation, doctor) in doctors {

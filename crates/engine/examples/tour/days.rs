@@ -27,7 +27,7 @@ pub(crate) fn show(out: &mut impl Write, notes: &Connection) -> Result<()> {
                 )?;
             }
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                writeln!(out, "{name:<12}{}", error.code())?
+                writeln!(out, "{name:<12}{}", error.code())?;
             }
             Err(error) => return Err(error.into()),
         }

@@ -137,7 +137,7 @@ impl<'t, 'a> LinkRedactor<'t, 'a> {
         let mut has_any = false;
         if self.tree.is_some() {
             given.change(&mut |_, text| {
-                markdown::placeholder_numbers(text, &mut |_| has_any = true)
+                markdown::placeholder_numbers(text, &mut |_| has_any = true);
             });
         }
         has_any

@@ -50,9 +50,7 @@ fn local_time(now: Timestamp, offset: Offset) -> Result<String> {
     let shifted = now.as_millis() + i64::from(minutes) * 60_000;
     let local = Timestamp::from_millis(shifted);
     if local.as_millis() != shifted {
-        return Err(Error::validation(
-            "the clock is outside the supported years 0 to 9999",
-        ));
+        return Err(Error::validation("the clock is outside the supported years 0 to 9999"));
     }
     let (sign, minutes) = (if minutes < 0 { '-' } else { '+' }, minutes.abs());
     let text = local.to_string();

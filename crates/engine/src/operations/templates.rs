@@ -100,7 +100,7 @@ fn repoint(data: &mut BlockData, copies: &HashMap<BlockId, BlockId>) {
     }
     match &mut data.kind {
         BlockKind::RichUrl { url, .. } => {
-            *url = redirected(url, copies).unwrap_or_else(|| std::mem::take(url))
+            *url = redirected(url, copies).unwrap_or_else(|| std::mem::take(url));
         }
         BlockKind::CollectionItem { properties } => {
             let relate = |value: &PropertyValue| match value {

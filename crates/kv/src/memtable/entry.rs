@@ -139,7 +139,7 @@ mod tests {
         let mut batch = WriteBatch::default();
         let long = vec![7; SHARED_BYTES];
         let put = |batch: &mut WriteBatch, key: &str, value: &[u8]| {
-            batch.put(key.as_bytes(), |out| out.extend(value))
+            batch.put(key.as_bytes(), |out| out.extend(value));
         };
         put(&mut batch, "b", b"1");
         put(&mut batch, "c", &long);

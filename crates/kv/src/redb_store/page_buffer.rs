@@ -213,7 +213,7 @@ mod tests {
         while let Some(start) = buffer.first_window_in(0..u64::MAX) {
             buffer
                 .flush_window(start, &file, |offset, size| {
-                    calls.push((offset / PAGE as u64, size / PAGE))
+                    calls.push((offset / PAGE as u64, size / PAGE));
                 })
                 .unwrap();
         }

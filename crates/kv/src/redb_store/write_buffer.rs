@@ -40,12 +40,11 @@ impl WriteBuffer {
         }
         for_each_chunk(offset, out.len(), |chunk| {
             let out = slice_mut(out, chunk.in_data)?;
-            match self.blocks.get(&chunk.block) {
-                Some(block) => out.copy_from_slice(slice(&block[..], chunk.in_block)?),
-                None => {
-                    let block = self.block_below(below, chunk.block)?;
-                    out.copy_from_slice(slice(&block[..], chunk.in_block)?);
-                }
+            if let Some(block) = self.blocks.get(&chunk.block) {
+                out.copy_from_slice(slice(&block[..], chunk.in_block)?);
+            } else {
+                let block = self.block_below(below, chunk.block)?;
+                out.copy_from_slice(slice(&block[..], chunk.in_block)?);
             }
             Ok(())
         })

@@ -314,8 +314,11 @@ fn replay_payload(mut payload: &[u8], memtable: &mut Memtable) -> Result<bool> {
     Ok(true)
 }
 
+/// Key, value or tombstone, and the rest of the payload.
+type SplitEntry<'p> = (&'p [u8], Option<&'p [u8]>, &'p [u8]);
+
 /// The first entry of a payload and what follows it.
-fn split_entry(payload: &[u8]) -> Option<(&[u8], Option<&[u8]>, &[u8])> {
+fn split_entry(payload: &[u8]) -> Option<SplitEntry<'_>> {
     let key_bytes = usize::try_from(u32_at(payload, 0)?).ok()?;
     let value_bytes = u32_at(payload, 4)?;
     let (key, rest) = payload.get(8..)?.split_at_checked(key_bytes)?;

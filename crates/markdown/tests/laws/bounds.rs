@@ -21,6 +21,7 @@ fn in_a_small_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
 }
 
 /// Inputs of about `size` bytes, each of one thing over and over.
+#[allow(clippy::too_many_lines, reason = "a table")]
 fn hostile(size: usize) -> Vec<(&'static str, String)> {
     let pieces = [
         "> ",

@@ -16,11 +16,11 @@ fn found(blocks: &[BlockDraft]) -> Vec<String> {
         match &block.data.kind {
             BlockKind::Code { raw_code, .. } => found.push(format!("code {raw_code}")),
             BlockKind::Table => {
-                found.push(format!("table {}", block.data.markdown.lines().count()))
+                found.push(format!("table {}", block.data.markdown.lines().count()));
             }
             BlockKind::Line { .. } => found.push("line".to_owned()),
             BlockKind::Text(TextFormat { style, .. }) if style.as_str().starts_with('h') => {
-                found.push(style.to_string())
+                found.push(style.to_string());
             }
             _ => {}
         }
@@ -39,7 +39,7 @@ fn expected(text: &str) -> Vec<String> {
                 found.push(format!("code {}", code.strip_suffix('\n').unwrap_or(&code)));
             }
             Event::Start(Tag::Heading { level, .. }) => {
-                found.push(format!("h{}", (level as u8).min(4)))
+                found.push(format!("h{}", (level as u8).min(4)));
             }
             Event::Rule => found.push("line".to_owned()),
             Event::Start(Tag::Table(_)) => rows = 1,

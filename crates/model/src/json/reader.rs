@@ -50,7 +50,7 @@ pub(super) fn ignoring_unknown<T>(read: impl FnOnce() -> Result<T>) -> (Result<T
     let result = read();
     let ignored = IGNORED.take();
     debug_assert!(ignored.is_some(), "a nested read restores the mode");
-    (result, ignored.unwrap_or(Vec::new()))
+    (result, ignored.unwrap_or_default())
 }
 
 /// Refuses the field `name`, or records it as ignored.

@@ -136,7 +136,7 @@ fn union(mut one: Vec<DocId>, mut other: Vec<DocId>) -> Vec<DocId> {
     }
     one.append(&mut other);
     // Two sorted runs: the stable sort merges them.
-    one.sort();
+    one.sort_unstable();
     one.dedup();
     one
 }

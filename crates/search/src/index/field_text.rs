@@ -39,7 +39,7 @@ struct FieldTextReader<'t> {
     rest: &'t str,
 }
 
-impl<'t> FieldTextReader<'t> {
+impl FieldTextReader<'_> {
     fn varint(&mut self) -> Option<u32> {
         let (mut number, mut shift) = (0, 0);
         loop {

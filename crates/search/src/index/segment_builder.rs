@@ -157,13 +157,12 @@ impl<'i> SegmentBuilder<'i> {
 
     fn add(&mut self, document: SearchDocument) -> Result<()> {
         let document = SegmentDocument::new(document, self.fields, &mut self.stems);
-        let (_, writer) = match &mut self.open {
-            Some(open) => open,
-            None => {
-                let segment = self.index.new_segment();
-                let writer = SegmentWriter::for_segment(self.table_bytes, segment.clone());
-                self.open.insert((segment, writer.map_err(storage_error)?))
-            }
+        let (_, writer) = if let Some(open) = &mut self.open {
+            open
+        } else {
+            let segment = self.index.new_segment();
+            let writer = SegmentWriter::for_segment(self.table_bytes, segment.clone());
+            self.open.insert((segment, writer.map_err(storage_error)?))
         };
         // Deletions spare new segments altogether, so the order of operations has no meaning.
         writer.add_document(AddOperation { opstamp: 0, document }).map_err(storage_error)?;

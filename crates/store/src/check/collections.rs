@@ -32,7 +32,7 @@ impl SpaceCheck<'_> {
             let indexed = records::decode(key, value, schema::decode_indexed)?;
             match blocks.collections.get(&id) {
                 None => {
-                    check.found(Invariant::Schema, RowName(key), "the block is not a collection")
+                    check.found(Invariant::Schema, RowName(key), "the block is not a collection");
                 }
                 Some(name) if *name != indexed.schema.name => {
                     check.found(

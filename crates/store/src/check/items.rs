@@ -196,7 +196,7 @@ impl SpaceCheck<'_> {
                     (unmatched.remove(&edge_hash(key)), IndexBitmap::read(key, value));
                 match (expected, &found) {
                     (None, _) if is_whole => {
-                        check.found(Invariant::ItemIndex, RowName(key), "it follows from no item")
+                        check.found(Invariant::ItemIndex, RowName(key), "it follows from no item");
                     }
                     (Some(expected), Ok(found)) if expected != *found => {
                         check.found(

@@ -20,7 +20,7 @@ impl SpaceCheck<'_> {
             let location = records::decode(key, value, location::decode)?;
             match blocks.run_of(block) {
                 None => {
-                    check.found(Invariant::BlockLocation, RowName(key), "the block does not exist")
+                    check.found(Invariant::BlockLocation, RowName(key), "the block does not exist");
                 }
                 Some((document, parent, order)) => {
                     if (location.document, location.parent) != (document, parent) {

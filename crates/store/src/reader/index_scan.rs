@@ -59,10 +59,10 @@ impl IndexScan {
         match self.after.as_deref() {
             // A position outside of the range restricts nothing, and could cross the other bound.
             Some(after) if descending && *after < *self.upper => {
-                range.upper = Bound::Excluded(after)
+                range.upper = Bound::Excluded(after);
             }
             Some(after) if !descending && *after >= *self.lower => {
-                range.lower = Bound::Excluded(after)
+                range.lower = Bound::Excluded(after);
             }
             _ => {}
         }

@@ -159,13 +159,13 @@ impl<'m, M: NodeBuilder> NodeCollector<'m, M> {
         Ok(())
     }
 
-    fn parents(&mut self, extent: TreeExtent) -> Result<Vec<BlockId>> {
+    fn parents(&mut self, extent: TreeExtent) -> Vec<BlockId> {
         let level = std::mem::replace(&mut self.asked, self.blocks.len());
         let found = self.blocks.iter().skip(level).flatten();
-        Ok(found
+        found
             .filter(|block| extent.includes_children_of(block.block_type()))
             .map(TreeNode::id)
-            .collect())
+            .collect()
     }
     fn children_of(&self, parent: BlockId) -> Range<usize> {
         let found = self.children.binary_search_by(|(id, _)| id.cmp(&parent)).ok();
@@ -408,7 +408,7 @@ impl SpaceReader<'_> {
                 }
                 collector.add(parent, key, value)
             })?;
-            parents = collector.parents(extent)?;
+            parents = collector.parents(extent);
             // Sorted as their keys are, so that one scan serves the level.
             parents.sort_unstable();
         }

@@ -242,7 +242,9 @@ impl Value for PropertyValue {
 fn encode_tagged(out: &mut Vec<u8>, tag: u64, values: &[impl Value]) {
     encode_array_header(out, 1 + values.len());
     encode_uint(out, tag);
-    values.iter().for_each(|value| value.encode(out));
+    for value in values {
+        value.encode(out);
+    }
 }
 
 /// A property value borrowed from its record; a list is its length, and its elements come next.

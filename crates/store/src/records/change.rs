@@ -78,7 +78,9 @@ impl ChangeEncoder {
         encode_int(&mut header, stamp.at.as_millis());
         encode_str(&mut header, stamp.by.as_str());
         encode_array_header(&mut header, documents.len());
-        documents.iter().for_each(|document| document.encode(&mut header));
+        for document in documents {
+            document.encode(&mut header);
+        }
         encode_array_header(&mut header, self.edits);
         (header, &self.bytes)
     }

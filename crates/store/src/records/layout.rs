@@ -47,7 +47,7 @@ macro_rules! record {
     };
     (@encode $array:ident $field:ident |$a:ident| $encode:expr, |$f:ident| $decode:expr) => {{
         let $a = &mut $array;
-        $encode;
+        $encode
     }};
     (@decode $fields:ident $field:ident) => {
         $crate::records::layout::Field::decode_field(&mut $fields)?
@@ -205,7 +205,9 @@ impl Value for Author {
 impl<V: Value> Value for Vec<V> {
     fn encode(&self, out: &mut Vec<u8>) {
         encode_array_header(out, self.len());
-        self.iter().for_each(|value| value.encode(out));
+        for value in self {
+            value.encode(out);
+        }
     }
 
     fn decode(decoder: &mut Decoder<'_>) -> Decoded<Self> {

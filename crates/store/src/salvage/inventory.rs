@@ -332,11 +332,11 @@ impl Inventory {
 fn apply_index_row(record: &mut DocumentRecord, keyspace: Keyspace, key: &[u8]) {
     match keyspace {
         DOCUMENTS_BY_LOCATION => {
-            record.location = keyspaces::parse_location(key).unwrap_or(record.location)
+            record.location = keyspaces::parse_location(key).unwrap_or(record.location);
         }
         DOCUMENTS_BY_DAY => record.day = keyspaces::parse_day(key),
         DOCUMENTS_BY_CREATED => {
-            record.created_at = keyspaces::parse_time(key).unwrap_or(record.created_at)
+            record.created_at = keyspaces::parse_time(key).unwrap_or(record.created_at);
         }
         _ => record.modified_at = keyspaces::parse_time(key).unwrap_or(record.modified_at),
     }

@@ -208,7 +208,7 @@ impl Salvager<'_> {
                 debug_assert!(!done.contains(&id), "a block is taken out of the map once");
                 done.insert(id);
                 nodes.push(SubtreeNode { depth, block });
-                let children = tree.children.remove(&id).unwrap_or_else(Vec::new);
+                let children = tree.children.remove(&id).unwrap_or_default();
                 waiting.extend(
                     children.into_iter().rev().map(|(_, child)| (depth.saturating_add(1), child)),
                 );

@@ -112,7 +112,7 @@ impl SpaceTransaction<'_> {
             // Blocks that may have large subtrees are moved one by one, which bounds memory.
             match block::type_of(record) {
                 Ok(found) if found == BlockType::Text || !found.holds_blocks() => {
-                    small.push(*block)
+                    small.push(*block);
                 }
                 _ => self.rekey_runs(vec![*block], from, to, &mut moved)?,
             }

@@ -135,7 +135,7 @@ impl SpaceTransaction<'_> {
                 if let BlockKind::CollectionItem { properties } = &item.data.kind {
                     let values = (item.data.markdown.as_str(), properties);
                     indexer.rows(item.id, values, is_wanted, &mut |key, bitmap| {
-                        rows.push((key, bitmap))
+                        rows.push((key, bitmap));
                     });
                     items += 1;
                 }

@@ -147,7 +147,7 @@ impl Naive {
                 self.uproot(subtrees);
             }
             Edit::UpdateDocument { after, .. } => {
-                drop(self.documents.insert(after.id, after.clone()))
+                self.documents.insert(after.id, after.clone());
             }
             Edit::CreateFolder(folder) => drop(self.folders.insert(folder.id, folder.clone())),
             Edit::RemoveFolder(folder) => drop(self.folders.remove(&folder.id)),
@@ -159,10 +159,10 @@ impl Naive {
                 assert_eq!(self.comments.remove(&(*block, comment.id)), Some(comment.clone()));
             }
             Edit::CreateAsset(record) => {
-                assert_eq!(self.assets.insert(record.id, record.clone()), None)
+                assert_eq!(self.assets.insert(record.id, record.clone()), None);
             }
             Edit::EraseAsset(record) => {
-                assert_eq!(self.assets.remove(&record.id), Some(record.clone()))
+                assert_eq!(self.assets.remove(&record.id), Some(record.clone()));
             }
             Edit::SetSchema { collection, before, after, .. } => {
                 assert_eq!(self.schemas.remove(collection), before.as_deref().cloned());

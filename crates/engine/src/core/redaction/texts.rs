@@ -55,7 +55,9 @@ macro_rules! of_kind {
                     match value {
                         PropertyValue::Text(text) => $visit(Words, text),
                         PropertyValue::Options(options) => {
-                            options.into_iter().for_each(|option| $visit(Words, option));
+                            for option in options {
+                                $visit(Words, option);
+                            }
                         }
                         _ => {}
                     }

@@ -213,7 +213,7 @@ fn is_all_block(text: &str) -> bool {
 fn names_block(text: &str) -> bool {
     let mut found = is_all_block(text);
     markdown::mentions(text, &mut |mention| {
-        found |= matches!(mention.named, MentionTarget::Block(_))
+        found |= matches!(mention.named, MentionTarget::Block(_));
     });
     found
 }

@@ -200,7 +200,7 @@ impl<'t, 'a> ItemPresenter<'t, 'a> {
         let titles = &mut self.titles;
         let inverse = read_inverse(self.tree, relation.target, inverse, &mut |owner| {
             // The scan passes every title anyway: cache it for the presented relations.
-            titles.learn(owner.id, owner.title)
+            titles.learn(owner.id, owner.title);
         })?;
         Ok(PropertySource::Inverted(inverse))
     }
@@ -257,7 +257,7 @@ impl<'t, 'a> ItemPresenter<'t, 'a> {
                 ValueView::Boolean(value) => put(PropertyValue::Boolean(value)),
                 ValueView::Date(day) => put(PropertyValue::Date(day)),
                 ValueView::Options(options) => {
-                    put(PropertyValue::Options(listed(options, str::to_owned)?))
+                    put(PropertyValue::Options(listed(options, str::to_owned)?));
                 }
                 ValueView::Relations(items) => {
                     values.extend(self.relations(column, items)?.map(|shown| (place, shown)));

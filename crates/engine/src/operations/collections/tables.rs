@@ -130,7 +130,7 @@ pub(crate) fn flattened(
             BlockType::CollectionItem if behind.first().is_none_or(|next| next.depth <= *depth) => {
             }
             BlockType::CollectionItem => {
-                push(BlockRecord { data: page(&block.data), ..block.clone() })
+                push(BlockRecord { data: page(&block.data), ..block.clone() });
             }
             _ => push(block.clone()),
         }

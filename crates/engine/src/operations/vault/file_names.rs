@@ -73,15 +73,12 @@ fn unescape(name: &str) -> String {
     let mut rest = name;
     while let Some((before, escape)) = rest.split_once('%') {
         title.push_str(before);
-        match escaped_character(escape) {
-            Some((character, after)) => {
-                title.push(character);
-                rest = after;
-            }
-            None => {
-                title.push('%');
-                rest = escape;
-            }
+        if let Some((character, after)) = escaped_character(escape) {
+            title.push(character);
+            rest = after;
+        } else {
+            title.push('%');
+            rest = escape;
         }
     }
     title.push_str(rest);

@@ -148,7 +148,7 @@ impl StagedDocuments {
             match &staged.now {
                 Some(document) => {
                     invariant!(document.blocks > 0, "a document has a root");
-                    records::put(&mut batch, &key, |out| document::encode(out, document))
+                    records::put(&mut batch, &key, |out| document::encode(out, document));
                 }
                 None => batch.delete(&key),
             }

@@ -49,7 +49,7 @@ impl StagedTaskRows {
         for (key, body) in std::mem::take(&mut self.staged) {
             match body {
                 Some(body) => {
-                    rows.put(&key, &records::seal(&key, |out| out.extend_from_slice(&body)))?
+                    rows.put(&key, &records::seal(&key, |out| out.extend_from_slice(&body)))?;
                 }
                 None => rows.delete(&key)?,
             }

@@ -1,4 +1,4 @@
-//! ItemUpdates of items.
+//! `ItemUpdates` of items.
 
 use leafbase_collections::{ReadItems, RelationBatch, ValueReader, read_updated};
 use leafbase_model::{
@@ -50,7 +50,7 @@ impl ItemUpdates {
         Self { collection, items, new_options: allow_new_select_options }
     }
 
-    /// ItemUpdates the items and returns them as stored.
+    /// `ItemUpdates` the items and returns them as stored.
     pub(super) fn write(
         &self,
         transaction: &mut OperationTransaction<'_, '_>,

@@ -35,7 +35,7 @@ pub(super) struct Columns {
     pub(super) all: Vec<PresentedColumn>,
     /// Their keys, shared by all presented items.
     pub(super) keys: Arc<[PropertyKey]>,
-    /// PresentedColumn indices in key order, which is the order of stored values.
+    /// `PresentedColumn` indices in key order, which is the order of stored values.
     by_key: Vec<(PropertyKey, usize)>,
     /// Columns whose values other items store.
     elsewhere: usize,

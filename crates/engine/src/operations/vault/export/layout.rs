@@ -148,17 +148,14 @@ impl ExportLayout {
         });
         for TitledDocument { title, record } in documents {
             // Other programs recognize a daily note by its date.
-            let (words, name) = match record.day {
-                Some(day) => {
-                    let words = day.to_string();
-                    let name = names.claim(&words, ".md");
-                    (words, name)
-                }
-                None => {
-                    let words = plain_title(&title);
-                    let name = names.claim_document(&words);
-                    (words, name)
-                }
+            let (words, name) = if let Some(day) = record.day {
+                let words = day.to_string();
+                let name = names.claim(&words, ".md");
+                (words, name)
+            } else {
+                let words = plain_title(&title);
+                let name = names.claim_document(&words);
+                (words, name)
             };
             let path = format!("{directory}{name}");
             if let Some(message) = title_warning(&title, &words, &name, record.day) {

@@ -62,13 +62,12 @@ impl AttachmentImport {
         path: &str,
     ) -> Result<String, String> {
         // Errors are cached, too: a missing file is reported per link but opened once.
-        let result = match self.results.get(path) {
-            Some(known) => known.clone(),
-            None => {
-                let result = self.upload(source, path).map_err(|error| error.to_string());
-                self.results.insert(path.to_owned(), result.clone());
-                result
-            }
+        let result = if let Some(known) = self.results.get(path) {
+            known.clone()
+        } else {
+            let result = self.upload(source, path).map_err(|error| error.to_string());
+            self.results.insert(path.to_owned(), result.clone());
+            result
         };
         let url = self.url(result?);
         debug_assert!(url.is_some(), "{path} was imported");

@@ -1,4 +1,4 @@
-//! Links in inline markdown beyond CommonMark: wiki links such as `[[Target#Heading|alias]]` and
+//! Links in inline markdown beyond `CommonMark`: wiki links such as `[[Target#Heading|alias]]` and
 //! `![[embed]]`, and the URLs of raw HTML.
 //!
 //! All scans are linear in the length of the text.
