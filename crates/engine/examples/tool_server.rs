@@ -72,8 +72,8 @@ fn described(tool: &Tool) -> Value {
     json!({ "name": tool.name, "description": tool.about, "inputSchema": (tool.schema)() })
 }
 
-/// The result of a tool call; an error of an operation is a result for the agent to read, not a failure of
-/// the server.
+/// The result of a tool call; an error of an operation is a result for the agent to read, not a
+/// failure of the server.
 fn call(space: &Space, notes: &Connection, params: &Value) -> Result<Value, Value> {
     let name = params["name"].as_str().unwrap_or_default();
     let tool = TOOLS.iter().find(|tool| tool.name == name);

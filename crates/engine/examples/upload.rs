@@ -6,9 +6,9 @@
 //! cargo run --release --example upload -- 32 48  # 32 MiB, with at most 48 MiB of memory
 //! ```
 //!
-//! It fails if the bytes differ, if any are left after deletion, or if the process used more than 64
-//! MiB of memory. Most of the memory is the page cache of the store, which any use of a
-//! space fills; it has its default size here.
+//! It fails if the bytes differ, if any are left after deletion, or if the process used more than
+//! 64 MiB of memory. Most of the memory is the page cache of the store, which any use of a space
+//! fills; it has its default size here.
 
 use std::error::Error;
 use std::io::{self, Read, Write};

@@ -20,8 +20,8 @@ use crate::core::tree::Tree;
 /// The schemas that a clone adds or changes.
 #[derive(Debug, Default)]
 pub(crate) struct ClonedSchemas {
-    /// `ClonedSchemas` of the cloned collections, by original. Relations between them still name the
-    /// originals.
+    /// Schemas of the cloned collections, by original. Relations between them still name
+    /// the originals.
     copied: BTreeMap<BlockId, Schema>,
     /// External collections that they relate to: the present schema, and the inverse properties to
     /// add.
