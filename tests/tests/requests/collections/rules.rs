@@ -59,7 +59,8 @@ fn items_enter_leave_and_stand_by_their_own_operations_alone() {
         (
             "update_blocks",
             json!({"blocks": [{"id": "@dune", "properties": {"pages": 1}}]}),
-            "blocks[0].properties: are given with the operations on collection items".to_owned(),
+            "blocks[0].properties: properties are given with the operations on collection items"
+                .to_owned(),
         ),
         (
             "update_blocks",
