@@ -97,7 +97,7 @@ fn what_is_refused_says_what_to_do() {
     for (operation, body, _) in REFUSED.iter().filter(|(operation, ..)| *operation == "update") {
         let says = desk.ask(operation, body).unwrap_err().message().to_owned();
         assert!(
-            says.contains("out of the inbox first") || says.contains("change the tasks in it"),
+            says.contains("out of the inbox first") || says.contains("change its tasks"),
             "{says}"
         );
     }
