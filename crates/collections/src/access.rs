@@ -39,7 +39,7 @@ impl IndexRange {
 pub enum AccessPath {
     /// All items of the collection, in any order.
     All,
-    /// The items with a key ([`index_keys`]) in one of the ranges of the column's index: range
+    /// The items with a key (`index_keys`) in one of the ranges of the column's index: range
     /// after range, within a range by key and ID. No item occurs twice.
     Index {
         /// The column.

@@ -1,8 +1,8 @@
 //! Strict deserialization of requests from JSON: an unknown field, an unknown value or a wrong type
 //! is an error with its path.
 //!
-//! Most types derive `Deserialize`; [`Object`] serves types whose fields depend on each other. All
-//! of them are read through [`reader`].
+//! Most types derive `Deserialize`; `Object` serves types whose fields depend on each other. All
+//! of them are read through `reader`.
 
 mod message;
 mod object;
