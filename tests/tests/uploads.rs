@@ -92,7 +92,9 @@ fn an_upload_that_is_killed_leaves_nothing() {
     let document = space.connect().create_document("kept").unwrap().id();
     space.connect().upload_file(UploadFile::new(document), &[1; 100_000][..]).unwrap();
     space.close().unwrap();
-    for (round, mib) in [40, 1, 23, 8, 9, 17, 40, 31, 40].into_iter().enumerate() {
+    let rounds = [40, 1, 23, 8, 9, 17, 40, 31, 40];
+    let mut lengths = Vec::new();
+    for (round, mib) in rounds.into_iter().chain(rounds).enumerate() {
         let mut child = child("upload_without_end", &path);
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let reached = lines.map_while(Result::ok).any(|line| line == format!("MiB {mib}"));
@@ -108,10 +110,14 @@ fn an_upload_that_is_killed_leaves_nothing() {
         assert_eq!(space.connect().documents().unwrap().0.len(), 1);
         space.close().unwrap();
         assert_eq!(rows(&path), [1, 2, 0], "after {mib} MiB");
-        // Freed pages are reused or given back: the file stays far below the 40 MiB of an upload.
-        let length = length(&path);
-        assert!(length <= 10 * MIB as u64, "round {round}: {length} bytes");
+        lengths.push(length(&path));
     }
+    // Freed pages are reused or given back: the second time the same uploads leave no longer file.
+    // One round is no measure: redb leaves 0.5 MiB after some and 5.4 MiB after others.
+    let (first, second) = lengths.split_at(rounds.len());
+    let longest = |lengths: &[u64]| lengths.iter().copied().max();
+    assert!(longest(second) <= longest(first).map(|bytes| bytes + MIB as u64), "{lengths:?}");
+    assert!(longest(first) <= Some(10 * MIB as u64), "{lengths:?}");
     let space = Space::open(&path).unwrap();
     space.compact().unwrap();
     space.close().unwrap();

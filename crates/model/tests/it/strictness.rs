@@ -1,6 +1,7 @@
-//! Reading is strict: each fault is refused with its path, and by plain serde, too.
+//! Reading is strict: each fault is refused with its path, in the error's own field and in the
+//! message of plain serde.
 
-use leafbase_model::{ErrorKind, InsertBlocks, Limits, json};
+use leafbase_model::{BlockDraft, ErrorKind, InsertBlocks, Limits, json};
 
 /// A block, the fault's path below it, and the message.
 const FAULTS: [(&str, &str, &str); 31] = [
@@ -125,7 +126,14 @@ fn each_fault_is_named_with_its_path() {
                 (error.kind(), error.path(), error.message()),
                 (ErrorKind::Validation, path.as_str(), message)
             );
-            serde_json::from_str::<InsertBlocks>(&text).unwrap_err();
+            // Plain serde has the path below the hand-written type, and adds the position in the
+            // text to errors of its parts.
+            let separator = if below.is_empty() { "" } else { ": " };
+            let expected = format!("{}{separator}{message}", below.trim_start_matches('.'));
+            let alone = serde_json::from_str::<BlockDraft>(block).unwrap_err();
+            assert_eq!(alone.to_string(), expected);
+            let plain = serde_json::from_str::<InsertBlocks>(&text).unwrap_err().to_string();
+            assert!(plain.starts_with(&format!("{expected} at line 1 column ")), "{plain}");
         }
     }
 }

@@ -47,8 +47,8 @@ fn each_ends_with_the_same_verdict_each_time() {
         assert!(first.2 <= 100_000, "{source}");
         exhausted += usize::from(first.1.is_err());
     }
-    // The prefilter rules out some of them at no cost; patterns that cost nothing show nothing.
-    assert!(exhausted >= 30, "{exhausted}");
+    // Patterns that cost nothing show nothing.
+    assert!(exhausted >= 50, "{exhausted}");
 }
 
 #[test]

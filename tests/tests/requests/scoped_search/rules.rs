@@ -236,7 +236,8 @@ fn a_scope_that_changes_is_searched_as_it_is() {
 /// What a pattern costs is counted over what is seen alone.
 #[test]
 fn what_is_hidden_costs_no_steps() {
-    // The `c` is a literal that the pattern requires, so that the prefilter lets the text pass.
+    // The `c` is a literal that the pattern requires: without it the prefilter rules the text out
+    // at no cost, and a guest that paid for hidden texts would not show.
     let hidden = format!("c{}", "a".repeat(200_000));
     let shelf = Shelf::of(&[("one", "ab"), ("hidden", &hidden)]);
     let guest = scope(&shelf, &["one"]).connect();

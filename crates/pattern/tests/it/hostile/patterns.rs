@@ -49,7 +49,9 @@ pub(crate) fn hostile() -> impl Iterator<Item = String> {
     SHAPES.iter().flat_map(|shape| PIECES.iter().map(|piece| shape.replace('X', piece)))
 }
 
-/// Texts of so many bytes that are the worst for them.
+/// Texts of so many bytes that are the worst for them. They begin with the literals that the
+/// patterns require, so that the prefilter lets them pass.
 pub(crate) fn texts(bytes: usize) -> [String; 3] {
-    ["a", "ab", "aaaaaaaaaaaaaaaaaaab \n"].map(|piece| piece.repeat(bytes / piece.len()))
+    ["a", "ab", "aaaaaaaaaaaaaaaaaaab \n"]
+        .map(|piece| format!("cq\n{}", piece.repeat(bytes / piece.len())))
 }

@@ -8,7 +8,10 @@ use super::{MAX_STEPS, PatternSet};
 /// How many texts match, and the remaining steps. With a haystack, texts without candidates in it
 /// are skipped, as in a run of blocks.
 fn count(pattern: &str, texts: &[&str], with_haystack: bool) -> Result<(usize, u64)> {
-    let patterns = PatternSet::new("regexps", &[pattern.to_owned()], false)?;
+    count_in(&PatternSet::new("regexps", &[pattern.to_owned()], false)?, texts, with_haystack)
+}
+
+fn count_in(patterns: &PatternSet, texts: &[&str], with_haystack: bool) -> Result<(usize, u64)> {
     let mut matcher = patterns.matcher();
     let haystack = texts.concat();
     let mut candidates = matcher
@@ -73,14 +76,23 @@ fn texts_without_the_literals_cost_no_steps() {
     }
 }
 
-/// Ignoring case, the prefilter compares the first four letters of a literal only: texts that pass
-/// it are matched in linear time.
+/// The prefilter compares whole literals, but ignoring case their first four letters only: a text
+/// that passes it is matched in linear time, at most a step per byte.
 #[test]
-fn texts_that_almost_contain_the_literals_cost_at_most_a_step_per_byte() {
+fn texts_that_almost_contain_the_literals_cost_no_steps_or_one_per_byte() {
     let text = "z".repeat(1 << 20);
-    let bytes = 8 * text.len() as u64;
-    let missed = count("zzzzzzzzzzzzzzzx", &[text.as_str(); 8], false);
-    assert!(missed.is_ok_and(|(count, left)| count == 0 && left >= MAX_STEPS - bytes));
+    let missed = "zzzzzzzzzzzzzzzx";
+    let exact = PatternSet::new("regexps", &[missed.to_owned()], true).unwrap();
+    assert_eq!(count_in(&exact, &[text.as_str(); 8], false), Ok((0, MAX_STEPS)));
+    let steps = |texts: &[&str]| {
+        let (count, left) = count(missed, texts, false).unwrap();
+        assert_eq!(count, 0);
+        MAX_STEPS - left
+    };
+    let one = steps(&[text.as_str()]);
+    assert!(one <= text.len() as u64, "{one}");
+    assert_eq!(steps(&[text.as_str(); 8]), 8 * one, "no text costs more than the one before");
+    assert!(steps(&[&text[..1 << 19]]) <= one / 2 + 1, "half as much text, half the steps");
     let found = count("zzzzzzzzzzzzzzz[zx]", &[text.as_str(); 8], false);
     assert!(found.is_ok_and(|(count, left)| count == 8 && left < MAX_STEPS));
 }
