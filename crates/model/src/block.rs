@@ -1,8 +1,9 @@
 //! Block data, and the block of a reply with its children.
 
+use crate::texts::TextField;
 use crate::{
     BlockId, BlockKind, BlockType, CardLayout, Color, Decorations, Error, ItemFields, Limits,
-    ListStyle, Metadata, Result, TaskInfo, TextFormat,
+    ListStyle, Metadata, Result, TaskInfo, TextFormat, TextRole,
 };
 
 /// The content of a block, without its ID, location and stamps.
@@ -115,8 +116,10 @@ impl BlockData {
         } else {
             limits.block_text
         };
-        bytes_at_most("bytes of a block's text", longest, &self.markdown)
-            .map_err(|error| error.at("markdown"))?;
+        let bytes = self.markdown.len();
+        if bytes > longest {
+            return Err(Error::limit("bytes of a block's text", longest, bytes).at("markdown"));
+        }
         if matches!(
             self.kind,
             BlockKind::Page(_) | BlockKind::CollectionItem { .. } | BlockKind::Collection
@@ -129,56 +132,36 @@ impl BlockData {
                 );
             }
         }
-        self.check_kind(limits)
-    }
-
-    fn check_kind(&self, limits: &Limits) -> Result<()> {
-        // Attributes share one limit; the path of the error is the wire name of the field.
-        let attribute = |name: &str, value: &str| {
-            bytes_at_most(&format!("bytes of {name}"), limits.attribute, value)
-                .map_err(|error| error.at(name))
-        };
-        match &self.kind {
+        if let BlockKind::Text(TextFormat { card_layout, .. }) = self.kind
+            && matches!(card_layout, CardLayout::Small | CardLayout::Square)
+        {
             // Text blocks have no multi-column cards: they are not pages that a card could show.
-            BlockKind::Text(TextFormat {
-                card_layout: layout @ (CardLayout::Small | CardLayout::Square),
-                ..
-            }) => {
-                let message =
-                    format!("a text block cannot have the card layout {layout}; pages can");
-                Err(Error::rule(message).at("cardLayout"))
-            }
-            BlockKind::Image { url, alt_text, .. } | BlockKind::Video { url, alt_text, .. } => {
-                attribute("url", url)?;
-                attribute("altText", alt_text)
-            }
-            BlockKind::File { url, file_name, .. } => {
-                attribute("url", url)?;
-                attribute("fileName", file_name)
-            }
-            BlockKind::Drawing { url } | BlockKind::Whiteboard { url } => attribute("url", url),
-            BlockKind::Code { raw_code, language_tag, .. } => {
-                bytes_at_most("bytes of raw code", limits.block_raw, raw_code)
-                    .map_err(|error| error.at("rawCode"))?;
-                attribute("languageTag", language_tag)?;
-                if language_tag.contains(['\n', '\r']) {
-                    return Err(Error::validation("a language tag is one line").at("languageTag"));
-                }
-                Ok(())
-            }
-            BlockKind::RichUrl { url, title, description, .. } => {
-                attribute("url", url)?;
-                attribute("title", title)?;
-                attribute("description", description)
-            }
-            BlockKind::Text(_)
-            | BlockKind::Page(_)
-            | BlockKind::CollectionItem { .. }
-            | BlockKind::Table
-            | BlockKind::Collection
-            | BlockKind::Line { .. } => Ok(()),
+            let message =
+                format!("a text block cannot have the card layout {card_layout}; pages can");
+            return Err(Error::rule(message).at("cardLayout"));
         }
+        self.kind.text_fields().try_for_each(|field| check_field(limits, field))
     }
+}
+
+/// Checks a text of a kind. The path of an error is the name of the field.
+fn check_field(limits: &Limits, TextField { role, name, text }: TextField<&String>) -> Result<()> {
+    let (bytes_of, maximum) = match role {
+        TextRole::Code => ("raw code", limits.block_raw),
+        // Attributes share one limit.
+        TextRole::EmbedUrl | TextRole::LinkUrl | TextRole::Label | TextRole::CodeTag => {
+            (name, limits.attribute)
+        }
+        // No fields of a kind: the block and the schema check them.
+        TextRole::Markdown | TextRole::Property => return Ok(()),
+    };
+    if text.len() > maximum {
+        return Err(Error::limit(&format!("bytes of {bytes_of}"), maximum, text.len()).at(name));
+    }
+    if role == TextRole::CodeTag && text.contains(['\n', '\r']) {
+        return Err(Error::validation("a language tag is one line").at(name));
+    }
+    Ok(())
 }
 
 pub(crate) const TASK_INFO_WITHOUT_TASK: &str =
@@ -189,10 +172,6 @@ pub(crate) fn indentation_out_of_range(found: impl std::fmt::Display) -> Error {
         "expected an indentation level from 0 to {}, got {found}",
         Limits::INDENTATION
     ))
-}
-
-fn bytes_at_most(limit: &str, maximum: usize, text: &str) -> Result<()> {
-    if text.len() > maximum { Err(Error::limit(limit, maximum, text.len())) } else { Ok(()) }
 }
 
 /// The children of a fetched block.

@@ -52,10 +52,18 @@ impl BlockType {
 
     /// Whether `markdown` is stored, rather than rendered from the other fields.
     pub const fn has_own_markdown(self) -> bool {
-        matches!(
-            self,
-            Self::Text | Self::Page | Self::CollectionItem | Self::Table | Self::Collection
-        )
+        // Exhaustive: every type has either of the two.
+        match self {
+            Self::Text | Self::Page | Self::CollectionItem | Self::Table | Self::Collection => true,
+            Self::Image
+            | Self::Video
+            | Self::File
+            | Self::Drawing
+            | Self::Whiteboard
+            | Self::Code
+            | Self::RichUrl
+            | Self::Line => false,
+        }
     }
 }
 
