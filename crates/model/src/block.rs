@@ -70,17 +70,7 @@ impl BlockData {
     pub const fn text_format(&self) -> Option<&TextFormat> {
         match &self.kind {
             BlockKind::Text(format) | BlockKind::Page(format) => Some(format),
-            BlockKind::CollectionItem { .. }
-            | BlockKind::Image { .. }
-            | BlockKind::Video { .. }
-            | BlockKind::File { .. }
-            | BlockKind::Drawing { .. }
-            | BlockKind::Whiteboard { .. }
-            | BlockKind::Table
-            | BlockKind::Collection
-            | BlockKind::Code { .. }
-            | BlockKind::RichUrl { .. }
-            | BlockKind::Line { .. } => None,
+            _ => None,
         }
     }
 
