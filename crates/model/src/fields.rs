@@ -410,3 +410,19 @@ fn change_type(data: &mut BlockData, wanted: BlockType) -> Result<()> {
     debug_assert_eq!(data.block_type(), if changed { wanted } else { present });
     if changed { Ok(()) } else { Err(refused()) }
 }
+
+#[cfg(all(test, feature = "schemars"))]
+mod tests {
+    use super::*;
+    use crate::{BlockDraft, BlockPatch};
+
+    #[test]
+    fn the_json_schemas_name_every_field() {
+        for schema in [schemars::schema_for!(BlockDraft), schemars::schema_for!(BlockPatch)] {
+            for (name, _) in BlockFields::default().kind_fields() {
+                let property = schema.pointer(&format!("/properties/{name}"));
+                assert!(property.is_some(), "{name} is missing in json_schemas/blocks.rs");
+            }
+        }
+    }
+}

@@ -31,18 +31,18 @@ impl TextRole {
 
 /// A text that a kind has as a field, with the name of the field in JSON.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct TextField<T> {
+pub(crate) struct KindText<T> {
     pub(crate) role: TextRole,
     pub(crate) name: &'static str,
     pub(crate) text: T,
 }
 
-const fn field<T>(role: TextRole, name: &'static str, text: T) -> Option<TextField<T>> {
-    Some(TextField { role, name, text })
+const fn field<T>(role: TextRole, name: &'static str, text: T) -> Option<KindText<T>> {
+    Some(KindText { role, name, text })
 }
 
 /// At most three fields, so that iteration does not allocate.
-type TextFields<T> = [Option<TextField<T>>; 3];
+type KindTexts<T> = [Option<KindText<T>>; 3];
 
 /// The fields of a kind with their roles, and the properties of an item. One list serves shared and
 /// exclusive access.
@@ -101,8 +101,8 @@ impl BlockType {
 
 impl BlockKind {
     /// The fields that are texts, without the values of properties.
-    pub(crate) fn text_fields(&self) -> impl Iterator<Item = TextField<&String>> {
-        let (fields, _): (TextFields<&String>, Option<&Properties>) = kind_texts!(self);
+    pub(crate) fn text_fields(&self) -> impl Iterator<Item = KindText<&String>> {
+        let (fields, _): (KindTexts<&String>, Option<&Properties>) = kind_texts!(self);
         fields.into_iter().flatten()
     }
 
@@ -142,7 +142,7 @@ impl BlockData {
     /// All texts of the block with their roles: `markdown` first, then the fields of its kind and
     /// the texts of its properties. [`Self::texts_mut`] has the same order.
     pub fn texts(&self) -> impl Iterator<Item = (TextRole, &str)> {
-        let (fields, properties): (TextFields<&String>, Option<&Properties>) =
+        let (fields, properties): (KindTexts<&String>, Option<&Properties>) =
             kind_texts!(&self.kind);
         let values = properties.into_iter().flat_map(Properties::values);
         std::iter::once((TextRole::Markdown, &self.markdown))
@@ -154,7 +154,7 @@ impl BlockData {
 
     /// All texts of the block for editing, in the order of [`Self::texts`].
     pub fn texts_mut(&mut self) -> impl Iterator<Item = (TextRole, &mut String)> {
-        let (fields, properties): (TextFields<&mut String>, Option<&mut Properties>) =
+        let (fields, properties): (KindTexts<&mut String>, Option<&mut Properties>) =
             kind_texts!(&mut self.kind);
         let values = properties.into_iter().flat_map(Properties::values_mut);
         std::iter::once((TextRole::Markdown, &mut self.markdown))

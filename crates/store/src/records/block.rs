@@ -96,8 +96,8 @@ record! {
 
 fields!(TextFormat { style, alignment, font, card_layout });
 
-/// Declares the code of each type and the fields of its kind once, in their order on disk. A code is
-/// never reused for another type.
+/// Declares the code of each type and the fields of its kind once, in their order on disk. A code
+/// is never reused for another type.
 macro_rules! kinds {
     ($($code:literal: $kind:ident $(($only:ident))? $({ $($field:ident),* })?),* $(,)?) => {
         codes! {
