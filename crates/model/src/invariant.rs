@@ -61,10 +61,7 @@ pub fn broken_invariant(message: fmt::Arguments<'_>) -> Error {
     if cfg!(debug_assertions) {
         panic!("{PREFIX}{message}");
     }
-    Error::new(
-        ErrorKind::Internal,
-        format!("internal error, please report it: {PREFIX}{message}"),
-    )
+    Error::new(ErrorKind::Internal, format!("internal error, please report it: {PREFIX}{message}"))
 }
 
 /// Whether a panic is that of a broken invariant. Code that turns the panics of a library into
