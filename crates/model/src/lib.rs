@@ -61,6 +61,7 @@ mod kind;
 mod metadata;
 
 mod block;
+mod block_check;
 mod block_json;
 mod fields;
 mod table;
