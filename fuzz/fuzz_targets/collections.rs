@@ -136,10 +136,7 @@ impl Tables {
     fn replace(&self, request: ReplaceSchema) -> leafbase::Result<()> {
         let made = self.notes.replace_schema(request)?;
         assert_eq!(self.notes.schema(made.id).as_ref(), Ok(&made.schema));
-        let again = ReplaceSchema {
-            drop_unconvertible: false,
-            ..ReplaceSchema::new(made.id, SchemaDraft::from(made.schema.clone()))
-        };
+        let again = ReplaceSchema::new(made.id, SchemaDraft::from(made.schema.clone()));
         let again = self.notes.replace_schema(again).expect("a schema that is shown is taken");
         assert_eq!(again.schema, made.schema);
         Ok(())

@@ -147,6 +147,36 @@ fn a_leftover_temporary_directory_is_ignored() {
 }
 
 #[test]
+fn creating_a_store_removes_abandoned_temporary_directories() {
+    let place = tempfile::tempdir().unwrap();
+    let leave = |name: &str, names: &[&str]| {
+        let left = place.path().join(name);
+        fs::create_dir(&left).unwrap();
+        names.iter().for_each(|name| fs::write(left.join(name), "left").unwrap());
+        left
+    };
+    let abandoned = [
+        leave(".notes.new-4000000000-0", &[STORE_FILE, WAL_FILE, LOCK_FILE]),
+        leave(".notes.new-4000000000-1", &[LOCK_FILE]),
+        leave(".backup of June.new-7-3", &[]),
+    ];
+    let kept = [
+        leave(".notes.new-7-0", &[STORE_FILE, LOCK_FILE, "a file of another program"]),
+        leave(".notes.new-7", &[LOCK_FILE]),
+        leave(".notes.new-x-0", &[LOCK_FILE]),
+        leave("notes.new-7-0", &[LOCK_FILE]),
+    ];
+    let in_use = leave(".other.new-8-0", &[STORE_FILE, LOCK_FILE]);
+    let lock = fs::File::open(in_use.join(LOCK_FILE)).unwrap();
+    lock.try_lock().unwrap();
+    let before = files(&in_use);
+    drop(directory::create(place.path().join("notes"), &OpenOptions::new()).unwrap());
+    assert_eq!(abandoned.each_ref().map(|path| path.exists()), [false; 3]);
+    assert_eq!(kept.each_ref().map(|path| path.exists()), [true; 4]);
+    assert_eq!(files(&in_use), before, "another process creates it");
+}
+
+#[test]
 fn one_handle_at_a_time() {
     let place = Place::new();
     let writing = directory::open(place.space(), &OpenOptions::new()).unwrap();

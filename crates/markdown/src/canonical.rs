@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use leafbase_model::{BlockData, BlockKind, ListStyle, TextStyle};
+use leafbase_model::{BlockData, BlockKind, BlockType, ListStyle, TextRole, TextStyle};
 
 use crate::cursor::{is_blank, trim, trim_end, trim_start};
 use crate::escape::escape_tags;
@@ -57,13 +57,14 @@ pub fn canonical(data: &mut BlockData) {
         list: data.list_style,
         style: data.text_format().map_or(TextStyle::Body, |look| look.style),
     };
-    let changed = match &mut data.kind {
-        BlockKind::Text(_) => text(&data.markdown, place),
-        BlockKind::Page(_) | BlockKind::CollectionItem { .. } | BlockKind::Collection => {
-            canonical_inline(&data.markdown)
-        }
-        BlockKind::Table => crate::table::canonical(&data.markdown),
-        kind => return canonical_fields(kind),
+    let block_type = data.block_type();
+    if !block_type.has_own_markdown() {
+        return canonical_fields(data);
+    }
+    let changed = match block_type {
+        BlockType::Text => text(&data.markdown, place),
+        BlockType::Table => crate::table::canonical(&data.markdown),
+        _ => canonical_inline(&data.markdown),
     };
     // A borrowed result is a slice of the text; with equal length it is the whole text.
     if matches!(changed, Cow::Owned(_)) || changed.len() < data.markdown.len() {
@@ -71,27 +72,27 @@ pub fn canonical(data: &mut BlockData) {
     }
 }
 
-fn canonical_fields(kind: &mut BlockKind) {
-    match kind {
-        BlockKind::Image { url, alt_text: label, .. }
-        | BlockKind::Video { url, alt_text: label, .. }
-        | BlockKind::File { url, file_name: label, .. } => {
-            one_line(url);
-            one_line(label);
-        }
-        BlockKind::RichUrl { url, title, description, .. } => {
-            one_line(url);
-            one_line(title);
-            one_line(description);
-        }
-        BlockKind::Code { raw_code, language, language_tag } => {
-            if raw_code.contains('\r') {
-                *raw_code = raw_code.replace("\r\n", "\n").replace('\r', "\n");
+fn canonical_fields(data: &mut BlockData) {
+    // The URL of a drawing is not written by authors, and stays as it is.
+    if matches!(data.kind, BlockKind::Drawing { .. } | BlockKind::Whiteboard { .. }) {
+        return;
+    }
+    for (role, text) in data.texts_mut() {
+        match role {
+            TextRole::EmbedUrl | TextRole::LinkUrl | TextRole::Label | TextRole::CodeTag => {
+                one_line(text);
             }
-            one_line(language_tag);
-            crate::code::settle(language, language_tag);
+            TextRole::Code => {
+                if text.contains('\r') {
+                    *text = text.replace("\r\n", "\n").replace('\r', "\n");
+                }
+            }
+            // Only items have properties, whose schema checks them.
+            TextRole::Markdown | TextRole::Property => {}
         }
-        _ => {}
+    }
+    if let BlockKind::Code { language, language_tag, .. } = &mut data.kind {
+        crate::code::settle(language, language_tag);
     }
 }
 

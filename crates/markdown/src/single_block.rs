@@ -78,7 +78,15 @@ const fn example(block_type: BlockType) -> &'static str {
         BlockType::Code => "```rust",
         BlockType::Line => "***",
         BlockType::RichUrl | BlockType::File => "[name](url)",
-        _ => "![name](url)",
+        BlockType::Image | BlockType::Video | BlockType::Drawing | BlockType::Whiteboard => {
+            "![name](url)"
+        }
+        // They store their markdown, and refuse none.
+        BlockType::Text
+        | BlockType::Page
+        | BlockType::CollectionItem
+        | BlockType::Table
+        | BlockType::Collection => "text",
     }
 }
 
@@ -114,7 +122,13 @@ fn read_link(text: &str, kind: &mut BlockKind) -> Option<()> {
         BlockKind::RichUrl { url, title, description, .. } => {
             (*url, *title, *description) = (read_url, label, link.description().into_owned());
         }
-        _ => return None,
+        BlockKind::Text(_)
+        | BlockKind::Page(_)
+        | BlockKind::CollectionItem { .. }
+        | BlockKind::Table
+        | BlockKind::Collection
+        | BlockKind::Code { .. }
+        | BlockKind::Line { .. } => return None,
     }
     Some(())
 }

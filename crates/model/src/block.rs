@@ -1,8 +1,8 @@
 //! Block data, and the block of a reply with its children.
 
 use crate::{
-    BlockId, BlockKind, BlockType, CardLayout, Color, Decorations, Error, ItemFields, Limits,
-    ListStyle, Metadata, Result, TaskInfo, TextFormat,
+    BlockId, BlockKind, BlockType, Color, Decorations, Error, ItemFields, Limits, ListStyle,
+    Metadata, TaskInfo, TextFormat,
 };
 
 /// The content of a block, without its ID, location and stamps.
@@ -69,114 +69,7 @@ impl BlockData {
     pub const fn text_format(&self) -> Option<&TextFormat> {
         match &self.kind {
             BlockKind::Text(format) | BlockKind::Page(format) => Some(format),
-            BlockKind::CollectionItem { .. }
-            | BlockKind::Image { .. }
-            | BlockKind::Video { .. }
-            | BlockKind::File { .. }
-            | BlockKind::Drawing { .. }
-            | BlockKind::Whiteboard { .. }
-            | BlockKind::Table
-            | BlockKind::Collection
-            | BlockKind::Code { .. }
-            | BlockKind::RichUrl { .. }
-            | BlockKind::Line { .. } => None,
-        }
-    }
-
-    /// Validates the invariants that hold for every block regardless of its location: the
-    /// indentation range, the length limits, a task exactly where the list style asks for one, and
-    /// no multi-column card layout on text blocks.
-    ///
-    /// # Errors
-    /// [`crate::ErrorKind::Validation`], [`crate::ErrorKind::LimitExceeded`] or
-    /// [`crate::ErrorKind::RuleViolation`]; the path is the wire name of the field.
-    pub fn check(&self, limits: &Limits) -> Result<()> {
-        // Fields in the order of the specification: the first fault is reported.
-        if self.indentation > Limits::INDENTATION {
-            return Err(
-                indentation_out_of_range(u64::from(self.indentation)).at("indentationLevel")
-            );
-        }
-        // A task without its list style would be invisible, and the style without a task has no
-        // state.
-        match (&self.task, self.list_style == ListStyle::Task) {
-            (Some(_), false) => {
-                return Err(Error::validation(TASK_INFO_WITHOUT_TASK).at("taskInfo"));
-            }
-            (None, true) => {
-                return Err(Error::validation("taskInfo is missing, though listStyle is task")
-                    .at("taskInfo"));
-            }
-            _ => {}
-        }
-        // Tables count as raw content: their limit is that of source code.
-        let longest = if matches!(self.kind, BlockKind::Table) {
-            limits.block_raw
-        } else {
-            limits.block_text
-        };
-        bytes_at_most("bytes of a block's text", longest, &self.markdown)
-            .map_err(|error| error.at("markdown"))?;
-        if matches!(
-            self.kind,
-            BlockKind::Page(_) | BlockKind::CollectionItem { .. } | BlockKind::Collection
-        ) {
-            // Titles are limited in characters, because people read them; other texts in bytes.
-            let characters = self.markdown.chars().count();
-            if characters > limits.title {
-                return Err(
-                    Error::limit("characters of a title", limits.title, characters).at("markdown")
-                );
-            }
-        }
-        self.check_kind(limits)
-    }
-
-    fn check_kind(&self, limits: &Limits) -> Result<()> {
-        // Attributes share one limit; the path of the error is the wire name of the field.
-        let attribute = |name: &str, value: &str| {
-            bytes_at_most(&format!("bytes of {name}"), limits.attribute, value)
-                .map_err(|error| error.at(name))
-        };
-        match &self.kind {
-            // Text blocks have no multi-column cards: they are not pages that a card could show.
-            BlockKind::Text(TextFormat {
-                card_layout: layout @ (CardLayout::Small | CardLayout::Square),
-                ..
-            }) => {
-                let message =
-                    format!("a text block cannot have the card layout {layout}; pages can");
-                Err(Error::rule(message).at("cardLayout"))
-            }
-            BlockKind::Image { url, alt_text, .. } | BlockKind::Video { url, alt_text, .. } => {
-                attribute("url", url)?;
-                attribute("altText", alt_text)
-            }
-            BlockKind::File { url, file_name, .. } => {
-                attribute("url", url)?;
-                attribute("fileName", file_name)
-            }
-            BlockKind::Drawing { url } | BlockKind::Whiteboard { url } => attribute("url", url),
-            BlockKind::Code { raw_code, language_tag, .. } => {
-                bytes_at_most("bytes of raw code", limits.block_raw, raw_code)
-                    .map_err(|error| error.at("rawCode"))?;
-                attribute("languageTag", language_tag)?;
-                if language_tag.contains(['\n', '\r']) {
-                    return Err(Error::validation("a language tag is one line").at("languageTag"));
-                }
-                Ok(())
-            }
-            BlockKind::RichUrl { url, title, description, .. } => {
-                attribute("url", url)?;
-                attribute("title", title)?;
-                attribute("description", description)
-            }
-            BlockKind::Text(_)
-            | BlockKind::Page(_)
-            | BlockKind::CollectionItem { .. }
-            | BlockKind::Table
-            | BlockKind::Collection
-            | BlockKind::Line { .. } => Ok(()),
+            _ => None,
         }
     }
 }
@@ -189,10 +82,6 @@ pub(crate) fn indentation_out_of_range(found: impl std::fmt::Display) -> Error {
         "expected an indentation level from 0 to {}, got {found}",
         Limits::INDENTATION
     ))
-}
-
-fn bytes_at_most(limit: &str, maximum: usize, text: &str) -> Result<()> {
-    if text.len() > maximum { Err(Error::limit(limit, maximum, text.len())) } else { Ok(()) }
 }
 
 /// The children of a fetched block.

@@ -3,6 +3,7 @@
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
+use crate::kind::entry;
 use crate::requests::given;
 use crate::{Block, BlockData, BlockKind, Color, Content, ItemFields, Result, TaskPatch, table};
 
@@ -110,68 +111,4 @@ impl BlockData {
         }
         given(map, "decorations", (!self.decorations.is_empty()).then_some(&self.decorations))
     }
-}
-
-impl BlockKind {
-    fn write<M: SerializeMap>(&self, map: &mut M) -> std::result::Result<(), M::Error> {
-        match self {
-            Self::Text(look) | Self::Page(look) => {
-                entry(map, "textStyle", look.style)?;
-                entry(map, "textAlignment", look.alignment)?;
-                entry(map, "font", look.font)?;
-                entry(map, "cardLayout", look.card_layout)
-            }
-            Self::CollectionItem { properties } => {
-                if properties.is_empty() {
-                    return Ok(());
-                }
-                map.serialize_entry("properties", properties)
-            }
-            Self::Image { url, alt_text, size, width }
-            | Self::Video { url, alt_text, size, width } => {
-                text_entry(map, "url", url)?;
-                text_entry(map, "altText", alt_text)?;
-                entry(map, "size", *size)?;
-                entry(map, "width", *width)
-            }
-            Self::File { url, file_name, layout } => {
-                text_entry(map, "url", url)?;
-                text_entry(map, "fileName", file_name)?;
-                entry(map, "blockLayout", *layout)
-            }
-            Self::Drawing { url } | Self::Whiteboard { url } => text_entry(map, "url", url),
-            Self::Table | Self::Collection => Ok(()),
-            Self::Code { raw_code, language, language_tag } => {
-                text_entry(map, "rawCode", raw_code)?;
-                entry(map, "language", *language)?;
-                text_entry(map, "languageTag", language_tag)
-            }
-            Self::RichUrl { url, title, description, layout } => {
-                text_entry(map, "url", url)?;
-                text_entry(map, "title", title)?;
-                text_entry(map, "description", description)?;
-                entry(map, "layout", *layout)
-            }
-            Self::Line { style } => entry(map, "lineStyle", *style),
-        }
-    }
-}
-
-fn entry<M: SerializeMap, T>(
-    map: &mut M,
-    name: &'static str,
-    value: T,
-) -> std::result::Result<(), M::Error>
-where
-    T: Serialize + Default + PartialEq + Copy,
-{
-    if value == T::default() { Ok(()) } else { map.serialize_entry(name, &value) }
-}
-
-fn text_entry<M: SerializeMap>(
-    map: &mut M,
-    name: &'static str,
-    value: &str,
-) -> std::result::Result<(), M::Error> {
-    if value.is_empty() { Ok(()) } else { map.serialize_entry(name, value) }
 }

@@ -96,11 +96,12 @@ pub struct Detail {
 /// Serializes as `{"code", "message", "details": [{"path", "message"}]}`.
 ///
 /// ```
-/// use leafbase_model::{Error, ErrorKind};
-/// let error = Error::validation("expected a colour").at("color").at("blocks[3]");
+/// use leafbase_model::json::FromJson;
+/// use leafbase_model::{BlockPatch, ErrorKind};
+/// let json = serde_json::json!({ "id": "00000000-0000-4000-8000-000000000001", "color": 7 });
+/// let error = BlockPatch::from_json(json).unwrap_err();
 /// assert_eq!((error.kind(), error.code()), (ErrorKind::Validation, "VALIDATION"));
-/// assert_eq!(error.path(), "blocks[3].color");
-/// assert_eq!(error.to_string(), "blocks[3].color: expected a colour");
+/// assert_eq!(error.path(), "color");
 /// assert!(!error.is_retryable());
 /// ```
 #[derive(Clone)]
@@ -150,31 +151,37 @@ impl Error {
     }
 
     /// [`ErrorKind::NotFound`], with the same message for missing, deleted and hidden objects.
+    #[doc(hidden)]
     pub fn not_found() -> Self {
         Self::new(ErrorKind::NotFound, "not found")
     }
 
     /// [`ErrorKind::Validation`].
+    #[doc(hidden)]
     pub fn validation(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Validation, message)
     }
 
     /// [`ErrorKind::RuleViolation`].
+    #[doc(hidden)]
     pub fn rule(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::RuleViolation, message)
     }
 
     /// [`ErrorKind::InvalidPosition`].
+    #[doc(hidden)]
     pub fn position(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::InvalidPosition, message)
     }
 
     /// [`ErrorKind::LimitExceeded`]: the name of the limit, its maximum, and the actual value.
+    #[doc(hidden)]
     pub fn limit(limit: &str, maximum: impl fmt::Display, found: impl fmt::Display) -> Self {
         Self::new(ErrorKind::LimitExceeded, format!("{limit}: at most {maximum}, got {found}"))
     }
 
     /// [`ErrorKind::Corrupted`]: `what` names the record.
+    #[doc(hidden)]
     pub fn corrupted(what: impl fmt::Display) -> Self {
         Self::new(ErrorKind::Corrupted, format!("damaged: {what}"))
     }
@@ -189,12 +196,14 @@ impl Error {
     }
 
     /// Clears the path, for a message that names the object itself.
+    #[doc(hidden)]
     pub fn without_path(mut self) -> Self {
         self.0.path.clear();
         self
     }
 
     /// Prefixes the path: `error.at("blocks[3]")` turns `color` into `blocks[3].color`.
+    #[doc(hidden)]
     pub fn at(mut self, path: impl fmt::Display) -> Self {
         let outer = path.to_string();
         self.0.path = match (outer.is_empty(), self.0.path.is_empty()) {

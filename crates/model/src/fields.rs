@@ -276,6 +276,23 @@ impl BlockFields {
     }
 
     fn refuse_remaining(&self, block_type: BlockType) -> Result<()> {
+        // Taken fields are `None` by now; the first remaining one is reported.
+        match self.kind_fields().into_iter().find(|(_, given)| *given) {
+            None => Ok(()),
+            Some((name, _)) => {
+                Err(Error::validation(format!("a block of type {block_type} has no field {name}"))
+                    .at(name))
+            }
+        }
+    }
+
+    /// Whether a field that not all types have is given, by its name in JSON.
+    pub fn gives(&self, name: &str) -> bool {
+        self.kind_fields().into_iter().any(|(field, given)| given && field == name)
+    }
+
+    /// The fields that not all types have, and whether they are given.
+    const fn kind_fields(&self) -> [(&'static str, bool); 17] {
         // Exhaustive: a new field does not compile until it is applied or listed here.
         let Self {
             block_type: _,
@@ -304,8 +321,7 @@ impl BlockFields {
             layout,
             line_style,
         } = self;
-        // Taken fields are `None` by now; the first remaining one is reported.
-        let remaining = [
+        [
             ("textStyle", text_style.is_some()),
             ("textAlignment", text_alignment.is_some()),
             ("font", font.is_some()),
@@ -323,14 +339,7 @@ impl BlockFields {
             ("description", description.is_some()),
             ("layout", layout.is_some()),
             ("lineStyle", line_style.is_some()),
-        ];
-        match remaining.into_iter().find(|(_, given)| *given) {
-            None => Ok(()),
-            Some((name, _)) => {
-                Err(Error::validation(format!("a block of type {block_type} has no field {name}"))
-                    .at(name))
-            }
-        }
+        ]
     }
 }
 
@@ -400,4 +409,20 @@ fn change_type(data: &mut BlockData, wanted: BlockType) -> Result<()> {
     data.kind = kind;
     debug_assert_eq!(data.block_type(), if changed { wanted } else { present });
     if changed { Ok(()) } else { Err(refused()) }
+}
+
+#[cfg(all(test, feature = "schemars"))]
+mod tests {
+    use super::*;
+    use crate::{BlockDraft, BlockPatch};
+
+    #[test]
+    fn the_json_schemas_name_every_field() {
+        for schema in [schemars::schema_for!(BlockDraft), schemars::schema_for!(BlockPatch)] {
+            for (name, _) in BlockFields::default().kind_fields() {
+                let property = schema.pointer(&format!("/properties/{name}"));
+                assert!(property.is_some(), "{name} is missing in json_schemas/blocks.rs");
+            }
+        }
+    }
 }

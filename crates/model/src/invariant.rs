@@ -1,5 +1,6 @@
 //! `invariant!`: a broken invariant stops the operation instead of turning into an empty value.
 
+use std::any::Any;
 use std::fmt;
 
 use crate::{Error, ErrorKind};
@@ -41,6 +42,9 @@ macro_rules! invariant {
     };
 }
 
+/// What the message of a broken invariant starts with.
+const PREFIX: &str = "broken invariant: ";
+
 /// The error of a broken invariant; see [`invariant!`](crate::invariant), which calls it.
 ///
 /// # Panics
@@ -55,10 +59,17 @@ macro_rules! invariant {
 )]
 pub fn broken_invariant(message: fmt::Arguments<'_>) -> Error {
     if cfg!(debug_assertions) {
-        panic!("broken invariant: {message}");
+        panic!("{PREFIX}{message}");
     }
-    Error::new(
-        ErrorKind::Internal,
-        format!("internal error, please report it: broken invariant: {message}"),
-    )
+    Error::new(ErrorKind::Internal, format!("internal error, please report it: {PREFIX}{message}"))
+}
+
+/// Whether a panic is that of a broken invariant. Code that turns the panics of a library into
+/// errors resumes it: a bug of our own is not a damaged file.
+pub fn is_broken_invariant(panic: &(dyn Any + Send)) -> bool {
+    let message = panic
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| panic.downcast_ref::<&str>().copied());
+    message.is_some_and(|message| message.starts_with(PREFIX))
 }

@@ -1,4 +1,6 @@
-//! The 13 block types and their fields.
+//! The block types and their fields, with their JSON.
+
+use serde::ser::{Serialize, SerializeMap};
 
 use crate::json::wire_enum;
 use crate::{BlockLayout, CodeLanguage, LineStyle, MediaSize, MediaWidth, Properties, TextFormat};
@@ -52,10 +54,18 @@ impl BlockType {
 
     /// Whether `markdown` is stored, rather than rendered from the other fields.
     pub const fn has_own_markdown(self) -> bool {
-        matches!(
-            self,
-            Self::Text | Self::Page | Self::CollectionItem | Self::Table | Self::Collection
-        )
+        // Exhaustive: every type has either of the two.
+        match self {
+            Self::Text | Self::Page | Self::CollectionItem | Self::Table | Self::Collection => true,
+            Self::Image
+            | Self::Video
+            | Self::File
+            | Self::Drawing
+            | Self::Whiteboard
+            | Self::Code
+            | Self::RichUrl
+            | Self::Line => false,
+        }
     }
 }
 
@@ -205,4 +215,68 @@ impl BlockKind {
             BlockType::Line => Self::Line { style: LineStyle::default() },
         }
     }
+
+    /// Serializes the fields that differ from their defaults, in the order of the specification.
+    pub(crate) fn write<M: SerializeMap>(&self, map: &mut M) -> std::result::Result<(), M::Error> {
+        match self {
+            Self::Text(look) | Self::Page(look) => {
+                entry(map, "textStyle", look.style)?;
+                entry(map, "textAlignment", look.alignment)?;
+                entry(map, "font", look.font)?;
+                entry(map, "cardLayout", look.card_layout)
+            }
+            Self::CollectionItem { properties } => {
+                if properties.is_empty() {
+                    return Ok(());
+                }
+                map.serialize_entry("properties", properties)
+            }
+            Self::Image { url, alt_text, size, width }
+            | Self::Video { url, alt_text, size, width } => {
+                text_entry(map, "url", url)?;
+                text_entry(map, "altText", alt_text)?;
+                entry(map, "size", *size)?;
+                entry(map, "width", *width)
+            }
+            Self::File { url, file_name, layout } => {
+                text_entry(map, "url", url)?;
+                text_entry(map, "fileName", file_name)?;
+                entry(map, "blockLayout", *layout)
+            }
+            Self::Drawing { url } | Self::Whiteboard { url } => text_entry(map, "url", url),
+            Self::Table | Self::Collection => Ok(()),
+            Self::Code { raw_code, language, language_tag } => {
+                text_entry(map, "rawCode", raw_code)?;
+                entry(map, "language", *language)?;
+                text_entry(map, "languageTag", language_tag)
+            }
+            Self::RichUrl { url, title, description, layout } => {
+                text_entry(map, "url", url)?;
+                text_entry(map, "title", title)?;
+                text_entry(map, "description", description)?;
+                entry(map, "layout", *layout)
+            }
+            Self::Line { style } => entry(map, "lineStyle", *style),
+        }
+    }
+}
+
+/// Serializes a field unless it has its default.
+pub(crate) fn entry<M: SerializeMap, T>(
+    map: &mut M,
+    name: &'static str,
+    value: T,
+) -> std::result::Result<(), M::Error>
+where
+    T: Serialize + Default + PartialEq + Copy,
+{
+    if value == T::default() { Ok(()) } else { map.serialize_entry(name, &value) }
+}
+
+fn text_entry<M: SerializeMap>(
+    map: &mut M,
+    name: &'static str,
+    value: &str,
+) -> std::result::Result<(), M::Error> {
+    if value.is_empty() { Ok(()) } else { map.serialize_entry(name, value) }
 }

@@ -61,6 +61,7 @@ mod kind;
 mod metadata;
 
 mod block;
+mod block_check;
 mod block_json;
 mod fields;
 mod table;
@@ -112,7 +113,7 @@ pub use id::{AssetId, BlockId, CommentId, DocumentId, FolderId, IdSource, SpaceI
 pub use id_hash::{IdHasher, IdMap, IdSet};
 pub use info::{ConnectionInfo, SpaceInfo, UrlTemplates, UtcInfo};
 #[doc(hidden)]
-pub use invariant::broken_invariant;
+pub use invariant::{broken_invariant, is_broken_invariant};
 pub use item_values::{ItemFields, ItemValue, ItemValues, RelatedItem};
 pub use kind::{BlockKind, BlockType};
 pub use language::CodeLanguage;

@@ -19,6 +19,7 @@ use crate::{Author, BlockId, Day, DocumentId, Timestamp};
 )]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct ListScopedDocuments {
     /// Whether entries include the times of creation and modification.
     #[serde(rename = "fetchMetadata", default, deserialize_with = "or_default")]

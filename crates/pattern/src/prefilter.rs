@@ -5,7 +5,8 @@
 
 use std::ops::Range;
 
-use regex_automata::util::prefilter::Prefilter as Searcher;
+use aho_corasick::packed;
+use regex_automata::util::prefilter::Prefilter as AnySearcher;
 use regex_automata::{MatchKind, Span};
 
 use crate::literals::{LiteralBounds, Requirement};
@@ -66,11 +67,8 @@ impl Prefilter {
     }
 
     fn new(literals: &[impl AsRef<[u8]>]) -> Option<Self> {
-        if literals.is_empty() {
-            return Some(Self { searcher: None });
-        }
-        let searcher = Searcher::new(MatchKind::LeftmostFirst, literals)?;
-        Some(Self { searcher: Some(searcher) })
+        let searcher = if literals.is_empty() { None } else { Some(Searcher::new(literals)?) };
+        Some(Self { searcher })
     }
 
     /// The first offset at or after `from` where one of the literals begins.
@@ -78,8 +76,7 @@ impl Prefilter {
         if from > haystack.len() {
             return None;
         }
-        let span = Span::from(from..haystack.len());
-        self.searcher.as_ref()?.find(haystack, span).map(|found| found.start)
+        self.searcher.as_ref()?.find(haystack, from)
     }
 
     /// The candidates of a haystack in which texts follow each other.
@@ -90,6 +87,40 @@ impl Prefilter {
     /// Whether a match is possible in these bytes.
     pub fn may_match(&self, haystack: &[u8]) -> bool {
         self.find(haystack, 0).is_some()
+    }
+}
+
+/// A substring search for several literals.
+#[derive(Clone, Debug)]
+enum Searcher {
+    /// Teddy alone. `regex-automata` builds a DFA with it, for anchored searches, which costs as
+    /// much as a search for a rare word.
+    Packed(packed::Searcher),
+    /// For one literal, for too many of them, and for processors without Teddy.
+    Any(AnySearcher),
+}
+
+impl Searcher {
+    fn new(literals: &[impl AsRef<[u8]>]) -> Option<Self> {
+        if literals.len() > 1
+            && let Some(packed) = packed::Searcher::new(literals)
+        {
+            return Some(Self::Packed(packed));
+        }
+        AnySearcher::new(MatchKind::LeftmostFirst, literals).map(Self::Any)
+    }
+
+    fn find(&self, haystack: &[u8], from: usize) -> Option<usize> {
+        match self {
+            Self::Packed(packed) => {
+                let span = aho_corasick::Span::from(from..haystack.len());
+                packed.find_in(haystack, span).map(|found| found.start())
+            }
+            Self::Any(searcher) => {
+                let span = Span::from(from..haystack.len());
+                searcher.find(haystack, span).map(|found| found.start)
+            }
+        }
     }
 }
 

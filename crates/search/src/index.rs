@@ -15,6 +15,7 @@ use tantivy::index::{SegmentId, SegmentMeta};
 use tantivy::indexer::{IndexWriterOptions, NoMergePolicy};
 use tantivy::{IndexBuilder, IndexReader, IndexSettings, IndexWriter, ReloadPolicy};
 
+use crate::analysis_fingerprint::analysis_fingerprint;
 use crate::document::SearchDocument;
 use delete_query::DeleteQuery;
 use directory::IndexDirectory;
@@ -48,9 +49,14 @@ mod storage;
 mod subset;
 mod trigram_plugin;
 
-/// The format of the index. It is part of each commit's payload, followed by the sequence of the
-/// last change of the space that the index contains, and by the owner.
-const FORMAT: &str = "leafbase-search-6";
+/// The format of the index. It is part of each commit's payload, followed by the fingerprint of the
+/// analysis, the sequence of the last change of the space that the index contains, and the owner.
+const FORMAT: &str = "leafbase-search-7";
+
+/// What the payloads of this format and this analysis begin with.
+fn payload_prefix() -> String {
+    format!("{FORMAT} {:016x} ", analysis_fingerprint())
+}
 
 /// Memory after which a segment is written.
 const SEGMENT_BUDGET_BYTES: usize = 64 << 20;
@@ -200,14 +206,15 @@ impl Index {
         let Some(payload) = self.inner.load_metas().map_err(storage_error)?.payload else {
             return Ok(None);
         };
-        let rest =
-            payload.strip_prefix(FORMAT).and_then(|rest| rest.strip_suffix(self.owner.as_str()));
+        let rest = payload
+            .strip_prefix(payload_prefix().as_str())
+            .and_then(|rest| rest.strip_suffix(self.owner.as_str()));
         let sequence = rest.and_then(|number| number.trim().parse().ok());
         sequence.map(Some).ok_or_else(|| storage_error("it belongs to another space or format"))
     }
 
     fn payload(&self, sequence: u64) -> String {
-        format!("{FORMAT} {sequence} {}", self.owner)
+        format!("{}{sequence} {}", payload_prefix(), self.owner)
     }
 
     /// Adds documents, each at most once and in place of its older version, and deletes others, in

@@ -68,6 +68,7 @@
 //! # Ok::<(), leafbase_model::Error>(())
 //! ```
 
+mod analysis_fingerprint;
 mod analyzer;
 mod ascii_tokens;
 mod document;

@@ -208,7 +208,14 @@ fn operand(kind: PropertyType, value: &str) -> Value {
             "false" | "no" => Some(Value::Bool(false)),
             _ => None,
         },
-        _ => None,
+        PropertyType::Text
+        | PropertyType::Url
+        | PropertyType::Email
+        | PropertyType::Phone
+        | PropertyType::Date
+        | PropertyType::SingleSelect
+        | PropertyType::MultiSelect
+        | PropertyType::Relation => None,
     };
     parsed.unwrap_or_else(|| Value::from(value))
 }

@@ -32,7 +32,7 @@ pub(crate) fn write(
     }
     if !skipped.is_empty() {
         heading(out, skipped.len(), "skipped")?;
-        for Skipped { path, reason } in skipped.iter().take(most) {
+        for Skipped { path, reason, .. } in skipped.iter().take(most) {
             example(out, path, reason)?;
         }
     }

@@ -3,7 +3,7 @@
 //! A link to an uploaded file references it just as an image block does: both keep the file alive.
 
 use leafbase_markdown::{self as markdown, LinkTarget};
-use leafbase_model::{AssetId, AssetUrl, BlockData, BlockKind, PropertyValue};
+use leafbase_model::{AssetId, AssetUrl, BlockData, BlockKind, PropertyValue, TextRole};
 use leafbase_store::{EdgeEnd, EdgeKind, EdgeTarget, Extractor};
 
 /// The functions by which the store derives edges and index keys from blocks.
@@ -18,21 +18,21 @@ pub(crate) fn edges(data: &BlockData, tell: &mut dyn FnMut(EdgeTarget)) {
         });
     }
     // The block's own URL, which no markdown contains.
-    if let Some(file) = url_of(&data.kind).and_then(AssetUrl::asset_of) {
-        tell(shown(file));
+    if let Some((role, url)) = data.url() {
+        match AssetUrl::asset_of(url) {
+            Some(file) => tell(shown(file)),
+            None if role == TextRole::LinkUrl => tell_target(&LinkTarget::of(url), tell),
+            None => {}
+        }
     }
-    match &data.kind {
-        BlockKind::RichUrl { url, .. } => tell_target(&LinkTarget::of(url), tell),
-        BlockKind::CollectionItem { properties } => {
-            for (_, value) in properties.iter() {
-                if let PropertyValue::Relations(items) = value {
-                    for item in items {
-                        tell(EdgeTarget { to: EdgeEnd::Block(*item), kind: EdgeKind::Relation });
-                    }
+    if let BlockKind::CollectionItem { properties } = &data.kind {
+        for value in properties.values() {
+            if let PropertyValue::Relations(items) = value {
+                for item in items {
+                    tell(EdgeTarget { to: EdgeEnd::Block(*item), kind: EdgeKind::Relation });
                 }
             }
         }
-        _ => {}
     }
 }
 
@@ -50,22 +50,9 @@ fn shown(file: AssetId) -> EdgeTarget {
     EdgeTarget { to: EdgeEnd::Asset(file), kind: EdgeKind::Embed }
 }
 
-/// The URL of a block that consists of one.
-fn url_of(kind: &BlockKind) -> Option<&str> {
-    match kind {
-        BlockKind::Image { url, .. }
-        | BlockKind::Video { url, .. }
-        | BlockKind::File { url, .. }
-        | BlockKind::Drawing { url }
-        | BlockKind::Whiteboard { url }
-        | BlockKind::RichUrl { url, .. } => Some(url),
-        _ => None,
-    }
-}
-
 /// Emits the uploaded files that `data` shows. Text that cannot contain a file URL is not parsed.
 pub(crate) fn files(data: &BlockData, tell: &mut dyn FnMut(AssetId)) {
-    if url_of(&data.kind).is_none() && !may_name_file(&data.markdown) {
+    if data.url().is_none() && !may_name_file(&data.markdown) {
         return;
     }
     edges(data, &mut |target| {

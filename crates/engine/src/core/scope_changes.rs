@@ -40,7 +40,7 @@ impl ScopeChanges {
         self.rows.iter().skip(skipped).take(ROWS_PER_READ).copied().collect()
     }
 
-    /// Reads the change log to its end and records the rows that belong to the self.
+    /// Reads the change log to its end and records the rows that belong to the scope.
     pub(crate) fn read_on(&mut self, tree: &Tree<'_>) -> Result<()> {
         let reader = tree.unguarded();
         let mut read_to = self.read_to.map_or_else(|| reader.last_sequence(), Ok)?;

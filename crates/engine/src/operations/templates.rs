@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use leafbase_markdown::{self as markdown, LinkTarget};
 use leafbase_model::{
     BlockData, BlockDraft, BlockId, BlockKind, CreateFromTemplate, Document, Error, Location,
-    PropertyValue, Result,
+    PropertyValue, Result, TextRole,
 };
 use leafbase_tree_ops::{self as ops, ReadTree};
 
@@ -98,22 +98,19 @@ fn repoint(data: &mut BlockData, copies: &HashMap<BlockId, BlockId>) {
     {
         data.markdown = text;
     }
-    match &mut data.kind {
-        BlockKind::RichUrl { url, .. } => {
-            *url = redirected(url, copies).unwrap_or_else(|| std::mem::take(url));
-        }
-        BlockKind::CollectionItem { properties } => {
-            let relate = |value: &PropertyValue| match value {
-                PropertyValue::Relations(items) => {
-                    let items = items.iter().map(|item| copies.get(item).unwrap_or(item));
-                    PropertyValue::Relations(items.copied().collect())
+    if let Some((TextRole::LinkUrl, url)) = data.url_mut()
+        && let Some(new) = redirected(url, copies)
+    {
+        *url = new;
+    }
+    if let BlockKind::CollectionItem { properties } = &mut data.kind {
+        for value in properties.values_mut() {
+            if let PropertyValue::Relations(items) = value {
+                for item in items {
+                    *item = *copies.get(item).unwrap_or(item);
                 }
-                value => value.clone(),
-            };
-            *properties =
-                properties.iter().map(|(key, value)| (key.to_owned(), relate(value))).collect();
+            }
         }
-        _ => {}
     }
 }
 

@@ -21,13 +21,17 @@ use crate::options::OpenOptions;
 /// The file that an open handle locks. It is empty and never removed.
 pub const LOCK_FILE: &str = "lock";
 
+/// What follows the name of a store in that of its temporary directory, before two numbers.
+const TEMPORARY_INFIX: &str = ".new-";
+
 /// Most names that are tried for a temporary directory.
 const MAX_TEMPORARY_NAMES: u32 = 10_000;
 
 /// Creates the directory `path` with an empty store and opens it.
 ///
 /// The directory is created under a temporary name and renamed, so that no crash leaves one that
-/// does not open. A crash may leave the temporary directory, which is ignored.
+/// does not open. A crash may leave the temporary directory; the next store that is created next to
+/// it removes it.
 ///
 /// # Errors
 /// [`ErrorKind::Validation`] if `path` exists; I/O errors.
@@ -50,7 +54,8 @@ pub fn create_with(
     if fs::symlink_metadata(path).is_ok() {
         return Err(exists(path));
     }
-    let temporary = TemporaryDirectory(create_sibling(&parent, &name)?);
+    remove_abandoned(&parent);
+    let (temporary, lock) = create_sibling(&parent, &name)?;
     let opened = DirectoryFiles::open(&temporary.0, DirectoryMode::Temporary);
     let files = opened.map_err(|error| cannot_create(path, error))?;
     let store = RedbStore::create(Arc::new(files), options)?;
@@ -58,8 +63,10 @@ pub fn create_with(
     store.close()?;
     // No write to the file has been synced so far.
     sync(&temporary.0.join(STORE_FILE))?;
-    File::create(temporary.0.join(LOCK_FILE)).map_err(|error| cannot_create(path, error))?;
     sync(&temporary.0)?;
+    // Windows does not rename a directory with open files. Elsewhere the lock is held until the
+    // directory has its name, so that no other process takes it for abandoned.
+    let lock = (!cfg!(windows)).then_some(lock);
     // Renaming replaces an empty directory that another program has created meanwhile, and fails
     // for anything else.
     fs::rename(&temporary.0, path).map_err(|error| match error.kind() {
@@ -68,6 +75,7 @@ pub fn create_with(
         | io::ErrorKind::NotADirectory => exists(path),
         _ => cannot_create(path, error),
     })?;
+    drop(lock);
     sync(&parent)?;
     open(path, options)
 }
@@ -157,21 +165,58 @@ impl Drop for TemporaryDirectory {
     }
 }
 
-fn create_sibling(parent: &Path, name: &str) -> Result<PathBuf> {
+/// Creates a directory next to `name`, and locks it against [`remove_abandoned`].
+fn create_sibling(parent: &Path, name: &str) -> Result<(TemporaryDirectory, Option<FileLock>)> {
     let process = std::process::id();
-    let mut number = 0_u32;
-    loop {
-        let sibling = parent.join(format!(".{name}.new-{process}-{number}"));
+    for number in 0..MAX_TEMPORARY_NAMES {
+        let sibling = parent.join(format!(".{name}{TEMPORARY_INFIX}{process}-{number}"));
         match fs::create_dir(&sibling) {
-            Ok(()) => return Ok(sibling),
-            Err(error)
-                if error.kind() == io::ErrorKind::AlreadyExists && number < MAX_TEMPORARY_NAMES =>
-            {
-                number += 1;
-            }
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
             Err(error) => return Err(cannot_create(&parent.join(name), error)),
         }
+        let sibling = TemporaryDirectory(sibling);
+        match lock(&sibling.0, false) {
+            Ok(lock) => return Ok((sibling, lock)),
+            // Another process found it without a lock, and removes it.
+            Err(error) if error.kind() == ErrorKind::AlreadyOpen || !sibling.0.exists() => {}
+            Err(error) => return Err(error),
+        }
     }
+    let error = io::Error::from(io::ErrorKind::AlreadyExists);
+    Err(cannot_create(&parent.join(name), error))
+}
+
+/// Removes the temporary directories in `parent` that no process has locked: what a crash left
+/// while a store was created. What cannot be removed stays.
+fn remove_abandoned(parent: &Path) {
+    let entries = fs::read_dir(parent).into_iter().flatten().filter_map(io::Result::ok);
+    for entry in entries.filter(|entry| is_temporary_name(&entry.file_name().to_string_lossy())) {
+        let path = entry.path();
+        // Without a lock file, its creator has not begun to write: it is removed if it is empty.
+        let lock = File::open(path.join(LOCK_FILE)).map(|file| FileLock::try_lock(file, false));
+        match lock {
+            Ok(Ok(Some(_lock))) => {
+                // Only files that stores have: a directory of this name may be another program's.
+                for name in [WAL_FILE, STORE_FILE, LOCK_FILE] {
+                    let _ = fs::remove_file(path.join(name));
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            _ => continue,
+        }
+        let _ = fs::remove_dir(&path);
+    }
+}
+
+/// Whether [`create_sibling`] gives such names: `.NAME.new-PROCESS-NUMBER`.
+fn is_temporary_name(name: &str) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    name.starts_with('.')
+        && name
+            .rsplit_once(TEMPORARY_INFIX)
+            .and_then(|(_, numbers)| numbers.split_once('-'))
+            .is_some_and(|(process, number)| is_number(process) && is_number(number))
 }
 
 /// Makes a file, or the names in a directory, durable.

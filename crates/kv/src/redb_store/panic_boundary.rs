@@ -3,18 +3,14 @@
 //! redb panics on some corrupt pages. Without the boundary, 1.8 % of random bit flips end the
 //! calling thread. A broken invariant of this crate is no panic of redb: it continues to unwind.
 
-use std::any::Any;
 use std::cell::Cell;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use leafbase_model::{Error, ErrorKind, Result};
+use leafbase_model::{Error, ErrorKind, Result, is_broken_invariant};
 
 use crate::io_errors::io_error;
-
-/// What messages of broken invariants start with, both of `invariant!` and of `debug_assert!`.
-const INVARIANT_PREFIX: &str = "broken invariant: ";
 
 /// Whether a redb handle is usable. redb refuses most work after an I/O error, and a panic may have
 /// poisoned one of its locks: either way the file has to be opened again.
@@ -63,14 +59,6 @@ impl HandleHealth {
             }
         }
     }
-}
-
-fn is_broken_invariant(panic: &(dyn Any + Send)) -> bool {
-    let message = panic
-        .downcast_ref::<String>()
-        .map(String::as_str)
-        .or_else(|| panic.downcast_ref::<&str>().copied());
-    message.is_some_and(|message| message.starts_with(INVARIANT_PREFIX))
 }
 
 fn poisons_handle(error: &redb::Error) -> bool {

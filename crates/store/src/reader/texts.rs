@@ -31,11 +31,6 @@ impl BlockText<'_> {
     }
 }
 
-/// Whether a block of this type has no text but its markdown.
-fn is_markdown_only(block_type: BlockType) -> bool {
-    block_type.has_own_markdown() && block_type != BlockType::CollectionItem
-}
-
 fn utf8(bytes: &[u8]) -> Decoded<&str> {
     std::str::from_utf8(bytes).map_err(|_| DecodeError::Corrupt)
 }
@@ -96,7 +91,7 @@ impl StoredText<'_> {
 
     /// Whether the block has no text but its markdown.
     pub fn is_markdown_only(&self) -> bool {
-        is_markdown_only(self.block_type)
+        self.block_type.is_markdown_only()
     }
 
     /// Passes the decoded text to `visit`.
@@ -230,7 +225,7 @@ impl NodeBuilder for TextCollector<'_> {
         let (block_type, markdown) = block::markdown(record)?;
         // The top is collected first. Its text is kept: it may be the title.
         let is_top = !std::mem::replace(&mut self.has_top, true);
-        let text = if !is_markdown_only(block_type) {
+        let text = if !block_type.is_markdown_only() {
             EntryText::Data(Box::new(block::decode(id, record, &mut self.authors)?.data))
         } else if is_top || (self.is_of_interest)(markdown) {
             // One string for all blocks saves an allocation per block.

@@ -5,6 +5,7 @@ use leafbase_model::{
     Properties, PropertyValue, Stamp, TaskInfo, TextFormat,
 };
 
+use super::codes::codes;
 use super::layout::{Field, Value, fields, record};
 use crate::msgpack::{
     ArrayEncoder, DecodeError, Decoded, Decoder, FieldDecoder, encode_array_header, encode_bool,
@@ -95,9 +96,14 @@ record! {
 
 fields!(TextFormat { style, alignment, font, card_layout });
 
-/// Declares the fields of each kind once, in their order on disk.
+/// Declares the code of each type and the fields of its kind once, in their order on disk. A code
+/// is never reused for another type.
 macro_rules! kinds {
-    ($($kind:ident $(($only:ident))? $({ $($field:ident),* })?),* $(,)?) => {
+    ($($code:literal: $kind:ident $(($only:ident))? $({ $($field:ident),* })?),* $(,)?) => {
+        codes! {
+            BlockType { $($kind = $code),* }
+        }
+
         fn encode_kind(array: &mut ArrayEncoder<'_>, kind: &BlockKind) {
             match kind {
                 $(BlockKind::$kind $(($only))? $({ $($field),* })? => {
@@ -123,19 +129,19 @@ macro_rules! kinds {
 }
 
 kinds! {
-    Text(format),
-    Page(format),
-    CollectionItem { properties },
-    Image { url, alt_text, size, width },
-    Video { url, alt_text, size, width },
-    File { url, file_name, layout },
-    Drawing { url },
-    Whiteboard { url },
-    Table,
-    Collection,
-    Code { raw_code, language, language_tag },
-    RichUrl { url, title, description, layout },
-    Line { style },
+    0: Text(format),
+    1: Page(format),
+    2: CollectionItem { properties },
+    3: Image { url, alt_text, size, width },
+    4: Video { url, alt_text, size, width },
+    5: File { url, file_name, layout },
+    6: Drawing { url },
+    7: Whiteboard { url },
+    8: Table,
+    9: Collection,
+    10: Code { raw_code, language, language_tag },
+    11: RichUrl { url, title, description, layout },
+    12: Line { style },
 }
 
 fn decode_nested_kind(decoder: &mut Decoder<'_>, block_type: BlockType) -> Decoded<BlockKind> {

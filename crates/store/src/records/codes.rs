@@ -1,38 +1,34 @@
 //! The codes of enumerations on disk. A code is never reused for another value.
 
 use leafbase_model::{
-    BlockLayout, BlockType, CardLayout, CodeLanguage, Font, LineStyle, ListStyle, MediaSize,
-    MediaWidth, PropertyType, TaskState, TextAlignment, TextStyle,
+    BlockLayout, CardLayout, CodeLanguage, Font, LineStyle, ListStyle, MediaSize, MediaWidth,
+    PropertyType, TaskState, TextAlignment, TextStyle,
 };
-
-use super::layout::Field;
-use crate::msgpack::{ArrayEncoder, DecodeError, Decoded, FieldDecoder};
 
 /// The code 0 is the default, which is omitted.
 macro_rules! codes {
     ($($name:ident { $($value:ident = $code:literal),* $(,)? })*) => {$(
-        impl Field for $name {
+        impl $crate::records::layout::Field for $name {
             #[inline]
-            fn encode_field(&self, array: &mut ArrayEncoder<'_>) {
+            fn encode_field(&self, array: &mut $crate::msgpack::ArrayEncoder<'_>) {
                 array.uint(match self { $(Self::$value => $code),* });
             }
 
             #[inline]
-            fn decode_field(fields: &mut FieldDecoder<'_, '_>) -> Decoded<Self> {
+            fn decode_field(
+                fields: &mut $crate::msgpack::FieldDecoder<'_, '_>,
+            ) -> $crate::msgpack::Decoded<Self> {
                 match fields.uint()? {
                     $($code => Ok(Self::$value),)*
-                    _ => Err(DecodeError::UnsupportedVersion),
+                    _ => Err($crate::msgpack::DecodeError::UnsupportedVersion),
                 }
             }
         }
     )*};
 }
+pub(super) use codes;
 
 codes! {
-    BlockType {
-        Text = 0, Page = 1, CollectionItem = 2, Image = 3, Video = 4, File = 5, Drawing = 6,
-        Whiteboard = 7, Table = 8, Collection = 9, Code = 10, RichUrl = 11, Line = 12,
-    }
     ListStyle { None = 0, Bullet = 1, Numbered = 2, Toggle = 3, Task = 4 }
     TextStyle { Body = 0, Card = 1, Page = 2, H1 = 3, H2 = 4, H3 = 5, H4 = 6, Caption = 7 }
     TextAlignment { Left = 0, Center = 1, Right = 2, Justify = 3 }
@@ -59,8 +55,11 @@ codes! {
 
 #[cfg(test)]
 mod tests {
+    use leafbase_model::BlockType;
+
     use super::*;
-    use crate::msgpack::Decoder;
+    use crate::msgpack::{ArrayEncoder, Decoder};
+    use crate::records::layout::Field;
 
     fn all_round_trip<T: Field + Default + PartialEq + std::fmt::Debug>(all: &[T]) {
         assert_eq!(encoded(&T::default()), [0x90], "the default has the code 0, which is omitted");

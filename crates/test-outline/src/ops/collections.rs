@@ -111,7 +111,7 @@ fn list(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> ListCollections {
 
 fn create(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> CreateCollection {
     let schema = schemas::draft(numbers, setting);
-    CreateCollection { schema, position: blocks::position(numbers, setting) }
+    CreateCollection::new(schema, blocks::position(numbers, setting))
 }
 
 fn replace(numbers: &mut Numbers<'_>, setting: Setting<'_>, id: BlockId) -> ReplaceSchema {
@@ -119,7 +119,8 @@ fn replace(numbers: &mut Numbers<'_>, setting: Setting<'_>, id: BlockId) -> Repl
         Some(schema) => schemas::changed(numbers, setting, id, schema),
         None => schemas::draft(numbers, setting),
     };
-    ReplaceSchema { collection_id: id, schema, drop_unconvertible: numbers.once_in(2) }
+    let request = ReplaceSchema::new(id, schema);
+    if numbers.once_in(2) { request.dropping_unconvertible() } else { request }
 }
 
 fn items(numbers: &mut Numbers<'_>, id: BlockId) -> GetItems {

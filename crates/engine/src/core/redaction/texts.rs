@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use leafbase_model::{
-    BlockData, BlockFields, BlockKind, Properties, PropertyKind, PropertyValue, Schema, SchemaDraft,
+    BlockData, BlockFields, PropertyKind, PropertyValue, Schema, SchemaDraft, TextRole,
 };
 use serde_json::{Map, Value};
 
@@ -28,65 +28,31 @@ pub(crate) trait Texts {
     fn change(&mut self, change: &mut dyn FnMut(Kind, &mut String));
 }
 
-/// Visits each of the listed texts.
-macro_rules! each {
-    ($visit:expr; $($kind:ident $text:expr),*) => {
-        for (kind, text) in [$(($kind, $text)),*] {
-            $visit(kind, text);
-        }
-    };
-}
-
-/// The texts of a block kind: one list for the shared and the mutable visit.
-macro_rules! of_kind {
-    ($kind:expr, $properties:path, $visit:expr) => {
-        match $kind {
-            BlockKind::Image { url, alt_text: words, .. }
-            | BlockKind::Video { url, alt_text: words, .. }
-            | BlockKind::File { url, file_name: words, .. } => {
-                each!($visit; Address url, Words words)
-            }
-            BlockKind::Drawing { url } | BlockKind::Whiteboard { url } => $visit(Address, url),
-            BlockKind::RichUrl { url, title, description, .. } => {
-                each!($visit; Address url, Words title, Words description);
-            }
-            BlockKind::CollectionItem { properties } => {
-                for value in $properties(properties) {
-                    match value {
-                        PropertyValue::Text(text) => $visit(Words, text),
-                        PropertyValue::Options(options) => {
-                            for option in options {
-                                $visit(Words, option);
-                            }
-                        }
-                        _ => {}
-                    }
-                }
-            }
-            // Raw code stays as it is.
-            BlockKind::Code { .. }
-            | BlockKind::Text(_)
-            | BlockKind::Page(_)
-            | BlockKind::Line { .. }
-            | BlockKind::Table
-            | BlockKind::Collection => {}
-        }
-    };
-}
-
-fn values(properties: &Properties) -> impl Iterator<Item = &PropertyValue> {
-    properties.iter().map(|(_, value)| value)
+/// How a text of a block is searched; `None` for code, which stays as it is.
+const fn kind_of(role: TextRole) -> Option<Kind> {
+    match role {
+        TextRole::Markdown => Some(Markdown),
+        TextRole::EmbedUrl | TextRole::LinkUrl => Some(Address),
+        TextRole::Label | TextRole::Property => Some(Words),
+        TextRole::Code | TextRole::CodeTag => None,
+    }
 }
 
 impl Texts for BlockData {
     fn visit<'d>(&'d self, visit: &mut dyn FnMut(Kind, &'d str)) {
-        visit(Markdown, &self.markdown);
-        of_kind!(&self.kind, values, visit);
+        self.texts().for_each(|(role, text)| {
+            if let Some(kind) = kind_of(role) {
+                visit(kind, text);
+            }
+        });
     }
 
     fn change(&mut self, change: &mut dyn FnMut(Kind, &mut String)) {
-        change(Markdown, &mut self.markdown);
-        of_kind!(&mut self.kind, Properties::values_mut, change);
+        self.texts_mut().for_each(|(role, text)| {
+            if let Some(kind) = kind_of(role) {
+                change(kind, text);
+            }
+        });
     }
 }
 

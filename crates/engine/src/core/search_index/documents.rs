@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use leafbase_markdown::{self as markdown, LinkTarget, MentionTarget, Rewritten};
 use leafbase_model::{
     BlockData, BlockId, BlockKind, Comment, DocumentId, DocumentRecord, Error, Properties,
-    PropertyValue, Result, invariant,
+    PropertyValue, Result, TextRole, invariant,
 };
 use leafbase_search::{Analyzer, Attributes, Highlighter, SearchDocument};
 use leafbase_store::{BlockText, SpaceReader, SubtreeText, SubtreeTexts};
@@ -188,17 +188,15 @@ fn names_blocks(text: BlockText<'_>) -> bool {
         BlockText::Markdown(_, markdown) => return names_block(markdown),
         BlockText::Data(data) => data,
     };
-    match &data.kind {
-        _ if data.block_type().has_own_markdown() => names_block(&data.markdown),
-        BlockKind::Image { url, alt_text: text, .. }
-        | BlockKind::Video { url, alt_text: text, .. }
-        | BlockKind::File { url, file_name: text, .. } => is_block(url) || names_block(text),
-        BlockKind::Drawing { url } | BlockKind::Whiteboard { url } => is_block(url),
-        BlockKind::RichUrl { url, title, description, .. } => {
-            is_block(url) || [title, description].into_iter().any(|text| names_block(text))
-        }
-        _ => false,
+    if data.block_type().has_own_markdown() {
+        return names_block(&data.markdown);
     }
+    data.texts().any(|(role, text)| match role {
+        TextRole::EmbedUrl | TextRole::LinkUrl => is_block(text),
+        TextRole::Label => names_block(text),
+        // Code is never interpreted. Only items have properties, and store their markdown.
+        TextRole::Markdown | TextRole::Property | TextRole::Code | TextRole::CodeTag => false,
+    })
 }
 
 fn is_block(address: &str) -> bool {
@@ -240,26 +238,25 @@ fn plain(inline: &str) -> Cow<'_, str> {
 
 /// The plain texts of a block without its comments. The address of a file is not searched.
 fn words(data: &BlockData) -> Vec<Cow<'_, str>> {
-    match &data.kind {
-        BlockKind::Text(_) | BlockKind::Page(_) | BlockKind::Table | BlockKind::Collection => {
-            vec![plain(&data.markdown)]
-        }
-        BlockKind::CollectionItem { properties } => {
-            let title = plain(&data.markdown);
-            std::iter::once(title).chain(values(properties)).collect()
-        }
-        BlockKind::Image { alt_text: text, .. }
-        | BlockKind::Video { alt_text: text, .. }
-        | BlockKind::File { file_name: text, .. } => vec![without_blocks(text)],
-        BlockKind::Code { raw_code, .. } => vec![Cow::Borrowed(raw_code.as_str())],
-        BlockKind::RichUrl { url, title, description, .. } => {
-            let url = if is_block(url) { "" } else { url.as_str() };
-            [title, description, url].map(without_blocks).into()
-        }
-        BlockKind::Drawing { .. } | BlockKind::Whiteboard { .. } | BlockKind::Line { .. } => {
-            Vec::new()
-        }
-    }
+    let markdown = data.block_type().has_own_markdown().then(|| plain(&data.markdown));
+    let labels = data.texts().filter_map(|(role, text)| match role {
+        TextRole::Label => Some(without_blocks(text)),
+        TextRole::Code => Some(Cow::Borrowed(text)),
+        TextRole::Markdown
+        | TextRole::EmbedUrl
+        | TextRole::LinkUrl
+        | TextRole::Property
+        | TextRole::CodeTag => None,
+    });
+    // After the title and the description, which are shown first.
+    let link = data.url().filter(|(role, _)| *role == TextRole::LinkUrl);
+    let link = link.map(|(_, url)| if is_block(url) { "" } else { url }).map(without_blocks);
+    let properties = match &data.kind {
+        BlockKind::CollectionItem { properties } => Some(properties),
+        _ => None,
+    };
+    let values = properties.into_iter().flat_map(values);
+    markdown.into_iter().chain(labels).chain(link).chain(values).collect()
 }
 
 /// The values of an item as text. Related items are found by their own texts.

@@ -2,10 +2,10 @@
 //! generation is never repaired: it is intact, or a rebuild creates the next one.
 
 use std::fs;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 
-use leafbase_model::{Error, ErrorKind, Result};
+use leafbase_model::{Error, ErrorKind, Result, is_broken_invariant};
 use leafbase_search::Index;
 
 /// The directory of all generations.
@@ -155,8 +155,12 @@ fn generation_numbers(directory: &Path) -> Vec<u64> {
     names.filter(is_number).filter_map(|name| name.parse().ok()).collect()
 }
 
-/// Runs `work` on an index and turns a panic into an error: tantivy panics on some corrupt files.
+/// Runs `work` on an index and turns a panic into an error: tantivy panics on some corrupt files. A
+/// broken invariant of our own continues to unwind.
 pub(super) fn catch_index_panic<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
-    let outcome = catch_unwind(AssertUnwindSafe(work));
-    outcome.unwrap_or_else(|_| Err(Error::new(ErrorKind::Storage, "the search index is corrupt")))
+    match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(result) => result,
+        Err(panic) if is_broken_invariant(&*panic) => resume_unwind(panic),
+        Err(_) => Err(Error::new(ErrorKind::Storage, "the search index is corrupt")),
+    }
 }

@@ -115,7 +115,8 @@ pub(crate) fn query(
     folder_path: &dyn Fn(usize) -> String,
 ) -> Result<DocumentQuery> {
     let within = within(tree, filter, folder_path)?;
-    let DocumentFilter { created, modified, daily_note, .. } = *filter;
+    // Exhaustive: a new filter takes part in the query here.
+    let DocumentFilter { location: _, folders: _, created, modified, daily_note } = *filter;
     if [created, modified, daily_note] == [DayRange::ALL; 3] {
         return Ok(DocumentQuery { within, ..DocumentQuery::default() });
     }

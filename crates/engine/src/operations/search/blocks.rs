@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use leafbase_model::{
     BlockId, BlockMatch, BlockType, ContextBlock, DocumentId, Error, ItemsPage, Limits, PathStep,
-    Result, SearchBlocks,
+    Result, SearchBlocks, invariant,
 };
 use leafbase_store::{BlockText, SubtreeTexts};
 use leafbase_tree_ops::ReadTree;
@@ -106,6 +106,12 @@ struct BlockSearch<'a, 'b> {
     path: Vec<PathStep>,
 }
 
+/// A block with descendants in a [`BlockSearch`].
+struct Ancestor {
+    index: usize,
+    depth: u16,
+}
+
 /// The index of a parent, with the path of its children.
 type SiblingPath = Option<(usize, Vec<PathStep>)>;
 
@@ -134,7 +140,12 @@ impl<'a, 'b> BlockSearch<'a, 'b> {
         let start = last.map_or(0, |last| last + 1);
         let mut surroundings = Surroundings::new(self.texts, self.document, request);
         let (mut items, mut bytes, mut siblings) = (Vec::new(), 0, None);
-        for (index, block) in self.blocks.iter().enumerate().skip(start) {
+        let mut ancestors = Vec::new();
+        for (index, block) in self.blocks.iter().enumerate() {
+            self.enter(index, block.depth, &mut ancestors);
+            if index < start {
+                continue;
+            }
             let markdown = self.texts.markdown(block.text)?;
             if !matcher.is_match(&markdown)? {
                 continue;
@@ -149,7 +160,7 @@ impl<'a, 'b> BlockSearch<'a, 'b> {
             let item = BlockMatch {
                 block_id: block.id,
                 ranges: matcher.ranges(&markdown)?,
-                path: self.path(index, &mut siblings)?,
+                path: self.path(&ancestors, &mut siblings)?,
                 before,
                 after,
                 markdown: markdown.into_owned(),
@@ -161,28 +172,29 @@ impl<'a, 'b> BlockSearch<'a, 'b> {
         Ok(ItemsPage { items, next_cursor: None })
     }
 
-    /// The pages that contain a block, the document's root first. `siblings` is the path of the
-    /// previous match, which most share.
-    fn path(&self, index: usize, siblings: &mut SiblingPath) -> Result<Vec<PathStep>> {
-        let Some(parent) = self.parent(index) else { return Ok(self.path.clone()) };
-        if let Some((_, path)) = siblings.as_ref().filter(|(of, _)| *of == parent) {
-            return Ok(path.clone());
-        }
-        let ancestors = std::iter::successors(Some(parent), |index| self.parent(*index));
-        let blocks = ancestors.filter_map(|index| self.blocks.get(index));
-        let steps = blocks.filter_map(|block| step(self.texts, block.id, block.text).transpose());
-        debug_assert!(parent < index, "a parent precedes its children in reading order");
-        let mut within = steps.collect::<Result<Vec<_>>>()?;
-        within.reverse();
-        let path = self.path.iter().cloned().chain(within).collect();
-        Ok(siblings.insert((parent, path)).1.clone())
+    /// Makes `ancestors` those of the block at `index`, after the previous block.
+    fn enter(&self, index: usize, depth: u16, ancestors: &mut Vec<Ancestor>) {
+        // In reading order, a block is a child of the nearest block before it with less depth.
+        let previous = index.checked_sub(1).and_then(|previous| self.blocks.get(previous));
+        ancestors.extend(previous.map(|block| Ancestor { index: index - 1, depth: block.depth }));
+        while ancestors.pop_if(|ancestor| ancestor.depth >= depth).is_some() {}
     }
 
-    /// The index of a block's parent.
-    fn parent(&self, index: usize) -> Option<usize> {
-        // In reading order, the nearest block before it with less depth is the parent.
-        let depth = self.blocks.get(index)?.depth;
-        self.blocks.iter().take(index).rposition(|block| block.depth < depth)
+    /// The pages that contain a block with these ancestors, the document's root first. `siblings`
+    /// is the path of the previous match, which most share.
+    fn path(&self, ancestors: &[Ancestor], siblings: &mut SiblingPath) -> Result<Vec<PathStep>> {
+        let Some(parent) = ancestors.last() else { return Ok(self.path.clone()) };
+        if let Some((_, path)) = siblings.as_ref().filter(|(of, _)| *of == parent.index) {
+            return Ok(path.clone());
+        }
+        let mut path = self.path.clone();
+        for ancestor in ancestors {
+            let Some(block) = self.blocks.get(ancestor.index) else {
+                invariant!("ancestors are among the blocks");
+            };
+            path.extend(step(self.texts, block.id, block.text)?);
+        }
+        Ok(siblings.insert((parent.index, path)).1.clone())
     }
 
     /// The blocks before and after the block at `index`.
@@ -198,12 +210,13 @@ impl<'a, 'b> BlockSearch<'a, 'b> {
         let mut before = Vec::with_capacity(max_before);
         before.extend_from_slice(surroundings.before(max_before - (index - start))?);
         let mut after = Vec::with_capacity(max_after);
-        for (at, block) in self.blocks.iter().enumerate().take(end).skip(start) {
-            if at != index {
-                let side = if at < index { &mut before } else { &mut after };
-                let markdown = self.texts.markdown(block.text)?.into_owned();
-                side.push(ContextBlock { block_id: block.id, markdown });
-            }
+        for at in (start..end).filter(|at| *at != index) {
+            let Some(block) = self.blocks.get(at) else {
+                invariant!("context within the subtree is among its blocks");
+            };
+            let side = if at < index { &mut before } else { &mut after };
+            let markdown = self.texts.markdown(block.text)?.into_owned();
+            side.push(ContextBlock { block_id: block.id, markdown });
         }
         debug_assert!(after.len() <= max_after, "the subtree gives at most the context asked for");
         after.extend_from_slice(surroundings.after(max_after - after.len())?);

@@ -25,7 +25,8 @@ pub(super) struct Filters {
 /// Refuses filters on a scoped connection that could reveal the locations of its documents, or the
 /// days that have notes.
 pub(super) fn check(request: &SearchDocuments, seen: &Visibility) -> Result<()> {
-    let DocumentFilter { location, folders, daily_note, .. } = &request.filter;
+    // Exhaustive: a new filter is open to a scoped connection only if its effect reveals nothing.
+    let DocumentFilter { location, folders, created: _, modified: _, daily_note } = &request.filter;
     let fields = [
         ("location", location.is_some()),
         ("folderIds", folders.is_some()),
@@ -63,7 +64,7 @@ impl Filters {
     }
 
     pub(super) fn accepts(&self, document: &Attributes) -> bool {
-        let DocumentQuery { within, created, modified, day, .. } = &self.query;
+        let DocumentQuery { within, created, modified, day, order: _, descending: _ } = &self.query;
         self.is_named(document.id)
             && is_within(within, document.location)
             && created.contains(document.created_at)

@@ -166,6 +166,7 @@ impl VaultWarningKind {
 
 /// A difference between the source and the result of an import or export.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct VaultWarning {
     /// The file, relative to the root of the folder.
     pub path: String,
@@ -191,6 +192,7 @@ impl VaultWarning {
 
 /// A file, directory or document that was skipped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Skipped {
     /// The path relative to the root of the folder, or the document's title.
     pub path: String,
