@@ -81,6 +81,40 @@ fn faults<T: JsonSchema>(value: &Value, closed: bool) -> Vec<String> {
         .collect()
 }
 
+/// The names of all properties in a JSON Schema, of the types that it refers to, too.
+fn property_names(schema: &Value) -> BTreeSet<String> {
+    let (mut names, mut waiting) = (BTreeSet::new(), vec![schema]);
+    while let Some(value) = waiting.pop() {
+        if let Some(Value::Object(properties)) = value.get("properties") {
+            names.extend(properties.keys().cloned());
+        }
+        match value {
+            Value::Object(fields) => waiting.extend(fields.values()),
+            Value::Array(values) => waiting.extend(values),
+            _ => {}
+        }
+    }
+    names
+}
+
+/// JSON pointers to all objects in `value`.
+fn object_pointers(value: &Value, at: String, pointers: &mut Vec<String>) {
+    match value {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                object_pointers(value, format!("{at}/{name}"), pointers);
+            }
+            pointers.push(at);
+        }
+        Value::Array(values) => {
+            for (index, value) in values.iter().enumerate() {
+                object_pointers(value, format!("{at}/{index}"), pointers);
+            }
+        }
+        _ => {}
+    }
+}
+
 /// A space whose days, IDs and instants are the same in every run, and what was asked of it.
 struct Desk {
     space: Space,
@@ -125,6 +159,30 @@ impl Desk {
         value.as_object_mut().unwrap().insert("nonsense".to_owned(), json!(1));
         assert_ne!(faults::<T>(&value, false), [""; 0], "{name}: a field too many");
         assert!(self.space.read_json::<T>(&value.to_string()).is_err(), "{name}: a field too many");
+        self.null_counts_as_absent::<T>(name, &serde_json::from_str(text).unwrap());
+    }
+
+    /// `null` in any field of any object of the request: the JSON Schema takes it wherever the
+    /// reader does.
+    fn null_counts_as_absent<T: FromJson + JsonSchema>(&self, name: &str, request: &Value) {
+        let schema = schema_of::<T>(false);
+        let validator = jsonschema::draft202012::new(&schema).unwrap();
+        let (names, mut objects) = (property_names(&schema), Vec::new());
+        object_pointers(request, String::new(), &mut objects);
+        let mut unlike = Vec::new();
+        for pointer in &objects {
+            for field in &names {
+                let mut value = request.clone();
+                let object = value.pointer_mut(pointer).unwrap().as_object_mut().unwrap();
+                object.insert(field.clone(), Value::Null);
+                let read = self.space.read_json::<T>(&value.to_string());
+                let valid = validator.is_valid(&value);
+                if read.is_ok() && !valid {
+                    unlike.push(format!("{pointer}/{field}"));
+                }
+            }
+        }
+        assert_eq!(unlike, [""; 0], "{name}: null that the schema refuses");
     }
 
     /// The reply in the file `name`.

@@ -79,9 +79,9 @@ impl<'g> Shape<'g> {
             .may::<String>("cursor", "Where the reply goes on: the nextCursor of the one before.")
     }
 
-    /// Requires exactly one of these fields.
+    /// Requires exactly one of these fields; `null` counts as absent.
     fn exactly_one(mut self, names: &[&str]) -> Self {
-        let one = |name: &&str| json!({ "required": [name] });
+        let one = |name: &&str| json!({ "required": [name], "properties": { *name: { "not": { "type": "null" } } } });
         self.also.insert("oneOf".to_owned(), names.iter().map(one).collect());
         self
     }
@@ -91,8 +91,13 @@ impl<'g> Shape<'g> {
         self
     }
 
-    /// Refuses additional fields.
-    fn closed(self) -> Schema {
+    /// Refuses additional fields. `null` counts as absent, as for the deserializer.
+    fn closed(mut self) -> Schema {
+        for (name, schema) in &mut self.fields {
+            if !self.required.contains(&name.as_str()) {
+                allow_null(schema);
+            }
+        }
         self.with("additionalProperties", false.into()).open()
     }
 
@@ -108,6 +113,36 @@ impl<'g> Shape<'g> {
         }
         self.also.into_iter().for_each(|(name, value)| drop(schema.insert(name, value)));
         schema
+    }
+}
+
+/// Lets the schema of an optional field take `null`.
+fn allow_null(schema: &mut Value) {
+    // `Option` has `null` already.
+    let null = json!("null");
+    let types = schema.get("type").and_then(Value::as_array);
+    let forms = schema.get("anyOf").and_then(Value::as_array);
+    if types.is_some_and(|types| types.contains(&null))
+        || forms.is_some_and(|forms| forms.iter().any(|form| form.get("type") == Some(&null)))
+    {
+        return;
+    }
+    let description = schema.as_object_mut().and_then(|fields| fields.remove("description"));
+    let mut nullable = json!({ "anyOf": [schema.take(), { "type": "null" }] });
+    if let (Some(fields), Some(description)) = (nullable.as_object_mut(), description) {
+        fields.insert("description".to_owned(), description);
+    }
+    *schema = nullable;
+}
+
+/// `transform` for derived requests: their optional fields take `null`, which counts as absent.
+pub(crate) fn allow_nulls(schema: &mut Schema) {
+    let required = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+    let fields = schema.get_mut("properties").and_then(Value::as_object_mut);
+    for (name, schema) in fields.into_iter().flatten() {
+        if !required.iter().any(|required| required == name) {
+            allow_null(schema);
+        }
     }
 }
 

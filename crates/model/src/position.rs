@@ -112,6 +112,7 @@ impl Default for Position {
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(transform = crate::json_schemas::allow_nulls))]
 #[cfg_attr(feature = "schemars", schemars(rename = "Position"))]
 struct PositionJson {
     /// `start` or `end` (the default) with `pageId` or `date`, `before` or `after` with

@@ -44,6 +44,7 @@ impl PropertyType {
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(transform = crate::json_schemas::allow_nulls))]
 pub struct SelectOption {
     /// The name, by which items refer to the option.
     pub name: String,
@@ -342,6 +343,7 @@ impl From<Property> for PropertyDraft {
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(transform = crate::json_schemas::allow_nulls))]
 pub struct ContentPropertyDraft {
     /// The desired key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -364,6 +366,7 @@ pub struct ContentPropertyDraft {
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(transform = crate::json_schemas::allow_nulls))]
 pub struct SchemaDraft {
     /// The desired key of the collection.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -405,6 +408,7 @@ impl From<Schema> for SchemaDraft {
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(transform = crate::json_schemas::allow_nulls))]
 #[cfg_attr(feature = "schemars", schemars(rename = "Property"))]
 struct PropertyJson {
     /// The key of its values in items; a request for a new property may leave it out.

@@ -19,6 +19,7 @@ use crate::{Author, BlockId, Day, DocumentId, Timestamp};
 )]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(transform = crate::json_schemas::allow_nulls))]
 #[non_exhaustive]
 pub struct ListScopedDocuments {
     /// Whether entries include the times of creation and modification.

@@ -22,6 +22,7 @@ wire_enum! {
 )]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(transform = crate::json_schemas::allow_nulls))]
 pub struct TaskInfo {
     /// The state.
     #[serde(default, deserialize_with = "or_default")]
@@ -79,6 +80,7 @@ pub struct Task {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(transform = crate::json_schemas::allow_nulls))]
 pub struct TaskPatch {
     /// `state`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -74,6 +74,7 @@ impl From<DocumentId> for TaskDestination {
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(transform = crate::json_schemas::allow_nulls))]
 #[cfg_attr(feature = "schemars", schemars(rename = "TaskDestination"))]
 struct TaskDestinationJson {
     /// The inbox, a daily note or a document.

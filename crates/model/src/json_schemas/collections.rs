@@ -43,11 +43,11 @@ impl JsonSchema for RelationTargetId {
 impl Shape<'_> {
     /// The title stands under the content key, which only the schema of the collection determines.
     fn titled(self) -> Self {
-        self.may::<Values>(
+        self.clears::<Values>(
             "properties",
             "Values by key, as the collection's schema has them; in an update null clears one.",
         )
-        .with("additionalProperties", json!({ "type": "string" }))
+        .with("additionalProperties", json!({ "type": ["string", "null"] }))
     }
 }
 
@@ -92,7 +92,7 @@ impl JsonSchema for ItemFilter {
 shapes! {
     ItemDraft, "An item to add." => |shape| shape
         .titled()
-        .may::<Vec<BlockDraft>>("content", "The blocks of its page.")
+        .clears::<Vec<BlockDraft>>("content", "The blocks of its page.")
         .open();
     ItemUpdate, "A change of an item: what is not given stays." => |shape| shape
         .must::<BlockId>("id", "The item.")

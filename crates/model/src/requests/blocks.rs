@@ -105,6 +105,7 @@ impl schemars::JsonSchema for MaxDepth {
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(transform = crate::json_schemas::allow_nulls))]
 #[cfg_attr(feature = "schemars", schemars(rename = "Fetch"))]
 struct FetchJson {
     /// The block; a document's ID is that of its root. Either this or `date`.
@@ -190,6 +191,7 @@ impl InsertBlocks {
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(transform = crate::json_schemas::allow_nulls))]
 #[cfg_attr(feature = "schemars", schemars(rename = "InsertBlocks"))]
 struct InsertBlocksJson {
     /// The blocks to insert. Either this or `markdown`.
@@ -240,6 +242,7 @@ impl TryFrom<InsertBlocksJson> for InsertBlocks {
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(transform = crate::json_schemas::allow_nulls))]
 #[non_exhaustive]
 pub struct UpdateBlocks {
     /// The patches, at most one per block.
@@ -272,6 +275,7 @@ impl From<BlockPatch> for UpdateBlocks {
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(transform = crate::json_schemas::allow_nulls))]
 #[non_exhaustive]
 pub struct DeleteBlocks {
     /// The blocks to delete.
@@ -309,6 +313,7 @@ impl From<BlockId> for DeleteBlocks {
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(transform = crate::json_schemas::allow_nulls))]
 #[non_exhaustive]
 pub struct MoveBlocks {
     /// The blocks to move.

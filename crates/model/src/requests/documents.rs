@@ -274,6 +274,7 @@ impl Serialize for ListDocuments {
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(transform = crate::json_schemas::allow_nulls))]
 #[non_exhaustive]
 pub struct CreateDocuments {
     /// The documents: pages with their content.
@@ -347,6 +348,7 @@ fn document_drafts<'de, D: Deserializer<'de>>(
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(transform = crate::json_schemas::allow_nulls))]
 #[non_exhaustive]
 pub struct CreateFromTemplate {
     /// The template.
@@ -382,6 +384,7 @@ impl CreateFromTemplate {
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(transform = crate::json_schemas::allow_nulls))]
 #[non_exhaustive]
 pub struct DeleteDocuments {
     /// The documents.
@@ -419,6 +422,7 @@ impl From<DocumentId> for DeleteDocuments {
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(transform = crate::json_schemas::allow_nulls))]
 #[non_exhaustive]
 pub struct MoveDocuments {
     /// The documents.
@@ -443,6 +447,7 @@ impl MoveDocuments {
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(transform = crate::json_schemas::allow_nulls))]
 #[non_exhaustive]
 pub struct RestoreDailyNotes {
     /// The daily notes.
@@ -488,6 +493,7 @@ impl PurgeDocuments {
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(transform = crate::json_schemas::allow_nulls))]
 #[cfg_attr(feature = "schemars", schemars(rename = "PurgeDocuments"))]
 struct PurgeDocumentsJson {
     /// The documents to erase. Either these or `olderThanDays`.

@@ -21,6 +21,7 @@ use crate::{AssetUrl, BlockId, Position, Result};
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(transform = crate::json_schemas::allow_nulls))]
 #[cfg_attr(feature = "schemars", schemars(deny_unknown_fields))]
 #[non_exhaustive]
 pub struct UploadFile {

@@ -340,6 +340,7 @@ deserialize_by!(SearchDocuments: Self::read);
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(transform = crate::json_schemas::allow_nulls))]
 #[cfg_attr(feature = "schemars", schemars(rename = "SearchBlocks"))]
 struct SearchBlocksJson {
     /// The document or page to search. Either this or `documentId`.
