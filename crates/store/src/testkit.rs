@@ -34,8 +34,8 @@ fn open(bytes: &Arc<[u8]>, wal: Option<Arc<[u8]>>, options: &OpenOptions) -> Res
     RedbStore::with_verified_files(files, &options, &mut |read| holds_space(read))
 }
 
-/// Replaces the checksum of the record under `key` by that of its bytes, so that damage to them goes
-/// unnoticed: the control of tests that have to detect corruption. A value without room for a
+/// Replaces the checksum of the record under `key` by that of its bytes, so that damage to them
+/// goes unnoticed: the control of tests that have to detect corruption. A value without room for a
 /// checksum stays as it is.
 pub fn reseal(key: &[u8], value: &mut [u8]) {
     if let Some((rest, sum)) = value.split_last_chunk_mut::<{ records::CHECKSUM_BYTES }>() {

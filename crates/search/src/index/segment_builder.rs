@@ -1,10 +1,13 @@
 //! Builds segments with tantivy's segment writer. A segment is visible only once the index has
 //! added it and committed, so a failed build leaves nothing but files to collect.
 //!
-//! Of many documents, the segments are built on a second thread while the caller analyzes the next
-//! ones. The thread ends with the call.
+//! Of many documents, the segments are built on other threads while the caller analyzes the next
+//! ones: on one, and from [`BATCHES_BEFORE_SECOND_THREAD`] on two, since writing a segment takes most
+//! of the time and holds up its thread. The threads end with the call.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use leafbase_model::{Result, invariant};
@@ -23,7 +26,10 @@ use crate::stems::StemCache;
 const BATCH_DOCUMENTS: usize = 32;
 /// Bytes after which a batch of fewer documents is full.
 const BATCH_BYTES: usize = 2 << 20;
-/// Batches that wait for the second thread. Bounds memory; the sender blocks while all are full.
+/// Batches after which a second thread builds segments, too. A few hundred documents stay together
+/// in one segment, which searches read faster than two.
+const BATCHES_BEFORE_SECOND_THREAD: usize = 16;
+/// Batches that wait for a thread. Bounds memory; the sender blocks while all are full.
 const BATCHES_IN_FLIGHT: usize = 4;
 /// Bytes from which tantivy sizes the hash table of terms for a few documents: a third of it.
 /// The table grows on demand.
@@ -44,23 +50,68 @@ pub(super) fn build_segments(
         let builder = SegmentBuilder::new(index, fields, budget, SMALL_TABLE_BYTES);
         return builder.build(first.documents.into_iter().map(Ok));
     }
-    let builder = move || SegmentBuilder::new(index, fields, budget, budget);
+    let builder = || SegmentBuilder::new(index, fields, budget, budget);
+    let (sender, receiver) = sync_channel(BATCHES_IN_FLIGHT);
+    let queue =
+        BatchQueue { receiver: Mutex::new(Some(receiver)), is_complete: AtomicBool::new(false) };
+    let build = || builder().build_received(&queue);
     thread::scope(|scope| {
-        let (sender, receiver) = sync_channel(BATCHES_IN_FLIGHT);
-        let worker = thread::Builder::new().name("leafbase-index".to_owned());
-        let Ok(worker) = worker.spawn_scoped(scope, move || builder().build_received(receiver))
-        else {
+        let start = || {
+            let worker = thread::Builder::new().name("leafbase-index".to_owned());
+            worker.spawn_scoped(scope, build).ok()
+        };
+        let Some(worker) = start() else {
             // The system has no thread left.
             return builder().build(first.documents.into_iter().map(Ok).chain(documents));
         };
-        let sent = send_batches(&sender, first, documents);
-        // The worker sees the channel close, also if sending has failed.
+        let mut workers = vec![worker];
+        let sent = send_batches(&sender, first, documents, |sent| {
+            if sent == BATCHES_BEFORE_SECOND_THREAD {
+                // With no thread left, the first one builds all.
+                workers.extend(start());
+            }
+        });
+        queue.is_complete.store(sent.is_ok(), Ordering::Release);
+        // The workers see the channel close, also if sending has failed.
         drop(sender);
-        let built = worker.join();
-        let built = built.unwrap_or_else(|_| Err(storage_error("its thread panicked")));
-        // Sending stops without an error if the worker fails, so the worker's error comes first.
-        built.and_then(|built| sent.map(|()| built))
+        let mut built = Vec::new();
+        for worker in workers {
+            let segments = worker.join();
+            let segments = segments.unwrap_or_else(|_| Err(storage_error("its thread panicked")));
+            // Sending stops without an error if the workers fail, so a worker's error comes first.
+            built.extend(segments?);
+        }
+        sent.map(|()| built)
     })
+}
+
+/// Batches for the workers.
+struct BatchQueue {
+    /// `None` once a worker has ended: then sending fails instead of waiting for it.
+    receiver: Mutex<Option<Receiver<BuildBatch>>>,
+    /// Whether all batches were sent when the channel closed. Otherwise the build is abandoned.
+    is_complete: AtomicBool,
+}
+
+impl BatchQueue {
+    /// The next batch; `None` when the channel is closed.
+    fn next(&self) -> Option<BuildBatch> {
+        // One worker waits with the lock, and the other one for it: either gets the next batch.
+        self.lock().as_ref()?.recv().ok()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Receiver<BuildBatch>>> {
+        self.receiver.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Closes the channel when a worker ends, also by an error or a panic.
+struct CloseOnDrop<'q>(&'q BatchQueue);
+
+impl Drop for CloseOnDrop<'_> {
+    fn drop(&mut self) {
+        *self.0.lock() = None;
+    }
 }
 
 /// Documents that are handed over at once.
@@ -88,30 +139,24 @@ impl BuildBatch {
     }
 }
 
-enum BuildMessage {
-    Batch(BuildBatch),
-    /// There are no more documents. If the channel closes without it, the build is abandoned.
-    Finish,
-}
-
+/// Sends all batches; `sent` is called with their number after each.
 fn send_batches(
-    sender: &SyncSender<BuildMessage>,
+    sender: &SyncSender<BuildBatch>,
     first: BuildBatch,
     documents: &mut dyn Iterator<Item = Result<SearchDocument>>,
+    mut sent: impl FnMut(usize),
 ) -> Result<()> {
     let mut batch = first;
-    loop {
+    for number in 1.. {
         let is_last = !batch.is_full();
-        // A closed channel means that the worker failed; it returns the cause.
-        if sender.send(BuildMessage::Batch(batch)).is_err() {
-            return Ok(());
+        // A closed channel means that all workers failed; they return the cause.
+        if sender.send(batch).is_err() || is_last {
+            break;
         }
-        if is_last {
-            let _ = sender.send(BuildMessage::Finish);
-            return Ok(());
-        }
+        sent(number);
         batch = BuildBatch::next(documents)?;
     }
+    Ok(())
 }
 
 /// Writes one segment after the other.
@@ -143,16 +188,12 @@ impl<'i> SegmentBuilder<'i> {
         self.finish()
     }
 
-    fn build_received(mut self, receiver: Receiver<BuildMessage>) -> Result<Vec<SegmentMeta>> {
-        for message in receiver {
-            match message {
-                BuildMessage::Batch(batch) => {
-                    batch.documents.into_iter().try_for_each(|document| self.add(document))?;
-                }
-                BuildMessage::Finish => return self.finish(),
-            }
+    fn build_received(mut self, queue: &BatchQueue) -> Result<Vec<SegmentMeta>> {
+        let _close = CloseOnDrop(queue);
+        while let Some(batch) = queue.next() {
+            batch.documents.into_iter().try_for_each(|document| self.add(document))?;
         }
-        Ok(Vec::new())
+        if queue.is_complete.load(Ordering::Acquire) { self.finish() } else { Ok(Vec::new()) }
     }
 
     fn add(&mut self, document: SearchDocument) -> Result<()> {
@@ -218,6 +259,29 @@ mod tests {
                 assert_eq!((built.len(), all), (expected, count));
             }
         }
+    }
+
+    #[test]
+    fn a_failed_thread_ends_the_build() {
+        let directory = tempfile::tempdir().unwrap();
+        let index = Index::create(&directory.path().join("index"), "").unwrap();
+        directory.close().unwrap();
+        // Segments cannot be written any more; each document would be one.
+        let mut documents = (0..100 * BATCH_DOCUMENTS).map(document).map(Ok);
+        let error = build_segments(&index.inner, index.fields, 1, &mut documents).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Storage);
+        assert!(documents.next().is_some(), "it ends at the failure");
+    }
+
+    #[test]
+    fn two_threads_build_all_documents() {
+        let index = Index::in_memory("").unwrap();
+        let count = 100 * BATCH_DOCUMENTS + 1;
+        let mut documents = (0..count).map(document).map(Ok);
+        let built = build_segments(&index.inner, index.fields, usize::MAX, &mut documents).unwrap();
+        let all: usize = built.iter().map(|segment| segment.max_doc() as usize).sum();
+        assert!((1..=2).contains(&built.len()), "{}", built.len());
+        assert_eq!(all, count);
     }
 
     #[test]
