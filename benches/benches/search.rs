@@ -37,6 +37,13 @@ const EDITS: usize = 32;
 
 type Peers = Vec<(usize, Box<dyn Peer>)>;
 
+/// The row of a search whose only hit is a block three quarters into the document.
+const RARE_IN_LARGE: &str = "a rare word in a document of 10,000 blocks";
+
+fn rare_in_large() -> Question {
+    Question::Words(vec!["crystallize".to_owned()])
+}
+
 struct Bench {
     root: tempfile::TempDir,
     report: Report,
@@ -143,7 +150,8 @@ impl Bench {
             bench.peers.push((who, peer));
         }
         bench.sizes();
-        let plan = Plan::new(1, large);
+        let mut plan = Plan::new(1, large);
+        plan.documents[0].blocks[large * 3 / 4].push_str(" crystallize");
         for who in [LEAFBASE, BY_BLOCK, BY_DOCUMENT, BARE] {
             let peer = build(who, &directory(bench.root.path(), who, "large"), &plan).peer;
             bench.large.push((who, peer));
@@ -235,6 +243,9 @@ impl Bench {
                 println!("{row}: {} blocks", ours.len());
             }
         }
+        for (who, peer) in &mut self.large {
+            assert_eq!(peer.all(&rare_in_large()), [0], "{RARE_IN_LARGE}: {}", PEERS[*who]);
+        }
     }
 
     /// Peers in an order that turns with the round.
@@ -272,9 +283,9 @@ impl Bench {
                 }
             }
         }
-        let row = "a rare word in a document of 10,000 blocks";
+        let row = RARE_IN_LARGE;
         if self.wants(row) {
-            let question = Question::Words(vec!["crystallize".to_owned()]);
+            let question = rare_in_large();
             for at in self.turn(self.large.len()) {
                 let (who, peer) = &mut self.large[at];
                 let took = sampled(|| peer.ask(&question));

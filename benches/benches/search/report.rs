@@ -26,7 +26,7 @@ const BARS: [(&str, f64); 10] = [
     ("pattern, selective", 0.1),
     ("pattern, unselective", 0.5),
     ("one document", 0.6),
-    ("import", 0.6),
+    ("import", 1.2),
 ];
 
 #[derive(Debug, Default)]
