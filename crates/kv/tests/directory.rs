@@ -152,7 +152,9 @@ fn creating_a_store_removes_abandoned_temporary_directories() {
     let leave = |name: &str, names: &[&str]| {
         let left = place.path().join(name);
         fs::create_dir(&left).unwrap();
-        names.iter().for_each(|name| fs::write(left.join(name), "left").unwrap());
+        for name in names {
+            fs::write(left.join(name), "left").unwrap();
+        }
         left
     };
     let abandoned = [

@@ -37,8 +37,8 @@ pub(crate) struct KindText<T> {
     pub(crate) text: T,
 }
 
-const fn field<T>(role: TextRole, name: &'static str, text: T) -> Option<KindText<T>> {
-    Some(KindText { role, name, text })
+const fn field<T>(role: TextRole, name: &'static str, text: T) -> KindText<T> {
+    KindText { role, name, text }
 }
 
 /// At most three fields, so that iteration does not allocate.
@@ -52,23 +52,25 @@ macro_rules! kind_texts {
         match $kind {
             BlockKind::Image { url, alt_text, .. } | BlockKind::Video { url, alt_text, .. } => {
                 let url = field(TextRole::EmbedUrl, "url", url);
-                ([url, field(TextRole::Label, "altText", alt_text), None], None)
+                ([Some(url), Some(field(TextRole::Label, "altText", alt_text)), None], None)
             }
             BlockKind::File { url, file_name, .. } => {
                 let url = field(TextRole::EmbedUrl, "url", url);
-                ([url, field(TextRole::Label, "fileName", file_name), None], None)
+                ([Some(url), Some(field(TextRole::Label, "fileName", file_name)), None], None)
             }
             BlockKind::Drawing { url } | BlockKind::Whiteboard { url } => {
-                ([field(TextRole::EmbedUrl, "url", url), None, None], None)
+                ([Some(field(TextRole::EmbedUrl, "url", url)), None, None], None)
             }
             BlockKind::Code { raw_code, language_tag, .. } => {
                 let code = field(TextRole::Code, "rawCode", raw_code);
-                ([code, field(TextRole::CodeTag, "languageTag", language_tag), None], None)
+                let tag = field(TextRole::CodeTag, "languageTag", language_tag);
+                ([Some(code), Some(tag), None], None)
             }
             BlockKind::RichUrl { url, title, description, .. } => {
                 let url = field(TextRole::LinkUrl, "url", url);
                 let title = field(TextRole::Label, "title", title);
-                ([url, title, field(TextRole::Label, "description", description)], None)
+                let description = field(TextRole::Label, "description", description);
+                ([Some(url), Some(title), Some(description)], None)
             }
             BlockKind::CollectionItem { properties } => ([None, None, None], Some(properties)),
             BlockKind::Text(_)

@@ -2,8 +2,8 @@
 //! added it and committed, so a failed build leaves nothing but files to collect.
 //!
 //! Of many documents, the segments are built on other threads while the caller analyzes the next
-//! ones: on one, and from [`BATCHES_BEFORE_SECOND_THREAD`] on two, since writing a segment takes most
-//! of the time and holds up its thread. The threads end with the call.
+//! ones: on one, and from [`BATCHES_BEFORE_SECOND_THREAD`] on two, since writing a segment takes
+//! most of the time and holds up its thread. The threads end with the call.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
