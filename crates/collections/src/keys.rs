@@ -20,7 +20,11 @@ pub fn key_of(name: &str) -> String {
         .split_whitespace()
         .map(|word| word.chars().filter(|letter| is_kept(*letter)).collect());
     let words: Vec<String> = words.filter(|word: &String| !word.is_empty()).collect();
-    if words.is_empty() { "property".to_owned() } else { words.join("_") }
+    if words.is_empty() {
+        return "property".to_owned();
+    }
+    // Again: what was removed may have kept combining marks apart.
+    words.join("_").nfc().collect()
 }
 
 /// Whether `key` is valid: some name gives it.
@@ -74,7 +78,19 @@ impl Keys {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(20_000))]
+
+        /// Combining marks join what precedes them, also when letters between them are removed.
+        #[test]
+        fn what_a_name_makes_is_a_key(name in "[a-zΣσİ\u{1e5b}\u{300}-\u{362}\u{5d0}\u{5bc}!\u{200b} _-]{0,8}|\\PC{0,8}") {
+            prop_assert!(is_key(&key_of(&name)), "{:?} makes {:?}", name, key_of(&name));
+        }
+    }
 
     #[test]
     fn names_make_keys() {
@@ -105,6 +121,8 @@ mod tests {
             ("🎉 Party", "party"),
             ("...", "property"),
             ("zero\u{200b}width", "zerowidth"),
+            ("r\u{35d}\u{200b}\u{323}s", "\u{1e5b}\u{35d}s"),
+            ("e\u{200b}\u{301}", "\u{e9}"),
             ("_", "_"),
         ] {
             assert_eq!(key_of(name), key, "{name:?}");
