@@ -82,12 +82,16 @@ mod tests {
 
     use super::*;
 
+    /// Letters, combining marks, and what is removed between them; or anything that is visible.
+    const NAMES: &str = "[a-zΣσİ\u{1e5b}\u{300}-\u{362}\u{5d0}\u{5bc}!\u{200b} _-]{0,8}|\
+        \\PC{0,8}";
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(20_000))]
 
         /// Combining marks join what precedes them, also when letters between them are removed.
         #[test]
-        fn what_a_name_makes_is_a_key(name in "[a-zΣσİ\u{1e5b}\u{300}-\u{362}\u{5d0}\u{5bc}!\u{200b} _-]{0,8}|\\PC{0,8}") {
+        fn what_a_name_makes_is_a_key(name in NAMES) {
             prop_assert!(is_key(&key_of(&name)), "{:?} makes {:?}", name, key_of(&name));
         }
     }
