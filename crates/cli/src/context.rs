@@ -13,6 +13,9 @@ use crate::out::Out;
 /// Pause between attempts to open a space that another program has open.
 const RETRY_INTERVAL: Duration = Duration::from_millis(50);
 
+/// The extension of the directories that commands take for spaces.
+pub(crate) const SPACE_EXTENSION: &str = "leafbase";
+
 /// The environment of one command.
 pub(crate) struct CommandContext {
     pub(crate) options: GlobalOptions,
@@ -100,7 +103,7 @@ fn space_at(directory: &Path) -> CliResult<Option<PathBuf>> {
     let entries =
         std::fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path());
     let spaces =
-        entries.filter(|path| path.extension().is_some_and(|extension| extension == "leafbase"));
+        entries.filter(|path| path.extension().is_some_and(|extension| extension == SPACE_EXTENSION));
     let mut found: Vec<_> = spaces.filter(|path| Space::is_at(path)).collect();
     // The order of a directory listing is undefined; the message should not change between runs.
     found.sort();

@@ -147,7 +147,7 @@ impl BlockParser<'_, '_> {
             Some(Container::Item(item)) => {
                 // A following item at this stack index with this sign continues the list.
                 after = Some((self.stack.len(), item.sign));
-                if item.holds == ItemContent::Nothing {
+                if item.holds == ItemContent::Nothing || self.is_empty_first_task(&item) {
                     self.empty_item(item)?;
                 }
             }
@@ -159,6 +159,11 @@ impl BlockParser<'_, '_> {
         }
         self.after_item = after;
         Ok(())
+    }
+
+    /// Whether an item is the first of its list and consists of a task mark.
+    fn is_empty_first_task(&self, item: &OpenItem) -> bool {
+        item.first && item.is_bare_task && self.made == item.made_before + 1
     }
 
     fn empty_item(&mut self, item: OpenItem) -> Result<()> {
@@ -178,10 +183,14 @@ impl BlockParser<'_, '_> {
             EmptyFirstItem::Refuse => Err(invalid(item.at, "the first item of a list is empty")),
             EmptyFirstItem::Drop => {
                 self.adapt(item.at, ParseWarningKind::EmptyFirstItem);
+                if item.is_bare_task {
+                    self.made -= 1;
+                    self.out.last_mut().and_then(Vec::pop);
+                }
                 // Without its only child, the enclosing item is empty again, and may be dropped in
                 // turn.
-                if let Some(around) =
-                    self.inner_item().filter(|around| around.holds == ItemContent::List)
+                let made = self.made;
+                if let Some(around) = self.inner_item().filter(|around| around.made_before == made)
                 {
                     around.holds = ItemContent::Nothing;
                 }

@@ -42,6 +42,10 @@ pub(crate) struct OpenItem {
     pub(crate) begins_blank: bool,
     /// Whether it is the first item of its list.
     pub(crate) first: bool,
+    /// Blocks made before it.
+    pub(crate) made_before: usize,
+    /// Whether nothing follows its task mark on the line: its block, the first, is empty.
+    pub(crate) is_bare_task: bool,
     /// Line and column of its marker.
     pub(crate) at: (usize, usize),
 }

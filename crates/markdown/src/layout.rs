@@ -10,6 +10,7 @@ use leafbase_model::{
     BlockData, BlockKind, BlockType, Decorations, Limits, ListStyle, TaskState, TextStyle,
 };
 
+use crate::canonical::NOTHING;
 use crate::escape::ends_escaping;
 use crate::slice;
 
@@ -56,6 +57,8 @@ pub(crate) struct BlockLayout {
     levels: [usize; LIST_LEVELS],
     depth: usize,
     previous: PreviousBlock,
+    /// The level of the previous block if it is an item marked with a dash, in the same run.
+    dash_level: Option<usize>,
 }
 
 const DASHES: &str = "- - - - - - ";
@@ -111,6 +114,7 @@ impl BlockLayout {
             self.separate(out, is_item.then_some(level), data);
         } else {
             self.reopen(out, outer);
+            self.dash_level = None;
         }
         self.mark(out, data, level, own.quote);
         if own.callout {
@@ -123,6 +127,8 @@ impl BlockLayout {
         }
         let tight = is_item && !swallows_lines(data);
         self.previous = if tight { PreviousBlock::Item(level) } else { PreviousBlock::Block };
+        let is_dashed = matches!(data.list_style, ListStyle::Bullet | ListStyle::Task);
+        self.dash_level = (tight && is_dashed).then_some(level);
     }
 
     /// Starts a line for the next block: directly below a list item for another item, after a blank
@@ -257,6 +263,10 @@ impl BlockLayout {
             });
             if !is_empty_task(data) {
                 out.push(' ');
+            } else if self.dash_level != Some(level) {
+                // A mark alone is refused as the first item of a list.
+                out.push(' ');
+                out.push_str(NOTHING);
             }
         }
     }
@@ -267,7 +277,7 @@ impl BlockLayout {
     }
 }
 
-/// A task without text consists of its mark alone.
+/// Whether a block is a task without text: its mark is all of it.
 pub(crate) fn is_empty_task(data: &BlockData) -> bool {
     let body = data.text_format().is_some_and(|look| look.style == TextStyle::Body);
     data.list_style == ListStyle::Task

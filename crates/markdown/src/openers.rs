@@ -244,6 +244,8 @@ impl<'t> BlockParser<'t, '_> {
             holds: ItemContent::Nothing,
             begins_blank,
             first,
+            made_before: self.made,
+            is_bare_task: false,
             at,
         };
         self.push_item(item)?;
@@ -300,6 +302,7 @@ impl<'t> BlockParser<'t, '_> {
         if !cursor.is_blank() {
             return Ok(Some(LineStep::Again));
         }
+        item.is_bare_task = true;
         self.leaf_at = at;
         self.emit(BlockData::text(""));
         Ok(Some(LineStep::Done))

@@ -450,3 +450,25 @@ fn paragraphs_part() {
     let page = BlockData::page("a\n\nb");
     assert_eq!(split_paragraphs(page.clone()), [page]);
 }
+
+/// A task mark alone is an empty item: refused where a list begins with it, an item elsewhere. What
+/// is written for an empty task at the start of a list is read again.
+#[test]
+fn a_list_does_not_begin_with_an_empty_task() {
+    let refused = ["- [ ]", "- [ ] \n- [ ] a", "+ [x]\n\na", "a\n\n1. [-]\n2. b", "> - [ ]\n> - b"];
+    for text in refused {
+        let error = parse(text, &ParseOptions::default()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidMarkdown, "{text}");
+        assert!(error.message().contains("the first item of a list is empty"), "{text}: {error}");
+    }
+    check("- [ ] a\n- [ ]\n- [x]", &["todo a", "todo", "done"], "- [ ] a\n- [ ]\n- [x]");
+    check("- [ ]\n  - a", &["todo", "  bullet a"], "- [ ] <!-- -->\n  - a");
+    check("- [ ] <!-- -->\n- [ ]", &["todo", "todo"], "- [ ] <!-- -->\n- [ ]");
+    check("- a\n  - [x] <!-- -->", &["bullet a", "  done"], "- a\n\n  - [x] <!-- -->");
+
+    let options = ParseOptions::default().with_empty_first_item(EmptyFirstItem::Drop);
+    let parsed = parse("- [ ]\n- [ ] a\n\nb\n\n- - [x]", &options).unwrap();
+    let texts: Vec<&str> = parsed.blocks.iter().map(|draft| &*draft.data.markdown).collect();
+    assert_eq!(texts, ["a", "b"]);
+    assert_eq!(parsed.warnings.len(), 3, "{:?}", parsed.warnings);
+}

@@ -1,11 +1,11 @@
 //! `leafbase backup`: copies the current state of the space.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use crate::context::CommandContext;
-use crate::error::CliResult;
+use crate::context::{CommandContext, SPACE_EXTENSION};
+use crate::error::{CliError, CliResult};
 use crate::progress::ProgressLine;
 use crate::show::line;
 
@@ -26,6 +26,7 @@ struct BackupReply {
 
 impl BackupCommand {
     pub(crate) fn run(self, context: &mut CommandContext) -> CliResult<()> {
+        check_name(&context.path()?, &self.path)?;
         let notes = context.reader()?;
         let mut progress = ProgressLine::new("copying");
         notes
@@ -40,4 +41,21 @@ impl BackupCommand {
         }
         context.out.line(format_args!("copied to {path}, {}", line::bytes(bytes)))
     }
+}
+
+/// Refuses a copy beside the space under a name that later commands would take for a second space.
+fn check_name(space: &Path, copy: &Path) -> CliResult<()> {
+    let directory = |path: &Path| {
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        parent.unwrap_or(Path::new(".")).canonicalize().ok()
+    };
+    let is_space_name = copy.extension().is_some_and(|extension| extension == SPACE_EXTENSION);
+    let beside = directory(copy).filter(|beside| directory(space).as_ref() == Some(beside));
+    let Some(beside) = beside.filter(|_| is_space_name) else { return Ok(()) };
+    let message = format!("{} would contain several spaces", beside.display());
+    let other = copy.with_extension("backup");
+    Err(CliError::usage(message).hint(format!(
+        "commands without --space could not choose; name another directory, or {}",
+        other.display()
+    )))
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use leafbase_model::DocumentId;
+use leafbase_model::{DocumentId, Timestamp};
 
 use crate::core::scope_changes::ScopeChanges;
 use crate::core::visibility::Visibility;
@@ -58,10 +58,32 @@ impl ScopeDocuments {
         Arc::clone(&self.documents.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    pub(crate) fn change(&self, change: impl FnOnce(&mut BTreeSet<DocumentId>)) {
-        let mut documents = self.documents.write().unwrap_or_else(PoisonError::into_inner);
-        // Calls in flight keep the set that they began with.
-        change(Arc::make_mut(&mut documents));
+    /// Adds documents. `last` reads the sequence of the last write.
+    pub(crate) fn add(
+        &self,
+        documents: BTreeSet<DocumentId>,
+        last: impl FnOnce() -> Option<u64>,
+        at: Timestamp,
+    ) {
+        // Held throughout: additions are recorded in the order in which they take effect.
+        let mut changes = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
+        let added: Vec<DocumentId> = {
+            let mut held = self.documents.write().unwrap_or_else(PoisonError::into_inner);
+            let added = documents.difference(&held).copied().collect();
+            // Calls in flight keep the set that they began with.
+            Arc::make_mut(&mut held).extend(documents);
+            added
+        };
+        if !added.is_empty() {
+            // Read after the documents are visible: a write in between is part of the addition,
+            // and not told as a write to a document that was hidden.
+            changes.add(added, last(), at);
+        }
+    }
+
+    pub(crate) fn remove(&self, documents: &BTreeSet<DocumentId>) {
+        let mut held = self.documents.write().unwrap_or_else(PoisonError::into_inner);
+        Arc::make_mut(&mut held).retain(|document| !documents.contains(document));
     }
 }
 

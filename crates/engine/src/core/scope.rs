@@ -46,7 +46,7 @@ pub struct Scope {
 impl Scope {
     fn new(space: Space, documents: impl IntoIterator<Item = DocumentId>) -> Self {
         // If the log cannot be read, the changes of the scope begin when they are first read.
-        let last = space.store().and_then(|store| store.snapshot()?.reader().last_sequence()).ok();
+        let last = last_sequence(&space);
         let documents = ScopeDocuments::new(documents.into_iter().collect(), last);
         Self { space, documents: Arc::new(documents) }
     }
@@ -85,6 +85,8 @@ impl Scope {
     }
 
     /// Adds documents, visible to calls that begin after this returns.
+    /// [`changes_since`](Connection::changes_since) of the scope's connections tells them in one
+    /// row, as they are: not what was written to them before.
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {
@@ -98,8 +100,8 @@ impl Scope {
     /// # }
     /// ```
     pub fn add(&self, documents: impl IntoIterator<Item = DocumentId>) {
-        let documents: Vec<DocumentId> = documents.into_iter().collect();
-        self.documents.change(|held| held.extend(documents));
+        let documents = documents.into_iter().collect();
+        self.documents.add(documents, || last_sequence(&self.space), self.space.now());
     }
 
     /// Removes documents, hidden from calls that begin after this returns.
@@ -116,9 +118,12 @@ impl Scope {
     /// # }
     /// ```
     pub fn remove(&self, documents: impl IntoIterator<Item = DocumentId>) {
-        let documents: Vec<DocumentId> = documents.into_iter().collect();
-        self.documents.change(|held| held.retain(|document| !documents.contains(document)));
+        self.documents.remove(&documents.into_iter().collect());
     }
+}
+
+fn last_sequence(space: &Space) -> Option<u64> {
+    space.store().and_then(|store| store.snapshot()?.reader().last_sequence()).ok()
 }
 
 impl std::fmt::Debug for Scope {

@@ -1,10 +1,11 @@
-//! The part of the change log that belongs to a scope.
+//! The part of the change log that belongs to a scope, and the documents that were added to it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
 
 use leafbase_model::{
-    BlockId, Change, DocumentId, DocumentRecord, Edit, Location, Result, Schema, ScopedChange,
-    Subtrees, invariant,
+    Author, BlockId, Change, DocumentId, DocumentRecord, Edit, Location, Result, Schema,
+    ScopedChange, Subtrees, Timestamp, invariant,
 };
 
 use crate::core::redaction::hidden_relations;
@@ -13,20 +14,68 @@ use crate::core::tree::Tree;
 /// How many rows of the change log are read at a time.
 const ROWS_PER_READ: usize = 64;
 
-/// Which rows of the change log belong to a scope, from its creation on.
+/// The rows of a scope, from its creation on: writes to its documents, and additions of documents.
 #[derive(Debug, Default)]
 pub(crate) struct ScopeChanges {
     /// The sequence up to which the log was read; none before the first read.
     read_to: Option<u64>,
-    /// The sequences of the rows that belong to the scope, ascending.
-    rows: Vec<u64>,
+    /// In the order of the log; an addition comes after the writes that preceded it.
+    rows: Vec<ScopeRow>,
+    entries: Arc<EntrySequences>,
+    /// Additions that come after `read_to`, in order.
+    additions: VecDeque<Addition>,
+}
+
+/// A row of a scope's feed.
+#[derive(Clone, Debug)]
+pub(crate) enum ScopeRow {
+    /// The write with this sequence.
+    Write(u64),
+    Addition(Arc<AddedDocuments>),
+}
+
+/// Documents that the host added to the scope in one call.
+#[derive(Debug)]
+pub(crate) struct AddedDocuments {
+    at: Timestamp,
+    documents: Vec<DocumentId>,
+}
+
+/// An addition that has no row yet.
+#[derive(Debug)]
+struct Addition {
+    /// The last write before it; none if the log could not be read then.
+    after: Option<u64>,
+    added: Arc<AddedDocuments>,
+}
+
+/// The last write before each document was added, for those added since the scope was created.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct EntrySequences(BTreeMap<DocumentId, u64>);
+
+impl EntrySequences {
+    /// Whether the write `sequence` came before the document was added, and so was hidden.
+    fn precedes_entry(&self, document: DocumentId, sequence: u64) -> bool {
+        self.0.get(&document).is_some_and(|entry| sequence <= *entry)
+    }
 }
 
 impl ScopeChanges {
     /// Changes that begin after the sequence `last`; with none, where the log ends when they are
     /// first read.
-    pub(crate) const fn after(last: Option<u64>) -> Self {
-        Self { read_to: last, rows: Vec::new() }
+    pub(crate) fn after(last: Option<u64>) -> Self {
+        Self { read_to: last, ..Self::default() }
+    }
+
+    /// Records that `documents` were added after the write `last`; with none, where the log ends
+    /// when it is read next.
+    pub(crate) fn add(&mut self, documents: Vec<DocumentId>, last: Option<u64>, at: Timestamp) {
+        let entries = Arc::make_mut(&mut self.entries);
+        // Until the log can be read, every write counts as one made before the addition.
+        let hidden_to = last.unwrap_or(u64::MAX);
+        entries.0.extend(documents.iter().map(|document| (*document, hidden_to)));
+        let added = Arc::new(AddedDocuments { at, documents });
+        self.additions.push_back(Addition { after: last, added });
     }
 
     /// How many rows the scope has: the number of its last one.
@@ -34,26 +83,34 @@ impl ScopeChanges {
         self.rows.len() as u64
     }
 
-    /// The sequences of the next rows after the one that has the number `after` in the scope.
-    pub(crate) fn rows_after(&self, after: u64) -> Vec<u64> {
+    /// The next rows after the one that has the number `after` in the scope.
+    pub(crate) fn rows_after(&self, after: u64) -> Vec<ScopeRow> {
         let skipped = usize::try_from(after).unwrap_or(usize::MAX);
-        self.rows.iter().skip(skipped).take(ROWS_PER_READ).copied().collect()
+        self.rows.iter().skip(skipped).take(ROWS_PER_READ).cloned().collect()
+    }
+
+    /// When documents were added.
+    pub(crate) fn entries(&self) -> Arc<EntrySequences> {
+        Arc::clone(&self.entries)
     }
 
     /// Reads the change log to its end and records the rows that belong to the scope.
     pub(crate) fn read_on(&mut self, tree: &Tree<'_>) -> Result<()> {
         let reader = tree.unguarded();
+        self.date_additions(tree)?;
         let mut read_to = self.read_to.map_or_else(|| reader.last_sequence(), Ok)?;
         self.read_to = Some(read_to);
         loop {
             let changes = reader.changes_after(read_to, ROWS_PER_READ)?;
             if changes.is_empty() {
+                self.record_additions(read_to);
                 return Ok(());
             }
             for change in changes {
                 invariant!(change.sequence > read_to, "the change log is read in ascending order");
-                if !VisibleChange::of(tree, &change)?.is_empty() {
-                    self.rows.push(change.sequence);
+                self.record_additions(change.sequence - 1);
+                if !VisibleChange::of(tree, &change, &self.entries)?.is_empty() {
+                    self.rows.push(ScopeRow::Write(change.sequence));
                 }
                 // Progress is saved row by row: if a later row is unreadable, the next call resumes
                 // there and does not record these rows twice.
@@ -62,19 +119,61 @@ impl ScopeChanges {
             }
         }
     }
+
+    /// Places the additions whose sequence could not be read when they were made.
+    fn date_additions(&mut self, tree: &Tree<'_>) -> Result<()> {
+        for addition in self.additions.iter_mut().filter(|addition| addition.after.is_none()) {
+            let last = tree.unguarded().last_sequence()?;
+            addition.after = Some(last);
+            let entered = addition.added.documents.iter().map(|document| (*document, last));
+            Arc::make_mut(&mut self.entries).0.extend(entered);
+        }
+        Ok(())
+    }
+
+    /// Records the additions made up to the write `sequence`. Later ones wait: the snapshot of a
+    /// call may be older than an addition.
+    fn record_additions(&mut self, sequence: u64) {
+        let is_due =
+            |addition: &mut Addition| addition.after.is_some_and(|after| after <= sequence);
+        while let Some(addition) = self.additions.pop_front_if(is_due) {
+            self.rows.push(ScopeRow::Addition(addition.added));
+        }
+    }
 }
 
-/// The row `sequence` of the change log as the scope shows it, with its `number` in the scope.
+/// A row as the scope shows it, with its `number` in the scope.
 pub(crate) fn visible_change(
     tree: &Tree<'_>,
     number: u64,
-    sequence: u64,
+    row: &ScopeRow,
+    entries: &EntrySequences,
 ) -> Result<Option<ScopedChange>> {
-    invariant!(sequence > 0 && number > 0, "rows are numbered from 1");
+    invariant!(number > 0, "rows are numbered from 1");
+    let sequence = match row {
+        ScopeRow::Addition(added) => return added.as_change(tree, number).map(Some),
+        ScopeRow::Write(sequence) => *sequence,
+    };
+    invariant!(sequence > 0, "writes are numbered from 1");
     let Some(change) = tree.unguarded().changes_after(sequence - 1, 1)?.pop() else {
         return Ok(None);
     };
-    Ok(Some(VisibleChange::of(tree, &change)?.numbered(number, &change)))
+    Ok(Some(VisibleChange::of(tree, &change, entries)?.numbered(number, &change)))
+}
+
+impl AddedDocuments {
+    /// The addition as a change: the documents that can be seen, and none of their blocks, since a
+    /// client that has never seen a document reads all of it.
+    fn as_change(&self, tree: &Tree<'_>, sequence: u64) -> Result<ScopedChange> {
+        let mut documents = Vec::with_capacity(self.documents.len());
+        for document in &self.documents {
+            if tree.can_see_document(*document)? {
+                documents.push(*document);
+            }
+        }
+        let blocks = Vec::new();
+        Ok(ScopedChange { sequence, at: self.at, by: Author::default(), documents, blocks })
+    }
 }
 
 /// The documents and blocks of a change that are in the scope.
@@ -84,11 +183,27 @@ struct VisibleChange {
     blocks: BTreeSet<BlockId>,
 }
 
+/// The scope as a write met it.
+struct ScopeAtWrite<'a> {
+    tree: &'a Tree<'a>,
+    entries: &'a EntrySequences,
+    sequence: u64,
+}
+
+impl ScopeAtWrite<'_> {
+    /// Whether a document was in the scope, in the trash or not.
+    fn contains(&self, document: DocumentId) -> bool {
+        self.tree.visibility().contains(document)
+            && !self.entries.precedes_entry(document, self.sequence)
+    }
+}
+
 impl VisibleChange {
-    fn of(tree: &Tree<'_>, change: &Change) -> Result<Self> {
+    fn of(tree: &Tree<'_>, change: &Change, entries: &EntrySequences) -> Result<Self> {
+        let scope = ScopeAtWrite { tree, entries, sequence: change.sequence };
         let mut visible = Self::default();
         for edit in &change.edits {
-            visible.add(tree, edit)?;
+            visible.add(&scope, edit)?;
         }
         Ok(visible)
     }
@@ -107,39 +222,39 @@ impl VisibleChange {
         }
     }
 
-    fn add(&mut self, tree: &Tree<'_>, edit: &Edit) -> Result<()> {
+    fn add(&mut self, scope: &ScopeAtWrite<'_>, edit: &Edit) -> Result<()> {
         match edit {
             Edit::Insert { target, subtrees } | Edit::Remove { target, subtrees } => {
-                self.subtrees(tree, target.document, subtrees);
+                self.subtrees(scope, target.document, subtrees);
             }
             // An erased document was in the trash: it left the scope with an earlier change.
             Edit::CreateDocument { record, subtrees }
             | Edit::EraseDocument { record, subtrees }
                 if !is_trashed(record) =>
             {
-                self.subtrees(tree, record.id, subtrees);
+                self.subtrees(scope, record.id, subtrees);
             }
             // An update that keeps the revision is the other end of a relation.
             Edit::Update { document, before, after } if before.rev != after.rev => {
-                self.block(tree, *document, after.id);
+                self.block(scope, *document, after.id);
             }
             Edit::Move { block, from, to } => {
-                self.block(tree, from.document, *block);
-                self.block(tree, to.document, *block);
+                self.block(scope, from.document, *block);
+                self.block(scope, to.document, *block);
             }
             Edit::UpdateDocument { before, after } if is_trashed(before) != is_trashed(after) => {
-                self.subtrees(tree, after.id, &Subtrees::default());
+                self.subtrees(scope, after.id, &Subtrees::default());
             }
             Edit::AddComment { document, block, .. }
             | Edit::RemoveComment { document, block, .. } => {
-                self.block(tree, *document, *block);
+                self.block(scope, *document, *block);
             }
             Edit::SetSchema { document, collection, before, after, .. } => {
-                if is_in_scope(tree, *document)
-                    && visible_part(tree, before.as_deref())?
-                        != visible_part(tree, after.as_deref())?
+                if scope.contains(*document)
+                    && visible_part(scope.tree, before.as_deref())?
+                        != visible_part(scope.tree, after.as_deref())?
                 {
-                    self.block(tree, *document, *collection);
+                    self.block(scope, *document, *collection);
                 }
             }
             Edit::CreateDocument { .. }
@@ -155,24 +270,19 @@ impl VisibleChange {
         Ok(())
     }
 
-    fn block(&mut self, tree: &Tree<'_>, document: DocumentId, block: BlockId) {
-        if is_in_scope(tree, document) {
+    fn block(&mut self, scope: &ScopeAtWrite<'_>, document: DocumentId, block: BlockId) {
+        if scope.contains(document) {
             self.documents.insert(document);
             self.blocks.insert(block);
         }
     }
 
-    fn subtrees(&mut self, tree: &Tree<'_>, document: DocumentId, subtrees: &Subtrees) {
-        if is_in_scope(tree, document) {
+    fn subtrees(&mut self, scope: &ScopeAtWrite<'_>, document: DocumentId, subtrees: &Subtrees) {
+        if scope.contains(document) {
             self.documents.insert(document);
             self.blocks.extend(subtrees.0.iter().map(|node| node.block.id));
         }
     }
-}
-
-/// Whether a document is in the scope, in the trash or not.
-fn is_in_scope(tree: &Tree<'_>, document: DocumentId) -> bool {
-    tree.visibility().contains(document)
 }
 
 fn is_trashed(document: &DocumentRecord) -> bool {

@@ -28,7 +28,9 @@ impl Connection<Scoped> {
     ///
     /// A row names the documents to read again and the blocks that were written in them. It covers
     /// the documents that are in the scope when the row is first read; documents removed from the
-    /// scope since then are omitted. Moving a document between folders is no change, nor are
+    /// scope since then are omitted. Documents that [`Scope::add`](crate::Scope::add) adds are a
+    /// row of their own without blocks, whose time is that of the call; what was written to them
+    /// before is not told. Moving a document between folders is no change, nor are
     /// relations and links from outside of the scope. Moving a document to the trash is a change:
     /// afterwards the document is not found.
     ///
@@ -52,8 +54,8 @@ impl Connection<Scoped> {
     /// # }
     /// ```
     ///
-    /// Reading costs the rows that the log of the space gained since the last read, and 8 bytes of
-    /// memory for each row of the scope.
+    /// Reading costs the rows that the log of the space gained since the last read, and 16 bytes
+    /// of memory for each row of the scope.
     pub fn changes_since(&self, sequence: u64) -> ScopedChanges {
         ScopedChanges {
             connection: self.clone(),
@@ -95,12 +97,13 @@ impl Connection<Scoped> {
     /// The next rows after the one numbered `after`.
     fn next_rows(&self, after: u64) -> Result<Vec<ScopedChange>> {
         self.operation("changes_since").read(|tree| {
-            let rows = {
+            let (rows, entries) = {
                 let mut changes = self.scope_changes();
                 changes.read_on(tree)?;
-                changes.rows_after(after)
+                (changes.rows_after(after), changes.entries())
             };
-            let change = |(number, row)| scope_changes::visible_change(tree, number, row);
+            let change =
+                |(number, row)| scope_changes::visible_change(tree, number, &row, &entries);
             (after + 1..).zip(rows).map(change).filter_map(Result::transpose).collect()
         })
     }
