@@ -102,8 +102,8 @@ fn space_at(directory: &Path) -> CliResult<Option<PathBuf>> {
     // A directory without read permission is skipped: the search continues above it.
     let entries =
         std::fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path());
-    let spaces =
-        entries.filter(|path| path.extension().is_some_and(|extension| extension == SPACE_EXTENSION));
+    let spaces = entries
+        .filter(|path| path.extension().is_some_and(|extension| extension == SPACE_EXTENSION));
     let mut found: Vec<_> = spaces.filter(|path| Space::is_at(path)).collect();
     // The order of a directory listing is undefined; the message should not change between runs.
     found.sort();

@@ -23,7 +23,7 @@ pub(crate) struct ScopeChanges {
     rows: Vec<ScopeRow>,
     entries: Arc<EntrySequences>,
     /// Additions that come after `read_to`, in order.
-    additions: VecDeque<Addition>,
+    additions: VecDeque<PendingAddition>,
 }
 
 /// A row of a scope's feed.
@@ -43,7 +43,7 @@ pub(crate) struct AddedDocuments {
 
 /// An addition that has no row yet.
 #[derive(Debug)]
-struct Addition {
+struct PendingAddition {
     /// The last write before it; none if the log could not be read then.
     after: Option<u64>,
     added: Arc<AddedDocuments>,
@@ -75,7 +75,7 @@ impl ScopeChanges {
         let hidden_to = last.unwrap_or(u64::MAX);
         entries.0.extend(documents.iter().map(|document| (*document, hidden_to)));
         let added = Arc::new(AddedDocuments { at, documents });
-        self.additions.push_back(Addition { after: last, added });
+        self.additions.push_back(PendingAddition { after: last, added });
     }
 
     /// How many rows the scope has: the number of its last one.
@@ -135,9 +135,10 @@ impl ScopeChanges {
     /// call may be older than an addition.
     fn record_additions(&mut self, sequence: u64) {
         let is_due =
-            |addition: &mut Addition| addition.after.is_some_and(|after| after <= sequence);
-        while let Some(addition) = self.additions.pop_front_if(is_due) {
-            self.rows.push(ScopeRow::Addition(addition.added));
+            |addition: &PendingAddition| addition.after.is_some_and(|after| after <= sequence);
+        while self.additions.front().is_some_and(is_due) {
+            let added = self.additions.pop_front().map(|addition| addition.added);
+            self.rows.extend(added.map(ScopeRow::Addition));
         }
     }
 }
