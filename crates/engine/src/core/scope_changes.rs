@@ -21,7 +21,7 @@ pub(crate) struct ScopeChanges {
     read_to: Option<u64>,
     /// In the order of the log; an addition comes after the writes that preceded it.
     rows: Vec<ScopeRow>,
-    entries: Arc<EntrySequences>,
+    added_after: Arc<AdditionSequences>,
     /// Additions that come after `read_to`, in order.
     additions: VecDeque<PendingAddition>,
 }
@@ -51,12 +51,12 @@ struct PendingAddition {
 
 /// The last write before each document was added, for those added since the scope was created.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct EntrySequences(BTreeMap<DocumentId, u64>);
+pub(crate) struct AdditionSequences(BTreeMap<DocumentId, u64>);
 
-impl EntrySequences {
+impl AdditionSequences {
     /// Whether the write `sequence` came before the document was added, and so was hidden.
-    fn precedes_entry(&self, document: DocumentId, sequence: u64) -> bool {
-        self.0.get(&document).is_some_and(|entry| sequence <= *entry)
+    fn precedes_addition(&self, document: DocumentId, sequence: u64) -> bool {
+        self.0.get(&document).is_some_and(|after| sequence <= *after)
     }
 }
 
@@ -70,10 +70,10 @@ impl ScopeChanges {
     /// Records that `documents` were added after the write `last`; with none, where the log ends
     /// when it is read next.
     pub(crate) fn add(&mut self, documents: Vec<DocumentId>, last: Option<u64>, at: Timestamp) {
-        let entries = Arc::make_mut(&mut self.entries);
+        let added_after = Arc::make_mut(&mut self.added_after);
         // Until the log can be read, every write counts as one made before the addition.
         let hidden_to = last.unwrap_or(u64::MAX);
-        entries.0.extend(documents.iter().map(|document| (*document, hidden_to)));
+        added_after.0.extend(documents.iter().map(|document| (*document, hidden_to)));
         let added = Arc::new(AddedDocuments { at, documents });
         self.additions.push_back(PendingAddition { after: last, added });
     }
@@ -90,8 +90,8 @@ impl ScopeChanges {
     }
 
     /// When documents were added.
-    pub(crate) fn entries(&self) -> Arc<EntrySequences> {
-        Arc::clone(&self.entries)
+    pub(crate) fn added_after(&self) -> Arc<AdditionSequences> {
+        Arc::clone(&self.added_after)
     }
 
     /// Reads the change log to its end and records the rows that belong to the scope.
@@ -109,7 +109,7 @@ impl ScopeChanges {
             for change in changes {
                 invariant!(change.sequence > read_to, "the change log is read in ascending order");
                 self.record_additions(change.sequence - 1);
-                if !VisibleChange::of(tree, &change, &self.entries)?.is_empty() {
+                if !VisibleChange::of(tree, &change, &self.added_after)?.is_empty() {
                     self.rows.push(ScopeRow::Write(change.sequence));
                 }
                 // Progress is saved row by row: if a later row is unreadable, the next call resumes
@@ -125,8 +125,8 @@ impl ScopeChanges {
         for addition in self.additions.iter_mut().filter(|addition| addition.after.is_none()) {
             let last = tree.unguarded().last_sequence()?;
             addition.after = Some(last);
-            let entered = addition.added.documents.iter().map(|document| (*document, last));
-            Arc::make_mut(&mut self.entries).0.extend(entered);
+            let added = addition.added.documents.iter().map(|document| (*document, last));
+            Arc::make_mut(&mut self.added_after).0.extend(added);
         }
         Ok(())
     }
@@ -148,7 +148,7 @@ pub(crate) fn visible_change(
     tree: &Tree<'_>,
     number: u64,
     row: &ScopeRow,
-    entries: &EntrySequences,
+    added_after: &AdditionSequences,
 ) -> Result<Option<ScopedChange>> {
     invariant!(number > 0, "rows are numbered from 1");
     let sequence = match row {
@@ -159,7 +159,7 @@ pub(crate) fn visible_change(
     let Some(change) = tree.unguarded().changes_after(sequence - 1, 1)?.pop() else {
         return Ok(None);
     };
-    Ok(Some(VisibleChange::of(tree, &change, entries)?.numbered(number, &change)))
+    Ok(Some(VisibleChange::of(tree, &change, added_after)?.numbered(number, &change)))
 }
 
 impl AddedDocuments {
@@ -187,7 +187,7 @@ struct VisibleChange {
 /// The scope as a write met it.
 struct ScopeAtWrite<'a> {
     tree: &'a Tree<'a>,
-    entries: &'a EntrySequences,
+    added_after: &'a AdditionSequences,
     sequence: u64,
 }
 
@@ -195,13 +195,13 @@ impl ScopeAtWrite<'_> {
     /// Whether a document was in the scope, in the trash or not.
     fn contains(&self, document: DocumentId) -> bool {
         self.tree.visibility().contains(document)
-            && !self.entries.precedes_entry(document, self.sequence)
+            && !self.added_after.precedes_addition(document, self.sequence)
     }
 }
 
 impl VisibleChange {
-    fn of(tree: &Tree<'_>, change: &Change, entries: &EntrySequences) -> Result<Self> {
-        let scope = ScopeAtWrite { tree, entries, sequence: change.sequence };
+    fn of(tree: &Tree<'_>, change: &Change, added_after: &AdditionSequences) -> Result<Self> {
+        let scope = ScopeAtWrite { tree, added_after, sequence: change.sequence };
         let mut visible = Self::default();
         for edit in &change.edits {
             visible.add(&scope, edit)?;

@@ -97,13 +97,13 @@ impl Connection<Scoped> {
     /// The next rows after the one numbered `after`.
     fn next_rows(&self, after: u64) -> Result<Vec<ScopedChange>> {
         self.operation("changes_since").read(|tree| {
-            let (rows, entries) = {
+            let (rows, added_after) = {
                 let mut changes = self.scope_changes();
                 changes.read_on(tree)?;
-                (changes.rows_after(after), changes.entries())
+                (changes.rows_after(after), changes.added_after())
             };
             let change =
-                |(number, row)| scope_changes::visible_change(tree, number, &row, &entries);
+                |(number, row)| scope_changes::visible_change(tree, number, &row, &added_after);
             (after + 1..).zip(rows).map(change).filter_map(Result::transpose).collect()
         })
     }
