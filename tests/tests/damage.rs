@@ -365,7 +365,12 @@ fn flip_bits() {
 
 /// Takes a block out, and nothing that names it.
 fn tear_out(store: &Arc<dyn Store>, block: BlockId) {
-    let store = SpaceStore::open(Arc::clone(store), Extractor::of_edges(|_, _| {})).unwrap();
+    let store = SpaceStore::open(
+        Arc::clone(store),
+        Extractor::of_edges(|_, _| {}),
+        Arc::new(SequentialIds::new(9)),
+    )
+    .unwrap();
     let stamp = Stamp { at: Timestamp::from_millis(1), by: Author::default() };
     let tear = |snapshot: &leafbase_store::SpaceSnapshot| {
         let (reader, place) =

@@ -307,7 +307,7 @@ fn the_feed_tells_every_write_and_what_undoes_it() {
     assert_eq!(notes.last_sequence().unwrap(), 5);
 
     for change in changes.iter().rev() {
-        space.apply(notes.author(), &change.inverse()).unwrap();
+        space.apply(notes.author(), &change.inverse().unwrap()).unwrap();
     }
     assert_eq!(dump(&space), empty);
     assert!(space.check().unwrap().is_clean());

@@ -3,10 +3,10 @@
 use crate::app::{self, Block, Edit, Fetched, LIST_TASK, Mode, PAGE, Peer, Position, Ready, Task};
 use benches::workload::Id;
 use leafbase::{
-    BlockData, BlockDraft, BlockId, BlockKind, BlockPatch, BlockType, Clock, Color, Connection,
-    Content, Day, DeleteBlocks, Destination, DocumentId, Durability, Fetch, IdSource, InsertBlocks,
-    ListStyle, MoveBlocks, SearchIndexing, Space, TaskInfo, TaskState, TextFormat, TextStyle,
-    Timestamp, UpdateBlocks,
+    BlockData, BlockDraft, BlockId, BlockKind, BlockPatch, BlockType, ChangeToken, Clock, Color,
+    Connection, Content, Day, DeleteBlocks, Destination, DocumentId, Durability, Fetch, IdSource,
+    InsertBlocks, ListStyle, MoveBlocks, SearchIndexing, Space, TaskInfo, TaskState, TextFormat,
+    TextStyle, Timestamp, UpdateBlocks,
 };
 use leafbase_markdown::{ParseOptions, parse};
 use std::collections::VecDeque;
@@ -27,6 +27,7 @@ struct Given(Arc<Inner>);
 struct Inner {
     ids: Mutex<VecDeque<Id>>,
     others: AtomicU64,
+    tokens: AtomicU64,
     now: AtomicI64,
 }
 
@@ -37,6 +38,11 @@ impl IdSource for Given {
             let number = self.0.others.fetch_add(1, Ordering::Relaxed) + 1;
             u128::from(number).to_be_bytes()
         })
+    }
+
+    /// Not made of an ID: those given are for blocks.
+    fn new_token(&self, _: Timestamp) -> ChangeToken {
+        ChangeToken::from_u64(self.0.tokens.fetch_add(1, Ordering::Relaxed))
     }
 }
 

@@ -14,14 +14,14 @@
 use std::collections::BTreeMap;
 
 use leafbase::{
-    AddTasks, Connection, DocumentId, ErrorKind, Position, Result, Space, TaskDraft, TaskScope,
-    TaskState, TaskUpdate,
+    AddTasks, ChangePosition, Connection, DocumentId, ErrorKind, Position, Result, Space,
+    TaskDraft, TaskScope, TaskState, TaskUpdate,
 };
 
 /// The view of a window. It reads again only the documents that a change names.
 #[derive(Default)]
 struct View {
-    seen: u64,
+    seen: ChangePosition,
     open: BTreeMap<DocumentId, (String, usize)>,
 }
 
@@ -33,7 +33,7 @@ impl View {
             for document in &change.documents {
                 self.read(notes, *document)?;
             }
-            (self.seen, applied) = (change.sequence, applied + 1);
+            (self.seen, applied) = (change.position(), applied + 1);
         }
         Ok(applied)
     }
@@ -76,7 +76,8 @@ fn main() -> Result<()> {
     assert_eq!(view.catch_up(&notes)?, 0);
 
     // Each change contains the replaced data, from which its inverse is computed.
-    let last = notes.changes_since(view.seen - 1).next().transpose()?;
-    println!("the last write, turned round: {:?}", last.map(|change| change.inverse().len()));
+    let last = notes.changes_since(view.seen.sequence() - 1).next().transpose()?;
+    let inverse = last.map(|change| change.inverse()).transpose()?;
+    println!("the last write, turned round: {:?}", inverse.map(|edits| edits.len()));
     Ok(())
 }

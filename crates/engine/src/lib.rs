@@ -95,9 +95,9 @@
 //! # Durability
 //!
 //! By default a write that has returned survives the loss of power. With [`Durability::Relaxed`] it
-//! is visible to all connections at once, but survives only after a later durable write,
-//! [`Space::flush`] or [`Space::close`] has returned. A crash before loses a suffix of the relaxed
-//! writes, and never a part of one.
+//! survives the end of the process, but the loss of power only after a later durable write,
+//! [`Space::flush`] or [`Space::close`] has returned, or a call that came more than a second later.
+//! A power loss before takes a suffix of the relaxed writes, and never a part of one.
 //!
 //! # Where to look next
 //!
@@ -139,16 +139,16 @@ pub use self::core::space::{Space, SpaceBuilder};
 pub use leafbase_model::{
     AddComments, AddItems, AddTasks, AddedComment, AssetId, AssetRecord, AssetUrl, Author, Block,
     BlockData, BlockDraft, BlockFields, BlockId, BlockKind, BlockLayout, BlockMatch, BlockPatch,
-    BlockType, BuiltInLocation, CardLayout, Change, Clock, CodeLanguage, Collection,
-    CollectionSchema, Color, Comment, CommentDraft, CommentId, Condition, ConnectionInfo, Content,
-    ContentProperty, ContentPropertyDraft, ContextBlock, CountItems, CreateCollection,
-    CreateDocuments, CreateFolders, CreateFromTemplate, Day, DayRange, DayRef, Decorations,
-    DeleteBlocks, DeleteDocuments, DeleteFolders, DeleteItems, DeleteTasks, Destination, Detail,
-    Direction, Document, DocumentFilter, DocumentFilterMode, DocumentId, DocumentOrder,
-    DocumentRecord, Edge, Edit, Error, ErrorKind, Fetch, FetchFrom, Folder, FolderDestination,
-    FolderDraft, FolderId, FolderRecord, FolderRef, Font, GetItems, GetSchema, GroupValue,
-    IdSource, InsertBlocks, InsertSource, Item, ItemCounts, ItemDraft, ItemFields, ItemFilter,
-    ItemGroup, ItemUpdate, ItemValue, ItemValues, Items, ItemsPage, Limits, LineStyle,
+    BlockType, BuiltInLocation, CardLayout, Change, ChangePosition, ChangeToken, Clock,
+    CodeLanguage, Collection, CollectionSchema, Color, Comment, CommentDraft, CommentId, Condition,
+    ConnectionInfo, Content, ContentProperty, ContentPropertyDraft, ContextBlock, CountItems,
+    CreateCollection, CreateDocuments, CreateFolders, CreateFromTemplate, Day, DayRange, DayRef,
+    Decorations, DeleteBlocks, DeleteDocuments, DeleteFolders, DeleteItems, DeleteTasks,
+    Destination, Detail, Direction, Document, DocumentFilter, DocumentFilterMode, DocumentId,
+    DocumentOrder, DocumentRecord, Edge, Edit, Error, ErrorKind, Fetch, FetchFrom, Folder,
+    FolderDestination, FolderDraft, FolderId, FolderRecord, FolderRef, Font, GetItems, GetSchema,
+    GroupValue, IdSource, InsertBlocks, InsertSource, Item, ItemCounts, ItemDraft, ItemFields,
+    ItemFilter, ItemGroup, ItemUpdate, ItemValue, ItemValues, Items, ItemsPage, Limits, LineStyle,
     ListCollections, ListDocuments, ListScopedDocuments, ListStyle, ListTasks, Location, MediaSize,
     MediaWidth, Metadata, MoveBlocks, MoveDocuments, MoveFolders, Operator, Paging, PathStep,
     Position, PositionTarget, Properties, Property, PropertyChange, PropertyDraft, PropertyKey,
@@ -164,7 +164,7 @@ pub use leafbase_model::{
 pub use leafbase_search::IndexStorage;
 pub use leafbase_store::kv::Durability;
 pub use leafbase_store::{
-    CheckReport, Loss, LossKind, Problem, SalvageReport, Saved, SpaceMeta, SpaceStats,
+    CheckReport, Invariant, Loss, LossKind, Problem, SalvageReport, Saved, SpaceMeta, SpaceStats,
 };
 pub use operations::changes::{Changes, ScopedChanges};
 pub use operations::files::FileReader;

@@ -1,5 +1,7 @@
 //! Options for opening a redb store.
 
+use std::time::Duration;
+
 use crate::entry_format::EntryFormat;
 
 /// How a store is opened.
@@ -17,6 +19,10 @@ pub struct OpenOptions {
     /// Whether each page read from the file is compared with the checksum in its parent. Without
     /// this, redb returns wrong data for 28 % of random bit flips. Default: `true`.
     pub verify_pages: bool,
+    /// How long after the oldest relaxed write that is not durable a call of
+    /// [`Store::sync_overdue`](crate::Store::sync_overdue) makes it durable; in whole milliseconds.
+    /// Default: one second.
+    pub sync_relaxed_after: Duration,
 }
 
 impl Default for OpenOptions {
@@ -26,6 +32,7 @@ impl Default for OpenOptions {
             read_only: false,
             entries: EntryFormat::default(),
             verify_pages: true,
+            sync_relaxed_after: Duration::from_secs(1),
         }
     }
 }
@@ -54,5 +61,10 @@ impl OpenOptions {
     /// Sets [`Self::verify_pages`].
     pub fn verify_pages(self, verify_pages: bool) -> Self {
         Self { verify_pages, ..self }
+    }
+
+    /// Sets [`Self::sync_relaxed_after`].
+    pub fn sync_relaxed_after(self, sync_relaxed_after: Duration) -> Self {
+        Self { sync_relaxed_after, ..self }
     }
 }

@@ -33,6 +33,7 @@ mod recovery;
 pub(crate) mod store;
 mod store_core;
 
+pub(crate) mod creation;
 pub mod directory;
 mod directory_files;
 pub(crate) mod raw_page_reader;

@@ -149,8 +149,9 @@ pub enum Durability {
     /// The write is durable: it survives a power loss.
     #[default]
     Durable,
-    /// The write is visible to all later reads, and durable once a later durable write, a flush or
-    /// a close has returned. A crash before that loses a suffix of the relaxed writes, each of them
+    /// The write survives the end of the process, however it ends, and is durable once a later
+    /// durable write, a flush, a close, or [`Store::sync_overdue`] has synced it. A power loss or a
+    /// crash of the operating system before that takes a suffix of the relaxed writes, each of them
     /// entirely.
     Relaxed,
 }
@@ -161,12 +162,31 @@ pub enum Durability {
 pub struct WriteOptions {
     /// The guarantee of the commit. Default: [`Durability::Durable`].
     pub durability: Durability,
+    /// The present time of the caller in milliseconds since any fixed moment, for
+    /// [`Store::sync_overdue`]: a store reads no clock. Default: 0.
+    pub at_millis: i64,
 }
 
 impl WriteOptions {
     /// Options with the given durability.
     pub const fn durability(durability: Durability) -> Self {
-        Self { durability }
+        Self { durability, at_millis: 0 }
+    }
+
+    /// Sets [`Self::at_millis`].
+    pub const fn at_millis(self, at_millis: i64) -> Self {
+        Self { at_millis, ..self }
+    }
+
+    /// The options of two writes that commit together: durable if one of them is, and made when the
+    /// earlier one was.
+    pub(crate) fn joined(self, other: Self) -> Self {
+        let durability = if self.is_durable() { self.durability } else { other.durability };
+        Self { durability, at_millis: self.at_millis.min(other.at_millis) }
+    }
+
+    pub(crate) fn is_durable(self) -> bool {
+        self.durability == Durability::Durable
     }
 }
 
@@ -201,6 +221,20 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// # Errors
     /// Errors of the store.
     fn flush(&self) -> Result<()>;
+
+    /// Makes every write that has returned durable if the oldest relaxed one that is not durable
+    /// yet was made longer ago than the store's options allow, so that a power loss takes relaxed
+    /// writes of a bounded time only. `now` gives the present time as in
+    /// [`WriteOptions::at_millis`], and is called only if there is such a write. Does not wait for
+    /// a commit in flight. By default, for stores whose writes are durable or in memory, does
+    /// nothing.
+    ///
+    /// # Errors
+    /// Errors of the store. The writes stay visible, and the next call tries again.
+    fn sync_overdue(&self, now: &dyn Fn() -> i64) -> Result<()> {
+        let _ = now;
+        Ok(())
+    }
 
     /// Returns unused space to the file system as far as the store can. May need as much again
     /// while it runs. Waits for writers.

@@ -25,8 +25,9 @@ pub trait StoreFiles: Debug + Send + Sync + 'static {
     }
 
     /// Whether the files are unreachable until the caller has synced and renamed them. Nothing is
-    /// fsynced then: a space is created in 12 ms instead of 42, and one of 100,000 entries in 100
-    /// commits, as a backup writes them, in 1.6 s instead of 3.9 (release, ext4 on a cloud disk).
+    /// logged or fsynced then: a space is created in 12 ms instead of 42, and one of 100,000
+    /// entries in 100 commits, as a backup writes them, in 1.6 s instead of 3.9 (release, ext4 on a
+    /// cloud disk).
     fn are_temporary(&self) -> bool {
         false
     }
@@ -42,8 +43,8 @@ pub trait StoreFiles: Debug + Send + Sync + 'static {
     /// Creates the WAL, or opens the existing one to overwrite it.
     ///
     /// # Errors
-    /// [`io::ErrorKind::Unsupported`] if the store has none: every durable write then commits to
-    /// the main file. I/O errors.
+    /// [`io::ErrorKind::Unsupported`] if the store has none: every write, also a relaxed one, then
+    /// commits to the main file. I/O errors.
     fn create_wal(&self) -> io::Result<Box<dyn StorageBackend>> {
         Err(io::ErrorKind::Unsupported.into())
     }

@@ -14,11 +14,15 @@
 mod access;
 mod conformance;
 mod disk;
+mod disk_files;
 mod files;
 mod random;
 mod threads;
 
 pub use conformance::conformance;
 pub use disk::{Disk, Fault, Loss, Moment, WalOnDisk};
+pub use disk_files::{DiskDirectory, DiskFiles};
 pub use files::{ImageFiles, open_backend, open_backends};
 pub use random::random_operations;
+
+pub use crate::redb_store::creation::{NewDirectory, create_in};

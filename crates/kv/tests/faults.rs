@@ -6,10 +6,12 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::ops::{Bound, ControlFlow};
+use std::sync::Mutex;
 
-use leafbase_kv::testkit::{Disk, Fault, Loss, open_backends};
+use leafbase_kv::testkit::{Disk, Fault, Loss, WalOnDisk, open_backend, open_backends};
 use leafbase_kv::{Durability, KeyRange, OpenOptions, RedbStore, Store, WriteOptions};
 use leafbase_model::{ErrorKind, Result};
+use redb::StorageBackend;
 
 type Content = BTreeMap<Vec<u8>, Vec<u8>>;
 
@@ -270,17 +272,22 @@ fn a_disk_that_was_full() {
 }
 
 #[test]
-fn a_disk_that_is_full_is_verified_with_writes_that_wait_for_room() {
+fn a_disk_that_is_full_is_verified_with_writes_in_the_log() {
     let disk = Disk::new();
     let store = open(&disk).unwrap();
     write_step(&store, 0).unwrap();
-    let (relaxed, big) = (WriteOptions::durability(Durability::Relaxed), vec![1; 4 << 20]);
+    write_step(&store, 1).unwrap();
+    let (relaxed, big) = (WriteOptions::durability(Durability::Relaxed), vec![1; 1 << 20]);
     store.write(relaxed, &mut |transaction| transaction.put(b"big", &big)).unwrap();
     disk.fail(Fault::Full, io::ErrorKind::StorageFull);
     let written = content(&store).unwrap();
+    // Another one finds no room in the log, and is refused before it is visible.
+    let refused = store.write(relaxed, &mut |transaction| transaction.put(b"more", &big));
+    assert_eq!(refused.unwrap_err().kind(), ErrorKind::NoSpace);
     assert_eq!(store.flush().unwrap_err().kind(), ErrorKind::NoSpace);
     assert!(store.verify().unwrap(), "the file as it is");
     assert_eq!(content(&store).unwrap(), written);
+    assert_eq!(content(&open(&disk.copy()).unwrap()).unwrap(), written, "after a kill");
     disk.heal();
     assert!(store.verify().unwrap());
     drop(store);
@@ -311,7 +318,8 @@ fn power_lost_at_any_moment() {
 }
 
 /// How often a durable write is lost, over power losses at any operation of the workload and all
-/// models of loss.
+/// models of loss. The one that loses nothing is the end of the process, which no write may be lost
+/// by.
 fn lost(ignore_one_sync_in: Option<u64>) -> usize {
     let disk = Disk::new();
     let store = open(&disk).unwrap();
@@ -331,8 +339,14 @@ fn lost(ignore_one_sync_in: Option<u64>) -> usize {
     assert!(moments.len() > 50, "the workload has more than {} operations", moments.len());
     let mut lost = 0;
     for (moment, loss) in moments.iter().flat_map(|moment| Loss::ALL.map(|loss| (moment, loss))) {
-        let first = durable.iter().rev().find(|(operations, _)| *operations < moment.operations());
-        let kept = states.get(first.map_or(0, |(_, state)| *state)..).unwrap();
+        let has_returned = |operations: u64| operations < moment.operations();
+        let first = if loss == Loss::Nothing {
+            states.iter().rposition(|(operations, _)| has_returned(*operations))
+        } else {
+            let last = durable.iter().rev().find(|(operations, _)| has_returned(*operations));
+            last.map(|(_, state)| *state)
+        };
+        let kept = states.get(first.unwrap_or_default()..).unwrap();
         let found =
             open(&moment.after(loss, moment.operations())).and_then(|store| content(&store));
         lost +=
@@ -466,7 +480,7 @@ fn a_log_without_space_to_grow_keeps_its_records() {
     /// The growth of a log file.
     const STEP: usize = 256 << 10;
     /// The overhead of a record with one value under a key of one byte.
-    const REST: usize = 32 + 8 + 1;
+    const REST: usize = 40 + 8 + 1;
     for left in (0..64).step_by(8) {
         let disk = Disk::new();
         let store = with_wal(&disk, 2);
@@ -558,9 +572,124 @@ fn the_next_record_makes_relaxed_writes_durable() {
         content(&open(disk).unwrap()).unwrap().into_keys().flatten().collect::<Vec<_>>()
     };
     assert_eq!(keys(&disk.after_power_loss(0)), [0, 1, 2, 10, 11, 12]);
+    assert_eq!(keys(&disk.copy()), [1, 2, 10, 11, 12, 13], "after the end of the process");
     // One that changes nothing makes them durable, too.
     store.write(WriteOptions::default(), &mut |_| Ok(())).unwrap();
     assert_eq!(keys(&disk.after_power_loss(0)), [1, 2, 10, 11, 12, 13]);
+}
+
+/// A log that leaves its writes in the process until they are synced.
+#[derive(Debug)]
+struct WalInProcess {
+    below: WalOnDisk,
+    held: Mutex<Vec<(u64, Vec<u8>)>>,
+}
+
+impl StorageBackend for WalInProcess {
+    fn len(&self) -> io::Result<u64> {
+        self.below.len()
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        self.below.read(offset, out)
+    }
+
+    fn set_len(&self, length: u64) -> io::Result<()> {
+        self.below.set_len(length)
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        for (offset, data) in self.held.lock().unwrap().drain(..) {
+            self.below.write(offset, &data)?;
+        }
+        self.below.sync_data()
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.held.lock().unwrap().push((offset, data.to_vec()));
+        Ok(())
+    }
+}
+
+/// Numbers of relaxed writes that are there after the end of the process, of 200; `None` if they
+/// are no prefix.
+fn relaxed_after_a_kill(store: &RedbStore, disk: &Disk) -> Option<usize> {
+    let relaxed = WriteOptions::durability(Durability::Relaxed);
+    for number in 0..200_u8 {
+        let value = vec![number; usize::from(number) * 7];
+        store.write(relaxed, &mut |transaction| transaction.put(&[number], &value)).unwrap();
+    }
+    let found = content(&open(&disk.copy()).unwrap()).unwrap();
+    let is_prefix = found.keys().flatten().copied().eq((0..200).take(found.len()));
+    is_prefix.then_some(found.len())
+}
+
+#[test]
+fn relaxed_writes_survive_the_process_and_power_takes_a_suffix() {
+    for seed in 0..100 {
+        let disk = Disk::new();
+        let store = open(&disk).unwrap();
+        assert_eq!(relaxed_after_a_kill(&store, &disk), Some(200));
+        let mut taken = 0;
+        for loss in Loss::ALL {
+            let found = content(&open(&disk.moment().after(loss, seed)).unwrap()).unwrap();
+            assert!(found.keys().flatten().copied().eq((0..200).take(found.len())), "{loss:?}");
+            taken += usize::from(found.len() < 200);
+        }
+        assert!(taken > 0, "nothing was synced");
+    }
+}
+
+/// The control: what stays in the process goes with it.
+#[test]
+fn a_log_that_stays_in_the_process_is_detected() {
+    let disk = Disk::new();
+    let (below, wal) = (disk.clone(), disk.wal());
+    let in_process = move || WalInProcess { below: wal.clone(), held: Mutex::default() };
+    let store = open_backends(move || below.clone(), in_process, &OpenOptions::new()).unwrap();
+    assert_eq!(relaxed_after_a_kill(&store, &disk), Some(2), "the checkpoints before the log");
+}
+
+/// A store whose files have no log commits relaxed writes as it does durable ones.
+#[test]
+fn relaxed_writes_survive_without_a_log() {
+    let disk = Disk::new();
+    let below = disk.clone();
+    let store = open_backend(move || below.clone(), &OpenOptions::new()).unwrap();
+    assert_eq!(relaxed_after_a_kill(&store, &disk), Some(200));
+}
+
+#[test]
+fn relaxed_writes_are_synced_when_they_are_overdue() {
+    let disk = Disk::new();
+    let store = with_wal(&disk, 2);
+    let put = |key: u8, at: i64| {
+        let relaxed = WriteOptions::durability(Durability::Relaxed).at_millis(at);
+        store.write(relaxed, &mut |transaction| transaction.put(&[key], b"value")).unwrap();
+    };
+    let is_durable = |key: u8| {
+        let lost = disk.moment().after(Loss::Unsynced, 0);
+        content(&open(&lost).unwrap()).unwrap().contains_key(&[key][..])
+    };
+    let sync_at = |at: i64| store.sync_overdue(&|| at).unwrap();
+    store.sync_overdue(&|| panic!("all is durable")).unwrap();
+    put(10, 5_000);
+    put(11, 5_900);
+    sync_at(6_000);
+    assert!(!is_durable(10), "one second is not more than one second");
+    sync_at(6_001);
+    assert!(is_durable(10) && is_durable(11));
+    put(12, 6_500);
+    sync_at(7_200);
+    assert!(!is_durable(12), "the oldest one that is not durable counts");
+    sync_at(6_499);
+    assert!(is_durable(12), "the clock was set back");
+    // Without the log's sync, a checkpoint makes them durable.
+    put(13, 7_000);
+    disk.fail(Fault::Once(disk.operations() + 1), io::ErrorKind::Other);
+    sync_at(9_000);
+    assert_eq!(disk.failures(), 1);
+    assert!(is_durable(13));
 }
 
 /// Durable writes, every fifth of which is too large for a record.

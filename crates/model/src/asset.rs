@@ -22,6 +22,19 @@ pub struct AssetRecord {
     pub created: Stamp,
 }
 
+impl AssetRecord {
+    /// The record that a purge leaves of a file in the change log: its ID alone.
+    pub fn redacted(id: AssetId) -> Self {
+        let (media_type, file_name) = (String::new(), String::new());
+        Self { id, media_type, file_name, size: 0, created: Stamp::default() }
+    }
+
+    /// Whether a purge redacted the record: every other file has a media type.
+    pub const fn is_redacted(&self) -> bool {
+        self.media_type.is_empty()
+    }
+}
+
 /// The URL of an uploaded file, `asset://<ID>/<file name>`. The name is informative; the ID alone
 /// identifies the file.
 ///

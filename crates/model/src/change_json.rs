@@ -9,6 +9,7 @@ impl Serialize for Change {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("sequence", &self.sequence)?;
+        map.serialize_entry("token", &self.token)?;
         map.serialize_entry("at", &self.stamp.at)?;
         if !self.stamp.by.is_anonymous() {
             map.serialize_entry("by", &self.stamp.by)?;
@@ -29,6 +30,7 @@ impl Edit {
             Self::Move { .. } => "move",
             Self::CreateDocument { .. } => "createDocument",
             Self::EraseDocument { .. } => "eraseDocument",
+            Self::PurgeDocument { .. } => "purgeDocument",
             Self::UpdateDocument { .. } => "updateDocument",
             Self::CreateFolder(_) => "createFolder",
             Self::RemoveFolder(_) => "removeFolder",
@@ -46,6 +48,10 @@ impl Serialize for Edit {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("type", self.type_name())?;
+        // Omitted at its default, like all fields of replies.
+        if self.is_redacted() {
+            map.serialize_entry("redacted", &true)?;
+        }
         match self {
             Self::Insert { target, subtrees } | Self::Remove { target, subtrees } => {
                 // Clients of the change feed depend on the wire name `slot`.
@@ -66,6 +72,10 @@ impl Serialize for Edit {
             | Self::EraseDocument { record, subtrees } => {
                 map.serialize_entry("document", record)?;
                 map.serialize_entry("blocks", subtrees)?;
+            }
+            Self::PurgeDocument { document, files } => {
+                map.serialize_entry("documentId", document)?;
+                map.serialize_entry("files", files)?;
             }
             Self::UpdateDocument { before, after } => {
                 map.serialize_entry("before", before)?;
@@ -92,7 +102,6 @@ impl Serialize for Edit {
                 map.serialize_entry("collectionId", collection)?;
                 map.serialize_entry("before", before)?;
                 map.serialize_entry("after", after)?;
-                // Omitted at its default, like all fields of replies.
                 if *quiet {
                     map.serialize_entry("quiet", quiet)?;
                 }
@@ -138,6 +147,10 @@ fn write_block<S: Serializer>(
     map.serialize_entry("id", &block.id)?;
     if let Some(parent) = parent {
         map.serialize_entry("parentId", &parent)?;
+    }
+    if block.is_redacted() {
+        map.serialize_entry("redacted", &true)?;
+        return map.end();
     }
     block.data.write_given(&mut map, None)?;
     let names = [

@@ -1,8 +1,8 @@
 //! The elementary edits. Each contains the values it replaces, so that its inverse can be computed.
 
 use crate::{
-    AssetRecord, BlockData, BlockId, Comment, DocumentId, DocumentRecord, FolderRecord,
-    InsertTarget, Schema, Stamp,
+    AssetId, AssetRecord, BlockData, BlockId, Comment, DocumentId, DocumentRecord, Error,
+    FolderRecord, InsertTarget, Result, Schema, Stamp,
 };
 
 /// The record of a block.
@@ -11,7 +11,7 @@ pub struct BlockRecord {
     /// The block ID.
     pub id: BlockId,
     /// The revision: 1 on creation, incremented by each change of the data, except for changes
-    /// caused by the other end of a relation.
+    /// caused by the other end of a relation. 0 in a redacted record.
     pub rev: u64,
     /// Time and author of the creation.
     pub created: Stamp,
@@ -19,6 +19,19 @@ pub struct BlockRecord {
     pub modified: Stamp,
     /// The content.
     pub data: BlockData,
+}
+
+impl BlockRecord {
+    /// The record that a purge leaves of a block in the change log: its ID and no content.
+    pub fn redacted(id: BlockId) -> Self {
+        let (created, modified) = (Stamp::default(), Stamp::default());
+        Self { id, rev: 0, created, modified, data: BlockData::text("") }
+    }
+
+    /// Whether a purge redacted the record. Blocks in documents are not.
+    pub const fn is_redacted(&self) -> bool {
+        self.rev == 0
+    }
 }
 
 /// A block of [`Subtrees`] with its depth.
@@ -110,6 +123,15 @@ pub enum Edit {
         /// Its blocks: one top node, the root.
         subtrees: Subtrees,
     },
+    /// Purges a document: erases it with all its blocks, their comments and the schemas of its
+    /// collections, and redacts every block that was last in it in all earlier changes. The edit
+    /// has no inverse.
+    PurgeDocument {
+        /// The document.
+        document: DocumentId,
+        /// The files that only its blocks embedded, which are erased with it.
+        files: Vec<AssetId>,
+    },
     /// Changes the location or the day of a document.
     UpdateDocument {
         /// The record before the edit.
@@ -171,8 +193,14 @@ pub enum Edit {
 
 impl Edit {
     /// The edit that undoes this one, applied right after it.
-    pub fn inverse(&self) -> Self {
-        match self.clone() {
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::HistoryGone`] for a purge, and for an edit that one redacted.
+    pub fn inverse(&self) -> Result<Self> {
+        if self.is_redacted() {
+            return Err(Error::history_gone("a purge redacted the edit, so it has no inverse"));
+        }
+        Ok(match self.clone() {
             Self::Insert { target, subtrees } => Self::Remove { target, subtrees },
             Self::Remove { target, subtrees } => Self::Insert { target, subtrees },
             Self::Update { document, before, after } => {
@@ -181,6 +209,10 @@ impl Edit {
             Self::Move { block, from, to } => Self::Move { block, from: to, to: from },
             Self::CreateDocument { record, subtrees } => Self::EraseDocument { record, subtrees },
             Self::EraseDocument { record, subtrees } => Self::CreateDocument { record, subtrees },
+            Self::PurgeDocument { document, .. } => {
+                let message = format!("document {document} was purged, which cannot be undone");
+                return Err(Error::history_gone(message));
+            }
             Self::UpdateDocument { before, after } => {
                 Self::UpdateDocument { before: after, after: before }
             }
@@ -200,6 +232,32 @@ impl Edit {
             Self::SetSchema { document, collection, before, after, quiet } => {
                 Self::SetSchema { document, collection, before: after, after: before, quiet }
             }
+        })
+    }
+
+    /// Whether a purge redacted something in the edit.
+    pub fn is_redacted(&self) -> bool {
+        match self {
+            Self::Insert { subtrees, .. }
+            | Self::Remove { subtrees, .. }
+            | Self::CreateDocument { subtrees, .. }
+            | Self::EraseDocument { subtrees, .. } => {
+                subtrees.0.iter().any(|node| node.block.is_redacted())
+            }
+            Self::Update { before, .. } => before.is_redacted(),
+            Self::AddComment { comment, .. } | Self::RemoveComment { comment, .. } => {
+                comment.is_redacted()
+            }
+            Self::CreateAsset(asset) | Self::EraseAsset(asset) => asset.is_redacted(),
+            Self::SetSchema { before, after, .. } => {
+                before.iter().chain(after).any(|schema| schema.is_redacted())
+            }
+            Self::Move { .. }
+            | Self::PurgeDocument { .. }
+            | Self::UpdateDocument { .. }
+            | Self::CreateFolder(_)
+            | Self::RemoveFolder(_)
+            | Self::UpdateFolder { .. } => false,
         }
     }
 }

@@ -28,6 +28,10 @@ pub enum ErrorKind {
     SchemaMismatch,
     /// The object has changed since the caller read it.
     Conflict,
+    /// The change log does not have what follows the position: the position belongs to another
+    /// history of the space, as after a backup was restored. A follower has to start over. Or a
+    /// purge redacted the change, which therefore has no inverse.
+    HistoryGone,
     /// A limit is exceeded; the message names the limit and the value.
     LimitExceeded,
     /// The space or the document is read-only.
@@ -66,6 +70,7 @@ impl ErrorKind {
             Self::RuleViolation => "RULE_VIOLATION",
             Self::SchemaMismatch => "SCHEMA_MISMATCH",
             Self::Conflict => "CONFLICT",
+            Self::HistoryGone => "HISTORY_GONE",
             Self::LimitExceeded => "LIMIT_EXCEEDED",
             Self::ReadOnly => "READ_ONLY",
             Self::Corrupted => "CORRUPTED",
@@ -178,6 +183,12 @@ impl Error {
     #[doc(hidden)]
     pub fn limit(limit: &str, maximum: impl fmt::Display, found: impl fmt::Display) -> Self {
         Self::new(ErrorKind::LimitExceeded, format!("{limit}: at most {maximum}, got {found}"))
+    }
+
+    /// [`ErrorKind::HistoryGone`].
+    #[doc(hidden)]
+    pub fn history_gone(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::HistoryGone, message)
     }
 
     /// [`ErrorKind::Corrupted`]: `what` names the record.

@@ -8,18 +8,28 @@ use std::sync::Arc;
 use serde::de::{Deserialize, Deserializer, Visitor};
 use serde::ser::{Serialize, Serializer};
 
-use crate::{Error, Result, Timestamp};
+use crate::{ChangeToken, Error, Result, Timestamp};
 
-/// The source of new IDs. The default source of the engine returns ULIDs with fresh randomness, so
-/// that IDs reveal no counter.
+/// The source of new IDs and tokens. The default source of the engine returns ULIDs with fresh
+/// randomness, so that IDs reveal no counter.
 pub trait IdSource: Send + Sync {
     /// Returns 16 unique bytes, big-endian.
     fn new_id(&self, now: Timestamp) -> [u8; 16];
+
+    /// Returns the token of a new change, which no other write may have had: random, and never
+    /// derived from what is written. By default it is made of a new ID.
+    fn new_token(&self, now: Timestamp) -> ChangeToken {
+        ChangeToken::from_id(self.new_id(now))
+    }
 }
 
 impl<T: IdSource + ?Sized> IdSource for Arc<T> {
     fn new_id(&self, now: Timestamp) -> [u8; 16] {
         (**self).new_id(now)
+    }
+
+    fn new_token(&self, now: Timestamp) -> ChangeToken {
+        (**self).new_token(now)
     }
 }
 

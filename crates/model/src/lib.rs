@@ -83,6 +83,7 @@ mod shared_text;
 
 mod change;
 mod change_json;
+mod change_position;
 mod edit;
 mod location;
 mod stamp;
@@ -98,6 +99,7 @@ mod json_schemas;
 pub use asset::{AssetRecord, AssetUrl};
 pub use block::{Block, BlockData, Content};
 pub use change::Change;
+pub use change_position::{ChangePosition, ChangeToken};
 pub use collection::{
     Collection, CollectionSchema, GroupValue, Item, ItemCounts, ItemGroup, SchemaReply,
 };

@@ -21,6 +21,18 @@ pub struct Comment {
     pub created_at: Timestamp,
 }
 
+impl Comment {
+    /// What a purge leaves of a comment in the change log: its ID and its time.
+    pub fn redacted(id: CommentId, created_at: Timestamp) -> Self {
+        Self { id, author: Author::ANONYMOUS, content: String::new(), created_at }
+    }
+
+    /// Whether a purge redacted the comment: every other one has a content.
+    pub const fn is_redacted(&self) -> bool {
+        self.content.is_empty()
+    }
+}
+
 /// The stamps and comments of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Metadata {

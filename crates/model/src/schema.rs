@@ -300,6 +300,17 @@ pub struct Schema {
 }
 
 impl Schema {
+    /// What a purge leaves of a schema in the change log: nothing.
+    pub fn redacted() -> Self {
+        let content = ContentProperty { key: String::new(), name: String::new() };
+        Self { key: String::new(), name: String::new(), content, properties: Vec::new() }
+    }
+
+    /// Whether a purge redacted the schema: every other one has a key.
+    pub const fn is_redacted(&self) -> bool {
+        self.key.is_empty()
+    }
+
     /// The property with this key.
     pub fn property(&self, key: &str) -> Option<&Property> {
         self.properties.iter().find(|property| property.key == key)

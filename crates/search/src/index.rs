@@ -30,6 +30,7 @@ pub use snapshot::IndexSnapshot;
 pub use storage::IndexStorage;
 pub use subset::DocumentSubset;
 use trigram_plugin::TrigramPlugin;
+pub use watermark::IndexWatermark;
 
 mod candidates;
 mod delete_query;
@@ -48,10 +49,11 @@ mod snapshot;
 mod storage;
 mod subset;
 mod trigram_plugin;
+mod watermark;
 
 /// The format of the index. It is part of each commit's payload, followed by the fingerprint of the
-/// analysis, the sequence of the last change of the space that the index contains, and the owner.
-const FORMAT: &str = "leafbase-search-7";
+/// analysis, the watermark, and the owner.
+const FORMAT: &str = "leafbase-search-8";
 
 /// What the payloads of this format and this analysis begin with.
 fn payload_prefix() -> String {
@@ -89,7 +91,7 @@ struct PreparedUpdate {
     new_segments: Vec<SegmentMeta>,
     /// Documents whose older versions are deleted.
     replaced: Vec<DocumentId>,
-    sequence: u64,
+    watermark: IndexWatermark,
 }
 
 fn builder() -> (IndexBuilder, IndexFields) {
@@ -156,7 +158,7 @@ impl Index {
             return Err(IndexFailure::corrupt("a checksum does not match"));
         }
         let opened = Self::over(index, fields, owner)?;
-        if opened.sequence()?.is_none() {
+        if opened.watermark()?.is_none() {
             return Err(IndexFailure::corrupt("it was never committed to"));
         }
         opened.snapshot()?;
@@ -197,29 +199,37 @@ impl Index {
         Self { segment_budget: bytes, ..self }
     }
 
-    /// The sequence of the last change of the space that the index contains; `None` before the
-    /// first update.
+    /// The changes of the space that the index contains; `None` before the first update.
     ///
     /// # Errors
     /// [`ErrorKind::Storage`] if it cannot be read, or belongs to another owner.
-    pub fn sequence(&self) -> Result<Option<u64>> {
+    pub fn watermark(&self) -> Result<Option<IndexWatermark>> {
         let Some(payload) = self.inner.load_metas().map_err(storage_error)?.payload else {
             return Ok(None);
         };
         let rest = payload
             .strip_prefix(payload_prefix().as_str())
             .and_then(|rest| rest.strip_suffix(self.owner.as_str()));
-        let sequence = rest.and_then(|number| number.trim().parse().ok());
-        sequence.map(Some).ok_or_else(|| storage_error("it belongs to another space or format"))
+        let watermark = rest.and_then(|text| IndexWatermark::parse(text.trim()));
+        watermark.map(Some).ok_or_else(|| storage_error("it belongs to another space or format"))
     }
 
-    fn payload(&self, sequence: u64) -> String {
-        format!("{}{sequence} {}", payload_prefix(), self.owner)
+    /// The sequence up to which the index contains all changes of the space; `None` before the
+    /// first update.
+    ///
+    /// # Errors
+    /// As [`Self::watermark`].
+    pub fn sequence(&self) -> Result<Option<u64>> {
+        Ok(self.watermark()?.map(|watermark| watermark.sequence))
+    }
+
+    fn payload(&self, watermark: IndexWatermark) -> String {
+        format!("{}{watermark} {}", payload_prefix(), self.owner)
     }
 
     /// Adds documents, each at most once and in place of its older version, and deletes others, in
-    /// one commit: the index then contains all changes up to `sequence`. The commit is durable when
-    /// this returns.
+    /// one commit: the index then contains all changes up to the watermark. The commit is durable
+    /// when this returns.
     ///
     /// # Errors
     /// Those of `changed`, and [`ErrorKind::Storage`], also if a document is given twice. The index
@@ -228,20 +238,21 @@ impl Index {
         &self,
         changed: &mut dyn Iterator<Item = Result<SearchDocument>>,
         deleted: &[DocumentId],
-        sequence: u64,
+        watermark: impl Into<IndexWatermark>,
     ) -> Result<()> {
-        self.update_with(changed, &mut || Ok((deleted.to_vec(), sequence)))
+        let watermark = watermark.into();
+        self.update_with(changed, &mut || Ok((deleted.to_vec(), watermark)))
     }
 
-    /// Like [`Self::update`], where the deleted documents and the sequence are known only after the
-    /// last document: `end` returns them.
+    /// Like [`Self::update`], where the deleted documents and the watermark are known only after
+    /// the last document: `end` returns them.
     ///
     /// # Errors
     /// Those of [`Self::update`] and of `end`.
     pub fn update_with(
         &self,
         changed: &mut dyn Iterator<Item = Result<SearchDocument>>,
-        end: &mut dyn FnMut() -> Result<(Vec<DocumentId>, u64)>,
+        end: &mut dyn FnMut() -> Result<(Vec<DocumentId>, IndexWatermark)>,
     ) -> Result<()> {
         self.write(|writer| {
             let is_empty = self.segments()? == 0;
@@ -250,7 +261,7 @@ impl Index {
                 // removes them.
                 let _ = writer.garbage_collect_files().wait();
             })?;
-            let PreparedUpdate { new_segments, replaced, sequence } = prepared;
+            let PreparedUpdate { new_segments, replaced, watermark } = prepared;
             if !is_empty && !replaced.is_empty() {
                 let new = new_segments.iter().map(SegmentMeta::id).collect();
                 let query = DeleteQuery::new(self.fields.id, replaced, new);
@@ -261,7 +272,7 @@ impl Index {
             }
             let mut commit = writer.prepare_commit().map_err(storage_error)?;
             // tantivy drops the payload of the last commit unless it is set again.
-            commit.set_payload(&self.payload(sequence));
+            commit.set_payload(&self.payload(watermark));
             commit.commit().map(drop).map_err(storage_error)
         })
     }
@@ -270,7 +281,7 @@ impl Index {
     fn prepare(
         &self,
         changed: &mut dyn Iterator<Item = Result<SearchDocument>>,
-        end: &mut dyn FnMut() -> Result<(Vec<DocumentId>, u64)>,
+        end: &mut dyn FnMut() -> Result<(Vec<DocumentId>, IndexWatermark)>,
     ) -> Result<PreparedUpdate> {
         let mut replaced = Vec::new();
         let mut changed =
@@ -288,9 +299,9 @@ impl Index {
         if replaced.windows(2).any(|pair| pair.first() == pair.last()) {
             return Err(storage_error("an update has the same document twice"));
         }
-        let (deleted, sequence) = end()?;
+        let (deleted, watermark) = end()?;
         replaced.extend(deleted);
-        Ok(PreparedUpdate { new_segments, replaced, sequence })
+        Ok(PreparedUpdate { new_segments, replaced, watermark })
     }
 
     /// The number of segments.
@@ -318,6 +329,30 @@ impl Index {
             }
             writer.merge(&candidates).wait().map(drop).map_err(storage_error)
         })
+    }
+
+    /// Rewrites every segment that has deleted documents, so that none has their terms.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Storage`].
+    pub fn merge_deleted(&self) -> Result<()> {
+        self.write(|writer| {
+            let metas = self.inner.searchable_segment_metas().map_err(storage_error)?;
+            let with_deleted = metas.iter().filter(|meta| meta.num_deleted_docs() > 0);
+            let chosen: Vec<_> = with_deleted.map(SegmentMeta::id).collect();
+            if chosen.is_empty() {
+                return Ok(());
+            }
+            writer.merge(&chosen).wait().map(drop).map_err(storage_error)
+        })
+    }
+
+    /// Removes the files that no segment uses and no snapshot reads.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Storage`].
+    pub fn remove_unused_files(&self) -> Result<()> {
+        self.write(|writer| writer.garbage_collect_files().wait().map(drop).map_err(storage_error))
     }
 
     fn merge_candidates(&self) -> Result<Vec<SegmentId>> {

@@ -93,7 +93,7 @@ pub use document::{Attributes, SearchDocument, TextField};
 pub use fold::fold;
 pub use highlighter::Highlighter;
 pub use index::IndexStorage;
-pub use index::{DocumentSubset, Hit, Index, IndexSnapshot, SearchOverlay};
+pub use index::{DocumentSubset, Hit, Index, IndexSnapshot, IndexWatermark, SearchOverlay};
 pub use parsed_query::{MAX_QUERY_TERM_BYTES, MAX_QUERY_TERMS, ParsedQuery};
 pub use query_words::{QueryPart, QueryWord, query_words};
 pub use token::{Token, TokenKind};

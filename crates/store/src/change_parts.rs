@@ -1,27 +1,98 @@
 //! Parts of changes: a change is stored in parts that each fill a page.
 
-use leafbase_model::{Change, Result};
+use leafbase_model::{Change, ChangePosition, ChangeToken, DocumentId, Error, Result, invariant};
 
-use crate::keyspaces::{self, COMPRESSED};
+use crate::keyspaces::{self, CHANGE_PART_BYTES};
+use crate::kv::{Transaction, WriteBatch};
 use crate::msgpack::Decoded;
 use crate::records::{self, change, compressed};
+
+/// Set in the number of parts of a compressed change, whose parts together are what
+/// [`crate::records::compressed`] decompresses.
+const COMPRESSED: u32 = 1 << 31;
+
+/// What each part of a change begins with. It is never compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PartHeader {
+    /// Number of parts, less than [`COMPRESSED`].
+    parts: u32,
+    is_compressed: bool,
+    pub(crate) token: ChangeToken,
+}
+
+impl PartHeader {
+    /// The header of a change in `parts` parts.
+    ///
+    /// # Errors
+    /// [`leafbase_model::ErrorKind::LimitExceeded`] above 2^31 - 1 parts.
+    pub(crate) fn new(parts: usize, is_compressed: bool, token: ChangeToken) -> Result<Self> {
+        let most = COMPRESSED - 1;
+        let count = u32::try_from(parts).ok().filter(|count| *count <= most);
+        let parts = count.ok_or_else(|| Error::limit("parts of a change", most, parts))?;
+        Ok(Self { parts, is_compressed, token })
+    }
+
+    /// The numbers of the parts.
+    pub(crate) const fn numbers(self) -> std::ops::Range<u32> {
+        0..self.parts
+    }
+
+    pub(crate) fn encode(self, out: &mut Vec<u8>) {
+        let flag = if self.is_compressed { COMPRESSED } else { 0 };
+        out.extend_from_slice(&(self.parts | flag).to_be_bytes());
+        out.extend_from_slice(&self.token.to_u64().to_be_bytes());
+    }
+
+    /// The header of a part, and the bytes after it.
+    fn decode(part: &[u8]) -> Option<(Self, &[u8])> {
+        let (count, rest) = part.split_first_chunk::<4>()?;
+        let (token, bytes) = rest.split_first_chunk::<8>()?;
+        let count = u32::from_be_bytes(*count);
+        let header = Self {
+            parts: count & !COMPRESSED,
+            is_compressed: count & COMPRESSED != 0,
+            token: ChangeToken::from_u64(u64::from_be_bytes(*token)),
+        };
+        Some((header, bytes))
+    }
+
+    /// The header of the part `value`, stored under `key`, and the bytes after it.
+    pub(crate) fn read<'v>(key: &[u8], value: &'v [u8]) -> Result<(Self, &'v [u8])> {
+        Self::decode(records::body(key, value)?).ok_or_else(|| records::corrupt(key))
+    }
+}
 
 /// The body of a change, of which all parts were read.
 pub(crate) struct ChangeBody {
     pub(crate) sequence: u64,
-    /// Number of parts.
-    pub(crate) parts: u32,
-    pub(crate) is_compressed: bool,
+    header: PartHeader,
     pub(crate) bytes: Vec<u8>,
 }
 
 impl ChangeBody {
+    /// Number of parts.
+    pub(crate) const fn parts(&self) -> u32 {
+        self.header.parts
+    }
+
+    pub(crate) const fn is_compressed(&self) -> bool {
+        self.header.is_compressed
+    }
+
+    pub(crate) const fn token(&self) -> ChangeToken {
+        self.header.token
+    }
+
+    pub(crate) const fn position(&self) -> ChangePosition {
+        ChangePosition::new(self.sequence, self.header.token)
+    }
+
     /// Decodes the body with `decode`.
-    pub(crate) fn decode<T>(&self, decode: fn(u64, &[u8]) -> Decoded<T>) -> Result<T> {
-        let decoded = if self.is_compressed {
-            compressed::decompress(&self.bytes).and_then(|body| decode(self.sequence, &body))
+    fn decode<T>(&self, decode: impl FnOnce(&[u8]) -> Decoded<T>) -> Result<T> {
+        let decoded = if self.is_compressed() {
+            compressed::decompress(&self.bytes).and_then(|body| decode(&body))
         } else {
-            decode(self.sequence, &self.bytes)
+            decode(&self.bytes)
         };
         decoded.map_err(|error| {
             records::decode_error(&keyspaces::change_part(self.sequence, 0), error)
@@ -30,7 +101,12 @@ impl ChangeBody {
 
     /// Decodes the change.
     pub(crate) fn change(&self) -> Result<Change> {
-        self.decode(change::decode)
+        self.decode(|bytes| change::decode(self.sequence, self.header.token, bytes))
+    }
+
+    /// Decodes the documents that the change touches, and none of its edits.
+    pub(crate) fn documents(&self) -> Result<Vec<DocumentId>> {
+        self.decode(change::decode_documents)
     }
 }
 
@@ -38,7 +114,7 @@ impl ChangeBody {
 #[derive(Default)]
 pub(crate) struct ChangeParts {
     /// Sequence of the change begun, and the header that all of its parts share.
-    begun: Option<(u64, u32)>,
+    begun: Option<(u64, PartHeader)>,
     read: u32,
     bytes: Vec<u8>,
 }
@@ -48,10 +124,8 @@ impl ChangeParts {
     pub(crate) fn push(&mut self, key: &[u8], value: &[u8]) -> Result<Option<ChangeBody>> {
         let corrupt = || records::corrupt(key);
         let (sequence, part) = keyspaces::parse_change_part(key).ok_or_else(corrupt)?;
-        let (header, bytes) =
-            records::body(key, value)?.split_first_chunk::<4>().ok_or_else(corrupt)?;
-        let header = u32::from_be_bytes(*header);
-        let count = header & !COMPRESSED;
+        let (header, bytes) = PartHeader::read(key, value)?;
+        let count = header.parts;
         if *self.begun.get_or_insert((sequence, header)) != (sequence, header)
             || part != self.read
             || part >= count
@@ -66,16 +140,41 @@ impl ChangeParts {
         }
         debug_assert_eq!(self.read, count, "all parts are read in order");
         let Self { bytes, .. } = std::mem::take(self);
-        Ok(Some(ChangeBody {
-            sequence,
-            parts: count,
-            is_compressed: header & COMPRESSED != 0,
-            bytes,
-        }))
+        Ok(Some(ChangeBody { sequence, header, bytes }))
     }
 
     /// The sequence of the change that lacks parts, if any.
     pub(crate) fn incomplete(&self) -> Option<u64> {
         self.begun.map(|(sequence, _)| sequence)
     }
+}
+
+/// Writes the parts of a change whose body is `header` followed by `edits`, and returns how many.
+pub(crate) fn put_change(
+    rows: &mut dyn Transaction,
+    (sequence, token): (u64, ChangeToken),
+    (header, edits): (Vec<u8>, &[u8]),
+) -> Result<u32> {
+    let length = header.len() + edits.len();
+    let parts = length.div_ceil(CHANGE_PART_BYTES);
+    let part_header = PartHeader::new(parts, false, token)?;
+    let mut batch = WriteBatch::with_capacity(parts, length.min(CHANGE_PART_BYTES) + 40);
+    let (mut header, mut edits) = (header.as_slice(), edits);
+    for part in part_header.numbers() {
+        let (first, rest) = header.split_at(header.len().min(CHANGE_PART_BYTES));
+        let (second, rest_of_edits) =
+            edits.split_at(edits.len().min(CHANGE_PART_BYTES - first.len()));
+        (header, edits) = (rest, rest_of_edits);
+        records::put(&mut batch, &keyspaces::change_part(sequence, part), |out| {
+            part_header.encode(out);
+            out.extend_from_slice(first);
+            out.extend_from_slice(second);
+        });
+        if batch.is_full() {
+            batch.write_to(rows)?;
+        }
+    }
+    invariant!(header.is_empty() && edits.is_empty(), "the parts of a change hold its whole body");
+    batch.write_to(rows)?;
+    Ok(part_header.numbers().end)
 }

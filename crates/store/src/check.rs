@@ -99,6 +99,8 @@ pub enum Invariant {
     ItemIndex,
     /// The change log has no gap and ends at the sequence of the totals.
     ChangeLog,
+    /// The search index contains what the space has, up to its last update.
+    SearchIndex,
 }
 
 impl fmt::Display for Invariant {
@@ -131,6 +133,7 @@ impl fmt::Display for Invariant {
             Self::ItemCount => "counts agree with items",
             Self::ItemIndex => "indexes agree with items",
             Self::ChangeLog => "the change log has no gap",
+            Self::SearchIndex => "the search index agrees with the documents",
             Self::BlockCount => "block counts agree with documents",
         })
     }
@@ -192,6 +195,22 @@ impl CheckReport {
     /// Whether every invariant holds.
     pub fn is_clean(&self) -> bool {
         self.problems.is_empty()
+    }
+
+    /// Adds a problem, which is only counted if 1,000 are listed.
+    pub fn add(
+        &mut self,
+        invariant: Invariant,
+        record: impl fmt::Display,
+        message: impl fmt::Display,
+    ) {
+        // A badly damaged space has millions of problems: they are counted, not held.
+        if self.problems.len() < LISTED {
+            let (record, message) = (record.to_string(), message.to_string());
+            self.problems.push(Problem { invariant, record, message });
+        } else {
+            self.unlisted += 1;
+        }
     }
 }
 
@@ -256,13 +275,7 @@ impl SpaceCheck<'_> {
         record: impl fmt::Display,
         message: impl fmt::Display,
     ) {
-        // A badly damaged space has millions of problems: they are counted, not held.
-        if self.report.problems.len() < LISTED {
-            let (record, message) = (record.to_string(), message.to_string());
-            self.report.problems.push(Problem { invariant, record, message });
-        } else {
-            self.report.unlisted += 1;
-        }
+        self.report.add(invariant, record, message);
     }
 
     fn report_progress(&mut self) {

@@ -6,10 +6,10 @@
 
 use std::ops::{Bound, ControlFlow};
 
-use leafbase_model::{Result, invariant};
+use leafbase_model::{ChangeToken, Result};
 
-use crate::change_parts::ChangeParts;
-use crate::keyspaces::{self, CHANGES, COMPRESSED};
+use crate::change_parts::{ChangeParts, PartHeader};
+use crate::keyspaces::{self, CHANGES};
 use crate::kv::{Durability, KeyRange, Store, WriteOptions};
 use crate::records::{self, compressed};
 
@@ -19,6 +19,7 @@ const BATCH_BYTES: usize = 4 << 20;
 /// The compressed form of a change.
 struct CompressedChange {
     sequence: u64,
+    token: ChangeToken,
     /// Number of parts before compression, of which the surplus ones are deleted.
     parts_before: u32,
     body: Vec<u8>,
@@ -46,13 +47,17 @@ pub(crate) fn compress_changes(store: &dyn Store) -> Result<()> {
             }
         };
         // Compressed ones are left: compacting again writes nothing.
-        if !change.is_compressed
+        if !change.is_compressed()
             && let Some(body) = compressed::compress(&change.bytes)
         {
             debug_assert!(body.len() < change.bytes.len(), "compression saves bytes");
             bytes += body.len();
-            let (sequence, parts_before) = (change.sequence, change.parts);
-            batch.push(CompressedChange { sequence, parts_before, body });
+            batch.push(CompressedChange {
+                sequence: change.sequence,
+                token: change.token(),
+                parts_before: change.parts(),
+                body,
+            });
         }
         if bytes >= BATCH_BYTES {
             bytes = 0;
@@ -68,21 +73,19 @@ fn write(store: &dyn Store, batch: &[CompressedChange]) -> Result<()> {
         return Ok(());
     }
     store.write(WriteOptions::durability(Durability::Durable), &mut |rows| {
-        for CompressedChange { sequence, parts_before, body } in batch {
+        for CompressedChange { sequence, token, parts_before, body } in batch {
             let chunks = body.chunks(keyspaces::CHANGE_PART_BYTES);
-            let Ok(count) = u32::try_from(chunks.len()) else {
-                invariant!("a compressed body has at most {} bytes", compressed::MAX_BYTES)
-            };
-            for (part, bytes) in (0..count).zip(chunks) {
+            let header = PartHeader::new(chunks.len(), true, *token)?;
+            for (part, bytes) in header.numbers().zip(chunks) {
                 let key = keyspaces::change_part(*sequence, part);
                 let value = records::seal(&key, |out| {
-                    out.extend_from_slice(&(count | COMPRESSED).to_be_bytes());
+                    header.encode(out);
                     out.extend_from_slice(bytes);
                 });
                 rows.put(&key, &value)?;
             }
             // In the same transaction: surplus parts would corrupt the change.
-            for part in count..*parts_before {
+            for part in header.numbers().end..*parts_before {
                 rows.delete(&keyspaces::change_part(*sequence, part))?;
             }
         }

@@ -29,7 +29,7 @@ mod index_scan;
 mod item_rows;
 pub(crate) mod items;
 mod links;
-mod log;
+pub(crate) mod log;
 mod query;
 pub(crate) mod tasks;
 mod texts;

@@ -4,7 +4,9 @@ use std::ops::{Bound, ControlFlow};
 use std::path::Path;
 use std::sync::Arc;
 
-use leafbase_model::{Change, Error, ErrorKind, Location, Result, Stamp, invariant};
+use leafbase_model::{
+    Change, Error, ErrorKind, IdSource, Location, Result, Stamp, Timestamp, invariant,
+};
 
 use crate::backup;
 use crate::check::{self, CheckReport};
@@ -23,11 +25,19 @@ use crate::transaction::SpaceTransaction;
 use crate::write_plan::{PlanFn, WritePlan};
 
 /// A space. Cheap to clone.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct SpaceStore {
     pub(crate) store: Arc<dyn Store>,
     extractor: Extractor,
+    /// Makes the tokens of changes.
+    ids: Arc<dyn IdSource>,
     locations: Arc<LocationCache>,
+}
+
+impl std::fmt::Debug for SpaceStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SpaceStore").field("store", &self.store).finish_non_exhaustive()
+    }
 }
 
 /// A consistent state that concurrent writes do not change. Keep it for one call and no longer.
@@ -82,6 +92,9 @@ pub struct SpaceStats {
     pub bytes: u64,
     /// The sequence of the last change.
     pub sequence: u64,
+    /// Documents written since the search index was last updated, which searches analyze in memory;
+    /// `None` if there is no index yet. The store itself has no index.
+    pub unindexed: Option<u64>,
 }
 
 const ALL_KEYS: KeyRange<'static> =
@@ -93,13 +106,18 @@ fn put_meta(rows: &mut dyn Transaction, meta: &SpaceMeta) -> Result<()> {
 }
 
 impl SpaceStore {
-    /// Creates a space in `store`, which must be empty.
+    /// Creates a space in `store`, which must be empty. `ids` makes the tokens of its changes.
     ///
     /// # Errors
     /// [`ErrorKind::Validation`] if the store is not empty; errors of the store.
-    pub fn create(store: Arc<dyn Store>, extractor: Extractor, meta: &SpaceMeta) -> Result<Self> {
+    pub fn create(
+        store: Arc<dyn Store>,
+        extractor: Extractor,
+        ids: Arc<dyn IdSource>,
+        meta: &SpaceMeta,
+    ) -> Result<Self> {
         Self::initialize(&*store, meta)?;
-        Ok(Self { store, extractor, locations: Arc::default() })
+        Ok(Self { store, extractor, ids, locations: Arc::default() })
     }
 
     /// Writes the rows of an empty space into `store`, which must be empty.
@@ -123,13 +141,17 @@ impl SpaceStore {
         })
     }
 
-    /// Opens the space in `store`. Nothing is written.
+    /// Opens the space in `store`. Nothing is written. `ids` makes the tokens of later changes.
     ///
     /// # Errors
     /// [`ErrorKind::NotASpace`] if it holds none; [`ErrorKind::NewerFormat`] if a later version
     /// wrote it.
-    pub fn open(store: Arc<dyn Store>, extractor: Extractor) -> Result<Self> {
-        let space = Self { store, extractor, locations: Arc::default() };
+    pub fn open(
+        store: Arc<dyn Store>,
+        extractor: Extractor,
+        ids: Arc<dyn IdSource>,
+    ) -> Result<Self> {
+        let space = Self { store, extractor, ids, locations: Arc::default() };
         space.snapshot()?.reader().meta()?;
         Ok(space)
     }
@@ -185,7 +207,7 @@ impl SpaceStore {
             // Edits that the plan did not take are kept for the next run.
             earlier = transaction.take_earlier();
             let value = planned?;
-            let change = transaction.finish()?;
+            let change = transaction.finish(&*self.ids)?;
             // Begins before the commit and ends after `write` returns: a snapshot taken in between
             // has no epoch, and so does not use the cache.
             commit = Some(self.locations.begin_commit());
@@ -269,6 +291,7 @@ impl SpaceStore {
             items: collections.iter().map(|collection| collection.items).sum(),
             bytes: self.store.bytes()?,
             sequence: space_totals(&*snapshot)?.sequence,
+            unindexed: None,
         })
     }
 
@@ -293,6 +316,14 @@ impl SpaceStore {
     /// Errors of the store.
     pub fn flush(&self) -> Result<()> {
         self.store.flush()
+    }
+
+    /// Makes relaxed writes durable if one has waited for too long: [`Store::sync_overdue`].
+    ///
+    /// # Errors
+    /// As [`Self::flush`].
+    pub fn sync_overdue(&self, now: &dyn Fn() -> Timestamp) -> Result<()> {
+        self.store.sync_overdue(&|| now().as_millis())
     }
 
     /// Makes every write that has returned durable as a small durable write does, which is mostly

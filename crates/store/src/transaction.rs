@@ -8,11 +8,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use leafbase_model::{
-    BlockData, BlockId, Change, DocumentId, Edit, Error, Result, Stamp, invariant,
+    BlockData, BlockId, Change, DocumentId, Edit, IdSource, Result, Stamp, invariant,
 };
 
+use crate::change_parts::put_change;
 use crate::edges::Extractor;
-use crate::keyspaces::{self, CHANGE_PART_BYTES};
+use crate::keyspaces;
 use crate::kv::{Transaction, WriteBatch};
 use crate::lookup::{put_totals, space_totals};
 use crate::reader::transaction_cache::TransactionCache;
@@ -25,6 +26,7 @@ use staged::collections::StagedCollections;
 use staged::cross_move::CrossDocumentMove;
 use staged::documents::StagedDocuments;
 use staged::locations::StagedLocations;
+use staged::purges::StagedPurges;
 use staged::runs::StagedRuns;
 use staged::task_rows::StagedTaskRows;
 
@@ -36,6 +38,7 @@ mod errors;
 mod folders;
 mod items;
 mod moves;
+mod purges;
 mod schemas;
 mod staged;
 mod subtrees;
@@ -55,6 +58,7 @@ pub struct SpaceTransaction<'a> {
     edges: BTreeMap<Vec<u8>, bool>,
     tasks: StagedTaskRows,
     collections: StagedCollections,
+    purges: StagedPurges,
     log: ChangeEncoder,
     edits: Vec<Edit>,
     earlier: Vec<Edit>,
@@ -85,6 +89,7 @@ impl<'a> SpaceTransaction<'a> {
             edges: BTreeMap::new(),
             tasks: StagedTaskRows::default(),
             collections: StagedCollections::default(),
+            purges: StagedPurges::default(),
             log: ChangeEncoder::default(),
             edits: Vec::new(),
             earlier: Vec::new(),
@@ -171,6 +176,7 @@ impl<'a> SpaceTransaction<'a> {
             Edit::EraseDocument { record, subtrees } => {
                 return self.erase_document(record, subtrees);
             }
+            Edit::PurgeDocument { document, files } => self.purge_document(*document, files),
             Edit::Move { block, from, to } => self.move_block(*block, from, to),
             Edit::UpdateDocument { before, after } => self.update_document(before, after),
             Edit::CreateFolder(folder) => self.create_folder(folder),
@@ -219,18 +225,20 @@ impl<'a> SpaceTransaction<'a> {
     }
 
     /// Writes all staged rows and the change record. `None` if no edit was applied.
-    pub(crate) fn finish(mut self) -> Result<Option<Change>> {
+    pub(crate) fn finish(mut self, ids: &dyn IdSource) -> Result<Option<Change>> {
         self.flush()?;
         if self.log.is_empty() {
             return Ok(None);
         }
+        self.redact_log()?;
         // Read in this transaction: writers run one at a time, so no sequence is used twice.
         let totals = space_totals(&*self.rows)?;
-        let sequence = totals.sequence + 1;
+        let (sequence, token) = (totals.sequence + 1, ids.new_token(self.stamp.at));
         put_totals(self.rows, SpaceTotals { sequence, ..totals })?;
         let documents = self.documents.touched();
-        put_change(self.rows, sequence, self.log.body(self.stamp, &documents))?;
-        Ok(Some(Change { sequence, stamp: self.stamp.clone(), documents, edits: self.edits }))
+        put_change(self.rows, (sequence, token), self.log.body(self.stamp, &documents))?;
+        let stamp = self.stamp.clone();
+        Ok(Some(Change { sequence, token, stamp, documents, edits: self.edits }))
     }
 
     /// Writes all staged rows and no change record: for a copy that gets the log of its source.
@@ -265,35 +273,4 @@ impl<'a> SpaceTransaction<'a> {
             }
         }
     }
-}
-
-/// Writes the parts of a change whose body is `header` followed by `edits`.
-fn put_change(
-    rows: &mut dyn Transaction,
-    sequence: u64,
-    (header, edits): (Vec<u8>, &[u8]),
-) -> Result<()> {
-    let length = header.len() + edits.len();
-    let parts = length.div_ceil(CHANGE_PART_BYTES);
-    let count = u32::try_from(parts).ok().filter(|count| count & keyspaces::COMPRESSED == 0);
-    let count =
-        count.ok_or_else(|| Error::limit("parts of a change", keyspaces::COMPRESSED - 1, parts))?;
-    let mut batch = WriteBatch::with_capacity(parts, length.min(CHANGE_PART_BYTES) + 32);
-    let (mut header, mut edits) = (header.as_slice(), edits);
-    for part in 0..count {
-        let (first, rest) = header.split_at(header.len().min(CHANGE_PART_BYTES));
-        let (second, rest_of_edits) =
-            edits.split_at(edits.len().min(CHANGE_PART_BYTES - first.len()));
-        (header, edits) = (rest, rest_of_edits);
-        records::put(&mut batch, &keyspaces::change_part(sequence, part), |out| {
-            out.extend_from_slice(&count.to_be_bytes());
-            out.extend_from_slice(first);
-            out.extend_from_slice(second);
-        });
-        if batch.is_full() {
-            batch.write_to(rows)?;
-        }
-    }
-    invariant!(header.is_empty() && edits.is_empty(), "the parts of a change hold its whole body");
-    batch.write_to(rows)
 }

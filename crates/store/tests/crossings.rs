@@ -162,7 +162,7 @@ proptest! {
         agrees(&space, &naive);
         if let Some(change) = written.change {
             prop_assert_eq!(&change.edits, &edits);
-            let undone = change.inverse();
+            let undone = change.inverse().unwrap();
             space.write(relaxed(), &stamp(3), |open| open.apply(undone.clone())).unwrap();
             agrees(&space, &before);
         }

@@ -308,7 +308,9 @@ impl Store for Unsound {
 #[test]
 fn an_engine_that_is_not_whole_is_named() {
     let (store, _) = space();
-    let space = SpaceStore::open(Arc::new(Unsound(store)), Extractor::of_edges(extract)).unwrap();
+    let space =
+        SpaceStore::open(Arc::new(Unsound(store)), Extractor::of_edges(extract), naive::ids())
+            .unwrap();
     assert_eq!(check(&space).problems[0].invariant, Invariant::Engine);
 }
 
@@ -350,7 +352,9 @@ fn damage_stays_where_it_is() {
 #[test]
 fn other_stores_and_later_versions_are_refused_and_left_alone() {
     let open = |store: &Arc<dyn Store>| {
-        SpaceStore::open(Arc::clone(store), Extractor::of_edges(extract)).unwrap_err().kind()
+        SpaceStore::open(Arc::clone(store), Extractor::of_edges(extract), naive::ids())
+            .unwrap_err()
+            .kind()
     };
     let empty: Arc<dyn Store> = Arc::new(leafbase_store::kv::MemoryStore::new());
     assert_eq!(open(&empty), ErrorKind::NotASpace);
@@ -360,13 +364,18 @@ fn other_stores_and_later_versions_are_refused_and_left_alone() {
     let before = dump(&*store);
     assert_eq!(open(&store), ErrorKind::NewerFormat);
     assert!(
-        SpaceStore::create(Arc::clone(&store), Extractor::of_edges(extract), &naive::meta())
-            .is_err()
+        SpaceStore::create(
+            Arc::clone(&store),
+            Extractor::of_edges(extract),
+            naive::ids(),
+            &naive::meta()
+        )
+        .is_err()
     );
     assert_eq!(dump(&*store), before);
     // A later version that this one may still read.
     put(&*store, format, &rows::seal(format, &[0x93, 9, 1, 7]));
-    assert!(SpaceStore::open(store, Extractor::of_edges(extract)).is_ok());
+    assert!(SpaceStore::open(store, Extractor::of_edges(extract), naive::ids()).is_ok());
 }
 
 #[test]

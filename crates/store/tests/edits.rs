@@ -26,7 +26,7 @@ fn agrees(space: &SpaceStore, naive: &Naive) {
     let snapshot = space.snapshot().unwrap();
     naive.agrees_with(snapshot.reader());
     let changes = snapshot.reader().changes_after(0, usize::MAX).unwrap().into_iter();
-    let documents: Vec<_> = changes.map(|change| (change.sequence, change.documents)).collect();
+    let documents: Vec<_> = changes.map(|change| (change.position(), change.documents)).collect();
     assert_eq!(snapshot.reader().changed_after(0, usize::MAX).unwrap(), documents);
     drop(snapshot);
     let report = space.check(&mut |_| ControlFlow::Continue(())).unwrap();
@@ -38,7 +38,7 @@ fn undo(space: &SpaceStore, sequence: u64, now: &mut i64) -> Result<(), leafbase
     let changes = space.snapshot()?.reader().changes_after(sequence, usize::MAX)?;
     for change in changes.iter().rev() {
         *now += 1;
-        let inverse = change.inverse();
+        let inverse = change.inverse().unwrap();
         // The bytes of erased files are not part of the edits.
         upload(space, &inverse);
         space.write(relaxed(), &stamp(*now), |transaction| transaction.apply(inverse.clone()))?;
@@ -87,13 +87,13 @@ proptest! {
     #[test]
     fn a_space_in_memory_agrees_with_the_model(first in numbers(30), second in numbers(60)) {
         let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
-        let space = SpaceStore::create(Arc::clone(&store), EXTRACTOR, &meta()).unwrap();
+        let space = SpaceStore::create(Arc::clone(&store), EXTRACTOR, naive::ids(), &meta()).unwrap();
         let (mut naive, mut maker, mut now) = with_document(&space);
         play(&space, &mut naive, &mut maker, &first, &mut now);
         agrees(&space, &naive);
         let (middle, sequence) = (naive.clone(), space.snapshot().unwrap().reader().last_sequence().unwrap());
         play(&space, &mut naive, &mut maker, &second, &mut now);
-        let space = SpaceStore::open(store, EXTRACTOR).unwrap();
+        let space = SpaceStore::open(store, EXTRACTOR, naive::ids()).unwrap();
         agrees(&space, &naive);
         undo(&space, sequence, &mut now).unwrap();
         agrees(&space, &middle);
@@ -105,7 +105,7 @@ proptest! {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("space");
         let store = Arc::new(directory::create(&path, &OpenOptions::default()).unwrap());
-        let space = SpaceStore::create(store, EXTRACTOR, &meta()).unwrap();
+        let space = SpaceStore::create(store, EXTRACTOR, naive::ids(), &meta()).unwrap();
         let (mut naive, mut maker, mut now) = with_document(&space);
         play(&space, &mut naive, &mut maker, &first, &mut now);
         let (middle, sequence) = (naive.clone(), space.snapshot().unwrap().reader().last_sequence().unwrap());
@@ -116,7 +116,7 @@ proptest! {
         space.compact().unwrap();
         drop(space);
         let store = Arc::new(directory::open(&path, &OpenOptions::default()).unwrap());
-        let space = SpaceStore::open(store, EXTRACTOR).unwrap();
+        let space = SpaceStore::open(store, EXTRACTOR, naive::ids()).unwrap();
         agrees(&space, &naive);
         undo(&space, sequence, &mut now).unwrap();
         agrees(&space, &middle);
@@ -137,7 +137,7 @@ fn a_broken_inverse_is_noticed() {
     let sequence = space.snapshot().unwrap().reader().last_sequence().unwrap();
     let change =
         space.snapshot().unwrap().reader().changes_after(sequence - 1, 1).unwrap().remove(0);
-    let mut inverse = change.inverse();
+    let mut inverse = change.inverse().unwrap();
     for edit in &mut inverse {
         match edit {
             Edit::Update { before, .. } => before.rev += 1,
@@ -232,7 +232,7 @@ fn quiet_edits_move_no_time() {
         let expected = moved_to.map_or(record.modified_at, |at| stamp(at).at);
         assert_eq!(modified(), expected, "at {now}");
         if moved_to != Some(now) {
-            for edit in [edit.inverse(), edit] {
+            for edit in [edit.inverse().unwrap(), edit] {
                 space.write(relaxed(), &stamp(now), |open| open.apply(vec![edit.clone()])).unwrap();
             }
             assert_eq!(modified(), expected, "undone and redone at {now}");
@@ -294,7 +294,7 @@ fn edits_that_break_a_rule_are_refused() {
         ),
         (vec![change(&note, DailyNotes, Some(2))], create(&kept(5, DailyNotes, Some(1))), None),
         (
-            vec![create(&kept(1, DailyNotes, Some(1))).inverse()],
+            vec![create(&kept(1, DailyNotes, Some(1))).inverse().unwrap()],
             change(&trashed, Unsorted, Some(1)),
             None,
         ),

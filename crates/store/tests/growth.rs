@@ -268,8 +268,13 @@ fn an_edit_of_one_block_touches_few_rows_of_a_large_document() {
         reads: Arc::clone(&reads),
         writes: Arc::clone(&writes),
     };
-    let space =
-        SpaceStore::create(Arc::new(store), Extractor::of_edges(extract), &naive::meta()).unwrap();
+    let space = SpaceStore::create(
+        Arc::new(store),
+        Extractor::of_edges(extract),
+        naive::ids(),
+        &naive::meta(),
+    )
+    .unwrap();
     make_document(&space, (10..10_010).map(|number| block(number, 100)));
     let now = Cell::new(5);
     let done = |edit: Edit| {
@@ -290,7 +295,7 @@ fn an_edit_of_one_block_touches_few_rows_of_a_large_document() {
     // The run was full and is split. Of the next run only the key is read, and nothing of the root.
     assert_eq!(done(insert.clone()), (6, 10));
     assert_eq!(
-        done(insert.inverse()).1,
+        done(insert.inverse().unwrap()).1,
         9,
         "run, place, document, by modified four times, log, totals"
     );
@@ -325,7 +330,8 @@ fn a_backup_is_the_space_as_it_was() {
         rows
     };
     assert_eq!(all(&copy), all(&*store));
-    let copy = SpaceStore::open(Arc::new(copy), Extractor::of_edges(extract)).unwrap();
+    let copy =
+        SpaceStore::open(Arc::new(copy), Extractor::of_edges(extract), naive::ids()).unwrap();
     let (ours, theirs) = (space.stats().unwrap(), copy.stats().unwrap());
     assert_eq!((ours.documents, ours.blocks, ours.folders, ours.sequence), (1, 3_001, 0, 1));
     assert_eq!((theirs.documents, theirs.blocks, theirs.sequence), (1, 3_001, 1));

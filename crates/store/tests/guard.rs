@@ -11,7 +11,7 @@ use leafbase_model::ErrorKind;
 use leafbase_store::directory::{self, STORE_FILE};
 use leafbase_store::kv::{KeyRange, OpenOptions, RedbStore, Snapshot, Store, WriteOptions};
 use leafbase_store::testkit::{Disk, open_backend, open_image};
-use leafbase_store::{EdgeTarget, Extractor, SpaceMeta, SpaceStore, rows};
+use leafbase_store::{SpaceMeta, SpaceStore, rows};
 
 const PAGE: usize = 4_096;
 const ROWS: u32 = 900;
@@ -41,8 +41,7 @@ fn images() -> [Vec<u8>; 3] {
         name: "n".into(),
         zone: "UTC".into(),
     };
-    let extractor = Extractor::of_edges(|_, _: &mut dyn FnMut(EdgeTarget)| {});
-    SpaceStore::create(store.clone(), extractor, &meta).unwrap();
+    SpaceStore::initialize(&*store, &meta).unwrap();
     let write = |body: &[u8]| {
         let put = |rows: &mut dyn leafbase_store::kv::Transaction| {
             (0..ROWS).try_for_each(|number| rows.put(&key(number), &rows::seal(&key(number), body)))

@@ -301,7 +301,10 @@ fn a_write_that_fails_or_does_nothing_leaves_no_trace() {
     assert_eq!(snapshot.reader().last_sequence().unwrap(), 1);
     assert_eq!(snapshot.reader().document(id).unwrap().unwrap().location, Location::Trash);
     assert_eq!(snapshot.reader().changes_after(1, 9).unwrap(), []);
-    assert_eq!(snapshot.reader().changes_after(u64::MAX, 9).unwrap(), []);
+    for beyond in [2, u64::MAX] {
+        let error = snapshot.reader().changes_after(beyond, 9).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::HistoryGone);
+    }
 }
 
 #[test]

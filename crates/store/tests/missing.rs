@@ -126,8 +126,10 @@ fn a_compressed_log_decodes_to_the_same_changes() {
     assert!(bytes(&packed) < bytes(&plain) / 2, "{} of {}", bytes(&packed), bytes(&plain));
     assert!(packed.len() < plain.len());
     assert_eq!(all(&space).unwrap(), before);
-    let documents =
-        before.iter().map(|change| (change.sequence, change.documents.clone())).collect::<Vec<_>>();
+    let documents = before
+        .iter()
+        .map(|change| (change.position(), change.documents.clone()))
+        .collect::<Vec<_>>();
     assert_eq!(read(&space, |reader| reader.changed_after(0, 9)).unwrap(), documents);
     assert!(space.check(&mut |_| ControlFlow::Continue(())).unwrap().is_clean());
     space.compact().unwrap();
@@ -208,7 +210,7 @@ fn tasks_that_an_index_names_are_not_left_out() {
         );
         delete(&*store, &damaged);
         // Reopened, so that locations are not cached.
-        let space = SpaceStore::open(store, Extractor::of_edges(extract)).unwrap();
+        let space = SpaceStore::open(store, Extractor::of_edges(extract), naive::ids()).unwrap();
         corrupted(read(&space, |reader| reader.tasks_of(document, false)));
     }
     // A block that is its own ancestor is unreachable.

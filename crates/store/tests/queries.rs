@@ -132,6 +132,7 @@ impl Shelf {
         let space = SpaceStore::create(
             Arc::new(Counted::default()),
             Extractor::of_edges(extract),
+            naive::ids(),
             &naive::meta(),
         )
         .unwrap();

@@ -82,7 +82,7 @@ fn a_page_shrinks_leaves_and_returns_in_one_transaction() {
         assert_clean(&space);
         let left = space.snapshot().unwrap().reader().subtree(id(PAGE), None).unwrap();
         assert_eq!(left.0.len(), 3, "of {children} children two stay");
-        let undone = written.change.unwrap().inverse();
+        let undone = written.change.unwrap().inverse().unwrap();
         space.write(relaxed(), &stamp(3), |transaction| transaction.apply(undone.clone())).unwrap();
         assert_clean(&space);
         let back = space.snapshot().unwrap().reader().subtree(id(PAGE), None).unwrap();

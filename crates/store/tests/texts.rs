@@ -173,7 +173,7 @@ fn count(texts: impl Iterator<Item = Visited>) -> BTreeMap<Visited, usize> {
 fn space_of(place: &std::path::Path, forests: &[Subtrees]) -> (SpaceStore, Vec<DocumentId>) {
     let store: Arc<dyn Store> =
         Arc::new(directory::create(place.join("notes"), &OpenOptions::new()).unwrap());
-    let space = SpaceStore::create(store, EXTRACTOR, &meta()).unwrap();
+    let space = SpaceStore::create(store, EXTRACTOR, naive::ids(), &meta()).unwrap();
     let (at, location) = (Timestamp::from_millis(1), Location::Unsorted);
     let ids: Vec<DocumentId> =
         (0..forests.len()).map(|number| DocumentId::of_root(id(number, 0))).collect();

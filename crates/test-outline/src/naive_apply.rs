@@ -2,7 +2,7 @@
 //! describes.
 
 use leafbase_model::{
-    AssetRecord, BlockId, BlockKind, BlockType, Comment, DocumentId, DocumentRecord, Edit,
+    AssetId, AssetRecord, BlockId, BlockKind, BlockType, Comment, DocumentId, DocumentRecord, Edit,
     FolderRecord, InsertTarget, PropertyValue, Schema, SubtreeNode, Subtrees,
 };
 
@@ -93,11 +93,14 @@ impl NaiveSpace {
             Edit::Update { document, before, after } => {
                 self.check_in(before.id, *document)?;
                 let record = &mut self.get_mut(before.id).record;
-                check(*record == **before, "the block is not what it was said to be")?;
-                check(
-                    after.id == before.id && after != before,
-                    "the update changes nothing, or the ID",
-                )?;
+                // Of a redacted block nothing is known but its ID.
+                if !before.is_redacted() {
+                    check(*record == **before, "the block is not what it was said to be")?;
+                    check(
+                        after.id == before.id && after != before,
+                        "the update changes nothing, or the ID",
+                    )?;
+                }
                 *record = (**after).clone();
                 Ok(())
             }
@@ -115,7 +118,7 @@ impl NaiveSpace {
             Edit::EraseDocument { record, subtrees } => {
                 let index = self.index_of_document(record)?;
                 check(
-                    forest_of(&[&self.documents[index].root]) == *subtrees,
+                    is_forest(&[&self.documents[index].root], subtrees),
                     "other blocks than were said",
                 )?;
                 self.check_uncommented(subtrees)?;
@@ -123,6 +126,7 @@ impl NaiveSpace {
                 self.documents.remove(index);
                 Ok(())
             }
+            Edit::PurgeDocument { document, files } => self.purge(*document, files),
             Edit::UpdateDocument { before, after } => {
                 let index = self.index_of_document(before)?;
                 check(before.id == after.id, "a document becomes another one")?;
@@ -154,6 +158,11 @@ impl NaiveSpace {
         after: Option<&Schema>,
     ) -> Result<(), String> {
         let block = self.get(id);
+        if before.into_iter().chain(after).any(Schema::is_redacted) {
+            self.schemas.retain(|(known, _)| *known != id);
+            self.schemas.extend(after.map(|after| (id, after.clone())));
+            return Ok(());
+        }
         check(
             block.record.data.block_type() == BlockType::Collection,
             "what gets a schema is no collection",
@@ -175,6 +184,21 @@ impl NaiveSpace {
         }
         self.schemas.retain(|(known, _)| *known != id);
         self.schemas.extend(after.map(|after| (id, after.clone())));
+        Ok(())
+    }
+
+    /// Removes a document with all that its blocks have.
+    fn purge(&mut self, id: DocumentId, files: &[AssetId]) -> Result<(), String> {
+        let index = self.documents.iter().position(|document| document.record.id == id);
+        let document = self.documents.remove(index.ok_or("no such document")?);
+        let purged: Vec<_> =
+            forest_of(&[&document.root]).0.into_iter().map(|node| node.block.id).collect();
+        self.comments.retain(|(block, _)| !purged.contains(block));
+        self.schemas.retain(|(collection, _)| !purged.contains(collection));
+        for file in files {
+            let found = self.files.iter().position(|known| known.record.id == *file);
+            self.files.remove(found.ok_or("no such file")?);
+        }
         Ok(())
     }
 
@@ -255,7 +279,9 @@ impl NaiveSpace {
         comment: &Comment,
     ) -> Result<(), String> {
         self.check_in(block, document)?;
-        let found = self.comments.iter().position(|(on, known)| *on == block && known == comment);
+        let is_same =
+            |known: &Comment| known == comment || comment.is_redacted() && known.id == comment.id;
+        let found = self.comments.iter().position(|(on, known)| *on == block && is_same(known));
         self.comments.remove(found.ok_or("no such comment")?);
         Ok(())
     }
@@ -273,8 +299,10 @@ impl NaiveSpace {
     }
 
     fn erase_file(&mut self, record: &AssetRecord) -> Result<(), String> {
+        let is_same =
+            |known: &AssetRecord| known == record || record.is_redacted() && known.id == record.id;
         let found =
-            self.files.iter().position(|file| file.record == *record).ok_or("no such file")?;
+            self.files.iter().position(|file| is_same(&file.record)).ok_or("no such file")?;
         let shown = self.blocks().any(|block| shows(&block.record.data, record.id));
         check(!shown, "a block shows the file")?;
         self.files.remove(found);
@@ -288,7 +316,7 @@ impl NaiveSpace {
         let siblings = &self.get(target.parent).children;
         let end = (start + count).min(siblings.len());
         let found: Vec<_> = siblings[start..end].iter().collect();
-        check(forest_of(&found) == *subtrees, "other blocks than were said")?;
+        check(is_forest(&found, subtrees), "other blocks than were said")?;
         self.check_uncommented(subtrees)?;
         self.check_without_schema(subtrees)?;
         self.get_mut(target.parent).children.drain(start..end);
@@ -349,6 +377,17 @@ impl NaiveSpace {
 
 fn check(holds: bool, otherwise: &str) -> Result<(), String> {
     if holds { Ok(()) } else { Err(otherwise.to_owned()) }
+}
+
+/// Whether `blocks` are those of `said`, which may be redacted.
+fn is_forest(blocks: &[&NaiveBlock], said: &Subtrees) -> bool {
+    let found = forest_of(blocks);
+    found.0.len() == said.0.len()
+        && found.0.iter().zip(&said.0).all(|(found, said)| {
+            found == said
+                || said.block.is_redacted()
+                    && (found.depth, found.block.id) == (said.depth, said.block.id)
+        })
 }
 
 fn forest_of(blocks: &[&NaiveBlock]) -> Subtrees {

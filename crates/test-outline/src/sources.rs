@@ -2,19 +2,20 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use leafbase_model::{Author, Clock, IdSource, Stamp, Timestamp};
+use leafbase_model::{Author, ChangeToken, Clock, IdSource, Stamp, Timestamp};
 
 /// IDs that count up within a series. Two sources of one series return the same IDs.
 #[derive(Debug)]
 pub struct SequentialIds {
     series: u64,
     given: AtomicU64,
+    tokens: AtomicU64,
 }
 
 impl SequentialIds {
     /// IDs of a series; outlines use series 0.
     pub const fn new(series: u64) -> Self {
-        Self { series, given: AtomicU64::new(0) }
+        Self { series, given: AtomicU64::new(0), tokens: AtomicU64::new(0) }
     }
 }
 
@@ -22,6 +23,12 @@ impl IdSource for SequentialIds {
     fn new_id(&self, _: Timestamp) -> [u8; 16] {
         let number = self.given.fetch_add(1, Ordering::Relaxed) + 1;
         (u128::from(self.series) << 64 | u128::from(number)).to_be_bytes()
+    }
+
+    /// Counted on their own: a naive space makes no changes, and still the same IDs.
+    fn new_token(&self, _: Timestamp) -> ChangeToken {
+        let number = self.tokens.fetch_add(1, Ordering::Relaxed) + 1;
+        ChangeToken::from_u64(self.series << 32 | number)
     }
 }
 

@@ -266,15 +266,6 @@ pub fn check_purge<T: ReadTree + ?Sized>(
     each(tree, context, ids, |record| check_in_trash(&record))
 }
 
-/// The edit that erases a document with all its blocks. Reads the whole document.
-///
-/// # Errors
-/// [`leafbase_model::ErrorKind::NotFound`].
-pub fn erase_document<T: ReadTree + ?Sized>(tree: &T, id: DocumentId) -> Result<Edit> {
-    let record = tree.document(id)?.ok_or_else(Error::not_found)?;
-    Ok(Edit::EraseDocument { record, subtrees: tree.subtree(id.root(), None)? })
-}
-
 fn check_in_trash(record: &DocumentRecord) -> Result<()> {
     if record.location == Location::Trash {
         return Ok(());

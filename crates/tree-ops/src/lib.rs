@@ -29,7 +29,7 @@ pub use context::Context;
 pub use delete::{DeletedBlocks, delete};
 pub use document::{
     CreatedDocument, MovedDocuments, check_purge, check_root, copy_document, create_document,
-    delete_documents, erase_document, move_documents, restore_daily_notes,
+    delete_documents, move_documents, restore_daily_notes,
 };
 pub use drafts::check_draft;
 pub use fetch::{assemble, fetch};

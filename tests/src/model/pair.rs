@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use leafbase::{
-    BlockData, BlockDraft, Clock, Connection, Destination, Durability, IdSource, Space,
-    SpaceBuilder, Stamp, Timestamp,
+    BlockData, BlockDraft, ChangeToken, Clock, Connection, Destination, Durability, Edit,
+    ErrorKind, IdSource, Space, SpaceBuilder, Stamp, Timestamp,
 };
 use leafbase_test_outline::{BlockRequest, NaiveSpace, Numbers, Request, Setting, small_limits};
 
@@ -63,6 +63,11 @@ impl IdSource for Present {
         let spread = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ series;
         ((u128::from(spread) << 64) | (u128::from(series) << 20) | u128::from(number)).to_be_bytes()
     }
+
+    /// Not made of an ID: the model makes none for its changes.
+    fn new_token(&self, _: Timestamp) -> ChangeToken {
+        ChangeToken::from_u64(self.0.request.load(Ordering::Relaxed))
+    }
 }
 
 impl Clock for Present {
@@ -80,6 +85,8 @@ pub struct Pair {
     mirror: NaiveSpace,
     /// How many changes are in the mirror.
     mirrored: u64,
+    /// The mirror after the last purge, which cannot be undone, and the sequence of that.
+    purged: (u64, NaiveSpace),
     requests: u64,
     /// Whether requests are mostly on collections.
     pub with_collections: bool,
@@ -113,12 +120,13 @@ impl Pair {
         let mut naive = NaiveSpace::new(small_limits());
         // Tokyo's clocks are never changed.
         naive.zone_hours = 9;
-        let (present, mirror) = (Present::default(), naive.clone());
+        let (present, mirror, purged) = (Present::default(), naive.clone(), naive.clone());
         let mut pair = Self {
             present,
             naive,
             mirror,
             mirrored: 0,
+            purged: (0, purged),
             requests: 0,
             with_collections: false,
             directory,
@@ -222,6 +230,9 @@ impl Pair {
             self.mirror
                 .apply_all(&change.edits)
                 .unwrap_or_else(|error| panic!("change {}: {error}", change.sequence));
+            if change.edits.iter().any(|edit| matches!(edit, Edit::PurgeDocument { .. })) {
+                self.purged = (change.sequence, self.mirror.clone());
+            }
         }
         let (found, expected) = (self.mirror.as_edits_tell(), self.naive.as_edits_tell());
         assert_eq!(found.folders, expected.folders, "the folders of the change log");
@@ -232,22 +243,24 @@ impl Pair {
         assert!(found == expected, "the documents of the change log");
     }
 
-    /// Checks every law of the store, and that the change log leads back to the empty space.
+    /// Checks every law of the store, and that the change log leads back to the last purge, or else
+    /// to the empty space.
     pub fn check(&self) {
         let mut undone = self.mirror.clone();
-        let changes: Vec<_> = self.notes().changes_since(0).collect::<Result<_, _>>().unwrap();
+        let (purged, expected) = &self.purged;
+        let changes: Vec<_> =
+            self.notes().changes_since(*purged).collect::<Result<_, _>>().unwrap();
         for change in changes.iter().rev() {
-            let inverse = change.inverse();
+            let inverse = change.inverse().unwrap();
             undone
                 .apply_all(&inverse)
                 .unwrap_or_else(|error| panic!("undoing {}: {error}", change.sequence));
         }
-        let NaiveSpace { documents, folders, comments, files, schemas, .. } = undone;
-        assert!(
-            documents.is_empty() && folders.is_empty() && comments.is_empty() && files.is_empty(),
-            "all is undone"
-        );
-        assert!(schemas.is_empty(), "all is undone");
+        assert!(undone.as_edits_tell() == expected.as_edits_tell(), "all is undone");
+        if let Some(purge) = purged.checked_sub(1) {
+            let purge = self.notes().changes_since(purge).next().unwrap().unwrap();
+            assert_eq!(purge.inverse().unwrap_err().kind(), ErrorKind::HistoryGone);
+        }
         let report = self.space.as_ref().unwrap().check().unwrap();
         assert!(report.is_clean(), "{report:?}");
     }

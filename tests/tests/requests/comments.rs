@@ -294,12 +294,12 @@ fn comments_go_with_their_block_and_come_back_with_it() {
     let taken =
         change.edits.iter().filter(|edit| matches!(edit, Edit::RemoveComment { .. })).count();
     assert_eq!((taken, change.documents.as_slice()), (3, &[host.document()][..]));
-    notes.space().apply(notes.author(), &change.inverse()).unwrap();
+    notes.space().apply(notes.author(), &change.inverse().unwrap()).unwrap();
     assert_eq!(host.dump(), before, "what was deleted is back");
     assert_eq!(on(notes, child), [("Ada".into(), "1".into()), ("Ada".into(), "3".into())]);
 
     let added = notes.changes_since(0).nth(usize::try_from(from).unwrap() - 1).unwrap().unwrap();
-    notes.space().apply(notes.author(), &added.inverse()).unwrap();
+    notes.space().apply(notes.author(), &added.inverse().unwrap()).unwrap();
     assert_eq!(
         (contents(notes, child), contents(notes, host.id("text"))),
         (vec![], vec![]),
@@ -320,7 +320,7 @@ fn a_purge_takes_the_comments_and_its_inverse_brings_them_back() {
     assert_eq!(contents(notes, host.id("other")), ["stays"]);
     assert!(notes.space().check().unwrap().is_clean(), "no comment is left without its block");
     let change = notes.changes_since(from).next().unwrap().unwrap();
-    notes.space().apply(notes.author(), &change.inverse()).unwrap();
+    notes.space().apply(notes.author(), &change.inverse().unwrap()).unwrap();
     assert_eq!(host.dump(), before);
     assert_eq!(
         (contents(notes, host.id("child")), contents(notes, host.id("root"))),

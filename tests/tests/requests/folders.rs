@@ -300,7 +300,7 @@ fn what_is_in_a_deleted_folder_goes_up() {
             "{folders}"
         );
         let change = library.notes.changes_since(sequence).next().unwrap().unwrap();
-        library.notes.space().apply(library.notes.author(), &change.inverse()).unwrap();
+        library.notes.space().apply(library.notes.author(), &change.inverse().unwrap()).unwrap();
     }
     assert!(library.notes.space().check().unwrap().is_clean());
 }

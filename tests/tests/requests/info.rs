@@ -221,7 +221,9 @@ fn name_and_zone_set_at_once_both_land() {
 
 /// Uploads that nobody goes on with, as a crash leaves them.
 fn leave_uploads(store: Arc<dyn Store>) {
-    let store = SpaceStore::open(store, Extractor::of_edges(|_, _| {})).unwrap();
+    let store =
+        SpaceStore::open(store, Extractor::of_edges(|_, _| {}), Arc::new(SequentialIds::new(9)))
+            .unwrap();
     for number in [1, 2] {
         let (asset, options) = (AssetId::from_bytes([number; 16]), WriteOptions::default());
         store.begin_upload(options, asset).unwrap();
@@ -230,7 +232,12 @@ fn leave_uploads(store: Arc<dyn Store>) {
 }
 
 fn uploads(store: &Arc<dyn Store>) -> usize {
-    let store = SpaceStore::open(Arc::clone(store), Extractor::of_edges(|_, _| {})).unwrap();
+    let store = SpaceStore::open(
+        Arc::clone(store),
+        Extractor::of_edges(|_, _| {}),
+        Arc::new(SequentialIds::new(9)),
+    )
+    .unwrap();
     store.snapshot().unwrap().reader().uploads().unwrap().len()
 }
 

@@ -69,7 +69,7 @@ proptest! {
         let changes: Vec<_> = notes.changes_since(0).collect::<Result<_, _>>().unwrap();
         prop_assert_eq!(changes.len() + 1, states.len());
         for (change, state) in changes.iter().zip(&states).rev() {
-            space.apply(notes.author(), &change.inverse()).unwrap();
+            space.apply(notes.author(), &change.inverse().unwrap()).unwrap();
             prop_assert_eq!(&dump(&notes), state, "after {:?} is undone", change.sequence);
         }
         prop_assert!(notes.documents().unwrap().0.is_empty());
@@ -134,7 +134,7 @@ fn what_can_no_longer_be_undone_is_refused() {
         let notes = space.connect();
         let (change, expected) = stale(&notes);
         let sequence = notes.last_sequence().unwrap();
-        let error = space.apply(notes.author(), &change.inverse()).unwrap_err();
+        let error = space.apply(notes.author(), &change.inverse().unwrap()).unwrap_err();
         assert_eq!(error.kind(), expected, "{error}");
         assert_eq!(notes.last_sequence().unwrap(), sequence);
         let report = space.check().unwrap();

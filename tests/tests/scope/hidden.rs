@@ -425,7 +425,11 @@ impl Hidden {
         {
             return String::new();
         }
-        told("undo", change.sequence, notes.space().apply(notes.author(), &change.inverse()))
+        told(
+            "undo",
+            change.sequence,
+            notes.space().apply(notes.author(), &change.inverse().unwrap()),
+        )
     }
 
     fn templates(&mut self, notes: &Connection, dice: &mut Dice) -> String {

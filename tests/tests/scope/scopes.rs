@@ -182,7 +182,7 @@ fn blocks_go_where_they_are_told() {
     let changes: Vec<_> = all.changes_since(first).map(Result::unwrap).collect();
     let before = acts.iter().map(|(_, expected)| *expected).rev().skip(1).chain(["x y z"]);
     for (change, expected) in changes.iter().rev().zip(before) {
-        space.apply(all.author(), &change.inverse()).unwrap();
+        space.apply(all.author(), &change.inverse().unwrap()).unwrap();
         assert_eq!(shown(), expected, "{} is undone", change.sequence);
     }
 }

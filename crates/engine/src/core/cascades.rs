@@ -4,11 +4,11 @@
 //!
 //! Every write of the engine passes [`apply`], so that no operation has to remember them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use leafbase_collections::ReadCollections;
 use leafbase_model::{
-    AssetId, BlockId, BlockKind, BlockRecord, DocumentId, Edit, Limits, Result, Schema,
+    AssetId, BlockId, BlockKind, BlockRecord, DocumentId, Edit, Error, Limits, Result, Schema,
 };
 use leafbase_store::{EdgeEnd, SpaceReader, SpaceTransaction};
 
@@ -48,6 +48,42 @@ pub(in crate::core) fn apply(
         transaction.apply(erasures)?;
     }
     Ok(())
+}
+
+/// Purges a document: ends the relations from the rest of the space first, and erases the files
+/// that only this document embeds.
+pub(in crate::core) fn purge(
+    transaction: &mut SpaceTransaction<'_>,
+    limits: &Limits,
+    id: DocumentId,
+) -> Result<()> {
+    let reader = transaction.reader()?;
+    let record = reader.document(id)?.ok_or_else(Error::not_found)?;
+    let subtrees = reader.subtree(id.root(), None)?;
+    let blocks: HashSet<_> = subtrees.0.iter().map(|node| node.block.id).collect();
+    let mut edits = vec![Edit::EraseDocument { record, subtrees }];
+    let mut files = Vec::new();
+    for file in files_shown_before(&edits) {
+        // A block embeds a file once, so more edges than blocks come from elsewhere, too.
+        let edges = reader.edges_to(EdgeEnd::Asset(file), None, blocks.len() + 1)?;
+        let is_embedded_here = edges.iter().all(|edge| blocks.contains(&edge.source));
+        // A URL may name a file that was erased, or that never existed.
+        if is_embedded_here && reader.asset(file)?.is_some() {
+            files.push(file);
+        }
+    }
+    if relations::removes_any(&edits) {
+        let tree = UnguardedTree::new(transaction.reader()?);
+        edits = relations::with_relations(tree.tree(), limits, edits)?;
+    }
+    // The purge itself removes the schemas of the document's collections.
+    edits.retain(|edit| !matches!(edit, Edit::SetSchema { document, .. } if *document == id));
+    for edit in &mut edits {
+        if matches!(edit, Edit::EraseDocument { .. }) {
+            *edit = Edit::PurgeDocument { document: id, files: std::mem::take(&mut files) };
+        }
+    }
+    transaction.apply(edits)
 }
 
 /// Whether one of `edits` removes blocks.

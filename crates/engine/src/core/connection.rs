@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use leafbase_model::{Author, Change, Edit, Error, Limits, Result, Stamp, invariant};
+use leafbase_model::{Author, Change, DocumentId, Edit, Error, Limits, Result, Stamp, invariant};
 use leafbase_store::kv::{Durability, WriteOptions};
 use leafbase_store::{SpaceReader, SpaceTransaction, WritePlan};
 use leafbase_tree_ops::Context;
@@ -110,10 +110,14 @@ impl<A: AccessScope> Connection<A> {
     /// [`SpaceBuilder::durability`](crate::SpaceBuilder::durability) says: one for the keystrokes
     /// that an editor saves, another for what must not be lost.
     ///
-    /// A durable write makes all earlier relaxed ones durable as well. A crash loses a suffix of
-    /// the relaxed writes: none from before the last durable write, flush or close. A relaxed write
-    /// does not wait for the disk, except when it builds on another thread's durable write whose
-    /// sync is in flight: then it returns once that commit is settled.
+    /// A relaxed write that has returned survives the end of the process, also by `kill -9`. A
+    /// power loss takes a suffix of the relaxed writes: none from before the last durable write,
+    /// flush or close, nor any that another call followed by more than a second
+    /// ([`SpaceBuilder::sync_relaxed_after`](crate::SpaceBuilder::sync_relaxed_after)). A relaxed
+    /// write waits for the disk in three cases: one of the first two writes after opening
+    /// starts the write-ahead log, a checkpoint moves what has accumulated (8 MB or 16,384 entries)
+    /// or a write of more than 2 MiB to the main file, or it builds on another thread's durable
+    /// write whose sync is in flight.
     ///
     /// ```
     /// use leafbase::{Durability, Space};
@@ -195,6 +199,7 @@ impl<A: AccessScope> Connection<A> {
     /// Begins the operation `name`: the only way to a transaction, so that each is in a span.
     pub(crate) fn operation(&self, name: &'static str) -> Operation<'_, A> {
         let span = tracing::debug_span!(target: "leafbase", "operation", name).entered();
+        self.space.sync_overdue();
         Operation { connection: self, _span: span }
     }
 }
@@ -241,7 +246,7 @@ impl<A: AccessScope> Operation<'_, A> {
         let context = Context { limits: space.limits(), stamp: &stamp, ids: space.ids() };
         space.before_write(*durability);
         let store = space.store()?;
-        let options = WriteOptions::durability(*durability);
+        let options = WriteOptions::durability(*durability).at_millis(stamp.at.as_millis());
         let mut plan = OperationPlan { access, context, plan };
         let written = store.write_planned(options, &stamp, &mut plan)?;
         if let Some(change) = &written.change {
@@ -310,6 +315,11 @@ impl OperationTransaction<'_, '_> {
     /// Applies `edits` and what follows from them: see [`cascades`].
     pub(crate) fn apply(&mut self, edits: Vec<Edit>) -> Result<()> {
         cascades::apply(self.transaction, self.context.limits, edits)
+    }
+
+    /// Purges a document, with what follows from that: see [`cascades`].
+    pub(crate) fn purge(&mut self, document: DocumentId) -> Result<()> {
+        cascades::purge(self.transaction, self.context.limits, document)
     }
 
     /// Applies `edits` alone: they come from the change log and contain what followed from them.

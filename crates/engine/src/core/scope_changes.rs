@@ -236,7 +236,9 @@ impl VisibleChange {
                 self.subtrees(scope, record.id, subtrees);
             }
             // An update that keeps the revision is the other end of a relation.
-            Edit::Update { document, before, after } if before.rev != after.rev => {
+            Edit::Update { document, before, after }
+                if before.rev != after.rev || after.is_redacted() =>
+            {
                 self.block(scope, *document, after.id);
             }
             Edit::Move { block, from, to } => {
@@ -260,6 +262,7 @@ impl VisibleChange {
             }
             Edit::CreateDocument { .. }
             | Edit::EraseDocument { .. }
+            | Edit::PurgeDocument { .. }
             | Edit::Update { .. }
             | Edit::UpdateDocument { .. }
             | Edit::CreateFolder(_)

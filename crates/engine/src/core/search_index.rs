@@ -7,6 +7,8 @@
 #[cfg(feature = "search")]
 mod catch_up;
 #[cfg(feature = "search")]
+mod comparison;
+#[cfg(feature = "search")]
 mod dirty_documents;
 #[cfg(feature = "search")]
 pub(crate) mod documents;
@@ -20,6 +22,8 @@ pub(crate) mod indexer;
 mod no_index;
 #[cfg(feature = "search")]
 mod subset_cache;
+#[cfg(feature = "search")]
+mod update_lock;
 #[cfg(feature = "search")]
 mod worker;
 

@@ -26,8 +26,9 @@ pub use builder::SpaceBuilder;
 /// let space = Space::in_memory()?;
 /// let notes = space.connect();
 /// let trip = notes.create_document("Trip to Lisbon")?;
-/// notes.insert_markdown("## Packing\n\n- [ ] passport\n- [ ] charger", Position::end_of(trip.id()))?;
-/// assert!(notes.content_markdown(trip.id())?.contains("- [ ] charger"));
+/// notes.insert_markdown("## Packing\n\n- [ ] passport\n- [ ] charger",
+/// Position::end_of(trip.id()))?; assert!(notes.content_markdown(trip.id())?.contains("- [ ]
+/// charger"));
 /// # Ok(())
 /// # }
 /// ```
@@ -80,6 +81,11 @@ impl Space {
         self.0.search_threads
     }
 
+    /// Lets the search index catch up after a bulk write.
+    pub(crate) fn index_bulk(&self) -> Result<()> {
+        self.0.search.catch_up(&self.store()?)
+    }
+
     pub(crate) fn orphaned_uploads(&self) -> &OrphanedUploads {
         &self.0.orphaned_uploads
     }
@@ -90,6 +96,17 @@ impl Space {
 
     pub(crate) fn now(&self) -> leafbase_model::Timestamp {
         self.0.clock.now()
+    }
+
+    /// Makes relaxed writes durable if one has waited for too long.
+    pub(in crate::core) fn sync_overdue(&self) {
+        let Ok(store) = self.store() else { return };
+        if let Err(error) = store.sync_overdue(&|| self.now()) {
+            // The calling operation has nothing to do with these writes, and the next one tries
+            // again.
+            let kind = error.kind();
+            tracing::warn!(?kind, "relaxed writes could not be synced");
+        }
     }
 
     /// Notifies the search index before a write.

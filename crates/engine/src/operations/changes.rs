@@ -2,7 +2,9 @@
 
 use std::collections::VecDeque;
 
-use leafbase_model::{Author, Change, Edit, Result};
+#[cfg(doc)]
+use leafbase_model::ErrorKind;
+use leafbase_model::{Author, Change, ChangePosition, Edit, Error, Result};
 
 use constraints::TouchedCollections;
 
@@ -18,33 +20,79 @@ pub use scoped::ScopedChanges;
 /// How many rows of the change log are read at a time.
 const PAGE: usize = 64;
 
-/// The writes after a sequence number, oldest first. Each read takes the newest state of the log,
-/// so that no snapshot is held while the caller works and writes made in the meantime are returned
-/// as well.
+/// The writes after a position in the change log, oldest first. Each read takes the newest state of
+/// the log, so that no snapshot is held while the caller works and writes made in the meantime are
+/// returned as well.
 #[derive(Debug)]
 pub struct Changes {
     connection: Connection<Full>,
-    after: u64,
+    after: ChangePosition,
     read: VecDeque<Change>,
     ended: bool,
 }
 
 impl Connection<Full> {
-    /// The writes after the one numbered `sequence`, oldest first; 0 for all.
+    /// The writes after a position in the change log, oldest first; 0 for all. A position is that
+    /// of a change ([`Change::position`]), of the end of the log ([`Self::last_position`]), or a
+    /// sequence number alone.
+    ///
+    /// A follower keeps the position of the last change that it has processed, and resumes there.
+    /// If the space then has another history, because a backup was restored or its directory was
+    /// replaced, the position is refused: the follower has to start over. A sequence number alone
+    /// has nothing to compare, and is refused only after the end of the log.
+    ///
+    /// ```
+    /// use leafbase::{ChangePosition, Space};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = Space::in_memory()?.connect();
+    /// notes.create_document("Trip")?;
+    /// let mut seen = ChangePosition::BEGINNING;
+    /// for change in notes.changes_since(seen) {
+    ///     let change = change?;
+    ///     assert_eq!((change.sequence, change.documents.len()), (1, 1));
+    ///     seen = change.position();
+    /// }
+    /// let saved = seen.to_string(); // kept between runs: `1:9f86d081884c7d65`
+    /// assert_eq!(notes.changes_since(saved.parse::<ChangePosition>()?).count(), 0);
+    ///
+    /// let other = Space::in_memory()?.connect();
+    /// other.create_document("Diary")?;
+    /// let refused = other.changes_since(seen).next().unwrap().unwrap_err();
+    /// assert_eq!(refused.code(), "HISTORY_GONE");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Items are [`ErrorKind::HistoryGone`] if the log does not go on from the position, and errors
+    /// of the store. An error is the last item.
+    pub fn changes_since(&self, position: impl Into<ChangePosition>) -> Changes {
+        Changes {
+            connection: self.clone(),
+            after: position.into(),
+            read: VecDeque::new(),
+            ended: false,
+        }
+    }
+
+    /// The position after the last write: where a follower begins that needs no earlier ones. Two
+    /// lookups.
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {
     /// let notes = leafbase::Space::in_memory()?.connect();
     /// notes.create_document("Trip")?;
-    /// for change in notes.changes_since(0) {
-    ///     let change = change?;
-    ///     assert_eq!((change.sequence, change.documents.len()), (1, 1));
-    /// }
+    /// let seen = notes.last_position()?;
+    /// notes.create_document("Diary")?;
+    /// assert_eq!((seen.sequence(), notes.changes_since(seen).count()), (1, 1));
     /// # Ok(())
     /// # }
     /// ```
-    pub fn changes_since(&self, sequence: u64) -> Changes {
-        Changes { connection: self.clone(), after: sequence, read: VecDeque::new(), ended: false }
+    ///
+    /// # Errors
+    /// Errors of the store.
+    pub fn last_position(&self) -> Result<ChangePosition> {
+        self.operation("last_position").read_all(|reader| reader.last_position())
     }
 
     /// The number of the last write; 0 if there was none.
@@ -73,6 +121,9 @@ impl Space {
     /// written: those that operations plan are valid by construction, these are checked.
     #[doc(hidden)]
     pub fn apply(&self, by: &Author, edits: &[Edit]) -> Result<Option<Change>> {
+        if edits.iter().any(Edit::is_redacted) {
+            return Err(Error::history_gone("a purge redacted the edits: they cannot be applied"));
+        }
         let touched = TouchedCollections::by(edits);
         let connection = self.connect().acting_as(by.as_str());
         let ((), change) = connection.operation("apply").write(|transaction| {
@@ -105,7 +156,7 @@ impl Iterator for Changes {
         }
         let change = self.read.pop_front();
         match &change {
-            Some(change) => self.after = change.sequence,
+            Some(change) => self.after = change.position(),
             None => self.ended = true,
         }
         change.map(Ok)

@@ -187,7 +187,16 @@ impl Connection<Full> {
 
     /// Erases documents of the trash permanently, with all their blocks, and returns their IDs: the
     /// requested ones, or all that have been in the trash for the given time, oldest first. The
-    /// time in the trash counts from the last change. The cost is linear in the erased blocks.
+    /// time in the trash counts from the last change.
+    ///
+    /// The change log loses the content, too: texts, titles, values, comments and names of files of
+    /// every block that was last in one of the documents are redacted in all earlier changes, which
+    /// keep their sequences, times, authors and IDs. Undo of such a change is
+    /// [`crate::ErrorKind::HistoryGone`]. Content that was moved or copied elsewhere stays, as do
+    /// the names of folders. [`Space::compact`](crate::Space::compact) then removes the content
+    /// from the files of the space; backups made before still have it.
+    ///
+    /// The cost is linear in the erased blocks and in the change log.
     ///
     /// ```
     /// use leafbase::PurgeDocuments;
@@ -219,8 +228,7 @@ impl Connection<Full> {
                 transaction.plan_with_reader(|reader, _| old_trash(reader, days, now))?
             };
             for id in &purged {
-                let erasure = transaction.plan(|tree, _| ops::erase_document(tree, *id))?;
-                transaction.apply(vec![erasure])?;
+                transaction.purge(*id)?;
             }
             Ok(purged)
         })?;

@@ -7,16 +7,18 @@ use std::time::{Duration, Instant};
 
 use leafbase_model::{Error, ErrorKind, Result, invariant};
 
+use super::committed_state::CommittedState;
 use super::compaction;
 use super::group_commit::{CommitBatch, Version};
-use super::handle::{CommitError, MAX_READER_WAIT};
+use super::handle::{CommitError, Handle, MAX_READER_WAIT};
 use super::read_view::ReadView;
 use super::recovery::failed_again;
 use super::store_core::{CommitState, IndeterminateCheckpoint, StoreCore};
 use crate::memtable::Memtable;
+use crate::store::{Durability, WriteOptions};
 use crate::wal::manager::Appended;
 
-/// Bounds of the memtable. They limit memory, and the relaxed writes that a crash loses.
+/// Bounds of the memtable. They limit memory, and the length of the WAL.
 const MAX_MEMTABLE_KEYS: usize = 16_384;
 const MAX_MEMTABLE_BYTES: usize = 8 << 20;
 /// Most rounds of redb's compaction in one call.
@@ -25,7 +27,7 @@ const MAX_COMPACTION_ROUNDS: usize = 8;
 impl StoreCore {
     /// Commits a batch with the durability that its writers asked for, and publishes it.
     pub(super) fn commit_batch(&self, state: &mut CommitState, batch: CommitBatch) -> Result<()> {
-        let CommitBatch { mut version, written, bytes, is_durable, .. } = batch;
+        let CommitBatch { mut version, written, bytes, options, .. } = batch;
         // An indeterminate checkpoint is resolved first: if it took place, it holds everything that
         // was published by then.
         let (base, current) = self.recovered(state)?;
@@ -40,24 +42,19 @@ impl StoreCore {
         let Version { memtable, .. } = version;
         let buffered_bytes = state.buffered_bytes + bytes;
         let fits = memtable.len() <= MAX_MEMTABLE_KEYS && buffered_bytes <= MAX_MEMTABLE_BYTES;
-        if !is_durable && fits {
-            if !written.is_empty() {
-                state.wal.record_dirty(written, bytes);
-                state.buffered_bytes = buffered_bytes;
-                self.publish_memtable(memtable);
-            }
+        if written.is_empty() && (state.wal.is_clean() || !options.is_durable()) {
             return Ok(());
         }
-        if written.is_empty() && state.wal.is_clean() {
-            return Ok(());
-        }
-        let appended = if fits {
-            state.wal.append(&memtable, &written, bytes)?
-        } else {
+        let appended = if !fits {
             Appended::NeedsCheckpoint
+        } else if self.source.is_temporary() {
+            // A crash discards the files, whatever they hold.
+            Appended::Logged
+        } else {
+            state.wal.append(&written, bytes, options)?
         };
         match appended {
-            Appended::Durable => {
+            Appended::Logged => {
                 state.buffered_bytes = buffered_bytes;
                 self.publish_memtable(memtable);
                 Ok(())
@@ -68,6 +65,21 @@ impl StoreCore {
                 let checkpointed = self.checkpoint(state, memtable, false, false);
                 checkpointed.map_err(|error| self.remove_failed_record(state, error))
             }
+        }
+    }
+
+    /// Makes all writes durable if a relaxed one has waited for too long.
+    pub(super) fn sync_overdue(
+        &self,
+        state: &mut CommitState,
+        now: &dyn Fn() -> i64,
+    ) -> Result<()> {
+        if !state.wal.is_overdue(self.source.sync_relaxed_after_millis(), now) {
+            return Ok(());
+        }
+        match state.wal.append(&[], 0, WriteOptions::durability(Durability::Durable))? {
+            Appended::Logged => Ok(()),
+            Appended::NeedsCheckpoint | Appended::Failed(_) => self.flush(state, false),
         }
     }
 
@@ -122,33 +134,36 @@ impl StoreCore {
         self.checkpoint(state, memtable, true, is_last)
     }
 
-    /// Compacts the file, which holds everything. No closure runs and nothing is pending.
+    /// Compacts the file, which holds everything. No closure runs and nothing is pending. Deleted
+    /// entries leave no byte in it, provided that there is space for a copy of all entries.
     pub(super) fn compact(&self, state: &mut CommitState) -> Result<()> {
         // Without the WAL: recording its end later would make the file longer again.
         self.flush(state, true)?;
         // Reads every page, so that a corrupt one does not get a new checksum.
-        let view = self.recovered_view(state)?;
-        if compaction::is_worthwhile(&view, self.source.bytes()?)? {
-            drop(view);
-            // Readers keep pages from being freed, and the file would stay as long as both copies.
-            // This fails before anything is written.
-            self.shrink(state)?;
-            self.rewrite(state)?;
-        } else {
-            drop(view);
-        }
+        compaction::verify_entries(&self.recovered_view(state)?)?;
+        // Readers keep pages from being freed, and the file would stay as long as both copies.
+        // This fails before anything is written.
+        self.shrink(state)?;
+        // Copied entries lie in new pages. Pages that were changed in place may contain remains.
+        self.replace_pages(state, |handle, base, _| handle.rewrite(base))?;
+        self.shrink(state)?;
+        self.replace_pages(state, |handle, _, bytes| handle.overwrite_free_pages(bytes))?;
         self.shrink(state)
     }
 
-    /// Rewrites all entries into full pages. The file is up to twice as long meanwhile; without
-    /// space for that, the pages stay as they are.
-    fn rewrite(&self, state: &mut CommitState) -> Result<()> {
+    /// Runs a step of compaction, which changes pages and no entry. Without space for it the pages
+    /// stay as they are.
+    fn replace_pages(
+        &self,
+        state: &mut CommitState,
+        step: impl FnOnce(&Handle, &CommittedState, &dyn Fn() -> Result<u64>) -> Result<()>,
+    ) -> Result<()> {
         let ReadView { base, .. } = self.recovered_view(state)?;
         let Some(handle) = &state.handle else { return Err(failed_again()) };
-        match handle.rewrite(&base) {
+        match step(handle, &base, &|| self.source.bytes()) {
             Ok(()) => {
-                let rewritten = handle.committed_state()?;
-                self.publish(state, rewritten, true);
+                let replaced = handle.committed_state()?;
+                self.publish(state, replaced, true);
             }
             Err(error) if error.kind() == ErrorKind::NoSpace => drop(self.recovered_view(state)?),
             Err(error) => return Err(error),

@@ -14,7 +14,7 @@ use super::cursor::InsertCursor;
 use super::fill_factor::PageFill;
 use super::page_format::PAGE_BYTES;
 use super::panic_boundary::HandleHealth;
-use super::tables::{ENTRIES, REWRITTEN};
+use super::tables::{ENTRIES, REWRITTEN, ZEROS};
 use crate::store::{KeyRange, Read};
 
 /// Bytes given to redb's cursor at once. Of twice as many it would build pages before it has all.
@@ -22,20 +22,50 @@ const RUN_BYTES: usize = 512 << 10;
 const ALL_KEYS: KeyRange<'static> =
     KeyRange { lower: Bound::Unbounded, upper: Bound::Unbounded, reverse: false };
 
-/// Whether rewriting would shorten a file of `file_bytes` by more than 3 %. Reads every entry, and
-/// fails if one may be hidden by a corrupt page.
-pub(super) fn is_worthwhile(entries: &dyn Read, file_bytes: u64) -> Result<bool> {
-    let mut page = PageFill::default();
-    let mut full_bytes = 0;
-    entries.scan(ALL_KEYS, &mut |key, value| {
-        let bytes = key.len() + value.len();
-        if page.put(bytes) {
-            full_bytes += PAGE_BYTES.max((bytes as u64).next_power_of_two());
+/// Entries of the filler that are written between two looks at the length of the file.
+const FILLER_BATCH: u64 = 16;
+/// One such value takes a page.
+const FILLER: [u8; 3_000] = [0; 3_000];
+
+/// Reads every entry, and fails if one may be hidden by a corrupt page.
+pub(super) fn verify_entries(entries: &dyn Read) -> Result<()> {
+    entries.scan(ALL_KEYS, &mut |_, _| Ok(ControlFlow::Continue(())))
+}
+
+/// An uncommitted transaction with a table of zeros that took every free page: the file has just
+/// grown for it.
+pub(super) fn fill_free_pages(
+    database: &Database,
+    bytes: &dyn Fn() -> Result<u64>,
+    health: &HandleHealth,
+) -> Result<WriteTransaction> {
+    let report = |error: redb::Error| health.report(error);
+    let mut transaction = database.begin_write().map_err(|error| report(error.into()))?;
+    transaction.set_quick_repair(true);
+    {
+        let mut table = transaction.open_table(ZEROS).map_err(|error| report(error.into()))?;
+        let before = bytes()?;
+        // Each value takes a page, so there are not more values than pages.
+        for number in 0..before / PAGE_BYTES + FILLER_BATCH {
+            let key = number.to_be_bytes();
+            table
+                .insert(key.as_slice(), FILLER.as_slice())
+                .map_err(|error| report(error.into()))?;
+            if number % FILLER_BATCH == 0 && bytes()? > before {
+                break;
+            }
         }
-        Ok(ControlFlow::Continue(()))
-    })?;
-    // Branches, and redb's own tables.
-    Ok(file_bytes > full_bytes + full_bytes / 32 + 16 * PAGE_BYTES)
+    }
+    Ok(transaction)
+}
+
+/// An uncommitted transaction without the table of zeros.
+pub(super) fn drop_filler(database: &Database, health: &HandleHealth) -> Result<WriteTransaction> {
+    let report = |error: redb::Error| health.report(error);
+    let mut transaction = database.begin_write().map_err(|error| report(error.into()))?;
+    transaction.set_quick_repair(true);
+    transaction.delete_table(ZEROS).map_err(|error| report(error.into()))?;
+    Ok(transaction)
 }
 
 /// An uncommitted transaction in which the table holds the entries of `base` in full pages.

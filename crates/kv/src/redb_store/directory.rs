@@ -9,6 +9,7 @@ use leafbase_model::{Error, ErrorKind, Result};
 use redb::StorageBackend;
 use redb::backends::FileBackend;
 
+use super::creation::{NewDirectory, create_in};
 use super::directory_files::{DirectoryFiles, DirectoryMode};
 pub use super::directory_files::{STORE_FILE, WAL_FILE};
 use super::file_format::HEADER_BYTES;
@@ -58,26 +59,49 @@ pub fn create_with(
     let (temporary, lock) = create_sibling(&parent, &name)?;
     let opened = DirectoryFiles::open(&temporary.0, DirectoryMode::Temporary);
     let files = opened.map_err(|error| cannot_create(path, error))?;
-    let store = RedbStore::create(Arc::new(files), options)?;
-    fill(&store)?;
-    store.close()?;
-    // No write to the file has been synced so far.
-    sync(&temporary.0.join(STORE_FILE))?;
-    sync(&temporary.0)?;
-    // Windows does not rename a directory with open files. Elsewhere the lock is held until the
-    // directory has its name, so that no other process takes it for abandoned.
-    let lock = (!cfg!(windows)).then_some(lock);
-    // Renaming replaces an empty directory that another program has created meanwhile, and fails
-    // for anything else.
-    fs::rename(&temporary.0, path).map_err(|error| match error.kind() {
-        io::ErrorKind::AlreadyExists
-        | io::ErrorKind::DirectoryNotEmpty
-        | io::ErrorKind::NotADirectory => exists(path),
-        _ => cannot_create(path, error),
-    })?;
-    drop(lock);
-    sync(&parent)?;
+    let mut directory = UnnamedDirectory { temporary, lock, parent: &parent, path };
+    create_in(Arc::new(files), &mut directory, options, fill)?;
     open(path, options)
+}
+
+/// A directory with a temporary name in `parent`, which gets the name `path`.
+struct UnnamedDirectory<'p> {
+    temporary: TemporaryDirectory,
+    lock: Option<FileLock>,
+    parent: &'p Path,
+    path: &'p Path,
+}
+
+impl NewDirectory for UnnamedDirectory<'_> {
+    fn sync_store(&self) -> Result<()> {
+        sync(&self.temporary.0.join(STORE_FILE))
+    }
+
+    fn sync_names(&self) -> Result<()> {
+        sync(&self.temporary.0)
+    }
+
+    fn rename(&mut self) -> Result<()> {
+        // Windows does not rename a directory with open files. Elsewhere the lock is held until the
+        // directory has its name, so that no other process takes it for abandoned.
+        if cfg!(windows) {
+            self.lock = None;
+        }
+        // Renaming replaces an empty directory that another program has created meanwhile, and
+        // fails for anything else.
+        fs::rename(&self.temporary.0, self.path).map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists
+            | io::ErrorKind::DirectoryNotEmpty
+            | io::ErrorKind::NotADirectory => exists(self.path),
+            _ => cannot_create(self.path, error),
+        })?;
+        self.lock = None;
+        Ok(())
+    }
+
+    fn sync_parent(&self) -> Result<()> {
+        sync(self.parent)
+    }
 }
 
 /// Opens the store in the directory `path`.

@@ -22,6 +22,7 @@ use std::time::{Duration, Instant};
 use leafbase_model::{Error, ErrorKind, Result, invariant};
 
 use crate::memtable::{Entry, Memtable};
+use crate::store::WriteOptions;
 
 /// A leader waits for more writers for this fraction of the last durable commit's duration.
 const GATHER_WAIT_DIVISOR: u32 = 4;
@@ -60,8 +61,8 @@ pub(super) struct CommitBatch {
     /// The entries written, possibly several of one key.
     pub(super) written: Vec<Entry>,
     pub(super) bytes: usize,
-    /// Whether any writer asked for durability.
-    pub(super) is_durable: bool,
+    /// Durable if any writer asked for it.
+    pub(super) options: WriteOptions,
     writers: usize,
     handle: CommitHandle,
 }
@@ -149,7 +150,7 @@ impl GroupCommit {
         &self,
         base: &BaseVersion,
         writes: ClosureWrites,
-        is_durable: bool,
+        options: WriteOptions,
         committed: impl FnOnce() -> Version,
     ) -> Result<Option<CommitHandle>> {
         let ClosureWrites { mut version, written, bytes } = writes;
@@ -166,7 +167,7 @@ impl GroupCommit {
             };
             batch.written.extend(written);
             batch.bytes += bytes;
-            batch.is_durable |= is_durable;
+            batch.options = batch.options.joined(options);
             batch.writers += 1;
             let handle = Arc::clone(&batch.handle);
             if state.is_gathering {
@@ -186,7 +187,7 @@ impl GroupCommit {
             version,
             written,
             bytes,
-            is_durable,
+            options,
             writers: 1,
             handle: Arc::clone(&handle),
         });
@@ -226,7 +227,9 @@ impl GroupCommit {
         let max_wait = (state.last_durable_commit / GATHER_WAIT_DIVISOR).min(MAX_GATHER_WAIT);
         let expects_more = |state: &GroupState| {
             let pending = state.pending.as_ref();
-            pending.is_some_and(|batch| batch.is_durable && batch.writers < state.recent_writers)
+            pending.is_some_and(|batch| {
+                batch.options.is_durable() && batch.writers < state.recent_writers
+            })
         };
         if expects_more(&state) && !max_wait.is_zero() {
             state.is_gathering = true;
@@ -303,7 +306,8 @@ struct BatchStats {
 
 impl BatchStats {
     fn new(batch: &CommitBatch) -> Self {
-        Self { writers: batch.writers, is_durable: batch.is_durable, started: Instant::now() }
+        let is_durable = batch.options.is_durable();
+        Self { writers: batch.writers, is_durable, started: Instant::now() }
     }
 }
 

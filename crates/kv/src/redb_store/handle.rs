@@ -58,6 +58,15 @@ impl HandleSource {
         self.options.read_only
     }
 
+    pub(super) fn is_temporary(&self) -> bool {
+        self.files.are_temporary()
+    }
+
+    /// The age from which on relaxed writes are synced.
+    pub(super) fn sync_relaxed_after_millis(&self) -> u64 {
+        u64::try_from(self.options.sync_relaxed_after.as_millis()).unwrap_or(u64::MAX)
+    }
+
     /// Opens the file to read it without redb.
     pub(super) fn open_to_read(&self) -> Result<Box<dyn StorageBackend>> {
         self.files.open_to_read().map_err(|error| io_error("the store could not be opened", error))
@@ -239,6 +248,21 @@ impl Handle {
             let transaction = compaction::rewrite(database, base, &self.health)?;
             barrier.verifier().check_unaltered()?;
             transaction.commit().map_err(|error| self.health.report(error))
+        })
+    }
+
+    /// Overwrites all free pages, so that they have no remains of deleted entries: in one commit
+    /// they are filled, in another one freed.
+    pub(super) fn overwrite_free_pages(&self, bytes: &dyn Fn() -> Result<u64>) -> Result<()> {
+        self.health.catch(|| {
+            let OpenDatabase { database, barrier } = self.database()?;
+            self.release(barrier)?;
+            let filled = compaction::fill_free_pages(database, bytes, &self.health)?;
+            barrier.verifier().check_unaltered()?;
+            filled.commit().map_err(|error| self.health.report(error))?;
+            let emptied = compaction::drop_filler(database, &self.health)?;
+            barrier.verifier().check_unaltered()?;
+            emptied.commit().map_err(|error| self.health.report(error))
         })
     }
 

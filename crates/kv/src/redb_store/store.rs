@@ -1,11 +1,11 @@
 //! The embedded store: one redb file, with a memtable and a write-ahead log in front of it.
 //!
-//! A write closure changes its own version of the memtable. A relaxed write that commits publishes
-//! its version and touches no file. A small durable write appends a record to the WAL. A large one,
-//! a flush, a close or a full memtable checkpoints: one redb commit writes all entries, and an
-//! empty memtable starts. So a failed closure has nothing to roll back, a snapshot never waits for
-//! a closure, a key written a hundred times between two checkpoints is written to redb once, and
-//! relaxed writes survive an I/O error of the file.
+//! A write closure changes its own version of the memtable. A small write appends a record to the
+//! WAL, which a durable one fsyncs, and publishes its version. A large write, a flush, a close or a
+//! full memtable checkpoints: one redb commit writes all entries, and an empty memtable starts. So
+//! a failed closure has nothing to roll back, a snapshot never waits for a closure, a key written a
+//! hundred times between two checkpoints is written to redb once, and relaxed writes survive an I/O
+//! error of the file.
 //!
 //! The cost: the writes of one call are in memory twice, and reads search the memtable first.
 
@@ -26,7 +26,7 @@ use super::write_transaction::WriteTransaction;
 use crate::lock::FileLock;
 use crate::memtable::Memtable;
 use crate::options::OpenOptions;
-use crate::store::{Durability, Read, Snapshot, Store, Transaction, WriteOptions};
+use crate::store::{Read, Snapshot, Store, Transaction, WriteOptions};
 use crate::store_files::StoreFiles;
 use crate::wal::manager::WalManager;
 
@@ -257,9 +257,8 @@ impl RedbStore {
                 );
                 let version = Version { memtable, checkpoints };
                 let writes = ClosureWrites { version, written, bytes };
-                let is_durable = options.durability == Durability::Durable;
                 let current = || self.core.current_version();
-                match self.group.enqueue(&base, writes, is_durable, current)? {
+                match self.group.enqueue(&base, writes, options, current)? {
                     Some(handle) => handle,
                     None => return Ok(None),
                 }
@@ -333,6 +332,13 @@ impl Store for RedbStore {
         self.core.flush(&mut self.core.commit_state(), false)
     }
 
+    fn sync_overdue(&self, now: &dyn Fn() -> i64) -> Result<()> {
+        self.check_process()?;
+        // The holder commits or recovers: a later call finds what it leaves.
+        let Some(mut state) = self.core.try_commit_state() else { return Ok(()) };
+        self.core.sync_overdue(&mut state, now)
+    }
+
     /// Waits up to two seconds for snapshots to be dropped, and blocks new ones.
     fn compact(&self) -> Result<()> {
         self.check_process()?;
@@ -374,7 +380,7 @@ impl Drop for RedbStore {
         }
         let flushed = catch_unwind(AssertUnwindSafe(|| self.flush_and_remove_wal()));
         if !matches!(flushed, Ok(Ok(()))) {
-            tracing::error!("relaxed writes were lost: the store could not be flushed on drop");
+            tracing::error!("the store could not be flushed on drop");
         }
     }
 }

@@ -142,7 +142,7 @@ impl StoreCore {
         drop((old_base, old_memtable));
     }
 
-    /// Publishes a memtable that the WAL or, for relaxed writes, only memory holds.
+    /// Publishes a memtable that the WAL holds.
     pub(super) fn publish_memtable(&self, memtable: Memtable) {
         let old = mem::replace(&mut self.current().memtable, memtable);
         drop(old);

@@ -15,3 +15,6 @@ pub(super) const WAL_HEADER_NAME: &str = "journal";
 /// The table that compaction fills. No commit contains it.
 pub(super) const REWRITTEN: TableDefinition<'_, &[u8], &[u8]> =
     TableDefinition::new("leafbase.next");
+
+/// The table with which compaction overwrites free pages. A crash may leave it to the next one.
+pub(super) const ZEROS: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("leafbase.zeros");

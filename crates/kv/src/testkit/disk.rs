@@ -1,5 +1,6 @@
 //! A simulated disk that fails on demand and can lose power at any moment. It holds the main file
-//! of a store, its WAL, and the named files of an index.
+//! of a store and its WAL, with their names and that of their directory, and the named files of an
+//! index.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -9,10 +10,12 @@ use content::{BLOCK, FileContent};
 use directories::Directories;
 pub use loss::Loss;
 use loss::LossRandom;
+use names::StoreNames;
 
 mod content;
 mod directories;
 mod loss;
+mod names;
 
 /// A disk. It is itself the backend of the store's main file; [`Disk::wal`] is that of the WAL.
 /// Clones are the same disk.
@@ -56,7 +59,8 @@ enum Allocation {
 #[derive(Clone, Default)]
 struct DiskState {
     store: FileContent,
-    wal: FileContent,
+    /// The WAL with them.
+    names: StoreNames,
     directories: Directories,
     operations: u64,
     fault: Option<(Fault, io::ErrorKind)>,
@@ -86,7 +90,7 @@ impl std::fmt::Debug for DiskState {
 #[derive(Clone)]
 pub struct Moment {
     store: FileContent,
-    wal: FileContent,
+    names: StoreNames,
     directories: Directories,
     operations: u64,
 }
@@ -101,7 +105,7 @@ impl Moment {
     fn of(state: &DiskState) -> Self {
         Self {
             store: state.store.without_visible(),
-            wal: state.wal.without_visible(),
+            names: state.names.without_visible(),
             directories: state.directories.clone(),
             operations: state.operations,
         }
@@ -116,17 +120,25 @@ impl Moment {
     pub fn after(&self, loss: Loss, seed: u64) -> Disk {
         let mut random = LossRandom::new(seed);
         let store = FileContent::synced(self.store.after_loss(loss, &mut random));
-        let wal = FileContent::synced(self.wal.after_loss(loss, &mut random));
+        let names = self.names.after_loss(loss, &mut random);
+        let store = if names.has_main() { store } else { FileContent::default() };
         let directories = self.directories.after_loss(loss, &mut random);
-        let state = DiskState { store, wal, directories, ..DiskState::default() };
+        let state = DiskState { store, names, directories, ..DiskState::default() };
         Disk(Arc::new(Mutex::new(state)))
     }
 }
 
 impl Disk {
-    /// An empty disk.
+    /// A disk with empty files of a store, whose names are durable.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// A disk without any name: `DiskFiles` create them.
+    pub fn without_names() -> Self {
+        let disk = Self::default();
+        disk.state().names = StoreNames::none();
+        disk
     }
 
     /// The backend of the WAL.
@@ -193,7 +205,7 @@ impl Disk {
 
     /// Changes the bytes of the WAL, as a failing device does.
     pub fn corrupt_wal(&self, change: impl FnOnce(&mut Vec<u8>)) {
-        corrupt(&mut self.state().wal, change);
+        corrupt(self.state().names.wal(), change);
     }
 
     /// Changes the bytes of the main file, as a failing device does.
@@ -266,12 +278,12 @@ impl DiskState {
     fn file(&mut self, file: StoreFile) -> &mut FileContent {
         match file {
             StoreFile::Main => &mut self.store,
-            StoreFile::Wal => &mut self.wal,
+            StoreFile::Wal => self.names.wal(),
         }
     }
 
     fn allocated(&self) -> u64 {
-        (self.store.allocated() + self.wal.allocated()) as u64 + self.directories.allocated()
+        (self.store.allocated() + self.names.allocated()) as u64 + self.directories.allocated()
     }
 
     /// Counts an fsync and returns whether it takes effect.
@@ -398,6 +410,62 @@ impl redb::StorageBackend for WalOnDisk {
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
         self.0.write_to(StoreFile::Wal, offset, data)
+    }
+}
+
+/// The names of a store's files and of its directory.
+impl Disk {
+    /// Whether the directory has its name.
+    pub fn has_directory(&self) -> bool {
+        self.state().names.has_directory()
+    }
+
+    /// Finds the main file, or creates it.
+    pub(super) fn open_main(&self, creates: bool) -> io::Result<()> {
+        if !self.state().names.has_main() {
+            if !creates {
+                return Err(io::ErrorKind::NotFound.into());
+            }
+            self.operation(Allocation::Bytes(0))?.names.create_main();
+        }
+        Ok(())
+    }
+
+    pub(super) fn open_wal(&self) -> io::Result<()> {
+        if self.state().names.has_wal() { Ok(()) } else { Err(io::ErrorKind::NotFound.into()) }
+    }
+
+    pub(super) fn create_wal(&self) -> io::Result<()> {
+        self.operation(Allocation::Bytes(0))?.names.create_wal();
+        Ok(())
+    }
+
+    pub(super) fn remove_wal(&self) -> io::Result<()> {
+        self.operation(Allocation::None)?.names.remove_wal();
+        Ok(())
+    }
+
+    /// Makes the names in the directory durable.
+    pub(super) fn sync_store_names(&self) -> io::Result<()> {
+        let mut state = self.operation(Allocation::None)?;
+        if state.performs_sync() {
+            state.names.sync_names();
+        }
+        Ok(())
+    }
+
+    pub(super) fn rename_directory(&self) -> io::Result<()> {
+        self.operation(Allocation::Bytes(0))?.names.rename_directory();
+        Ok(())
+    }
+
+    /// Makes the name of the directory durable.
+    pub(super) fn sync_parent(&self) -> io::Result<()> {
+        let mut state = self.operation(Allocation::None)?;
+        if state.performs_sync() {
+            state.names.sync_parent();
+        }
+        Ok(())
     }
 }
 

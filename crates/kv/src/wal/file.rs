@@ -6,9 +6,13 @@
 //! ignored. The checksums of an epoch are seeded with its *salt*, which cannot be guessed by who
 //! writes a text into the store: bytes of a value cannot pass for a record.
 //!
-//! Each record is fsynced before the next one is written. So an invalid record is a torn write if
-//! it is the last one, and corruption if a valid one follows. Corruption of all records from some
-//! point to the end is indistinguishable from a torn write.
+//! A durable write fsyncs the log after its record, a relaxed one does not: the operating system
+//! has the record, so that it survives the process, and a power loss may take it. The sectors of
+//! unsynced records reach the device in any order. So each record also names how many records
+//! before it were fsynced: an invalid one among them is corruption. Any other invalid record ends
+//! the log, as a torn write that loses a suffix; valid records after it belong to that suffix.
+//! Corruption since the last fsync that a valid record names is indistinguishable from a torn
+//! write.
 
 use std::io;
 use std::mem;
@@ -20,16 +24,21 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::io_errors::io_error;
 use crate::memtable::{Entry, Memtable};
+use crate::store::Durability;
 
 /// The file grows by this much, filled with zeros: overwriting allocated bytes costs half of
 /// appending.
 const GROWTH_BYTES: usize = 256 << 10;
-/// Checksum, epoch, number, payload length: eight bytes each.
-const HEADER_BYTES: usize = 32;
+/// Checksum, epoch, number, synced records, payload length: eight bytes each.
+const HEADER_BYTES: usize = 40;
 /// Records start at multiples of this.
 const ALIGNMENT: usize = 8;
-/// Most bytes that replay reads: a checkpoint truncates the log long before.
-const MAX_BYTES: u64 = 64 << 20;
+/// Most bytes of a log. The bounds of the memtable truncate it before, unless its entries are tiny.
+const MAX_BYTES: u64 = 32 << 20;
+/// A buffer for records that is larger than this is freed after use.
+const MAX_KEPT_BUFFER_BYTES: usize = 256 << 10;
+/// Length of the key, length of the value: four bytes each.
+const ENTRY_HEADER_BYTES: usize = 8;
 /// Length of a value that marks a tombstone.
 const TOMBSTONE: u32 = u32::MAX;
 
@@ -62,6 +71,8 @@ pub(crate) struct WalFile {
     epoch: WalEpoch,
     /// The number of the next record.
     next_number: u64,
+    /// How many records of the epoch are fsynced: all before this number.
+    synced: u64,
     /// The offset of the next record.
     end: u64,
     file_bytes: u64,
@@ -74,8 +85,9 @@ impl WalFile {
     pub(crate) fn create(file: Box<dyn StorageBackend>) -> io::Result<Self> {
         file.set_len(0)?;
         let epoch = WalEpoch::default();
+        let (next_number, synced, end, file_bytes) = (0, 0, 0, 0);
         let mut wal =
-            Self { file, epoch, next_number: 0, end: 0, file_bytes: 0, buffer: Vec::new() };
+            Self { file, epoch, next_number, synced, end, file_bytes, buffer: Vec::new() };
         wal.grow_to(GROWTH_BYTES as u64)?;
         wal.file.sync_data()?;
         Ok(wal)
@@ -89,23 +101,34 @@ impl WalFile {
         );
         self.epoch = epoch;
         self.next_number = 0;
+        self.synced = 0;
         self.end = 0;
     }
 
-    /// Appends a record and fsyncs it. After an error the record may be in the file or not;
-    /// [`Self::truncate_tail`] removes it.
-    pub(crate) fn append<'e>(
+    /// Whether a record of these entries, which have `bytes` bytes, exceeds the length of a log.
+    pub(crate) fn is_full_for(&self, entries: usize, bytes: usize) -> bool {
+        let record = HEADER_BYTES + entries * ENTRY_HEADER_BYTES + bytes;
+        self.end + record.next_multiple_of(ALIGNMENT) as u64 > MAX_BYTES
+    }
+
+    /// Appends a record in one write, and fsyncs the log if it has to be durable. After an error
+    /// the record may be in the file or not; [`Self::truncate_tail`] removes it.
+    pub(crate) fn append(
         &mut self,
-        entries: impl Iterator<Item = &'e Entry>,
+        entries: &[Entry],
+        durability: Durability,
     ) -> Result<io::Result<()>> {
         let mut record = mem::take(&mut self.buffer);
-        let encoded = encode(&mut record, self.epoch, self.next_number, entries)?;
-        let appended = encoded.and_then(|()| self.write(&record));
-        self.buffer = record;
+        let head = RecordHead { epoch: self.epoch, number: self.next_number, synced: self.synced };
+        let encoded = encode(&mut record, head, entries)?;
+        let appended = encoded.and_then(|()| self.write(&record, durability));
+        if record.capacity() <= MAX_KEPT_BUFFER_BYTES {
+            self.buffer = record;
+        }
         Ok(appended)
     }
 
-    fn write(&mut self, record: &[u8]) -> io::Result<()> {
+    fn write(&mut self, record: &[u8], durability: Durability) -> io::Result<()> {
         let end = self.end + record.len() as u64;
         debug_assert!(
             end.is_multiple_of(ALIGNMENT as u64),
@@ -119,10 +142,20 @@ impl WalFile {
             "broken invariant: a record lies in the allocated part of the file"
         );
         self.file.write(self.end, record)?;
-        self.file.sync_data()?;
-        // Only now: a record that may be torn is overwritten by the next one.
+        if durability == Durability::Durable {
+            self.file.sync_data()?;
+            self.synced = self.next_number + 1;
+        }
+        // Only now: a record that failed is overwritten by the truncation.
         self.end = end;
         self.next_number += 1;
+        Ok(())
+    }
+
+    /// Fsyncs the records that relaxed writes appended.
+    pub(crate) fn sync(&mut self) -> io::Result<()> {
+        self.file.sync_data()?;
+        self.synced = self.next_number;
         Ok(())
     }
 
@@ -175,10 +208,10 @@ pub(crate) fn replay(file: &dyn StorageBackend, epoch: WalEpoch) -> Result<Memta
         at += record.aligned_bytes();
         number += 1;
     }
-    // The first invalid record is a torn write only if no later record of the epoch is valid.
+    // The first invalid record is a torn write unless a later one says that it was fsynced.
     let mut later = (at..bytes.len()).step_by(ALIGNMENT).skip(1);
-    let is_later = |record: Record<'_>| record.number > number;
-    if later.any(|at| Record::parse(&bytes, at, epoch).is_some_and(is_later)) {
+    let follows_its_sync = |record: Record<'_>| record.number > number && record.synced > number;
+    if later.any(|at| Record::parse(&bytes, at, epoch).is_some_and(follows_its_sync)) {
         return Err(corrupt_record(number));
     }
     Ok(memtable)
@@ -231,6 +264,8 @@ fn read_all(file: &dyn StorageBackend) -> io::Result<Vec<u8>> {
 /// A record with a correct checksum.
 struct Record<'b> {
     number: u64,
+    /// How many records of the epoch were fsynced before this one was written.
+    synced: u64,
     payload: &'b [u8],
 }
 
@@ -240,13 +275,13 @@ impl<'b> Record<'b> {
         if u64_at(record, 8)? != epoch.number {
             return None;
         }
-        let length = usize::try_from(u64_at(record, 24)?).ok()?;
+        let length = usize::try_from(u64_at(record, 32)?).ok()?;
         let end = HEADER_BYTES.checked_add(length)?;
         let payload = record.get(HEADER_BYTES..end)?;
         if epoch.checksum(record.get(8..end)?) != u64_at(record, 0)? {
             return None;
         }
-        Some(Self { number: u64_at(record, 16)?, payload })
+        Some(Self { number: u64_at(record, 16)?, synced: u64_at(record, 24)?, payload })
     }
 
     fn aligned_bytes(&self) -> usize {
@@ -254,13 +289,16 @@ impl<'b> Record<'b> {
     }
 }
 
-/// Encodes a record. Fails for a key or a value of 4 GiB, which the format cannot hold.
-fn encode<'e>(
-    record: &mut Vec<u8>,
+/// What a record says of itself.
+#[derive(Clone, Copy)]
+struct RecordHead {
     epoch: WalEpoch,
     number: u64,
-    entries: impl Iterator<Item = &'e Entry>,
-) -> Result<io::Result<()>> {
+    synced: u64,
+}
+
+/// Encodes a record. Fails for a key or a value of 4 GiB, which the format cannot hold.
+fn encode(record: &mut Vec<u8>, head: RecordHead, entries: &[Entry]) -> Result<io::Result<()>> {
     record.clear();
     record.resize(HEADER_BYTES, 0);
     for entry in entries {
@@ -282,7 +320,8 @@ fn encode<'e>(
         }
     }
     let payload_bytes = (record.len() - HEADER_BYTES) as u64;
-    let header_words = [epoch.number, number, payload_bytes];
+    let RecordHead { epoch, number, synced } = head;
+    let header_words = [epoch.number, number, synced, payload_bytes];
     let Some((_, words)) = record.split_first_chunk_mut::<8>() else {
         invariant!("a record starts with its header")
     };
@@ -321,7 +360,7 @@ type SplitEntry<'p> = (&'p [u8], Option<&'p [u8]>, &'p [u8]);
 fn split_entry(payload: &[u8]) -> Option<SplitEntry<'_>> {
     let key_bytes = usize::try_from(u32_at(payload, 0)?).ok()?;
     let value_bytes = u32_at(payload, 4)?;
-    let (key, rest) = payload.get(8..)?.split_at_checked(key_bytes)?;
+    let (key, rest) = payload.get(ENTRY_HEADER_BYTES..)?.split_at_checked(key_bytes)?;
     if value_bytes == TOMBSTONE {
         return Some((key, None, rest));
     }
@@ -355,8 +394,12 @@ mod tests {
     }
 
     fn fill(wal: &mut WalFile, numbers: Range<u64>) {
+        append(wal, numbers, Durability::Durable);
+    }
+
+    fn append(wal: &mut WalFile, numbers: Range<u64>, durability: Durability) {
         for entry in numbers.map(entry) {
-            wal.append(std::iter::once(&entry)).unwrap().unwrap();
+            wal.append(&[entry], durability).unwrap().unwrap();
         }
     }
 
@@ -414,7 +457,7 @@ mod tests {
             cut[start + HEADER_BYTES + 3..].fill(0);
             let cut = replayed(&cut, 3).unwrap();
             assert_eq!(cut.len(), number, "cut in record {number}");
-            for at in [0, 9, 17, 25, HEADER_BYTES, HEADER_BYTES + 9] {
+            for at in [0, 9, 17, 25, 33, HEADER_BYTES, HEADER_BYTES + 9] {
                 let mut damaged = bytes.clone();
                 damaged[start + at] ^= 0x10;
                 let found = replayed(&damaged, 3);
@@ -470,13 +513,58 @@ mod tests {
         assert_eq!(replay(&*wal.file, epoch(1)).unwrap().len(), 4);
     }
 
+    /// Of each unsynced record any sectors may be lost. What is left is a prefix of the records; a
+    /// lost record that was fsynced is corruption.
     #[test]
-    fn it_gentrys() {
+    fn unsynced_records_are_lost_as_a_suffix() {
+        let mut wal = WalFile::create(Box::new(InMemoryBackend::new())).unwrap();
+        wal.start_epoch(epoch(3));
+        append(&mut wal, 0..2, Durability::Relaxed);
+        append(&mut wal, 2..3, Durability::Durable);
+        append(&mut wal, 3..6, Durability::Relaxed);
+        let bytes = read_all(&*wal.file).unwrap();
+        for (number, start) in starts(&bytes, 3).into_iter().enumerate() {
+            let mut torn = bytes.clone();
+            torn[start + HEADER_BYTES - 3] ^= 1;
+            match replayed(&torn, 3) {
+                Ok(keys) => assert_eq!(keys.len(), number, "record {number}"),
+                Err(error) => {
+                    assert!(number < 3, "record {number}: {error}");
+                    assert_eq!(error.kind(), ErrorKind::Corrupted);
+                }
+            }
+            assert_eq!(replayed(&torn, 3).is_err(), number < 3, "record {number}");
+        }
+        wal.sync().unwrap();
+        append(&mut wal, 6..7, Durability::Relaxed);
+        let mut bytes = read_all(&*wal.file).unwrap();
+        let start = starts(&bytes, 3)[4];
+        bytes[start] ^= 1;
+        assert_eq!(replayed(&bytes, 3).unwrap_err().kind(), ErrorKind::Corrupted);
+    }
+
+    #[test]
+    fn a_log_has_a_greatest_length() {
+        let mut wal = WalFile::create(Box::new(InMemoryBackend::new())).unwrap();
+        wal.start_epoch(epoch(1));
+        let large = [Entry::new(b"key", Some(&vec![7; 1 << 20])).unwrap()];
+        let mut records = 0;
+        while !wal.is_full_for(1, large[0].len()) {
+            wal.append(&large, Durability::Relaxed).unwrap().unwrap();
+            records += 1;
+        }
+        assert_eq!(records, 31);
+        assert!(wal.file_bytes <= MAX_BYTES && wal.buffer.capacity() <= MAX_KEPT_BUFFER_BYTES);
+        assert_eq!(replay(&*wal.file, epoch(1)).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn it_grows() {
         let mut wal = WalFile::create(Box::new(InMemoryBackend::new())).unwrap();
         wal.start_epoch(epoch(1));
         for number in 0..9_u8 {
             let entry = Entry::new(b"key", Some(&vec![number; 100_000])).unwrap();
-            wal.append(std::iter::once(&entry)).unwrap().unwrap();
+            wal.append(&[entry], Durability::Durable).unwrap().unwrap();
         }
         assert_eq!(wal.file_bytes, 4 * GROWTH_BYTES as u64);
         let memtable = replay(&*wal.file, epoch(1)).unwrap();

@@ -1,26 +1,31 @@
-//! The life of a write-ahead log: when it starts and ends, and what its next record has to hold.
+//! The life of a write-ahead log: when it starts and ends, and which writes it holds.
 //!
-//! After a handle has seen [`STARTS_AT_WRITE`] durable writes, it creates a log, and the next
-//! checkpoint records this in the store's file together with the epoch. From then on a small
-//! durable write appends a record, and its entries stay in the memtable until the next checkpoint,
-//! as after a relaxed write. A handle that closes removes the log, so a closed store is one
-//! file.
+//! After a handle has seen [`STARTS_AT_WRITE`] writes, it creates a log, and the next checkpoint
+//! records this in the store's file together with the epoch. From then on a small write appends a
+//! record, a durable one fsyncs it, and the entries stay in the memtable until the next checkpoint.
+//! While there is no log, every write is a checkpoint. A handle that closes removes the log, so a
+//! closed store is one file.
 
 use std::io;
 use std::mem;
 use std::sync::Arc;
 
-use leafbase_model::{Error, ErrorKind, Result, invariant};
+use leafbase_model::{Error, ErrorKind, Result};
 
 use crate::io_errors::io_error;
 use crate::memtable::{Entry, Memtable};
+use crate::store::{Durability, WriteOptions};
 use crate::store_files::StoreFiles;
 use crate::wal::file::{WalEpoch, WalFile, replay};
 
-/// The durable write of a handle that creates the log: a program that writes once needs none.
+/// The write of a handle that creates the log: a program that writes once needs none.
 const STARTS_AT_WRITE: u32 = 2;
-/// Larger writes go to the store's file directly, since a checkpoint would write them again.
-const MAX_RECORD_BYTES: usize = 128 << 10;
+/// Larger durable writes go to the store's file directly, since a checkpoint would write them
+/// again.
+const MAX_DURABLE_RECORD_BYTES: usize = 128 << 10;
+/// The same bound of relaxed writes, which save the fsyncs of a checkpoint. It limits the memory of
+/// a record.
+const MAX_RELAXED_RECORD_BYTES: usize = 2 << 20;
 
 /// The record of the log in the store's file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,26 +41,26 @@ pub(crate) struct WalManager {
     /// The header in the store's file.
     header: WalHeader,
     state: WalState,
-    /// Entries of relaxed writes since the last record or checkpoint: the next record has to hold
-    /// them, too.
-    dirty: Vec<Entry>,
-    dirty_bytes: usize,
+    /// When the oldest relaxed write since the last fsync was made: [`WriteOptions::at_millis`].
+    /// `None` if every write is durable.
+    oldest_unsynced_millis: Option<i64>,
 }
 
 enum WalState {
-    /// No log yet, after this many durable writes.
+    /// No log yet, after this many writes.
     Counting(u32),
     Running(WalFile),
     /// An append failed. The records are valid until the next checkpoint, and this handle adds no
     /// more.
     Failed(WalFile),
-    /// The log could not be created, or the store has none.
+    /// The store's files have none.
     Disabled,
 }
 
 /// The result of [`WalManager::append`].
 pub(crate) enum Appended {
-    Durable,
+    /// The log holds the write, with the durability that was asked for.
+    Logged,
     /// The write needs a checkpoint.
     NeedsCheckpoint,
     Failed(io::Error),
@@ -70,71 +75,65 @@ impl WalManager {
         let replayed =
             if header.in_use { recover(&*files, header.epoch)? } else { Memtable::default() };
         let state = WalState::Counting(0);
-        Ok((Self { files, header, state, dirty: Vec::new(), dirty_bytes: 0 }, replayed))
-    }
-
-    /// Records that relaxed writes put `entries`.
-    pub(crate) fn record_dirty(&mut self, entries: Vec<Entry>, bytes: usize) {
-        self.dirty_bytes = self.dirty_bytes.saturating_add(bytes);
-        if self.dirty_bytes > MAX_RECORD_BYTES {
-            // They no longer fit into a record, so the next durable write is a checkpoint.
-            self.dirty = Vec::new();
-        } else if !matches!(self.state, WalState::Disabled) {
-            self.dirty.extend(entries);
-        }
+        Ok((Self { files, header, state, oldest_unsynced_millis: None }, replayed))
     }
 
     /// Whether every write is durable.
     pub(crate) const fn is_clean(&self) -> bool {
-        self.dirty_bytes == 0 && self.dirty.is_empty()
+        self.oldest_unsynced_millis.is_none()
     }
 
     /// Marks every write as durable.
-    pub(crate) fn mark_clean(&mut self) {
-        self.dirty.clear();
-        self.dirty_bytes = 0;
+    pub(crate) const fn mark_clean(&mut self) {
+        self.oldest_unsynced_millis = None;
     }
 
-    /// Makes the entries of `written` and of all relaxed writes durable, with the values that they
-    /// have in `memtable`.
+    /// Whether the oldest relaxed write that may be lost was made more than `bound_millis` before
+    /// the present time, which `now` gives in milliseconds. A clock that was set back counts as
+    /// well.
+    pub(crate) fn is_overdue(&self, bound_millis: u64, now: &dyn Fn() -> i64) -> bool {
+        self.oldest_unsynced_millis.is_some_and(|oldest| {
+            let now = now();
+            now < oldest || now.abs_diff(oldest) > bound_millis
+        })
+    }
+
+    /// Appends the entries that a batch wrote, in its order, `bytes` bytes in all. A durable batch
+    /// makes all earlier ones durable, too.
     pub(crate) fn append(
         &mut self,
-        memtable: &Memtable,
         written: &[Entry],
         bytes: usize,
+        options: WriteOptions,
     ) -> Result<Appended> {
-        if self.dirty_bytes.saturating_add(bytes) > MAX_RECORD_BYTES {
+        let max_bytes = match options.durability {
+            Durability::Durable => MAX_DURABLE_RECORD_BYTES,
+            Durability::Relaxed => MAX_RELAXED_RECORD_BYTES,
+        };
+        if bytes > max_bytes {
             return Ok(Appended::NeedsCheckpoint);
         }
         self.start_if_due();
         let WalState::Running(wal) = &mut self.state else { return Ok(Appended::NeedsCheckpoint) };
-        if !self.header.in_use {
-            // Recovery replays the log only if the store's file says that there is one.
+        // Recovery replays the log only if the store's file says that there is one.
+        if !self.header.in_use || wal.is_full_for(written.len(), bytes) {
             return Ok(Appended::NeedsCheckpoint);
         }
-        let mut keys: Vec<&[u8]> = self.dirty.iter().chain(written).map(Entry::key).collect();
-        keys.sort_unstable();
-        keys.dedup();
-        let mut entries = Vec::with_capacity(keys.len());
-        for key in keys {
-            let Some(entry) = memtable.get(key) else {
-                invariant!("the memtable holds every key that was written since the checkpoint")
-            };
-            entries.push(entry);
-        }
-        invariant!(!entries.is_empty(), "a record holds at least one entry");
-        match wal.append(entries.into_iter())? {
-            Ok(()) => {
-                self.mark_clean();
-                Ok(Appended::Durable)
+        let appended =
+            if written.is_empty() { wal.sync() } else { wal.append(written, options.durability)? };
+        if let Err(error) = appended {
+            if let WalState::Running(wal) = mem::replace(&mut self.state, WalState::Disabled) {
+                self.state = WalState::Failed(wal);
             }
-            Err(error) => {
-                if let WalState::Running(wal) = mem::replace(&mut self.state, WalState::Disabled) {
-                    self.state = WalState::Failed(wal);
-                }
-                Ok(Appended::Failed(error))
+            return Ok(Appended::Failed(error));
+        }
+        match options.durability {
+            Durability::Durable => self.mark_clean(),
+            Durability::Relaxed => {
+                self.oldest_unsynced_millis.get_or_insert(options.at_millis);
             }
         }
+        Ok(Appended::Logged)
     }
 
     /// Removes the record whose append failed.
@@ -158,11 +157,12 @@ impl WalManager {
         }
         self.state = match self.create() {
             Ok(wal) => WalState::Running(wal),
+            Err(error) if error.kind() == io::ErrorKind::Unsupported => WalState::Disabled,
             Err(error) => {
-                if error.kind() != io::ErrorKind::Unsupported {
-                    tracing::warn!(%error, "the write-ahead log could not be created");
-                }
-                WalState::Disabled
+                tracing::warn!(%error, "the write-ahead log could not be created");
+                // A part of it would take room on a full disk.
+                self.files.remove_wal();
+                WalState::Counting(0)
             }
         };
     }
@@ -188,7 +188,7 @@ impl WalManager {
     }
 
     /// The store's file was opened again and records `header`. If that has changed, a checkpoint
-    /// truncated the log. Dirty entries stay: they may be in neither file.
+    /// truncated the log.
     pub(crate) fn reopened(&mut self, header: WalHeader) {
         if header == self.header {
             return;
@@ -196,12 +196,8 @@ impl WalManager {
         self.header = header;
         match &mut self.state {
             WalState::Running(wal) if header.in_use => wal.start_epoch(header.epoch),
-            WalState::Running(_) => {
+            WalState::Running(_) | WalState::Failed(_) => {
                 self.state = WalState::Counting(0);
-                self.files.remove_wal();
-            }
-            WalState::Failed(_) => {
-                self.state = WalState::Disabled;
                 self.files.remove_wal();
             }
             WalState::Counting(_) | WalState::Disabled if !header.in_use => self.files.remove_wal(),

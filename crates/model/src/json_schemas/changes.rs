@@ -1,7 +1,7 @@
 //! The change feeds.
 
 use super::shapes;
-use crate::{Author, Change, DocumentId, Timestamp};
+use crate::{Author, Change, ChangeToken, DocumentId, Timestamp};
 
 /// An elementary edit: its type, the values it replaced, and the new values.
 struct AnyEdit;
@@ -13,6 +13,7 @@ shapes! {
         .open();
     Change, "One write: a row of the change log." => |shape| shape
         .must::<u64>("sequence", "The sequence number: 1 for the first write.")
+        .must::<ChangeToken>("token", "Identifies the write among all that had this number.")
         .must::<Timestamp>("at", "The time.")
         .may::<Author>("by", "The author.")
         .must::<Vec<DocumentId>>("documents", "The documents it touched.")

@@ -7,9 +7,9 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use super::{shapes, texts};
 use crate::json::one_of_texts;
 use crate::{
-    AssetId, AssetUrl, Author, BlockId, Color, CommentId, Day, DayRef, Decorations, Detail,
-    DocumentId, Error, FolderDestination, FolderId, FolderRef, Location, SharedText, SpaceId,
-    Timestamp,
+    AssetId, AssetUrl, Author, BlockId, ChangePosition, ChangeToken, Color, CommentId, Day, DayRef,
+    Decorations, Detail, DocumentId, Error, FolderDestination, FolderId, FolderRef, Location,
+    SharedText, SpaceId, Timestamp,
 };
 
 texts! {
@@ -25,6 +25,8 @@ texts! {
     Timestamp, "An instant in UTC, RFC 3339.", r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?([Zz]|\+00:00)$";
     Color, "A colour, #rrggbb.", "^#[0-9a-fA-F]{6}$";
     AssetUrl, "Where an uploaded file is.", "^asset://";
+    ChangeToken, "The token of a change: 16 hexadecimal digits.", "^[0-9a-f]{16}$";
+    ChangePosition, "A position in the change log: a sequence number, and a token to compare.", "^[0-9]{1,20}(:[0-9a-f]{16})?$";
     Author, "A display name.", "";
     SharedText, "Inline markdown.", "";
 }

@@ -1,9 +1,10 @@
 //! Elementary writes: their inverses, and forests.
 
 use leafbase_model::{
-    AssetId, AssetRecord, BlockData, BlockRecord, Change, Comment, CommentId, ContentProperty,
-    DocumentId, DocumentRecord, Edit, FolderId, FolderRecord, InsertTarget, Location, Property,
-    Relation, Schema, Stamp, SubtreeNode, Subtrees, Timestamp,
+    AssetId, AssetRecord, BlockData, BlockRecord, Change, ChangeToken, Comment, CommentId,
+    ContentProperty, DocumentId, DocumentRecord, Edit, ErrorKind, FolderId, FolderRecord,
+    InsertTarget, Location, Property, Relation, Result, Schema, Stamp, SubtreeNode, Subtrees,
+    Timestamp,
 };
 
 use crate::support::{anna, day, id, instant};
@@ -100,8 +101,52 @@ fn schema() -> Schema {
 #[test]
 fn the_inverse_of_an_inverse_is_the_edit() {
     for edit in every_edit() {
-        assert_ne!(edit.inverse(), edit);
-        assert_eq!(edit.inverse().inverse(), edit);
+        assert_ne!(edit.inverse().unwrap(), edit);
+        assert_eq!(edit.inverse().unwrap().inverse().unwrap(), edit);
+    }
+}
+
+#[test]
+fn a_purge_and_what_it_redacts_have_no_inverse() {
+    let document = DocumentId::of_root(id(9));
+    let target = InsertTarget { document, parent: id(9), after: None };
+    let block = || BlockRecord::redacted(id(1));
+    let schema = || Some(Box::new(Schema::redacted()));
+    let redacted = [
+        Edit::Insert { target, subtrees: Subtrees::one(block()) },
+        Edit::Remove { target, subtrees: Subtrees::one(block()) },
+        Edit::Update { document, before: Box::new(block()), after: Box::new(block()) },
+        Edit::AddComment {
+            document,
+            block: id(1),
+            comment: Comment::redacted(CommentId::from_bytes([1; 16]), Timestamp::default()),
+        },
+        Edit::CreateAsset(AssetRecord::redacted(AssetId::from_bytes([1; 16]))),
+        Edit::SetSchema {
+            document,
+            collection: id(1),
+            before: None,
+            after: schema(),
+            quiet: false,
+        },
+    ];
+    let purge = Edit::PurgeDocument { document, files: vec![AssetId::from_bytes([2; 16])] };
+    assert!(redacted.iter().all(Edit::is_redacted) && !purge.is_redacted());
+    assert!(!every_edit().iter().any(Edit::is_redacted));
+    for edit in redacted.into_iter().chain([purge]) {
+        assert_eq!(edit.inverse().unwrap_err().kind(), ErrorKind::HistoryGone);
+        let json = serde_json::to_value(&edit).unwrap();
+        assert_eq!(json.get("redacted").is_some(), edit.is_redacted(), "{json}");
+        let change = Change {
+            sequence: 17,
+            token: ChangeToken::from_u64(1),
+            stamp: Stamp::default(),
+            documents: vec![document],
+            edits: vec![every_edit().remove(0), edit],
+        };
+        let error = change.inverse().unwrap_err();
+        assert_eq!(error.code(), "HISTORY_GONE");
+        assert!(error.message().starts_with("change 17: "), "{error}");
     }
 }
 
@@ -110,6 +155,7 @@ fn a_change_is_json() {
     let stamp = Stamp { at: instant("2026-03-02T00:00:00.000Z"), by: anna() };
     insta::assert_json_snapshot!(Change {
         sequence: 7,
+        token: ChangeToken::from_u64(0x9f86_d081_884c_7d65),
         stamp,
         documents: vec![DocumentId::of_root(id(9))],
         edits: every_edit()
@@ -123,15 +169,20 @@ fn every_kind_of_edit_is_in_these_tests() {
     names.dedup();
     assert_eq!((names.len(), every_edit().len()), (15, 16));
     for edit in every_edit() {
-        assert!(names.contains(&edit.inverse().type_name()), "{}", edit.type_name());
+        assert!(names.contains(&edit.inverse().unwrap().type_name()), "{}", edit.type_name());
     }
 }
 
 #[test]
 fn a_change_is_undone_from_its_end() {
-    let change =
-        Change { sequence: 1, stamp: Stamp::default(), documents: Vec::new(), edits: every_edit() };
-    let expected: Vec<_> = every_edit().iter().rev().map(Edit::inverse).collect();
+    let change = Change {
+        sequence: 1,
+        token: ChangeToken::from_u64(1),
+        stamp: Stamp::default(),
+        documents: Vec::new(),
+        edits: every_edit(),
+    };
+    let expected: Result<Vec<_>> = every_edit().iter().rev().map(Edit::inverse).collect();
     assert_eq!(change.inverse(), expected);
 }
 

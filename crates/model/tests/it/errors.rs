@@ -4,7 +4,7 @@ use std::error::Error as _;
 
 use leafbase_model::{Error, ErrorKind};
 
-const KINDS: [ErrorKind; 17] = [
+const KINDS: [ErrorKind; 18] = [
     ErrorKind::NotFound,
     ErrorKind::Validation,
     ErrorKind::InvalidPosition,
@@ -13,6 +13,7 @@ const KINDS: [ErrorKind; 17] = [
     ErrorKind::RuleViolation,
     ErrorKind::SchemaMismatch,
     ErrorKind::Conflict,
+    ErrorKind::HistoryGone,
     ErrorKind::LimitExceeded,
     ErrorKind::ReadOnly,
     ErrorKind::Corrupted,

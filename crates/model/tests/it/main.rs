@@ -9,6 +9,7 @@
 
 mod api;
 mod blocks;
+mod change_positions;
 mod collections;
 mod colors;
 mod comments;

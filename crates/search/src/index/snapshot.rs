@@ -89,6 +89,11 @@ impl IndexSnapshot {
         self.statistics.documents
     }
 
+    /// The attributes of the live documents, sorted by ID.
+    pub fn attributes(&self) -> impl Iterator<Item = &Attributes> {
+        self.by_id.iter().filter_map(|(_, number)| self.attributes.get(*number as usize))
+    }
+
     /// The number of all documents; dirty documents are numbered from here.
     pub(super) fn end(&self) -> Result<DocNumber, IndexFailure> {
         doc_number(self.attributes.len())

@@ -2,13 +2,9 @@
 
 use super::{CHANGES, joined};
 
-/// Maximum bytes of a part of a change: with key and frame it fills a page. Longer values would
-/// take pages of a power of two.
-pub(crate) const CHANGE_PART_BYTES: usize = 4_058;
-
-/// Set in the number of parts of a compressed change, whose parts together are what
-/// [`crate::records::compressed`] decompresses.
-pub(crate) const COMPRESSED: u32 = 1 << 31;
+/// Maximum bytes of the body in one part of a change: with key, header and frame it fills a page.
+/// Longer values would take pages of a power of two.
+pub(crate) const CHANGE_PART_BYTES: usize = 4_050;
 
 pub(crate) fn change_part(sequence: u64, part: u32) -> [u8; 13] {
     joined(CHANGES, &[&sequence.to_be_bytes(), &part.to_be_bytes()])

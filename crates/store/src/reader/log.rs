@@ -1,48 +1,56 @@
 //! Reads of the change log.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use leafbase_model::{Change, DocumentId, Result};
+use leafbase_model::{Change, ChangePosition, ChangeToken, DocumentId, Error, ErrorKind, Result};
 
 use super::SpaceReader;
-use crate::change_parts::ChangeParts;
+use crate::change_parts::{ChangeBody, ChangeParts, PartHeader};
 use crate::keyspaces::{self, CHANGES};
-use crate::kv::KeyRange;
-use crate::lookup::space_totals;
-use crate::msgpack::Decoded;
-use crate::records::{self, change};
+use crate::kv::{KeyRange, Read};
+use crate::lookup::{get, space_totals};
+use crate::records;
 
 impl SpaceReader<'_> {
-    /// The changes after `sequence`, at most `limit`.
+    /// The changes after a position, at most `limit`.
     ///
     /// # Errors
-    /// As [`Self::locate`]; [`leafbase_model::ErrorKind::Corrupted`] also if a change is missing.
-    pub fn changes_after(&self, sequence: u64, limit: usize) -> Result<Vec<Change>> {
-        let changes = self.decode_after(sequence, limit, change::decode)?;
-        Ok(changes.into_iter().map(|(_, change)| change).collect())
+    /// [`ErrorKind::HistoryGone`] if the position belongs to another history of the space: its
+    /// token is not that of the change, or there is no such change yet. As [`Self::locate`];
+    /// [`ErrorKind::Corrupted`] also if a change is missing.
+    pub fn changes_after(
+        &self,
+        position: impl Into<ChangePosition>,
+        limit: usize,
+    ) -> Result<Vec<Change>> {
+        self.decode_after(position.into(), limit, ChangeBody::change)
     }
 
-    /// The sequence of each of these changes with the documents that it touches. Does not decode
+    /// The position of each of these changes with the documents that it touches. Does not decode
     /// their edits.
     ///
     /// # Errors
     /// As [`Self::changes_after`].
     pub fn changed_after(
         &self,
-        sequence: u64,
+        position: impl Into<ChangePosition>,
         limit: usize,
-    ) -> Result<Vec<(u64, Vec<DocumentId>)>> {
-        self.decode_after(sequence, limit, change::decode_documents)
+    ) -> Result<Vec<(ChangePosition, Vec<DocumentId>)>> {
+        self.decode_after(position.into(), limit, |body| Ok((body.position(), body.documents()?)))
     }
 
     fn decode_after<T>(
         &self,
-        sequence: u64,
+        position: ChangePosition,
         limit: usize,
-        decode: fn(u64, &[u8]) -> Decoded<T>,
-    ) -> Result<Vec<(u64, T)>> {
+        decode: impl Fn(&ChangeBody) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        self.check_position(position)?;
         let mut changes = Vec::new();
-        let Some(first) = sequence.checked_add(1).filter(|_| limit > 0) else { return Ok(changes) };
+        let Some(first) = position.sequence().checked_add(1).filter(|_| limit > 0) else {
+            return Ok(changes);
+        };
         let lower = keyspaces::change_part(first, 0);
         let upper = keyspaces::prefix_end([CHANGES.tag]);
         let (mut parts, mut expected) = (ChangeParts::default(), first);
@@ -55,7 +63,7 @@ impl SpaceReader<'_> {
             let Some(body) = parts.push(key, value)? else {
                 return Ok(ControlFlow::Continue(()));
             };
-            changes.push((expected, body.decode(decode)?));
+            changes.push(decode(&body)?);
             expected += 1;
             Ok(if changes.len() < limit {
                 ControlFlow::Continue(())
@@ -73,6 +81,58 @@ impl SpaceReader<'_> {
         }
     }
 
+    /// Fails unless the log goes on from `position`. At most two lookups.
+    ///
+    /// # Errors
+    /// [`ErrorKind::HistoryGone`]; as [`Self::locate`].
+    pub fn check_position(&self, position: ChangePosition) -> Result<()> {
+        let (sequence, last) = (position.sequence(), self.last_sequence()?);
+        let other_history = |found: &str| {
+            let message = format!(
+                "position {sequence} belongs to another history of this space, such as that of a \
+                 restored backup: {found}"
+            );
+            Err(Error::new(ErrorKind::HistoryGone, message))
+        };
+        if sequence > last {
+            return other_history(&format!("the last change is {last}"));
+        }
+        if position.token().is_some() && self.token_at(sequence)? != position.token() {
+            return other_history("its token is not that of the change");
+        }
+        Ok(())
+    }
+
+    /// The token of the change `sequence`; `None` if there is no such change. One lookup.
+    ///
+    /// # Errors
+    /// As [`Self::locate`].
+    pub fn token_at(&self, sequence: u64) -> Result<Option<ChangeToken>> {
+        let key = keyspaces::change_part(sequence, 0);
+        get(self.read, &key, |value| Ok(PartHeader::read(&key, value)?.0.token))
+    }
+
+    /// The position after the change `sequence`, which exists unless it is 0. One lookup.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Corrupted`] if the change is missing; as [`Self::locate`].
+    pub fn position_at(&self, sequence: u64) -> Result<ChangePosition> {
+        if sequence == 0 {
+            return Ok(ChangePosition::BEGINNING);
+        }
+        let missing = || records::corrupt(&keyspaces::change_part(sequence, 0));
+        let token = self.token_at(sequence)?.ok_or_else(missing)?;
+        Ok(ChangePosition::new(sequence, token))
+    }
+
+    /// The position after the last change. Two lookups.
+    ///
+    /// # Errors
+    /// As [`Self::position_at`].
+    pub fn last_position(&self) -> Result<ChangePosition> {
+        self.position_at(self.last_sequence()?)
+    }
+
     /// The sequence of the last change; 0 without changes.
     ///
     /// # Errors
@@ -80,4 +140,56 @@ impl SpaceReader<'_> {
     pub fn last_sequence(&self) -> Result<u64> {
         Ok(space_totals(self.read)?.sequence)
     }
+}
+
+/// The rows of the log that touch some documents, newest first.
+pub(crate) struct RowsTouching {
+    documents: BTreeSet<DocumentId>,
+    /// Rows from this one on were passed.
+    passed: u64,
+}
+
+impl RowsTouching {
+    /// The rows that touch `documents`.
+    pub(crate) fn new(
+        source: &dyn Read,
+        documents: impl IntoIterator<Item = DocumentId>,
+    ) -> Result<Self> {
+        let passed = space_totals(source)?.sequence + 1;
+        Ok(Self { documents: documents.into_iter().collect(), passed })
+    }
+
+    /// Whether the rows are those of this document, too.
+    pub(crate) fn touches(&self, document: DocumentId) -> bool {
+        self.documents.contains(&document)
+    }
+
+    /// Adds the earlier rows of another document.
+    pub(crate) fn follow(&mut self, document: DocumentId) {
+        self.documents.insert(document);
+    }
+
+    /// The last row before the one returned last.
+    pub(crate) fn previous(&mut self, source: &dyn Read) -> Result<Option<ChangeBody>> {
+        while self.passed > 1 {
+            self.passed -= 1;
+            let body = change_body(source, self.passed)?;
+            if body.documents()?.iter().any(|document| self.documents.contains(document)) {
+                return Ok(Some(body));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The body of the change `sequence`, which must exist.
+fn change_body(source: &dyn Read, sequence: u64) -> Result<ChangeBody> {
+    let lower = keyspaces::change_part(sequence, 0);
+    let upper = keyspaces::change_part(sequence + 1, 0);
+    let (mut parts, mut found) = (ChangeParts::default(), None);
+    source.scan(KeyRange::half_open(&lower, &upper), &mut |key, value| {
+        found = parts.push(key, value)?;
+        Ok(if found.is_none() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+    })?;
+    found.ok_or_else(|| records::corrupt(&lower))
 }

@@ -4,9 +4,9 @@
 //! Each block is encoded once: its bytes in the change log are those in its run.
 
 use leafbase_model::{
-    AssetId, AssetRecord, Author, BlockId, BlockRecord, Change, Comment, CommentId, DocumentId,
-    DocumentRecord, Edit, FolderId, FolderRecord, InsertTarget, Schema, Stamp, SubtreeNode,
-    Subtrees, Timestamp,
+    AssetId, AssetRecord, Author, BlockId, BlockRecord, Change, ChangeToken, Comment, CommentId,
+    DocumentId, DocumentRecord, Edit, FolderId, FolderRecord, InsertTarget, Schema, Stamp,
+    SubtreeNode, Subtrees, Timestamp,
 };
 
 use super::block::{self, AuthorCache};
@@ -99,12 +99,12 @@ fn decode_header(fields: &mut FieldDecoder<'_, '_>) -> Decoded<ChangeHeader> {
 }
 
 /// Decodes the documents that a change touches, and none of its edits.
-pub(crate) fn decode_documents(_: u64, bytes: &[u8]) -> Decoded<Vec<DocumentId>> {
+pub(crate) fn decode_documents(bytes: &[u8]) -> Decoded<Vec<DocumentId>> {
     Ok(decode_header(&mut Decoder::new(bytes).fields()?)?.documents)
 }
 
 /// Decodes the body of change `sequence`, which is all of `bytes`.
-pub(crate) fn decode(sequence: u64, bytes: &[u8]) -> Decoded<Change> {
+pub(crate) fn decode(sequence: u64, token: ChangeToken, bytes: &[u8]) -> Decoded<Change> {
     let mut decoder = Decoder::new(bytes);
     let mut authors = AuthorCache::default();
     let mut fields = decoder.fields()?;
@@ -115,7 +115,7 @@ pub(crate) fn decode(sequence: u64, bytes: &[u8]) -> Decoded<Change> {
     })?;
     fields.end()?;
     decoder.finish()?;
-    Ok(Change { sequence, stamp, documents, edits })
+    Ok(Change { sequence, token, stamp, documents, edits })
 }
 
 /// One or more fields of an edit.
@@ -193,6 +193,7 @@ edits! {
     14 = EraseAsset(record),
     15 = SetSchema { document, collection, before, after; quiet: false },
     16 = SetSchema { document, collection, before, after; quiet: true },
+    17 = PurgeDocument { document, files },
 }
 
 macro_rules! value_parts {
@@ -211,7 +212,7 @@ macro_rules! value_parts {
         }
     )*};
 }
-value_parts!(BlockId, DocumentId, InsertTarget);
+value_parts!(BlockId, DocumentId, InsertTarget, Vec<AssetId>);
 
 /// Parts of two fields: the ID, and the record without it.
 macro_rules! keyed_parts {

@@ -3,11 +3,11 @@
 
 use std::collections::BTreeSet;
 
-use leafbase_model::Result;
+use leafbase_model::{ChangeToken, Result};
 
 use super::documents::relaxed;
 use super::{LossKind, OnStep, Salvager};
-use crate::change_parts::ChangeParts;
+use crate::change_parts::{ChangeParts, PartHeader};
 use crate::keyspaces::{self, CHANGES, META, RowName};
 use crate::kv::Store;
 use crate::lookup::put_totals;
@@ -78,8 +78,10 @@ impl Salvager<'_> {
         self.report.lose(LossKind::Change, RowName(&key), "an empty change takes its place");
         let log = ChangeEncoder::default();
         let (head, tail) = log.body(&self.stamp, &[]);
+        // A new token: a follower of the lost change has seen another history.
+        let header = PartHeader::new(1, false, ChangeToken::from_id((self.new_id)()))?;
         let value = records::seal(&key, |out| {
-            out.extend_from_slice(&1_u32.to_be_bytes());
+            header.encode(out);
             out.extend_from_slice(&head);
             out.extend_from_slice(tail);
         });

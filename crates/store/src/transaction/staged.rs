@@ -4,5 +4,6 @@ pub(super) mod collections;
 pub(super) mod cross_move;
 pub(super) mod documents;
 pub(super) mod locations;
+pub(super) mod purges;
 pub(super) mod runs;
 pub(super) mod task_rows;

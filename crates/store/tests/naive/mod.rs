@@ -3,11 +3,12 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use leafbase_model::{
     AssetId, AssetRecord, BlockData, BlockId, BlockKind, BlockRecord, Comment, CommentId, Day,
-    DocumentId, DocumentRecord, Edit, ErrorKind, FolderId, FolderRecord, InsertTarget, Location,
-    PropertyValue, Schema, SpaceId, Stamp, SubtreeNode, Subtrees, TaskInfo, Timestamp,
+    DocumentId, DocumentRecord, Edit, ErrorKind, FolderId, FolderRecord, IdSource, InsertTarget,
+    Location, PropertyValue, Schema, SpaceId, Stamp, SubtreeNode, Subtrees, TaskInfo, Timestamp,
 };
 use leafbase_store::kv::{Durability, MemoryStore, Store, WriteOptions};
 use leafbase_store::{
@@ -48,6 +49,21 @@ pub const EXTRACTOR: Extractor = Extractor { edges: extract, keys: collections::
 
 pub fn stamp(millis: i64) -> Stamp {
     Stamp { at: Timestamp::from_millis(millis), by: leafbase_model::Author::new("Ada") }
+}
+
+/// A source of IDs, each of which is the number of those before it.
+#[derive(Default)]
+struct CountedIds(AtomicU64);
+
+impl IdSource for CountedIds {
+    fn new_id(&self, _: Timestamp) -> [u8; 16] {
+        u128::from(self.0.fetch_add(1, Ordering::Relaxed)).to_be_bytes()
+    }
+}
+
+/// Makes the tokens of changes: the same ones for the same number of changes.
+pub fn ids() -> Arc<dyn IdSource> {
+    Arc::new(CountedIds::default())
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -146,6 +162,7 @@ impl Naive {
                 self.documents.remove(&record.id);
                 self.uproot(subtrees);
             }
+            Edit::PurgeDocument { .. } => panic!("these tests purge nothing"),
             Edit::UpdateDocument { after, .. } => {
                 self.documents.insert(after.id, after.clone());
             }
@@ -258,7 +275,7 @@ pub fn meta() -> SpaceMeta {
 /// An empty space in memory, and its store.
 pub fn memory_space() -> (Arc<dyn Store>, SpaceStore) {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
-    let space = SpaceStore::create(Arc::clone(&store), EXTRACTOR, &meta()).unwrap();
+    let space = SpaceStore::create(Arc::clone(&store), EXTRACTOR, ids(), &meta()).unwrap();
     (store, space)
 }
 

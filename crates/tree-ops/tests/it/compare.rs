@@ -159,7 +159,12 @@ pub(crate) fn step(
             check(applied.clone().timeless() == space.clone().timeless(), || {
                 format!("the edits give other trees: {edits:#?}")
             })?;
-            let inverse: Vec<_> = edits.iter().rev().map(Edit::inverse).collect();
+            let inverse: Vec<_> = edits
+                .iter()
+                .rev()
+                .map(Edit::inverse)
+                .collect::<Result<_, _>>()
+                .map_err(|error| format!("{error} in {edits:#?}"))?;
             applied
                 .apply_all(&inverse)
                 .map_err(|error| format!("undone, {error} in {inverse:#?}"))?;

@@ -10,7 +10,7 @@ use leafbase_model::{
 use leafbase_test_outline::{SequentialIds, stamp};
 use leafbase_tree_ops::{
     Context, MovedDocuments, ReadTree, check_purge, check_root, copy_document, delete_documents,
-    erase_document, move_documents, restore_daily_notes,
+    move_documents, restore_daily_notes,
 };
 
 use crate::space::{Space, check, refuse};
@@ -256,15 +256,6 @@ fn the_first_one_at_fault_is_named() {
     }
     let error = places.outcome("to unsorted", &["old note"]).unwrap_err();
     assert!(error.message().contains("restoreDailyNotes"), "{error}");
-}
-
-#[test]
-fn erasing_takes_the_record_and_all_blocks() {
-    let places = Places::new();
-    let record = places.documents[&document("trash")].clone();
-    let erased = erase_document(&places, record.id).unwrap();
-    assert_eq!(erased, Edit::EraseDocument { record, subtrees: Subtrees::default() });
-    assert_eq!(erase_document(&places, document("?")).unwrap_err().kind(), NotFound);
 }
 
 #[test]

@@ -153,7 +153,7 @@ impl Shelf {
         // What leaves a folder that moves may be deeper in between.
         self.check(self.limits.folder_nesting)?;
         let mut undone = self.clone();
-        edits.iter().rev().try_for_each(|edit| undone.write(&edit.inverse()))?;
+        edits.iter().rev().try_for_each(|edit| undone.write(&edit.inverse().unwrap()))?;
         if undone == before { Ok(()) } else { Err("what was done is not undone".to_owned()) }
     }
 

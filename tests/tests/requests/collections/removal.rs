@@ -1,6 +1,6 @@
 //! What goes with what goes.
 
-use leafbase::{Author, Edit};
+use leafbase::Author;
 use serde_json::{Value, json};
 
 use super::shelves::Shelves;
@@ -29,7 +29,7 @@ fn check(steps: &[(&str, Value, &str)]) {
     }
     let changes: Vec<_> = shelves.notes.changes_since(before).map(Result::unwrap).collect();
     for change in changes.iter().rev() {
-        let undone: Vec<_> = change.edits.iter().rev().map(Edit::inverse).collect();
+        let undone = change.inverse().unwrap();
         shelves.notes.space().apply(&Author::ANONYMOUS, &undone).unwrap();
         shelves.check();
     }

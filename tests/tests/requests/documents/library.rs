@@ -241,7 +241,7 @@ impl Library {
         assert_ne!(self.state(), before, "{operation} {body} did nothing");
         let changes = self.notes.changes_since(sequence).collect::<Result<Vec<_>, _>>().unwrap();
         assert_eq!(changes.len(), 1, "{operation} {body} is one write");
-        self.notes.space().apply(self.notes.author(), &changes[0].inverse()).unwrap();
+        self.notes.space().apply(self.notes.author(), &changes[0].inverse().unwrap()).unwrap();
         assert_eq!(self.state(), before, "{operation} {body} is not undone");
         assert!(self.notes.space().check().unwrap().is_clean());
     }

@@ -157,7 +157,12 @@ fn a_file_goes_with_the_page_it_is_in() {
 fn an_upload_is_undone() {
     let shown = shown();
     let change = shown.scene.notes.changes_since(0).last().unwrap().unwrap();
-    shown.scene.notes.space().apply(shown.scene.notes.author(), &change.inverse()).unwrap();
+    shown
+        .scene
+        .notes
+        .space()
+        .apply(shown.scene.notes.author(), &change.inverse().unwrap())
+        .unwrap();
     shown.assert_lives(false, "undone");
 }
 
@@ -166,8 +171,12 @@ fn a_deletion_cannot_be_undone_for_the_bytes_are_gone() {
     let shown = shown();
     shown.delete(shown.block);
     let change = shown.scene.notes.changes_since(0).last().unwrap().unwrap();
-    let error =
-        shown.scene.notes.space().apply(shown.scene.notes.author(), &change.inverse()).unwrap_err();
+    let error = shown
+        .scene
+        .notes
+        .space()
+        .apply(shown.scene.notes.author(), &change.inverse().unwrap())
+        .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotFound);
     assert!(
         error.message().contains("bytes") && error.message().contains(&shown.file.to_string()),

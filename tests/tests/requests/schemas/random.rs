@@ -244,7 +244,7 @@ proptest! {
         }
         let changes: Vec<_> = scene.notes.changes_since(first).collect::<Result<_, _>>().unwrap();
         for change in changes.iter().rev() {
-            scene.notes.space().apply(scene.notes.author(), &change.inverse()).unwrap();
+            scene.notes.space().apply(scene.notes.author(), &change.inverse().unwrap()).unwrap();
             scene.check();
         }
         prop_assert_eq!(scene.dump(), before);

@@ -245,7 +245,7 @@ impl Shelf {
             self.dump(),
         );
         for change in changes.iter().rev() {
-            self.apply(&change.inverse());
+            self.apply(&change.inverse().unwrap());
             self.check();
         }
         assert_eq!(self.dump(), state);

@@ -7,9 +7,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use leafbase::{
-    AddComments, BlockId, BlockPatch, CommentDraft, Connection, CreateDocuments, DeleteBlocks,
-    DeleteDocuments, Destination, DocumentId, IdSource, MoveDocuments, Position, Scope,
-    SearchBlocks, SearchDocuments, SearchIndexing, Space, SpaceBuilder, Timestamp, UpdateBlocks,
+    AddComments, BlockId, BlockPatch, ChangeToken, CommentDraft, Connection, CreateDocuments,
+    DeleteBlocks, DeleteDocuments, Destination, DocumentId, IdSource, MoveDocuments, Position,
+    Scope, SearchBlocks, SearchDocuments, SearchIndexing, Space, SpaceBuilder, Timestamp,
+    UpdateBlocks,
 };
 use leafbase_test_outline::FixedClock;
 use proptest::prelude::*;
@@ -31,6 +32,10 @@ impl IdSource for Lanes {
     fn new_id(&self, _: Timestamp) -> [u8; 16] {
         let lane = usize::from(self.is_hidden.load(Ordering::Relaxed));
         id(lane, self.made[lane].fetch_add(1, Ordering::Relaxed))
+    }
+
+    fn new_token(&self, _: Timestamp) -> ChangeToken {
+        ChangeToken::from_u64(0)
     }
 }
 

@@ -126,7 +126,7 @@ fn one_write_for_all() {
     desk.ask("add", body).unwrap();
     assert_eq!(desk.notes.last_sequence().unwrap(), before + 1);
     let change = desk.notes.changes_since(before).next().unwrap().unwrap();
-    desk.notes.space().apply(desk.notes.author(), &change.inverse()).unwrap();
+    desk.notes.space().apply(desk.notes.author(), &change.inverse().unwrap()).unwrap();
     desk.run(&[
         ("list", INBOX, ""),
         ("list", TRIP, ""),

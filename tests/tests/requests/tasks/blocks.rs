@@ -282,7 +282,7 @@ fn a_state_undone_is_a_state_again() {
         ("list", ACTIVE, ""),
     ]);
     let change = desk.notes.changes_since(before).next().unwrap().unwrap();
-    desk.notes.space().apply(desk.notes.author(), &change.inverse()).unwrap();
+    desk.notes.space().apply(desk.notes.author(), &change.inverse().unwrap()).unwrap();
     desk.run(&[
         ("look", ACTIVE, "a(on 2026-03-01)@trip"),
         ("list", LOGBOOK, ""),

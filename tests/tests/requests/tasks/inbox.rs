@@ -328,7 +328,7 @@ fn open_tasks_stand_before_closed_ones() {
             "{body}"
         );
         for change in changes {
-            desk.notes.space().apply(desk.notes.author(), &change.inverse()).unwrap();
+            desk.notes.space().apply(desk.notes.author(), &change.inverse().unwrap()).unwrap();
         }
         desk.run(&[("list", ALL, "a b n c x y")]);
     }

@@ -140,7 +140,7 @@ fn what_a_scoped_writer_deletes_takes_its_hidden_ends_along_until_it_is_undone()
             .next()
             .unwrap()
             .unwrap();
-        world.all.space().apply(&Author::ANONYMOUS, &last.inverse()).unwrap();
+        world.all.space().apply(&Author::ANONYMOUS, &last.inverse().unwrap()).unwrap();
         assert_eq!(told(&world), before, "{operation} is undone");
         world.check();
     }
@@ -205,7 +205,7 @@ fn the_other_end_of_a_relation_moves_no_time() {
     let naming = changes.iter().filter(|change| change.documents.contains(&home)).count();
     assert_eq!(naming, 11, "the change log names each document that it touched");
     for change in changes.iter().rev() {
-        world.all.space().apply(&Author::ANONYMOUS, &change.inverse()).unwrap();
+        world.all.space().apply(&Author::ANONYMOUS, &change.inverse().unwrap()).unwrap();
         assert_eq!(times(&world, "home", "dune"), before, "{} is undone", change.sequence);
     }
     world.check();

@@ -4,8 +4,10 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use leafbase_model::{DocumentId, DocumentRecord, Error, ErrorKind, Result, invariant};
-use leafbase_search::{Analyzer, SearchDocument};
+use leafbase_model::{
+    ChangePosition, DocumentId, DocumentRecord, Error, ErrorKind, Result, invariant,
+};
+use leafbase_search::{Analyzer, IndexWatermark, SearchDocument};
 use leafbase_store::{DocumentQuery, PageCursor, SpaceReader, SpaceSnapshot, SpaceStore};
 
 use super::dirty_documents::{self, AnalyzedVersion};
@@ -50,7 +52,8 @@ impl CatchUpPace for SinglePass {
 pub(super) struct CatchUpSource {
     /// `None` between two passes: an open snapshot would keep the store from being compacted.
     snapshot: Option<SpaceSnapshot>,
-    sequence: u64,
+    /// The end of the change log in the last snapshot.
+    position: ChangePosition,
     /// All documents, for a rebuild.
     records: DocumentRecords,
     pending: std::vec::IntoIter<(DocumentId, Option<AnalyzedVersion>)>,
@@ -73,7 +76,7 @@ impl CatchUpSource {
         snapshot: SpaceSnapshot,
     ) -> Result<Self> {
         Ok(Self {
-            sequence: snapshot.reader().last_sequence()?,
+            position: dirty_documents::end_of_log(snapshot.reader())?,
             snapshot: Some(snapshot),
             records: DocumentRecords::none(),
             pending: documents.into_iter(),
@@ -90,17 +93,14 @@ impl CatchUpSource {
     /// Adds the documents that have been written up to `snapshot`. Documents that were yielded
     /// before are not yielded again: an update may contain each only once.
     fn advance(&mut self, snapshot: SpaceSnapshot) -> Result<()> {
-        let (mut sequence, last) = (self.sequence, snapshot.reader().last_sequence()?);
-        if last < sequence {
-            return Err(Error::new(
-                ErrorKind::Corrupted,
-                "the store has lost writes that the search index contains",
-            ));
-        }
+        let reader = snapshot.reader();
+        // The log goes on from what was yielded, or the store has lost it.
+        reader.check_position(self.position)?;
+        let (mut position, end) = (self.position, dirty_documents::end_of_log(reader)?);
         let mut documents = BTreeSet::new();
-        while sequence < last {
-            let changes = snapshot.reader().changed_after(sequence, CHANGES_PER_READ)?;
-            sequence = changes.last().map_or(last, |(sequence, _)| *sequence);
+        while position.sequence() < end.sequence() {
+            let changes = reader.changed_after(position, CHANGES_PER_READ)?;
+            position = changes.last().map_or(end, |(position, _)| *position);
             for document in changes.into_iter().flat_map(|(_, documents)| documents) {
                 match self.indexed.get(&document) {
                     Some(indexed) => {
@@ -114,7 +114,7 @@ impl CatchUpSource {
         let documents: Vec<_> = documents.into_iter().map(|document| (document, None)).collect();
         invariant!(self.pending.len() == 0, "a pass ends before the next one");
         self.pending = documents.into_iter();
-        self.sequence = last;
+        self.position = end;
         self.snapshot = Some(snapshot);
         Ok(())
     }
@@ -151,14 +151,14 @@ impl CatchUpSource {
         let reader = snapshot.reader();
         while let Some(record) = self.records.next(reader)? {
             check()?;
-            self.indexed.insert(record.id, self.sequence);
+            self.indexed.insert(record.id, self.position.sequence());
             if let Some(found) = dirty_documents::analyze(reader, &record, &mut self.analyzer)? {
                 return Ok(Some(found));
             }
         }
         for (document, analyzed) in self.pending.by_ref() {
             check()?;
-            self.indexed.insert(document, self.sequence);
+            self.indexed.insert(document, self.position.sequence());
             let found = match analyzed {
                 Some(found) => found,
                 None => dirty_documents::read(reader, document, &mut self.analyzer)?,
@@ -180,10 +180,16 @@ impl CatchUpSource {
         self.stale_from.is_none()
     }
 
-    /// The sequence up to which an index with these documents contains all writes. A stale document
+    /// The position up to which an index with these documents contains all writes. A stale document
     /// lowers it to the sequence of its version.
-    pub(super) fn sequence(&self) -> u64 {
-        self.stale_from.map_or(self.sequence, |stale| stale.min(self.sequence))
+    pub(super) fn complete_to(&self) -> ChangePosition {
+        let stale = self.stale_from.filter(|stale| *stale < self.position.sequence());
+        stale.map_or(self.position, ChangePosition::from)
+    }
+
+    /// The watermark of an index with these documents.
+    pub(super) fn watermark(&self) -> IndexWatermark {
+        IndexWatermark { sequence: self.complete_to().sequence(), newest: self.position }
     }
 }
 

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use leafbase_model::{DocumentId, DocumentRecord, Error, ErrorKind, Location, Result, invariant};
+use leafbase_model::{
+    ChangePosition, DocumentId, DocumentRecord, Error, ErrorKind, Location, Result, invariant,
+};
 use leafbase_search::{Analyzer, SearchDocument};
 use leafbase_store::SpaceReader;
 
@@ -18,8 +20,8 @@ const SEARCHES_BEFORE_SORT: u64 = 50;
 /// The documents that have been written since the index's last update.
 #[derive(Default)]
 pub(super) struct DirtyDocuments {
-    /// The sequence up to which the change log has been read.
-    read_to: u64,
+    /// The position up to which the change log has been read.
+    read_to: ChangePosition,
     documents: BTreeMap<DocumentId, DirtyDocument>,
     /// The overlay of all documents, until one changes.
     overlay: Option<Arc<DirtyOverlay>>,
@@ -91,19 +93,32 @@ impl DirtyOverlay {
 }
 
 impl DirtyDocuments {
-    /// No document is dirty after the change `sequence`.
-    pub(super) fn after(sequence: u64) -> Self {
-        Self { read_to: sequence, ..Self::default() }
+    /// No document is dirty at `position`.
+    pub(super) fn after(position: ChangePosition) -> Self {
+        Self { read_to: position, ..Self::default() }
     }
 
-    /// These documents are dirty, up to the change `sequence`.
-    pub(super) fn of(documents: impl IntoIterator<Item = DocumentId>, sequence: u64) -> Self {
-        let dirty = |document| (document, DirtyDocument::new(sequence));
-        Self { documents: documents.into_iter().map(dirty).collect(), ..Self::after(sequence) }
+    /// These documents are dirty at `position`.
+    pub(super) fn of(
+        documents: impl IntoIterator<Item = DocumentId>,
+        position: ChangePosition,
+    ) -> Self {
+        let dirty = |document| (document, DirtyDocument::new(position.sequence()));
+        Self { documents: documents.into_iter().map(dirty).collect(), ..Self::after(position) }
     }
 
-    pub(super) const fn read_to(&self) -> u64 {
+    /// The same documents, without what was analyzed.
+    pub(super) fn unread_copy(&self) -> Self {
+        let dirty = self.documents.iter().map(|(id, dirty)| (*id, DirtyDocument::new(dirty.last)));
+        Self { documents: dirty.collect(), ..Self::after(self.read_to) }
+    }
+
+    pub(super) const fn read_to(&self) -> ChangePosition {
         self.read_to
+    }
+
+    pub(super) fn ids(&self) -> impl Iterator<Item = DocumentId> {
+        self.documents.keys().copied()
     }
 
     pub(super) fn len(&self) -> usize {
@@ -113,22 +128,25 @@ impl DirtyDocuments {
     /// Reads the change log up to the change `last`. Each row is read once.
     ///
     /// # Errors
-    /// [`ErrorKind::Corrupted`] if rows are missing.
+    /// [`ErrorKind::Corrupted`] if rows are missing; [`ErrorKind::HistoryGone`] if the log does not
+    /// go on from what was read before.
     pub(super) fn read_changes(&mut self, reader: SpaceReader<'_>, last: u64) -> Result<()> {
-        while self.read_to < last {
+        reader.check_position(self.read_to)?;
+        while self.read_to.sequence() < last {
             let changes = reader.changed_after(self.read_to, CHANGES_PER_READ)?;
             if changes.is_empty() {
                 let message = "the change log ends before the last change of the space";
                 return Err(Error::new(ErrorKind::Corrupted, message));
             }
-            for (sequence, documents) in changes {
+            for (position, documents) in changes {
+                let sequence = position.sequence();
                 // Otherwise the loop would not end.
-                invariant!(sequence > self.read_to, "the change log is read forwards");
+                invariant!(sequence > self.read_to.sequence(), "the change log is read forwards");
                 for document in documents {
                     self.documents.insert(document, DirtyDocument::new(sequence));
                     self.overlay = None;
                 }
-                self.read_to = sequence;
+                self.read_to = position;
             }
         }
         Ok(())
@@ -194,11 +212,24 @@ impl DirtyDocuments {
         self.overlay = None;
     }
 
-    /// Marks documents clean whose last change is at most `sequence`: the index contains it.
-    pub(super) fn mark_indexed_to(&mut self, sequence: u64) {
-        self.documents.retain(|_, dirty| dirty.last > sequence);
-        self.read_to = self.read_to.max(sequence);
+    /// Marks documents clean whose last change is before `position`: the index contains it.
+    pub(super) fn mark_indexed_to(&mut self, position: ChangePosition) {
+        self.documents.retain(|_, dirty| dirty.last > position.sequence());
+        if position.sequence() > self.read_to.sequence() {
+            self.read_to = position;
+        }
         self.overlay = None;
+    }
+}
+
+/// The position after the last change. Without its token if the change is corrupt: an index must
+/// not fail because of a row of the log that it does not read.
+pub(super) fn end_of_log(reader: SpaceReader<'_>) -> Result<ChangePosition> {
+    match reader.last_position() {
+        Err(error) if error.kind() == ErrorKind::Corrupted => {
+            reader.last_sequence().map(Into::into)
+        }
+        position => position,
     }
 }
 

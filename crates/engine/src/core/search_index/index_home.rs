@@ -69,6 +69,13 @@ impl IndexHome {
         }
     }
 
+    /// Removes all generations.
+    pub(super) fn clear(&self) {
+        if self.is_persistent() {
+            self.numbers().into_iter().for_each(|number| self.remove(number));
+        }
+    }
+
     /// Closes and removes a generation.
     pub(super) fn discard(&self, generation: IndexGeneration) {
         let IndexGeneration { index, number } = generation;

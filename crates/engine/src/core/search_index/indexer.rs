@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use leafbase_model::{DocumentId, Error, ErrorKind, Result};
 use leafbase_search::{
-    Analyzer, Attributes, DocumentSubset, Index, IndexSnapshot, SearchDocument, SearchOverlay,
+    Analyzer, Attributes, DocumentSubset, Index, IndexSnapshot, IndexWatermark, SearchDocument,
+    SearchOverlay,
 };
 use leafbase_store::{SpaceSnapshot, SpaceStore};
 
@@ -16,6 +17,7 @@ use super::catch_up::CatchUpPace;
 use super::dirty_documents::{self, DirtyDocuments, DirtyOverlay};
 use super::index_home::{IndexGeneration, IndexHome, catch_index_panic};
 use super::subset_cache::SubsetCache;
+use super::update_lock::{UpdateGuard, UpdateLock};
 use super::worker::{IndexWorker, WorkerTasks};
 use crate::core::tree::VisibleSnapshot;
 use crate::core::visibility::Visibility;
@@ -37,8 +39,8 @@ pub enum SearchIndexing {
     /// with the first search or the first bulk write, and ends with the space.
     #[default]
     Background,
-    /// [`Space::flush_search`](crate::Space::flush_search), and searches that find many dirty
-    /// documents. No thread outlives a call.
+    /// [`Space::flush_search`](crate::Space::flush_search), imports of many documents, and searches
+    /// that find many dirty documents. No thread outlives a call.
     OnDemand,
 }
 
@@ -51,7 +53,7 @@ pub(crate) struct SearchIndexer {
     has_relaxed_writes: AtomicBool,
     state: Mutex<IndexerState>,
     /// Held while an index is updated or rebuilt. Taken before `state`.
-    update_lock: Mutex<()>,
+    update_lock: UpdateLock,
     worker: IndexWorker,
     subsets: SubsetCache,
     /// A snapshot of an empty index, for scoped searches without an index.
@@ -116,14 +118,8 @@ impl IndexerState {
     fn read_changes(&mut self, store: &SpaceStore) -> Result<Option<SpaceSnapshot>> {
         let snapshot = store.snapshot()?;
         let last = snapshot.reader().last_sequence()?;
-        let read = if last < self.dirty.read_to() {
-            let message = "the store has lost writes that the search index contains";
-            Err(Error::new(ErrorKind::Corrupted, message))
-        } else {
-            self.dirty.read_changes(snapshot.reader(), last)
-        };
-        match read {
-            Err(error) if error.kind() == ErrorKind::Corrupted => {
+        match self.dirty.read_changes(snapshot.reader(), last) {
+            Err(error) if matches!(error.kind(), ErrorKind::Corrupted | ErrorKind::HistoryGone) => {
                 self.invalidate(&error);
                 Ok(None)
             }
@@ -151,7 +147,7 @@ impl SearchIndexer {
             mode,
             has_relaxed_writes: AtomicBool::new(false),
             state: Mutex::default(),
-            update_lock: Mutex::default(),
+            update_lock: UpdateLock::default(),
             worker: IndexWorker::default(),
             subsets: SubsetCache::default(),
             empty: OnceLock::new(),
@@ -163,8 +159,11 @@ impl SearchIndexer {
     }
 
     /// Waits for exclusive access to the index. The thread yields to the caller.
-    fn lock_update(&self) -> MutexGuard<'_, ()> {
-        self.worker.yield_to(|| self.update_lock.lock().unwrap_or_else(PoisonError::into_inner))
+    ///
+    /// # Errors
+    /// [`ErrorKind::Conflict`] in a progress callback of a call that has it.
+    fn lock_update(&self) -> Result<UpdateGuard<'_>> {
+        self.worker.yield_to(|| self.update_lock.lock())
     }
 
     /// Announces a write that a crash may undo. Before an index on disk contains it, it has to be
@@ -174,10 +173,14 @@ impl SearchIndexer {
     }
 
     /// Runs `work` while the index neither reads nor writes the store.
-    pub(crate) fn exclusive<T>(&self, work: impl FnOnce() -> T) -> T {
+    ///
+    /// # Errors
+    /// Those of `work`, and [`ErrorKind::Conflict`] in a progress callback of a call that updates
+    /// the index.
+    pub(crate) fn exclusive<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         // The thread yields until the work is done, not only until the lock is taken.
         self.worker.yield_to(|| {
-            let _lock = self.update_lock.lock().unwrap_or_else(PoisonError::into_inner);
+            let _lock = self.update_lock.lock()?;
             work()
         })
     }
@@ -333,6 +336,40 @@ impl SearchIndexer {
             subset: Some(Arc::default()),
             space: VisibleSnapshot::new(snapshot, visibility.clone()),
         })
+    }
+
+    /// The current index, if it is on disk, and the documents that were dirty when it was last
+    /// read.
+    pub(super) fn current_on_disk(&self) -> Option<(Arc<IndexSnapshot>, DirtyDocuments)> {
+        let state = self.state();
+        let current = state.current.as_ref()?;
+        let is_on_disk = current.generation.is_on_disk();
+        is_on_disk.then(|| (Arc::clone(&current.snapshot), state.dirty.unread_copy()))
+    }
+
+    /// The index on disk with its watermark, without making it the current one.
+    pub(super) fn stored_index(&self) -> Option<(Arc<IndexSnapshot>, IndexWatermark)> {
+        let IndexGeneration { index, .. } = &self.home.open_newest(&self.owner)?;
+        let opened = catch_index_panic(|| Ok((index.snapshot()?, index.watermark()?))).ok()?;
+        Some((opened.0, opened.1?))
+    }
+
+    /// The number of documents that are dirty in the index; `None` if there is none.
+    pub(crate) fn unindexed(&self, store: &SpaceStore) -> Result<Option<u64>> {
+        let mut state = self.state();
+        if state.current.is_some() {
+            let read = state.read_changes(store)?;
+            return Ok(read.map(|_| state.dirty.len() as u64));
+        }
+        drop(state);
+        let Some((_, watermark)) = self.stored_index() else { return Ok(None) };
+        let space = store.snapshot()?;
+        let Some(position) = Self::indexed_position(space.reader(), watermark)? else {
+            return Ok(None);
+        };
+        let mut dirty = DirtyDocuments::after(position);
+        dirty.read_changes(space.reader(), space.reader().last_sequence()?)?;
+        Ok(Some(dirty.len() as u64))
     }
 
     /// Invalidates the index of a snapshot whose search failed, unless it was replaced since.

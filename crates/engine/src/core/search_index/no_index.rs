@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use leafbase_store::SpaceStore;
+use leafbase_model::Result;
+use leafbase_store::{CheckReport, SpaceStore};
 
 pub(crate) enum NoIndexHome {
     Memory,
@@ -37,9 +38,29 @@ impl NoIndexer {
         let Self = self;
     }
 
-    pub(crate) fn exclusive<T>(&self, work: impl FnOnce() -> T) -> T {
+    pub(crate) fn exclusive<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         let Self = self;
         work()
+    }
+
+    pub(crate) fn catch_up(&self, _: &SpaceStore) -> Result<()> {
+        let Self = self;
+        Ok(())
+    }
+
+    pub(crate) fn compare(&self, _: &SpaceStore, _: &mut CheckReport) -> Result<()> {
+        let Self = self;
+        Ok(())
+    }
+
+    pub(crate) fn unindexed(&self, _: &SpaceStore) -> Result<Option<u64>> {
+        let Self = self;
+        Ok(None)
+    }
+
+    pub(crate) fn erase_deleted(&self, _: &SpaceStore) -> Result<()> {
+        let Self = self;
+        Ok(())
     }
 
     pub(crate) fn close(&self) {

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, RwLock};
+use std::time::Duration;
 
 #[cfg(doc)]
 use leafbase_model::ErrorKind;
@@ -247,6 +248,28 @@ impl SpaceBuilder {
         self
     }
 
+    /// How long after the oldest relaxed write that a power loss may take the next operation of a
+    /// connection, whether it reads or writes, syncs first; in whole milliseconds. So a power loss
+    /// takes relaxed writes of about this time only. There is no timer: without a call nothing is
+    /// synced. Default: one second. [`Self::over`] ignores it: the store has its own options.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use leafbase::{Durability, Space};
+    /// # fn main() -> leafbase::Result<()> {
+    /// # let directory = tempfile::tempdir().unwrap();
+    /// let space = Space::builder().durability(Durability::Relaxed)
+    ///     .sync_relaxed_after(Duration::from_millis(200))
+    ///     .create(directory.path().join("notes.leafbase"))?;
+    /// space.connect().create_document("Trip")?; // survives the end of the process
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn sync_relaxed_after(mut self, age: Duration) -> Self {
+        self.options = self.options.sync_relaxed_after(age);
+        self
+    }
+
     /// The template of the URLs that open a block in the host's app, for [`Space::block_url`] and
     /// [`Connection::info`]. `{blockId}` is replaced by the ID of the block, `{spaceId}` by that of
     /// the space. The template is not stored in the space. Default:
@@ -456,7 +479,7 @@ impl SpaceBuilder {
     }
 
     fn opened(self, store: Arc<dyn Store>, home: IndexHome) -> Result<Space> {
-        let store = SpaceStore::open(store, EXTRACTOR)?;
+        let store = SpaceStore::open(store, EXTRACTOR, Arc::clone(&self.ids))?;
         // Before any upload can begin: each one that is stored now was orphaned by a crash.
         if !self.options.read_only {
             sweep(&store, self.durability);

@@ -30,8 +30,8 @@ impl Space {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::NoSpace`], [`ErrorKind::Storage`]: a crash may then lose the writes since the
-    /// last durable one.
+    /// [`ErrorKind::NoSpace`], [`ErrorKind::Storage`]: a power loss may then take the writes since
+    /// the last durable one.
     pub fn flush(&self) -> Result<()> {
         let store = self.store()?;
         self.0.orphaned_uploads.drop_from(&store);
@@ -71,6 +71,11 @@ impl Space {
     /// and writes wait until the file is verified. Afterwards one snapshot is verified,
     /// concurrently with reads and writes. The file is read twice in all. Restore damaged data from
     /// a backup, or else by [`Self::salvage`].
+    ///
+    /// If the store is whole and the space has a search index on disk, the index is compared with
+    /// the documents, which reads their records once more, and the files of the index if it is not
+    /// in use yet. An index that is wrong does not lose data: it is derived, and
+    /// `rebuild_search` replaces it.
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {
@@ -113,7 +118,12 @@ impl Space {
         let store = self.store()?;
         // If the estimate fails, the check below reports why.
         let total = store.approximate_rows().unwrap_or_default();
-        store.check(&mut |done| progress(Progress::new(done, total)))
+        let mut report = store.check(&mut |done| progress(Progress::new(done, total)))?;
+        // In a damaged space the index cannot be compared with anything.
+        if report.is_clean() {
+            self.0.search.compare(&store, &mut report)?;
+        }
+        Ok(report)
     }
 
     /// Copies a snapshot of the space into the new directory `path`, concurrently with reads and
@@ -177,6 +187,11 @@ impl Space {
     /// blocks later ones. The file may temporarily double in size; if there is no room for that,
     /// only unused space is returned.
     ///
+    /// Afterwards no file of the space has a byte of what was purged or otherwise left neither in
+    /// the space nor in its change log, provided that there was room: all entries are rewritten,
+    /// unused pages are overwritten, and the search index drops deleted documents. The device may
+    /// still have blocks of files that were truncated or removed.
+    ///
     /// ```
     /// use leafbase::{PurgeDocuments, Space};
     /// # fn main() -> leafbase::Result<()> {
@@ -193,10 +208,13 @@ impl Space {
     ///
     /// # Errors
     /// [`ErrorKind::Corrupted`] if the file is damaged: it is verified before, and left unchanged.
-    /// Errors of the store; the data stays as it was.
+    /// [`ErrorKind::Conflict`] in a progress callback of a call that updates the search index, and
+    /// [`ErrorKind::Storage`] in one of a call that reads the whole space. Errors of the store; the
+    /// data stays as it was.
     pub fn compact(&self) -> Result<()> {
         // The index thread holds snapshots, and the store cannot be compacted while one is alive.
         let store = self.store()?;
+        self.0.search.erase_deleted(&store)?;
         self.0.search.exclusive(|| store.compact())
     }
 
@@ -216,6 +234,9 @@ impl Space {
     /// # Errors
     /// Errors of the store.
     pub fn stats(&self) -> Result<SpaceStats> {
-        self.store()?.stats()
+        let store = self.store()?;
+        let mut stats = store.stats()?;
+        stats.unindexed = self.0.search.unindexed(&store)?;
+        Ok(stats)
     }
 }

@@ -12,9 +12,6 @@ use crate::core::visibility::Visibility;
 
 /// Chunks per transaction. With the copies in flight, an upload takes some MiB.
 const CHUNKS: usize = 16;
-/// Chunks need not be durable: the last write, which creates the file, is as durable as the
-/// connection.
-const RELAXED: Durability = Durability::Relaxed;
 
 /// Stored bytes that are not a file yet (an orphan unless kept). Dropping an upload deletes them,
 /// after an error or a panic of the reader as well.
@@ -22,6 +19,8 @@ pub(crate) struct Upload {
     space: Space,
     /// Held so that the bytes can be deleted even if the space has been closed.
     store: SpaceStore,
+    /// Chunks are relaxed: the last write, which creates the file, is as durable as the connection.
+    options: WriteOptions,
     /// Redacts errors of the store.
     seen: Visibility,
     id: AssetId,
@@ -64,14 +63,15 @@ impl Upload {
     fn begin(space: &Space, seen: Visibility) -> Result<Self> {
         let store = space.store()?;
         space.orphaned_uploads().drop_from(&store);
-        let id = AssetId::from_bytes(space.ids().new_id(space.now()));
-        store
-            .begin_upload(WriteOptions::durability(RELAXED), id)
-            .map_err(|error| seen.redact_error(error))?;
+        let now = space.now();
+        let id = AssetId::from_bytes(space.ids().new_id(now));
+        let options = WriteOptions::durability(Durability::Relaxed).at_millis(now.as_millis());
+        store.begin_upload(options, id).map_err(|error| seen.redact_error(error))?;
         let (media_type, file_name) = (String::new(), String::new());
         Ok(Self {
             space: space.clone(),
             store,
+            options,
             seen,
             id,
             media_type,
@@ -120,12 +120,7 @@ impl Upload {
         if chunks.is_empty() {
             return Ok(());
         }
-        let stored = self.space.store()?.put_chunks(
-            WriteOptions::durability(RELAXED),
-            self.id,
-            self.chunks,
-            &chunks,
-        );
+        let stored = self.space.store()?.put_chunks(self.options, self.id, self.chunks, &chunks);
         stored.map_err(|error| self.seen.redact_error(error))?;
         self.chunks = self.chunks.saturating_add(u32::try_from(chunks.len()).unwrap_or(u32::MAX));
         Ok(())
@@ -158,7 +153,7 @@ impl Drop for Upload {
         if self.is_kept {
             return;
         }
-        if let Err(error) = self.store.drop_upload(WriteOptions::durability(RELAXED), self.id) {
+        if let Err(error) = self.store.drop_upload(self.options, self.id) {
             let error = self.seen.redact_error(error);
             tracing::warn!(%error, "the bytes of an upload that failed stay until the next upload or flush");
             self.space.orphaned_uploads().add(self.id);

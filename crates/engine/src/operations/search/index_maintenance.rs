@@ -28,14 +28,15 @@ impl Space {
     /// ```
     ///
     /// # Errors
-    /// Errors of the store.
+    /// Errors of the store; [`ErrorKind::Conflict`] in a progress callback of a call that updates
+    /// the index.
     pub fn flush_search(&self) -> Result<()> {
         self.indexer().catch_up(&self.store()?)
     }
 
     /// Rebuilds the search index. This is never necessary: a search that finds the index missing,
-    /// corrupt or of another space rebuilds it. Reads the whole space. Concurrent reads, writes and
-    /// searches go ahead.
+    /// corrupt, of another space or of another history of this one rebuilds it. Reads the whole
+    /// space. Concurrent reads, writes and searches go ahead.
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {
@@ -54,7 +55,9 @@ impl Space {
     }
 
     /// Like [`Self::rebuild_search`]. Calls `progress` with the number of documents read so far; if
-    /// it breaks, the index stays unchanged. `progress` must not search this space.
+    /// it breaks, the index stays unchanged. `progress` may read and write the space; calls in it
+    /// that have to update the index themselves are refused with [`ErrorKind::Conflict`]:
+    /// compaction, rebuilds, [`Self::flush_search`], and searches while there is no other index.
     ///
     /// ```
     /// use std::ops::ControlFlow;

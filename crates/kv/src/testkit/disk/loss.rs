@@ -3,7 +3,7 @@
 
 use super::content::{FileContent, UnsyncedChange, overwrite};
 
-/// Devices write this many bytes atomically.
+/// Devices write this many bytes atomically, at multiples of it.
 const SECTOR: usize = 512;
 
 /// What is left of unsynced changes.
@@ -75,10 +75,12 @@ impl FileContent {
         }
         match (loss, self.unsynced.get(kept)) {
             (Loss::Suffix, Some(UnsyncedChange::Write(offset, data))) => {
-                let mut left = random.below(data.len() / SECTOR + 1);
+                let sectors = (offset + data.len()).div_ceil(SECTOR) - offset / SECTOR;
+                let mut left = random.below(sectors);
                 write_sectors(&mut bytes, *offset, data, &mut || {
+                    let survives = left > 0;
                     left = left.saturating_sub(1);
-                    left > 0
+                    survives
                 });
             }
             (Loss::Lengths, _) => bytes.truncate(durable_length),
@@ -94,9 +96,13 @@ fn write_sectors(
     data: &[u8],
     survives: &mut dyn FnMut() -> bool,
 ) {
-    for (number, sector) in data.chunks(SECTOR).enumerate() {
+    let (mut at, mut rest) = (offset, data);
+    while !rest.is_empty() {
+        let in_sector = (SECTOR - at % SECTOR).min(rest.len());
+        let (sector, others) = rest.split_at(in_sector);
         if survives() {
-            overwrite(bytes, offset + number * SECTOR, sector);
+            overwrite(bytes, at, sector);
         }
+        (at, rest) = (at + in_sector, others);
     }
 }

@@ -127,8 +127,8 @@ fn run(path: &Path, lies: bool, random: &mut Random) -> Result<Vec<String>, Fail
 #[derive(Default)]
 struct Known {
     exists: bool,
-    /// The last change that survives a loss of power.
-    durable: u64,
+    /// The last change whose call was said to be done.
+    acknowledged: u64,
     /// After which change of the main thread which state was seen; those of the last writer alone.
     states: Vec<(u64, String)>,
 }
@@ -136,7 +136,7 @@ struct Known {
 impl Known {
     fn hear(&mut self, lines: &[String]) -> Result<(), Failure> {
         let wrong = |line: &str| Failure::new(Fault::WrongData, format!("the writer says: {line}"));
-        self.states.retain(|state| state.0 <= self.durable);
+        self.states.retain(|state| state.0 <= self.acknowledged);
         for line in lines {
             let words: Vec<&str> = line.split(' ').collect();
             let number = |at: usize| {
@@ -152,7 +152,7 @@ impl Known {
                 Some(&"state") => self
                     .states
                     .push((number(1)?, words.get(2).copied().unwrap_or_default().to_owned())),
-                Some(&"durable") => self.durable = self.durable.max(number(1)?),
+                Some(&"done") => self.acknowledged = self.acknowledged.max(number(1)?),
                 Some(&"failed") => return Err(Failure::new(Fault::Unopenable, line.clone())),
                 _ => return Err(wrong(line)),
             }
@@ -179,9 +179,11 @@ impl Known {
         }
         let notes = space.connect();
         let last = notes.last_sequence().map_err(failed)?;
-        if last < self.durable {
-            let what =
-                format!("{when}: change {last} is the last, and {} was acknowledged", self.durable);
+        if last < self.acknowledged {
+            let what = format!(
+                "{when}: change {last} is the last, and {} was acknowledged",
+                self.acknowledged
+            );
             return Err(Failure::new(Fault::Lost, what));
         }
         check(&space, when)?;
@@ -203,7 +205,7 @@ impl Known {
         }
         searches(&notes, random, 3, when)?;
         self.exists = true;
-        self.durable = last;
+        self.acknowledged = last;
         alone(|| space.close()).map_err(failed)
     }
 }

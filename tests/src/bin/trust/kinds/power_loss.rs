@@ -208,12 +208,11 @@ impl<'p> Run<'p> {
 
     /// Lets power be lost at this moment, in some of the ways.
     fn lose(&mut self, moment: &Moment, life: &[Call], losses: usize) -> Result<(), Failure> {
-        let expected = Expected::at(moment, life);
         let times = if losses == 0 { 2 } else { 1 };
         for _ in 0..times {
             let (loss, seed) = (self.loss(), self.random.next());
             let when = format!("power lost at operation {} ({loss:?})", moment.operations());
-            let expected = Expected { when, ..expected.clone() };
+            let expected = Expected { when, ..Expected::at(moment, life, loss) };
             let after = moment.after(loss, seed);
             self.trial.trials += 1;
             let again = losses + 1;
@@ -325,9 +324,11 @@ struct Expected {
 }
 
 impl Expected {
-    fn at(moment: &Moment, life: &[Call]) -> Self {
+    /// Where nothing is lost, only the process has ended: no call that returned may be gone.
+    fn at(moment: &Moment, life: &[Call], loss: Loss) -> Self {
         let returned = life.iter().take_while(|call| call.operations < moment.operations()).count();
-        let durable = life.iter().take(returned).rposition(|call| call.durable).unwrap_or_default();
+        let survives = |call: &Call| call.durable || loss == Loss::Nothing;
+        let durable = life.iter().take(returned).rposition(survives).unwrap_or_default();
         let digests = |calls: &[Call]| calls.iter().map(|call| call.digest).collect::<Vec<u64>>();
         let in_flight = (returned + 1).min(life.len());
         Self {

@@ -37,8 +37,17 @@ struct Told {
     /// Writes that it was told of as done, and those of which nobody could say.
     done: u64,
     open: u64,
-    /// How many were done after so many operations of the disk, as long as none was left open.
-    acknowledged: Vec<(u64, u64)>,
+    /// Each write that was done, as long as none was left open.
+    acknowledged: Vec<Acknowledged>,
+}
+
+#[derive(Clone, Debug)]
+struct Acknowledged {
+    /// Operations of the disk by then.
+    operations: u64,
+    /// How many were done by then.
+    done: u64,
+    is_relaxed: bool,
 }
 
 /// The writers share a block and have one each. A write changes both in one call, so that their
@@ -99,11 +108,13 @@ impl Run {
                 Machine::open(&disk, &self.setting).map_err(|error| unopenable(&error, &when))?;
             let scene = Scene { machine, shared, own: own.clone() };
             scene.judge(&told, &when, |told| {
-                let by_then = told
-                    .acknowledged
-                    .iter()
-                    .filter(|(operations, _)| *operations < moment.operations());
-                by_then.map(|(_, done)| *done).max().unwrap_or_default()
+                // Where nothing is lost, only the process has ended: relaxed writes survive.
+                let survives = |write: &&Acknowledged| {
+                    write.operations < moment.operations()
+                        && (!write.is_relaxed || loss == Loss::Nothing)
+                };
+                let surviving = told.acknowledged.iter().filter(survives);
+                surviving.map(|write| write.done).max().unwrap_or_default()
             })?;
             check(&scene.machine.space, &when)?;
             trial.trials += 1;
@@ -190,8 +201,9 @@ impl Scene {
             }
             Ok(_) => {
                 told.done += 1;
-                if told.open == 0 && !is_relaxed {
-                    told.acknowledged.push((self.machine.disk.operations(), told.done));
+                if told.open == 0 {
+                    let (operations, done) = (self.machine.disk.operations(), told.done);
+                    told.acknowledged.push(Acknowledged { operations, done, is_relaxed });
                 }
             }
             Err(error) if error.message().contains("whether this write took place") => {

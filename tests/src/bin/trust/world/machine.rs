@@ -5,6 +5,7 @@ use std::io;
 use std::ops::{Bound, ControlFlow};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use leafbase::{
     Clock, Connection, Durability, IdSource, IndexDirectories, IndexStorage, Result,
@@ -12,7 +13,7 @@ use leafbase::{
 };
 use leafbase_store::directory::RECORD_FORMAT;
 use leafbase_store::kv::{KeyRange, OpenOptions, RedbStore, Store};
-use leafbase_store::testkit::{Disk, open_backends};
+use leafbase_store::testkit::{Disk, DiskFiles};
 
 /// 2026-01-01T00:00:00Z.
 const BEGINNING: u64 = 1_767_225_600_000;
@@ -84,10 +85,11 @@ impl Machine {
     }
 
     fn start(disk: &Disk, setting: &Setting, create: bool) -> Result<Self> {
-        let (below, journal) = (disk.clone(), disk.wal());
+        // Each call is a second after the one before: where all calls are relaxed, none is overdue.
+        let overdue = Duration::from_secs(if setting.is_relaxed { u64::MAX } else { 1 });
         let options = OpenOptions::new().cache_bytes(setting.cache_bytes).entries(RECORD_FORMAT);
-        let store =
-            Arc::new(open_backends(move || below.clone(), move || journal.clone(), &options)?);
+        let options = options.sync_relaxed_after(overdue);
+        let store = Arc::new(RedbStore::with_files(DiskFiles::new(disk), &options)?);
         let device = Arc::new(Indexes { disk: disk.clone() });
         let space =
             setting.builder().over_with_index(Arc::<RedbStore>::clone(&store), device, create)?;

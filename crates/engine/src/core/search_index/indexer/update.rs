@@ -3,20 +3,21 @@
 use std::cell::RefCell;
 use std::iter;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, MutexGuard, TryLockError};
 
-use leafbase_model::{DocumentId, Error, ErrorKind, Result};
-use leafbase_search::{Index, IndexSnapshot, SearchDocument};
-use leafbase_store::SpaceStore;
+use leafbase_model::{ChangePosition, DocumentId, Error, ErrorKind, Result};
+use leafbase_search::{Index, IndexSnapshot, IndexWatermark, SearchDocument};
+use leafbase_store::{SpaceReader, SpaceStore};
 
-use super::{CurrentIndex, SearchIndexer, SearchIndexing};
+use super::{CurrentIndex, IndexerState, SearchIndexer, SearchIndexing};
 use crate::core::progress::Progress;
 use crate::core::search_index::catch_up::{
     CatchUpPace, CatchUpSource, DocumentRecords, SinglePass,
 };
-use crate::core::search_index::dirty_documents::DirtyDocuments;
+use crate::core::search_index::dirty_documents::{self, DirtyDocuments};
 use crate::core::search_index::index_home::{IndexGeneration, catch_index_panic};
+use crate::core::search_index::update_lock::UpdateGuard;
 
 #[cfg(test)]
 mod tests;
@@ -51,14 +52,14 @@ impl From<UpdateFailure> for Error {
 impl SearchIndexer {
     /// Opens the index on disk, or builds one.
     pub(super) fn open_or_build(&self, store: &SpaceStore) -> Result<()> {
-        let lock = self.lock_update();
+        let lock = self.lock_update()?;
         self.open_or_build_locked(store, &lock, &SinglePass)
     }
 
     fn open_or_build_locked(
         &self,
         store: &SpaceStore,
-        lock: &MutexGuard<'_, ()>,
+        lock: &UpdateGuard<'_>,
         pace: &dyn CatchUpPace,
     ) -> Result<()> {
         let is_valid = {
@@ -75,16 +76,18 @@ impl SearchIndexer {
         self.build(store, lock, &mut |_| ControlFlow::Continue(()), pace)
     }
 
-    /// Opens the index on disk, if it is intact and contains no write that the store has lost.
+    /// Opens the index on disk, if it is intact and of the history that the store has.
     fn open(&self, store: &SpaceStore) -> Result<bool> {
         let Some(generation) = self.home.open_newest(&self.owner) else { return Ok(false) };
         let index = &generation.index;
-        let opened = catch_index_panic(|| Ok((index.sequence()?, index.snapshot()?)));
-        let Ok((Some(sequence), snapshot)) = opened else { return Ok(false) };
-        if sequence > store.snapshot()?.reader().last_sequence()? {
+        let opened = catch_index_panic(|| Ok((index.watermark()?, index.snapshot()?)));
+        let Ok((Some(watermark), snapshot)) = opened else { return Ok(false) };
+        let space = store.snapshot()?;
+        let Some(position) = Self::indexed_position(space.reader(), watermark)? else {
+            tracing::info!("the search index is of another history of the space: it is rebuilt");
             return Ok(false);
-        }
-        self.publish(generation, snapshot, DirtyDocuments::after(sequence));
+        };
+        self.publish(generation, snapshot, DirtyDocuments::after(position));
         Ok(true)
     }
 
@@ -104,7 +107,7 @@ impl SearchIndexer {
         }
         let generation = IndexGeneration::in_memory(&self.owner)?;
         let index = generation.index.snapshot()?;
-        let dirty = DirtyDocuments::of(few, snapshot.reader().last_sequence()?);
+        let dirty = DirtyDocuments::of(few, dirty_documents::end_of_log(snapshot.reader())?);
         self.publish(generation, index, dirty);
         Ok(true)
     }
@@ -119,7 +122,7 @@ impl SearchIndexer {
         self.home.retain(&generation);
         let mut state = self.state();
         debug_assert!(
-            self.update_lock.try_lock().is_err(),
+            self.update_lock.try_lock().is_none(),
             "an index is published under the update lock"
         );
         if state.current.is_some() {
@@ -138,14 +141,14 @@ impl SearchIndexer {
         store: &SpaceStore,
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<()> {
-        let lock = self.lock_update();
+        let lock = self.lock_update()?;
         self.build(store, &lock, progress, &SinglePass)
     }
 
     fn build(
         &self,
         store: &SpaceStore,
-        _lock: &MutexGuard<'_, ()>,
+        _lock: &UpdateGuard<'_>,
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
         pace: &dyn CatchUpPace,
     ) -> Result<()> {
@@ -153,7 +156,7 @@ impl SearchIndexer {
         loop {
             match self.fill(store, &generation, progress, pace) {
                 Ok((snapshot, source)) => {
-                    let dirty = DirtyDocuments::after(source.sequence());
+                    let dirty = DirtyDocuments::after(source.complete_to());
                     self.publish(generation, snapshot, dirty);
                     // The thread merges its segments.
                     self.worker.request_turn();
@@ -199,10 +202,10 @@ impl SearchIndexer {
         });
         let mut is_durable = true;
         let mut end = || {
-            let sequence = source.borrow().sequence();
+            let watermark = source.borrow().watermark();
             let made_durable = self.make_durable(store, generation);
             is_durable = made_durable.is_ok();
-            made_durable.map(|()| (Vec::new(), sequence))
+            made_durable.map(|()| (Vec::new(), watermark))
         };
         match self.update(&generation.index, &mut documents, &mut end) {
             Ok(snapshot) => Ok((snapshot, source.into_inner())),
@@ -212,12 +215,12 @@ impl SearchIndexer {
         }
     }
 
-    /// Adds `documents` to an index. `end` returns the documents to delete and the sequence.
+    /// Adds `documents` to an index. `end` returns the documents to delete and the watermark.
     fn update(
         &self,
         index: &Index,
         documents: &mut dyn Iterator<Item = Result<SearchDocument>>,
-        end: &mut dyn FnMut() -> Result<(Vec<DocumentId>, u64)>,
+        end: &mut dyn FnMut() -> Result<(Vec<DocumentId>, IndexWatermark)>,
     ) -> Result<Arc<IndexSnapshot>, UpdateFailure> {
         // The index returns errors of the space unchanged. They are kept aside to tell them from
         // its own.
@@ -261,7 +264,7 @@ impl SearchIndexer {
 
     /// Indexes the dirty documents. Builds the index if there is none, or if it fails.
     pub(crate) fn catch_up(&self, store: &SpaceStore) -> Result<()> {
-        let lock = self.lock_update();
+        let lock = self.lock_update()?;
         self.catch_up_locked(store, &lock, &SinglePass).map(drop)
     }
 
@@ -272,28 +275,21 @@ impl SearchIndexer {
         store: &SpaceStore,
         pace: &dyn CatchUpPace,
     ) -> Result<bool> {
-        self.try_lock_update().map_or(Ok(true), |lock| self.catch_up_locked(store, &lock, pace))
-    }
-
-    /// `None` while another thread has the lock.
-    fn try_lock_update(&self) -> Option<MutexGuard<'_, ()>> {
-        match self.update_lock.try_lock() {
-            Ok(lock) => Some(lock),
-            Err(TryLockError::Poisoned(lock)) => Some(lock.into_inner()),
-            Err(TryLockError::WouldBlock) => None,
-        }
+        self.update_lock
+            .try_lock()
+            .map_or(Ok(true), |lock| self.catch_up_locked(store, &lock, pace))
     }
 
     /// Merges segments, unless another thread updates the index.
     pub(in crate::core::search_index) fn try_merge(&self) {
-        let Some(lock) = self.try_lock_update() else { return };
+        let Some(lock) = self.update_lock.try_lock() else { return };
         let current = self.state().current.clone();
         if let Some(current) = current {
             self.merge(&lock, current);
         }
     }
 
-    fn merge(&self, _lock: &MutexGuard<'_, ()>, current: CurrentIndex) {
+    fn merge(&self, _lock: &UpdateGuard<'_>, current: CurrentIndex) {
         if self.home.is_read_only() && current.generation.is_on_disk() {
             return;
         }
@@ -314,10 +310,60 @@ impl SearchIndexer {
         }
     }
 
+    /// Catches up and rewrites the segments with deleted documents, so that no file of the index
+    /// has their terms. An index for which that fails is removed: the next search builds another.
+    ///
+    /// # Errors
+    /// As [`Self::lock_update`].
+    pub(crate) fn erase_deleted(&self, store: &SpaceStore) -> Result<()> {
+        if !self.home.is_persistent() {
+            return Ok(());
+        }
+        let lock = self.lock_update()?;
+        match self.rewrite_deleted(store, &lock) {
+            // Compaction reports damage of the space itself.
+            Err(error) if error.kind() != ErrorKind::Corrupted => {
+                // Mostly for lack of disk space, which the removal gives back.
+                tracing::warn!(%error, "the search index is removed");
+                *self.state() = IndexerState::default();
+                self.home.clear();
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn rewrite_deleted(&self, store: &SpaceStore, lock: &UpdateGuard<'_>) -> Result<()> {
+        let is_open = {
+            let state = self.state();
+            state.current.is_some() || state.invalidated
+        };
+        if !is_open && !self.open(store)? {
+            self.home.clear();
+            return Ok(());
+        }
+        self.catch_up_locked(store, lock, &SinglePass)?;
+        let Some(current) = self.state().current.clone() else { return Ok(()) };
+        let CurrentIndex { generation, snapshot } = current;
+        drop(snapshot);
+        let rewritten = catch_index_panic(|| {
+            generation.index.merge_deleted()?;
+            generation.index.snapshot()
+        });
+        let outcome = rewritten.and_then(|snapshot| {
+            // The old snapshot holds the files of the old segments.
+            self.state().current =
+                Some(CurrentIndex { generation: Arc::clone(&generation), snapshot });
+            catch_index_panic(|| generation.index.remove_unused_files())
+        });
+        self.release_on_demand(&generation.index);
+        outcome
+    }
+
     fn catch_up_locked(
         &self,
         store: &SpaceStore,
-        lock: &MutexGuard<'_, ()>,
+        lock: &UpdateGuard<'_>,
         pace: &dyn CatchUpPace,
     ) -> Result<bool> {
         let mut due = self.dirty_source(store)?;
@@ -336,13 +382,13 @@ impl SearchIndexer {
         if !pace.expects_more() {
             self.make_durable(store, &current.generation)?;
         }
-        let (source, mut reached) = (RefCell::new(source), 0);
+        let (source, mut reached) = (RefCell::new(source), ChangePosition::BEGINNING);
         let mut documents = iter::from_fn(|| source.borrow_mut().next(store, pace));
         let mut end = || {
             self.make_durable(store, &current.generation)?;
             let source = source.borrow();
-            reached = source.sequence();
-            Ok((source.indexed().keys().copied().collect(), reached))
+            reached = source.complete_to();
+            Ok((source.indexed().keys().copied().collect(), source.watermark()))
         };
         match self.update(&current.generation.index, &mut documents, &mut end) {
             Ok(snapshot) => {
@@ -381,5 +427,27 @@ impl SearchIndexer {
         let Some(current) = state.current.clone() else { return Ok(None) };
         let Some(snapshot) = state.read_changes(store)? else { return Ok(None) };
         Ok(Some((current, CatchUpSource::of(state.dirty.documents(), snapshot)?)))
+    }
+
+    /// The position up to which an index with this watermark contains all changes; `None` if it
+    /// contains changes that the store does not have.
+    pub(in crate::core::search_index) fn indexed_position(
+        reader: SpaceReader<'_>,
+        watermark: IndexWatermark,
+    ) -> Result<Option<ChangePosition>> {
+        let IndexWatermark { sequence, newest } = watermark;
+        // Without a token only the beginning can be trusted: nothing was indexed there.
+        if newest.token().is_none() && newest != ChangePosition::BEGINNING
+            || sequence > newest.sequence()
+        {
+            return Ok(None);
+        }
+        let position = reader.check_position(newest).and_then(|()| reader.position_at(sequence));
+        match position {
+            Err(error) if matches!(error.kind(), ErrorKind::HistoryGone | ErrorKind::Corrupted) => {
+                Ok(None)
+            }
+            position => position.map(Some),
+        }
     }
 }

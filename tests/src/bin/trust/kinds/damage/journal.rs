@@ -19,8 +19,8 @@ use super::unlike;
 use crate::kind::{Failure, Fault, Trial};
 use crate::random::Random;
 
-/// Of a record: checksum, epoch, number, length.
-const HEADER: usize = 32;
+/// Of a record: checksum, epoch, number, synced records, length.
+const HEADER: usize = 40;
 const ALIGNED: usize = 8;
 /// No journal is shorter.
 const SHORTEST: usize = 256 << 10;
@@ -97,7 +97,7 @@ fn records(journal: &[u8]) -> Vec<Range<usize>> {
     };
     let (epoch, mut records, mut at) = (wide(8), Vec::new(), 0);
     while wide(at + 8) == epoch && wide(at + 16) == Some(records.len() as u64) {
-        let end = at + HEADER + wide(at + 24).unwrap_or_default() as usize;
+        let end = at + HEADER + wide(at + 32).unwrap_or_default() as usize;
         records.push(at..end);
         at = end.next_multiple_of(ALIGNED);
     }

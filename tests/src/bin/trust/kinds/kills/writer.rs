@@ -61,7 +61,7 @@ fn write_too_late(path: &Path) -> Result<()> {
     let notes = make_or_open(path, &Space::builder())?.connect().acting_as(MAIN);
     say(&format!("open {} {}", notes.last_sequence()?, state(&notes)?));
     for _ in 0..MOST_CALLS {
-        say(&format!("durable {}", notes.last_sequence()? + 1));
+        say(&format!("done {}", notes.last_sequence()? + 1));
         notes.create_document("too late")?;
     }
     Ok(())
@@ -80,11 +80,11 @@ fn try_write(path: &Path, seed: u64) -> Result<()> {
     say(&format!("open {sequence} {}", state(&notes)?));
     if random.one_in(2) {
         let (notes, seed) = (space.connect().acting_as("uploads"), random.next());
-        thread::spawn(move || upload(&notes, seed, is_relaxed));
+        thread::spawn(move || upload(&notes, seed));
     }
     for number in 0..random.below(SCRIBBLERS + 1) {
         let notes = space.connect().acting_as(&format!("scribbles {number}"));
-        thread::spawn(move || scribble(&notes, is_relaxed));
+        thread::spawn(move || scribble(&notes));
     }
     if random.one_in(2) {
         let space = space.clone();
@@ -100,15 +100,16 @@ fn try_write(path: &Path, seed: u64) -> Result<()> {
             .max();
         sequence = own.unwrap_or(sequence);
         say(&format!("state {sequence} {}", state(&notes)?));
-        if done.outcome.is_ok() && (done.makes_durable || !is_relaxed) {
-            say(&format!("durable {sequence}"));
+        // Relaxed writes survive the process, too.
+        if done.outcome.is_ok() {
+            say(&format!("done {sequence}"));
         }
     }
     Ok(())
 }
 
 /// Uploads one file after the other into a document apart.
-fn upload(notes: &Connection, seed: u64, is_relaxed: bool) {
+fn upload(notes: &Connection, seed: u64) {
     let (mut random, mut last) = (Random::new(seed), 0);
     let Ok(document) = notes.create_document(APART) else { return };
     loop {
@@ -117,27 +118,25 @@ fn upload(notes: &Connection, seed: u64, is_relaxed: bool) {
         if uploaded.is_err() {
             return;
         }
-        say_own(notes, &mut last, is_relaxed);
+        say_own(notes, &mut last);
     }
 }
 
 /// Writes one block after the other into a document apart.
-fn scribble(notes: &Connection, is_relaxed: bool) {
+fn scribble(notes: &Connection) {
     let mut last = 0;
     let Ok(document) = notes.create_document(APART) else { return };
     while notes.insert_markdown("scribbled", document.id()).is_ok() {
-        say_own(notes, &mut last, is_relaxed);
+        say_own(notes, &mut last);
     }
 }
 
 /// Says that what this author wrote is done; `last` is what was said before.
-fn say_own(notes: &Connection, last: &mut u64, is_relaxed: bool) {
+fn say_own(notes: &Connection, last: &mut u64) {
     let changes: Result<Vec<_>> = notes.changes_since(*last).collect();
     let own = changes.into_iter().flatten().filter(|change| &change.stamp.by == notes.author());
     *last = own.map(|change| change.sequence).max().unwrap_or(*last);
-    if !is_relaxed {
-        say(&format!("durable {last}"));
-    }
+    say(&format!("done {last}"));
 }
 
 /// All that there is but what the other thread does, as a number.

@@ -1,0 +1,81 @@
+//! Purges: a document is erased, and the change log loses the content of every block that was last
+//! in it.
+//!
+//! A block that was moved into the document has content in rows that touch the documents before,
+//! and a block that was deleted from the document is in rows of it alone. So the log is walked from
+//! its end: each row that touches a document of interest is read, the last edit that inserts or
+//! removes a block tells whether it was last in a purged document, and a move into a document of
+//! interest makes the other document one, too.
+
+use leafbase_model::{AssetId, DocumentId, Edit, Result};
+
+use super::SpaceTransaction;
+use super::errors::missing;
+use super::staged::purges::blocks;
+use crate::change_parts::put_change;
+use crate::keyspaces;
+use crate::reader::log::RowsTouching;
+use crate::records::change::{ChangeEncoder, EncodedBlocks};
+
+impl SpaceTransaction<'_> {
+    pub(super) fn purge_document(&mut self, id: DocumentId, files: &[AssetId]) -> Result<()> {
+        let reader = self.reader()?;
+        let mut record = reader.document(id)?.ok_or_else(|| missing("the document"))?;
+        let subtrees = reader.subtree(id.root(), None)?;
+        let comments = reader.comments_in(id)?;
+        let collections = reader.collections_of(id)?;
+        let mut schemas = Vec::with_capacity(collections.len());
+        for entry in collections {
+            schemas.push((entry.collection, reader.schema(entry.collection)?));
+        }
+        for (block, comment) in comments {
+            self.remove_comment(id, block, &comment)?;
+        }
+        for (collection, schema) in schemas {
+            self.set_schema((id, collection), schema.as_ref(), None, false)?;
+        }
+        self.erase_document(&mut record, &subtrees)?;
+        for file in files {
+            let record = self.reader()?.asset(*file)?.ok_or_else(|| missing("the file"))?;
+            self.erase_asset(&record)?;
+        }
+        self.purges.documents.insert(id);
+        self.purges.blocks.extend(subtrees.0.iter().map(|node| node.block.id));
+        self.purges.files.extend(files);
+        Ok(())
+    }
+
+    /// Redacts the rows of the log before this transaction's own, after all of its edits.
+    pub(super) fn redact_log(&mut self) -> Result<()> {
+        if self.purges.documents.is_empty() {
+            return Ok(());
+        }
+        let mut purges = std::mem::take(&mut self.purges);
+        let mut rows = RowsTouching::new(&*self.rows, purges.documents.iter().copied())?;
+        while let Some(row) = rows.previous(&*self.rows)? {
+            let mut change = row.change()?;
+            purges.trace(&*self.rows, self.extractor, &change)?;
+            // From the end: a block may move twice in one row.
+            for edit in change.edits.iter().rev() {
+                if let Edit::Move { from, to, .. } = edit
+                    && rows.touches(to.document)
+                {
+                    rows.follow(from.document);
+                }
+            }
+            if purges.redact(&mut change) {
+                let mut log = ChangeEncoder::default();
+                for edit in &change.edits {
+                    log.push(edit, &EncodedBlocks::of(blocks(edit)));
+                }
+                let body = log.body(&change.stamp, &change.documents);
+                let parts = put_change(self.rows, (change.sequence, change.token), body)?;
+                // Surplus parts would corrupt the change.
+                for part in parts..row.parts() {
+                    self.rows.delete(&keyspaces::change_part(change.sequence, part))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,300 @@
+//! What is purged is gone: a canary in many kinds of places is in no reply after the purge, and
+//! after `compact` in no file of the space and no backup.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use leafbase::{
+    AddComments, AddItems, Author, BlockData, BlockDraft, CommentDraft, Connection,
+    CreateCollection, CreateFolders, DayRef, DeleteBlocks, DeleteDocuments, Destination,
+    DocumentId, Edit, ErrorKind, Fetch, FolderDraft, InsertBlocks, ItemDraft, ItemUpdate,
+    MoveBlocks, Position, PropertyDraft, PropertyKind, PurgeDocuments, SchemaDraft,
+    SearchDocuments, SelectOption, Space, UpdateItems, UploadFile,
+};
+
+/// Each place has a canary of its own: this and its name.
+const CANARY: &str = "qxcanary";
+
+/// Names of the canaries, in the order of the first appearance.
+#[derive(Default)]
+struct Canaries(Vec<String>);
+
+impl Canaries {
+    fn put(&mut self, name: &str) -> String {
+        let canary = format!("{CANARY}{name}");
+        self.0.push(canary.clone());
+        canary
+    }
+}
+
+/// A document with canaries, a daily note and a template, all to be purged, and a diary that stays.
+struct Scene {
+    space: Space,
+    notes: Connection,
+    canaries: Canaries,
+    purged: Vec<DocumentId>,
+    diary: DocumentId,
+}
+
+impl Scene {
+    fn new(path: &Path) -> Self {
+        let space = Space::create(path).unwrap();
+        let notes = space.connect().acting_as("Ada");
+        let diary = notes.create_document("diary").unwrap().id();
+        notes.insert_markdown("sunny", diary).unwrap();
+        notes.create_folders(CreateFolders::new([FolderDraft::new("keptfolder")])).unwrap();
+        let mut canaries = Canaries::default();
+        let document = notes.create_document(&canaries.put("oldtitle")).unwrap().id();
+        let mut scene = Self { space, notes, canaries, purged: vec![document], diary };
+        scene.texts(document);
+        scene.collection(document);
+        scene.files(document);
+        scene.moved(document);
+        scene.others();
+        scene
+    }
+
+    fn texts(&mut self, document: DocumentId) {
+        let Self { notes, canaries, .. } = self;
+        let mut put = |name: &str| canaries.put(name);
+        notes.update_markdown(document, &put("title")).unwrap();
+        let markdown = format!(
+            "{}\n\n- {}\n  - {}\n\n> {}\n\n- [ ] {}\n\n```\n{}\n```\n\n![{}](https://{}.org/a.png)\n\n\
+             [{}](https://{}.org)\n\n# {}\n\n<caption>{}</caption>\n\n| {} |\n|---|\n| {} |",
+            put("text"),
+            put("item"),
+            put("nested"),
+            put("quote"),
+            put("task"),
+            put("code"),
+            put("alttext"),
+            put("imageurl"),
+            put("linktext"),
+            put("linkurl"),
+            put("heading"),
+            put("caption"),
+            put("tablehead"),
+            put("tablecell"),
+        );
+        notes.insert_markdown(&markdown, document).unwrap();
+        let block = notes.insert_markdown(&put("oldversion"), document).unwrap()[0].id;
+        notes.update_markdown(block, &put("newversion")).unwrap();
+        let comment = |text: String| AddComments::new([CommentDraft::new(block, text)]);
+        notes.add_comments(comment(put("comment"))).unwrap();
+        let deleted = notes.insert_markdown(&put("deleted"), document).unwrap()[0].id;
+        let draft = CommentDraft::new(deleted, put("deletedcomment"));
+        notes.add_comments(AddComments::new([draft])).unwrap();
+        notes.delete_blocks(DeleteBlocks::from(deleted)).unwrap();
+    }
+
+    fn collection(&mut self, document: DocumentId) {
+        let Self { notes, canaries, .. } = self;
+        let option = SelectOption::new(canaries.put("option"));
+        let schema = SchemaDraft::new(
+            canaries.put("collection"),
+            [
+                PropertyDraft::new(canaries.put("property"), PropertyKind::Text),
+                PropertyDraft::new("status", PropertyKind::SingleSelect(vec![option])),
+            ],
+        );
+        let collection =
+            notes.create_collection(CreateCollection::new(schema, document)).unwrap().id;
+        let key = notes.schema(collection).unwrap().properties[0].key.clone();
+        let content = BlockDraft::new(BlockData::text(canaries.put("itemcontent")));
+        let item = ItemDraft::new(canaries.put("itemtitle"))
+            .with(&key, canaries.put("oldvalue"))
+            .with("status", format!("{CANARY}option"))
+            .with_content([content]);
+        let item = notes.add_items(AddItems::new(collection, [item])).unwrap()[0].id;
+        let update = ItemUpdate::of(item).with(&key, canaries.put("value"));
+        notes.update_items(UpdateItems::new(collection, [update])).unwrap();
+    }
+
+    fn files(&mut self, document: DocumentId) {
+        let Self { notes, canaries, .. } = self;
+        let name = format!("{}.txt", canaries.put("filename"));
+        let request = UploadFile::new(document).of_type("text/plain").named(name);
+        notes.upload_file(request, canaries.put("filebytes").as_bytes()).unwrap();
+        let name = format!("{}.txt", canaries.put("erasedname"));
+        let request = UploadFile::new(document).of_type("text/plain").named(name);
+        notes.upload_file(request, &b"erased"[..]).unwrap();
+        let tree = notes.fetch(Fetch::new(document)).unwrap();
+        let block = tree.children().last().unwrap().id;
+        notes.delete_blocks(DeleteBlocks::from(block)).unwrap();
+    }
+
+    /// Blocks that come from the diary, and one that goes there.
+    fn moved(&mut self, document: DocumentId) {
+        let Self { notes, canaries, diary, .. } = self;
+        let child = BlockDraft::new(BlockData::text(canaries.put("movedchild")));
+        let page =
+            BlockDraft::new(BlockData::page(canaries.put("moved"))).with_content(vec![child]);
+        let blocks = InsertBlocks::blocks(vec![page], Position::end_of(*diary));
+        let moved = notes.insert_blocks(blocks).unwrap()[0].id;
+        notes.move_blocks(MoveBlocks::new(vec![moved], Position::end_of(document))).unwrap();
+        let kept = notes.insert_markdown("livesonindiary", document).unwrap()[0].id;
+        notes.move_blocks(MoveBlocks::new(vec![kept], Position::end_of(*diary))).unwrap();
+    }
+
+    fn others(&mut self) {
+        let Self { notes, canaries, purged, .. } = self;
+        let position = Position::end_of_day(DayRef::Today);
+        let line = notes.insert_markdown(&canaries.put("dailynote"), position).unwrap()[0].id;
+        purged.push(notes.document_of(line).unwrap());
+        let page = BlockDraft::new(BlockData::page(canaries.put("template")));
+        purged.push(notes.create_document_of(page, Destination::Templates).unwrap().id());
+    }
+
+    fn purge(&self) {
+        self.notes.delete_documents(DeleteDocuments::new(self.purged.clone())).unwrap();
+        self.notes.purge_documents(PurgeDocuments::Documents(self.purged.clone())).unwrap();
+    }
+
+    /// The change log as JSON.
+    fn log(&self) -> String {
+        log(&self.notes)
+    }
+
+    /// The documents that a search for each canary finds.
+    fn found(&self) -> Vec<&String> {
+        let is_found = |canary: &&String| {
+            let words = SearchDocuments::words(canary.as_str());
+            let pattern = SearchDocuments::pattern(canary.as_str());
+            let found = |request| !self.notes.search(request).unwrap().is_empty();
+            found(words) || found(pattern)
+        };
+        self.canaries.0.iter().filter(is_found).collect()
+    }
+}
+
+fn log(notes: &Connection) -> String {
+    let changes: Vec<_> = notes.changes_since(0).collect::<Result<_, _>>().unwrap();
+    serde_json::to_string(&changes).unwrap()
+}
+
+/// The files below `directory` that contain the canary.
+fn files_with_canary(directory: &Path) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files_with_canary(&path));
+        } else {
+            let bytes = fs::read(&path).unwrap();
+            if bytes.windows(CANARY.len()).any(|window| window == CANARY.as_bytes()) {
+                found.insert(path.file_name().unwrap().to_string_lossy().into_owned());
+            }
+        }
+    }
+    found
+}
+
+/// Whether a segment of the search index has deleted documents.
+fn index_has_deleted(directory: &Path) -> bool {
+    let generations: Vec<_> = fs::read_dir(directory.join("index")).unwrap().collect();
+    assert_eq!(generations.len(), 1, "one generation of the index");
+    let meta = generations[0].as_ref().unwrap().path().join("meta.json");
+    fs::read_to_string(meta).unwrap().contains("num_deleted_docs")
+}
+
+#[test]
+fn nothing_of_what_is_purged_is_left() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("notes");
+    let scene = Scene::new(&path);
+    let Scene { space, notes, canaries, .. } = &scene;
+    assert!(canaries.0.len() >= 30, "{} canaries", canaries.0.len());
+    space.flush_search().unwrap();
+
+    // The controls: everything is found before, and the files still have it without `compact`.
+    let before = scene.log();
+    for canary in canaries.0.iter().filter(|canary| !canary.contains("filebytes")) {
+        assert!(before.contains(canary.as_str()), "{canary} is in the log");
+    }
+    assert!(scene.found().len() > 15, "{:?}", scene.found());
+    // Compressed rows are redacted as well.
+    space.compact().unwrap();
+    assert_eq!(scene.log(), before);
+    scene.purge();
+    space.flush().unwrap();
+    assert!(files_with_canary(&path).contains("space.redb"), "the pages are still in the file");
+
+    assert!(!scene.log().contains(CANARY), "{}", scene.log());
+    assert_eq!(scene.found(), Vec::<&String>::new());
+    space.flush_search().unwrap();
+    assert!(index_has_deleted(&path), "the index keeps terms of deleted documents");
+    space.compact().unwrap();
+    assert!(!index_has_deleted(&path));
+    assert_eq!(files_with_canary(&path), BTreeSet::new());
+    assert!(!scene.log().contains(CANARY));
+
+    // The rest stays, with its history.
+    let after = scene.log();
+    assert!(after.contains("keptfolder") && after.contains("livesonindiary"));
+    assert!(notes.content_markdown(scene.diary).unwrap().contains("livesonindiary"));
+    let shown: String = notes
+        .documents()
+        .unwrap()
+        .iter()
+        .map(|document| {
+            serde_json::to_string(&notes.fetch(Fetch::new(document.id())).unwrap()).unwrap()
+        })
+        .collect();
+    assert!(!shown.contains(CANARY));
+    let report = space.check().unwrap();
+    assert!(report.is_clean(), "{report:?}");
+
+    let copy = directory.path().join("copy");
+    space.backup_to(&copy).unwrap();
+    assert_eq!(files_with_canary(&copy), BTreeSet::new());
+    assert_eq!(log(&Space::open(&copy).unwrap().connect()), after);
+    let Scene { space, notes, .. } = scene;
+    drop(notes);
+    space.close().unwrap();
+    assert_eq!(files_with_canary(&path), BTreeSet::new());
+}
+
+#[test]
+fn a_redacted_row_has_no_inverse() {
+    let directory = tempfile::tempdir().unwrap();
+    let scene = Scene::new(&directory.path().join("notes"));
+    scene.purge();
+    let changes: Vec<_> = scene.notes.changes_since(0).collect::<Result<_, _>>().unwrap();
+    let redacted: Vec<_> = changes.iter().filter(|change| change.is_redacted()).collect();
+    assert!(redacted.len() > 15, "{} rows are redacted", redacted.len());
+    for change in redacted {
+        let error = change.inverse().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::HistoryGone);
+        assert!(error.message().contains(&format!("change {}", change.sequence)), "{error}");
+        let applied = scene.space.apply(&Author::ANONYMOUS, &change.edits);
+        assert_eq!(applied.unwrap_err().kind(), ErrorKind::HistoryGone);
+    }
+    let purge = changes.last().unwrap();
+    assert_eq!(purge.inverse().unwrap_err().code(), "HISTORY_GONE");
+    // A row of the diary alone is as it was.
+    assert!(!changes[1].is_redacted() && changes[1].inverse().is_ok());
+}
+
+/// A space with the same history redacts its own log when it applies the purge.
+#[test]
+fn a_follower_redacts_its_log_as_well() {
+    let directory = tempfile::tempdir().unwrap();
+    let scene = Scene::new(&directory.path().join("notes"));
+    scene.notes.delete_documents(DeleteDocuments::new(scene.purged.clone())).unwrap();
+    let copy = directory.path().join("copy");
+    scene.space.backup_to(&copy).unwrap();
+    let follower = Space::open(&copy).unwrap();
+    let last = scene.notes.last_sequence().unwrap();
+    scene.notes.purge_documents(PurgeDocuments::OlderThanDays(0)).unwrap();
+    let purge = scene.notes.changes_since(last).next().unwrap().unwrap();
+    let is_purge = |edit: &Edit| matches!(edit, Edit::PurgeDocument { .. });
+    assert_eq!(purge.edits.iter().filter(|edit| is_purge(edit)).count(), scene.purged.len());
+    follower.apply(&purge.stamp.by, &purge.edits).unwrap();
+    let edits = |notes: &Connection| -> Vec<Vec<Edit>> {
+        notes.changes_since(0).map(|change| change.unwrap().edits).collect()
+    };
+    assert_eq!(edits(&follower.connect()), edits(&scene.notes));
+    assert!(!log(&follower.connect()).contains(CANARY));
+    assert!(follower.check().unwrap().is_clean());
+}
