@@ -113,11 +113,13 @@ fn an_upload_that_is_killed_leaves_nothing() {
         lengths.push(length(&path));
     }
     // Freed pages are reused or given back: the second time the same uploads leave no longer file.
-    // One round is no measure: redb leaves 0.5 MiB after some and 5.4 MiB after others.
+    // One round is no measure: redb gives them back after some and keeps them after others.
     let (first, second) = lengths.split_at(rounds.len());
     let longest = |lengths: &[u64]| lengths.iter().copied().max();
     assert!(longest(second) <= longest(first).map(|bytes| bytes + MIB as u64), "{lengths:?}");
-    assert!(longest(first) <= Some(10 * MIB as u64), "{lengths:?}");
+    // The longest upload, and some.
+    let most = 40 + 10;
+    assert!(longest(first) <= Some(most * MIB as u64), "{lengths:?}");
     let space = Space::open(&path).unwrap();
     space.compact().unwrap();
     space.close().unwrap();

@@ -425,11 +425,8 @@ impl Hidden {
         {
             return String::new();
         }
-        told(
-            "undo",
-            change.sequence,
-            notes.space().apply(notes.author(), &change.inverse().unwrap()),
-        )
+        let undone = change.inverse().and_then(|edits| notes.space().apply(notes.author(), &edits));
+        told("undo", change.sequence, undone)
     }
 
     fn templates(&mut self, notes: &Connection, dice: &mut Dice) -> String {

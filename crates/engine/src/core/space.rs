@@ -26,9 +26,9 @@ pub use builder::SpaceBuilder;
 /// let space = Space::in_memory()?;
 /// let notes = space.connect();
 /// let trip = notes.create_document("Trip to Lisbon")?;
-/// notes.insert_markdown("## Packing\n\n- [ ] passport\n- [ ] charger",
-/// Position::end_of(trip.id()))?; assert!(notes.content_markdown(trip.id())?.contains("- [ ]
-/// charger"));
+/// let packing = "## Packing\n\n- [ ] passport\n- [ ] charger";
+/// notes.insert_markdown(packing, Position::end_of(trip.id()))?;
+/// assert!(notes.content_markdown(trip.id())?.contains("- [ ] charger"));
 /// # Ok(())
 /// # }
 /// ```

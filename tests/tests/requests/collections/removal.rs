@@ -1,6 +1,6 @@
 //! What goes with what goes.
 
-use leafbase::Author;
+use leafbase::{Author, Edit, ErrorKind};
 use serde_json::{Value, json};
 
 use super::shelves::Shelves;
@@ -17,7 +17,7 @@ fn before() {
     assert_eq!(Shelves::of_books().show(), BEFORE);
 }
 
-/// Without each of these, in their order, and undone afterwards.
+/// Without each of these, in their order, and undone afterwards, back to the last purge.
 #[track_caller]
 fn check(steps: &[(&str, Value, &str)]) {
     let shelves = Shelves::of_books();
@@ -29,6 +29,10 @@ fn check(steps: &[(&str, Value, &str)]) {
     }
     let changes: Vec<_> = shelves.notes.changes_since(before).map(Result::unwrap).collect();
     for change in changes.iter().rev() {
+        if change.edits.iter().any(|edit| matches!(edit, Edit::PurgeDocument { .. })) {
+            assert_eq!(change.inverse().unwrap_err().kind(), ErrorKind::HistoryGone);
+            return;
+        }
         let undone = change.inverse().unwrap();
         shelves.notes.space().apply(&Author::ANONYMOUS, &undone).unwrap();
         shelves.check();

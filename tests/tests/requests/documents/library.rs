@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use leafbase::json::FromJson;
 use leafbase::{
-    BuiltInLocation, Connection, DocumentId, Error, Fetch, FolderId, Limits, Space, json,
+    BuiltInLocation, Connection, DocumentId, Error, ErrorKind, Fetch, FolderId, Limits, Space, json,
 };
 use leafbase_test_outline::{FixedClock, SequentialIds};
 use serde_json::Value;
@@ -243,6 +243,15 @@ impl Library {
         assert_eq!(changes.len(), 1, "{operation} {body} is one write");
         self.notes.space().apply(self.notes.author(), &changes[0].inverse().unwrap()).unwrap();
         assert_eq!(self.state(), before, "{operation} {body} is not undone");
+        assert!(self.notes.space().check().unwrap().is_clean());
+    }
+
+    /// Asserts the outcome of a purge, and that it has no inverse.
+    #[track_caller]
+    pub fn purged(&self, body: &str, expected: &str) {
+        assert_eq!(self.line("purge", body), expected, "{body}");
+        let change = self.notes.changes_since(0).last().unwrap().unwrap();
+        assert_eq!(change.inverse().unwrap_err().kind(), ErrorKind::HistoryGone);
         assert!(self.notes.space().check().unwrap().is_clean());
     }
 }

@@ -59,7 +59,7 @@ fn every_state_has_its_transitions() {
             _ => library.table(&[("restore", &body, refused)]),
         }
         match at {
-            "trash" => library.undone("purge", &body, name),
+            "trash" => library.purged(&body, name),
             _ => library.table(&[("purge", &body, refused)]),
         }
     }
@@ -191,27 +191,31 @@ const DAY: u64 = 24 * 60 * 60 * 1_000;
 
 #[test]
 fn the_trash_is_purged_by_age_oldest_first() {
-    let mut library = Library::empty("UTC", Limits::default());
-    for name in ["c", "a", "b", "kept"] {
-        library.document(name, r#"{"destination":"unsorted"}"#);
-    }
-    for name in ["b", "a", "c"] {
-        library.done("delete", &format!(r#"{{"documentIds":"@{name}"}}"#));
-        library.clock.advance(DAY);
-    }
     // b has been there for three days, a for two, c for one; to the millisecond.
+    let library = || {
+        let mut library = Library::empty("UTC", Limits::default());
+        for name in ["c", "a", "b", "kept"] {
+            library.document(name, r#"{"destination":"unsorted"}"#);
+        }
+        for name in ["b", "a", "c"] {
+            library.done("delete", &format!(r#"{{"documentIds":"@{name}"}}"#));
+            library.clock.advance(DAY);
+        }
+        library
+    };
+    for (days, purged) in [(1, "b a c"), (2, "b a"), (3, "b"), (0, "b a c")] {
+        library().purged(&format!(r#"{{"olderThanDays":{days}}}"#), purged);
+    }
+    let library = library();
     library.table(&[("purge", r#"{"olderThanDays":4}"#, "")]);
-    library.undone("purge", r#"{"olderThanDays":1}"#, "b a c");
-    library.undone("purge", r#"{"olderThanDays":2}"#, "b a");
-    library.undone("purge", r#"{"olderThanDays":0}"#, "b a c");
     library.clock.advance(DAY - 1);
-    library.undone("purge", r#"{"olderThanDays":3}"#, "b");
+    library.table(&[("purge", r#"{"olderThanDays":4}"#, "")]);
     library.clock.advance(1);
     library.table(&[
-        ("purge", r#"{"olderThanDays":3}"#, "b a"),
-        ("purge", r#"{"olderThanDays":3}"#, ""),
+        ("purge", r#"{"olderThanDays":4}"#, "b"),
+        ("purge", r#"{"olderThanDays":4}"#, ""),
     ]);
-    assert_eq!(library.line("list", "{}"), "c:trash kept:unsorted");
+    assert_eq!(library.line("list", "{}"), "c:trash a:trash kept:unsorted");
 }
 
 #[test]
