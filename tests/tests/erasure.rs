@@ -4,7 +4,9 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
+use std::sync::{Arc, Mutex};
 
+use leafbase::kv::{MemoryStore, Snapshot, Store, Transaction, WriteOptions};
 use leafbase::{
     AddComments, AddItems, Author, BlockData, BlockDraft, CommentDraft, Connection,
     CreateCollection, CreateFolders, DayRef, DeleteBlocks, DeleteDocuments, Destination,
@@ -297,4 +299,80 @@ fn a_follower_redacts_its_log_as_well() {
     assert_eq!(edits(&follower.connect()), edits(&scene.notes));
     assert!(!log(&follower.connect()).contains(CANARY));
     assert!(follower.check().unwrap().is_clean());
+}
+
+/// A store that runs something before one of its writes.
+struct Interrupted {
+    store: Arc<dyn Store>,
+    /// The number of writes before it.
+    act: Mutex<Option<(usize, Box<dyn FnOnce() + Send>)>>,
+}
+
+impl std::fmt::Debug for Interrupted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Interrupted")
+    }
+}
+
+impl Store for Interrupted {
+    fn snapshot(&self) -> leafbase::Result<Box<dyn Snapshot>> {
+        self.store.snapshot()
+    }
+
+    fn write(
+        &self,
+        options: WriteOptions,
+        f: &mut dyn FnMut(&mut dyn Transaction) -> leafbase::Result<()>,
+    ) -> leafbase::Result<()> {
+        let mut act = self.act.lock().unwrap();
+        match act.take() {
+            Some((0, run)) => run(),
+            Some((writes, run)) => *act = Some((writes - 1, run)),
+            None => {}
+        }
+        drop(act);
+        self.store.write(options, f)
+    }
+
+    fn flush(&self) -> leafbase::Result<()> {
+        self.store.flush()
+    }
+
+    fn compact(&self) -> leafbase::Result<()> {
+        self.store.compact()
+    }
+
+    fn verify(&self) -> leafbase::Result<bool> {
+        self.store.verify()
+    }
+
+    fn bytes(&self) -> leafbase::Result<u64> {
+        self.store.bytes()
+    }
+}
+
+/// Compaction rewrites changes, and never one as it was before a purge.
+#[test]
+fn a_purge_within_a_compaction_stays() {
+    for writes in 0..3 {
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let interrupted =
+            Arc::new(Interrupted { store: Arc::clone(&store), act: Mutex::default() });
+        let space = Space::builder().over(Arc::clone(&interrupted) as _, true).unwrap();
+        let notes = space.connect();
+        let document = notes.create_document("purged").unwrap().id();
+        notes.insert_markdown(&CANARY.repeat(100), document).unwrap();
+        notes.delete_documents(document).unwrap();
+        let act = move || {
+            let space = Space::builder().over(store, false).unwrap();
+            space.connect().purge_documents(PurgeDocuments::new([document])).unwrap();
+        };
+        *interrupted.act.lock().unwrap() = Some((writes, Box::new(act)));
+        assert!(log(&notes).contains(CANARY));
+        space.compact().unwrap();
+        let is_purged = interrupted.act.lock().unwrap().is_none();
+        // Control: later writes are not those of the compaction.
+        assert_eq!(is_purged, writes < 2, "after {writes} writes");
+        assert_eq!(log(&notes).contains(CANARY), !is_purged, "after {writes} writes");
+    }
 }

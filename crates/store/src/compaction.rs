@@ -10,10 +10,10 @@ use leafbase_model::{ChangeToken, Result};
 
 use crate::change_parts::{ChangeParts, PartHeader};
 use crate::keyspaces::{self, CHANGES};
-use crate::kv::{Durability, KeyRange, Store, WriteOptions};
+use crate::kv::{Durability, KeyRange, Store, Transaction, WriteOptions};
 use crate::records::{self, compressed};
 
-/// Bytes of compressed changes that are written in one transaction: bounds memory.
+/// Bytes of the log that are read in one transaction: bounds memory, and how long writers wait.
 const BATCH_BYTES: usize = 4 << 20;
 
 /// The compressed form of a change.
@@ -25,18 +25,32 @@ struct CompressedChange {
     body: Vec<u8>,
 }
 
-/// Compresses each change that gets smaller and is not compressed yet. Changes are immutable, so
-/// concurrent writes do not interfere.
+/// Compresses each change that gets smaller and is not compressed yet.
 pub(crate) fn compress_changes(store: &dyn Store) -> Result<()> {
     // A read-only store reports so before anything is read.
     store.write(WriteOptions::durability(Durability::Relaxed), &mut |_| Ok(()))?;
-    let snapshot = store.snapshot()?;
     // All pages are read before anything is written: a damaged store stays as it is.
     let all = KeyRange { lower: Bound::Unbounded, upper: Bound::Unbounded, reverse: false };
-    snapshot.scan(all, &mut |_, _| Ok(ControlFlow::Continue(())))?;
-    let (mut parts, mut batch, mut bytes) = (ChangeParts::default(), Vec::new(), 0);
-    let (prefix, end) = ([CHANGES.tag], keyspaces::prefix_end([CHANGES.tag]));
-    snapshot.scan(KeyRange::half_open(&prefix, &end), &mut |key, value| {
+    store.snapshot()?.scan(all, &mut |_, _| Ok(ControlFlow::Continue(())))?;
+    let mut next = Some(0);
+    while let Some(first) = next {
+        // Read and written in one transaction: a purge may redact the changes in between.
+        store.write(WriteOptions::durability(Durability::Durable), &mut |rows| {
+            next = compress_batch(rows, first)?;
+            Ok(())
+        })?;
+    }
+    Ok(())
+}
+
+/// Compresses the next changes, beginning with the sequence `first`. Returns the sequence to go on
+/// with; `None` at the end of the log.
+fn compress_batch(rows: &mut dyn Transaction, first: u64) -> Result<Option<u64>> {
+    let (mut parts, mut batch, mut bytes, mut next) = (ChangeParts::default(), Vec::new(), 0, None);
+    let lower = keyspaces::change_part(first, 0);
+    let upper = keyspaces::prefix_end([CHANGES.tag]);
+    rows.scan(KeyRange::half_open(&lower, &upper), &mut |key, value| {
+        bytes += value.len();
         let change = match parts.push(key, value) {
             Ok(Some(change)) => change,
             Ok(None) => return Ok(ControlFlow::Continue(())),
@@ -51,7 +65,6 @@ pub(crate) fn compress_changes(store: &dyn Store) -> Result<()> {
             && let Some(body) = compressed::compress(&change.bytes)
         {
             debug_assert!(body.len() < change.bytes.len(), "compression saves bytes");
-            bytes += body.len();
             batch.push(CompressedChange {
                 sequence: change.sequence,
                 token: change.token(),
@@ -59,36 +72,32 @@ pub(crate) fn compress_changes(store: &dyn Store) -> Result<()> {
                 body,
             });
         }
-        if bytes >= BATCH_BYTES {
-            bytes = 0;
-            write(store, &std::mem::take(&mut batch))?;
+        if bytes < BATCH_BYTES {
+            return Ok(ControlFlow::Continue(()));
         }
-        Ok(ControlFlow::Continue(()))
+        next = change.sequence.checked_add(1);
+        Ok(ControlFlow::Break(()))
     })?;
-    write(store, &batch)
+    for change in &batch {
+        write(rows, change)?;
+    }
+    Ok(next)
 }
 
-fn write(store: &dyn Store, batch: &[CompressedChange]) -> Result<()> {
-    if batch.is_empty() {
-        return Ok(());
+fn write(rows: &mut dyn Transaction, change: &CompressedChange) -> Result<()> {
+    let chunks = change.body.chunks(keyspaces::CHANGE_PART_BYTES);
+    let header = PartHeader::new(chunks.len(), true, change.token)?;
+    for (part, bytes) in header.numbers().zip(chunks) {
+        let key = keyspaces::change_part(change.sequence, part);
+        let value = records::seal(&key, |out| {
+            header.encode(out);
+            out.extend_from_slice(bytes);
+        });
+        rows.put(&key, &value)?;
     }
-    store.write(WriteOptions::durability(Durability::Durable), &mut |rows| {
-        for CompressedChange { sequence, token, parts_before, body } in batch {
-            let chunks = body.chunks(keyspaces::CHANGE_PART_BYTES);
-            let header = PartHeader::new(chunks.len(), true, *token)?;
-            for (part, bytes) in header.numbers().zip(chunks) {
-                let key = keyspaces::change_part(*sequence, part);
-                let value = records::seal(&key, |out| {
-                    header.encode(out);
-                    out.extend_from_slice(bytes);
-                });
-                rows.put(&key, &value)?;
-            }
-            // In the same transaction: surplus parts would corrupt the change.
-            for part in header.numbers().end..*parts_before {
-                rows.delete(&keyspaces::change_part(*sequence, part))?;
-            }
-        }
-        Ok(())
-    })
+    // In the same transaction: surplus parts would corrupt the change.
+    for part in header.numbers().end..change.parts_before {
+        rows.delete(&keyspaces::change_part(change.sequence, part))?;
+    }
+    Ok(())
 }

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use clap::Args;
-use leafbase::{Change, Connection, DocumentId, Edit, Error, ErrorKind, Space};
+use leafbase::{Change, ChangePosition, Connection, DocumentId, Edit, Error, ErrorKind, Space};
 
 use crate::context::CommandContext;
 use crate::error::CliResult;
@@ -34,9 +34,10 @@ pub(crate) struct LogCommand {
         conflicts_with = "since"
     )]
     limit: u64,
-    /// Show all changes after this sequence number; 0 for all
-    #[arg(long, value_name = "NUMBER")]
-    since: Option<u64>,
+    /// Show all changes after this sequence number, 0 for all, or after NUMBER:TOKEN, as JSON shows
+    /// them: refused if the space has another history by now
+    #[arg(long, value_name = "POSITION", value_parser = position)]
+    since: Option<ChangePosition>,
     /// Keep showing new changes until Ctrl-C
     #[arg(short, long)]
     follow: bool,
@@ -54,6 +55,10 @@ fn interval(text: &str) -> Result<f64, String> {
     }
 }
 
+fn position(text: &str) -> Result<ChangePosition, String> {
+    text.parse().map_err(|error: Error| error.to_string())
+}
+
 impl LogCommand {
     pub(crate) fn run(self, context: &mut CommandContext) -> CliResult<()> {
         if self.follow {
@@ -62,7 +67,7 @@ impl LogCommand {
         let notes = context.reader()?;
         let since = match self.since {
             Some(since) => since,
-            None => notes.last_sequence()?.saturating_sub(self.limit),
+            None => notes.last_sequence()?.saturating_sub(self.limit).into(),
         };
         let mut last = show_since(context, &notes, since)?;
         // Released between polls, so that other programs can open the space for writing.
@@ -98,12 +103,16 @@ impl LogCommand {
     }
 }
 
-/// Shows the changes after `since` and returns the last sequence number.
-fn show_since(context: &mut CommandContext, notes: &Connection, since: u64) -> CliResult<u64> {
+/// Shows the changes after `since` and returns the position of the last one.
+fn show_since(
+    context: &mut CommandContext,
+    notes: &Connection,
+    since: ChangePosition,
+) -> CliResult<ChangePosition> {
     let mut last = since;
     for change in notes.changes_since(since) {
         let change = change?;
-        last = change.sequence;
+        last = change.position();
         if context.options.json {
             context.out.json(&change)?;
         } else {

@@ -63,8 +63,8 @@ impl Desk {
         self.made_alike(&shown)
     }
 
-    /// IDs by the order in which they appear; times, days of the present and sizes of files without
-    /// their digits.
+    /// IDs by the order in which they appear; times, days of the present, tokens and sizes of files
+    /// without their digits.
     fn made_alike(&mut self, shown: &str) -> String {
         let shown = shown.replace(&self.path().display().to_string(), "HERE");
         let mut alike = String::new();
@@ -100,6 +100,7 @@ fn token(text: &str) -> Option<(usize, Token)> {
         let fits = |(sign, letter): (char, char)| match sign {
             '9' => letter.is_ascii_digit(),
             'A' => letter.is_ascii_uppercase() || letter.is_ascii_digit(),
+            'x' => letter.is_ascii_hexdigit() && !letter.is_ascii_uppercase(),
             _ => sign == letter,
         };
         (text.chars().count() >= pattern.len() && pattern.chars().zip(text.chars()).all(fits))
@@ -113,6 +114,9 @@ fn token(text: &str) -> Option<(usize, Token)> {
     let is_sample = text.starts_with("2026-02-10");
     if let Some(length) = shape("9AAAAAAAAAAAAAAAAAAAAAAAAA") {
         return Some((length, Token::Id));
+    }
+    if let Some(length) = shape("\"token\":\"xxxxxxxxxxxxxxxx\"") {
+        return Some((length, Token::Alike("\"token\":\"TOKEN\"")));
     }
     if let Some(length) = shape("9999-99-99T99:99:99.999Z") {
         return Some((length, Token::Alike("YYYY-MM-DDTHH:MM:SS.mmmZ")));
