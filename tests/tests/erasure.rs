@@ -301,11 +301,13 @@ fn a_follower_redacts_its_log_as_well() {
     assert!(follower.check().unwrap().is_clean());
 }
 
+/// What runs, and the number of writes before it.
+type Interruption = (usize, Box<dyn FnOnce() + Send>);
+
 /// A store that runs something before one of its writes.
 struct Interrupted {
     store: Arc<dyn Store>,
-    /// The number of writes before it.
-    act: Mutex<Option<(usize, Box<dyn FnOnce() + Send>)>>,
+    act: Mutex<Option<Interruption>>,
 }
 
 impl std::fmt::Debug for Interrupted {
