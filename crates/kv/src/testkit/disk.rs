@@ -332,7 +332,7 @@ impl Disk {
         let mut state = match self.operation(Allocation::None) {
             Ok(state) => state,
             Err(error) => {
-                self.state().file(file).unsynced.clear();
+                self.state().file(file).discard_unsynced();
                 return Err(error);
             }
         };

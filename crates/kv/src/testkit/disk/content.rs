@@ -16,6 +16,9 @@ pub(super) struct FileContent {
     /// The bytes after a power loss that keeps nothing unsynced.
     pub(super) durable: Arc<Vec<u8>>,
     pub(super) unsynced: Vec<UnsyncedChange>,
+    /// Whether a failed fsync discarded changes: what a process that ends leaves is then no longer
+    /// what a power loss can leave.
+    pub(super) has_discarded: bool,
 }
 
 #[derive(Clone)]
@@ -32,16 +35,26 @@ impl FileContent {
             holes: BTreeSet::new(),
             durable: Arc::new(bytes),
             unsynced: Vec::new(),
+            has_discarded: false,
         }
     }
 
-    /// The file without the bytes that a power loss discards in any case.
+    /// The file without the visible bytes, unless they cannot be made of the others.
     pub(super) fn without_visible(&self) -> Self {
+        if self.has_discarded {
+            return self.clone();
+        }
         Self {
             durable: Arc::clone(&self.durable),
             unsynced: self.unsynced.clone(),
             ..Self::default()
         }
+    }
+
+    /// Discards the unsynced changes, which reads still return.
+    pub(super) fn discard_unsynced(&mut self) {
+        self.has_discarded |= !self.unsynced.is_empty();
+        self.unsynced.clear();
     }
 
     /// Allocated bytes.

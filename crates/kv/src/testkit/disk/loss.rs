@@ -15,7 +15,7 @@ pub enum Loss {
     Suffix,
     /// Any of them in any order: each sector is kept or lost.
     Sectors,
-    /// All of them.
+    /// All of them, those of a failed fsync included: the process ends, and nothing else.
     Nothing,
     /// No change of a file's length, and any sector of the rest.
     Lengths,
@@ -54,6 +54,9 @@ impl LossRandom {
 impl FileContent {
     /// The bytes after a power loss.
     pub(super) fn after_loss(&self, loss: Loss, random: &mut LossRandom) -> Vec<u8> {
+        if loss == Loss::Nothing && self.has_discarded {
+            return self.visible.clone();
+        }
         let mut bytes = (*self.durable).clone();
         let durable_length = bytes.len();
         let kept = match loss {
