@@ -55,6 +55,9 @@ pub enum SchemaReply {
 pub struct Item {
     /// The ID of the item's block.
     pub id: BlockId,
+    /// The revision of the item's block: 1 on creation, incremented by each change of its title or
+    /// its values, except for changes caused by the other end of a relation.
+    pub rev: u64,
     /// The content key of the schema, under which the title is serialized.
     pub content_key: PropertyKey,
     /// The title: inline markdown.
@@ -93,6 +96,7 @@ impl Serialize for Item {
             Content::Blocks(blocks) => map.serialize_entry("content", blocks)?,
             Content::Preview(text) => map.serialize_entry("contentPreview", text)?,
         }
+        map.serialize_entry("rev", &self.rev)?;
         map.end()
     }
 }

@@ -154,16 +154,34 @@ pub struct DocumentRecord {
     /// the trash is a change; moving it to another folder is not.
     #[serde(rename = "lastModifiedAt")]
     pub modified_at: Timestamp,
+    /// The revision: 1 on creation, incremented by each write that changes the document or one of
+    /// its blocks, an undo included, and by the erasure, so that a document that is created again
+    /// continues with a higher one. Like the modification time it stays when a document moves to
+    /// another folder, and when an item changes because of the other end of a relation.
+    pub rev: u64,
 }
 
 impl DocumentRecord {
+    /// The record of a document that is created at the instant `at`.
+    pub const fn new(id: DocumentId, location: Location, day: Option<Day>, at: Timestamp) -> Self {
+        Self { id, location, day, created_at: at, modified_at: at, rev: 1 }
+    }
+
     /// The record after a move to `location` at the instant `at`.
     pub fn kept_at(&self, location: Location, at: Timestamp) -> Self {
-        // Entering or leaving the trash changes a document; other moves only relocate it.
-        let was_changed = (self.location == Location::Trash) != (location == Location::Trash);
-        // The clock may have been set back: modification times never decrease.
-        let modified_at = if was_changed { self.modified_at.max(at) } else { self.modified_at };
-        Self { location, modified_at, ..self.clone() }
+        let mut record = Self { location, ..self.clone() };
+        if self.changes_at(location) {
+            // The clock may have been set back: modification times never decrease.
+            record.modified_at = self.modified_at.max(at);
+            record.rev = self.rev.saturating_add(1);
+        }
+        record
+    }
+
+    /// Whether a move to `location` changes the document: entering or leaving the trash does,
+    /// other moves only relocate it.
+    pub fn changes_at(&self, location: Location) -> bool {
+        (self.location == Location::Trash) != (location == Location::Trash)
     }
 }
 
@@ -184,6 +202,11 @@ impl Document {
     /// The document ID.
     pub const fn id(&self) -> DocumentId {
         self.record.id
+    }
+
+    /// The revision.
+    pub const fn rev(&self) -> u64 {
+        self.record.rev
     }
 
     /// The creation time.
@@ -230,6 +253,7 @@ impl Serialize for Document {
         if let Some(link) = &self.clickable_link {
             map.serialize_entry("clickableLink", link)?;
         }
+        map.serialize_entry("rev", &self.record.rev)?;
         map.end()
     }
 }

@@ -20,6 +20,16 @@ pub struct FolderRecord {
     /// The parent folder; `None` at the top level.
     #[serde(skip_serializing_if = "Option::is_none", rename = "parentFolderId")]
     pub parent: Option<FolderId>,
+    /// The revision: 1 on creation, incremented by each change of the record and by the removal, so
+    /// that a folder that is created again continues with a higher one.
+    pub rev: u64,
+}
+
+impl FolderRecord {
+    /// The record after a move into `parent`.
+    pub fn kept_in(&self, parent: Option<FolderId>) -> Self {
+        Self { parent, rev: self.rev.saturating_add(1), ..self.clone() }
+    }
 }
 
 wire_enum! {
@@ -104,7 +114,7 @@ impl Serialize for FolderRef {
 
 /// A folder or built-in location in a listing of folders.
 ///
-/// As JSON: `{"id", "name", "parentFolderId", "documentCount", "folders": [..]}`.
+/// As JSON: `{"id", "name", "parentFolderId", "documentCount", "rev", "folders": [..]}`.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
@@ -118,6 +128,9 @@ pub struct Folder {
     pub parent: Option<FolderId>,
     /// The number of documents directly in this folder.
     pub document_count: u64,
+    /// The revision of the folder; `None` for a built-in location.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rev: Option<u64>,
     /// The subfolders by name, case-insensitively, then by ID.
     pub folders: Vec<Folder>,
 }

@@ -73,6 +73,8 @@ pub struct Task {
     pub info: TaskInfo,
     /// The location.
     pub location: TaskLocation,
+    /// The revision of the block.
+    pub rev: u64,
 }
 
 /// A patch of a task, the `taskInfo` of a request: absent fields stay unchanged, `null` clears a

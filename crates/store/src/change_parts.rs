@@ -1,11 +1,14 @@
 //! Parts of changes: a change is stored in parts that each fill a page.
 
+use std::ops::ControlFlow;
+
 use leafbase_model::{Change, ChangePosition, ChangeToken, DocumentId, Error, Result, invariant};
 
 use crate::keyspaces::{self, CHANGE_PART_BYTES};
-use crate::kv::{Transaction, WriteBatch};
+use crate::kv::{KeyRange, Read, Transaction, WriteBatch};
 use crate::msgpack::Decoded;
-use crate::records::{self, change, compressed};
+use crate::records::change::{self, TouchedDocument};
+use crate::records::{self, compressed};
 
 /// Set in the number of parts of a compressed change, whose parts together are what
 /// [`crate::records::compressed`] decompresses.
@@ -99,15 +102,32 @@ impl ChangeBody {
         })
     }
 
+    /// The uncompressed body with other links: see [`change::relink`].
+    pub(crate) fn relinked(&self, previous: impl Fn(DocumentId) -> u64) -> Result<Vec<u8>> {
+        self.decode(|bytes| change::relink(bytes, previous))
+    }
+
     /// Decodes the change.
     pub(crate) fn change(&self) -> Result<Change> {
         self.decode(|bytes| change::decode(self.sequence, self.header.token, bytes))
     }
 
     /// Decodes the documents that the change touches, and none of its edits.
-    pub(crate) fn documents(&self) -> Result<Vec<DocumentId>> {
+    pub(crate) fn documents(&self) -> Result<Vec<TouchedDocument>> {
         self.decode(change::decode_documents)
     }
+}
+
+/// The body of the change `sequence`, which exists.
+pub(crate) fn change_body(source: &dyn Read, sequence: u64) -> Result<ChangeBody> {
+    let (lower, mut body) = (keyspaces::change_part(sequence, 0), None);
+    let upper = keyspaces::change_part(sequence.saturating_add(1), 0);
+    let mut parts = ChangeParts::default();
+    source.scan(KeyRange::half_open(&lower, &upper), &mut |key, value| {
+        body = parts.push(key, value)?;
+        Ok(if body.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    })?;
+    body.ok_or_else(|| records::corrupt(&lower))
 }
 
 /// Assembles the bodies of changes from their parts, in the order of their keys.

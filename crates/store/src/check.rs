@@ -77,6 +77,11 @@ pub enum Invariant {
     DocumentFolder,
     /// Each document has as many blocks as its record counts.
     BlockCount,
+    /// The title in the record of each document is the text of its root block.
+    Title,
+    /// The record of each document names the last change that touched it, and each change the one
+    /// before.
+    LastChange,
     /// Edge rows follow from the data of blocks.
     Edge,
     /// Task rows follow from the data of blocks and the locations of their documents.
@@ -135,6 +140,8 @@ impl fmt::Display for Invariant {
             Self::ChangeLog => "the change log has no gap",
             Self::SearchIndex => "the search index agrees with the documents",
             Self::BlockCount => "block counts agree with documents",
+            Self::Title => "titles agree with roots",
+            Self::LastChange => "documents agree with the change log",
         })
     }
 }
@@ -251,7 +258,7 @@ pub(crate) fn check(
     check.nothing_elsewhere();
     let blocks = check.blocks();
     check.locations(&blocks);
-    let documents = check.documents(&blocks);
+    let (documents, last_changes) = check.documents(&blocks);
     let folders = check.folders(totals);
     check.document_folders(&documents, &folders);
     check.edges(&blocks.edges);
@@ -259,7 +266,7 @@ pub(crate) fn check(
     check.collections(&blocks);
     check.comments(&blocks);
     check.assets();
-    check.changes(totals);
+    check.changes(totals, &last_changes);
     debug_assert!(check.report.problems.len() <= LISTED, "further problems are counted");
     check.report_progress();
     if check.is_canceled {

@@ -40,10 +40,12 @@ pub use edges::{BackLink, EdgeEnd, EdgeExtractor, EdgeKind, EdgeTarget, Extracto
 pub use index_bitmap::IndexBitmap;
 pub use progress::ProgressFn;
 pub use reader::{
-    BlockText, CollectionEntry, DocumentPage, DocumentQuery, IndexOrder, IndexedColumn, ItemIndex,
-    ItemRow, PageCursor, RowOptions, RowRelations, RowValue, RowValues, SpaceReader, Span,
-    StoredText, SubtreeText, SubtreeTexts, TaskPage, TextRun, ValueAt, ValueView, Within,
+    BlockText, CollectionEntry, DocumentHistory, DocumentPage, DocumentQuery, IndexOrder,
+    IndexedColumn, ItemIndex, ItemRow, PageCursor, RowOptions, RowRelations, RowValue, RowValues,
+    SpaceReader, Span, StoredText, SubtreeText, SubtreeTexts, TaskPage, TextRun, ValueAt,
+    ValueView, Within,
 };
+pub use records::document::StoredDocument;
 pub use records::meta::SpaceMeta;
 pub use salvage::{Loss, LossKind, SalvageOptions, SalvageReport, Saved, salvage};
 pub use space_store::{SpaceSnapshot, SpaceStats, SpaceStore, WriteOutcome};

@@ -38,6 +38,7 @@ pub(crate) mod trees;
 
 pub use item_rows::{ItemRow, RowOptions, RowRelations, RowValue, RowValues, ValueAt, ValueView};
 pub use items::{CollectionEntry, IndexedColumn, ItemIndex};
+pub use log::DocumentHistory;
 pub use query::{DocumentPage, DocumentQuery, IndexOrder, PageCursor, Span, Within};
 pub use tasks::TaskPage;
 pub use texts::{BlockText, StoredText, SubtreeText, SubtreeTexts, TextRun};
@@ -194,11 +195,7 @@ impl SpaceReader<'_> {
     /// # Errors
     /// As [`Self::locate`].
     pub fn document(&self, document: DocumentId) -> Result<Option<DocumentRecord>> {
-        let document = match self.transaction_cache() {
-            Some(cache) => cache.document(self.read, document)?,
-            None => stored_document(self.read, document)?,
-        };
-        Ok(document.map(|document| document.record))
+        Ok(self.stored_document(document)?.map(|document| document.record))
     }
 
     /// The targets that `block` refers to, sorted, each once; empty if it does not exist.

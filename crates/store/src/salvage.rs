@@ -221,14 +221,15 @@ impl Salvager<'_> {
         let meta = self.meta()?;
         SpaceStore::initialize(target, &meta)?;
         // Everything is listed before anything is written: what is reconstructed depends on it.
-        let mut inventory = self.inventory(step)?;
+        let log = self.inventory_log()?;
+        let mut inventory = self.inventory(log, step)?;
         let folders = self.folders(target)?;
         self.schemas(&mut inventory)?;
         self.documents(target, &inventory, &folders, step)?;
         self.comments(target, &inventory, step)?;
         self.files(target, step)?;
         // Last: the totals that it writes count the folders.
-        self.log(target, folders.len(), step)
+        self.log(target, &inventory.log, folders.len(), step)
     }
 
     fn report_damage(&mut self) {

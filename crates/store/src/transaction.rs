@@ -49,6 +49,8 @@ pub struct SpaceTransaction<'a> {
     rows: &'a mut dyn Transaction,
     extractor: Extractor,
     stamp: &'a Stamp,
+    /// The totals as they are stored.
+    totals: SpaceTotals,
     runs: StagedRuns,
     locations: StagedLocations,
     cross_move: Option<CrossDocumentMove>,
@@ -72,20 +74,35 @@ impl fmt::Debug for SpaceTransaction<'_> {
 }
 
 impl<'a> SpaceTransaction<'a> {
+    /// A transaction whose change will follow the last one in the log.
     pub(crate) fn new(
         rows: &'a mut dyn Transaction,
         extractor: Extractor,
         stamp: &'a Stamp,
+    ) -> Result<Self> {
+        // Writers run one at a time, so no sequence is used twice.
+        let totals = space_totals(&*rows)?;
+        Ok(Self { totals, ..Self::copying(rows, extractor, stamp, totals.sequence + 1) })
+    }
+
+    /// A transaction for a copy that gets the log of its source: the documents that it creates were
+    /// touched last by the change `last_change`.
+    pub(crate) fn copying(
+        rows: &'a mut dyn Transaction,
+        extractor: Extractor,
+        stamp: &'a Stamp,
+        last_change: u64,
     ) -> Self {
         Self {
             rows,
             extractor,
             stamp,
+            totals: SpaceTotals::default(),
             runs: StagedRuns::default(),
             locations: StagedLocations::default(),
             cross_move: None,
             cache: TransactionCache::default(),
-            documents: StagedDocuments::default(),
+            documents: StagedDocuments::new(last_change),
             edges: BTreeMap::new(),
             tasks: StagedTaskRows::default(),
             collections: StagedCollections::default(),
@@ -145,14 +162,14 @@ impl<'a> SpaceTransaction<'a> {
                 self.finish_cross_move()?;
             }
             let given = match &edit {
-                Edit::EraseDocument { record, .. } => Some(record.clone()),
+                Edit::EraseDocument { record, .. } => Some(record.modified_at),
                 _ => None,
             };
             let blocks = self.apply_one(&mut edit)?;
             self.log.push(&edit, &blocks);
-            // The log has the stored record of an erased document; the caller gets its edit back.
+            // The log has the stored time of an erased document; the caller gets its edit back.
             if let (Edit::EraseDocument { record, .. }, Some(given)) = (&mut edit, given) {
-                *record = given;
+                record.modified_at = given;
             }
             self.edits.push(edit);
             // After each edit: a long batch at one position must not exhaust the order keys.
@@ -231,12 +248,11 @@ impl<'a> SpaceTransaction<'a> {
             return Ok(None);
         }
         self.redact_log()?;
-        // Read in this transaction: writers run one at a time, so no sequence is used twice.
-        let totals = space_totals(&*self.rows)?;
-        let (sequence, token) = (totals.sequence + 1, ids.new_token(self.stamp.at));
-        put_totals(self.rows, SpaceTotals { sequence, ..totals })?;
+        let (sequence, token) = (self.documents.sequence(), ids.new_token(self.stamp.at));
+        put_totals(self.rows, SpaceTotals { sequence, ..self.totals })?;
         let documents = self.documents.touched();
         put_change(self.rows, (sequence, token), self.log.body(self.stamp, &documents))?;
+        let documents = documents.into_iter().map(|document| document.id).collect();
         let stamp = self.stamp.clone();
         Ok(Some(Change { sequence, token, stamp, documents, edits: self.edits }))
     }

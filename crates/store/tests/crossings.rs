@@ -54,6 +54,7 @@ fn document(number: u16) -> Edit {
         day: None,
         created_at: stamp(1).at,
         modified_at: stamp(1).at,
+        rev: 1,
     };
     let node = |depth, number| {
         let data = if depth == 0 { BlockData::page("Root") } else { data(number) };

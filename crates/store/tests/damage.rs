@@ -153,6 +153,19 @@ fn broken_documents_are_named() {
             put(store, &key(tag, &[1], &[]), &rows::seal(&key(tag, &[1], &[]), &[]));
         });
     }
+    // The title and the last change, at the end of the row.
+    for (invariant, wrong) in
+        [(Invariant::Title, [0xa1, b'?', 1]), (Invariant::LastChange, [0xa1, b'?', 9])]
+    {
+        breaks(invariant, |store| {
+            let document = key(DOCUMENTS, &[7], &[]);
+            let mut body = rows::body(&document, &find(store, &document).remove(0).1).unwrap();
+            let end = body.iter().rposition(|byte| *byte & 0xe0 == 0xa0).unwrap();
+            body.truncate(end);
+            body.extend_from_slice(&wrong);
+            put(store, &document, &rows::seal(&document, &body));
+        });
+    }
     breaks(Invariant::BlockCount, |store| delete(store, &key(BLOCKS, &[1, 4], &FIRST)));
     breaks(Invariant::DailyNote, |store| {
         // Another document with the record of the note.
@@ -384,9 +397,9 @@ fn a_later_version_is_distinguished_from_corruption() {
     let document = key(DOCUMENTS, &[7], &[]);
     let (_, value) = find(&*store, &document).remove(0);
     let mut body = rows::body(&document, &value).unwrap();
-    assert_eq!(body[0], 0x93, "three fields, the others are at their defaults");
-    body[0] = 0x97;
-    body.extend_from_slice(&[0xc0, 0xc0, 0xc0, 7]);
+    assert_eq!(body[0], 0x99, "nine fields");
+    body[0] = 0x9a;
+    body.push(7);
     put(&*store, &document, &rows::seal(&document, &body));
     let error =
         space.snapshot().unwrap().reader().document(DocumentId::of_root(id(7))).unwrap_err();

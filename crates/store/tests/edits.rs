@@ -25,12 +25,37 @@ use naive::{EXTRACTOR, Maker, Naive, Rule, memory_space, meta, play, relaxed, st
 fn agrees(space: &SpaceStore, naive: &Naive) {
     let snapshot = space.snapshot().unwrap();
     naive.agrees_with(snapshot.reader());
+    histories_agree(snapshot.reader(), naive);
     let changes = snapshot.reader().changes_after(0, usize::MAX).unwrap().into_iter();
     let documents: Vec<_> = changes.map(|change| (change.position(), change.documents)).collect();
     assert_eq!(snapshot.reader().changed_after(0, usize::MAX).unwrap(), documents);
     drop(snapshot);
     let report = space.check(&mut |_| ControlFlow::Continue(())).unwrap();
     assert!(report.problems.is_empty(), "{report:#?}");
+}
+
+/// The history of each document has the changes of the log that touched it, from the last one that
+/// created it on.
+fn histories_agree(reader: SpaceReader<'_>, naive: &Naive) {
+    let log = reader.changes_after(0, usize::MAX).unwrap();
+    for id in naive.documents.keys() {
+        let creates =
+            |edit: &Edit| matches!(edit, Edit::CreateDocument { record, .. } if record.id == *id);
+        let touched = log.iter().rev().filter(|change| change.documents.contains(id));
+        let mut expected = Vec::new();
+        for change in touched {
+            expected.push(change.clone());
+            if change.edits.iter().any(creates) {
+                break;
+            }
+        }
+        let history: Vec<_> = reader.history(*id).map(Result::unwrap).collect();
+        assert_eq!(history, expected, "{id}");
+        let stored = reader.stored_document(*id).unwrap().unwrap();
+        assert_eq!(stored.last_change, expected[0].sequence);
+        let root = reader.block(id.root()).unwrap().unwrap();
+        assert_eq!(stored.title, root.data.markdown);
+    }
 }
 
 /// Undoes all changes after `sequence`, last one first.
@@ -69,7 +94,8 @@ fn replayed(space: &SpaceStore) {
     let documents = all(ours.reader());
     assert_eq!(documents, all(theirs().reader()));
     for document in documents.documents {
-        let tree = |reader: SpaceReader<'_>| reader.subtree(document.id.root(), None).unwrap();
+        let tree =
+            |reader: SpaceReader<'_>| reader.subtree(document.record.id.root(), None).unwrap();
         assert_eq!(tree(ours.reader()), tree(theirs().reader()));
     }
 }
@@ -190,6 +216,7 @@ fn kept(number: u8, location: Location, day: Option<i64>) -> DocumentRecord {
         day: day.map(Day::from_epoch_days),
         created_at: at,
         modified_at: at,
+        rev: 1,
     }
 }
 
@@ -211,6 +238,66 @@ fn change(before: &DocumentRecord, location: Location, day: Option<i64>) -> Edit
         after: DocumentRecord { location, day, ..before.clone() },
         before: before.clone(),
     }
+}
+
+/// A document's revision is incremented once by a change, however many edits of it there are, and by
+/// an undo, too.
+#[test]
+fn revisions_only_grow() {
+    let (_, space) = memory_space();
+    let record = kept(1, Location::Unsorted, None);
+    let (id, root) = (record.id, record.id.root());
+    let stored = || space.snapshot().unwrap().reader().stored_document(id).unwrap();
+    let write = |edits: Vec<Edit>| {
+        let written = space.write(relaxed(), &stamp(2), |open| open.apply(edits.clone())).unwrap();
+        written.change.unwrap()
+    };
+    let created = write(vec![create(&record)]);
+    assert_eq!(stored().unwrap().record.rev, 1);
+    let rename = |from: &str, to: &str, rev| {
+        let block = |title: &str, rev| BlockRecord {
+            id: root,
+            rev,
+            created: stamp(1),
+            modified: stamp(1),
+            data: BlockData::page(title),
+        };
+        let (before, after) = (Box::new(block(from, rev)), Box::new(block(to, rev + 1)));
+        Edit::Update { document: id, before, after }
+    };
+    let renamed = write(vec![rename("Page", "One", 1), rename("One", "Two", 2)]);
+    let title_and_rev = || stored().map(|stored| (stored.title, stored.record.rev));
+    assert_eq!(title_and_rev(), Some(("Two".to_owned(), 2)));
+    write(renamed.inverse());
+    assert_eq!(title_and_rev(), Some(("Page".to_owned(), 3)));
+    // Relocated, and changed by the trash.
+    write(vec![change(&record, Location::Templates, None)]);
+    assert_eq!(title_and_rev().unwrap().1, 3);
+    write(vec![change(&kept(1, Location::Templates, None), Location::Trash, None)]);
+    assert_eq!(title_and_rev().unwrap().1, 4);
+    write(vec![change(&kept(1, Location::Trash, None), Location::Unsorted, None)]);
+    let erased = write(created.inverse());
+    assert_eq!(stored(), None);
+    write(erased.inverse());
+    assert_eq!(title_and_rev(), Some(("Page".to_owned(), 6)));
+    assert_eq!(space.snapshot().unwrap().reader().history(id).count(), 1);
+
+    let folder = FolderRecord {
+        id: FolderId::from_bytes([7; 16]),
+        name: "Folder".to_owned(),
+        parent: None,
+        rev: 1,
+    };
+    let rev = || space.snapshot().unwrap().reader().folder(folder.id).unwrap().map(|it| it.rev);
+    let made = write(vec![Edit::CreateFolder(folder.clone())]);
+    let after = FolderRecord { name: "Named".to_owned(), ..folder.clone() };
+    let named = write(vec![Edit::UpdateFolder { before: folder.clone(), after }]);
+    write(named.inverse());
+    assert_eq!(rev(), Some(3));
+    let removed = write(made.inverse());
+    assert_eq!(rev(), None);
+    write(removed.inverse());
+    assert_eq!(rev(), Some(4));
 }
 
 /// A change without a stamp is in the log, and leaves the document's time; so does its inverse.
@@ -245,7 +332,7 @@ fn quiet_edits_move_no_time() {
 
 fn folder(number: u8, parent: Option<u8>) -> FolderRecord {
     let id = |number| FolderId::from_bytes([number; 16]);
-    FolderRecord { id: id(number), name: "Folder".to_owned(), parent: parent.map(id) }
+    FolderRecord { id: id(number), name: "Folder".to_owned(), parent: parent.map(id), rev: 1 }
 }
 
 fn relocate(number: u8, from: Option<u8>, to: Option<u8>) -> Edit {

@@ -50,6 +50,7 @@ fn make_document(space: &SpaceStore, children: impl IntoIterator<Item = BlockRec
         day: None,
         created_at: time,
         modified_at: time,
+        rev: 1,
     };
     let mut nodes = vec![SubtreeNode {
         depth: 0,

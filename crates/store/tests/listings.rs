@@ -28,8 +28,12 @@ fn time(number: u8) -> Timestamp {
 fn space() -> SpaceStore {
     let (_, space) = memory_space();
     let folder = FolderId::from_bytes([1; 16]);
-    let mut edits =
-        vec![Edit::CreateFolder(FolderRecord { id: folder, name: "A".to_owned(), parent: None })];
+    let mut edits = vec![Edit::CreateFolder(FolderRecord {
+        id: folder,
+        name: "A".to_owned(),
+        parent: None,
+        rev: 1,
+    })];
     for number in 1..=40_u8 {
         let (location, day) = match number % 4 {
             0 => (Location::DailyNotes, Some(Day::from_epoch_days(i64::from(number) - 20))),
@@ -45,6 +49,7 @@ fn space() -> SpaceStore {
             created_at: time(number),
             // The order of the modifications is reversed.
             modified_at: time(41 - number),
+            rev: 1,
         };
         let root = BlockRecord {
             id,
@@ -65,7 +70,7 @@ fn ids(space: &SpaceStore, query: &DocumentQuery, page: usize) -> Vec<u8> {
         let snapshot = space.snapshot().unwrap();
         let part = snapshot.reader().find_documents(query, cursor.as_ref(), page).unwrap();
         assert!(part.documents.len() <= page);
-        found.extend(part.documents.iter().map(|document| document.id.to_bytes()[0]));
+        found.extend(part.documents.iter().map(|row| row.record.id.to_bytes()[0]));
         let Some(next) = part.next else { return found };
         assert_eq!(part.documents.len(), page);
         cursor = Some(PageCursor::from_bytes(next.as_bytes()));
@@ -328,6 +333,7 @@ fn moves_that_make_no_tree_are_refused() {
         day: None,
         created_at: time(1),
         modified_at: time(1),
+        rev: 1,
     };
     let subtrees = Subtrees(vec![node(0, 1), node(1, 2), node(2, 3), node(1, 4)]);
     let twice = Subtrees(vec![node(0, 9), node(1, 8), node(1, 8)]);

@@ -43,7 +43,8 @@ fn child(depth: u16, number: u16) -> SubtreeNode {
 fn document(root: u16, below: Vec<SubtreeNode>) -> Edit {
     let (at, location) = (Timestamp::from_millis(1), Location::Unsorted);
     let id = DocumentId::of_root(id(root));
-    let record = DocumentRecord { id, location, day: None, created_at: at, modified_at: at };
+    let record =
+        DocumentRecord { id, location, day: None, created_at: at, modified_at: at, rev: 1 };
     let root = node(0, root, BlockData::page("a document"));
     Edit::CreateDocument { record, subtrees: Subtrees([vec![root], below].concat()) }
 }

@@ -178,8 +178,14 @@ fn space_of(place: &std::path::Path, forests: &[Subtrees]) -> (SpaceStore, Vec<D
     let ids: Vec<DocumentId> =
         (0..forests.len()).map(|number| DocumentId::of_root(id(number, 0))).collect();
     for (id, subtrees) in ids.iter().zip(forests) {
-        let record =
-            DocumentRecord { id: *id, location, day: None, created_at: at, modified_at: at };
+        let record = DocumentRecord {
+            id: *id,
+            location,
+            day: None,
+            created_at: at,
+            modified_at: at,
+            rev: 1,
+        };
         write(&space, &[Edit::CreateDocument { record, subtrees: subtrees.clone() }]);
     }
     (space, ids)

@@ -50,6 +50,7 @@ fn showing(number: u8) -> Edit {
         day: None,
         created_at: time,
         modified_at: time,
+        rev: 1,
     };
     Edit::CreateDocument { record, subtrees: Subtrees::one(root) }
 }

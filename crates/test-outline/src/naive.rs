@@ -117,11 +117,15 @@ impl NaiveSpace {
         Timestamp::from_millis(instant.as_millis() + self.zone_hours * 3_600_000).day_utc()
     }
 
-    /// A copy in which every document's modification time is its creation time, which edits do not
-    /// contain.
+    /// A copy without what edits do not contain: every document's modification time is its creation
+    /// time, and documents and folders have the revision 1.
     pub fn timeless(mut self) -> Self {
         for document in &mut self.documents {
             document.record.modified_at = document.record.created_at;
+            document.record.rev = 1;
+        }
+        for folder in &mut self.folders {
+            folder.rev = 1;
         }
         self
     }
@@ -148,6 +152,7 @@ impl NaiveSpace {
         self.drop_files();
         self.name_schemas();
         self.drop_relations();
+        self.revise_folders(&before);
         if self.breaks(Broken::OtherEndsAreChanged) {
             self.revise_holders(&before, stamp, &|_| true);
         }
@@ -170,6 +175,16 @@ impl NaiveSpace {
         for (document, _) in self.documents.iter_mut().zip(changed).filter(|(_, changed)| *changed)
         {
             document.record.modified_at = document.record.modified_at.max(stamp.at);
+            document.record.rev = rev_after(before.document(document.record.id));
+        }
+    }
+
+    /// A changed folder has the next revision.
+    fn revise_folders(&mut self, before: &Self) {
+        for folder in &mut self.folders {
+            if let Some(former) = before.folder(folder.id).filter(|former| **former != *folder) {
+                folder.rev = former.rev + 1;
+            }
         }
     }
 
@@ -186,7 +201,7 @@ impl NaiveSpace {
             let (location, at) = (top.location.unwrap_or_default(), stamp(0).at);
             let id = DocumentId::of_root(root.record.id);
             let record =
-                DocumentRecord { id, location, day: None, created_at: at, modified_at: at };
+                DocumentRecord { id, location, day: None, created_at: at, modified_at: at, rev: 1 };
             space.documents.push(NaiveDocument { record, root });
         }
         Ok((space, labels))
@@ -214,6 +229,11 @@ fn planted(outline: &Outline, ids: &SequentialIds, labels: &mut Labels) -> Naive
         record,
         children: outline.children.iter().map(|child| planted(child, ids, labels)).collect(),
     }
+}
+
+/// The revision of a changed document, which may be new.
+fn rev_after(before: Option<&NaiveDocument>) -> u64 {
+    before.map_or(1, |before| before.record.rev + 1)
 }
 
 /// Whether a document changed only by moving to the trash or out of it.

@@ -208,11 +208,12 @@ impl NaiveSpace {
         check(!subtrees.0.iter().any(has), "a collection goes with its schema")
     }
 
-    /// Finds the document of a record, ignoring its modification time, which each write sets.
+    /// Finds the document of a record, ignoring modification time and revision, which each write
+    /// sets.
     fn index_of_document(&self, record: &DocumentRecord) -> Result<usize, String> {
         let same = |found: &NaiveDocument| {
-            found.record
-                == DocumentRecord { modified_at: found.record.modified_at, ..record.clone() }
+            let DocumentRecord { modified_at, rev, .. } = found.record;
+            found.record == DocumentRecord { modified_at, rev, ..record.clone() }
         };
         self.documents.iter().position(same).ok_or_else(|| "no such document".to_owned())
     }
@@ -232,19 +233,25 @@ impl NaiveSpace {
     }
 
     fn remove_folder(&mut self, folder: &FolderRecord) -> Result<(), String> {
-        check(self.folder(folder.id) == Some(folder), "no such folder")?;
+        check(
+            self.folder(folder.id).is_some_and(|found| is_same(found, folder)),
+            "no such folder",
+        )?;
         let location = leafbase_model::Location::Folder(folder.id);
         let holds = self.documents.iter().any(|document| document.record.location == location);
         check(
             !holds && self.folders_below(folder.id).len() == 1,
             "there is something in the folder",
         )?;
-        self.folders.retain(|found| found != folder);
+        self.folders.retain(|found| found.id != folder.id);
         Ok(())
     }
 
     fn update_folder(&mut self, before: &FolderRecord, after: &FolderRecord) -> Result<(), String> {
-        check(before.id == after.id && before != after, "the update changes nothing, or the ID")?;
+        check(
+            before.id == after.id && !is_same(before, after),
+            "the update changes nothing, or the ID",
+        )?;
         self.check_parent(after)?;
         let below = self.folders_below(after.id);
         check(
@@ -252,7 +259,7 @@ impl NaiveSpace {
             "a folder goes into itself",
         )?;
         let found =
-            self.folders.iter_mut().find(|found| *found == before).ok_or("no such folder")?;
+            self.folders.iter_mut().find(|found| is_same(found, before)).ok_or("no such folder")?;
         *found = after.clone();
         Ok(())
     }
@@ -388,6 +395,11 @@ fn is_forest(blocks: &[&NaiveBlock], said: &Subtrees) -> bool {
                 || said.block.is_redacted()
                     && (found.depth, found.block.id) == (said.depth, said.block.id)
         })
+}
+
+/// Whether two records of folders are equal in all but the revision, which each write sets.
+fn is_same(one: &FolderRecord, other: &FolderRecord) -> bool {
+    *one == FolderRecord { rev: one.rev, ..other.clone() }
 }
 
 fn forest_of(blocks: &[&NaiveBlock]) -> Subtrees {

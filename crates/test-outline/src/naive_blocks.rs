@@ -27,7 +27,7 @@ impl NaiveSpace {
         let root = rules::grown(&root, "", 0, by, &self.limits)?;
         let id = DocumentId::of_root(root.record.id);
         let record =
-            DocumentRecord { id, location, day, created_at: by.0.at, modified_at: by.0.at };
+            DocumentRecord { id, location, day, created_at: by.0.at, modified_at: by.0.at, rev: 1 };
         self.documents.push(NaiveDocument { record, root });
         Ok(id)
     }

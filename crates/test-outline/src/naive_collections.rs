@@ -163,6 +163,7 @@ impl NaiveSpace {
                 let document =
                     space.documents.iter_mut().find(|document| document.record.id == home).unwrap();
                 document.record.modified_at = document.record.modified_at.max(by.0.at);
+                document.record.rev += 1;
             }
             Ok(CollectionSchema { id, name: schema.name.clone(), schema })
         })

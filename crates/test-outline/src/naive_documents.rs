@@ -209,8 +209,10 @@ impl NaiveSpace {
         })?;
         self.write(by.0, |space| {
             space.relocate_all(ids, location);
-            Ok(space.shown_documents(ids))
-        })
+            Ok(())
+        })?;
+        // After the write, which counts revisions.
+        Ok(self.shown_documents(ids))
     }
 
     /// Restores daily notes from the trash.
@@ -237,8 +239,9 @@ impl NaiveSpace {
         })?;
         self.write(by.0, |space| {
             space.relocate_all(ids, Location::DailyNotes);
-            Ok(space.shown_documents(ids))
-        })
+            Ok(())
+        })?;
+        Ok(self.shown_documents(ids))
     }
 
     /// Erases documents in the trash.
@@ -314,7 +317,7 @@ impl NaiveSpace {
             let (id, location, at) =
                 (DocumentId::of_root(root.record.id), request.destination.into(), by.0.at);
             let record =
-                DocumentRecord { id, location, day: None, created_at: at, modified_at: at };
+                DocumentRecord { id, location, day: None, created_at: at, modified_at: at, rev: 1 };
             space.documents.push(NaiveDocument { record, root });
             space.copy_collections(&template, &pairs);
             Ok(space.created(id))

@@ -24,6 +24,7 @@ impl NaiveSpace {
             name: location.name().to_owned(),
             parent: None,
             document_count: self.count(location.into()),
+            rev: None,
             folders: Vec::new(),
         };
         order.into_iter().map(built_in).chain(self.folders_in(None)).collect()
@@ -38,6 +39,7 @@ impl NaiveSpace {
             name: folder.name.clone(),
             parent,
             document_count: self.count(Location::Folder(folder.id)),
+            rev: Some(folder.rev),
             folders: self.folders_in(Some(folder.id)),
         };
         within.into_iter().map(shown).collect()
@@ -131,7 +133,7 @@ impl NaiveSpace {
         self.check_name(&draft.name).map_err(|error| error.at("name"))?;
         self.check_folder_depth(self.folder_path(parent).len())?;
         let id = FolderId::from_bytes(by.1.new_id(by.0.at));
-        self.folders.push(FolderRecord { id, name: draft.name.clone(), parent });
+        self.folders.push(FolderRecord { id, name: draft.name.clone(), parent, rev: 1 });
         for (index, within) in draft.folders.iter().enumerate() {
             let made = match within.parent {
                 Some(_) => Err(Error::validation("it is in another one").at("parentFolderId")),
@@ -181,8 +183,9 @@ impl NaiveSpace {
                 let deepest = space.folder_path(parent).len() + space.folder_height(*id) - 1;
                 space.check_folder_depth(deepest).map_err(|error| at("folderIds", index, error))?;
             }
-            Ok(ids.iter().map(|id| space.folder(*id).unwrap().clone()).collect())
-        })
+            Ok(())
+        })?;
+        Ok(ids.iter().map(|id| self.folder(*id).unwrap().clone()).collect())
     }
 
     /// The folders of a request; each must be unique and allowed.

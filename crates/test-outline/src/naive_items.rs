@@ -338,7 +338,8 @@ impl NaiveSpace {
         } else {
             Content::Blocks(block.children.iter().map(below).collect())
         };
-        Item { id, content_key, title: block.record.data.markdown.clone(), properties, content }
+        let (rev, title) = (block.record.rev, block.record.data.markdown.clone());
+        Item { id, rev, content_key, title, properties, content }
     }
 
     /// The item fields of a block by the schema of its collection.

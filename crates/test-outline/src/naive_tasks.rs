@@ -1,9 +1,10 @@
 //! Task operations of the naive space, by a scan of all blocks.
 
 use leafbase_model::{
-    AddTasks, BlockData, BlockDraft, BlockFields, BlockId, BlockPatch, Day, DeleteTasks,
-    DocumentId, DocumentRecord, Error, ListStyle, Location, Result, Task, TaskDestination,
-    TaskDraft, TaskInfo, TaskLocation, TaskScope, TaskState, TaskUpdate, Timestamp, UpdateTasks,
+    AddTasks, BlockData, BlockDraft, BlockFields, BlockId, BlockPatch, BlockRecord, Day,
+    DeleteTasks, DocumentId, DocumentRecord, Error, ListStyle, Location, Result, Task,
+    TaskDestination, TaskDraft, TaskInfo, TaskLocation, TaskScope, TaskState, TaskUpdate,
+    Timestamp, UpdateTasks,
 };
 
 use crate::naive::By;
@@ -301,8 +302,9 @@ fn shown(document: &DocumentRecord, block: &NaiveBlock) -> Option<Task> {
         (Location::DailyNotes, Some(day)) => TaskLocation::DailyNote(day),
         _ => TaskLocation::Document(document.id),
     };
-    let data = &block.record.data;
-    Some(Task { id: block.record.id, markdown: data.markdown.clone(), info: data.task?, location })
+    let BlockRecord { id, rev, data, .. } = &block.record;
+    let (id, rev, markdown) = (*id, *rev, data.markdown.clone());
+    Some(Task { id, markdown, info: data.task?, location, rev })
 }
 
 fn is_closed(data: &BlockData) -> bool {

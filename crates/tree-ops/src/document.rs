@@ -54,14 +54,8 @@ impl CreatedDocument {
             .ok_or_else(|| Error::validation("a document without blocks has no root"))?
             .block
             .clone();
-        let (created_at, modified_at) = (context.stamp.at, context.stamp.at);
-        let record = DocumentRecord {
-            id: DocumentId::of_root(root.id),
-            location,
-            day,
-            created_at,
-            modified_at,
-        };
+        let id = DocumentId::of_root(root.id);
+        let record = DocumentRecord::new(id, location, day, context.stamp.at);
         Ok(Self {
             edits: vec![Edit::CreateDocument { record: record.clone(), subtrees }],
             record,

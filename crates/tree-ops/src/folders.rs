@@ -138,7 +138,7 @@ pub fn create_folders<T: ReadFolders + ?Sized>(
         let record = reader.planned(planned, above).map_err(|error| error.at(plan.path(planned)));
         let (parent, depth) = record?;
         let id = FolderId::from_bytes(context.ids.new_id(context.stamp.at));
-        created.push((FolderRecord { id, name: planned.name.clone(), parent }, depth));
+        created.push((FolderRecord { id, name: planned.name.clone(), parent, rev: 1 }, depth));
     }
     Ok(created.into_iter().map(|(record, _)| record).collect())
 }
@@ -192,12 +192,14 @@ pub fn move_folders<T: ReadFolders + ?Sized>(
     reader.check_depths(&moving, lineage.len())?;
     let mut moved = MovedFolders::default();
     for before in moving {
-        let after = FolderRecord { parent, ..before.clone() };
-        moved.records.push(after.clone());
         // An unchanged folder is part of the reply, but has no edit.
-        if before != after {
-            moved.edits.push(Edit::UpdateFolder { before, after });
+        if before.parent == parent {
+            moved.records.push(before);
+            continue;
         }
+        let after = before.kept_in(parent);
+        moved.records.push(after.clone());
+        moved.edits.push(Edit::UpdateFolder { before, after });
     }
     Ok(moved)
 }
@@ -238,7 +240,7 @@ pub fn delete_folders<T: ReadFolders + ?Sized>(
             .into_iter()
             .filter(|within| !deleted_refs.contains(&within.id.into()))
         {
-            let after = FolderRecord { parent: new_parent, ..before.clone() };
+            let after = before.kept_in(new_parent);
             edits.push(Edit::UpdateFolder { before, after });
         }
         removals.push((lineage.len(), Edit::RemoveFolder(folder)));

@@ -61,9 +61,8 @@ fn the_tree_as_json() {
     library.folder("b", Some("a"));
     library.document("x", r#"{"folderId":"@b"}"#);
     let [a, b] = ["a", "b"].map(|name| library.id(name).to_string());
-    let within =
-        json!({"id": b, "name": "b", "parentFolderId": a, "documentCount": 1, "folders": []});
-    expected.push(json!({"id": a, "name": "a", "documentCount": 0, "folders": [within]}));
+    let within = json!({"id": b, "name": "b", "parentFolderId": a, "documentCount": 1, "rev": 1, "folders": []});
+    expected.push(json!({"id": a, "name": "a", "documentCount": 0, "rev": 1, "folders": [within]}));
     assert_eq!(
         serde_json::to_value(library.notes.folders().unwrap()).unwrap(),
         json!({"items": expected})

@@ -261,7 +261,7 @@ fn listings_say_times_only_if_asked() {
     let plain = shown(serde_json::to_value(host.notes.documents().unwrap()));
     assert_eq!(
         plain,
-        json!({"id": host.document(), "title": "root", "isDeleted": false, "location": {"destination": "unsorted"}})
+        json!({"id": host.document(), "title": "root", "isDeleted": false, "location": {"destination": "unsorted"}, "rev": 1})
     );
     let timed = host.notes.list_documents(ListDocuments::new().with_metadata()).unwrap();
     let timed = shown(serde_json::to_value(timed));

@@ -8,7 +8,7 @@ use leafbase_model::{
     AssetId, AssetRecord, BlockId, BlockLocation, BlockRecord, Comment, Day, DocumentId,
     DocumentRecord, Error, Result, Subtrees, invariant,
 };
-use leafbase_store::{BackLink, EdgeEnd, EdgeKind, SpaceReader, SpaceSnapshot};
+use leafbase_store::{BackLink, EdgeEnd, EdgeKind, SpaceReader, SpaceSnapshot, StoredDocument};
 use leafbase_tree_ops::ReadTree;
 
 use crate::core::visibility::Visibility;
@@ -157,6 +157,12 @@ impl<'a> Tree<'a> {
         days::zone(&self.reader.meta()?.zone)
     }
 
+    /// The stored row of `document`, if it is visible.
+    pub(crate) fn stored_document(&self, document: DocumentId) -> Result<Option<StoredDocument>> {
+        let row = self.reader.stored_document(document)?;
+        Ok(row.filter(|row| self.visibility.allows(&row.record)))
+    }
+
     /// The note of `day`, if it exists outside of the trash and is visible.
     pub(crate) fn daily_note(&self, day: Day) -> Result<Option<DocumentRecord>> {
         Ok(self.reader.note_of(day)?.filter(|note| self.visibility.allows(note)))
@@ -226,7 +232,7 @@ impl ReadTree for Tree<'_> {
     }
 
     fn document(&self, document: DocumentId) -> Result<Option<DocumentRecord>> {
-        Ok(self.reader.document(document)?.filter(|record| self.visibility.allows(record)))
+        Ok(self.stored_document(document)?.map(|row| row.record))
     }
 
     fn last_child(&self, document: DocumentId, parent: BlockId) -> Result<Option<BlockId>> {

@@ -5,7 +5,7 @@ use leafbase_model::{
     DocumentId, DocumentRecord, Edit, Error, ErrorKind, Items, Location, MoveDocuments,
     PurgeDocuments, RestoreDailyNotes, Result, Timestamp,
 };
-use leafbase_store::{DocumentQuery, IndexOrder, SpaceReader, Span, Within};
+use leafbase_store::{DocumentQuery, IndexOrder, SpaceReader, Span, StoredDocument, Within};
 use leafbase_tree_ops as ops;
 use leafbase_tree_ops::ReadTree;
 
@@ -309,8 +309,12 @@ impl Connection<Full> {
         let (documents, _) = self.operation(operation).write(|transaction| {
             let relocated = plan(transaction)?;
             let documents = transaction.plan_with_reader(|reader, _| {
-                let records = relocated.records.into_iter();
-                records.map(|record| titled(reader, record, false)).collect::<Result<Vec<_>>>()
+                let row = |record: DocumentRecord| -> Result<Document> {
+                    let row = reader.stored_document(record.id)?.ok_or_else(Error::not_found)?;
+                    // The record after the move.
+                    Ok(titled(StoredDocument { record, ..row }, false))
+                };
+                relocated.records.into_iter().map(row).collect::<Result<Vec<_>>>()
             })?;
             transaction.apply(relocated.edits)?;
             Ok(documents)
@@ -336,8 +340,8 @@ impl Connection<Full> {
     /// [`crate::ErrorKind::NotFound`].
     pub fn document(&self, id: DocumentId) -> Result<Document> {
         self.operation("document").read(|tree| {
-            let record = tree.document(id)?.ok_or_else(Error::not_found)?;
-            titled(tree.full_reader()?, record, true)
+            let row = tree.stored_document(id)?.ok_or_else(Error::not_found)?;
+            Ok(titled(row, true))
         })
     }
 }
@@ -385,7 +389,7 @@ fn old_trash(reader: SpaceReader<'_>, days: u32, now: Timestamp) -> Result<Vec<D
         ..DocumentQuery::default()
     };
     let (found, _) = find(reader, &query, None, usize::MAX)?;
-    Ok(found.into_iter().map(|record| record.id).collect())
+    Ok(found.into_iter().map(|row| row.record.id).collect())
 }
 
 /// The document that `edit` creates, and its title.

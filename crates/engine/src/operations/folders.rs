@@ -39,9 +39,10 @@ impl Connection<Full> {
     /// Errors of the store.
     pub fn folders(&self) -> Result<Items<Folder>> {
         self.operation("folders").read_all(|reader| {
-            let built_in = BuiltInLocation::ALL.iter().map(|location| built_in(reader, *location));
-            let mut shown = built_in.collect::<Result<Vec<_>>>()?;
-            shown.append(&mut tree(reader)?);
+            let counts = reader.location_counts()?;
+            let built_in = BuiltInLocation::ALL.iter().map(|location| built_in(&counts, *location));
+            let mut shown: Vec<_> = built_in.collect();
+            shown.append(&mut tree(reader, &counts)?);
             Ok(Items(shown))
         })
     }
@@ -194,7 +195,8 @@ impl ReadFolders for FolderReader<'_> {
     fn documents_in(&self, folder: FolderId) -> Result<Vec<DocumentRecord>> {
         let within = Within::Location(Location::Folder(folder));
         let query = DocumentQuery { within, ..DocumentQuery::default() };
-        Ok(documents::query::find(self.0, &query, None, usize::MAX)?.0)
+        let (rows, _) = documents::query::find(self.0, &query, None, usize::MAX)?;
+        Ok(rows.into_iter().map(|row| row.record).collect())
     }
 
     fn document_count(&self, folder: FolderId) -> Result<u64> {
@@ -202,19 +204,22 @@ impl ReadFolders for FolderReader<'_> {
     }
 }
 
-fn built_in(reader: SpaceReader<'_>, location: BuiltInLocation) -> Result<Folder> {
-    let document_count = reader.location_count(location.into())?;
-    Ok(Folder {
+/// The number of documents in each location that has some.
+type LocationCounts = HashMap<Location, u64>;
+
+fn built_in(counts: &LocationCounts, location: BuiltInLocation) -> Folder {
+    Folder {
         id: location.into(),
         name: location.name().to_owned(),
         parent: None,
-        document_count,
+        document_count: counts.get(&location.into()).copied().unwrap_or(0),
+        rev: None,
         folders: Vec::new(),
-    })
+    }
 }
 
 /// The top-level folders with their descendants.
-fn tree(reader: SpaceReader<'_>) -> Result<Vec<Folder>> {
+fn tree(reader: SpaceReader<'_>, counts: &LocationCounts) -> Result<Vec<Folder>> {
     let records = reader.folders()?;
     let known = records.len();
     let ordered = parents_first(records);
@@ -224,11 +229,12 @@ fn tree(reader: SpaceReader<'_>) -> Result<Vec<Folder>> {
     // In reverse order every folder is built after its descendants. Siblings are collected last
     // first.
     let mut finished: HashMap<Option<FolderId>, Vec<Folder>> = HashMap::new();
-    for FolderRecord { id, name, parent } in ordered.into_iter().rev() {
+    for FolderRecord { id, name, parent, rev } in ordered.into_iter().rev() {
         let mut folders = finished.remove(&Some(id)).unwrap_or_default();
         folders.reverse();
-        let document_count = reader.location_count(Location::Folder(id))?;
-        let folder = Folder { id: id.into(), name, parent, document_count, folders };
+        let document_count = counts.get(&Location::Folder(id)).copied().unwrap_or(0);
+        let (id, rev) = (id.into(), Some(rev));
+        let folder = Folder { id, name, parent, document_count, rev, folders };
         finished.entry(parent).or_default().push(folder);
     }
     let mut top = finished.remove(&None).unwrap_or_default();

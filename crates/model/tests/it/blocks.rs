@@ -99,6 +99,7 @@ fn documents_and_folders() {
             day: (location == Location::DailyNotes).then(|| day("2026-03-01")),
             created_at: instant("2026-03-01T09:30:00.000Z"),
             modified_at: instant("2026-03-02T09:30:00.000Z"),
+            rev: 1,
         },
         title: "Trip".into(),
         with_times,
@@ -115,11 +116,12 @@ fn documents_and_folders() {
     insta::assert_json_snapshot!(
         "folders",
         [
-            FolderRecord { id: folder, name: "Travel".into(), parent: None },
+            FolderRecord { id: folder, name: "Travel".into(), parent: None, rev: 1 },
             FolderRecord {
                 id: FolderId::from_bytes([4; 16]),
                 name: "Lisbon".into(),
-                parent: Some(folder)
+                parent: Some(folder),
+                rev: 1,
             },
         ]
     );

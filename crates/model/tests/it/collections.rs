@@ -200,6 +200,7 @@ fn replies() {
     let related = || RelatedItem { block_id: id(10), title: "Ann".into() };
     let item = Item {
         id: id(7),
+        rev: 3,
         content_key: "name".into(),
         title: "Dune".into(),
         properties: ItemValues::from_iter([
@@ -228,10 +229,10 @@ fn replies() {
         (
             json(&item),
             json!({"id": C, "name": "Dune",
-                "properties": {"pages": 412, "author": {"relations": [{"blockId": A, "title": "Ann"}]}}, "content": []}),
+                "properties": {"pages": 412, "author": {"relations": [{"blockId": A, "title": "Ann"}]}}, "content": [], "rev": 3}),
         ),
-        (json(&bare), json!({"id": C, "name": "Dune"})),
-        (json(&cut), json!({"id": C, "name": "Dune", "contentPreview": "Arrakis"})),
+        (json(&bare), json!({"id": C, "name": "Dune", "rev": 3})),
+        (json(&cut), json!({"id": C, "name": "Dune", "contentPreview": "Arrakis", "rev": 3})),
         (
             json(&Collection {
                 id: id(7),

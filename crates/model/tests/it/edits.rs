@@ -37,8 +37,10 @@ fn every_edit() -> Vec<Edit> {
         day: (location == Location::DailyNotes).then(|| day("2026-03-01")),
         created_at: Timestamp::default(),
         modified_at: Timestamp::default(),
+        rev: 1,
     };
-    let folder = |name: &str| FolderRecord { id: FolderId::NIL, name: name.into(), parent: None };
+    let folder =
+        |name: &str| FolderRecord { id: FolderId::NIL, name: name.into(), parent: None, rev: 1 };
     let comment = |number| Comment {
         id: CommentId::from_bytes([number; 16]),
         author: anna(),

@@ -164,6 +164,7 @@ fn listed() -> Items<Folder> {
         name: name.into(),
         parent: parent.map(of),
         document_count: u64::from(number),
+        rev: Some(u64::from(number)),
         folders,
     };
     let built_in = |location: BuiltInLocation| Folder {
@@ -171,6 +172,7 @@ fn listed() -> Items<Folder> {
         name: location.name().into(),
         parent: None,
         document_count: 0,
+        rev: None,
         folders: Vec::new(),
     };
     let mut listed: Vec<_> =

@@ -215,6 +215,7 @@ fn a_page_of_tasks() {
         markdown: "wool *socks*".into(),
         info,
         location,
+        rev: 2,
     };
     let canceled = TaskInfo {
         state: TaskState::Canceled,

@@ -54,6 +54,8 @@ pub(super) struct CheckedBlocks {
     pub(super) edges: HashSet<u128>,
     /// The tasks among the blocks.
     pub(super) tasks: Vec<(BlockId, TaskEntry)>,
+    /// A hash of the text of each root.
+    pub(super) titles: HashMap<DocumentId, u128>,
     /// The collections among the blocks, with their names.
     pub(super) collections: BTreeMap<BlockId, String>,
     /// Number of items below each block that has some.
@@ -71,6 +73,11 @@ impl CheckedBlocks {
 /// A hash of 128 bits: collisions are negligible.
 pub(super) fn edge_hash(key: &[u8]) -> u128 {
     xxhash_rust::xxh3::xxh3_128(key)
+}
+
+/// A hash of a title, which is equal for equal ones alone as far as [`edge_hash`] is.
+pub(super) fn title_hash(title: &str) -> u128 {
+    xxhash_rust::xxh3::xxh3_128(title.as_bytes())
 }
 
 impl SpaceCheck<'_> {
@@ -110,6 +117,9 @@ impl SpaceCheck<'_> {
             match block.data.block_type() {
                 BlockType::CollectionItem => seen.items += 1,
                 _ => seen.others = true,
+            }
+            if id == document.root() {
+                blocks.titles.insert(document, title_hash(&block.data.markdown));
             }
             self.block(blocks, number, &block);
         }

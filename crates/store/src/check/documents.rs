@@ -1,10 +1,10 @@
 //! Checks of documents and their indexes.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use leafbase_model::{DocumentId, DocumentRecord, FolderId, Location};
 
-use super::blocks::CheckedBlocks;
+use super::blocks::{CheckedBlocks, title_hash};
 use super::{Invariant, SpaceCheck};
 use crate::document_index::{index_keys, note_day};
 use crate::keyspaces::{
@@ -24,12 +24,12 @@ const INDEXES: [Keyspace; 6] = [
     DOCUMENTS_BY_LOCATION_CREATED,
 ];
 
+/// The record of each document, and the last change that it names.
+type CheckedDocuments = (BTreeMap<DocumentId, DocumentRecord>, HashMap<DocumentId, u64>);
+
 impl SpaceCheck<'_> {
-    pub(super) fn documents(
-        &mut self,
-        blocks: &CheckedBlocks,
-    ) -> BTreeMap<DocumentId, DocumentRecord> {
-        let mut documents = BTreeMap::new();
+    pub(super) fn documents(&mut self, blocks: &CheckedBlocks) -> CheckedDocuments {
+        let (mut documents, mut last_changes) = (BTreeMap::new(), HashMap::new());
         // Includes documents that do not decode: their roots do have one.
         let mut named = HashSet::new();
         self.rows(DOCUMENTS, &mut |check, key, value| {
@@ -45,6 +45,11 @@ impl SpaceCheck<'_> {
                 let message = format_args!("{found} of its {} blocks exist", document.blocks);
                 check.found(Invariant::BlockCount, RowName(key), message);
             }
+            let title = blocks.titles.get(&id);
+            if title.is_some_and(|title| *title != title_hash(&document.title)) {
+                check.found(Invariant::Title, RowName(key), "its title is not that of its root");
+            }
+            last_changes.insert(id, document.last_change);
             documents.insert(id, document.record);
             Ok(())
         });
@@ -71,7 +76,7 @@ impl SpaceCheck<'_> {
         self.document_indexes(&documents);
         self.daily_notes(&documents);
         self.location_counts(&documents);
-        documents
+        (documents, last_changes)
     }
 
     fn location_counts(&mut self, documents: &BTreeMap<DocumentId, DocumentRecord>) {

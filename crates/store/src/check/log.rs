@@ -1,14 +1,32 @@
 //! Checks of the change log.
 
+use std::collections::HashMap;
+
+use leafbase_model::{Change, DocumentId, Edit};
+
 use super::{Invariant, SpaceCheck};
 use crate::change_parts::ChangeParts;
 use crate::keyspaces::{self, CHANGES, RowName};
 use crate::records;
+use crate::records::change::TouchedDocument;
 use crate::records::meta::SpaceTotals;
 
+/// Whether `change` creates `document`.
+fn creates(change: &Change, document: DocumentId) -> bool {
+    let is_creation =
+        |edit: &Edit| matches!(edit, Edit::CreateDocument { record, .. } if record.id == document);
+    change.edits.iter().any(is_creation)
+}
+
 impl SpaceCheck<'_> {
-    pub(super) fn changes(&mut self, totals: Option<SpaceTotals>) {
+    /// `last_changes` has the last change that each document's record names.
+    pub(super) fn changes(
+        &mut self,
+        totals: Option<SpaceTotals>,
+        last_changes: &HashMap<DocumentId, u64>,
+    ) {
         let (mut parts, mut last) = (ChangeParts::default(), 0);
+        let mut touched: HashMap<DocumentId, u64> = HashMap::new();
         self.rows(CHANGES, &mut |check, key, value| {
             let (sequence, part) =
                 keyspaces::parse_change_part(key).ok_or_else(|| records::corrupt(key))?;
@@ -26,16 +44,49 @@ impl SpaceCheck<'_> {
                 check.report.changes += 1;
             }
             match parts.push(key, value)? {
-                Some(body) => body.change().map(drop),
+                Some(body) => {
+                    let change = body.change()?;
+                    for TouchedDocument { id, previous } in body.documents()? {
+                        let before = touched.insert(id, change.sequence).unwrap_or(0);
+                        // A document that is created, again or not, has no history before that.
+                        if previous != before && !(previous == 0 && creates(&change, id)) {
+                            let message = format_args!(
+                                "it follows {before} in the history of document {id}, but names \
+                                 {previous}"
+                            );
+                            check.found(Invariant::LastChange, RowName(key), message);
+                        }
+                    }
+                    Ok(())
+                }
                 None => Ok(()),
             }
         });
         self.unfinished(&parts);
+        self.last_changes(last_changes, &touched);
         if let Some(SpaceTotals { sequence, .. }) = totals
             && sequence != last
         {
             let message = format_args!("it ends with change {last}, not with {sequence}");
             self.found(Invariant::ChangeLog, CHANGES.name, message);
+        }
+    }
+
+    /// `named` has the last change that each document's record names.
+    fn last_changes(
+        &mut self,
+        named: &HashMap<DocumentId, u64>,
+        touched: &HashMap<DocumentId, u64>,
+    ) {
+        for (document, named) in named {
+            let found = touched.get(document).copied().unwrap_or(0);
+            if *named != found {
+                self.found(
+                    Invariant::LastChange,
+                    format_args!("document {document}"),
+                    format_args!("the last change of it is {found}, but its record names {named}"),
+                );
+            }
         }
     }
 

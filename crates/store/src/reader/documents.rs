@@ -1,5 +1,8 @@
 //! Reads of documents: queries, the inbox, daily notes, and counts of locations.
 
+use std::collections::HashMap;
+use std::ops::{Bound, ControlFlow};
+
 use leafbase_model::{Day, DocumentId, DocumentRecord, Location, Result, invariant};
 
 use super::SpaceReader;
@@ -7,10 +10,11 @@ use super::index_scan::MergeIterator;
 use super::query::{
     DocumentPage, DocumentQuery, IndexOrder, PageCursor, RecordFilter, ResumeAnchor,
 };
-use crate::keyspaces;
+use crate::keyspaces::{self, DOCUMENTS, LOCATION_COUNTS};
 use crate::kv::{KeyRange, Read};
-use crate::lookup::get;
-use crate::records::{self, document};
+use crate::lookup::{get, stored_document};
+use crate::records;
+use crate::records::document::{self, StoredDocument};
 
 /// Keys that are read in the query's order before its other indexes are tried, and at first of each
 /// of those.
@@ -19,6 +23,10 @@ const PATIENCE: usize = 128;
 const BATCH: usize = 32;
 /// Maximum number of records that are read at once.
 const READ_AT_ONCE: usize = 1_024;
+/// A scan that found fewer documents cost more than their lookups.
+const MIN_SCANNED: usize = 8;
+/// Rows of other documents that a scan may pass by besides one for each that it found.
+const MAX_PASSED: usize = 4;
 
 /// The number of documents in a row of the counts.
 pub(crate) fn document_count(source: &dyn Read, key: &[u8]) -> Result<u64> {
@@ -33,10 +41,16 @@ pub(crate) fn first_in(source: &dyn Read, prefix: &[u8]) -> Result<Option<Docume
         &mut |key, value| {
             records::decode_empty(key, value)?;
             first = Some(keyspaces::parse_document(key).ok_or_else(|| records::corrupt(key))?);
-            Ok(std::ops::ControlFlow::Break(()))
+            Ok(ControlFlow::Break(()))
         },
     )?;
     Ok(first)
+}
+
+/// Decodes a row of the documents.
+fn decode_row(key: &[u8], value: &[u8]) -> Result<StoredDocument> {
+    let id = keyspaces::parse_document(key).ok_or_else(|| records::corrupt(key))?;
+    records::decode(key, value, |decoder| document::decode(id, decoder))
 }
 
 /// A page in progress.
@@ -44,7 +58,7 @@ struct IndexPageBuilder<'q> {
     filter: RecordFilter<'q>,
     /// One more than the page holds: it tells whether another page follows.
     wanted: usize,
-    found: Vec<DocumentRecord>,
+    found: Vec<StoredDocument>,
     has_ended: bool,
 }
 
@@ -56,8 +70,8 @@ impl IndexPageBuilder<'_> {
     fn page(mut self) -> DocumentPage {
         let goes_on = self.found.len() >= self.wanted;
         self.found.truncate(self.wanted.saturating_sub(1));
-        let next =
-            self.found.last().filter(|_| goes_on).map(|record| self.filter.query.cursor(record));
+        let last = self.found.last().filter(|_| goes_on);
+        let next = last.map(|document| self.filter.query.cursor(&document.record));
         DocumentPage { documents: self.found, next }
     }
 }
@@ -88,6 +102,10 @@ impl SpaceReader<'_> {
             found: Vec::new(),
             has_ended: limit == 0,
         };
+        if query.is_unrestricted() && query.order == IndexOrder::Id {
+            self.scan_all(after, &mut search)?;
+            return Ok(search.page());
+        }
         let mut in_order = MergeIterator::in_order(&search.filter, after);
         let mut others: Vec<(MergeIterator, Vec<DocumentId>)> =
             MergeIterator::others(&search.filter)
@@ -116,6 +134,32 @@ impl SpaceReader<'_> {
         }
     }
 
+    /// Reads all documents by ID until the page is full: their rows are the index of this order.
+    fn scan_all(
+        &self,
+        after: Option<ResumeAnchor<'_>>,
+        search: &mut IndexPageBuilder<'_>,
+    ) -> Result<()> {
+        let (start, descending) = ([DOCUMENTS.tag], search.filter.query.descending);
+        let end = keyspaces::prefix_end(start);
+        let mut range = KeyRange { reverse: descending, ..KeyRange::half_open(&start, &end) };
+        if let Some(ResumeAnchor { key, .. }) = after {
+            let bound = if descending { &mut range.upper } else { &mut range.lower };
+            *bound = Bound::Excluded(key);
+        }
+        if search.is_done() {
+            return Ok(());
+        }
+        self.read.scan(range, &mut |key, value| {
+            let document = decode_row(key, value)?;
+            if search.filter.takes(&document.record) {
+                search.found.push(document);
+            }
+            let is_done = search.is_done();
+            Ok(if is_done { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        })
+    }
+
     /// Reads on in the query's order until the page is full, or `budget` keys are read.
     fn read_on(
         &self,
@@ -133,7 +177,7 @@ impl SpaceReader<'_> {
             // The iterator returns fewer only at its end.
             search.has_ended = documents.len() < count;
             let records = self.records(&documents)?;
-            let taken = records.into_iter().filter(|record| search.filter.takes(record));
+            let taken = records.into_iter().filter(|found| search.filter.takes(&found.record));
             search.found.extend(taken);
         }
         Ok(())
@@ -169,14 +213,16 @@ impl SpaceReader<'_> {
         };
         let mut found = Vec::new();
         for documents in documents.chunks(READ_AT_ONCE) {
-            let records =
-                self.records(documents)?.into_iter().filter(|record| search.filter.takes(record));
+            let records = self.records(documents)?.into_iter();
+            let records = records.filter(|found| search.filter.takes(&found.record));
             found.extend(
-                records.map(|record| (order.key(&record), record)).filter(|(key, _)| is_after(key)),
+                records
+                    .map(|found| (order.key(&found.record), found))
+                    .filter(|(key, _)| is_after(key)),
             );
         }
         found.sort_unstable_by(|(a, _), (b, _)| if *descending { b.cmp(a) } else { a.cmp(b) });
-        search.found.extend(found.into_iter().take(search.wanted).map(|(_, record)| record));
+        search.found.extend(found.into_iter().take(search.wanted).map(|(_, found)| found));
         Ok(())
     }
 
@@ -198,32 +244,84 @@ impl SpaceReader<'_> {
             let missing = search.wanted - search.found.len();
             let (next, later) =
                 rest.split_at(missing.max(at_least).min(READ_AT_ONCE).min(rest.len()));
-            let records =
-                self.records(next)?.into_iter().filter(|record| search.filter.takes(record));
-            search.found.extend(records);
+            let records = self.records(next)?.into_iter();
+            search.found.extend(records.filter(|found| search.filter.takes(&found.record)));
             (rest, at_least) = (later, BATCH);
         }
         Ok(())
     }
 
-    /// The records of documents that an index names.
-    fn records(&self, documents: &[DocumentId]) -> Result<Vec<DocumentRecord>> {
-        let keys: Vec<[u8; 17]> =
-            documents.iter().map(|document| keyspaces::document(*document)).collect();
+    /// The rows of documents that an index names, in the given order.
+    fn records(&self, documents: &[DocumentId]) -> Result<Vec<StoredDocument>> {
+        let mut sorted: Vec<(DocumentId, usize)> =
+            documents.iter().enumerate().map(|(index, document)| (*document, index)).collect();
+        // In the order of the rows: neighbours are read by one scan.
+        sorted.sort_unstable();
+        let mut rows = vec![None; documents.len()];
+        let lone = self.scan_neighbours(&sorted, &mut rows)?;
+        let keys: Vec<[u8; 17]> = lone.iter().map(|(id, _)| keyspaces::document(*id)).collect();
         let keys: Vec<&[u8]> = keys.iter().map(<[u8; 17]>::as_slice).collect();
-        let mut records = Vec::with_capacity(keys.len());
         self.read.get_many(&keys, &mut |index, value| {
-            let (Some(id), Some(key)) = (documents.get(index), keys.get(index)) else {
+            let (Some((_, number)), Some(key)) = (lone.get(index), keys.get(index)) else {
                 invariant!("a store visits the keys that it was given")
             };
-            let value = value.ok_or_else(|| records::corrupt(key))?;
-            records.push(
-                records::decode(key, value, |decoder| document::decode(*id, decoder))?.record,
-            );
+            let row = decode_row(key, value.ok_or_else(|| records::corrupt(key))?)?;
+            if let Some(slot) = rows.get_mut(*number) {
+                *slot = Some(row);
+            }
             Ok(())
         })?;
-        invariant!(records.len() == documents.len(), "a store visits every key once");
-        Ok(records)
+        let rows: Option<Vec<StoredDocument>> = rows.into_iter().collect();
+        let Some(rows) = rows else { invariant!("a store visits every key once") };
+        Ok(rows)
+    }
+
+    /// Reads the rows of `documents`, which are sorted, as long as they are close together. Returns
+    /// the documents whose rows are left.
+    fn scan_neighbours<'d>(
+        &self,
+        documents: &'d [(DocumentId, usize)],
+        rows: &mut [Option<StoredDocument>],
+    ) -> Result<&'d [(DocumentId, usize)]> {
+        let (mut left, end) = (documents, keyspaces::prefix_end([DOCUMENTS.tag]));
+        while let [(first, _), ..] = left
+            && left.len() >= MIN_SCANNED
+        {
+            let (before, mut passed) = (left.len(), 0);
+            let start = keyspaces::document(*first);
+            self.read.scan(KeyRange::half_open(&start, &end), &mut |key, value| {
+                let Some(((next, number), rest)) = left.split_first() else {
+                    return Ok(ControlFlow::Break(()));
+                };
+                if key == keyspaces::document(*next) {
+                    if let Some(slot) = rows.get_mut(*number) {
+                        *slot = Some(decode_row(key, value)?);
+                    }
+                    left = rest;
+                } else {
+                    passed += 1;
+                }
+                // From here on lookups are cheaper.
+                let is_sparse = passed > before - left.len() + MAX_PASSED;
+                let is_over = left.is_empty() || is_sparse;
+                Ok(if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+            })?;
+            if before - left.len() < MIN_SCANNED {
+                break;
+            }
+        }
+        Ok(left)
+    }
+
+    /// The document as it is stored, with its title, if it exists. One lookup.
+    ///
+    /// # Errors
+    /// As [`Self::locate`].
+    pub fn stored_document(&self, document: DocumentId) -> Result<Option<StoredDocument>> {
+        match self.transaction_cache() {
+            Some(cache) => cache.document(self.read, document),
+            None => stored_document(self.read, document),
+        }
     }
 
     /// The number of documents in `location`. It is counted on write: one lookup.
@@ -232,6 +330,21 @@ impl SpaceReader<'_> {
     /// As [`Self::locate`].
     pub fn location_count(&self, location: Location) -> Result<u64> {
         document_count(self.read, &keyspaces::location_count(location))
+    }
+
+    /// The number of documents in each location that has some. One scan.
+    ///
+    /// # Errors
+    /// As [`Self::locate`].
+    pub fn location_counts(&self) -> Result<HashMap<Location, u64>> {
+        let (start, mut counts) = ([LOCATION_COUNTS.tag], HashMap::new());
+        let end = keyspaces::prefix_end(start);
+        self.read.scan(KeyRange::half_open(&start, &end), &mut |key, value| {
+            let location = keyspaces::parse_location(key).ok_or_else(|| records::corrupt(key))?;
+            counts.insert(location, records::decode(key, value, document::decode_count)?);
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(counts)
     }
 
     /// The hidden document of the inbox, if it exists.

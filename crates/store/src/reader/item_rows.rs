@@ -16,6 +16,8 @@ use crate::records::layout::Value;
 pub struct ItemRow<'r> {
     /// Its block.
     pub id: BlockId,
+    /// Its revision.
+    pub rev: u64,
     /// Its title: inline markdown.
     pub title: &'r str,
     values: RowValues<'r>,
@@ -23,9 +25,10 @@ pub struct ItemRow<'r> {
 
 impl<'r> ItemRow<'r> {
     fn read(run: &'r [u8], id: BlockId, record: &'r [u8]) -> Result<Self> {
-        let ItemParts { title, count, values } =
+        let ItemParts { rev, title, count, values } =
             block::item_parts(record).map_err(|error| records::decode_error(run, error))?;
-        Ok(Self { id, title, values: RowValues { run, left: count, rest: values, before: &[] } })
+        let values = RowValues { run, left: count, rest: values, before: &[] };
+        Ok(Self { id, rev, title, values })
     }
 
     /// Its values by the bytes of their keys, in the order of the keys, each decoded on demand.

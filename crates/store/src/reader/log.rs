@@ -6,13 +6,57 @@ use std::ops::ControlFlow;
 use leafbase_model::{Change, ChangePosition, ChangeToken, DocumentId, Error, ErrorKind, Result};
 
 use super::SpaceReader;
-use crate::change_parts::{ChangeBody, ChangeParts, PartHeader};
+use crate::change_parts::{ChangeBody, ChangeParts, PartHeader, change_body};
 use crate::keyspaces::{self, CHANGES};
 use crate::kv::{KeyRange, Read};
 use crate::lookup::{get, space_totals};
 use crate::records;
 
-impl SpaceReader<'_> {
+/// The changes that touched a document, newest first.
+#[derive(Debug)]
+pub struct DocumentHistory<'a> {
+    reader: SpaceReader<'a>,
+    document: DocumentId,
+    /// The sequence of the next change, 0 at the end; `None` before the first.
+    next: Option<u64>,
+}
+
+impl Iterator for DocumentHistory<'_> {
+    type Item = Result<Change>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let change = self.step();
+        if change.is_err() {
+            self.next = Some(0);
+        }
+        change.transpose()
+    }
+}
+
+impl DocumentHistory<'_> {
+    fn step(&mut self) -> Result<Option<Change>> {
+        let sequence = match self.next {
+            Some(sequence) => sequence,
+            None => self
+                .reader
+                .stored_document(self.document)?
+                .map_or(0, |document| document.last_change),
+        };
+        if sequence == 0 {
+            self.next = Some(0);
+            return Ok(None);
+        }
+        let body = change_body(self.reader.read, sequence)?;
+        let link = body.documents()?.into_iter().find(|touched| touched.id == self.document);
+        // A link leads to an earlier change that touched the document, so the walk ends.
+        let previous = link.map(|link| link.previous).filter(|previous| *previous < sequence);
+        let corrupt = || records::corrupt(&keyspaces::change_part(sequence, 0));
+        self.next = Some(previous.ok_or_else(corrupt)?);
+        body.change().map(Some)
+    }
+}
+
+impl<'a> SpaceReader<'a> {
     /// The changes after a position, at most `limit`.
     ///
     /// # Errors
@@ -37,7 +81,18 @@ impl SpaceReader<'_> {
         position: impl Into<ChangePosition>,
         limit: usize,
     ) -> Result<Vec<(ChangePosition, Vec<DocumentId>)>> {
-        self.decode_after(position.into(), limit, |body| Ok((body.position(), body.documents()?)))
+        self.decode_after(position.into(), limit, |body| {
+            let documents = body.documents()?.into_iter().map(|touched| touched.id).collect();
+            Ok((body.position(), documents))
+        })
+    }
+
+    /// The changes that touched `document`, newest first: each names the one before. Costs as much
+    /// as these changes have bytes, however many others the log has. Empty for a document that does
+    /// not exist; the history of one that was erased ends with its erasure, and is not that of a
+    /// document that is created again under its ID.
+    pub fn history(self, document: DocumentId) -> DocumentHistory<'a> {
+        DocumentHistory { reader: self, document, next: None }
     }
 
     fn decode_after<T>(
@@ -174,22 +229,10 @@ impl RowsTouching {
         while self.passed > 1 {
             self.passed -= 1;
             let body = change_body(source, self.passed)?;
-            if body.documents()?.iter().any(|document| self.documents.contains(document)) {
+            if body.documents()?.iter().any(|touched| self.documents.contains(&touched.id)) {
                 return Ok(Some(body));
             }
         }
         Ok(None)
     }
-}
-
-/// The body of the change `sequence`, which must exist.
-fn change_body(source: &dyn Read, sequence: u64) -> Result<ChangeBody> {
-    let lower = keyspaces::change_part(sequence, 0);
-    let upper = keyspaces::change_part(sequence + 1, 0);
-    let (mut parts, mut found) = (ChangeParts::default(), None);
-    source.scan(KeyRange::half_open(&lower, &upper), &mut |key, value| {
-        found = parts.push(key, value)?;
-        Ok(if found.is_none() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
-    })?;
-    found.ok_or_else(|| records::corrupt(&lower))
 }

@@ -8,6 +8,7 @@ use crate::keyspaces::{
     self, DOCUMENTS, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_DAY, DOCUMENTS_BY_MODIFIED, Keyspace, Rank,
     day_bytes, time_bytes,
 };
+use crate::records::document::StoredDocument;
 
 /// Where documents are. The hidden inbox matches nothing: [`super::SpaceReader::inbox`] returns it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -106,10 +107,10 @@ pub struct DocumentQuery {
 }
 
 /// A page of a listing.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DocumentPage {
     /// The documents, in the order of the listing.
-    pub documents: Vec<DocumentRecord>,
+    pub documents: Vec<StoredDocument>,
     /// Where the next page begins; `None` at the end.
     pub next: Option<PageCursor>,
 }
@@ -139,6 +140,12 @@ pub(super) fn foreign_cursor() -> Error {
 const CURSOR_HEAD: usize = 9;
 
 impl DocumentQuery {
+    /// Whether all documents match.
+    pub(super) fn is_unrestricted(&self) -> bool {
+        self.within == Within::All
+            && !(self.created.is_bounded() || self.modified.is_bounded() || self.day.is_bounded())
+    }
+
     /// The cursor after `record`.
     pub(super) fn cursor(&self, record: &DocumentRecord) -> PageCursor {
         let mut bytes = self.cursor_head().to_vec();

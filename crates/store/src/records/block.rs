@@ -321,6 +321,7 @@ pub(crate) fn markdown(bytes: &[u8]) -> Decoded<(BlockType, &[u8])> {
 /// The parts of an item that replies show.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ItemParts<'a> {
+    pub(crate) rev: u64,
     pub(crate) title: &'a str,
     /// Number of property values.
     pub(crate) count: usize,
@@ -336,7 +337,8 @@ pub(crate) fn item_parts(bytes: &[u8]) -> Decoded<ItemParts<'_>> {
     if BlockType::decode_field(&mut fields)? != BlockType::CollectionItem {
         return Err(DecodeError::Corrupt);
     }
-    fields.skip(FIELDS_BEFORE_MARKDOWN)?;
+    let rev = fields.uint()?;
+    fields.skip(FIELDS_BEFORE_MARKDOWN - 1)?;
     let title = fields.str()?;
     fields.skip(FIELDS_BEFORE_KIND)?;
     let values = fields.next(|decoder| {
@@ -345,7 +347,7 @@ pub(crate) fn item_parts(bytes: &[u8]) -> Decoded<ItemParts<'_>> {
         fields.next(|decoder| Ok((pair_count(decoder)?, *decoder)))
     })?;
     let (count, values) = values.flatten().unwrap_or((0, Decoder::new(&[])));
-    Ok(ItemParts { title, count, values })
+    Ok(ItemParts { rev, title, count, values })
 }
 
 #[cfg(test)]

@@ -72,35 +72,72 @@ impl ChangeEncoder {
     }
 
     /// The body of the record in two parts: the header, and the edits.
-    pub(crate) fn body(&self, stamp: &Stamp, documents: &[DocumentId]) -> (Vec<u8>, &[u8]) {
-        let mut header = Vec::with_capacity(64 + 18 * documents.len());
-        encode_array_header(&mut header, 4);
-        encode_int(&mut header, stamp.at.as_millis());
-        encode_str(&mut header, stamp.by.as_str());
-        encode_array_header(&mut header, documents.len());
-        for document in documents {
-            document.encode(&mut header);
-        }
+    pub(crate) fn body(&self, stamp: &Stamp, documents: &[TouchedDocument]) -> (Vec<u8>, &[u8]) {
+        let mut header = Vec::with_capacity(64 + 27 * documents.len());
+        encode_header(&mut header, stamp, documents);
         encode_array_header(&mut header, self.edits);
         (header, &self.bytes)
     }
 }
 
+/// A document that a change touches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TouchedDocument {
+    pub(crate) id: DocumentId,
+    /// The sequence of the change that touched it before; 0 if its history begins here.
+    pub(crate) previous: u64,
+}
+
 /// The fields of a change before its edits.
 struct ChangeHeader {
     stamp: Stamp,
-    documents: Vec<DocumentId>,
+    documents: Vec<TouchedDocument>,
+}
+
+fn encode_header(out: &mut Vec<u8>, stamp: &Stamp, documents: &[TouchedDocument]) {
+    encode_array_header(out, 4);
+    encode_int(out, stamp.at.as_millis());
+    encode_str(out, stamp.by.as_str());
+    encode_array_header(out, 2 * documents.len());
+    for TouchedDocument { id, previous } in documents {
+        id.encode(out);
+        encode_uint(out, *previous);
+    }
 }
 
 fn decode_header(fields: &mut FieldDecoder<'_, '_>) -> Decoded<ChangeHeader> {
     let at = fields.required(Timestamp::decode)?;
     let by = fields.required(Author::decode)?;
-    Ok(ChangeHeader { stamp: Stamp { at, by }, documents: fields.required(Vec::decode)? })
+    let documents = fields.required(|decoder| {
+        let values = decoder.array()?;
+        if !values.is_multiple_of(2) {
+            return Err(DecodeError::Corrupt);
+        }
+        decoder.list(values / 2, |decoder| {
+            Ok(TouchedDocument { id: DocumentId::decode(decoder)?, previous: decoder.uint()? })
+        })
+    })?;
+    Ok(ChangeHeader { stamp: Stamp { at, by }, documents })
 }
 
 /// Decodes the documents that a change touches, and none of its edits.
-pub(crate) fn decode_documents(bytes: &[u8]) -> Decoded<Vec<DocumentId>> {
+pub(crate) fn decode_documents(bytes: &[u8]) -> Decoded<Vec<TouchedDocument>> {
     Ok(decode_header(&mut Decoder::new(bytes).fields()?)?.documents)
+}
+
+/// The body of a change that links its documents to other changes before it than in `bytes`.
+pub(crate) fn relink(bytes: &[u8], previous: impl Fn(DocumentId) -> u64) -> Decoded<Vec<u8>> {
+    let mut decoder = Decoder::new(bytes);
+    let mut fields = decoder.fields()?;
+    let ChangeHeader { stamp, mut documents } = decode_header(&mut fields)?;
+    for document in &mut documents {
+        document.previous = previous(document.id);
+    }
+    let edits = fields.required(|decoder| Ok(decoder.remaining()))?;
+    let mut relinked = Vec::with_capacity(bytes.len());
+    encode_header(&mut relinked, &stamp, &documents);
+    relinked.extend(bytes.iter().skip(bytes.len().saturating_sub(edits)));
+    Ok(relinked)
 }
 
 /// Decodes the body of change `sequence`, which is all of `bytes`.
@@ -115,6 +152,7 @@ pub(crate) fn decode(sequence: u64, token: ChangeToken, bytes: &[u8]) -> Decoded
     })?;
     fields.end()?;
     decoder.finish()?;
+    let documents = documents.into_iter().map(|document| document.id).collect();
     Ok(Change { sequence, token, stamp, documents, edits })
 }
 

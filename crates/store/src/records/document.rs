@@ -1,27 +1,36 @@
-//! Document records: with the number of blocks in the store, where it reveals lost blocks, and
-//! without it in the change log.
+//! Document records: with what follows from blocks and changes in the store, and without it in the
+//! change log.
 
 use leafbase_model::{DocumentId, DocumentRecord, FolderId, Location};
 
 use super::layout::{Field, record};
 use crate::msgpack::{ArrayEncoder, DecodeError, Decoded, Decoder, FieldDecoder};
 
-/// A document with the number of its blocks, the root included.
+/// A document as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct StoredDocument {
-    pub(crate) record: DocumentRecord,
-    pub(crate) blocks: u64,
+pub struct StoredDocument {
+    /// The record.
+    pub record: DocumentRecord,
+    /// The text of the root block.
+    pub title: String,
+    /// The number of its blocks, the root included: it reveals lost ones.
+    pub blocks: u64,
+    /// The sequence of the last change that touched it; 0 if none is in the log, as after a
+    /// salvage.
+    pub last_change: u64,
 }
 
 record! {
     encode / decode_fields [id: DocumentId] ()
     StoredDocument = {
         StoredDocument {
-            record: DocumentRecord { id, location, day, created_at, modified_at },
+            record: DocumentRecord { id, location, day, created_at, modified_at, rev },
+            title,
             blocks,
+            last_change,
         }
     };
-    created_at(required), modified_at(required), blocks, location, day,
+    created_at(required), modified_at(required), blocks, location, day, rev, title, last_change,
 }
 
 /// Two fields: the kind of location, and the folder.
@@ -53,21 +62,25 @@ impl Field for Location {
     }
 }
 
-/// Decodes the record of the store: a document has a root at least.
+/// Decodes the record of the store: a document has a root at least, and a revision.
 pub(crate) fn decode(id: DocumentId, decoder: &mut Decoder<'_>) -> Decoded<StoredDocument> {
     let document = decode_fields(id, decoder)?;
-    if document.blocks > 0 { Ok(document) } else { Err(DecodeError::Corrupt) }
+    let is_whole = document.blocks > 0 && document.record.rev > 0;
+    if is_whole { Ok(document) } else { Err(DecodeError::Corrupt) }
 }
 
 /// Appends the record of the change log.
 pub(crate) fn encode_logged(out: &mut Vec<u8>, record: &DocumentRecord) {
-    encode(out, &StoredDocument { record: record.clone(), blocks: 0 });
+    let (record, title) = (record.clone(), String::new());
+    encode(out, &StoredDocument { record, title, blocks: 0, last_change: 0 });
 }
 
 /// Decodes the record of the change log.
 pub(crate) fn decode_logged(id: DocumentId, decoder: &mut Decoder<'_>) -> Decoded<DocumentRecord> {
     match decode_fields(id, decoder)? {
-        StoredDocument { record, blocks: 0 } => Ok(record),
+        StoredDocument { record, title, blocks: 0, last_change: 0 } if title.is_empty() => {
+            Ok(record)
+        }
         StoredDocument { .. } => Err(DecodeError::Corrupt),
     }
 }

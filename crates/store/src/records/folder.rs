@@ -6,6 +6,6 @@ use super::layout::record;
 
 record! {
     encode / decode [id: FolderId] ()
-    FolderRecord = { FolderRecord { id, name, parent } };
-    name, parent,
+    FolderRecord = { FolderRecord { id, name, parent, rev } };
+    name, parent, rev,
 }

@@ -76,7 +76,7 @@ impl Salvager<'_> {
                 self.report.lose(
                     LossKind::Folder,
                     format_args!("document {id}"),
-                    "its folder is lost: it is in none now now",
+                    "its folder is lost: it is in none now",
                 );
                 record.location = Location::Unsorted;
             }
@@ -136,8 +136,10 @@ impl Salvager<'_> {
                 });
             }
         }
+        let last_change = inventory.log.last_changes.get(&record.id).copied().unwrap_or(0);
         target.write(relaxed(), &mut |rows| {
-            let mut transaction = SpaceTransaction::new(rows, self.extractor, &self.stamp);
+            let mut transaction =
+                SpaceTransaction::copying(rows, self.extractor, &self.stamp, last_change);
             transaction.apply(edits.clone())?;
             transaction.finish_without_change()
         })
@@ -177,12 +179,6 @@ impl Salvager<'_> {
     /// The record of a new document for what lost its document.
     pub(super) fn new_record(&self) -> DocumentRecord {
         let (id, at) = (DocumentId::from_bytes((self.new_id)()), self.stamp.at);
-        DocumentRecord {
-            id,
-            location: Location::Unsorted,
-            day: None,
-            created_at: at,
-            modified_at: at,
-        }
+        DocumentRecord::new(id, Location::Unsorted, None, at)
     }
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use leafbase_model::{BlockId, BlockType, DocumentId, DocumentRecord, Location, Result};
 
+use super::log::SalvagedLog;
 use super::{CONTINUE, LossKind, OnStep, Salvager};
 use crate::keyspaces::{
     self, BLOCK_LOCATIONS, BLOCKS, COMMENTS, DOCUMENTS, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_DAY,
@@ -46,6 +47,7 @@ pub(super) struct Inventory {
     /// All documents, with the record of each that is readable.
     pub(super) documents: BTreeMap<DocumentId, Option<StoredDocument>>,
     pub(super) schemas: BTreeMap<BlockId, IndexedSchema>,
+    pub(super) log: SalvagedLog,
     /// Locations of lost blocks.
     lost: BTreeMap<BlockId, LocationRecord>,
     /// Lost blocks that others depend on, with the document to put them into.
@@ -96,8 +98,8 @@ impl Salvager<'_> {
         self.report.lose(LossKind::Record, RowName(key), "it does not decode");
     }
 
-    pub(super) fn inventory(&mut self, step: OnStep<'_>) -> Result<Inventory> {
-        let mut inventory = Inventory::default();
+    pub(super) fn inventory(&mut self, log: SalvagedLog, step: OnStep<'_>) -> Result<Inventory> {
+        let mut inventory = Inventory { log, ..Inventory::default() };
         self.inventory_blocks(&mut inventory, step)?;
         self.inventory_locations(&mut inventory, step)?;
         self.inventory_documents(&mut inventory)?;
@@ -216,14 +218,9 @@ impl Salvager<'_> {
 
     /// Recovers lost document records from the indexes.
     fn inventory_indexes(&mut self, inventory: &mut Inventory) -> Result<()> {
-        let at = self.stamp.at;
-        let unknown = |id| DocumentRecord {
-            id,
-            location: Location::Unsorted,
-            day: None,
-            created_at: at,
-            modified_at: at,
-        };
+        let (at, rev) = (self.stamp.at, inventory.log.rev());
+        let unknown =
+            |id| DocumentRecord { rev, ..DocumentRecord::new(id, Location::Unsorted, None, at) };
         let mut recovered: BTreeMap<DocumentId, DocumentRecord> = BTreeMap::new();
         let keyspaces =
             [DOCUMENTS_BY_LOCATION, DOCUMENTS_BY_DAY, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_MODIFIED];
@@ -243,7 +240,7 @@ impl Salvager<'_> {
         for (id, document) in &mut inventory.documents {
             if document.is_none() {
                 let record = recovered.remove(id).unwrap_or_else(|| unknown(*id));
-                *document = Some(StoredDocument { record, blocks: 0 });
+                *document = Some(recovered_document(record));
             }
         }
         Ok(())
@@ -272,16 +269,12 @@ impl Salvager<'_> {
             let message = "its data is lost: a new block under its ID keeps what belongs to it";
             self.report.lose(LossKind::Block, format_args!("block {block}"), message);
         }
-        let at = self.stamp.at;
+        let (at, rev) = (self.stamp.at, inventory.log.rev());
         for (id, document) in &mut inventory.documents {
-            let record = || DocumentRecord {
-                id: *id,
-                location: Location::Unsorted,
-                day: None,
-                created_at: at,
-                modified_at: at,
-            };
-            document.get_or_insert_with(|| StoredDocument { record: record(), blocks: 0 });
+            document.get_or_insert_with(|| {
+                let record = DocumentRecord::new(*id, Location::Unsorted, None, at);
+                recovered_document(DocumentRecord { rev, ..record })
+            });
         }
         for block in
             inventory.lost.keys().filter(|block| !inventory.reconstructed.contains_key(block))
@@ -326,6 +319,11 @@ impl Inventory {
         let order = location.filter(|_| fits.is_some()).map(|location| location.order.to_vec());
         ReconstructedBlock { known: SalvagedBlock { document, parent, block_type }, order, name }
     }
+}
+
+/// A document whose row is lost: title and number of blocks follow from the blocks.
+fn recovered_document(record: DocumentRecord) -> StoredDocument {
+    StoredDocument { record, title: String::new(), blocks: 0, last_change: 0 }
 }
 
 /// Applies an index row of a document to its record.

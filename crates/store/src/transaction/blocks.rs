@@ -88,6 +88,9 @@ impl SpaceTransaction<'_> {
         check_unchanged(stored, encoded.block(0), before)?;
         self.runs.replace(&*self.rows, &mut self.locations, &position, encoded.block(1))?;
         if before.data != after.data {
+            if before.id == document.root() {
+                self.documents.set_title(document, &after.data.markdown);
+            }
             if before.data.block_type() != after.data.block_type() {
                 self.check_without_schema(document, before)?;
             }

@@ -31,18 +31,22 @@ impl SpaceTransaction<'_> {
         subtrees: &Subtrees,
     ) -> Result<EncodedBlocks> {
         self.check_location(record)?;
+        let last_change = self.documents.sequence();
         let staged = self.documents.load(&*self.rows, &self.cache, record.id)?;
         if staged.now.is_some() {
             return Err(conflict("the document already exists"));
         }
+        let title =
+            subtrees.0.first().map_or_else(String::new, |root| root.block.data.markdown.clone());
         let blocks = subtrees.0.len() as u64;
-        staged.now = Some(StoredDocument { record: record.clone(), blocks });
+        staged.create(StoredDocument { record: record.clone(), title, blocks, last_change });
         let subtrees = EncodedSubtrees::of_document(record.id, subtrees)?;
         self.insert_document_tree(record.id, &subtrees)?;
         Ok(subtrees.encoded)
     }
 
-    /// Sets `record` to the stored one, whose modification time the caller need not know.
+    /// Sets `record` to the one to log, whose modification time and revision the caller need not
+    /// know.
     pub(super) fn erase_document(
         &mut self,
         record: &mut DocumentRecord,
@@ -56,8 +60,8 @@ impl SpaceTransaction<'_> {
         if stored.blocks != subtrees.len() as u64 {
             return Err(records::corrupt(&keyspaces::document(record.id)));
         }
-        self.documents.load(&*self.rows, &self.cache, record.id)?.now = None;
-        *record = stored.record;
+        let staged = self.documents.load(&*self.rows, &self.cache, record.id)?;
+        *record = staged.erase().ok_or_else(|| missing("the document"))?;
         Ok(subtrees.encoded)
     }
 
@@ -76,8 +80,12 @@ impl SpaceTransaction<'_> {
         let StoredDocument { record, .. } =
             staged.now.as_mut().ok_or_else(|| missing("the document"))?;
         check_unchanged(record, before)?;
-        let modified_at = record.kept_at(after.location, self.stamp.at).modified_at;
-        *record = DocumentRecord { modified_at, ..after.clone() };
+        let is_changed = record.changes_at(after.location);
+        let DocumentRecord { modified_at, rev, .. } = *record;
+        *record = DocumentRecord { modified_at, rev, ..after.clone() };
+        if is_changed {
+            staged.change(self.stamp.at);
+        }
         // Trash and templates list no tasks: a move across that border changes their rows.
         let is_listed = tasks::are_listed(after.location);
         if tasks::are_listed(before.location) != is_listed {
@@ -111,9 +119,10 @@ impl SpaceTransaction<'_> {
     }
 }
 
-/// Compares all but the modification time, which every write sets.
+/// Compares all but the modification time and the revision, which every write sets.
 fn check_unchanged(stored: &DocumentRecord, expected: &DocumentRecord) -> Result<()> {
-    if *stored == (DocumentRecord { modified_at: stored.modified_at, ..expected.clone() }) {
+    let DocumentRecord { modified_at, rev, .. } = *stored;
+    if *stored == (DocumentRecord { modified_at, rev, ..expected.clone() }) {
         Ok(())
     } else {
         Err(conflict("the document has changed"))

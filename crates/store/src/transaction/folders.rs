@@ -9,8 +9,8 @@ use super::SpaceTransaction;
 use super::errors::{conflict, missing};
 use crate::keyspaces;
 use crate::kv::KeyRange;
-use crate::lookup::{put_totals, space_totals};
-use crate::records::meta::{self, SpaceTotals};
+use crate::lookup::put_totals;
+use crate::records::meta;
 use crate::records::{self, folder};
 
 impl SpaceTransaction<'_> {
@@ -19,12 +19,15 @@ impl SpaceTransaction<'_> {
             return Err(conflict("the folder already exists"));
         }
         self.check_parent_folder(record.parent)?;
+        // 1, or the revision that the removal logged.
         self.put_folder(record)?;
         self.count_folders(|folders| folders.checked_add(1))
     }
 
-    pub(super) fn remove_folder(&mut self, record: &FolderRecord) -> Result<()> {
-        self.check_folder(record)?;
+    /// Sets the revision of `record` to the one to log: created again, the folder has a higher
+    /// revision than it ever had.
+    pub(super) fn remove_folder(&mut self, record: &mut FolderRecord) -> Result<()> {
+        record.rev = self.next_rev_of_folder(record)?;
         let documents = keyspaces::location(Location::Folder(record.id)).to_vec();
         let folders = keyspaces::folders_in(Some(record.id)).to_vec();
         for prefix in [documents, folders] {
@@ -38,21 +41,21 @@ impl SpaceTransaction<'_> {
     }
 
     fn count_folders(&mut self, change: impl FnOnce(u64) -> Option<u64>) -> Result<()> {
-        let totals = space_totals(&*self.rows)?;
-        let folders = change(totals.folders)
+        self.totals.folders = change(self.totals.folders)
             .ok_or_else(|| records::corrupt(&keyspaces::meta(meta::TOTALS)))?;
-        put_totals(self.rows, SpaceTotals { folders, ..totals })
+        put_totals(self.rows, self.totals)
     }
 
     pub(super) fn update_folder(
         &mut self,
         before: &FolderRecord,
-        after: &FolderRecord,
+        after: &mut FolderRecord,
     ) -> Result<()> {
         if before.id != after.id {
             return Err(conflict("an update cannot change the ID of a folder"));
         }
-        self.check_folder(before)?;
+        // Counted here, so that an undo increments it as well.
+        after.rev = self.next_rev_of_folder(before)?;
         self.check_parent_folder(after.parent)?;
         self.check_no_cycle(after)?;
         if before.parent != after.parent {
@@ -68,10 +71,15 @@ impl SpaceTransaction<'_> {
         self.rows.put(&key, &records::seal_empty(&key))
     }
 
-    fn check_folder(&mut self, expected: &FolderRecord) -> Result<()> {
+    /// The revision after a change of a folder, which must be as expected in all but its revision.
+    fn next_rev_of_folder(&mut self, expected: &FolderRecord) -> Result<u64> {
         match self.reader()?.folder(expected.id)? {
             None => Err(missing("the folder")),
-            Some(stored) if stored == *expected => Ok(()),
+            Some(FolderRecord { name, parent, rev, .. })
+                if (&name, parent) == (&expected.name, expected.parent) =>
+            {
+                Ok(rev.saturating_add(1))
+            }
             Some(_) => Err(conflict("the folder has changed")),
         }
     }

@@ -68,7 +68,8 @@ impl SpaceTransaction<'_> {
                 for edit in &change.edits {
                     log.push(edit, &EncodedBlocks::of(blocks(edit)));
                 }
-                let body = log.body(&change.stamp, &change.documents);
+                // The links between the changes of a document stay.
+                let body = log.body(&change.stamp, &row.documents()?);
                 let parts = put_change(self.rows, (change.sequence, change.token), body)?;
                 // Surplus parts would corrupt the change.
                 for part in parts..row.parts() {

@@ -94,6 +94,7 @@ pub fn edits() -> Vec<Edit> {
         day: None,
         created_at: time,
         modified_at: time,
+        rev: 1,
     };
     let (pages, about) = (PropertyValue::Number(300.0), PropertyValue::Text("Whales".to_owned()));
     let subtrees = Subtrees(vec![

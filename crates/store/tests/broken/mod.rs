@@ -60,6 +60,7 @@ pub fn space() -> (Arc<dyn Store>, SpaceStore) {
         day: None,
         created_at: Timestamp::from_millis(1),
         modified_at: Timestamp::from_millis(1),
+        rev: 1,
     };
     let line = BlockData::new(BlockKind::Line { style: LineStyle::Light });
     let first = Subtrees(vec![
@@ -77,11 +78,13 @@ pub fn space() -> (Arc<dyn Store>, SpaceStore) {
             id: folder(1),
             name: "A".to_owned(),
             parent: None,
+            rev: 1,
         })],
         vec![Edit::CreateFolder(FolderRecord {
             id: folder(2),
             name: "B".to_owned(),
             parent: Some(folder(1)),
+            rev: 1,
         })],
         vec![Edit::CreateDocument {
             record: record(1, Location::Folder(folder(1))),
@@ -124,6 +127,7 @@ pub fn full() -> (Arc<dyn Store>, SpaceStore) {
         day,
         created_at: Timestamp::from_millis(1),
         modified_at: Timestamp::from_millis(1),
+        rev: 1,
     };
     let asset = AssetRecord {
         id: file(1),

@@ -172,7 +172,8 @@ impl Maker {
                     None => Location::Unsorted,
                 };
                 let at = Timestamp::from_millis(i64::from(b));
-                let record = DocumentRecord { id, location, day, created_at: at, modified_at: at };
+                let record =
+                    DocumentRecord { id, location, day, created_at: at, modified_at: at, rev: 1 };
                 Some(Edit::CreateDocument { record, subtrees })
             }
             1..=7 => Some(Edit::Insert {
@@ -300,6 +301,7 @@ impl Maker {
                 id,
                 name: format!("Folder {b}"),
                 parent: pick(&ids, b),
+                rev: 1,
             });
         };
         let folder = naive.folders[&id].clone();

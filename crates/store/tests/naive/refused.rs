@@ -103,6 +103,7 @@ impl Maker {
             day: None,
             created_at: at,
             modified_at: at,
+            rev: 1,
         };
         Some(Edit::CreateDocument { record: change(record), subtrees: Subtrees::one(root) })
     }

@@ -104,7 +104,7 @@ impl Places {
         let at = Timestamp::from_millis(0);
         let record = |(name, (location, day)): (&&str, _)| {
             let id = document(name);
-            (id, DocumentRecord { id, location, day, created_at: at, modified_at: at })
+            (id, DocumentRecord { id, location, day, created_at: at, modified_at: at, rev: 1 })
         };
         let mut limits = Limits::default();
         limits.blocks_per_request = 4;
@@ -138,10 +138,13 @@ impl Places {
             Edit::UpdateDocument { before, after } => {
                 assert_eq!(self.documents.get(&before.id), Some(before));
                 let is_change = [before, after].map(|record| record.location == Location::Trash);
-                let modified_at =
-                    if is_change[0] == is_change[1] { before.modified_at } else { stamp.at };
-                let moved =
-                    DocumentRecord { location: after.location, modified_at, ..before.clone() };
+                let (modified_at, rev) = if is_change[0] == is_change[1] {
+                    (before.modified_at, before.rev)
+                } else {
+                    (stamp.at, before.rev + 1)
+                };
+                let location = after.location;
+                let moved = DocumentRecord { location, modified_at, rev, ..before.clone() };
                 assert_eq!(*after, moved);
                 assert!(records.contains(after));
                 (before.location, after.location)

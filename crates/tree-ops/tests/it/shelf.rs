@@ -53,7 +53,7 @@ impl Shelf {
                 continue;
             }
             let id = FolderId::from_bytes(bytes(name));
-            shelf.folders.insert(id, FolderRecord { id, name: name.to_owned(), parent });
+            shelf.folders.insert(id, FolderRecord { id, name: name.to_owned(), parent, rev: 1 });
             path.push(id);
         }
         shelf
@@ -64,7 +64,7 @@ impl Shelf {
         let location = folder.map_or(Location::Unsorted, Location::Folder);
         self.documents.insert(
             id,
-            DocumentRecord { id, location, day: None, created_at: at, modified_at: at },
+            DocumentRecord { id, location, day: None, created_at: at, modified_at: at, rev: 1 },
         );
     }
 

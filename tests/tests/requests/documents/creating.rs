@@ -40,7 +40,7 @@ fn a_made_document_has_its_content_and_a_link() {
     let id = first["id"].as_str().unwrap();
     let link = library.notes.space().block_url(id.parse::<leafbase::BlockId>().unwrap());
     assert!(link.contains(id));
-    let expected = json!({"id": id, "title": "a", "isDeleted": false, "location": {"destination": "unsorted"}, "clickableLink": link});
+    let expected = json!({"id": id, "title": "a", "isDeleted": false, "location": {"destination": "unsorted"}, "clickableLink": link, "rev": 1});
     assert_eq!(*first, expected);
     assert_eq!(
         library.notes.content_markdown(id.parse::<leafbase::BlockId>().unwrap()).unwrap(),

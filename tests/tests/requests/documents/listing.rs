@@ -234,11 +234,11 @@ fn what_is_listed_says_where_it_is() {
     let reply = library.done("list", r#"{"location":"trash","fetchMetadata":true}"#);
     let at = "2026-03-11T15:00:00.000Z";
     let trashed = json!({"id": library.id("z"), "title": "z", "isDeleted": true, "location": {"destination": "trash"},
-        "createdAt": at, "lastModifiedAt": at});
+        "createdAt": at, "lastModifiedAt": at, "rev": 2});
     assert_eq!(reply, json!({"items": [trashed]}));
     let reply = library.done("list", r#"{"dailyNoteDateGte":"tomorrow"}"#);
     let note = json!({"id": library.id("n"), "title": "Friday, 13 March 2026", "isDeleted": false,
-        "location": {"destination": "daily_notes"}, "dailyNoteDate": "2026-03-13"});
+        "location": {"destination": "daily_notes"}, "dailyNoteDate": "2026-03-13", "rev": 1});
     assert_eq!(reply, json!({"items": [note]}));
     let request =
         ListDocuments::new().daily_notes(leafbase::DayRange::since(DayRef::Tomorrow)).limit(1);

@@ -214,7 +214,8 @@ impl DocumentRecords {
             // An error ends the iteration, too.
             self.has_ended = page.as_ref().map_or(true, |page| page.next.is_none());
             let page = page?;
-            (self.page, self.next) = (page.documents.into_iter(), page.next);
+            let records: Vec<_> = page.documents.into_iter().map(|row| row.record).collect();
+            (self.page, self.next) = (records.into_iter(), page.next);
         }
         Ok(self.page.next())
     }

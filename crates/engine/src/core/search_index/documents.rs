@@ -37,7 +37,7 @@ pub(crate) fn document(
 
 /// The attributes that filters test.
 pub(crate) const fn attributes(record: &DocumentRecord) -> Attributes {
-    let &DocumentRecord { id, location, day, created_at, modified_at } = record;
+    let &DocumentRecord { id, location, day, created_at, modified_at, .. } = record;
     Attributes { id, location, day, created_at, modified_at }
 }
 

@@ -48,7 +48,8 @@ impl<'t, 'a> ItemPresenter<'t, 'a> {
         schema: &Schema,
         records: Vec<BlockRecord>,
     ) -> Result<Vec<Item>> {
-        let without_page = |BlockRecord { id, data, .. }: BlockRecord| (id, data, Content::None);
+        let without_page =
+            |BlockRecord { id, rev, data, .. }: BlockRecord| ((id, rev), data, Content::None);
         self.show(collection, schema, records.into_iter().map(without_page))
     }
 
@@ -60,13 +61,14 @@ impl<'t, 'a> ItemPresenter<'t, 'a> {
         items: Vec<PlainItem>,
     ) -> Result<Vec<Item>> {
         if !self.tree.is_unrestricted() {
-            let with_data = |item: PlainItem| (item.id, item.into_data(), Content::None);
+            let with_data =
+                |item: PlainItem| ((item.id, item.rev), item.into_data(), Content::None);
             return self.show(collection, schema, items.into_iter().map(with_data));
         }
         let mut table = self.table(collection, schema, items.len())?;
-        for PlainItem { id, title, values } in items {
+        for PlainItem { id, rev, title, values } in items {
             self.values(&mut table, id, values)?;
-            table.put(id, title, Content::None);
+            table.put((id, rev), title, Content::None);
         }
         Ok(table.finish())
     }
@@ -78,7 +80,7 @@ impl<'t, 'a> ItemPresenter<'t, 'a> {
         schema: &Schema,
         items: Vec<Block>,
     ) -> Result<Vec<Item>> {
-        let with_page = |Block { id, data, content, .. }: Block| (id, data, content);
+        let with_page = |Block { id, rev, data, content, .. }: Block| ((id, rev), data, content);
         self.show(collection, schema, items.into_iter().map(with_page))
     }
 
@@ -86,11 +88,11 @@ impl<'t, 'a> ItemPresenter<'t, 'a> {
         &mut self,
         collection: BlockId,
         schema: &Schema,
-        items: impl ExactSizeIterator<Item = (BlockId, BlockData, Content)>,
+        items: impl ExactSizeIterator<Item = (ItemRev, BlockData, Content)>,
     ) -> Result<Vec<Item>> {
         let mut table = self.table(collection, schema, items.len())?;
-        for (id, data, content) in items {
-            self.item(&mut table, id, data, content)?;
+        for (item, data, content) in items {
+            self.item(&mut table, item, data, content)?;
         }
         Ok(table.finish())
     }
@@ -108,7 +110,7 @@ impl<'t, 'a> ItemPresenter<'t, 'a> {
     fn item(
         &mut self,
         table: &mut ItemTable,
-        id: BlockId,
+        (id, rev): ItemRev,
         mut data: BlockData,
         content: Content,
     ) -> Result<()> {
@@ -119,7 +121,7 @@ impl<'t, 'a> ItemPresenter<'t, 'a> {
             return Err(no_item(id));
         };
         self.values(table, id, properties)?;
-        table.put(id, title, content);
+        table.put((id, rev), title, content);
         Ok(())
     }
 
@@ -127,10 +129,11 @@ impl<'t, 'a> ItemPresenter<'t, 'a> {
     pub(super) fn row(&mut self, table: &mut ItemTable, row: &ItemRow<'_>) -> Result<()> {
         if !self.tree.is_unrestricted() {
             // Links are counted over all texts of an item, so it is redacted as a whole.
-            return self.item(table, row.id, PlainItem::read(row)?.into_data(), Content::None);
+            let data = PlainItem::read(row)?.into_data();
+            return self.item(table, (row.id, row.rev), data, Content::None);
         }
         self.row_values(table, row)?;
-        table.put(row.id, row.title.to_owned(), Content::None);
+        table.put((row.id, row.rev), row.title.to_owned(), Content::None);
         Ok(())
     }
 
@@ -318,16 +321,21 @@ impl<'t, 'a> ItemPresenter<'t, 'a> {
     }
 }
 
+/// An item's ID and revision.
+type ItemRev = (BlockId, u64);
+
 /// An item without its page.
 pub(super) struct PlainItem {
     pub(super) id: BlockId,
+    rev: u64,
     title: String,
     values: Properties,
 }
 
 impl PlainItem {
     pub(super) fn read(row: &ItemRow<'_>) -> Result<Self> {
-        Ok(Self { id: row.id, title: row.title.to_owned(), values: row.properties(None)? })
+        let (title, values) = (row.title.to_owned(), row.properties(None)?);
+        Ok(Self { id: row.id, rev: row.rev, title, values })
     }
 
     /// The item as block data.

@@ -40,11 +40,7 @@ impl Connection<Full> {
     pub fn documents(&self) -> Result<Items<Document>> {
         self.operation("documents").read_all(|reader| {
             let (found, _) = find(reader, &DocumentQuery::default(), None, usize::MAX)?;
-            found
-                .into_iter()
-                .map(|record| titled(reader, record, false))
-                .collect::<Result<_>>()
-                .map(Items)
+            Ok(Items(found.into_iter().map(|row| titled(row, false)).collect()))
         })
     }
 
@@ -91,9 +87,8 @@ impl Connection<Full> {
                 ..query(tree, &filter, now, &folder_path(&filter))?
             };
             let (found, next) = find(reader, &query, cursor, paging.limit.unwrap_or(usize::MAX))?;
-            let shown = found.into_iter().map(|record| titled(reader, record, metadata));
             Ok(ItemsPage {
-                items: shown.collect::<Result<_>>()?,
+                items: found.into_iter().map(|row| titled(row, metadata)).collect(),
                 next_cursor: next.as_ref().map(write_cursor),
             })
         })

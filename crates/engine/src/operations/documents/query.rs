@@ -1,7 +1,7 @@
 //! Queries of documents that read page by page.
 
-use leafbase_model::{DocumentRecord, Result};
-use leafbase_store::{DocumentQuery, PageCursor, SpaceReader};
+use leafbase_model::Result;
+use leafbase_store::{DocumentQuery, PageCursor, SpaceReader, StoredDocument};
 
 /// Documents that one query of the store returns at most.
 const MAX_DOCUMENTS_PER_QUERY: usize = 1_000;
@@ -12,7 +12,7 @@ pub(crate) fn find(
     query: &DocumentQuery,
     mut cursor: Option<PageCursor>,
     limit: usize,
-) -> Result<(Vec<DocumentRecord>, Option<PageCursor>)> {
+) -> Result<(Vec<StoredDocument>, Option<PageCursor>)> {
     let mut found = Vec::new();
     loop {
         let page = reader.find_documents(

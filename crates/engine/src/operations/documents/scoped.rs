@@ -1,15 +1,14 @@
 //! The documents of a scope as its connections show them.
 
 use leafbase_model::{
-    DocumentId, DocumentRecord, Error, Items, ListScopedDocuments, Result, ScopedDocument,
+    BlockData, DocumentId, DocumentRecord, Error, Items, ListScopedDocuments, Result,
+    ScopedDocument,
 };
-use leafbase_tree_ops::ReadTree;
+use leafbase_store::StoredDocument;
 
-use super::titles::root;
 use crate::core::access::Scoped;
 use crate::core::connection::Connection;
 use crate::core::redaction::LinkRedactor;
-use crate::core::tree::Tree;
 
 impl Connection<Scoped> {
     /// The documents of the scope, sorted by ID and without metadata, except those in the trash.
@@ -53,12 +52,9 @@ impl Connection<Scoped> {
     pub fn list_documents(&self, request: ListScopedDocuments) -> Result<Items<ScopedDocument>> {
         self.operation("list_documents").read(|tree| {
             let documents = tree.visibility().documents().into_iter().flatten();
-            let records = documents.map(|id| tree.document(*id)).filter_map(Result::transpose);
+            let rows = documents.map(|id| tree.stored_document(*id)).filter_map(Result::transpose);
             let links = LinkRedactor::new(tree);
-            records
-                .map(|record| shown(tree, &links, &record?, request.metadata))
-                .collect::<Result<_>>()
-                .map(Items)
+            rows.map(|row| shown(&links, row?, request.metadata)).collect::<Result<_>>().map(Items)
         })
     }
 
@@ -81,21 +77,21 @@ impl Connection<Scoped> {
     /// [`crate::ErrorKind::NotFound`].
     pub fn document(&self, id: DocumentId) -> Result<ScopedDocument> {
         self.operation("document").read(|tree| {
-            let record = tree.document(id)?.ok_or_else(Error::not_found)?;
-            shown(tree, &LinkRedactor::new(tree), &record, true)
+            let row = tree.stored_document(id)?.ok_or_else(Error::not_found)?;
+            shown(&LinkRedactor::new(tree), row, true)
         })
     }
 }
 
 fn shown(
-    tree: &Tree<'_>,
     links: &LinkRedactor<'_, '_>,
-    record: &DocumentRecord,
+    row: StoredDocument,
     metadata: bool,
 ) -> Result<ScopedDocument> {
-    let DocumentRecord { id, day, created_at, modified_at, .. } = *record;
-    let mut root = root(tree.reader_of(id)?, id)?;
+    let StoredDocument { record, title, .. } = row;
+    let DocumentRecord { id, day, created_at, modified_at, rev, .. } = record;
+    let mut root = BlockData::page(title);
     links.redact(&mut root)?;
-    let title = root.markdown;
-    Ok(ScopedDocument { id, title, day, times: metadata.then_some((created_at, modified_at)) })
+    let (title, times) = (root.markdown, metadata.then_some((created_at, modified_at)));
+    Ok(ScopedDocument { id, title, day, times, rev })
 }

@@ -38,7 +38,7 @@ pub(super) fn renamed(error: &Error, from: &str, to: &str) -> Error {
 
 /// Converts a block to a task; `None` if the block is no task.
 pub(super) fn to_task(block: BlockRecord, location: TaskLocation) -> Option<Task> {
-    let BlockRecord { id, mut data, .. } = block;
+    let BlockRecord { id, rev, mut data, .. } = block;
     render_text(&mut data);
-    Some(Task { id, markdown: data.markdown, info: data.task?, location })
+    Some(Task { id, markdown: data.markdown, info: data.task?, location, rev })
 }

@@ -177,7 +177,7 @@ proptest! {
 
 /// The title and the values of an item, decoded without the other fields.
 fn parts(bytes: &[u8]) -> Decoded<(String, Properties)> {
-    let ItemParts { title, count, mut values } = item_parts(bytes)?;
+    let ItemParts { rev: _, title, count, mut values } = item_parts(bytes)?;
     let values = values.list(count, |decoder| {
         let key = decoder.str()?.to_owned();
         let mut at = *decoder;

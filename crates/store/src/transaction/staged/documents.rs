@@ -11,6 +11,7 @@ use crate::kv::{Read, Transaction, WriteBatch};
 use crate::reader::documents::{document_count, first_in};
 use crate::reader::transaction_cache::TransactionCache;
 use crate::records;
+use crate::records::change::TouchedDocument;
 use crate::records::document::{self, StoredDocument};
 use crate::transaction::errors::missing;
 
@@ -19,9 +20,36 @@ use crate::transaction::errors::missing;
 pub(crate) struct StagedDocument {
     stored: Option<StoredDocument>,
     pub(crate) now: Option<StoredDocument>,
+    /// The last change that touched it before this one; 0 if it did not exist.
+    previous: u64,
+    /// Its revision was incremented, or is that of its creation.
+    has_new_rev: bool,
 }
 
 impl StagedDocument {
+    /// Creates the document. Its revision is the given one: 1, or that of an erasure.
+    pub(crate) fn create(&mut self, document: StoredDocument) {
+        self.now = Some(document);
+        self.has_new_rev = true;
+    }
+
+    /// The document changes at the instant `at`. Its modification time never goes back, and its
+    /// revision is incremented once in a transaction.
+    pub(crate) fn change(&mut self, at: Timestamp) {
+        let Some(StoredDocument { record, .. }) = &mut self.now else { return };
+        record.modified_at = record.modified_at.max(at);
+        record.rev = record.rev.saturating_add(u64::from(!self.has_new_rev));
+        self.has_new_rev = true;
+    }
+
+    /// Erases the document. Returns the record to log: created again, the document has a higher
+    /// revision than it ever had.
+    pub(crate) fn erase(&mut self) -> Option<DocumentRecord> {
+        let StoredDocument { mut record, .. } = self.now.take()?;
+        record.rev = record.rev.saturating_add(u64::from(!self.has_new_rev));
+        Some(record)
+    }
+
     fn location(&self) -> Option<Location> {
         self.now.as_ref().map(|document| document.record.location)
     }
@@ -43,20 +71,36 @@ impl StagedDocument {
 }
 
 /// The documents that a transaction touches.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct StagedDocuments {
+    /// The sequence of the change in progress, which touched documents are stored with.
+    sequence: u64,
     staged: BTreeMap<DocumentId, StagedDocument>,
     /// Documents that may have changed since the last flush.
     dirty: BTreeSet<DocumentId>,
 }
 
 impl StagedDocuments {
-    /// All documents touched, sorted.
-    pub(crate) fn touched(&self) -> Vec<DocumentId> {
-        self.staged.keys().copied().collect()
+    /// None are touched yet by the change `sequence`.
+    pub(crate) fn new(sequence: u64) -> Self {
+        Self { sequence, staged: BTreeMap::new(), dirty: BTreeSet::new() }
     }
 
-    /// Loads a document to change it.
+    /// The sequence of the change in progress.
+    pub(crate) const fn sequence(&self) -> u64 {
+        self.sequence
+    }
+
+    /// All documents touched, sorted.
+    pub(crate) fn touched(&self) -> Vec<TouchedDocument> {
+        let touched = |(id, staged): (&DocumentId, &StagedDocument)| TouchedDocument {
+            id: *id,
+            previous: staged.previous,
+        };
+        self.staged.iter().map(touched).collect()
+    }
+
+    /// Loads a document to change it: the change in progress touches it.
     pub(crate) fn load(
         &mut self,
         source: &dyn Read,
@@ -68,13 +112,16 @@ impl StagedDocuments {
             Entry::Occupied(entry) => entry.into_mut(),
             Entry::Vacant(entry) => {
                 let stored = cache.document(source, id)?;
-                entry.insert(StagedDocument { now: stored.clone(), stored })
+                let last_change = self.sequence;
+                let now = stored.clone().map(|stored| StoredDocument { last_change, ..stored });
+                let previous = stored.as_ref().map_or(0, |stored| stored.last_change);
+                entry.insert(StagedDocument { stored, now, previous, has_new_rev: false })
             }
         })
     }
 
-    /// Stages a change of something in a document, which must exist. Its modification time never
-    /// goes back; without `at` it stays.
+    /// Stages a change of something in a document, which must exist. Without `at` its modification
+    /// time and its revision stay.
     pub(crate) fn touch(
         &mut self,
         source: &dyn Read,
@@ -83,10 +130,21 @@ impl StagedDocuments {
         at: Option<Timestamp>,
     ) -> Result<()> {
         let staged = self.load(source, cache, id)?;
-        let document = staged.now.as_mut().ok_or_else(|| missing("the document"))?;
-        let modified_at = &mut document.record.modified_at;
-        *modified_at = at.map_or(*modified_at, |at| at.max(*modified_at));
+        if staged.now.is_none() {
+            return Err(missing("the document"));
+        }
+        if let Some(at) = at {
+            staged.change(at);
+        }
         Ok(())
+    }
+
+    /// Stages the title of a touched document: the text of its root block.
+    pub(crate) fn set_title(&mut self, id: DocumentId, title: &str) {
+        self.dirty.insert(id);
+        if let Some(document) = self.staged.get_mut(&id).and_then(|staged| staged.now.as_mut()) {
+            title.clone_into(&mut document.title);
+        }
     }
 
     /// Counts `added` blocks that are inserted into a touched document.
@@ -148,6 +206,7 @@ impl StagedDocuments {
             match &staged.now {
                 Some(document) => {
                     invariant!(document.blocks > 0, "a document has a root");
+                    invariant!(document.record.rev > 0, "revisions begin at 1");
                     records::put(&mut batch, &key, |out| document::encode(out, document));
                 }
                 None => batch.delete(&key),
@@ -197,8 +256,8 @@ fn changed_keys(
     else {
         return [all(before), all(after)];
     };
-    // Fast path: nearly all writes change nothing but the modification time.
-    if *old != (DocumentRecord { modified_at: old.modified_at, ..new.clone() }) {
+    // Fast path: nearly all writes change nothing but the modification time and the revision.
+    if (old.location, old.day, old.created_at) != (new.location, new.day, new.created_at) {
         [all(before), all(after)]
     } else if old.modified_at == new.modified_at || old.location == Location::Inbox {
         [Vec::new(), Vec::new()]

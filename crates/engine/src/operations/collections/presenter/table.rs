@@ -25,6 +25,7 @@ pub(in crate::operations::collections) struct ItemTable {
 
 struct BufferedItem {
     id: BlockId,
+    rev: u64,
     title: String,
     content: Content,
     /// End offset of its values in the buffer.
@@ -65,12 +66,12 @@ impl ItemTable {
     }
 
     /// Buffers an item with the values added since the previous one.
-    pub(super) fn put(&mut self, id: BlockId, title: String, content: Content) {
+    pub(super) fn put(&mut self, (id, rev): (BlockId, u64), title: String, content: Content) {
         debug_assert!(
             self.buffered.last().is_none_or(|last| last.end <= self.values.len()),
             "offsets of buffered items ascend"
         );
-        self.buffered.push(BufferedItem { id, title, content, end: self.values.len() });
+        self.buffered.push(BufferedItem { id, rev, title, content, end: self.values.len() });
     }
 
     /// Moves the buffered values into their items.
@@ -82,8 +83,9 @@ impl ItemTable {
             ends,
         );
         let finished = self.buffered.drain(..).zip(values).map(
-            |(BufferedItem { id, title, content, .. }, properties)| Item {
+            |(BufferedItem { id, rev, title, content, .. }, properties)| Item {
                 id,
+                rev,
                 content_key: self.content_key.clone(),
                 title,
                 properties,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use leafbase_markdown as markdown;
 use leafbase_model::{Day, DocumentId, DocumentRecord, FolderId, FolderRecord, Location, Result};
-use leafbase_store::{DocumentQuery, SpaceReader};
+use leafbase_store::{DocumentQuery, SpaceReader, StoredDocument};
 
 use crate::operations::vault::file_names::{AllocatedNames, DAILY_NOTES, decode, is_too_long};
 use crate::operations::vault::markdown_file::{literal, plain_title};
@@ -118,9 +118,7 @@ impl ExportLayout {
                 cursor.as_ref(),
                 DOCUMENTS_PER_PAGE,
             )?;
-            for record in page.documents {
-                let root = reader.block(record.id.root())?;
-                let title = root.map_or_else(String::new, |root| root.data.markdown);
+            for StoredDocument { record, title, .. } in page.documents {
                 if record.location == Location::Trash {
                     let reason = "it is in the trash".to_owned();
                     self.skipped.push(Skipped { path: plain_title(&title), reason });

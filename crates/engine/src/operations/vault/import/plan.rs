@@ -137,7 +137,7 @@ impl ImportPlan {
             folders.insert(path, id);
             self.directories.insert(id, path.clone());
             self.parents.extend(parent.map(|parent| (id, parent)));
-            self.steps.push(PlanStep::Folder(FolderRecord { id, name, parent }));
+            self.steps.push(PlanStep::Folder(FolderRecord { id, name, parent, rev: 1 }));
         }
         self.documents = DocumentTargets::new(paths.iter().map(String::as_str));
         for path in paths {
