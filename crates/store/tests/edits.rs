@@ -268,7 +268,7 @@ fn revisions_only_grow() {
     let renamed = write(vec![rename("Page", "One", 1), rename("One", "Two", 2)]);
     let title_and_rev = || stored().map(|stored| (stored.title, stored.record.rev));
     assert_eq!(title_and_rev(), Some(("Two".to_owned(), 2)));
-    write(renamed.inverse());
+    write(renamed.inverse().unwrap());
     assert_eq!(title_and_rev(), Some(("Page".to_owned(), 3)));
     // Relocated, and changed by the trash.
     write(vec![change(&record, Location::Templates, None)]);
@@ -276,9 +276,9 @@ fn revisions_only_grow() {
     write(vec![change(&kept(1, Location::Templates, None), Location::Trash, None)]);
     assert_eq!(title_and_rev().unwrap().1, 4);
     write(vec![change(&kept(1, Location::Trash, None), Location::Unsorted, None)]);
-    let erased = write(created.inverse());
+    let erased = write(created.inverse().unwrap());
     assert_eq!(stored(), None);
-    write(erased.inverse());
+    write(erased.inverse().unwrap());
     assert_eq!(title_and_rev(), Some(("Page".to_owned(), 6)));
     assert_eq!(space.snapshot().unwrap().reader().history(id).count(), 1);
 
@@ -292,11 +292,11 @@ fn revisions_only_grow() {
     let made = write(vec![Edit::CreateFolder(folder.clone())]);
     let after = FolderRecord { name: "Named".to_owned(), ..folder.clone() };
     let named = write(vec![Edit::UpdateFolder { before: folder.clone(), after }]);
-    write(named.inverse());
+    write(named.inverse().unwrap());
     assert_eq!(rev(), Some(3));
-    let removed = write(made.inverse());
+    let removed = write(made.inverse().unwrap());
     assert_eq!(rev(), None);
-    write(removed.inverse());
+    write(removed.inverse().unwrap());
     assert_eq!(rev(), Some(4));
 }
 
