@@ -16,7 +16,7 @@ use leafbase_model::{Author, Error, ErrorKind, Result, SpaceId, Stamp, Timestamp
 use crate::directory;
 use crate::edges::Extractor;
 use crate::kv::directory::RawFiles;
-use crate::kv::{OpenOptions, RawPageReader};
+use crate::kv::{Durability, OpenOptions, RawPageReader, WriteOptions};
 use crate::progress::ProgressFn;
 use crate::records::layout::Value;
 use crate::records::meta::SpaceMeta;
@@ -293,3 +293,8 @@ impl Salvager<'_> {
 
 /// Continues a scan.
 const CONTINUE: ControlFlow<()> = ControlFlow::Continue(());
+
+/// Durability is deferred: after a crash the salvage starts again.
+fn relaxed() -> WriteOptions {
+    WriteOptions::durability(Durability::Relaxed)
+}

@@ -240,8 +240,8 @@ fn change(before: &DocumentRecord, location: Location, day: Option<i64>) -> Edit
     }
 }
 
-/// A document's revision is incremented once by a change, however many edits of it there are, and by
-/// an undo, too.
+/// A document's revision is incremented once by a change, however many edits of it there are, and
+/// by an undo, too.
 #[test]
 fn revisions_only_grow() {
     let (_, space) = memory_space();

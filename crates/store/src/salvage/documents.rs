@@ -7,17 +7,12 @@ use leafbase_model::{
 };
 
 use super::inventory::Inventory;
-use super::{LossKind, OnStep, Salvager};
+use super::{LossKind, OnStep, Salvager, relaxed};
 use crate::document_index::note_day;
 use crate::keyspaces::{self, COMMENTS, FOLDERS};
-use crate::kv::{Durability, Store, WriteOptions};
+use crate::kv::Store;
 use crate::records::{self, comment, folder};
 use crate::transaction::SpaceTransaction;
-
-/// Durability is deferred: after a crash the salvage starts again.
-pub(super) fn relaxed() -> WriteOptions {
-    WriteOptions::durability(Durability::Relaxed)
-}
 
 impl Salvager<'_> {
     pub(super) fn folders(

@@ -7,9 +7,8 @@ use leafbase_model::{
     Result, SubtreeNode, Subtrees,
 };
 
-use super::documents::relaxed;
 use super::inventory::Inventory;
-use super::{CONTINUE, LossKind, OnStep, RECOVERED, Salvager};
+use super::{CONTINUE, LossKind, OnStep, RECOVERED, Salvager, relaxed};
 use crate::edges::{EdgeEnd, EdgeKind};
 use crate::keyspaces::{self, ASSET_CHUNKS, ASSETS, PENDING_ASSETS};
 use crate::kv::{KeyRange, Read, Store};

@@ -5,8 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use leafbase_model::{ChangeToken, DocumentId, Result};
 
-use super::documents::relaxed;
-use super::{LossKind, OnStep, Salvager};
+use super::{LossKind, OnStep, Salvager, relaxed};
 use crate::change_parts::{ChangeBody, ChangeParts, PartHeader, change_body, put_change};
 use crate::keyspaces::{self, CHANGES, META, RowName};
 use crate::kv::Store;

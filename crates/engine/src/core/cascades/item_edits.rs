@@ -43,15 +43,10 @@ pub(crate) fn unstamped_updates<T: ReadTree>(
     Ok(edits)
 }
 
-/// The update that gives an item a new stamp and keeps its values: only its relations changed, and
+/// The record of an item with a new stamp and the same values: only its relations changed, and
 /// other items hold those.
-pub(crate) fn restamp(document: DocumentId, before: BlockRecord, stamp: &Stamp) -> Edit {
-    let after = BlockRecord {
-        rev: before.rev.saturating_add(1),
-        modified: stamp.clone(),
-        ..before.clone()
-    };
-    Edit::Update { document, before: Box::new(before), after: Box::new(after) }
+pub(crate) fn restamped(before: &BlockRecord, stamp: &Stamp) -> BlockRecord {
+    BlockRecord { rev: before.rev.saturating_add(1), modified: stamp.clone(), ..before.clone() }
 }
 
 fn found<T: ReadTree>(tree: &T, id: BlockId) -> Result<(DocumentId, BlockRecord)> {

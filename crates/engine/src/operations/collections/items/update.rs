@@ -168,7 +168,9 @@ impl ReadUpdate {
             }
             // Nothing of the record differs, but what it shows does.
             _ if is_turned => {
-                (Some(item_edits::restamp(located.document, before.clone(), context.stamp)), before)
+                let after = item_edits::restamped(&before, context.stamp);
+                let (document, before) = (located.document, Box::new(before));
+                (Some(Edit::Update { document, before, after: Box::new(after.clone()) }), after)
             }
             _ => (None, before),
         }
