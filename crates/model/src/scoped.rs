@@ -45,7 +45,8 @@ impl ListScopedDocuments {
 /// the space.
 ///
 /// As JSON: `id`, `title`, `isDeleted` (always `false`: documents in the trash are hidden),
-/// `dailyNoteDate`, `rev`, and with metadata `createdAt` and `lastModifiedAt`.
+/// `dailyNoteDate`, and with metadata `createdAt` and `lastModifiedAt`. It has no `rev`, which would
+/// count writes to hidden parts, such as relations to collections outside of the scope.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScopedDocument {
     /// The document ID, equal to the ID of its root block.
@@ -56,9 +57,6 @@ pub struct ScopedDocument {
     pub day: Option<Day>,
     /// The times of creation and of the last modification, if the request asked for them.
     pub times: Option<(Timestamp, Timestamp)>,
-    /// The revision: 1 on creation, incremented by each write that changes the document or one of
-    /// its blocks.
-    pub rev: u64,
 }
 
 impl Serialize for ScopedDocument {
@@ -74,7 +72,6 @@ impl Serialize for ScopedDocument {
             map.serialize_entry("createdAt", &created)?;
             map.serialize_entry("lastModifiedAt", &modified)?;
         }
-        map.serialize_entry("rev", &self.rev)?;
         map.end()
     }
 }

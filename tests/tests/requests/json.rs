@@ -249,7 +249,7 @@ fn the_feed_tells_of_comments_files_and_folders() {
     );
     assert_eq!(
         edits[3],
-        json!({"type": "createFolder", "folder": {"id": folder, "name": "Travel"}})
+        json!({"type": "createFolder", "folder": {"id": folder, "name": "Travel", "rev": 1}})
     );
     assert_eq!(edits.len(), 4);
 }
@@ -261,7 +261,7 @@ fn listings_say_times_only_if_asked() {
     let plain = shown(serde_json::to_value(host.notes.documents().unwrap()));
     assert_eq!(
         plain,
-        json!({"id": host.document(), "title": "root", "isDeleted": false, "location": {"destination": "unsorted"}, "rev": 1})
+        json!({"id": host.document(), "title": "root", "isDeleted": false, "location": {"destination": "unsorted"}, "rev": 16})
     );
     let timed = host.notes.list_documents(ListDocuments::new().with_metadata()).unwrap();
     let timed = shown(serde_json::to_value(timed));

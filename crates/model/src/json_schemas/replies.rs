@@ -116,7 +116,7 @@ shapes! {
         .may::<Day>("dailyNoteDate", "The day whose note it is.")
         .times()
         .may::<String>("clickableLink", "A link that a person can click.")
-        .must::<u64>("rev", "1 when it is made, and one more with each write that changes it.")
+        .must::<u64>("rev", "1 on creation, incremented by each write that changes it.")
         .open();
     ScopedDocument, "A document as a scoped connection shows it." => |shape| shape
         .must::<DocumentId>("id", "That of its root block.")
@@ -124,14 +124,13 @@ shapes! {
         .must::<bool>("isDeleted", "Always false.")
         .may::<Day>("dailyNoteDate", "The day whose note it is.")
         .times()
-        .must::<u64>("rev", "1 when it is made, and one more with each write that changes it.")
         .open();
     Item, "An item; its title is under the content key." => |shape| shape
         .must::<BlockId>("id", "Its block.")
         .may::<ItemProperties>("properties", "Property values by key.")
         .may::<Vec<Block>>("content", "The blocks of its page.")
         .may::<String>("contentPreview", "Plain text in place of content below the depth.")
-        .must::<u64>("rev", "1 when it is made, and one more with each change.")
+        .must::<u64>("rev", "That of its block.")
         .with("additionalProperties", json!({ "type": "string" }))
         .open();
     AssetRecord, "An uploaded file." => |shape| shape

@@ -201,9 +201,25 @@ impl Library {
 
     /// Everything in the space, with what the listings say of it.
     pub fn state(&self) -> String {
+        serde_json::to_string_pretty(&self.shown()).unwrap()
+    }
+
+    /// The state without the revisions of folders and documents, which an undo increments, and these
+    /// revisions by ID.
+    fn content(&self) -> (String, BTreeMap<String, u64>) {
+        let (mut shown, mut revs) = (self.shown(), BTreeMap::new());
+        shown.iter_mut().take(2).for_each(|listing| take_revs(listing, &mut revs));
+        (serde_json::to_string_pretty(&shown).unwrap(), revs)
+    }
+
+    /// The folders, the documents, and each document with its blocks.
+    fn shown(&self) -> Vec<Value> {
         let documents =
             self.notes.list_documents(leafbase::ListDocuments::new().with_metadata()).unwrap();
-        let mut shown = vec![serde_json::to_value(self.notes.folders().unwrap()).unwrap()];
+        let mut shown = vec![
+            serde_json::to_value(self.notes.folders().unwrap()).unwrap(),
+            serde_json::to_value(&documents).unwrap(),
+        ];
         let hidden = self.names.get("inbox").map(|inbox| inbox.parse::<DocumentId>().unwrap());
         for id in documents.iter().map(leafbase::Document::id).chain(hidden) {
             shown.push(
@@ -211,8 +227,7 @@ impl Library {
                     .unwrap(),
             );
         }
-        shown.push(serde_json::to_value(documents).unwrap());
-        serde_json::to_string_pretty(&shown).unwrap()
+        shown
     }
 
     /// Asserts the outcome of each request, one after the other; one that is refused leaves no
@@ -233,16 +248,22 @@ impl Library {
         }
     }
 
-    /// Asserts the outcome of a request that is allowed, and that its inverse leads back.
+    /// Asserts the outcome of a request that is allowed, and that its inverse leads back, but lowers
+    /// no revision of a document or a folder.
     #[track_caller]
     pub fn undone(&self, operation: &str, body: &str, expected: &str) {
         let (before, sequence) = (self.state(), self.notes.last_sequence().unwrap());
+        let (content, _) = self.content();
         assert_eq!(self.line(operation, body), expected, "{operation} {body}");
         assert_ne!(self.state(), before, "{operation} {body} did nothing");
+        let (_, revs) = self.content();
         let changes = self.notes.changes_since(sequence).collect::<Result<Vec<_>, _>>().unwrap();
         assert_eq!(changes.len(), 1, "{operation} {body} is one write");
         self.notes.space().apply(self.notes.author(), &changes[0].inverse().unwrap()).unwrap();
-        assert_eq!(self.state(), before, "{operation} {body} is not undone");
+        let (undone, raised) = self.content();
+        assert_eq!(undone, content, "{operation} {body} is not undone");
+        let is_lower = |(id, rev): &(&String, &u64)| raised.get(*id).is_some_and(|new| new < *rev);
+        assert_eq!(revs.iter().find(is_lower), None, "{operation} {body} lowers a revision");
         assert!(self.notes.space().check().unwrap().is_clean());
     }
 
@@ -253,6 +274,20 @@ impl Library {
         let change = self.notes.changes_since(0).last().unwrap().unwrap();
         assert_eq!(change.inverse().unwrap_err().kind(), ErrorKind::HistoryGone);
         assert!(self.notes.space().check().unwrap().is_clean());
+    }
+}
+
+/// Takes the revisions out of a listing.
+fn take_revs(listing: &mut Value, revs: &mut BTreeMap<String, u64>) {
+    match listing {
+        Value::Object(fields) => {
+            if let Some(rev) = fields.remove("rev") {
+                revs.insert(text(&fields["id"]), rev.as_u64().unwrap());
+            }
+            fields.values_mut().for_each(|value| take_revs(value, revs));
+        }
+        Value::Array(values) => values.iter_mut().for_each(|value| take_revs(value, revs)),
+        _ => {}
     }
 }
 

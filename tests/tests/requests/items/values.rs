@@ -303,11 +303,11 @@ fn an_item_as_json() {
     let (dune, emma) = (related("Dune"), related("Emma"));
     let expected = [
         format!(
-            r#"{{"id":"{}","name":"Emma","properties":{{"like":{dune}}},"content":[]}}"#,
+            r#"{{"id":"{}","name":"Emma","properties":{{"like":{dune}}},"content":[],"rev":1}}"#,
             id("Emma")
         ),
         format!(
-            r#"{{"id":"{}","name":"Dune","properties":{{"pages":412,"read":false,"tags":["novel"],"by":{},"like":{emma}}},"content":[]}}"#,
+            r#"{{"id":"{}","name":"Dune","properties":{{"pages":412,"read":false,"tags":["novel"],"by":{},"like":{emma}}},"content":[],"rev":1}}"#,
             id("Dune"),
             related("Ada")
         ),

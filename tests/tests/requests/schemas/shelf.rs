@@ -258,12 +258,13 @@ impl Shelf {
 }
 
 /// Everything: documents, collections with their schemas, all blocks, items among them, with
-/// metadata.
+/// metadata; without the revisions of documents, which an undo increments.
 pub fn dump(notes: &Connection) -> String {
     let shown = |id: BlockId| {
         serde_json::to_string(&notes.fetch(Fetch::new(id).with_metadata()).unwrap()).unwrap()
     };
-    let documents = notes.documents().unwrap();
+    let mut documents = notes.documents().unwrap();
+    documents.0.iter_mut().for_each(|document| document.record.rev = 1);
     let mut parts = vec![serde_json::to_string(&documents).unwrap()];
     parts.extend(documents.iter().map(|document| shown(document.id().root())));
     for collection in notes.list_collections(ListCollections::default()).unwrap() {

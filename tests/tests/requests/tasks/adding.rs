@@ -32,11 +32,11 @@ fn what_a_host_gets() {
         reply,
         json!({"items": [
             {"id": null, "markdown": "**call** Ada", "location": {"type": "inbox"},
-             "taskInfo": {"state": "todo", "scheduleDate": "2026-03-02", "deadlineDate": "2026-03-09"}},
+             "taskInfo": {"state": "todo", "scheduleDate": "2026-03-02", "deadlineDate": "2026-03-09"}, "rev": 1},
             {"id": null, "markdown": "pay", "location": {"type": "dailyNote", "date": "2026-03-01"},
-             "taskInfo": {"state": "done", "completedAt": "2026-03-01T12:00:00.000Z"}},
+             "taskInfo": {"state": "done", "completedAt": "2026-03-01T12:00:00.000Z"}, "rev": 1},
             {"id": null, "markdown": "sell", "location": {"type": "document", "documentId": trip},
-             "taskInfo": {"state": "canceled", "canceledAt": "2026-02-01T08:00:00.000Z"}},
+             "taskInfo": {"state": "canceled", "canceledAt": "2026-02-01T08:00:00.000Z"}, "rev": 1},
         ]})
     );
     let listed = desk.ask("list", INBOX).unwrap();

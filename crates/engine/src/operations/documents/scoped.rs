@@ -89,9 +89,9 @@ fn shown(
     metadata: bool,
 ) -> Result<ScopedDocument> {
     let StoredDocument { record, title, .. } = row;
-    let DocumentRecord { id, day, created_at, modified_at, rev, .. } = record;
+    let DocumentRecord { id, day, created_at, modified_at, .. } = record;
     let mut root = BlockData::page(title);
     links.redact(&mut root)?;
     let (title, times) = (root.markdown, metadata.then_some((created_at, modified_at)));
-    Ok(ScopedDocument { id, title, day, times, rev })
+    Ok(ScopedDocument { id, title, day, times })
 }
