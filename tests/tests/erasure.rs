@@ -11,7 +11,7 @@ use leafbase::{
     AddComments, AddItems, Author, BlockData, BlockDraft, CommentDraft, Connection,
     CreateCollection, CreateFolders, DayRef, DeleteBlocks, DeleteDocuments, Destination,
     DocumentId, Edit, ErrorKind, Fetch, FolderDraft, InsertBlocks, ItemDraft, ItemUpdate,
-    MoveBlocks, Position, PropertyDraft, PropertyKind, PurgeDocuments, SchemaDraft,
+    MoveBlocks, Position, PropertyDraft, PropertyKind, PurgeDocuments, Relation, SchemaDraft,
     SearchDocuments, SelectOption, Space, UpdateItems, UploadFile,
 };
 
@@ -279,6 +279,36 @@ fn a_redacted_row_has_no_inverse() {
 }
 
 /// A space with the same history redacts its own log when it applies the purge.
+/// The purge of one document ends relations of items of the other, which is purged next.
+#[test]
+fn documents_that_are_related_are_purged_at_once() {
+    let notes = Space::in_memory().unwrap().connect();
+    let [near, far] = ["near", "far"].map(|title| notes.create_document(title).unwrap().id());
+    let make = |home: DocumentId, name: &str, properties: Vec<PropertyDraft>| {
+        let schema = SchemaDraft::new(format!("{CANARY} {name}"), properties);
+        notes.create_collection(CreateCollection::new(schema, Position::end_of(home))).unwrap().id
+    };
+    let people = make(near, "people", Vec::new());
+    let author = PropertyDraft::new("Author", PropertyKind::Relation(Relation::to(people)));
+    let books = make(far, "books", vec![author]);
+    let item = ItemDraft::new(format!("{CANARY} ada"));
+    let ada = notes.add_items(AddItems::new(people, [item])).unwrap()[0].id;
+    let item = ItemDraft::new(format!("{CANARY} notes")).with("author", vec![ada.to_string()]);
+    notes.add_items(AddItems::new(books, [item])).unwrap();
+    for order in [[near, far], [far, near]] {
+        let copy = tempfile::tempdir().unwrap();
+        let path = copy.path().join("copy");
+        notes.space().backup_to(&path).unwrap();
+        let space = Space::open(&path).unwrap();
+        let notes = space.connect();
+        assert!(log(&notes).contains(CANARY));
+        notes.delete_documents(DeleteDocuments::new(order)).unwrap();
+        notes.purge_documents(PurgeDocuments::new(order)).unwrap();
+        assert!(!log(&notes).contains(CANARY), "{}", log(&notes));
+        assert!(space.check().unwrap().is_clean());
+    }
+}
+
 #[test]
 fn a_follower_redacts_its_log_as_well() {
     let directory = tempfile::tempdir().unwrap();

@@ -45,8 +45,8 @@ impl ListScopedDocuments {
 /// the space.
 ///
 /// As JSON: `id`, `title`, `isDeleted` (always `false`: documents in the trash are hidden),
-/// `dailyNoteDate`, and with metadata `createdAt` and `lastModifiedAt`. It has no `rev`, which would
-/// count writes to hidden parts, such as relations to collections outside of the scope.
+/// `dailyNoteDate`, and with metadata `createdAt` and `lastModifiedAt`. It has no `rev`, which
+/// would count writes to hidden parts, such as relations to collections outside of the scope.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScopedDocument {
     /// The document ID, equal to the ID of its root block.

@@ -50,20 +50,56 @@ pub(in crate::core) fn apply(
     Ok(())
 }
 
-/// Purges a document: ends the relations from the rest of the space first, and erases the files
-/// that only this document embeds.
+/// Purges documents: ends the relations from the rest of the space, and erases the files that only
+/// these documents embed. Relations among the documents go with them: an edit that ended one would
+/// keep the content of its item in the change log.
 pub(in crate::core) fn purge(
     transaction: &mut SpaceTransaction<'_>,
     limits: &Limits,
-    id: DocumentId,
+    documents: &[DocumentId],
 ) -> Result<()> {
-    let reader = transaction.reader()?;
-    let record = reader.document(id)?.ok_or_else(Error::not_found)?;
-    let subtrees = reader.subtree(id.root(), None)?;
-    let blocks: HashSet<_> = subtrees.0.iter().map(|node| node.block.id).collect();
-    let mut edits = vec![Edit::EraseDocument { record, subtrees }];
+    let mut erasures = Vec::with_capacity(documents.len());
+    for id in documents {
+        let reader = transaction.reader()?;
+        let record = reader.document(*id)?.ok_or_else(Error::not_found)?;
+        let mut subtrees = reader.subtree(id.root(), None)?;
+        subtrees.0.retain(|node| relations::is_part(node.block.data.block_type()));
+        erasures.push(Edit::EraseDocument { record, subtrees });
+    }
+    let mut edits = Vec::new();
+    if relations::removes_any(&erasures) {
+        let tree = UnguardedTree::new(transaction.reader()?);
+        edits = relations::with_relations(tree.tree(), limits, erasures)?;
+    }
+    // The purge itself removes the documents, and the schemas of their collections.
+    let purged: HashSet<_> = documents.iter().copied().collect();
+    edits.retain(|edit| match edit {
+        Edit::EraseDocument { .. } => false,
+        Edit::SetSchema { document, .. } => !purged.contains(document),
+        _ => true,
+    });
+    let is_schema = |edit: &Edit| matches!(edit, Edit::SetSchema { .. });
+    let (schemas, items): (Vec<_>, Vec<_>) = edits.into_iter().partition(is_schema);
+    transaction.apply(items)?;
+    for document in documents.iter().copied() {
+        let files = files_of(transaction.reader()?, document)?;
+        transaction.apply(vec![Edit::PurgeDocument { document, files }])?;
+    }
+    transaction.apply(schemas)
+}
+
+/// The files that only blocks of `document` embed.
+fn files_of(reader: SpaceReader<'_>, document: DocumentId) -> Result<Vec<AssetId>> {
+    let subtrees = reader.subtree(document.root(), None)?;
+    let (mut blocks, mut embedded) = (HashSet::new(), BTreeSet::new());
+    for node in &subtrees.0 {
+        blocks.insert(node.block.id);
+        edges::files(&node.block.data, &mut |file| {
+            embedded.insert(file);
+        });
+    }
     let mut files = Vec::new();
-    for file in files_shown_before(&edits) {
+    for file in embedded {
         // A block embeds a file once, so more edges than blocks come from elsewhere, too.
         let edges = reader.edges_to(EdgeEnd::Asset(file), None, blocks.len() + 1)?;
         let is_embedded_here = edges.iter().all(|edge| blocks.contains(&edge.source));
@@ -72,18 +108,7 @@ pub(in crate::core) fn purge(
             files.push(file);
         }
     }
-    if relations::removes_any(&edits) {
-        let tree = UnguardedTree::new(transaction.reader()?);
-        edits = relations::with_relations(tree.tree(), limits, edits)?;
-    }
-    // The purge itself removes the schemas of the document's collections.
-    edits.retain(|edit| !matches!(edit, Edit::SetSchema { document, .. } if *document == id));
-    for edit in &mut edits {
-        if matches!(edit, Edit::EraseDocument { .. }) {
-            *edit = Edit::PurgeDocument { document: id, files: std::mem::take(&mut files) };
-        }
-    }
-    transaction.apply(edits)
+    Ok(files)
 }
 
 /// Whether one of `edits` removes blocks.

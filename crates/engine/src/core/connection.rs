@@ -317,9 +317,9 @@ impl OperationTransaction<'_, '_> {
         cascades::apply(self.transaction, self.context.limits, edits)
     }
 
-    /// Purges a document, with what follows from that: see [`cascades`].
-    pub(crate) fn purge(&mut self, document: DocumentId) -> Result<()> {
-        cascades::purge(self.transaction, self.context.limits, document)
+    /// Purges documents, with what follows from that: see [`cascades`].
+    pub(crate) fn purge(&mut self, documents: &[DocumentId]) -> Result<()> {
+        cascades::purge(self.transaction, self.context.limits, documents)
     }
 
     /// Applies `edits` alone: they come from the change log and contain what followed from them.

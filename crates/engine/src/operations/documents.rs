@@ -227,9 +227,7 @@ impl Connection<Full> {
                 let now = transaction.context.stamp.at;
                 transaction.plan_with_reader(|reader, _| old_trash(reader, days, now))?
             };
-            for id in &purged {
-                transaction.purge(*id)?;
-            }
+            transaction.purge(&purged)?;
             Ok(purged)
         })?;
         Ok(Items(purged))

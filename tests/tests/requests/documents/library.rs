@@ -204,8 +204,8 @@ impl Library {
         serde_json::to_string_pretty(&self.shown()).unwrap()
     }
 
-    /// The state without the revisions of folders and documents, which an undo increments, and these
-    /// revisions by ID.
+    /// The state without the revisions of folders and documents, which an undo increments, and
+    /// these revisions by ID.
     fn content(&self) -> (String, BTreeMap<String, u64>) {
         let (mut shown, mut revs) = (self.shown(), BTreeMap::new());
         shown.iter_mut().take(2).for_each(|listing| take_revs(listing, &mut revs));
@@ -248,8 +248,8 @@ impl Library {
         }
     }
 
-    /// Asserts the outcome of a request that is allowed, and that its inverse leads back, but lowers
-    /// no revision of a document or a folder.
+    /// Asserts the outcome of a request that is allowed, and that its inverse leads back, but
+    /// lowers no revision of a document or a folder.
     #[track_caller]
     pub fn undone(&self, operation: &str, body: &str, expected: &str) {
         let (before, sequence) = (self.state(), self.notes.last_sequence().unwrap());

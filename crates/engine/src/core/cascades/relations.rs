@@ -22,7 +22,8 @@ pub(crate) fn removes_any(edits: &[Edit]) -> bool {
     nodes.map(|node| node.block.data.block_type()).any(is_part)
 }
 
-fn is_part(block_type: BlockType) -> bool {
+/// Whether blocks of this type are items or collections.
+pub(super) fn is_part(block_type: BlockType) -> bool {
     matches!(block_type, BlockType::CollectionItem | BlockType::Collection)
 }
 
