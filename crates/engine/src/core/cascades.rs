@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use leafbase_collections::ReadCollections;
 use leafbase_model::{
     AssetId, BlockId, BlockKind, BlockRecord, DocumentId, Edit, Error, Limits, Result, Schema,
+    Subtrees,
 };
 use leafbase_store::{EdgeEnd, SpaceReader, SpaceTransaction};
 
@@ -59,10 +60,12 @@ pub(in crate::core) fn purge(
     documents: &[DocumentId],
 ) -> Result<()> {
     let mut erasures = Vec::with_capacity(documents.len());
+    let mut embedded = Vec::with_capacity(documents.len());
     for id in documents {
         let reader = transaction.reader()?;
         let record = reader.document(*id)?.ok_or_else(Error::not_found)?;
         let mut subtrees = reader.subtree(id.root(), None)?;
+        embedded.push(EmbeddedFiles::of(&subtrees));
         subtrees.0.retain(|node| relations::is_part(node.block.data.block_type()));
         erasures.push(Edit::EraseDocument { record, subtrees });
     }
@@ -81,34 +84,49 @@ pub(in crate::core) fn purge(
     let is_schema = |edit: &Edit| matches!(edit, Edit::SetSchema { .. });
     let (schemas, items): (Vec<_>, Vec<_>) = edits.into_iter().partition(is_schema);
     transaction.apply(items)?;
-    for document in documents.iter().copied() {
-        let files = files_of(transaction.reader()?, document)?;
+    for (document, embedded) in documents.iter().copied().zip(embedded) {
+        // After the documents before it: a file may have been embedded by those, too.
+        let files = embedded.of_no_others(transaction.reader()?)?;
         transaction.apply(vec![Edit::PurgeDocument { document, files }])?;
     }
     transaction.apply(schemas)
 }
 
-/// The files that only blocks of `document` embed.
-fn files_of(reader: SpaceReader<'_>, document: DocumentId) -> Result<Vec<AssetId>> {
-    let subtrees = reader.subtree(document.root(), None)?;
-    let (mut blocks, mut embedded) = (HashSet::new(), BTreeSet::new());
-    for node in &subtrees.0 {
-        blocks.insert(node.block.id);
-        edges::files(&node.block.data, &mut |file| {
-            embedded.insert(file);
-        });
-    }
-    let mut files = Vec::new();
-    for file in embedded {
-        // A block embeds a file once, so more edges than blocks come from elsewhere, too.
-        let edges = reader.edges_to(EdgeEnd::Asset(file), None, blocks.len() + 1)?;
-        let is_embedded_here = edges.iter().all(|edge| blocks.contains(&edge.source));
-        // A URL may name a file that was erased, or that never existed.
-        if is_embedded_here && reader.asset(file)?.is_some() {
-            files.push(file);
+/// The files that a document to purge embeds.
+struct EmbeddedFiles {
+    files: BTreeSet<AssetId>,
+    /// The blocks of the document; none if it embeds no file.
+    blocks: HashSet<BlockId>,
+}
+
+impl EmbeddedFiles {
+    fn of(document: &Subtrees) -> Self {
+        let mut files = BTreeSet::new();
+        for node in &document.0 {
+            edges::files(&node.block.data, &mut |file| {
+                files.insert(file);
+            });
         }
+        let nodes = document.0.iter().filter(|_| !files.is_empty());
+        let blocks = nodes.map(|node| node.block.id).collect();
+        Self { files, blocks }
     }
-    Ok(files)
+
+    /// The files that no block of another document embeds.
+    fn of_no_others(self, reader: SpaceReader<'_>) -> Result<Vec<AssetId>> {
+        let Self { files, blocks } = self;
+        let mut unshared = Vec::with_capacity(files.len());
+        for file in files {
+            // A block embeds a file once, so more edges than blocks come from elsewhere, too.
+            let edges = reader.edges_to(EdgeEnd::Asset(file), None, blocks.len() + 1)?;
+            let is_unshared = edges.iter().all(|edge| blocks.contains(&edge.source));
+            // A URL may name a file that was erased, or that never existed.
+            if is_unshared && reader.asset(file)?.is_some() {
+                unshared.push(file);
+            }
+        }
+        Ok(unshared)
+    }
 }
 
 /// Whether one of `edits` removes blocks.

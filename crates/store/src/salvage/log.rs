@@ -70,7 +70,7 @@ impl Salvager<'_> {
             }
             _ => Ok(()),
         })?;
-        self.relink(target, log)?;
+        relink(target, log)?;
         // Whole changes are a sorted set: the gaps between them are the lost ones.
         let mut before = 0;
         for sequence in whole.iter().copied().chain([*last + 1]) {
@@ -84,25 +84,6 @@ impl Salvager<'_> {
         target.write(relaxed(), &mut |rows| {
             put_totals(rows, SpaceTotals { sequence: *last, folders: folders as u64 })
         })
-    }
-
-    /// Links the changes that followed a lost one in the history of a document to the one before
-    /// that.
-    fn relink(&self, target: &dyn Store, log: &SalvagedLog) -> Result<()> {
-        for (sequence, links) in &log.relinked {
-            let snapshot = target.snapshot()?;
-            let body = change_body(&*snapshot, *sequence)?;
-            let previous = |id| links.get(&id).copied().unwrap_or(0);
-            let relinked = body.relinked(previous)?;
-            target.write(relaxed(), &mut |rows| {
-                for part in 0..body.parts() {
-                    rows.delete(&keyspaces::change_part(*sequence, part))?;
-                }
-                put_change(rows, (*sequence, body.token()), (relinked.clone(), &[]))?;
-                Ok(())
-            })?;
-        }
-        Ok(())
     }
 
     /// The changes whose parts are all readable, and the sequence of the last change of all.
@@ -155,4 +136,23 @@ impl Salvager<'_> {
         });
         target.write(relaxed(), &mut |rows| rows.put(&key, &value))
     }
+}
+
+/// Links the changes that followed a lost one in the history of a document to the one before
+/// that.
+fn relink(target: &dyn Store, log: &SalvagedLog) -> Result<()> {
+    for (sequence, links) in &log.relinked {
+        let snapshot = target.snapshot()?;
+        let body = change_body(&*snapshot, *sequence)?;
+        let previous = |id| links.get(&id).copied().unwrap_or(0);
+        let relinked = body.relinked(previous)?;
+        target.write(relaxed(), &mut |rows| {
+            for part in 0..body.parts() {
+                rows.delete(&keyspaces::change_part(*sequence, part))?;
+            }
+            put_change(rows, (*sequence, body.token()), (relinked.clone(), &[]))?;
+            Ok(())
+        })?;
+    }
+    Ok(())
 }
