@@ -8,12 +8,13 @@ use std::sync::{Arc, Mutex};
 
 use leafbase::kv::{MemoryStore, Snapshot, Store, Transaction, WriteOptions};
 use leafbase::{
-    AddComments, AddItems, Author, BlockData, BlockDraft, CommentDraft, Connection,
+    AddComments, AddItems, Author, BlockData, BlockDraft, CommentDraft, CompactOptions, Connection,
     CreateCollection, CreateFolders, DayRef, DeleteBlocks, DeleteDocuments, Destination,
     DocumentId, Edit, ErrorKind, Fetch, FolderDraft, InsertBlocks, ItemDraft, ItemUpdate,
     MoveBlocks, Position, PropertyDraft, PropertyKind, PurgeDocuments, Relation, SchemaDraft,
     SearchDocuments, SelectOption, Space, UpdateItems, UploadFile,
 };
+use leafbase_test_outline::FixedClock;
 
 /// Each place has a canary of its own: this and its name.
 const CANARY: &str = "qxcanary";
@@ -171,7 +172,8 @@ impl Scene {
 }
 
 fn log(notes: &Connection) -> String {
-    let changes: Vec<_> = notes.changes_since(0).collect::<Result<_, _>>().unwrap();
+    let changes: Vec<_> =
+        notes.changes_since(notes.log_begins_at().unwrap()).collect::<Result<_, _>>().unwrap();
     serde_json::to_string(&changes).unwrap()
 }
 
@@ -386,7 +388,7 @@ impl Store for Interrupted {
 /// Compaction rewrites changes, and never one as it was before a purge.
 #[test]
 fn a_purge_within_a_compaction_stays() {
-    for writes in 0..3 {
+    for writes in 0..4 {
         let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
         let interrupted =
             Arc::new(Interrupted { store: Arc::clone(&store), act: Mutex::default() });
@@ -404,7 +406,50 @@ fn a_purge_within_a_compaction_stays() {
         space.compact().unwrap();
         let is_purged = interrupted.act.lock().unwrap().is_none();
         // Control: later writes are not those of the compaction.
-        assert_eq!(is_purged, writes < 2, "after {writes} writes");
+        assert_eq!(is_purged, writes < 3, "after {writes} writes");
         assert_eq!(log(&notes).contains(CANARY), !is_purged, "after {writes} writes");
     }
+}
+
+/// A document whose creation was undone and done again is one document to a purge.
+#[test]
+fn what_was_written_before_an_undo_is_purged() {
+    // The clock stands still: times tell nothing apart.
+    let clock = Arc::new(FixedClock::at(1_767_225_600_000));
+    let space = Space::builder().clock(Arc::<FixedClock>::clone(&clock)).in_memory().unwrap();
+    let notes = space.connect();
+    notes.create_document("another").unwrap();
+    let document = notes.create_document(&format!("{CANARY}title")).unwrap().id();
+    notes.insert_markdown(&format!("{CANARY}text"), document).unwrap();
+    let changes: Vec<_> = notes.changes_since(1).map(Result::unwrap).collect();
+    for change in changes.iter().rev() {
+        space.apply(&Author::ANONYMOUS, &change.inverse().unwrap()).unwrap();
+    }
+    assert_eq!(notes.documents().unwrap().len(), 1);
+    space.apply(&Author::ANONYMOUS, &changes[0].edits).unwrap();
+    notes.insert_markdown(&format!("{CANARY}later"), document).unwrap();
+    notes.delete_documents(document).unwrap();
+    assert_eq!(log(&notes).matches(&format!("{CANARY}text")).count(), 2);
+    notes.purge_documents(PurgeDocuments::new([document])).unwrap();
+    assert!(!log(&notes).contains(CANARY), "{}", log(&notes));
+    assert!(space.check().unwrap().is_clean());
+}
+
+/// A merged change is redacted like any other.
+#[test]
+fn merged_changes_are_purged() {
+    let space = Space::in_memory().unwrap();
+    let notes = space.connect();
+    let document = notes.create_document("typed").unwrap().id();
+    let line = notes.insert_markdown("x", document).unwrap()[0].id;
+    for end in 0..20 {
+        notes.update_markdown(line, format!("{CANARY}{end}").as_str()).unwrap();
+    }
+    let hour = std::time::Duration::from_secs(3_600);
+    space.compact_with(CompactOptions::new().merge_edits_within(hour).keep_changes(21)).unwrap();
+    assert!(log(&notes).contains(CANARY));
+    notes.delete_documents(document).unwrap();
+    notes.purge_documents(PurgeDocuments::new([document])).unwrap();
+    assert!(!log(&notes).contains(CANARY));
+    assert!(space.check().unwrap().is_clean());
 }

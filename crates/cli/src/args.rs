@@ -89,7 +89,7 @@ impl Command {
             Self::Log(log) => log.run(context),
             Self::Stats(_) => stats::StatsCommand::run(context),
             Self::Backup(backup) => backup.run(context),
-            Self::Compact(_) => compact::CompactCommand::run(context),
+            Self::Compact(command) => command.run(context),
             Self::Completions(completions) => completions.run(&mut Arguments::command(), context),
             Self::Man(man) => man.run(Arguments::command(), context),
         };

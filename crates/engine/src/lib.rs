@@ -135,7 +135,7 @@ pub use self::core::scope::Scope;
 pub use self::core::search_index::IndexDirectories;
 #[cfg(feature = "search")]
 pub use self::core::search_index::SearchIndexing;
-pub use self::core::space::{Space, SpaceBuilder};
+pub use self::core::space::{CompactOptions, Space, SpaceBuilder};
 pub use leafbase_model::{
     AddComments, AddItems, AddTasks, AddedComment, AssetId, AssetRecord, AssetUrl, Author, Block,
     BlockData, BlockDraft, BlockFields, BlockId, BlockKind, BlockLayout, BlockMatch, BlockPatch,

@@ -7,6 +7,9 @@ use crate::{ChangePosition, ChangeToken, DocumentId, Edit, Error, Result, Stamp}
 pub struct Change {
     /// The sequence number: 1 for the first write of a space, incremented by each write.
     pub sequence: u64,
+    /// The first of the writes that the change covers: [`Self::sequence`], unless compaction merged
+    /// several edits of one text into this change.
+    pub first_sequence: u64,
     /// Identifies the write among all writes that ever had this sequence number.
     pub token: ChangeToken,
     /// Time and author.

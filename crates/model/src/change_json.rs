@@ -9,6 +9,9 @@ impl Serialize for Change {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("sequence", &self.sequence)?;
+        if self.first_sequence != self.sequence {
+            map.serialize_entry("firstSequence", &self.first_sequence)?;
+        }
         map.serialize_entry("token", &self.token)?;
         map.serialize_entry("at", &self.stamp.at)?;
         if !self.stamp.by.is_anonymous() {

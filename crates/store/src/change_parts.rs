@@ -2,37 +2,66 @@
 
 use std::ops::ControlFlow;
 
-use leafbase_model::{Change, ChangePosition, ChangeToken, DocumentId, Error, Result, invariant};
+use leafbase_model::{
+    Change, ChangePosition, ChangeToken, DocumentId, Error, Result, Stamp, invariant,
+};
 
 use crate::keyspaces::{self, CHANGE_PART_BYTES};
 use crate::kv::{KeyRange, Read, Transaction, WriteBatch};
 use crate::msgpack::Decoded;
-use crate::records::change::{self, TouchedDocument};
+use crate::records::change::{self, ChangeIdentity, TouchedDocument};
 use crate::records::{self, compressed};
 
 /// Set in the number of parts of a compressed change, whose parts together are what
 /// [`crate::records::compressed`] decompresses.
 const COMPRESSED: u32 = 1 << 31;
+/// Set in the number of parts of a change that compaction merged from several ones: the sequence of
+/// the first of them follows the token.
+const MERGED: u32 = 1 << 30;
+/// Bytes of that sequence.
+const FIRST_SEQUENCE_BYTES: usize = size_of::<u64>();
 
 /// What each part of a change begins with. It is never compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PartHeader {
-    /// Number of parts, less than [`COMPRESSED`].
+    /// Number of parts, less than [`MERGED`].
     parts: u32,
     is_compressed: bool,
     pub(crate) token: ChangeToken,
+    /// The first sequence of a merged change.
+    merged_from: Option<u64>,
 }
 
 impl PartHeader {
-    /// The header of a change in `parts` parts.
+    /// The header of a change whose body has `length` bytes.
     ///
     /// # Errors
-    /// [`leafbase_model::ErrorKind::LimitExceeded`] above 2^31 - 1 parts.
-    pub(crate) fn new(parts: usize, is_compressed: bool, token: ChangeToken) -> Result<Self> {
-        let most = COMPRESSED - 1;
+    /// [`leafbase_model::ErrorKind::LimitExceeded`] above 2^30 - 1 parts.
+    pub(crate) fn new(
+        length: usize,
+        is_compressed: bool,
+        identity: ChangeIdentity,
+    ) -> Result<Self> {
+        let ChangeIdentity { first_sequence, sequence, token } = identity;
+        let merged_from = (first_sequence != sequence).then_some(first_sequence);
+        let mut header = Self { parts: 0, is_compressed, token, merged_from };
+        let (parts, most) = (length.div_ceil(header.bytes_per_part()), MERGED - 1);
         let count = u32::try_from(parts).ok().filter(|count| *count <= most);
-        let parts = count.ok_or_else(|| Error::limit("parts of a change", most, parts))?;
-        Ok(Self { parts, is_compressed, token })
+        header.parts = count.ok_or_else(|| Error::limit("parts of a change", most, parts))?;
+        Ok(header)
+    }
+
+    /// Bytes of the body in a part: with the header they fill a page.
+    pub(crate) const fn bytes_per_part(self) -> usize {
+        match self.merged_from {
+            Some(_) => CHANGE_PART_BYTES - FIRST_SEQUENCE_BYTES,
+            None => CHANGE_PART_BYTES,
+        }
+    }
+
+    /// The first of the sequences that the change `sequence` covers.
+    pub(crate) fn first_sequence(self, sequence: u64) -> u64 {
+        self.merged_from.unwrap_or(sequence)
     }
 
     /// The numbers of the parts.
@@ -41,20 +70,30 @@ impl PartHeader {
     }
 
     pub(crate) fn encode(self, out: &mut Vec<u8>) {
-        let flag = if self.is_compressed { COMPRESSED } else { 0 };
-        out.extend_from_slice(&(self.parts | flag).to_be_bytes());
+        let compressed = if self.is_compressed { COMPRESSED } else { 0 };
+        let merged = if self.merged_from.is_some() { MERGED } else { 0 };
+        out.extend_from_slice(&(self.parts | compressed | merged).to_be_bytes());
         out.extend_from_slice(&self.token.to_u64().to_be_bytes());
+        if let Some(first) = self.merged_from {
+            out.extend_from_slice(&first.to_be_bytes());
+        }
     }
 
     /// The header of a part, and the bytes after it.
     fn decode(part: &[u8]) -> Option<(Self, &[u8])> {
         let (count, rest) = part.split_first_chunk::<4>()?;
-        let (token, bytes) = rest.split_first_chunk::<8>()?;
+        let (token, mut bytes) = rest.split_first_chunk::<8>()?;
         let count = u32::from_be_bytes(*count);
+        let mut merged_from = None;
+        if count & MERGED != 0 {
+            let (first, rest) = bytes.split_first_chunk::<FIRST_SEQUENCE_BYTES>()?;
+            (merged_from, bytes) = (Some(u64::from_be_bytes(*first)), rest);
+        }
         let header = Self {
-            parts: count & !COMPRESSED,
+            parts: count & !(COMPRESSED | MERGED),
             is_compressed: count & COMPRESSED != 0,
             token: ChangeToken::from_u64(u64::from_be_bytes(*token)),
+            merged_from,
         };
         Some((header, bytes))
     }
@@ -82,8 +121,10 @@ impl ChangeBody {
         self.header.is_compressed
     }
 
-    pub(crate) const fn token(&self) -> ChangeToken {
-        self.header.token
+    pub(crate) fn identity(&self) -> ChangeIdentity {
+        let PartHeader { token, .. } = self.header;
+        let first_sequence = self.header.first_sequence(self.sequence);
+        ChangeIdentity { first_sequence, sequence: self.sequence, token }
     }
 
     pub(crate) const fn position(&self) -> ChangePosition {
@@ -109,7 +150,12 @@ impl ChangeBody {
 
     /// Decodes the change.
     pub(crate) fn change(&self) -> Result<Change> {
-        self.decode(|bytes| change::decode(self.sequence, self.header.token, bytes))
+        self.decode(|bytes| change::decode(self.identity(), bytes))
+    }
+
+    /// Decodes time and author of the change.
+    pub(crate) fn stamp(&self) -> Result<Stamp> {
+        self.decode(change::decode_stamp)
     }
 
     /// Decodes the documents that the change touches, and none of its edits.
@@ -149,6 +195,7 @@ impl ChangeParts {
         if *self.begun.get_or_insert((sequence, header)) != (sequence, header)
             || part != self.read
             || part >= count
+            || header.merged_from.is_some_and(|first| first == 0 || first >= sequence)
         {
             return Err(corrupt());
         }
@@ -172,20 +219,19 @@ impl ChangeParts {
 /// Writes the parts of a change whose body is `header` followed by `edits`, and returns how many.
 pub(crate) fn put_change(
     rows: &mut dyn Transaction,
-    (sequence, token): (u64, ChangeToken),
+    identity: ChangeIdentity,
     (header, edits): (Vec<u8>, &[u8]),
 ) -> Result<u32> {
     let length = header.len() + edits.len();
-    let parts = length.div_ceil(CHANGE_PART_BYTES);
-    let part_header = PartHeader::new(parts, false, token)?;
-    let mut batch = WriteBatch::with_capacity(parts, length.min(CHANGE_PART_BYTES) + 40);
+    let part_header = PartHeader::new(length, false, identity)?;
+    let (parts, most) = (part_header.numbers().len(), part_header.bytes_per_part());
+    let mut batch = WriteBatch::with_capacity(parts, length.min(most) + 40);
     let (mut header, mut edits) = (header.as_slice(), edits);
     for part in part_header.numbers() {
-        let (first, rest) = header.split_at(header.len().min(CHANGE_PART_BYTES));
-        let (second, rest_of_edits) =
-            edits.split_at(edits.len().min(CHANGE_PART_BYTES - first.len()));
+        let (first, rest) = header.split_at(header.len().min(most));
+        let (second, rest_of_edits) = edits.split_at(edits.len().min(most - first.len()));
         (header, edits) = (rest, rest_of_edits);
-        records::put(&mut batch, &keyspaces::change_part(sequence, part), |out| {
+        records::put(&mut batch, &keyspaces::change_part(identity.sequence, part), |out| {
             part_header.encode(out);
             out.extend_from_slice(first);
             out.extend_from_slice(second);

@@ -16,7 +16,7 @@ use crate::kv::{KeyRange, Read};
 use crate::progress::ProgressFn;
 use crate::records;
 use crate::records::layout::Value;
-use crate::records::meta::{self, SpaceMeta, SpaceTotals};
+use crate::records::meta::{self, DroppedChange, SpaceMeta, SpaceTotals};
 
 mod assets;
 mod blocks;
@@ -352,6 +352,9 @@ impl SpaceCheck<'_> {
                 }
                 Some(meta::SPACE) => {
                     records::decode(key, value, SpaceMeta::decode)?;
+                }
+                Some(meta::LOG_BEGINNING) => {
+                    records::decode(key, value, DroppedChange::decode)?;
                 }
                 Some(meta::TOTALS) => {
                     totals = Some(records::decode(key, value, SpaceTotals::decode)?);

@@ -1,4 +1,5 @@
-//! Compaction of the change log: the bodies of older changes are compressed.
+//! Compaction of the change log: old changes are dropped, edits of one text are merged, and the
+//! bodies of the rest are compressed.
 //!
 //! A write does not wait for compression, and a recent change is read a few times soon after; so
 //! changes are compressed when the space is compacted, before the store is rewritten. Of a space of
@@ -6,41 +7,47 @@
 
 use std::ops::{Bound, ControlFlow};
 
-use leafbase_model::{ChangeToken, Result};
+use leafbase_model::Result;
 
 use crate::change_parts::{ChangeParts, PartHeader};
 use crate::keyspaces::{self, CHANGES};
 use crate::kv::{Durability, KeyRange, Store, Transaction, WriteOptions};
+use crate::log_retention::LogRetention;
+use crate::lookup::space_totals;
+use crate::records::change::ChangeIdentity;
 use crate::records::{self, compressed};
 
-/// Bytes of the log that are read in one transaction: bounds memory, and how long writers wait.
-const BATCH_BYTES: usize = 4 << 20;
+mod batches;
+mod dropped_changes;
+mod merged_edits;
+
+use batches::{BATCH_BYTES, in_batches};
 
 /// The compressed form of a change.
 struct CompressedChange {
-    sequence: u64,
-    token: ChangeToken,
+    identity: ChangeIdentity,
     /// Number of parts before compression, of which the surplus ones are deleted.
     parts_before: u32,
     body: Vec<u8>,
 }
 
-/// Compresses each change that gets smaller and is not compressed yet.
-pub(crate) fn compress_changes(store: &dyn Store) -> Result<()> {
+/// Drops, merges and compresses changes.
+pub(crate) fn compact_log(store: &dyn Store, retention: &LogRetention) -> Result<()> {
     // A read-only store reports so before anything is read.
     store.write(WriteOptions::durability(Durability::Relaxed), &mut |_| Ok(()))?;
     // All pages are read before anything is written: a damaged store stays as it is.
     let all = KeyRange { lower: Bound::Unbounded, upper: Bound::Unbounded, reverse: false };
-    store.snapshot()?.scan(all, &mut |_, _| Ok(ControlFlow::Continue(())))?;
-    let mut next = Some(0);
-    while let Some(first) = next {
-        // Read and written in one transaction: a purge may redact the changes in between.
-        store.write(WriteOptions::durability(Durability::Durable), &mut |rows| {
-            next = compress_batch(rows, first)?;
-            Ok(())
-        })?;
+    let snapshot = store.snapshot()?;
+    snapshot.scan(all, &mut |_, _| Ok(ControlFlow::Continue(())))?;
+    let newest = space_totals(&*snapshot)?.sequence;
+    let last = retention.last_sequence.map_or(newest, |last| last.min(newest));
+    let cut = dropped_changes::last_to_drop(&*snapshot, retention, last)?;
+    drop(snapshot);
+    in_batches(store, |rows, first| dropped_changes::drop_batch(rows, first, cut))?;
+    if let Some(within) = retention.merge_within_millis {
+        in_batches(store, |rows, first| merged_edits::merge_batch(rows, first, last, within))?;
     }
-    Ok(())
+    in_batches(store, compress_batch)
 }
 
 /// Compresses the next changes, beginning with the sequence `first`. Returns the sequence to go on
@@ -66,8 +73,7 @@ fn compress_batch(rows: &mut dyn Transaction, first: u64) -> Result<Option<u64>>
         {
             debug_assert!(body.len() < change.bytes.len(), "compression saves bytes");
             batch.push(CompressedChange {
-                sequence: change.sequence,
-                token: change.token(),
+                identity: change.identity(),
                 parts_before: change.parts(),
                 body,
             });
@@ -85,10 +91,10 @@ fn compress_batch(rows: &mut dyn Transaction, first: u64) -> Result<Option<u64>>
 }
 
 fn write(rows: &mut dyn Transaction, change: &CompressedChange) -> Result<()> {
-    let chunks = change.body.chunks(keyspaces::CHANGE_PART_BYTES);
-    let header = PartHeader::new(chunks.len(), true, change.token)?;
-    for (part, bytes) in header.numbers().zip(chunks) {
-        let key = keyspaces::change_part(change.sequence, part);
+    let ChangeIdentity { sequence, .. } = change.identity;
+    let header = PartHeader::new(change.body.len(), true, change.identity)?;
+    for (part, bytes) in header.numbers().zip(change.body.chunks(header.bytes_per_part())) {
+        let key = keyspaces::change_part(sequence, part);
         let value = records::seal(&key, |out| {
             header.encode(out);
             out.extend_from_slice(bytes);
@@ -97,7 +103,7 @@ fn write(rows: &mut dyn Transaction, change: &CompressedChange) -> Result<()> {
     }
     // In the same transaction: surplus parts would corrupt the change.
     for part in header.numbers().end..change.parts_before {
-        rows.delete(&keyspaces::change_part(change.sequence, part))?;
+        rows.delete(&keyspaces::change_part(sequence, part))?;
     }
     Ok(())
 }

@@ -25,6 +25,7 @@ mod document_index;
 mod edges;
 mod items;
 mod location_cache;
+mod log_retention;
 mod lookup;
 mod progress;
 mod reader;
@@ -38,6 +39,7 @@ mod write_plan;
 pub use check::{CheckReport, Invariant, Problem};
 pub use edges::{BackLink, EdgeEnd, EdgeExtractor, EdgeKind, EdgeTarget, Extractor, KeyExtractor};
 pub use index_bitmap::IndexBitmap;
+pub use log_retention::LogRetention;
 pub use progress::ProgressFn;
 pub use reader::{
     BlockText, CollectionEntry, DocumentHistory, DocumentPage, DocumentQuery, IndexOrder,

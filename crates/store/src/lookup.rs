@@ -1,6 +1,6 @@
 //! Lookups of single records.
 
-use leafbase_model::{BlockId, DocumentId, Result};
+use leafbase_model::{BlockId, ChangePosition, DocumentId, Result, invariant};
 
 use crate::keyspaces;
 use crate::kv::{Read, Transaction};
@@ -8,7 +8,7 @@ use crate::records;
 use crate::records::document::{self, StoredDocument};
 use crate::records::layout::Value;
 use crate::records::location::{self, LocationRecord};
-use crate::records::meta::{self, SpaceTotals};
+use crate::records::meta::{self, DroppedChange, SpaceTotals};
 
 /// Looks up `key` and decodes its value.
 pub(crate) fn get<T>(
@@ -46,6 +46,21 @@ pub(crate) fn space_totals(source: &dyn Read) -> Result<SpaceTotals> {
     let key = keyspaces::meta(meta::TOTALS);
     get(source, &key, |value| records::decode(&key, value, SpaceTotals::decode))?
         .ok_or_else(|| records::corrupt(&key))
+}
+
+/// The position after the last change that was dropped from the log, where it begins.
+pub(crate) fn log_beginning(source: &dyn Read) -> Result<ChangePosition> {
+    let key = keyspaces::meta(meta::LOG_BEGINNING);
+    let dropped = get(source, &key, |value| records::decode(&key, value, DroppedChange::decode))?;
+    Ok(dropped.map_or(ChangePosition::BEGINNING, DroppedChange::position))
+}
+
+/// Records that changes were dropped up to `last`.
+pub(crate) fn put_log_beginning(rows: &mut dyn Transaction, last: ChangePosition) -> Result<()> {
+    let key = keyspaces::meta(meta::LOG_BEGINNING);
+    let Some(token) = last.token() else { invariant!("a change that is dropped has a token") };
+    let dropped = DroppedChange { sequence: last.sequence(), token: token.to_u64() };
+    rows.put(&key, &records::seal(&key, |out| dropped.encode(out)))
 }
 
 /// Writes the totals of the space.

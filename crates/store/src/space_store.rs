@@ -15,7 +15,8 @@ use crate::edges::Extractor;
 use crate::keyspaces::{self, BLOCK_LOCATIONS, DOCUMENTS, FOLDERS};
 use crate::kv::{Durability, KeyRange, Snapshot, Store, Transaction, WriteOptions};
 use crate::location_cache::{CommitEpoch, LocationCache};
-use crate::lookup::{put_totals, space_totals};
+use crate::log_retention::LogRetention;
+use crate::lookup::{log_beginning, put_totals, space_totals};
 use crate::progress::ProgressFn;
 use crate::reader::{ReaderCache, SpaceReader};
 use crate::records;
@@ -92,6 +93,8 @@ pub struct SpaceStats {
     pub bytes: u64,
     /// The sequence of the last change.
     pub sequence: u64,
+    /// The sequence after which the change log begins; 0 unless compaction dropped changes.
+    pub log_begins_at: u64,
     /// Documents written since the search index was last updated, which searches analyze in memory;
     /// `None` if there is no index yet. The store itself has no index.
     pub unindexed: Option<u64>,
@@ -291,21 +294,22 @@ impl SpaceStore {
             items: collections.iter().map(|collection| collection.items).sum(),
             bytes: self.store.bytes()?,
             sequence: space_totals(&*snapshot)?.sequence,
+            log_begins_at: log_beginning(&*snapshot)?.sequence(),
             unindexed: None,
         })
     }
 
-    /// Compresses the change log, rewrites the store densely and returns unused space to the file
-    /// system.
+    /// Drops and merges changes as `retention` says and compresses the rest, rewrites the store
+    /// densely and returns unused space to the file system.
     ///
     /// # Errors
     /// Errors of the store.
-    pub fn compact(&self) -> Result<()> {
-        match compaction::compress_changes(&*self.store) {
+    pub fn compact(&self, retention: &LogRetention) -> Result<()> {
+        match compaction::compact_log(&*self.store, retention) {
             Err(error) if error.kind() == ErrorKind::NoSpace => {
-                tracing::warn!(%error, "changes stay uncompressed: compaction only releases unused space");
+                tracing::warn!(%error, "the change log stays as it is: compaction only releases unused space");
             }
-            compressed => compressed?,
+            compacted => compacted?,
         }
         self.store.compact()
     }

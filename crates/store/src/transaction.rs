@@ -19,7 +19,7 @@ use crate::lookup::{put_totals, space_totals};
 use crate::reader::transaction_cache::TransactionCache;
 use crate::reader::{ReaderCache, SpaceReader};
 use crate::records;
-use crate::records::change::{ChangeEncoder, EncodedBlocks};
+use crate::records::change::{ChangeEncoder, ChangeIdentity, EncodedBlocks};
 use crate::records::meta::SpaceTotals;
 use errors::conflict;
 use staged::collections::StagedCollections;
@@ -249,12 +249,17 @@ impl<'a> SpaceTransaction<'a> {
         }
         self.redact_log()?;
         let (sequence, token) = (self.documents.sequence(), ids.new_token(self.stamp.at));
-        put_totals(self.rows, SpaceTotals { sequence, ..self.totals })?;
-        let documents = self.documents.touched();
-        put_change(self.rows, (sequence, token), self.log.body(self.stamp, &documents))?;
+        let mut totals = SpaceTotals { sequence, ..self.totals };
+        if self.edits.iter().any(|edit| matches!(edit, Edit::EraseDocument { .. })) {
+            totals.last_erasure = sequence;
+        }
+        put_totals(self.rows, totals)?;
+        let (identity, documents) =
+            (ChangeIdentity::new(sequence, token), self.documents.touched());
+        put_change(self.rows, identity, self.log.body(self.stamp, &documents))?;
         let documents = documents.into_iter().map(|document| document.id).collect();
-        let stamp = self.stamp.clone();
-        Ok(Some(Change { sequence, token, stamp, documents, edits: self.edits }))
+        let (stamp, edits) = (self.stamp.clone(), self.edits);
+        Ok(Some(Change { sequence, first_sequence: sequence, token, stamp, documents, edits }))
     }
 
     /// Writes all staged rows and no change record: for a copy that gets the log of its source.

@@ -1,6 +1,6 @@
 //! `leafbase log`: shows past changes of a space, and with `--follow` new ones.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::thread;
 use std::time::Duration;
 
@@ -67,7 +67,7 @@ impl LogCommand {
         let notes = context.reader()?;
         let since = match self.since {
             Some(since) => since,
-            None => notes.last_sequence()?.saturating_sub(self.limit).into(),
+            None => latest(&notes, self.limit)?,
         };
         let mut last = show_since(context, &notes, since)?;
         // Released between polls, so that other programs can open the space for writing.
@@ -101,6 +101,25 @@ impl LogCommand {
         }
         interrupt::asked()
     }
+}
+
+/// The position before the last `limit` changes.
+fn latest(notes: &Connection, limit: u64) -> CliResult<ChangePosition> {
+    let position = ChangePosition::from(notes.last_sequence()?.saturating_sub(limit));
+    match notes.changes_since(position).next() {
+        // Compaction dropped the change, or merged it with others: what is left is counted.
+        Some(Err(error)) if error.kind() == ErrorKind::HistoryGone => {}
+        _ => return Ok(position),
+    }
+    let (mut positions, most) = (VecDeque::new(), usize::try_from(limit).unwrap_or(usize::MAX));
+    positions.push_back(notes.log_begins_at()?);
+    for change in notes.changes_since(notes.log_begins_at()?) {
+        positions.push_back(change?.position());
+        if positions.len() > most.saturating_add(1) {
+            positions.pop_front();
+        }
+    }
+    Ok(positions.pop_front().unwrap_or_default())
 }
 
 /// Shows the changes after `since` and returns the position of the last one.

@@ -26,6 +26,7 @@ struct StatsReply {
     items: u64,
     bytes: u64,
     sequence: u64,
+    log_begins_at: u64,
 }
 
 impl StatsCommand {
@@ -35,7 +36,7 @@ impl StatsCommand {
         if context.options.json {
             return context.out.json(&shown(&stats, &meta));
         }
-        let rows = [
+        let mut rows = vec![
             ("name", meta.name),
             ("id", meta.id.to_string()),
             ("time zone", meta.zone),
@@ -47,8 +48,11 @@ impl StatsCommand {
             ("writes", number(stats.sequence)),
             ("size", bytes(stats.bytes)),
         ];
-        let rows =
-            rows.map(|(name, value)| vec![Cell::styled(name, styles::QUIET), Cell::new(value)]);
+        if stats.log_begins_at > 0 {
+            rows.push(("log begins at", number(stats.log_begins_at)));
+        }
+        let cells = |(name, value)| vec![Cell::styled(name, styles::QUIET), Cell::new(value)];
+        let rows: Vec<_> = rows.into_iter().map(cells).collect();
         table::write(&mut context.out, &rows)
     }
 }
@@ -65,5 +69,6 @@ fn shown(stats: &leafbase::SpaceStats, meta: &SpaceMeta) -> StatsReply {
         items: stats.items,
         bytes: stats.bytes,
         sequence: stats.sequence,
+        log_begins_at: stats.log_begins_at,
     }
 }

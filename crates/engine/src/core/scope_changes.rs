@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use leafbase_model::{
-    Author, BlockId, Change, DocumentId, DocumentRecord, Edit, Location, Result, Schema,
+    Author, BlockId, Change, DocumentId, DocumentRecord, Edit, Error, Location, Result, Schema,
     ScopedChange, Subtrees, Timestamp, invariant,
 };
 
@@ -31,6 +31,8 @@ pub(crate) struct ScopeChanges {
 pub(crate) enum ScopeRow {
     /// The write with this sequence.
     Write(u64),
+    /// Writes that compaction dropped from the log before they were read.
+    Dropped,
     Addition(Arc<AddedDocuments>),
 }
 
@@ -98,7 +100,11 @@ impl ScopeChanges {
     pub(crate) fn read_on(&mut self, tree: &Tree<'_>) -> Result<()> {
         let reader = tree.unguarded();
         self.date_additions(tree)?;
-        let mut read_to = self.read_to.map_or_else(|| reader.last_sequence(), Ok)?;
+        let begun_at = self.read_to.map_or_else(|| reader.last_sequence(), Ok)?;
+        let mut read_to = reader.resume_after(begun_at)?;
+        if read_to > begun_at {
+            self.rows.push(ScopeRow::Dropped);
+        }
         self.read_to = Some(read_to);
         loop {
             let changes = reader.changes_after(read_to, ROWS_PER_READ)?;
@@ -108,7 +114,7 @@ impl ScopeChanges {
             }
             for change in changes {
                 invariant!(change.sequence > read_to, "the change log is read in ascending order");
-                self.record_additions(change.sequence - 1);
+                self.record_additions(change.first_sequence - 1);
                 if !VisibleChange::of(tree, &change, &self.added_after)?.is_empty() {
                     self.rows.push(ScopeRow::Write(change.sequence));
                 }
@@ -153,12 +159,19 @@ pub(crate) fn visible_change(
     invariant!(number > 0, "rows are numbered from 1");
     let sequence = match row {
         ScopeRow::Addition(added) => return added.as_change(tree, number).map(Some),
-        ScopeRow::Write(sequence) => *sequence,
+        ScopeRow::Write(sequence) => Some(*sequence),
+        ScopeRow::Dropped => None,
     };
-    invariant!(sequence > 0, "writes are numbered from 1");
-    let Some(change) = tree.unguarded().changes_after(sequence - 1, 1)?.pop() else {
-        return Ok(None);
+    let reader = tree.unguarded();
+    let change = match sequence {
+        // The snapshot of this call may be older than the row.
+        Some(sequence) if sequence > reader.last_sequence()? => return Ok(None),
+        Some(sequence) => reader.change_over(sequence)?,
+        None => None,
     };
+    // The sequences of the space are none of the scope's.
+    let gone = || Error::history_gone(format!("change {number} is no longer in the change log"));
+    let change = change.ok_or_else(gone)?;
     Ok(Some(VisibleChange::of(tree, &change, added_after)?.numbered(number, &change)))
 }
 

@@ -11,12 +11,13 @@ use crate::core::orphaned_uploads::OrphanedUploads;
 use crate::core::search_index::SearchIndexer;
 
 mod builder;
-
+mod compact_options;
 mod maintenance;
 mod salvage;
 mod settings;
 
 pub use builder::SpaceBuilder;
+pub use compact_options::CompactOptions;
 
 /// A space of documents. Cheap to clone; all clones share one open store.
 ///

@@ -38,8 +38,9 @@ impl Connection<Full> {
     ///
     /// A follower keeps the position of the last change that it has processed, and resumes there.
     /// If the space then has another history, because a backup was restored or its directory was
-    /// replaced, the position is refused: the follower has to start over. A sequence number alone
-    /// has nothing to compare, and is refused only after the end of the log.
+    /// replaced, or if [`Space::compact_with`] dropped or merged changes after it, the position is
+    /// refused: the follower has to start over, with [`Self::log_begins_at`]. A sequence number
+    /// alone has no token to compare.
     ///
     /// ```
     /// use leafbase::{ChangePosition, Space};
@@ -93,6 +94,29 @@ impl Connection<Full> {
     /// Errors of the store.
     pub fn last_position(&self) -> Result<ChangePosition> {
         self.operation("last_position").read_all(|reader| reader.last_position())
+    }
+
+    /// Where the change log begins: the position after the last change that
+    /// [`Space::compact_with`] dropped, from which a follower gets all that are left. One lookup.
+    ///
+    /// ```
+    /// use leafbase::{ChangePosition, CompactOptions, Space};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let space = Space::in_memory()?;
+    /// let notes = space.connect();
+    /// notes.create_document("Trip")?;
+    /// assert_eq!(notes.log_begins_at()?, ChangePosition::BEGINNING);
+    /// space.compact_with(CompactOptions::new().keep_changes(0))?;
+    /// notes.create_document("Diary")?;
+    /// assert_eq!(notes.changes_since(notes.log_begins_at()?).count(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Errors of the store.
+    pub fn log_begins_at(&self) -> Result<ChangePosition> {
+        self.operation("log_begins_at").read_all(|reader| reader.log_begins_at())
     }
 
     /// The number of the last write; 0 if there was none.

@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
-use leafbase_model::{Change, DocumentId, Edit};
+use leafbase_model::{Change, ChangePosition, DocumentId, Edit};
 
 use super::{Invariant, SpaceCheck};
-use crate::change_parts::ChangeParts;
+use crate::change_parts::{ChangeParts, PartHeader};
 use crate::keyspaces::{self, CHANGES, RowName};
+use crate::lookup::log_beginning;
 use crate::records;
 use crate::records::change::TouchedDocument;
 use crate::records::meta::SpaceTotals;
@@ -18,6 +19,11 @@ fn creates(change: &Change, document: DocumentId) -> bool {
     change.edits.iter().any(is_creation)
 }
 
+/// Whether `change` erases a document so that it can come back.
+fn erases(change: &Change) -> bool {
+    change.edits.iter().any(|edit| matches!(edit, Edit::EraseDocument { .. }))
+}
+
 impl SpaceCheck<'_> {
     /// `last_changes` has the last change that each document's record names.
     pub(super) fn changes(
@@ -25,7 +31,10 @@ impl SpaceCheck<'_> {
         totals: Option<SpaceTotals>,
         last_changes: &HashMap<DocumentId, u64>,
     ) {
-        let (mut parts, mut last) = (ChangeParts::default(), 0);
+        // A record that cannot be read is reported with the others of its keyspace.
+        let dropped = log_beginning(self.source).map_or(0, ChangePosition::sequence);
+        let last_erasure = totals.map_or(u64::MAX, |totals| totals.last_erasure);
+        let (mut parts, mut last) = (ChangeParts::default(), dropped);
         let mut touched: HashMap<DocumentId, u64> = HashMap::new();
         self.rows(CHANGES, &mut |check, key, value| {
             let (sequence, part) =
@@ -33,7 +42,7 @@ impl SpaceCheck<'_> {
             // A first part ends the change before it, complete or not.
             if part == 0 {
                 check.unfinished(&std::mem::take(&mut parts));
-                if sequence != last + 1 {
+                if PartHeader::read(key, value)?.0.first_sequence(sequence) != last + 1 {
                     check.found(
                         Invariant::ChangeLog,
                         RowName(key),
@@ -49,7 +58,11 @@ impl SpaceCheck<'_> {
                     for TouchedDocument { id, previous } in body.documents()? {
                         let before = touched.insert(id, change.sequence).unwrap_or(0);
                         // A document that is created, again or not, has no history before that.
-                        if previous != before && !(previous == 0 && creates(&change, id)) {
+                        // Changes that were dropped are named still.
+                        if previous != before
+                            && !(previous == 0 && creates(&change, id))
+                            && !(before == 0 && previous <= dropped)
+                        {
                             let message = format_args!(
                                 "it follows {before} in the history of document {id}, but names \
                                  {previous}"
@@ -57,13 +70,19 @@ impl SpaceCheck<'_> {
                             check.found(Invariant::LastChange, RowName(key), message);
                         }
                     }
+                    if change.sequence > last_erasure && erases(&change) {
+                        let message = format_args!(
+                            "it erases a document, but the last erasure is said to be {last_erasure}"
+                        );
+                        check.found(Invariant::ChangeLog, RowName(key), message);
+                    }
                     Ok(())
                 }
                 None => Ok(()),
             }
         });
         self.unfinished(&parts);
-        self.last_changes(last_changes, &touched);
+        self.last_changes(last_changes, &touched, dropped);
         if let Some(SpaceTotals { sequence, .. }) = totals
             && sequence != last
         {
@@ -77,10 +96,11 @@ impl SpaceCheck<'_> {
         &mut self,
         named: &HashMap<DocumentId, u64>,
         touched: &HashMap<DocumentId, u64>,
+        dropped: u64,
     ) {
         for (document, named) in named {
             let found = touched.get(document).copied().unwrap_or(0);
-            if *named != found {
+            if *named != found && !(found == 0 && *named <= dropped) {
                 self.found(
                     Invariant::LastChange,
                     format_args!("document {document}"),

@@ -9,8 +9,9 @@ use super::SpaceReader;
 use crate::change_parts::{ChangeBody, ChangeParts, PartHeader, change_body};
 use crate::keyspaces::{self, CHANGES};
 use crate::kv::{KeyRange, Read};
-use crate::lookup::{get, space_totals};
+use crate::lookup::{get, log_beginning, space_totals};
 use crate::records;
+use crate::records::change::TouchedDocument;
 
 /// The changes that touched a document, newest first.
 #[derive(Debug)]
@@ -19,6 +20,8 @@ pub struct DocumentHistory<'a> {
     document: DocumentId,
     /// The sequence of the next change, 0 at the end; `None` before the first.
     next: Option<u64>,
+    /// Changes up to this one were dropped.
+    dropped: u64,
 }
 
 impl Iterator for DocumentHistory<'_> {
@@ -37,12 +40,13 @@ impl DocumentHistory<'_> {
     fn step(&mut self) -> Result<Option<Change>> {
         let sequence = match self.next {
             Some(sequence) => sequence,
-            None => self
-                .reader
-                .stored_document(self.document)?
-                .map_or(0, |document| document.last_change),
+            None => {
+                self.dropped = log_beginning(self.reader.read)?.sequence();
+                let document = self.reader.stored_document(self.document)?;
+                document.map_or(0, |document| document.last_change)
+            }
         };
-        if sequence == 0 {
+        if sequence <= self.dropped {
             self.next = Some(0);
             return Ok(None);
         }
@@ -92,7 +96,7 @@ impl<'a> SpaceReader<'a> {
     /// not exist; the history of one that was erased ends with its erasure, and is not that of a
     /// document that is created again under its ID.
     pub fn history(self, document: DocumentId) -> DocumentHistory<'a> {
-        DocumentHistory { reader: self, document, next: None }
+        DocumentHistory { reader: self, document, next: None, dropped: 0 }
     }
 
     fn decode_after<T>(
@@ -110,16 +114,17 @@ impl<'a> SpaceReader<'a> {
         let upper = keyspaces::prefix_end([CHANGES.tag]);
         let (mut parts, mut expected) = (ChangeParts::default(), first);
         self.read.scan(KeyRange::half_open(&lower, &upper), &mut |key, value| {
-            let found = keyspaces::parse_change_part(key).map(|(sequence, _)| sequence);
+            let (sequence, _) =
+                keyspaces::parse_change_part(key).ok_or_else(|| records::corrupt(key))?;
             // Sequences have no gap: another one here means that a change is missing.
-            if found.is_some_and(|found| found != expected) {
+            if PartHeader::read(key, value)?.0.first_sequence(sequence) != expected {
                 return Err(records::corrupt(&keyspaces::change_part(expected, 0)));
             }
             let Some(body) = parts.push(key, value)? else {
                 return Ok(ControlFlow::Continue(()));
             };
             changes.push(decode(&body)?);
-            expected += 1;
+            expected = sequence + 1;
             Ok(if changes.len() < limit {
                 ControlFlow::Continue(())
             } else {
@@ -136,7 +141,7 @@ impl<'a> SpaceReader<'a> {
         }
     }
 
-    /// Fails unless the log goes on from `position`. At most two lookups.
+    /// Fails unless the log goes on from `position`. At most three lookups.
     ///
     /// # Errors
     /// [`ErrorKind::HistoryGone`]; as [`Self::locate`].
@@ -152,10 +157,89 @@ impl<'a> SpaceReader<'a> {
         if sequence > last {
             return other_history(&format!("the last change is {last}"));
         }
-        if position.token().is_some() && self.token_at(sequence)? != position.token() {
+        let mut token = self.token_at(sequence)?;
+        if token.is_none() {
+            let beginning = self.log_begins_at()?;
+            if sequence == beginning.sequence() {
+                token = beginning.token();
+            } else {
+                self.check_dropped(sequence, beginning)?;
+            }
+        }
+        if position.token().is_some() && token != position.token() {
             return other_history("its token is not that of the change");
         }
         Ok(())
+    }
+
+    /// Fails if compaction dropped the change `sequence`, which the log does not have, or merged it
+    /// with others.
+    fn check_dropped(&self, sequence: u64, beginning: ChangePosition) -> Result<()> {
+        let gone = |what: String| {
+            let message = format!("{what}; the change log begins at {beginning}");
+            Err(Error::new(ErrorKind::HistoryGone, message))
+        };
+        if sequence < beginning.sequence() {
+            return gone(format!("the changes after {sequence} are no longer in the change log"));
+        }
+        match self.merged_over(sequence)? {
+            Some((first, last)) => gone(format!(
+                "change {sequence} was merged with others into the one of changes {first} to {last}"
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// The first and the last sequence of the merged change that covers `sequence`, which is not
+    /// its last.
+    fn merged_over(&self, sequence: u64) -> Result<Option<(u64, u64)>> {
+        let lower = keyspaces::change_part(sequence, 0);
+        let upper = keyspaces::prefix_end([CHANGES.tag]);
+        let mut merged = None;
+        self.read.scan(KeyRange::half_open(&lower, &upper), &mut |key, value| {
+            let (last, _) =
+                keyspaces::parse_change_part(key).ok_or_else(|| records::corrupt(key))?;
+            let first = PartHeader::read(key, value)?.0.first_sequence(last);
+            merged = (first <= sequence && sequence < last).then_some((first, last));
+            Ok(ControlFlow::Break(()))
+        })?;
+        Ok(merged)
+    }
+
+    /// Where the log begins: the position after the last change that compaction dropped. One
+    /// lookup.
+    ///
+    /// # Errors
+    /// As [`Self::locate`].
+    pub fn log_begins_at(&self) -> Result<ChangePosition> {
+        log_beginning(self.read)
+    }
+
+    /// The sequence after which the log goes on for a reader that has read up to `sequence`: that,
+    /// or where the log begins, or the beginning of the merged change that covers it, which then is
+    /// read again. At most two lookups.
+    ///
+    /// # Errors
+    /// As [`Self::locate`].
+    pub fn resume_after(&self, sequence: u64) -> Result<u64> {
+        let beginning = self.log_begins_at()?.sequence();
+        if sequence <= beginning {
+            return Ok(beginning);
+        }
+        Ok(self.merged_over(sequence)?.map_or(sequence, |(first, _)| first - 1))
+    }
+
+    /// The change that has or covers `sequence`; `None` if it was dropped. At most two lookups and
+    /// the change.
+    ///
+    /// # Errors
+    /// As [`Self::changes_after`].
+    pub fn change_over(&self, sequence: u64) -> Result<Option<Change>> {
+        if sequence <= self.log_begins_at()?.sequence() {
+            return Ok(None);
+        }
+        let last = self.merged_over(sequence)?.map_or(sequence, |(_, last)| last);
+        change_body(self.read, last)?.change().map(Some)
     }
 
     /// The token of the change `sequence`; `None` if there is no such change. One lookup.
@@ -167,17 +251,20 @@ impl<'a> SpaceReader<'a> {
         get(self.read, &key, |value| Ok(PartHeader::read(&key, value)?.0.token))
     }
 
-    /// The position after the change `sequence`, which exists unless it is 0. One lookup.
+    /// The position after the change `sequence`, which is in the log or the one before its
+    /// beginning. At most two lookups.
     ///
     /// # Errors
     /// [`ErrorKind::Corrupted`] if the change is missing; as [`Self::locate`].
     pub fn position_at(&self, sequence: u64) -> Result<ChangePosition> {
-        if sequence == 0 {
-            return Ok(ChangePosition::BEGINNING);
+        if let Some(token) = self.token_at(sequence)? {
+            return Ok(ChangePosition::new(sequence, token));
         }
-        let missing = || records::corrupt(&keyspaces::change_part(sequence, 0));
-        let token = self.token_at(sequence)?.ok_or_else(missing)?;
-        Ok(ChangePosition::new(sequence, token))
+        let beginning = self.log_begins_at()?;
+        if sequence == beginning.sequence() {
+            return Ok(beginning);
+        }
+        Err(records::corrupt(&keyspaces::change_part(sequence, 0)))
     }
 
     /// The position after the last change. Two lookups.
@@ -197,21 +284,33 @@ impl<'a> SpaceReader<'a> {
     }
 }
 
-/// The rows of the log that touch some documents, newest first.
+/// The rows of the log that touch some documents, newest first: each names the one before, so that
+/// the rows of other documents are not read.
 pub(crate) struct RowsTouching {
     documents: BTreeSet<DocumentId>,
-    /// Rows from this one on were passed.
-    passed: u64,
+    /// The sequences of rows to read.
+    next: BTreeSet<u64>,
+    /// What the row returned last touches.
+    touched: Vec<TouchedDocument>,
+    /// Rows up to this one were dropped.
+    dropped: u64,
 }
 
 impl RowsTouching {
-    /// The rows that touch `documents`.
+    /// The rows that touch `documents`, each of which names its last row.
     pub(crate) fn new(
         source: &dyn Read,
-        documents: impl IntoIterator<Item = DocumentId>,
+        documents: impl IntoIterator<Item = TouchedDocument>,
     ) -> Result<Self> {
-        let passed = space_totals(source)?.sequence + 1;
-        Ok(Self { documents: documents.into_iter().collect(), passed })
+        let mut rows = Self {
+            documents: BTreeSet::new(),
+            next: BTreeSet::new(),
+            touched: documents.into_iter().collect(),
+            dropped: log_beginning(source)?.sequence(),
+        };
+        rows.documents.extend(rows.touched.iter().map(|touched| touched.id));
+        rows.queue(|_| true);
+        Ok(rows)
     }
 
     /// Whether the rows are those of this document, too.
@@ -219,17 +318,39 @@ impl RowsTouching {
         self.documents.contains(&document)
     }
 
-    /// Adds the earlier rows of another document.
+    /// Adds another document that the row returned last touches, with its earlier rows.
     pub(crate) fn follow(&mut self, document: DocumentId) {
-        self.documents.insert(document);
+        if self.documents.insert(document) {
+            self.queue(|touched| touched == document);
+        }
+    }
+
+    /// Adds all rows before the one with this sequence: a document that was created again has
+    /// earlier ones that no row names.
+    pub(crate) fn follow_all_before(&mut self, source: &dyn Read, sequence: u64) -> Result<()> {
+        let lower = [CHANGES.tag];
+        let upper = keyspaces::change_part(sequence, 0);
+        source.scan(KeyRange::half_open(&lower, &upper), &mut |key, _| {
+            self.next.extend(keyspaces::parse_change_part(key).map(|(sequence, _)| sequence));
+            Ok(ControlFlow::Continue(()))
+        })
+    }
+
+    fn queue(&mut self, is_followed: impl Fn(DocumentId) -> bool) {
+        let followed = self.touched.iter().filter(|touched| is_followed(touched.id));
+        let rows = followed.map(|touched| touched.previous);
+        self.next.extend(rows.filter(|row| *row > self.dropped));
     }
 
     /// The last row before the one returned last.
     pub(crate) fn previous(&mut self, source: &dyn Read) -> Result<Option<ChangeBody>> {
-        while self.passed > 1 {
-            self.passed -= 1;
-            let body = change_body(source, self.passed)?;
-            if body.documents()?.iter().any(|touched| self.documents.contains(&touched.id)) {
+        while let Some(sequence) = self.next.pop_last() {
+            let body = change_body(source, sequence)?;
+            self.touched = body.documents()?;
+            if self.touched.iter().any(|touched| self.documents.contains(&touched.id)) {
+                let documents = std::mem::take(&mut self.documents);
+                self.queue(|document| documents.contains(&document));
+                self.documents = documents;
                 return Ok(Some(body));
             }
         }

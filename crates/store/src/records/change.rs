@@ -80,6 +80,22 @@ impl ChangeEncoder {
     }
 }
 
+/// Which change a row of the log is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ChangeIdentity {
+    /// The first of the sequences that it covers: `sequence`, unless it was merged.
+    pub(crate) first_sequence: u64,
+    pub(crate) sequence: u64,
+    pub(crate) token: ChangeToken,
+}
+
+impl ChangeIdentity {
+    /// A change that covers its own sequence alone.
+    pub(crate) const fn new(sequence: u64, token: ChangeToken) -> Self {
+        Self { first_sequence: sequence, sequence, token }
+    }
+}
+
 /// A document that a change touches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TouchedDocument {
@@ -120,6 +136,11 @@ fn decode_header(fields: &mut FieldDecoder<'_, '_>) -> Decoded<ChangeHeader> {
     Ok(ChangeHeader { stamp: Stamp { at, by }, documents })
 }
 
+/// Decodes time and author of a change.
+pub(crate) fn decode_stamp(bytes: &[u8]) -> Decoded<Stamp> {
+    Ok(decode_header(&mut Decoder::new(bytes).fields()?)?.stamp)
+}
+
 /// Decodes the documents that a change touches, and none of its edits.
 pub(crate) fn decode_documents(bytes: &[u8]) -> Decoded<Vec<TouchedDocument>> {
     Ok(decode_header(&mut Decoder::new(bytes).fields()?)?.documents)
@@ -140,8 +161,8 @@ pub(crate) fn relink(bytes: &[u8], previous: impl Fn(DocumentId) -> u64) -> Deco
     Ok(relinked)
 }
 
-/// Decodes the body of change `sequence`, which is all of `bytes`.
-pub(crate) fn decode(sequence: u64, token: ChangeToken, bytes: &[u8]) -> Decoded<Change> {
+/// Decodes the body of the change `identity`, which is all of `bytes`.
+pub(crate) fn decode(identity: ChangeIdentity, bytes: &[u8]) -> Decoded<Change> {
     let mut decoder = Decoder::new(bytes);
     let mut authors = AuthorCache::default();
     let mut fields = decoder.fields()?;
@@ -153,7 +174,8 @@ pub(crate) fn decode(sequence: u64, token: ChangeToken, bytes: &[u8]) -> Decoded
     fields.end()?;
     decoder.finish()?;
     let documents = documents.into_iter().map(|document| document.id).collect();
-    Ok(Change { sequence, token, stamp, documents, edits })
+    let ChangeIdentity { first_sequence, sequence, token } = identity;
+    Ok(Change { sequence, first_sequence, token, stamp, documents, edits })
 }
 
 /// One or more fields of an edit.

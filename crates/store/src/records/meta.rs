@@ -1,6 +1,6 @@
 //! Records about the space as a whole: format, name, and totals that reveal lost rows.
 
-use leafbase_model::SpaceId;
+use leafbase_model::{ChangePosition, ChangeToken, SpaceId};
 
 use super::layout::record;
 use crate::msgpack::{ArrayEncoder, Decoded, Decoder};
@@ -11,6 +11,8 @@ pub(crate) const FORMAT: &str = "format";
 pub(crate) const SPACE: &str = "space";
 /// Name of the record of [`SpaceTotals`].
 pub(crate) const TOTALS: &str = "totals";
+/// Name of the record of [`DroppedChange`]. There is none before one was dropped.
+pub(crate) const LOG_BEGINNING: &str = "log";
 
 /// The format version that this crate writes.
 pub(crate) const FORMAT_VERSION: u64 = 1;
@@ -58,9 +60,31 @@ pub(crate) struct SpaceTotals {
     pub(crate) sequence: u64,
     /// Number of folders.
     pub(crate) folders: u64,
+    /// Sequence of the last change that erased a document and can be undone: a document that was
+    /// created again afterwards has earlier changes that none of the later ones names.
+    pub(crate) last_erasure: u64,
+}
+
+/// The last change that compaction dropped from the log: the log begins after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct DroppedChange {
+    pub(crate) sequence: u64,
+    pub(crate) token: u64,
+}
+
+impl DroppedChange {
+    /// The position after it.
+    pub(crate) const fn position(self) -> ChangePosition {
+        ChangePosition::new(self.sequence, ChangeToken::from_u64(self.token))
+    }
 }
 
 record! {
-    SpaceTotals = { SpaceTotals { sequence, folders } };
-    sequence, folders,
+    DroppedChange = { DroppedChange { sequence, token } };
+    sequence, token,
+}
+
+record! {
+    SpaceTotals = { SpaceTotals { sequence, folders, last_erasure } };
+    sequence, folders, last_erasure,
 }

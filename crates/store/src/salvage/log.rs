@@ -1,25 +1,27 @@
 //! The change log: complete changes are copied, and an empty one replaces each lost one, so that
 //! sequences keep their meaning.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
-use leafbase_model::{ChangeToken, DocumentId, Result};
+use leafbase_model::{ChangePosition, ChangeToken, DocumentId, Result};
 
 use super::{LossKind, OnStep, Salvager, relaxed};
 use crate::change_parts::{ChangeBody, ChangeParts, PartHeader, change_body, put_change};
 use crate::keyspaces::{self, CHANGES, META, RowName};
 use crate::kv::Store;
-use crate::lookup::put_totals;
+use crate::lookup::{put_log_beginning, put_totals};
 use crate::records;
-use crate::records::change::{ChangeEncoder, TouchedDocument};
+use crate::records::change::{ChangeEncoder, ChangeIdentity, TouchedDocument};
 use crate::records::layout::Value;
-use crate::records::meta::{self, SpaceTotals};
+use crate::records::meta::{self, DroppedChange, SpaceTotals};
 
 /// The readable part of the change log.
 #[derive(Default)]
 pub(super) struct SalvagedLog {
-    /// The sequences of the changes whose parts are all readable.
-    whole: BTreeSet<u64>,
+    /// The changes whose parts are all readable: their last sequences, with the first ones.
+    whole: BTreeMap<u64, u64>,
+    /// Where the log begins.
+    beginning: ChangePosition,
     /// The sequence of the last change, readable or not.
     pub(super) last: u64,
     /// The last of the readable changes that touched each document.
@@ -37,16 +39,19 @@ impl SalvagedLog {
     }
 
     /// Adds a readable change that follows all others.
-    fn add(&mut self, sequence: u64, documents: &[TouchedDocument]) {
+    fn add(&mut self, identity: ChangeIdentity, documents: &[TouchedDocument]) {
+        let (sequence, dropped) = (identity.sequence, self.beginning.sequence());
         let links: HashMap<DocumentId, u64> = documents
             .iter()
             .map(|TouchedDocument { id, previous }| {
                 let before = self.last_changes.insert(*id, sequence).unwrap_or(0);
-                // A document that was created again has no history before that.
-                (*id, if *previous == 0 { 0 } else { before })
+                // A document that was created again has no history before that, and a dropped
+                // change stays what it was.
+                let is_kept = *previous == 0 || before == 0 && *previous <= dropped;
+                (*id, if is_kept { *previous } else { before })
             })
             .collect();
-        self.whole.insert(sequence);
+        self.whole.insert(sequence, identity.first_sequence);
         let is_linked =
             |touched: &TouchedDocument| links.get(&touched.id) == Some(&touched.previous);
         if !documents.iter().all(is_linked) {
@@ -63,18 +68,21 @@ impl Salvager<'_> {
         folders: usize,
         step: OnStep<'_>,
     ) -> Result<()> {
-        let SalvagedLog { whole, last, .. } = log;
+        let SalvagedLog { whole, last, beginning, .. } = log;
         self.rows(CHANGES, &mut |_, key, value| match keyspaces::parse_change_part(key) {
-            Some((sequence, _)) if whole.contains(&sequence) => {
+            Some((sequence, _)) if whole.contains_key(&sequence) => {
                 target.write(relaxed(), &mut |rows| rows.put(key, value))
             }
             _ => Ok(()),
         })?;
         relink(target, log)?;
-        // Whole changes are a sorted set: the gaps between them are the lost ones.
-        let mut before = 0;
-        for sequence in whole.iter().copied().chain([*last + 1]) {
-            for lost in before + 1..sequence {
+        // Whole changes are sorted: the gaps between them are the lost ones.
+        let mut before = beginning.sequence();
+        let end = *last + 1;
+        for (sequence, first) in
+            whole.iter().map(|(last, first)| (*last, *first)).chain([(end, end)])
+        {
+            for lost in before + 1..first {
                 step()?;
                 self.put_empty(target, lost)?;
             }
@@ -82,27 +90,38 @@ impl Salvager<'_> {
         }
         self.report.saved.changes = whole.len() as u64;
         target.write(relaxed(), &mut |rows| {
-            put_totals(rows, SpaceTotals { sequence: *last, folders: folders as u64 })
+            if *beginning != ChangePosition::BEGINNING {
+                put_log_beginning(rows, *beginning)?;
+            }
+            // The lost changes may have erased documents.
+            let totals =
+                SpaceTotals { sequence: *last, folders: folders as u64, last_erasure: *last };
+            put_totals(rows, totals)
         })
     }
 
     /// The changes whose parts are all readable, and the sequence of the last change of all.
     pub(super) fn inventory_log(&mut self) -> Result<SalvagedLog> {
-        let mut log = self.whole_changes()?;
-        log.last = log.whole.last().copied().unwrap_or(0);
+        let (mut log, mut last) = (SalvagedLog::default(), 0);
         self.rows(META, &mut |_, key, value| {
-            if let Ok(totals) = records::decode(key, value, SpaceTotals::decode)
-                && key == keyspaces::meta(meta::TOTALS)
+            if key == keyspaces::meta(meta::TOTALS) {
+                let totals = records::decode(key, value, SpaceTotals::decode);
+                last = totals.map_or(0, |totals| totals.sequence);
+            } else if key == keyspaces::meta(meta::LOG_BEGINNING)
+                && let Ok(dropped) = records::decode(key, value, DroppedChange::decode)
             {
-                log.last = log.last.max(totals.sequence);
+                log.beginning = dropped.position();
             }
             Ok(())
         })?;
+        self.whole_changes(&mut log)?;
+        let whole = log.whole.last_key_value().map_or(0, |(sequence, _)| *sequence);
+        log.last = last.max(whole).max(log.beginning.sequence());
         Ok(log)
     }
 
-    fn whole_changes(&mut self) -> Result<SalvagedLog> {
-        let (mut parts, mut log) = (ChangeParts::default(), SalvagedLog::default());
+    fn whole_changes(&mut self, log: &mut SalvagedLog) -> Result<()> {
+        let mut parts = ChangeParts::default();
         self.rows(CHANGES, &mut |_, key, value| {
             if keyspaces::parse_change_part(key).is_some_and(|(_, part)| part == 0) {
                 parts = ChangeParts::default();
@@ -110,16 +129,15 @@ impl Salvager<'_> {
             // A part that does not follow resets the assembly: its change is incomplete.
             let read = |body: ChangeBody| {
                 body.change()?;
-                Ok((body.sequence, body.documents()?))
+                Ok((body.identity(), body.documents()?))
             };
             match parts.push(key, value).and_then(|body| body.map(read).transpose()) {
-                Ok(Some((sequence, documents))) => log.add(sequence, &documents),
+                Ok(Some((identity, documents))) => log.add(identity, &documents),
                 Ok(None) => {}
                 Err(_) => parts = ChangeParts::default(),
             }
             Ok(())
-        })?;
-        Ok(log)
+        })
     }
 
     fn put_empty(&mut self, target: &dyn Store, sequence: u64) -> Result<()> {
@@ -128,7 +146,9 @@ impl Salvager<'_> {
         let log = ChangeEncoder::default();
         let (head, tail) = log.body(&self.stamp, &[]);
         // A new token: a follower of the lost change has seen another history.
-        let header = PartHeader::new(1, false, ChangeToken::from_id((self.new_id)()))?;
+        let token = ChangeToken::from_id((self.new_id)());
+        let header =
+            PartHeader::new(head.len() + tail.len(), false, ChangeIdentity::new(sequence, token))?;
         let value = records::seal(&key, |out| {
             header.encode(out);
             out.extend_from_slice(&head);
@@ -150,7 +170,7 @@ fn relink(target: &dyn Store, log: &SalvagedLog) -> Result<()> {
             for part in 0..body.parts() {
                 rows.delete(&keyspaces::change_part(*sequence, part))?;
             }
-            put_change(rows, (*sequence, body.token()), (relinked.clone(), &[]))?;
+            put_change(rows, body.identity(), (relinked.clone(), &[]))?;
             Ok(())
         })?;
     }

@@ -5,7 +5,8 @@
 //! and a block that was deleted from the document is in rows of it alone. So the log is walked from
 //! its end: each row that touches a document of interest is read, the last edit that inserts or
 //! removes a block tells whether it was last in a purged document, and a move into a document of
-//! interest makes the other document one, too.
+//! interest makes the other document one, too. Each row names the one before of its documents, so
+//! the walk costs as much as their histories, however long the log is.
 
 use leafbase_model::{AssetId, DocumentId, Edit, Result};
 
@@ -51,9 +52,15 @@ impl SpaceTransaction<'_> {
             return Ok(());
         }
         let mut purges = std::mem::take(&mut self.purges);
-        let mut rows = RowsTouching::new(&*self.rows, purges.documents.iter().copied())?;
+        let mut touched = self.documents.touched();
+        touched.retain(|touched| purges.documents.contains(&touched.id));
+        let mut rows = RowsTouching::new(&*self.rows, touched)?;
         while let Some(row) = rows.previous(&*self.rows)? {
             let mut change = row.change()?;
+            let is_creation = |edit: &Edit| matches!(edit, Edit::CreateDocument { record, .. } if rows.touches(record.id));
+            if self.totals.last_erasure > 0 && change.edits.iter().any(is_creation) {
+                rows.follow_all_before(&*self.rows, change.sequence)?;
+            }
             purges.trace(&*self.rows, self.extractor, &change)?;
             // From the end: a block may move twice in one row.
             for edit in change.edits.iter().rev() {
@@ -70,7 +77,7 @@ impl SpaceTransaction<'_> {
                 }
                 // The links between the changes of a document stay.
                 let body = log.body(&change.stamp, &row.documents()?);
-                let parts = put_change(self.rows, (change.sequence, change.token), body)?;
+                let parts = put_change(self.rows, row.identity(), body)?;
                 // Surplus parts would corrupt the change.
                 for part in parts..row.parts() {
                     self.rows.delete(&keyspaces::change_part(change.sequence, part))?;

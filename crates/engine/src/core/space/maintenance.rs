@@ -9,7 +9,7 @@ use leafbase_model::ErrorKind;
 use leafbase_model::Result;
 use leafbase_store::{CheckReport, SpaceStats};
 
-use super::Space;
+use super::{CompactOptions, Space};
 use crate::core::progress::Progress;
 
 impl Space {
@@ -212,10 +212,27 @@ impl Space {
     /// [`ErrorKind::Storage`] in one of a call that reads the whole space. Errors of the store; the
     /// data stays as it was.
     pub fn compact(&self) -> Result<()> {
-        // The index thread holds snapshots, and the store cannot be compacted while one is alive.
+        self.compact_with(CompactOptions::new())
+    }
+
+    /// As [`Self::compact`], and drops or merges changes of the log as `options` say, so that the
+    /// space does not grow with every key. What is dropped cannot be undone, and
+    /// [`Connection::changes_since`](crate::Connection::changes_since) refuses a position before
+    /// [`Connection::log_begins_at`](crate::Connection::log_begins_at). Changes made while it runs
+    /// are kept.
+    ///
+    /// The example is at [`CompactOptions`].
+    ///
+    /// # Errors
+    /// As [`Self::compact`].
+    pub fn compact_with(&self, options: CompactOptions) -> Result<()> {
         let store = self.store()?;
+        // First, so that the index has no position within changes that are merged.
+        let last = store.snapshot()?.reader().last_sequence()?;
+        let retention = options.retention(self.now(), last);
+        // The index thread holds snapshots, and the store cannot be compacted while one is alive.
         self.0.search.erase_deleted(&store)?;
-        self.0.search.exclusive(|| store.compact())
+        self.0.search.exclusive(|| store.compact(&retention))
     }
 
     /// The size of the space. Scans all keys, so its cost grows with the space.
