@@ -309,6 +309,30 @@ fn the_index_goes_on_after_a_compaction() {
     scene.check();
 }
 
+#[test]
+fn a_shortened_log_is_salvaged_whole() {
+    let mut scene = Scene::new();
+    for (line, text) in [(0, "a"), (0, "ab"), (1, "x"), (0, "abc"), (0, "abcd")] {
+        scene.types(line, "Ada", text, 1);
+    }
+    let within = Duration::from_millis(2 * MINUTE);
+    scene.compact(CompactOptions::new().keep_changes(7).merge_edits_within(within));
+    let log = scene.check();
+    assert_eq!(covered(&log), [(5, 5), (6, 6), (7, 8), (9, 9), (10, 11)]);
+    let (path, saved) = (scene.place.path().join("notes"), scene.place.path().join("saved"));
+    let Scene { space, states, place, .. } = scene;
+    space.close().unwrap();
+    let report = Space::salvage(path, &saved).unwrap();
+    assert!(report.losses.is_empty(), "{report:?}");
+    let saved = Space::open(saved).unwrap();
+    let notes = saved.connect();
+    assert_eq!(notes.log_begins_at().unwrap().sequence(), 4);
+    assert_eq!(changes(&notes, 4), log);
+    assert_eq!(Some(&documents(&notes)), states.last());
+    assert!(saved.check().unwrap().is_clean());
+    drop(place);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 

@@ -213,7 +213,7 @@ const fn hint(kind: ErrorKind) -> Option<&'static str> {
         ErrorKind::InvalidPattern => Some(
             "patterns use RE2 syntax plus look-ahead and fixed-width look-behind; \\ escapes the next character",
         ),
-        ErrorKind::HistoryGone => Some("start over: leafbase log --since 0"),
+        ErrorKind::HistoryGone => Some("start over with the last changes: leafbase log"),
         ErrorKind::Conflict => {
             Some("it was changed concurrently: fetch it again and repeat the command")
         }

@@ -15,7 +15,7 @@ use leafbase_model::{
     FolderId, FolderRecord, Location, Subtrees, Timestamp,
 };
 use leafbase_store::kv::{KeyRange, MemoryStore, OpenOptions, Store};
-use leafbase_store::{DocumentQuery, SpaceReader, SpaceStore, directory};
+use leafbase_store::{DocumentQuery, LogRetention, SpaceReader, SpaceStore, directory};
 use proptest::prelude::*;
 
 mod naive;
@@ -86,7 +86,7 @@ fn replayed(space: &SpaceStore) {
     // A compressed log does, too.
     let changes = || theirs().reader().changes_after(0, usize::MAX).unwrap();
     let before = changes();
-    copy.compact().unwrap();
+    copy.compact(&LogRetention::default()).unwrap();
     assert_eq!(changes(), before);
     let all = |reader: SpaceReader<'_>| {
         reader.find_documents(&DocumentQuery::default(), None, usize::MAX).unwrap()
@@ -138,11 +138,11 @@ proptest! {
         let (mut naive, mut maker, mut now) = with_document(&space);
         play(&space, &mut naive, &mut maker, &first, &mut now);
         let (middle, sequence) = (naive.clone(), space.snapshot().unwrap().reader().last_sequence().unwrap());
-        space.compact().unwrap();
+        space.compact(&LogRetention::default()).unwrap();
         agrees(&space, &naive);
         play(&space, &mut naive, &mut maker, &second, &mut now);
         agrees(&space, &naive);
-        space.compact().unwrap();
+        space.compact(&LogRetention::default()).unwrap();
         drop(space);
         let store = Arc::new(directory::open(&path, &OpenOptions::default()).unwrap());
         let space = SpaceStore::open(store, EXTRACTOR, naive::ids()).unwrap();

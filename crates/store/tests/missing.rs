@@ -11,7 +11,9 @@ use leafbase_model::{
     BlockData, DocumentId, Edit, Error, ErrorKind, InsertTarget, Location, Result, Subtrees,
 };
 use leafbase_store::kv::Store;
-use leafbase_store::{DocumentQuery, Extractor, IndexOrder, SpaceReader, SpaceStore, Within, rows};
+use leafbase_store::{
+    DocumentQuery, Extractor, IndexOrder, LogRetention, SpaceReader, SpaceStore, Within, rows,
+};
 
 mod broken;
 mod naive;
@@ -120,7 +122,7 @@ fn a_compressed_log_decodes_to_the_same_changes() {
     let all = |space: &SpaceStore| read(space, |reader| reader.changes_after(0, 9));
     let (store, space) = large();
     let (before, plain) = (all(&space).unwrap(), find(&*store, &[CHANGES]));
-    space.compact().unwrap();
+    space.compact(&LogRetention::default()).unwrap();
     let packed = find(&*store, &[CHANGES]);
     let bytes = |rows: &[Row]| rows.iter().map(|(_, value)| value.len()).sum::<usize>();
     assert!(bytes(&packed) < bytes(&plain) / 2, "{} of {}", bytes(&packed), bytes(&plain));
@@ -132,7 +134,7 @@ fn a_compressed_log_decodes_to_the_same_changes() {
         .collect::<Vec<_>>();
     assert_eq!(read(&space, |reader| reader.changed_after(0, 9)).unwrap(), documents);
     assert!(space.check(&mut |_| ControlFlow::Continue(())).unwrap().is_clean());
-    space.compact().unwrap();
+    space.compact(&LogRetention::default()).unwrap();
     assert_eq!(find(&*store, &[CHANGES]), packed, "once is enough");
 
     let body = |value: &[u8]| value[1..value.len() - 8].to_vec();

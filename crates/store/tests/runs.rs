@@ -14,6 +14,7 @@ use leafbase_model::{
     BlockData, BlockId, BlockRecord, DocumentId, DocumentRecord, Edit, InsertTarget, Location,
     SubtreeNode, Subtrees, Timestamp,
 };
+use leafbase_store::LogRetention;
 use leafbase_store::SpaceStore;
 use leafbase_store::kv::{KeyRange, Store};
 use naive::{memory_space, relaxed, stamp};
@@ -184,14 +185,14 @@ fn compaction_compresses_changes_and_keeps_all_blocks() {
     // empty.
     assert!(pages(&rows) < bytes / 4_096 * 13 / 10, "{} pages for {bytes} bytes", pages(&rows));
     let changes = change_bytes(&*store);
-    space.compact().unwrap();
+    space.compact(&LogRetention::default()).unwrap();
     assert_eq!(rows_of_runs(&*store), rows, "compaction rewrites no run");
     let compressed = change_bytes(&*store);
     assert!(compressed < changes / 2, "{compressed} bytes of changes, {changes} before");
     assert_eq!(trees(), before);
     blocks(&before);
     assert_clean(&space);
-    space.compact().unwrap();
+    space.compact(&LogRetention::default()).unwrap();
     assert_eq!(change_bytes(&*store), compressed, "changes are compressed once");
 
     // Blocks inserted between runs after compaction, and removed again.
@@ -210,7 +211,7 @@ fn compaction_compresses_changes_and_keeps_all_blocks() {
         space.write(relaxed(), &stamp(4), |transaction| transaction.apply(take.clone())).unwrap();
     }
     assert_eq!(trees(), before);
-    space.compact().unwrap();
+    space.compact(&LogRetention::default()).unwrap();
     assert_eq!(trees(), before);
     blocks(&before);
     assert_clean(&space);

@@ -13,6 +13,7 @@ shapes! {
         .open();
     Change, "One write: a row of the change log." => |shape| shape
         .must::<u64>("sequence", "The sequence number: 1 for the first write.")
+        .may::<u64>("firstSequence", "The first write it covers, if compaction merged several.")
         .must::<ChangeToken>("token", "Identifies the write among all that had this number.")
         .must::<Timestamp>("at", "The time.")
         .may::<Author>("by", "The author.")

@@ -141,6 +141,7 @@ fn a_purge_and_what_it_redacts_have_no_inverse() {
         assert_eq!(json.get("redacted").is_some(), edit.is_redacted(), "{json}");
         let change = Change {
             sequence: 17,
+            first_sequence: 17,
             token: ChangeToken::from_u64(1),
             stamp: Stamp::default(),
             documents: vec![document],
@@ -157,6 +158,7 @@ fn a_change_is_json() {
     let stamp = Stamp { at: instant("2026-03-02T00:00:00.000Z"), by: anna() };
     insta::assert_json_snapshot!(Change {
         sequence: 7,
+        first_sequence: 5,
         token: ChangeToken::from_u64(0x9f86_d081_884c_7d65),
         stamp,
         documents: vec![DocumentId::of_root(id(9))],
@@ -179,6 +181,7 @@ fn every_kind_of_edit_is_in_these_tests() {
 fn a_change_is_undone_from_its_end() {
     let change = Change {
         sequence: 1,
+        first_sequence: 1,
         token: ChangeToken::from_u64(1),
         stamp: Stamp::default(),
         documents: Vec::new(),

@@ -38,13 +38,12 @@ impl Iterator for DocumentHistory<'_> {
 
 impl DocumentHistory<'_> {
     fn step(&mut self) -> Result<Option<Change>> {
-        let sequence = match self.next {
-            Some(sequence) => sequence,
-            None => {
-                self.dropped = log_beginning(self.reader.read)?.sequence();
-                let document = self.reader.stored_document(self.document)?;
-                document.map_or(0, |document| document.last_change)
-            }
+        let sequence = if let Some(sequence) = self.next {
+            sequence
+        } else {
+            self.dropped = log_beginning(self.reader.read)?.sequence();
+            let document = self.reader.stored_document(self.document)?;
+            document.map_or(0, |document| document.last_change)
         };
         if sequence <= self.dropped {
             self.next = Some(0);
