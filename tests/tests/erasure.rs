@@ -10,7 +10,7 @@ use leafbase::kv::{MemoryStore, Snapshot, Store, Transaction, WriteOptions};
 use leafbase::{
     AddComments, AddItems, Author, BlockData, BlockDraft, CommentDraft, CompactOptions, Connection,
     CreateCollection, CreateFolders, DayRef, DeleteBlocks, DeleteDocuments, Destination,
-    DocumentId, Edit, ErrorKind, Fetch, FolderDraft, InsertBlocks, ItemDraft, ItemUpdate,
+    DocumentId, Edit, ErrorKind, Fetch, FileHash, FolderDraft, InsertBlocks, ItemDraft, ItemUpdate,
     MoveBlocks, Position, PropertyDraft, PropertyKind, PurgeDocuments, Relation, SchemaDraft,
     SearchDocuments, SelectOption, Space, UpdateItems, UploadFile,
 };
@@ -177,16 +177,31 @@ fn log(notes: &Connection) -> String {
     serde_json::to_string(&changes).unwrap()
 }
 
+/// The hashes of files in the change log.
+fn hashes(notes: &Connection) -> Vec<FileHash> {
+    let edits = notes.changes_since(0).flat_map(|change| change.unwrap().edits);
+    edits
+        .filter_map(|edit| match edit {
+            Edit::CreateAsset(file) | Edit::EraseAsset(file) => file.sha256,
+            _ => None,
+        })
+        .collect()
+}
+
 /// The files below `directory` that contain the canary.
 fn files_with_canary(directory: &Path) -> BTreeSet<String> {
+    files_with(directory, CANARY.as_bytes())
+}
+
+fn files_with(directory: &Path, content: &[u8]) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for entry in fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            found.extend(files_with_canary(&path));
+            found.extend(files_with(&path, content));
         } else {
             let bytes = fs::read(&path).unwrap();
-            if bytes.windows(CANARY.len()).any(|window| window == CANARY.as_bytes()) {
+            if bytes.windows(content.len()).any(|window| window == content) {
                 found.insert(path.file_name().unwrap().to_string_lossy().into_owned());
             }
         }
@@ -217,6 +232,12 @@ fn nothing_of_what_is_purged_is_left() {
         assert!(before.contains(canary.as_str()), "{canary} is in the log");
     }
     assert!(scene.found().len() > 15, "{:?}", scene.found());
+    let hashes_before = hashes(notes);
+    assert_eq!(hashes_before.len(), 3, "two files, one of which was erased");
+    space.flush().unwrap();
+    for hash in &hashes_before {
+        assert!(files_with(&path, hash.as_bytes()).contains("space.redb"));
+    }
     // Compressed rows are redacted as well.
     space.compact().unwrap();
     assert_eq!(scene.log(), before);
@@ -232,6 +253,11 @@ fn nothing_of_what_is_purged_is_left() {
     assert!(!index_has_deleted(&path));
     assert_eq!(files_with_canary(&path), BTreeSet::new());
     assert!(!scene.log().contains(CANARY));
+    // The hash of a file tells whether it was a known one: it is content.
+    assert_eq!(hashes(notes), []);
+    for hash in &hashes_before {
+        assert_eq!(files_with(&path, hash.as_bytes()), BTreeSet::new());
+    }
 
     // The rest stays, with its history.
     let after = scene.log();

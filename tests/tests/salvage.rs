@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use leafbase::{ErrorKind, LossKind, SalvageReport, Space};
-use leafbase_store::directory;
 use leafbase_store::kv::{OpenOptions, Store, WriteOptions};
+use leafbase_store::{directory, rows};
 use tests::reading::{self, Question};
 use tests::rich;
 
@@ -152,6 +152,59 @@ fn each_kind_of_record_is_lost_and_listed() {
         bench.harm(begin, |number, value| (!which(number)).then(|| value.to_vec()));
         bench.salvage();
     }
+}
+
+#[test]
+fn a_lost_name_is_the_last_one_in_the_change_log() {
+    type Write = fn(&Space);
+    let cases: [(&[Write], &str, &str); 3] = [
+        (&[], "Recovered", "UTC"),
+        (&[|space| space.rename("Renamed").unwrap()], "Renamed", "Europe/Lisbon"),
+        (
+            &[
+                |space| space.rename("Renamed").unwrap(),
+                |space| space.set_zone("Asia/Tokyo").unwrap(),
+            ],
+            "Renamed",
+            "Asia/Tokyo",
+        ),
+    ];
+    for (writes, name, zone) in cases {
+        let bench = bench();
+        let space = Space::open(&bench.from).unwrap();
+        writes.iter().for_each(|write| write(&space));
+        space.close().unwrap();
+        bench.harm(b"\x01space", |_, _| None);
+        let report = bench.salvage();
+        assert!(report.lost.contains_key(&LossKind::Space), "{report:?}");
+        let meta = Space::open(&bench.to).unwrap().meta().unwrap();
+        assert_eq!((meta.name.as_str(), meta.zone.as_str()), (name, zone));
+    }
+}
+
+/// A chunk with a valid checksum that the record of its file does not describe.
+#[test]
+fn a_file_of_other_bytes_gets_their_hash() {
+    let bench = bench();
+    let store = directory::open(&bench.from, &OpenOptions::new()).unwrap();
+    let mut chunk = None;
+    let from = leafbase_store::kv::KeyRange::half_open(&[0x62], &[0x63]);
+    let visit = &mut |key: &[u8], value: &[u8]| {
+        chunk = Some((key.to_vec(), rows::body(key, value).unwrap()));
+        Ok(std::ops::ControlFlow::Break(()))
+    };
+    store.snapshot().unwrap().scan(from, visit).unwrap();
+    let (key, mut bytes) = chunk.unwrap();
+    bytes[0] ^= 1;
+    let write = &mut |write: &mut dyn leafbase_store::kv::Transaction| {
+        write.put(&key, &rows::seal(&key, &bytes))
+    };
+    store.write(WriteOptions::default(), write).unwrap();
+    store.close().unwrap();
+    let checked = Space::open(&bench.from).unwrap().check().unwrap();
+    assert_eq!(checked.problems.len(), 1, "{checked:?}");
+    let report = bench.salvage();
+    assert_eq!(report.lost.keys().collect::<Vec<_>>(), [&LossKind::File], "{report:?}");
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! The operations: one file for each noun. Each adds its methods to
-//! [`Connection`](crate::Connection).
+//! [`Connection`](crate::Connection), or to [`Space`](crate::Space).
 
 pub(crate) mod block_markdown;
 pub(crate) mod blocks;
@@ -14,6 +14,7 @@ pub(crate) mod info;
 pub(crate) mod links;
 pub(crate) mod normalize;
 pub(crate) mod search;
+pub(crate) mod settings;
 pub(crate) mod tasks;
 pub(crate) mod templates;
 pub(crate) mod vault;

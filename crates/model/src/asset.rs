@@ -18,6 +18,8 @@ pub struct AssetRecord {
     pub file_name: String,
     /// The size in bytes.
     pub size: u64,
+    /// The hash of the bytes; `None` in a redacted record.
+    pub sha256: Option<FileHash>,
     /// Time and author of the upload.
     pub created: Stamp,
 }
@@ -26,12 +28,46 @@ impl AssetRecord {
     /// The record that a purge leaves of a file in the change log: its ID alone.
     pub fn redacted(id: AssetId) -> Self {
         let (media_type, file_name) = (String::new(), String::new());
-        Self { id, media_type, file_name, size: 0, created: Stamp::default() }
+        Self { id, media_type, file_name, size: 0, sha256: None, created: Stamp::default() }
     }
 
     /// Whether a purge redacted the record: every other file has a media type.
     pub const fn is_redacted(&self) -> bool {
         self.media_type.is_empty()
+    }
+}
+
+/// The SHA-256 of a file's bytes, shown as 64 lowercase hexadecimal digits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FileHash([u8; 32]);
+
+impl FileHash {
+    /// The hash of these bytes.
+    pub const fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// Its bytes.
+    pub const fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl fmt::Display for FileHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for FileHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "FileHash({self})")
+    }
+}
+
+impl Serialize for FileHash {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 

@@ -43,6 +43,7 @@ impl Edit {
             Self::CreateAsset(_) => "createAsset",
             Self::EraseAsset(_) => "eraseAsset",
             Self::SetSchema { .. } => "setSchema",
+            Self::UpdateSpace { .. } => "updateSpace",
         }
     }
 }
@@ -108,6 +109,10 @@ impl Serialize for Edit {
                 if *quiet {
                     map.serialize_entry("quiet", quiet)?;
                 }
+            }
+            Self::UpdateSpace { before, after } => {
+                map.serialize_entry("before", before)?;
+                map.serialize_entry("after", after)?;
             }
         }
         map.end()
@@ -177,6 +182,9 @@ impl Serialize for AssetRecord {
         map.serialize_entry("mediaType", &self.media_type)?;
         map.serialize_entry("fileName", &self.file_name)?;
         map.serialize_entry("size", &self.size)?;
+        if let Some(sha256) = &self.sha256 {
+            map.serialize_entry("sha256", sha256)?;
+        }
         map.serialize_entry("createdAt", &self.created.at)?;
         if !self.created.by.is_anonymous() {
             map.serialize_entry("createdBy", &self.created.by)?;

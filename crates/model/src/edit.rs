@@ -2,7 +2,7 @@
 
 use crate::{
     AssetId, AssetRecord, BlockData, BlockId, Comment, DocumentId, DocumentRecord, Error,
-    FolderRecord, InsertTarget, Result, Schema, Stamp,
+    FolderRecord, InsertTarget, Result, Schema, SpaceSettings, Stamp,
 };
 
 /// The record of a block.
@@ -189,6 +189,14 @@ pub enum Edit {
         /// time of the document stays.
         quiet: bool,
     },
+    /// Changes the settings of the space. The first such edit of the change log has the settings
+    /// with which the space was created; without one, they are those of today.
+    UpdateSpace {
+        /// The settings before the edit.
+        before: SpaceSettings,
+        /// The settings after the edit.
+        after: SpaceSettings,
+    },
 }
 
 impl Edit {
@@ -232,6 +240,9 @@ impl Edit {
             Self::SetSchema { document, collection, before, after, quiet } => {
                 Self::SetSchema { document, collection, before: after, after: before, quiet }
             }
+            Self::UpdateSpace { before, after } => {
+                Self::UpdateSpace { before: after, after: before }
+            }
         })
     }
 
@@ -257,7 +268,8 @@ impl Edit {
             | Self::UpdateDocument { .. }
             | Self::CreateFolder(_)
             | Self::RemoveFolder(_)
-            | Self::UpdateFolder { .. } => false,
+            | Self::UpdateFolder { .. }
+            | Self::UpdateSpace { .. } => false,
         }
     }
 }

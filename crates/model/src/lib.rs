@@ -79,6 +79,7 @@ mod info;
 mod item_values;
 mod scoped;
 mod search;
+mod settings;
 mod shared_text;
 
 mod change;
@@ -96,7 +97,7 @@ mod jiff;
 #[cfg(feature = "schemars")]
 mod json_schemas;
 
-pub use asset::{AssetRecord, AssetUrl};
+pub use asset::{AssetRecord, AssetUrl, FileHash};
 pub use block::{Block, BlockData, Content};
 pub use change::Change;
 pub use change_position::{ChangePosition, ChangeToken};
@@ -155,6 +156,7 @@ pub use schema::{
 };
 pub use scoped::{ListScopedDocuments, ScopedChange, ScopedDocument};
 pub use search::{BlockMatch, ContextBlock, PathStep, SearchMatch};
+pub use settings::SpaceSettings;
 pub use shared_text::{PropertyKey, SharedText};
 pub use stamp::{Author, Stamp};
 pub use styles::{

@@ -1,9 +1,9 @@
 //! The check of a space: reads every record once and verifies all invariants of the keyspaces.
 //!
 //! It takes memory for the IDs of all blocks (about 100 bytes each), for the records of all
-//! documents, folders and schemas, 16 bytes for each edge, 80 for each task, and, for one
-//! collection at a time, 16 bytes for each of its index rows. Damage does not end it: each problem
-//! is reported with its invariant and its record.
+//! documents, folders and schemas, 250 bytes for each file, 80 for each task, 16 for each edge, and
+//! 16 for each index row of one collection at a time. Damage does not end it: each problem is
+//! reported with its invariant and its record.
 
 use std::fmt;
 use std::ops::ControlFlow;
@@ -88,7 +88,8 @@ pub enum Invariant {
     Task,
     /// Each comment is on a block of its document.
     Comment,
-    /// Each file has all its bytes and is embedded, and no chunk is orphaned.
+    /// Each file has all its bytes, with the hash of its record, and is embedded; no chunk is
+    /// orphaned.
     Asset,
     /// Each collection has a schema with its name, and no other block has one; keys and columns are
     /// unique.

@@ -23,6 +23,7 @@ mod check;
 mod compaction;
 mod document_index;
 mod edges;
+mod file_hasher;
 mod items;
 mod location_cache;
 mod log_retention;
@@ -38,6 +39,7 @@ mod write_plan;
 
 pub use check::{CheckReport, Invariant, Problem};
 pub use edges::{BackLink, EdgeEnd, EdgeExtractor, EdgeKind, EdgeTarget, Extractor, KeyExtractor};
+pub use file_hasher::FileHasher;
 pub use index_bitmap::IndexBitmap;
 pub use log_retention::LogRetention;
 pub use progress::ProgressFn;

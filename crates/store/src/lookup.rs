@@ -8,7 +8,7 @@ use crate::records;
 use crate::records::document::{self, StoredDocument};
 use crate::records::layout::Value;
 use crate::records::location::{self, LocationRecord};
-use crate::records::meta::{self, DroppedChange, SpaceTotals};
+use crate::records::meta::{self, DroppedChange, SpaceMeta, SpaceTotals};
 
 /// Looks up `key` and decodes its value.
 pub(crate) fn get<T>(
@@ -61,6 +61,12 @@ pub(crate) fn put_log_beginning(rows: &mut dyn Transaction, last: ChangePosition
     let Some(token) = last.token() else { invariant!("a change that is dropped has a token") };
     let dropped = DroppedChange { sequence: last.sequence(), token: token.to_u64() };
     rows.put(&key, &records::seal(&key, |out| dropped.encode(out)))
+}
+
+/// Writes ID, name and zone of the space.
+pub(crate) fn put_meta(rows: &mut dyn Transaction, meta: &SpaceMeta) -> Result<()> {
+    let key = keyspaces::meta(meta::SPACE);
+    rows.put(&key, &records::seal(&key, |out| meta.encode(out)))
 }
 
 /// Writes the totals of the space.

@@ -29,6 +29,8 @@ mod log;
 mod schemas;
 mod trees;
 
+use log::SalvagedLog;
+
 /// Losses that are listed; further ones are counted.
 const LISTED: usize = 1_000;
 /// The name of what lost its name.
@@ -59,7 +61,7 @@ pub enum LossKind {
     Schema,
     /// A property value, such as a relation to a lost item.
     Value,
-    /// A file with missing bytes.
+    /// A file with missing or other bytes, or its record.
     File,
     /// A change of the change log: an empty one takes its place.
     Change,
@@ -218,10 +220,10 @@ type OnStep<'f> = &'f mut dyn FnMut() -> Result<()>;
 impl Salvager<'_> {
     fn run(&mut self, target: &dyn crate::kv::Store, step: OnStep<'_>) -> Result<()> {
         self.report_damage();
-        let meta = self.meta()?;
-        SpaceStore::initialize(target, &meta)?;
         // Everything is listed before anything is written: what is reconstructed depends on it.
         let log = self.inventory_log()?;
+        let meta = self.meta(&log)?;
+        SpaceStore::initialize(target, &meta)?;
         let mut inventory = self.inventory(log, step)?;
         let folders = self.folders(target)?;
         self.schemas(&mut inventory)?;
@@ -258,7 +260,7 @@ impl Salvager<'_> {
     }
 
     /// Name, time zone and ID of the space, or new ones.
-    fn meta(&mut self) -> Result<SpaceMeta> {
+    fn meta(&mut self, log: &SalvagedLog) -> Result<SpaceMeta> {
         let reader = crate::reader::SpaceReader {
             read: self.reader,
             extractor: self.extractor,
@@ -268,14 +270,21 @@ impl Salvager<'_> {
             Ok(meta) => Ok(meta),
             // A later version's space is not damaged: rebuilding it would lose data.
             Err(error) if error.kind() == ErrorKind::NewerFormat => Err(error),
-            Err(_) => Ok(self.space_record().unwrap_or_else(|| self.new_meta())),
+            Err(_) => Ok(self.space_record().unwrap_or_else(|| self.new_meta(log))),
         }
     }
 
-    fn new_meta(&mut self) -> SpaceMeta {
-        self.report.lose(LossKind::Space, "the space", "its name, zone and ID are new");
+    /// A new ID, with the last settings in the change log, if it has any.
+    fn new_meta(&mut self, log: &SalvagedLog) -> SpaceMeta {
         let id = SpaceId::from_bytes((self.new_id)());
-        SpaceMeta { id, name: RECOVERED.to_owned(), zone: "UTC".to_owned() }
+        let Some((sequence, settings)) = log.settings.clone() else {
+            self.report.lose(LossKind::Space, "the space", "its name, zone and ID are new");
+            return SpaceMeta { id, name: RECOVERED.to_owned(), zone: "UTC".to_owned() };
+        };
+        let message =
+            format_args!("its ID is new, its name and zone are those after change {sequence}");
+        self.report.lose(LossKind::Space, "the space", message);
+        SpaceMeta::new(id, settings)
     }
 
     /// The record of the space, where that of the format is lost.

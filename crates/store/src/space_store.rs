@@ -13,14 +13,13 @@ use crate::check::{self, CheckReport};
 use crate::compaction;
 use crate::edges::Extractor;
 use crate::keyspaces::{self, BLOCK_LOCATIONS, DOCUMENTS, FOLDERS};
-use crate::kv::{Durability, KeyRange, Snapshot, Store, Transaction, WriteOptions};
+use crate::kv::{Durability, KeyRange, Snapshot, Store, WriteOptions};
 use crate::location_cache::{CommitEpoch, LocationCache};
 use crate::log_retention::LogRetention;
-use crate::lookup::{log_beginning, put_totals, space_totals};
+use crate::lookup::{log_beginning, put_meta, put_totals, space_totals};
 use crate::progress::ProgressFn;
 use crate::reader::{ReaderCache, SpaceReader};
 use crate::records;
-use crate::records::layout::Value;
 use crate::records::meta::{self, SpaceMeta, SpaceTotals};
 use crate::transaction::SpaceTransaction;
 use crate::write_plan::{PlanFn, WritePlan};
@@ -102,11 +101,6 @@ pub struct SpaceStats {
 
 const ALL_KEYS: KeyRange<'static> =
     KeyRange { lower: Bound::Unbounded, upper: Bound::Unbounded, reverse: false };
-
-fn put_meta(rows: &mut dyn Transaction, meta: &SpaceMeta) -> Result<()> {
-    let key = keyspaces::meta(meta::SPACE);
-    rows.put(&key, &records::seal(&key, |out| meta.encode(out)))
-}
 
 impl SpaceStore {
     /// Creates a space in `store`, which must be empty. `ids` makes the tokens of its changes.
@@ -220,20 +214,6 @@ impl SpaceStore {
         drop(commit);
         let Some(outcome) = outcome else { invariant!("a store runs the closure of a write") };
         Ok(outcome)
-    }
-
-    /// Sets name and time zone of the space, outside of the change log.
-    ///
-    /// # Errors
-    /// Errors of the store.
-    pub fn set_meta(&self, options: WriteOptions, name: &str, zone: &str) -> Result<()> {
-        self.store.write(options, &mut |rows| {
-            let id =
-                SpaceReader { read: &*rows, extractor: self.extractor, cache: ReaderCache::None }
-                    .meta()?
-                    .id;
-            put_meta(rows, &SpaceMeta { id, name: name.to_owned(), zone: zone.to_owned() })
-        })
     }
 
     /// Reads everything once and verifies all invariants. `progress` receives the number of rows

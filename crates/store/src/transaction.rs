@@ -40,6 +40,7 @@ mod items;
 mod moves;
 mod purges;
 mod schemas;
+mod settings;
 mod staged;
 mod subtrees;
 mod tasks;
@@ -213,6 +214,7 @@ impl<'a> SpaceTransaction<'a> {
                 after.as_deref(),
                 *quiet,
             ),
+            Edit::UpdateSpace { before, after } => self.update_space(before, after),
         }?;
         Ok(EncodedBlocks::default())
     }

@@ -267,6 +267,16 @@ fn broken_comments_and_files_are_named() {
     breaks(Invariant::Asset, |store| copy(store, &chunk(1, 1), &chunk(1, 2)));
     breaks(Invariant::Asset, |store| copy(store, &chunk(1, 1), &chunk(1, 0)));
     breaks(Invariant::Asset, |store| put(store, &chunk(1, 1), &rows::seal(&chunk(1, 1), &[])));
+    breaks(Invariant::Asset, |store| {
+        // The record without its last field, the hash.
+        let (key, value) = find(store, &key(ASSETS, &[1], &[])).remove(0);
+        let mut body = rows::body(&key, &value).unwrap();
+        body[0] -= 1;
+        body.truncate(body.len() - 34);
+        put(store, &key, &rows::seal(&key, &body));
+    });
+    let other_bytes = || rows::seal(&chunk(1, 1), &[9; 5]);
+    breaks(Invariant::Asset, |store| put(store, &chunk(1, 1), &other_bytes()));
     breaks(Invariant::Asset, |store| delete(store, &key(UPLOADS, &[2], &[])));
     breaks(Invariant::Asset, |store| {
         copy(store, &key(UPLOADS, &[2], &[]), &key(UPLOADS, &[1], &[]));

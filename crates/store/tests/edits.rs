@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use leafbase_model::{
     BlockData, BlockId, BlockRecord, Change, Day, DocumentId, DocumentRecord, Edit, ErrorKind,
-    FolderId, FolderRecord, Location, Subtrees, Timestamp,
+    FolderId, FolderRecord, Location, SpaceSettings, Subtrees, Timestamp,
 };
 use leafbase_store::kv::{KeyRange, MemoryStore, OpenOptions, Store};
 use leafbase_store::{DocumentQuery, LogRetention, SpaceReader, SpaceStore, directory};
@@ -347,6 +347,46 @@ fn rows(store: &dyn Store) -> Vec<(Vec<u8>, Vec<u8>)> {
     };
     store.snapshot().unwrap().scan(KeyRange::half_open(&[], &[0xFF; 40]), visit).unwrap();
     rows
+}
+
+#[test]
+fn settings_are_updated_from_those_that_are_stored() {
+    let (store, space) = memory_space();
+    let settings = |name: &str, zone: &str| SpaceSettings { name: name.into(), zone: zone.into() };
+    let [first, second] = [settings("Space", "Europe/Berlin"), settings("Notes", "Asia/Tokyo")];
+    let update = |before: &SpaceSettings, after: &SpaceSettings| Edit::UpdateSpace {
+        before: before.clone(),
+        after: after.clone(),
+    };
+    let conflict = Some(ErrorKind::Conflict);
+    let cases = [
+        (settings("Other", "Europe/Berlin"), second.clone(), conflict),
+        (settings("Space", "UTC"), second.clone(), conflict),
+        (second.clone(), first.clone(), conflict),
+        (first.clone(), second.clone(), None),
+        (first.clone(), second.clone(), conflict),
+        (second.clone(), settings("", ""), None),
+        (settings("", ""), first.clone(), None),
+    ];
+    for (number, (before, after, expected)) in cases.iter().enumerate() {
+        let rows_before = rows(&*store);
+        let edit = update(before, after);
+        let written = space.write(relaxed(), &stamp(9), |open| open.apply(vec![edit.clone()]));
+        let refused = written.as_ref().err().map(leafbase_model::Error::kind);
+        assert_eq!(refused, *expected, "{number}");
+        match written {
+            Ok(written) => {
+                let change = written.change.unwrap();
+                assert_eq!((change.documents.len(), &change.edits[..]), (0, &[edit][..]));
+                let reader = space.snapshot().unwrap();
+                let logged = reader.reader().changes_after(change.sequence - 1, 9).unwrap();
+                assert_eq!(logged, [change], "{number}");
+                assert_eq!(reader.reader().meta().unwrap().settings(), *after);
+            }
+            Err(_) => assert!(rows(&*store) == rows_before, "{number}: nothing is written"),
+        }
+    }
+    assert_eq!(space.snapshot().unwrap().reader().meta().unwrap(), meta(), "ID included");
 }
 
 /// A space with a daily note, one in the trash, a plain document, an inbox, and three nested

@@ -19,7 +19,7 @@ use leafbase_store::{CHUNK_BYTES, Extractor, SpaceStore, directory};
 
 mod naive;
 
-use naive::{bytes_of, extract, memory_space, meta, relaxed, stamp, upload};
+use naive::{bytes_of, extract, hash_of, hashed, memory_space, meta, relaxed, stamp, upload};
 
 /// The tags of files, of their chunks and of uploads.
 const FILES: [u8; 3] = [0x61, 0x62, 0x63];
@@ -29,13 +29,14 @@ fn asset(number: u8) -> AssetId {
 }
 
 fn record(number: u8, size: usize) -> AssetRecord {
-    AssetRecord {
+    hashed(AssetRecord {
         id: asset(number),
         media_type: "image/png".to_owned(),
         file_name: "a.png".to_owned(),
         size: size as u64,
+        sha256: None,
         created: stamp(1),
-    }
+    })
 }
 
 /// A document that embeds the file.
@@ -153,6 +154,28 @@ fn a_file_has_all_its_bytes_or_is_none() {
 }
 
 #[test]
+fn a_file_has_the_hash_of_its_bytes() {
+    let (right, wrong) = (hash_of(&vec![1; 70_000]), hash_of(&vec![1; 69_999]));
+    // The hash told, whether the file is created, and whether a check finds nothing.
+    for (sha256, is_created, is_clean) in
+        [(None, false, true), (Some(wrong), true, false), (Some(right), true, true)]
+    {
+        let (_, space) = memory_space();
+        let created = AssetRecord { sha256, ..record(1, 70_000) };
+        upload(&space, &[Edit::CreateAsset(created.clone())]);
+        let outcome = apply(&space, &[Edit::CreateAsset(created.clone()), showing(1)]);
+        let expected = if is_created { Ok(()) } else { Err(ErrorKind::Validation) };
+        assert_eq!(outcome.map_err(|error| error.kind()), expected, "{sha256:?}");
+        assert_eq!(self::is_clean(&space), is_clean, "{sha256:?}");
+        let stored = space.snapshot().unwrap().reader().asset(asset(1)).unwrap();
+        assert_eq!(stored, is_created.then_some(created));
+    }
+    // SHA-256 of "abc", as FIPS 180-2 has it.
+    let known = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+    assert_eq!(hash_of(b"abc").to_string(), known);
+}
+
+#[test]
 fn stored_chunks_are_a_prefix_of_the_file() {
     let (full, short, long) = (vec![1; CHUNK_BYTES], vec![1; 9], vec![1; CHUNK_BYTES + 1]);
     // The first chunk's number, the chunks, and whether they are taken: each after those before it.
@@ -192,7 +215,7 @@ fn only_uploads_accept_chunks() {
     space.drop_upload(relaxed(), asset(1)).unwrap();
     space.begin_upload(relaxed(), asset(1)).unwrap();
     assert_eq!(kind(space.begin_upload(relaxed(), asset(1))), ErrorKind::Conflict);
-    space.put_chunks(relaxed(), asset(1), 0, &[b"abc"]).unwrap();
+    space.put_chunks(relaxed(), asset(1), 0, &[&[1; 3]]).unwrap();
     apply(&space, &[Edit::CreateAsset(record(1, 3)), showing(1)]).unwrap();
     // A file is not an upload any more: its ID and its bytes stay.
     assert_eq!(kind(space.begin_upload(relaxed(), asset(1))), ErrorKind::Conflict);

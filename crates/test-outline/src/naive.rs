@@ -3,7 +3,7 @@
 
 use leafbase_model::{
     AssetRecord, BlockId, BlockRecord, Comment, Day, DocumentId, DocumentRecord, FolderRecord,
-    IdSource, Limits, Location, Result, Schema, Stamp, Timestamp,
+    IdSource, Limits, Location, Result, Schema, SpaceSettings, Stamp, Timestamp,
 };
 
 use crate::{Broken, Labels, NaiveRelation, Outline, ParseError, SequentialIds, stamp};
@@ -55,6 +55,8 @@ pub struct NaiveSpace {
     pub schemas: Vec<(BlockId, Schema)>,
     /// Relations between items; items store no relation values.
     pub relations: Vec<NaiveRelation>,
+    /// Name and time zone, which only edits read.
+    pub settings: SpaceSettings,
     /// Limits of operations.
     pub limits: Limits,
     /// UTC offsets of its time zone in hours, in winter and summer.
@@ -106,6 +108,7 @@ impl NaiveSpace {
             files,
             schemas,
             relations,
+            settings: SpaceSettings::default(),
             limits,
             zone_hours: 0,
             broken: None,

@@ -148,6 +148,12 @@ impl NaiveSpace {
                 self.check_in(*collection, *document)?;
                 self.set_schema(*collection, before.as_deref(), after.as_deref())
             }
+            Edit::UpdateSpace { before, after } => {
+                check(self.settings == *before, "the settings are not what they were said to be")?;
+                check(before != after, "the settings stay what they are")?;
+                self.settings = after.clone();
+                Ok(())
+            }
         }
     }
 

@@ -2,8 +2,9 @@
 
 use leafbase_model::{
     AssetId, AssetRecord, AssetUrl, BlockData, BlockDraft, BlockKind, BlockLayout, BlockType,
-    Error, MediaSize, MediaWidth, Position, Result, UploadFile, UploadedFile,
+    Error, FileHash, MediaSize, MediaWidth, Position, Result, UploadFile, UploadedFile,
 };
+use sha2::{Digest, Sha256};
 
 use crate::naive::By;
 use crate::naive_rules as rules;
@@ -31,7 +32,9 @@ impl NaiveSpace {
             let id = AssetId::from_bytes(by.1.new_id(by.0.at));
             let media_type = request.content_type.clone().unwrap_or_default();
             let file_name = request.file_name.clone().unwrap_or_default();
-            let record = AssetRecord { id, media_type, file_name, size, created: by.0.clone() };
+            let sha256 = Some(FileHash::from_bytes(Sha256::digest(bytes).into()));
+            let created = by.0.clone();
+            let record = AssetRecord { id, media_type, file_name, size, sha256, created };
             space.files.push(NaiveFile { record: record.clone(), bytes: bytes.to_vec() });
             let asset_url = AssetUrl::new(id, record.file_name.clone());
             let draft = BlockDraft::new(BlockData::new(kind_of(&record, asset_url.to_string())));

@@ -133,6 +133,9 @@ impl Pair {
             space: None,
         };
         pair.space = Some(make(&pair).unwrap());
+        pair.naive.settings = pair.space.as_ref().unwrap().meta().unwrap().settings();
+        pair.mirror.settings = pair.naive.settings.clone();
+        pair.purged.1.settings = pair.naive.settings.clone();
         let (root, destination) = (BlockDraft::new(BlockData::page("home")), Destination::Unsorted);
         pair.step(Request::Blocks(BlockRequest::CreateDocument { root, destination }));
         pair
@@ -213,8 +216,16 @@ impl Pair {
         }
     }
 
+    /// Renames the space, which no request does.
+    fn rename(&mut self) {
+        let name = format!("after {} requests", self.requests);
+        self.space.as_ref().unwrap().rename(&name).unwrap();
+        self.naive.settings.name = name;
+    }
+
     /// Compares all that there is on both sides.
     pub fn compare_dumps(&mut self) {
+        self.rename();
         let notes = self.notes();
         let (found, expected) = (
             dumps::of_engine(&notes, &self.naive),
@@ -235,6 +246,7 @@ impl Pair {
             }
         }
         let (found, expected) = (self.mirror.as_edits_tell(), self.naive.as_edits_tell());
+        assert_eq!(found.settings, expected.settings, "the settings of the change log");
         assert_eq!(found.folders, expected.folders, "the folders of the change log");
         assert_eq!(found.comments, expected.comments, "the comments of the change log");
         assert_eq!(found.files, expected.files, "the files of the change log");

@@ -4,7 +4,10 @@
 use std::io::{self, Read};
 use std::sync::Arc;
 
-use leafbase::{AssetId, Clock, DocumentId, Error, ErrorKind, Fetch, Space, Timestamp, UploadFile};
+use leafbase::{
+    AssetId, Author, Clock, DocumentId, Edit, Error, ErrorKind, Fetch, Space, SpaceSettings,
+    Timestamp, UploadFile,
+};
 use leafbase_store::kv::{MemoryStore, Store, WriteOptions};
 use leafbase_store::{CHUNK_BYTES, Extractor, SpaceStore};
 use leafbase_test_outline::{FixedClock, SequentialIds};
@@ -183,11 +186,25 @@ fn name_and_zone_change_and_are_kept() {
     let told =
         |name: &str, zone: &str, time: &str| (name.to_owned(), zone.to_owned(), time.to_owned());
     assert_eq!(says(&space), told("Notes", "Asia/Tokyo", "1970-01-01T09:00:01.000+09:00"));
+    let trip = space.connect().create_document("Trip").unwrap().id();
+    let guest = space.scoped([trip]);
+    let seen = guest.last_sequence().unwrap();
     space.rename("Büro").unwrap();
     space.set_zone("america/new_york").unwrap();
     let now = told("Büro", "America/New_York", "1969-12-31T19:00:01.000-05:00");
     assert_eq!(says(&space), now);
-    assert_eq!(space.connect().last_sequence().unwrap(), 0, "no row of the change log");
+    space.rename("Büro").unwrap();
+    space.set_zone("America/NEW_YORK").unwrap();
+    let changes: Vec<_> = space.connect().changes_since(1).map(Result::unwrap).collect();
+    let [first, middle, last] =
+        [("Notes", "Asia/Tokyo"), ("Büro", "Asia/Tokyo"), ("Büro", "America/New_York")]
+            .map(|(name, zone)| SpaceSettings { name: name.to_owned(), zone: zone.to_owned() });
+    let edits = [(first, middle.clone()), (middle, last)]
+        .map(|(before, after)| vec![Edit::UpdateSpace { before, after }]);
+    assert!(changes.iter().map(|change| &change.edits).eq(&edits), "what is set again is no row");
+    assert!(changes.iter().all(|change| change.stamp.by.is_anonymous()));
+    let scoped = (guest.last_sequence().unwrap(), guest.changes_since(seen).count());
+    assert_eq!(scoped, (seen, 0), "a scope sees no row of it");
     for (outcome, expected) in [
         (space.rename(&"n".repeat(1_001)), "LIMIT_EXCEEDED name"),
         (space.set_zone("Middle/Earth"), "VALIDATION zone"),
@@ -195,6 +212,11 @@ fn name_and_zone_change_and_are_kept() {
     ] {
         assert_eq!(wrong(&outcome.unwrap_err()), expected);
     }
+    let other = SpaceSettings { name: "Büro".to_owned(), zone: "Middle/Earth".to_owned() };
+    let before = space.meta().unwrap().settings();
+    let edit = Edit::UpdateSpace { before, after: other };
+    assert_eq!(space.apply(&Author::ANONYMOUS, &[edit]).unwrap_err().code(), "VALIDATION");
+    assert_eq!(space.connect().last_sequence().unwrap(), 3);
     space.close().unwrap();
     let space = Space::builder().clock(clock()).zone("UTC").name("other").open(&path).unwrap();
     assert_eq!(says(&space), now, "the options of making do not change what is there");
@@ -207,7 +229,9 @@ fn name_and_zone_change_and_are_kept() {
 #[test]
 fn name_and_zone_set_at_once_both_land() {
     let space = Space::in_memory().unwrap();
+    let mut changes = 0;
     for round in 0..50 {
+        let before = space.meta().unwrap().settings();
         let (name, zone) =
             (format!("round {round}"), if round % 2 == 0 { "Asia/Tokyo" } else { "UTC" });
         std::thread::scope(|scope| {
@@ -216,6 +240,8 @@ fn name_and_zone_set_at_once_both_land() {
         });
         let meta = space.meta().unwrap();
         assert_eq!((meta.name.as_str(), meta.zone.as_str()), (name.as_str(), zone));
+        changes += u64::from(before.name != name) + u64::from(before.zone != zone);
+        assert_eq!(space.connect().last_sequence().unwrap(), changes);
     }
 }
 

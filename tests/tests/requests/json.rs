@@ -215,7 +215,7 @@ fn the_feed_is_json() {
 }
 
 #[test]
-fn the_feed_tells_of_comments_files_and_folders() {
+fn the_feed_tells_of_comments_files_folders_and_settings() {
     let host = Host::new();
     let from = host.notes.last_sequence().unwrap();
     let ada = host.notes.acting_as("Ada");
@@ -226,6 +226,7 @@ fn the_feed_tells_of_comments_files_and_folders() {
     let file =
         ada.upload_file(UploadFile::new(host.document()).named("a.txt"), &b"words"[..]).unwrap();
     let folder = ada.create_folder("Travel", None).unwrap().id;
+    host.notes.space().rename("Notes").unwrap();
     let edits: Vec<Value> = host
         .notes
         .changes_since(from)
@@ -241,7 +242,8 @@ fn the_feed_tells_of_comments_files_and_folders() {
     assert_eq!(
         edits[1],
         json!({"type": "createAsset", "asset": {"id": file.asset_url.id(), "mediaType": "text/plain", "fileName": "a.txt",
-            "size": 5, "createdAt": at, "createdBy": "Ada"}})
+            "size": 5, "sha256": "dba36bffa5cab0f922d087a3aeb179f9d4e745df40b323e1b1471402848c8a3e",
+            "createdAt": at, "createdBy": "Ada"}})
     );
     assert_eq!(
         (&edits[2]["type"], &edits[2]["blocks"][0]["id"]),
@@ -251,7 +253,12 @@ fn the_feed_tells_of_comments_files_and_folders() {
         edits[3],
         json!({"type": "createFolder", "folder": {"id": folder, "name": "Travel", "rev": 1}})
     );
-    assert_eq!(edits.len(), 4);
+    assert_eq!(
+        edits[4],
+        json!({"type": "updateSpace", "before": {"name": "", "timezone": "UTC"},
+            "after": {"name": "Notes", "timezone": "UTC"}})
+    );
+    assert_eq!(edits.len(), 5);
 }
 
 #[test]

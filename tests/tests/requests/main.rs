@@ -14,6 +14,7 @@ mod drafts;
 mod fields;
 mod files;
 mod folders;
+mod followers;
 mod ids;
 mod info;
 mod item_queries;

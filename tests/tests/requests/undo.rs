@@ -121,13 +121,21 @@ fn another_block_shows_the_file(notes: &Connection) -> (Change, ErrorKind) {
     (change, ErrorKind::Conflict)
 }
 
+fn the_space_got_another_name(notes: &Connection) -> (Change, ErrorKind) {
+    notes.space().rename("one").unwrap();
+    let change = last(notes);
+    notes.space().rename("two").unwrap();
+    (change, ErrorKind::Conflict)
+}
+
 #[test]
 fn what_can_no_longer_be_undone_is_refused() {
-    let stale: [Stale; 4] = [
+    let stale: [Stale; 5] = [
         a_folder_came_into_the_one_that_left_it,
         the_day_got_another_note,
         the_folder_went,
         another_block_shows_the_file,
+        the_space_got_another_name,
     ];
     for stale in stale {
         let space = Space::in_memory().unwrap();

@@ -282,7 +282,8 @@ impl VisibleChange {
             | Edit::RemoveFolder(_)
             | Edit::UpdateFolder { .. }
             | Edit::CreateAsset(_)
-            | Edit::EraseAsset(_) => {}
+            | Edit::EraseAsset(_)
+            | Edit::UpdateSpace { .. } => {}
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! A space of documents, in a directory or in memory.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use leafbase_model::{Clock, Error, ErrorKind, IdSource, Limits, Result};
 use leafbase_store::SpaceStore;
@@ -14,7 +14,7 @@ mod builder;
 mod compact_options;
 mod maintenance;
 mod salvage;
-mod settings;
+pub(crate) mod settings;
 
 pub use builder::SpaceBuilder;
 pub use compact_options::CompactOptions;
@@ -48,8 +48,6 @@ struct Inner {
     search: Arc<SearchIndexer>,
     #[cfg(feature = "search")]
     search_threads: usize,
-    /// Serializes changes of name and zone, which share one record.
-    settings_lock: Mutex<()>,
     orphaned_uploads: OrphanedUploads,
 }
 

@@ -11,6 +11,7 @@ use constraints::TouchedCollections;
 use crate::core::access::Full;
 use crate::core::connection::Connection;
 use crate::core::space::Space;
+use crate::core::space::settings::known_zone;
 
 mod constraints;
 mod scoped;
@@ -147,6 +148,12 @@ impl Space {
     pub fn apply(&self, by: &Author, edits: &[Edit]) -> Result<Option<Change>> {
         if edits.iter().any(Edit::is_redacted) {
             return Err(Error::history_gone("a purge redacted the edits: they cannot be applied"));
+        }
+        for edit in edits {
+            // Without a zone that is known here the space would have no `today`.
+            if let Edit::UpdateSpace { after, .. } = edit {
+                known_zone(&after.zone)?;
+            }
         }
         let touched = TouchedCollections::by(edits);
         let connection = self.connect().acting_as(by.as_str());

@@ -148,7 +148,7 @@ impl<A: AccessScope> Connection<A> {
         inserted.top.first().copied().ok_or_else(Error::not_found)
     }
 
-    /// Returns the record of an uploaded file: its media type, name, size and upload stamp.
+    /// Returns the record of an uploaded file: its media type, name, size, hash and upload stamp.
     ///
     /// ```
     /// use leafbase::UploadFile;

@@ -8,8 +8,8 @@ use super::{shapes, texts};
 use crate::json::one_of_texts;
 use crate::{
     AssetId, AssetUrl, Author, BlockId, ChangePosition, ChangeToken, Color, CommentId, Day, DayRef,
-    Decorations, Detail, DocumentId, Error, FolderDestination, FolderId, FolderRef, Location,
-    SharedText, SpaceId, Timestamp,
+    Decorations, Detail, DocumentId, Error, FileHash, FolderDestination, FolderId, FolderRef,
+    Location, SharedText, SpaceId, Timestamp,
 };
 
 texts! {
@@ -26,6 +26,7 @@ texts! {
     Color, "A colour, #rrggbb.", "^#[0-9a-fA-F]{6}$";
     AssetUrl, "Where an uploaded file is.", "^asset://";
     ChangeToken, "The token of a change: 16 hexadecimal digits.", "^[0-9a-f]{16}$";
+    FileHash, "The SHA-256 of a file: 64 hexadecimal digits.", "^[0-9a-f]{64}$";
     ChangePosition, "A position in the change log: a sequence number, and a token to compare.", "^[0-9]{1,20}(:[0-9a-f]{16})?$";
     Author, "A display name.", "";
     SharedText, "Inline markdown.", "";

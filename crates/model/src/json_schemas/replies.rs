@@ -7,8 +7,8 @@ use serde_json::json;
 
 use super::{Shape, shapes};
 use crate::{
-    AssetId, AssetRecord, Author, Block, BlockId, Day, Document, DocumentId, GroupValue, Item,
-    ItemValue, Items, ItemsPage, Location, RelatedItem, Schema, SchemaReply, ScopedDocument,
+    AssetId, AssetRecord, Author, Block, BlockId, Day, Document, DocumentId, FileHash, GroupValue,
+    Item, ItemValue, Items, ItemsPage, Location, RelatedItem, Schema, SchemaReply, ScopedDocument,
     SearchMatch, Timestamp,
 };
 
@@ -137,7 +137,8 @@ shapes! {
         .must::<AssetId>("id", "Its ID.")
         .must::<String>("mediaType", "Its media type.")
         .must::<String>("fileName", "Its name.")
-        .must::<u64>("size", "Its bytes.")
+        .must::<u64>("size", "The number of its bytes.")
+        .may::<FileHash>("sha256", "The SHA-256 of its bytes; left out where a purge redacted it.")
         .must::<Timestamp>("createdAt", "When it was uploaded.")
         .may::<Author>("createdBy", "By whom.")
         .open();

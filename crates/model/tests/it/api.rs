@@ -50,6 +50,7 @@ fn values_can_be_shown_cloned_compared_and_sent() {
         Edit,
         ErrorKind,
         BlockFields,
+        FileHash,
         Folder,
         FolderId,
         FolderRecord,

@@ -2,9 +2,9 @@
 
 use leafbase_model::{
     AssetId, AssetRecord, BlockData, BlockRecord, Change, ChangeToken, Comment, CommentId,
-    ContentProperty, DocumentId, DocumentRecord, Edit, ErrorKind, FolderId, FolderRecord,
-    InsertTarget, Location, Property, Relation, Result, Schema, Stamp, SubtreeNode, Subtrees,
-    Timestamp,
+    ContentProperty, DocumentId, DocumentRecord, Edit, ErrorKind, FileHash, FolderId, FolderRecord,
+    InsertTarget, Location, Property, Relation, Result, Schema, SpaceSettings, Stamp, SubtreeNode,
+    Subtrees, Timestamp,
 };
 
 use crate::support::{anna, day, id, instant};
@@ -52,6 +52,7 @@ fn every_edit() -> Vec<Edit> {
         media_type: "image/png".into(),
         file_name: "map.png".into(),
         size: 1_234,
+        sha256: Some(FileHash::from_bytes([number; 32])),
         created: Stamp { at: instant("2026-03-01T09:30:00.000Z"), by: anna() },
     };
     vec![
@@ -83,7 +84,12 @@ fn every_edit() -> Vec<Edit> {
             after: None,
             quiet: true,
         },
+        Edit::UpdateSpace { before: settings("Notes"), after: settings("Journal") },
     ]
+}
+
+fn settings(name: &str) -> SpaceSettings {
+    SpaceSettings { name: name.into(), zone: "Europe/Lisbon".into() }
 }
 
 fn schema() -> Schema {
@@ -171,7 +177,7 @@ fn every_kind_of_edit_is_in_these_tests() {
     let mut names: Vec<_> = every_edit().iter().map(Edit::type_name).collect();
     names.sort_unstable();
     names.dedup();
-    assert_eq!((names.len(), every_edit().len()), (15, 16));
+    assert_eq!((names.len(), every_edit().len()), (16, 17));
     for edit in every_edit() {
         assert!(names.contains(&edit.inverse().unwrap().type_name()), "{}", edit.type_name());
     }

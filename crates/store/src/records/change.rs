@@ -5,8 +5,8 @@
 
 use leafbase_model::{
     AssetId, AssetRecord, Author, BlockId, BlockRecord, Change, ChangeToken, Comment, CommentId,
-    DocumentId, DocumentRecord, Edit, FolderId, FolderRecord, InsertTarget, Schema, Stamp,
-    SubtreeNode, Subtrees, Timestamp,
+    DocumentId, DocumentRecord, Edit, FolderId, FolderRecord, InsertTarget, Schema, SpaceSettings,
+    Stamp, SubtreeNode, Subtrees, Timestamp,
 };
 
 use super::block::{self, AuthorCache};
@@ -254,6 +254,7 @@ edits! {
     15 = SetSchema { document, collection, before, after; quiet: false },
     16 = SetSchema { document, collection, before, after; quiet: true },
     17 = PurgeDocument { document, files },
+    18 = UpdateSpace { before, after },
 }
 
 macro_rules! value_parts {
@@ -272,7 +273,7 @@ macro_rules! value_parts {
         }
     )*};
 }
-value_parts!(BlockId, DocumentId, InsertTarget, Vec<AssetId>);
+value_parts!(BlockId, DocumentId, InsertTarget, SpaceSettings, Vec<AssetId>);
 
 /// Parts of two fields: the ID, and the record without it.
 macro_rules! keyed_parts {

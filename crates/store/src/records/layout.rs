@@ -4,7 +4,7 @@
 //! New fields go to the end. A field must keep its position and its meaning for ever.
 
 use leafbase_model::{
-    AssetId, Author, BlockId, CommentId, Day, DocumentId, FolderId, SpaceId, Timestamp,
+    AssetId, Author, BlockId, CommentId, Day, DocumentId, FileHash, FolderId, SpaceId, Timestamp,
 };
 
 use crate::msgpack::{
@@ -149,6 +149,17 @@ macro_rules! id_values {
     )*};
 }
 id_values!(AssetId, BlockId, CommentId, DocumentId, FolderId, SpaceId);
+
+impl Value for FileHash {
+    fn encode(&self, out: &mut Vec<u8>) {
+        encode_bin(out, self.as_bytes());
+    }
+
+    fn decode(decoder: &mut Decoder<'_>) -> Decoded<Self> {
+        let bytes = decoder.bin()?.try_into().map_err(|_| DecodeError::Corrupt)?;
+        Ok(Self::from_bytes(bytes))
+    }
+}
 
 impl Value for u32 {
     fn encode(&self, out: &mut Vec<u8>) {

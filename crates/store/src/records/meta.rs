@@ -1,6 +1,6 @@
 //! Records about the space as a whole: format, name, and totals that reveal lost rows.
 
-use leafbase_model::{ChangePosition, ChangeToken, SpaceId};
+use leafbase_model::{ChangePosition, ChangeToken, SpaceId, SpaceSettings};
 
 use super::layout::record;
 use crate::msgpack::{ArrayEncoder, Decoded, Decoder};
@@ -47,9 +47,27 @@ pub struct SpaceMeta {
     pub zone: String,
 }
 
+impl SpaceMeta {
+    /// The part that changes.
+    pub fn settings(&self) -> SpaceSettings {
+        SpaceSettings { name: self.name.clone(), zone: self.zone.clone() }
+    }
+
+    /// The record of space `id` with these settings.
+    pub(crate) fn new(id: SpaceId, settings: SpaceSettings) -> Self {
+        let SpaceSettings { name, zone } = settings;
+        Self { id, name, zone }
+    }
+}
+
 record! {
     SpaceMeta = { SpaceMeta { id, name, zone } };
     id(required), name, zone,
+}
+
+record! {
+    SpaceSettings = { SpaceSettings { name, zone } };
+    name, zone,
 }
 
 /// Totals of the keyspaces that no other record counts: an unreachable page would lose their rows

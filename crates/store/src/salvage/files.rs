@@ -10,16 +10,18 @@ use leafbase_model::{
 use super::inventory::Inventory;
 use super::{CONTINUE, LossKind, OnStep, RECOVERED, Salvager, relaxed};
 use crate::edges::{EdgeEnd, EdgeKind};
+use crate::file_hasher::FileHasher;
 use crate::keyspaces::{self, ASSET_CHUNKS, ASSETS, PENDING_ASSETS};
 use crate::kv::{KeyRange, Read, Store};
 use crate::records::{self, asset};
 use crate::uploads::{CHUNK_BYTES, chunks_of};
 
 /// The readable chunks of a file.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 struct SalvagedChunks {
     chunks: u32,
     bytes: u64,
+    hasher: FileHasher,
     is_broken: bool,
 }
 
@@ -28,14 +30,21 @@ impl Salvager<'_> {
         let stored = self.stored()?;
         let mut files = self.records(&stored)?;
         files.retain(|id, record| {
-            let found = stored.get(id).copied().unwrap_or_default();
+            let found = stored.get(id).cloned().unwrap_or_default();
             let is_whole = !found.is_broken
                 && (found.chunks, found.bytes) == (chunks_of(record.size), record.size);
             if !is_whole {
                 let message = format_args!("{} of its {} bytes exist", found.bytes, record.size);
                 self.report.lose(LossKind::File, format_args!("file {id}"), message);
+                return false;
             }
-            is_whole
+            let sha256 = Some(found.hasher.finish());
+            if record.sha256 != sha256 {
+                let message = "its bytes are not those of its record, which gets their hash";
+                self.report.lose(LossKind::File, format_args!("file {id}"), message);
+                record.sha256 = sha256;
+            }
+            true
         });
         for record in files.values() {
             step()?;
@@ -58,13 +67,14 @@ impl Salvager<'_> {
                     number != found.chunks || found.bytes != u64::from(number) * CHUNK_BYTES as u64;
                 found.chunks += 1;
                 found.bytes += bytes.len() as u64;
+                found.hasher.update(bytes);
             }
             Ok(())
         })?;
         Ok(stored)
     }
 
-    /// The record of each file; for a lost record, one with the size of its bytes.
+    /// The record of each file; for a lost record, one with size and hash of its bytes.
     fn records(
         &mut self,
         stored: &BTreeMap<AssetId, SalvagedChunks>,
@@ -99,6 +109,7 @@ impl Salvager<'_> {
                     media_type,
                     file_name,
                     size: found.bytes,
+                    sha256: Some(found.hasher.clone().finish()),
                     created: self.stamp.clone(),
                 }
             });

@@ -3,7 +3,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use leafbase_model::{ChangePosition, ChangeToken, DocumentId, Result};
+use leafbase_model::{
+    Change, ChangePosition, ChangeToken, DocumentId, Edit, Result, SpaceSettings,
+};
 
 use super::{LossKind, OnStep, Salvager, relaxed};
 use crate::change_parts::{ChangeBody, ChangeParts, PartHeader, change_body, put_change};
@@ -29,6 +31,8 @@ pub(super) struct SalvagedLog {
     /// Readable changes after a lost one in the history of a document: for each of their documents
     /// the last readable change before.
     relinked: BTreeMap<u64, HashMap<DocumentId, u64>>,
+    /// The settings after the last readable change of them, and its sequence.
+    pub(super) settings: Option<(u64, SpaceSettings)>,
 }
 
 impl SalvagedLog {
@@ -39,7 +43,7 @@ impl SalvagedLog {
     }
 
     /// Adds a readable change that follows all others.
-    fn add(&mut self, identity: ChangeIdentity, documents: &[TouchedDocument]) {
+    fn add(&mut self, identity: ChangeIdentity, documents: &[TouchedDocument], change: Change) {
         let (sequence, dropped) = (identity.sequence, self.beginning.sequence());
         let links: HashMap<DocumentId, u64> = documents
             .iter()
@@ -52,6 +56,11 @@ impl SalvagedLog {
             })
             .collect();
         self.whole.insert(sequence, identity.first_sequence);
+        for edit in change.edits {
+            if let Edit::UpdateSpace { after, .. } = edit {
+                self.settings = Some((sequence, after));
+            }
+        }
         let is_linked =
             |touched: &TouchedDocument| links.get(&touched.id) == Some(&touched.previous);
         if !documents.iter().all(is_linked) {
@@ -128,11 +137,11 @@ impl Salvager<'_> {
             }
             // A part that does not follow resets the assembly: its change is incomplete.
             let read = |body: ChangeBody| {
-                body.change()?;
-                Ok((body.identity(), body.documents()?))
+                let (identity, documents) = (body.identity(), body.documents()?);
+                Ok((identity, documents, body.change()?))
             };
             match parts.push(key, value).and_then(|body| body.map(read).transpose()) {
-                Ok(Some((identity, documents))) => log.add(identity, &documents),
+                Ok(Some((identity, documents, change))) => log.add(identity, &documents, change),
                 Ok(None) => {}
                 Err(_) => parts = ChangeParts::default(),
             }

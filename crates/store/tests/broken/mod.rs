@@ -12,7 +12,7 @@ use leafbase_model::{
 use leafbase_store::kv::{KeyRange, Store, WriteOptions};
 use leafbase_store::{CHUNK_BYTES, CheckReport, SpaceStore, rows};
 
-use crate::naive::{memory_space, relaxed, stamp, upload};
+use crate::naive::{hashed, memory_space, relaxed, stamp, upload};
 
 pub mod collections;
 
@@ -129,13 +129,14 @@ pub fn full() -> (Arc<dyn Store>, SpaceStore) {
         modified_at: Timestamp::from_millis(1),
         rev: 1,
     };
-    let asset = AssetRecord {
+    let asset = hashed(AssetRecord {
         id: file(1),
         media_type: "image/png".to_owned(),
         file_name: "a.png".to_owned(),
         size: CHUNK_BYTES as u64 + 5,
+        sha256: None,
         created: stamp(1),
-    };
+    });
     let note = Subtrees(vec![
         node(0, 10, BlockData::page("Note")),
         node(1, 11, task(TaskState::Todo, Some(day()))),

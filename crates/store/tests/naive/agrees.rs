@@ -29,6 +29,7 @@ impl Naive {
 
     /// Compares every read with this model.
     pub fn agrees_with(&self, reader: SpaceReader<'_>) {
+        assert_eq!(reader.meta().unwrap().settings(), self.settings());
         self.documents_agree(reader);
         self.tasks_agree(reader);
         self.dependent_rows_agree(reader);

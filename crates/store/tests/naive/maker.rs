@@ -3,12 +3,12 @@
 use leafbase_model::{
     AssetId, AssetRecord, Author, BlockData, BlockId, BlockRecord, Comment, CommentId, Day,
     DocumentId, DocumentRecord, Edit, FolderId, FolderRecord, InsertTarget, ListStyle, Location,
-    SubtreeNode, Subtrees, TaskInfo, TaskState, Timestamp,
+    SpaceSettings, SubtreeNode, Subtrees, TaskInfo, TaskState, Timestamp,
 };
 use leafbase_store::CHUNK_BYTES;
 
 use super::collections::{is_movable, is_plain};
-use super::{Naive, Rule, pick, stamp};
+use super::{Naive, Rule, hashed, pick, stamp};
 
 /// One of a few days.
 pub fn day(number: u32) -> Day {
@@ -27,6 +27,13 @@ fn task(number: u32) -> TaskInfo {
         canceled_at: at.filter(|_| state == TaskState::Canceled),
         ..TaskInfo::of_state(state)
     }
+}
+
+/// Renames the space, unless it has the name.
+fn settings_edit(naive: &Naive, number: u32) -> Option<Edit> {
+    let (before, name) = (naive.settings(), format!("Space {}", number % 3));
+    let after = SpaceSettings { name, ..before.clone() };
+    (after != before).then_some(Edit::UpdateSpace { before, after })
 }
 
 /// Generates valid edits from random numbers.
@@ -242,6 +249,7 @@ impl Maker {
                 })
             }
             19 => Some(self.folder_edit(naive, [a, b, seed])),
+            20 if seed.is_multiple_of(2) => settings_edit(naive, b),
             _ => self.comment_edit(naive, [a, b, seed]),
         }
     }
@@ -279,12 +287,15 @@ impl Maker {
             2 => CHUNK_BYTES as u64 + 1,
             other => u64::from(other) * 100,
         };
-        let created = known.is_none().then(|| AssetRecord {
-            id: AssetId::from_bytes(self.id()),
-            media_type: "image/png".to_owned(),
-            file_name: format!("{b}.png"),
-            size,
-            created: stamp(i64::from(seed)),
+        let created = known.is_none().then(|| {
+            hashed(AssetRecord {
+                id: AssetId::from_bytes(self.id()),
+                media_type: "image/png".to_owned(),
+                file_name: format!("{b}.png"),
+                size,
+                sha256: None,
+                created: stamp(i64::from(seed)),
+            })
         });
         let mut block = self.block(naive, seed);
         let Some(asset) = known.or(created.as_ref().map(|record| record.id)) else { return vec![] };

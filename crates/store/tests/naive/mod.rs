@@ -7,12 +7,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use leafbase_model::{
     AssetId, AssetRecord, BlockData, BlockId, BlockKind, BlockRecord, Comment, CommentId, Day,
-    DocumentId, DocumentRecord, Edit, ErrorKind, FolderId, FolderRecord, IdSource, InsertTarget,
-    Location, PropertyValue, Schema, SpaceId, Stamp, SubtreeNode, Subtrees, TaskInfo, Timestamp,
+    DocumentId, DocumentRecord, Edit, ErrorKind, FileHash, FolderId, FolderRecord, IdSource,
+    InsertTarget, Location, PropertyValue, Schema, SpaceId, SpaceSettings, Stamp, SubtreeNode,
+    Subtrees, TaskInfo, Timestamp,
 };
 use leafbase_store::kv::{Durability, MemoryStore, Store, WriteOptions};
 use leafbase_store::{
-    CHUNK_BYTES, EdgeEnd, EdgeKind, EdgeTarget, Extractor, SpaceMeta, SpaceStore,
+    CHUNK_BYTES, EdgeEnd, EdgeKind, EdgeTarget, Extractor, FileHasher, SpaceMeta, SpaceStore,
 };
 
 pub mod agrees;
@@ -76,6 +77,8 @@ pub struct Naive {
     pub comments: BTreeMap<(BlockId, CommentId), Comment>,
     pub assets: BTreeMap<AssetId, AssetRecord>,
     pub schemas: BTreeMap<BlockId, Schema>,
+    /// `None` as long as they are those of [`meta`].
+    pub settings: Option<SpaceSettings>,
 }
 
 impl Naive {
@@ -185,7 +188,16 @@ impl Naive {
                 assert_eq!(self.schemas.remove(collection), before.as_deref().cloned());
                 self.schemas.extend(after.as_deref().map(|after| (*collection, after.clone())));
             }
+            Edit::UpdateSpace { before, after } => {
+                assert_eq!(self.settings(), *before);
+                self.settings = Some(after.clone()).filter(|after| *after != meta().settings());
+            }
         }
+    }
+
+    /// The name and zone of the space.
+    pub fn settings(&self) -> SpaceSettings {
+        self.settings.clone().unwrap_or_else(|| meta().settings())
     }
 
     /// The files that no block embeds.
@@ -296,6 +308,17 @@ fn forget_revs(applied: &mut Edit, given: &Edit) {
 /// The bytes of a file in these tests.
 pub fn bytes_of(record: &AssetRecord) -> Vec<u8> {
     vec![record.id.to_bytes()[15]; usize::try_from(record.size).unwrap()]
+}
+
+/// The record with the hash of these bytes.
+pub fn hashed(record: AssetRecord) -> AssetRecord {
+    AssetRecord { sha256: Some(hash_of(&bytes_of(&record))), ..record }
+}
+
+pub fn hash_of(bytes: &[u8]) -> FileHash {
+    let mut hasher = FileHasher::default();
+    hasher.update(bytes);
+    hasher.finish()
 }
 
 /// Stores the bytes of the files that `edits` create.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::path::Path;
-use std::sync::{Arc, Mutex, RwLock};
+use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
 #[cfg(doc)]
@@ -489,7 +489,6 @@ impl SpaceBuilder {
         let Self { clock, ids, limits, durability, search_indexing, .. } = self;
         let search = Arc::new(SearchIndexer::new(home, id.to_string(), search_indexing));
         let store = RwLock::new(Some(store));
-        let (settings_lock, orphaned_uploads) = (Mutex::default(), OrphanedUploads::default());
         let inner = Inner {
             store,
             clock,
@@ -500,8 +499,7 @@ impl SpaceBuilder {
             search,
             #[cfg(feature = "search")]
             search_threads: self.search_threads,
-            settings_lock,
-            orphaned_uploads,
+            orphaned_uploads: OrphanedUploads::default(),
         };
         Ok(Space(Arc::new(inner)))
     }

@@ -1,13 +1,10 @@
-//! The settings of a space: limits, name, time zone and URL template.
-
-use std::sync::PoisonError;
+//! Limits, name, time zone and URL template of a space.
 
 #[cfg(doc)]
 use leafbase_model::ErrorKind;
 use leafbase_model::json::{FromJson, ReadRequest, UnknownFields};
 use leafbase_model::{BlockId, Error, Limits, Result, SpaceId};
 use leafbase_store::SpaceMeta;
-use leafbase_store::kv::WriteOptions;
 
 use super::Space;
 use crate::support::days;
@@ -47,53 +44,6 @@ impl Space {
     /// Errors of the store.
     pub fn meta(&self) -> Result<SpaceMeta> {
         self.store()?.snapshot()?.reader().meta()
-    }
-
-    /// Renames the space, to at most [`Limits::title`] characters. The change log has no row for
-    /// it.
-    ///
-    /// ```
-    /// # fn main() -> leafbase::Result<()> {
-    /// let space = leafbase::Space::in_memory()?;
-    /// space.rename("Notes of 2026")?;
-    /// assert_eq!(space.meta()?.name, "Notes of 2026");
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    /// [`ErrorKind::LimitExceeded`] at `name`; [`ErrorKind::ReadOnly`]; other errors of the store.
-    pub fn rename(&self, name: &str) -> Result<()> {
-        check_name(name, self.limits())?;
-        self.set_meta(|meta| name.clone_into(&mut meta.name))
-    }
-
-    /// Sets the time zone in which the days of the space are counted, by its IANA name. Daily notes
-    /// keep their days. The change log has no row for it.
-    ///
-    /// ```
-    /// # fn main() -> leafbase::Result<()> {
-    /// let space = leafbase::Space::in_memory()?;
-    /// space.set_zone("Europe/Lisbon")?; // from now on `today` is the day in Lisbon
-    /// assert_eq!(space.set_zone("Europe/Atlantis").unwrap_err().path(), "zone");
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    /// [`ErrorKind::Validation`] at `zone` if the zone is unknown; [`ErrorKind::ReadOnly`]; other
-    /// errors of the store.
-    pub fn set_zone(&self, zone: &str) -> Result<()> {
-        let zone = known_zone(zone)?;
-        self.set_meta(|meta| meta.zone = zone)
-    }
-
-    fn set_meta(&self, change: impl FnOnce(&mut SpaceMeta)) -> Result<()> {
-        // Read, change, write: without the lock two changes could overwrite each other.
-        let _guard = self.0.settings_lock.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut meta = self.meta()?;
-        change(&mut meta);
-        self.store()?.set_meta(WriteOptions::durability(self.0.durability), &meta.name, &meta.zone)
     }
 
     /// The URL that opens `block` in the host's app: the template of
@@ -173,14 +123,14 @@ pub(super) fn check_url_template(template: &str) -> Result<()> {
 }
 
 /// The zone's name in the spelling of the time zone database; an alias stays as it is.
-pub(super) fn known_zone(name: &str) -> Result<String> {
+pub(crate) fn known_zone(name: &str) -> Result<String> {
     let zone = days::zone(name).map_err(|error| error.at("zone"))?;
     let canonical = zone.iana_name().filter(|canonical| canonical.eq_ignore_ascii_case(name));
     Ok(canonical.unwrap_or(name).to_owned())
 }
 
 /// Checks the length of a space's name.
-pub(super) fn check_name(name: &str, limits: &Limits) -> Result<()> {
+pub(crate) fn check_name(name: &str, limits: &Limits) -> Result<()> {
     let (longest, found) = (limits.title, name.chars().count());
     if found > longest {
         return Err(Error::limit("characters of a space's name", longest, found).at("name"));

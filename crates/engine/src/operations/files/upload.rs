@@ -4,7 +4,7 @@ use std::io::{self, Read};
 
 use leafbase_model::{AssetId, AssetRecord, AssetUrl, BlockData, Error, ErrorKind, Result, Stamp};
 use leafbase_store::kv::{Durability, WriteOptions};
-use leafbase_store::{CHUNK_BYTES, SpaceStore};
+use leafbase_store::{CHUNK_BYTES, FileHasher, SpaceStore};
 
 use super::{media, names};
 use crate::core::space::Space;
@@ -27,6 +27,7 @@ pub(crate) struct Upload {
     media_type: String,
     file_name: String,
     size: u64,
+    hasher: FileHasher,
     chunks: u32,
     is_kept: bool,
 }
@@ -77,6 +78,7 @@ impl Upload {
             media_type,
             file_name,
             size: 0,
+            hasher: FileHasher::default(),
             chunks: 0,
             is_kept: false,
         })
@@ -104,6 +106,7 @@ impl Upload {
             // The limit is checked before storing: an oversized upload leaves at most the chunks
             // before.
             self.store(&buffer)?;
+            self.hasher.update(&buffer);
             if buffer.len() < longest {
                 return Ok(());
             }
@@ -128,9 +131,14 @@ impl Upload {
 
     /// The record of the file, with this stamp.
     pub(crate) fn record(&self, created: &Stamp) -> AssetRecord {
-        let (media_type, file_name, created) =
-            (self.media_type.clone(), self.file_name.clone(), created.clone());
-        AssetRecord { id: self.id, media_type, file_name, size: self.size, created }
+        AssetRecord {
+            id: self.id,
+            media_type: self.media_type.clone(),
+            file_name: self.file_name.clone(),
+            size: self.size,
+            sha256: Some(self.hasher.clone().finish()),
+            created: created.clone(),
+        }
     }
 
     /// The block that shows the file.
