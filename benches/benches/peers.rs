@@ -16,6 +16,8 @@ mod check;
 mod floor;
 #[path = "peers/growth.rs"]
 mod growth;
+#[path = "peers/keys.rs"]
+mod keys;
 #[path = "peers/leaf.rs"]
 mod leaf;
 #[path = "peers/markdown.rs"]
@@ -120,6 +122,9 @@ fn main() {
     }
 
     bench.sizes();
+    if bench.wants(keys::OP) {
+        println!("\n{}", keys::measure(bench.root.path()));
+    }
 
     let (blocks, bytes) = markdown::size(&files);
     println!(
