@@ -479,3 +479,41 @@ fn merged_changes_are_purged() {
     assert!(!log(&notes).contains(CANARY));
     assert!(space.check().unwrap().is_clean());
 }
+
+/// A file that came from another document, and went with this one.
+#[test]
+fn files_are_purged_wherever_they_came_from() {
+    let space = Space::in_memory().unwrap();
+    let notes = space.connect();
+    let [one, other, purged] =
+        ["one", "other", "purged"].map(|title| notes.create_document(title).unwrap().id());
+    let upload = |name: &str| {
+        let request =
+            UploadFile::new(one).named(format!("{CANARY}{name}.txt")).of_type("text/plain");
+        let file = notes.upload_file(request, name.as_bytes()).unwrap();
+        (file.block_id, file.asset_url.to_string())
+    };
+    // The first goes with the purge; the second was shown in it, and went with another document.
+    let ((first, first_url), (second, second_url)) = (upload("first"), upload("second"));
+    let show = |url: &str, document: DocumentId| {
+        notes.insert_markdown(&format!("![]({url})"), document).unwrap()[0].id
+    };
+    show(&first_url, purged);
+    let shown = show(&second_url, purged);
+    let copy = show(&second_url, other);
+    notes.delete_blocks(DeleteBlocks::new([first, second])).unwrap();
+    notes.delete_blocks(DeleteBlocks::new([shown])).unwrap();
+    notes.delete_blocks(DeleteBlocks::new([copy])).unwrap();
+    assert!(log(&notes).matches(&format!("{CANARY}second")).count() > 1);
+    notes.delete_documents(purged).unwrap();
+    notes.purge_documents(PurgeDocuments::new([purged])).unwrap();
+    // Blocks of the other documents keep the names: they are not purged.
+    let edits: Vec<_> = notes.changes_since(0).flat_map(|change| change.unwrap().edits).collect();
+    let files = edits.iter().filter_map(|edit| match edit {
+        Edit::CreateAsset(asset) | Edit::EraseAsset(asset) => Some(asset),
+        _ => None,
+    });
+    assert_eq!(files.clone().count(), 3);
+    assert!(files.clone().all(leafbase::AssetRecord::is_redacted), "{}", log(&notes));
+    assert!(space.check().unwrap().is_clean());
+}

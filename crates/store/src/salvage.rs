@@ -11,7 +11,7 @@ use std::fmt;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use leafbase_model::{Author, Error, ErrorKind, Result, SpaceId, Stamp, Timestamp};
+use leafbase_model::{Author, Error, ErrorKind, Result, SpaceId, SpaceSettings, Stamp, Timestamp};
 
 use crate::directory;
 use crate::edges::Extractor;
@@ -28,8 +28,6 @@ mod inventory;
 mod log;
 mod schemas;
 mod trees;
-
-use log::SalvagedLog;
 
 /// Losses that are listed; further ones are counted.
 const LISTED: usize = 1_000;
@@ -222,7 +220,7 @@ impl Salvager<'_> {
         self.report_damage();
         // Everything is listed before anything is written: what is reconstructed depends on it.
         let log = self.inventory_log()?;
-        let meta = self.meta(&log)?;
+        let meta = self.meta(log.settings.clone())?;
         SpaceStore::initialize(target, &meta)?;
         let mut inventory = self.inventory(log, step)?;
         let folders = self.folders(target)?;
@@ -260,7 +258,7 @@ impl Salvager<'_> {
     }
 
     /// Name, time zone and ID of the space, or new ones.
-    fn meta(&mut self, log: &SalvagedLog) -> Result<SpaceMeta> {
+    fn meta(&mut self, logged: Option<(u64, SpaceSettings)>) -> Result<SpaceMeta> {
         let reader = crate::reader::SpaceReader {
             read: self.reader,
             extractor: self.extractor,
@@ -270,14 +268,14 @@ impl Salvager<'_> {
             Ok(meta) => Ok(meta),
             // A later version's space is not damaged: rebuilding it would lose data.
             Err(error) if error.kind() == ErrorKind::NewerFormat => Err(error),
-            Err(_) => Ok(self.space_record().unwrap_or_else(|| self.new_meta(log))),
+            Err(_) => Ok(self.space_record().unwrap_or_else(|| self.new_meta(logged))),
         }
     }
 
     /// A new ID, with the last settings in the change log, if it has any.
-    fn new_meta(&mut self, log: &SalvagedLog) -> SpaceMeta {
+    fn new_meta(&mut self, logged: Option<(u64, SpaceSettings)>) -> SpaceMeta {
         let id = SpaceId::from_bytes((self.new_id)());
-        let Some((sequence, settings)) = log.settings.clone() else {
+        let Some((sequence, settings)) = logged else {
             self.report.lose(LossKind::Space, "the space", "its name, zone and ID are new");
             return SpaceMeta { id, name: RECOVERED.to_owned(), zone: "UTC".to_owned() };
         };

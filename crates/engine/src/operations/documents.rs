@@ -196,7 +196,8 @@ impl Connection<Full> {
     /// the names of folders. [`Space::compact`](crate::Space::compact) then removes the content
     /// from the files of the space; backups made before still have it.
     ///
-    /// The cost is linear in the erased blocks and in the change log.
+    /// The cost is linear in the erased blocks and in the changes of the documents; where files go
+    /// with them, in the change log.
     ///
     /// ```
     /// use leafbase::PurgeDocuments;

@@ -6,15 +6,19 @@
 //! its end: each row that touches a document of interest is read, the last edit that inserts or
 //! removes a block tells whether it was last in a purged document, and a move into a document of
 //! interest makes the other document one, too. Each row names the one before of its documents, so
-//! the walk costs as much as their histories, however long the log is.
+//! the walk costs as much as their histories, however long the log is. Only the rows of files that
+//! went with them are looked for in all of it.
 
-use leafbase_model::{AssetId, DocumentId, Edit, Result};
+use std::ops::ControlFlow;
+
+use leafbase_model::{AssetId, Change, DocumentId, Edit, Result};
 
 use super::SpaceTransaction;
 use super::errors::missing;
-use super::staged::purges::blocks;
-use crate::change_parts::put_change;
-use crate::keyspaces;
+use super::staged::purges::{StagedPurges, blocks};
+use crate::change_parts::{ChangeBody, ChangeParts, change_body, put_change};
+use crate::keyspaces::{self, CHANGES};
+use crate::kv::KeyRange;
 use crate::reader::log::RowsTouching;
 use crate::records::change::{ChangeEncoder, EncodedBlocks};
 
@@ -56,9 +60,8 @@ impl SpaceTransaction<'_> {
         touched.retain(|touched| purges.documents.contains(&touched.id));
         let mut rows = RowsTouching::new(&*self.rows, touched)?;
         while let Some(row) = rows.previous(&*self.rows)? {
-            let mut change = row.change()?;
-            let is_creation = |edit: &Edit| matches!(edit, Edit::CreateDocument { record, .. } if rows.touches(record.id));
-            if self.totals.last_erasure > 0 && change.edits.iter().any(is_creation) {
+            let change = row.change()?;
+            if self.totals.last_erasure > 0 && creates_any(&change, &rows) {
                 rows.follow_all_before(&*self.rows, change.sequence)?;
             }
             purges.trace(&*self.rows, self.extractor, &change)?;
@@ -70,20 +73,64 @@ impl SpaceTransaction<'_> {
                     rows.follow(from.document);
                 }
             }
-            if purges.redact(&mut change) {
-                let mut log = ChangeEncoder::default();
-                for edit in &change.edits {
-                    log.push(edit, &EncodedBlocks::of(blocks(edit)));
-                }
-                // The links between the changes of a document stay.
-                let body = log.body(&change.stamp, &row.documents()?);
-                let parts = put_change(self.rows, row.identity(), body)?;
-                // Surplus parts would corrupt the change.
-                for part in parts..row.parts() {
-                    self.rows.delete(&keyspaces::change_part(change.sequence, part))?;
+            self.redact_row(&purges, &row, change)?;
+        }
+        self.redact_files(&purges)
+    }
+
+    /// Redacts the rows that create or erase purged files. A file may have come from another
+    /// document and gone with a third one, so that all rows are read.
+    fn redact_files(&mut self, purges: &StagedPurges) -> Result<()> {
+        if purges.files.is_empty() {
+            return Ok(());
+        }
+        let (mut parts, mut found) = (ChangeParts::default(), Vec::new());
+        let (lower, upper) = ([CHANGES.tag], keyspaces::prefix_end([CHANGES.tag]));
+        self.rows.scan(KeyRange::half_open(&lower, &upper), &mut |key, value| {
+            if let Some(row) = parts.push(key, value)? {
+                let change = row.change()?;
+                if change.edits.iter().any(|edit| purges.has_file_of(edit)) {
+                    found.push(change.sequence);
                 }
             }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        for sequence in found {
+            let row = change_body(&*self.rows, sequence)?;
+            let change = row.change()?;
+            self.redact_row(purges, &row, change)?;
         }
         Ok(())
     }
+
+    fn redact_row(
+        &mut self,
+        purges: &StagedPurges,
+        row: &ChangeBody,
+        mut change: Change,
+    ) -> Result<()> {
+        if !purges.redact(&mut change) {
+            return Ok(());
+        }
+        let mut log = ChangeEncoder::default();
+        for edit in &change.edits {
+            log.push(edit, &EncodedBlocks::of(blocks(edit)));
+        }
+        // The links between the changes of a document stay.
+        let body = log.body(&change.stamp, &row.documents()?);
+        let parts = put_change(self.rows, row.identity(), body)?;
+        // Surplus parts would corrupt the change.
+        for part in parts..row.parts() {
+            self.rows.delete(&keyspaces::change_part(change.sequence, part))?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether `change` creates one of the documents whose rows are read.
+fn creates_any(change: &Change, rows: &RowsTouching) -> bool {
+    change.edits.iter().any(|edit| match edit {
+        Edit::CreateDocument { record, .. } => rows.touches(record.id),
+        _ => false,
+    })
 }

@@ -75,8 +75,8 @@ impl CompactOptions {
     /// this long after the one before, in whole milliseconds, and no other write lies between. The
     /// change covers their sequences ([`Change::first_sequence`](crate::Change::first_sequence)),
     /// has the text before the first and after the last of them, and the token, time and author of
-    /// the last, so that it counts as made at the time of the last. A feed that stopped between them is
-    /// [`HistoryGone`](crate::ErrorKind::HistoryGone). Default: none are merged.
+    /// the last, so that it counts as made at the time of the last. A feed that stopped between
+    /// them is [`HistoryGone`](crate::ErrorKind::HistoryGone). Default: none are merged.
     pub const fn merge_edits_within(mut self, gap: Duration) -> Self {
         self.merge_edits_within = Some(gap);
         self

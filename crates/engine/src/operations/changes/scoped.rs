@@ -54,6 +54,13 @@ impl Connection<Scoped> {
     /// # }
     /// ```
     ///
+    /// # Errors
+    /// An item is [`crate::ErrorKind::HistoryGone`], and the last one, if
+    /// [`Space::compact_with`](crate::Space::compact_with) dropped the write from the change log:
+    /// the scope's client reads its documents again and goes on after [`Self::last_sequence`].
+    /// Errors of the store.
+    ///
+    /// # Cost
     /// Reading costs the rows that the log of the space gained since the last read, and 16 bytes
     /// of memory for each row of the scope.
     pub fn changes_since(&self, sequence: u64) -> ScopedChanges {

@@ -90,6 +90,16 @@ impl StagedPurges {
         is_changed
     }
 
+    /// Whether an edit creates or erases a purged file, and says something of it.
+    pub(crate) fn has_file_of(&self, edit: &Edit) -> bool {
+        match edit {
+            Edit::CreateAsset(asset) | Edit::EraseAsset(asset) => {
+                self.files.contains(&asset.id) && !asset.is_redacted()
+            }
+            _ => false,
+        }
+    }
+
     fn redact_edit(&self, edit: &mut Edit) -> bool {
         match edit {
             Edit::Insert { subtrees, .. }
