@@ -30,9 +30,9 @@ lacking! {
     delete_documents move_documents purge_documents restore_daily_notes
     folders create_folder create_folders move_folders delete_folders
     tasks add_tasks update_tasks delete_tasks
-    document_links last_position
+    document_links last_position log_begins_at
     import_folder import_from export_folder
-    check check_with compact stats flush_search rebuild_search backup_to backup_with rename set_zone apply close flush meta
+    check check_with compact compact_with stats flush_search rebuild_search backup_to backup_with rename set_zone apply close flush meta
     scope scoped connect
 }
 
