@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use crate::kind::Kind;
 
+mod busy_kills;
 mod damage;
 mod disk_full;
 mod io_errors;
@@ -21,6 +22,7 @@ pub const ALL: &[Kind] = &[
     io_errors::KIND,
     disk_full::KIND,
     kills::KIND,
+    busy_kills::KIND,
     damage::KIND,
     model::KIND,
     scopes::KIND,
@@ -34,6 +36,9 @@ pub fn child(arguments: &[String]) -> Option<ExitCode> {
     match arguments {
         [name, path, seed, lies] if name == kills::ARGUMENT => {
             Some(kills::write(Path::new(path), seed.parse().unwrap_or_default(), lies == "true"))
+        }
+        [name, path, orders @ ..] if name == busy_kills::BUSY_ARGUMENT => {
+            Some(busy_kills::work(Path::new(path), orders))
         }
         _ => None,
     }

@@ -16,7 +16,7 @@ use crate::world::scan::{check, searches, unopenable};
 
 mod writer;
 
-pub use writer::{ARGUMENT, write};
+pub use writer::{ARGUMENT, say, write};
 
 pub const KIND: Kind = Kind {
     name: "kills",
@@ -70,13 +70,13 @@ fn trial(seed: u64, lies: bool) -> Result<Trial, Failure> {
 
 /// A directory in memory, where there is one: a process that is killed leaves there what it leaves
 /// on a disk, and sooner.
-fn place() -> std::io::Result<tempfile::TempDir> {
+pub fn place() -> std::io::Result<tempfile::TempDir> {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir())
 }
 
 /// What is started has all that is open here until it is another program, a lock among it. So while
 /// one process starts, no space is closed: its lock would stay.
-fn alone<T>(work: impl FnOnce() -> T) -> T {
+pub fn alone<T>(work: impl FnOnce() -> T) -> T {
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     work()

@@ -12,6 +12,9 @@ use super::work::{WORDS, is_deleted, shown};
 use crate::kind::{Failure, Fault};
 use crate::random::Random;
 
+/// Documents that one search looks at.
+const MAX_SEARCHED: usize = 12;
+
 /// Verifies all laws.
 pub fn check(space: &Space, when: &str) -> std::result::Result<(), Failure> {
     let report = space.check().map_err(|error| unopenable(&error, when))?;
@@ -61,6 +64,34 @@ pub fn altered_searches(
             let what = format!(
                 "{when}: a search of `{word}` finds {found:?}, and it is in {expected:?}: {said}"
             );
+            return Err(Failure::new(Fault::WrongData, what));
+        }
+    }
+    Ok(())
+}
+
+/// The same in a space of many documents: a search looks at some of them alone, fewer than it shows
+/// at most.
+pub fn searches_within(
+    notes: &Connection,
+    random: &mut Random,
+    times: usize,
+    when: &str,
+) -> std::result::Result<(), Failure> {
+    let unread = |error: leafbase::Error| unopenable(&error, when);
+    let texts = texts(notes).map_err(unread)?;
+    for _ in 0..times {
+        let word = WORDS[random.place(WORDS.len())];
+        let some: Vec<_> = (0..MAX_SEARCHED).filter_map(|_| random.pick(&texts)).collect();
+        let ids: BTreeSet<DocumentId> = some.iter().map(|(id, _)| *id).collect();
+        let expected: BTreeSet<DocumentId> =
+            some.iter().filter(|(_, text)| text.contains(word)).map(|(id, _)| *id).collect();
+        let search = SearchDocuments::words(word).within_documents(ids);
+        let found = notes.search(search).map_err(unread)?;
+        let found: BTreeSet<DocumentId> = found.iter().map(|hit| hit.document_id).collect();
+        if found != expected {
+            let what =
+                format!("{when}: a search of `{word}` finds {found:?}, and it is in {expected:?}");
             return Err(Failure::new(Fault::WrongData, what));
         }
     }
