@@ -57,10 +57,12 @@ fn trial(seed: u64, lies: bool) -> Result<Trial, Failure> {
     let (mut random, mut trial) = (Random::new(seed), Trial::default());
     let mut model = Model::new(seed.is_multiple_of(2), lies);
     for number in 1..=KILLS {
-        let told = run(&path, &model.orders(random.next()), &mut random)?;
+        let orders = model.orders(&mut random);
+        let told = run(&path, &orders, &mut random)?;
         trial.trials += 1;
         trial.note("calls told", model.hear(&told)?);
-        trial.note("killed near a compaction or a flush", u64::from(model.is_near_maintenance()));
+        let is_compacting = orders.compacts && model.is_before_maintenance();
+        trial.note("killed before or while the space was compacted", u64::from(is_compacting));
         model.judge(&path, &format!("kill {number}"), &mut random, &mut trial)?;
     }
     let indexing = if model.in_background { "indexing in background" } else { "indexing by calls" };
@@ -129,9 +131,14 @@ impl Model {
         self.done.get(&job).copied().unwrap_or_default()
     }
 
-    fn orders(&self, seed: u64) -> Orders {
-        let next = Job::ALL.map(|job| self.done(job) + 1);
-        Orders { seed, in_background: self.in_background, lies: self.lies, next }
+    fn orders(&self, random: &mut Random) -> Orders {
+        Orders {
+            seed: random.next(),
+            in_background: self.in_background,
+            compacts: random.one_in(2),
+            lies: self.lies,
+            next: Job::ALL.map(|job| self.done(job) + 1),
+        }
     }
 
     /// Takes in what a worker told: how many calls.
@@ -152,8 +159,8 @@ impl Model {
     }
 
     /// Whether the next call of scraps maintains the space.
-    fn is_near_maintenance(&self) -> bool {
-        self.done(Job::Scraps) % 4 == 2
+    fn is_before_maintenance(&self) -> bool {
+        job::is_maintenance(self.done(Job::Scraps) + 1)
     }
 
     /// All that was told is there, and at most one more call of each job.

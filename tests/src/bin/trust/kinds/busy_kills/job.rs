@@ -56,13 +56,15 @@ impl Job {
         Self::ALL.into_iter().find(|job| job.name() == name)
     }
 
-    /// Makes the call of this number.
-    pub fn call(self, notes: &Connection, number: u64) -> Result<()> {
+    /// Makes the call of this number. Where it maintains the space, that is to compact it or else
+    /// to flush it.
+    pub fn call(self, notes: &Connection, number: u64, compacts: bool) -> Result<()> {
         match self {
             Self::Typing => type_text(notes, number),
             Self::Imports => import(notes, number),
             Self::Uploads => upload(notes, number),
             Self::Books => write_book(notes, number),
+            Self::Scraps if is_maintenance(number) && !compacts => notes.space().flush(),
             Self::Scraps => write_scrap(notes, number),
         }
     }
@@ -154,6 +156,11 @@ const fn scrap(number: u64) -> u64 {
     number - number % 4
 }
 
+/// Whether the call of scraps of this number maintains the space.
+pub const fn is_maintenance(number: u64) -> bool {
+    number % 4 == 3
+}
+
 fn scraps(last: u64) -> Vec<String> {
     match last % 4 {
         _ if last < FIRST => Vec::new(),
@@ -194,20 +201,16 @@ fn write_scrap(notes: &Connection, number: u64) -> Result<()> {
         }
         1 => notes.delete_documents(find()?).map(drop),
         2 => notes.purge_documents(PurgeDocuments::new([find()?])).map(drop),
-        _ => maintain(notes, number / 4),
+        _ => compact(notes, number / 4),
     }
 }
 
-/// Compacts the space, or makes it durable. Neither shows in documents.
-fn maintain(notes: &Connection, round: u64) -> Result<()> {
-    let (options, space) = (CompactOptions::new(), notes.space());
-    match round % 4 {
-        0 => space.compact_with(options.merge_edits_within(MERGED_WITHIN)),
-        1 => space.compact_with(options.keep_changes(KEPT_CHANGES)),
-        2 => {
-            let merged = options.merge_edits_within(MERGED_WITHIN);
-            space.compact_with(merged.keep_changes(KEPT_CHANGES))
-        }
-        _ => space.flush(),
-    }
+/// Shows in the change log alone.
+fn compact(notes: &Connection, round: u64) -> Result<()> {
+    let options = CompactOptions::new();
+    notes.space().compact_with(match round % 3 {
+        0 => options.merge_edits_within(MERGED_WITHIN),
+        1 => options.keep_changes(KEPT_CHANGES),
+        _ => options.merge_edits_within(MERGED_WITHIN).keep_changes(KEPT_CHANGES),
+    })
 }

@@ -34,6 +34,8 @@ pub fn open(path: &Path, in_background: bool) -> Result<Space> {
 pub struct Orders {
     pub seed: u64,
     pub in_background: bool,
+    /// Whether it compacts the space; a compaction takes longer than all other calls of its thread.
+    pub compacts: bool,
     /// A control: each upload is told before it is made.
     pub lies: bool,
     /// The numbers of the first calls, in the order of [`Job::ALL`].
@@ -42,7 +44,8 @@ pub struct Orders {
 
 impl Orders {
     pub fn arguments(&self) -> Vec<String> {
-        let flags = [self.in_background, self.lies].map(|flag| u64::from(flag).to_string());
+        let flags =
+            [self.in_background, self.compacts, self.lies].map(|flag| u64::from(flag).to_string());
         let numbers = self.next.map(|number| number.to_string());
         [self.seed.to_string()].into_iter().chain(flags).chain(numbers).collect()
     }
@@ -51,9 +54,16 @@ impl Orders {
         let numbers: Option<Vec<u64>> =
             arguments.iter().map(|argument| argument.parse().ok()).collect();
         let numbers = numbers?;
-        let [seed, in_background, lies, next @ ..] = numbers.as_slice() else { return None };
-        let (in_background, lies) = (*in_background == 1, *lies == 1);
-        Some(Self { seed: *seed, in_background, lies, next: next.try_into().ok()? })
+        let [seed, in_background, compacts, lies, next @ ..] = numbers.as_slice() else {
+            return None;
+        };
+        Some(Self {
+            seed: *seed,
+            in_background: *in_background == 1,
+            compacts: *compacts == 1,
+            lies: *lies == 1,
+            next: next.try_into().ok()?,
+        })
     }
 }
 
@@ -77,7 +87,7 @@ fn work_at(space: &Space, orders: &Orders) {
             let notes = space.connect().acting_as(job.name());
             let pauses = pauses();
             scope.spawn(move || {
-                tell_failure(job.name(), || call_on(job, &notes, next, pauses, orders.lies));
+                tell_failure(job.name(), || call_on(job, &notes, next, pauses, orders));
             });
         }
         let notes = space.connect();
@@ -113,15 +123,15 @@ fn call_on(
     notes: &Connection,
     next: u64,
     mut pauses: CallPauses,
-    lies: bool,
+    orders: &Orders,
 ) -> Result<()> {
     for number in next..next + MAX_CALLS {
-        let is_early = lies && job == Job::Uploads;
+        let is_early = orders.lies && job == Job::Uploads;
         let told = format!("{} {number}", job.name());
         if is_early {
             say(&told);
         }
-        job.call(notes, number)?;
+        job.call(notes, number, orders.compacts)?;
         if !is_early {
             say(&told);
         }
