@@ -328,3 +328,68 @@ fn a_check_compares_the_documents_of_the_index() {
         }
     }
 }
+
+/// Two copies of one space have the same ID, so their indexes tell them apart by tokens alone.
+#[cfg(unix)]
+#[test]
+fn the_index_of_an_open_space_follows_its_directory() {
+    let world = World::new(3, false);
+    let (path, moved, copy_path) = (world.path("a"), world.path("moved"), world.path("b"));
+    let first = world.builder().open(&path).unwrap();
+    first.connect().create_document("birch").unwrap();
+    first.flush_search().unwrap();
+    fs::rename(&path, &moved).unwrap();
+    fs::rename(&copy_path, &path).unwrap();
+    let second = world.builder().open(&path).unwrap();
+    second.connect().create_document("cedar").unwrap();
+    second.flush_search().unwrap();
+    for (space, word) in [(&first, "delta"), (&second, "ember"), (&first, "fjord")] {
+        space.connect().create_document(word).unwrap();
+        space.flush_search().unwrap();
+        for space in [&first, &second] {
+            searches(&space.connect()).unwrap();
+        }
+    }
+    assert!(second.check().unwrap().is_clean());
+    first.close().unwrap();
+    second.close().unwrap();
+    for path in [path, moved] {
+        let space = world.builder().open(path).unwrap();
+        searches(&space.connect()).unwrap();
+        assert!(space.check().unwrap().is_clean());
+    }
+}
+
+/// The other tests of this file use absolute paths.
+#[test]
+fn the_index_of_a_relative_path_stays_where_the_space_was_opened() {
+    let world = World::new(4, false);
+    let parents = ["here", "there"].map(|name| world.path(name));
+    for (parent, name) in parents.iter().zip(["a", "b"]) {
+        fs::create_dir(parent).unwrap();
+        fs::rename(world.path(name), parent.join("notes")).unwrap();
+    }
+    let spaces = parents.each_ref().map(|parent| {
+        std::env::set_current_dir(parent).unwrap();
+        world.builder().open("notes").unwrap()
+    });
+    // The current directory is that of the second space.
+    for space in &spaces {
+        searches(&space.connect()).unwrap();
+    }
+    for (space, word) in [(&spaces[0], "birch"), (&spaces[1], "cedar"), (&spaces[0], "delta")] {
+        space.connect().create_document(word).unwrap();
+        space.flush_search().unwrap();
+        for space in &spaces {
+            searches(&space.connect()).unwrap();
+            assert!(space.check().unwrap().is_clean());
+        }
+    }
+    for (space, parent) in spaces.into_iter().zip(parents) {
+        space.close().unwrap();
+        let space = world.builder().open(parent.join("notes")).unwrap();
+        searches(&space.connect()).unwrap();
+        assert!(space.check().unwrap().is_clean());
+    }
+    std::env::set_current_dir("/").unwrap();
+}

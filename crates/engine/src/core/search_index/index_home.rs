@@ -17,11 +17,56 @@ pub(crate) enum IndexHome {
     /// Rebuilt in memory each time the space is opened.
     Memory,
     Directory {
-        path: PathBuf,
+        directory: HomeDirectory,
         read_only: bool,
     },
     /// Directories of the host.
     Host(std::sync::Arc<dyn super::index_directories::IndexDirectories>),
+}
+
+/// The directory of a space, identified as its store identifies it: by the resolved path and the
+/// inode, which the store's open handle keeps from being reused. If the path leads to another
+/// directory later, because this one was moved or replaced, the index there belongs to another
+/// space: it is neither read nor written.
+pub(crate) struct HomeDirectory {
+    space: PathBuf,
+    inode: Option<Inode>,
+}
+
+/// The device and the number of an inode.
+type Inode = (u64, u64);
+
+impl HomeDirectory {
+    fn resolve(path: &Path) -> Self {
+        let space = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let inode = inode_of(&space);
+        Self { space, inode }
+    }
+
+    fn is_moved(&self) -> bool {
+        inode_of(&self.space) != self.inode
+    }
+
+    fn generations(&self) -> PathBuf {
+        self.space.join(DIRECTORY)
+    }
+
+    fn generation(&self, number: u64) -> PathBuf {
+        self.generations().join(number.to_string())
+    }
+}
+
+#[cfg(unix)]
+fn inode_of(path: &Path) -> Option<Inode> {
+    use std::os::unix::fs::MetadataExt as _;
+    let metadata = fs::metadata(path).ok()?;
+    Some((metadata.dev(), metadata.ino()))
+}
+
+/// Elsewhere a directory with open files cannot be renamed.
+#[cfg(not(unix))]
+fn inode_of(_: &Path) -> Option<Inode> {
+    None
 }
 
 /// An index with its number; an index in memory has none.
@@ -33,7 +78,7 @@ pub(super) struct IndexGeneration {
 impl IndexHome {
     /// The home of a space in the directory `path`.
     pub(crate) fn of_space(path: &Path, read_only: bool) -> Self {
-        Self::Directory { path: path.join(DIRECTORY), read_only }
+        Self::Directory { directory: HomeDirectory::resolve(path), read_only }
     }
 
     pub(super) const fn is_read_only(&self) -> bool {
@@ -87,15 +132,21 @@ impl IndexHome {
     }
 
     /// Whether a new index outlives the process.
-    pub(super) const fn is_persistent(&self) -> bool {
-        !matches!(self, Self::Memory) && !self.is_read_only()
+    pub(super) fn is_persistent(&self) -> bool {
+        !matches!(self, Self::Memory) && !self.is_read_only() && !self.is_moved()
+    }
+
+    /// Whether the directory of the space was moved or replaced since it was opened.
+    pub(super) fn is_moved(&self) -> bool {
+        matches!(self, Self::Directory { directory, .. } if directory.is_moved())
     }
 
     /// The numbers of all generations. An unreadable directory has none: the index is rebuilt.
     fn numbers(&self) -> Vec<u64> {
         match self {
             Self::Memory => Vec::new(),
-            Self::Directory { path, .. } => generation_numbers(path),
+            Self::Directory { directory, .. } if directory.is_moved() => Vec::new(),
+            Self::Directory { directory, .. } => generation_numbers(&directory.generations()),
             Self::Host(directories) => {
                 directories.directories().ok().into_iter().flatten().collect()
             }
@@ -105,7 +156,7 @@ impl IndexHome {
     fn open(&self, number: u64, owner: &str) -> Option<Index> {
         match self {
             Self::Memory => None,
-            Self::Directory { path, .. } => Index::open(&path.join(number.to_string()), owner),
+            Self::Directory { directory, .. } => Index::open(&directory.generation(number), owner),
             Self::Host(directories) => Index::open_on(directories.storage(number), owner),
         }
     }
@@ -113,7 +164,9 @@ impl IndexHome {
     fn create(&self, number: u64, owner: &str) -> Result<Index> {
         match self {
             Self::Memory => Index::in_memory(owner),
-            Self::Directory { path, .. } => Index::create(&path.join(number.to_string()), owner),
+            Self::Directory { directory, .. } => {
+                Index::create(&directory.generation(number), owner)
+            }
             Self::Host(directories) => {
                 let failed = |error| {
                     let message = "the directory of the search index could not be created";
@@ -129,7 +182,8 @@ impl IndexHome {
     fn remove(&self, number: u64) {
         let removed = match self {
             Self::Memory => Ok(()),
-            Self::Directory { path, .. } => fs::remove_dir_all(path.join(number.to_string())),
+            Self::Directory { directory, .. } if directory.is_moved() => Ok(()),
+            Self::Directory { directory, .. } => fs::remove_dir_all(directory.generation(number)),
             Self::Host(directories) => directories.remove_directory(number),
         };
         if let Err(error) = removed

@@ -200,6 +200,18 @@ impl SearchIndexer {
             .start(|| Box::new(IndexerTasks { indexer: Arc::clone(self), store: store.clone() }));
     }
 
+    /// Closes an index on disk if its path leads to another directory now: that of another space,
+    /// which may have the same ID. The next index is kept in memory.
+    fn leave_moved_directory(&self) {
+        let mut state = self.state();
+        let is_on_disk =
+            state.current.as_ref().is_some_and(|current| current.generation.is_on_disk());
+        if is_on_disk && self.home.is_moved() {
+            tracing::warn!("the space was moved while it is open: its search index is in memory");
+            *state = IndexerState::default();
+        }
+    }
+
     /// Ends the thread and closes the index.
     pub(crate) fn close(&self) {
         self.worker.stop();

@@ -290,7 +290,7 @@ impl SearchIndexer {
     }
 
     fn merge(&self, _lock: &UpdateGuard<'_>, current: CurrentIndex) {
-        if self.home.is_read_only() && current.generation.is_on_disk() {
+        if current.generation.is_on_disk() && !self.home.is_persistent() {
             return;
         }
         let index = &current.generation.index;
@@ -366,6 +366,7 @@ impl SearchIndexer {
         lock: &UpdateGuard<'_>,
         pace: &dyn CatchUpPace,
     ) -> Result<bool> {
+        self.leave_moved_directory();
         let mut due = self.dirty_source(store)?;
         if due.is_none() {
             self.open_or_build_locked(store, lock, pace)?;
