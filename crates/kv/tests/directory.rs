@@ -382,6 +382,22 @@ fn a_handle_on_a_moved_directory_leaves_the_new_one_alone() {
     assert!(KEYS.iter().all(|key| get(&old, key) == Some(b"old".to_vec())));
 }
 
+#[cfg(unix)]
+#[test]
+fn compaction_of_a_moved_directory_fails_and_leaves_the_handle_usable() {
+    let place = Place::new();
+    let moved = place.0.path().join("moved");
+    let store = directory::open(place.space(), &OpenOptions::new()).unwrap();
+    put_all(&store, b"old");
+    fs::rename(place.space(), &moved).unwrap();
+    assert_eq!(store.compact().unwrap_err().kind(), ErrorKind::Storage);
+    put_all(&store, b"later");
+    drop(store);
+    let store = directory::open(moved, &OpenOptions::new()).unwrap();
+    assert!(KEYS.iter().all(|key| get(&store, key) == Some(b"later".to_vec())));
+    store.compact().unwrap();
+}
+
 #[test]
 fn a_handle_on_a_removed_directory_leaves_the_new_one_alone() {
     let (_place, values) = replaced(|place| fs::remove_dir_all(place.space()).unwrap());

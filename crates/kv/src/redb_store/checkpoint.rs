@@ -137,6 +137,9 @@ impl StoreCore {
     /// Compacts the file, which holds everything. No closure runs and nothing is pending. Deleted
     /// entries leave no byte in it, provided that there is space for a copy of all entries.
     pub(super) fn compact(&self, state: &mut CommitState) -> Result<()> {
+        // Fails if the directory was moved. Opening the file again would fail as well, but only
+        // after the handle was given up.
+        self.source.bytes()?;
         // Without the WAL: recording its end later would make the file longer again.
         self.flush(state, true)?;
         // Reads every page, so that a corrupt one does not get a new checksum.

@@ -11,6 +11,7 @@ mod disk_full;
 mod io_errors;
 mod kills;
 mod model;
+mod places;
 mod power_loss;
 mod scopes;
 mod threads;
@@ -28,6 +29,7 @@ pub const ALL: &[Kind] = &[
     scopes::KIND,
     threads::KIND,
     writers::KIND,
+    places::KIND,
 ];
 
 /// Kinds that need a process of their own start this program again, with arguments that no person
@@ -39,6 +41,9 @@ pub fn child(arguments: &[String]) -> Option<ExitCode> {
         }
         [name, path, orders @ ..] if name == busy_kills::BUSY_ARGUMENT => {
             Some(busy_kills::work(Path::new(path), orders))
+        }
+        [name, seed, same_tokens] if name == places::ARGUMENT => {
+            Some(places::serve(seed.parse().unwrap_or_default(), same_tokens == "true"))
         }
         _ => None,
     }
