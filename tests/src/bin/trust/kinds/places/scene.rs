@@ -225,7 +225,7 @@ impl PlaceScene {
     }
 
     /// Finds out whether the call that a kill interrupted took place: then it belongs to the space.
-    fn resolve_in_flight(&mut self, at: usize, handle: &OpenHandle) -> Result<(), Failure> {
+    pub fn resolve_in_flight(&mut self, at: usize, handle: &OpenHandle) -> Result<(), Failure> {
         let Some(title) = self.tree.directories[at].in_flight.take() else { return Ok(()) };
         let found = self.documents(handle)?.into_iter().find(|document| document.1 == title);
         let Some((document, title)) = found else {

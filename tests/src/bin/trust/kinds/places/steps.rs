@@ -145,6 +145,13 @@ fn open(scene: &mut PlaceScene, at: usize) -> Outcome {
             let handle = handle_on(scene, at, process, name, is_read_only);
             scene.tree.directories[at].handles.push(handle.clone());
             scene.trial.note("spaces opened", 1);
+            // Writes before the first search hide from the index what was rolled back.
+            if !is_read_only && scene.random.one_in(2) {
+                scene.resolve_in_flight(at, &handle)?;
+                let writes = scene.random.below(2 * MAX_WRITES);
+                scene.says(format!("{writes} writes by {}", handle.name));
+                (0..writes).try_for_each(|_| write(scene, at, &handle))?;
+            }
             scene.compare(at, &handle)
         }
         ProcessReply::Refused { kind, .. } if is_locked && kind == "AlreadyOpen" => {
@@ -164,7 +171,11 @@ fn close(scene: &mut PlaceScene, at: usize) -> Outcome {
     let place = scene.random.place(scene.tree.directories[at].handles.len());
     let handle = scene.tree.directories[at].handles.remove(place);
     let how = if scene.random.one_in(3) { "drop" } else { "close" };
-    scene.says(format!("{how} {}", handle.name));
+    let with_index = !handle.is_read_only && scene.random.one_in(2);
+    scene.says(format!("{how} {}, indexed: {with_index}", handle.name));
+    if with_index {
+        scene.done(handle.process, &["index", &handle.name])?;
+    }
     scene.done(handle.process, &[how, &handle.name]).map(drop)
 }
 
@@ -337,7 +348,7 @@ fn restore(scene: &mut PlaceScene, to: usize) -> Outcome {
     scene.says(format!("restore {source} over {target}, index: {with_index}"));
     scene.tree.restore(from, to, with_index).map_err(io_failure)?;
     scene.trial.note("stores restored over others", 1);
-    if scene.random.one_in(2) { open(scene, to) } else { Ok(()) }
+    if scene.random.one_in(4) { Ok(()) } else { open(scene, to) }
 }
 
 fn swap_indexes(scene: &mut PlaceScene, at: usize) -> Outcome {
