@@ -33,8 +33,8 @@ pub fn measure(root: &Path) -> String {
     let words = "the quick brown fox jumps over the lazy dog and runs far away ".repeat(KEYS);
     for paragraph in 0..KEYS / KEYS_PER_BLOCK {
         let text = &words[paragraph * KEYS_PER_BLOCK..][..KEYS_PER_BLOCK];
-        let block = notes.insert_markdown(&text[..1], document).expect("a block")[0].id;
-        for end in 2..=KEYS_PER_BLOCK {
+        let block = notes.insert_markdown(".", document).expect("a block")[0].id;
+        for end in 1..=KEYS_PER_BLOCK {
             notes.update_markdown(block, &text[..end]).expect("an update");
         }
     }
