@@ -9,7 +9,8 @@ pub struct LogRetention {
     pub since: Option<Timestamp>,
     /// At most this many of the last sequences are kept.
     pub changes: Option<u64>,
-    /// At most this many bytes of the last changes are kept, as stored before compression.
+    /// At most this many bytes of the last changes are kept, as they are stored before this
+    /// compaction compresses them.
     pub bytes: Option<u64>,
     /// Edits of one text by one author, each at most this many milliseconds after the one before,
     /// are merged into one change.

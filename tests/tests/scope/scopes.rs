@@ -248,6 +248,26 @@ fn the_changes_of_a_scope_have_numbers_of_their_own() {
     assert_eq!(change["documentIds"], serde_json::json!([c]));
 }
 
+/// A call may have an older snapshot than the call that has read the log before it.
+#[test]
+fn several_threads_read_a_feed_while_it_grows() {
+    const WRITES: u64 = 400;
+    let space = Space::in_memory().unwrap();
+    let notes = space.connect();
+    let trip = notes.create_document("trip").unwrap().id();
+    let guest = space.scoped([trip]);
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| while guest.last_sequence().unwrap() < WRITES {});
+        }
+        for _ in 0..WRITES {
+            notes.insert_markdown("passport", trip).unwrap();
+        }
+    });
+    let numbers: Vec<_> = guest.changes_since(0).map(|change| change.unwrap().sequence).collect();
+    assert_eq!(numbers, (1..=WRITES).collect::<Vec<_>>());
+}
+
 /// What was written to a document while it was hidden is not told, whether the guest has read its
 /// changes before the document was added or not.
 #[test]

@@ -100,7 +100,12 @@ impl ScopeChanges {
     pub(crate) fn read_on(&mut self, tree: &Tree<'_>) -> Result<()> {
         let reader = tree.unguarded();
         self.date_additions(tree)?;
-        let begun_at = self.read_to.map_or_else(|| reader.last_sequence(), Ok)?;
+        let last = reader.last_sequence()?;
+        let begun_at = self.read_to.unwrap_or(last);
+        // Another call, with a newer snapshot than this one's, has read on already.
+        if begun_at > last {
+            return Ok(());
+        }
         let mut read_to = reader.resume_after(begun_at)?;
         if read_to > begun_at {
             self.rows.push(ScopeRow::Dropped);

@@ -64,8 +64,8 @@ impl CompactOptions {
         self
     }
 
-    /// Keeps at most this many bytes of the last changes, counted as stored before compression.
-    /// Default: all.
+    /// Keeps at most this many bytes of the last changes, counted as they are stored when
+    /// compaction begins: what an earlier one has compressed counts less. Default: all.
     pub const fn keep_bytes(mut self, bytes: u64) -> Self {
         self.keep_bytes = Some(bytes);
         self
