@@ -14,8 +14,8 @@ use crate::keyspaces;
 use crate::kv::{KeyRange, Transaction};
 use crate::records::change::{ChangeEncoder, ChangeIdentity, EncodedBlocks, TouchedDocument};
 
-/// Changes in a row that become one.
-struct EditRun {
+/// Changes of one author to one text, in a row, that become one.
+struct EditSession {
     /// The merged change.
     change: Change,
     /// What it touches, as the first of them names it.
@@ -24,8 +24,8 @@ struct EditRun {
     rows: Vec<(u64, u32)>,
 }
 
-impl EditRun {
-    /// A run of one change, if that does nothing but edit one text.
+impl EditSession {
+    /// A session of one change, if that does nothing but edit one text.
     fn begin(body: &ChangeBody) -> Result<Option<Self>> {
         let change = body.change()?;
         if !is_text_edit(&change) {
@@ -35,7 +35,7 @@ impl EditRun {
         Ok(Some(Self { change, touched: body.documents()?, rows }))
     }
 
-    /// Adds the run `next`, if it goes on with the same text, by the same author and in time.
+    /// Adds the session `next`, if it goes on with the same text, by the same author and in time.
     /// Returns `next` otherwise.
     fn join(&mut self, mut next: Self, within_millis: u64) -> Option<Self> {
         let (one, other) = (&mut self.change, &mut next.change);
@@ -109,30 +109,30 @@ pub(super) fn merge_batch(
     if lower >= upper {
         return Ok(None);
     }
-    let (mut parts, mut runs, mut bytes, mut next) =
-        (ChangeParts::default(), Vec::<EditRun>::new(), 0, None);
+    let (mut parts, mut sessions, mut bytes, mut next) =
+        (ChangeParts::default(), Vec::<EditSession>::new(), 0, None);
     let mut is_open = false;
     rows.scan(KeyRange::half_open(&lower, &upper), &mut |key, value| {
         bytes += value.len();
         let Some(body) = parts.push(key, value)? else { return Ok(ControlFlow::Continue(())) };
-        let begun = EditRun::begin(&body)?;
+        let begun = EditSession::begin(&body)?;
         let ends = begun.is_none();
-        let rest = match (begun, runs.last_mut().filter(|_| is_open)) {
-            (Some(begun), Some(run)) => run.join(begun, within_millis),
+        let rest = match (begun, sessions.last_mut().filter(|_| is_open)) {
+            (Some(begun), Some(session)) => session.join(begun, within_millis),
             (begun, _) => begun,
         };
-        runs.extend(rest);
+        sessions.extend(rest);
         is_open = !ends;
         if bytes < BATCH_BYTES {
             return Ok(ControlFlow::Continue(()));
         }
-        // A run goes on in the next batch, where it is one change; but a change alone is passed.
-        let goes_on = is_open && runs.last().is_some_and(|run| run.rows.len() > 1);
+        // A session goes on in the next batch, where it is one change; a change alone is passed.
+        let goes_on = is_open && sessions.last().is_some_and(|session| session.rows.len() > 1);
         next = if goes_on { Some(body.sequence) } else { body.sequence.checked_add(1) };
         Ok(ControlFlow::Break(()))
     })?;
-    for run in runs {
-        run.write(rows)?;
+    for session in sessions {
+        session.write(rows)?;
     }
     Ok(next)
 }
