@@ -10,9 +10,9 @@ use leafbase_model::{
     BlockData, BlockKind, BlockType, Decorations, Limits, ListStyle, TaskState, TextStyle,
 };
 
-use crate::canonical::NOTHING;
 use crate::escape::ends_escaping;
 use crate::slice;
+use crate::text_escape::NOTHING;
 
 /// Maximum list level, plus one for the content of its items.
 const LIST_LEVELS: usize = Limits::INDENTATION as usize + 1;

@@ -30,9 +30,6 @@ pub(crate) struct Paragraph {
     pub(crate) html: bool,
     /// Whether a formula is in progress.
     pub(crate) formula: bool,
-    /// Whether a line would parse differently in the rendered paragraph, so that the text needs
-    /// canonicalization.
-    pub(crate) unsettled: bool,
     /// Offset of the last line in the buffer.
     pub(crate) last_line: usize,
 }

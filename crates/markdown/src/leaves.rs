@@ -2,13 +2,13 @@
 
 use leafbase_model::{BlockData, BlockKind, CodeLanguage, Error, Result, TextFormat, TextStyle};
 
-use crate::canonical::{self, NOTHING, TextContext};
 use crate::cursor::{LineCursor, trim_end};
 use crate::leaf::{Leaf, Paragraph};
 use crate::line_starts;
 use crate::lone_link::sole;
 use crate::parser::{BlockParser, LineStep};
 use crate::slice;
+use crate::text_escape::{NOTHING, TextContext, unescape};
 
 impl<'t> BlockParser<'t, '_> {
     /// Handles a line that the leaf alone decides on; otherwise closes the containers that the line
@@ -116,7 +116,6 @@ impl<'t> BlockParser<'t, '_> {
                 // A line that continues no container may still continue a paragraph lazily; raw
                 // HTML may not.
                 if self.all_matched() || raw.is_none() {
-                    paragraph.unsettled |= !self.all_matched();
                     paragraph.raw = raw;
                     return self.add_line(cursor, paragraph);
                 }
@@ -226,17 +225,14 @@ impl<'t> BlockParser<'t, '_> {
         let list = self.list_style();
         let mut data = BlockData::new(BlockKind::Text(look));
         if look.style == TextStyle::Body
+            && !self.options.keeps_links
             && let Some(kind) = sole(&self.buffer)
                 .and_then(|sole| sole.block(list != leafbase_model::ListStyle::None))
         {
             data.kind = kind;
         } else if self.buffer != NOTHING {
-            let place = TextContext { list, style: look.style };
-            // Items are rendered with a dash, after which further dashes would parse as a
-            // separator.
-            let dashes = list == leafbase_model::ListStyle::Bullet && self.buffer.starts_with("--");
-            data.markdown =
-                self.own_text(place, paragraph.unsettled || paragraph.formula || dashes);
+            let context = TextContext::of(list, look.style);
+            data.markdown = unescape(&self.buffer, context).into_owned();
         }
         self.check_length(
             "bytes of a block's text",
@@ -247,19 +243,10 @@ impl<'t> BlockParser<'t, '_> {
         Ok(())
     }
 
-    /// The buffer in canonical form.
-    fn own_text(&self, place: TextContext, unsettled: bool) -> String {
-        if unsettled || self.present.tags {
-            canonical::text(&self.buffer, place).into_owned()
-        } else {
-            self.buffer.clone()
-        }
-    }
-
     /// Emits front matter as text.
     pub(crate) fn front_text(&mut self, text: &str) -> Result<()> {
-        let place = TextContext { list: leafbase_model::ListStyle::None, style: TextStyle::Body };
-        let markdown = canonical::text(text, place);
+        let context = TextContext::of(leafbase_model::ListStyle::None, TextStyle::Body);
+        let markdown = unescape(text, context);
         self.check_length(
             "bytes of a block's text",
             markdown.len(),
@@ -281,8 +268,7 @@ impl<'t> BlockParser<'t, '_> {
         };
         let mut data =
             BlockData::new(BlockKind::Text(TextFormat { style, ..TextFormat::default() }));
-        let place = TextContext { list: self.list_style(), style };
-        data.markdown = canonical::text(text, place).into_owned();
+        data.markdown = unescape(text, TextContext::Heading).into_owned();
         self.check_length(
             "bytes of a block's text",
             data.markdown.len(),

@@ -59,19 +59,25 @@ mod parse;
 mod escape;
 
 mod canonical;
+mod char_forms;
 mod highlights;
 mod paragraphs;
+mod text_escape;
 
+mod block_form;
 mod layout;
 mod render;
 mod single_block;
 
 mod links;
 mod mentions;
+mod exact_plain;
 mod plain_text;
 
+pub use block_form::{BlockForm, TextMarkers, block_form, read_block_form};
 pub use canonical::{canonical, canonical_inline};
 pub use destination::escape;
+pub use exact_plain::{PlainText, inline_of_plain};
 pub use front_matter::{FrontMatter, front_matter};
 pub use highlights::check_highlights;
 pub use links::{InlineLink, LinkForm, LinkTarget, links, may_have_links, rewrite_links};

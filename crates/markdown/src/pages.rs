@@ -4,12 +4,12 @@ use leafbase_model::{
     BlockData, BlockDraft, BlockKind, CardLayout, Error, Result, TextFormat, TextStyle, invariant,
 };
 
-use crate::canonical::canonical_inline;
 use crate::containers::{Container, MAX_CONTAINERS, OpenPage, OpenWrapper, PagePart};
 use crate::cursor::{LineCursor, trim};
 use crate::parsed::ParseWarningKind;
 use crate::parser::{BlockParser, LineStep};
 use crate::tags::{Element, Tag};
+use crate::text_escape::{TextContext, unescape};
 
 impl<'t> BlockParser<'t, '_> {
     /// Opens the element of `tag` if it is allowed here; otherwise the tag stays text.
@@ -195,7 +195,8 @@ impl<'t> BlockParser<'t, '_> {
         // Every open page has pushed a list for its content; the bottom one is the document's.
         invariant!(self.out.len() > 1, "an open page has a list of blocks");
         page.draft.content = self.out.pop().unwrap_or_default();
-        page.draft.data.markdown = canonical_inline(&page.draft.data.markdown).into_owned();
+        let title = unescape(&page.draft.data.markdown, TextContext::Title).into_owned();
+        page.draft.data.markdown = title;
         self.add(page.draft);
         Ok(())
     }

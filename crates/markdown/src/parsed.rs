@@ -24,6 +24,8 @@ pub struct ParseOptions {
     pub empty_first_item: EmptyFirstItem,
     /// Maximum number of blocks; `None` for no limit.
     pub most_blocks: Option<usize>,
+    /// Whether a paragraph that is one link stays a text.
+    pub(crate) keeps_links: bool,
 }
 
 impl ParseOptions {

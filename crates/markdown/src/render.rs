@@ -10,6 +10,7 @@ use leafbase_model::{Block, BlockData, BlockDraft, BlockKind, Content, ListStyle
 use crate::escape::ends_escaping;
 use crate::layout::{BlockLayout, DecorationRun};
 use crate::single_block::write_look;
+use crate::text_escape::{TextContext, escape};
 
 /// A block with children, as the renderer reads it: drafts and fetched blocks.
 pub trait Rendered: Sized {
@@ -148,9 +149,10 @@ impl<'b, B: Rendered> Writer<'b, B> {
         self.out.push('>');
         self.line_break();
         self.out.push_str("<pageTitle>");
-        self.out.push_str(&data.markdown);
+        let title = escape(&data.markdown, TextContext::Title);
+        self.out.push_str(&title);
         // A trailing backslash would escape the closing tag.
-        if ends_escaping(&data.markdown) {
+        if ends_escaping(&title) {
             self.line_break();
         }
         self.out.push_str("</pageTitle>");

@@ -6,7 +6,6 @@ use leafbase_model::{
     TextStyle,
 };
 
-use crate::canonical::NOTHING;
 use crate::code;
 use crate::cursor::{is_blank, trim};
 use crate::escape::ends_escaping;
@@ -14,6 +13,7 @@ use crate::layout::is_empty_task;
 use crate::lone_link::{self, sole};
 use crate::parse::parse;
 use crate::parsed::{ParseOptions, invalid};
+use crate::text_escape::{NOTHING, TextContext, escape};
 
 /// Markdown of one block, as the `markdown` field of replies has it: the block's own text, or text
 /// derived from its fields.
@@ -158,7 +158,8 @@ pub(crate) fn write(out: &mut String, data: &BlockData, prefix: &str) {
         }),
         BlockKind::Table => write_lines(out, &data.markdown, prefix),
         BlockKind::Collection | BlockKind::Page(_) | BlockKind::CollectionItem { .. } => {
-            write_lines(out, shown(&data.markdown), prefix);
+            let title = escape(&data.markdown, TextContext::Title);
+            write_lines(out, shown(&title), prefix);
         }
     }
 }
@@ -174,17 +175,18 @@ fn write_picture(out: &mut String, name: &str, url: &str) {
 }
 
 fn write_text(out: &mut String, data: &BlockData, look: TextFormat, prefix: &str) {
+    let text = escape(&data.markdown, TextContext::of(data.list_style, look.style));
     let marks = match look.style {
         TextStyle::Body => {
-            write_lines(out, if is_empty_task(data) { "" } else { shown(&data.markdown) }, prefix);
+            write_lines(out, if is_empty_task(data) { "" } else { shown(&text) }, prefix);
             return;
         }
-        TextStyle::Caption => return write_tagged(out, data, "caption", None, prefix),
+        TextStyle::Caption => return write_tagged(out, &text, "caption", None, prefix),
         TextStyle::Card => {
-            return write_tagged(out, data, "card", Some((look, TextStyle::Card)), prefix);
+            return write_tagged(out, &text, "card", Some((look, TextStyle::Card)), prefix);
         }
         TextStyle::Page => {
-            return write_tagged(out, data, "page", Some((look, TextStyle::Page)), prefix);
+            return write_tagged(out, &text, "page", Some((look, TextStyle::Page)), prefix);
         }
         TextStyle::H1 => "#",
         TextStyle::H2 => "##",
@@ -192,15 +194,15 @@ fn write_text(out: &mut String, data: &BlockData, look: TextFormat, prefix: &str
         TextStyle::H4 => "####",
     };
     out.push_str(marks);
-    if !data.markdown.is_empty() {
+    if !text.is_empty() {
         out.push(' ');
-        write_lines(out, &data.markdown, prefix);
+        write_lines(out, &text, prefix);
     }
 }
 
 fn write_tagged(
     out: &mut String,
-    data: &BlockData,
+    text: &str,
     name: &str,
     look: Option<(TextFormat, TextStyle)>,
     prefix: &str,
@@ -211,8 +213,8 @@ fn write_tagged(
         write_look(out, look, implied);
     }
     out.push('>');
-    write_lines(out, shown(&data.markdown), prefix);
-    if ends_escaping(&data.markdown) {
+    write_lines(out, shown(text), prefix);
+    if ends_escaping(text) {
         out.push('\n');
         out.push_str(prefix);
     }
@@ -221,7 +223,7 @@ fn write_tagged(
     out.push('>');
 }
 
-fn write_lines(out: &mut String, text: &str, prefix: &str) {
+pub(crate) fn write_lines(out: &mut String, text: &str, prefix: &str) {
     if prefix.is_empty() {
         out.push_str(text);
         return;

@@ -3,10 +3,24 @@
 use leafbase_model::{BlockData, BlockDraft, ListStyle, TextStyle};
 
 use crate::dialect::{Dialect, REAL, parse};
-use crate::{forging, inputs, round_trip, stable, words};
+use crate::{exact, forging, inputs, round_trip, stable, words};
 
-fn nothing_escaped(data: &mut BlockData) {
-    data.markdown = data.markdown.trim().to_owned();
+/// Writes texts as they are, in the structure that the real writer makes.
+fn nothing_escaped(blocks: &[BlockDraft]) -> String {
+    fn take(blocks: &mut [BlockDraft], texts: &mut Vec<String>) {
+        for block in blocks {
+            let slot = format!("slot{}slot", texts.len());
+            texts.push(std::mem::replace(&mut block.data.markdown, slot));
+            take(&mut block.content, texts);
+        }
+    }
+    let (mut blocks, mut texts) = (blocks.to_vec(), Vec::new());
+    take(&mut blocks, &mut texts);
+    let mut written = leafbase_markdown::render(&blocks);
+    for (number, text) in texts.iter().enumerate() {
+        written = written.replace(&format!("slot{number}slot"), text);
+    }
+    written
 }
 
 /// Writes each block without its list marker.
@@ -40,7 +54,7 @@ fn growing(blocks: &[BlockDraft]) -> String {
 
 #[test]
 fn the_first_law_sees_missing_escapes() {
-    let broken = Dialect { canonical: nothing_escaped, ..REAL };
+    let broken = Dialect { render: nothing_escaped, ..REAL };
     for text in [
         "# a",
         "- a",
@@ -48,7 +62,6 @@ fn the_first_law_sees_missing_escapes() {
         "> a",
         "```",
         "***",
-        "</page>",
         "a\n- b",
         "a\n===",
         "[a](https://x.example)",
@@ -87,8 +100,18 @@ fn the_third_law_sees_lost_words_and_order() {
 
 #[test]
 fn the_fourth_law_sees_forged_structure() {
-    let broken = Dialect { canonical: nothing_escaped, ..REAL };
+    let broken = Dialect { render: nothing_escaped, ..REAL };
     for text in ["</page>", "a </content></page> b", "a</callout>", "# a\n- b"] {
         assert!(forging::holds(broken, text, TextStyle::Body, ListStyle::None).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn the_fifth_law_sees_lost_blanks() {
+    let broken = Dialect { render: nothing_escaped, ..REAL };
+    for text in ["a ", " a", "a\n\nb", "a\r\nb", "# a"] {
+        let data = BlockData::text(text);
+        assert!(exact::holds_in_a_document(broken, &data).is_err(), "{text:?}");
+        assert_eq!(exact::holds_in_a_document(REAL, &data), Ok(()), "{text:?}");
     }
 }

@@ -10,6 +10,7 @@ mod inputs;
 
 mod bounds;
 mod controls;
+mod exact;
 mod forging;
 mod round_trip;
 mod stable;

@@ -1,0 +1,542 @@
+//! Texts of blocks in markdown and back: what would read as structure, and blanks that a reader of
+//! markdown drops, are written in escaped forms.
+//!
+//! [`escape`] loses nothing: [`unescape`] of what it writes is the text, byte for byte, whatever
+//! the text is, and the parser reads it as one text. Both find the same characters, because they
+//! look at a character in whichever [form](crate::char_forms) it has. They go through the same
+//! steps in opposite order: blanks, marks, and the comment behind a link that stands alone.
+
+use std::borrow::Cow;
+
+use leafbase_model::{ListStyle, TextStyle};
+
+use crate::char_forms::{CharForm, Shift, shifted};
+use crate::cursor::{LineCursor, is_space};
+use crate::line_starts::{self, RawHtml};
+use crate::lone_link::sole;
+use crate::slice;
+use crate::tags::{self, Element};
+
+/// Placeholder for an empty text where the syntax needs one: an HTML comment, invisible in every
+/// markdown reader.
+pub(crate) const NOTHING: &str = "<!-- -->";
+
+/// What surrounds a text, which decides what in it would read as structure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TextContext {
+    /// A paragraph in a list of this style, or within the tags of a style.
+    Paragraph { list: ListStyle, style: TextStyle },
+    /// The line of a heading.
+    Heading,
+    /// The title of a page.
+    Title,
+}
+
+impl TextContext {
+    pub(crate) const fn of(list: ListStyle, style: TextStyle) -> Self {
+        match style {
+            TextStyle::H1 | TextStyle::H2 | TextStyle::H3 | TextStyle::H4 => Self::Heading,
+            style => Self::Paragraph { list, style },
+        }
+    }
+}
+
+/// The text as it is written in a document.
+pub(crate) fn escape(text: &str, context: TextContext) -> Cow<'_, str> {
+    if reads_as_it_is(text) {
+        return Cow::Borrowed(text);
+    }
+    let mut marked = escape_text(text, context);
+    if comments(&marked, context) == Some(0) {
+        marked.to_mut().push_str(NOTHING);
+    }
+    marked
+}
+
+/// The text that is written as `written`, one line or paragraph of a document.
+pub(crate) fn unescape(written: &str, context: TextContext) -> Cow<'_, str> {
+    if memchr::memchr2(b'\\', b'&', written.as_bytes()).is_none() && !written.ends_with("-->") {
+        return Cow::Borrowed(written);
+    }
+    let text = match comments(written, context) {
+        Some(1..) => written.strip_suffix(NOTHING).unwrap_or(written),
+        _ => written,
+    };
+    let unmarked = lower(Cow::Borrowed(text), |text| marks(text, context));
+    lower(unmarked, |text| document_blanks(text, context))
+}
+
+/// [`escape`] for a block that is known to be a text: no comment keeps a link from reading as a
+/// picture, file or rich link.
+pub(crate) fn escape_text(text: &str, context: TextContext) -> Cow<'_, str> {
+    if reads_as_it_is(text) {
+        return Cow::Borrowed(text);
+    }
+    let blanks = raise(Cow::Borrowed(text), |text| document_blanks(text, context));
+    let mut marked = raise(blanks, |text| marks(text, context));
+    if comments(&marked, context).is_some_and(|comments| comments > 0) {
+        marked.to_mut().push_str(NOTHING);
+    }
+    marked
+}
+
+/// The text as the `markdown` of a single block has it: blanks at both ends are themselves.
+pub(crate) fn escape_alone(text: &str) -> Cow<'_, str> {
+    let (lead, core, trail) = edges(text);
+    let blanks = raise(Cow::Borrowed(core), inner_blanks);
+    match raise(blanks, |text| marks(text, ALONE)) {
+        Cow::Borrowed(_) => Cow::Borrowed(text),
+        Cow::Owned(core) => Cow::Owned([lead, &core, trail].concat()),
+    }
+}
+
+/// The text whose [`escape_alone`] is `written`.
+pub(crate) fn unescape_alone(written: &str) -> Cow<'_, str> {
+    let (lead, core, trail) = edges(written);
+    let unmarked = lower(Cow::Borrowed(core), |text| marks(text, ALONE));
+    match lower(unmarked, inner_blanks) {
+        Cow::Borrowed(_) => Cow::Borrowed(written),
+        Cow::Owned(core) => Cow::Owned([lead, &core, trail].concat()),
+    }
+}
+
+const ALONE: TextContext =
+    TextContext::Paragraph { list: ListStyle::None, style: TextStyle::Body };
+
+/// Splits off the blanks at both ends.
+fn edges(text: &str) -> (&str, &str, &str) {
+    let is_blank = |letter| matches!(letter, ' ' | '\t' | '\n' | '\r');
+    let core = text.trim_start_matches(is_blank);
+    let lead = text.len() - core.len();
+    let core = core.trim_end_matches(is_blank);
+    (slice::before(text, lead), core, slice::after(text, lead + core.len()))
+}
+
+/// Fast path: one line that starts with a letter and contains no character of any markup.
+fn reads_as_it_is(text: &str) -> bool {
+    let begins = text
+        .chars()
+        .next()
+        // `h` may start a bare `https://` address, which would be a rich link.
+        .is_none_or(|first| first.is_alphabetic() && !matches!(first, 'h' | 'H'));
+    begins
+        && !text.ends_with([' ', '\t', '#'])
+        && memchr::memchr3(b'\n', b'\r', b'<', text.as_bytes()).is_none()
+        && memchr::memchr(b'&', text.as_bytes()).is_none()
+}
+
+fn raise(text: Cow<'_, str>, forms: impl FnOnce(&str) -> Vec<CharForm>) -> Cow<'_, str> {
+    shift(text, forms, Shift::Raise)
+}
+
+fn lower(text: Cow<'_, str>, forms: impl FnOnce(&str) -> Vec<CharForm>) -> Cow<'_, str> {
+    shift(text, forms, Shift::Lower)
+}
+
+fn shift(
+    text: Cow<'_, str>,
+    forms: impl FnOnce(&str) -> Vec<CharForm>,
+    shift: Shift,
+) -> Cow<'_, str> {
+    let forms = forms(&text);
+    if forms.iter().all(|form| shift == Shift::Lower && form.level == 0) {
+        return text;
+    }
+    Cow::Owned(shifted(&text, &forms, shift))
+}
+
+/// The number of comments at the end of a text that is otherwise empty or a link that stands alone;
+/// `None` for any other text.
+fn comments(text: &str, context: TextContext) -> Option<usize> {
+    let core = text.trim_end_matches(NOTHING);
+    let comments = (text.len() - core.len()) / NOTHING.len();
+    (if core.is_empty() { comments > 0 } else { stands_alone(core, context) }).then_some(comments)
+}
+
+/// Whether a text would read as a picture, file or rich link.
+fn stands_alone(text: &str, context: TextContext) -> bool {
+    match context {
+        TextContext::Paragraph { list, style: TextStyle::Body } => {
+            crate::cursor::trim(text).len() == text.len()
+                && sole(text).is_some_and(|sole| sole.block(list != ListStyle::None).is_some())
+        }
+        _ => false,
+    }
+}
+
+/// Line breaks and backslashes of a text, and the references that may denote a blank.
+struct Blanks {
+    /// In the order of the text: line breaks in any form, and references to blanks and backslashes.
+    forms: Vec<CharForm>,
+    /// Offsets of backslashes that escape nothing.
+    backslashes: Vec<usize>,
+}
+
+impl Blanks {
+    fn of(text: &str) -> Self {
+        let (mut forms, mut backslashes) = (Vec::new(), Vec::new());
+        let bytes = text.as_bytes();
+        let mut at = 0;
+        while let Some(byte) = bytes.get(at) {
+            match byte {
+                b'\\' => match bytes.get(at + 1) {
+                    Some(next) if next.is_ascii_punctuation() => at += 1,
+                    _ => backslashes.push(at),
+                },
+                b'\n' | b'\r' => forms.extend(CharForm::at(text, at)),
+                b'&' => {
+                    if let Some(form) = CharForm::reference(text, at)
+                        && matches!(form.letter, '\n' | '\r' | ' ' | '\t' | '\\')
+                    {
+                        forms.push(form);
+                        at = form.end - 1;
+                    }
+                }
+                _ => {}
+            }
+            at += 1;
+        }
+        Self { forms, backslashes }
+    }
+
+    /// `forms` with the backslashes before them: a reference behind a backslash is none.
+    fn with_backslashes(&self, mut forms: Vec<CharForm>) -> Vec<CharForm> {
+        forms.sort_unstable();
+        forms.dedup();
+        let before = |form: &CharForm| {
+            let end = form.start;
+            let start = end.checked_sub(1)?;
+            match self.backslashes.binary_search(&start) {
+                Ok(_) => Some(CharForm { start, end, letter: '\\', level: 0 }),
+                Err(_) => {
+                    let written = |form: &&CharForm| form.letter == '\\' && form.end == end;
+                    self.forms.iter().find(written).copied()
+                }
+            }
+        };
+        let backslashes: Vec<_> = forms.iter().filter_map(before).collect();
+        if !backslashes.is_empty() {
+            forms.extend(backslashes);
+            forms.sort_unstable();
+        }
+        forms
+    }
+}
+
+/// The blank at `at`, in any form.
+fn blank_at(text: &str, at: usize) -> Option<CharForm> {
+    let form = match text.as_bytes().get(at)? {
+        b' ' | b'\t' => CharForm::at(text, at),
+        b'&' => CharForm::reference(text, at),
+        _ => None,
+    };
+    form.filter(|form| matches!(form.letter, ' ' | '\t'))
+}
+
+/// Whether only blanks are between the offsets.
+fn is_blank_between(text: &str, mut at: usize, end: usize) -> bool {
+    while at < end {
+        match blank_at(text, at) {
+            Some(form) => at = form.end,
+            None => return false,
+        }
+    }
+    true
+}
+
+/// Line breaks next to a blank line. `each` is called with every other break.
+fn breaks_at_blank_lines(
+    text: &str,
+    blanks: &Blanks,
+    mut each: impl FnMut(CharForm),
+) -> Vec<CharForm> {
+    let mut breaks = Vec::new();
+    // A line break of two characters is one break.
+    for form in blanks.forms.iter().filter(|form| matches!(form.letter, '\n' | '\r')) {
+        match breaks.last_mut() {
+            Some((first, last @ None))
+                if CharForm { letter: '\r', ..*first } == *first
+                    && form.letter == '\n'
+                    && first.end == form.start =>
+            {
+                *last = Some(*form);
+            }
+            _ => breaks.push((*form, None)),
+        }
+    }
+    let mut found = Vec::new();
+    let (mut start, mut above_is_blank) = (0, true);
+    let mut pending: Option<(CharForm, Option<CharForm>)> = None;
+    let ends = breaks.iter().map(|(first, _)| first.start).chain([text.len()]);
+    for (index, end) in ends.enumerate() {
+        let is_blank = is_blank_between(text, start, end);
+        if let Some((first, last)) = pending {
+            if above_is_blank || is_blank {
+                found.push(first);
+                found.extend(last);
+            } else {
+                each(first);
+                last.into_iter().for_each(&mut each);
+            }
+        }
+        above_is_blank = is_blank;
+        pending = breaks.get(index).copied();
+        start = pending.map_or(end, |(first, last)| last.unwrap_or(first).end);
+    }
+    found
+}
+
+/// Blanks of a text that a document cannot have as they are: at both ends, line breaks where there
+/// is one line only or next to a blank line, and tabs before the text of a further line.
+fn document_blanks(text: &str, context: TextContext) -> Vec<CharForm> {
+    let blanks = Blanks::of(text);
+    let is_line = !matches!(context, TextContext::Paragraph { .. });
+    let mut kept = Vec::new();
+    let mut found = breaks_at_blank_lines(text, &blanks, |form| kept.push(form));
+    for form in kept {
+        if is_line || form.letter == '\r' {
+            found.push(form);
+        } else if form.level == 0 {
+            found.extend(tab_before_text(text, form.end));
+        }
+    }
+    found.extend(blank_at(text, 0));
+    let last = match text.as_bytes().last() {
+        Some(b' ' | b'\t') => CharForm::at(text, text.len() - 1),
+        _ => blanks.forms.last().filter(|form| form.end == text.len() && form.letter != '\\').copied(),
+    };
+    found.extend(last);
+    blanks.with_backslashes(found)
+}
+
+/// The first of the blanks at `start`, if a tab is among them.
+fn tab_before_text(text: &str, start: usize) -> Option<CharForm> {
+    let first = blank_at(text, start)?;
+    let mut next = Some(first);
+    while let Some(form) = next {
+        if form.letter == '\t' {
+            return Some(first);
+        }
+        next = blank_at(text, form.end);
+    }
+    None
+}
+
+/// Line breaks within a text, without blanks at both ends, that would divide it.
+fn inner_blanks(text: &str) -> Vec<CharForm> {
+    if memchr::memchr2(b'\n', b'\r', text.as_bytes()).is_none() && !text.contains("&#") {
+        return Vec::new();
+    }
+    let blanks = Blanks::of(text);
+    let found = breaks_at_blank_lines(text, &blanks, |_| {});
+    blanks.with_backslashes(found)
+}
+
+/// Characters that would read as structure where the text stands.
+fn marks(text: &str, context: TextContext) -> Vec<CharForm> {
+    let mut found = Vec::new();
+    match context {
+        TextContext::Paragraph { list, style } => {
+            Lines { text, list, style, found: &mut found, raw: None, html: false }.run();
+        }
+        TextContext::Heading => {
+            forging_tags(text, 0, &mut found);
+            found.extend(closing_hash(text));
+        }
+        TextContext::Title => forging_tags(text, 0, &mut found),
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// The first of the `#`s that would read as the end of a heading.
+fn closing_hash(text: &str) -> Option<CharForm> {
+    let run = text.trim_end_matches('#').len();
+    let behind = slice::before(text, run);
+    let form = if crate::escape::ends_escaping(behind) {
+        CharForm::at(text, run - 1).filter(|form| form.end <= text.len())
+    } else if behind.ends_with("35;") {
+        let start = behind.rfind('&')?;
+        let is_free = !crate::escape::ends_escaping(slice::before(behind, start));
+        CharForm::reference(text, start).filter(|form| is_free && form.end == run)
+    } else {
+        CharForm::at(text, run)
+    };
+    let form = form.filter(|form| form.letter == '#')?;
+    let before = slice::before(text, form.start);
+    (before.is_empty() || before.ends_with(is_space)).then_some(form)
+}
+
+/// Closing tags of the dialect, which would close an enclosing element, and highlights of an
+/// unknown color, from `start` to the end of `text`, a line.
+fn forging_tags(text: &str, start: usize, found: &mut Vec<CharForm>) {
+    let bytes = text.as_bytes();
+    let mut at = start;
+    while let Some(byte) = bytes.get(at) {
+        let form = match byte {
+            b'`' => {
+                at = tags::behind_code(bytes, at);
+                continue;
+            }
+            b'\\' if bytes.get(at + 1) != Some(&b'<') => {
+                at += 2;
+                continue;
+            }
+            b'<' | b'\\' | b'&' => CharForm::at(text, at).filter(|form| form.letter == '<'),
+            _ => None,
+        };
+        let Some(form) = form else {
+            at += 1;
+            continue;
+        };
+        let tag = ["<", slice::after(text, form.end)].concat();
+        // An opening tag is harmless in inline markdown: only a closing one could end an element.
+        if tags::tag(&tag).is_some_and(|tag| tag.closing)
+            || tags::highlight(&tag).is_some_and(|(_, known)| !known)
+        {
+            found.push(form);
+        }
+        at = form.end;
+    }
+}
+
+/// The lines of a paragraph, as the parser would read them.
+struct Lines<'t, 'f> {
+    text: &'t str,
+    list: ListStyle,
+    style: TextStyle,
+    found: &'f mut Vec<CharForm>,
+    /// Raw HTML in progress.
+    raw: Option<RawHtml>,
+    /// Whether there was raw HTML before.
+    html: bool,
+}
+
+impl Lines<'_, '_> {
+    fn run(mut self) {
+        let text = self.text;
+        let (mut start, mut above) = (0, None);
+        for line in text.split(['\n', '\r']) {
+            let end = start + line.len();
+            let mut cursor = LineCursor::new(line);
+            let indent = cursor.indent();
+            cursor.skip_indent();
+            let content = start + cursor.offset();
+            if content < end {
+                let mark = if self.raw.is_none() && indent < 4 {
+                    self.mark(content, end, above)
+                } else {
+                    None
+                };
+                let before = self.found.len();
+                forging_tags(slice::before(text, end), content, self.found);
+                let forged = self.found.get(before).is_some_and(|form| form.start == content);
+                let rest = slice::within(text, content..end);
+                if let Some(mark) = mark {
+                    self.found.push(mark);
+                } else if self.raw.is_none() && indent < 4 && !forged {
+                    self.raw = line_starts::html(rest, above.is_some());
+                }
+                if self.raw.is_some_and(|raw| raw.ends_in(rest)) {
+                    (self.raw, self.html) = (None, true);
+                }
+                above = Some((content, end));
+            }
+            start = end + 1;
+        }
+    }
+
+    /// The character by which the line from `content` to `end` would start a structure.
+    fn mark(&self, content: usize, end: usize, above: Option<(usize, usize)>) -> Option<CharForm> {
+        let first = CharForm::at(self.text, content)?;
+        let tail = slice::within(self.text, first.end..end);
+        let mut rest = first.letter.to_string();
+        rest.push_str(tail);
+        if first.letter.is_ascii_digit() && first.level == 0 {
+            return self.number(content, end, above.is_some());
+        }
+        let is_mark = match above {
+            None => self.starts(&rest, end),
+            Some((from, to)) => self.interrupts(&rest, &self.plain_line(from, to)),
+        };
+        is_mark.then_some(first)
+    }
+
+    /// The sign after the number that starts a line.
+    fn number(&self, content: usize, end: usize, is_below: bool) -> Option<CharForm> {
+        let line = slice::within(self.text, content..end);
+        let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+        let sign = CharForm::at(self.text, content + digits).filter(|form| form.end <= end)?;
+        let mut rest = slice::before(line, digits).to_owned();
+        rest.push(sign.letter);
+        rest.push_str(slice::within(self.text, sign.end..end));
+        let marker = line_starts::marker(&rest)?;
+        (if is_below { marker.interrupts } else { self.list != ListStyle::Task }).then_some(sign)
+    }
+
+    /// A line with its first character as itself.
+    fn plain_line(&self, from: usize, to: usize) -> String {
+        let first = CharForm::at(self.text, from);
+        let tail = first.map_or(from, |form| form.end);
+        let mut line: String = first.map(|form| form.letter).into_iter().collect();
+        line.push_str(slice::within(self.text, tail..to));
+        line
+    }
+
+    /// Whether the first line, which ends at `end`, would start a structure.
+    fn starts(&self, rest: &str, end: usize) -> bool {
+        let is_task = self.list == ListStyle::Task;
+        match rest.as_bytes().first() {
+            Some(b'>') => !is_task,
+            Some(b'#') => line_starts::heading(rest).is_some(),
+            Some(b'`' | b'~') => line_starts::fence(rest).is_some(),
+            Some(b'$') => {
+                let text = [rest, slice::after(self.text, end)].concat();
+                line_starts::formula(&text).is_some()
+            }
+            Some(b'<') => self.opens(rest),
+            // After the item's own dash, the line would consist of dashes only: a separator.
+            Some(b'-')
+                if self.list == ListStyle::Bullet
+                    && rest.len() > 1
+                    && line_starts::marks(rest) == rest.len() =>
+            {
+                true
+            }
+            Some(b'[') if self.list != ListStyle::None && !is_task => {
+                crate::list_marks::task_mark(rest).is_some()
+            }
+            _ => {
+                line_starts::separator(rest).is_some()
+                    || (!is_task && line_starts::marker(rest).is_some())
+            }
+        }
+    }
+
+    /// Whether a further line would start a structure below the line `above`.
+    fn interrupts(&self, rest: &str, above: &str) -> bool {
+        if line_starts::table_rule(rest)
+            .is_some_and(|count| count == line_starts::columns(above))
+        {
+            return true;
+        }
+        match rest.as_bytes().first() {
+            Some(b'=' | b'-') if !self.html && line_starts::underline(rest).is_some() => true,
+            Some(b'`' | b'~') => line_starts::fence(rest).is_some(),
+            Some(b'<') => self.opens(rest),
+            _ => line_starts::interrupts(rest),
+        }
+    }
+
+    /// Whether the tag at the start of `rest` would open an element. A title opens only within a
+    /// page or card.
+    fn opens(&self, rest: &str) -> bool {
+        let titled = matches!(self.style, TextStyle::Card | TextStyle::Page);
+        tags::tag(rest).is_some_and(|tag| match tag.element {
+            Element::Content => false,
+            Element::Title => titled && !tag.closing,
+            _ => !tag.closing,
+        })
+    }
+}
