@@ -2,8 +2,8 @@
 #![no_main]
 
 use leafbase_markdown::{
-    EmptyFirstItem, ParseOptions, canonical, links, parse, plain_text, rewrite_links,
-    split_paragraphs,
+    EmptyFirstItem, ParseOptions, PlainText, block_form, inline_of_plain, links, parse,
+    plain_text, read_block_form, rewrite_links,
 };
 use leafbase_model::{BlockData, BlockDraft, Limits};
 use libfuzzer_sys::fuzz_target;
@@ -26,10 +26,12 @@ fuzz_target!(|text: &str| {
     });
     assert_eq!((same.as_ref(), rewritten), (text, count), "links are seen as they are rewritten");
     plain_text(text);
-    for one in split_paragraphs(BlockData::text(text)) {
-        let mut again = one.clone();
-        canonical(&mut again);
-        assert_eq!(split_paragraphs(again).len(), 1, "{one:?} is one paragraph");
+    let exact = BlockData::text(text);
+    if let Ok(form) = read_block_form(&block_form(&exact), &Limits::default()) {
+        assert_eq!((form.inline.as_str(), form.further.len()), (text, 0), "a block form is exact");
+    }
+    if !text.contains('\0') {
+        assert_eq!(PlainText::of(&inline_of_plain(text)).as_str(), text, "plain text is exact");
     }
 });
 

@@ -40,8 +40,8 @@ pub struct BlockForm {
     pub markers: TextMarkers,
     /// The text of the first block: inline markdown.
     pub inline: String,
-    /// Further blocks.
-    pub further: Vec<BlockDraft>,
+    /// Further blocks, in order.
+    pub further: Vec<BlockData>,
 }
 
 /// The block form of a text. Other types, and texts whose block form is their inline markdown, are
@@ -103,6 +103,11 @@ pub fn block_form(data: &BlockData) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// The block form of a text without markers.
+pub fn block_form_without_markers(inline: &str) -> Cow<'_, str> {
+    escape_alone(inline)
+}
+
 /// The mark of a task, with the blank behind it.
 pub(crate) const fn task_mark(state: TaskState) -> &'static str {
     match state {
@@ -149,7 +154,6 @@ pub fn read_block_form(text: &str, limits: &Limits) -> Result<BlockForm> {
     };
     let mut options = ParseOptions::default()
         .with_limits(limits.clone())
-        .with_most_blocks(limits.blocks_per_request)
         .with_empty_first_item(EmptyFirstItem::Refuse);
     let is_text = |blocks: &[BlockDraft]| {
         blocks.first().is_some_and(|first| first.data.block_type() == BlockType::Text)
@@ -172,7 +176,15 @@ pub fn read_block_form(text: &str, limits: &Limits) -> Result<BlockForm> {
         );
         return Err(Error::validation(message));
     }
-    let further = blocks.split_off(1);
+    let mut further = Vec::with_capacity(blocks.len() - 1);
+    for block in blocks.split_off(1) {
+        let (data, content) = block.into_parts();
+        if !content.is_empty() || data.block_type() == BlockType::Page {
+            let message = "a page within the text of a block: insert it as markdown";
+            return Err(Error::validation(message));
+        }
+        further.push(data);
+    }
     let first = blocks.pop().map(BlockDraft::into_parts);
     let inline = first.map_or_else(String::new, |(data, _)| data.markdown);
     Ok(BlockForm { markers, inline, further })
@@ -187,9 +199,8 @@ fn may_be_plain(text: &str) -> bool {
 fn markers_of(data: &BlockData) -> TextMarkers {
     let style = data.text_format().map(|look| look.style);
     TextMarkers {
-        style: style.filter(|style| {
-            !matches!(style, TextStyle::Body | TextStyle::Card | TextStyle::Page)
-        }),
+        style: style
+            .filter(|style| !matches!(style, TextStyle::Body | TextStyle::Card | TextStyle::Page)),
         list: Some(data.list_style).filter(|list| *list != ListStyle::None),
         state: data.task.map(|task| task.state),
         decorations: Some(data.decorations).filter(|decorations| !decorations.is_empty()),

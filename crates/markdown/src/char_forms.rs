@@ -39,9 +39,7 @@ impl CharForm {
         let alone = Self { start, end: start + letter.len_utf8(), letter, level: 0 };
         Some(match letter {
             '\\' => match rest.chars().nth(1).filter(char::is_ascii_punctuation) {
-                Some(letter) if letter != '\\' => {
-                    Self { start, end: start + 2, letter, level: 1 }
-                }
+                Some(letter) if letter != '\\' => Self { start, end: start + 2, letter, level: 1 },
                 _ => alone,
             },
             '&' => Self::reference(text, start).unwrap_or(alone),

@@ -95,12 +95,8 @@ impl PlainText {
         };
         let within = plain - part.start;
         let is_within = part.is_same && within <= part.inline.len();
-        if is_within || within == 0 {
-            part.inline.start + within
-        } else {
-            part.inline.end
-        }
-        .min(self.inline)
+        if is_within || within == 0 { part.inline.start + within } else { part.inline.end }
+            .min(self.inline)
     }
 
     /// The offset in the plain text of an offset in the inline markdown, both in bytes. An offset
@@ -245,9 +241,8 @@ fn is_markup(before: Option<char>, letter: char, after: &str) -> bool {
         '_' => !(is_word(before) && is_word(next)),
         '<' => next.is_some_and(|next| next.is_ascii_alphabetic() || "/!?".contains(next)),
         '&' => {
-            let name = after.trim_start_matches(|letter: char| {
-                letter.is_ascii_alphanumeric() || letter == '#'
-            });
+            let name = after
+                .trim_start_matches(|letter: char| letter.is_ascii_alphanumeric() || letter == '#');
             name.len() < after.len() && name.starts_with(';')
         }
         _ => false,

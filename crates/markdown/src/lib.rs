@@ -69,12 +69,14 @@ mod layout;
 mod render;
 mod single_block;
 
+mod exact_plain;
 mod links;
 mod mentions;
-mod exact_plain;
 mod plain_text;
 
-pub use block_form::{BlockForm, TextMarkers, block_form, read_block_form};
+pub use block_form::{
+    BlockForm, TextMarkers, block_form, block_form_without_markers, read_block_form,
+};
 pub use canonical::{canonical, canonical_inline};
 pub use destination::escape;
 pub use exact_plain::{PlainText, inline_of_plain};
@@ -85,7 +87,7 @@ pub use mentions::{
     Mention, MentionForm, MentionTarget, Rewritten, mentions, placeholder, placeholder_numbers,
     rewrite_mentions,
 };
-pub use paragraphs::split_paragraphs;
+pub use paragraphs::is_one_paragraph;
 pub use parse::parse;
 pub use parsed::{EmptyFirstItem, ParseOptions, ParseWarning, ParseWarningKind, ParsedMarkdown};
 pub use plain_text::{is_plain, plain_text};

@@ -53,7 +53,12 @@ pub(crate) struct Tag<'t> {
 
 /// The tag at the start of `rest`.
 pub(crate) fn tag(rest: &str) -> Option<Tag<'_>> {
-    let tail = rest.strip_prefix('<')?;
+    tag_behind(rest.strip_prefix('<')?)
+}
+
+/// The tag whose `<` is before `behind`.
+pub(crate) fn tag_behind(behind: &str) -> Option<Tag<'_>> {
+    let tail = behind;
     let (closing, tail) = match tail.strip_prefix('/') {
         Some(tail) => (true, tail),
         None => (false, tail),
@@ -67,7 +72,7 @@ pub(crate) fn tag(rest: &str) -> Option<Tag<'_>> {
         _ => return None,
     };
     let attributes = after.get(..inner)?;
-    let length = rest.len() - after.len() + inner + 1;
+    let length = 1 + behind.len() - after.len() + inner + 1;
     (!closing || trim_start(attributes).is_empty()).then_some(Tag {
         element: *element,
         closing,
@@ -241,14 +246,19 @@ fn run_of_backticks(bytes: &[u8], at: usize) -> usize {
 
 /// Length of the highlight tag at the start of `rest`, and whether its color is known.
 pub(crate) fn highlight(rest: &str) -> Option<(usize, bool)> {
-    let after = rest.strip_prefix("<highlight")?;
+    highlight_behind(rest.strip_prefix('<')?)
+}
+
+/// The highlight whose `<` is before `behind`, as [`highlight`].
+pub(crate) fn highlight_behind(behind: &str) -> Option<(usize, bool)> {
+    let after = behind.strip_prefix("highlight")?;
     let inner = match after.as_bytes().first()? {
         b'>' => 0,
         b' ' | b'\t' => tag_end(after)?,
         _ => return None,
     };
     let color = attribute(after.get(..inner)?, "color");
-    Some((rest.len() - after.len() + inner + 1, color.is_none_or(is_highlight_color)))
+    Some((1 + behind.len() - after.len() + inner + 1, color.is_none_or(is_highlight_color)))
 }
 
 fn is_highlight_color(color: &str) -> bool {

@@ -100,8 +100,7 @@ pub(crate) fn unescape_alone(written: &str) -> Cow<'_, str> {
     }
 }
 
-const ALONE: TextContext =
-    TextContext::Paragraph { list: ListStyle::None, style: TextStyle::Body };
+const ALONE: TextContext = TextContext::Paragraph { list: ListStyle::None, style: TextStyle::Body };
 
 /// Splits off the blanks at both ends.
 fn edges(text: &str) -> (&str, &str, &str) {
@@ -209,8 +208,8 @@ impl Blanks {
             match self.backslashes.binary_search(&start) {
                 Ok(_) => Some(CharForm { start, end, letter: '\\', level: 0 }),
                 Err(_) => {
-                    let written = |form: &&CharForm| form.letter == '\\' && form.end == end;
-                    self.forms.iter().find(written).copied()
+                    let index = self.forms.binary_search_by_key(&end, |form| form.end).ok()?;
+                    self.forms.get(index).filter(|form| form.letter == '\\').copied()
                 }
             }
         };
@@ -303,7 +302,11 @@ fn document_blanks(text: &str, context: TextContext) -> Vec<CharForm> {
     found.extend(blank_at(text, 0));
     let last = match text.as_bytes().last() {
         Some(b' ' | b'\t') => CharForm::at(text, text.len() - 1),
-        _ => blanks.forms.last().filter(|form| form.end == text.len() && form.letter != '\\').copied(),
+        _ => blanks
+            .forms
+            .last()
+            .filter(|form| form.end == text.len() && form.letter != '\\')
+            .copied(),
     };
     found.extend(last);
     blanks.with_backslashes(found)
@@ -390,10 +393,12 @@ fn forging_tags(text: &str, start: usize, found: &mut Vec<CharForm>) {
             at += 1;
             continue;
         };
-        let tag = ["<", slice::after(text, form.end)].concat();
+        let behind = slice::after(text, form.end);
         // An opening tag is harmless in inline markdown: only a closing one could end an element.
-        if tags::tag(&tag).is_some_and(|tag| tag.closing)
-            || tags::highlight(&tag).is_some_and(|(_, known)| !known)
+        // No text has such a highlight as it is: one behind a backslash was written so.
+        let is_unknown = || tags::highlight_behind(behind).is_some_and(|(_, known)| !known);
+        if tags::tag_behind(behind).is_some_and(|tag| tag.closing)
+            || (form.level == 0 && is_unknown())
         {
             found.push(form);
         }
@@ -516,9 +521,7 @@ impl Lines<'_, '_> {
 
     /// Whether a further line would start a structure below the line `above`.
     fn interrupts(&self, rest: &str, above: &str) -> bool {
-        if line_starts::table_rule(rest)
-            .is_some_and(|count| count == line_starts::columns(above))
-        {
+        if line_starts::table_rule(rest).is_some_and(|count| count == line_starts::columns(above)) {
             return true;
         }
         match rest.as_bytes().first() {

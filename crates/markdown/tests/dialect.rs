@@ -3,12 +3,12 @@
 #![expect(clippy::unwrap_used, reason = "what fails here is a failed test")]
 
 use leafbase_markdown::{
-    EmptyFirstItem, ParseOptions, ParseWarningKind, canonical, parse, read_block, render,
-    render_block, split_paragraphs,
+    EmptyFirstItem, ParseOptions, ParseWarningKind, parse, read_block, read_block_form, render,
+    render_block,
 };
 use leafbase_model::{
-    BlockData, BlockDraft, BlockKind, BlockLayout, BlockType, CodeLanguage, ErrorKind, LineStyle,
-    ListStyle, MediaSize, MediaWidth, TaskInfo, TaskState, TextFormat, TextStyle,
+    BlockData, BlockDraft, BlockKind, BlockLayout, BlockType, CodeLanguage, ErrorKind, Limits,
+    LineStyle, ListStyle, MediaSize, MediaWidth, TaskInfo, TaskState, TextFormat, TextStyle,
 };
 
 fn read(text: &str) -> Vec<BlockDraft> {
@@ -368,7 +368,6 @@ fn what_would_be_structure_is_written_escaped() {
         ("\\# a", "&#35; a"),
         ("&#35; a", "&#035; a"),
         ("a\\ ", "a&#92;&#32;"),
-        ("<highlight color='nope'>a", "\\<highlight color='nope'>a"),
         ("[ ] a", "[ ] a"),
     ] {
         assert_eq!(body(given), expected, "{given}");
@@ -441,18 +440,19 @@ fn links_say_what_markdown_alone_cannot() {
 }
 
 #[test]
-fn paragraphs_part() {
-    let task = BlockData {
-        list_style: ListStyle::Task,
-        task: Some(TaskInfo::of_state(TaskState::Done)),
-        indentation: 1,
-        ..BlockData::text("a\nb\n\n c \n \t\n\nd")
-    };
-    let parts = split_paragraphs(task.clone());
-    let below = |text: &str| BlockData { indentation: 2, ..BlockData::text(text) };
-    assert_eq!(parts, [BlockData { markdown: "a\nb".to_owned(), ..task }, below("c"), below("d")]);
-    let page = BlockData::page("a\n\nb");
-    assert_eq!(split_paragraphs(page.clone()), [page]);
+fn a_text_in_block_form_says_several_blocks() {
+    let form = |text: &str| read_block_form(text, &Limits::default()).unwrap();
+    let split = form("- [x] a\n  b\n\n  c\n\n# d");
+    assert_eq!((split.inline.as_str(), split.markers.state), ("a\nb", Some(TaskState::Done)));
+    let below = BlockData { indentation: 1, ..BlockData::text("c") };
+    assert_eq!(split.further.len(), 2);
+    assert_eq!(split.further[0], below);
+    assert_eq!(split.further[1].text_format().unwrap().style, TextStyle::H1);
+    for (text, kind) in
+        [("***\n\na", ErrorKind::Validation), ("a\n\n-", ErrorKind::InvalidMarkdown)]
+    {
+        assert_eq!(read_block_form(text, &Limits::default()).unwrap_err().kind(), kind, "{text}");
+    }
 }
 
 /// A task mark alone is an empty item: refused where a list begins with it, an item elsewhere. What

@@ -108,6 +108,8 @@ pub struct Block {
     pub rev: u64,
     /// The content.
     pub data: BlockData,
+    /// The block form of a text, where it differs from its inline markdown. See [`Self::markdown`].
+    pub block_form: Option<Box<str>>,
     /// Stamps and comments, if the request asked for them.
     pub metadata: Option<Metadata>,
     /// The property values under the schema of the collection, if the block is an item.
@@ -117,6 +119,12 @@ pub struct Block {
 }
 
 impl Block {
+    /// The `markdown` of the JSON: of a text its block form, with the markers of its style, list,
+    /// task and decorations; of other types the markdown of `data`.
+    pub fn markdown(&self) -> &str {
+        self.block_form.as_deref().unwrap_or(&self.data.markdown)
+    }
+
     /// The fetched children.
     pub fn children(&self) -> &[Block] {
         match &self.content {

@@ -5,15 +5,19 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::kind::entry;
 use crate::requests::given;
-use crate::{Block, BlockData, BlockKind, Color, Content, ItemFields, Result, TaskPatch, table};
+use crate::{
+    Block, BlockData, BlockKind, BlockType, Color, Content, GivenText, ItemFields, Result,
+    TaskPatch, table,
+};
 
 impl Serialize for Block {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("id", &self.id)?;
+        let markdown = self.block_form.as_deref().unwrap_or(&self.data.markdown);
         // Only the schema of the collection determines the content key and the form of values.
         match &self.item {
-            None => self.data.write(&mut map)?,
+            None => self.data.write(&mut map, markdown)?,
             Some(item) => self.data.write_item(&mut map, item)?,
         }
         // Derived cells, so that clients need no GFM parser.
@@ -38,8 +42,12 @@ impl Serialize for Block {
 impl BlockData {
     /// Serializes the fields that differ from their defaults, in the order of the specification, in
     /// the form of replies.
-    pub(crate) fn write<M: SerializeMap>(&self, map: &mut M) -> std::result::Result<(), M::Error> {
-        self.write_with(map, self.task.as_ref(), Self::show_color)
+    fn write<M: SerializeMap>(
+        &self,
+        map: &mut M,
+        markdown: &str,
+    ) -> std::result::Result<(), M::Error> {
+        self.write_with(map, ("markdown", markdown), self.task.as_ref(), Self::show_color)
     }
 
     fn show_color<M: SerializeMap>(map: &mut M, color: Color) -> std::result::Result<(), M::Error> {
@@ -60,20 +68,28 @@ impl BlockData {
         given(map, "properties", (!item.properties.is_empty()).then_some(&item.properties))
     }
 
-    /// Serializes the form of requests: the color as stored, and the task merged with the pending
-    /// patch.
+    /// Serializes the form of requests: the text in the form given, the color as stored, and the
+    /// task merged with the pending patch.
     pub(crate) fn write_given<M: SerializeMap>(
         &self,
         map: &mut M,
+        text: Option<&GivenText>,
         task_patch: Option<TaskPatch>,
     ) -> std::result::Result<(), M::Error> {
         let write_color =
             |map: &mut M, color: Color| map.serialize_entry("color", &color.to_string());
+        let text = match text {
+            Some(GivenText::Markdown { text, .. }) => ("markdown", text),
+            Some(GivenText::Plain(text)) => ("text", text),
+            None if self.block_type() == BlockType::Text => ("inlineMarkdown", &self.markdown),
+            None => ("markdown", &self.markdown),
+        };
+        let text = (text.0, text.1.as_str());
         match task_patch {
-            None => self.write_with(map, self.task.as_ref(), write_color),
+            None => self.write_with(map, text, self.task.as_ref(), write_color),
             Some(patch) => {
                 let task = self.task.map_or(patch, |task| task.as_patch().then(patch));
-                self.write_with(map, Some(&task), write_color)
+                self.write_with(map, text, Some(&task), write_color)
             }
         }
     }
@@ -81,12 +97,13 @@ impl BlockData {
     fn write_with<M: SerializeMap>(
         &self,
         map: &mut M,
+        (name, text): (&'static str, &str),
         task: Option<&impl Serialize>,
         write_color: impl FnOnce(&mut M, Color) -> std::result::Result<(), M::Error>,
     ) -> std::result::Result<(), M::Error> {
         map.serialize_entry("type", &self.block_type())?;
-        if !self.markdown.is_empty() {
-            map.serialize_entry("markdown", &self.markdown)?;
+        if !text.is_empty() {
+            map.serialize_entry(name, text)?;
         }
         self.write_common(map, task, write_color)?;
         self.kind.write(map)

@@ -160,7 +160,7 @@ fn write_block<S: Serializer>(
         map.serialize_entry("redacted", &true)?;
         return map.end();
     }
-    block.data.write_given(&mut map, None)?;
+    block.data.write_given(&mut map, None, None)?;
     let names = [
         ("createdAt", "createdBy", &block.created),
         ("lastModifiedAt", "lastModifiedBy", &block.modified),

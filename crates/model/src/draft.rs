@@ -6,6 +6,42 @@ use crate::json::{Object, RecursiveDraft, deserialize_by, missing_field, read_re
 use crate::nested::{Nested, without_recursion};
 use crate::{BlockData, BlockFields, BlockKind, BlockType, Day, DayRef, Error, Result, TaskPatch};
 
+/// The text of a block in a form that is read by the operation that it is given to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GivenText {
+    /// The block form of a text.
+    Markdown {
+        /// The block form.
+        text: String,
+        /// The fields given beside it, which its markers do not change.
+        beside: BesideText,
+    },
+    /// Plain text.
+    Plain(String),
+}
+
+impl GivenText {
+    /// The text as given.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Markdown { text, .. } | Self::Plain(text) => text,
+        }
+    }
+}
+
+/// Which of the fields that markers denote a request gives beside a text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BesideText {
+    /// `textStyle`.
+    pub style: bool,
+    /// `listStyle`.
+    pub list: bool,
+    /// `taskInfo.state`.
+    pub state: bool,
+    /// `decorations`.
+    pub decorations: bool,
+}
+
 /// A block to insert, with its children. The engine assigns its ID.
 ///
 /// Serializes as a block without `id`:
@@ -29,6 +65,8 @@ use crate::{BlockData, BlockFields, BlockKind, BlockType, Day, DayRef, Error, Re
 pub struct BlockDraft {
     /// The content.
     pub data: BlockData,
+    /// The text in a form that operations read; in place of the text in `data`.
+    pub text: Option<GivenText>,
     /// A pending patch of the task: days relative to the present, which the engine resolves.
     pub task_patch: Option<TaskPatch>,
     /// The children, in order. A text block with children is inserted as a page.
@@ -38,7 +76,36 @@ pub struct BlockDraft {
 impl BlockDraft {
     /// A draft without children.
     pub fn new(data: BlockData) -> Self {
-        Self { data, task_patch: None, content: Vec::new() }
+        Self { data, text: None, task_patch: None, content: Vec::new() }
+    }
+
+    /// A text from its block form: markers at its start are its style, its list style, its task and
+    /// its decorations; several paragraphs become several blocks.
+    ///
+    /// ```
+    /// use leafbase_model::BlockDraft;
+    /// let json = r#"{"type": "text", "markdown": "- [x] passport"}"#;
+    /// assert_eq!(BlockDraft::markdown("- [x] passport"), serde_json::from_str(json)?);
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    pub fn markdown(text: impl Into<String>) -> Self {
+        let mut draft = Self::new(BlockData::text(""));
+        draft.text = Some(GivenText::Markdown { text: text.into(), beside: BesideText::default() });
+        draft
+    }
+
+    /// A text that is shown as it is: nothing in it is a marker or markup.
+    ///
+    /// ```
+    /// use leafbase_model::BlockDraft;
+    /// let json = r#"{"type": "text", "text": "1. *not* a list "}"#;
+    /// assert_eq!(BlockDraft::plain("1. *not* a list "), serde_json::from_str(json)?);
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    pub fn plain(text: impl Into<String>) -> Self {
+        let mut draft = Self::new(BlockData::text(""));
+        draft.text = Some(GivenText::Plain(text.into()));
+        draft
     }
 
     /// Replaces the children.
@@ -119,11 +186,12 @@ impl Nested for BlockDraft {
     }
 
     fn with_children(&self, content: Vec<Self>) -> Self {
-        Self { data: self.data.clone(), task_patch: self.task_patch, content }
+        let text = self.text.clone();
+        Self { data: self.data.clone(), text, task_patch: self.task_patch, content }
     }
 
     fn eq_without_children(&self, other: &Self) -> bool {
-        self.data == other.data && self.task_patch == other.task_patch
+        self.data == other.data && self.text == other.text && self.task_patch == other.task_patch
     }
 }
 
@@ -143,7 +211,28 @@ impl RecursiveDraft for BlockDraft {
         let block_type = fields.block_type.take().ok_or_else(|| missing_field("type"))?;
         // Days relative to the present stay pending: only the engine knows the clock and the zone.
         let task_patch = fields.task_patch.as_mut().and_then(TaskPatch::take_relative);
+        let beside = BesideText {
+            style: fields.text_style.is_some(),
+            list: fields.list_style.is_some(),
+            state: fields.task_patch.is_some_and(|task| task.state.is_some()),
+            decorations: fields.decorations.is_some(),
+        };
+        fields.check_texts(block_type)?;
+        let text = match fields.plain.take() {
+            Some(text) => Some(GivenText::Plain(text)),
+            None if block_type == BlockType::Text => {
+                fields.markdown.take().map(|text| GivenText::Markdown { text, beside })
+            }
+            None => None,
+        };
         let mut data = BlockData::new(BlockKind::empty(block_type));
+        // A task may be a marker: what belongs to it is applied once the text is read.
+        let task_patch = match (&text, fields.list_style) {
+            (Some(GivenText::Markdown { .. }), None) => {
+                task_patch.into_iter().chain(fields.task_patch.take()).reduce(TaskPatch::then)
+            }
+            _ => task_patch,
+        };
         // Applied to an empty block of the type, so that defaults and invalid fields are those of
         // an update.
         fields.apply(&mut data)?;
@@ -152,7 +241,7 @@ impl RecursiveDraft for BlockDraft {
             let message = format!("a block of type {block_type} cannot have children");
             return Err(Error::rule(message).at("content"));
         }
-        Ok(Self { data, task_patch, content: Vec::new() })
+        Ok(Self { data, text, task_patch, content: Vec::new() })
     }
 
     fn children_mut(&mut self) -> &mut Vec<Self> {
@@ -165,7 +254,7 @@ deserialize_by!(BlockDraft: read_recursive);
 impl Serialize for BlockDraft {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        self.data.write_given(&mut map, self.task_patch)?;
+        self.data.write_given(&mut map, self.text.as_ref(), self.task_patch)?;
         if !self.content.is_empty() {
             map.serialize_entry("content", &self.content)?;
         }

@@ -19,9 +19,15 @@ pub struct BlockFields {
     /// `type`.
     #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
     pub block_type: Option<BlockType>,
-    /// `markdown`.
+    /// `markdown`: of a text its block form, with markers; of other types as in [`BlockData`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub markdown: Option<String>,
+    /// `inlineMarkdown`: the inline markdown of a text or title, in which nothing is a marker.
+    #[serde(rename = "inlineMarkdown", default, skip_serializing_if = "Option::is_none")]
+    pub inline: Option<String>,
+    /// `text`: the plain text of a text or title, in which nothing is markup.
+    #[serde(rename = "text", default, skip_serializing_if = "Option::is_none")]
+    pub plain: Option<String>,
     /// `indentationLevel`.
     #[serde(rename = "indentationLevel", default, deserialize_with = "indentation")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -193,7 +199,12 @@ impl BlockFields {
             return Err(Error::validation("title is another name for markdown: give one of them")
                 .at("title"));
         }
+        rest.check_texts(data.block_type())?;
+        if rest.plain.is_some() {
+            return Err(Error::validation("plain text is read by operations").at("text"));
+        }
         set(&mut data.markdown, rest.markdown.take());
+        set(&mut data.markdown, rest.inline.take());
         set(&mut data.indentation, rest.indentation.take());
         set(&mut data.color, rest.color.take());
         set(&mut data.decorations, rest.decorations.take());
@@ -275,6 +286,30 @@ impl BlockFields {
         Ok(())
     }
 
+    /// Refuses more than one of `markdown`, `inlineMarkdown` and `text`, and the last two where the
+    /// type has no text.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Validation`] with the field name as path.
+    pub fn check_texts(&self, block_type: BlockType) -> Result<()> {
+        let names = [
+            ("text", self.plain.is_some()),
+            ("inlineMarkdown", self.inline.is_some()),
+            ("markdown", self.markdown.is_some()),
+        ];
+        let mut given = names.iter().filter(|(_, given)| *given).map(|(name, _)| *name);
+        let Some(name) = given.next() else { return Ok(()) };
+        if name != "markdown" && !block_type.has_inline_text() {
+            let message = format!("a block of type {block_type} has no field {name}");
+            return Err(Error::validation(message).at(name));
+        }
+        if let Some(other) = given.next() {
+            let message = format!("{name} is another form of {other}: give one of them");
+            return Err(Error::validation(message).at(name));
+        }
+        Ok(())
+    }
+
     fn refuse_remaining(&self, block_type: BlockType) -> Result<()> {
         // Taken fields are `None` by now; the first remaining one is reported.
         match self.kind_fields().into_iter().find(|(_, given)| *given) {
@@ -297,6 +332,8 @@ impl BlockFields {
         let Self {
             block_type: _,
             markdown: _,
+            inline: _,
+            plain: _,
             indentation: _,
             list_style: _,
             color: _,

@@ -52,6 +52,11 @@ impl BlockType {
         matches!(self, Self::Collection) || self.may_be_parent()
     }
 
+    /// Whether its text is inline markdown: a text, or a title.
+    pub const fn has_inline_text(self) -> bool {
+        matches!(self, Self::Text | Self::Page | Self::CollectionItem | Self::Collection)
+    }
+
     /// Whether `markdown` is stored, rather than rendered from the other fields.
     pub const fn has_own_markdown(self) -> bool {
         // Exhaustive: every type has either of the two.

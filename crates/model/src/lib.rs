@@ -106,7 +106,7 @@ pub use collection::{
 };
 pub use color::Color;
 pub use document::{Destination, Document, DocumentRecord, Location};
-pub use draft::BlockDraft;
+pub use draft::{BesideText, BlockDraft, GivenText};
 pub use edit::{BlockRecord, Edit, SubtreeNode, Subtrees};
 pub use error::{Detail, Error, ErrorKind, Result};
 pub use fields::BlockFields;

@@ -53,7 +53,24 @@ impl BlockPatch {
         Self { id: id.into(), rev: None, fields }
     }
 
-    /// A patch of the block's markdown alone.
+    /// A patch of the block's inline markdown alone: nothing in it is a marker.
+    ///
+    /// ```
+    /// use leafbase_model::{BlockId, BlockPatch};
+    /// let patch = BlockPatch::inline(BlockId::NIL, "# *seven*");
+    /// assert_eq!(serde_json::to_value(patch)?["inlineMarkdown"], "# *seven*");
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    pub fn inline(id: impl Into<BlockId>, inline: impl Into<String>) -> Self {
+        Self::new(id, BlockFields { inline: Some(inline.into()), ..BlockFields::default() })
+    }
+
+    /// A patch of the block's plain text alone: nothing in it is a marker or markup.
+    pub fn plain(id: impl Into<BlockId>, text: impl Into<String>) -> Self {
+        Self::new(id, BlockFields { plain: Some(text.into()), ..BlockFields::default() })
+    }
+
+    /// A patch of the block's markdown alone: the block form of a text.
     pub fn markdown(id: impl Into<BlockId>, markdown: impl Into<String>) -> Self {
         Self::new(id, BlockFields { markdown: Some(markdown.into()), ..BlockFields::default() })
     }

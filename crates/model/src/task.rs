@@ -1,5 +1,7 @@
 //! Tasks: state, days and stamps.
 
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
 use crate::json::{nullable, or_default, wire_enum};
 use crate::{BlockId, Day, DayRef, Error, Result, TaskLocation, Timestamp};
 
@@ -61,20 +63,35 @@ impl TaskInfo {
 }
 
 /// A task in the replies of the task operations.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct Task {
     /// The block ID.
     pub id: BlockId,
-    /// The text: the markdown of the block.
+    /// The text of the block: inline markdown.
     pub markdown: String,
+    /// The block form of the text, `- [ ] call`: the `markdown` of the JSON.
+    #[cfg_attr(feature = "schemars", schemars(skip))]
+    pub block_form: Option<Box<str>>,
     /// State, days and stamps.
-    #[serde(rename = "taskInfo")]
+    #[cfg_attr(feature = "schemars", schemars(rename = "taskInfo"))]
     pub info: TaskInfo,
     /// The location.
     pub location: TaskLocation,
     /// The revision of the block.
     pub rev: u64,
+}
+
+impl Serialize for Task {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("id", &self.id)?;
+        map.serialize_entry("markdown", self.block_form.as_deref().unwrap_or(&self.markdown))?;
+        map.serialize_entry("taskInfo", &self.info)?;
+        map.serialize_entry("location", &self.location)?;
+        map.serialize_entry("rev", &self.rev)?;
+        map.end()
+    }
 }
 
 /// A patch of a task, the `taskInfo` of a request: absent fields stay unchanged, `null` clears a

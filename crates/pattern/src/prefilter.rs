@@ -37,6 +37,7 @@ const MAX_FREQUENCY: f64 = 1.0 / 20.0;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Prefilter {
+    literals: Vec<Box<[u8]>>,
     /// `None` if there are no literals, and so no candidates.
     searcher: Option<Searcher>,
 }
@@ -68,7 +69,13 @@ impl Prefilter {
 
     fn new(literals: &[impl AsRef<[u8]>]) -> Option<Self> {
         let searcher = if literals.is_empty() { None } else { Some(Searcher::new(literals)?) };
-        Some(Self { searcher })
+        let literals = literals.iter().map(|literal| literal.as_ref().into()).collect();
+        Some(Self { literals, searcher })
+    }
+
+    /// The literals, one of which every match contains; none if nothing matches.
+    pub fn literals(&self) -> impl Iterator<Item = &[u8]> {
+        self.literals.iter().map(AsRef::as_ref)
     }
 
     /// The first offset at or after `from` where one of the literals begins.

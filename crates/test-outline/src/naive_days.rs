@@ -37,6 +37,7 @@ impl NaiveSpace {
     pub(crate) fn dated_drafts(&self, drafts: &[BlockDraft], now: Timestamp) -> Vec<BlockDraft> {
         let dated = |draft: &BlockDraft| BlockDraft {
             data: draft.data.clone(),
+            text: draft.text.clone(),
             task_patch: draft.task_patch.map(|patch| self.dated(patch, now)),
             content: self.dated_drafts(&draft.content, now),
         };

@@ -304,7 +304,7 @@ fn shown(document: &DocumentRecord, block: &NaiveBlock) -> Option<Task> {
     };
     let BlockRecord { id, rev, data, .. } = &block.record;
     let (id, rev, markdown) = (*id, *rev, data.markdown.clone());
-    Some(Task { id, markdown, info: data.task?, location, rev })
+    Some(Task { id, markdown, block_form: None, info: data.task?, location, rev })
 }
 
 fn is_closed(data: &BlockData) -> bool {

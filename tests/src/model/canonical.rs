@@ -1,7 +1,8 @@
 //! The model knows no markdown: requests are given to both sides in the canonical form, in which
 //! the engine changes nothing.
 
-use leafbase::{BlockData, BlockDraft, BlockKind, BlockPatch, ListStyle, TaskInfo};
+use leafbase::{BlockData, BlockDraft, BlockKind, BlockPatch, BlockType, Limits};
+use leafbase_markdown::TextMarkers;
 use leafbase_test_outline::{
     BlockRequest, CollectionRequest, DocumentRequest, NaiveSpace, Request, TaskRequest,
 };
@@ -19,13 +20,7 @@ pub fn request(request: Request, naive: &NaiveSpace) -> Request {
         }
         Request::Tasks(TaskRequest::Add(mut add)) => {
             for task in &mut add.tasks {
-                let text = BlockData::text(std::mem::take(&mut task.markdown));
-                let data = BlockData {
-                    list_style: ListStyle::Task,
-                    task: Some(TaskInfo::default()),
-                    ..text
-                };
-                task.markdown = settled(data);
+                task.markdown = words(&task.markdown);
             }
             Request::Tasks(TaskRequest::Add(add))
         }
@@ -33,7 +28,8 @@ pub fn request(request: Request, naive: &NaiveSpace) -> Request {
             for task in &mut update.tasks_to_update {
                 let mut change = BlockPatch::of(task.id);
                 change.fields.markdown = task.markdown.take();
-                task.markdown = patch(change, naive).fields.markdown;
+                let fields = patch(change, naive).fields;
+                task.markdown = fields.markdown.or(fields.inline.map(|text| words(&text)));
             }
             Request::Tasks(TaskRequest::Update(update))
         }
@@ -62,6 +58,20 @@ fn on_blocks(request: BlockRequest, naive: &NaiveSpace) -> BlockRequest {
     }
 }
 
+/// A text that says the same as block form and as inline markdown.
+fn words(text: &str) -> String {
+    match leafbase_markdown::read_block_form(text, &Limits::default()) {
+        Ok(form)
+            if form.inline == text
+                && form.further.is_empty()
+                && form.markers == TextMarkers::default() =>
+        {
+            text.to_owned()
+        }
+        _ => text.chars().filter(char::is_ascii_alphabetic).collect(),
+    }
+}
+
 fn settled(mut data: BlockData) -> String {
     leafbase_markdown::canonical(&mut data);
     data.markdown
@@ -72,6 +82,8 @@ fn patch(mut patch: BlockPatch, naive: &NaiveSpace) -> BlockPatch {
     let wanted = patch.fields.block_type.or(block.as_ref().map(BlockData::block_type));
     if wanted.is_some_and(|wanted| !wanted.has_own_markdown()) {
         patch.fields.markdown = None;
+    } else if wanted == Some(BlockType::Text) {
+        patch.fields.inline = patch.fields.markdown.take();
     } else if let (Some(text), Some(mut data)) = (&mut patch.fields.markdown, block) {
         data.markdown = std::mem::take(text);
         *text = settled(data);

@@ -1,6 +1,8 @@
 //! What the naive model answers, in the same form as the engine.
 
-use leafbase::{Block, BlockData, Content, Error, Fetch, IdSource, Item, Stamp, Task, Timestamp};
+use leafbase::{
+    Block, BlockData, BlockType, Content, Error, Fetch, IdSource, Item, Stamp, Task, Timestamp,
+};
 use leafbase_model::BlockRecord;
 use leafbase_test_outline::{
     BlockRequest, CollectionRequest, DocumentRequest, FileRequest, FolderRequest, NaiveSpace,
@@ -61,7 +63,7 @@ fn blocks(naive: &mut NaiveSpace, by: By<'_>, request: BlockRequest) -> Result<V
 fn alone(naive: &NaiveSpace, record: BlockRecord) -> Block {
     let BlockRecord { id, rev, data, .. } = record;
     let item = naive.item_fields(id).map(Box::new);
-    Block { id, rev, data, metadata: None, item, content: Content::None }
+    Block { id, rev, data, block_form: None, metadata: None, item, content: Content::None }
 }
 
 fn plain(data: &BlockData) -> String {
@@ -77,10 +79,16 @@ fn with_markdown(mut block: Block) -> Block {
     if !block.data.block_type().has_own_markdown() {
         block.data.markdown = leafbase_markdown::render_block(&block.data);
     }
+    block.block_form = block_form(&block.data);
     if let Content::Blocks(children) = block.content {
         block.content = Content::Blocks(children.into_iter().map(with_markdown).collect());
     }
     block
+}
+
+fn block_form(data: &BlockData) -> Option<Box<str>> {
+    let form = leafbase_markdown::block_form(data);
+    (data.block_type() == BlockType::Text && form != data.markdown).then(|| form.into())
 }
 
 fn documents(
@@ -120,7 +128,10 @@ fn tasks(naive: &mut NaiveSpace, by: By<'_>, request: TaskRequest) -> Result<Vec
             let found = naive.tasks(list.scope, by.0.at)?;
             pages(&rendered(naive, found), list.paging.limit)
         }
-        TaskRequest::Add(add) => each(&naive.add_tasks(by, &add)?),
+        TaskRequest::Add(add) => {
+            let added = naive.add_tasks(by, &add)?;
+            each(&rendered(naive, added))
+        }
         TaskRequest::Update(update) => {
             let updated = naive.update_tasks(by, &update)?;
             each(&rendered(naive, updated))
@@ -136,6 +147,7 @@ pub fn rendered(naive: &NaiveSpace, tasks: Vec<Task>) -> Vec<Task> {
         let own = data.block_type().has_own_markdown();
         Task {
             markdown: if own { task.markdown } else { leafbase_markdown::render_block(data) },
+            block_form: block_form(data),
             ..task
         }
     };

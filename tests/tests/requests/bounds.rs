@@ -176,7 +176,7 @@ fn bytes_of_a_text() {
         )
     });
     // Before it is split: one text of a request is never more than one text's work.
-    let many = "x\n\n".repeat(100);
+    let many = "x\n\n".repeat(1_000);
     assert_eq!(
         host.line("update", &update("@text", many.clone()).to_string()),
         "LIMIT_EXCEEDED blocks[0].markdown"

@@ -139,16 +139,16 @@ fn nothing_is_done_for_nothing() {
 }
 
 #[test]
-fn a_multi_line_text_that_receives_a_child_becomes_a_title_of_one_line() {
+fn a_text_of_several_lines_that_receives_a_child_keeps_them() {
     let host = Host::new();
     host.table(&[
         ("update", r#"{"blocks":[{"id":"@text","markdown":"one\ntwo"}]}"#, r#"[{"markdown":"one\ntwo","type":"text"}]"#),
         ("insert", r#"{"markdown":"child","position":{"pageId":"@text"}}"#, r#"[{"markdown":"child","type":"text"}]"#),
-        ("fetch", r#"{"id":"@text"}"#, r#"{"content":[{"markdown":"child","type":"text"}],"markdown":"one two","type":"page"}"#),
+        ("fetch", r#"{"id":"@text"}"#, r#"{"content":[{"markdown":"child","type":"text"}],"markdown":"one\ntwo","type":"page"}"#),
         (
             "insert",
             r#"{"blocks":[{"type":"text","markdown":"a\nb","content":[{"type":"text","markdown":"c"}]}],"position":{"pageId":"@other"}}"#,
-            r#"[{"content":[{"markdown":"c","type":"text"}],"markdown":"a b","type":"page"}]"#,
+            r#"[{"content":[{"markdown":"c","type":"text"}],"markdown":"a\nb","type":"page"}]"#,
         ),
     ]);
 }
@@ -172,12 +172,12 @@ fn task_stamps_are_given_only_where_the_state_has_them() {
         (
             "update",
             &task(r#"{"state":"done","completedAt":"2026-03-01T00:00:00Z","canceledAt":null}"#),
-            r#"[{"listStyle":"task","markdown":"text","taskInfo":{"completedAt":"2026-03-01T00:00:00.000Z","state":"done"},"type":"text"}]"#,
+            r#"[{"listStyle":"task","markdown":"- [x] text","taskInfo":{"completedAt":"2026-03-01T00:00:00.000Z","state":"done"},"type":"text"}]"#,
         ),
         (
             "update",
             &task(r#"{"state":"todo","completedAt":null}"#),
-            r#"[{"listStyle":"task","markdown":"text","taskInfo":{"state":"todo"},"type":"text"}]"#,
+            r#"[{"listStyle":"task","markdown":"- [ ] text","taskInfo":{"state":"todo"},"type":"text"}]"#,
         ),
     ]);
 }

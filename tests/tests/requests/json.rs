@@ -51,7 +51,7 @@ fn requests_read_back_what_they_write() {
             ],
             day
         ),
-        json!({"blocks": [{"type": "page", "markdown": "p", "content": [{"type": "text", "markdown": "t"}]}],
+        json!({"blocks": [{"type": "page", "markdown": "p", "content": [{"type": "text", "inlineMarkdown": "t"}]}],
             "position": {"position": "start", "date": "tomorrow"}}),
     );
     round!(DeleteBlocks::from(id), json!({"blockIds": [id]}));
@@ -185,7 +185,7 @@ fn the_feed_is_json() {
     let at = "1970-01-01T00:00:00.000Z";
     let stamp =
         json!({"createdAt": at, "createdBy": "Ada", "lastModifiedAt": at, "lastModifiedBy": "Ada"});
-    let mut child = json!({"id": added[0].id, "type": "text", "markdown": "child", "rev": 1});
+    let mut child = json!({"id": added[0].id, "type": "text", "inlineMarkdown": "child", "rev": 1});
     child.as_object_mut().unwrap().extend(stamp.as_object().unwrap().clone());
     let first = &changes[0];
     assert_eq!(

@@ -141,7 +141,7 @@ fn a_copy_is_made_where_it_is_said_under_the_title_that_is_said() {
     for (body, expected) in [
         (r#"{"templateId":"@template"}"#, "template:unsorted"),
         (r#"{"templateId":"@template","title":"a *b*"}"#, "a *b*:unsorted"),
-        (r#"{"templateId":"@template","title":"a\nb"}"#, "a b:unsorted"),
+        (r#"{"templateId":"@template","title":"a\nb"}"#, "a\nb:unsorted"),
         (r#"{"templateId":"@template","title":""}"#, ":unsorted"),
         (
             r#"{"templateId":"@template","destination":{"destination":"templates"}}"#,

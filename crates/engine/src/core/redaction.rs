@@ -22,6 +22,16 @@ use texts::{Chosen, Given, Kind, Texts};
 pub(crate) mod hidden_relations;
 pub(crate) mod texts;
 
+/// The markdown of a block in replies: the block form of a text, and what the fields of a block
+/// without a text of its own say.
+pub(crate) fn shown_markdown(data: &BlockData) -> Cow<'_, str> {
+    if data.block_type().has_own_markdown() {
+        markdown::block_form(data)
+    } else {
+        Cow::Owned(markdown::render_block(data))
+    }
+}
+
 /// Redacts the links in the texts of one call. Each target is looked up once.
 pub(crate) struct LinkRedactor<'t, 'a> {
     /// None if the call may see the whole space.
@@ -64,10 +74,8 @@ impl<'t, 'a> LinkRedactor<'t, 'a> {
     pub(crate) fn redacted_markdown<'d>(&self, data: &'d BlockData) -> Result<Cow<'d, str>> {
         Ok(match self.redacted(data)? {
             // The common case: nothing to redact, no copy.
-            Cow::Borrowed(data) if data.block_type().has_own_markdown() => {
-                Cow::Borrowed(&data.markdown)
-            }
-            data => Cow::Owned(markdown::render_block(&data)),
+            Cow::Borrowed(data) => shown_markdown(data),
+            Cow::Owned(data) => Cow::Owned(shown_markdown(&data).into_owned()),
         })
     }
 

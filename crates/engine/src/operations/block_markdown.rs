@@ -1,6 +1,8 @@
 //! The `markdown` of block types without a text of their own is rendered from their other fields:
 //! replies contain it, and a request may give it instead of them, or send it back unchanged.
 
+use std::borrow::Cow;
+
 use leafbase_markdown as markdown;
 use leafbase_model::{Block, BlockData, BlockFields, BlockKind, BlockType, Content, Error, Result};
 
@@ -73,14 +75,26 @@ pub(crate) fn render_text(data: &mut BlockData) {
     }
 }
 
-/// Renders the markdown of all blocks without a text of their own, and returns the number of
-/// blocks.
+/// The block form of a text, where it differs from its inline markdown.
+pub(crate) fn block_form(data: &BlockData) -> Option<Box<str>> {
+    if data.block_type() != BlockType::Text {
+        return None;
+    }
+    match markdown::block_form(data) {
+        Cow::Borrowed(_) => None,
+        Cow::Owned(text) => Some(text.into_boxed_str()),
+    }
+}
+
+/// Renders the markdown of all blocks: of texts the block form, of blocks without a text of their
+/// own what their fields say. Returns the number of blocks.
 pub(crate) fn render_tree(block: &mut Block) -> usize {
     // An explicit stack: replies nest as deep as documents.
     let (mut waiting, mut count) = (vec![block], 0);
     while let Some(block) = waiting.pop() {
         count += 1;
         render_text(&mut block.data);
+        block.block_form = block_form(&block.data);
         if let Content::Blocks(children) = &mut block.content {
             waiting.extend(children);
         }

@@ -21,6 +21,7 @@ use crate::operations::collections::presenter::ItemPresenter;
 use crate::operations::collections::tables;
 use crate::operations::drafts::{self, FileAccess, ValidatedDrafts};
 use crate::operations::files::named;
+use crate::operations::normalize::FurtherBlocks;
 use crate::operations::{comments, documents, normalize, tasks};
 use crate::support::days;
 
@@ -230,13 +231,12 @@ impl<A: AccessScope> Connection<A> {
             else {
                 return Ok(Vec::new());
             };
-            let mut inserted = transaction.plan(|tree, context| {
+            let inserted = transaction.plan(|tree, context| {
                 let drafts = |depth: usize, allowed: AllowedChildren| {
                     ready.at(tree, depth, allowed, self.limits())
                 };
                 ops::insert_at(tree, context, place, drafts)
             })?;
-            normalize::titles(&mut inserted.edits);
             // The reply is assembled from the edits: the new blocks are not read again.
             let mut blocks = match inserted.subtrees() {
                 Some(subtrees) => ops::assemble(subtrees)?,
@@ -320,10 +320,15 @@ impl<A: AccessScope> Connection<A> {
         let mut update = BlockUpdate::new(tree, context, patches.len())?;
         for patch in patches {
             let mut block = update.find(patch)?;
-            self.prepare_fields(&links, &mut block).map_err(|error| block.at(error))?;
-            let parts = match update.apply(&mut block)? {
+            let further =
+                self.prepare_fields(&links, &mut block).map_err(|error| block.at(error))?;
+            let data = match update.apply(&mut block)? {
+                None if further.is_empty() => None,
+                data => Some(data.unwrap_or_else(|| block.before.data.clone())),
+            };
+            let parts = match data {
                 Some(data) => self
-                    .prepare_data(tree, &block.before.data, data)
+                    .prepare_data(tree, &block.before.data, data, further)
                     .map_err(|error| block.at(error))?,
                 None => Vec::new(),
             };
@@ -332,22 +337,28 @@ impl<A: AccessScope> Connection<A> {
         Ok(update.finish())
     }
 
-    /// Parses the markdown of a patch, and restores the links that the scope redacts.
-    fn prepare_fields(&self, links: &LinkRedactor<'_, '_>, block: &mut PatchedBlock) -> Result<()> {
+    /// Restores the links that the scope redacts in the fields of a patch, and reads its text.
+    fn prepare_fields(
+        &self,
+        links: &LinkRedactor<'_, '_>,
+        block: &mut PatchedBlock,
+    ) -> Result<FurtherBlocks> {
         let before = &block.before.data;
         normalize::fields(&*links.redacted(before)?, &mut block.fields, self.limits())?;
-        links.restore(before, &mut block.fields)
+        links.restore(before, &mut block.fields)?;
+        normalize::text(before, &mut block.fields, self.limits())
     }
 
-    /// Splits new text into paragraphs, and checks the files that it names.
+    /// Normalizes the block and those split from its text, and checks the files that they name.
     fn prepare_data(
         &self,
         tree: &Tree<'_>,
         before: &BlockData,
         data: BlockData,
+        further: FurtherBlocks,
     ) -> Result<Vec<BlockData>> {
         let field = normalize::address_field(&data);
-        let parts = normalize::data(data, self.limits())?;
+        let parts = normalize::data(data, further, self.limits())?;
         named::check_named(tree, Some(before), &parts, field)?;
         Ok(parts)
     }
@@ -422,9 +433,8 @@ impl<A: AccessScope> Connection<A> {
                 return Ok(());
             };
             let ids = request.block_ids.clone();
-            let mut moved =
+            let moved =
                 transaction.plan(|tree, context| ops::move_blocks(tree, context, ids, place))?;
-            normalize::titles(&mut moved.edits);
             transaction.apply(moved.edits)
         })?;
         Ok(Items(request.block_ids))
@@ -493,7 +503,7 @@ impl<A: AccessScope> Connection<A> {
 /// A block without its descendants.
 fn without_children(block: BlockRecord) -> Block {
     let BlockRecord { id, rev, data, .. } = block;
-    Block { id, rev, data, metadata: None, item: None, content: Content::None }
+    Block { id, rev, data, block_form: None, metadata: None, item: None, content: Content::None }
 }
 
 /// Redacts the links of the blocks of a reply.

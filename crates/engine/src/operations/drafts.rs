@@ -298,9 +298,8 @@ impl DraftValidator<'_> {
             };
             level.visited += 1;
             let visited = level.visited;
-            let settled = draft.apply_task_patch();
             let content = mem::take(&mut draft.content);
-            let further = self.visit(validated, settled, &mut draft.data, !content.is_empty())?;
+            let further = self.visit(validated, draft, !content.is_empty())?;
             let Some(level) = self.levels.last_mut() else {
                 invariant!("visiting a draft leaves its level on the stack")
             };
@@ -319,8 +318,7 @@ impl DraftValidator<'_> {
     fn visit(
         &mut self,
         validated: &mut ValidatedDrafts,
-        settled: Result<()>,
-        data: &mut BlockData,
+        draft: &mut BlockDraft,
         has_content: bool,
     ) -> Result<Vec<BlockData>> {
         invariant!(!self.levels.is_empty(), "a visited draft is in a level");
@@ -335,11 +333,11 @@ impl DraftValidator<'_> {
             return Err(nesting_error(most, depth).at(self.current_path()));
         }
         let is_root = depth == 0 && matches!(self.path, DraftPath::Root);
-        let field = normalize::address_field(data);
-        let further =
-            settled.and_then(|()| normalize::draft(data, has_content, is_root, self.limits));
+        let field = normalize::address_field(&draft.data);
+        let further = normalize::draft(draft, has_content, is_root, self.limits);
+        let data = &draft.data;
         let further = further.map_err(|error| error.at(self.current_path()))?;
-        for part in std::iter::once(&*data).chain(&further) {
+        for part in std::iter::once(data).chain(&further) {
             let path = || format!("{}.{}", self.current_path(), named::field_of(part, field));
             validated.add_files(number, part, path);
         }

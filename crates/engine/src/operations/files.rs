@@ -10,7 +10,6 @@ use leafbase_tree_ops as ops;
 
 use crate::core::access::AccessScope;
 use crate::core::connection::{Connection, OperationTransaction};
-use crate::operations::normalize;
 use crate::support::days;
 
 mod media;
@@ -141,7 +140,6 @@ impl<A: AccessScope> Connection<A> {
         let drafts = vec![BlockDraft::new(upload.block())];
         let mut inserted =
             transaction.plan(|tree, context| ops::insert(tree, context, drafts, place))?;
-        normalize::titles(&mut inserted.edits);
         let mut edits = vec![Edit::CreateAsset(upload.record(transaction.context.stamp))];
         edits.append(&mut inserted.edits);
         transaction.apply(edits)?;

@@ -1,49 +1,150 @@
-//! Normalization of block data: markdown is parsed into the fields that it denotes, a text of
-//! several paragraphs is split into blocks, and text that would parse as structure is escaped.
+//! Normalization of block data: text given in block form or as plain text becomes inline markdown,
+//! markdown of other types becomes the fields that it denotes, and a text of several blocks is
+//! split.
 
-use leafbase_markdown as markdown;
-use leafbase_model::{BlockData, BlockFields, BlockKind, BlockType, Edit, Error, Limits, Result};
+use leafbase_markdown::{self as markdown, BlockForm, PlainText, TextMarkers};
+use leafbase_model::{
+    BesideText, BlockData, BlockDraft, BlockFields, BlockKind, BlockType, Decorations, Error,
+    GivenText, Limits, ListStyle, Result, TaskInfo, TaskState, TextFormat, TextStyle,
+};
 use leafbase_tree_ops as ops;
 
 use crate::operations::block_markdown;
 
-/// Normalizes the data of a draft in place and returns the blocks split from its further
-/// paragraphs, usually none. All of them are checked, so that errors refer to the draft as given.
-/// The root of a document cannot be split.
+/// Normalizes a draft, except for its content, in place, and returns the blocks split from its
+/// text, usually none. All of them are checked, so that errors refer to the draft as given. The
+/// root of a document cannot be split.
 pub(crate) fn draft(
-    data: &mut BlockData,
+    draft: &mut BlockDraft,
     has_content: bool,
     is_root: bool,
     limits: &Limits,
 ) -> Result<Vec<BlockData>> {
     // The limit first: parsing costs time in proportion to the text.
-    if is_too_long(data, limits) {
-        ops::check_draft(limits, data, has_content)?;
+    if is_too_long(&draft.data, limits) {
+        ops::check_draft(limits, &draft.data, has_content)?;
     }
+    let further = read_given(draft, limits)?;
+    draft.apply_task_patch()?;
+    let data = &mut draft.data;
     if has_markdown_for_fields(data) {
         check_markdown_length(data, limits)?;
         block_markdown::parse_fields(data)?;
     }
     check_highlights(data.block_type(), &data.markdown)?;
-    let further = split_paragraphs(data);
-    if is_root && !further.is_empty() {
+    if is_root && !(further.is_empty() && markdown::is_one_paragraph(&data.markdown)) {
         return Err(Error::validation("the title of a document is one paragraph").at("markdown"));
     }
-    // A text with children is a page, and its title is normalized as one.
+    // A text with children is a page.
     if let (true, BlockKind::Text(look)) = (has_content || is_root, &data.kind) {
         data.kind = BlockKind::Page(*look);
-        markdown::canonical(data);
     }
+    markdown::canonical(data);
     ops::check_draft(limits, data, has_content)?;
-    further.iter().try_for_each(|data| ops::check_draft(limits, data, false))?;
+    further
+        .iter()
+        .try_for_each(|data| ops::check_draft(limits, data, false))
+        .map_err(|error| Error::new(error.kind(), error.message()).at("markdown"))?;
     Ok(further)
 }
 
-/// Checks the texts of a patch, and drops a `markdown` that equals what the block already renders
-/// to.
+/// Reads the text of a draft that is given in another form, and returns its further blocks.
+fn read_given(draft: &mut BlockDraft, limits: &Limits) -> Result<Vec<BlockData>> {
+    match draft.text.take() {
+        None => Ok(Vec::new()),
+        Some(GivenText::Plain(text)) => {
+            draft.data.markdown = inline_of_plain(&text)?;
+            Ok(Vec::new())
+        }
+        Some(GivenText::Markdown { text, beside }) => {
+            let BlockForm { markers, inline, further } = read_block_form(&text, limits)?;
+            let data = &mut draft.data;
+            data.markdown = inline;
+            mark(data, markers, beside);
+            Ok(follow(data, markers.list.is_some(), further))
+        }
+    }
+}
+
+fn inline_of_plain(text: &str) -> Result<String> {
+    if text.contains('\0') {
+        return Err(Error::validation("a text contains no character NUL").at("text"));
+    }
+    Ok(markdown::inline_of_plain(text).into_owned())
+}
+
+/// Bytes of a block form per byte of a text of the greatest length: markers and escapes need room,
+/// and a text of a request is never more than one text's work.
+const BLOCK_FORM_BYTES_PER_BYTE: usize = 8;
+
+fn read_block_form(text: &str, limits: &Limits) -> Result<BlockForm> {
+    if text.len() > limits.block_text.saturating_mul(BLOCK_FORM_BYTES_PER_BYTE) {
+        let error = Error::limit("bytes of a block's text", limits.block_text, text.len());
+        return Err(error.at("markdown"));
+    }
+    markdown::read_block_form(text, limits).map_err(|error| error.at("markdown"))
+}
+
+/// Sets the fields of a new block that markers denote and that are not given beside them.
+fn mark(data: &mut BlockData, markers: TextMarkers, beside: BesideText) {
+    if let (Some(style), false, BlockKind::Text(look)) =
+        (markers.style, beside.style, &mut data.kind)
+    {
+        look.style = style;
+    }
+    if let (Some(list), false) = (markers.list, beside.list) {
+        data.list_style = list;
+        let open = TaskInfo::of_state(TaskState::Todo);
+        data.task = (list == ListStyle::Task).then(|| data.task.unwrap_or(open));
+    }
+    if let (Some(state), false, Some(task)) = (markers.state, beside.state, &mut data.task) {
+        task.state = state;
+    }
+    if let (Some(decorations), false) = (markers.decorations, beside.decorations) {
+        data.decorations = decorations;
+    }
+}
+
+/// The blocks that follow `first` out of its text. Those without markers look like it: body text
+/// below a heading, one level deeper below a list item whose marker is not in the text.
+fn follow(first: &BlockData, is_marked_item: bool, further: Vec<BlockData>) -> Vec<BlockData> {
+    let BlockKind::Text(look) = first.kind else { return further };
+    let below = match look.style {
+        TextStyle::H1 | TextStyle::H2 | TextStyle::H3 | TextStyle::H4 => TextStyle::Body,
+        style => style,
+    };
+    let deeper = u8::from(first.list_style != ListStyle::None && !is_marked_item);
+    let one = |mut data: BlockData| {
+        let deeper = if data.list_style == ListStyle::None { deeper } else { 0 };
+        let indentation = first.indentation.saturating_add(data.indentation);
+        data.indentation = indentation.saturating_add(deeper).min(Limits::INDENTATION);
+        data.color = first.color;
+        if data.decorations == Decorations::default() {
+            data.decorations = first.decorations;
+        }
+        if let BlockKind::Text(own) = data.kind {
+            let style = if own.style == TextStyle::Body { below } else { own.style };
+            data.kind = BlockKind::Text(TextFormat { style, ..look });
+        }
+        data
+    };
+    further.into_iter().map(one).collect()
+}
+
+/// Checks the texts of a patch, and drops a text that equals what the block already shows, as in a
+/// reply that is sent back.
 pub(crate) fn fields(before: &BlockData, fields: &mut BlockFields, limits: &Limits) -> Result<()> {
     let wanted = fields.block_type.unwrap_or(before.block_type());
-    for text in [&fields.markdown, &fields.title]
+    if before.block_type() == BlockType::Text && wanted == BlockType::Text {
+        fields.markdown.take_if(|text| *text == markdown::block_form(before));
+    }
+    if before.block_type().has_inline_text() {
+        fields.inline.take_if(|text| *text == before.markdown);
+        fields.plain.take_if(|text| *text == PlainText::of(&before.markdown).as_str());
+    }
+    fields.check_texts(wanted)?;
+    let own = (wanted != BlockType::Text).then_some(&fields.markdown);
+    for text in [own.unwrap_or(&None), &fields.inline, &fields.title]
         .into_iter()
         .flatten()
         .filter(|text| text.len() <= limits.block_raw)
@@ -53,9 +154,88 @@ pub(crate) fn fields(before: &BlockData, fields: &mut BlockFields, limits: &Limi
     block_markdown::drop_unchanged(before, fields)
 }
 
-/// Normalizes the data of an updated block: the block itself and the blocks split from its further
-/// paragraphs. The caller checks them.
-pub(crate) fn data(mut data: BlockData, limits: &Limits) -> Result<Vec<BlockData>> {
+/// What the text of a patch says beyond the block itself.
+#[derive(Debug, Default)]
+pub(crate) struct FurtherBlocks {
+    blocks: Vec<BlockData>,
+    /// Whether the block's own list marker is in its text.
+    is_marked_item: bool,
+}
+
+impl FurtherBlocks {
+    /// Whether the text is that of the block alone.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.blocks.is_empty()
+    }
+}
+
+/// Replaces a text that a patch gives in block form or as plain text by the fields that it denotes.
+pub(crate) fn text(
+    before: &BlockData,
+    fields: &mut BlockFields,
+    limits: &Limits,
+) -> Result<FurtherBlocks> {
+    let wanted = fields.block_type.unwrap_or(before.block_type());
+    if let Some(text) = fields.plain.take_if(|_| wanted.has_inline_text()) {
+        fields.inline = Some(inline_of_plain(&text)?);
+    }
+    let Some(text) = fields.markdown.take_if(|_| wanted == BlockType::Text) else {
+        return Ok(FurtherBlocks::default());
+    };
+    let BlockForm { markers, inline, further } = read_block_form(&text, limits)?;
+    check_highlights(wanted, &inline)?;
+    fields.inline = Some(inline);
+    settle_markers(before, fields, markers)?;
+    Ok(FurtherBlocks { blocks: further, is_marked_item: markers.list.is_some() })
+}
+
+/// Of a marker and the field that it denotes, the one that differs from the block is meant.
+fn settle_markers(
+    before: &BlockData,
+    fields: &mut BlockFields,
+    markers: TextMarkers,
+) -> Result<()> {
+    let style = before.text_format().map(|look| look.style);
+    settle("textStyle", style.as_ref(), &mut fields.text_style, markers.style)?;
+    settle("listStyle", Some(&before.list_style), &mut fields.list_style, markers.list)?;
+    settle("decorations", Some(&before.decorations), &mut fields.decorations, markers.decorations)?;
+    if let Some(state) =
+        markers.state.filter(|_| fields.list_style.unwrap_or(before.list_style) == ListStyle::Task)
+    {
+        let present = before.task.map(|task| task.state);
+        let patch = fields.task_patch.get_or_insert_default();
+        settle("taskInfo.state", present.as_ref(), &mut patch.state, Some(state))?;
+    }
+    Ok(())
+}
+
+fn settle<T: Copy + PartialEq>(
+    name: &str,
+    present: Option<&T>,
+    field: &mut Option<T>,
+    marker: Option<T>,
+) -> Result<()> {
+    let Some(marker) = marker else { return Ok(()) };
+    match *field {
+        Some(given) if given == marker || present == Some(&marker) => Ok(()),
+        Some(given) if present != Some(&given) => {
+            let message = format!("has a marker that says something else than {name}");
+            Err(Error::validation(message).at("markdown"))
+        }
+        _ => {
+            *field = Some(marker);
+            Ok(())
+        }
+    }
+}
+
+/// Normalizes the data of an updated block: the block itself and the blocks split from its text.
+/// The caller checks them.
+pub(crate) fn data(
+    mut data: BlockData,
+    further: FurtherBlocks,
+    limits: &Limits,
+) -> Result<Vec<BlockData>> {
     if is_too_long(&data, limits) {
         data.check(limits)?;
     }
@@ -66,14 +246,10 @@ pub(crate) fn data(mut data: BlockData, limits: &Limits) -> Result<Vec<BlockData
     if data.block_type() == BlockType::CollectionItem {
         check_item_title(&data.markdown).map_err(|error| error.at("markdown"))?;
     }
-    let further = split_paragraphs(&mut data);
-    let mut parts = vec![data];
-    parts.extend(further);
-    debug_assert!(
-        parts.len() == 1 || parts.iter().all(|part| part.block_type() == BlockType::Text),
-        "only texts are split into paragraphs"
-    );
-    Ok(parts)
+    markdown::canonical(&mut data);
+    let mut further = follow(&data, further.is_marked_item, further.blocks);
+    further.insert(0, data);
+    Ok(further)
 }
 
 /// Normalizes the title of an item. Errors have no path.
@@ -93,7 +269,7 @@ pub(crate) fn item_title(text: &str, limits: &Limits) -> Result<String> {
 }
 
 fn check_item_title(text: &str) -> Result<()> {
-    if text.contains(['\n', '\r']) && markdown::split_paragraphs(BlockData::text(text)).len() > 1 {
+    if !markdown::is_one_paragraph(text) {
         return Err(Error::validation("the title of an item is one paragraph"));
     }
     Ok(())
@@ -126,37 +302,9 @@ fn check_markdown_length(data: &BlockData, limits: &Limits) -> Result<()> {
     Ok(())
 }
 
-/// Splits a text at its blank lines and normalizes all parts.
-fn split_paragraphs(data: &mut BlockData) -> Vec<BlockData> {
-    let mut further = Vec::new();
-    let has = |byte: u8| data.markdown.as_bytes().contains(&byte);
-    if matches!(data.kind, BlockKind::Text(_)) && (has(b'\n') || has(b'\r')) {
-        let mut parts =
-            markdown::split_paragraphs(std::mem::replace(data, BlockData::text(""))).into_iter();
-        let first = parts.next();
-        debug_assert!(first.is_some(), "a text has at least one paragraph");
-        *data = first.unwrap_or_else(|| BlockData::text(""));
-        further.extend(parts);
-    }
-    markdown::canonical(data);
-    further.iter_mut().for_each(markdown::canonical);
-    further
-}
-
 fn check_highlights(block_type: BlockType, text: &str) -> Result<()> {
     if !block_type.has_own_markdown() {
         return Ok(());
     }
     markdown::check_highlights(text).map_err(|error| error.at("markdown"))
-}
-
-/// Normalizes the titles of texts that `edits` turn into pages.
-pub(crate) fn titles(edits: &mut [Edit]) {
-    for edit in edits {
-        if let Edit::Update { before, after, .. } = edit
-            && before.data.block_type() != after.data.block_type()
-        {
-            markdown::canonical(&mut after.data);
-        }
-    }
 }

@@ -16,11 +16,69 @@ use crate::round_trip::cases;
 /// Texts with blanks and references where they are easily lost.
 fn text() -> impl Strategy<Value = String> {
     const PIECES: &[&str] = &[
-        " ", "  ", "\t", "\n", "\n\n", "\r\n", "\r", "&#32;", "&#032;", "&#10;", "&#13;", "&#9;",
-        "&#35;", "&#92;", "\\", "\\\\", "\\#", "#", "# ", "- ", "\\- ", "-", "1.", "1\\. ", "> ",
-        "\\>", "x", "a b", "***", "===", "|", "|-|", "<!-- -->", "http://x.org", "[a](http://x.org)",
-        "![a](b.png)", "</page>", "\\</page>", "&#60;/page>", "<callout>", "</callout>", "`", "```",
-        "*", "**", "_", "~~", "&amp;", "<b>", "<br>", "[a](b)", "*c*", "a\\\nb", "`c`", "$$", "[ ] ", "\\[ ] ", "\u{feff}", "é", "<div>", "&", ";", "35;",
+        " ",
+        "  ",
+        "\t",
+        "\n",
+        "\n\n",
+        "\r\n",
+        "\r",
+        "&#32;",
+        "&#032;",
+        "&#10;",
+        "&#13;",
+        "&#9;",
+        "&#35;",
+        "&#92;",
+        "\\",
+        "\\\\",
+        "\\#",
+        "#",
+        "# ",
+        "- ",
+        "\\- ",
+        "-",
+        "1.",
+        "1\\. ",
+        "> ",
+        "\\>",
+        "x",
+        "a b",
+        "***",
+        "===",
+        "|",
+        "|-|",
+        "<!-- -->",
+        "http://x.org",
+        "[a](http://x.org)",
+        "![a](b.png)",
+        "</page>",
+        "\\</page>",
+        "&#60;/page>",
+        "<callout>",
+        "</callout>",
+        "`",
+        "```",
+        "*",
+        "**",
+        "_",
+        "~~",
+        "&amp;",
+        "<b>",
+        "<br>",
+        "[a](b)",
+        "*c*",
+        "a\\\nb",
+        "`c`",
+        "$$",
+        "[ ] ",
+        "\\[ ] ",
+        "\u{feff}",
+        "é",
+        "<div>",
+        "&",
+        ";",
+        "35;",
     ];
     prop_oneof![
         4 => proptest::collection::vec(select(PIECES), 0..7).prop_map(|pieces| pieces.concat()),
@@ -62,9 +120,8 @@ fn holds_in_block_form(data: &BlockData) -> Result<(), String> {
     let form = read_block_form(&written, &Limits::default())
         .map_err(|error| format!("{written:?}: {error}"))?;
     let (style, task) = (data.text_format().map(|look| look.style), data.task);
-    let style = style.filter(|style| {
-        !matches!(style, TextStyle::Body | TextStyle::Card | TextStyle::Page)
-    });
+    let style =
+        style.filter(|style| !matches!(style, TextStyle::Body | TextStyle::Card | TextStyle::Page));
     let list = Some(data.list_style).filter(|list| *list != ListStyle::None);
     let decorations = Some(data.decorations).filter(|decorations| !decorations.is_empty());
     let markers = (form.markers.style, form.markers.list, form.markers.decorations);

@@ -142,6 +142,8 @@ pub(crate) fn text() -> impl Strategy<Value = String> {
         1 => any::<String>(),
         1 => "[\\PC\n\t]{0,20}",
     ]
+    // A highlight of an unknown color is refused.
+    .prop_map(|text| text.replace("'zzz'", "'red'"))
 }
 
 /// A document made of such pieces.

@@ -40,7 +40,7 @@ impl Shape<'_> {
         let level = schemars::json_schema!({ "type": "integer", "minimum": 0, "maximum": 5 });
         self.may::<String>(
             "markdown",
-            "Inline markdown; of a page and an item the title; of a table all of it.",
+            "Of a text with its markers (# - 1. + - [x] >); of a page and an item the title.",
         )
         .field("indentationLevel", level, "0 if it is left out.")
         .may::<ListStyle>("listStyle", "none if it is left out.")
@@ -50,6 +50,8 @@ impl Shape<'_> {
     /// The block fields of requests.
     fn given(self) -> Self {
         self.common()
+            .may::<String>("inlineMarkdown", "Instead of markdown: no markers in it.")
+            .may::<String>("text", "Instead of markdown: plain text, kept byte for byte.")
             .clears::<Color>("color", "As given; replies show a readable variant.")
             .may::<TaskPatch>("taskInfo", "Only where the listStyle is task.")
             .kinds()

@@ -59,7 +59,7 @@ fn requests_are_read_as_they_are_written() {
     let item = ItemDraft::new("Sweep")
         .with("due", "today")
         .with_content([BlockData::text("stairs").into()]);
-    let item_json = json!({"title": "Sweep", "properties": {"due": "today"}, "content": [{"type": "text", "markdown": "stairs"}]});
+    let item_json = json!({"title": "Sweep", "properties": {"due": "today"}, "content": [{"type": "text", "inlineMarkdown": "stairs"}]});
     both(&AddItems::new(id(7), [item.clone()]), json!({"collectionId": C, "items": [item_json]}));
     both(
         &AddItems::new(id(7), [item]).allowing_new_select_options(),

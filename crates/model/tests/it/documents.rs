@@ -108,14 +108,14 @@ fn creation() {
             CreateDocuments::titled(["Trip"]).at(Destination::Templates),
         ),
         (
-            r#"{"documents":[{"type":"page","markdown":"Trip","content":[{"type":"text","markdown":"socks"}]}],"destination":{"folderId":"ID3"}}"#,
+            r#"{"documents":[{"type":"page","markdown":"Trip","content":[{"type":"text","inlineMarkdown":"socks"}]}],"destination":{"folderId":"ID3"}}"#,
             CreateDocuments::new([with_socks()], of::<FolderId>(3)),
         ),
     ]);
     also_read(&[
         (r#"{"documents":[{"title":"Trip"}]}"#, CreateDocuments::titled(["Trip"])),
         (
-            r#"{"documents":[{"markdown":"Trip","content":[{"type":"text","markdown":"socks"}]}]}"#,
+            r#"{"documents":[{"markdown":"Trip","content":[{"type":"text","inlineMarkdown":"socks"}]}]}"#,
             CreateDocuments::new([with_socks()], Destination::Unsorted),
         ),
         (

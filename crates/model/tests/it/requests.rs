@@ -53,7 +53,7 @@ fn insert() {
     let milk = BlockDraft::new(BlockData::text("milk"));
     for (text, request) in [
         (
-            r#"{"blocks":[{"type":"text","markdown":"milk"}],"position":{"pageId":"ID1"}}"#,
+            r#"{"blocks":[{"type":"text","inlineMarkdown":"milk"}],"position":{"pageId":"ID1"}}"#,
             InsertBlocks::blocks(vec![milk], Position::end_of(id(1))),
         ),
         (

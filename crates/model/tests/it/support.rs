@@ -27,7 +27,15 @@ pub(crate) fn anna() -> Author {
 }
 
 pub(crate) fn block(data: BlockData) -> Block {
-    Block { id: id(1), rev: 3, data, metadata: None, item: None, content: Content::None }
+    Block {
+        id: id(1),
+        rev: 3,
+        data,
+        block_form: None,
+        metadata: None,
+        item: None,
+        content: Content::None,
+    }
 }
 
 /// A block of this type with no field at its default.

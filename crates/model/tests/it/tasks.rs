@@ -211,6 +211,7 @@ fn a_page_of_tasks() {
         canceled_at: None,
     };
     let task = |number, info, location| Task {
+        block_form: None,
         id: id(number),
         markdown: "wool *socks*".into(),
         info,

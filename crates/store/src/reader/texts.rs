@@ -15,7 +15,7 @@ use crate::run::RunView;
 /// The text of a block.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BlockText<'t> {
-    /// A block of this type has no text but its markdown.
+    /// A block of this type has no text but its markdown, and no markers.
     Markdown(BlockType, &'t str),
     /// The block has other text, too, or its markdown is rendered from other fields.
     Data(&'t BlockData),
@@ -63,8 +63,10 @@ impl<'r> TextRun<'r> {
             let range = start..start + record.len();
             start = range.end;
             debug_assert!(start <= self.bytes().len(), "records lie within their run");
-            let block_type = block::type_of(record).map_err(|error| self.corrupted(error))?;
-            Ok(StoredText { run: self, id, block_type, range, record })
+            let corrupted = |error| self.corrupted(error);
+            let block_type = block::type_of(record).map_err(corrupted)?;
+            let is_markdown_only = is_markdown_only(block_type, record).map_err(corrupted)?;
+            Ok(StoredText { run: self, id, block_type, is_markdown_only, range, record })
         })
     }
 
@@ -79,6 +81,7 @@ pub struct StoredText<'r> {
     run: TextRun<'r>,
     id: BlockId,
     block_type: BlockType,
+    is_markdown_only: bool,
     range: Range<usize>,
     record: &'r [u8],
 }
@@ -89,9 +92,9 @@ impl StoredText<'_> {
         self.range.clone()
     }
 
-    /// Whether the block has no text but its markdown.
-    pub fn is_markdown_only(&self) -> bool {
-        self.block_type.is_markdown_only()
+    /// Whether the block has no text but its markdown, and no markers.
+    pub const fn is_markdown_only(&self) -> bool {
+        self.is_markdown_only
     }
 
     /// Passes the decoded text to `visit`.
@@ -107,6 +110,12 @@ impl StoredText<'_> {
         let block = block::decode(self.id, self.record, &mut AuthorCache::default());
         visit(BlockText::Data(&block.map_err(|error| self.run.corrupted(error))?.data))
     }
+}
+
+/// Whether a block has no text but its markdown, and no markers.
+fn is_markdown_only(block_type: BlockType, record: &[u8]) -> Decoded<bool> {
+    Ok(block_type.is_markdown_only()
+        && (block_type != BlockType::Text || !block::may_have_markers(record)?))
 }
 
 /// A block of [`SubtreeTexts`].
@@ -225,16 +234,17 @@ impl NodeBuilder for TextCollector<'_> {
         let (block_type, markdown) = block::markdown(record)?;
         // The top is collected first. Its text is kept: it may be the title.
         let is_top = !std::mem::replace(&mut self.has_top, true);
-        let text = if !block_type.is_markdown_only() {
-            EntryText::Data(Box::new(block::decode(id, record, &mut self.authors)?.data))
-        } else if is_top || (self.is_of_interest)(markdown) {
+        let is_kept = is_top || !block_type.is_markdown_only() || (self.is_of_interest)(markdown);
+        let text = if !is_kept {
+            // Its descendants may be of interest, so the tree needs it until it is in order.
+            return Ok(CollectedText::Omitted(id, block_type));
+        } else if is_markdown_only(block_type, record)? {
             // One string for all blocks saves an allocation per block.
             let start = self.markdown.len();
             self.markdown.push_str(utf8(markdown)?);
             EntryText::Markdown(block_type, start..self.markdown.len())
         } else {
-            // Its descendants may be of interest, so the tree needs it until it is in order.
-            return Ok(CollectedText::Omitted(id, block_type));
+            EntryText::Data(Box::new(block::decode(id, record, &mut self.authors)?.data))
         };
         Ok(CollectedText::Entry(TextEntry { id, text }))
     }

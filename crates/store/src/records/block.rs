@@ -34,6 +34,8 @@ const FIELDS: usize = 13;
 /// Number of fields between the type and the markdown, and between the markdown and the kind.
 const FIELDS_BEFORE_MARKDOWN: usize = 3;
 const FIELDS_BEFORE_KIND: usize = 4;
+/// Number of fields before the list style.
+const FIELDS_BEFORE_MARKERS: usize = 8;
 
 // `type_of`, `markdown` and `item_parts` decode some of these fields by their position.
 record! {
@@ -304,6 +306,12 @@ pub(crate) fn type_of(bytes: &[u8]) -> Decoded<BlockType> {
         }
         _ => BlockType::decode_field(&mut Decoder::new(bytes).fields()?),
     }
+}
+
+/// Whether a block may have a list style, a format, a color, a task or decorations. Those of a text
+/// are shown as markers.
+pub(crate) fn may_have_markers(bytes: &[u8]) -> Decoded<bool> {
+    Ok(Decoder::new(bytes).array()? > FIELDS_BEFORE_MARKERS)
 }
 
 /// Decodes the type of a block and borrows the bytes of its markdown: all that searches need of

@@ -20,7 +20,7 @@ fn patterns_are_matched_on_each_block_as_replies_show_it() {
         ),
         (r#""\\d\\d:\\d\\d""#, &["Trip: Night train at <22:15>"]),
         (r#""\\*\\*.*""#, &["Trip/Packing: socks, <**wool**>", "Trip: <*****>"]),
-        (r##""^## ""##, &[]),
+        (r##""^## ""##, &["Trip: <## >Trains"]),
         (r#""^Trains$""#, &["Trip: <Trains>"]),
         (
             r#""saw""#,

@@ -164,11 +164,11 @@ fn items_are_pages() {
     };
     let schedule =
         |day: &str| json!({"blocks": [{"id": "@read", "taskInfo": {"scheduleDate": day}}]});
-    assert_eq!((tasks("active"), tasks("logbook")), (String::new(), "buy it".to_owned()));
+    assert_eq!((tasks("active"), tasks("logbook")), (String::new(), "- [x] buy it".to_owned()));
     shelves.run_json("update_blocks", schedule("today")).unwrap();
-    assert_eq!((tasks("active"), tasks("upcoming")), ("read it".to_owned(), String::new()));
+    assert_eq!((tasks("active"), tasks("upcoming")), ("- [ ] read it".to_owned(), String::new()));
     shelves.run_json("update_blocks", schedule("tomorrow")).unwrap();
-    assert_eq!((tasks("active"), tasks("upcoming")), (String::new(), "read it".to_owned()));
+    assert_eq!((tasks("active"), tasks("upcoming")), (String::new(), "- [ ] read it".to_owned()));
     // Comments on items and on what is on their pages go with them.
     for block in ["@omelas", "@see"] {
         shelves

@@ -50,7 +50,7 @@ fn a_page_is_a_page_of_the_document() {
     library.run(&[(
         "items books",
         r#""maxDepth":1,"limit":2"#,
-        "Dune[one, two, Places..Arrakis, ******] Emma[read it]",
+        "Dune[one, two, Places..Arrakis, ******] Emma[- [ ] read it]",
     )]);
     let tasks = library.notes.tasks(TaskScope::Document(library.id("home"))).unwrap();
     assert_eq!(tasks[0].markdown, "read it");
@@ -59,7 +59,7 @@ fn a_page_is_a_page_of_the_document() {
     library.notes.move_blocks(moved).unwrap();
     library.run(&[
         ("delete books", r#"["@Dune"]"#, "Dune"),
-        ("items books", "", "Emma[] Faust[words, read it]"),
+        ("items books", "", "Emma[] Faust[words, - [ ] read it]"),
         ("delete books", r#"["@Faust"]"#, "Faust"),
     ]);
     assert!(library.notes.tasks(TaskScope::Document(library.id("home"))).unwrap().is_empty());

@@ -179,7 +179,7 @@ fn other_values_are_refused_with_their_place() {
 const TITLES: &[(&str, &str)] = &[
     (r#""name":"Emma, *again*""#, "Emma, *again*"),
     (r#""title":"Emma""#, "Emma"),
-    (r#""name":"  Emma\n""#, "Emma"),
+    (r#""name":"  Emma\n""#, "  Emma\n"),
     (r##""name":"# Emma""##, "# Emma"),
     (r#""name":"""#, ""),
     (

@@ -31,18 +31,18 @@ fn what_a_host_gets() {
     assert_eq!(
         reply,
         json!({"items": [
-            {"id": null, "markdown": "**call** Ada", "location": {"type": "inbox"},
+            {"id": null, "markdown": "- [ ] **call** Ada", "location": {"type": "inbox"},
              "taskInfo": {"state": "todo", "scheduleDate": "2026-03-02", "deadlineDate": "2026-03-09"}, "rev": 1},
-            {"id": null, "markdown": "pay", "location": {"type": "dailyNote", "date": "2026-03-01"},
+            {"id": null, "markdown": "- [x] pay", "location": {"type": "dailyNote", "date": "2026-03-01"},
              "taskInfo": {"state": "done", "completedAt": "2026-03-01T12:00:00.000Z"}, "rev": 1},
-            {"id": null, "markdown": "sell", "location": {"type": "document", "documentId": trip},
+            {"id": null, "markdown": "- [-] sell", "location": {"type": "document", "documentId": trip},
              "taskInfo": {"state": "canceled", "canceledAt": "2026-02-01T08:00:00.000Z"}, "rev": 1},
         ]})
     );
     let listed = desk.ask("list", INBOX).unwrap();
     assert_eq!(
         (&listed["items"][0]["id"], &listed["items"][0]["markdown"]),
-        (&ids[0], &json!("**call** Ada"))
+        (&ids[0], &json!("- [ ] **call** Ada"))
     );
 }
 
@@ -229,14 +229,15 @@ fn what_is_refused_leaves_nothing_of_its_request() {
 fn the_text_is_that_of_any_block() {
     let mut desk = Desk::new();
     for (given, kept) in [
-        ("", ""),
-        ("  pack *socks*  ", "pack *socks*"),
-        ("line\nbreak", "line\nbreak"),
+        ("", "- [ ] "),
+        ("  pack *socks*  ", "- [ ] &#32; pack *socks* &#32;"),
+        ("line\nbreak", "- [ ] line\n  break"),
+        ("- [ ] line", "- [ ] line"),
         (
             "[trip](block://01ARZ3NDEKTSV4RRFFQ69G5FAV)",
-            "[trip](block://01ARZ3NDEKTSV4RRFFQ69G5FAV)",
+            "- [ ] [trip](block://01ARZ3NDEKTSV4RRFFQ69G5FAV)",
         ),
-        ("a\n\n", "a"),
+        ("a\n\n", "- [ ] a&#10;&#10;"),
     ] {
         let place = r#"{"type":"document","documentId":"@trip"}"#;
         let body = json!({"tasks": [{"markdown": given, "location": serde_json::from_str::<serde_json::Value>(place).unwrap()}]});

@@ -24,6 +24,14 @@ pub struct Desk {
 /// What a request is called, what it is, and what comes of it.
 pub type Step<'a> = (&'a str, &'a str, &'a str);
 
+/// A text without its marker.
+fn unmarked(text: &str) -> &str {
+    ["- [ ] ", "- [x] ", "- [-] ", "- ", "1. ", "# "]
+        .into_iter()
+        .find_map(|marker| text.strip_prefix(marker))
+        .unwrap_or(text)
+}
+
 impl Desk {
     pub fn new() -> Self {
         Self::built(NOON, |builder| builder)
@@ -115,7 +123,7 @@ impl Desk {
                         fields.get("markdown").or(fields.get("title")).and_then(Value::as_str);
                     if let (Some(name), Some(id)) = (name, fields.get("id").and_then(Value::as_str))
                     {
-                        self.names.insert(name.to_owned(), id.to_owned());
+                        self.names.insert(unmarked(name).to_owned(), id.to_owned());
                     }
                     if let Some(cursor) = fields.get("nextCursor").and_then(Value::as_str) {
                         self.names.insert("next".to_owned(), cursor.to_owned());
@@ -158,8 +166,9 @@ impl Desk {
         };
         let (Some(info), Some(location), true) = (item.get("taskInfo"), item.get("location"), full)
         else {
-            return text.to_owned();
+            return unmarked(text).to_owned();
         };
+        let text = unmarked(text);
         let mut notes = Vec::new();
         notes.extend(info["state"].as_str().filter(|state| *state != "todo").map(str::to_owned));
         for (word, name) in [

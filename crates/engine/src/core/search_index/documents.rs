@@ -6,11 +6,13 @@ use std::collections::HashMap;
 
 use leafbase_markdown::{self as markdown, LinkTarget, MentionTarget, Rewritten};
 use leafbase_model::{
-    BlockData, BlockId, BlockKind, Comment, DocumentId, DocumentRecord, Error, Properties,
-    PropertyValue, Result, TextRole, invariant,
+    BlockData, BlockId, BlockKind, BlockType, Comment, DocumentId, DocumentRecord, Error,
+    Properties, PropertyValue, Result, TextRole, invariant,
 };
 use leafbase_search::{Analyzer, Attributes, Highlighter, SearchDocument};
 use leafbase_store::{BlockText, SpaceReader, SubtreeText, SubtreeTexts};
+
+use crate::core::redaction::shown_markdown;
 
 /// The analyzed document, for the index and for the overlay of recent changes.
 pub(crate) fn document(
@@ -174,10 +176,11 @@ const fn own_markdown(text: BlockText<'_>) -> &str {
 /// The block's markdown in replies, which patterns are matched against.
 fn shown(text: BlockText<'_>) -> Cow<'_, str> {
     match text {
-        BlockText::Data(data) if !data.block_type().has_own_markdown() => {
-            Cow::Owned(markdown::render_block(data))
+        BlockText::Markdown(BlockType::Text, inline) => {
+            markdown::block_form_without_markers(inline)
         }
-        text => Cow::Borrowed(own_markdown(text)),
+        BlockText::Data(data) => shown_markdown(data),
+        BlockText::Markdown(_, markdown) => Cow::Borrowed(markdown),
     }
 }
 

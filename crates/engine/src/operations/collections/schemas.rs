@@ -15,7 +15,6 @@ use crate::core::access::AccessScope;
 use crate::core::connection::Connection;
 use crate::core::redaction::LinkRedactor;
 use crate::core::tree::Tree;
-use crate::operations::normalize;
 
 use edits::{block, changeable, create, existing_schema, replaced, reply};
 
@@ -103,9 +102,8 @@ impl<A: AccessScope> Connection<A> {
                 .resolve_position(transaction, position, false)?
                 .ok_or_else(|| Error::not_found().at("position"))?;
             let draft = schema.clone();
-            let (mut edits, made) =
+            let (edits, made) =
                 transaction.plan(|tree, context| create(tree, context, draft, place))?;
-            normalize::titles(&mut edits);
             transaction.apply(edits)?;
             transaction
                 .plan(|tree, _| shown_schema(tree, made.schema))

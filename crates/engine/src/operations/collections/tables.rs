@@ -154,10 +154,7 @@ fn name(collection: &BlockData) -> BlockData {
     // A trailing backslash or another star would change what the stars mean.
     let is_plain = name.is_empty() || name.ends_with('\\') || name.contains('*');
     let markdown = if is_plain { name.clone() } else { format!("**{name}**") };
-    let mut text =
-        BlockData { kind: BlockKind::Text(TextFormat::default()), markdown, ..collection.clone() };
-    markdown::canonical(&mut text);
-    text
+    BlockData { kind: BlockKind::Text(TextFormat::default()), markdown, ..collection.clone() }
 }
 
 /// The table after the name, inside the same list item.
@@ -245,9 +242,10 @@ fn autolink(address: &str) -> String {
 /// A link to an item.
 fn link(item: BlockId, title: &str) -> String {
     let title = if title.trim().is_empty() { UNTITLED } else { title };
+    let title = markdown::canonical_inline(title);
     // Brackets could end the link, backticks could swallow its end, and tags could overlap it.
     if title.contains(['[', ']', '`', '<', '\\']) {
-        return format!("[{}](block://{item})", markdown::escape(&markdown::plain_text(title)));
+        return format!("[{}](block://{item})", markdown::escape(&markdown::plain_text(&title)));
     }
     format!("[{title}](block://{item})")
 }

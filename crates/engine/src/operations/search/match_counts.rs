@@ -169,7 +169,7 @@ impl VisibleTexts<'_, '_> {
     ) -> Result<Vec<MatchCount>> {
         let mut counts = Vec::new();
         if self.tree.is_unrestricted() {
-            let prefilter = matcher.prefilter();
+            let prefilter = matcher.prefilter().filter(|prefilter| is_in_stored_text(prefilter));
             self.tree.full_reader()?.visit_text_runs(documents, &mut |run| {
                 self.count_in_run(run, prefilter, matcher, &mut counts)
             })?;
@@ -214,6 +214,16 @@ impl VisibleTexts<'_, '_> {
         }
         Ok(())
     }
+}
+
+/// Whether the literals that a text contains as it is shown are in the stored text, too. Shown
+/// texts may have a backslash before a character, or `&#10;` in place of one.
+fn is_in_stored_text(prefilter: &Prefilter) -> bool {
+    prefilter.literals().all(|literal| {
+        let is_reference = |byte: &u8| matches!(byte, b'#' | b'0'..=b'9');
+        let is_escape = |byte: &u8| matches!(byte, b'\\' | b'&' | b';');
+        !literal.iter().all(is_reference) && !literal.iter().any(is_escape)
+    })
 }
 
 #[cfg(test)]

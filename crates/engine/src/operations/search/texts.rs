@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use leafbase_model::Result;
+use leafbase_markdown as markdown;
+use leafbase_model::{BlockType, Result};
 use leafbase_store::BlockText;
 
 use crate::core::redaction::LinkRedactor;
@@ -24,10 +25,16 @@ impl<'t, 'a> VisibleTexts<'t, 'a> {
     /// The markdown that a reply shows for a block.
     pub(super) fn markdown<'d>(&self, text: BlockText<'d>) -> Result<Cow<'d, str>> {
         match text {
-            BlockText::Markdown(_, markdown) => {
+            BlockText::Markdown(block_type, markdown) => {
                 let mut visible = Cow::Borrowed(markdown);
                 self.links.redact(&mut visible)?;
-                Ok(visible)
+                Ok(match visible {
+                    visible if block_type != BlockType::Text => visible,
+                    Cow::Borrowed(inline) => markdown::block_form_without_markers(inline),
+                    Cow::Owned(inline) => {
+                        Cow::Owned(markdown::block_form_without_markers(&inline).into_owned())
+                    }
+                })
             }
             BlockText::Data(data) => self.links.redacted_markdown(data),
         }

@@ -1,7 +1,7 @@
 //! Creates the tasks of one request.
 
 use leafbase_model::{
-    BlockData, BlockDraft, Error, Limits, ListStyle, Result, Task, TaskDraft, TaskInfo,
+    BlockDraft, Error, GivenText, Limits, ListStyle, Result, Task, TaskDraft, TaskInfo,
     TaskLocation,
 };
 use leafbase_tree_ops::{self as ops, ResolvedPosition};
@@ -66,10 +66,13 @@ impl<'a, 'w, 't> Additions<'a, 'w, 't> {
             .resolve_days(|day| self.destinations.day(day))
             .and_then(|()| patch.apply(&mut info))
             .map_err(|error| error.at("taskInfo"))?;
-        let text = BlockData::text(task.markdown.clone());
-        let mut data = BlockData { list_style: ListStyle::Task, task: Some(info), ..text };
-        if normalize::draft(&mut data, false, false, self.limits)?.is_empty() {
-            return Ok(BlockDraft::new(data));
+        let mut draft = BlockDraft::markdown(task.markdown.clone());
+        (draft.data.list_style, draft.data.task) = (ListStyle::Task, Some(info));
+        if let Some(GivenText::Markdown { beside, .. }) = &mut draft.text {
+            (beside.list, beside.state) = (true, task.info.state.is_some());
+        }
+        if normalize::draft(&mut draft, false, false, self.limits)?.is_empty() {
+            return Ok(draft);
         }
         Err(several_paragraphs())
     }

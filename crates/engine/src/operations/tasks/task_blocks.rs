@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use leafbase_model::{BlockId, BlockLocation, BlockRecord, Error, Result, Task, TaskLocation};
 use leafbase_tree_ops::ReadTree;
 
-use crate::operations::block_markdown::render_text;
+use crate::operations::block_markdown::{block_form, render_text};
 
 /// Looks up a task that the request names, and refuses a second mention.
 pub(super) fn find<T: ReadTree>(
@@ -40,5 +40,6 @@ pub(super) fn renamed(error: &Error, from: &str, to: &str) -> Error {
 pub(super) fn to_task(block: BlockRecord, location: TaskLocation) -> Option<Task> {
     let BlockRecord { id, rev, mut data, .. } = block;
     render_text(&mut data);
-    Some(Task { id, markdown: data.markdown, info: data.task?, location, rev })
+    let block_form = block_form(&data);
+    Some(Task { id, markdown: data.markdown, block_form, info: data.task?, location, rev })
 }

@@ -91,14 +91,16 @@ impl<'a, 'w, 't> Updates<'a, 'w, 't> {
         let updated = self.transaction.plan(|tree, context| {
             let mut update = BlockUpdate::new(tree, context, 1)?;
             let mut block = update.find(patch)?;
-            normalize::fields(&block.before.data, &mut block.fields, limits)
+            let before = &block.before.data;
+            let further = normalize::fields(before, &mut block.fields, limits)
+                .and_then(|()| normalize::text(before, &mut block.fields, limits))
                 .map_err(|error| block.at(error))?;
-            let data = update.apply(&mut block)?;
-            let parts = data.map_or(Ok(Vec::new()), |data| normalize::data(data, limits));
-            let parts = parts.map_err(|error| block.at(error))?;
-            if parts.len() > 1 {
+            if !further.is_empty() {
                 return Err(block.at(several_paragraphs()));
             }
+            let data = update.apply(&mut block)?;
+            let parts = data.map_or(Ok(Vec::new()), |data| normalize::data(data, further, limits));
+            let parts = parts.map_err(|error| block.at(error))?;
             update.add(&block, parts)?;
             Ok(update.finish())
         });
