@@ -8,6 +8,7 @@ pub(crate) mod collections;
 pub(crate) mod comments;
 pub(crate) mod documents;
 pub(crate) mod drafts;
+pub(crate) mod echo;
 pub(crate) mod files;
 pub(crate) mod folders;
 pub(crate) mod info;

@@ -110,6 +110,8 @@ pub struct Block {
     pub data: BlockData,
     /// The block form of a text, where it differs from its inline markdown. See [`Self::markdown`].
     pub block_form: Option<Box<str>>,
+    /// The plain text of a text or title, if the request asked for it.
+    pub plain: Option<Box<str>>,
     /// Stamps and comments, if the request asked for them.
     pub metadata: Option<Metadata>,
     /// The property values under the schema of the collection, if the block is an item.

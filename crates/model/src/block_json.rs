@@ -10,6 +10,14 @@ use crate::{
     TaskPatch, table,
 };
 
+/// The text of a block in JSON.
+struct TextEntry<'a> {
+    name: &'static str,
+    text: &'a str,
+    /// Whether titles have their second name, too.
+    is_reply: bool,
+}
+
 impl Serialize for Block {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
@@ -23,6 +31,9 @@ impl Serialize for Block {
         // Derived cells, so that clients need no GFM parser.
         if let BlockKind::Table = self.data.kind {
             map.serialize_entry("rows", &table::rows(&self.data.markdown))?;
+        }
+        if let Some(plain) = &self.plain {
+            map.serialize_entry("text", plain)?;
         }
         if let Some(metadata) = &self.metadata {
             map.serialize_entry("metadata", metadata)?;
@@ -47,7 +58,8 @@ impl BlockData {
         map: &mut M,
         markdown: &str,
     ) -> std::result::Result<(), M::Error> {
-        self.write_with(map, ("markdown", markdown), self.task.as_ref(), Self::show_color)
+        let text = TextEntry { name: "markdown", text: markdown, is_reply: true };
+        self.write_with(map, text, self.task.as_ref(), Self::show_color)
     }
 
     fn show_color<M: SerializeMap>(map: &mut M, color: Color) -> std::result::Result<(), M::Error> {
@@ -84,7 +96,7 @@ impl BlockData {
             None if self.block_type() == BlockType::Text => ("inlineMarkdown", &self.markdown),
             None => ("markdown", &self.markdown),
         };
-        let text = (text.0, text.1.as_str());
+        let text = TextEntry { name: text.0, text: text.1, is_reply: false };
         match task_patch {
             None => self.write_with(map, text, self.task.as_ref(), write_color),
             Some(patch) => {
@@ -97,13 +109,16 @@ impl BlockData {
     fn write_with<M: SerializeMap>(
         &self,
         map: &mut M,
-        (name, text): (&'static str, &str),
+        TextEntry { name, text, is_reply }: TextEntry<'_>,
         task: Option<&impl Serialize>,
         write_color: impl FnOnce(&mut M, Color) -> std::result::Result<(), M::Error>,
     ) -> std::result::Result<(), M::Error> {
         map.serialize_entry("type", &self.block_type())?;
         if !text.is_empty() {
             map.serialize_entry(name, text)?;
+        }
+        if is_reply && matches!(self.kind, BlockKind::Page(_)) {
+            map.serialize_entry("title", text)?;
         }
         self.write_common(map, task, write_color)?;
         self.kind.write(map)

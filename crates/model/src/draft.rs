@@ -4,7 +4,9 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::json::{Object, RecursiveDraft, deserialize_by, missing_field, read_recursive};
 use crate::nested::{Nested, without_recursion};
-use crate::{BlockData, BlockFields, BlockKind, BlockType, Day, DayRef, Error, Result, TaskPatch};
+use crate::{
+    BlockData, BlockFields, BlockId, BlockKind, BlockType, Day, DayRef, Error, Result, TaskPatch,
+};
 
 /// The text of a block in a form that is read by the operation that it is given to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -206,7 +208,14 @@ impl From<BlockData> for BlockDraft {
 impl RecursiveDraft for BlockDraft {
     const CHILDREN: &'static str = "content";
 
-    fn read_alone(object: Object, has_children: bool) -> Result<Self> {
+    fn read_alone(mut object: Object, has_children: bool) -> Result<Self> {
+        // A block of a reply: its copy gets an ID of its own.
+        object.optional::<BlockId>("id")?;
+        object.optional::<u64>("rev")?;
+        if object.take("contentPreview").is_some_and(|preview| !preview.is_null()) {
+            let message = "the content was cut off by maxDepth: fetch the whole block to insert it";
+            return Err(Error::validation(message).at("contentPreview"));
+        }
         let mut fields = BlockFields::read(object)?;
         let block_type = fields.block_type.take().ok_or_else(|| missing_field("type"))?;
         // Days relative to the present stay pending: only the engine knows the clock and the zone.

@@ -4,6 +4,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use crate::block::{TASK_INFO_WITHOUT_TASK, indentation_out_of_range};
+use crate::echoed::drop_derived;
 use crate::json::{Object, describe, nullable, quoted, raw_value, read, refused};
 use crate::{
     BlockData, BlockKind, BlockLayout, BlockType, CardLayout, CodeLanguage, Color, Day, DayRef,
@@ -133,6 +134,7 @@ fn indentation<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u8>,
 impl BlockFields {
     /// Reads the remaining fields of a block in a request.
     pub(crate) fn read(mut object: Object) -> Result<Self> {
+        drop_derived(&mut object)?;
         if object.take("properties").is_some() {
             let message = "properties are given with the operations on collection items";
             return Err(Error::validation(message).at("properties"));
@@ -194,10 +196,17 @@ impl BlockFields {
         // `title` is an alias only where `markdown` is the title; a rich link has its own field.
         if matches!(data.kind, BlockKind::Page(_) | BlockKind::CollectionItem { .. })
             && let Some(title) = rest.title.take()
-            && rest.markdown.replace(title).is_some()
         {
-            return Err(Error::validation("title is another name for markdown: give one of them")
-                .at("title"));
+            // Replies have both: the one that differs from the present title is meant.
+            match &rest.markdown {
+                Some(markdown) if *markdown != title && *markdown != data.markdown => {
+                    if title != data.markdown {
+                        let message = "title is another name for markdown: give one of them";
+                        return Err(Error::validation(message).at("title"));
+                    }
+                }
+                _ => rest.markdown = Some(title),
+            }
         }
         rest.check_texts(data.block_type())?;
         if rest.plain.is_some() {

@@ -40,6 +40,7 @@
 //! [`json::from_str`] is the entry point for untrusted text: [`Limits`] bound its length and
 //! nesting.
 
+mod echoed;
 mod error;
 mod invariant;
 mod limits;

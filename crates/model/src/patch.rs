@@ -30,6 +30,10 @@ pub struct BlockPatch {
     /// The expected revision of the block, for optimistic concurrency.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rev: Option<u64>,
+    /// The children as a reply shows them, which have to be those that the block has: an update
+    /// changes none. `None` if the request does not have them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub content: Option<Vec<Value>>,
     /// The fields to change.
     #[serde(flatten)]
     pub fields: BlockFields,
@@ -50,7 +54,7 @@ impl BlockPatch {
 
     /// A patch of these fields.
     pub fn new(id: impl Into<BlockId>, fields: BlockFields) -> Self {
-        Self { id: id.into(), rev: None, fields }
+        Self { id: id.into(), rev: None, content: None, fields }
     }
 
     /// A patch of the block's inline markdown alone: nothing in it is a marker.
@@ -151,7 +155,10 @@ impl BlockPatch {
         // `id` and `rev` address the block; every other field is a change.
         let id = object.required("id")?;
         let rev = object.optional("rev")?;
-        Ok(Self { id, rev, fields: BlockFields::read(object)? })
+        // Stands for children that the reply does not have.
+        object.take("contentPreview");
+        let content = object.optional("content")?;
+        Ok(Self { id, rev, content, fields: BlockFields::read(object)? })
     }
 }
 

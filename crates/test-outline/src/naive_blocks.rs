@@ -236,6 +236,6 @@ impl NaiveSpace {
         let metadata =
             metadata.then(|| Metadata { created, modified, comments: self.comments_on(id) });
         let item = self.item_fields(id).map(Box::new);
-        Block { id, rev, data, block_form: None, metadata, item, content }
+        Block { id, rev, data, block_form: None, plain: None, metadata, item, content }
     }
 }

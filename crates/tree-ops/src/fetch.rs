@@ -135,7 +135,7 @@ fn skip_below(nodes: &mut Peekable<IntoIter<SubtreeNode>>, depth: usize) {
 fn shown(block: BlockRecord, metadata: bool, content: Content) -> Block {
     let BlockRecord { id, rev, created, modified, data } = block;
     let metadata = metadata.then_some(Metadata { created, modified, comments: Vec::new() });
-    Block { id, rev, data, block_form: None, metadata, item: None, content }
+    Block { id, rev, data, block_form: None, plain: None, metadata, item: None, content }
 }
 
 /// The plain text of the first children. A page without children has empty content instead.

@@ -63,7 +63,16 @@ fn blocks(naive: &mut NaiveSpace, by: By<'_>, request: BlockRequest) -> Result<V
 fn alone(naive: &NaiveSpace, record: BlockRecord) -> Block {
     let BlockRecord { id, rev, data, .. } = record;
     let item = naive.item_fields(id).map(Box::new);
-    Block { id, rev, data, block_form: None, metadata: None, item, content: Content::None }
+    Block {
+        id,
+        rev,
+        data,
+        block_form: None,
+        plain: None,
+        metadata: None,
+        item,
+        content: Content::None,
+    }
 }
 
 fn plain(data: &BlockData) -> String {

@@ -108,8 +108,9 @@ impl Read for Untouched {
 
 /// The texts of the children of what a fetch names; a file is shown by its name.
 fn children(notes: &Connection, from: impl Into<FetchFrom>) -> Vec<String> {
-    let fetched =
-        notes.fetch(Fetch { from: from.into(), max_depth: None, metadata: false }).unwrap();
+    let fetched = notes
+        .fetch(Fetch { from: from.into(), max_depth: None, metadata: false, text: false })
+        .unwrap();
     let shown = |data: &BlockData| match &data.kind {
         leafbase::BlockKind::File { file_name, .. } => file_name.clone(),
         _ => data.markdown.clone(),
@@ -154,7 +155,12 @@ fn files_go_where_the_position_says() {
         assert_eq!(scene.notes.document_of(uploaded.block_id).unwrap().root(), {
             let fetched = scene
                 .notes
-                .fetch(Fetch { from: target(&scene), max_depth: None, metadata: false })
+                .fetch(Fetch {
+                    from: target(&scene),
+                    max_depth: None,
+                    metadata: false,
+                    text: false,
+                })
                 .unwrap();
             scene.notes.document_of(fetched.id).unwrap().root()
         });

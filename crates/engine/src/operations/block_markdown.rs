@@ -57,6 +57,18 @@ pub(crate) fn parse_fields(data: &mut BlockData) -> Result<()> {
         data.block_type(),
         "parsing markdown keeps the type of a block"
     );
+    if let (
+        BlockKind::RichUrl { title: given_title, description: given_description, .. },
+        BlockKind::RichUrl { title, description, .. },
+    ) = (&given, &mut data.kind)
+    {
+        // The link of other programs has its label alone: what is given beside it says more.
+        for (given, read) in [(given_title, title), (given_description, description)] {
+            if !given.is_empty() {
+                read.clone_from(given);
+            }
+        }
+    }
     // Fields left at their default may be given by the markdown alone.
     let mut fields = given.rendered_fields().zip(data.kind.rendered_fields());
     match fields.find(|((_, given), (_, read))| !given.is_empty() && given != read) {
@@ -83,6 +95,20 @@ pub(crate) fn block_form(data: &BlockData) -> Option<Box<str>> {
     match markdown::block_form(data) {
         Cow::Borrowed(_) => None,
         Cow::Owned(text) => Some(text.into_boxed_str()),
+    }
+}
+
+/// Adds the plain text of texts and titles.
+pub(crate) fn show_plain_text(block: &mut Block) {
+    let mut waiting = vec![block];
+    while let Some(block) = waiting.pop() {
+        if block.data.block_type().has_inline_text() {
+            let plain = markdown::PlainText::of(&block.data.markdown);
+            block.plain = Some(plain.into_string().into_boxed_str());
+        }
+        if let Content::Blocks(children) = &mut block.content {
+            waiting.extend(children);
+        }
     }
 }
 

@@ -12,17 +12,19 @@ use leafbase_tree_ops::{
     UpdatedBlocks,
 };
 
+use serde_json::Value;
+
 use crate::core::access::AccessScope;
 use crate::core::connection::{Connection, OperationTransaction};
 use crate::core::redaction::LinkRedactor;
 use crate::core::tree::Tree;
-use crate::operations::block_markdown::render_tree;
+use crate::operations::block_markdown::{render_tree, show_plain_text};
 use crate::operations::collections::presenter::ItemPresenter;
 use crate::operations::collections::tables;
 use crate::operations::drafts::{self, FileAccess, ValidatedDrafts};
 use crate::operations::files::named;
 use crate::operations::normalize::FurtherBlocks;
-use crate::operations::{comments, documents, normalize, tasks};
+use crate::operations::{comments, documents, echo, normalize, tasks};
 use crate::support::days;
 
 impl<A: AccessScope> Connection<A> {
@@ -70,6 +72,9 @@ impl<A: AccessScope> Connection<A> {
         links.finish()?;
         links.redact_tree(&mut block)?;
         let (shown, most) = (render_tree(&mut block), self.limits().blocks_per_fetch);
+        if request.text {
+            show_plain_text(&mut block);
+        }
         if shown > most {
             let error =
                 Error::limit("blocks in one fetch (a maxDepth asks for fewer)", most, shown);
@@ -318,8 +323,13 @@ impl<A: AccessScope> Connection<A> {
     ) -> Result<UpdatedBlocks> {
         let links = LinkRedactor::new(tree);
         let mut update = BlockUpdate::new(tree, context, patches.len())?;
-        for patch in patches {
+        for mut patch in patches {
+            let content = patch.content.take();
             let mut block = update.find(patch)?;
+            if let Some(content) = content {
+                self.check_content(tree, block.before.id, &content)
+                    .map_err(|error| block.at(error.at("content")))?;
+            }
             let further =
                 self.prepare_fields(&links, &mut block).map_err(|error| block.at(error))?;
             let data = match update.apply(&mut block)? {
@@ -335,6 +345,19 @@ impl<A: AccessScope> Connection<A> {
             update.add(&block, parts)?;
         }
         Ok(update.finish())
+    }
+
+    /// Refuses children other than those that a fetch of the block shows.
+    fn check_content(&self, tree: &Tree<'_>, block: BlockId, content: &[Value]) -> Result<()> {
+        let shown = self.fetch_from(tree, &Fetch::new(block).with_text())?;
+        let shown = serde_json::to_value(shown.children())
+            .map_err(|error| Error::validation(format!("cannot be compared: {error}")))?;
+        if echo::is_same_list(content, &shown) {
+            return Ok(());
+        }
+        Err(Error::validation(
+            "an update of a block leaves its content as it is: update the blocks in it, insert or delete them",
+        ))
     }
 
     /// Restores the links that the scope redacts in the fields of a patch, and reads its text.
@@ -503,7 +526,16 @@ impl<A: AccessScope> Connection<A> {
 /// A block without its descendants.
 fn without_children(block: BlockRecord) -> Block {
     let BlockRecord { id, rev, data, .. } = block;
-    Block { id, rev, data, block_form: None, metadata: None, item: None, content: Content::None }
+    Block {
+        id,
+        rev,
+        data,
+        block_form: None,
+        plain: None,
+        metadata: None,
+        item: None,
+        content: Content::None,
+    }
 }
 
 /// Redacts the links of the blocks of a reply.

@@ -134,6 +134,10 @@ fn follow(first: &BlockData, is_marked_item: bool, further: Vec<BlockData>) -> V
 /// Checks the texts of a patch, and drops a text that equals what the block already shows, as in a
 /// reply that is sent back.
 pub(crate) fn fields(before: &BlockData, fields: &mut BlockFields, limits: &Limits) -> Result<()> {
+    // Replies show a readable variant of the color.
+    fields.color.take_if(|color| {
+        color.is_some_and(|color| before.color.is_some_and(|kept| kept.light() == color))
+    });
     let wanted = fields.block_type.unwrap_or(before.block_type());
     if before.block_type() == BlockType::Text && wanted == BlockType::Text {
         fields.markdown.take_if(|text| *text == markdown::block_form(before));

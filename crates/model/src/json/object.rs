@@ -24,6 +24,16 @@ impl Object {
         self.fields.remove(name)
     }
 
+    /// The raw value of a field.
+    pub(crate) fn get(&self, name: &str) -> Option<&Value> {
+        self.fields.get(name)
+    }
+
+    /// Sets the raw value of a field.
+    pub(crate) fn set(&mut self, name: &str, value: Value) {
+        self.fields.insert(name.to_owned(), value);
+    }
+
     /// Removes and reads a field; `null` counts as absent.
     pub(crate) fn optional<T: DeserializeOwned>(&mut self, name: &str) -> Result<Option<T>> {
         match self.take(name) {

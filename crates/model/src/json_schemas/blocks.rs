@@ -55,6 +55,19 @@ impl Shape<'_> {
             .clears::<Color>("color", "As given; replies show a readable variant.")
             .may::<TaskPatch>("taskInfo", "Only where the listStyle is task.")
             .kinds()
+            .echoed()
+    }
+
+    /// Fields of replies that requests take back.
+    fn echoed(self) -> Self {
+        let rows = schemars::json_schema!({ "type": ["array", "null"] });
+        let metadata = schemars::json_schema!({});
+        self.may::<Color>("colorDark", "As a reply has it.")
+            .field("rows", rows, "Of a table: its cells, instead of markdown.")
+            .field("metadata", metadata.clone(), "Ignored.")
+            .field("documentId", metadata.clone(), "Ignored.")
+            .field("uploaded", metadata.clone(), "Ignored.")
+            .field("mimeType", metadata, "Ignored.")
     }
 }
 
@@ -65,6 +78,8 @@ fn page(shape: Shape<'_>) -> Schema {
     let page = schemars::json_schema!({ "const": "page" });
     shape
         .field("type", page, "A document is a page.")
+        .may::<BlockId>("id", "Ignored: a copy has an ID of its own.")
+        .may::<u64>("rev", "Ignored.")
         .given()
         .may::<Vec<BlockDraft>>("content", "Its blocks.")
         .closed()
@@ -74,6 +89,8 @@ shapes! {
     PageDraft, "A document to be made: a page with its content." => page;
     BlockDraft, "A block to insert. Its type determines the valid fields." => |shape| shape
         .must::<BlockType>("type", "What it is.")
+        .may::<BlockId>("id", "Ignored: a copy has an ID of its own.")
+        .may::<u64>("rev", "Ignored.")
         .given()
         .may::<Vec<BlockDraft>>("content", "The blocks below it: of text, page and items alone.")
         .closed();
@@ -81,6 +98,8 @@ shapes! {
         .must::<BlockId>("id", "The block.")
         .may::<u64>("rev", "Changed only if the block still has this rev.")
         .may::<BlockType>("type", "Between text and page, and within media.")
+        .may::<Vec<Block>>("content", "As a reply has it: an update does not change it.")
+        .may::<String>("contentPreview", "Ignored.")
         .given()
         .closed();
     Metadata, "Who made and changed a block, and when." => |shape| shape
@@ -98,6 +117,7 @@ shapes! {
         .may::<Color>("colorDark", "Readable on dark paper.")
         .may::<TaskInfo>("taskInfo", "Where the listStyle is task.")
         .kinds()
+        .may::<String>("text", "Plain text, if the request asked for it.")
         .may::<super::replies::ItemProperties>("properties", "Of an item: its values by key.")
         .may::<Vec<Vec<String>>>("rows", "Of a table: its cells, the header first.")
         .may::<Metadata>("metadata", "If the request asked for it.")

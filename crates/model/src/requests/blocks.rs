@@ -36,17 +36,19 @@ pub struct Fetch {
     pub max_depth: Option<usize>,
     /// Whether the reply includes metadata.
     pub metadata: bool,
+    /// Whether the reply includes the plain text of texts and titles.
+    pub text: bool,
 }
 
 impl Fetch {
     /// Fetches the whole subtree of `block`, without metadata.
     pub fn new(block: impl Into<BlockId>) -> Self {
-        Self { from: FetchFrom::Block(block.into()), max_depth: None, metadata: false }
+        Self { from: FetchFrom::Block(block.into()), max_depth: None, metadata: false, text: false }
     }
 
     /// Fetches the whole daily note of `day`, without metadata.
     pub fn day(day: impl Into<DayRef>) -> Self {
-        Self { from: FetchFrom::Day(day.into()), max_depth: None, metadata: false }
+        Self { from: FetchFrom::Day(day.into()), max_depth: None, metadata: false, text: false }
     }
 
     /// Fetches today's whole daily note, without metadata.
@@ -63,6 +65,12 @@ impl Fetch {
     /// Includes metadata.
     pub fn with_metadata(mut self) -> Self {
         self.metadata = true;
+        self
+    }
+
+    /// Includes the plain text of texts and titles.
+    pub fn with_text(mut self) -> Self {
+        self.text = true;
         self
     }
 }
@@ -120,15 +128,19 @@ struct FetchJson {
     /// Whether the reply has metadata; defaults to false.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "is_default")]
     fetch_metadata: bool,
+    /// Whether the reply has the plain text of texts and titles; defaults to false.
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "is_default")]
+    fetch_text: bool,
 }
 
 impl From<Fetch> for FetchJson {
-    fn from(Fetch { from, max_depth, metadata }: Fetch) -> Self {
+    fn from(Fetch { from, max_depth, metadata, text }: Fetch) -> Self {
         let (id, date) = match from {
             FetchFrom::Block(id) => (Some(id), None),
             FetchFrom::Day(day) => (None, Some(day)),
         };
-        Self { id, date, max_depth: MaxDepth(max_depth), fetch_metadata: metadata }
+        let max_depth = MaxDepth(max_depth);
+        Self { id, date, max_depth, fetch_metadata: metadata, fetch_text: text }
     }
 }
 
@@ -141,7 +153,8 @@ impl TryFrom<FetchJson> for Fetch {
             (None, Some(day)) => FetchFrom::Day(day),
             _ => return Err(Error::validation("name exactly one of id and date").into()),
         };
-        Ok(Self { from, max_depth: json.max_depth.0, metadata: json.fetch_metadata })
+        let (max_depth, metadata, text) = (json.max_depth.0, json.fetch_metadata, json.fetch_text);
+        Ok(Self { from, max_depth, metadata, text })
     }
 }
 

@@ -32,6 +32,7 @@ pub(crate) fn block(data: BlockData) -> Block {
         rev: 3,
         data,
         block_form: None,
+        plain: None,
         metadata: None,
         item: None,
         content: Content::None,

@@ -250,6 +250,7 @@ fn patches(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> Vec<BlockPatch> {
     let patch = |id| {
         let rev = setting.space.find(id).map_or(1, |block| block.record.rev);
         BlockPatch {
+            content: None,
             id,
             rev: numbers.once_in(3).then(|| rev + u64::from(numbers.once_in(6))),
             fields: fields(numbers, setting, id),

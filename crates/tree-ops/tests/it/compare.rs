@@ -61,7 +61,9 @@ fn decided(
             let moved = ops::move_blocks(tree, &context, ids, place(position))?;
             (moved.edits, Reply::Ids(moved.ids))
         }
-        BlockRequest::Fetch(Fetch { from: FetchFrom::Block(block), max_depth, metadata }) => (
+        BlockRequest::Fetch(Fetch {
+            from: FetchFrom::Block(block), max_depth, metadata, ..
+        }) => (
             Vec::new(),
             Reply::Block(Box::new(ops::fetch(tree, block, max_depth, metadata, &plain)?)),
         ),

@@ -1,0 +1,70 @@
+//! Fields of replies that requests take back: what is derived or read-only is left out, so that a
+//! block can be sent as it came.
+
+use serde_json::Value;
+
+use crate::json::{Object, describe};
+use crate::{Color, Error, Result};
+
+/// Fields of replies that say nothing that a request could change.
+const READ_ONLY: [&str; 4] = ["metadata", "documentId", "uploaded", "mimeType"];
+
+/// Removes the derived and read-only fields of a block of a reply.
+pub(crate) fn drop_derived(object: &mut Object) -> Result<()> {
+    for name in READ_ONLY {
+        object.take(name);
+    }
+    keep_color(object)?;
+    if let Some(rows) = object.take("rows") {
+        // Beside the markdown of a table its cells say the same.
+        if object.get("markdown").is_none_or(Value::is_null) && !rows.is_null() {
+            let markdown = table_of(&rows).map_err(|error| error.at("rows"))?;
+            object.set("markdown", Value::String(markdown));
+        }
+    }
+    Ok(())
+}
+
+/// Of the shown colors, the one whose variants both are is the color that the author gave.
+fn keep_color(object: &mut Object) -> Result<()> {
+    let Some(dark) = object.optional::<Color>("colorDark")? else { return Ok(()) };
+    let light = object.get("color").and_then(Value::as_str).and_then(|text| text.parse().ok());
+    let Some(light): Option<Color> = light else { return Ok(()) };
+    let is_kept = |color: &Color| color.light() == light && color.dark() == dark;
+    if let Some(kept) = [light, dark].into_iter().find(is_kept) {
+        object.set("color", Value::String(kept.to_string()));
+    }
+    Ok(())
+}
+
+/// The markdown of a table with these cells, the header first: texts, or objects with a `value`.
+fn table_of(rows: &Value) -> Result<String> {
+    let expected = |what: &str, found: &Value| {
+        Error::validation(format!("expected {what}, got {}", describe(found)))
+    };
+    let rows = rows.as_array().ok_or_else(|| expected("an array of rows", rows))?;
+    let mut table = String::new();
+    for (number, row) in rows.iter().enumerate() {
+        let cells = row
+            .as_array()
+            .ok_or_else(|| expected("an array of cells", row).at(format_args!("[{number}]")))?;
+        for (column, cell) in cells.iter().enumerate() {
+            let text = match cell {
+                Value::Object(cell) => cell.get("value").and_then(Value::as_str),
+                cell => cell.as_str(),
+            };
+            let text = text
+                .ok_or_else(|| expected("a text", cell).at(format_args!("[{number}][{column}]")))?;
+            table.push_str("| ");
+            table.push_str(&text.replace('|', "\\|").replace(['\n', '\r'], " "));
+            table.push(' ');
+        }
+        table.push_str("|\n");
+        if number == 0 {
+            table.push_str(&"| --- ".repeat(cells.len()));
+            table.push_str("|\n");
+        }
+    }
+    table.truncate(table.trim_end().len());
+    Ok(table)
+}

@@ -1,0 +1,269 @@
+//! What an operation returns can be sent back: an update changes nothing, an insertion makes a copy
+//! with equal content, and a change in between changes just that.
+
+use leafbase::{
+    BlockData, BlockDraft, BlockId, BlockKind, Color, Connection, Decorations, Fetch, InsertBlocks,
+    ListStyle, Position, Space, TaskInfo, TaskState, TextFormat, TextStyle, UpdateBlocks,
+};
+use proptest::prelude::*;
+use proptest::sample::select;
+use serde_json::{Value, json};
+
+fn cases() -> u32 {
+    match std::env::var("LEAFBASE_CASES").as_deref() {
+        Ok("full") => 5_000,
+        _ => 150,
+    }
+}
+
+/// Blocks of all types that a request may insert.
+const OTHERS: [&str; 12] = [
+    r####"{"type":"code","rawCode":"fn a() {}\n","language":"rust"}"####,
+    r####"{"type":"code","rawCode":"x^2","language":"math_formula"}"####,
+    r####"{"type":"line","lineStyle":"strong"}"####,
+    r####"{"type":"image","url":"https://x.example/a.png","altText":"a [b]","size":"fill"}"####,
+    r####"{"type":"video","url":"https://x.example/a.mp4"}"####,
+    r####"{"type":"file","url":"https://x.example/a.pdf","fileName":"a.pdf","blockLayout":"card"}"####,
+    r####"{"type":"richUrl","url":"https://x.example","title":"X","description":"D","layout":"card"}"####,
+    r####"{"type":"drawing","url":"https://x.example/d.png"}"####,
+    r####"{"type":"whiteboard"}"####,
+    r####"{"type":"table","markdown":"| a | b \\| c |\n| --- | --- |\n| *1* |  |"}"####,
+    r####"{"type":"page","title":"# inner","textStyle":"card","cardLayout":"small","content":[{"type":"text","markdown":"## below"},{"type":"page","title":"empty"}]}"####,
+    r####"{"type":"text","markdown":"colored","color":"#ffff00"}"####,
+];
+
+fn text() -> impl Strategy<Value = BlockDraft> {
+    let words = select(
+        &[
+            "",
+            "a",
+            "# a",
+            "- a",
+            " a ",
+            "a\nb",
+            "a\n\nb",
+            "[a](https://x.example)",
+            "\\# a",
+            "***",
+            "*a* `b`",
+            "> a",
+            "</callout>",
+            "&#32;",
+        ][..],
+    );
+    let colors = select(&["#ffff00", "#7b7a00", "#123456", "#808080", "#ffffff"][..]);
+    let decorations = (any::<bool>(), any::<bool>());
+    (
+        words,
+        select(TextStyle::ALL),
+        select(ListStyle::ALL),
+        select(TaskState::ALL),
+        proptest::option::of(colors),
+        decorations,
+        0..=5_u8,
+    )
+        .prop_map(|(words, style, list_style, state, color, (callout, quote), indentation)| {
+            BlockDraft::new(BlockData {
+                kind: BlockKind::Text(TextFormat { style, ..TextFormat::default() }),
+                list_style,
+                indentation,
+                task: (list_style == ListStyle::Task).then(|| TaskInfo::of_state(state)),
+                color: color.map(|color| color.parse::<Color>().unwrap()),
+                decorations: Decorations { callout, quote },
+                ..BlockData::text(words)
+            })
+        })
+}
+
+fn draft() -> impl Strategy<Value = BlockDraft> {
+    prop_oneof![
+        3 => text(),
+        1 => select(&OTHERS[..]).prop_map(|json| serde_json::from_str(json).unwrap()),
+    ]
+}
+
+fn fetched(notes: &Connection, block: BlockId) -> Value {
+    serde_json::to_value(notes.fetch(Fetch::new(block).with_metadata()).unwrap()).unwrap()
+}
+
+/// A block without what is its own: ID, revision, stamps.
+fn content_of(block: &Value) -> Value {
+    let mut block = block.clone();
+    if let Some(fields) = block.as_object_mut() {
+        for name in ["id", "rev", "metadata"] {
+            fields.remove(name);
+        }
+        if let Some(info) = fields.get_mut("taskInfo").and_then(Value::as_object_mut) {
+            info.remove("completedAt");
+            info.remove("canceledAt");
+        }
+        if let Some(content) = fields.get_mut("content").and_then(Value::as_array_mut) {
+            *content = content.iter().map(content_of).collect();
+        }
+    }
+    block
+}
+
+fn update(space: &Space, blocks: Value) -> Result<(), String> {
+    let request: UpdateBlocks = space
+        .read_json(&json!({"blocks": blocks}).to_string())
+        .map_err(|error| error.to_string())?;
+    space.connect().update_blocks(request).map(drop).map_err(|error| error.to_string())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_fetched_block_can_be_sent_back(drafts in proptest::collection::vec(draft(), 1..6)) {
+        let space = Space::in_memory().unwrap();
+        let notes = space.connect();
+        let page = notes.create_document("Page").unwrap().id();
+        notes.insert_blocks(InsertBlocks::blocks(drafts, Position::end_of(page))).unwrap();
+        let before = fetched(&notes, page.root());
+        let sequence = space.stats().unwrap().sequence;
+        let children = before["content"].as_array().unwrap().clone();
+        prop_assert_eq!(update(&space, json!(children)), Ok(()));
+        prop_assert_eq!(update(&space, json!([before])), Ok(()));
+        prop_assert_eq!(&fetched(&notes, page.root()), &before);
+        prop_assert_eq!(space.stats().unwrap().sequence, sequence, "no change is logged");
+
+        let copy = notes.create_document("Page").unwrap().id();
+        let request = json!({"blocks": children, "position": {"pageId": copy}});
+        let request: InsertBlocks = space.read_json(&request.to_string()).unwrap();
+        notes.insert_blocks(request).unwrap();
+        let copied = fetched(&notes, copy.root());
+        prop_assert_eq!(content_of(&copied), content_of(&before));
+    }
+
+    #[test]
+    fn a_field_changed_in_between_is_all_that_changes(draft in text(), text in "[a-z]{1,5}") {
+        let space = Space::in_memory().unwrap();
+        let notes = space.connect();
+        let page = notes.create_document("Page").unwrap().id();
+        let request = InsertBlocks::blocks(vec![draft], Position::end_of(page));
+        let block = notes.insert_blocks(request).unwrap()[0].id;
+        let before = fetched(&notes, block);
+        let mut changed = before.clone();
+        changed.as_object_mut().unwrap().remove("markdown");
+        changed["text"] = json!(text);
+        prop_assert_eq!(update(&space, json!([changed])), Ok(()));
+        let after = notes.fetch(Fetch::new(block)).unwrap();
+        prop_assert_eq!(&after.data.markdown, &text);
+        let mut expected = content_of(&before);
+        let mut found = content_of(&fetched(&notes, block));
+        for value in [&mut expected, &mut found] {
+            value.as_object_mut().unwrap().remove("markdown");
+        }
+        prop_assert_eq!(found, expected);
+    }
+}
+
+/// A block, a change of its fields, and what it shows afterward, or why not.
+const CHANGES: [(&str, &str, &str); 12] = [
+    (r####"{"markdown":"a"}"####, r####"{"markdown":"# a"}"####, "h1 none # a"),
+    (r####"{"markdown":"# a"}"####, r####"{"markdown":"b"}"####, "h1 none # b"),
+    (r####"{"markdown":"# a"}"####, r####"{"markdown":"## a"}"####, "h2 none ## a"),
+    (r####"{"markdown":"# a"}"####, r####"{"textStyle":"body"}"####, "body none a"),
+    (
+        r####"{"markdown":"# a"}"####,
+        r####"{"markdown":"# a","textStyle":"h3"}"####,
+        "h3 none ### a",
+    ),
+    (
+        r####"{"markdown":"# a"}"####,
+        r####"{"markdown":"## a","textStyle":"h1"}"####,
+        "h2 none ## a",
+    ),
+    (
+        r####"{"markdown":"# a"}"####,
+        r####"{"markdown":"## a","textStyle":"h3"}"####,
+        "VALIDATION blocks[0].markdown",
+    ),
+    (r####"{"markdown":"- [ ] a"}"####, r####"{"markdown":"- [x] a"}"####, "body task - [x] a"),
+    (r####"{"markdown":"- [ ] a"}"####, r####"{"markdown":"a"}"####, "body task - [ ] a"),
+    (r####"{"markdown":"- [ ] a"}"####, r####"{"markdown":"- a"}"####, "body bullet - a"),
+    (r####"{"markdown":"- [ ] a"}"####, r####"{"listStyle":"none"}"####, "body none a"),
+    (r####"{"markdown":"a"}"####, r####"{"markdown":"\\# a"}"####, "body none \\# a"),
+];
+
+#[test]
+fn of_marker_and_field_the_one_that_differs_is_meant() {
+    for (draft, change, expected) in CHANGES {
+        let space = Space::in_memory().unwrap();
+        let notes = space.connect();
+        let page = notes.create_document("Page").unwrap().id();
+        let mut draft: Value = serde_json::from_str(draft).unwrap();
+        draft["type"] = json!("text");
+        let draft: BlockDraft = serde_json::from_value(draft).unwrap();
+        let request = InsertBlocks::blocks(vec![draft], Position::end_of(page));
+        let block = notes.insert_blocks(request).unwrap()[0].id;
+        let mut patch: Value = serde_json::from_str(change).unwrap();
+        patch["id"] = json!(block);
+        let request = json!({"blocks": [patch]}).to_string();
+        let updated = notes.update_blocks(space.read_json(&request).unwrap());
+        let found = match updated {
+            Ok(blocks) => {
+                let style = blocks[0].data.text_format().unwrap().style;
+                format!("{style} {} {}", blocks[0].data.list_style, blocks[0].markdown())
+            }
+            Err(error) => format!("{} {}", error.code(), error.path()),
+        };
+        assert_eq!(found, expected, "{change}");
+    }
+}
+
+#[test]
+fn what_a_reply_does_not_have_is_not_lost() {
+    let space = Space::in_memory().unwrap();
+    let notes = space.connect();
+    let page = notes.create_document("Page").unwrap().id();
+    notes
+        .insert_markdown(
+            "<page><pageTitle>In</pageTitle><content>\n\nchild\n\n</content></page>",
+            page,
+        )
+        .unwrap();
+    let inner = notes.fetch(Fetch::new(page)).unwrap().children()[0].id;
+    let whole = fetched(&notes, inner);
+    let cut = serde_json::to_value(notes.fetch(Fetch::new(inner).depth(0)).unwrap()).unwrap();
+    assert!(cut.get("contentPreview").is_some(), "{cut}");
+    // A cut block may be updated, but its copy would lose what was cut off.
+    assert_eq!(update(&space, json!([cut])), Ok(()));
+    let request = json!({"blocks": [cut], "position": {"pageId": page}}).to_string();
+    let error = space.read_json::<InsertBlocks>(&request).unwrap_err();
+    assert_eq!((error.code(), error.path()), ("VALIDATION", "blocks[0].contentPreview"));
+    // A changed content is no update.
+    for content in [json!([]), json!([{"id": whole["content"][0]["id"], "markdown": "other"}])] {
+        let mut changed = whole.clone();
+        changed["content"] = content;
+        let error = update(&space, json!([changed])).unwrap_err();
+        assert!(error.contains("blocks[0].content"), "{error}");
+    }
+    assert_eq!(fetched(&notes, inner), whole);
+}
+
+#[test]
+fn tables_and_links_come_in_the_forms_of_other_programs() {
+    let space = Space::in_memory().unwrap();
+    let notes = space.connect();
+    let page = notes.create_document("Page").unwrap().id();
+    for (block, markdown) in [
+        (
+            json!({"type": "table", "rows": [["a", "b|c"], [{"value": "*1*"}, ""]]}),
+            "| a | b\\|c |\n| --- | --- |\n| *1* |  |",
+        ),
+        (
+            json!({"type": "richUrl", "url": "https://x.test", "title": "X", "description": "D", "markdown": "[X](https://x.test)"}),
+            "[X](https://x.test \"D\")",
+        ),
+        (
+            json!({"type": "image", "url": "https://x.test/a.png", "uploaded": true, "mimeType": "image/png"}),
+            "![](https://x.test/a.png)",
+        ),
+    ] {
+        let request = json!({"blocks": [block], "position": {"pageId": page}}).to_string();
+        let added = notes.insert_blocks(space.read_json(&request).unwrap()).unwrap();
+        assert_eq!(added[0].markdown().replace(" | |", " |  |"), markdown);
+    }
+}
