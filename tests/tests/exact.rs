@@ -80,8 +80,18 @@ fn text() -> impl Strategy<Value = String> {
 }
 
 /// The texts that clients were seen to lose.
-const SEEN: [&str; 9] =
-    ["hello ", " x", "line\n", "a\r\nb", " ", "# ", "http://x.org", "- [x] done", "\\*"];
+const SEEN: [&str; 10] = [
+    "hello ",
+    " x",
+    "line\n",
+    "a\r\nb",
+    " ",
+    "# ",
+    "http://x.org",
+    "- [x] done",
+    "\\*",
+    "$$a\r$$\rb",
+];
 
 fn blocks_of(space: &Space, page: leafbase::BlockId) -> Vec<leafbase::Block> {
     space.connect().fetch(Fetch::new(page).with_text()).unwrap().children().to_vec()

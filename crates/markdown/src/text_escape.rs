@@ -498,7 +498,8 @@ impl Lines<'_, '_> {
             Some(b'`' | b'~') => line_starts::fence(rest).is_some(),
             Some(b'$') => {
                 let text = [rest, slice::after(self.text, end)].concat();
-                line_starts::formula(&text).is_some()
+                let lines = text.replace("\r\n", "\n").replace('\r', "\n");
+                line_starts::formula(&lines).is_some()
             }
             Some(b'<') => self.opens(rest),
             // After the item's own dash, the line would consist of dashes only: a separator.

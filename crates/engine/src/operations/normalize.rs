@@ -61,7 +61,7 @@ fn read_given(draft: &mut BlockDraft, limits: &Limits) -> Result<Vec<BlockData>>
             let data = &mut draft.data;
             data.markdown = inline;
             mark(data, markers, beside);
-            Ok(follow(data, markers.list.is_some(), further))
+            Ok(follow(data, markers, further))
         }
     }
 }
@@ -105,21 +105,23 @@ fn mark(data: &mut BlockData, markers: TextMarkers, beside: BesideText) {
     }
 }
 
-/// The blocks that follow `first` out of its text. Those without markers look like it: body text
-/// below a heading, one level deeper below a list item whose marker is not in the text.
-fn follow(first: &BlockData, is_marked_item: bool, further: Vec<BlockData>) -> Vec<BlockData> {
+/// The blocks that follow `first` out of its text, whose markers are its own. Those without markers
+/// look like it in what is given by fields: body text below a heading, one level deeper below a list
+/// item.
+fn follow(first: &BlockData, markers: TextMarkers, further: Vec<BlockData>) -> Vec<BlockData> {
     let BlockKind::Text(look) = first.kind else { return further };
     let below = match look.style {
         TextStyle::H1 | TextStyle::H2 | TextStyle::H3 | TextStyle::H4 => TextStyle::Body,
+        _ if markers.style.is_some() => TextStyle::Body,
         style => style,
     };
-    let deeper = u8::from(first.list_style != ListStyle::None && !is_marked_item);
+    let deeper = u8::from(first.list_style != ListStyle::None && markers.list.is_none());
     let one = |mut data: BlockData| {
         let deeper = if data.list_style == ListStyle::None { deeper } else { 0 };
         let indentation = first.indentation.saturating_add(data.indentation);
         data.indentation = indentation.saturating_add(deeper).min(Limits::INDENTATION);
         data.color = first.color;
-        if data.decorations == Decorations::default() {
+        if markers.decorations.is_none() && data.decorations == Decorations::default() {
             data.decorations = first.decorations;
         }
         if let BlockKind::Text(own) = data.kind {
@@ -162,8 +164,8 @@ pub(crate) fn fields(before: &BlockData, fields: &mut BlockFields, limits: &Limi
 #[derive(Debug, Default)]
 pub(crate) struct FurtherBlocks {
     blocks: Vec<BlockData>,
-    /// Whether the block's own list marker is in its text.
-    is_marked_item: bool,
+    /// The markers of the block itself.
+    markers: TextMarkers,
 }
 
 impl FurtherBlocks {
@@ -190,7 +192,7 @@ pub(crate) fn text(
     check_highlights(wanted, &inline)?;
     fields.inline = Some(inline);
     settle_markers(before, fields, markers)?;
-    Ok(FurtherBlocks { blocks: further, is_marked_item: markers.list.is_some() })
+    Ok(FurtherBlocks { blocks: further, markers })
 }
 
 /// Of a marker and the field that it denotes, the one that differs from the block is meant.
@@ -251,7 +253,7 @@ pub(crate) fn data(
         check_item_title(&data.markdown).map_err(|error| error.at("markdown"))?;
     }
     markdown::canonical(&mut data);
-    let mut further = follow(&data, further.is_marked_item, further.blocks);
+    let mut further = follow(&data, further.markers, further.blocks);
     further.insert(0, data);
     Ok(further)
 }
