@@ -267,3 +267,36 @@ fn tables_and_links_come_in_the_forms_of_other_programs() {
         assert_eq!(added[0].markdown().replace(" | |", " |  |"), markdown);
     }
 }
+
+#[test]
+fn a_client_may_make_the_ids() {
+    let space = Space::in_memory().unwrap();
+    let notes = space.connect();
+    let page = notes.create_document("Page").unwrap().id();
+    let other = notes.insert_markdown("other", page).unwrap()[0].id;
+    let (first, second) = ("01KASZ4ZJG0000000000000001", "01KASZ4ZJG0000000000000002");
+    let insert = |blocks: Value, connection: &str| {
+        let request = json!({"blocks": blocks, "position": {"pageId": page}, "keepIds": true});
+        let request: InsertBlocks = space.read_json(&request.to_string()).unwrap();
+        let inserted = match connection {
+            "scoped" => space.scoped([page]).insert_blocks(request),
+            _ => notes.insert_blocks(request),
+        };
+        inserted
+            .map(|blocks| blocks.iter().map(|block| block.id.to_string()).collect::<Vec<_>>())
+            .map_err(|error| format!("{} {}", error.code(), error.path()))
+    };
+    let text = |id: &str| json!({"type": "text", "markdown": "a", "id": id});
+    let nested = json!([{"type": "page", "title": "p", "id": first, "content": [text(second)]}]);
+    assert_eq!(insert(nested, "full"), Ok(vec![first.to_owned()]));
+    assert_eq!(fetched(&notes, second.parse().unwrap())["markdown"], "a");
+    let refused = |found: Result<Vec<String>, String>| found.unwrap_err();
+    let third = "01KASZ4ZJG0000000000000003";
+    let taken = json!([text(third), text(&other.to_string())]);
+    assert_eq!(refused(insert(taken, "full")), "CONFLICT blocks[1].id");
+    let twice = json!([text(third), text(third)]);
+    assert_eq!(refused(insert(twice, "full")), "VALIDATION blocks[1].id");
+    assert_eq!(refused(insert(json!([text("x")]), "full")), "VALIDATION blocks[0].id");
+    assert_eq!(refused(insert(json!([text(third)]), "scoped")), "VALIDATION keepIds");
+    assert_eq!(insert(json!([text(third)]), "full"), Ok(vec![third.to_owned()]));
+}

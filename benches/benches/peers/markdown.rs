@@ -139,7 +139,16 @@ fn shown(drafts: Vec<BlockDraft>) -> Vec<leafbase::Block> {
         } else {
             Content::None
         };
-        leafbase::Block { id: BlockId::NIL, rev: 1, content, data, metadata: None, item: None }
+        leafbase::Block {
+            id: BlockId::NIL,
+            rev: 1,
+            data,
+            block_form: None,
+            plain: None,
+            metadata: None,
+            item: None,
+            content,
+        }
     };
     drafts.into_iter().map(show).collect()
 }

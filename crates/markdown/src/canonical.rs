@@ -15,9 +15,10 @@ use crate::escape::escape_tags;
 /// ```
 /// use leafbase_model::{BlockData, BlockKind};
 ///
-/// let mut data = BlockData { markdown: "|a|\n|-|".to_owned(), ..BlockData::new(BlockKind::Table) };
+/// let table = "\n|a|\n|-|".to_owned();
+/// let mut data = BlockData { markdown: table, ..BlockData::new(BlockKind::Table) };
 /// leafbase_markdown::canonical(&mut data);
-/// assert_eq!(data.markdown, "| a |\n| --- |");
+/// assert_eq!(data.markdown, "|a|\n|-|");
 /// ```
 pub fn canonical(data: &mut BlockData) {
     let block_type = data.block_type();

@@ -1,5 +1,5 @@
-//! The plain text of a block, exact: what a reader sees of its inline markdown, every blank and line
-//! break included, with the offsets of both.
+//! The plain text of a block, exact: what a reader sees of its inline markdown, every blank and
+//! line break included, with the offsets of both.
 //!
 //! Previews and search use [`plain_text`](crate::plain_text), which joins lines.
 

@@ -94,3 +94,4 @@ pub use plain_text::{is_plain, plain_text};
 pub use render::{Rendered, render};
 pub use single_block::{read_block, render_block};
 pub use table::table;
+pub use text_escape::{guard_lone_link, is_lone_link, unguard_lone_link};

@@ -8,7 +8,7 @@
 
 use std::borrow::Cow;
 
-use leafbase_model::{ListStyle, TextStyle};
+use leafbase_model::{BlockData, BlockKind, ListStyle, TextStyle};
 
 use crate::char_forms::{CharForm, Shift, shifted};
 use crate::cursor::{LineCursor, is_space};
@@ -160,6 +160,37 @@ fn stands_alone(text: &str, context: TextContext) -> bool {
                 && sole(text).is_some_and(|sole| sole.block(list != ListStyle::None).is_some())
         }
         _ => false,
+    }
+}
+
+/// Whether a text is a link that would read as a picture, file or rich link: in a document a comment
+/// behind it keeps it a text.
+pub fn is_lone_link(data: &BlockData) -> bool {
+    match &data.kind {
+        BlockKind::Text(look) => {
+            let context = TextContext::of(data.list_style, look.style);
+            stands_alone(&data.markdown, context)
+        }
+        _ => false,
+    }
+}
+
+/// Gives a text that was a lone link, and whose link was rewritten for a document in which it is
+/// none, the comment all the same: where it is read, the link may be one again.
+pub fn guard_lone_link(data: &mut BlockData) {
+    if !is_lone_link(data) {
+        data.markdown.push_str(NOTHING);
+    }
+}
+
+/// Takes the comment away from a text that is a lone link again.
+pub fn unguard_lone_link(data: &mut BlockData) {
+    if let Some(link) = data.markdown.strip_suffix(NOTHING) {
+        let link = link.to_owned();
+        let guarded = std::mem::replace(&mut data.markdown, link);
+        if !is_lone_link(data) {
+            data.markdown = guarded;
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// The text of a block in JSON.
-struct TextEntry<'a> {
+struct ShownText<'a> {
     name: &'static str,
     text: &'a str,
     /// Whether titles have their second name, too.
@@ -58,7 +58,7 @@ impl BlockData {
         map: &mut M,
         markdown: &str,
     ) -> std::result::Result<(), M::Error> {
-        let text = TextEntry { name: "markdown", text: markdown, is_reply: true };
+        let text = ShownText { name: "markdown", text: markdown, is_reply: true };
         self.write_with(map, text, self.task.as_ref(), Self::show_color)
     }
 
@@ -96,7 +96,7 @@ impl BlockData {
             None if self.block_type() == BlockType::Text => ("inlineMarkdown", &self.markdown),
             None => ("markdown", &self.markdown),
         };
-        let text = TextEntry { name: text.0, text: text.1, is_reply: false };
+        let text = ShownText { name: text.0, text: text.1, is_reply: false };
         match task_patch {
             None => self.write_with(map, text, self.task.as_ref(), write_color),
             Some(patch) => {
@@ -109,7 +109,7 @@ impl BlockData {
     fn write_with<M: SerializeMap>(
         &self,
         map: &mut M,
-        TextEntry { name, text, is_reply }: TextEntry<'_>,
+        ShownText { name, text, is_reply }: ShownText<'_>,
         task: Option<&impl Serialize>,
         write_color: impl FnOnce(&mut M, Color) -> std::result::Result<(), M::Error>,
     ) -> std::result::Result<(), M::Error> {

@@ -51,7 +51,7 @@ pub struct BesideText {
 /// ```
 /// use leafbase_model::{BlockData, BlockDraft};
 /// let json = r#"{
-///     "type": "page", "title": "Packing", "content": [{"type": "text", "markdown": "socks"}]
+///     "type": "page", "title": "Packing", "content": [{"type": "text", "inlineMarkdown": "socks"}]
 /// }"#;
 /// let draft: BlockDraft = serde_json::from_str(json)?;
 /// let socks = BlockDraft::new(BlockData::text("socks"));
@@ -65,6 +65,9 @@ pub struct BesideText {
 /// cannot be moved out; use [`Self::into_parts`].
 #[derive(Debug)]
 pub struct BlockDraft {
+    /// The ID that the client made, or that of a block of a reply. It is ignored unless the request
+    /// keeps IDs.
+    pub id: Option<BlockId>,
     /// The content.
     pub data: BlockData,
     /// The text in a form that operations read; in place of the text in `data`.
@@ -78,7 +81,7 @@ pub struct BlockDraft {
 impl BlockDraft {
     /// A draft without children.
     pub fn new(data: BlockData) -> Self {
-        Self { data, text: None, task_patch: None, content: Vec::new() }
+        Self { id: None, data, text: None, task_patch: None, content: Vec::new() }
     }
 
     /// A text from its block form: markers at its start are its style, its list style, its task and
@@ -113,6 +116,12 @@ impl BlockDraft {
     /// Replaces the children.
     pub fn with_content(mut self, content: Vec<BlockDraft>) -> Self {
         self.content = content;
+        self
+    }
+
+    /// Sets the ID, for a request that keeps IDs.
+    pub fn with_id(mut self, id: impl Into<BlockId>) -> Self {
+        self.id = Some(id.into());
         self
     }
 
@@ -189,11 +198,12 @@ impl Nested for BlockDraft {
 
     fn with_children(&self, content: Vec<Self>) -> Self {
         let text = self.text.clone();
-        Self { data: self.data.clone(), text, task_patch: self.task_patch, content }
+        Self { id: self.id, data: self.data.clone(), text, task_patch: self.task_patch, content }
     }
 
     fn eq_without_children(&self, other: &Self) -> bool {
-        self.data == other.data && self.text == other.text && self.task_patch == other.task_patch
+        let own = |draft: &Self| (draft.id, draft.task_patch);
+        own(self) == own(other) && self.data == other.data && self.text == other.text
     }
 }
 
@@ -209,8 +219,8 @@ impl RecursiveDraft for BlockDraft {
     const CHILDREN: &'static str = "content";
 
     fn read_alone(mut object: Object, has_children: bool) -> Result<Self> {
-        // A block of a reply: its copy gets an ID of its own.
-        object.optional::<BlockId>("id")?;
+        // A block of a reply: its copy gets an ID of its own, unless the request keeps IDs.
+        let id = object.optional("id")?;
         object.optional::<u64>("rev")?;
         if object.take("contentPreview").is_some_and(|preview| !preview.is_null()) {
             let message = "the content was cut off by maxDepth: fetch the whole block to insert it";
@@ -250,7 +260,7 @@ impl RecursiveDraft for BlockDraft {
             let message = format!("a block of type {block_type} cannot have children");
             return Err(Error::rule(message).at("content"));
         }
-        Ok(Self { data, text, task_patch, content: Vec::new() })
+        Ok(Self { id, data, text, task_patch, content: Vec::new() })
     }
 
     fn children_mut(&mut self) -> &mut Vec<Self> {
@@ -263,6 +273,9 @@ deserialize_by!(BlockDraft: read_recursive);
 impl Serialize for BlockDraft {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
+        if let Some(id) = self.id {
+            map.serialize_entry("id", &id)?;
+        }
         self.data.write_given(&mut map, self.text.as_ref(), self.task_patch)?;
         if !self.content.is_empty() {
             map.serialize_entry("content", &self.content)?;

@@ -36,6 +36,7 @@ impl NaiveSpace {
     /// The same drafts with resolved days of their tasks.
     pub(crate) fn dated_drafts(&self, drafts: &[BlockDraft], now: Timestamp) -> Vec<BlockDraft> {
         let dated = |draft: &BlockDraft| BlockDraft {
+            id: draft.id,
             data: draft.data.clone(),
             text: draft.text.clone(),
             task_patch: draft.task_patch.map(|patch| self.dated(patch, now)),

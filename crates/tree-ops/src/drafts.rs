@@ -3,7 +3,8 @@
 use std::vec::IntoIter;
 
 use leafbase_model::{
-    BlockData, BlockDraft, BlockKind, BlockType, Error, Limits, Result, SubtreeNode, Subtrees,
+    BlockData, BlockDraft, BlockId, BlockKind, BlockType, Error, Limits, Result, SubtreeNode,
+    Subtrees,
 };
 
 use crate::context::Context;
@@ -33,6 +34,8 @@ struct DraftNode {
     depth: usize,
     /// Result of normalizing the draft. An error is reported once the draft's path is known.
     normalized: Result<()>,
+    /// The ID that the client made.
+    id: Option<BlockId>,
     data: BlockData,
     has_content: bool,
 }
@@ -75,7 +78,8 @@ impl DraftTree {
             self.list.unwrap_or_default(),
         )?;
         let mut nodes = Vec::with_capacity(count);
-        while let Some(DraftNode { depth: below, normalized, mut data, has_content }) = self.next()
+        while let Some(DraftNode { depth: below, normalized, id, mut data, has_content }) =
+            self.next()
         {
             let allowed = if below == 0 { allowed } else { AllowedChildren::Anything };
             // In place: block data is large, and a request has many blocks.
@@ -84,7 +88,9 @@ impl DraftTree {
                 .and_then(|()| allowed.check(&data).map_err(|error| error.at("listStyle")))
                 .and_then(|()| subtree_depth(below))
                 .map_err(|error| error.at(self.path()))?;
-            nodes.push(SubtreeNode { depth: node_depth, block: context.new_block(data) });
+            let mut block = context.new_block(data);
+            block.id = id.unwrap_or(block.id);
+            nodes.push(SubtreeNode { depth: node_depth, block });
         }
         debug_assert_eq!(nodes.len(), count, "every draft becomes one block");
         Ok(Subtrees(nodes))
@@ -100,13 +106,13 @@ impl DraftTree {
                 continue;
             };
             level.taken += 1;
-            let has_content = !draft.content.is_empty();
+            let (id, has_content) = (draft.id, !draft.content.is_empty());
             let normalized = draft.apply_task_patch();
             // Pushed even if empty: the path of the last draft is always that of all levels but the
             // last one.
             let (data, content) = draft.into_parts();
             self.levels.push(DraftList::new(content));
-            return Some(DraftNode { depth, normalized, data, has_content });
+            return Some(DraftNode { depth, normalized, id, data, has_content });
         }
     }
 

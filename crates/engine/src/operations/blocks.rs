@@ -183,17 +183,33 @@ impl<A: AccessScope> Connection<A> {
     /// an uploaded file that no visible block shows; [`crate::ErrorKind::RuleViolation`] if the
     /// target cannot have children, a block is not allowed there, or a block that is not a task
     /// would be at the top level of the inbox; [`crate::ErrorKind::InvalidMarkdown`];
-    /// [`crate::ErrorKind::LimitExceeded`]. The path is that of the first invalid entry, and
-    /// nothing is inserted.
+    /// [`crate::ErrorKind::LimitExceeded`]; with IDs that are kept [`crate::ErrorKind::Conflict`]
+    /// if one is that of another block, and [`crate::ErrorKind::Validation`] on a scoped
+    /// connection. The path is that of the first invalid entry, and nothing is inserted.
     pub fn insert_blocks(&self, request: InsertBlocks) -> Result<Items<Block>> {
         let ready = match request.source {
             InsertSource::Blocks(mut blocks) => {
                 self.date(&mut blocks)?;
-                drafts::validate_list("blocks", blocks, self.files(), self.limits())
+                let (files, limits) = (self.files(), self.limits());
+                if request.keep_ids {
+                    self.check_keeps_ids()?;
+                    drafts::validate_with_ids("blocks", blocks, files, limits)
+                } else {
+                    drafts::validate_list("blocks", blocks, files, limits)
+                }
             }
             InsertSource::Markdown(text) => drafts::parse(&text, self.files(), self.limits())?,
         };
         self.insert("insert_blocks", &ready, request.position)
+    }
+
+    /// Only the whole space tells that an ID is taken without revealing a hidden block.
+    fn check_keeps_ids(&self) -> Result<()> {
+        if self.is_unrestricted() {
+            return Ok(());
+        }
+        let message = "a scoped connection gives blocks IDs of their own";
+        Err(Error::validation(message).at("keepIds"))
     }
 
     /// Parses markdown, inserts its blocks at a position and returns them with their IDs.

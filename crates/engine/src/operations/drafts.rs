@@ -1,11 +1,14 @@
 //! Validation of drafts, in reading order and with an explicit stack. Each draft is checked under
 //! its path in the request, before paragraphs that become blocks shift its successors.
 
+use std::collections::BTreeMap;
 use std::mem;
 
 use leafbase_markdown as markdown;
-use leafbase_model::{AssetId, BlockData, BlockDraft, Error, Limits, Result, invariant};
-use leafbase_tree_ops::{self as ops, AllowedChildren};
+use leafbase_model::{
+    AssetId, BlockData, BlockDraft, BlockId, Error, ErrorKind, Limits, Result, invariant,
+};
+use leafbase_tree_ops::{self as ops, AllowedChildren, ReadTree};
 
 use crate::core::tree::Tree;
 use crate::operations::files::named;
@@ -48,12 +51,22 @@ pub(crate) fn validate_list(
     files: FileAccess,
     limits: &Limits,
 ) -> ValidatedDrafts {
-    validate(DraftPath::List(list), drafts, files, limits)
+    validate(DraftPath::List(list), drafts, files, false, limits)
+}
+
+/// As [`validate_list`], for drafts that keep their IDs.
+pub(crate) fn validate_with_ids(
+    list: &'static str,
+    drafts: Vec<BlockDraft>,
+    files: FileAccess,
+    limits: &Limits,
+) -> ValidatedDrafts {
+    validate(DraftPath::List(list), drafts, files, true, limits)
 }
 
 /// Normalizes and checks a page that becomes a document. The paths of errors are relative to it.
 pub(crate) fn validate_root(page: BlockDraft, limits: &Limits) -> Result<BlockDraft> {
-    validate(DraftPath::Root, vec![page], FileAccess::Any, limits).into_root(limits)
+    validate(DraftPath::Root, vec![page], FileAccess::Any, false, limits).into_root(limits)
 }
 
 /// Parses the markdown of a request into blocks and checks them.
@@ -82,6 +95,8 @@ pub(crate) struct ValidatedDrafts {
     /// The referenced files, each with the index of the draft and the path of the field. None if
     /// any file may be referenced.
     files: Option<Vec<(usize, AssetId, String)>>,
+    /// The IDs that blocks keep, each with the index of the draft and the path of the field.
+    kept: BTreeMap<BlockId, (usize, String)>,
     /// The first draft of each level: its index in reading order and its path.
     levels: Vec<(usize, String)>,
 }
@@ -89,7 +104,8 @@ pub(crate) struct ValidatedDrafts {
 impl ValidatedDrafts {
     fn new(files: FileAccess) -> Self {
         let files = (files == FileAccess::Visible).then(Vec::new);
-        Self { drafts: Vec::new(), error: None, task_error: None, files, levels: Vec::new() }
+        let (drafts, kept, levels) = (Vec::new(), BTreeMap::new(), Vec::new());
+        Self { drafts, error: None, task_error: None, files, kept, levels }
     }
 
     /// Records the files that `data` references, at the path that `path` returns.
@@ -114,7 +130,10 @@ impl ValidatedDrafts {
         allowed: AllowedChildren,
         limits: &Limits,
     ) -> Result<Vec<BlockDraft>> {
-        self.check_at(depth, allowed, limits, self.hidden_file(tree)?.as_ref())?;
+        let hidden = self.hidden_file(tree)?;
+        let taken = self.taken_id(tree)?;
+        let found = hidden.into_iter().chain(taken).min_by_key(|(number, _)| *number);
+        self.check_at(depth, allowed, limits, found.as_ref())?;
         Ok(self.drafts.clone())
     }
 
@@ -126,6 +145,19 @@ impl ValidatedDrafts {
             }
         }
         Ok(None)
+    }
+
+    /// The index of the first draft whose ID is that of another block, with the error.
+    fn taken_id(&self, tree: &Tree<'_>) -> Result<Option<(usize, Error)>> {
+        let mut first: Option<(usize, Error)> = None;
+        for (id, (number, path)) in &self.kept {
+            if first.as_ref().is_none_or(|(taken, _)| number < taken) && tree.locate(*id)?.is_some()
+            {
+                let message = format!("the ID {id} is that of another block");
+                first = Some((*number, Error::new(ErrorKind::Conflict, message).at(path)));
+            }
+        }
+        Ok(first)
     }
 
     /// The single draft that becomes the root of a document.
@@ -233,11 +265,18 @@ fn validate(
     path: DraftPath,
     drafts: Vec<BlockDraft>,
     files: FileAccess,
+    keep_ids: bool,
     limits: &Limits,
 ) -> ValidatedDrafts {
     let blocks = drafts.iter().flat_map(BlockDraft::walk).count();
-    let mut validator =
-        DraftValidator { path, limits, blocks, visited: 0, levels: vec![DraftLevel::new(drafts)] };
+    let mut validator = DraftValidator {
+        path,
+        limits,
+        keep_ids,
+        blocks,
+        visited: 0,
+        levels: vec![DraftLevel::new(drafts)],
+    };
     let mut validated = ValidatedDrafts::new(files);
     if let Err(error) = validator.check_count().and_then(|()| validator.run(&mut validated)) {
         validated.error = Some((validator.visited.saturating_sub(1), error));
@@ -248,6 +287,7 @@ fn validate(
 struct DraftValidator<'l> {
     path: DraftPath,
     limits: &'l Limits,
+    keep_ids: bool,
     /// The number of drafts, including blocks split from texts so far.
     blocks: usize,
     visited: usize,
@@ -333,6 +373,10 @@ impl DraftValidator<'_> {
             return Err(nesting_error(most, depth).at(self.current_path()));
         }
         let is_root = depth == 0 && matches!(self.path, DraftPath::Root);
+        draft.id.take_if(|_| !self.keep_ids);
+        if let Some(id) = draft.id {
+            self.keep_id(validated, number, id)?;
+        }
         let field = normalize::address_field(&draft.data);
         let further = normalize::draft(draft, has_content, is_root, self.limits);
         let data = &draft.data;
@@ -347,6 +391,20 @@ impl DraftValidator<'_> {
             validated.check_task(number, data, &further, || self.current_path());
         }
         Ok(further)
+    }
+
+    /// Records an ID that a block keeps.
+    fn keep_id(&self, validated: &mut ValidatedDrafts, number: usize, id: BlockId) -> Result<()> {
+        let path = format!("{}.id", self.current_path());
+        // What is no ID reads as the one of no block.
+        if id == BlockId::NIL {
+            return Err(Error::validation("an ID is a ULID of 26 characters").at(path));
+        }
+        if validated.kept.insert(id, (number, path.clone())).is_some() {
+            let message = format!("two blocks of the request have the ID {id}");
+            return Err(Error::validation(message).at(path));
+        }
+        Ok(())
     }
 
     /// Moves the finished children to their parent; the top level becomes the result.

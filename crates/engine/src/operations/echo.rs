@@ -5,8 +5,8 @@ use serde_json::Value;
 /// Fields that are not compared: they say nothing of the content, or are derived.
 const NOT_COMPARED: [&str; 3] = ["metadata", "colorDark", "contentPreview"];
 
-/// Whether each given value is the shown one. What a given block leaves out is not compared, so that
-/// a reply of another depth, or one without metadata, may be sent back.
+/// Whether each given value is the shown one. What a given block leaves out is not compared, so
+/// that a reply of another depth, or one without metadata, may be sent back.
 pub(crate) fn is_same_list(given: &[Value], shown: &Value) -> bool {
     // An explicit stack: replies nest as deep as documents.
     let Some(shown) = shown.as_array() else { return given.is_empty() };

@@ -106,8 +106,8 @@ fn mark(data: &mut BlockData, markers: TextMarkers, beside: BesideText) {
 }
 
 /// The blocks that follow `first` out of its text, whose markers are its own. Those without markers
-/// look like it in what is given by fields: body text below a heading, one level deeper below a list
-/// item.
+/// look like it in what is given by fields: body text below a heading, one level deeper below a
+/// list item.
 fn follow(first: &BlockData, markers: TextMarkers, further: Vec<BlockData>) -> Vec<BlockData> {
     let BlockKind::Text(look) = first.kind else { return further };
     let below = match look.style {

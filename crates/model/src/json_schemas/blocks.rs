@@ -78,7 +78,7 @@ fn page(shape: Shape<'_>) -> Schema {
     let page = schemars::json_schema!({ "const": "page" });
     shape
         .field("type", page, "A document is a page.")
-        .may::<BlockId>("id", "Ignored: a copy has an ID of its own.")
+        .may::<BlockId>("id", "Ignored unless keepIds is set.")
         .may::<u64>("rev", "Ignored.")
         .given()
         .may::<Vec<BlockDraft>>("content", "Its blocks.")
@@ -89,7 +89,7 @@ shapes! {
     PageDraft, "A document to be made: a page with its content." => page;
     BlockDraft, "A block to insert. Its type determines the valid fields." => |shape| shape
         .must::<BlockType>("type", "What it is.")
-        .may::<BlockId>("id", "Ignored: a copy has an ID of its own.")
+        .may::<BlockId>("id", "Ignored unless keepIds is set.")
         .may::<u64>("rev", "Ignored.")
         .given()
         .may::<Vec<BlockDraft>>("content", "The blocks below it: of text, page and items alone.")

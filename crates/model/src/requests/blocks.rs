@@ -186,17 +186,27 @@ pub struct InsertBlocks {
     pub source: InsertSource,
     /// The position.
     pub position: Position,
+    /// Whether blocks get the IDs that their drafts have; the others get new ones.
+    pub keep_ids: bool,
 }
 
 impl InsertBlocks {
     /// Inserts these blocks.
     pub fn blocks(blocks: Vec<BlockDraft>, position: impl Into<Position>) -> Self {
-        Self { source: InsertSource::Blocks(blocks), position: position.into() }
+        let (source, position) = (InsertSource::Blocks(blocks), position.into());
+        Self { source, position, keep_ids: false }
     }
 
     /// Inserts the blocks parsed from this markdown.
     pub fn markdown(markdown: impl Into<String>, position: impl Into<Position>) -> Self {
-        Self { source: InsertSource::Markdown(markdown.into()), position: position.into() }
+        let (source, position) = (InsertSource::Markdown(markdown.into()), position.into());
+        Self { source, position, keep_ids: false }
+    }
+
+    /// Gives blocks the IDs of their drafts.
+    pub fn keeping_ids(mut self) -> Self {
+        self.keep_ids = true;
+        self
     }
 }
 
@@ -216,15 +226,19 @@ struct InsertBlocksJson {
     /// Where to insert them; defaults to the end of today's daily note.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "is_default")]
     position: Position,
+    /// Whether blocks get the IDs that they have here, new ones that the client made; defaults to
+    /// false.
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "is_default")]
+    keep_ids: bool,
 }
 
 impl From<InsertBlocks> for InsertBlocksJson {
-    fn from(InsertBlocks { source, position }: InsertBlocks) -> Self {
+    fn from(InsertBlocks { source, position, keep_ids }: InsertBlocks) -> Self {
         let (blocks, markdown) = match source {
             InsertSource::Blocks(blocks) => (Some(blocks), None),
             InsertSource::Markdown(markdown) => (None, Some(markdown)),
         };
-        Self { blocks, markdown, position }
+        Self { blocks, markdown, position, keep_ids }
     }
 }
 
@@ -238,7 +252,7 @@ impl TryFrom<InsertBlocksJson> for InsertBlocks {
             (None, Some(markdown)) => InsertSource::Markdown(markdown),
             _ => return Err(Error::validation("name exactly one of blocks and markdown").into()),
         };
-        Ok(Self { source, position: json.position })
+        Ok(Self { source, position: json.position, keep_ids: json.keep_ids })
     }
 }
 

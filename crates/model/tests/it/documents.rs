@@ -127,7 +127,7 @@ fn creation() {
         ("{}", "documents", "the field `documents` is missing"),
         (r#"{"documents":{"title":"Trip"}}"#, "documents", "expected an array, got an object"),
         (r#"{"documents":["Trip"]}"#, "documents[0]", r#"expected an object, got "Trip""#),
-        (r#"{"documents":[{},{"id":"ID1"}]}"#, "documents[1].id", "unknown field `id`"),
+        (r#"{"documents":[{},{"ID":"ID1"}]}"#, "documents[1].ID", "unknown field `ID`"),
         (r#"{"documents":[{"location":{}}]}"#, "documents[0].location", "unknown field `location`"),
         (
             r#"{"documents":[{"content":[{"type":"text"},{"type":"line","font":"serif"}]}]}"#,

@@ -46,7 +46,8 @@ fn a_title_is_another_name_for_the_markdown_of_pages_and_items() {
         };
         assert_eq!(read(r#""title":"Trip""#).unwrap().data.markdown, "Trip");
         assert_eq!(read(r#""markdown":"Trip""#).unwrap().data.markdown, "Trip");
-        let both = read(r#""markdown":"Trip","title":"Trip""#).unwrap_err().to_string();
+        assert_eq!(read(r#""markdown":"Trip","title":"Trip""#).unwrap().data.markdown, "Trip");
+        let both = read(r#""markdown":"Trip","title":"Tour""#).unwrap_err().to_string();
         assert_eq!(both, "title: title is another name for markdown: give one of them");
     }
 }

@@ -110,8 +110,8 @@ fn update_delete_and_move() {
             "blocks[0].rev: expected a whole number, 0 or more, got -1",
         ),
         (
-            read::<UpdateBlocks>(r#"{"blocks":[{"id":"ID1","content":[]}]}"#).map(drop),
-            "blocks[0].content: unknown field `content`",
+            read::<UpdateBlocks>(r#"{"blocks":[{"id":"ID1","content":{}}]}"#).map(drop),
+            "blocks[0].content: expected an array, got an object",
         ),
         (read::<DeleteBlocks>("{}").map(drop), "blockIds: the field `blockIds` is missing"),
         (

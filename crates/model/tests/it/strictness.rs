@@ -7,7 +7,7 @@ use leafbase_model::{BlockDraft, ErrorKind, InsertBlocks, Limits, json};
 const FAULTS: [(&str, &str, &str); 31] = [
     ("{}", ".type", "the field `type` is missing"),
     ("7", "", "expected an object, got 7"),
-    (r#"{"type":"text","id":"x"}"#, ".id", "unknown field `id`"),
+    (r#"{"type":"text","Id":"x"}"#, ".Id", "unknown field `Id`"),
     (r#"{"type":"text","colour":"red"}"#, ".colour", "unknown field `colour`"),
     (r#"{"type":"text","text_style":"h1"}"#, ".text_style", "unknown field `text_style`"),
     (r#"{"type":"text","metadata":{}}"#, ".metadata", "unknown field `metadata`"),

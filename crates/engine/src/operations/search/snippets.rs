@@ -101,9 +101,15 @@ fn for_each_matched_text<'t>(
     }
     for (index, text) in block.words().enumerate() {
         let mut matches = highlighter.matches(&text);
-        // Plain text that equals the markdown is shown once, with both kinds of matches.
-        if !by_pattern.is_empty() && text == block.pattern() {
-            matches.append(&mut by_pattern);
+        // Plain text that is the markdown without its markers is shown once, with both kinds of
+        // matches.
+        if !by_pattern.is_empty()
+            && let Some(start) = block.pattern().strip_suffix(&*text).map(str::len)
+        {
+            let (within, others) = by_pattern.into_iter().partition(|range| range.start >= start);
+            by_pattern = others;
+            let moved = |range: Range<usize>| range.start - start..range.end - start;
+            matches.extend(Vec::into_iter(within).map(moved));
         }
         if !matches.is_empty() {
             let matches = merge(matches);

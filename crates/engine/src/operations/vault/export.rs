@@ -209,7 +209,11 @@ impl Exporter<'_, '_> {
                     format!("block {index} is written as a {block_type}, the type of its file");
                 self.warn(document, VaultWarningKind::ReadsBackDifferently, message);
             }
+            let is_lone_link = markdown::is_lone_link(&node.block.data);
             self.links.rewrite(number, &mut node.block.data);
+            if is_lone_link {
+                markdown::guard_lone_link(&mut node.block.data);
+            }
         }
         let roots = ops::assemble(&subtrees)?;
         debug_assert_eq!(roots.len(), 1, "a document has one root");

@@ -339,6 +339,7 @@ fn normalize(data: &mut BlockData) {
             return;
         }
     }
+    markdown::unguard_lone_link(data);
     markdown::canonical(data);
 }
 
