@@ -10,18 +10,19 @@ use std::sync::Arc;
 use leafbase::json::FromJson;
 use leafbase::{
     AddComments, AddItems, AddTasks, AddedComment, BlockData, BlockDraft, BlockId, BlockMatch,
-    BlockPatch, Collection, CollectionSchema, CommentDraft, Connection, ConnectionInfo, CountItems,
-    CreateCollection, CreateDocuments, CreateFolders, CreateFromTemplate, DayRange, DayRef,
-    DeleteBlocks, DeleteDocuments, DeleteFolders, DeleteItems, DeleteTasks, Destination, Document,
-    DocumentFilterMode, DocumentId, DocumentLinks, DocumentOrder, Error, Fetch, Folder,
-    FolderDestination, FolderDraft, FolderId, FolderRecord, GetItems, GetSchema, InsertBlocks,
-    Item, ItemCounts, ItemDraft, ItemFilter, ItemUpdate, Items, ItemsPage, ListCollections,
-    ListDocuments, ListScopedDocuments, ListStyle, ListTasks, MoveBlocks, MoveDocuments,
+    BlockPatch, Collection, CollectionSchema, CommentDraft, CommentId, CommentPatch, Connection,
+    ConnectionInfo, CountItems, CreateCollection, CreateDocuments, CreateFolders,
+    CreateFromTemplate, DayRange, DayRef, DeleteBlocks, DeleteComments, DeleteDocuments,
+    DeleteFolders, DeleteItems, DeleteTasks, Destination, Document, DocumentFilterMode, DocumentId,
+    DocumentLinks, DocumentOrder, Error, Fetch, Folder, FolderDestination, FolderDraft, FolderId,
+    FolderRecord, GetItems, GetSchema, InsertBlocks, Item, ItemCounts, ItemDraft, ItemFilter,
+    ItemUpdate, Items, ItemsPage, ListCollections, ListComments, ListDocuments,
+    ListScopedDocuments, ListStyle, ListTasks, ListedComment, MoveBlocks, MoveDocuments,
     MoveFolders, Operator, Position, PropertyDraft, PropertyKind, PurgeDocuments, QueryItems,
     Relation, ReplaceSchema, RestoreDailyNotes, SchemaDraft, SchemaFormat, SchemaReply, Scope,
     ScopedChange, ScopedDocument, SearchBlocks, SearchDocuments, SearchMatch, SelectOption, Sort,
     Space, Task, TaskDraft, TaskInfo, TaskScope, TaskState, TaskUpdate, TextStyle, UpdateBlocks,
-    UpdateItems, UpdateTasks, UploadFile, UploadedFile,
+    UpdateComments, UpdateItems, UpdateTasks, UploadFile, UploadedFile,
 };
 use leafbase_test_outline::{FixedClock, SequentialIds};
 use schemars::JsonSchema;
@@ -420,6 +421,21 @@ fn rest(desk: &mut Desk, lisbon: DocumentId) {
     desk.reply("error", error);
 }
 
+fn comments(desk: &mut Desk, lisbon: DocumentId) {
+    let notes = desk.notes.clone();
+    let drafts = ["how many days?", "by train?"].map(|text| CommentDraft::new(lisbon, text));
+    let added = notes.add_comments(AddComments::new(drafts)).unwrap();
+    let [days, train] = [added[0].comment_id, added[1].comment_id];
+    let patches = [
+        CommentPatch::of(days).with_content("how *many* days?"),
+        CommentPatch::of(train).with_resolved(true),
+    ];
+    ask!(desk, notes, update_comments(UpdateComments::new(patches)) -> Items<ListedComment>);
+    ask!(desk, notes, list_comments(ListComments::of(lisbon).open()) -> Items<ListedComment>);
+    ask!(desk, notes, delete_comments(DeleteComments::new([train])) -> Items<CommentId>);
+    ask!(desk, notes, list_comments as list_comments_on_blocks(ListComments::of(lisbon.root())) -> Items<ListedComment>);
+}
+
 /// Goes through all operations once.
 fn all() -> BTreeSet<String> {
     let mut desk = Desk::new();
@@ -432,6 +448,7 @@ fn all() -> BTreeSet<String> {
     searches(&mut desk, lisbon, trips);
     scoped(&mut desk, &scope, lisbon);
     rest(&mut desk, lisbon);
+    comments(&mut desk, lisbon);
     desk.asked
 }
 

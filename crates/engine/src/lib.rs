@@ -35,7 +35,7 @@
 //! | keep tasks | [`tasks`](Connection::tasks), [`add_tasks`](Connection::add_tasks), [`update_tasks`](Connection::update_tasks), [`delete_tasks`](Connection::delete_tasks) |
 //! | keep tables whose rows are pages | [`create_collection`](Connection::create_collection), [`list_collections`](Connection::list_collections), [`collection_schema`](Connection::collection_schema), [`replace_schema`](Connection::replace_schema) |
 //! | fill and ask them | [`items`](Connection::items), [`add_items`](Connection::add_items), [`update_items`](Connection::update_items), [`delete_items`](Connection::delete_items), [`query_items`](Connection::query_items), [`count_items`](Connection::count_items) |
-//! | remark on blocks | [`add_comments`](Connection::add_comments) |
+//! | remark on blocks | [`add_comments`](Connection::add_comments), [`list_comments`](Connection::list_comments), [`update_comments`](Connection::update_comments), [`delete_comments`](Connection::delete_comments) |
 //! | keep files | [`upload_file`](Connection::upload_file), [`file`](Connection::file), [`open_file`](Connection::open_file) |
 //! | know where one is | [`info`](Connection::info) |
 //! | search | [`search`](Connection::search), and in one document [`search_blocks`](Connection::search_blocks) |
@@ -140,25 +140,27 @@ pub use leafbase_model::{
     AddComments, AddItems, AddTasks, AddedComment, AssetId, AssetRecord, AssetUrl, Author, Block,
     BlockData, BlockDraft, BlockFields, BlockId, BlockKind, BlockLayout, BlockMatch, BlockPatch,
     BlockType, BuiltInLocation, CardLayout, Change, ChangePosition, ChangeToken, Clock,
-    CodeLanguage, Collection, CollectionSchema, Color, Comment, CommentDraft, CommentId, Condition,
-    ConnectionInfo, Content, ContentProperty, ContentPropertyDraft, ContextBlock, CountItems,
-    CreateCollection, CreateDocuments, CreateFolders, CreateFromTemplate, Day, DayRange, DayRef,
-    Decorations, DeleteBlocks, DeleteDocuments, DeleteFolders, DeleteItems, DeleteTasks,
-    Destination, Detail, Direction, Document, DocumentFilter, DocumentFilterMode, DocumentId,
-    DocumentOrder, DocumentRecord, Edge, Edit, Error, ErrorKind, Fetch, FetchFrom, FileHash,
-    Folder, FolderDestination, FolderDraft, FolderId, FolderRecord, FolderRef, Font, GetItems,
-    GetSchema, GroupValue, IdSource, InsertBlocks, InsertSource, Item, ItemCounts, ItemDraft,
-    ItemFields, ItemFilter, ItemGroup, ItemUpdate, ItemValue, ItemValues, Items, ItemsPage, Limits,
-    LineStyle, ListCollections, ListDocuments, ListScopedDocuments, ListStyle, ListTasks, Location,
-    MediaSize, MediaWidth, Metadata, MoveBlocks, MoveDocuments, MoveFolders, Operator, Paging,
-    PathStep, Position, PositionTarget, Properties, Property, PropertyChange, PropertyDraft,
-    PropertyKey, PropertyKind, PropertyType, PropertyValue, PurgeDocuments, QueryItems,
-    RelatedItem, Relation, ReplaceSchema, RestoreDailyNotes, Result, Schema, SchemaDraft,
-    SchemaFormat, SchemaReply, ScopedChange, ScopedDocument, SearchBlocks, SearchDocuments,
-    SearchMatch, SelectOption, SharedText, Side, Sort, SpaceId, SpaceInfo, SpaceSettings, Stamp,
-    Task, TaskDestination, TaskDraft, TaskInfo, TaskLocation, TaskPatch, TaskScope, TaskState,
-    TaskUpdate, TermMode, TextAlignment, TextFormat, TextStyle, Timestamp, UpdateBlocks,
-    UpdateItems, UpdateTasks, UploadFile, UploadedFile, UrlTemplates, UtcInfo,
+    CodeLanguage, Collection, CollectionSchema, Color, Comment, CommentDraft, CommentId,
+    CommentPatch, CommentSource, Condition, ConnectionInfo, Content, ContentProperty,
+    ContentPropertyDraft, ContextBlock, CountItems, CreateCollection, CreateDocuments,
+    CreateFolders, CreateFromTemplate, Day, DayRange, DayRef, Decorations, DeleteBlocks,
+    DeleteComments, DeleteDocuments, DeleteFolders, DeleteItems, DeleteTasks, Destination, Detail,
+    Direction, Document, DocumentFilter, DocumentFilterMode, DocumentId, DocumentOrder,
+    DocumentRecord, Edge, Edit, Error, ErrorKind, Fetch, FetchFrom, FileHash, Folder,
+    FolderDestination, FolderDraft, FolderId, FolderRecord, FolderRef, Font, GetItems, GetSchema,
+    GroupValue, IdSource, InsertBlocks, InsertSource, Item, ItemCounts, ItemDraft, ItemFields,
+    ItemFilter, ItemGroup, ItemUpdate, ItemValue, ItemValues, Items, ItemsPage, Limits, LineStyle,
+    ListCollections, ListComments, ListDocuments, ListScopedDocuments, ListStyle, ListTasks,
+    ListedComment, Location, MediaSize, MediaWidth, Metadata, MoveBlocks, MoveDocuments,
+    MoveFolders, Operator, Paging, PathStep, Position, PositionTarget, Properties, Property,
+    PropertyChange, PropertyDraft, PropertyKey, PropertyKind, PropertyType, PropertyValue,
+    PurgeDocuments, QueryItems, RelatedItem, Relation, ReplaceSchema, RestoreDailyNotes, Result,
+    Schema, SchemaDraft, SchemaFormat, SchemaReply, ScopedChange, ScopedDocument, SearchBlocks,
+    SearchDocuments, SearchMatch, SelectOption, SharedText, Side, Sort, SpaceId, SpaceInfo,
+    SpaceSettings, Stamp, Task, TaskDestination, TaskDraft, TaskInfo, TaskLocation, TaskPatch,
+    TaskScope, TaskState, TaskUpdate, TermMode, TextAlignment, TextFormat, TextStyle, Timestamp,
+    UpdateBlocks, UpdateComments, UpdateItems, UpdateTasks, UploadFile, UploadedFile, UrlTemplates,
+    UtcInfo,
 };
 #[cfg(feature = "search")]
 pub use leafbase_search::IndexStorage;

@@ -133,7 +133,10 @@ pub use requests::collections::{
     AddItems, CreateCollection, DeleteItems, DocumentFilterMode, GetItems, GetSchema, ItemDraft,
     ItemUpdate, ListCollections, ReplaceSchema, SchemaFormat, UpdateItems,
 };
-pub use requests::comments::{AddComments, AddedComment, CommentDraft};
+pub use requests::comments::{
+    AddComments, AddedComment, CommentDraft, CommentPatch, CommentSource, DeleteComments,
+    ListComments, ListedComment, UpdateComments,
+};
 pub use requests::documents::{
     CreateDocuments, CreateFromTemplate, DayRange, DeleteDocuments, DocumentFilter, DocumentOrder,
     ListDocuments, MoveDocuments, PurgeDocuments, RestoreDailyNotes,

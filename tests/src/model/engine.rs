@@ -4,8 +4,8 @@ use std::io::Read;
 
 use leafbase::{Connection, DeleteBlocks, Error, InsertBlocks, MoveBlocks, UpdateBlocks};
 use leafbase_test_outline::{
-    BlockRequest, CollectionRequest, DocumentRequest, FileRequest, FolderRequest, Request,
-    TaskRequest,
+    BlockRequest, CollectionRequest, CommentRequest, DocumentRequest, FileRequest, FolderRequest,
+    Request, TaskRequest,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -16,7 +16,7 @@ pub fn answer(notes: &Connection, request: Request) -> Result<Vec<String>, Error
         Request::Documents(request) => documents(notes, request),
         Request::Folders(request) => folders(notes, request),
         Request::Tasks(request) => tasks(notes, request),
-        Request::Comments(request) => Ok(each(&notes.add_comments(sent(&request))?)),
+        Request::Comments(request) => comments(notes, &request),
         Request::Files(request) => files(notes, request),
         Request::Collections(request) => collections(notes, request),
     }
@@ -53,6 +53,15 @@ fn pages<T: Serialize>(
             return Ok(pages);
         }
     }
+}
+
+fn comments(notes: &Connection, request: &CommentRequest) -> Result<Vec<String>, Error> {
+    Ok(match request {
+        CommentRequest::Add(request) => each(&notes.add_comments(sent(request))?),
+        CommentRequest::List(request) => each(&notes.list_comments(sent(request))?),
+        CommentRequest::Update(request) => each(&notes.update_comments(sent(request))?),
+        CommentRequest::Delete(request) => each(&notes.delete_comments(sent(request))?),
+    })
 }
 
 fn blocks(notes: &Connection, request: BlockRequest) -> Result<Vec<String>, Error> {

@@ -3,8 +3,8 @@
 use leafbase::{Block, BlockData, Content, Error, Fetch, IdSource, Item, Stamp, Task, Timestamp};
 use leafbase_model::BlockRecord;
 use leafbase_test_outline::{
-    BlockRequest, CollectionRequest, DocumentRequest, FileRequest, FolderRequest, NaiveSpace,
-    Request, SequentialIds, TaskRequest,
+    BlockRequest, CollectionRequest, CommentRequest, DocumentRequest, FileRequest, FolderRequest,
+    NaiveSpace, Request, SequentialIds, TaskRequest,
 };
 use serde::Serialize;
 
@@ -18,7 +18,7 @@ pub fn answer(naive: &mut NaiveSpace, by: By<'_>, request: Request) -> Result<Ve
         Request::Documents(request) => documents(naive, by, request),
         Request::Folders(request) => folders(naive, by, &request),
         Request::Tasks(request) => tasks(naive, by, request),
-        Request::Comments(request) => Ok(each(&naive.add_comments(by, &request)?)),
+        Request::Comments(request) => comments(naive, by, &request),
         Request::Files(request) => files(naive, by, &request),
         Request::Collections(request) => collections(naive, by, &request),
     }
@@ -33,6 +33,19 @@ fn pages<T: Serialize>(items: &[T], limit: Option<usize>) -> Vec<String> {
             before.iter().map(|items| page(items, true)).chain([page(last, false)]).collect()
         }
     }
+}
+
+fn comments(
+    naive: &mut NaiveSpace,
+    by: By<'_>,
+    request: &CommentRequest,
+) -> Result<Vec<String>, Error> {
+    Ok(match request {
+        CommentRequest::Add(request) => each(&naive.add_comments(by, request)?),
+        CommentRequest::List(request) => each(&naive.list_comments(request)?),
+        CommentRequest::Update(request) => each(&naive.update_comments(by, request)?),
+        CommentRequest::Delete(request) => each(&naive.delete_comments(by, request)?),
+    })
 }
 
 fn blocks(naive: &mut NaiveSpace, by: By<'_>, request: BlockRequest) -> Result<Vec<String>, Error> {

@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 /// Every operation of a scoped connection.
-pub const OPERATIONS: [&str; 30] = [
+pub const OPERATIONS: [&str; 33] = [
     "documents",
     "document",
     "document_of",
@@ -22,6 +22,9 @@ pub const OPERATIONS: [&str; 30] = [
     "delete",
     "move",
     "comment",
+    "list_comments",
+    "update_comments",
+    "delete_comments",
     "upload",
     "file",
     "open_file",
@@ -108,6 +111,9 @@ fn outcome(notes: &Connection<Scoped>, call: &Call, limits: &Limits) -> Outcome 
         "delete" => told(notes.delete_blocks(read(call, limits)?)?),
         "move" => told(notes.move_blocks(read(call, limits)?)?),
         "comment" => told(notes.add_comments(read(call, limits)?)?),
+        "list_comments" => told(notes.list_comments(read(call, limits)?)?),
+        "update_comments" => told(notes.update_comments(read(call, limits)?)?),
+        "delete_comments" => told(notes.delete_comments(read(call, limits)?)?),
         "upload" => told(notes.upload_file(read(call, limits)?, &b"a text"[..])?),
         "file" => {
             let record = notes.file(AssetId::from_bytes(id(call).to_bytes()))?;

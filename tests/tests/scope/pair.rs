@@ -187,6 +187,7 @@ impl Pair {
             guesses.blocks.extend(hidden.blocks.iter().map(ToString::to_string));
             guesses.collections.extend(hidden.collections.iter().map(ToString::to_string));
             guesses.items.extend(hidden.items.iter().map(|(_, item)| item.to_string()));
+            guesses.comments.extend(hidden.comments.iter().cloned());
             guesses.files.extend(hidden.files.iter().map(|file| format!("asset://{file}/x.txt")));
         }
         guesses

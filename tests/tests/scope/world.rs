@@ -133,7 +133,9 @@ impl World {
         self.documents.push(host.document_of(note).unwrap());
         self.documents.push(host.create_document("Delta draft").unwrap().id());
         for document in &self.documents {
-            host.insert_markdown(TEXTS, *document).unwrap();
+            let text = host.insert_markdown(TEXTS, *document).unwrap()[0].id;
+            let remark = json!({"comments": [{"blockId": text, "content": "which *amber*?"}]});
+            host.add_comments(read(&remark)).unwrap();
             host.upload_file(UploadFile::new(*document).named("map.txt"), &b"a map"[..]).unwrap();
         }
     }

@@ -267,7 +267,8 @@ impl VisibleChange {
                 self.subtrees(scope, after.id, &Subtrees::default());
             }
             Edit::AddComment { document, block, .. }
-            | Edit::RemoveComment { document, block, .. } => {
+            | Edit::RemoveComment { document, block, .. }
+            | Edit::UpdateComment { document, block, .. } => {
                 self.block(scope, *document, *block);
             }
             Edit::SetSchema { document, collection, before, after, .. } => {
