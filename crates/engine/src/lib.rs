@@ -30,8 +30,8 @@
 //! | read | [`fetch`](Connection::fetch), [`fetch_markdown`](Connection::fetch_markdown), [`content_markdown`](Connection::content_markdown) |
 //! | write | [`insert_blocks`](Connection::insert_blocks), [`insert_markdown`](Connection::insert_markdown), [`update_blocks`](Connection::update_blocks), [`move_blocks`](Connection::move_blocks), [`delete_blocks`](Connection::delete_blocks) |
 //! | make documents | [`create_document`](Connection::create_document), [`create_documents`](Connection::create_documents), [`create_from_template`](Connection::create_from_template) |
-//! | find and keep them | [`list_documents`](Connection::list_documents), [`move_documents`](Connection::move_documents), [`delete_documents`](Connection::delete_documents), [`restore_daily_notes`](Connection::restore_daily_notes), [`purge_documents`](Connection::purge_documents) |
-//! | order them in folders | [`folders`](Connection::folders), [`create_folders`](Connection::create_folders), [`move_folders`](Connection::move_folders), [`delete_folders`](Connection::delete_folders) |
+//! | find and keep them | [`list_documents`](Connection::list_documents), [`move_documents`](Connection::move_documents), [`update_documents`](Connection::update_documents), [`delete_documents`](Connection::delete_documents), [`restore_daily_notes`](Connection::restore_daily_notes), [`purge_documents`](Connection::purge_documents) |
+//! | order them in folders | [`folders`](Connection::folders), [`create_folders`](Connection::create_folders), [`move_folders`](Connection::move_folders), [`update_folders`](Connection::update_folders), [`delete_folders`](Connection::delete_folders) |
 //! | keep tasks | [`tasks`](Connection::tasks), [`add_tasks`](Connection::add_tasks), [`update_tasks`](Connection::update_tasks), [`delete_tasks`](Connection::delete_tasks) |
 //! | keep tables whose rows are pages | [`create_collection`](Connection::create_collection), [`list_collections`](Connection::list_collections), [`collection_schema`](Connection::collection_schema), [`replace_schema`](Connection::replace_schema) |
 //! | fill and ask them | [`items`](Connection::items), [`add_items`](Connection::add_items), [`update_items`](Connection::update_items), [`delete_items`](Connection::delete_items), [`query_items`](Connection::query_items), [`count_items`](Connection::count_items) |
@@ -146,21 +146,22 @@ pub use leafbase_model::{
     CreateFolders, CreateFromTemplate, Day, DayRange, DayRef, Decorations, DeleteBlocks,
     DeleteComments, DeleteDocuments, DeleteFolders, DeleteItems, DeleteTasks, Destination, Detail,
     Direction, Document, DocumentFilter, DocumentFilterMode, DocumentId, DocumentOrder,
-    DocumentRecord, Edge, Edit, Error, ErrorKind, Fetch, FetchFrom, FileHash, Folder,
-    FolderDestination, FolderDraft, FolderId, FolderRecord, FolderRef, Font, GetItems, GetSchema,
-    GroupValue, IdSource, InsertBlocks, InsertSource, Item, ItemCounts, ItemDraft, ItemFields,
-    ItemFilter, ItemGroup, ItemUpdate, ItemValue, ItemValues, Items, ItemsPage, Limits, LineStyle,
-    ListCollections, ListComments, ListDocuments, ListScopedDocuments, ListStyle, ListTasks,
-    ListedComment, Location, MediaSize, MediaWidth, Metadata, MoveBlocks, MoveDocuments,
-    MoveFolders, Operator, Paging, PathStep, Position, PositionTarget, Properties, Property,
-    PropertyChange, PropertyDraft, PropertyKey, PropertyKind, PropertyType, PropertyValue,
-    PurgeDocuments, QueryItems, RelatedItem, Relation, ReplaceSchema, RestoreDailyNotes, Result,
-    Schema, SchemaDraft, SchemaFormat, SchemaReply, ScopedChange, ScopedDocument, SearchBlocks,
-    SearchDocuments, SearchMatch, SelectOption, SharedText, Side, Sort, SpaceId, SpaceInfo,
-    SpaceSettings, Stamp, Task, TaskDestination, TaskDraft, TaskInfo, TaskLocation, TaskPatch,
-    TaskScope, TaskState, TaskUpdate, TermMode, TextAlignment, TextFormat, TextStyle, Timestamp,
-    UpdateBlocks, UpdateComments, UpdateItems, UpdateTasks, UploadFile, UploadedFile, UrlTemplates,
-    UtcInfo,
+    DocumentPatch, DocumentRecord, Edge, Edit, Error, ErrorKind, Fetch, FetchFrom, FileHash,
+    Folder, FolderDestination, FolderDraft, FolderId, FolderPatch, FolderRecord, FolderRef, Font,
+    GetItems, GetSchema, GroupValue, IdSource, InsertBlocks, InsertSource, Item, ItemCounts,
+    ItemDraft, ItemFields, ItemFilter, ItemGroup, ItemUpdate, ItemValue, ItemValues, Items,
+    ItemsPage, Limits, LineStyle, ListCollections, ListComments, ListDocuments,
+    ListScopedDocuments, ListStyle, ListTasks, ListedComment, Location, MediaSize, MediaWidth,
+    Metadata, MoveBlocks, MoveDocuments, MoveFolders, Operator, Paging, PathStep, Position,
+    PositionTarget, Properties, Property, PropertyChange, PropertyDraft, PropertyKey, PropertyKind,
+    PropertyType, PropertyValue, PurgeDocuments, QueryItems, RelatedItem, Relation, ReplaceSchema,
+    RestoreDailyNotes, Result, Schema, SchemaDraft, SchemaFormat, SchemaReply, ScopedChange,
+    ScopedDocument, ScopedDocumentPatch, SearchBlocks, SearchDocuments, SearchMatch, SelectOption,
+    SharedText, Side, Sort, SpaceId, SpaceInfo, SpaceSettings, Stamp, Task, TaskDestination,
+    TaskDraft, TaskInfo, TaskLocation, TaskPatch, TaskScope, TaskState, TaskUpdate, TermMode,
+    TextAlignment, TextFormat, TextStyle, Timestamp, UpdateBlocks, UpdateComments, UpdateDocuments,
+    UpdateFolders, UpdateItems, UpdateScopedDocuments, UpdateTasks, UploadFile, UploadedFile,
+    UrlTemplates, UtcInfo,
 };
 #[cfg(feature = "search")]
 pub use leafbase_search::IndexStorage;

@@ -137,11 +137,15 @@ pub use requests::comments::{
     AddComments, AddedComment, CommentDraft, CommentPatch, CommentSource, DeleteComments,
     ListComments, ListedComment, UpdateComments,
 };
+pub use requests::document_patch::{
+    DocumentPatch, ScopedDocumentPatch, UpdateDocuments, UpdateScopedDocuments,
+};
 pub use requests::documents::{
     CreateDocuments, CreateFromTemplate, DayRange, DeleteDocuments, DocumentFilter, DocumentOrder,
     ListDocuments, MoveDocuments, PurgeDocuments, RestoreDailyNotes,
 };
 pub use requests::files::{UploadFile, UploadedFile};
+pub use requests::folder_patch::{FolderPatch, UpdateFolders};
 pub use requests::folders::{
     CreateFolders, DeleteFolders, FolderDestination, FolderDraft, MoveFolders,
 };

@@ -48,6 +48,7 @@ mod naive_relations;
 mod naive_rules;
 mod naive_schemas;
 mod naive_tasks;
+mod naive_updates;
 mod naive_values;
 
 mod numbers;

@@ -96,6 +96,7 @@ fn documents(notes: &Connection, request: DocumentRequest) -> Result<Vec<String>
         DocumentRequest::Create(create) => each(&notes.create_documents(create)?),
         DocumentRequest::Delete(delete) => each(&notes.delete_documents(sent(&delete))?),
         DocumentRequest::Move(to) => each(&notes.move_documents(sent(&to))?),
+        DocumentRequest::Update(update) => each(&notes.update_documents(sent(&update))?),
         DocumentRequest::Restore(restore) => each(&notes.restore_daily_notes(sent(&restore))?),
         DocumentRequest::Purge(purge) => each(&notes.purge_documents(sent(&purge))?),
         DocumentRequest::Copy(copy) => vec![json(notes.create_from_template(sent(&copy))?)],
@@ -107,6 +108,7 @@ fn folders(notes: &Connection, request: FolderRequest) -> Result<Vec<String>, Er
         FolderRequest::Tree => each(&notes.folders()?),
         FolderRequest::Create(create) => each(&notes.create_folders(sent(&create))?),
         FolderRequest::Move(to) => each(&notes.move_folders(sent(&to))?),
+        FolderRequest::Update(update) => each(&notes.update_folders(sent(&update))?),
         FolderRequest::Delete(delete) => each(&notes.delete_folders(sent(&delete))?),
     })
 }

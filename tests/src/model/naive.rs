@@ -108,6 +108,7 @@ fn documents(
         DocumentRequest::Create(create) => each(&naive.create_documents(by, &create)?),
         DocumentRequest::Delete(delete) => each(&naive.delete_documents(by, &delete)?),
         DocumentRequest::Move(to) => each(&naive.move_documents(by, &to)?),
+        DocumentRequest::Update(update) => each(&naive.update_documents(by, &update)?),
         DocumentRequest::Restore(restore) => each(&naive.restore_daily_notes(by, &restore)?),
         DocumentRequest::Purge(purge) => each(&naive.purge_documents(by, &purge)?),
         DocumentRequest::Copy(copy) => vec![json(naive.create_from_template(by, &copy)?)],
@@ -123,6 +124,7 @@ fn folders(
         FolderRequest::Tree => each(&naive.folder_tree()),
         FolderRequest::Create(create) => each(&naive.create_folders(by, create)?),
         FolderRequest::Move(to) => each(&naive.move_folders(by, to)?),
+        FolderRequest::Update(update) => each(&naive.update_folders(by, update)?),
         FolderRequest::Delete(delete) => each(&naive.delete_folders(by, delete)?),
     })
 }

@@ -40,6 +40,8 @@ struct Table {
 #[derive(Clone, Debug, Default)]
 pub struct Caller {
     documents: BTreeSet<String>,
+    /// Documents as they were shown last.
+    listed: BTreeMap<String, Value>,
     /// Types by ID.
     blocks: BTreeMap<String, String>,
     tables: BTreeMap<String, Table>,
@@ -63,7 +65,12 @@ impl Caller {
         }
         let value = reply.value();
         match call.operation {
-            "documents" => self.documents = ids(&value["items"]),
+            "documents" => {
+                self.documents = ids(&value["items"]);
+                for document in value["items"].as_array().into_iter().flatten() {
+                    self.listed.insert(text(&document["id"]), document.clone());
+                }
+            }
             "collections" => {
                 for id in ids(&value["items"]) {
                     self.tables.entry(id).or_default();
@@ -227,7 +234,7 @@ pub struct Asking<'a> {
 impl Asking<'_> {
     #[expect(clippy::should_implement_trait, reason = "it never ends")]
     pub fn next(&mut self) -> Call {
-        match self.dice.below(68) {
+        match self.dice.below(70) {
             0 => Call::new("documents", json!({"fetchMetadata": self.flag()})),
             1 => self.by_id("document", Kind::Document),
             2 => self.by_id("document_of", Kind::Block),
@@ -263,6 +270,7 @@ impl Asking<'_> {
             60 | 61 => self.list_comments(),
             62..=64 => self.update_comments(),
             65 => Call::new("delete_comments", json!({"commentIds": [self.comment_id()]})),
+            66 | 67 => self.update_documents(),
             _ => self.next_page(),
         }
     }
@@ -544,6 +552,26 @@ impl Asking<'_> {
             .map(|id| json!({"blockId": id, "content": self.remark()}))
             .collect();
         Call::new("comment", json!({"comments": comments}))
+    }
+
+    /// Gives documents new titles, or back as they were shown.
+    fn update_documents(&mut self) -> Call {
+        let id = self.id(Kind::Document);
+        let mut patch = self
+            .caller
+            .listed
+            .get(&id)
+            .filter(|_| self.dice.once_in(2))
+            .cloned()
+            .unwrap_or_else(|| json!({"id": id}));
+        match patch["title"].as_str() {
+            Some(title) if self.dice.once_in(2) => {
+                patch["title"] = format!("{} {title}", self.word()).into();
+            }
+            None => patch["title"] = self.remark().replace('\n', " ").into(),
+            Some(_) => {}
+        }
+        Call::new("update_documents", json!({"documents": [patch]}))
     }
 
     /// The ID of a comment: mostly one that was seen.

@@ -10,9 +10,10 @@ use serde::Serialize;
 use serde_json::Value;
 
 /// Every operation of a scoped connection.
-pub const OPERATIONS: [&str; 33] = [
+pub const OPERATIONS: [&str; 34] = [
     "documents",
     "document",
+    "update_documents",
     "document_of",
     "fetch",
     "fetch_markdown",
@@ -102,6 +103,7 @@ fn outcome(notes: &Connection<Scoped>, call: &Call, limits: &Limits) -> Outcome 
     match call.operation {
         "documents" => told(notes.list_documents(read(call, limits)?)?),
         "document" => told(notes.document(DocumentId::of_root(id(call)))?),
+        "update_documents" => told(notes.update_documents(read(call, limits)?)?),
         "document_of" => told(notes.document_of(id(call))?),
         "fetch" => told(notes.fetch(read(call, limits)?)?),
         "fetch_markdown" => told(notes.fetch_markdown(read(call, limits)?)?),

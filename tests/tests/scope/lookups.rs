@@ -138,6 +138,13 @@ impl Scene {
 /// Every operation with an ID at every place that takes one.
 const PLACES: &[(&str, &str)] = &[
     ("document", r#"{"id": "@id"}"#),
+    ("update_documents", r#"{"documents": [{"id": "@id"}]}"#),
+    ("update_documents", r#"{"documents": [{"id": "@document"}, {"id": "@id", "title": ""}]}"#),
+    ("update_documents", r#"{"documents": [{"id": "@document", "title": "[x](block://@id)"}]}"#),
+    (
+        "update_documents",
+        r#"{"documents": [{"id": "@document", "title": "[x](asset://@id/x.txt)"}]}"#,
+    ),
     ("document_of", r#"{"id": "@id"}"#),
     ("fetch", r#"{"id": "@id"}"#),
     ("fetch", r#"{"id": "@id", "maxDepth": 0, "fetchMetadata": true}"#),

@@ -16,6 +16,7 @@ const WRITES: &[(&str, &str)] = &[
     ("update", r#"{"blocks": [{"id": "@id", "markdown": "x"}]}"#),
     ("delete", r#"{"blockIds": ["@id"]}"#),
     ("move", r#"{"blockIds": ["@id"], "position": {"position": "end", "pageId": "@id"}}"#),
+    ("update_documents", r#"{"documents": [{"id": "@id", "title": "x"}]}"#),
     ("comment", r#"{"comments": [{"blockId": "@id", "content": "x"}]}"#),
     ("update_comments", r#"{"comments": [{"id": "@id"}]}"#),
     ("delete_comments", r#"{"commentIds": ["@id"]}"#),

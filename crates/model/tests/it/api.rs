@@ -143,6 +143,9 @@ fn so_can_requests() {
         TaskUpdate,
         UpdateBlocks,
         UpdateComments,
+        UpdateDocuments,
+        UpdateFolders,
+        UpdateScopedDocuments,
         UpdateTasks,
         UploadFile,
     ];
@@ -189,6 +192,9 @@ fn requests_are_read_and_replies_written() {
         TaskUpdate,
         UpdateBlocks,
         UpdateComments,
+        UpdateDocuments,
+        UpdateFolders,
+        UpdateScopedDocuments,
         UpdateTasks,
         UploadFile,
     ];
