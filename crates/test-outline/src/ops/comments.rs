@@ -25,6 +25,7 @@ impl CommentRequest {
     /// The request of these numbers.
     pub fn new(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> Self {
         match numbers.below(8) {
+            _ if setting.space.comments.is_empty() => Self::Add(additions(numbers, setting)),
             0..=2 => Self::Add(additions(numbers, setting)),
             3 => Self::List(list(numbers, setting)),
             4..=6 => Self::Update(UpdateComments::new(few(numbers, 3, |numbers| {
