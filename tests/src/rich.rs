@@ -1,10 +1,10 @@
 //! A small space with some of everything: what tests damage, and what the format is kept by.
 
 use leafbase::{
-    AddComments, AddItems, AddTasks, BlockId, CommentDraft, Connection, CreateCollection,
-    CreateDocuments, DeleteDocuments, Destination, Document, Durability, ItemDraft, Position,
-    PropertyDraft, Relation, Result, SchemaDraft, SearchIndexing, Space, SpaceBuilder, TaskDraft,
-    UploadFile,
+    AddComments, AddItems, AddTasks, BlockId, CommentDraft, CommentPatch, Connection,
+    CreateCollection, CreateDocuments, DeleteDocuments, Destination, Document, Durability,
+    ItemDraft, Position, PropertyDraft, Relation, Result, SchemaDraft, SearchIndexing, Space,
+    SpaceBuilder, TaskDraft, UpdateComments, UploadFile,
 };
 use leafbase_test_outline::{FixedClock, SequentialIds};
 
@@ -61,7 +61,11 @@ fn pages(notes: &Connection, trip: &Document) -> Result<()> {
     let added = notes.insert_markdown(text, Position::end_of(trip.id()))?;
     let drafts =
         added.iter().map(|block| CommentDraft::new(block.id, format!("about {}", block.id)));
-    notes.add_comments(AddComments::new(drafts.collect::<Vec<_>>()))?;
+    let comments = notes.add_comments(AddComments::new(drafts.collect::<Vec<_>>()))?;
+    let patches = comments.iter().take(2).map(|added| {
+        CommentPatch::of(added.comment_id).with_content("about *this*").with_resolved(true)
+    });
+    notes.update_comments(UpdateComments::new(patches))?;
     Ok(())
 }
 

@@ -10,18 +10,20 @@ use std::sync::Arc;
 use leafbase::json::FromJson;
 use leafbase::{
     AddComments, AddItems, AddTasks, AddedComment, BlockData, BlockDraft, BlockId, BlockMatch,
-    BlockPatch, Collection, CollectionSchema, CommentDraft, Connection, ConnectionInfo, CountItems,
-    CreateCollection, CreateDocuments, CreateFolders, CreateFromTemplate, DayRange, DayRef,
-    DeleteBlocks, DeleteDocuments, DeleteFolders, DeleteItems, DeleteTasks, Destination, Document,
-    DocumentFilterMode, DocumentId, DocumentLinks, DocumentOrder, Error, Fetch, Folder,
-    FolderDestination, FolderDraft, FolderId, FolderRecord, GetItems, GetSchema, InsertBlocks,
-    Item, ItemCounts, ItemDraft, ItemFilter, ItemUpdate, Items, ItemsPage, ListCollections,
-    ListDocuments, ListScopedDocuments, ListStyle, ListTasks, MoveBlocks, MoveDocuments,
-    MoveFolders, Operator, Position, PropertyDraft, PropertyKind, PurgeDocuments, QueryItems,
-    Relation, ReplaceSchema, RestoreDailyNotes, SchemaDraft, SchemaFormat, SchemaReply, Scope,
-    ScopedChange, ScopedDocument, SearchBlocks, SearchDocuments, SearchMatch, SelectOption, Sort,
-    Space, Task, TaskDraft, TaskInfo, TaskScope, TaskState, TaskUpdate, TextStyle, UpdateBlocks,
-    UpdateItems, UpdateTasks, UploadFile, UploadedFile,
+    BlockPatch, Collection, CollectionSchema, CommentDraft, CommentId, CommentPatch, Connection,
+    ConnectionInfo, CountItems, CreateCollection, CreateDocuments, CreateFolders,
+    CreateFromTemplate, DayRange, DayRef, DeleteBlocks, DeleteComments, DeleteDocuments,
+    DeleteFolders, DeleteItems, DeleteTasks, Destination, Document, DocumentFilterMode, DocumentId,
+    DocumentLinks, DocumentOrder, DocumentPatch, Error, Fetch, Folder, FolderDestination,
+    FolderDraft, FolderId, FolderPatch, FolderRecord, GetItems, GetSchema, InsertBlocks, Item,
+    ItemCounts, ItemDraft, ItemFilter, ItemUpdate, Items, ItemsPage, ListCollections, ListComments,
+    ListDocuments, ListScopedDocuments, ListStyle, ListTasks, ListedComment, MoveBlocks,
+    MoveDocuments, MoveFolders, Operator, Position, PropertyDraft, PropertyKind, PurgeDocuments,
+    QueryItems, Relation, ReplaceSchema, RestoreDailyNotes, SchemaDraft, SchemaFormat, SchemaReply,
+    Scope, ScopedChange, ScopedDocument, ScopedDocumentPatch, SearchBlocks, SearchDocuments,
+    SearchMatch, SelectOption, Sort, Space, Task, TaskDraft, TaskInfo, TaskScope, TaskState,
+    TaskUpdate, TextStyle, UpdateBlocks, UpdateComments, UpdateDocuments, UpdateFolders,
+    UpdateItems, UpdateScopedDocuments, UpdateTasks, UploadFile, UploadedFile,
 };
 use leafbase_test_outline::{FixedClock, SequentialIds};
 use schemars::JsonSchema;
@@ -420,6 +422,44 @@ fn rest(desk: &mut Desk, lisbon: DocumentId) {
     desk.reply("error", error);
 }
 
+fn comments(desk: &mut Desk, lisbon: DocumentId) {
+    let notes = desk.notes.clone();
+    let drafts = ["how many days?", "by train?"].map(|text| CommentDraft::new(lisbon, text));
+    let added = notes.add_comments(AddComments::new(drafts)).unwrap();
+    let [days, train] = [added[0].comment_id, added[1].comment_id];
+    let patches = [
+        CommentPatch::of(days).with_content("how *many* days?"),
+        CommentPatch::of(train).with_resolved(true),
+    ];
+    ask!(desk, notes, update_comments(UpdateComments::new(patches)) -> Items<ListedComment>);
+    ask!(desk, notes, list_comments(ListComments::of(lisbon).open()) -> Items<ListedComment>);
+    ask!(desk, notes, delete_comments(DeleteComments::new([train])) -> Items<CommentId>);
+    ask!(desk, notes, list_comments as list_comments_on_blocks(ListComments::of(lisbon.root())) -> Items<ListedComment>);
+}
+
+fn updates(desk: &mut Desk, scope: &Scope, lisbon: DocumentId, trips: FolderId) {
+    let (notes, guest) = (desk.notes.clone(), scope.connect());
+    let rev = notes.document(lisbon).unwrap().rev();
+    let patch =
+        DocumentPatch::of(lisbon).if_rev(rev).titled("Lisboa").moved_to(Destination::Unsorted);
+    ask!(desk, notes, update_documents(UpdateDocuments::new([patch])) -> Items<Document>);
+    let patch = ScopedDocumentPatch::of(lisbon).titled("Lisbon");
+    ask!(
+        desk,
+        guest,
+        update_documents
+            as update_scoped_documents(
+                UpdateScopedDocuments::new([patch]),
+            ) -> Items<ScopedDocument>
+    );
+    let old = notes.create_folder("Old", None).unwrap().id;
+    let patches = [
+        FolderPatch::of(trips).if_rev(1).named("Travel").moved_to(old),
+        FolderPatch::of(old).moved_to(FolderDestination::Root),
+    ];
+    ask!(desk, notes, update_folders(UpdateFolders::new(patches)) -> Items<FolderRecord>);
+}
+
 /// Goes through all operations once.
 fn all() -> BTreeSet<String> {
     let mut desk = Desk::new();
@@ -432,6 +472,8 @@ fn all() -> BTreeSet<String> {
     searches(&mut desk, lisbon, trips);
     scoped(&mut desk, &scope, lisbon);
     rest(&mut desk, lisbon);
+    comments(&mut desk, lisbon);
+    updates(&mut desk, &scope, lisbon, trips);
     desk.asked
 }
 

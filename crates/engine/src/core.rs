@@ -6,6 +6,7 @@
 pub(crate) mod connection;
 pub(crate) mod scope;
 pub(crate) mod scope_changes;
+pub(crate) mod scope_folders;
 
 pub(crate) mod cascades;
 pub(crate) mod redaction;

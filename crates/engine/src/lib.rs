@@ -30,19 +30,19 @@
 //! | read | [`fetch`](Connection::fetch), [`fetch_markdown`](Connection::fetch_markdown), [`content_markdown`](Connection::content_markdown) |
 //! | write | [`insert_blocks`](Connection::insert_blocks), [`insert_markdown`](Connection::insert_markdown), [`update_blocks`](Connection::update_blocks), [`move_blocks`](Connection::move_blocks), [`delete_blocks`](Connection::delete_blocks) |
 //! | make documents | [`create_document`](Connection::create_document), [`create_documents`](Connection::create_documents), [`create_from_template`](Connection::create_from_template) |
-//! | find and keep them | [`list_documents`](Connection::list_documents), [`move_documents`](Connection::move_documents), [`delete_documents`](Connection::delete_documents), [`restore_daily_notes`](Connection::restore_daily_notes), [`purge_documents`](Connection::purge_documents) |
-//! | order them in folders | [`folders`](Connection::folders), [`create_folders`](Connection::create_folders), [`move_folders`](Connection::move_folders), [`delete_folders`](Connection::delete_folders) |
+//! | find and keep them | [`list_documents`](Connection::list_documents), [`move_documents`](Connection::move_documents), [`update_documents`](Connection::update_documents), [`delete_documents`](Connection::delete_documents), [`restore_daily_notes`](Connection::restore_daily_notes), [`purge_documents`](Connection::purge_documents) |
+//! | order them in folders | [`folders`](Connection::folders), [`create_folders`](Connection::create_folders), [`move_folders`](Connection::move_folders), [`update_folders`](Connection::update_folders), [`delete_folders`](Connection::delete_folders) |
 //! | keep tasks | [`tasks`](Connection::tasks), [`add_tasks`](Connection::add_tasks), [`update_tasks`](Connection::update_tasks), [`delete_tasks`](Connection::delete_tasks) |
 //! | keep tables whose rows are pages | [`create_collection`](Connection::create_collection), [`list_collections`](Connection::list_collections), [`collection_schema`](Connection::collection_schema), [`replace_schema`](Connection::replace_schema) |
 //! | fill and ask them | [`items`](Connection::items), [`add_items`](Connection::add_items), [`update_items`](Connection::update_items), [`delete_items`](Connection::delete_items), [`query_items`](Connection::query_items), [`count_items`](Connection::count_items) |
-//! | remark on blocks | [`add_comments`](Connection::add_comments) |
+//! | remark on blocks | [`add_comments`](Connection::add_comments), [`list_comments`](Connection::list_comments), [`update_comments`](Connection::update_comments), [`delete_comments`](Connection::delete_comments) |
 //! | keep files | [`upload_file`](Connection::upload_file), [`file`](Connection::file), [`open_file`](Connection::open_file) |
 //! | know where one is | [`info`](Connection::info) |
 //! | search | [`search`](Connection::search), and in one document [`search_blocks`](Connection::search_blocks) |
 //! | see what links where | [`document_links`](Connection::document_links) |
 //! | follow what happens | [`changes_since`](Connection::changes_since) |
 //! | bring notes in and out | [`import_folder`](Connection::import_folder), [`export_folder`](Connection::export_folder) |
-//! | show some documents alone | [`Space::scope`], [`Scope::connect`], [`Scope::add`], [`Scope::remove`] |
+//! | show some documents alone | [`Space::scope`], [`Space::folder_scope`], [`Scope::connect`], [`Scope::add`], [`Scope::remove`], [`Scope::read_only`] |
 //! | look after a space | [`check`](Space::check), [`backup_to`](Space::backup_to), [`salvage`](Space::salvage), [`compact`](Space::compact), [`stats`](Space::stats), [`rebuild_search`](Space::rebuild_search) |
 //!
 //! # Scopes
@@ -142,24 +142,27 @@ pub use leafbase_model::{
     BesideText, Block, BlockData, BlockDraft, BlockFields, BlockId, BlockKind, BlockLayout,
     BlockMatch, BlockPatch, BlockType, BuiltInLocation, CardLayout, Change, ChangePosition,
     ChangeToken, Clock, CodeLanguage, Collection, CollectionSchema, Color, Comment, CommentDraft,
-    CommentId, Condition, ConnectionInfo, Content, ContentProperty, ContentPropertyDraft,
-    ContextBlock, CountItems, CreateCollection, CreateDocuments, CreateFolders, CreateFromTemplate,
-    Day, DayRange, DayRef, Decorations, DeleteBlocks, DeleteDocuments, DeleteFolders, DeleteItems,
-    DeleteTasks, Destination, Detail, Direction, Document, DocumentFilter, DocumentFilterMode,
-    DocumentId, DocumentOrder, DocumentRecord, Edge, Edit, Error, ErrorKind, Fetch, FetchFrom,
-    FileHash, Folder, FolderDestination, FolderDraft, FolderId, FolderRecord, FolderRef, Font,
-    GetItems, GetSchema, GroupValue, IdSource, InsertBlocks, InsertSource, Item, ItemCounts,
-    ItemDraft, ItemFields, ItemFilter, ItemGroup, ItemUpdate, ItemValue, ItemValues, Items,
-    ItemsPage, Limits, LineStyle, ListCollections, ListDocuments, ListScopedDocuments, ListStyle,
-    ListTasks, Location, MediaSize, MediaWidth, Metadata, MoveBlocks, MoveDocuments, MoveFolders,
-    Operator, Paging, PathStep, Position, PositionTarget, Properties, Property, PropertyChange,
-    PropertyDraft, PropertyKey, PropertyKind, PropertyType, PropertyValue, PurgeDocuments,
-    QueryItems, RelatedItem, Relation, ReplaceSchema, RestoreDailyNotes, Result, Schema,
-    SchemaDraft, SchemaFormat, SchemaReply, ScopedChange, ScopedDocument, SearchBlocks,
-    SearchDocuments, SearchMatch, SelectOption, SharedText, Side, Sort, SpaceId, SpaceInfo,
-    SpaceSettings, Stamp, Task, TaskDestination, TaskDraft, TaskInfo, TaskLocation, TaskPatch,
-    TaskScope, TaskState, TaskUpdate, TermMode, TextAlignment, TextFormat, TextStyle, Timestamp,
-    UpdateBlocks, UpdateItems, UpdateTasks, UploadFile, UploadedFile, UrlTemplates, UtcInfo,
+    CommentId, CommentPatch, CommentSource, Condition, ConnectionInfo, Content, ContentProperty,
+    ContentPropertyDraft, ContextBlock, CountItems, CreateCollection, CreateDocuments,
+    CreateFolders, CreateFromTemplate, Day, DayRange, DayRef, Decorations, DeleteBlocks,
+    DeleteComments, DeleteDocuments, DeleteFolders, DeleteItems, DeleteTasks, Destination, Detail,
+    Direction, Document, DocumentFilter, DocumentFilterMode, DocumentId, DocumentOrder,
+    DocumentPatch, DocumentRecord, Edge, Edit, Error, ErrorKind, Fetch, FetchFrom, FileHash,
+    Folder, FolderDestination, FolderDraft, FolderId, FolderPatch, FolderRecord, FolderRef, Font,
+    GetItems, GetSchema, GivenText, GroupValue, IdSource, InsertBlocks, InsertSource, Item,
+    ItemCounts, ItemDraft, ItemFields, ItemFilter, ItemGroup, ItemUpdate, ItemValue, ItemValues,
+    Items, ItemsPage, Limits, LineStyle, ListCollections, ListComments, ListDocuments,
+    ListScopedDocuments, ListStyle, ListTasks, ListedComment, Location, MediaSize, MediaWidth,
+    Metadata, MoveBlocks, MoveDocuments, MoveFolders, Operator, Paging, PathStep, Position,
+    PositionTarget, Properties, Property, PropertyChange, PropertyDraft, PropertyKey, PropertyKind,
+    PropertyType, PropertyValue, PurgeDocuments, QueryItems, RelatedItem, Relation, ReplaceSchema,
+    RestoreDailyNotes, Result, Schema, SchemaDraft, SchemaFormat, SchemaReply, ScopedChange,
+    ScopedDocument, ScopedDocumentPatch, SearchBlocks, SearchDocuments, SearchMatch, SelectOption,
+    SharedText, Side, Sort, SpaceId, SpaceInfo, SpaceSettings, Stamp, Task, TaskDestination,
+    TaskDraft, TaskInfo, TaskLocation, TaskPatch, TaskScope, TaskState, TaskUpdate, TermMode,
+    TextAlignment, TextFormat, TextStyle, Timestamp, UpdateBlocks, UpdateComments, UpdateDocuments,
+    UpdateFolders, UpdateItems, UpdateScopedDocuments, UpdateTasks, UploadFile, UploadedFile,
+    UrlTemplates, UtcInfo,
 };
 #[cfg(feature = "search")]
 pub use leafbase_search::IndexStorage;

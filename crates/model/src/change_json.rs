@@ -40,6 +40,7 @@ impl Edit {
             Self::UpdateFolder { .. } => "updateFolder",
             Self::AddComment { .. } => "addComment",
             Self::RemoveComment { .. } => "removeComment",
+            Self::UpdateComment { .. } => "updateComment",
             Self::CreateAsset(_) => "createAsset",
             Self::EraseAsset(_) => "eraseAsset",
             Self::SetSchema { .. } => "setSchema",
@@ -97,6 +98,12 @@ impl Serialize for Edit {
                 map.serialize_entry("documentId", document)?;
                 map.serialize_entry("blockId", block)?;
                 map.serialize_entry("comment", comment)?;
+            }
+            Self::UpdateComment { document, block, before, after } => {
+                map.serialize_entry("documentId", document)?;
+                map.serialize_entry("blockId", block)?;
+                map.serialize_entry("before", before)?;
+                map.serialize_entry("after", after)?;
             }
             Self::CreateAsset(asset) | Self::EraseAsset(asset) => {
                 map.serialize_entry("asset", asset)?;

@@ -168,6 +168,17 @@ pub enum Edit {
         /// The comment.
         comment: Comment,
     },
+    /// Changes the content of a comment, resolves it or opens it again.
+    UpdateComment {
+        /// The document that contains the block.
+        document: DocumentId,
+        /// The block.
+        block: BlockId,
+        /// The comment before the edit.
+        before: Comment,
+        /// The comment after the edit, with the same ID.
+        after: Comment,
+    },
     /// Registers an uploaded file whose bytes are stored already.
     CreateAsset(AssetRecord),
     /// Erases a file with its bytes, once no block refers to it. The edit does not contain the
@@ -235,6 +246,9 @@ impl Edit {
             Self::RemoveComment { document, block, comment } => {
                 Self::AddComment { document, block, comment }
             }
+            Self::UpdateComment { document, block, before, after } => {
+                Self::UpdateComment { document, block, before: after, after: before }
+            }
             Self::CreateAsset(asset) => Self::EraseAsset(asset),
             Self::EraseAsset(asset) => Self::CreateAsset(asset),
             Self::SetSchema { document, collection, before, after, quiet } => {
@@ -259,6 +273,7 @@ impl Edit {
             Self::AddComment { comment, .. } | Self::RemoveComment { comment, .. } => {
                 comment.is_redacted()
             }
+            Self::UpdateComment { before, .. } => before.is_redacted(),
             Self::CreateAsset(asset) | Self::EraseAsset(asset) => asset.is_redacted(),
             Self::SetSchema { before, after, .. } => {
                 before.iter().chain(after).any(|schema| schema.is_redacted())

@@ -6,6 +6,7 @@
 
 mod message;
 mod object;
+mod read_only;
 mod reader;
 mod recursive;
 
@@ -26,6 +27,7 @@ pub(crate) use message::noun;
 pub(crate) use object::{
     Object, array, nullable, one_or_many, optional_one_or_many, or_default, refused,
 };
+pub(crate) use read_only::ReadOnlyField;
 pub(crate) use reader::{Refused, missing_field, raw_value, read, wrong_type};
 pub(crate) use recursive::{RecursiveDraft, read_recursive};
 

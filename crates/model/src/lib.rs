@@ -134,12 +134,19 @@ pub use requests::collections::{
     AddItems, CreateCollection, DeleteItems, DocumentFilterMode, GetItems, GetSchema, ItemDraft,
     ItemUpdate, ListCollections, ReplaceSchema, SchemaFormat, UpdateItems,
 };
-pub use requests::comments::{AddComments, AddedComment, CommentDraft};
+pub use requests::comments::{
+    AddComments, AddedComment, CommentDraft, CommentPatch, CommentSource, DeleteComments,
+    ListComments, ListedComment, UpdateComments,
+};
+pub use requests::document_patch::{
+    DocumentPatch, ScopedDocumentPatch, UpdateDocuments, UpdateScopedDocuments,
+};
 pub use requests::documents::{
     CreateDocuments, CreateFromTemplate, DayRange, DeleteDocuments, DocumentFilter, DocumentOrder,
     ListDocuments, MoveDocuments, PurgeDocuments, RestoreDailyNotes,
 };
 pub use requests::files::{UploadFile, UploadedFile};
+pub use requests::folder_patch::{FolderPatch, UpdateFolders};
 pub use requests::folders::{
     CreateFolders, DeleteFolders, FolderDestination, FolderDraft, MoveFolders,
 };

@@ -1,9 +1,9 @@
 //! The check of a space: reads every record once and verifies all invariants of the keyspaces.
 //!
 //! It takes memory for the IDs of all blocks (about 100 bytes each), for the records of all
-//! documents, folders and schemas, 250 bytes for each file, 80 for each task, 16 for each edge, and
-//! 16 for each index row of one collection at a time. Damage does not end it: each problem is
-//! reported with its invariant and its record.
+//! documents, folders and schemas, 250 bytes for each file, 80 for each task, 32 for each comment,
+//! 16 for each edge, and 16 for each index row of one collection at a time. Damage does not end it:
+//! each problem is reported with its invariant and its record.
 
 use std::fmt;
 use std::ops::ControlFlow;
@@ -86,7 +86,7 @@ pub enum Invariant {
     Edge,
     /// Task rows follow from the data of blocks and the locations of their documents.
     Task,
-    /// Each comment is on a block of its document.
+    /// Each comment is on a block of its document, and can be found by its ID.
     Comment,
     /// Each file has all its bytes, with the hash of its record, and is embedded; no chunk is
     /// orphaned.

@@ -99,6 +99,8 @@ pub(crate) const ASSETS: Keyspace = Keyspace { tag: 0x61, name: "files" };
 pub(crate) const ASSET_CHUNKS: Keyspace = Keyspace { tag: 0x62, name: "chunks of files" };
 /// Upload in progress. Invariant: it is not a file yet.
 pub(crate) const PENDING_ASSETS: Keyspace = Keyspace { tag: 0x63, name: "uploads" };
+/// Comment to the block that it is on. Invariant: each comment has exactly one.
+pub(crate) const COMMENT_BLOCKS: Keyspace = Keyspace { tag: 0x64, name: "blocks of comments" };
 /// Collection to its schema with its column numbers. Invariants: each block of type collection has
 /// exactly one, under the block's name; each relation has an inverse, and exactly one of both owns
 /// it.
@@ -115,7 +117,7 @@ pub(crate) const ITEM_KEYS: Keyspace = Keyspace { tag: 0x72, name: "indexes of i
 pub(crate) const CHANGES: Keyspace = Keyspace { tag: 0x80, name: "change log" };
 
 /// All keyspaces, in the order of their keys.
-pub(crate) const IN_USE: [Keyspace; 25] = [
+pub(crate) const IN_USE: [Keyspace; 26] = [
     META,
     BLOCKS,
     BLOCK_LOCATIONS,
@@ -137,6 +139,7 @@ pub(crate) const IN_USE: [Keyspace; 25] = [
     ASSETS,
     ASSET_CHUNKS,
     PENDING_ASSETS,
+    COMMENT_BLOCKS,
     SCHEMAS,
     COLLECTIONS,
     ITEM_KEYS,
@@ -293,6 +296,7 @@ mod tests {
             parse_comment(&super::comment(document, block, comment)),
             Some((document, block, comment))
         );
+        assert_eq!(parse_comment_block(&comment_block(comment)), Some(comment));
         assert_eq!(
             parse_document_task(&task(document, false, block)),
             Some((document, false, block))

@@ -5,10 +5,11 @@ use leafbase_model::{Error, Result};
 use crate::change_parts::ChangeParts;
 use crate::index_bitmap::IndexBitmap;
 use crate::keyspaces::{
-    self, ASSET_CHUNKS, ASSETS, BLOCK_LOCATIONS, BLOCKS, CHANGES, COLLECTIONS, COMMENTS, DOCUMENTS,
-    DOCUMENTS_BY_CREATED, DOCUMENTS_BY_DAY, DOCUMENTS_BY_LOCATION, DOCUMENTS_BY_LOCATION_CREATED,
-    DOCUMENTS_BY_LOCATION_MODIFIED, DOCUMENTS_BY_MODIFIED, EDGES, FOLDER_CHILDREN, FOLDERS,
-    ITEM_KEYS, LOCATION_COUNTS, LOGBOOK, META, PENDING_ASSETS, SCHEMAS, TASKS, TASKS_BY_DAY,
+    self, ASSET_CHUNKS, ASSETS, BLOCK_LOCATIONS, BLOCKS, CHANGES, COLLECTIONS, COMMENT_BLOCKS,
+    COMMENTS, DOCUMENTS, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_DAY, DOCUMENTS_BY_LOCATION,
+    DOCUMENTS_BY_LOCATION_CREATED, DOCUMENTS_BY_LOCATION_MODIFIED, DOCUMENTS_BY_MODIFIED, EDGES,
+    FOLDER_CHILDREN, FOLDERS, ITEM_KEYS, LOCATION_COUNTS, LOGBOOK, META, PENDING_ASSETS, SCHEMAS,
+    TASKS, TASKS_BY_DAY,
 };
 use crate::reader::items::parse_entry as read_collection;
 use crate::reader::tasks::parse_entry;
@@ -87,6 +88,10 @@ pub fn read(key: &[u8], value: &[u8]) -> Result<()> {
         COMMENTS => {
             let (_, _, id) = keyspaces::parse_comment(key).ok_or_else(damaged)?;
             records::decode(key, value, |decoder| comment::decode(id, decoder)).map(drop)
+        }
+        COMMENT_BLOCKS => {
+            keyspaces::parse_comment_block(key).ok_or_else(damaged)?;
+            records::decode(key, value, comment::decode_block).map(drop)
         }
         ASSETS => {
             let id = keyspaces::parse_asset(key).ok_or_else(damaged)?;

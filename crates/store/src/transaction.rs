@@ -206,6 +206,9 @@ impl<'a> SpaceTransaction<'a> {
             Edit::RemoveComment { document, block, comment } => {
                 self.remove_comment(*document, *block, comment)
             }
+            Edit::UpdateComment { document, block, before, after } => {
+                self.update_comment(*document, *block, before, after)
+            }
             Edit::CreateAsset(record) => self.create_asset(record),
             Edit::EraseAsset(record) => self.erase_asset(record),
             Edit::SetSchema { document, collection, before, after, quiet } => self.set_schema(

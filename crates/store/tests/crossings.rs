@@ -87,12 +87,8 @@ fn made() -> (SpaceStore, Naive) {
     let mut edits: Vec<Edit> = HOMES.map(document).into();
     for home in HOMES {
         for number in (home * 1_000..home * 1_000 + EACH).step_by(5) {
-            let comment = Comment {
-                id: CommentId::from_bytes(id(number).to_bytes()),
-                author: stamp(1).by,
-                content: "a comment".to_owned(),
-                created_at: stamp(1).at,
-            };
+            let comment_id = CommentId::from_bytes(id(number).to_bytes());
+            let comment = Comment::new(comment_id, stamp(1), "a comment");
             edits.push(Edit::AddComment {
                 document: DocumentId::of_root(id(home)),
                 block: id(number),

@@ -260,6 +260,18 @@ fn broken_comments_and_files_are_named() {
     let comment = |document: u8, block: u8| key(COMMENTS, &[document, block, 1], &[]);
     breaks(Invariant::Comment, |store| rekey(store, &comment(10, 13), &comment(10, 9)));
     breaks(Invariant::Comment, |store| rekey(store, &comment(10, 13), &comment(7, 13)));
+    // By its ID a comment is found on its block.
+    let block_of = |comment: u8| key(COMMENT_BLOCKS, &[comment], &[]);
+    breaks(Invariant::Comment, |store| delete(store, &block_of(1)));
+    breaks(Invariant::Comment, |store| copy(store, &block_of(1), &block_of(3)));
+    breaks(Invariant::Comment, |store| {
+        let (key, value) = find(store, &block_of(1)).remove(0);
+        let mut body = rows::body(&key, &value).unwrap();
+        body[2..].fill(9);
+        put(store, &key, &rows::seal(&key, &body));
+    });
+    let twice = key(COMMENTS, &[10, 9, 1], &[]);
+    breaks(Invariant::Comment, |store| copy(store, &comment(10, 13), &twice));
     let chunk = |file: u8, number: u8| key(CHUNKS, &[file], &[0, 0, 0, number]);
     for number in 0..2 {
         breaks(Invariant::Asset, |store| delete(store, &chunk(1, number)));
@@ -418,9 +430,9 @@ fn a_later_version_is_distinguished_from_corruption() {
 }
 
 /// Of all keyspaces.
-const TAGS: [u8; 25] = [
+const TAGS: [u8; 26] = [
     1, 0x10, 0x11, 0x20, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x30, 0x31, 0x40, 0x50, 0x51,
-    0x52, 0x60, 0x61, 0x62, 0x63, 0x70, 0x71, 0x72, 0x80,
+    0x52, 0x60, 0x61, 0x62, 0x63, 0x64, 0x70, 0x71, 0x72, 0x80,
 ];
 
 #[test]

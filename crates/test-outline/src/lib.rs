@@ -48,6 +48,7 @@ mod naive_relations;
 mod naive_rules;
 mod naive_schemas;
 mod naive_tasks;
+mod naive_updates;
 mod naive_values;
 
 mod numbers;
@@ -60,8 +61,8 @@ pub use naive::{NaiveBlock, NaiveDocument, NaiveFile, NaiveSpace};
 pub use naive_relations::{NaiveEnd, NaiveRelation};
 pub use numbers::Numbers;
 pub use ops::{
-    BlockRequest, CollectionRequest, DocumentRequest, FileRequest, FolderRequest, Request, Setting,
-    TaskRequest, small_limits,
+    BlockRequest, CollectionRequest, CommentRequest, DocumentRequest, FileRequest, FolderRequest,
+    Request, Setting, TaskRequest, small_limits,
 };
 pub use outline::{Labels, Outline, ParseError};
 pub use sources::{FixedClock, SequentialIds, stamp};

@@ -142,6 +142,11 @@ impl NaiveSpace {
             Edit::RemoveComment { document, block, comment } => {
                 self.remove_comment(*document, *block, comment)
             }
+            Edit::UpdateComment { document, block, before, after } => {
+                check(before.id == after.id, "a comment becomes another one")?;
+                self.remove_comment(*document, *block, before)?;
+                self.add_comment(*document, *block, after)
+            }
             Edit::CreateAsset(record) => self.add_file(record),
             Edit::EraseAsset(record) => self.erase_file(record),
             Edit::SetSchema { document, collection, before, after, .. } => {

@@ -57,7 +57,7 @@ impl NaiveSpace {
     }
 
     /// A folder of a request, which must not be a built-in location.
-    fn named(&self, folder: FolderRef) -> Result<FolderId> {
+    pub(crate) fn named(&self, folder: FolderRef) -> Result<FolderId> {
         match folder {
             FolderRef::Folder(id) => {
                 self.folder(id).map(|found| found.id).ok_or_else(Error::not_found)
@@ -67,7 +67,7 @@ impl NaiveSpace {
     }
 
     /// The folder and its ancestors.
-    fn folder_path(&self, folder: Option<FolderId>) -> Vec<FolderId> {
+    pub(crate) fn folder_path(&self, folder: Option<FolderId>) -> Vec<FolderId> {
         let Some(found) = folder.and_then(|folder| self.folder(folder)) else { return Vec::new() };
         let mut path = vec![found.id];
         path.extend(self.folder_path(found.parent));
@@ -82,7 +82,7 @@ impl NaiveSpace {
             .collect()
     }
 
-    fn folder_height(&self, folder: FolderId) -> usize {
+    pub(crate) fn folder_height(&self, folder: FolderId) -> usize {
         let below = self.folders.iter().filter(|found| found.parent == Some(folder));
         1 + below.map(|found| self.folder_height(found.id)).max().unwrap_or(0)
     }
@@ -144,7 +144,7 @@ impl NaiveSpace {
         Ok(())
     }
 
-    fn check_name(&self, name: &str) -> Result<()> {
+    pub(crate) fn check_name(&self, name: &str) -> Result<()> {
         let found = name.chars().count();
         if found > self.limits.title {
             return Err(Error::limit("characters", self.limits.title, found));
@@ -152,7 +152,7 @@ impl NaiveSpace {
         if name.trim().is_empty() { Err(Error::validation("no name")) } else { Ok(()) }
     }
 
-    fn check_folder_depth(&self, depth: usize) -> Result<()> {
+    pub(crate) fn check_folder_depth(&self, depth: usize) -> Result<()> {
         let most = self.limits.folder_nesting;
         if depth > most && !self.breaks(Broken::FoldersGoDeep) {
             return Err(Error::limit("folders within folders", most, depth));

@@ -1,13 +1,12 @@
 //! Random requests, built from numbers, for the current state of a space; invalid ones included.
 
-use leafbase_model::{
-    AddComments, BlockId, CommentDraft, Day, DayRef, DocumentId, Limits, Location,
-};
+use leafbase_model::{BlockId, Day, DayRef, DocumentId, Limits, Location};
 
 use crate::{NaiveBlock, NaiveDocument, NaiveSpace, Numbers};
 
 mod blocks;
 mod collections;
+mod comments;
 mod documents;
 mod files;
 mod filters;
@@ -18,6 +17,7 @@ mod values;
 
 pub use blocks::BlockRequest;
 pub use collections::CollectionRequest;
+pub use comments::CommentRequest;
 pub use documents::DocumentRequest;
 pub use files::FileRequest;
 pub use folders::FolderRequest;
@@ -34,8 +34,8 @@ pub enum Request {
     Folders(FolderRequest),
     /// Task operations.
     Tasks(TaskRequest),
-    /// Comments.
-    Comments(AddComments),
+    /// Comment operations.
+    Comments(CommentRequest),
     /// File operations.
     Files(FileRequest),
     /// Collection operations.
@@ -77,7 +77,7 @@ impl Request {
             26..=37 => Self::Documents(DocumentRequest::new(numbers, setting)),
             38..=44 => Self::Folders(FolderRequest::new(numbers, setting)),
             45..=54 => Self::Tasks(TaskRequest::new(numbers, setting)),
-            55..=57 => Self::Comments(comments(numbers, setting)),
+            55..=57 => Self::Comments(CommentRequest::new(numbers, setting)),
             _ => Self::Files(FileRequest::new(numbers, setting)),
         }
     }
@@ -88,19 +88,6 @@ impl Request {
         let words = debug.split(|letter: char| !letter.is_alphanumeric());
         words.take(2).collect::<Vec<_>>().join(" ")
     }
-}
-
-fn comments(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> AddComments {
-    let count = 1 + numbers.below(3);
-    let draft = |_| {
-        let content = if numbers.once_in(12) {
-            blocks::text(numbers, setting)
-        } else {
-            "a".repeat(1 + numbers.below(4))
-        };
-        CommentDraft::new(block(numbers, setting, |_| true), content)
-    };
-    AddComments::new((0..count).map(draft))
 }
 
 /// A block of the space, mostly a suitable one outside of the trash; sometimes one that does not

@@ -11,6 +11,10 @@ use leafbase_model::{
 use crate::context::Context;
 use crate::request::check_count;
 
+mod update;
+
+pub use update::update_folder;
+
 /// Reads of folders in one consistent state.
 pub trait ReadFolders {
     /// The folder, if it exists.

@@ -18,6 +18,7 @@ mod drafts;
 
 mod delete;
 mod document;
+mod document_update;
 mod fetch;
 mod folders;
 mod insert;
@@ -31,11 +32,12 @@ pub use document::{
     CreatedDocument, MovedDocuments, check_purge, check_root, copy_document, create_document,
     delete_documents, move_documents, restore_daily_notes,
 };
+pub use document_update::{DocumentUpdate, PatchedDocument};
 pub use drafts::check_draft;
 pub use fetch::{assemble, fetch};
 pub use folders::{
     FolderPlan, MovedFolders, ReadFolders, create_folders, delete_folders, folders_within,
-    move_folders,
+    move_folders, update_folder,
 };
 pub use inbox::{AllowedChildren, task_edge};
 pub use insert::{InsertedBlocks, insert, insert_at};

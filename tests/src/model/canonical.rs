@@ -14,6 +14,12 @@ pub fn request(request: Request, naive: &NaiveSpace) -> Request {
             create.documents = create.documents.into_iter().map(root).collect();
             Request::Documents(DocumentRequest::Create(create))
         }
+        Request::Documents(DocumentRequest::Update(mut update)) => {
+            for patch in &mut update.documents {
+                patch.title = patch.title.take().map(|title| settled(BlockData::page(title)));
+            }
+            Request::Documents(DocumentRequest::Update(update))
+        }
         Request::Documents(DocumentRequest::Copy(mut copy)) => {
             copy.title = copy.title.map(|title| settled(BlockData::page(title)));
             Request::Documents(DocumentRequest::Copy(copy))

@@ -4,8 +4,8 @@ use std::io::Read;
 
 use leafbase::{Connection, DeleteBlocks, Error, InsertBlocks, MoveBlocks, UpdateBlocks};
 use leafbase_test_outline::{
-    BlockRequest, CollectionRequest, DocumentRequest, FileRequest, FolderRequest, Request,
-    TaskRequest,
+    BlockRequest, CollectionRequest, CommentRequest, DocumentRequest, FileRequest, FolderRequest,
+    Request, TaskRequest,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -16,7 +16,7 @@ pub fn answer(notes: &Connection, request: Request) -> Result<Vec<String>, Error
         Request::Documents(request) => documents(notes, request),
         Request::Folders(request) => folders(notes, request),
         Request::Tasks(request) => tasks(notes, request),
-        Request::Comments(request) => Ok(each(&notes.add_comments(sent(&request))?)),
+        Request::Comments(request) => comments(notes, &request),
         Request::Files(request) => files(notes, request),
         Request::Collections(request) => collections(notes, request),
     }
@@ -55,6 +55,15 @@ fn pages<T: Serialize>(
     }
 }
 
+fn comments(notes: &Connection, request: &CommentRequest) -> Result<Vec<String>, Error> {
+    Ok(match request {
+        CommentRequest::Add(request) => each(&notes.add_comments(sent(request))?),
+        CommentRequest::List(request) => each(&notes.list_comments(sent(request))?),
+        CommentRequest::Update(request) => each(&notes.update_comments(sent(request))?),
+        CommentRequest::Delete(request) => each(&notes.delete_comments(sent(request))?),
+    })
+}
+
 fn blocks(notes: &Connection, request: BlockRequest) -> Result<Vec<String>, Error> {
     Ok(match request {
         BlockRequest::CreateDocument { root, destination } => {
@@ -87,6 +96,7 @@ fn documents(notes: &Connection, request: DocumentRequest) -> Result<Vec<String>
         DocumentRequest::Create(create) => each(&notes.create_documents(create)?),
         DocumentRequest::Delete(delete) => each(&notes.delete_documents(sent(&delete))?),
         DocumentRequest::Move(to) => each(&notes.move_documents(sent(&to))?),
+        DocumentRequest::Update(update) => each(&notes.update_documents(sent(&update))?),
         DocumentRequest::Restore(restore) => each(&notes.restore_daily_notes(sent(&restore))?),
         DocumentRequest::Purge(purge) => each(&notes.purge_documents(sent(&purge))?),
         DocumentRequest::Copy(copy) => vec![json(notes.create_from_template(sent(&copy))?)],
@@ -98,6 +108,7 @@ fn folders(notes: &Connection, request: FolderRequest) -> Result<Vec<String>, Er
         FolderRequest::Tree => each(&notes.folders()?),
         FolderRequest::Create(create) => each(&notes.create_folders(sent(&create))?),
         FolderRequest::Move(to) => each(&notes.move_folders(sent(&to))?),
+        FolderRequest::Update(update) => each(&notes.update_folders(sent(&update))?),
         FolderRequest::Delete(delete) => each(&notes.delete_folders(sent(&delete))?),
     })
 }

@@ -5,8 +5,8 @@ use leafbase::{
 };
 use leafbase_model::BlockRecord;
 use leafbase_test_outline::{
-    BlockRequest, CollectionRequest, DocumentRequest, FileRequest, FolderRequest, NaiveSpace,
-    Request, SequentialIds, TaskRequest,
+    BlockRequest, CollectionRequest, CommentRequest, DocumentRequest, FileRequest, FolderRequest,
+    NaiveSpace, Request, SequentialIds, TaskRequest,
 };
 use serde::Serialize;
 
@@ -20,7 +20,7 @@ pub fn answer(naive: &mut NaiveSpace, by: By<'_>, request: Request) -> Result<Ve
         Request::Documents(request) => documents(naive, by, request),
         Request::Folders(request) => folders(naive, by, &request),
         Request::Tasks(request) => tasks(naive, by, request),
-        Request::Comments(request) => Ok(each(&naive.add_comments(by, &request)?)),
+        Request::Comments(request) => comments(naive, by, &request),
         Request::Files(request) => files(naive, by, &request),
         Request::Collections(request) => collections(naive, by, &request),
     }
@@ -35,6 +35,19 @@ fn pages<T: Serialize>(items: &[T], limit: Option<usize>) -> Vec<String> {
             before.iter().map(|items| page(items, true)).chain([page(last, false)]).collect()
         }
     }
+}
+
+fn comments(
+    naive: &mut NaiveSpace,
+    by: By<'_>,
+    request: &CommentRequest,
+) -> Result<Vec<String>, Error> {
+    Ok(match request {
+        CommentRequest::Add(request) => each(&naive.add_comments(by, request)?),
+        CommentRequest::List(request) => each(&naive.list_comments(request)?),
+        CommentRequest::Update(request) => each(&naive.update_comments(by, request)?),
+        CommentRequest::Delete(request) => each(&naive.delete_comments(by, request)?),
+    })
 }
 
 fn blocks(naive: &mut NaiveSpace, by: By<'_>, request: BlockRequest) -> Result<Vec<String>, Error> {
@@ -112,6 +125,7 @@ fn documents(
         DocumentRequest::Create(create) => each(&naive.create_documents(by, &create)?),
         DocumentRequest::Delete(delete) => each(&naive.delete_documents(by, &delete)?),
         DocumentRequest::Move(to) => each(&naive.move_documents(by, &to)?),
+        DocumentRequest::Update(update) => each(&naive.update_documents(by, &update)?),
         DocumentRequest::Restore(restore) => each(&naive.restore_daily_notes(by, &restore)?),
         DocumentRequest::Purge(purge) => each(&naive.purge_documents(by, &purge)?),
         DocumentRequest::Copy(copy) => vec![json(naive.create_from_template(by, &copy)?)],
@@ -127,6 +141,7 @@ fn folders(
         FolderRequest::Tree => each(&naive.folder_tree()),
         FolderRequest::Create(create) => each(&naive.create_folders(by, create)?),
         FolderRequest::Move(to) => each(&naive.move_folders(by, to)?),
+        FolderRequest::Update(update) => each(&naive.update_folders(by, update)?),
         FolderRequest::Delete(delete) => each(&naive.delete_folders(by, delete)?),
     })
 }

@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use leafbase::{
-    AddComments, AddTasks, BlockId, CommentDraft, Connection, CreateFromTemplate, DeleteBlocks,
-    Destination, Edit, Error, ErrorKind, Fetch, Limits, MoveBlocks, MoveDocuments, Position,
-    PurgeDocuments, Space, TaskDestination, TaskDraft, TaskUpdate,
+    AddComments, AddTasks, BlockId, CommentDraft, CommentId, CommentPatch, Connection,
+    CreateFromTemplate, DeleteBlocks, DeleteComments, Destination, Edit, Error, ErrorKind, Fetch,
+    Limits, ListComments, ListedComment, MoveBlocks, MoveDocuments, Position, PurgeDocuments,
+    Space, TaskDestination, TaskDraft, TaskUpdate, UpdateComments,
 };
 use leafbase_test_outline::{FixedClock, SequentialIds};
 use serde_json::{Value, json};
@@ -35,6 +36,18 @@ fn on(notes: &Connection, block: BlockId) -> Vec<(String, String)> {
 
 fn contents(notes: &Connection, block: BlockId) -> Vec<String> {
     on(notes, block).into_iter().map(|(_, content)| content).collect()
+}
+
+fn update(
+    notes: &Connection,
+    patches: impl IntoIterator<Item = CommentPatch>,
+) -> Result<Vec<ListedComment>, Error> {
+    notes.update_comments(UpdateComments::new(patches)).map(|updated| updated.0)
+}
+
+fn list(notes: &Connection, request: ListComments) -> Vec<String> {
+    let found = notes.list_comments(request).unwrap();
+    found.into_iter().map(|listed| listed.comment.content).collect()
 }
 
 #[test]
@@ -312,22 +325,30 @@ fn comments_go_with_their_block_and_come_back_with_it() {
 fn a_purge_takes_the_comments_from_the_history_too() {
     let host = Host::new();
     let (notes, document) = (&host.notes, host.document());
-    add(notes, &[(host.id("child"), "1"), (host.id("root"), "2"), (host.id("other"), "stays")])
-        .unwrap();
+    let all = [(host.id("child"), "1"), (host.id("root"), "2"), (host.id("other"), "stays")];
+    let ids = add(notes, &all).unwrap();
+    let [one, other] = [(ids[0], "one"), (ids[2], "stays, too")]
+        .map(|(id, content)| CommentPatch::of(id).with_content(content));
+    update(notes, [one]).unwrap();
+    update(notes, [other]).unwrap();
     notes.delete_documents(document).unwrap();
     let commented = || {
         let changes = notes.changes_since(0).map(Result::unwrap);
         let edits: Vec<_> = changes.flat_map(|change| change.edits).collect();
         let comments = edits.iter().filter_map(|edit| match edit {
             Edit::AddComment { comment, .. } => Some(comment.content.to_string()),
+            Edit::UpdateComment { before, after, .. } => {
+                Some(format!("{} -> {}", before.content, after.content))
+            }
             _ => None,
         });
         comments.collect::<Vec<_>>()
     };
-    assert_eq!(commented(), ["1", "2", "stays"]);
+    let before = ["1", "2", "stays", "1 -> one", "stays -> stays, too"];
+    assert_eq!(commented(), before);
     notes.purge_documents(PurgeDocuments::new([document])).unwrap();
-    assert_eq!(contents(notes, host.id("other")), ["stays"]);
-    assert_eq!(commented(), ["", "", "stays"]);
+    assert_eq!(contents(notes, host.id("other")), ["stays, too"]);
+    assert_eq!(commented(), ["", "", "stays", " -> ", "stays -> stays, too"]);
     assert!(notes.space().check().unwrap().is_clean(), "no comment is left without its block");
     let change = notes.changes_since(0).last().unwrap().unwrap();
     assert_eq!(change.inverse().unwrap_err().kind(), ErrorKind::HistoryGone);
@@ -365,4 +386,181 @@ fn a_copy_of_a_template_has_no_comments() {
     let tree = notes.fetch(Fetch::new(copy).with_metadata()).unwrap();
     assert!(tree.walk().all(|(_, block)| block.metadata.as_ref().unwrap().comments.is_empty()));
     assert_eq!(contents(notes, host.id("text")), ["about the template"]);
+}
+
+#[test]
+fn comments_are_listed_oldest_first_by_document_and_by_block() {
+    let host = Host::new();
+    let (notes, text, child) = (&host.notes, host.id("text"), host.id("child"));
+    let ids = add(notes, &[(child, "1"), (text, "2"), (host.id("other"), "3"), (child, "4")]);
+    let resolved = CommentPatch::of(ids.unwrap()[0]).with_resolved(true);
+    update(notes, [resolved]).unwrap();
+    let document = ListComments::of(host.document());
+    assert_eq!(list(notes, document.clone()), ["1", "2", "4"]);
+    assert_eq!(list(notes, document.clone().open()), ["2", "4"]);
+    assert_eq!(list(notes, document.resolved()), ["1"]);
+    let blocks = ListComments::on([host.id("other"), child, child]);
+    assert_eq!(list(notes, blocks.clone()), ["1", "3", "4"]);
+    assert_eq!(list(notes, blocks.open()), ["3", "4"]);
+    assert_eq!(list(notes, ListComments::on([])), [""; 0]);
+    // Those of a document in the trash can be read.
+    notes.delete_documents(host.document()).unwrap();
+    assert_eq!(list(notes, ListComments::of(child)), ["1", "4"]);
+}
+
+#[test]
+fn an_edit_and_a_resolution_tell_who_and_when_and_keep_the_author() {
+    let clock = Arc::new(FixedClock::at(1_000));
+    let space =
+        Space::builder().clock(clock.clone()).ids(SequentialIds::new(1)).in_memory().unwrap();
+    let (ada, ben) = (space.connect().acting_as("Ada"), space.connect().acting_as("Ben"));
+    let document = ada.create_document("Trip").unwrap().id();
+    let [comment] = add(&ada, &[(document.root(), "socks?")]).unwrap()[..] else { panic!() };
+    let json = |listed: &ListedComment| serde_json::to_value(listed).unwrap();
+    let rev = ada.document(document).unwrap().rev();
+
+    clock.advance(1_000);
+    let patch = CommentPatch::of(comment).with_content("wool?").with_resolved(true);
+    let updated = json(&update(&ben, [patch.clone()]).unwrap()[0]);
+    let expected = json!({
+        "blockId": document.root(), "id": comment, "author": "Ada", "content": "wool?",
+        "createdAt": "1970-01-01T00:00:01.000Z", "lastModifiedAt": "1970-01-01T00:00:02.000Z",
+        "lastModifiedBy": "Ben", "resolvedAt": "1970-01-01T00:00:02.000Z", "resolvedBy": "Ben",
+    });
+    assert_eq!(updated, expected);
+    let root = ada.fetch(Fetch::new(document).depth(0).with_metadata()).unwrap();
+    assert_eq!(root.rev, 1, "the block has not changed");
+    assert_eq!(ada.document(document).unwrap().rev(), rev + 1, "the document has");
+
+    // What it says already, and a reply that comes back, change nothing.
+    clock.advance(1_000);
+    let last = ada.last_sequence().unwrap();
+    assert_eq!(json(&update(&ada, [patch]).unwrap()[0]), expected);
+    let back: UpdateComments = serde_json::from_value(json!({"comments": [expected]})).unwrap();
+    assert_eq!(json(&ada.update_comments(back).unwrap()[0]), expected);
+    assert_eq!(ada.last_sequence().unwrap(), last);
+
+    let reopened = CommentPatch::of(comment).with_resolved(false);
+    assert_eq!(update(&ada, [reopened]).unwrap()[0].comment.resolved, None);
+    let change = ada.changes_since(last).next().unwrap().unwrap();
+    ada.space().apply(ada.author(), &change.inverse().unwrap()).unwrap();
+    let found = ada.list_comments(ListComments::of(document)).unwrap();
+    assert_eq!(json(&found[0]), expected, "undone");
+    assert!(space.check().unwrap().is_clean());
+}
+
+#[test]
+fn a_change_of_comments_is_all_or_nothing() {
+    let mut limits = Limits::default();
+    (limits.comment, limits.blocks_per_request) = (8, 3);
+    let host = Host::with_limits(limits);
+    let notes = &host.notes;
+    let ids = add(notes, &[(host.id("text"), "1"), (host.id("other"), "2")]).unwrap();
+    let [one, two] = [ids[0], ids[1]];
+    let none = CommentId::from_bytes([0xAB; 16]);
+    let patch = |id: CommentId, content: &str| CommentPatch::of(id).with_content(content);
+    let before = host.dump();
+    for (patches, outcome) in [
+        (vec![patch(one, "x"), patch(none, "")], "NOT_FOUND comments[1].id"),
+        (vec![patch(none, "x"), patch(none, "x")], "NOT_FOUND comments[0].id"),
+        (vec![patch(one, "x"), patch(one, "y")], "VALIDATION comments[1].id"),
+        (vec![patch(one, "x"), patch(two, " \n")], "VALIDATION comments[1].content"),
+        (vec![patch(two, "€€€")], "LIMIT_EXCEEDED comments[0].content"),
+        (vec![patch(none, ""); 4], "LIMIT_EXCEEDED comments"),
+    ] {
+        assert_eq!(wrong(&update(notes, patches).unwrap_err()), outcome);
+        assert_eq!(host.dump(), before, "{outcome}");
+    }
+    for (ids, outcome) in [
+        (vec![one, none], "NOT_FOUND commentIds[1]"),
+        (vec![one, one], "VALIDATION commentIds[1]"),
+        (vec![none; 4], "LIMIT_EXCEEDED commentIds"),
+    ] {
+        let error = notes.delete_comments(DeleteComments::new(ids)).unwrap_err();
+        assert_eq!(wrong(&error), outcome);
+        assert_eq!(host.dump(), before, "{outcome}");
+    }
+    for (request, outcome) in [
+        (ListComments::on([host.id("text"), BlockId::NIL]), "NOT_FOUND blockIds[1]"),
+        (ListComments::of(leafbase::DocumentId::NIL), "NOT_FOUND documentId"),
+        (ListComments::on([BlockId::NIL; 4]), "LIMIT_EXCEEDED blockIds"),
+    ] {
+        assert_eq!(wrong(&notes.list_comments(request).unwrap_err()), outcome);
+    }
+    notes.delete_documents(host.document()).unwrap();
+    let trashed = update(notes, [patch(two, "x"), patch(one, "x")]).unwrap_err();
+    assert_eq!(wrong(&trashed), "RULE_VIOLATION comments[1].id");
+    let trashed = notes.delete_comments(DeleteComments::from(one)).unwrap_err();
+    assert_eq!(wrong(&trashed), "RULE_VIOLATION commentIds[0]");
+}
+
+#[test]
+fn a_deleted_comment_comes_back_with_an_undo() {
+    let host = Host::new();
+    let (notes, text) = (&host.notes, host.id("text"));
+    let ids = add(notes, &[(text, "1"), (text, "2")]).unwrap();
+    let from = notes.last_sequence().unwrap();
+    assert_eq!(*notes.delete_comments(DeleteComments::from(ids[0])).unwrap(), [ids[0]]);
+    assert_eq!(contents(notes, text), ["2"]);
+    assert_eq!(
+        wrong(&notes.delete_comments(DeleteComments::from(ids[0])).unwrap_err()),
+        "NOT_FOUND commentIds[0]"
+    );
+    let change = notes.changes_since(from).next().unwrap().unwrap();
+    notes.space().apply(notes.author(), &change.inverse().unwrap()).unwrap();
+    assert_eq!(contents(notes, text), ["1", "2"]);
+    assert!(notes.space().check().unwrap().is_clean());
+}
+
+/// A comment is found by its ID wherever its block goes.
+#[test]
+fn a_comment_is_changed_after_its_block_has_moved() {
+    let host = Host::new();
+    let (notes, text) = (&host.notes, host.id("text"));
+    let comment = add(notes, &[(text, "1")]).unwrap()[0];
+    let away = MoveBlocks::new([text], Position::end_of(host.id("other")));
+    notes.move_blocks(away).unwrap();
+    update(notes, [CommentPatch::of(comment).with_content("one")]).unwrap();
+    assert_eq!(contents(notes, text), ["one"]);
+    assert!(notes.space().check().unwrap().is_clean());
+}
+
+/// A guest changes comments of the host, and what is hidden in them stays as it is.
+#[test]
+fn a_scoped_connection_changes_the_comments_that_it_sees() {
+    let space = Space::in_memory().unwrap();
+    let notes = space.connect().acting_as("Ada");
+    let [seen, hidden] = ["seen", "hidden"].map(|title| notes.create_document(title).unwrap().id());
+    let text = format!("see [x](block://{hidden})");
+    let ids = add(&notes, &[(seen.root(), &text), (hidden.root(), "secret")]).unwrap();
+    let guest = space.scoped([seen]).acting_as("Ben");
+    let listed = guest.list_comments(ListComments::of(seen)).unwrap();
+    assert_eq!(listed[0].comment.content, "see [x](invalid:out_of_scope#1)");
+
+    // Sent back as it came, it is as it was; and the link stays when the text around it changes.
+    let json = serde_json::to_value(&listed[0]).unwrap();
+    let back: UpdateComments = serde_json::from_value(json!({"comments": [json]})).unwrap();
+    let last = notes.last_sequence().unwrap();
+    guest.update_comments(back).unwrap();
+    assert_eq!(notes.last_sequence().unwrap(), last);
+    let content = format!("do {}", listed[0].comment.content);
+    let updated = guest
+        .update_comments(UpdateComments::new([CommentPatch::of(ids[0])
+            .with_content(content.clone())
+            .with_resolved(true)]))
+        .unwrap();
+    assert_eq!(updated[0].comment.content, content);
+    assert_eq!(list(&notes, ListComments::of(seen).resolved()), [format!("do {text}")]);
+
+    let unseen = CommentPatch::of(ids[1]).with_content("");
+    let error = guest.update_comments(UpdateComments::new([unseen])).unwrap_err();
+    assert_eq!(wrong(&error), "NOT_FOUND comments[0].id");
+    let error = guest.delete_comments(DeleteComments::from(ids[1])).unwrap_err();
+    assert_eq!(wrong(&error), "NOT_FOUND commentIds[0]");
+    let error = guest.list_comments(ListComments::of(hidden)).unwrap_err();
+    assert_eq!(wrong(&error), "NOT_FOUND documentId");
+    guest.delete_comments(DeleteComments::from(ids[0])).unwrap();
+    assert_eq!(list(&notes, ListComments::of(seen)), [""; 0]);
+    let feed: Vec<_> = guest.changes_since(0).map(|change| change.unwrap().blocks).collect();
+    assert_eq!(feed, [[seen.root()], [seen.root()]]);
 }

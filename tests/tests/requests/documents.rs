@@ -4,5 +4,6 @@ mod creating;
 mod library;
 mod listing;
 mod places;
+mod updating;
 
 pub use library::Library;

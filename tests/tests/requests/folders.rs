@@ -422,3 +422,109 @@ fn a_request_built_in_rust_does_the_same() {
     request.folder_ids = vec![FolderRef::from(BuiltInLocation::Trash)];
     assert_eq!(library.notes.delete_folders(request).unwrap_err().code(), "RULE_VIOLATION");
 }
+
+#[test]
+fn updates() {
+    let mut limits = Limits::default();
+    (limits.folder_nesting, limits.title, limits.blocks_per_request) = (2, 29, 4);
+    let library = Library::with_limits(limits);
+    let many = json!({"folders": vec![json!({"id": "?"}); 5]}).to_string();
+    let long = json!({"folders": [{"id": "@Work", "name": "x".repeat(30)}]}).to_string();
+    library.table(&[
+        ("updateFolders", r#"{"folders":[]}"#, ""),
+        ("updateFolders", r#"{"folders":[{"id":"@Garden"}]}"#, "Garden:Home"),
+        (
+            "updateFolders",
+            r#"{"folders":[{"id":"@Work","name":"x"},{"id":"?"}]}"#,
+            "NOT_FOUND folders[1].id",
+        ),
+        (
+            "updateFolders",
+            r#"{"folders":[{"id":"@Work","name":"x"},{"id":"@Work"}]}"#,
+            "VALIDATION folders[1].id",
+        ),
+        (
+            "updateFolders",
+            r#"{"folders":[{"id":"unsorted","name":"Unsorted"}]}"#,
+            "RULE_VIOLATION folders[0].id",
+        ),
+        (
+            "updateFolders",
+            r#"{"folders":[{"id":"@Work","rev":2,"name":"x"}]}"#,
+            "CONFLICT folders[0].rev",
+        ),
+        (
+            "updateFolders",
+            r#"{"folders":[{"id":"@Work","name":" "}]}"#,
+            "VALIDATION folders[0].name",
+        ),
+        ("updateFolders", &long, "LIMIT_EXCEEDED folders[0].name"),
+        ("updateFolders", &many, "LIMIT_EXCEEDED folders"),
+        (
+            "updateFolders",
+            r#"{"folders":[{"id":"@Work","parentFolderId":"?"}]}"#,
+            "NOT_FOUND folders[0].parentFolderId",
+        ),
+        (
+            "updateFolders",
+            r#"{"folders":[{"id":"@Work","parentFolderId":"templates"}]}"#,
+            "RULE_VIOLATION folders[0].parentFolderId",
+        ),
+        (
+            "updateFolders",
+            r#"{"folders":[{"id":"@Home","parentFolderId":"@Home"}]}"#,
+            "RULE_VIOLATION folders[0].parentFolderId",
+        ),
+        // Each alone would be allowed.
+        (
+            "updateFolders",
+            r#"{"folders":[{"id":"@Work","parentFolderId":"@Home"},{"id":"@Home","parentFolderId":"@Work"}]}"#,
+            "RULE_VIOLATION folders[1].parentFolderId",
+        ),
+        (
+            "updateFolders",
+            r#"{"folders":[{"id":"@Work","destination":{"parentFolderId":"@Home"},"parentFolderId":"@Garden"}]}"#,
+            "VALIDATION folders[0].destination",
+        ),
+    ]);
+    for (body, expected) in [
+        (r#"{"folders":[{"id":"@Garden","name":"Orchard"}]}"#, "Garden:Home"),
+        (r#"{"folders":[{"id":"@Garden","destination":"root"}]}"#, "Garden"),
+        (
+            r#"{"folders":[{"id":"@Garden","destination":"root"},{"id":"@Home","rev":1,"name":"x","parentFolderId":"@Garden"},{"id":"@Work","destination":{"parentFolderId":"@Home"}}]}"#,
+            "Garden Home:Garden Work:Home",
+        ),
+    ] {
+        library.undone("updateFolders", body, expected);
+    }
+    let mut flat = Limits::default();
+    flat.folder_nesting = 1;
+    let library = Library::with_limits(flat);
+    library.table(&[(
+        "updateFolders",
+        r#"{"folders":[{"id":"@Home","parentFolderId":"@Work"}]}"#,
+        "LIMIT_EXCEEDED folders[0].parentFolderId",
+    )]);
+}
+
+#[test]
+fn a_folder_of_a_reply_sent_back_changes_nothing() {
+    let library = Library::new();
+    let notes = &library.notes;
+    let tree = notes.folders().unwrap();
+    let folders: Vec<_> = tree
+        .iter()
+        .flat_map(leafbase::Folder::walk)
+        .filter(|(_, folder)| folder.folder_id().is_some())
+        .map(|(_, folder)| serde_json::to_value(folder).unwrap())
+        .collect();
+    assert_eq!(folders.len(), 3);
+    let (before, last) = (library.state(), notes.last_sequence().unwrap());
+    let request = serde_json::from_value(json!({"folders": folders})).unwrap();
+    let updated = notes.update_folders(request).unwrap();
+    assert!(updated.iter().all(|folder| folder.rev == 1));
+    let records = serde_json::to_value(&updated).unwrap();
+    let request = serde_json::from_value(json!({"folders": records["items"]})).unwrap();
+    assert_eq!(notes.update_folders(request).unwrap(), updated);
+    assert_eq!((library.state(), notes.last_sequence().unwrap()), (before, last));
+}

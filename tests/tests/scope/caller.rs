@@ -16,6 +16,7 @@ pub struct Guesses {
     pub blocks: Vec<String>,
     pub collections: Vec<String>,
     pub items: Vec<String>,
+    pub comments: Vec<String>,
     /// URLs.
     pub files: Vec<String>,
 }
@@ -39,12 +40,16 @@ struct Table {
 #[derive(Clone, Debug, Default)]
 pub struct Caller {
     documents: BTreeSet<String>,
+    /// Documents as they were shown last.
+    listed: BTreeMap<String, Value>,
     /// Types by ID.
     blocks: BTreeMap<String, String>,
     tables: BTreeMap<String, Table>,
     files: BTreeSet<String>,
     /// Texts as they were shown last, to be written back.
     texts: BTreeMap<String, Value>,
+    /// Comments as they were shown last.
+    comments: BTreeMap<String, Value>,
     /// Calls that go on where a reply ended.
     pages: Vec<Call>,
 }
@@ -60,7 +65,12 @@ impl Caller {
         }
         let value = reply.value();
         match call.operation {
-            "documents" => self.documents = ids(&value["items"]),
+            "documents" => {
+                self.documents = ids(&value["items"]);
+                for document in value["items"].as_array().into_iter().flatten() {
+                    self.listed.insert(text(&document["id"]), document.clone());
+                }
+            }
             "collections" => {
                 for id in ids(&value["items"]) {
                     self.tables.entry(id).or_default();
@@ -82,6 +92,19 @@ impl Caller {
                     .or_default()
                     .items
                     .extend(items);
+            }
+            "comment" => {
+                let added = value["items"].as_array().into_iter().flatten();
+                let given = call.body["comments"].as_array().into_iter().flatten();
+                for (added, given) in added.zip(given) {
+                    let id = text(&added["commentId"]);
+                    let comment = json!({"id": id, "content": given["content"]});
+                    self.comments.insert(id, comment);
+                }
+            }
+            "delete_comments" => {
+                let gone = ids_in(&value);
+                self.comments.retain(|id, _| !gone.contains(id));
             }
             "delete" | "delete_items" => self.forget(&ids_in(&value)),
             _ => {}
@@ -108,6 +131,10 @@ impl Caller {
                     if let (Some(id), Some(kind)) = (value["id"].as_str(), value["type"].as_str()) {
                         self.blocks.insert(id.to_owned(), kind.to_owned());
                         self.texts.insert(id.to_owned(), without_content(fields));
+                    } else if let (Some(id), true) =
+                        (value["id"].as_str(), value["content"].is_string())
+                    {
+                        self.comments.insert(id.to_owned(), value.clone());
                     }
                     waiting.extend(fields.values());
                 }
@@ -148,6 +175,9 @@ impl Caller {
         );
         calls
             .extend(self.documents.iter().map(|id| Call::new("fetch_markdown", json!({"id": id}))));
+        calls.extend(
+            self.documents.iter().map(|id| Call::new("list_comments", json!({"documentId": id}))),
+        );
         for id in self.tables.keys() {
             calls.push(Call::new("schema", json!({"collectionId": id, "format": "schema"})));
             calls.push(Call::new(
@@ -204,7 +234,7 @@ pub struct Asking<'a> {
 impl Asking<'_> {
     #[expect(clippy::should_implement_trait, reason = "it never ends")]
     pub fn next(&mut self) -> Call {
-        match self.dice.below(62) {
+        match self.dice.below(70) {
             0 => Call::new("documents", json!({"fetchMetadata": self.flag()})),
             1 => self.by_id("document", Kind::Document),
             2 => self.by_id("document_of", Kind::Block),
@@ -237,6 +267,10 @@ impl Asking<'_> {
             56 | 57 => self.search_blocks(),
             58 => Call::new(["info", "author", "last_sequence"][self.dice.below(3)], json!({})),
             59 => Call::new("changes", json!({"after": self.dice.below(9)})),
+            60 | 61 => self.list_comments(),
+            62..=64 => self.update_comments(),
+            65 => Call::new("delete_comments", json!({"commentIds": [self.comment_id()]})),
+            66 | 67 => self.update_documents(),
             _ => self.next_page(),
         }
     }
@@ -518,6 +552,65 @@ impl Asking<'_> {
             .map(|id| json!({"blockId": id, "content": self.remark()}))
             .collect();
         Call::new("comment", json!({"comments": comments}))
+    }
+
+    /// Gives documents new titles, or back as they were shown.
+    fn update_documents(&mut self) -> Call {
+        let id = self.id(Kind::Document);
+        let mut patch = self
+            .caller
+            .listed
+            .get(&id)
+            .filter(|_| self.dice.once_in(2))
+            .cloned()
+            .unwrap_or_else(|| json!({"id": id}));
+        match patch["title"].as_str() {
+            Some(title) if self.dice.once_in(2) => {
+                patch["title"] = format!("{} {title}", self.word()).into();
+            }
+            None => patch["title"] = self.remark().replace('\n', " ").into(),
+            Some(_) => {}
+        }
+        Call::new("update_documents", json!({"documents": [patch]}))
+    }
+
+    /// The ID of a comment: mostly one that was seen.
+    fn comment_id(&mut self) -> String {
+        let (caller, guesses) = (self.caller, self.guesses);
+        let seen: Vec<&String> = caller.comments.keys().collect();
+        match self.dice.below(16) {
+            0 => UNKNOWN.to_owned(),
+            1 => (*self.dice.pick(&MALFORMED)).to_owned(),
+            2 | 3 => self.dice.any(&guesses.comments).cloned().unwrap_or_default(),
+            4 => self.id(Kind::Block),
+            _ => self.dice.any(&seen).map_or_else(|| UNKNOWN.to_owned(), |id| (*id).clone()),
+        }
+    }
+
+    fn list_comments(&mut self) -> Call {
+        let mut body = if self.flag() {
+            json!({"documentId": self.id(Kind::Document)})
+        } else {
+            json!({"blockIds": self.ids(Kind::Block)})
+        };
+        if self.dice.once_in(3) {
+            body["resolved"] = json!(self.flag());
+        }
+        Call::new("list_comments", body)
+    }
+
+    /// Changes comments, or gives them back as they were shown.
+    fn update_comments(&mut self) -> Call {
+        let id = self.comment_id();
+        let shown = self.caller.comments.get(&id).filter(|_| self.dice.once_in(2));
+        let mut patch = shown.cloned().unwrap_or_else(|| json!({"id": id}));
+        match (self.dice.below(4), patch["content"].as_str()) {
+            (0, Some(content)) => patch["content"] = format!("{content} {}", self.word()).into(),
+            (1, None) => patch["content"] = self.remark().into(),
+            (2, _) => patch["resolved"] = json!(self.flag()),
+            _ => {}
+        }
+        Call::new("update_comments", json!({"comments": [patch]}))
     }
 
     /// What a comment says of files is shown as it was written: it shows none.

@@ -10,9 +10,10 @@ use serde::Serialize;
 use serde_json::Value;
 
 /// Every operation of a scoped connection.
-pub const OPERATIONS: [&str; 30] = [
+pub const OPERATIONS: [&str; 34] = [
     "documents",
     "document",
+    "update_documents",
     "document_of",
     "fetch",
     "fetch_markdown",
@@ -22,6 +23,9 @@ pub const OPERATIONS: [&str; 30] = [
     "delete",
     "move",
     "comment",
+    "list_comments",
+    "update_comments",
+    "delete_comments",
     "upload",
     "file",
     "open_file",
@@ -99,6 +103,7 @@ fn outcome(notes: &Connection<Scoped>, call: &Call, limits: &Limits) -> Outcome 
     match call.operation {
         "documents" => told(notes.list_documents(read(call, limits)?)?),
         "document" => told(notes.document(DocumentId::of_root(id(call)))?),
+        "update_documents" => told(notes.update_documents(read(call, limits)?)?),
         "document_of" => told(notes.document_of(id(call))?),
         "fetch" => told(notes.fetch(read(call, limits)?)?),
         "fetch_markdown" => told(notes.fetch_markdown(read(call, limits)?)?),
@@ -108,6 +113,9 @@ fn outcome(notes: &Connection<Scoped>, call: &Call, limits: &Limits) -> Outcome 
         "delete" => told(notes.delete_blocks(read(call, limits)?)?),
         "move" => told(notes.move_blocks(read(call, limits)?)?),
         "comment" => told(notes.add_comments(read(call, limits)?)?),
+        "list_comments" => told(notes.list_comments(read(call, limits)?)?),
+        "update_comments" => told(notes.update_comments(read(call, limits)?)?),
+        "delete_comments" => told(notes.delete_comments(read(call, limits)?)?),
         "upload" => told(notes.upload_file(read(call, limits)?, &b"a text"[..])?),
         "file" => {
             let record = notes.file(AssetId::from_bytes(id(call).to_bytes()))?;

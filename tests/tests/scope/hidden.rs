@@ -30,6 +30,7 @@ pub struct Hidden {
     pub collections: Vec<BlockId>,
     pub items: Vec<(BlockId, BlockId)>,
     pub files: Vec<String>,
+    pub comments: Vec<String>,
     folders: Vec<FolderId>,
     /// Whether collections of the scope are related to hidden ones from the first.
     relates: bool,
@@ -49,6 +50,7 @@ impl Hidden {
             collections: Vec::new(),
             items: Vec::new(),
             files: Vec::new(),
+            comments: Vec::new(),
             folders: Vec::new(),
             relates,
             is_crowded,
@@ -400,9 +402,22 @@ impl Hidden {
     }
 
     fn comment(&mut self, notes: &Connection, dice: &mut Dice) -> String {
+        if let Some(comment) = dice.any(&self.comments).cloned().filter(|_| dice.once_in(2)) {
+            if dice.once_in(4) {
+                let request = json!({"commentIds": comment});
+                return told("delete comment", &request, notes.delete_comments(read(&request)));
+            }
+            let patch = json!({"id": comment, "content": self.text(dice), "resolved": true});
+            let request = json!({"comments": [patch]});
+            return told("change comment", &request, notes.update_comments(read(&request)));
+        }
         let Some(block) = dice.any(&self.blocks).copied() else { return String::new() };
         let request = json!({"comments": [{"blockId": block, "content": self.text(dice)}]});
-        told("comment", &request, notes.add_comments(read(&request)))
+        let added = notes.add_comments(read(&request));
+        self.comments.extend(
+            added.iter().flat_map(|added| added.iter().map(|added| added.comment_id.to_string())),
+        );
+        told("comment", &request, added)
     }
 
     fn upload(&mut self, notes: &Connection, dice: &mut Dice) -> String {

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use leafbase::{
-    BlockId, Connection, DeleteDocuments, DocumentId, Fetch, Position, Scoped, SearchIndexing,
-    Space, UploadFile,
+    AddComments, BlockId, CommentDraft, Connection, DeleteDocuments, DocumentId, Fetch, Position,
+    Scoped, SearchIndexing, Space, UploadFile,
 };
 use serde_json::{Value, json};
 
@@ -24,6 +24,7 @@ struct Home {
     item: BlockId,
     file: BlockId,
     asset: BlockId,
+    comment: BlockId,
 }
 
 impl Home {
@@ -42,11 +43,15 @@ impl Home {
             .upload_file(UploadFile::new(Position::end_of(document)).named("x.txt"), &b"x"[..])
             .unwrap();
         let asset = BlockId::from_bytes(uploaded.asset_url.id().to_bytes());
-        Self { document, text: made[0].id, page, collection, item, file: uploaded.block_id, asset }
+        let text = made[0].id;
+        let draft = CommentDraft::new(text, "a comment");
+        let comment = notes.add_comments(AddComments::new([draft])).unwrap()[0].comment_id;
+        let (file, comment) = (uploaded.block_id, BlockId::from_bytes(comment.to_bytes()));
+        Self { document, text, page, collection, item, file, asset, comment }
     }
 
-    fn ids(&self) -> [(&'static str, BlockId); 7] {
-        let Self { document, text, page, collection, item, file, asset } = *self;
+    fn ids(&self) -> [(&'static str, BlockId); 8] {
+        let Self { document, text, page, collection, item, file, asset, comment } = *self;
         [
             ("a document", document.root()),
             ("a text", text),
@@ -55,6 +60,7 @@ impl Home {
             ("an item", item),
             ("the block of a file", file),
             ("a file", asset),
+            ("a comment", comment),
         ]
     }
 }
@@ -109,6 +115,7 @@ impl Scene {
             ("@collection", self.seen.collection),
             ("@item", self.seen.item),
             ("@page", self.seen.page),
+            ("@comment", self.seen.comment),
         ] {
             body = body.replace(name, &id.to_string());
         }
@@ -131,6 +138,13 @@ impl Scene {
 /// Every operation with an ID at every place that takes one.
 const PLACES: &[(&str, &str)] = &[
     ("document", r#"{"id": "@id"}"#),
+    ("update_documents", r#"{"documents": [{"id": "@id"}]}"#),
+    ("update_documents", r#"{"documents": [{"id": "@document"}, {"id": "@id", "title": ""}]}"#),
+    ("update_documents", r#"{"documents": [{"id": "@document", "title": "[x](block://@id)"}]}"#),
+    (
+        "update_documents",
+        r#"{"documents": [{"id": "@document", "title": "[x](asset://@id/x.txt)"}]}"#,
+    ),
     ("document_of", r#"{"id": "@id"}"#),
     ("fetch", r#"{"id": "@id"}"#),
     ("fetch", r#"{"id": "@id", "maxDepth": 0, "fetchMetadata": true}"#),
@@ -180,6 +194,13 @@ const PLACES: &[(&str, &str)] = &[
         r#"{"comments": [{"blockId": "@text", "content": "x"}, {"blockId": "@id", "content": ""}]}"#,
     ),
     ("comment", r#"{"comments": [{"blockId": "@text", "content": "[x](block://@id)"}]}"#),
+    ("list_comments", r#"{"documentId": "@id"}"#),
+    ("list_comments", r#"{"blockIds": ["@text", "@id"], "resolved": true}"#),
+    ("update_comments", r#"{"comments": [{"id": "@id", "content": "x"}]}"#),
+    ("update_comments", r#"{"comments": [{"id": "@comment"}, {"id": "@id", "content": ""}]}"#),
+    ("update_comments", r#"{"comments": [{"id": "@comment", "content": "[x](block://@id)"}]}"#),
+    ("delete_comments", r#"{"commentIds": ["@id"]}"#),
+    ("delete_comments", r#"{"commentIds": ["@comment", "@id"]}"#),
     ("upload", r#"{"position": "end", "pageId": "@id", "fileName": "x.txt"}"#),
     ("upload", r#"{"position": "after", "siblingId": "@id", "contentType": "?"}"#),
     ("file", r#"{"id": "@id"}"#),

@@ -8,6 +8,7 @@ mod faults;
 mod lookups;
 mod oracles;
 mod pairs;
+mod scope_kinds;
 mod scoped_collections;
 mod scoped_links;
 mod scopes;

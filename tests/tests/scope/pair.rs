@@ -148,16 +148,11 @@ impl Pair {
         let (what, guesses) = (dice.below(6), Guesses { files: Vec::new(), ..self.guesses() });
         let text = Asking { caller: &self.caller, guesses: &guesses, dice }.line();
         self.story.push(format!("  host: {what} {document} {text}"));
-        match what {
-            0 => drop(self.named.remove(&document)),
-            1 => drop(self.named.insert(document)),
-            _ => {}
-        }
         let done = self.worlds.each_ref().map(|world| {
             world.present.begin(Writer::Host(1_000 + step), millis(step) - STEP / 4);
             match what {
-                0 => world.scope().remove([document]),
-                1 => world.scope().add([document]),
+                0 => world.hide(document),
+                1 => return world.show(document),
                 2 => return world.trash(document),
                 3 => return world.restore(document),
                 _ => return world.all().insert_markdown(&text, Position::end_of(document)).is_ok(),
@@ -165,6 +160,14 @@ impl Pair {
             true
         });
         assert_eq!(done[0], done[1], "the host does the same in both worlds");
+        match what {
+            0 => drop(self.named.remove(&document)),
+            1 if done[0] => drop(self.named.insert(document)),
+            3 if done[0] && self.worlds[0].restores_outside(document) => {
+                self.named.remove(&document);
+            }
+            _ => {}
+        }
     }
 
     /// Every document that both scopes name.
@@ -187,6 +190,7 @@ impl Pair {
             guesses.blocks.extend(hidden.blocks.iter().map(ToString::to_string));
             guesses.collections.extend(hidden.collections.iter().map(ToString::to_string));
             guesses.items.extend(hidden.items.iter().map(|(_, item)| item.to_string()));
+            guesses.comments.extend(hidden.comments.iter().cloned());
             guesses.files.extend(hidden.files.iter().map(|file| format!("asset://{file}/x.txt")));
         }
         guesses

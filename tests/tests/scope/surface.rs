@@ -28,17 +28,23 @@ lacking! {
     space
     create_document create_document_of create_documents create_from_template
     delete_documents move_documents purge_documents restore_daily_notes
-    folders create_folder create_folders move_folders delete_folders
+    folders create_folder create_folders move_folders update_folders delete_folders
     tasks add_tasks update_tasks delete_tasks
     document_links last_position log_begins_at
     import_folder import_from export_folder
     check check_with compact compact_with stats flush_search rebuild_search backup_to backup_with rename set_zone apply close flush meta
-    scope scoped connect
+    scope scoped folder_scope connect
 }
 
 /// Operations that both have: the scoped ones are others, and reply with less.
-const OTHERS: [&str; 5] =
-    ["documents", "list_documents", "document", "changes_since", "last_sequence"];
+const OTHERS: [&str; 6] = [
+    "documents",
+    "list_documents",
+    "document",
+    "update_documents",
+    "changes_since",
+    "last_sequence",
+];
 
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use leafbase::json::FromJson;
 use leafbase::{
-    BlockId, Connection, DeleteDocuments, Destination, DocumentId, Limits, MoveDocuments, Position,
-    RestoreDailyNotes, Scope, Scoped, SearchIndexing, Space, SpaceBuilder, UploadFile, json,
+    BlockId, Connection, DeleteDocuments, Destination, DocumentId, FolderId, Limits, MoveDocuments,
+    Position, RestoreDailyNotes, Scope, Scoped, SearchIndexing, Space, SpaceBuilder, UploadFile,
+    json,
 };
 use leafbase_store::kv::MemoryStore;
 use serde_json::{Value, json};
@@ -20,9 +21,33 @@ pub const DOCUMENTS: usize = 5;
 /// How long each step of a pair takes: fifty of them go over a midnight.
 pub const STEP: i64 = 40 * 60_000;
 
+/// What a scope is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScopeKind {
+    /// Documents that the host names.
+    Documents,
+    /// The same, for reading only.
+    ReadOnly,
+    /// A folder, and the documents that cannot be in one.
+    Folder,
+}
+
+impl ScopeKind {
+    pub fn of(seed: u64) -> Self {
+        match seed % 8 {
+            3 | 6 => Self::Folder,
+            5 => Self::ReadOnly,
+            _ => Self::Documents,
+        }
+    }
+}
+
 pub struct World {
     /// 0 or 1.
     pub number: u64,
+    kind: ScopeKind,
+    /// The folder of the scope, if that is one.
+    folder: Option<FolderId>,
     pub present: Present,
     store: Arc<MemoryStore>,
     space: Option<Space>,
@@ -56,6 +81,8 @@ impl World {
         let space = builder(&present).over(store.clone(), true).unwrap();
         let mut world = Self {
             number,
+            kind: ScopeKind::of(seed),
+            folder: None,
             present,
             store,
             space: Some(space),
@@ -71,8 +98,8 @@ impl World {
         world.make_collections();
         world.present.begin(Writer::Hidden(number, 1), 3_000);
         world.relate_hidden();
-        let scope = world.space().scope(world.documents.iter().copied().take(DOCUMENTS - 1));
-        world.scope = Some(scope);
+        let documents: Vec<_> = world.documents.iter().copied().take(DOCUMENTS - 1).collect();
+        world.scope_anew(&documents);
         world
     }
 
@@ -83,6 +110,8 @@ impl World {
         let space = builder(&present).over(store.clone(), false).unwrap();
         let mut world = Self {
             number: self.number,
+            kind: self.kind,
+            folder: self.folder,
             present,
             store,
             space: Some(space),
@@ -133,8 +162,19 @@ impl World {
         self.documents.push(host.document_of(note).unwrap());
         self.documents.push(host.create_document("Delta draft").unwrap().id());
         for document in &self.documents {
-            host.insert_markdown(TEXTS, *document).unwrap();
+            let text = host.insert_markdown(TEXTS, *document).unwrap()[0].id;
+            let remark = json!({"comments": [{"blockId": text, "content": "which *amber*?"}]});
+            host.add_comments(read(&remark)).unwrap();
             host.upload_file(UploadFile::new(*document).named("map.txt"), &b"a map"[..]).unwrap();
+        }
+        if self.kind == ScopeKind::Folder {
+            let folder = host.create_folder("Shared", None).unwrap().id;
+            let inner = host.create_folder("Inner", Some(folder)).unwrap().id;
+            for (number, document) in self.documents.iter().take(DOCUMENTS - 2).enumerate() {
+                let folder = if number == 1 { inner } else { folder };
+                host.move_documents(MoveDocuments::new([*document], folder)).unwrap();
+            }
+            self.folder = Some(folder);
         }
     }
 
@@ -192,7 +232,9 @@ impl World {
         let mut done = Vec::new();
         for number in 0..dice.below(3) {
             self.present.begin(Writer::Hidden(self.number, step * 8 + number as u64), millis);
-            done.push(self.hidden.edit(&notes, dice, &self.documents, &self.collections));
+            // The rest of the space does not move documents in and out of the folder of a scope.
+            let movable = if self.folder.is_some() { &[][..] } else { &self.documents };
+            done.push(self.hidden.edit(&notes, dice, movable, &self.collections));
         }
         if dice.once_in(8) && self.flushes {
             done.push("flush the search".into());
@@ -211,7 +253,54 @@ impl World {
 
     /// Makes the scope anew.
     pub fn scope_anew(&mut self, documents: &[DocumentId]) {
-        self.scope = Some(self.space().scope(documents.iter().copied()));
+        let documents = documents.iter().copied();
+        self.scope = Some(match (self.kind, self.folder) {
+            (ScopeKind::Folder, Some(folder)) => {
+                let scope = self.space().folder_scope([folder]);
+                // The addition is told with its time.
+                self.present.begin(Writer::Host(500), 4_000);
+                scope.add(documents.filter(|document| !self.is_movable(*document)));
+                scope
+            }
+            (ScopeKind::ReadOnly, _) => self.space().scope(documents).read_only(),
+            _ => self.space().scope(documents),
+        });
+    }
+
+    /// Whether the document may be in a folder: daily notes may not.
+    fn is_movable(&self, document: DocumentId) -> bool {
+        let found = self.all().document(document);
+        self.documents.contains(&document) && found.is_ok_and(|found| found.record.day.is_none())
+    }
+
+    /// Takes a document into the scope. Whether it is in it then.
+    pub fn show(&self, document: DocumentId) -> bool {
+        match self.folder.filter(|_| self.is_movable(document)) {
+            Some(folder) => {
+                let is_trashed =
+                    |found: leafbase::Document| found.record.location == leafbase::Location::Trash;
+                !self.all().document(document).is_ok_and(is_trashed)
+                    && self.all().move_documents(MoveDocuments::new([document], folder)).is_ok()
+            }
+            None => {
+                self.scope().add([document]);
+                true
+            }
+        }
+    }
+
+    /// Takes a document out of the scope.
+    pub fn hide(&self, document: DocumentId) {
+        if self.folder.is_some() && self.is_movable(document) {
+            self.restore(document);
+        } else {
+            self.scope().remove([document]);
+        }
+    }
+
+    /// Whether a document that is restored is outside of the scope.
+    pub fn restores_outside(&self, document: DocumentId) -> bool {
+        self.folder.is_some() && self.is_movable(document)
     }
 
     pub fn trash(&self, document: DocumentId) -> bool {

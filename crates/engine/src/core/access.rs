@@ -4,9 +4,11 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use leafbase_model::{DocumentId, Timestamp};
+use leafbase_model::{DocumentId, Result, Timestamp};
+use leafbase_store::SpaceReader;
 
 use crate::core::scope_changes::ScopeChanges;
+use crate::core::scope_folders::ScopeFolders;
 use crate::core::visibility::Visibility;
 
 /// The access scope of a connection. Sealed: implemented by [`Full`] and [`Scoped`].
@@ -23,6 +25,7 @@ impl AccessScope for Full {}
 #[derive(Clone)]
 pub struct Scoped {
     pub(crate) documents: Arc<ScopeDocuments>,
+    pub(crate) is_read_only: bool,
 }
 
 impl AccessScope for Scoped {}
@@ -38,17 +41,34 @@ impl std::fmt::Debug for Scoped {
 #[derive(Default)]
 pub(crate) struct ScopeDocuments {
     documents: RwLock<Arc<BTreeSet<DocumentId>>>,
+    /// Folders whose documents are in the scope as well.
+    pub(crate) folders: ScopeFolders,
+    /// What the folders last came to.
+    resolved: Mutex<Option<ResolvedFolders>>,
     /// The part of the change log that belongs to the scope.
     pub(crate) changes: Mutex<ScopeChanges>,
+}
+
+/// The documents of a scope in one version of the space, named ones and those in its folders.
+struct ResolvedFolders {
+    sequence: u64,
+    named: Arc<BTreeSet<DocumentId>>,
+    documents: Arc<BTreeSet<DocumentId>>,
 }
 
 impl ScopeDocuments {
     /// A scope whose changes begin after the sequence `last`; with none, where the log ends when
     /// they are first read.
-    pub(crate) fn new(documents: BTreeSet<DocumentId>, last: Option<u64>) -> Self {
+    pub(crate) fn new(
+        documents: BTreeSet<DocumentId>,
+        folders: ScopeFolders,
+        last: Option<u64>,
+    ) -> Self {
         // An `Arc` around the set: a call clones the pointer and is not affected by later changes.
         Self {
             documents: RwLock::new(Arc::new(documents)),
+            folders,
+            resolved: Mutex::default(),
             changes: Mutex::new(ScopeChanges::after(last)),
         }
     }
@@ -56,6 +76,38 @@ impl ScopeDocuments {
     /// The documents as they are now.
     pub(crate) fn get(&self) -> Arc<BTreeSet<DocumentId>> {
         Arc::clone(&self.documents.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// `named` with the documents in the folders of the scope, in the state that `reader` reads.
+    fn resolve(
+        &self,
+        named: &Arc<BTreeSet<DocumentId>>,
+        reader: SpaceReader<'_>,
+    ) -> Result<Arc<BTreeSet<DocumentId>>> {
+        let mut documents = self.folders.expand(reader)?.documents()?;
+        documents.extend(named.iter().copied());
+        Ok(Arc::new(documents))
+    }
+
+    /// As [`Self::resolve`], for a reader of a committed version: the result is kept until the next
+    /// write.
+    fn resolve_committed(
+        &self,
+        named: &Arc<BTreeSet<DocumentId>>,
+        reader: SpaceReader<'_>,
+    ) -> Result<Arc<BTreeSet<DocumentId>>> {
+        let sequence = reader.last_sequence()?;
+        let kept = || self.resolved.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(kept) = &*kept()
+            && kept.sequence == sequence
+            && Arc::ptr_eq(&kept.named, named)
+        {
+            return Ok(Arc::clone(&kept.documents));
+        }
+        let documents = self.resolve(named, reader)?;
+        let (named, resolved) = (Arc::clone(named), Arc::clone(&documents));
+        *kept() = Some(ResolvedFolders { sequence, named, documents: resolved });
+        Ok(documents)
     }
 
     /// Adds documents. `last` reads the sequence of the last write.
@@ -88,22 +140,68 @@ impl ScopeDocuments {
 }
 
 pub(crate) mod sealed {
+    use leafbase_model::Result;
+    use leafbase_store::SpaceReader;
+
     use super::{Full, Scoped, Visibility};
 
     pub trait Sealed {
-        /// The visibility of a call that begins now.
+        /// The visibility of a call that begins now, without the documents in folders.
         fn visibility(&self) -> Visibility;
+
+        /// `visibility` with the documents in the folders of the scope, in the committed version
+        /// or the transaction that `reader` reads.
+        fn within(
+            &self,
+            visibility: Visibility,
+            reader: SpaceReader<'_>,
+            is_committed: bool,
+        ) -> Result<Visibility>;
+
+        /// Whether writes are refused.
+        fn is_read_only(&self) -> bool;
     }
 
     impl Sealed for Full {
         fn visibility(&self) -> Visibility {
             Visibility::All
         }
+
+        fn within(&self, all: Visibility, _: SpaceReader<'_>, _: bool) -> Result<Visibility> {
+            Ok(all)
+        }
+
+        fn is_read_only(&self) -> bool {
+            false
+        }
     }
 
     impl Sealed for Scoped {
         fn visibility(&self) -> Visibility {
             Visibility::Documents(self.documents.get())
+        }
+
+        fn within(
+            &self,
+            visibility: Visibility,
+            reader: SpaceReader<'_>,
+            is_committed: bool,
+        ) -> Result<Visibility> {
+            let Visibility::Documents(named) = &visibility else { return Ok(visibility) };
+            if self.documents.folders.is_empty() {
+                return Ok(visibility);
+            }
+            let documents = if is_committed {
+                self.documents.resolve_committed(named, reader)
+            } else {
+                // A transaction may be based on a write that fails: its sequence is used again.
+                self.documents.resolve(named, reader)
+            };
+            documents.map(Visibility::Documents)
+        }
+
+        fn is_read_only(&self) -> bool {
+            self.is_read_only
         }
     }
 }

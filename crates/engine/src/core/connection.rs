@@ -2,9 +2,11 @@
 
 use std::fmt;
 
-use leafbase_model::{Author, Change, DocumentId, Edit, Error, Limits, Result, Stamp, invariant};
+use leafbase_model::{
+    Author, Change, DocumentId, Edit, Error, ErrorKind, Limits, Result, Stamp, invariant,
+};
 use leafbase_store::kv::{Durability, WriteOptions};
-use leafbase_store::{SpaceReader, SpaceTransaction, WritePlan};
+use leafbase_store::{SpaceReader, SpaceSnapshot, SpaceTransaction, WritePlan};
 use leafbase_tree_ops::Context;
 use tracing::span::EnteredSpan;
 
@@ -191,6 +193,37 @@ impl<A: AccessScope> Connection<A> {
         self.access.visibility()
     }
 
+    /// A snapshot as a call with this visibility sees it.
+    fn visible_snapshot(
+        &self,
+        snapshot: SpaceSnapshot,
+        visibility: Visibility,
+    ) -> Result<VisibleSnapshot> {
+        let visibility = self.access.within(visibility, snapshot.reader(), true)?;
+        Ok(VisibleSnapshot::new(snapshot, visibility))
+    }
+
+    /// Whether a call with this visibility, as it was when the call began, sees in the version of
+    /// `snapshot` what that one shows. A document may leave a folder of a scope between two
+    /// snapshots.
+    #[cfg(feature = "search")]
+    pub(crate) fn sees_as(
+        &self,
+        visibility: &Visibility,
+        snapshot: &VisibleSnapshot,
+    ) -> Result<bool> {
+        let tree = snapshot.tree();
+        let within = self.access.within(visibility.clone(), tree.unguarded(), true)?;
+        Ok(within.is_same(tree.visibility()))
+    }
+
+    /// `visibility` with the documents that folders of the scope have in the newest version.
+    #[cfg(feature = "search")]
+    pub(crate) fn newest_visibility(&self, visibility: &Visibility) -> Result<Visibility> {
+        let snapshot = self.space.store()?.snapshot()?;
+        self.access.within(visibility.clone(), snapshot.reader(), true)
+    }
+
     /// Whether calls may see the whole space.
     pub(crate) fn is_unrestricted(&self) -> bool {
         self.visibility().is_unrestricted()
@@ -214,9 +247,9 @@ impl<A: AccessScope> Operation<'_, A> {
     /// Runs `read` on a snapshot of the newest version.
     pub(crate) fn read<T>(&self, read: impl FnOnce(&Tree<'_>) -> Result<T>) -> Result<T> {
         let visibility = self.connection.visibility();
-        let snapshot = || -> Result<VisibleSnapshot> {
+        let snapshot = || {
             let snapshot = self.connection.space.store()?.snapshot()?;
-            Ok(VisibleSnapshot::new(snapshot, visibility.clone()))
+            self.connection.visible_snapshot(snapshot, visibility.clone())
         };
         let read = snapshot().and_then(|snapshot| read(&snapshot.tree()));
         read.map_err(|error| visibility.redact_error(error))
@@ -237,6 +270,10 @@ impl<A: AccessScope> Operation<'_, A> {
         plan: impl FnMut(&mut OperationTransaction<'_, '_>) -> Result<T>,
     ) -> Result<(T, Option<Change>)> {
         let Connection { space, access, author, durability } = self.connection;
+        // Before anything is read: a refusal says nothing of what the request names.
+        if access.is_read_only() {
+            return Err(Error::new(ErrorKind::ReadOnly, "the scope is for reading only"));
+        }
         let (longest, found) = (space.limits().attribute, author.as_str().len());
         if found > longest {
             return Err(Error::limit("bytes of an author's name", longest, found).at("author"));
@@ -274,7 +311,10 @@ where
 
     fn run(&mut self, transaction: &mut SpaceTransaction<'_>) -> Result<T> {
         // Read for each run: the scope may change while a failed run is repeated.
-        let visibility = self.access.visibility();
+        let mut visibility = self.access.visibility();
+        if !visibility.is_unrestricted() {
+            visibility = self.access.within(visibility, transaction.reader()?, false)?;
+        }
         let context = self.context;
         (self.plan)(&mut OperationTransaction { transaction, visibility, context })
     }

@@ -3,10 +3,11 @@
 
 use std::sync::Arc;
 
-use leafbase_model::DocumentId;
+use leafbase_model::{DocumentId, FolderId};
 
 use crate::core::access::{ScopeDocuments, Scoped};
 use crate::core::connection::Connection;
+use crate::core::scope_folders::ScopeFolders;
 use crate::core::space::Space;
 
 /// A set of documents that its connections are limited to.
@@ -41,14 +42,39 @@ use crate::core::space::Space;
 pub struct Scope {
     space: Space,
     documents: Arc<ScopeDocuments>,
+    is_read_only: bool,
 }
 
 impl Scope {
-    fn new(space: Space, documents: impl IntoIterator<Item = DocumentId>) -> Self {
+    fn new(
+        space: Space,
+        documents: impl IntoIterator<Item = DocumentId>,
+        folders: ScopeFolders,
+    ) -> Self {
         // If the log cannot be read, the changes of the scope begin when they are first read.
         let last = last_sequence(&space);
-        let documents = ScopeDocuments::new(documents.into_iter().collect(), last);
-        Self { space, documents: Arc::new(documents) }
+        let documents = ScopeDocuments::new(documents.into_iter().collect(), folders, last);
+        Self { space, documents: Arc::new(documents), is_read_only: false }
+    }
+
+    /// The same scope for reading only: its documents, its changes, and connections that may not
+    /// write. Each of their writes is [`crate::ErrorKind::ReadOnly`], whatever it names; the
+    /// connections of this scope may go on writing.
+    ///
+    /// ```
+    /// use leafbase::ErrorKind;
+    /// # fn main() -> leafbase::Result<()> {
+    /// let space = leafbase::Space::in_memory()?;
+    /// let trip = space.connect().create_document("Trip")?;
+    /// let reader = space.scope([trip.id()]).read_only().connect();
+    /// assert_eq!(reader.document(trip.id())?.title, "Trip");
+    /// let refused = reader.insert_markdown("passport", trip.id()).unwrap_err();
+    /// assert_eq!(refused.kind(), ErrorKind::ReadOnly);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn read_only(&self) -> Self {
+        Self { is_read_only: true, ..self.clone() }
     }
 
     /// A connection that is limited to the documents of this scope. It has the operations that
@@ -67,10 +93,12 @@ impl Scope {
     /// ```
     pub fn connect(&self) -> Connection<Scoped> {
         let documents = Arc::clone(&self.documents);
-        Connection::new(self.space.clone(), Scoped { documents })
+        let access = Scoped { documents, is_read_only: self.is_read_only };
+        Connection::new(self.space.clone(), access)
     }
 
-    /// The documents of the scope, sorted by ID, including trashed and nonexistent ones.
+    /// The documents that the scope names, sorted by ID, including trashed and nonexistent ones;
+    /// not those that are in it because of their folder.
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {
@@ -135,6 +163,38 @@ impl std::fmt::Debug for Scope {
 }
 
 impl Space {
+    /// A scope of the documents in these folders and their subfolders, as they are when a call
+    /// begins: a document that is moved into one of them is in the scope from then on, and one that
+    /// is moved out or to the trash is not. [`Scope::add`] adds documents besides. IDs of folders
+    /// that do not exist are allowed and show nothing.
+    ///
+    /// [`changes_since`](Connection::changes_since) of its connections tells documents that enter
+    /// the folders like those that [`Scope::add`] adds, and those that leave them, the trash
+    /// included, like those that [`Scope::remove`] removes: not at all.
+    ///
+    /// The first call after a write costs time in proportion to the documents and folders in the
+    /// scope, and so does every write of its connections.
+    ///
+    /// ```
+    /// use leafbase::{Destination, MoveDocuments};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let space = leafbase::Space::in_memory()?;
+    /// let notes = space.connect();
+    /// let travel = notes.create_folder("Travel", None)?.id;
+    /// let guest = space.folder_scope([travel]).connect();
+    /// let trip = notes.create_document("Trip")?.id();
+    /// assert_eq!(guest.documents()?.len(), 0);
+    /// notes.move_documents(MoveDocuments::new([trip], travel))?;
+    /// guest.insert_markdown("passport", trip)?;
+    /// notes.move_documents(MoveDocuments::new([trip], Destination::Unsorted))?;
+    /// assert!(guest.document(trip).is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn folder_scope(&self, folders: impl IntoIterator<Item = FolderId>) -> Scope {
+        Scope::new(self.clone(), [], ScopeFolders::new(folders))
+    }
+
     /// A scope of these documents.
     ///
     /// ```
@@ -151,7 +211,7 @@ impl Space {
     /// # }
     /// ```
     pub fn scope(&self, documents: impl IntoIterator<Item = DocumentId>) -> Scope {
-        Scope::new(self.clone(), documents)
+        Scope::new(self.clone(), documents, ScopeFolders::default())
     }
 
     /// A connection that is limited to these documents: [`Self::scope`] for a scope that never

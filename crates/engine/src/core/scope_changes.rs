@@ -9,6 +9,7 @@ use leafbase_model::{
 };
 
 use crate::core::redaction::hidden_relations;
+use crate::core::scope_folders::{FolderEntry, ScopeFolders};
 use crate::core::tree::Tree;
 
 /// How many rows of the change log are read at a time.
@@ -22,6 +23,8 @@ pub(crate) struct ScopeChanges {
     /// In the order of the log; an addition comes after the writes that preceded it.
     rows: Vec<ScopeRow>,
     added_after: Arc<AdditionSequences>,
+    /// The sequence up to which documents that entered folders were added.
+    entered_to: Option<u64>,
     /// Additions that come after `read_to`, in order.
     additions: VecDeque<PendingAddition>,
 }
@@ -96,8 +99,9 @@ impl ScopeChanges {
         Arc::clone(&self.added_after)
     }
 
-    /// Reads the change log to its end and records the rows that belong to the scope.
-    pub(crate) fn read_on(&mut self, tree: &Tree<'_>) -> Result<()> {
+    /// Reads the change log to its end and records the rows that belong to the scope. Documents
+    /// that entered `folders` count as added with the change by which they did.
+    pub(crate) fn read_on(&mut self, tree: &Tree<'_>, folders: &ScopeFolders) -> Result<()> {
         let reader = tree.unguarded();
         self.date_additions(tree)?;
         let last = reader.last_sequence()?;
@@ -111,6 +115,9 @@ impl ScopeChanges {
             self.rows.push(ScopeRow::Dropped);
         }
         self.read_to = Some(read_to);
+        if !folders.is_empty() {
+            self.add_entries(tree, folders, read_to)?;
+        }
         loop {
             let changes = reader.changes_after(read_to, ROWS_PER_READ)?;
             if changes.is_empty() {
@@ -129,6 +136,30 @@ impl ScopeChanges {
                 self.read_to = Some(read_to);
             }
         }
+    }
+
+    /// Adds the documents that entered `folders` after the write `read_to`.
+    fn add_entries(&mut self, tree: &Tree<'_>, folders: &ScopeFolders, read_to: u64) -> Result<()> {
+        let (reader, last) = (tree.unguarded(), tree.unguarded().last_sequence()?);
+        // A reading that failed on the way has added its entries already.
+        let from = self.entered_to.map_or(read_to, |entered_to| entered_to.max(read_to));
+        if from >= last {
+            return Ok(());
+        }
+        let entries = folders.expand(reader)?.entries_after(from)?;
+        let added_after = Arc::make_mut(&mut self.added_after);
+        for FolderEntry { sequence, at, documents } in entries {
+            for document in &documents {
+                let added = added_after.0.entry(*document).or_insert(sequence);
+                *added = (*added).max(sequence);
+            }
+            let added = Arc::new(AddedDocuments { at, documents });
+            let after = Some(sequence);
+            let place = self.additions.partition_point(|addition| addition.after <= after);
+            self.additions.insert(place, PendingAddition { after, added });
+        }
+        self.entered_to = Some(last);
+        Ok(())
     }
 
     /// Places the additions whose sequence could not be read when they were made.
@@ -267,7 +298,8 @@ impl VisibleChange {
                 self.subtrees(scope, after.id, &Subtrees::default());
             }
             Edit::AddComment { document, block, .. }
-            | Edit::RemoveComment { document, block, .. } => {
+            | Edit::RemoveComment { document, block, .. }
+            | Edit::UpdateComment { document, block, .. } => {
                 self.block(scope, *document, *block);
             }
             Edit::SetSchema { document, collection, before, after, .. } => {

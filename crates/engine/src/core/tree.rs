@@ -5,7 +5,7 @@ use std::cell::Cell;
 
 use jiff::tz::TimeZone;
 use leafbase_model::{
-    AssetId, AssetRecord, BlockId, BlockLocation, BlockRecord, Comment, Day, DocumentId,
+    AssetId, AssetRecord, BlockId, BlockLocation, BlockRecord, Comment, CommentId, Day, DocumentId,
     DocumentRecord, Error, Result, Subtrees, invariant,
 };
 use leafbase_store::{BackLink, EdgeEnd, EdgeKind, SpaceReader, SpaceSnapshot, StoredDocument};
@@ -49,6 +49,13 @@ impl VisibleSnapshot {
     pub(crate) fn tree(&self) -> Tree<'_> {
         Tree::new(self.snapshot.reader(), self.visibility.clone())
     }
+}
+
+/// A comment with its block and document.
+pub(crate) struct LocatedComment {
+    pub(crate) document: DocumentId,
+    pub(crate) block: BlockId,
+    pub(crate) comment: Comment,
 }
 
 impl<'a> Tree<'a> {
@@ -181,6 +188,26 @@ impl<'a> Tree<'a> {
         } else {
             Ok(Vec::new())
         }
+    }
+
+    /// The comments on all blocks of a document.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`] if the document is hidden or does not exist.
+    pub(crate) fn comments_in(&self, document: DocumentId) -> Result<Vec<(BlockId, Comment)>> {
+        self.stored_document(document)?.ok_or_else(Error::not_found)?;
+        self.reader.comments_in(document)
+    }
+
+    /// A comment with its block and document, if the block is visible.
+    pub(crate) fn comment(&self, id: CommentId) -> Result<Option<LocatedComment>> {
+        // A comment that does not exist takes the same look-ups as one on a hidden block.
+        let block = self.reader.block_of_comment(id)?.unwrap_or(BlockId::NIL);
+        let Some(BlockLocation { document, .. }) = self.locate_visible(block)? else {
+            return Ok(None);
+        };
+        let comment = self.reader.comment(document, block, id)?;
+        Ok(comment.map(|comment| LocatedComment { document, block, comment }))
     }
 
     /// An uploaded file, if a visible block shows it.

@@ -29,6 +29,18 @@ impl Visibility {
         matches!(self, Self::All)
     }
 
+    /// Whether both are the same documents.
+    #[cfg(feature = "search")]
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::All, Self::All) => true,
+            (Self::Documents(one), Self::Documents(other)) => {
+                Arc::ptr_eq(one, other) || one == other
+            }
+            _ => false,
+        }
+    }
+
     /// Whether the call may see this document.
     pub(crate) fn allows(&self, document: &DocumentRecord) -> bool {
         self.allows_at(document.id, document.location)

@@ -1,17 +1,18 @@
 //! Comments on blocks.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use leafbase_model::{
-    AddComments, AddedComment, Block, BlockId, Comment, CommentDraft, CommentId, Content,
-    DocumentId, Edit, Error, Items, Location, Result, Stamp,
+    AddComments, AddedComment, Block, BlockId, Comment, CommentDraft, CommentId, CommentPatch,
+    CommentSource, Content, DeleteComments, DocumentId, Edit, Error, Items, ListComments,
+    ListedComment, Location, Result, Stamp, UpdateComments,
 };
 use leafbase_tree_ops::{Context, ReadTree};
 
 use crate::core::access::AccessScope;
 use crate::core::connection::Connection;
 use crate::core::redaction::LinkRedactor;
-use crate::core::tree::Tree;
+use crate::core::tree::{LocatedComment, Tree};
 
 impl<A: AccessScope> Connection<A> {
     /// Adds comments to blocks of any type, stamped with the connection's author and the current
@@ -39,10 +40,7 @@ impl<A: AccessScope> Connection<A> {
     /// [`crate::ErrorKind::LimitExceeded`] for more than [`crate::Limits::blocks_per_request`].
     pub fn add_comments(&self, request: AddComments) -> Result<Items<AddedComment>> {
         let drafts = request.comments;
-        let (most, found) = (self.limits().blocks_per_request, drafts.len());
-        if found > most {
-            return Err(Error::limit("comments in one request", most, found).at("comments"));
-        }
+        self.check_comment_count(drafts.len())?;
         let (added, _) = self.operation("add_comments").write(|transaction| {
             let edits = transaction.plan(|tree, context| additions(tree, context, &drafts))?;
             let added = edits.iter().filter_map(added).collect();
@@ -50,6 +48,230 @@ impl<A: AccessScope> Connection<A> {
             Ok(added)
         })?;
         Ok(Items(added))
+    }
+
+    /// Lists the comments of a document or on some blocks, oldest first, those of resolved comments
+    /// too unless the request leaves them out.
+    ///
+    /// ```
+    /// use leafbase::{AddComments, CommentDraft, ListComments};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let trip = notes.create_document("Trip")?;
+    /// notes.add_comments(AddComments::new([CommentDraft::new(trip.id(), "when?")]))?;
+    /// let open = notes.list_comments(ListComments::of(trip.id()).open())?;
+    /// assert_eq!((open[0].block_id, &*open[0].comment.content), (trip.id().root(), "when?"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::NotFound`] at `documentId` or `blockIds[n]`;
+    /// [`crate::ErrorKind::LimitExceeded`] at `blockIds` for more than
+    /// [`crate::Limits::blocks_per_request`].
+    pub fn list_comments(&self, request: ListComments) -> Result<Items<ListedComment>> {
+        let ListComments { source, resolved, .. } = request;
+        if let CommentSource::Blocks(blocks) = &source {
+            self.check_ids("blockIds", Some(blocks))?;
+        }
+        self.operation("list_comments").read(|tree| {
+            let mut found = match &source {
+                CommentSource::Blocks(blocks) => comments_on(tree, blocks)?,
+                CommentSource::Document(document) => {
+                    tree.comments_in(*document).map_err(|error| error.at("documentId"))?
+                }
+            };
+            found.retain(|(_, comment)| {
+                resolved.is_none_or(|resolved| resolved == comment.resolved.is_some())
+            });
+            found.sort_by_key(|(_, comment)| (comment.created_at, comment.id));
+            let links = LinkRedactor::new(tree);
+            let listed = |(block, comment)| listed(&links, block, comment);
+            found.into_iter().map(listed).collect::<Result<Vec<_>>>().map(Items)
+        })
+    }
+
+    /// Changes the content of comments, resolves them or opens them again, and returns them in the
+    /// order of the request. Any connection may change any comment that it sees; the comment keeps
+    /// its author, and tells who edited and who resolved it. A comment as a reply has it changes
+    /// nothing.
+    ///
+    /// ```
+    /// use leafbase::{AddComments, CommentDraft, CommentPatch, UpdateComments};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect().acting_as("Ada");
+    /// let trip = notes.create_document("Trip")?;
+    /// let draft = CommentDraft::new(trip.id(), "when?");
+    /// let when = notes.add_comments(AddComments::new([draft]))?[0].comment_id;
+    /// let patch = CommentPatch::of(when).with_resolved(true);
+    /// let updated = notes.acting_as("Ben").update_comments(UpdateComments::new([patch]))?;
+    /// let comment = &updated[0].comment;
+    /// assert_eq!(comment.author.as_str(), "Ada");
+    /// assert_eq!(comment.resolved.as_ref().map(|stamp| stamp.by.as_str()), Some("Ben"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// The path names the first bad entry, and nothing is changed. At `comments[n].id`:
+    /// [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::RuleViolation`] if the document is in
+    /// the trash; [`crate::ErrorKind::Validation`] for a comment named twice. At
+    /// `comments[n].content` and `comments`: as [`Self::add_comments`].
+    pub fn update_comments(&self, request: UpdateComments) -> Result<Items<ListedComment>> {
+        let patches = request.comments;
+        self.check_comment_count(patches.len())?;
+        let (updated, _) = self.operation("update_comments").write(|transaction| {
+            let (edits, updated) =
+                transaction.plan(|tree, context| updates(tree, context, &patches))?;
+            transaction.apply(edits)?;
+            Ok(updated)
+        })?;
+        Ok(Items(updated))
+    }
+
+    /// Deletes comments and returns the requested IDs.
+    ///
+    /// ```
+    /// use leafbase::{AddComments, CommentDraft, DeleteComments, ListComments};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let trip = notes.create_document("Trip")?;
+    /// let draft = CommentDraft::new(trip.id(), "when?");
+    /// let when = notes.add_comments(AddComments::new([draft]))?[0].comment_id;
+    /// notes.delete_comments(DeleteComments::from(when))?;
+    /// assert!(notes.list_comments(ListComments::of(trip.id()))?.is_empty());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// At `commentIds[n]`: [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::RuleViolation`] if
+    /// the document is in the trash; [`crate::ErrorKind::Validation`] for a comment named twice.
+    /// At `commentIds`: [`crate::ErrorKind::LimitExceeded`] for more than
+    /// [`crate::Limits::blocks_per_request`]. On an error nothing is deleted.
+    pub fn delete_comments(&self, request: DeleteComments) -> Result<Items<CommentId>> {
+        let ids = request.comment_ids;
+        self.check_ids("commentIds", Some(&ids))?;
+        self.operation("delete_comments").write(|transaction| {
+            let edits = transaction.plan(|tree, _| deletions(tree, &ids))?;
+            transaction.apply(edits)
+        })?;
+        Ok(Items(ids))
+    }
+
+    fn check_comment_count(&self, found: usize) -> Result<()> {
+        let most = self.limits().blocks_per_request;
+        if found > most {
+            return Err(Error::limit("comments in one request", most, found).at("comments"));
+        }
+        Ok(())
+    }
+}
+
+/// The comments on `blocks`. A block named twice counts once.
+fn comments_on(tree: &Tree<'_>, blocks: &[BlockId]) -> Result<Vec<(BlockId, Comment)>> {
+    let mut within: BTreeMap<DocumentId, BTreeSet<BlockId>> = BTreeMap::new();
+    for (index, block) in blocks.iter().enumerate() {
+        let found = tree.locate(*block).and_then(|found| found.ok_or_else(Error::not_found));
+        let document = found.map_err(|error| error.at(format_args!("blockIds[{index}]")))?.document;
+        within.entry(document).or_default().insert(*block);
+    }
+    let mut found = Vec::new();
+    for (document, blocks) in within {
+        let sorted: Vec<_> = blocks.into_iter().collect();
+        found.append(&mut tree.comments_among(document, &sorted)?);
+    }
+    Ok(found)
+}
+
+/// A comment in the form of the reply.
+fn listed(
+    links: &LinkRedactor<'_, '_>,
+    block_id: BlockId,
+    mut comment: Comment,
+) -> Result<ListedComment> {
+    links.redact(&mut comment.content)?;
+    Ok(ListedComment { block_id, comment })
+}
+
+/// The edits of `patches`, and the comments after them.
+fn updates(
+    tree: &Tree<'_>,
+    context: &Context<'_>,
+    patches: &[CommentPatch],
+) -> Result<(Vec<Edit>, Vec<ListedComment>)> {
+    let (mut named, links) = (NamedComments::new(tree), LinkRedactor::new(tree));
+    let (mut edits, mut updated) = (Vec::new(), Vec::with_capacity(patches.len()));
+    for (index, patch) in patches.iter().enumerate() {
+        let at = |error: Error| error.at(format_args!("comments[{index}]"));
+        let found = named.find(patch.id).map_err(|error| at(error.at("id")))?;
+        let LocatedComment { document, block, comment: before } = found;
+        let after = patched(&before, patch, context, &links).map_err(at)?;
+        updated.push(listed(&links, block, after.clone())?);
+        // A comment that stays as it is has no edit.
+        if before != after {
+            edits.push(Edit::UpdateComment { document, block, before, after });
+        }
+    }
+    Ok((edits, updated))
+}
+
+/// `before` with the changes of `patch`.
+fn patched(
+    before: &Comment,
+    patch: &CommentPatch,
+    context: &Context<'_>,
+    links: &LinkRedactor<'_, '_>,
+) -> Result<Comment> {
+    let mut after = before.clone();
+    if let Some(given) = &patch.content {
+        let mut content = given.clone();
+        links.restore(&before.content, &mut content)?;
+        if content != before.content {
+            // What was given is checked: the length of a hidden link shows nowhere.
+            check_content(given, context.limits.comment)?;
+            (after.content, after.edited) = (content, Some(context.stamp.clone()));
+        }
+    }
+    if let Some(resolved) = patch.resolved.filter(|is| *is != before.resolved.is_some()) {
+        after.resolved = resolved.then(|| context.stamp.clone());
+    }
+    Ok(after)
+}
+
+fn deletions(tree: &Tree<'_>, ids: &[CommentId]) -> Result<Vec<Edit>> {
+    let mut named = NamedComments::new(tree);
+    let mut edits = Vec::with_capacity(ids.len());
+    for (index, id) in ids.iter().enumerate() {
+        let found = named.find(*id);
+        let LocatedComment { document, block, comment } =
+            found.map_err(|error| error.at(format_args!("commentIds[{index}]")))?;
+        edits.push(Edit::RemoveComment { document, block, comment });
+    }
+    Ok(edits)
+}
+
+/// The comments that one request names, each once.
+struct NamedComments<'t, 'a> {
+    tree: &'t Tree<'a>,
+    ids: HashSet<CommentId>,
+    writable: HashSet<DocumentId>,
+}
+
+impl<'t, 'a> NamedComments<'t, 'a> {
+    fn new(tree: &'t Tree<'a>) -> Self {
+        Self { tree, ids: HashSet::new(), writable: HashSet::new() }
+    }
+
+    /// The comment, which may be changed.
+    fn find(&mut self, id: CommentId) -> Result<LocatedComment> {
+        let found = self.tree.comment(id)?.ok_or_else(Error::not_found)?;
+        check_writable(self.tree, found.document, &mut self.writable)?;
+        // Existence first: an unknown comment named twice is reported as not found.
+        if !self.ids.insert(id) {
+            return Err(Error::validation(format!("comment {id} is named twice")));
+        }
+        Ok(found)
     }
 }
 
@@ -85,8 +307,7 @@ fn additions(
 }
 
 fn put_on(stamp: &Stamp, draft: &CommentDraft, document: DocumentId, id: CommentId) -> Edit {
-    let (author, content) = (stamp.by.clone(), draft.content.clone());
-    let comment = Comment { id, author, content, created_at: stamp.at };
+    let comment = Comment::new(id, stamp.clone(), draft.content.clone());
     Edit::AddComment { document, block: draft.block_id, comment }
 }
 
@@ -98,6 +319,16 @@ fn document_of(
     writable: &mut HashSet<DocumentId>,
 ) -> Result<DocumentId> {
     let document = tree.locate(block)?.ok_or_else(Error::not_found)?.document;
+    check_writable(tree, document, writable)?;
+    Ok(document)
+}
+
+/// Checks that a document is outside of the trash.
+fn check_writable(
+    tree: &impl ReadTree,
+    document: DocumentId,
+    writable: &mut HashSet<DocumentId>,
+) -> Result<()> {
     if writable.insert(document) {
         let missing =
             || Error::corrupted(format_args!("document {document} has blocks but no record"));
@@ -107,7 +338,7 @@ fn document_of(
             ));
         }
     }
-    Ok(document)
+    Ok(())
 }
 
 fn check_content(content: &str, most: usize) -> Result<()> {

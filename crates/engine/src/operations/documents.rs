@@ -16,7 +16,8 @@ use crate::operations::drafts;
 pub(crate) mod list;
 pub(crate) mod query;
 mod scoped;
-mod titles;
+pub(crate) mod titles;
+mod update;
 
 use query::find;
 use titles::titled;

@@ -1,10 +1,10 @@
 //! Folders of documents.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use leafbase_model::{
     BuiltInLocation, CreateFolders, DeleteFolders, DocumentRecord, Edit, Error, Folder, FolderId,
-    FolderRecord, FolderRef, Items, Location, MoveFolders, Result,
+    FolderRecord, FolderRef, Items, Location, MoveFolders, Result, UpdateFolders,
 };
 use leafbase_store::{DocumentQuery, SpaceReader, Within};
 use leafbase_tree_ops::{self as ops, FolderPlan, ReadFolders};
@@ -141,6 +141,54 @@ impl Connection<Full> {
             Ok(moved.records)
         })?;
         Ok(Items(moved))
+    }
+
+    /// Renames and moves folders, and returns them in the order of the request. The updates are
+    /// made one after the other, in one write. A folder as a reply has it changes nothing.
+    ///
+    /// ```
+    /// use leafbase::{FolderPatch, UpdateFolders};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let (travel, lisbon) =
+    ///     (notes.create_folder("Travel", None)?, notes.create_folder("Lisbon", None)?);
+    /// let patch = FolderPatch::of(lisbon.id).named("Lisboa").moved_to(travel.id);
+    /// let updated = notes.update_folders(UpdateFolders::new([patch.if_rev(lisbon.rev)]))?;
+    /// assert_eq!((&*updated[0].name, updated[0].parent), ("Lisboa", Some(travel.id)));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// The path names the first bad entry, and nothing is changed. At `folders[n].id`:
+    /// [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::Validation`] for a folder named twice;
+    /// [`crate::ErrorKind::RuleViolation`] for a built-in location. At `folders[n].rev`:
+    /// [`crate::ErrorKind::Conflict`] if the folder no longer has it. At `folders[n].name`:
+    /// [`crate::ErrorKind::Validation`] if it is blank; [`crate::ErrorKind::LimitExceeded`]. At
+    /// `folders[n].parentFolderId`: [`crate::ErrorKind::NotFound`];
+    /// [`crate::ErrorKind::RuleViolation`] for a built-in location, the folder itself and a folder
+    /// in it; [`crate::ErrorKind::LimitExceeded`] if folders would nest too deep. At `folders`:
+    /// [`crate::ErrorKind::LimitExceeded`] for more than [`crate::Limits::blocks_per_request`].
+    pub fn update_folders(&self, request: UpdateFolders) -> Result<Items<FolderRecord>> {
+        let (patches, most) = (request.folders, self.limits().blocks_per_request);
+        if patches.len() > most {
+            let found = patches.len();
+            return Err(Error::limit("folders in one request", most, found).at("folders"));
+        }
+        let (updated, _) = self.operation("update_folders").write(|transaction| {
+            let (mut named, mut updated) = (BTreeSet::new(), Vec::with_capacity(patches.len()));
+            for (index, patch) in patches.iter().enumerate() {
+                // Each on the state that the ones before leave: together they may form no cycle.
+                let (record, edit) = transaction.plan_with_reader(|reader, context| {
+                    ops::update_folder(&FolderReader(reader), context, patch, &mut named)
+                        .map_err(|error| error.at(format_args!("folders[{index}]")))
+                })?;
+                transaction.apply(edit.into_iter().collect())?;
+                updated.push(record);
+            }
+            Ok(updated)
+        })?;
+        Ok(Items(updated))
     }
 
     /// Deletes folders and returns the requested IDs. The content of a folder moves to its nearest

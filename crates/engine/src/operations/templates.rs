@@ -5,15 +5,15 @@ use std::collections::HashMap;
 
 use leafbase_markdown::{self as markdown, LinkTarget};
 use leafbase_model::{
-    BlockData, BlockDraft, BlockId, BlockKind, CreateFromTemplate, Document, Error, Location,
-    PropertyValue, Result, TextRole,
+    BlockData, BlockId, BlockKind, CreateFromTemplate, Document, Error, Location, PropertyValue,
+    Result, TextRole,
 };
 use leafbase_tree_ops::{self as ops, ReadTree};
 
 use crate::core::access::Full;
 use crate::core::connection::Connection;
 use crate::operations::collections::clones::ClonedSchemas;
-use crate::operations::{documents, drafts};
+use crate::operations::documents;
 
 impl Connection<Full> {
     /// Creates a document as a copy of a template and returns it with a clickable link. Blocks get
@@ -47,7 +47,8 @@ impl Connection<Full> {
     /// `destination.folderId`; at `title`, those of a document's title.
     pub fn create_from_template(&self, request: CreateFromTemplate) -> Result<Document> {
         let CreateFromTemplate { template_id, title, destination, .. } = request;
-        let title = title.map(|title| self.title(&title)).transpose();
+        let normalized = |title: String| documents::titles::normalized(&title, self.limits());
+        let title = title.map(normalized).transpose().map_err(|error| error.at("title"));
         let (made, _) = self.operation("create_from_template").write(|transaction| {
             let (subtrees, schemas) = transaction.plan(|tree, context| {
                 let template = tree
@@ -78,13 +79,6 @@ impl Connection<Full> {
             Ok((copy.record, copy.root.markdown))
         })?;
         Ok(self.created(made.0, made.1))
-    }
-
-    /// Normalizes a title as for any document.
-    fn title(&self, title: &str) -> Result<String> {
-        let page = drafts::validate_root(BlockDraft::new(BlockData::page(title)), self.limits());
-        let wrong = |error: Error| Error::new(error.kind(), error.message()).at("title");
-        Ok(page.map_err(wrong)?.into_parts().0.markdown)
     }
 }
 

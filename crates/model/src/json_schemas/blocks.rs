@@ -6,11 +6,23 @@ use serde_json::json;
 use super::{Shape, shapes};
 use crate::{
     Author, Block, BlockDraft, BlockId, BlockLayout, BlockPatch, BlockType, CardLayout,
-    CodeLanguage, Color, Comment, Decorations, Font, LineStyle, ListStyle, MediaSize, MediaWidth,
-    Metadata, TaskInfo, TaskPatch, TextAlignment, TextStyle, Timestamp,
+    CodeLanguage, Color, Comment, CommentId, Decorations, Font, LineStyle, ListStyle,
+    ListedComment, MediaSize, MediaWidth, Metadata, TaskInfo, TaskPatch, TextAlignment, TextStyle,
+    Timestamp,
 };
 
 impl Shape<'_> {
+    fn comment(self) -> Self {
+        self.must::<CommentId>("id", "Its ID.")
+            .may::<Author>("author", "Who wrote it.")
+            .must::<String>("content", "Inline markdown.")
+            .must::<Timestamp>("createdAt", "When it was written.")
+            .may::<Timestamp>("lastModifiedAt", "When it was last edited.")
+            .may::<Author>("lastModifiedBy", "Who edited it last.")
+            .may::<Timestamp>("resolvedAt", "When it was resolved; left out while it is open.")
+            .may::<Author>("resolvedBy", "Who resolved it.")
+    }
+
     /// The fields of specific block types.
     fn kinds(self) -> Self {
         self.may::<TextStyle>("textStyle", "Of text and page; body if it is left out.")
@@ -108,6 +120,11 @@ shapes! {
         .may::<Author>("createdBy", "Who made it.")
         .may::<Author>("lastModifiedBy", "Who changed it last.")
         .may::<Vec<Comment>>("comments", "Oldest first.")
+        .open();
+    Comment, "A comment on a block." => |shape| shape.comment().open();
+    ListedComment, "A comment with its block." => |shape| shape
+        .must::<BlockId>("blockId", "The block that it is on.")
+        .comment()
         .open();
     Block, "A block. Fields at their default are omitted." => |shape| shape
         .must::<BlockId>("id", "Its ID.")

@@ -26,11 +26,9 @@ fn every_type_with_every_field_at_its_default() {
 #[test]
 fn children_metadata_and_a_cut() {
     let stamp = |at| Stamp { at: instant(at), by: anna() };
-    let comment = |author| Comment {
-        id: CommentId::from_bytes([1; 16]),
-        author,
-        content: "Why?".into(),
-        created_at: instant("2026-03-03T00:00:00.000Z"),
+    let comment = |by| {
+        let stamp = Stamp { at: instant("2026-03-03T00:00:00.000Z"), by };
+        Comment::new(CommentId::from_bytes([1; 16]), stamp, "Why?")
     };
     let empty = Block { content: Content::Blocks(Vec::new()), ..block(BlockData::page("Empty")) };
     let cut = Block {

@@ -2,8 +2,9 @@
 
 use leafbase_model::{
     BlockData, BlockDraft, BuiltInLocation, CreateDocuments, CreateFromTemplate, DayRange, DayRef,
-    DeleteDocuments, Destination, DocumentId, DocumentOrder, ErrorKind, FolderId, FolderRef,
-    ListDocuments, Location, MoveDocuments, PurgeDocuments, RestoreDailyNotes,
+    DeleteDocuments, Destination, DocumentId, DocumentOrder, DocumentPatch, ErrorKind, FolderId,
+    FolderRef, ListDocuments, Location, MoveDocuments, PurgeDocuments, RestoreDailyNotes,
+    ScopedDocumentPatch, UpdateDocuments, UpdateScopedDocuments,
 };
 
 use crate::support::day;
@@ -289,4 +290,74 @@ fn what_stands_for_a_folder() {
         let kept = serde_json::to_value(Location::from(*location)).unwrap();
         assert_eq!(kept, serde_json::json!({"destination": location.as_str()}));
     }
+}
+
+#[test]
+fn updates() {
+    let patch = || DocumentPatch::of(of(1));
+    let mut in_trash = patch();
+    in_trash.location = Some(Location::Trash);
+    written(&[
+        (r#"{"documents":[]}"#, UpdateDocuments::default()),
+        (r#"{"documents":[{"id":"ID1"}]}"#, UpdateDocuments::new([patch()])),
+        (
+            r#"{"documents":[{"id":"ID1","rev":3,"title":"Trip","location":{"folderId":"ID2"}}]}"#,
+            UpdateDocuments::new([patch().if_rev(3).titled("Trip").moved_to(of::<FolderId>(2))]),
+        ),
+        (
+            r#"{"documents":[{"id":"ID1","location":{"destination":"trash"}}]}"#,
+            UpdateDocuments::new([in_trash.clone()]),
+        ),
+    ]);
+    also_read(&[
+        // As replies have it.
+        (
+            r#"{"documents":[{"id":"ID1","title":"Trip","isDeleted":true,"location":{"destination":"trash"},"destination":{"folderId":"trash"},"dailyNoteDate":"2026-03-01","createdAt":"2026-03-01T09:30:00.000Z","lastModifiedAt":"2026-03-01T09:30:00.000Z","clickableLink":"x","rev":2}]}"#,
+            UpdateDocuments::new([in_trash.titled("Trip").if_rev(2)]),
+        ),
+        (
+            r#"{"documents":[{"id":"ID1","destination":{"destination":"templates"},"location":null}]}"#,
+            UpdateDocuments::new([patch().moved_to(Destination::Templates)]),
+        ),
+    ]);
+    refused::<UpdateDocuments>(&[
+        ("{}", "documents", "the field `documents` is missing"),
+        (r#"{"documents":[{"title":"x"}]}"#, "documents[0].id", "the field `id` is missing"),
+        (
+            r#"{"documents":[{"id":"ID1","location":{"folderId":"ID2"},"destination":{"folderId":"ID3"}}]}"#,
+            "documents[0].destination",
+            "location and destination differ: give one of them",
+        ),
+        (
+            r#"{"documents":[{"id":"ID1","location":{}}]}"#,
+            "documents[0].location",
+            "name exactly one of destination and folderId",
+        ),
+        (
+            r#"{"documents":[{"id":"ID1","deleted":true}]}"#,
+            "documents[0].deleted",
+            "unknown field `deleted`",
+        ),
+    ]);
+}
+
+#[test]
+fn updates_of_a_scope() {
+    let patch = || ScopedDocumentPatch::of(of(1));
+    written(&[
+        (r#"{"documents":[{"id":"ID1"}]}"#, UpdateScopedDocuments::new([patch()])),
+        (
+            r#"{"documents":[{"id":"ID1","title":"Trip"}]}"#,
+            UpdateScopedDocuments::new([patch().titled("Trip")]),
+        ),
+    ]);
+    also_read(&[(
+        r#"{"documents":[{"id":"ID1","title":"Trip","isDeleted":false,"dailyNoteDate":"2026-03-01","createdAt":"","lastModifiedAt":""}]}"#,
+        UpdateScopedDocuments::new([patch().titled("Trip")]),
+    )]);
+    refused::<UpdateScopedDocuments>(&[(
+        r#"{"documents":[{"id":"ID1","rev":1}]}"#,
+        "documents[0].rev",
+        "unknown field `rev`",
+    )]);
 }

@@ -1,7 +1,7 @@
 //! Elementary writes: their inverses, and forests.
 
 use leafbase_model::{
-    AssetId, AssetRecord, BlockData, BlockRecord, Change, ChangeToken, Comment, CommentId,
+    AssetId, AssetRecord, Author, BlockData, BlockRecord, Change, ChangeToken, Comment, CommentId,
     ContentProperty, DocumentId, DocumentRecord, Edit, ErrorKind, FileHash, FolderId, FolderRecord,
     InsertTarget, Location, Property, Relation, Result, Schema, SpaceSettings, Stamp, SubtreeNode,
     Subtrees, Timestamp,
@@ -41,12 +41,8 @@ fn every_edit() -> Vec<Edit> {
     };
     let folder =
         |name: &str| FolderRecord { id: FolderId::NIL, name: name.into(), parent: None, rev: 1 };
-    let comment = |number| Comment {
-        id: CommentId::from_bytes([number; 16]),
-        author: anna(),
-        content: "Why?".into(),
-        created_at: instant("2026-03-01T09:30:00.000Z"),
-    };
+    let by_anna = || Stamp { at: instant("2026-03-01T09:30:00.000Z"), by: anna() };
+    let comment = |number| Comment::new(CommentId::from_bytes([number; 16]), by_anna(), "Why?");
     let asset = |number| AssetRecord {
         id: AssetId::from_bytes([number; 16]),
         media_type: "image/png".into(),
@@ -68,6 +64,17 @@ fn every_edit() -> Vec<Edit> {
         Edit::UpdateFolder { before: folder("a"), after: folder("b") },
         Edit::AddComment { document, block: id(1), comment: comment(1) },
         Edit::RemoveComment { document, block: id(1), comment: comment(2) },
+        Edit::UpdateComment {
+            document,
+            block: id(1),
+            before: comment(1),
+            after: Comment {
+                content: "When?".into(),
+                edited: Some(by_anna()),
+                resolved: Some(Stamp { at: by_anna().at, by: Author::ANONYMOUS }),
+                ..comment(1)
+            },
+        },
         Edit::CreateAsset(asset(1)),
         Edit::EraseAsset(asset(2)),
         Edit::SetSchema {
@@ -129,6 +136,12 @@ fn a_purge_and_what_it_redacts_have_no_inverse() {
             block: id(1),
             comment: Comment::redacted(CommentId::from_bytes([1; 16]), Timestamp::default()),
         },
+        Edit::UpdateComment {
+            document,
+            block: id(1),
+            before: Comment::redacted(CommentId::from_bytes([1; 16]), Timestamp::default()),
+            after: Comment::redacted(CommentId::from_bytes([1; 16]), Timestamp::default()),
+        },
         Edit::CreateAsset(AssetRecord::redacted(AssetId::from_bytes([1; 16]))),
         Edit::SetSchema {
             document,
@@ -177,7 +190,7 @@ fn every_kind_of_edit_is_in_these_tests() {
     let mut names: Vec<_> = every_edit().iter().map(Edit::type_name).collect();
     names.sort_unstable();
     names.dedup();
-    assert_eq!((names.len(), every_edit().len()), (16, 17));
+    assert_eq!((names.len(), every_edit().len()), (17, 18));
     for edit in every_edit() {
         assert!(names.contains(&edit.inverse().unwrap().type_name()), "{}", edit.type_name());
     }

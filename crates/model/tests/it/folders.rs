@@ -2,7 +2,7 @@
 
 use leafbase_model::{
     BuiltInLocation, CreateFolders, DeleteFolders, Folder, FolderDestination, FolderDraft,
-    FolderId, Items, Limits, MoveFolders, json,
+    FolderId, FolderPatch, Items, Limits, MoveFolders, UpdateFolders, json,
 };
 
 use crate::wire::{also_read, of, refused, with_ids, written};
@@ -201,4 +201,40 @@ fn a_tree_of_folders_is_walked_from_its_top() {
         serde_json::to_value(&listed[4]).unwrap()["folders"][1]["parentFolderId"],
         with_ids("ID1")
     );
+}
+
+#[test]
+fn updates() {
+    let patch = || FolderPatch::of(of(1));
+    written(&[
+        (r#"{"folders":[]}"#, UpdateFolders::default()),
+        (
+            r#"{"folders":[{"id":"ID1","rev":2,"name":"Oslo","destination":{"parentFolderId":"ID2"}}]}"#,
+            UpdateFolders::new([patch().if_rev(2).named("Oslo").moved_to(of::<FolderId>(2))]),
+        ),
+        (
+            r#"{"folders":[{"id":"ID1","destination":{"destination":"root"}}]}"#,
+            UpdateFolders::new([patch().moved_to(FolderDestination::Root)]),
+        ),
+    ]);
+    also_read(&[
+        // As replies have it.
+        (
+            r#"{"folders":[{"id":"ID1","name":"Oslo","parentFolderId":"ID2","documentCount":3,"rev":2,"folders":[{}]}]}"#,
+            UpdateFolders::new([patch().if_rev(2).named("Oslo").moved_to(of::<FolderId>(2))]),
+        ),
+        (
+            r#"{"folders":[{"id":"ID1","destination":"root","parentFolderId":null}]}"#,
+            UpdateFolders::new([patch().moved_to(FolderDestination::Root)]),
+        ),
+    ]);
+    refused::<UpdateFolders>(&[
+        (r#"{"folders":[{"name":"x"}]}"#, "folders[0].id", "the field `id` is missing"),
+        (
+            r#"{"folders":[{"id":"ID1","parentFolderId":"ID2","destination":"root"}]}"#,
+            "folders[0].destination",
+            "parentFolderId and destination differ: give one of them",
+        ),
+        (r#"{"folders":[{"id":"ID1","title":"x"}]}"#, "folders[0].title", "unknown field `title`"),
+    ]);
 }

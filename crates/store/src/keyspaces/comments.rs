@@ -2,7 +2,7 @@
 
 use leafbase_model::{BlockId, CommentId, DocumentId};
 
-use super::{COMMENTS, id_at, joined, with_id};
+use super::{COMMENT_BLOCKS, COMMENTS, id_at, joined, with_id};
 
 /// The comments on all blocks of a document.
 pub(crate) fn document_comments(document: DocumentId) -> [u8; 17] {
@@ -27,4 +27,12 @@ pub(crate) fn parse_comment(key: &[u8]) -> Option<(DocumentId, BlockId, CommentI
         CommentId::from_bytes(comment),
     );
     (key.len() == 49).then_some(read)
+}
+
+pub(crate) fn comment_block(comment: CommentId) -> [u8; 17] {
+    with_id(COMMENT_BLOCKS, comment.as_bytes())
+}
+
+pub(crate) fn parse_comment_block(key: &[u8]) -> Option<CommentId> {
+    id_at(key, 1).filter(|_| key.len() == 17).map(CommentId::from_bytes)
 }

@@ -2,12 +2,13 @@
 
 use std::ops::ControlFlow;
 
-use leafbase_model::{BlockId, Comment, DocumentId, Result};
+use leafbase_model::{BlockId, Comment, CommentId, DocumentId, Result};
 
 use super::trees::rows_of;
 use super::{ReaderCache, SpaceReader};
 use crate::keyspaces;
 use crate::kv::KeyRange;
+use crate::lookup::get;
 use crate::records::{self, comment};
 
 impl SpaceReader<'_> {
@@ -18,6 +19,31 @@ impl SpaceReader<'_> {
     pub fn comments_on(&self, document: DocumentId, block: BlockId) -> Result<Vec<Comment>> {
         let found = self.comments(&keyspaces::block_comments(document, block))?;
         Ok(found.into_iter().map(|(_, comment)| comment).collect())
+    }
+
+    /// The block that a comment is on, if the comment exists.
+    ///
+    /// # Errors
+    /// As [`Self::locate`].
+    pub fn block_of_comment(&self, comment: CommentId) -> Result<Option<BlockId>> {
+        let key = keyspaces::comment_block(comment);
+        get(self.read, &key, |value| records::decode(&key, value, comment::decode_block))
+    }
+
+    /// A comment on a block of `document`, if it exists.
+    ///
+    /// # Errors
+    /// As [`Self::locate`].
+    pub fn comment(
+        &self,
+        document: DocumentId,
+        block: BlockId,
+        id: CommentId,
+    ) -> Result<Option<Comment>> {
+        let key = keyspaces::comment(document, block, id);
+        get(self.read, &key, |value| {
+            records::decode(&key, value, |decoder| comment::decode(id, decoder))
+        })
     }
 
     /// The comments on all blocks of `document`, by block, then oldest first. One range of keys.

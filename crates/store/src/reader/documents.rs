@@ -77,6 +77,25 @@ impl IndexPageBuilder<'_> {
 }
 
 impl SpaceReader<'_> {
+    /// The IDs of the documents at `location`, sorted. One range of keys.
+    ///
+    /// # Errors
+    /// As [`Self::locate`].
+    pub fn documents_at(&self, location: Location) -> Result<Vec<DocumentId>> {
+        let prefix = keyspaces::location(location);
+        let mut documents = Vec::new();
+        self.read.scan(
+            KeyRange::half_open(&prefix, &keyspaces::prefix_end(prefix)),
+            &mut |key, value| {
+                records::decode_empty(key, value)?;
+                let id = keyspaces::parse_document(key).ok_or_else(|| records::corrupt(key))?;
+                documents.push(id);
+                Ok(ControlFlow::Continue(()))
+            },
+        )?;
+        Ok(documents)
+    }
+
     /// The documents that match `query` after the cursor `after`, at most `limit`.
     ///
     /// A page costs a small multiple of the smallest index range that contains all matches: the

@@ -255,6 +255,7 @@ edits! {
     16 = SetSchema { document, collection, before, after; quiet: true },
     17 = PurgeDocument { document, files },
     18 = UpdateSpace { before, after },
+    19 = UpdateComment { document, block, before, after },
 }
 
 macro_rules! value_parts {

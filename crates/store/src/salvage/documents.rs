@@ -9,8 +9,9 @@ use leafbase_model::{
 use super::inventory::Inventory;
 use super::{LossKind, OnStep, Salvager, relaxed};
 use crate::document_index::note_day;
-use crate::keyspaces::{self, COMMENTS, FOLDERS};
+use crate::keyspaces::{self, COMMENTS, FOLDERS, RowName};
 use crate::kv::Store;
+use crate::records::layout::Value;
 use crate::records::{self, comment, folder};
 use crate::transaction::SpaceTransaction;
 
@@ -146,16 +147,20 @@ impl Salvager<'_> {
         inventory: &Inventory,
         step: OnStep<'_>,
     ) -> Result<()> {
-        let mut found = Vec::new();
+        let (mut found, mut ids) = (Vec::new(), HashSet::new());
         self.rows(COMMENTS, &mut |salvage, key, value| {
             let Some((document, block, id)) = keyspaces::parse_comment(key) else {
                 salvage.unread(key);
                 return Ok(());
             };
             match records::decode(key, value, |decoder| comment::decode(id, decoder)) {
+                Ok(_) if !ids.insert(id) => {
+                    let message = "another comment has its ID";
+                    salvage.report.lose(LossKind::Record, RowName(key), message);
+                }
                 Ok(comment) => {
                     let document = inventory.find(block).map_or(document, |known| known.document);
-                    found.push((keyspaces::comment(document, block, id), comment));
+                    found.push((document, block, comment));
                 }
                 Err(_) => salvage.unread(key),
             }
@@ -163,8 +168,11 @@ impl Salvager<'_> {
         })?;
         step()?;
         target.write(relaxed(), &mut |rows| {
-            found.iter().try_for_each(|(key, comment)| {
-                rows.put(key, &records::seal(key, |out| comment::encode(out, comment)))
+            found.iter().try_for_each(|(document, block, comment)| {
+                let key = keyspaces::comment(*document, *block, comment.id);
+                rows.put(&key, &records::seal(&key, |out| comment::encode(out, comment)))?;
+                let key = keyspaces::comment_block(comment.id);
+                rows.put(&key, &records::seal(&key, |out| block.encode(out)))
             })
         })?;
         self.report.saved.comments = found.len() as u64;

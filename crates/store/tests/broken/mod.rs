@@ -7,7 +7,7 @@ use std::sync::Arc;
 use leafbase_model::{
     AssetId, AssetRecord, Author, BlockData, BlockId, BlockKind, BlockRecord, Comment, CommentId,
     Day, DocumentId, DocumentRecord, Edit, FolderId, FolderRecord, LineStyle, ListStyle, Location,
-    SubtreeNode, Subtrees, TaskInfo, TaskState, Timestamp,
+    Stamp, SubtreeNode, Subtrees, TaskInfo, TaskState, Timestamp,
 };
 use leafbase_store::kv::{KeyRange, Store, WriteOptions};
 use leafbase_store::{CHUNK_BYTES, CheckReport, SpaceStore, rows};
@@ -33,6 +33,7 @@ pub const TASKS: u8 = 0x50;
 pub const TASKS_BY_DAY: u8 = 0x51;
 pub const LOGBOOK: u8 = 0x52;
 pub const COMMENTS: u8 = 0x60;
+pub const COMMENT_BLOCKS: u8 = 0x64;
 pub const ASSETS: u8 = 0x61;
 pub const CHUNKS: u8 = 0x62;
 pub const UPLOADS: u8 = 0x63;
@@ -164,14 +165,8 @@ pub fn full() -> (Arc<dyn Store>, SpaceStore) {
         Edit::CreateDocument { record: record(16, Location::Inbox, None), subtrees: inbox },
     ];
     edits.extend([1, 2].map(|number| {
-        let (comment, created_at) =
-            (CommentId::from_bytes([number; 16]), Timestamp::from_millis(1));
-        let comment = Comment {
-            id: comment,
-            author: Author::new("Bob"),
-            content: "so".to_owned(),
-            created_at,
-        };
+        let stamp = Stamp { at: Timestamp::from_millis(1), by: Author::new("Bob") };
+        let comment = Comment::new(CommentId::from_bytes([number; 16]), stamp, "so");
         Edit::AddComment { document: DocumentId::of_root(id(10)), block: id(13), comment }
     }));
     upload(&space, &edits);

@@ -215,6 +215,11 @@ impl Naive {
                 of_document.map(|((block, _), comment)| (*block, comment.clone())).collect();
             expected.sort_by_key(|(block, comment)| (*block, comment.created_at, comment.id));
             assert_eq!(reader.comments_in(*document).unwrap(), expected);
+            for (block, comment) in &expected {
+                assert_eq!(reader.block_of_comment(comment.id).unwrap(), Some(*block));
+                let found = reader.comment(*document, *block, comment.id).unwrap();
+                assert_eq!(found.as_ref(), Some(comment));
+            }
             assert_eq!(reader.may_have_comments(*document), !expected.is_empty());
             let (asked, _): (Vec<_>, Vec<_>) =
                 self.blocks.keys().partition(|block| block.to_bytes()[15] % 3 > 0);

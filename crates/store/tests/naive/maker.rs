@@ -3,7 +3,7 @@
 use leafbase_model::{
     AssetId, AssetRecord, Author, BlockData, BlockId, BlockRecord, Comment, CommentId, Day,
     DocumentId, DocumentRecord, Edit, FolderId, FolderRecord, InsertTarget, ListStyle, Location,
-    SpaceSettings, SubtreeNode, Subtrees, TaskInfo, TaskState, Timestamp,
+    SpaceSettings, Stamp, SubtreeNode, Subtrees, TaskInfo, TaskState, Timestamp,
 };
 use leafbase_store::CHUNK_BYTES;
 
@@ -264,15 +264,27 @@ impl Maker {
                 comment: comment.clone(),
             });
         }
+        if let Some((block, before)) = pick(&all, a).filter(|_| seed.is_multiple_of(5)) {
+            let stamp =
+                Stamp { at: Timestamp::from_millis(i64::from(seed)), by: before.author.clone() };
+            let mut after = before.clone();
+            if b.is_multiple_of(2) {
+                after.resolved = after.resolved.is_none().then_some(stamp);
+            } else {
+                (after.content, after.edited) = (format!("says {b} now"), Some(stamp));
+            }
+            let document = naive.standing[&block].0;
+            return Some(Edit::UpdateComment { document, block, before: before.clone(), after });
+        }
         // Often on a block that has some.
         let block = match pick(&all, b).filter(|_| seed % 3 == 1) {
             Some((block, _)) => block,
             None => pick(&naive.blocks.keys().copied().collect::<Vec<_>>(), a)?,
         };
-        let (id, created_at) =
-            (CommentId::from_bytes(self.id()), Timestamp::from_millis(i64::from(seed % 4)));
-        let comment =
-            Comment { id, author: Author::new("Bob"), content: format!("says {b}"), created_at };
+        let id = CommentId::from_bytes(self.id());
+        let stamp =
+            Stamp { at: Timestamp::from_millis(i64::from(seed % 4)), by: Author::new("Bob") };
+        let comment = Comment::new(id, stamp, format!("says {b}"));
         Some(Edit::AddComment { document: naive.standing[&block].0, block, comment })
     }
 

@@ -178,6 +178,10 @@ impl Naive {
             Edit::RemoveComment { block, comment, .. } => {
                 assert_eq!(self.comments.remove(&(*block, comment.id)), Some(comment.clone()));
             }
+            Edit::UpdateComment { block, before, after, .. } => {
+                let replaced = self.comments.insert((*block, after.id), after.clone());
+                assert_eq!(replaced.as_ref(), Some(before));
+            }
             Edit::CreateAsset(record) => {
                 assert_eq!(self.assets.insert(record.id, record.clone()), None);
             }

@@ -2,8 +2,8 @@
 
 use leafbase_model::{
     BuiltInLocation, CreateDocuments, CreateFromTemplate, Day, DayRange, DeleteDocuments,
-    Destination, DocumentFilter, DocumentOrder, FolderRef, ListDocuments, Location, MoveDocuments,
-    PurgeDocuments, RestoreDailyNotes,
+    Destination, DocumentFilter, DocumentOrder, DocumentPatch, FolderRef, ListDocuments, Location,
+    MoveDocuments, PurgeDocuments, RestoreDailyNotes, UpdateDocuments,
 };
 
 use super::{Setting, blocks, day, document, few, folders};
@@ -20,6 +20,8 @@ pub enum DocumentRequest {
     Delete(DeleteDocuments),
     /// Moves some.
     Move(MoveDocuments),
+    /// Updates some.
+    Update(UpdateDocuments),
     /// Takes daily notes out of the trash.
     Restore(RestoreDailyNotes),
     /// Erases some.
@@ -40,6 +42,9 @@ impl DocumentRequest {
             }
             13 if any(is_trashed) => Self::Purge(purge(numbers, setting)),
             14 | 15 if any(is_template) => Self::Copy(copy(numbers, setting)),
+            8 | 9 if numbers.once_in(2) => {
+                Self::Update(UpdateDocuments::new(few(numbers, 3, |n| patch(n, setting))))
+            }
             9 | 10 => {
                 let ids = few(numbers, 3, |n| document(n, setting, is_no_note));
                 Self::Move(MoveDocuments::new(ids, destination(numbers, setting)))
@@ -53,6 +58,23 @@ impl DocumentRequest {
             }))),
         }
     }
+}
+
+fn patch(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> DocumentPatch {
+    let mut patch = DocumentPatch::of(document(numbers, setting, is_no_note));
+    if numbers.once_in(2) {
+        patch = patch.titled(blocks::text(numbers, setting));
+    }
+    match numbers.below(4) {
+        0 | 1 => patch = patch.moved_to(destination(numbers, setting)),
+        2 => patch.location = Some(numbers.pick(BuiltInLocation::ALL).into()),
+        _ => {}
+    }
+    if numbers.once_in(4) {
+        let found = setting.space.document(patch.id);
+        patch.rev = Some(found.map_or(1, |found| found.record.rev));
+    }
+    patch
 }
 
 fn is_live(found: &NaiveDocument) -> bool {

@@ -2,7 +2,7 @@
 
 use leafbase_model::{
     BuiltInLocation, CreateFolders, DeleteFolders, FolderDestination, FolderDraft, FolderId,
-    FolderRef, MoveFolders,
+    FolderPatch, FolderRef, MoveFolders, UpdateFolders,
 };
 
 use super::{Setting, few};
@@ -17,6 +17,8 @@ pub enum FolderRequest {
     Create(CreateFolders),
     /// Moves some.
     Move(MoveFolders),
+    /// Updates some.
+    Update(UpdateFolders),
     /// Deletes some.
     Delete(DeleteFolders),
 }
@@ -31,6 +33,9 @@ impl FolderRequest {
             }
             3 if few_folders => Self::Create(CreateFolders::new(drafts(numbers, setting, 0))),
             4 if numbers.once_in(2) => Self::Tree,
+            5 if numbers.once_in(2) => {
+                Self::Update(UpdateFolders::new(few(numbers, 3, |n| patch(n, setting))))
+            }
             3..=5 => Self::Move(MoveFolders {
                 folder_ids: folders(numbers, setting),
                 destination: to(numbers, setting),
@@ -74,6 +79,21 @@ fn draft(numbers: &mut Numbers<'_>, setting: Setting<'_>, depth: usize) -> Folde
         Vec::new()
     };
     FolderDraft { name, parent, folders }
+}
+
+fn patch(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> FolderPatch {
+    let mut patch = FolderPatch::of(FolderId::NIL);
+    patch.id = folder(numbers, setting);
+    if numbers.once_in(2) {
+        patch = patch.named(&*draft(numbers, setting, 3).name);
+    }
+    if numbers.once_in(2) {
+        patch = patch.moved_to(to(numbers, setting));
+    }
+    if numbers.once_in(4) {
+        patch = patch.if_rev(1);
+    }
+    patch
 }
 
 fn folders(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> Vec<FolderRef> {

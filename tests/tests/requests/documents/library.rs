@@ -119,6 +119,8 @@ impl Library {
                 notes.delete_documents(self.read::<leafbase::DeleteDocuments>(body)?)?,
             ),
             "move" => serde_json::to_value(notes.move_documents(self.read(body)?)?),
+            "updateDocuments" => serde_json::to_value(notes.update_documents(self.read(body)?)?),
+            "updateFolders" => serde_json::to_value(notes.update_folders(self.read(body)?)?),
             "restore" => serde_json::to_value(notes.restore_daily_notes(self.read(body)?)?),
             "purge" => serde_json::to_value(notes.purge_documents(self.read(body)?)?),
             "createFolders" => serde_json::to_value(notes.create_folders(self.read(body)?)?),

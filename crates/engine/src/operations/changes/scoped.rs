@@ -92,7 +92,7 @@ impl Connection<Scoped> {
     pub fn last_sequence(&self) -> Result<u64> {
         self.operation("last_sequence").read(|tree| {
             let mut changes = self.scope_changes();
-            changes.read_on(tree)?;
+            changes.read_on(tree, &self.access().documents.folders)?;
             Ok(changes.len())
         })
     }
@@ -106,7 +106,7 @@ impl Connection<Scoped> {
         self.operation("changes_since").read(|tree| {
             let (rows, added_after) = {
                 let mut changes = self.scope_changes();
-                changes.read_on(tree)?;
+                changes.read_on(tree, &self.access().documents.folders)?;
                 (changes.rows_after(after), changes.added_after())
             };
             let change =

@@ -83,7 +83,7 @@ impl Connection<Scoped> {
     }
 }
 
-fn shown(
+pub(super) fn shown(
     links: &LinkRedactor<'_, '_>,
     row: StoredDocument,
     metadata: bool,

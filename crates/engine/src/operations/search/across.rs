@@ -160,7 +160,11 @@ impl<A: AccessScope> Connection<A> {
         let (store, now, indexer) = (self.space.store()?, self.space.now(), self.space.indexer());
         let mut has_failed = false;
         loop {
-            let snapshot = indexer.snapshot(&store, visibility)?;
+            let newest = self.newest_visibility(visibility)?;
+            let snapshot = indexer.snapshot(&store, &newest)?;
+            if !self.sees_as(visibility, &snapshot.space)? {
+                continue;
+            }
             // Filters name folders and days, so they are resolved in the same snapshot.
             let filters = Filters::read(&snapshot.space.tree(), request, now)?;
             let filter = |document: &Attributes| filters.accepts(document);

@@ -113,7 +113,12 @@ impl StagedPurges {
             | Edit::RemoveComment { block, comment, .. }
                 if self.blocks.contains(block) =>
             {
-                *comment = Comment::redacted(comment.id, comment.created_at);
+                redact_comment(comment);
+                true
+            }
+            Edit::UpdateComment { block, before, after, .. } if self.blocks.contains(block) => {
+                redact_comment(before);
+                redact_comment(after);
                 true
             }
             Edit::CreateAsset(asset) | Edit::EraseAsset(asset)
@@ -146,6 +151,10 @@ impl StagedPurges {
         }
         is_purged
     }
+}
+
+fn redact_comment(comment: &mut Comment) {
+    *comment = Comment::redacted(comment.id, comment.created_at);
 }
 
 /// The blocks whose records are in an edit.

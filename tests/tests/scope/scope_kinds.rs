@@ -1,0 +1,228 @@
+//! Scopes for reading only, and scopes of folders.
+
+use leafbase::{
+    Connection, CreateFolders, DeleteBlocks, DeleteDocuments, DeleteFolders, Destination,
+    DocumentId, ErrorKind, FolderDestination, FolderDraft, FolderId, MoveDocuments, MoveFolders,
+    Scoped, SearchDocuments, Space,
+};
+use serde_json::json;
+
+use crate::calls::{Call, OPERATIONS, answer};
+use crate::world::limits;
+
+/// What the operations that write are asked: of an ID that is seen, hidden, or unknown.
+const WRITES: &[(&str, &str)] = &[
+    ("insert", r#"{"markdown": "x", "position": {"position": "end", "pageId": "@id"}}"#),
+    ("update", r#"{"blocks": [{"id": "@id", "markdown": "x"}]}"#),
+    ("delete", r#"{"blockIds": ["@id"]}"#),
+    ("move", r#"{"blockIds": ["@id"], "position": {"position": "end", "pageId": "@id"}}"#),
+    ("update_documents", r#"{"documents": [{"id": "@id", "title": "x"}]}"#),
+    ("comment", r#"{"comments": [{"blockId": "@id", "content": "x"}]}"#),
+    ("update_comments", r#"{"comments": [{"id": "@id"}]}"#),
+    ("delete_comments", r#"{"commentIds": ["@id"]}"#),
+    ("upload", r#"{"position": "end", "pageId": "@id"}"#),
+    (
+        "create_collection",
+        r#"{"schema": {"name": "c", "properties": []}, "position": {"pageId": "@id"}}"#,
+    ),
+    ("replace_schema", r#"{"collectionId": "@id", "schema": {"name": "c", "properties": []}}"#),
+    ("add_items", r#"{"collectionId": "@id", "items": []}"#),
+    ("update_items", r#"{"collectionId": "@id", "itemsToUpdate": []}"#),
+    ("delete_items", r#"{"collectionId": "@id", "idsToDelete": []}"#),
+];
+
+#[test]
+fn every_write_of_a_read_only_scope_is_refused_alike_and_every_read_is_not() {
+    let space = Space::in_memory().unwrap();
+    let notes = space.connect();
+    let [seen, hidden] = ["seen", "hidden"].map(|title| notes.create_document(title).unwrap().id());
+    let scope = space.scope([seen]);
+    let reader = scope.read_only().connect();
+    let last = notes.last_sequence().unwrap();
+    for (operation, body) in WRITES {
+        let replies = [seen, hidden, DocumentId::NIL].map(|id| {
+            let body = body.replace("@id", &id.to_string());
+            let call = Call::new(operation, serde_json::from_str(&body).unwrap());
+            answer(&reader, &call, &limits())
+        });
+        assert!(replies[0].json.contains("READ_ONLY"), "{operation}: {replies:?}");
+        assert!(replies.iter().all(|reply| *reply == replies[0]), "{operation}: {replies:?}");
+    }
+    assert_eq!(notes.last_sequence().unwrap(), last);
+    let writes = WRITES.iter().map(|(operation, _)| *operation);
+    for operation in OPERATIONS {
+        let is_write = writes.clone().any(|write| write == operation);
+        let call = Call::new(operation, json!({"id": seen}));
+        let is_refused = answer(&reader, &call, &limits()).json.contains("READ_ONLY");
+        assert!(is_write || !is_refused, "{operation}");
+    }
+    // The scope itself goes on writing, and the reader sees and follows it.
+    scope.connect().insert_markdown("passport", seen).unwrap();
+    assert_eq!(reader.content_markdown(seen).unwrap(), "passport");
+    assert_eq!(reader.last_sequence().unwrap(), 1);
+    scope.add([hidden]);
+    assert_eq!(reader.documents().unwrap().len(), 2);
+}
+
+/// A folder with a subfolder, a folder beside it, and a guest of the first.
+struct Shelf {
+    space: Space,
+    notes: Connection,
+    shared: FolderId,
+    inner: FolderId,
+    other: FolderId,
+    guest: Connection<Scoped>,
+}
+
+impl Shelf {
+    fn new() -> Self {
+        let space = Space::in_memory().unwrap();
+        let notes = space.connect();
+        let shared = FolderDraft::new("Shared").with_folders([FolderDraft::new("Inner")]);
+        let made = CreateFolders::new([shared, FolderDraft::new("Other")]);
+        let made = notes.create_folders(made).unwrap();
+        let (shared, inner, other) = (made[0].id, made[1].id, made[2].id);
+        let guest = space.folder_scope([shared]).connect();
+        Self { space, notes, shared, inner, other, guest }
+    }
+
+    fn document(&self, title: &str, at: impl Into<Destination>) -> DocumentId {
+        let page = leafbase::BlockDraft::new(leafbase::BlockData::page(title));
+        self.notes.create_document_of(page, at).unwrap().id()
+    }
+
+    fn put(&self, document: DocumentId, at: impl Into<Destination>) {
+        self.notes.move_documents(MoveDocuments::new([document], at)).unwrap();
+    }
+
+    fn put_folder(&self, folder: FolderId, at: impl Into<FolderDestination>) {
+        self.notes.move_folders(MoveFolders::new([folder], at)).unwrap();
+    }
+
+    /// Titles of the documents that the guest sees.
+    fn seen(&self) -> Vec<String> {
+        let mut seen: Vec<_> =
+            self.guest.documents().unwrap().into_iter().map(|document| document.title).collect();
+        seen.sort();
+        seen
+    }
+
+    /// The rows of the guest's feed after the one of this number: titles, and numbers of blocks.
+    fn told(&self, after: u64) -> Vec<String> {
+        let title = |id: &DocumentId| self.notes.document(*id).unwrap().title;
+        let rows = self.guest.changes_since(after).map(|change| {
+            let change = change.unwrap();
+            let titles: Vec<_> = change.documents.iter().map(title).collect();
+            format!("{}: {}", titles.join(" "), change.blocks.len())
+        });
+        rows.collect()
+    }
+}
+
+#[test]
+fn a_folder_scope_has_the_documents_that_are_in_the_folder_when_a_call_begins() {
+    let shelf = Shelf::new();
+    let a = shelf.document("a", shelf.shared);
+    let b = shelf.document("b", shelf.inner);
+    let c = shelf.document("c", shelf.other);
+    let d = shelf.document("d", Destination::Unsorted);
+    assert_eq!(shelf.seen(), ["a", "b"]);
+    shelf.put(d, shelf.inner);
+    shelf.put(a, Destination::Templates);
+    assert_eq!(shelf.seen(), ["b", "d"]);
+    shelf.notes.delete_documents(DeleteDocuments::from(d)).unwrap();
+    assert_eq!(shelf.seen(), ["b"]);
+    shelf.put(d, shelf.shared);
+    shelf.put_folder(shelf.other, shelf.inner);
+    assert_eq!(shelf.seen(), ["b", "c", "d"]);
+    shelf.put_folder(shelf.inner, FolderDestination::Root);
+    assert_eq!(shelf.seen(), ["d"]);
+    shelf.notes.delete_folders(DeleteFolders::new([shelf.shared])).unwrap();
+    assert_eq!(shelf.seen(), [""; 0]);
+    for document in [a, b, c, d] {
+        let error = shelf.guest.insert_markdown("x", document).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::NotFound);
+    }
+    // A folder that never was, and one named twice with a folder in it.
+    let twice = shelf.space.folder_scope([FolderId::NIL, shelf.other, shelf.inner, shelf.other]);
+    assert_eq!(twice.connect().documents().unwrap().len(), 2);
+}
+
+#[test]
+fn a_folder_scope_is_searched_and_written() {
+    let shelf = Shelf::new();
+    let a = shelf.document("a", shelf.shared);
+    let b = shelf.document("b", shelf.other);
+    let line = shelf.guest.insert_markdown(&format!("amber [x](block://{b})"), a).unwrap()[0].id;
+    shelf.notes.insert_markdown("amber", b).unwrap();
+    let found = || {
+        let found = shelf.guest.search(SearchDocuments::words("amber")).unwrap();
+        found.iter().map(|found| found.document_id).collect::<Vec<_>>()
+    };
+    assert_eq!(found(), [a]);
+    let shown = || shelf.guest.content_markdown(a).unwrap();
+    assert_eq!(shown(), "amber [x](invalid:out_of_scope#1)");
+    shelf.put(b, shelf.inner);
+    assert_eq!(found().len(), 2);
+    assert_eq!(shown(), format!("amber [x](block://{b})"));
+    shelf.put(b, shelf.other);
+    assert_eq!(found(), [a]);
+    shelf.guest.delete_blocks(DeleteBlocks::from(line)).unwrap();
+    assert_eq!(found(), []);
+}
+
+/// Documents that enter are told as they are, not what was written to them before.
+#[test]
+fn the_feed_of_a_folder_scope_tells_what_enters() {
+    let shelf = Shelf::new();
+    let notes = &shelf.notes;
+    let a = shelf.document("a", shelf.shared);
+    notes.insert_markdown("1", a).unwrap();
+    let b = shelf.document("b", shelf.other);
+    notes.insert_markdown("hidden", b).unwrap();
+    assert_eq!(shelf.told(0), ["a: 0", "a: 1"]);
+    shelf.put(b, shelf.inner);
+    notes.insert_markdown("2", b).unwrap();
+    shelf.put(b, shelf.shared); // within the scope
+    notes.insert_markdown("3", b).unwrap();
+    assert_eq!(shelf.told(2), ["b: 0", "b: 1", "b: 1"]);
+
+    // Out, written, and in again: what was written outside is not told.
+    shelf.put(a, shelf.other);
+    notes.insert_markdown("hidden\n\nhidden", a).unwrap();
+    shelf.put(a, shelf.shared);
+    notes.insert_markdown("4", a).unwrap();
+    assert_eq!(shelf.told(5), ["a: 0", "a: 1"]);
+
+    // A folder with what is in it, after a folder from which a document came.
+    let c = shelf.document("c", shelf.other);
+    let d = shelf.document("d", shelf.other);
+    notes.insert_markdown("hidden", c).unwrap();
+    shelf.put(c, shelf.inner);
+    notes.insert_markdown("5", c).unwrap();
+    shelf.put_folder(shelf.other, shelf.inner);
+    notes.insert_markdown("6", d).unwrap();
+    assert_eq!(shelf.told(7), ["c: 0", "c: 1", "d: 0", "d: 1"]);
+
+    // Trash and back.
+    notes.delete_documents(DeleteDocuments::from(d)).unwrap();
+    shelf.put(d, shelf.inner);
+    assert_eq!(shelf.told(11), ["d: 0"]);
+    assert_eq!(shelf.guest.last_sequence().unwrap(), 12);
+}
+
+/// A folder that is moved into the scope through one that was outside then.
+#[test]
+fn folders_that_enter_one_after_the_other_hide_what_was_before() {
+    let shelf = Shelf::new();
+    let below = shelf.notes.create_folder("Below", Some(shelf.other)).unwrap().id;
+    let a = shelf.document("a", below);
+    assert_eq!(shelf.told(0), [""; 0]);
+    shelf.notes.insert_markdown("hidden", a).unwrap();
+    shelf.put_folder(below, shelf.inner);
+    shelf.notes.insert_markdown("1", a).unwrap();
+    shelf.put_folder(shelf.other, shelf.inner);
+    shelf.notes.insert_markdown("2", a).unwrap();
+    // Told as an addition: it came out of a folder that is in the scope now, and was not then.
+    assert_eq!(shelf.told(0), ["a: 0", "a: 1", "a: 1"]);
+}
