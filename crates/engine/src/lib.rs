@@ -109,7 +109,9 @@ pub mod guide;
 
 /// Parsing of requests from JSON text.
 pub mod json {
-    pub use leafbase_model::json::{FromJson, ReadRequest, UnknownFields, from_str, from_str_with};
+    pub use leafbase_model::json::{
+        FromJson, ReadRequest, UnknownFields, from_query, from_query_with, from_str, from_str_with,
+    };
 }
 
 /// The key-value trait that a space is stored in, for hosts that bring their own store

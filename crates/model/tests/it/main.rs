@@ -26,6 +26,7 @@ mod info;
 mod jiff;
 mod patches;
 mod positions;
+mod queries;
 mod requests;
 mod schemas;
 mod search;
