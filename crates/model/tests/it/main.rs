@@ -24,6 +24,8 @@ mod ids;
 mod info;
 #[cfg(feature = "jiff")]
 mod jiff;
+#[cfg(feature = "schemars")]
+mod nulls;
 mod patches;
 mod positions;
 mod queries;
