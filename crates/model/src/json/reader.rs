@@ -64,13 +64,13 @@ pub(super) fn ignoring_unknown<T>(read: impl FnOnce() -> Result<T>) -> (Result<T
 /// Runs `read` while a text is taken for a number or a boolean where the type wants one.
 pub(super) fn from_texts<T>(read: impl FnOnce() -> T) -> T {
     /// Restores the mode of an enclosing read, even if `read` panics.
-    struct Restore(bool);
-    impl Drop for Restore {
+    struct RestoreTexts(bool);
+    impl Drop for RestoreTexts {
         fn drop(&mut self) {
             TEXTS.set(self.0);
         }
     }
-    let _restore = Restore(TEXTS.replace(true));
+    let _restore = RestoreTexts(TEXTS.replace(true));
     read()
 }
 
