@@ -65,16 +65,23 @@ pub(crate) enum CliError {
 }
 
 /// An error as it is shown.
-#[derive(Debug, serde::Serialize)]
+#[derive(Debug)]
 pub(crate) struct ErrorReport {
-    #[serde(skip)]
     pub(crate) exit: Exit,
     code: &'static str,
     message: String,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     details: Vec<Detail>,
-    #[serde(skip)]
     hint: Option<String>,
+}
+
+/// An [`ErrorReport`] as JSON, in the form of [`Error`].
+#[derive(serde::Serialize)]
+struct ErrorReportJson<'a> {
+    code: &'static str,
+    error: &'a str,
+    message: &'a str,
+    #[serde(skip_serializing_if = "<[Detail]>::is_empty")]
+    details: &'a [Detail],
 }
 
 impl CliError {
@@ -135,7 +142,13 @@ impl CliError {
 
 impl ErrorReport {
     pub(crate) fn to_json(&self) -> String {
-        serde_json::to_string(self).unwrap_or_default() + "\n"
+        let json = ErrorReportJson {
+            code: self.code,
+            error: &self.message,
+            message: &self.message,
+            details: &self.details,
+        };
+        serde_json::to_string(&json).unwrap_or_default() + "\n"
     }
 
     pub(crate) fn to_text(&self) -> String {

@@ -90,7 +90,8 @@
 //! MCP or IPC needs no mapping. Parse untrusted JSON with [`Space::read_json`]: it applies the
 //! space's [`Limits`], accepts every nesting that these allow, and its errors have the path in a
 //! field. `serde_json::from_str` reads the same types, but at most 128 levels of JSON, and returns
-//! its own error.
+//! its own error. [`Space::read_query`] reads query strings, and [`Error::http_status`] is the
+//! status of an answer over HTTP.
 //!
 //! # Durability
 //!
@@ -109,7 +110,9 @@ pub mod guide;
 
 /// Parsing of requests from JSON text.
 pub mod json {
-    pub use leafbase_model::json::{FromJson, ReadRequest, UnknownFields, from_str, from_str_with};
+    pub use leafbase_model::json::{
+        FromJson, ReadRequest, UnknownFields, from_query, from_query_with, from_str, from_str_with,
+    };
 }
 
 /// The key-value trait that a space is stored in, for hosts that bring their own store

@@ -2,7 +2,6 @@
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use crate::requests::given;
 use crate::{
     BlockId, Content, DocumentId, ItemValue, ItemValues, PropertyKey, PropertyValue, RelatedItem,
     Result, Schema,
@@ -23,10 +22,9 @@ pub struct Collection {
     pub document_id: DocumentId,
 }
 
-/// The reply to a creation of a collection or a replacement of its schema. As JSON: `{"id", "name",
-/// "schema"}`.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+/// The reply to a creation of a collection or a replacement of its schema. As JSON: `{"id",
+/// "collectionBlockId", "name", "schema"}`, with the same ID twice.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CollectionSchema {
     /// The ID of the collection block.
     pub id: BlockId,
@@ -34,6 +32,17 @@ pub struct CollectionSchema {
     pub name: String,
     /// The schema as stored: every property has a key.
     pub schema: Schema,
+}
+
+impl Serialize for CollectionSchema {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(4))?;
+        map.serialize_entry("id", &self.id)?;
+        map.serialize_entry("collectionBlockId", &self.id)?;
+        map.serialize_entry("name", &self.name)?;
+        map.serialize_entry("schema", &self.schema)?;
+        map.end()
+    }
 }
 
 /// A schema in the requested format.
@@ -88,8 +97,8 @@ impl Serialize for Item {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("id", &self.id)?;
         map.serialize_entry(&self.content_key, &self.title)?;
-        // Items without values have no `properties`, like all fields at their default.
-        given(&mut map, "properties", (!self.properties.is_empty()).then_some(&self.properties))?;
+        // Always present: clients read values by key without a check.
+        map.serialize_entry("properties", &self.properties)?;
         // No key at depth 0; an empty page that was read in full has an empty array.
         match &self.content {
             Content::None => {}

@@ -194,6 +194,8 @@ pub struct Document {
     pub title: String,
     /// Whether the request asked for the timestamps.
     pub with_times: bool,
+    /// Whether `destination` repeats the location, as in the reply to a move.
+    pub with_destination: bool,
     /// A clickable link, if the space has a URL template.
     pub clickable_link: Option<String>,
 }
@@ -243,6 +245,9 @@ impl Serialize for Document {
         map.serialize_entry("title", &self.title)?;
         map.serialize_entry("isDeleted", &(self.record.location == Location::Trash))?;
         map.serialize_entry("location", &self.record.location)?;
+        if self.with_destination {
+            map.serialize_entry("destination", &self.record.location)?;
+        }
         if let Some(day) = self.record.day {
             map.serialize_entry("dailyNoteDate", &day)?;
         }

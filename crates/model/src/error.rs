@@ -84,6 +84,47 @@ impl ErrorKind {
             Self::Internal => "INTERNAL",
         }
     }
+
+    /// The HTTP status for hosts that answer over HTTP.
+    ///
+    /// | status | kinds |
+    /// |---|---|
+    /// | 400 | `Validation`, `InvalidPosition`, `InvalidMarkdown`, `InvalidPattern` |
+    /// | 403 | `ReadOnly` |
+    /// | 404 | `NotFound` |
+    /// | 409 | `Conflict` |
+    /// | 410 | `HistoryGone` |
+    /// | 413 | `LimitExceeded` |
+    /// | 422 | `RuleViolation`, `SchemaMismatch` |
+    /// | 500 | `Corrupted`, `NotASpace`, `NewerFormat`, `Storage`, `Internal` |
+    /// | 503 | `AlreadyOpen`, `Closed`, `Canceled` |
+    /// | 507 | `NoSpace` |
+    ///
+    /// ```
+    /// use leafbase_model::ErrorKind;
+    /// assert_eq!(ErrorKind::NotFound.http_status(), 404);
+    /// ```
+    pub const fn http_status(self) -> u16 {
+        match self {
+            Self::Validation
+            | Self::InvalidPosition
+            | Self::InvalidMarkdown
+            | Self::InvalidPattern => 400,
+            Self::ReadOnly => 403,
+            Self::NotFound => 404,
+            Self::Conflict => 409,
+            Self::HistoryGone => 410,
+            Self::LimitExceeded => 413,
+            Self::RuleViolation | Self::SchemaMismatch => 422,
+            Self::Corrupted
+            | Self::NotASpace
+            | Self::NewerFormat
+            | Self::Storage
+            | Self::Internal => 500,
+            Self::AlreadyOpen | Self::Closed | Self::Canceled => 503,
+            Self::NoSpace => 507,
+        }
+    }
 }
 
 /// One fault with its path into the request, such as `blocks[3].color`.
@@ -98,7 +139,8 @@ pub struct Detail {
 
 /// The error of an operation. The operation was rolled back, unless the message says otherwise.
 ///
-/// Serializes as `{"code", "message", "details": [{"path", "message"}]}`.
+/// Serializes as `{"code", "error", "message", "details": [{"path", "message"}]}`; `error` repeats
+/// the message for clients that read that name.
 ///
 /// ```
 /// use leafbase_model::json::FromJson;
@@ -239,6 +281,11 @@ impl Error {
         self.0.kind.code()
     }
 
+    /// The HTTP status, see [`ErrorKind::http_status`].
+    pub fn http_status(&self) -> u16 {
+        self.0.kind.http_status()
+    }
+
     /// The message without the path.
     pub fn message(&self) -> &str {
         &self.0.message
@@ -303,7 +350,9 @@ impl Serialize for Error {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("code", self.code())?;
-        map.serialize_entry("message", &self.to_string())?;
+        let message = self.to_string();
+        map.serialize_entry("error", &message)?;
+        map.serialize_entry("message", &message)?;
         let details = self.details();
         if !details.is_empty() {
             map.serialize_entry("details", &details)?;

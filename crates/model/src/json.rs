@@ -6,6 +6,7 @@
 
 mod message;
 mod object;
+mod query;
 mod read_only;
 mod reader;
 mod recursive;
@@ -107,11 +108,64 @@ pub fn from_str_with<T: FromJson>(
     unknown: UnknownFields,
 ) -> Result<ReadRequest<T>> {
     let value = parse(text, limits)?;
+    read_with(unknown, || read(value))
+}
+
+fn read_with<T>(
+    unknown: UnknownFields,
+    read: impl FnOnce() -> Result<T>,
+) -> Result<ReadRequest<T>> {
     let (request, ignored) = match unknown {
-        UnknownFields::Refuse => (read(value), Vec::new()),
-        UnknownFields::Ignore => reader::ignoring_unknown(|| read(value)),
+        UnknownFields::Refuse => (read(), Vec::new()),
+        UnknownFields::Ignore => reader::ignoring_unknown(read),
     };
     Ok(ReadRequest { request: request?, ignored })
+}
+
+/// Deserializes a request from the query string of a URL, without `?`, and from the parameters of
+/// its path, which are decoded already.
+///
+/// The query is percent-decoded, `+` is a blank. A text becomes a number or a boolean where the
+/// field is one, and a repeated name a list; a comma has no meaning. Validation, limits, errors and
+/// their paths are those of [`from_str`].
+///
+/// # Errors
+/// As [`from_str`], and [`crate::ErrorKind::Validation`] for a query that is not percent-encoded
+/// UTF-8 and for a name that the path has, too.
+///
+/// ```
+/// use leafbase_model::{BlockId, GetItems, Limits, json};
+/// let path = [("collectionId", "01K9Z3VW5R00000000000000A7")];
+/// let request: GetItems = json::from_query("maxDepth=0&limit=50", &path, &Limits::default())?;
+/// let books: BlockId = "01K9Z3VW5R00000000000000A7".parse()?;
+/// assert_eq!(request, GetItems::of(books).depth(0).limit(50));
+/// # Ok::<(), leafbase_model::Error>(())
+/// ```
+pub fn from_query<T: FromJson>(query: &str, path: &[(&str, &str)], limits: &Limits) -> Result<T> {
+    from_query_with(query, path, limits, UnknownFields::Refuse).map(|read| read.request)
+}
+
+/// [`from_query`] with an option for unknown names.
+///
+/// # Errors
+/// As [`from_query`].
+///
+/// ```
+/// use leafbase_model::json::{self, UnknownFields};
+/// use leafbase_model::{Fetch, Limits};
+/// let (query, limits) = ("date=today&fetchBlocks=true", Limits::default());
+/// let read = json::from_query_with::<Fetch>(query, &[], &limits, UnknownFields::Ignore)?;
+/// assert_eq!((read.request, read.ignored), (Fetch::today(), vec!["fetchBlocks".to_owned()]));
+/// # Ok::<(), leafbase_model::Error>(())
+/// ```
+pub fn from_query_with<T: FromJson>(
+    query: &str,
+    path: &[(&str, &str)],
+    limits: &Limits,
+    unknown: UnknownFields,
+) -> Result<ReadRequest<T>> {
+    let value = query::parse(query, path, limits)?;
+    read_with(unknown, || reader::from_texts(|| read(value)))
 }
 
 fn parse(text: &str, limits: &Limits) -> Result<Value> {

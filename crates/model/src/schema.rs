@@ -3,7 +3,9 @@
 //! A request has a [`SchemaDraft`], whose keys are optional; the store keeps a [`Schema`], in which
 //! every property has a key.
 
-use crate::json::{Refused, from_text, missing_field, wire_enum};
+use serde_json::Value;
+
+use crate::json::{Object, Refused, deserialize_by, from_text, missing_field, wire_enum};
 use crate::{BlockId, Color, Error, PropertyValue, Result};
 
 wire_enum! {
@@ -40,25 +42,70 @@ impl PropertyType {
     }
 }
 
-/// An option of a select property. As JSON: `{"name": "Open", "color": "#0060c0"}`.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schemars", schemars(transform = crate::json_schemas::allow_nulls))]
+/// An option of a select property. As JSON: `{"name": "Open", "color": "#0060c0"}`; requests also
+/// take the name alone, and a color by its name among those of highlights, such as `blue`.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct SelectOption {
     /// The name, by which items refer to the option.
     pub name: String,
     /// The color as given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub color: Option<Color>,
 }
+
+deserialize_by!(SelectOption: Self::read);
 
 impl SelectOption {
     /// An option without a color.
     pub fn new(name: impl Into<String>) -> Self {
         Self { name: name.into(), color: None }
     }
+
+    fn read(value: Value) -> Result<Self> {
+        if let Value::String(name) = value {
+            return Ok(Self::new(name));
+        }
+        let mut object = Object::new(value)?;
+        let name = object.required("name")?;
+        let color: Option<OptionColor> = object.optional("color")?;
+        object.finish()?;
+        Ok(Self { name, color: color.map(|color| color.0) })
+    }
 }
+
+/// The color of an option in a request: `#rrggbb`, or the name of a color of highlights.
+struct OptionColor(Color);
+
+/// The colors of highlights by name; a gradient counts as its color.
+pub(crate) const HIGHLIGHT_COLORS: [(&str, [u8; 3]); 14] = [
+    ("yellow", [0xff, 0xd6, 0x0a]),
+    ("green", [0x34, 0xc7, 0x59]),
+    ("mint", [0x00, 0xc7, 0xbe]),
+    ("cyan", [0x32, 0xad, 0xe6]),
+    ("blue", [0x00, 0x7a, 0xff]),
+    ("purple", [0xaf, 0x52, 0xde]),
+    ("pink", [0xff, 0x2d, 0x55]),
+    ("red", [0xff, 0x3b, 0x30]),
+    ("gray", [0x8e, 0x8e, 0x93]),
+    ("gradient-blue", [0x00, 0x7a, 0xff]),
+    ("gradient-purple", [0xaf, 0x52, 0xde]),
+    ("gradient-red", [0xff, 0x3b, 0x30]),
+    ("gradient-yellow", [0xff, 0xd6, 0x0a]),
+    ("gradient-brown", [0xa2, 0x84, 0x5e]),
+];
+
+impl std::str::FromStr for OptionColor {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match HIGHLIGHT_COLORS.into_iter().find(|(name, _)| *name == text) {
+            Some((_, rgb)) => Ok(Self(Color::from_rgb(rgb))),
+            None => text.parse().map(Self),
+        }
+    }
+}
+
+from_text!(OptionColor: "a color");
 
 /// The configuration of a property, by type.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -30,6 +30,7 @@ pub struct SearchMatch {
 impl Serialize for SearchMatch {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("documentId", &self.document_id)?;
         map.serialize_entry("exposedDocumentId", &self.document_id)?;
         map.serialize_entry("markdown", &self.markdown)?;
         map.serialize_entry("highlights", &self.highlights)?;

@@ -1,14 +1,23 @@
 //! The cells of a GFM table.
 
-/// The cells as inline markdown, the header row first, without the delimiter row. All rows have as
-/// many cells as the header: GFM pads short rows and ignores excess cells.
-pub(crate) fn rows(markdown: &str) -> Vec<Vec<String>> {
+/// A cell of a table in a reply.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub(crate) struct TableCell {
+    /// Inline markdown.
+    value: String,
+}
+
+/// The cells, the header row first, without the delimiter row. All rows have as many cells as the
+/// header: GFM pads short rows and ignores excess cells.
+pub(crate) fn rows(markdown: &str) -> Vec<Vec<TableCell>> {
     // Line 1 is the delimiter row.
     let lines = markdown.lines().enumerate().filter(|(number, _)| *number != 1);
-    let mut found: Vec<Vec<String>> = lines.map(|(_, line)| cells(line)).collect();
+    let row = |line| cells(line).into_iter().map(|value| TableCell { value }).collect();
+    let mut found: Vec<Vec<TableCell>> = lines.map(|(_, line)| row(line)).collect();
     let columns = found.first().map_or(0, Vec::len);
     for row in &mut found {
-        row.resize(columns, String::new());
+        row.resize(columns, TableCell::default());
     }
     debug_assert!(found.iter().all(|row| row.len() == columns), "rows have equal lengths");
     found
@@ -42,7 +51,7 @@ fn cells(line: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::rows;
+    use super::{TableCell, rows};
 
     #[test]
     fn cells_are_told_apart() {
@@ -68,7 +77,8 @@ mod tests {
     #[test]
     fn rows_are_as_long_as_the_header() {
         let read = rows("| a | b |\r\n| --- | :-: |\r\n| 1 |\r\n| 1 | 2 | 3 |\r\n");
-        assert_eq!(read, [["a", "b"], ["1", ""], ["1", "2"]]);
-        assert_eq!(rows(""), Vec::<Vec<String>>::new());
+        let value = |cell: &str| TableCell { value: cell.to_owned() };
+        assert_eq!(read, [["a", "b"], ["1", ""], ["1", "2"]].map(|row| row.map(value)));
+        assert_eq!(rows(""), Vec::<Vec<TableCell>>::new());
     }
 }

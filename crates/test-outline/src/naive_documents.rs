@@ -24,11 +24,15 @@ impl NaiveSpace {
     pub fn shown_document(&self, id: DocumentId, with_times: bool) -> Document {
         let NaiveDocument { record, root } = self.document(id).unwrap();
         let title = root.record.data.markdown.clone();
-        Document { record: record.clone(), title, with_times, clickable_link: None }
+        let clickable_link = with_times.then(|| format!("{LINK}{id}"));
+        let record = record.clone();
+        Document { record, title, with_times, with_destination: false, clickable_link }
     }
 
-    fn shown_documents(&self, ids: &[DocumentId]) -> Vec<Document> {
-        ids.iter().map(|id| self.shown_document(*id, false)).collect()
+    /// Documents that were moved.
+    fn moved_documents(&self, ids: &[DocumentId]) -> Vec<Document> {
+        let shown = ids.iter().map(|id| self.shown_document(*id, false));
+        shown.map(|document| Document { with_destination: true, ..document }).collect()
     }
 
     /// A new document.
@@ -124,6 +128,9 @@ impl NaiveSpace {
         if filter.location.is_some() {
             return Err(Error::validation("together with location").at("folderId"));
         }
+        if let [FolderRef::BuiltIn(location)] = folders[..] {
+            return Ok(Some(vec![location.into()]));
+        }
         let mut listed = Vec::new();
         for (index, folder) in folders.iter().enumerate() {
             let path = if folders.len() == 1 {
@@ -212,7 +219,7 @@ impl NaiveSpace {
             Ok(())
         })?;
         // After the write, which counts revisions.
-        Ok(self.shown_documents(ids))
+        Ok(self.moved_documents(ids))
     }
 
     /// Restores daily notes from the trash.
@@ -241,7 +248,7 @@ impl NaiveSpace {
             space.relocate_all(ids, Location::DailyNotes);
             Ok(())
         })?;
-        Ok(self.shown_documents(ids))
+        Ok(self.moved_documents(ids))
     }
 
     /// Erases documents in the trash.

@@ -22,6 +22,7 @@ impl NaiveSpace {
         bytes: &[u8],
     ) -> Result<UploadedFile> {
         self.write(by.0, |space| {
+            request.check()?;
             if let Some(position) = space.landed(by, request.position, true)? {
                 space.check_place(position)?;
             }

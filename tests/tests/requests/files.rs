@@ -126,7 +126,7 @@ fn files_go_where_the_position_says() {
     };
     let today = |_: &Scene| FetchFrom::Day(DayRef::Today);
     type From = fn(&Scene) -> FetchFrom;
-    let cases: [(&str, From, &[&str]); 9] = [
+    let cases: [(&str, From, &[&str]); 8] = [
         (r#"{"position":"start","pageId":"@page"}"#, page, &["f", "a", "b", "lone"]),
         (r#"{"position":"end","pageId":"@page"}"#, page, &["a", "b", "lone", "f"]),
         (r#"{"pageId":"@page"}"#, page, &["a", "b", "lone", "f"]),
@@ -134,8 +134,7 @@ fn files_go_where_the_position_says() {
         (r#"{"position":"after","siblingId":"@a"}"#, page, &["a", "f", "b", "lone"]),
         (r#"{"position":"start","pageId":"@lone"}"#, lone, &["f"]),
         (r#"{"position":"end","date":"today"}"#, today, &["f"]),
-        (r#"{"position":"start"}"#, today, &["f"]),
-        ("{}", today, &["f"]),
+        (r#"{"date":"today"}"#, today, &["f"]),
     ];
     for (position, target, expected) in cases {
         let scene = scene();
@@ -166,6 +165,23 @@ fn files_go_where_the_position_says() {
         });
         scene.assert_clean();
     }
+}
+
+#[test]
+fn a_file_needs_a_target_on_every_connection() {
+    let scene = scene();
+    let before = scene.sequence();
+    let request = || UploadFile::new(Position::default());
+    let guest = scene.notes.space().scoped([scene.page]);
+    let mut bytes = std::io::Cursor::new(b"x");
+    for error in [
+        scene.notes.upload_file(request(), &mut bytes).unwrap_err(),
+        guest.upload_file(request(), &mut bytes).unwrap_err(),
+    ] {
+        assert_eq!(error.to_string(), "pageId, siblingId or date is required");
+        assert_eq!(error.kind(), ErrorKind::InvalidPosition);
+    }
+    assert_eq!((scene.sequence(), bytes.position()), (before, 0));
 }
 
 #[test]

@@ -54,7 +54,8 @@ fn unknown_and_malformed_are_answered_alike() {
         ] {
             let error =
                 host.ask(operation, &body.replace("\"?\"", &json!(id).to_string())).unwrap_err();
-            let expected = json!({"code": "NOT_FOUND", "message": format!("{path}: not found"),
+            let message = format!("{path}: not found");
+            let expected = json!({"code": "NOT_FOUND", "error": message, "message": message,
                 "details": [{"path": path, "message": "not found"}]});
             assert_eq!(
                 serde_json::to_value(&error).unwrap(),

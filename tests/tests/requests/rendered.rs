@@ -141,5 +141,5 @@ fn markdown_gives_blocks_of_every_kind_that_it_can_say() {
         assert_eq!((&made["type"], &made["markdown"]), (&json!(kind), &json!(markdown)));
     }
     let table = host.ask("fetch", r#"{"id":"@table"}"#).unwrap();
-    assert_eq!(table["rows"], json!([["a"], ["b"]]));
+    assert_eq!(table["rows"], json!([[{"value": "a"}], [{"value": "b"}]]));
 }

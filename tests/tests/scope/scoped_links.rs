@@ -142,8 +142,8 @@ const FIELDS: &[(&str, &str)] = &[
     ),
     (r#"{"type":"text","decorations":["quote"],"markdown":"{}"}"#, "/markdown"),
     (r#"{"type":"page","markdown":"{}"}"#, "/markdown"),
-    (r#"{"type":"table","markdown":"| a | {} |\n| --- | --- |\n| b | c |"}"#, "/rows/0/1"),
-    (r#"{"type":"table","markdown":"| a | b |\n| --- | --- |\n| b | {} |"}"#, "/rows/1/1"),
+    (r#"{"type":"table","markdown":"| a | {} |\n| --- | --- |\n| b | c |"}"#, "/rows/0/1/value"),
+    (r#"{"type":"table","markdown":"| a | b |\n| --- | --- |\n| b | {} |"}"#, "/rows/1/1/value"),
     (r#"{"type":"richUrl","url":"https://a.example","title":"{}"}"#, "/title"),
     (
         r#"{"type":"richUrl","url":"https://a.example","title":"a","description":"{}"}"#,

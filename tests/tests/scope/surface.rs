@@ -91,6 +91,8 @@ fn operations_of_the_full_space_do_not_exist() {
         "in_memory",
         "read_json",
         "read_json_with",
+        "read_query",
+        "read_query_with",
         "limits",
         "block_url",
         "rebuild_search_with",

@@ -297,7 +297,13 @@ impl Connection<Full> {
     /// A new document in the form of the reply.
     pub(crate) fn created(&self, record: DocumentRecord, title: String) -> Document {
         let clickable_link = Some(self.space.block_url(record.id.root()));
-        Document { record, title, with_times: false, clickable_link }
+        Document { record, title, with_times: false, with_destination: false, clickable_link }
+    }
+
+    /// The document with a link to it, if it is shown with metadata.
+    fn linked(&self, document: Document) -> Document {
+        let link = document.with_times.then(|| self.space.block_url(document.id()));
+        Document { clickable_link: link, ..document }
     }
 
     /// Applies the edits of `plan` and returns the relocated documents.
@@ -312,7 +318,8 @@ impl Connection<Full> {
                 let row = |record: DocumentRecord| -> Result<Document> {
                     let row = reader.stored_document(record.id)?.ok_or_else(Error::not_found)?;
                     // The record after the move.
-                    Ok(titled(StoredDocument { record, ..row }, false))
+                    let document = titled(StoredDocument { record, ..row }, false);
+                    Ok(Document { with_destination: true, ..document })
                 };
                 relocated.records.into_iter().map(row).collect::<Result<Vec<_>>>()
             })?;
@@ -341,7 +348,7 @@ impl Connection<Full> {
     pub fn document(&self, id: DocumentId) -> Result<Document> {
         self.operation("document").read(|tree| {
             let row = tree.stored_document(id)?.ok_or_else(Error::not_found)?;
-            Ok(titled(row, true))
+            Ok(self.linked(titled(row, true)))
         })
     }
 }

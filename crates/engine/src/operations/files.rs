@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use leafbase_model::{
-    AssetId, AssetRecord, AssetUrl, BlockDraft, BlockId, DayRef, Edge, Edit, Error, Position,
+    AssetId, AssetRecord, AssetUrl, BlockDraft, BlockId, DayRef, Edit, Error, Position,
     PositionTarget, Result, UploadFile, UploadedFile,
 };
 use leafbase_tree_ops as ops;
@@ -75,11 +75,13 @@ impl<A: AccessScope> Connection<A> {
     /// `video.mp4` or `file.pdf`, by type.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Validation`] at `contentType` if it is not a media type; those of
+    /// [`crate::ErrorKind::Validation`] at `contentType` if it is not a media type;
+    /// [`crate::ErrorKind::InvalidPosition`] for a position without target, and those of
     /// [`Self::insert_blocks`] for the position; [`crate::ErrorKind::LimitExceeded`] as soon as
     /// there are more bytes than [`crate::Limits::upload`]; [`crate::ErrorKind::Storage`] for an
     /// error of `bytes`, which becomes its source.
     pub fn upload_file(&self, request: UploadFile, bytes: impl Read) -> Result<UploadedFile> {
+        request.check()?;
         let UploadFile { position, content_type, file_name, .. } = request;
         let operation = self.operation("upload_file");
         let (position, _) =
@@ -110,10 +112,8 @@ impl<A: AccessScope> Connection<A> {
             transaction
                 .plan(|tree, context| ops::prepare_target_for(tree, context, place, &block))?;
         }
-        let (edge, day): (Edge, DayRef) = match position {
-            Position::Within(edge, PositionTarget::Day(day)) => (edge, day),
-            Position::Within(edge, PositionTarget::Unnamed) => (edge, DayRef::Today),
-            _ => return Ok(position),
+        let Position::Within(edge, PositionTarget::Day(day)) = position else {
+            return Ok(position);
         };
         let day = transaction
             .plan(|tree, context| days::resolve(day, &tree.zone()?, context.stamp.at))?;

@@ -12,7 +12,7 @@
 //! builds on x86-64, `serde_path_to_error` 0.1.20 around `serde_ignored` 0.1.14, smallest stack by
 //! bisection). `model/tests/it/strictness.rs` and `depth.rs` test the paths and the stack.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
 
 use serde::de::value::StringDeserializer;
@@ -32,6 +32,8 @@ thread_local! {
     static IGNORED: RefCell<Option<Vec<String>>> = const { RefCell::new(None) };
     /// Transfers a value to a hand-written type; see [`raw_value`].
     static RAW: RefCell<Option<Value>> = const { RefCell::new(None) };
+    /// Whether the active read on this thread takes texts for numbers and booleans.
+    static TEXTS: Cell<bool> = const { Cell::new(false) };
 }
 
 /// The type name by which [`raw_value`] requests the value from [`Reader`].
@@ -57,6 +59,19 @@ pub(super) fn ignoring_unknown<T>(read: impl FnOnce() -> Result<T>) -> (Result<T
     let ignored = IGNORED.take();
     debug_assert!(ignored.is_some(), "a nested read restores the mode");
     (result, ignored.unwrap_or_default())
+}
+
+/// Runs `read` while a text is taken for a number or a boolean where the type wants one.
+pub(super) fn from_texts<T>(read: impl FnOnce() -> T) -> T {
+    /// Restores the mode of an enclosing read, even if `read` panics.
+    struct RestoreTexts(bool);
+    impl Drop for RestoreTexts {
+        fn drop(&mut self) {
+            TEXTS.set(self.0);
+        }
+    }
+    let _restore = RestoreTexts(TEXTS.replace(true));
+    read()
 }
 
 /// Refuses the field `name`, or records it as ignored.
@@ -242,6 +257,26 @@ pub(crate) fn missing_field(name: &str) -> Error {
 /// Deserializes one value. `null` in place of an optional field counts as absent.
 pub(super) struct Reader(pub(super) Value);
 
+impl Reader {
+    /// The value, or the number that it is in a query.
+    fn number(self) -> Self {
+        let number = match &self.0 {
+            Value::String(text) if TEXTS.get() => super::query::number(text),
+            _ => None,
+        };
+        number.map_or(self, Self)
+    }
+}
+
+/// Implements the methods of numbers, which a query has as texts.
+macro_rules! read_numbers {
+    ($($method:ident)*) => {$(
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
+            self.number().deserialize_any(visitor)
+        }
+    )*};
+}
+
 impl<'de> Deserializer<'de> for Reader {
     type Error = ReadError;
 
@@ -307,8 +342,22 @@ impl<'de> Deserializer<'de> for Reader {
         Ok(read)
     }
 
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
+        match self.0.as_str() {
+            Some("true") if TEXTS.get() => visitor.visit_bool(true),
+            Some("false") if TEXTS.get() => visitor.visit_bool(false),
+            _ => self.deserialize_any(visitor),
+        }
+    }
+
+    read_numbers! {
+        deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64
+        deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64
+        deserialize_f32 deserialize_f64
+    }
+
     forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit
+        i128 u128 char str string bytes byte_buf unit
         unit_struct seq tuple tuple_struct map enum identifier ignored_any
     }
 }

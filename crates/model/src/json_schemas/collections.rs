@@ -6,8 +6,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 
 use super::{Shape, shapes};
-use crate::schema::RelationTargetId;
-use crate::{BlockDraft, BlockId, ItemDraft, ItemFilter, ItemUpdate, Operator};
+use crate::schema::{HIGHLIGHT_COLORS, RelationTargetId};
+use crate::{BlockDraft, BlockId, ItemDraft, ItemFilter, ItemUpdate, Operator, SelectOption};
 
 /// Property values by key; the schema of the collection constrains them.
 pub(super) struct Values;
@@ -37,6 +37,25 @@ impl JsonSchema for RelationTargetId {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         json_schema!({ "anyOf": [{ "const": "self" }, generator.subschema_for::<BlockId>()] })
+    }
+}
+
+impl JsonSchema for SelectOption {
+    fn schema_name() -> Cow<'static, str> {
+        "SelectOption".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let names = HIGHLIGHT_COLORS.map(|(name, _)| name).join("|");
+        let color = json_schema!({
+            "type": "string",
+            "pattern": format!("^(#[0-9a-fA-F]{{6}}|{names})$"),
+        });
+        let option = Shape::new(generator, "An option of a select property.")
+            .must::<String>("name", "Its name, by which items refer to it.")
+            .field("color", color, "#rrggbb; in a request also the name of a highlight's color.")
+            .closed();
+        json_schema!({ "anyOf": [{ "type": "string" }, option] })
     }
 }
 

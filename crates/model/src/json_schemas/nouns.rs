@@ -75,6 +75,7 @@ shapes! {
         .open();
     Error, "Why an operation did not happen." => |shape| shape
         .must::<String>("code", "A stable code, such as NOT_FOUND or VALIDATION.")
+        .must::<String>("error", "The message again.")
         .must::<String>("message", "A sentence that names the thing.")
         .may::<Vec<Detail>>("details", "Where it is.")
         .open();

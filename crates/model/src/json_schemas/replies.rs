@@ -7,9 +7,9 @@ use serde_json::json;
 
 use super::{Shape, shapes};
 use crate::{
-    AssetId, AssetRecord, Author, Block, BlockId, Day, Document, DocumentId, FileHash, GroupValue,
-    Item, ItemValue, Items, ItemsPage, Location, RelatedItem, Schema, SchemaReply, ScopedDocument,
-    SearchMatch, Timestamp,
+    AssetId, AssetRecord, Author, Block, BlockId, CollectionSchema, Day, Document, DocumentId,
+    FileHash, GroupValue, Item, ItemValue, Items, ItemsPage, Location, RelatedItem, Schema,
+    SchemaReply, ScopedDocument, SearchMatch, Timestamp,
 };
 
 /// A byte range of a text.
@@ -113,6 +113,7 @@ shapes! {
         .must::<String>("title", "Inline markdown.")
         .must::<bool>("isDeleted", "Whether it is in the trash.")
         .must::<Location>("location", "Where it is kept.")
+        .may::<Location>("destination", "The location again, in the reply to a move.")
         .may::<Day>("dailyNoteDate", "The day whose note it is.")
         .times()
         .may::<String>("clickableLink", "A link that a person can click.")
@@ -125,9 +126,15 @@ shapes! {
         .may::<Day>("dailyNoteDate", "The day whose note it is.")
         .times()
         .open();
+    CollectionSchema, "A collection that was created, or has a new schema." => |shape| shape
+        .must::<BlockId>("id", "Its block.")
+        .must::<BlockId>("collectionBlockId", "Its block again.")
+        .must::<String>("name", "Its name.")
+        .must::<Schema>("schema", "The schema as stored.")
+        .open();
     Item, "An item; its title is under the content key." => |shape| shape
         .must::<BlockId>("id", "Its block.")
-        .may::<ItemProperties>("properties", "Property values by key.")
+        .must::<ItemProperties>("properties", "Property values by key.")
         .may::<Vec<Block>>("content", "The blocks of its page.")
         .may::<String>("contentPreview", "Plain text in place of content below the depth.")
         .must::<u64>("rev", "That of its block.")
@@ -143,7 +150,8 @@ shapes! {
         .may::<Author>("createdBy", "By whom.")
         .open();
     SearchMatch, "A document that a search found." => |shape| shape
-        .must::<DocumentId>("exposedDocumentId", "The document.")
+        .must::<DocumentId>("documentId", "The document.")
+        .must::<DocumentId>("exposedDocumentId", "The document again.")
         .must::<String>("markdown", "A piece of its text, hits between **.")
         .must::<Vec<ByteRange>>("highlights", "Where the hits are in markdown, in bytes.")
         .must::<Vec<BlockId>>("blockIds", "The blocks that have hits.")

@@ -9,7 +9,7 @@ use super::{Paging, given};
 use crate::json::{Object, deserialize_by, is_default, one_or_many, or_default, wire_enum};
 #[cfg(feature = "schemars")]
 use crate::json_schemas::OneOrMany;
-use crate::{BlockDraft, BlockId, DocumentId, Error, Position, Result, SchemaDraft};
+use crate::{BlockDraft, BlockId, DocumentId, Position, Result, SchemaDraft};
 
 wire_enum! {
     /// How a request selects documents by their IDs.
@@ -34,7 +34,7 @@ pub struct ListCollections {
     #[cfg_attr(feature = "schemars", schemars(with = "Option<OneOrMany<DocumentId>>"))]
     pub document_ids: Option<Vec<DocumentId>>,
     /// The meaning of `document_ids`, for scoped connections; the full space accepts `include`
-    /// only.
+    /// only. Without `document_ids` it has no effect.
     #[serde(rename = "documentFilterMode", skip_serializing_if = "Option::is_none")]
     pub mode: Option<DocumentFilterMode>,
 }
@@ -429,10 +429,6 @@ impl ListCollections {
         let document_ids = object.one_or_many("documentIds")?;
         let mode = object.optional("documentFilterMode")?;
         object.finish()?;
-        if mode.is_some() && document_ids.is_none() {
-            let message = "documentFilterMode needs documentIds";
-            return Err(Error::validation(message).at("documentFilterMode"));
-        }
         Ok(Self { document_ids, mode })
     }
 }

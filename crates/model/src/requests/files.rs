@@ -3,10 +3,10 @@
 use serde_json::Value;
 
 use crate::json::{Object, deserialize_by, read};
-use crate::{AssetUrl, BlockId, Position, Result};
+use crate::{AssetUrl, BlockId, Error, Position, PositionTarget, Result};
 
 /// Uploads a file into a document. As JSON (the query of an upload): the fields of a [`Position`],
-/// `contentType` and `fileName`.
+/// with a target, `contentType` and `fileName`.
 ///
 /// ```
 /// use leafbase_model::{BlockId, Position, UploadFile};
@@ -42,6 +42,19 @@ impl UploadFile {
         Self { position: position.into(), content_type: None, file_name: None }
     }
 
+    /// Validates a request that was built in code.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::InvalidPosition`] for a position without target: a file has no default.
+    pub fn check(&self) -> Result<()> {
+        match self.position {
+            Position::Within(_, PositionTarget::Unnamed) => {
+                Err(Error::position("pageId, siblingId or date is required"))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Sets the declared media type.
     pub fn of_type(mut self, content_type: impl Into<String>) -> Self {
         self.content_type = Some(content_type.into());
@@ -72,7 +85,9 @@ impl UploadFile {
         let content_type = object.optional("contentType")?;
         let file_name = object.optional("fileName")?;
         let position = read(Value::Object(object.rest()))?;
-        Ok(Self { position, content_type, file_name })
+        let request = Self { position, content_type, file_name };
+        request.check()?;
+        Ok(request)
     }
 }
 

@@ -49,7 +49,7 @@ pub struct SearchDocuments {
     pub regexps: Vec<String>,
     /// The documents named by the request; all if absent.
     pub document_ids: Option<Vec<DocumentId>>,
-    /// The meaning of `document_ids`.
+    /// The meaning of `document_ids`; without them it has no effect.
     pub mode: Option<DocumentFilterMode>,
     /// Filters, exclusive with `document_ids`.
     pub filter: DocumentFilter,
@@ -145,10 +145,6 @@ impl SearchDocuments {
         if self.include.is_empty() && self.regexps.is_empty() {
             let message = "a search needs a text in include or a pattern in regexps";
             return Err(Error::validation(message).at("include"));
-        }
-        if self.mode.is_some() && self.document_ids.is_none() {
-            let message = "documentFilterMode needs documentIds";
-            return Err(Error::validation(message).at("documentFilterMode"));
         }
         let excluded = |name: &str| {
             Err(Error::validation(format!("documentIds cannot be combined with {name}"))

@@ -101,6 +101,7 @@ fn documents_and_folders() {
         },
         title: "Trip".into(),
         with_times,
+        with_destination: location == Location::Unsorted,
         clickable_link: with_times.then(|| "leafbase://open?id=1".into()),
     };
     let folder = FolderId::from_bytes([3; 16]);

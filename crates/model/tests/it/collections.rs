@@ -128,8 +128,8 @@ fn what_does_not_fit_is_named() {
         (0..17).fold(json!({"property": "a", "equals": 1}), |filter, _| json!({"not": filter}));
     for (found, expected) in [
         (
-            fault::<ListCollections>(json!({"documentFilterMode": "include"})),
-            "documentFilterMode: documentFilterMode needs documentIds",
+            fault::<ListCollections>(json!({"documentFilterMode": "both"})),
+            "documentFilterMode: unknown document filter mode \"both\", expected one of include, exclude",
         ),
         (
             fault::<GetItems>(json!({"maxDepth": 0})),
@@ -231,8 +231,11 @@ fn replies() {
             json!({"id": C, "name": "Dune",
                 "properties": {"pages": 412, "author": {"relations": [{"blockId": A, "title": "Ann"}]}}, "content": [], "rev": 3}),
         ),
-        (json(&bare), json!({"id": C, "name": "Dune", "rev": 3})),
-        (json(&cut), json!({"id": C, "name": "Dune", "contentPreview": "Arrakis", "rev": 3})),
+        (json(&bare), json!({"id": C, "name": "Dune", "properties": {}, "rev": 3})),
+        (
+            json(&cut),
+            json!({"id": C, "name": "Dune", "properties": {}, "contentPreview": "Arrakis", "rev": 3}),
+        ),
         (
             json(&Collection {
                 id: id(7),
@@ -244,7 +247,7 @@ fn replies() {
         ),
         (
             json(&CollectionSchema { id: id(7), name: "Books".into(), schema: schema.clone() }),
-            json!({"id": C, "name": "Books", "schema": schema_json}),
+            json!({"id": C, "collectionBlockId": C, "name": "Books", "schema": schema_json}),
         ),
         (json(&SchemaReply::Schema(schema)), schema_json.clone()),
         (json(&SchemaReply::JsonSchema(json!({"type": "object"}))), json!({"type": "object"})),

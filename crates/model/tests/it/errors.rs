@@ -4,7 +4,7 @@ use std::error::Error as _;
 
 use leafbase_model::{Error, ErrorKind};
 
-const KINDS: [ErrorKind; 18] = [
+const KINDS: [ErrorKind; 20] = [
     ErrorKind::NotFound,
     ErrorKind::Validation,
     ErrorKind::InvalidPosition,
@@ -21,8 +21,10 @@ const KINDS: [ErrorKind; 18] = [
     ErrorKind::AlreadyOpen,
     ErrorKind::NewerFormat,
     ErrorKind::NoSpace,
+    ErrorKind::Closed,
     ErrorKind::Storage,
     ErrorKind::Canceled,
+    ErrorKind::Internal,
 ];
 
 #[test]
@@ -56,6 +58,18 @@ fn codes_are_stable() {
         let retryable =
             matches!(kind, ErrorKind::AlreadyOpen | ErrorKind::NoSpace | ErrorKind::Storage);
         assert_eq!(Error::new(kind, "x").is_retryable(), retryable, "{kind:?}");
+    }
+}
+
+#[test]
+fn every_kind_has_its_http_status() {
+    let statuses = [
+        404, 400, 400, 400, 400, 422, 422, 409, 410, 413, 403, 500, 500, 503, 500, 507, 503, 500,
+        503, 500,
+    ];
+    for (kind, status) in KINDS.into_iter().zip(statuses) {
+        assert_eq!(kind.http_status(), status, "{kind:?}");
+        assert_eq!(Error::new(kind, "x").http_status(), status);
     }
 }
 

@@ -4,7 +4,7 @@ use leafbase_model::{AssetId, AssetUrl, DayRef, Position, UploadFile, UploadedFi
 use proptest::prelude::*;
 
 use crate::support::id;
-use crate::wire::{also_read, of, read, refused, with_ids, written};
+use crate::wire::{also_read, of, refused, with_ids, written};
 
 #[test]
 fn uploads() {
@@ -18,16 +18,15 @@ fn uploads() {
             r#"{"position":"start","date":"today"}"#,
             UploadFile::new(Position::start_of_day(DayRef::Today)),
         ),
-        (r#"{"position":"end"}"#, UploadFile::new(read::<Position>("{}").unwrap())),
     ]);
-    also_read(&[
-        ("{}", UploadFile::new(read::<Position>("{}").unwrap())),
-        (
-            r#"{"pageId":"ID1","fileName":"../x"}"#,
-            UploadFile::new(Position::end_of(id(1))).named("../x"),
-        ),
-    ]);
+    also_read(&[(
+        r#"{"pageId":"ID1","fileName":"../x"}"#,
+        UploadFile::new(Position::end_of(id(1))).named("../x"),
+    )]);
     refused::<UploadFile>(&[
+        ("{}", "", "pageId, siblingId or date is required"),
+        (r#"{"position":"end"}"#, "", "pageId, siblingId or date is required"),
+        (r#"{"position":"start","pageId":null}"#, "", "pageId, siblingId or date is required"),
         (r#"{"position":{"pageId":"ID1"}}"#, "position", "expected a string, got an object"),
         (
             r#"{"position":"before","date":"today"}"#,

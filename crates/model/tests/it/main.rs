@@ -24,8 +24,11 @@ mod ids;
 mod info;
 #[cfg(feature = "jiff")]
 mod jiff;
+#[cfg(feature = "schemars")]
+mod nulls;
 mod patches;
 mod positions;
+mod queries;
 mod requests;
 mod schemas;
 mod search;

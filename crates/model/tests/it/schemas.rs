@@ -62,6 +62,27 @@ fn a_relation_of_a_collection_with_itself() {
 }
 
 #[test]
+fn options_are_read_from_names_and_colors_by_name() {
+    let option = |json: &str| json::from_str::<SelectOption>(json, &Limits::default());
+    assert_eq!(option(r#""open""#).unwrap(), SelectOption::new("open"));
+    assert_eq!(option(r#"{"name":"open","color":null}"#).unwrap(), SelectOption::new("open"));
+    let color = |name: &str| {
+        option(&format!(r#"{{"name":"open","color":"{name}"}}"#)).map(|option| option.color)
+    };
+    assert_eq!(color("#007AFF").unwrap(), color("blue").unwrap());
+    assert_eq!(color("gradient-blue").unwrap(), color("blue").unwrap());
+    assert!(color("brown").is_err(), "no highlight is plain brown");
+    for (json, path) in [
+        (r#"{"name":"open","color":"bluish"}"#, "color"),
+        (r#"{"color":"blue"}"#, "name"),
+        (r#"{"name":"open","icon":"x"}"#, "icon"),
+        ("7", ""),
+    ] {
+        assert_eq!(option(json).unwrap_err().path(), path, "{json}");
+    }
+}
+
+#[test]
 fn types_have_other_names_on_input() {
     for (text, property_type) in [
         ("checkbox", PropertyType::Boolean),
@@ -100,8 +121,8 @@ fn what_does_not_fit_is_named() {
             "properties[0].options[1].name: the field `name` is missing",
         ),
         (
-            r#"{"name":"B","properties":[{"name":"a","type":"select","options":["x"]}]}"#,
-            r#"properties[0].options[0]: expected an object, got "x""#,
+            r#"{"name":"B","properties":[{"name":"a","type":"select","options":[7]}]}"#,
+            "properties[0].options[0]: expected an object, got 7",
         ),
         (
             r#"{"name":"B","properties":[{"name":"a","type":"number","options":[]}]}"#,

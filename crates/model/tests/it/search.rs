@@ -38,11 +38,6 @@ fn across_documents() {
         (r#"{"include":7}"#, "include", "expected a string, got 7"),
         (r#"{"include":["a",7]}"#, "include[1]", "expected a string, got 7"),
         (
-            r#"{"include":"a","documentFilterMode":"exclude"}"#,
-            "documentFilterMode",
-            "documentFilterMode needs documentIds",
-        ),
-        (
             r#"{"include":"a","documentIds":"ID1","location":"trash"}"#,
             "documentIds",
             "documentIds cannot be combined with location",
@@ -150,7 +145,8 @@ fn what_they_give() {
     };
     let json = serde_json::to_value((&found, &dated, &hit)).unwrap();
     let document = id(1).to_string();
-    let shown = json!({"exposedDocumentId": document, "markdown": "the **night** train", "highlights": [{"start": 6, "end": 11}],
+    let shown = json!({"documentId": document, "exposedDocumentId": document,
+        "markdown": "the **night** train", "highlights": [{"start": 6, "end": 11}],
         "blockIds": [id(2)], "score": 1.5});
     assert_eq!(json[0], shown);
     assert_eq!(

@@ -1,6 +1,6 @@
 //! Random requests on files.
 
-use leafbase_model::{AssetId, UploadFile};
+use leafbase_model::{AssetId, DayRef, Position, PositionTarget, UploadFile};
 
 use super::{Setting, blocks};
 use crate::Numbers;
@@ -45,7 +45,14 @@ fn upload(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> FileRequest {
         ("text/plain", "b c.txt", b"plain words".as_slice()),
         ("video/mp4", "d.mp4", MP4),
     ]);
-    let file = UploadFile::new(blocks::position(numbers, setting)).of_type(media_type).named(name);
+    let position = match blocks::position(numbers, setting) {
+        // An upload needs a target.
+        Position::Within(edge, PositionTarget::Unnamed) => {
+            Position::Within(edge, PositionTarget::Day(DayRef::Today))
+        }
+        position => position,
+    };
+    let file = UploadFile::new(position).of_type(media_type).named(name);
     let tail = numbers.pick(&[0, 1, 2, 9, 3, 5, 2, 65]);
     let bytes = head.iter().copied().chain(std::iter::repeat_n(b'x', tail)).collect();
     FileRequest::Upload { file, bytes }

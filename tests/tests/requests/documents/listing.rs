@@ -204,8 +204,9 @@ fn requests_that_are_refused() {
         ("list", r#"{"location":"trash","folderId":"?"}"#, "VALIDATION folderId"),
         ("list", r#"{"folderId":"?"}"#, "NOT_FOUND folderId"),
         ("list", r#"{"folderId":["@F","?"]}"#, "NOT_FOUND folderId[1]"),
-        ("list", r#"{"folderId":"trash"}"#, "VALIDATION folderId"),
-        ("list", r#"{"folderId":"unsorted"}"#, "VALIDATION folderId"),
+        ("list", r#"{"folderId":["trash","unsorted"]}"#, "VALIDATION folderId[0]"),
+        ("list", r#"{"folderId":["@F","unsorted"]}"#, "VALIDATION folderId[1]"),
+        ("list", r#"{"location":"trash","folderId":"trash"}"#, "VALIDATION folderId"),
         ("list", r#"{"location":"attic"}"#, "VALIDATION location"),
         ("list", r#"{"createdDateGte":"soon"}"#, "VALIDATION createdDateGte"),
         ("list", r#"{"dailyNoteDateLte":"2026-02-30"}"#, "VALIDATION dailyNoteDateLte"),
@@ -213,8 +214,6 @@ fn requests_that_are_refused() {
         ("list", r#"{"limit":0}"#, "VALIDATION limit"),
         ("list", r#"{"documentIds":[]}"#, "VALIDATION documentIds"),
     ]);
-    let error = library.ask("list", r#"{"folderId":"trash"}"#).unwrap_err();
-    assert!(error.message().contains("location"), "{error}");
     // What JSON cannot say is refused all the same.
     let folder =
         library.read::<ListDocuments>(r#"{"folderId":"@F"}"#).unwrap().filter.folders.unwrap();
@@ -233,9 +232,17 @@ fn what_is_listed_says_where_it_is() {
     let library = library();
     let reply = library.done("list", r#"{"location":"trash","fetchMetadata":true}"#);
     let at = "2026-03-11T15:00:00.000Z";
-    let trashed = json!({"id": library.id("z"), "title": "z", "isDeleted": true, "location": {"destination": "trash"},
+    let link = library.notes.space().block_url(library.id("z"));
+    let trashed = json!({"id": library.id("z"), "clickableLink": link, "title": "z", "isDeleted": true, "location": {"destination": "trash"},
         "createdAt": at, "lastModifiedAt": at, "rev": 2});
     assert_eq!(reply, json!({"items": [trashed]}));
+    // The IDs of the listing of folders are those of the built-in locations.
+    for location in BuiltInLocation::ALL {
+        let [here, there] = ["location", "folderId"].map(|name| {
+            library.done("list", &format!(r#"{{"{name}":"{location}","fetchMetadata":true}}"#))
+        });
+        assert_eq!(here, there, "{location}");
+    }
     let reply = library.done("list", r#"{"dailyNoteDateGte":"tomorrow"}"#);
     let note = json!({"id": library.id("n"), "title": "Friday, 13 March 2026", "isDeleted": false,
         "location": {"destination": "daily_notes"}, "dailyNoteDate": "2026-03-13", "rev": 1});

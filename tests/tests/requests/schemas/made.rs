@@ -16,7 +16,11 @@ fn a_collection_is_made_with_keys_for_its_properties() {
     let schema = json!({"key": "my_books", "name": "*My* books", "contentPropDetails": {"key": "title", "name": "Title"}, "properties": [
         {"key": "read", "name": "Read", "type": "boolean"}, {"key": "read_2", "name": "read", "type": "url"},
         {"key": "state", "name": "State", "type": "singleSelect", "options": [{"name": "open"}]}]});
-    assert_eq!(reply, json!({"id": shelf.id("made"), "name": "*My* books", "schema": schema}));
+    let id = shelf.id("made");
+    assert_eq!(
+        reply,
+        json!({"id": id, "collectionBlockId": id, "name": "*My* books", "schema": schema})
+    );
     assert_eq!(
         shelf.ask("schema", &json!({"collectionId": "@made", "format": "schema"})).unwrap(),
         schema
@@ -293,10 +297,8 @@ fn collections_are_listed_by_document() {
             "VALIDATION documentFilterMode: a connection to the full space takes include alone"
                 .to_owned(),
         ),
-        (
-            json!({"documentFilterMode": "include"}),
-            "VALIDATION documentFilterMode: documentFilterMode needs documentIds".to_owned(),
-        ),
+        (json!({"documentFilterMode": "include"}), format!("{{items:[{books},{more},{people}]}}")),
+        (json!({"documentFilterMode": "exclude"}), format!("{{items:[{books},{more},{people}]}}")),
     ] {
         assert_eq!(listed(&shelf, body.clone()), expected, "{body}");
     }

@@ -130,7 +130,8 @@ fn the_name_of_the_schema_is_that_of_the_block() {
     let schema = r#"{"key":"books","name":"_Volumes_","contentPropDetails":{"key":"title","name":"Title"},"properties":[]}"#;
     assert_eq!(
         serde_json::from_str::<Value>(&line).unwrap(),
-        json!({"id": "@books", "name": "_Volumes_", "schema": serde_json::from_str::<Value>(schema).unwrap()})
+        json!({"id": "@books", "collectionBlockId": "@books", "name": "_Volumes_",
+            "schema": serde_json::from_str::<Value>(schema).unwrap()})
     );
     assert_eq!(shelf.last_edits(), "schema @books, update @books");
     let block = shelf.notes.fetch(Fetch::new(shelf.id("books")).depth(0)).unwrap();

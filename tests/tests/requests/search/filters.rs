@@ -72,7 +72,8 @@ fn filters_leave_out_what_is_not_asked_for() {
         (r#", "folderIds": []"#, ""),
         (r##", "folderIds": ["#folder", "#never"]"##, "NOT_FOUND folderIds[1]"),
         (r##", "folderIds": "#never""##, "NOT_FOUND folderIds[0]"),
-        (r#", "folderIds": "trash""#, "VALIDATION folderIds[0]"),
+        (r#", "folderIds": "trash""#, "trashed"),
+        (r#", "folderIds": ["trash", "unsorted"]"#, "VALIDATION folderIds[0]"),
         (r##", "documentIds": "#inner""##, "inner"),
         (r##", "documentIds": ["#inner", "#trashed"]"##, "inner"),
         (r#", "documentIds": []"#, ""),
@@ -88,7 +89,10 @@ fn filters_leave_out_what_is_not_asked_for() {
         (r##", "documentIds": ["#inner"], "location": "trash""##, "VALIDATION documentIds"),
         (r##", "documentIds": ["#inner"], "folderIds": "#folder""##, "VALIDATION documentIds"),
         (r##", "location": "trash", "folderIds": "#folder""##, "VALIDATION folderIds"),
-        (r#", "documentFilterMode": "exclude""#, "VALIDATION documentFilterMode"),
+        (
+            r#", "documentFilterMode": "exclude""#,
+            "foldered, inner, later, note, other, template, unsorted",
+        ),
         (r#", "createdDateLte": "2026-03-09""#, ""),
         (
             r#", "createdDateGte": "2026-03-10""#,

@@ -115,6 +115,7 @@ fn a_match_is_json_as_documented() {
     let mut expected = [
         "exposedDocumentId",
         "markdown",
+        "documentId",
         "highlights",
         "blockIds",
         "score",

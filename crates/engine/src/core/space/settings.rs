@@ -101,6 +101,47 @@ impl Space {
     ) -> Result<ReadRequest<T>> {
         leafbase_model::json::from_str_with(text, self.limits(), unknown)
     }
+
+    /// Parses a request from the query string of a URL, without `?`, and from the parameters of its
+    /// path, which are decoded already: what [`Self::read_json`] is for a body.
+    ///
+    /// The query is percent-decoded, `+` is a blank. A text becomes a number or a boolean where the
+    /// field is one, and a repeated name a list; a comma has no meaning.
+    ///
+    /// ```
+    /// use leafbase::{ListDocuments, SearchBlocks, Space};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let space = Space::in_memory()?;
+    /// let trip = space.connect().create_document_with("Trip", "- [ ] book the ferry")?;
+    /// let path = [("blockId", &*trip.id().to_string())];
+    /// let request: SearchBlocks = space.read_query("pattern=the+f&afterBlockCount=0", &path)?;
+    /// assert_eq!(space.connect().search_blocks(request)?.len(), 1);
+    /// let error = space.read_query::<ListDocuments>("limit=all", &[]).unwrap_err();
+    /// assert_eq!((error.path(), error.http_status()), ("limit", 400));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Self::read_json`], and [`ErrorKind::Validation`] for a query that is not
+    /// percent-encoded UTF-8 and for a name that the path has, too.
+    pub fn read_query<T: FromJson>(&self, query: &str, path: &[(&str, &str)]) -> Result<T> {
+        leafbase_model::json::from_query(query, path, self.limits())
+    }
+
+    /// [`Self::read_query`] with an option for unknown names: a host with newer clients may ignore
+    /// them, and gets them.
+    ///
+    /// # Errors
+    /// As [`Self::read_query`].
+    pub fn read_query_with<T: FromJson>(
+        &self,
+        query: &str,
+        path: &[(&str, &str)],
+        unknown: UnknownFields,
+    ) -> Result<ReadRequest<T>> {
+        leafbase_model::json::from_query_with(query, path, self.limits(), unknown)
+    }
 }
 
 /// The template of a space whose builder sets none.

@@ -48,7 +48,8 @@ impl<A: AccessScope> Connection<A> {
     pub fn list_collections(&self, request: ListCollections) -> Result<Items<Collection>> {
         let ListCollections { document_ids, mode, .. } = request;
         self.check_ids("documentIds", document_ids.as_ref())?;
-        let excludes = mode == Some(DocumentFilterMode::Exclude);
+        // Without documents the mode has no effect.
+        let excludes = document_ids.is_some() && mode == Some(DocumentFilterMode::Exclude);
         if excludes && self.is_unrestricted() {
             let message = "a connection to the full space takes include alone";
             return Err(Error::validation(message).at("documentFilterMode"));

@@ -69,7 +69,7 @@ impl Connection<Full> {
     ///
     /// # Errors
     /// [`crate::ErrorKind::NotFound`] at `folderId`; [`crate::ErrorKind::Validation`] at `folderId`
-    /// for a built-in location (use `location`) and when combined with `location`, at `limit` for
+    /// for a built-in location among several and when combined with `location`, at `limit` for
     /// 0, and at `cursor` for a cursor of another list; [`crate::ErrorKind::LimitExceeded`] at
     /// `folderId` for more than [`crate::Limits::blocks_per_request`].
     pub fn list_documents(&self, request: ListDocuments) -> Result<ItemsPage<Document>> {
@@ -88,7 +88,7 @@ impl Connection<Full> {
             };
             let (found, next) = find(reader, &query, cursor, paging.limit.unwrap_or(usize::MAX))?;
             Ok(ItemsPage {
-                items: found.into_iter().map(|row| titled(row, metadata)).collect(),
+                items: found.into_iter().map(|row| self.linked(titled(row, metadata))).collect(),
                 next_cursor: next.as_ref().map(write_cursor),
             })
         })
@@ -135,13 +135,18 @@ fn within(
     if filter.location.is_some() {
         return Err(Error::validation("folderId cannot be combined with location").at("folderId"));
     }
+    // The listing of folders has the built-in locations as folders.
+    if let [FolderRef::BuiltIn(location)] = folders.as_slice() {
+        return Ok(Within::Location((*location).into()));
+    }
     let reader = tree.full_reader()?;
     let mut tops = Vec::with_capacity(folders.len());
     for (index, folder) in folders.iter().enumerate() {
         let found = match folder {
             FolderRef::BuiltIn(location) => {
-                let message =
-                    format!("{location} is a built-in location, not a folder; pass it as location");
+                let message = format!(
+                    "{location} is a built-in location; it cannot be combined with folders"
+                );
                 Err(Error::validation(message))
             }
             FolderRef::Folder(folder) if reader.folder(*folder)?.is_none() => {

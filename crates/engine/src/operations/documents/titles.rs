@@ -8,7 +8,7 @@ use crate::operations::drafts;
 /// The document of a stored row, which has the title.
 pub(crate) fn titled(row: StoredDocument, with_times: bool) -> Document {
     let StoredDocument { record, title, .. } = row;
-    Document { record, title, with_times, clickable_link: None }
+    Document { record, title, with_times, with_destination: false, clickable_link: None }
 }
 
 /// Normalizes a title as for any document. Errors have no path.

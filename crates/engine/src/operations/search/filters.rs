@@ -22,14 +22,18 @@ pub(super) struct Filters {
     named: Option<(HashSet<DocumentId>, DocumentFilterMode)>,
 }
 
-/// Refuses filters on a scoped connection that could reveal the locations of its documents, or the
-/// days that have notes.
+/// Refuses the filters of the full space on a scoped connection: they could reveal the locations of
+/// its documents, or the days that have notes.
 pub(super) fn check(request: &SearchDocuments, seen: &Visibility) -> Result<()> {
     // Exhaustive: a new filter is open to a scoped connection only if its effect reveals nothing.
-    let DocumentFilter { location, folders, created: _, modified: _, daily_note } = &request.filter;
+    let DocumentFilter { location, folders, created, modified, daily_note } = &request.filter;
     let fields = [
         ("location", location.is_some()),
         ("folderIds", folders.is_some()),
+        ("createdDateGte", created.from.is_some()),
+        ("createdDateLte", created.to.is_some()),
+        ("lastModifiedDateGte", modified.from.is_some()),
+        ("lastModifiedDateLte", modified.to.is_some()),
         ("dailyNoteDateGte", daily_note.from.is_some()),
         ("dailyNoteDateLte", daily_note.to.is_some()),
     ];

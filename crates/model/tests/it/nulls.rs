@@ -1,0 +1,126 @@
+//! `null` for an optional field is the field left out, in every request and every part of one.
+
+use leafbase_model::json::FromJson;
+use leafbase_model::{
+    AddComments, AddItems, AddTasks, BlockDraft, BlockPatch, CommentDraft, ContentPropertyDraft,
+    CountItems, CreateCollection, CreateDocuments, CreateFolders, CreateFromTemplate, DeleteBlocks,
+    DeleteDocuments, DeleteFolders, DeleteItems, DeleteTasks, Destination, Fetch,
+    FolderDestination, FolderDraft, GetItems, GetSchema, InsertBlocks, ItemDraft, ItemUpdate,
+    ListCollections, ListDocuments, ListScopedDocuments, ListTasks, MoveBlocks, MoveDocuments,
+    MoveFolders, Position, PropertyDraft, PurgeDocuments, QueryItems, ReplaceSchema,
+    RestoreDailyNotes, SchemaDraft, SearchBlocks, SearchDocuments, SelectOption, Sort,
+    TaskDestination, TaskDraft, TaskPatch, TaskUpdate, UpdateBlocks, UpdateItems, UpdateTasks,
+    UploadFile,
+};
+use schemars::{JsonSchema, schema_for};
+use serde_json::{Value, json};
+
+const ID: &str = "01K9Z3VW5R00000000000000A7";
+
+/// The optional fields of `T` whose `null` is not the field left out; `base` has what is required.
+fn unlike<T: FromJson + JsonSchema + PartialEq>(base: &Value) -> Vec<String> {
+    let expected = T::from_json(base.clone()).unwrap_or_else(|error| panic!("{base}: {error}"));
+    let schema = schema_for!(T).to_value();
+    // A request that has another form beside its object, such as a name alone.
+    let forms = schema.get("anyOf").and_then(Value::as_array).cloned().unwrap_or_default();
+    let object = forms.into_iter().find(|form| form["type"] == "object").unwrap_or(schema);
+    let fields = object["properties"].as_object().expect("a request is an object");
+    let optional = fields.keys().filter(|name| base.get(name).is_none());
+    let is_unlike = |name: &&String| {
+        let mut with_null = base.clone();
+        with_null[*name] = Value::Null;
+        T::from_json(with_null).ok().as_ref() != Some(&expected)
+    };
+    let name = T::schema_name();
+    optional.filter(is_unlike).map(|field| format!("{name}.{field}")).collect()
+}
+
+macro_rules! unlike {
+    ($($request:ty: $base:tt,)*) => {
+        [$(unlike::<$request>(&json!($base))),*].concat()
+    };
+}
+
+#[test]
+fn null_is_the_field_left_out() {
+    let found = unlike! {
+        Fetch: {"id": ID},
+        Fetch: {"date": "today"},
+        InsertBlocks: {"blocks": []},
+        InsertBlocks: {"markdown": "a"},
+        UpdateBlocks: {"blocks": []},
+        DeleteBlocks: {"blockIds": []},
+        MoveBlocks: {"blockIds": [], "position": {}},
+        Position: {},
+        Position: {"siblingId": ID, "position": "after"},
+        BlockDraft: {"type": "text"},
+        BlockDraft: {"type": "page"},
+        BlockDraft: {"type": "line"},
+        BlockDraft: {"type": "image", "url": "https://a.example/a.png"},
+        BlockDraft: {"type": "code"},
+        BlockDraft: {"type": "richUrl", "url": "https://a.example"},
+        BlockPatch: {"id": ID},
+        TaskPatch: {},
+        ListDocuments: {},
+        ListScopedDocuments: {},
+        CreateDocuments: {"documents": [{}]},
+        CreateFromTemplate: {"templateId": ID},
+        DeleteDocuments: {"documentIds": []},
+        MoveDocuments: {"documentIds": [], "destination": {"destination": "unsorted"}},
+        RestoreDailyNotes: {"documentIds": []},
+        PurgeDocuments: {"documentIds": []},
+        PurgeDocuments: {"olderThanDays": 1},
+        Destination: {"folderId": ID},
+        CreateFolders: {"folders": []},
+        FolderDraft: {"name": "a"},
+        MoveFolders: {"folderIds": [], "destination": "root"},
+        FolderDestination: {"parentFolderId": ID},
+        DeleteFolders: {"folderIds": []},
+        SearchDocuments: {"include": "a"},
+        SearchDocuments: {"regexps": "a"},
+        SearchBlocks: {"blockId": ID, "pattern": "a"},
+        SearchBlocks: {"documentId": ID, "pattern": "a"},
+        ListTasks: {"scope": "active"},
+        AddTasks: {"tasks": []},
+        TaskDraft: {"markdown": "a"},
+        UpdateTasks: {"tasksToUpdate": []},
+        TaskUpdate: {"id": ID},
+        TaskDestination: {"type": "inbox"},
+        DeleteTasks: {"idsToDelete": []},
+        ListCollections: {},
+        CreateCollection: {"schema": {"name": "a", "properties": []}},
+        SchemaDraft: {"name": "a", "properties": []},
+        ContentPropertyDraft: {"name": "a"},
+        PropertyDraft: {"name": "a", "type": "text"},
+        PropertyDraft: {"name": "a", "type": "select"},
+        PropertyDraft: {"name": "a", "type": "relation", "targetCollectionId": ID},
+        SelectOption: {"name": "a"},
+        GetSchema: {"collectionId": ID},
+        ReplaceSchema: {"collectionId": ID, "schema": {"name": "a", "properties": []}},
+        GetItems: {"collectionId": ID},
+        AddItems: {"collectionId": ID, "items": []},
+        ItemDraft: {},
+        UpdateItems: {"collectionId": ID, "itemsToUpdate": []},
+        ItemUpdate: {"id": ID},
+        DeleteItems: {"collectionId": ID, "idsToDelete": []},
+        QueryItems: {"collectionId": ID},
+        CountItems: {"collectionId": ID},
+        Sort: {"property": "a"},
+        AddComments: {"comments": []},
+        CommentDraft: {"blockId": ID, "content": "a"},
+        UploadFile: {"pageId": ID},
+        UploadFile: {"date": "today"},
+    };
+    // In an update, `null` clears these.
+    let clears = [
+        "BlockPatch.color",
+        "TaskPatch.scheduleDate",
+        "TaskPatch.deadlineDate",
+        "TaskPatch.completedAt",
+        "TaskPatch.canceledAt",
+    ];
+    let found: Vec<_> =
+        found.iter().map(String::as_str).filter(|field| !clears.contains(field)).collect();
+    assert_eq!(found, [""; 0], "null is refused, or not the same as absent");
+    assert_eq!(unlike::<BlockPatch>(&json!({"id": ID})), [clears[0]]);
+}
