@@ -24,7 +24,7 @@ fn unlike<T: FromJson + JsonSchema + PartialEq>(base: &Value) -> Vec<String> {
     // A request that has another form beside its object, such as a name alone.
     let forms = schema.get("anyOf").and_then(Value::as_array).cloned().unwrap_or_default();
     let object = forms.into_iter().find(|form| form["type"] == "object").unwrap_or(schema);
-    let fields = object["properties"].as_object().expect("a request is an object");
+    let fields = object["properties"].as_object().unwrap();
     let optional = fields.keys().filter(|name| base.get(name).is_none());
     let is_unlike = |name: &&String| {
         let mut with_null = base.clone();

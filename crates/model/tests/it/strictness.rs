@@ -10,7 +10,7 @@ const FAULTS: [(&str, &str, &str); 31] = [
     (r#"{"type":"text","Id":"x"}"#, ".Id", "unknown field `Id`"),
     (r#"{"type":"text","colour":"red"}"#, ".colour", "unknown field `colour`"),
     (r#"{"type":"text","text_style":"h1"}"#, ".text_style", "unknown field `text_style`"),
-    (r#"{"type":"text","metadata":{}}"#, ".metadata", "unknown field `metadata`"),
+    (r#"{"type":"text","meta":{}}"#, ".meta", "unknown field `meta`"),
     (
         r#"{"type":"heading"}"#,
         ".type",

@@ -112,8 +112,9 @@ impl Space {
     /// use leafbase::{ListDocuments, SearchBlocks, Space};
     /// # fn main() -> leafbase::Result<()> {
     /// let space = Space::in_memory()?;
-    /// let trip = space.connect().create_document_with("Trip", "- [ ] book the ferry")?;
-    /// let path = [("blockId", &*trip.id().to_string())];
+    /// let trip = space.connect().create_document("Trip")?.id();
+    /// space.connect().insert_markdown("- [ ] book the ferry", trip)?;
+    /// let path = [("blockId", &*trip.to_string())];
     /// let request: SearchBlocks = space.read_query("pattern=the+f&afterBlockCount=0", &path)?;
     /// assert_eq!(space.connect().search_blocks(request)?.len(), 1);
     /// let error = space.read_query::<ListDocuments>("limit=all", &[]).unwrap_err();
