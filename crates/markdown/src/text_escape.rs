@@ -163,8 +163,8 @@ fn stands_alone(text: &str, context: TextContext) -> bool {
     }
 }
 
-/// Whether a text is a link that would read as a picture, file or rich link: in a document a comment
-/// behind it keeps it a text.
+/// Whether a text is a link that would read as a picture, file or rich link: in a document a
+/// comment behind it keeps it a text.
 pub fn is_lone_link(data: &BlockData) -> bool {
     match &data.kind {
         BlockKind::Text(look) => {

@@ -144,11 +144,11 @@ fn a_text_of_several_lines_that_receives_a_child_keeps_them() {
     host.table(&[
         ("update", r#"{"blocks":[{"id":"@text","markdown":"one\ntwo"}]}"#, r#"[{"markdown":"one\ntwo","type":"text"}]"#),
         ("insert", r#"{"markdown":"child","position":{"pageId":"@text"}}"#, r#"[{"markdown":"child","type":"text"}]"#),
-        ("fetch", r#"{"id":"@text"}"#, r#"{"content":[{"markdown":"child","type":"text"}],"markdown":"one\ntwo","type":"page"}"#),
+        ("fetch", r#"{"id":"@text"}"#, r#"{"content":[{"markdown":"child","type":"text"}],"markdown":"one\ntwo","title":"one\ntwo","type":"page"}"#),
         (
             "insert",
             r#"{"blocks":[{"type":"text","markdown":"a\nb","content":[{"type":"text","markdown":"c"}]}],"position":{"pageId":"@other"}}"#,
-            r#"[{"content":[{"markdown":"c","type":"text"}],"markdown":"a\nb","type":"page"}]"#,
+            r#"[{"content":[{"markdown":"c","type":"text"}],"markdown":"a\nb","title":"a\nb","type":"page"}]"#,
         ),
     ]);
 }

@@ -114,7 +114,17 @@ fn what_is_written_reads_back_alike() {
 #[test]
 fn ids_are_never_the_callers() {
     let scene = scene();
-    let block = |id: &str| json!({"blocks": [{"type": "text", "markdown": "x", "id": id}], "position": {"pageId": scene.seen}});
+    let copy = |id: &str| json!({"blocks": [{"type": "text", "markdown": "x", "id": id}], "position": {"pageId": scene.seen}});
+    // The ID of a block that is sent back is that of another one.
+    for id in [&scene.hidden.to_string(), UNKNOWN] {
+        let made = scene.ask("insert", copy(id));
+        assert!(made.is_ok && !made.debug.contains(id), "{}", made.debug);
+    }
+    let block = |id: &str| {
+        let mut kept = copy(id);
+        kept["keepIds"] = true.into();
+        kept
+    };
     let item = |id: &str| json!({"collectionId": scene.seen, "items": [{"title": "x", "id": id}]});
     for (operation, body) in [("insert", &block as &dyn Fn(&str) -> Value), ("add_items", &item)] {
         let [found, expected] =

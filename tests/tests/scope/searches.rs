@@ -27,10 +27,10 @@ fn lines_are_searched_and_shown_as_the_blocks_are() {
             json!({"type": "text", "markdown": format!("amber [b]({link})")}),
             "amber [b](invalid:out_of_scope#1)",
         ),
-        (json!({"type": "text", "textStyle": "h1", "markdown": "amber"}), "amber"),
+        (json!({"type": "text", "textStyle": "h1", "markdown": "amber"}), "# amber"),
         (
             json!({"type": "text", "textStyle": "h1", "markdown": format!("amber [b]({link})")}),
-            "amber [b](invalid:out_of_scope#1)",
+            "# amber [b](invalid:out_of_scope#1)",
         ),
         (
             json!({"type": "richUrl", "url": "https://a.example", "title": "amber"}),

@@ -60,7 +60,11 @@ const FAULTS: [(&str, &str, &str); 31] = [
         ".color",
         "expected a colour #rrggbb, got an object",
     ),
-    (r##"{"type":"text","colorDark":"#000000"}"##, ".colorDark", "unknown field `colorDark`"),
+    (
+        r##"{"type":"text","colorDark":"#GGG"}"##,
+        ".colorDark",
+        r##"expected a colour #rrggbb, got "#GGG""##,
+    ),
     (
         r#"{"type":"text","taskInfo":{"state":"done"}}"#,
         ".taskInfo",

@@ -21,14 +21,15 @@ fn patterns_are_matched_on_each_block_as_replies_show_it() {
         (r#""\\d\\d:\\d\\d""#, &["Trip: Night train at <22:15>"]),
         (r#""\\*\\*.*""#, &["Trip/Packing: socks, <**wool**>", "Trip: <*****>"]),
         (r##""^## ""##, &["Trip: <## >Trains"]),
-        (r#""^Trains$""#, &["Trip: <Trains>"]),
+        (r#""^Trains$""#, &[]),
+        (r##""^## Trains$""##, &["Trip: <## Trains>"]),
         (
             r#""saw""#,
             &[
                 "Trip/Packing/Tools: ```rust\nlet <saw> = 1;\n<saw> + 1\n```",
                 "Trip: | Tool | Price |\n| --- | --- |\n| <saw> | € 12 |",
                 "Trip: ![A <saw>](https://x.example/<saw>.png)",
-                "Trip/Emma: a <saw>",
+                "Trip/Emma: - [ ] a <saw>",
             ],
         ),
         (r#""(?<=€ )\\d+""#, &["Trip: | Tool | Price |\n| --- | --- |\n| saw | € <12> |"]),

@@ -121,6 +121,7 @@ impl Given for BlockFields {
         // Raw code stays as it is.
         let given = [
             (Markdown, &mut self.markdown),
+            (Markdown, &mut self.inline),
             // The block's type is not known yet. The title of a rich link is parsed as markdown as
             // well.
             (Words, &mut self.title),

@@ -91,11 +91,13 @@ impl<'a> LinkResolver<'a, '_> {
         if has_markdown {
             self.warn_of_html(&data.markdown);
         }
+        // A comment kept it from becoming a block of its own.
+        let is_lone_link = markdown::is_lone_link(data);
         let mut changed = rewrite_urls(data, &mut |link| self.resolve_url(link, block));
         if has_markdown && data.markdown.contains("[[") {
             changed |= self.rewrite_wiki_links(data, block);
         }
-        if changed {
+        if changed && !is_lone_link {
             normalize(data);
         }
     }
