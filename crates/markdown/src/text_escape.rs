@@ -236,13 +236,11 @@ impl Blanks {
         let before = |form: &CharForm| {
             let end = form.start;
             let start = end.checked_sub(1)?;
-            match self.backslashes.binary_search(&start) {
-                Ok(_) => Some(CharForm { start, end, letter: '\\', level: 0 }),
-                Err(_) => {
-                    let index = self.forms.binary_search_by_key(&end, |form| form.end).ok()?;
-                    self.forms.get(index).filter(|form| form.letter == '\\').copied()
-                }
+            if self.backslashes.binary_search(&start).is_ok() {
+                return Some(CharForm { start, end, letter: '\\', level: 0 });
             }
+            let index = self.forms.binary_search_by_key(&end, |form| form.end).ok()?;
+            self.forms.get(index).filter(|form| form.letter == '\\').copied()
         };
         let backslashes: Vec<_> = forms.iter().filter_map(before).collect();
         if !backslashes.is_empty() {

@@ -33,6 +33,7 @@ impl GivenText {
 
 /// Which of the fields that markers denote a request gives beside a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each stands for a field of the request")]
 pub struct BesideText {
     /// `textStyle`.
     pub style: bool,
