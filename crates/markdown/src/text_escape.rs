@@ -43,7 +43,8 @@ impl TextContext {
 
 /// The text as it is written in a document.
 pub(crate) fn escape(text: &str, context: TextContext) -> Cow<'_, str> {
-    if reads_as_it_is(text) {
+    // `h` may start a bare `https://` address, which would be a rich link.
+    if !matches!(text.as_bytes().first(), Some(b'h' | b'H')) && reads_as_it_is(text) {
         return Cow::Borrowed(text);
     }
     let mut marked = escape_text(text, context);
@@ -82,6 +83,9 @@ pub(crate) fn escape_text(text: &str, context: TextContext) -> Cow<'_, str> {
 
 /// The text as the `markdown` of a single block has it: blanks at both ends are themselves.
 pub(crate) fn escape_alone(text: &str) -> Cow<'_, str> {
+    if reads_as_it_is(text) {
+        return Cow::Borrowed(text);
+    }
     let (lead, core, trail) = edges(text);
     let blanks = raise(Cow::Borrowed(core), inner_blanks);
     match raise(blanks, |text| marks(text, ALONE)) {
@@ -111,17 +115,16 @@ fn edges(text: &str) -> (&str, &str, &str) {
     (slice::before(text, lead), core, slice::after(text, lead + core.len()))
 }
 
-/// Fast path: one line that starts with a letter and contains no character of any markup.
+/// Fast path: one line that starts with nothing that a structure could start with, and contains no
+/// character that could be a form of another or begin a tag.
 fn reads_as_it_is(text: &str) -> bool {
-    let begins = text
-        .chars()
-        .next()
-        // `h` may start a bare `https://` address, which would be a rich link.
-        .is_none_or(|first| first.is_alphabetic() && !matches!(first, 'h' | 'H'));
-    begins
-        && !text.ends_with([' ', '\t', '#'])
-        && memchr::memchr3(b'\n', b'\r', b'<', text.as_bytes()).is_none()
-        && memchr::memchr(b'&', text.as_bytes()).is_none()
+    let bytes = text.as_bytes();
+    let (Some(first), Some(last)) = (bytes.first(), bytes.last()) else { return true };
+    let starts = first.is_ascii_alphabetic() || !first.is_ascii() || b"\"'(.,/%?".contains(first);
+    starts
+        && !matches!(last, b' ' | b'\t' | b'#')
+        && memchr::memchr3(b'\n', b'<', b'&', bytes).is_none()
+        && memchr::memchr(b'\r', bytes).is_none()
 }
 
 fn raise(text: Cow<'_, str>, forms: impl FnOnce(&str) -> Vec<CharForm>) -> Cow<'_, str> {
@@ -317,6 +320,12 @@ fn breaks_at_blank_lines(
 /// Blanks of a text that a document cannot have as they are: at both ends, line breaks where there
 /// is one line only or next to a blank line, and tabs before the text of a further line.
 fn document_blanks(text: &str, context: TextContext) -> Vec<CharForm> {
+    if memchr::memchr3(b'\n', b'\r', b'&', text.as_bytes()).is_none()
+        && !text.starts_with(is_space)
+        && !text.ends_with(is_space)
+    {
+        return Vec::new();
+    }
     let blanks = Blanks::of(text);
     let is_line = !matches!(context, TextContext::Paragraph { .. });
     let mut kept = Vec::new();
@@ -404,6 +413,9 @@ fn closing_hash(text: &str) -> Option<CharForm> {
 /// unknown color, from `start` to the end of `text`, a line.
 fn forging_tags(text: &str, start: usize, found: &mut Vec<CharForm>) {
     let bytes = text.as_bytes();
+    if memchr::memchr2(b'<', b'&', slice::after(text, start).as_bytes()).is_none() {
+        return;
+    }
     let mut at = start;
     while let Some(byte) = bytes.get(at) {
         let form = match byte {
@@ -469,7 +481,7 @@ impl Lines<'_, '_> {
                 let rest = slice::within(text, content..end);
                 if let Some(mark) = mark {
                     self.found.push(mark);
-                } else if self.raw.is_none() && indent < 4 && !forged {
+                } else if self.raw.is_none() && indent < 4 && !forged && rest.starts_with('<') {
                     self.raw = line_starts::html(rest, above.is_some());
                 }
                 if self.raw.is_some_and(|raw| raw.ends_in(rest)) {
@@ -483,16 +495,22 @@ impl Lines<'_, '_> {
 
     /// The character by which the line from `content` to `end` would start a structure.
     fn mark(&self, content: usize, end: usize, above: Option<(usize, usize)>) -> Option<CharForm> {
+        // Most lines start with a letter.
+        let byte = self.text.as_bytes().get(content)?;
+        if !byte.is_ascii_punctuation() && !byte.is_ascii_digit() {
+            return None;
+        }
         let first = CharForm::at(self.text, content)?;
-        let tail = slice::within(self.text, first.end..end);
-        let mut rest = first.letter.to_string();
-        rest.push_str(tail);
         if first.letter.is_ascii_digit() && first.level == 0 {
             return self.number(content, end, above.is_some());
         }
+        let rest = self.line(first, end);
         let is_mark = match above {
             None => self.starts(&rest, end),
-            Some((from, to)) => self.interrupts(&rest, &self.plain_line(from, to)),
+            Some((from, to)) => {
+                let above = CharForm::at(self.text, from).map(|first| self.line(first, to));
+                self.interrupts(&rest, &above.unwrap_or_default())
+            }
         };
         is_mark.then_some(first)
     }
@@ -509,13 +527,14 @@ impl Lines<'_, '_> {
         (if is_below { marker.interrupts } else { self.list != ListStyle::Task }).then_some(sign)
     }
 
-    /// A line with its first character as itself.
-    fn plain_line(&self, from: usize, to: usize) -> String {
-        let first = CharForm::at(self.text, from);
-        let tail = first.map_or(from, |form| form.end);
-        let mut line: String = first.map(|form| form.letter).into_iter().collect();
-        line.push_str(slice::within(self.text, tail..to));
-        line
+    /// The line from `first` to `end`, with its first character as itself.
+    fn line(&self, first: CharForm, end: usize) -> Cow<'_, str> {
+        if first.level == 0 {
+            return Cow::Borrowed(slice::within(self.text, first.start..end));
+        }
+        let mut line = first.letter.to_string();
+        line.push_str(slice::within(self.text, first.end..end));
+        Cow::Owned(line)
     }
 
     /// Whether the first line, which ends at `end`, would start a structure.

@@ -95,8 +95,8 @@ impl<A: AccessScope> Connection<A> {
     ///
     /// # Errors
     /// - [`crate::ErrorKind::Validation`] if [`SearchDocuments::check`] refuses the request, and on
-    ///   a scoped connection at `location`, `folderIds` and the days of a [`DocumentFilter`], which
-    ///   belong to the full space.
+    ///   a scoped connection at `location`, `folderIds` and the days of a
+    ///   [`crate::DocumentFilter`], which belong to the full space.
     /// - [`crate::ErrorKind::LimitExceeded`] at `include` for more than 32 texts, at `include[n]`
     ///   for one of more than 256 bytes, at `regexps` for more than 8 patterns, at `documentIds`
     ///   and `folderIds` for more than [`crate::Limits::blocks_per_request`], and at a pattern that
