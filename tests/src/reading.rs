@@ -29,7 +29,8 @@ pub enum Question {
     Space,
 }
 
-const SCOPES: [(&str, TaskScope); 4] = [
+const SCOPES: [(&str, TaskScope); 5] = [
+    ("open", TaskScope::Open),
     ("active", TaskScope::Active),
     ("upcoming", TaskScope::Upcoming),
     ("inbox", TaskScope::Inbox),

@@ -14,16 +14,17 @@ use leafbase::{
     ConnectionInfo, CountItems, CreateCollection, CreateDocuments, CreateFolders,
     CreateFromTemplate, DayRange, DayRef, DeleteBlocks, DeleteComments, DeleteDocuments,
     DeleteFolders, DeleteItems, DeleteTasks, Destination, Document, DocumentFilterMode, DocumentId,
-    DocumentLinks, DocumentOrder, DocumentPatch, Error, Fetch, Folder, FolderDestination,
-    FolderDraft, FolderId, FolderPatch, FolderRecord, GetItems, GetSchema, InsertBlocks, Item,
-    ItemCounts, ItemDraft, ItemFilter, ItemUpdate, Items, ItemsPage, ListCollections, ListComments,
-    ListDocuments, ListScopedDocuments, ListStyle, ListTasks, ListedComment, MoveBlocks,
-    MoveDocuments, MoveFolders, Operator, Position, PropertyDraft, PropertyKind, PurgeDocuments,
-    QueryItems, Relation, ReplaceSchema, RestoreDailyNotes, SchemaDraft, SchemaFormat, SchemaReply,
-    Scope, ScopedChange, ScopedDocument, ScopedDocumentPatch, SearchBlocks, SearchDocuments,
-    SearchMatch, SelectOption, Sort, Space, Task, TaskDraft, TaskInfo, TaskScope, TaskState,
-    TaskUpdate, TextStyle, UpdateBlocks, UpdateComments, UpdateDocuments, UpdateFolders,
-    UpdateItems, UpdateScopedDocuments, UpdateTasks, UploadFile, UploadedFile,
+    DocumentLinks, DocumentOrder, DocumentPatch, Error, Fetch, FindDocuments, Folder,
+    FolderDestination, FolderDraft, FolderId, FolderPatch, FolderRecord, GetItems, GetSchema,
+    InsertBlocks, Item, ItemCounts, ItemDraft, ItemFilter, ItemUpdate, Items, ItemsPage,
+    ListCollections, ListComments, ListDocuments, ListScopedDocuments, ListStyle, ListTasks,
+    ListedComment, MoveBlocks, MoveDocuments, MoveFolders, Operator, Position, PropertyDraft,
+    PropertyKind, PurgeDocuments, QueryItems, Relation, ReplaceSchema, ResolveBlocks,
+    ResolvedBlock, RestoreDailyNotes, SchemaDraft, SchemaFormat, SchemaReply, Scope, ScopedChange,
+    ScopedDocument, ScopedDocumentPatch, SearchBlocks, SearchDocuments, SearchMatch, SelectOption,
+    Sort, Space, Task, TaskDraft, TaskInfo, TaskScope, TaskState, TaskUpdate, TextStyle,
+    UpdateBlocks, UpdateComments, UpdateDocuments, UpdateFolders, UpdateItems,
+    UpdateScopedDocuments, UpdateTasks, UploadFile, UploadedFile,
 };
 use leafbase_test_outline::{FixedClock, SequentialIds};
 use schemars::JsonSchema;
@@ -321,6 +322,7 @@ fn days(desk: &mut Desk, lisbon: DocumentId) {
     let update = TaskUpdate::of(added[0].id).with_state(TaskState::Done).moved_to(lisbon);
     ask!(desk, notes, update_tasks(UpdateTasks::new([update])) -> Items<Task>);
     ask!(desk, notes, tasks(ListTasks::new(TaskScope::Logbook).limit(10)) -> ItemsPage<Task>);
+    ask!(desk, notes, tasks as open_tasks(ListTasks::default()) -> ItemsPage<Task>);
     ask!(
         desk,
         notes,
@@ -397,6 +399,9 @@ fn searches(desk: &mut Desk, lisbon: DocumentId, trips: FolderId) {
     let patterns =
         SearchBlocks::new(lisbon, r"\d\d:\d\d").or("wool").case_sensitive().context(1, 0).limit(1);
     ask!(desk, notes, search_blocks(patterns) -> ItemsPage<BlockMatch>);
+    ask!(desk, notes, find_documents(FindDocuments::named("lisbon")) -> Items<Document>);
+    let block = notes.fetch(Fetch::new(lisbon)).unwrap().children()[0].id;
+    ask!(desk, notes, resolve(ResolveBlocks::new([block])) -> Items<ResolvedBlock>);
 }
 
 fn scoped(desk: &mut Desk, scope: &Scope, lisbon: DocumentId) {

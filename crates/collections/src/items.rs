@@ -80,12 +80,6 @@ pub fn read_updated(
         if !named.insert(item.id) {
             return Err(Error::validation("the item occurs twice in the request").at("id"));
         }
-        // The page of an item is a block tree, which block operations update.
-        if item.fields.contains_key("content") {
-            return Err(
-                mismatch("the page of an item is changed by the block operations").at("content")
-            );
-        }
         let title = title(schema, &item.fields, values.limits)?;
         let changes = options.read(values, &item.properties)?;
         Ok(ItemChange { id: item.id, title, changes })
@@ -296,10 +290,6 @@ mod tests {
             (
                 add(&schema, json!([{"properties": {"states": "open"}}]), false).map(drop),
                 "items[0].properties.states: the collection has no such property",
-            ),
-            (
-                update(&schema, json!([{"id": "x", "content": []}])).map(drop),
-                "itemsToUpdate[0].content: the page of an item is changed by the block operations",
             ),
             (
                 update(&schema, json!([{"id": "x", "properties": {"state": ["open"]}}])).map(drop),

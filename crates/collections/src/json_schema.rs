@@ -42,7 +42,11 @@ pub fn items_schema(schema: &Schema, new_options: bool, limits: &Limits) -> Valu
         "oneOf": [{"required": ["items"]}, {"required": ["itemsToUpdate"]}],
         "$defs": {
             "itemToAdd": item(schema, limits, [("content", content())], &[]),
-            "itemToUpdate": item(schema, limits, [("id", json!({"type": "string"}))], &["id"]),
+            "itemToUpdate": item(schema, limits, [
+                ("id", json!({"type": "string"})),
+                ("rev", json!({"type": ["integer", "null"]})),
+                ("content", json!({"description": "As a reply shows it", "type": ["array", "null"]})),
+            ], &["id"]),
             "properties": properties(schema, new_options, limits),
             "day": {
                 "description": "A day as YYYY-MM-DD, or today, tomorrow, yesterday",

@@ -13,6 +13,7 @@ pub(crate) mod files;
 pub(crate) mod folders;
 pub(crate) mod info;
 pub(crate) mod links;
+pub(crate) mod lookups;
 pub(crate) mod normalize;
 pub(crate) mod search;
 pub(crate) mod settings;

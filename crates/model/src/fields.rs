@@ -1,7 +1,7 @@
 //! The fields of a block in a request, for insertions and updates alike.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::block::{TASK_INFO_WITHOUT_TASK, indentation_out_of_range};
 use crate::echoed::drop_derived;
@@ -133,6 +133,12 @@ fn indentation<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u8>,
 
 impl BlockFields {
     /// Reads the remaining fields of a block in a request.
+    /// Whether blocks of some type have this field, or replies show it with them.
+    pub(crate) fn has(name: &str) -> bool {
+        let alone = Map::from_iter([(name.to_owned(), Value::Null)]);
+        Object::new(Value::Object(alone)).and_then(Self::read).is_ok()
+    }
+
     pub(crate) fn read(mut object: Object) -> Result<Self> {
         drop_derived(&mut object)?;
         if object.take("properties").is_some() {

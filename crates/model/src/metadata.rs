@@ -2,7 +2,8 @@
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use crate::{Author, CommentId, Result, Stamp, Timestamp};
+use crate::requests::given;
+use crate::{Author, CommentId, DocumentId, Result, Stamp, Timestamp};
 
 /// A comment on a block. As JSON: `{"id", "author", "content", "createdAt"}`, and where it was
 /// edited or resolved `lastModifiedAt`, `lastModifiedBy`, `resolvedAt`, `resolvedBy`. Anonymous
@@ -85,11 +86,15 @@ pub struct Metadata {
     pub modified: Stamp,
     /// The comments, oldest first.
     pub comments: Vec<Comment>,
+    /// The document, of the block that was asked for; of those below it, which are in the same
+    /// one, `None`.
+    pub document: Option<DocumentId>,
 }
 
 impl Serialize for Metadata {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
+        given(&mut map, "documentId", self.document.as_ref())?;
         map.serialize_entry("createdAt", &self.created.at)?;
         map.serialize_entry("lastModifiedAt", &self.modified.at)?;
         write_author(&mut map, "createdBy", &self.created.by)?;

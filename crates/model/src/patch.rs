@@ -1,10 +1,11 @@
 //! Block patches: updates of the given fields only.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::json::{Object, deserialize_by};
 use crate::{
-    BlockFields, BlockId, Color, Day, DayRef, Decorations, ListStyle, Result, TaskState, TextStyle,
+    BlockFields, BlockId, BlockType, Color, Day, DayRef, Decorations, ListStyle, Result, TaskState,
+    TextStyle,
 };
 
 /// An update of one block. Absent fields stay unchanged; a patch with nothing but the ID changes
@@ -34,6 +35,10 @@ pub struct BlockPatch {
     /// changes none. `None` if the request does not have them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<Vec<Value>>,
+    /// The title and the values of an item as a reply shows them, under the names that its schema
+    /// gives them. They have to be those that the item has: the operations on items change them.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub item: Option<Map<String, Value>>,
     /// The fields to change.
     #[serde(flatten)]
     pub fields: BlockFields,
@@ -54,7 +59,7 @@ impl BlockPatch {
 
     /// A patch of these fields.
     pub fn new(id: impl Into<BlockId>, fields: BlockFields) -> Self {
-        Self { id: id.into(), rev: None, content: None, fields }
+        Self { id: id.into(), rev: None, content: None, item: None, fields }
     }
 
     /// A patch of the block's inline markdown alone: nothing in it is a marker.
@@ -158,7 +163,10 @@ impl BlockPatch {
         // Stands for children that the reply does not have.
         object.take("contentPreview");
         let content = object.optional("content")?;
-        Ok(Self { id, rev, content, fields: BlockFields::read(object)? })
+        let is_item =
+            object.get("type").and_then(Value::as_str) == Some(BlockType::CollectionItem.as_str());
+        let item = is_item.then(|| object.split_off(|name| !BlockFields::has(name)));
+        Ok(Self { id, rev, content, item, fields: BlockFields::read(object)? })
     }
 }
 

@@ -44,15 +44,16 @@ impl ListScopedDocuments {
 /// A document in a reply to a scoped connection: without its location, which belongs to the rest of
 /// the space.
 ///
-/// As JSON: `id`, `title`, `isDeleted` (always `false`: documents in the trash are hidden),
-/// `dailyNoteDate`, and with metadata `createdAt` and `lastModifiedAt`. It has no `rev`, which
+/// As JSON: `id`, `title`, `isDeleted`, `dailyNoteDate`, and with metadata `createdAt` and `lastModifiedAt`. It has no `rev`, which
 /// would count writes to hidden parts, such as relations to collections outside of the scope.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScopedDocument {
     /// The document ID, equal to the ID of its root block.
     pub id: DocumentId,
-    /// The text of the root block.
+    /// The text of the root block; empty while the document is in the trash.
     pub title: String,
+    /// Whether the document is in the trash, so that its ID and this are all that is shown of it.
+    pub is_deleted: bool,
     /// The day of a daily note.
     pub day: Option<Day>,
     /// The times of creation and of the last modification, if the request asked for them.
@@ -64,7 +65,7 @@ impl Serialize for ScopedDocument {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("id", &self.id)?;
         map.serialize_entry("title", &self.title)?;
-        map.serialize_entry("isDeleted", &false)?;
+        map.serialize_entry("isDeleted", &self.is_deleted)?;
         if let Some(day) = self.day {
             map.serialize_entry("dailyNoteDate", &day)?;
         }

@@ -65,7 +65,7 @@ pub struct ContextBlock {
 
 /// A block that matches a pattern.
 ///
-/// As JSON: `{"blockId", "markdown", "ranges": [{"start", "end"}], "pageBlockPath": [{"id",
+/// As JSON: `{"blockId", "rev", "markdown", "ranges": [{"start", "end"}], "pageBlockPath": [{"id",
 /// "content"}], "beforeBlocks", "afterBlocks"}`.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -73,6 +73,8 @@ pub struct ContextBlock {
 pub struct BlockMatch {
     /// The block.
     pub block_id: BlockId,
+    /// Its revision, which an update of it may expect.
+    pub rev: u64,
     /// Its markdown.
     pub markdown: String,
     /// The byte ranges of the matches in `markdown`, in order, at most [`crate::Limits::RANGES`].

@@ -35,6 +35,6 @@ mod tests;
 
 pub use budget::{BudgetExhausted, StepBudget};
 pub use matcher::Matcher;
-pub use pattern::{MAX_PATTERN_BYTES, Pattern};
+pub use pattern::{MAX_PATTERN_BYTES, Pattern, escape_pattern};
 pub use prefilter::{Candidates, Prefilter};
 pub use trigrams::{Trigram, TrigramQuery, each_trigram, trigrams};

@@ -12,6 +12,20 @@ use crate::trigrams::TrigramQuery;
 /// The longest pattern.
 pub const MAX_PATTERN_BYTES: usize = Limits::PATTERN_BYTES;
 
+/// The pattern that matches `text` and nothing else. In a pattern that a client writes, `\Q` and
+/// `\E` around a text without `\E` do the same.
+///
+/// ```
+/// use leafbase_pattern::{Pattern, StepBudget, escape_pattern};
+/// let pattern = Pattern::new(&escape_pattern("1+1 (= 2)"), true)?;
+/// let ranges = pattern.matcher().find_all("so 1+1 (= 2)", 10, &mut StepBudget::new(1_000));
+/// assert_eq!(ranges, Ok(vec![3..12]));
+/// # Ok::<(), leafbase_model::Error>(())
+/// ```
+pub fn escape_pattern(text: &str) -> String {
+    regex_syntax::escape(text)
+}
+
 /// A compiled regular expression.
 ///
 /// The syntax is RE2's with look-ahead (`(?=x)`, `(?!x)`) and look-behind of fixed width (`(?<=x)`,

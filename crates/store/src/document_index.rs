@@ -1,4 +1,4 @@
-//! The index rows of a document, which follow from its record.
+//! The index rows of a document, which follow from its record and its title.
 
 use leafbase_model::{Day, DocumentRecord, Location, Timestamp};
 
@@ -7,7 +7,7 @@ use crate::keyspaces::{
     DOCUMENTS_BY_MODIFIED, Keyspace, time_bytes,
 };
 
-/// The keys of all index rows. The inbox is in the index by location alone, and so in no listing.
+/// The keys of all index rows but that of the title. The inbox is in the index by location alone, and so in no listing.
 pub(crate) fn index_keys(record: &DocumentRecord) -> Vec<Vec<u8>> {
     let mut keys = vec![keyspaces::by_location(record.location, record.id).to_vec()];
     // Hidden from listings, the inbox is found by its location.
@@ -18,6 +18,12 @@ pub(crate) fn index_keys(record: &DocumentRecord) -> Vec<Vec<u8>> {
         keys.extend(record.day.map(|day| day_key(record, day)));
     }
     keys
+}
+
+/// The key by title; the inbox has none.
+pub(crate) fn title_key(record: &DocumentRecord, title: &str) -> Option<Vec<u8>> {
+    let is_listed = record.location != Location::Inbox;
+    is_listed.then(|| keyspaces::by_title(title, record.id).to_vec())
 }
 
 /// The keys by modification time, among all documents and among those of the location.

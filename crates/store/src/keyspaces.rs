@@ -76,6 +76,9 @@ pub(crate) const DOCUMENTS_BY_LOCATION_MODIFIED: Keyspace =
 /// has no row.
 pub(crate) const DOCUMENTS_BY_LOCATION_CREATED: Keyspace =
     Keyspace { tag: 0x27, name: "documents by location and created" };
+/// (hash of the title without regard to case, document). Invariant: follows from the document; the
+/// inbox has no row.
+pub(crate) const DOCUMENTS_BY_TITLE: Keyspace = Keyspace { tag: 0x28, name: "documents by title" };
 /// Folder to its record. Invariants: its parent exists, and folders form no cycle.
 pub(crate) const FOLDERS: Keyspace = Keyspace { tag: 0x30, name: "folders" };
 /// (parent or [`FolderId::NIL`], folder). Invariant: follows from the folder's record.
@@ -86,7 +89,8 @@ pub(crate) const EDGES: Keyspace = Keyspace { tag: 0x40, name: "edges" };
 /// (document, open or closed, block) to the day of an open task, if it has one, or the instant of a
 /// closed one. Invariant: follows from the block's data.
 pub(crate) const TASKS: Keyspace = Keyspace { tag: 0x50, name: "tasks" };
-/// (day, block). Invariant: one for each open task with a day outside of trash and templates.
+/// (day, block), those without a day last. Invariant: one for each open task outside of trash and
+/// templates.
 pub(crate) const TASKS_BY_DAY: Keyspace = Keyspace { tag: 0x51, name: "tasks by day" };
 /// (instant, block). Invariant: one for each closed task outside of trash and templates.
 pub(crate) const LOGBOOK: Keyspace = Keyspace { tag: 0x52, name: "logbook" };
@@ -117,7 +121,7 @@ pub(crate) const ITEM_KEYS: Keyspace = Keyspace { tag: 0x72, name: "indexes of i
 pub(crate) const CHANGES: Keyspace = Keyspace { tag: 0x80, name: "change log" };
 
 /// All keyspaces, in the order of their keys.
-pub(crate) const IN_USE: [Keyspace; 26] = [
+pub(crate) const IN_USE: [Keyspace; 27] = [
     META,
     BLOCKS,
     BLOCK_LOCATIONS,
@@ -129,6 +133,7 @@ pub(crate) const IN_USE: [Keyspace; 26] = [
     LOCATION_COUNTS,
     DOCUMENTS_BY_LOCATION_MODIFIED,
     DOCUMENTS_BY_LOCATION_CREATED,
+    DOCUMENTS_BY_TITLE,
     FOLDERS,
     FOLDER_CHILDREN,
     EDGES,
@@ -302,7 +307,8 @@ mod tests {
             Some((document, false, block))
         );
         for key in [
-            task_by_day(day_bytes(Day::from_epoch_days(-5)), block).to_vec(),
+            task_by_day(Some(day_bytes(Day::from_epoch_days(-5))), block).to_vec(),
+            task_by_day(None, block).to_vec(),
             logged_task(time_bytes(Timestamp::MIN), block).to_vec(),
         ] {
             assert_eq!(parse_listed_task(&key), Some(block));

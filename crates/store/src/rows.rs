@@ -7,9 +7,9 @@ use crate::index_bitmap::IndexBitmap;
 use crate::keyspaces::{
     self, ASSET_CHUNKS, ASSETS, BLOCK_LOCATIONS, BLOCKS, CHANGES, COLLECTIONS, COMMENT_BLOCKS,
     COMMENTS, DOCUMENTS, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_DAY, DOCUMENTS_BY_LOCATION,
-    DOCUMENTS_BY_LOCATION_CREATED, DOCUMENTS_BY_LOCATION_MODIFIED, DOCUMENTS_BY_MODIFIED, EDGES,
-    FOLDER_CHILDREN, FOLDERS, ITEM_KEYS, LOCATION_COUNTS, LOGBOOK, META, PENDING_ASSETS, SCHEMAS,
-    TASKS, TASKS_BY_DAY,
+    DOCUMENTS_BY_LOCATION_CREATED, DOCUMENTS_BY_LOCATION_MODIFIED, DOCUMENTS_BY_MODIFIED,
+    DOCUMENTS_BY_TITLE, EDGES, FOLDER_CHILDREN, FOLDERS, ITEM_KEYS, LOCATION_COUNTS, LOGBOOK, META,
+    PENDING_ASSETS, SCHEMAS, TASKS, TASKS_BY_DAY,
 };
 use crate::reader::items::parse_entry as read_collection;
 use crate::reader::tasks::parse_entry;
@@ -63,7 +63,8 @@ pub fn read(key: &[u8], value: &[u8]) -> Result<()> {
         | DOCUMENTS_BY_CREATED
         | DOCUMENTS_BY_DAY
         | DOCUMENTS_BY_LOCATION_MODIFIED
-        | DOCUMENTS_BY_LOCATION_CREATED => {
+        | DOCUMENTS_BY_LOCATION_CREATED
+        | DOCUMENTS_BY_TITLE => {
             keyspaces::parse_document(key).ok_or_else(damaged)?;
             records::decode_empty(key, value)
         }

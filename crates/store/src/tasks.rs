@@ -56,10 +56,10 @@ impl TaskEntry {
     }
 
     /// The key of the row by day or in the logbook, for documents whose tasks are listed.
-    pub(crate) fn listed(self, block: BlockId) -> Option<Vec<u8>> {
+    pub(crate) fn listed(self, block: BlockId) -> Vec<u8> {
         match self {
-            Self::Open(day) => day.map(|day| keyspaces::task_by_day(day, block).to_vec()),
-            Self::Closed(at) => Some(keyspaces::logged_task(at, block).to_vec()),
+            Self::Open(day) => keyspaces::task_by_day(day, block).to_vec(),
+            Self::Closed(at) => keyspaces::logged_task(at, block).to_vec(),
         }
     }
 }

@@ -25,7 +25,7 @@ pub struct Change {
 impl Change {
     /// The patch that sets these fields of `block`, with the expected `rev` if given.
     pub fn patch(self, block: leafbase_model::BlockId) -> BlockPatch {
-        BlockPatch { id: block, rev: self.rev, content: None, fields: self.fields }
+        BlockPatch { id: block, rev: self.rev, content: None, item: None, fields: self.fields }
     }
 }
 

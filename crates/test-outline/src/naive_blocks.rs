@@ -187,7 +187,11 @@ impl NaiveSpace {
                 &note.ok_or_else(|| Error::not_found().at("date"))?.root
             }
         };
-        Ok(self.shown(block, request.max_depth, request.metadata, plain))
+        let mut shown = self.shown(block, request.max_depth, request.metadata, plain);
+        if let Some(metadata) = &mut shown.metadata {
+            metadata.document = self.document_of(shown.id).map(|found| found.record.id);
+        }
+        Ok(shown)
     }
 
     /// Sets the location of a document without checking any rule.
@@ -233,8 +237,12 @@ impl NaiveSpace {
             }
             _ => Content::None,
         };
-        let metadata =
-            metadata.then(|| Metadata { created, modified, comments: self.comments_on(id) });
+        let metadata = metadata.then(|| Metadata {
+            created,
+            modified,
+            comments: self.comments_on(id),
+            document: None,
+        });
         let item = self.item_fields(id).map(Box::new);
         Block { id, rev, data, block_form: None, plain: None, metadata, item, content }
     }

@@ -30,8 +30,13 @@ impl NaiveSpace {
     pub fn tasks(&self, scope: TaskScope, now: Timestamp) -> Result<Vec<Task>> {
         let today = self.today(now);
         Ok(match scope {
-            TaskScope::Active => self.dated_tasks(|day| day <= today),
-            TaskScope::Upcoming => self.dated_tasks(|day| day > today),
+            TaskScope::Open => {
+                let mut tasks = self.open_tasks(|_| true);
+                tasks.sort_by_key(|task| self.task_day(task).is_none());
+                tasks
+            }
+            TaskScope::Active => self.open_tasks(|day| day.is_some_and(|day| day <= today)),
+            TaskScope::Upcoming => self.open_tasks(|day| day.is_some_and(|day| day > today)),
             TaskScope::Inbox => {
                 let inbox =
                     self.documents.iter().filter(|found| found.record.location == Location::Inbox);
@@ -63,14 +68,15 @@ impl NaiveSpace {
         documents.flat_map(tasks_of).collect()
     }
 
-    fn dated_tasks(&self, wanted: impl Fn(Day) -> bool) -> Vec<Task> {
-        let day = |task: &Task| {
-            let (planned, due) = (task.info.schedule_date, task.info.deadline_date);
-            if self.breaks(Broken::DeadlinesComeFirst) { due.or(planned) } else { planned.or(due) }
-        };
+    fn task_day(&self, task: &Task) -> Option<Day> {
+        let (planned, due) = (task.info.schedule_date, task.info.deadline_date);
+        if self.breaks(Broken::DeadlinesComeFirst) { due.or(planned) } else { planned.or(due) }
+    }
+
+    fn open_tasks(&self, wanted: impl Fn(Option<Day>) -> bool) -> Vec<Task> {
         let mut tasks = self.everywhere();
-        tasks.retain(|task| task.info.state == TaskState::Todo && day(task).is_some_and(&wanted));
-        tasks.sort_by_key(|task| (day(task), task.id));
+        tasks.retain(|task| task.info.state == TaskState::Todo && wanted(self.task_day(task)));
+        tasks.sort_by_key(|task| (self.task_day(task), task.id));
         tasks
     }
 

@@ -134,7 +134,8 @@ fn skip_below(nodes: &mut Peekable<IntoIter<SubtreeNode>>, depth: usize) {
 
 fn shown(block: BlockRecord, metadata: bool, content: Content) -> Block {
     let BlockRecord { id, rev, created, modified, data } = block;
-    let metadata = metadata.then_some(Metadata { created, modified, comments: Vec::new() });
+    let metadata =
+        metadata.then_some(Metadata { created, modified, comments: Vec::new(), document: None });
     Block { id, rev, data, block_form: None, plain: None, metadata, item: None, content }
 }
 

@@ -17,7 +17,13 @@ use super::{engine, naive};
 fn questions(space: &NaiveSpace) -> Vec<Request> {
     let list = DocumentRequest::List(ListDocuments::new().with_metadata());
     let mut questions = vec![Request::Documents(list), Request::Folders(FolderRequest::Tree)];
-    let scopes = [TaskScope::Active, TaskScope::Upcoming, TaskScope::Inbox, TaskScope::Logbook];
+    let scopes = [
+        TaskScope::Open,
+        TaskScope::Active,
+        TaskScope::Upcoming,
+        TaskScope::Inbox,
+        TaskScope::Logbook,
+    ];
     let of_documents = documents(space).into_iter().map(TaskScope::Document);
     let scopes = scopes.into_iter().chain(of_documents);
     questions.extend(scopes.map(|scope| Request::Tasks(TaskRequest::List(scope.into()))));

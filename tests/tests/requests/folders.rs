@@ -446,6 +446,11 @@ fn updates() {
         (
             "updateFolders",
             r#"{"folders":[{"id":"unsorted","name":"Unsorted"}]}"#,
+            "",
+        ),
+        (
+            "updateFolders",
+            r#"{"folders":[{"id":"unsorted","name":"Others"}]}"#,
             "RULE_VIOLATION folders[0].id",
         ),
         (

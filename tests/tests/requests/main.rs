@@ -21,6 +21,7 @@ mod item_queries;
 mod items;
 mod json;
 mod links;
+mod lookups;
 mod positions;
 mod rendered;
 mod schemas;

@@ -42,6 +42,7 @@ const OTHERS: [&str; 6] = [
     "list_documents",
     "document",
     "update_documents",
+    "find_documents",
     "changes_since",
     "last_sequence",
 ];

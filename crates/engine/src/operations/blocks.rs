@@ -5,14 +5,14 @@ use leafbase_markdown as markdown;
 use leafbase_model::{
     Block, BlockData, BlockDraft, BlockId, BlockKind, BlockPatch, BlockRecord, BlockType, Content,
     DayRef, DeleteBlocks, Error, Fetch, FetchFrom, InsertBlocks, InsertSource, ItemFields, Items,
-    MoveBlocks, Position, PositionTarget, Result, UpdateBlocks,
+    Limits, MoveBlocks, Position, PositionTarget, Result, UpdateBlocks,
 };
 use leafbase_tree_ops::{
     self as ops, AllowedChildren, BlockUpdate, Context, PatchedBlock, ReadTree, ResolvedPosition,
     UpdatedBlocks,
 };
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::core::access::AccessScope;
 use crate::core::connection::{Connection, OperationTransaction};
@@ -64,35 +64,7 @@ impl<A: AccessScope> Connection<A> {
                 tree.daily_note(day)?.ok_or_else(|| Error::not_found().at("date"))?.id.root()
             }
         };
-        // One redactor for the whole reply: each link target is looked up once.
-        let links = LinkRedactor::new(tree);
-        let mut block = ops::fetch(tree, start, request.max_depth, request.metadata, &|data| {
-            links.plain(data)
-        })?;
-        links.finish()?;
-        links.redact_tree(&mut block)?;
-        let (shown, most) = (render_tree(&mut block), self.limits().blocks_per_fetch);
-        if request.text {
-            show_plain_text(&mut block);
-        }
-        if shown > most {
-            let error =
-                Error::limit("blocks in one fetch (a maxDepth asks for fewer)", most, shown);
-            return Err(error.at(if matches!(request.from, FetchFrom::Day(_)) {
-                "date"
-            } else {
-                "id"
-            }));
-        }
-        // Items are children of collections, whose children a fetch omits: only the first block can
-        // be an item.
-        block.item = item_fields(tree, &mut ItemPresenter::new(tree), block.id, &mut block.data)?;
-        if request.metadata
-            && let Some(located) = tree.locate(start)?
-        {
-            comments::show_in(tree, located.document, &links, &mut block)?;
-        }
-        Ok(block)
+        fetched(tree, start, request, self.limits())
     }
 
     /// Reads a block with its descendants as markdown. A page is written in `<page>` tags. A page
@@ -340,10 +312,13 @@ impl<A: AccessScope> Connection<A> {
         let links = LinkRedactor::new(tree);
         let mut update = BlockUpdate::new(tree, context, patches.len())?;
         for mut patch in patches {
-            let content = patch.content.take();
+            let (content, item) = (patch.content.take(), patch.item.take());
             let mut block = update.find(patch)?;
+            if let Some(item) = item {
+                self.take_item(tree, &mut block, item).map_err(|error| block.at(error))?;
+            }
             if let Some(content) = content {
-                self.check_content(tree, block.before.id, &content)
+                check_content(tree, block.before.id, &content, self.limits())
                     .map_err(|error| block.at(error.at("content")))?;
             }
             let further =
@@ -363,17 +338,37 @@ impl<A: AccessScope> Connection<A> {
         Ok(update.finish())
     }
 
-    /// Refuses children other than those that a fetch of the block shows.
-    fn check_content(&self, tree: &Tree<'_>, block: BlockId, content: &[Value]) -> Result<()> {
-        let shown = self.fetch_from(tree, &Fetch::new(block).with_text())?;
-        let shown = serde_json::to_value(shown.children())
-            .map_err(|error| Error::validation(format!("cannot be compared: {error}")))?;
-        if echo::is_same_list(content, &shown) {
-            return Ok(());
+    /// Takes back the fields of an item as a reply shows them: the title may be another one.
+    fn take_item(
+        &self,
+        tree: &Tree<'_>,
+        block: &mut PatchedBlock,
+        given: Map<String, Value>,
+    ) -> Result<()> {
+        let item =
+            fetched(tree, block.before.id, &Fetch::new(block.before.id).depth(0), self.limits())?
+                .item;
+        for (name, value) in given {
+            match &item {
+                Some(item) if name == *item.content_key => {
+                    let title = value.as_str().ok_or_else(|| {
+                        Error::validation("the title of an item is a text").at(&name)
+                    })?;
+                    block.fields.title = Some(title.to_owned());
+                }
+                Some(item) if name == "properties" => {
+                    let shown = serde_json::to_value(&item.properties)
+                        .map_err(|error| Error::validation(format!("not comparable: {error}")))?;
+                    if !value.is_null() && value != shown {
+                        let message =
+                            "the values of an item are changed by the operations on items";
+                        return Err(Error::validation(message).at(name));
+                    }
+                }
+                _ => return Err(Error::validation(format!("unknown field `{name}`")).at(name)),
+            }
         }
-        Err(Error::validation(
-            "an update of a block leaves its content as it is: update the blocks in it, insert or delete them",
-        ))
+        Ok(())
     }
 
     /// Restores the links that the scope redacts in the fields of a patch, and reads its text.
@@ -567,6 +562,58 @@ fn present_items(tree: &Tree<'_>, blocks: &mut [Block]) -> Result<()> {
         block.item = item_fields(tree, &mut presenter, block.id, &mut block.data)?;
     }
     Ok(())
+}
+
+/// A block with its descendants, as a reply shows them.
+fn fetched(tree: &Tree<'_>, start: BlockId, request: &Fetch, limits: &Limits) -> Result<Block> {
+    // One redactor for the whole reply: each link target is looked up once.
+    let links = LinkRedactor::new(tree);
+    let mut block =
+        ops::fetch(tree, start, request.max_depth, request.metadata, &|data| links.plain(data))?;
+    links.finish()?;
+    links.redact_tree(&mut block)?;
+    let (shown, most) = (render_tree(&mut block), limits.blocks_per_fetch);
+    if request.text {
+        show_plain_text(&mut block);
+    }
+    if shown > most {
+        let error = Error::limit("blocks in one fetch (a maxDepth asks for fewer)", most, shown);
+        return Err(error.at(if matches!(request.from, FetchFrom::Day(_)) {
+            "date"
+        } else {
+            "id"
+        }));
+    }
+    // Items are children of collections, whose children a fetch omits: only the first block can
+    // be an item.
+    block.item = item_fields(tree, &mut ItemPresenter::new(tree), block.id, &mut block.data)?;
+    if request.metadata
+        && let Some(located) = tree.locate(start)?
+    {
+        comments::show_in(tree, located.document, &links, &mut block)?;
+        if let Some(metadata) = &mut block.metadata {
+            metadata.document = Some(located.document);
+        }
+    }
+    Ok(block)
+}
+
+/// Refuses children other than those that a fetch of the block shows.
+pub(crate) fn check_content(
+    tree: &Tree<'_>,
+    block: BlockId,
+    content: &[Value],
+    limits: &Limits,
+) -> Result<()> {
+    let shown = fetched(tree, block, &Fetch::new(block).with_text(), limits)?;
+    let shown = serde_json::to_value(shown.children())
+        .map_err(|error| Error::validation(format!("cannot be compared: {error}")))?;
+    if echo::is_same_list(content, &shown) {
+        return Ok(());
+    }
+    Err(Error::validation(
+        "an update of a block leaves its content as it is: update the blocks in it, insert or delete them",
+    ))
 }
 
 fn item_fields(

@@ -301,7 +301,7 @@ impl Connection<Full> {
     }
 
     /// The document with a link to it, if it is shown with metadata.
-    fn linked(&self, document: Document) -> Document {
+    pub(crate) fn linked(&self, document: Document) -> Document {
         let link = document.with_times.then(|| self.space.block_url(document.id()));
         Document { clickable_link: link, ..document }
     }

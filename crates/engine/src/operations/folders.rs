@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use leafbase_model::{
     BuiltInLocation, CreateFolders, DeleteFolders, DocumentRecord, Edit, Error, Folder, FolderId,
-    FolderRecord, FolderRef, Items, Location, MoveFolders, Result, UpdateFolders,
+    FolderPatch, FolderRecord, FolderRef, Items, Location, MoveFolders, Result, UpdateFolders,
 };
 use leafbase_store::{DocumentQuery, SpaceReader, Within};
 use leafbase_tree_ops::{self as ops, FolderPlan, ReadFolders};
@@ -160,9 +160,10 @@ impl Connection<Full> {
     /// ```
     ///
     /// # Errors
-    /// The path names the first bad entry, and nothing is changed. At `folders[n].id`:
+    /// The path names the first bad entry, and nothing is changed. A built-in location as the listing
+    /// shows it is left out. At `folders[n].id`:
     /// [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::Validation`] for a folder named twice;
-    /// [`crate::ErrorKind::RuleViolation`] for a built-in location. At `folders[n].rev`:
+    /// [`crate::ErrorKind::RuleViolation`] for a changed built-in location. At `folders[n].rev`:
     /// [`crate::ErrorKind::Conflict`] if the folder no longer has it. At `folders[n].name`:
     /// [`crate::ErrorKind::Validation`] if it is blank; [`crate::ErrorKind::LimitExceeded`]. At
     /// `folders[n].parentFolderId`: [`crate::ErrorKind::NotFound`];
@@ -177,7 +178,9 @@ impl Connection<Full> {
         }
         let (updated, _) = self.operation("update_folders").write(|transaction| {
             let (mut named, mut updated) = (BTreeSet::new(), Vec::with_capacity(patches.len()));
-            for (index, patch) in patches.iter().enumerate() {
+            let changes =
+                patches.iter().enumerate().filter(|(_, patch)| !is_builtin_as_shown(patch));
+            for (index, patch) in changes {
                 // Each on the state that the ones before leave: together they may form no cycle.
                 let (record, edit) = transaction.plan_with_reader(|reader, context| {
                     ops::update_folder(&FolderReader(reader), context, patch, &mut named)
@@ -254,6 +257,13 @@ impl ReadFolders for FolderReader<'_> {
 
 /// The number of documents in each location that has some.
 type LocationCounts = HashMap<Location, u64>;
+
+/// Whether a patch is a built-in location as the listing shows it, so that there is nothing to do.
+fn is_builtin_as_shown(patch: &FolderPatch) -> bool {
+    let FolderRef::BuiltIn(location) = patch.id else { return false };
+    let has_its_name = patch.name.as_deref().is_none_or(|name| name == location.name());
+    has_its_name && patch.parent.is_none() && patch.rev.is_none()
+}
 
 fn built_in(counts: &LocationCounts, location: BuiltInLocation) -> Folder {
     Folder {

@@ -6,6 +6,9 @@ mod patterns;
 mod surroundings;
 mod texts;
 
+pub(crate) use blocks::path_to;
+pub(crate) use texts::VisibleTexts;
+
 #[cfg(feature = "search")]
 mod across;
 #[cfg(feature = "search")]

@@ -74,6 +74,14 @@ impl Object {
         }
     }
 
+    /// Removes the fields that `is_split` selects by name, and returns them.
+    pub(crate) fn split_off(&mut self, is_split: impl Fn(&str) -> bool) -> Map<String, Value> {
+        let fields = std::mem::take(&mut self.fields);
+        let (split, rest) = fields.into_iter().partition(|(name, _)| is_split(name));
+        self.fields = rest;
+        split
+    }
+
     /// The remaining fields.
     pub(crate) fn rest(self) -> Map<String, Value> {
         self.fields

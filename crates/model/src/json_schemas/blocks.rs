@@ -115,6 +115,7 @@ shapes! {
         .given()
         .closed();
     Metadata, "Who made and changed a block, and when." => |shape| shape
+        .may::<DocumentId>("documentId", "Its document, of the fetched block alone.")
         .must::<Timestamp>("createdAt", "When it was made.")
         .must::<Timestamp>("lastModifiedAt", "When it last changed.")
         .may::<Author>("createdBy", "Who made it.")

@@ -9,7 +9,7 @@ use super::{Paging, given};
 use crate::json::{Object, deserialize_by, is_default, one_or_many, or_default, wire_enum};
 #[cfg(feature = "schemars")]
 use crate::json_schemas::OneOrMany;
-use crate::{BlockDraft, BlockId, DocumentId, Position, Result, SchemaDraft};
+use crate::{BlockDraft, BlockId, DocumentId, Error, Position, Result, SchemaDraft};
 
 wire_enum! {
     /// How a request selects documents by their IDs.
@@ -337,6 +337,11 @@ impl AddItems {
 pub struct ItemUpdate {
     /// The item.
     pub id: BlockId,
+    /// The expected revision of the item, for optimistic concurrency.
+    pub rev: Option<u64>,
+    /// The blocks of its page as a reply shows them, which have to be those that it has: the block
+    /// operations change them. `None` if the request does not have them.
+    pub content: Option<Vec<Value>>,
     /// The fields besides properties: the title.
     pub fields: Map<String, Value>,
     /// Property values by key.
@@ -347,6 +352,12 @@ impl ItemUpdate {
     /// An update that changes nothing yet.
     pub fn of(id: BlockId) -> Self {
         Self { id, ..Self::default() }
+    }
+
+    /// Makes the update conditional on this revision.
+    pub fn if_rev(mut self, rev: u64) -> Self {
+        self.rev = Some(rev);
+        self
     }
 
     /// Sets the title.
@@ -366,6 +377,8 @@ impl Serialize for ItemUpdate {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("id", &self.id)?;
+        given(&mut map, "rev", self.rev.as_ref())?;
+        given(&mut map, "content", self.content.as_ref())?;
         write_fields(&mut map, &self.fields, &self.properties)?;
         map.end()
     }
@@ -447,6 +460,13 @@ impl GetItems {
 impl ItemDraft {
     fn read(value: Value) -> Result<Self> {
         let mut object = Object::new(value)?;
+        // Of an item in a reply: the copy gets an ID of its own.
+        object.take("id");
+        object.take("rev");
+        if object.take("contentPreview").is_some() {
+            let message = "the copy of an item needs its content, which this reply cut off";
+            return Err(Error::validation(message).at("contentPreview"));
+        }
         let properties = object.object("properties")?;
         let content = object.optional("content")?.unwrap_or_default();
         // The title stands under a key of the schema: unknown fields are checked by the operation.
@@ -457,10 +477,13 @@ impl ItemDraft {
 impl ItemUpdate {
     fn read(value: Value) -> Result<Self> {
         let mut object = Object::new(value)?;
-        let id = object.required("id")?;
+        let (id, rev) = (object.required("id")?, object.optional("rev")?);
+        // Stands for blocks that the reply does not have.
+        object.take("contentPreview");
+        let content = object.optional("content")?;
         let properties = object.object("properties")?;
         // As for a new item, the operation checks the remaining fields against the schema.
-        Ok(Self { id, fields: object.rest(), properties })
+        Ok(Self { id, rev, content, fields: object.rest(), properties })
     }
 }
 

@@ -14,8 +14,10 @@ mod names {
     wire_enum! {
         /// The name of a [`super::TaskScope`].
         ScopeName {
-            /// [`super::TaskScope::Active`].
+            /// [`super::TaskScope::Open`].
             #[default]
+            Open = "open",
+            /// [`super::TaskScope::Active`].
             Active = "active",
             /// [`super::TaskScope::Upcoming`].
             Upcoming = "upcoming",
@@ -34,8 +36,11 @@ use names::ScopeName;
 /// only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum TaskScope {
-    /// Open tasks due today or earlier by schedule day, else deadline; earliest first.
+    /// All open tasks: those with a schedule day or else a deadline by that day, earliest first,
+    /// then those without one.
     #[default]
+    Open,
+    /// Open tasks due today or earlier by schedule day, else deadline; earliest first.
     Active,
     /// Open tasks due after today by schedule day, else deadline; earliest first.
     Upcoming,
@@ -48,7 +53,7 @@ pub enum TaskScope {
 }
 
 /// Lists tasks. As JSON: `{"scope": "document", "documentId": "..", "limit": 50, "cursor": ".."}`;
-/// `documentId` exactly with the scope `document`.
+/// `documentId` exactly with the scope `document`. Without a scope all open tasks are listed.
 ///
 /// ```
 /// use leafbase_model::{ListTasks, TaskScope};
@@ -188,6 +193,9 @@ impl AddTasks {
 pub struct TaskUpdate {
     /// The task.
     pub id: BlockId,
+    /// The expected revision of the task, for optimistic concurrency.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rev: Option<u64>,
     /// The new text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub markdown: Option<String>,
@@ -228,6 +236,12 @@ impl TaskUpdate {
     /// Sets or clears the deadline.
     pub fn with_deadline_date(mut self, day: impl Into<Option<DayRef>>) -> Self {
         self.info.deadline_date = Some(day.into());
+        self
+    }
+
+    /// Makes the update conditional on this revision.
+    pub fn if_rev(mut self, rev: u64) -> Self {
+        self.rev = Some(rev);
         self
     }
 
@@ -295,8 +309,9 @@ impl From<BlockId> for DeleteTasks {
 #[cfg_attr(feature = "schemars", schemars(transform = crate::json_schemas::allow_nulls))]
 #[cfg_attr(feature = "schemars", schemars(rename = "ListTasks"))]
 struct ListTasksJson {
-    /// `active`: due today or earlier; `upcoming`: due later; `inbox`; `logbook`: done and canceled
-    /// tasks; `document`: all tasks of `documentId`.
+    /// `open`, the default: all open tasks; `active`: due today or earlier; `upcoming`: due later;
+    /// `inbox`; `logbook`: done and canceled tasks; `document`: all tasks of `documentId`.
+    #[serde(default, deserialize_with = "or_default")]
     scope: ScopeName,
     /// Exactly with the scope `document`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -312,6 +327,7 @@ struct ListTasksJson {
 impl From<ListTasks> for ListTasksJson {
     fn from(ListTasks { scope, paging: Paging { limit, cursor } }: ListTasks) -> Self {
         let (scope, document_id) = match scope {
+            TaskScope::Open => (ScopeName::Open, None),
             TaskScope::Active => (ScopeName::Active, None),
             TaskScope::Upcoming => (ScopeName::Upcoming, None),
             TaskScope::Inbox => (ScopeName::Inbox, None),
@@ -334,6 +350,7 @@ impl TryFrom<ListTasksJson> for ListTasks {
                 let message = "documentId is only for the scope document";
                 return Err(Error::validation(message).at("documentId").into());
             }
+            (ScopeName::Open, None) => TaskScope::Open,
             (ScopeName::Active, None) => TaskScope::Active,
             (ScopeName::Upcoming, None) => TaskScope::Upcoming,
             (ScopeName::Inbox, None) => TaskScope::Inbox,

@@ -40,6 +40,7 @@ fn children_metadata_and_a_cut() {
             created: stamp("2026-03-01T09:30:00.000Z"),
             modified: stamp("2026-03-02T09:30:00.123Z"),
             comments: vec![comment(anna()), comment(leafbase_model::Author::ANONYMOUS)],
+            document: None,
         }),
         content: Content::Blocks(vec![empty, cut]),
         ..block(BlockData::page("Trip"))
@@ -49,6 +50,7 @@ fn children_metadata_and_a_cut() {
             created: Stamp::default(),
             modified: Stamp::default(),
             comments: Vec::new(),
+            document: None,
         }),
         ..block(BlockData::text("by nobody"))
     };

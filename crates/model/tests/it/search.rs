@@ -137,6 +137,7 @@ fn what_they_give() {
     let near = |number| ContextBlock { block_id: id(number), markdown: "near".into() };
     let hit = BlockMatch {
         block_id: id(2),
+        rev: 3,
         markdown: "a night train".into(),
         ranges: Some(2..7).into_iter().collect(),
         path: vec![PathStep { id: id(1), content: "Trip".into() }],
@@ -153,7 +154,7 @@ fn what_they_give() {
         (&json[1]["createdAt"], &json[1]["lastModifiedAt"]),
         (&json!("2026-03-01T00:00:00.000Z"), &json!("2026-03-02T00:00:00.000Z"))
     );
-    let expected = json!({"blockId": id(2), "markdown": "a night train", "ranges": [{"start": 2, "end": 7}],
+    let expected = json!({"blockId": id(2), "rev": 3, "markdown": "a night train", "ranges": [{"start": 2, "end": 7}],
         "pageBlockPath": [{"id": document, "content": "Trip"}], "beforeBlocks": [{"blockId": id(3), "markdown": "near"}],
         "afterBlocks": []});
     assert_eq!(json[2], expected);

@@ -6,22 +6,23 @@ use leafbase_model::{DocumentId, DocumentRecord, FolderId, Location};
 
 use super::blocks::{CheckedBlocks, title_hash};
 use super::{Invariant, SpaceCheck};
-use crate::document_index::{index_keys, note_day};
+use crate::document_index::{index_keys, note_day, title_key};
 use crate::keyspaces::{
     self, DOCUMENTS, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_DAY, DOCUMENTS_BY_LOCATION,
-    DOCUMENTS_BY_LOCATION_CREATED, DOCUMENTS_BY_LOCATION_MODIFIED, DOCUMENTS_BY_MODIFIED, Keyspace,
-    LOCATION_COUNTS, RowName,
+    DOCUMENTS_BY_LOCATION_CREATED, DOCUMENTS_BY_LOCATION_MODIFIED, DOCUMENTS_BY_MODIFIED,
+    DOCUMENTS_BY_TITLE, Keyspace, LOCATION_COUNTS, RowName,
 };
 use crate::records::{self, document};
 
-/// The indexes of documents that [`index_keys`] covers.
-const INDEXES: [Keyspace; 6] = [
+/// The indexes of documents.
+const INDEXES: [Keyspace; 7] = [
     DOCUMENTS_BY_LOCATION,
     DOCUMENTS_BY_MODIFIED,
     DOCUMENTS_BY_CREATED,
     DOCUMENTS_BY_DAY,
     DOCUMENTS_BY_LOCATION_MODIFIED,
     DOCUMENTS_BY_LOCATION_CREATED,
+    DOCUMENTS_BY_TITLE,
 ];
 
 /// The record of each document, and the last change that it names.
@@ -30,6 +31,7 @@ type CheckedDocuments = (BTreeMap<DocumentId, DocumentRecord>, HashMap<DocumentI
 impl SpaceCheck<'_> {
     pub(super) fn documents(&mut self, blocks: &CheckedBlocks) -> CheckedDocuments {
         let (mut documents, mut last_changes) = (BTreeMap::new(), HashMap::new());
+        let mut title_keys = HashMap::new();
         // Includes documents that do not decode: their roots do have one.
         let mut named = HashSet::new();
         self.rows(DOCUMENTS, &mut |check, key, value| {
@@ -49,6 +51,7 @@ impl SpaceCheck<'_> {
             if title.is_some_and(|title| *title != title_hash(&document.title)) {
                 check.found(Invariant::Title, RowName(key), "its title is not that of its root");
             }
+            title_keys.extend(title_key(&document.record, &document.title).map(|key| (id, key)));
             last_changes.insert(id, document.last_change);
             documents.insert(id, document.record);
             Ok(())
@@ -73,7 +76,7 @@ impl SpaceCheck<'_> {
             );
         }
         self.report.documents = (named.len() - inboxes.count()) as u64;
-        self.document_indexes(&documents);
+        self.document_indexes(&documents, &title_keys);
         self.daily_notes(&documents);
         self.location_counts(&documents);
         (documents, last_changes)
@@ -114,24 +117,32 @@ impl SpaceCheck<'_> {
         }
     }
 
-    fn document_indexes(&mut self, documents: &BTreeMap<DocumentId, DocumentRecord>) {
+    fn document_indexes(
+        &mut self,
+        documents: &BTreeMap<DocumentId, DocumentRecord>,
+        title_keys: &HashMap<DocumentId, Vec<u8>>,
+    ) {
+        let follows = |id: DocumentId, key: &[u8]| {
+            title_keys.get(&id).is_some_and(|expected| expected == key)
+                || documents
+                    .get(&id)
+                    .is_some_and(|record| index_keys(record).iter().any(|expected| expected == key))
+        };
         for keyspace in INDEXES {
             self.rows(keyspace, &mut |check, key, value| {
                 let id = keyspaces::parse_document(key).ok_or_else(|| records::corrupt(key))?;
-                if !documents
-                    .get(&id)
-                    .is_some_and(|record| index_keys(record).iter().any(|expected| expected == key))
-                {
+                if !follows(id, key) {
                     check.found(
                         Invariant::DocumentIndex,
                         RowName(key),
-                        "it does not follow from the document's record",
+                        "it does not follow from the document",
                     );
                 }
                 records::decode_empty(key, value)
             });
         }
-        for key in documents.values().flat_map(index_keys) {
+        let keys = documents.values().flat_map(index_keys).chain(title_keys.values().cloned());
+        for key in keys {
             self.expect_index_row(Invariant::DocumentIndex, &key);
         }
     }

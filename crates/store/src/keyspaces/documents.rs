@@ -1,11 +1,12 @@
 //! Keys of documents and of their indexes.
 
 use leafbase_model::{Day, DocumentId, FolderId, Location, Timestamp};
+use xxhash_rust::xxh3::xxh3_128;
 
 use super::{
     DOCUMENTS, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_DAY, DOCUMENTS_BY_LOCATION,
-    DOCUMENTS_BY_LOCATION_CREATED, DOCUMENTS_BY_LOCATION_MODIFIED, DOCUMENTS_BY_MODIFIED, Keyspace,
-    LOCATION_COUNTS, day_bytes, joined, of, time_bytes, with_id,
+    DOCUMENTS_BY_LOCATION_CREATED, DOCUMENTS_BY_LOCATION_MODIFIED, DOCUMENTS_BY_MODIFIED,
+    DOCUMENTS_BY_TITLE, Keyspace, LOCATION_COUNTS, day_bytes, joined, of, time_bytes, with_id,
 };
 
 pub(crate) fn document(document: DocumentId) -> [u8; 17] {
@@ -19,6 +20,7 @@ pub(crate) fn parse_document(key: &[u8]) -> Option<DocumentId> {
         DOCUMENTS_BY_LOCATION => 34,
         DOCUMENTS_BY_MODIFIED | DOCUMENTS_BY_CREATED => 25,
         DOCUMENTS_BY_DAY => 22,
+        DOCUMENTS_BY_TITLE => 33,
         DOCUMENTS_BY_LOCATION_MODIFIED | DOCUMENTS_BY_LOCATION_CREATED => 42,
         _ => return None,
     };
@@ -90,6 +92,18 @@ pub(crate) fn by_location_time(
     (time, document): Rank,
 ) -> [u8; 42] {
     joined(keyspace, &[&location_bytes(at), &time, document.as_bytes()])
+}
+
+/// The prefix of the documents with this title, and of those whose titles have the same hash.
+pub(crate) fn titled(title: &str) -> [u8; 17] {
+    let hash = xxh3_128(title.to_lowercase().as_bytes());
+    joined(DOCUMENTS_BY_TITLE, &[&hash.to_be_bytes()])
+}
+
+pub(crate) fn by_title(title: &str, document: DocumentId) -> [u8; 33] {
+    let [tag, hash @ ..] = titled(title);
+    debug_assert_eq!(tag, DOCUMENTS_BY_TITLE.tag, "the key of a title is in its keyspace");
+    joined(DOCUMENTS_BY_TITLE, &[&hash, document.as_bytes()])
 }
 
 pub(crate) fn by_day(day: Day, is_trashed: bool, document: DocumentId) -> [u8; 22] {

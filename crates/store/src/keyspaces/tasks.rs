@@ -4,6 +4,9 @@ use leafbase_model::{BlockId, DocumentId};
 
 use super::{LOGBOOK, TASKS, TASKS_BY_DAY, id_at, joined, of};
 
+/// In place of a day; greater than the bytes of any day.
+const NO_DAY: [u8; 4] = [0xFF; 4];
+
 /// The open tasks of a document, or the closed ones.
 pub(crate) fn document_tasks(document: DocumentId, is_open: bool) -> [u8; 18] {
     joined(TASKS, &[document.as_bytes(), &[u8::from(!is_open)]])
@@ -13,12 +16,18 @@ pub(crate) fn task(document: DocumentId, is_open: bool, block: BlockId) -> [u8; 
     joined(TASKS, &[document.as_bytes(), &[u8::from(!is_open)], block.as_bytes()])
 }
 
-pub(crate) fn task_by_day(day: [u8; 4], block: BlockId) -> [u8; 21] {
-    joined(TASKS_BY_DAY, &[&day, block.as_bytes()])
+/// Of a task without a day after those of all days.
+pub(crate) fn task_by_day(day: Option<[u8; 4]>, block: BlockId) -> [u8; 21] {
+    joined(TASKS_BY_DAY, &[&day.unwrap_or(NO_DAY), block.as_bytes()])
 }
 
 pub(crate) fn logged_task(at: [u8; 8], block: BlockId) -> [u8; 25] {
     joined(LOGBOOK, &[&at, block.as_bytes()])
+}
+
+/// Where the tasks without a day begin in [`TASKS_BY_DAY`], after those with one.
+pub(crate) fn tasks_without_day() -> [u8; 5] {
+    joined(TASKS_BY_DAY, &[&NO_DAY])
 }
 
 /// Document, whether the task is open, and block.

@@ -82,10 +82,14 @@ impl SpaceReader<'_> {
     /// # Errors
     /// As [`Self::locate`].
     pub fn documents_at(&self, location: Location) -> Result<Vec<DocumentId>> {
-        let prefix = keyspaces::location(location);
+        self.indexed_documents(&keyspaces::location(location))
+    }
+
+    /// The documents of the index rows whose keys begin with `prefix`.
+    fn indexed_documents(&self, prefix: &[u8]) -> Result<Vec<DocumentId>> {
         let mut documents = Vec::new();
         self.read.scan(
-            KeyRange::half_open(&prefix, &keyspaces::prefix_end(prefix)),
+            KeyRange::half_open(prefix, &keyspaces::prefix_end_of(prefix)),
             &mut |key, value| {
                 records::decode_empty(key, value)?;
                 let id = keyspaces::parse_document(key).ok_or_else(|| records::corrupt(key))?;
@@ -94,6 +98,19 @@ impl SpaceReader<'_> {
             },
         )?;
         Ok(documents)
+    }
+
+    /// The documents with this title, without regard to case, by ID; those in the trash included.
+    ///
+    /// # Errors
+    /// As [`Self::locate`].
+    pub fn documents_titled(&self, title: &str) -> Result<Vec<StoredDocument>> {
+        let prefix = keyspaces::titled(title);
+        let mut found = self.records(&self.indexed_documents(&prefix)?)?;
+        // Another title may have the same hash.
+        let title = title.to_lowercase();
+        found.retain(|document| document.title.to_lowercase() == title);
+        Ok(found)
     }
 
     /// The documents that match `query` after the cursor `after`, at most `limit`.

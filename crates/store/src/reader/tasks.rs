@@ -93,12 +93,27 @@ impl SpaceReader<'_> {
         after: Option<&PageCursor>,
         limit: usize,
     ) -> Result<TaskPage> {
-        let key = |day: Option<Day>| {
+        let key = |day: Day| {
             let mut key = vec![TASKS_BY_DAY.tag];
-            key.extend(day.iter().flat_map(|day| day_bytes(*day)));
+            key.extend(day_bytes(day));
             key
         };
-        self.task_page((&key(days.from), &prefix_end_of(&key(days.to))), false, after, limit)
+        let lower = days.from.map_or_else(|| vec![TASKS_BY_DAY.tag], key);
+        let upper = match days.to {
+            Some(day) => prefix_end_of(&key(day)),
+            None => keyspaces::tasks_without_day().to_vec(),
+        };
+        self.task_page((&lower, &upper), false, after, limit)
+    }
+
+    /// All open tasks outside of trash and templates: those with a day by it, then those without
+    /// one; each by ID, at most `limit`.
+    ///
+    /// # Errors
+    /// As [`Self::open_tasks`].
+    pub fn all_open_tasks(&self, after: Option<&PageCursor>, limit: usize) -> Result<TaskPage> {
+        let prefix = [TASKS_BY_DAY.tag];
+        self.task_page((&prefix, &keyspaces::prefix_end(prefix)), false, after, limit)
     }
 
     /// Done and canceled tasks outside of trash and templates, newest first, at most `limit`.

@@ -251,6 +251,7 @@ fn patches(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> Vec<BlockPatch> {
         let rev = setting.space.find(id).map_or(1, |block| block.record.rev);
         BlockPatch {
             content: None,
+            item: None,
             id,
             rev: numbers.once_in(3).then(|| rev + u64::from(numbers.once_in(6))),
             fields: fields(numbers, setting, id),

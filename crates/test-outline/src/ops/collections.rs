@@ -161,7 +161,13 @@ fn update(numbers: &mut Numbers<'_>, setting: Setting<'_>, id: BlockId) -> Updat
         if numbers.once_in(4) {
             fields.insert(title_key(numbers, schema), title(numbers));
         }
-        ItemUpdate { id, fields, properties: properties(numbers, setting, schema, 2) }
+        ItemUpdate {
+            id,
+            rev: None,
+            content: None,
+            fields,
+            properties: properties(numbers, setting, schema, 2),
+        }
     };
     let items_to_update = ids.into_iter().map(update).collect();
     UpdateItems {

@@ -77,6 +77,7 @@ fn place(numbers: &mut Numbers<'_>, setting: Setting<'_>, today: Day) -> TaskDes
 fn update(numbers: &mut Numbers<'_>, setting: Setting<'_>, id: BlockId) -> TaskUpdate {
     let today = setting.today.expect("a task is changed on some day");
     TaskUpdate {
+        rev: None,
         id,
         markdown: numbers.once_in(4).then(|| blocks::text_for(numbers, setting, id)),
         info: patch(numbers, today),

@@ -54,7 +54,7 @@ fn what_is_named_is_there() {
         (
             "update books",
             r#"[{"id":"@Dune","content":[]}]"#,
-            "SCHEMA_MISMATCH itemsToUpdate[0].content: the page of an item is changed by the block operations",
+            "VALIDATION itemsToUpdate[0].content: an update of a block leaves its content as it is: update the blocks in it, insert or delete them",
         ),
     ]);
 }

@@ -138,7 +138,6 @@ fn requests_that_are_no_listing() {
         ("list", r#"{"scope":"inbox"}"#, ""),
         ("list", r#"{"scope":"active","limit":1}"#, ""),
         ("list", r#"{"scope":"document","documentId":"@trip"}"#, ""),
-        ("list", r#"{}"#, "VALIDATION scope"),
         ("list", r#"{"scope":"everything"}"#, "VALIDATION scope"),
         ("list", r#"{"scope":"document"}"#, "VALIDATION documentId"),
         ("list", r#"{"scope":"inbox","documentId":"@trip"}"#, "VALIDATION documentId"),

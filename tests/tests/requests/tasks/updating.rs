@@ -260,7 +260,7 @@ const REFUSED: &[(&str, &str)] = &[
     (r#"{"id":"@words"}"#, "RULE_VIOLATION id"),
     (r#"{"id":"@trip"}"#, "RULE_VIOLATION id"),
     (r#"{"id":"@h"}"#, "RULE_VIOLATION id"),
-    (r#"{"id":"@t","rev":1}"#, "VALIDATION rev"),
+    (r#"{"id":"@t","rev":77}"#, "CONFLICT rev"),
     (r#"{"id":"@t","markdown":7}"#, "VALIDATION markdown"),
     (r#"{"id":"@t","markdown":"x\n\ny"}"#, "VALIDATION markdown"),
     (

@@ -11,8 +11,8 @@ use crate::core::connection::Connection;
 use crate::core::redaction::LinkRedactor;
 
 impl Connection<Scoped> {
-    /// The documents of the scope, sorted by ID and without metadata, except those in the trash.
-    /// The cost grows with the scope.
+    /// The documents of the scope, sorted by ID and without metadata. Of those in the trash only the
+    /// ID is shown, and that they are deleted. The cost grows with the scope.
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {
@@ -21,7 +21,7 @@ impl Connection<Scoped> {
     /// let guest = space.scoped([trip.id()]);
     /// assert_eq!(guest.documents()?[0].title, "Trip");
     /// space.connect().delete_documents(trip.id())?; // into the trash
-    /// assert!(guest.documents()?.is_empty());
+    /// assert!(guest.documents()?[0].is_deleted);
     /// # Ok(())
     /// # }
     /// ```
@@ -32,8 +32,9 @@ impl Connection<Scoped> {
         self.list_documents(ListScopedDocuments::new())
     }
 
-    /// The documents of the scope, sorted by ID, with their times if the request asks for them,
-    /// except those in the trash. The cost grows with the scope.
+    /// The documents of the scope, sorted by ID, with their times if the request asks for them. Of
+    /// those in the trash only the ID is shown, and that they are deleted. The cost grows with the
+    /// scope.
     ///
     /// ```
     /// use leafbase::ListScopedDocuments;
@@ -51,10 +52,15 @@ impl Connection<Scoped> {
     /// What the store reports.
     pub fn list_documents(&self, request: ListScopedDocuments) -> Result<Items<ScopedDocument>> {
         self.operation("list_documents").read(|tree| {
-            let documents = tree.visibility().documents().into_iter().flatten();
-            let rows = documents.map(|id| tree.stored_document(*id)).filter_map(Result::transpose);
-            let links = LinkRedactor::new(tree);
-            rows.map(|row| shown(&links, row?, request.metadata)).collect::<Result<_>>().map(Items)
+            let (links, mut listed) = (LinkRedactor::new(tree), Vec::new());
+            for id in tree.visibility().documents().into_iter().flatten() {
+                if let Some(row) = tree.stored_document(*id)? {
+                    listed.push(shown(&links, row, request.metadata)?);
+                } else if tree.is_trashed(*id)? {
+                    listed.push(deleted(*id));
+                }
+            }
+            Ok(Items(listed))
         })
     }
 
@@ -83,6 +89,11 @@ impl Connection<Scoped> {
     }
 }
 
+/// What is shown of a document in the trash.
+fn deleted(id: DocumentId) -> ScopedDocument {
+    ScopedDocument { id, title: String::new(), is_deleted: true, day: None, times: None }
+}
+
 pub(super) fn shown(
     links: &LinkRedactor<'_, '_>,
     row: StoredDocument,
@@ -93,5 +104,5 @@ pub(super) fn shown(
     let mut root = BlockData::page(title);
     links.redact(&mut root)?;
     let (title, times) = (root.markdown, metadata.then_some((created_at, modified_at)));
-    Ok(ScopedDocument { id, title, day, times })
+    Ok(ScopedDocument { id, title, is_deleted: false, day, times })
 }

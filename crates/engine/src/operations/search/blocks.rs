@@ -157,8 +157,11 @@ impl<'a, 'b> BlockSearch<'a, 'b> {
                 return Ok(ItemsPage { items, next_cursor });
             }
             let [before, after] = self.context(index, &mut surroundings)?;
+            let found = self.texts.tree.block(block.id)?;
+            let Some(found) = found else { invariant!("a block of a subtree exists") };
             let item = BlockMatch {
                 block_id: block.id,
+                rev: found.rev,
                 ranges: matcher.ranges(&markdown)?,
                 path: self.path(&ancestors, &mut siblings)?,
                 before,
@@ -225,7 +228,7 @@ impl<'a, 'b> BlockSearch<'a, 'b> {
 }
 
 /// The pages that contain a block, the document's root first.
-fn path_to(texts: &VisibleTexts<'_, '_>, block: BlockId) -> Result<Vec<PathStep>> {
+pub(crate) fn path_to(texts: &VisibleTexts<'_, '_>, block: BlockId) -> Result<Vec<PathStep>> {
     let reader = texts.tree.reader_at(block)?;
     let mut path = Vec::new();
     let mut at = block;

@@ -12,13 +12,13 @@ use crate::core::search_index::documents::DocumentTexts;
 use crate::core::tree::Tree;
 
 /// Reads texts for one call. Links to blocks that it cannot see become placeholders.
-pub(super) struct VisibleTexts<'t, 'a> {
+pub(crate) struct VisibleTexts<'t, 'a> {
     pub(super) tree: &'t Tree<'a>,
     links: LinkRedactor<'t, 'a>,
 }
 
 impl<'t, 'a> VisibleTexts<'t, 'a> {
-    pub(super) fn new(tree: &'t Tree<'a>) -> Self {
+    pub(crate) fn new(tree: &'t Tree<'a>) -> Self {
         Self { tree, links: LinkRedactor::new(tree) }
     }
 

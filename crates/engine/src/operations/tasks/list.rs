@@ -26,6 +26,9 @@ pub(super) fn page(
         TaskList { tree, reader, documents: DocumentRecords::default(), paging: &request.paging };
     let today = || days::resolve(DayRef::Today, &tree.zone()?, now);
     match request.scope {
+        TaskScope::Open => {
+            listing.indexed('o', |_| true, |after, limit| reader.all_open_tasks(after, limit))
+        }
         TaskScope::Active => {
             let days = Span { from: None, to: Some(today()?) };
             listing.indexed('a', |_| true, |after, limit| reader.open_tasks(days, after, limit))

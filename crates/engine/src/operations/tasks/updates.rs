@@ -86,7 +86,7 @@ impl<'a, 'w, 't> Updates<'a, 'w, 't> {
             ..BlockFields::default()
         };
         fields.resolve_days(|day| self.destinations.day(day))?;
-        let patch = BlockPatch::new(update.id, fields);
+        let patch = BlockPatch { rev: update.rev, ..BlockPatch::new(update.id, fields) };
         let limits = self.limits;
         let updated = self.transaction.plan(|tree, context| {
             let mut update = BlockUpdate::new(tree, context, 1)?;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use leafbase_model::{DocumentId, DocumentRecord, Location, Result, Timestamp, invariant};
 
-use crate::document_index::{index_keys, modified_keys};
+use crate::document_index::{index_keys, modified_keys, title_key};
 use crate::keyspaces;
 use crate::kv::{Read, Transaction, WriteBatch};
 use crate::reader::documents::{document_count, first_in};
@@ -190,7 +190,7 @@ impl StagedDocuments {
         cache: &mut TransactionCache,
     ) -> Result<()> {
         let mut counts: BTreeMap<[u8; 18], i64> = BTreeMap::new();
-        let mut batch = WriteBatch::with_capacity(6 * self.dirty.len(), 64);
+        let mut batch = WriteBatch::with_capacity(7 * self.dirty.len(), 64);
         // Each document once, however many edits touched it.
         for id in std::mem::take(&mut self.dirty) {
             let Some(staged) = self.staged.get_mut(&id) else {
@@ -211,7 +211,11 @@ impl StagedDocuments {
                 }
                 None => batch.delete(&key),
             }
-            let [before, after] = changed_keys(staged.stored.as_ref(), staged.now.as_ref());
+            let documents = [staged.stored.as_ref(), staged.now.as_ref()];
+            let [mut before, mut after] = changed_keys(documents);
+            let [old_title, new_title] = changed_titles(documents);
+            before.extend(old_title);
+            after.extend(new_title);
             for key in before.iter().filter(|key| !after.contains(key)) {
                 batch.delete(key);
             }
@@ -243,11 +247,17 @@ fn add_to_count(rows: &mut dyn Transaction, key: &[u8; 18], difference: i64) -> 
     }
 }
 
-/// The index keys before and after, without most that are in both.
-fn changed_keys(
-    before: Option<&StoredDocument>,
-    after: Option<&StoredDocument>,
-) -> [Vec<Vec<u8>>; 2] {
+/// The keys by title before and after, if they differ.
+fn changed_titles(documents: [Option<&StoredDocument>; 2]) -> [Option<Vec<u8>>; 2] {
+    let [before, after] = documents.map(|document| document.map(|document| &document.title));
+    if before == after {
+        return [None, None];
+    }
+    documents.map(|document| document.and_then(|found| title_key(&found.record, &found.title)))
+}
+
+/// The other index keys before and after, without most that are in both.
+fn changed_keys([before, after]: [Option<&StoredDocument>; 2]) -> [Vec<Vec<u8>>; 2] {
     let all = |document: Option<&StoredDocument>| {
         document.map_or_else(Vec::new, |document| index_keys(&document.record))
     };

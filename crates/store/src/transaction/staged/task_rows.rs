@@ -42,7 +42,7 @@ impl StagedTaskRows {
 
     /// Puts or deletes the row of the task by day or in the logbook.
     pub(crate) fn list(&mut self, block: BlockId, entry: TaskEntry, exists: bool) {
-        self.staged.extend(entry.listed(block).map(|key| (key, exists.then(Vec::new))));
+        self.staged.insert(entry.listed(block), exists.then(Vec::new));
     }
 
     pub(crate) fn flush(&mut self, rows: &mut dyn Transaction) -> Result<()> {

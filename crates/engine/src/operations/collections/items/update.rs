@@ -2,8 +2,8 @@
 
 use leafbase_collections::{ReadItems, RelationBatch, ValueReader, read_updated};
 use leafbase_model::{
-    BlockData, BlockId, BlockKind, BlockLocation, BlockRecord, Edit, Item, ItemUpdate,
-    PropertyChange, Result, Schema, UpdateItems, invariant,
+    BlockData, BlockId, BlockKind, BlockLocation, BlockRecord, Edit, Error, ErrorKind, Item,
+    ItemUpdate, Limits, PropertyChange, Result, Schema, UpdateItems, invariant,
 };
 use leafbase_tree_ops::{Context, update_edit};
 
@@ -15,6 +15,7 @@ use crate::core::connection::OperationTransaction;
 use crate::core::redaction::LinkRedactor;
 use crate::core::redaction::texts::Chosen;
 use crate::core::tree::Tree;
+use crate::operations::blocks;
 use crate::operations::collections::presenter::ItemPresenter;
 
 const LIST: &str = "itemsToUpdate";
@@ -110,6 +111,10 @@ impl ItemUpdates {
         });
         // All items are located before any value is read: a missing item is reported first.
         let before = before.collect::<Result<Vec<_>>>()?;
+        for (index, (update, before)) in updates.iter().zip(&before).enumerate() {
+            check_echo(tree, update, before, values.limits)
+                .map_err(|error| error.at(format_args!("{LIST}[{index}]")))?;
+        }
         let (links, mut given) = (LinkRedactor::new(tree), updates.to_vec());
         for (update, before) in given.iter_mut().zip(&before) {
             links.restore_options(
@@ -139,6 +144,24 @@ impl ItemUpdates {
         }
         check_new_links(tree, &batch)?;
         Ok(ReadUpdates { changes, batch, schema: extended })
+    }
+}
+
+/// Checks what an update has of a reply without changing it: the revision and the content.
+fn check_echo(
+    tree: &Tree<'_>,
+    update: &ItemUpdate,
+    before: &BlockRecord,
+    limits: &Limits,
+) -> Result<()> {
+    if let Some(expected) = update.rev.filter(|expected| *expected != before.rev) {
+        let message = format!("expected rev {expected}, but the item has rev {}", before.rev);
+        return Err(Error::new(ErrorKind::Conflict, message).at("rev"));
+    }
+    match &update.content {
+        Some(content) => blocks::check_content(tree, before.id, content, limits)
+            .map_err(|error| error.at("content")),
+        None => Ok(()),
     }
 }
 

@@ -1,6 +1,8 @@
 //! What an operation returns can be sent back: an update changes nothing, an insertion makes a copy
 //! with equal content, and a change in between changes just that.
 
+mod lists;
+
 use leafbase::{
     BlockData, BlockDraft, BlockId, BlockKind, Color, Connection, Decorations, Fetch, InsertBlocks,
     ListStyle, Position, Space, TaskInfo, TaskState, TextFormat, TextStyle, UpdateBlocks,
