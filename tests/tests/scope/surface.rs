@@ -37,7 +37,7 @@ lacking! {
 }
 
 /// Operations that both have: the scoped ones are others, and reply with less.
-const OTHERS: [&str; 6] = [
+const OTHERS: [&str; 7] = [
     "documents",
     "list_documents",
     "document",

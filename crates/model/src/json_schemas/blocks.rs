@@ -6,7 +6,7 @@ use serde_json::json;
 use super::{Shape, shapes};
 use crate::{
     Author, Block, BlockDraft, BlockId, BlockLayout, BlockPatch, BlockType, CardLayout,
-    CodeLanguage, Color, Comment, CommentId, Decorations, Font, LineStyle, ListStyle,
+    CodeLanguage, Color, Comment, CommentId, Decorations, DocumentId, Font, LineStyle, ListStyle,
     ListedComment, MediaSize, MediaWidth, Metadata, TaskInfo, TaskPatch, TextAlignment, TextStyle,
     Timestamp,
 };
