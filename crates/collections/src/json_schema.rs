@@ -41,7 +41,11 @@ pub fn items_schema(schema: &Schema, new_options: bool, limits: &Limits) -> Valu
         "additionalProperties": false,
         "oneOf": [{"required": ["items"]}, {"required": ["itemsToUpdate"]}],
         "$defs": {
-            "itemToAdd": item(schema, limits, [("content", content())], &[]),
+            "itemToAdd": item(schema, limits, [
+                ("content", content()),
+                ("id", json!({"description": "Ignored: a copy gets its own"})),
+                ("rev", json!({"description": "Ignored"})),
+            ], &[]),
             "itemToUpdate": item(schema, limits, [
                 ("id", json!({"type": "string"})),
                 ("rev", json!({"type": ["integer", "null"]})),

@@ -44,15 +44,16 @@ impl ListScopedDocuments {
 /// A document in a reply to a scoped connection: without its location, which belongs to the rest of
 /// the space.
 ///
-/// As JSON: `id`, `title`, `isDeleted`, `dailyNoteDate`, and with metadata `createdAt` and `lastModifiedAt`. It has no `rev`, which
-/// would count writes to hidden parts, such as relations to collections outside of the scope.
+/// As JSON: `id`, `title`, `isDeleted`, `dailyNoteDate`, and with metadata `createdAt` and
+/// `lastModifiedAt`. It has no `rev`, which would count writes to hidden parts, such as relations
+/// to collections outside of the scope.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScopedDocument {
     /// The document ID, equal to the ID of its root block.
     pub id: DocumentId,
-    /// The text of the root block; empty while the document is in the trash.
+    /// The text of the root block; empty for a deleted document.
     pub title: String,
-    /// Whether the document is in the trash, so that its ID and this are all that is shown of it.
+    /// Whether the document is in the trash or does not exist: its ID is all that is shown of it.
     pub is_deleted: bool,
     /// The day of a daily note.
     pub day: Option<Day>,

@@ -7,7 +7,8 @@ use crate::keyspaces::{
     DOCUMENTS_BY_MODIFIED, Keyspace, time_bytes,
 };
 
-/// The keys of all index rows but that of the title. The inbox is in the index by location alone, and so in no listing.
+/// The keys of all index rows but that of the title. The inbox is in the index by location alone,
+/// and so in no listing.
 pub(crate) fn index_keys(record: &DocumentRecord) -> Vec<Vec<u8>> {
     let mut keys = vec![keyspaces::by_location(record.location, record.id).to_vec()];
     // Hidden from listings, the inbox is found by its location.

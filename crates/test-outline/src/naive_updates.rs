@@ -2,7 +2,7 @@
 
 use leafbase_model::{
     BlockData, BlockDraft, Document, DocumentPatch, Error, ErrorKind, FolderDestination,
-    FolderPatch, FolderRecord, Location, Result, UpdateDocuments, UpdateFolders,
+    FolderPatch, FolderRecord, FolderRef, Location, Result, UpdateDocuments, UpdateFolders,
 };
 
 use crate::naive::By;
@@ -86,6 +86,9 @@ impl NaiveSpace {
         let ids = self.write(by.0, |space| {
             let mut ids = Vec::new();
             for (index, patch) in patches.iter().enumerate() {
+                if is_location_as_shown(patch) {
+                    continue;
+                }
                 let id = space.named(patch.id).map_err(|error| error.at("id")).and_then(|id| {
                     rules::check_once(index, patches, |patch| patch.id)
                         .map_err(|error| error.at("id"))?;
@@ -132,4 +135,11 @@ fn check_rev(expected: Option<u64>, found: u64) -> Result<()> {
         return Err(Error::new(ErrorKind::Conflict, "another revision").at("rev"));
     }
     Ok(())
+}
+
+/// Whether a patch is a built-in location as the listing shows it: nothing changes then.
+fn is_location_as_shown(patch: &FolderPatch) -> bool {
+    let FolderRef::BuiltIn(location) = patch.id else { return false };
+    let is_named = patch.name.as_deref().is_none_or(|name| name == location.name());
+    is_named && patch.parent.is_none() && patch.rev.is_none()
 }

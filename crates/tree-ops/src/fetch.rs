@@ -43,14 +43,26 @@ pub fn fetch<T: ReadTree + ?Sized>(
             }
             _ => Content::None,
         };
-        return Ok(shown(block, metadata, content));
+        let mut shown = shown(block, metadata, content);
+        locate_metadata(tree, &mut shown)?;
+        return Ok(shown);
     }
     let located = tree.locate(block)?.ok_or_else(missing)?;
     let subtrees = tree.subtree_without_items(block, max_depth)?;
     check_depths(&subtrees)?;
     let cut = |node: &BlockRecord| preview(tree, located.document, node.id, plain);
     let mut blocks = build(subtrees, max_depth, metadata, &cut)?;
-    blocks.pop().ok_or_else(missing)
+    let mut shown = blocks.pop().ok_or_else(missing)?;
+    locate_metadata(tree, &mut shown)?;
+    Ok(shown)
+}
+
+/// Names the document in the metadata of the block that was asked for.
+fn locate_metadata<T: ReadTree + ?Sized>(tree: &T, block: &mut Block) -> Result<()> {
+    if let Some(metadata) = &mut block.metadata {
+        metadata.document = tree.locate(block.id)?.map(|located| located.document);
+    }
+    Ok(())
 }
 
 /// Builds a reply from complete subtrees, such as those just inserted.

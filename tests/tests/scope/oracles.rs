@@ -388,7 +388,7 @@ fn an_author_is_a_name_and_nothing_more() {
     let metadata =
         scene.ask("fetch", json!({"id": block, "fetchMetadata": true})).value()["metadata"].clone();
     let names: Vec<&str> = metadata.as_object().unwrap().keys().map(String::as_str).collect();
-    assert_eq!(names, ["createdAt", "createdBy", "lastModifiedAt", "lastModifiedBy"]);
+    assert_eq!(names, ["createdAt", "createdBy", "documentId", "lastModifiedAt", "lastModifiedBy"]);
     assert_eq!([&metadata["createdBy"], &metadata["lastModifiedBy"]], ["Ada", "Ada"]);
 }
 

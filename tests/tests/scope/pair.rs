@@ -215,7 +215,7 @@ impl Pair {
             wrote |= world.all().last_sequence().unwrap() != sequence;
             check_silence(
                 world,
-                &format!("{body} {:?}", self.said),
+                &format!("{body} {:?} {:?}", self.said, self.trashed),
                 &reply,
                 &log,
                 &format!("{notes:?}"),

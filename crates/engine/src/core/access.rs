@@ -381,8 +381,9 @@ mod tests {
                 "{operation}"
             );
         }
-        let listed: Vec<_> =
-            scene.seen.documents().unwrap().iter().map(|document| document.id).collect();
+        let documents = scene.seen.documents().unwrap();
+        let present = documents.iter().filter(|document| !document.is_deleted);
+        let listed: Vec<_> = present.map(|document| document.id).collect();
         assert_eq!(listed, [scene.document]);
     }
 

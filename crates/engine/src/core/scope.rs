@@ -17,7 +17,7 @@ use crate::core::space::Space;
 /// listing.
 ///
 /// A document in the trash is hidden, and visible again once it is restored. IDs of documents that
-/// do not exist are allowed and show nothing.
+/// do not exist are allowed. A listing shows both as deleted, and nothing but that.
 ///
 /// ```
 /// use leafbase::{ErrorKind, Fetch, Space};

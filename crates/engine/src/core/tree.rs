@@ -6,7 +6,7 @@ use std::cell::Cell;
 use jiff::tz::TimeZone;
 use leafbase_model::{
     AssetId, AssetRecord, BlockId, BlockLocation, BlockRecord, Comment, CommentId, Day, DocumentId,
-    DocumentRecord, Error, Location, Result, Subtrees, invariant,
+    DocumentRecord, Error, Result, Subtrees, invariant,
 };
 use leafbase_store::{BackLink, EdgeEnd, EdgeKind, SpaceReader, SpaceSnapshot, StoredDocument};
 use leafbase_tree_ops::ReadTree;
@@ -168,13 +168,6 @@ impl<'a> Tree<'a> {
     pub(crate) fn stored_document(&self, document: DocumentId) -> Result<Option<StoredDocument>> {
         let row = self.reader.stored_document(document)?;
         Ok(row.filter(|row| self.visibility.allows(&row.record)))
-    }
-
-    /// Whether `document` is in the trash, and in the scope: of such a document that alone is told.
-    pub(crate) fn is_trashed(&self, document: DocumentId) -> Result<bool> {
-        let row = self.reader.look_up_document(document)?;
-        let is_trashed = row.is_some_and(|record| record.location == Location::Trash);
-        Ok(is_trashed && self.visibility.contains(document))
     }
 
     /// The note of `day`, if it exists outside of the trash and is visible.

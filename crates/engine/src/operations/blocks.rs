@@ -591,9 +591,6 @@ fn fetched(tree: &Tree<'_>, start: BlockId, request: &Fetch, limits: &Limits) ->
         && let Some(located) = tree.locate(start)?
     {
         comments::show_in(tree, located.document, &links, &mut block)?;
-        if let Some(metadata) = &mut block.metadata {
-            metadata.document = Some(located.document);
-        }
     }
     Ok(block)
 }

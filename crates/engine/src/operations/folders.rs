@@ -160,8 +160,8 @@ impl Connection<Full> {
     /// ```
     ///
     /// # Errors
-    /// The path names the first bad entry, and nothing is changed. A built-in location as the listing
-    /// shows it is left out. At `folders[n].id`:
+    /// The path names the first bad entry, and nothing is changed. A built-in location as the
+    /// listing shows it is left out. At `folders[n].id`:
     /// [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::Validation`] for a folder named twice;
     /// [`crate::ErrorKind::RuleViolation`] for a changed built-in location. At `folders[n].rev`:
     /// [`crate::ErrorKind::Conflict`] if the folder no longer has it. At `folders[n].name`:

@@ -79,8 +79,9 @@ impl Connection<Full> {
     /// # Errors
     /// What the store reports.
     pub fn find_documents(&self, request: FindDocuments) -> Result<Items<Document>> {
+        let FindDocuments { name, .. } = request;
         self.operation("find_documents").read_all(|reader| {
-            let mut found = documents_named(reader, &request.name)?;
+            let mut found = documents_named(reader, &name)?;
             found.sort_by_key(|row| (row.record.location == Location::Trash, row.record.id));
             Ok(Items(found.into_iter().map(|row| self.linked(titled(row, true))).collect()))
         })
@@ -146,7 +147,8 @@ impl Connection<Scoped> {
     pub fn find_documents(&self, request: FindDocuments) -> Result<Items<ScopedDocument>> {
         let Items(mut documents) =
             self.list_documents(ListScopedDocuments::new().with_metadata())?;
-        let name = request.name.to_lowercase();
+        let FindDocuments { name, .. } = request;
+        let name = name.to_lowercase();
         documents.retain(|document| !document.is_deleted && document.title.to_lowercase() == name);
         Ok(Items(documents))
     }

@@ -122,7 +122,7 @@ shapes! {
     ScopedDocument, "A document as a scoped connection shows it." => |shape| shape
         .must::<DocumentId>("id", "That of its root block.")
         .must::<String>("title", "Inline markdown.")
-        .must::<bool>("isDeleted", "Whether it is in the trash, so that the rest is not shown.")
+        .must::<bool>("isDeleted", "Whether it is in the trash or gone: nothing else is shown of it.")
         .may::<Day>("dailyNoteDate", "The day whose note it is.")
         .times()
         .open();

@@ -184,7 +184,8 @@ impl World {
     pub fn view(&self, guest: &Connection<Scoped>) -> String {
         let mut shown =
             vec![told(guest.list_documents(ListScopedDocuments::new().with_metadata()).unwrap())];
-        for document in guest.documents().unwrap().iter() {
+        let documents = guest.documents().unwrap();
+        for document in documents.iter().filter(|document| !document.is_deleted) {
             shown.push(told(guest.fetch(Fetch::new(document.id).with_metadata()).unwrap()));
             shown.push(told(guest.fetch_markdown(Fetch::new(document.id)).unwrap()));
         }

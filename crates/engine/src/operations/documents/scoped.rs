@@ -11,8 +11,9 @@ use crate::core::connection::Connection;
 use crate::core::redaction::LinkRedactor;
 
 impl Connection<Scoped> {
-    /// The documents of the scope, sorted by ID and without metadata. Of those in the trash only the
-    /// ID is shown, and that they are deleted. The cost grows with the scope.
+    /// The documents of the scope, sorted by ID and without metadata. Those in the trash, and
+    /// those that do not exist, are shown as deleted, with their IDs alone. The cost grows with
+    /// the scope.
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {
@@ -32,9 +33,9 @@ impl Connection<Scoped> {
         self.list_documents(ListScopedDocuments::new())
     }
 
-    /// The documents of the scope, sorted by ID, with their times if the request asks for them. Of
-    /// those in the trash only the ID is shown, and that they are deleted. The cost grows with the
-    /// scope.
+    /// The documents of the scope, sorted by ID, with their times if the request asks for them.
+    /// Those in the trash, and those that do not exist, are shown as deleted, with their IDs alone.
+    /// The cost grows with the scope.
     ///
     /// ```
     /// use leafbase::ListScopedDocuments;
@@ -54,11 +55,11 @@ impl Connection<Scoped> {
         self.operation("list_documents").read(|tree| {
             let (links, mut listed) = (LinkRedactor::new(tree), Vec::new());
             for id in tree.visibility().documents().into_iter().flatten() {
-                if let Some(row) = tree.stored_document(*id)? {
-                    listed.push(shown(&links, row, request.metadata)?);
-                } else if tree.is_trashed(*id)? {
-                    listed.push(deleted(*id));
-                }
+                listed.push(match tree.stored_document(*id)? {
+                    Some(row) => shown(&links, row, request.metadata)?,
+                    // One that was purged, or never existed, looks like one in the trash.
+                    None => deleted(*id),
+                });
             }
             Ok(Items(listed))
         })
@@ -89,7 +90,7 @@ impl Connection<Scoped> {
     }
 }
 
-/// What is shown of a document in the trash.
+/// What is shown of a document that is in the trash or does not exist.
 fn deleted(id: DocumentId) -> ScopedDocument {
     ScopedDocument { id, title: String::new(), is_deleted: true, day: None, times: None }
 }

@@ -249,11 +249,13 @@ fn add_to_count(rows: &mut dyn Transaction, key: &[u8; 18], difference: i64) -> 
 
 /// The keys by title before and after, if they differ.
 fn changed_titles(documents: [Option<&StoredDocument>; 2]) -> [Option<Vec<u8>>; 2] {
-    let [before, after] = documents.map(|document| document.map(|document| &document.title));
+    let shown = |document: &StoredDocument| document.record.location != Location::Inbox;
+    let listed = documents.map(|document| document.filter(|found| shown(found)));
+    let [before, after] = listed.map(|document| document.map(|found| &found.title));
     if before == after {
         return [None, None];
     }
-    documents.map(|document| document.and_then(|found| title_key(&found.record, &found.title)))
+    listed.map(|document| document.and_then(|found| title_key(&found.record, &found.title)))
 }
 
 /// The other index keys before and after, without most that are in both.
