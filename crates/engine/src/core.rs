@@ -3,10 +3,13 @@
 //!
 //! Nothing here imports an operation.
 
+pub(crate) mod batch;
+pub(crate) mod batch_door;
 pub(crate) mod connection;
 pub(crate) mod scope;
 pub(crate) mod scope_changes;
 pub(crate) mod scope_folders;
+pub(crate) mod transaction;
 
 pub(crate) mod cascades;
 pub(crate) mod redaction;

@@ -130,7 +130,8 @@ mod core;
 
 mod support;
 
-pub use self::core::access::{AccessScope, Full, Scoped};
+pub use self::core::access::{AccessScope, Full, FullAccess, Scoped, Unbatched};
+pub use self::core::batch::BatchAccess;
 pub use self::core::connection::Connection;
 pub use self::core::progress::Progress;
 pub use self::core::scope::Scope;
@@ -141,31 +142,32 @@ pub use self::core::search_index::SearchIndexing;
 pub use self::core::space::{CompactOptions, Space, SpaceBuilder};
 pub use leafbase_markdown::PlainText;
 pub use leafbase_model::{
-    AddComments, AddItems, AddTasks, AddedComment, AssetId, AssetRecord, AssetUrl, Author,
-    BesideText, Block, BlockData, BlockDraft, BlockFields, BlockId, BlockKind, BlockLayout,
-    BlockMatch, BlockPatch, BlockType, BuiltInLocation, CardLayout, Change, ChangePosition,
-    ChangeToken, Clock, CodeLanguage, Collection, CollectionSchema, Color, Comment, CommentDraft,
-    CommentId, CommentPatch, CommentSource, Condition, ConnectionInfo, Content, ContentProperty,
-    ContentPropertyDraft, ContextBlock, CountItems, CreateCollection, CreateDocuments,
-    CreateFolders, CreateFromTemplate, Day, DayRange, DayRef, Decorations, DeleteBlocks,
-    DeleteComments, DeleteDocuments, DeleteFolders, DeleteItems, DeleteTasks, Destination, Detail,
-    Direction, Document, DocumentFilter, DocumentFilterMode, DocumentId, DocumentOrder,
-    DocumentPatch, DocumentRecord, Edge, Edit, Error, ErrorKind, Fetch, FetchFrom, FileHash,
-    FindDocuments, Folder, FolderDestination, FolderDraft, FolderId, FolderPatch, FolderRecord,
-    FolderRef, Font, GetItems, GetSchema, GivenText, GroupValue, IdSource, InsertBlocks,
-    InsertSource, Item, ItemCounts, ItemDraft, ItemFields, ItemFilter, ItemGroup, ItemUpdate,
-    ItemValue, ItemValues, Items, ItemsPage, Limits, LineStyle, ListCollections, ListComments,
-    ListDocuments, ListScopedDocuments, ListStyle, ListTasks, ListedComment, Location, MediaSize,
-    MediaWidth, Metadata, MoveBlocks, MoveDocuments, MoveFolders, Operator, Paging, PathStep,
-    Position, PositionTarget, Properties, Property, PropertyChange, PropertyDraft, PropertyKey,
-    PropertyKind, PropertyType, PropertyValue, PurgeDocuments, QueryItems, RelatedItem, Relation,
-    ReplaceSchema, ResolveBlocks, ResolvedBlock, RestoreDailyNotes, Result, Schema, SchemaDraft,
-    SchemaFormat, SchemaReply, ScopedChange, ScopedDocument, ScopedDocumentPatch, SearchBlocks,
-    SearchDocuments, SearchMatch, SelectOption, SharedText, Side, Sort, SpaceId, SpaceInfo,
-    SpaceSettings, Stamp, Task, TaskDestination, TaskDraft, TaskInfo, TaskLocation, TaskPatch,
-    TaskScope, TaskState, TaskUpdate, TermMode, TextAlignment, TextFormat, TextStyle, Timestamp,
-    UpdateBlocks, UpdateComments, UpdateDocuments, UpdateFolders, UpdateItems,
-    UpdateScopedDocuments, UpdateTasks, UploadFile, UploadedFile, UrlTemplates, UtcInfo,
+    AddComments, AddItems, AddTasks, AddedComment, AssetId, AssetRecord, AssetUrl, Author, Batch,
+    BatchOperation, BatchReply, BesideText, Block, BlockData, BlockDraft, BlockFields, BlockId,
+    BlockKind, BlockLayout, BlockMatch, BlockPatch, BlockType, BuiltInLocation, CardLayout, Change,
+    ChangePosition, ChangeToken, Clock, CodeLanguage, Collection, CollectionSchema, Color, Comment,
+    CommentDraft, CommentId, CommentPatch, CommentSource, Condition, ConnectionInfo, Content,
+    ContentProperty, ContentPropertyDraft, ContextBlock, CountItems, CreateCollection,
+    CreateDocuments, CreateFolders, CreateFromTemplate, Day, DayRange, DayRef, Decorations,
+    DeleteBlocks, DeleteComments, DeleteDocuments, DeleteFolders, DeleteItems, DeleteTasks,
+    Destination, Detail, Direction, Document, DocumentFilter, DocumentFilterMode, DocumentId,
+    DocumentOrder, DocumentPatch, DocumentRecord, Edge, Edit, Error, ErrorKind, Expectations,
+    Fetch, FetchFrom, FileHash, FindDocuments, Folder, FolderDestination, FolderDraft, FolderId,
+    FolderPatch, FolderRecord, FolderRef, Font, GetItems, GetSchema, GivenText, GroupValue,
+    IdSource, InsertBlocks, InsertSource, Item, ItemCounts, ItemDraft, ItemFields, ItemFilter,
+    ItemGroup, ItemUpdate, ItemValue, ItemValues, Items, ItemsPage, Limits, LineStyle,
+    ListCollections, ListComments, ListDocuments, ListScopedDocuments, ListStyle, ListTasks,
+    ListedComment, Location, MediaSize, MediaWidth, Metadata, MoveBlocks, MoveDocuments,
+    MoveFolders, Operator, Paging, PathStep, Position, PositionTarget, Properties, Property,
+    PropertyChange, PropertyDraft, PropertyKey, PropertyKind, PropertyType, PropertyValue,
+    PurgeDocuments, QueryItems, RelatedItem, Relation, ReplaceSchema, ResolveBlocks, ResolvedBlock,
+    RestoreDailyNotes, Result, Schema, SchemaDraft, SchemaFormat, SchemaReply, ScopedChange,
+    ScopedDocument, ScopedDocumentPatch, SearchBlocks, SearchDocuments, SearchMatch, SelectOption,
+    SharedText, Side, Sort, SpaceId, SpaceInfo, SpaceSettings, Stamp, Task, TaskDestination,
+    TaskDraft, TaskInfo, TaskLocation, TaskPatch, TaskScope, TaskState, TaskUpdate, TermMode,
+    TextAlignment, TextFormat, TextStyle, Timestamp, UpdateBlocks, UpdateComments, UpdateDocuments,
+    UpdateFolders, UpdateItems, UpdateScopedDocuments, UpdateTasks, UploadFile, UploadedFile,
+    UrlTemplates, UtcInfo,
 };
 pub use leafbase_pattern::escape_pattern;
 #[cfg(feature = "search")]

@@ -1,6 +1,7 @@
 //! The operations: one file for each noun. Each adds its methods to
 //! [`Connection`](crate::Connection), or to [`Space`](crate::Space).
 
+pub(crate) mod batches;
 pub(crate) mod block_markdown;
 pub(crate) mod blocks;
 pub(crate) mod changes;

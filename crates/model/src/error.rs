@@ -160,6 +160,8 @@ struct ErrorParts {
     message: String,
     path: String,
     source: Option<Arc<dyn std::error::Error + Send + Sync>>,
+    /// The faults, where there are several.
+    details: Vec<Detail>,
 }
 
 /// Maximum length of a message, which may quote a request, in bytes.
@@ -194,6 +196,7 @@ impl Error {
             message: bounded(message.into(), MAX_MESSAGE_BYTES),
             path: String::new(),
             source: None,
+            details: Vec::new(),
         }))
     }
 
@@ -271,6 +274,13 @@ impl Error {
         self
     }
 
+    /// The faults, where there are several: they take the place of path and message in `details`.
+    #[doc(hidden)]
+    pub fn with_details(mut self, details: Vec<Detail>) -> Self {
+        self.0.details = details;
+        self
+    }
+
     /// The kind.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
@@ -303,6 +313,9 @@ impl Error {
 
     /// The faults in their serialized form.
     pub fn details(&self) -> Vec<Detail> {
+        if !self.0.details.is_empty() {
+            return self.0.details.clone();
+        }
         // A fault of the whole request has no detail beyond its message.
         if self.0.path.is_empty() {
             return Vec::new();

@@ -127,6 +127,7 @@ pub use metadata::{Comment, Metadata};
 pub use patch::BlockPatch;
 pub use position::{Edge, Position, PositionTarget, Side};
 pub use properties::{Properties, PropertyChange, PropertyValue};
+pub use requests::batch::{Batch, BatchOperation, BatchReply, Expectations};
 pub use requests::blocks::{
     DeleteBlocks, Fetch, FetchFrom, InsertBlocks, InsertSource, MoveBlocks, UpdateBlocks,
 };

@@ -7,6 +7,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use crate::json::Object;
 use crate::{Error, Result};
 
+pub(crate) mod batch;
 pub(crate) mod blocks;
 pub(crate) mod collections;
 pub(crate) mod comments;

@@ -1,6 +1,8 @@
 //! Naive space: documents as plain trees in memory, simple and slow. Tests compare the engine's
 //! results with it.
 
+use std::collections::BTreeMap;
+
 use leafbase_model::{
     AssetRecord, BlockId, BlockRecord, Comment, Day, DocumentId, DocumentRecord, FolderRecord,
     IdSource, Limits, Location, Result, Schema, SpaceSettings, Stamp, Timestamp,
@@ -63,6 +65,8 @@ pub struct NaiveSpace {
     pub zone_hours: i64,
     /// A rule that is disabled on purpose, for controls.
     pub broken: Option<Broken>,
+    /// The revisions of documents before the batch in progress.
+    pub(crate) batch_revs: Option<BTreeMap<DocumentId, u64>>,
 }
 
 impl NaiveBlock {
@@ -112,6 +116,7 @@ impl NaiveSpace {
             limits,
             zone_hours: 0,
             broken: None,
+            batch_revs: None,
         }
     }
 
@@ -135,6 +140,17 @@ impl NaiveSpace {
 
     pub(crate) fn breaks(&self, rule: Broken) -> bool {
         self.broken == Some(rule)
+    }
+
+    /// Begins a batch: its writes are one change, which gives a document one revision.
+    pub fn begin_batch(&mut self) {
+        let revs = self.documents.iter().map(|found| (found.record.id, found.record.rev));
+        self.batch_revs = Some(revs.collect());
+    }
+
+    /// Ends a batch.
+    pub fn end_batch(&mut self) {
+        self.batch_revs = None;
     }
 
     /// Runs `operation` atomically, then the cascades of every write: comments are deleted with
@@ -178,7 +194,11 @@ impl NaiveSpace {
         for (document, _) in self.documents.iter_mut().zip(changed).filter(|(_, changed)| *changed)
         {
             document.record.modified_at = document.record.modified_at.max(stamp.at);
-            document.record.rev = rev_after(before.document(document.record.id));
+            let id = document.record.id;
+            document.record.rev = match &self.batch_revs {
+                Some(revs) => revs.get(&id).map_or(1, |rev| rev + 1),
+                None => rev_after(before.document(id)),
+            };
         }
     }
 

@@ -2,22 +2,44 @@
 
 use std::io::Read;
 
-use leafbase::{Connection, DeleteBlocks, Error, InsertBlocks, MoveBlocks, UpdateBlocks};
+use leafbase::{
+    Connection, DeleteBlocks, Error, FullAccess, InsertBlocks, MoveBlocks, UpdateBlocks,
+};
 use leafbase_test_outline::{
     BlockRequest, CollectionRequest, CommentRequest, DocumentRequest, FileRequest, FolderRequest,
     Request, TaskRequest,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 pub fn answer(notes: &Connection, request: Request) -> Result<Vec<String>, Error> {
+    match request {
+        Request::Files(request) => files(notes, request),
+        Request::Documents(DocumentRequest::Purge(purge)) => {
+            Ok(each(&notes.purge_documents(sent(&purge))?))
+        }
+        other => answer_in_batch(notes, other),
+    }
+}
+
+/// Whether a batch has the operation.
+pub fn is_batchable(request: &Request) -> bool {
+    !matches!(request, Request::Files(_) | Request::Documents(DocumentRequest::Purge(_)))
+}
+
+/// What a batch answers, or the connection itself.
+pub fn answer_in_batch<A: FullAccess>(
+    notes: &Connection<A>,
+    request: Request,
+) -> Result<Vec<String>, Error> {
     match request {
         Request::Blocks(request) => blocks(notes, request),
         Request::Documents(request) => documents(notes, request),
         Request::Folders(request) => folders(notes, request),
         Request::Tasks(request) => tasks(notes, request),
         Request::Comments(request) => comments(notes, &request),
-        Request::Files(request) => files(notes, request),
+        Request::Files(_) => panic!("a batch has no files"),
         Request::Collections(request) => collections(notes, request),
     }
 }
@@ -55,7 +77,10 @@ fn pages<T: Serialize>(
     }
 }
 
-fn comments(notes: &Connection, request: &CommentRequest) -> Result<Vec<String>, Error> {
+fn comments<A: FullAccess>(
+    notes: &Connection<A>,
+    request: &CommentRequest,
+) -> Result<Vec<String>, Error> {
     Ok(match request {
         CommentRequest::Add(request) => each(&notes.add_comments(sent(request))?),
         CommentRequest::List(request) => each(&notes.list_comments(sent(request))?),
@@ -64,7 +89,10 @@ fn comments(notes: &Connection, request: &CommentRequest) -> Result<Vec<String>,
     })
 }
 
-fn blocks(notes: &Connection, request: BlockRequest) -> Result<Vec<String>, Error> {
+fn blocks<A: FullAccess>(
+    notes: &Connection<A>,
+    request: BlockRequest,
+) -> Result<Vec<String>, Error> {
     Ok(match request {
         BlockRequest::CreateDocument { root, destination } => {
             vec![json(notes.create_document_of(root, destination)?)]
@@ -86,7 +114,10 @@ fn blocks(notes: &Connection, request: BlockRequest) -> Result<Vec<String>, Erro
     })
 }
 
-fn documents(notes: &Connection, request: DocumentRequest) -> Result<Vec<String>, Error> {
+fn documents<A: FullAccess>(
+    notes: &Connection<A>,
+    request: DocumentRequest,
+) -> Result<Vec<String>, Error> {
     Ok(match request {
         DocumentRequest::List(list) => pages(|cursor| {
             let mut list = list.clone();
@@ -98,12 +129,15 @@ fn documents(notes: &Connection, request: DocumentRequest) -> Result<Vec<String>
         DocumentRequest::Move(to) => each(&notes.move_documents(sent(&to))?),
         DocumentRequest::Update(update) => each(&notes.update_documents(sent(&update))?),
         DocumentRequest::Restore(restore) => each(&notes.restore_daily_notes(sent(&restore))?),
-        DocumentRequest::Purge(purge) => each(&notes.purge_documents(sent(&purge))?),
+        DocumentRequest::Purge(_) => panic!("a batch does not purge"),
         DocumentRequest::Copy(copy) => vec![json(notes.create_from_template(sent(&copy))?)],
     })
 }
 
-fn folders(notes: &Connection, request: FolderRequest) -> Result<Vec<String>, Error> {
+fn folders<A: FullAccess>(
+    notes: &Connection<A>,
+    request: FolderRequest,
+) -> Result<Vec<String>, Error> {
     Ok(match request {
         FolderRequest::Tree => each(&notes.folders()?),
         FolderRequest::Create(create) => each(&notes.create_folders(sent(&create))?),
@@ -113,7 +147,7 @@ fn folders(notes: &Connection, request: FolderRequest) -> Result<Vec<String>, Er
     })
 }
 
-fn tasks(notes: &Connection, request: TaskRequest) -> Result<Vec<String>, Error> {
+fn tasks<A: FullAccess>(notes: &Connection<A>, request: TaskRequest) -> Result<Vec<String>, Error> {
     Ok(match request {
         TaskRequest::List(list) => pages(|cursor| {
             let mut list = list.clone();
@@ -139,7 +173,10 @@ fn files(notes: &Connection, request: FileRequest) -> Result<Vec<String>, Error>
     }
 }
 
-fn collections(notes: &Connection, request: CollectionRequest) -> Result<Vec<String>, Error> {
+fn collections<A: FullAccess>(
+    notes: &Connection<A>,
+    request: CollectionRequest,
+) -> Result<Vec<String>, Error> {
     Ok(match request {
         CollectionRequest::List(list) => each(&notes.list_collections(sent(&list))?),
         CollectionRequest::Create(create) => vec![json(notes.create_collection(sent(&create))?)],
@@ -160,4 +197,50 @@ fn collections(notes: &Connection, request: CollectionRequest) -> Result<Vec<Str
         })?,
         CollectionRequest::Count(count) => vec![json(notes.count_items(sent(&count))?)],
     })
+}
+
+/// The request as an operation of a batch: the name of the method, and its JSON. Nothing for those
+/// that batches lack.
+pub fn operation(request: &Request) -> Option<(&'static str, Value)> {
+    fn of(name: &'static str, request: &impl Serialize) -> Option<(&'static str, Value)> {
+        Some((name, serde_json::to_value(request).unwrap()))
+    }
+    match request {
+        Request::Blocks(BlockRequest::Insert { drafts, position }) => {
+            of("insert_blocks", &InsertBlocks::blocks(drafts.clone(), *position))
+        }
+        Request::Blocks(BlockRequest::Update(blocks)) => {
+            of("update_blocks", &UpdateBlocks::new(blocks.clone()))
+        }
+        Request::Blocks(BlockRequest::Delete(ids)) => {
+            of("delete_blocks", &DeleteBlocks::new(ids.clone()))
+        }
+        Request::Blocks(BlockRequest::Move { ids, position }) => {
+            of("move_blocks", &MoveBlocks::new(ids.clone(), *position))
+        }
+        Request::Documents(DocumentRequest::Create(request)) => of("create_documents", request),
+        Request::Documents(DocumentRequest::Delete(request)) => of("delete_documents", request),
+        Request::Documents(DocumentRequest::Move(request)) => of("move_documents", request),
+        Request::Documents(DocumentRequest::Update(request)) => of("update_documents", request),
+        Request::Documents(DocumentRequest::Restore(request)) => of("restore_daily_notes", request),
+        Request::Documents(DocumentRequest::Copy(request)) => of("create_from_template", request),
+        Request::Folders(FolderRequest::Create(request)) => of("create_folders", request),
+        Request::Folders(FolderRequest::Move(request)) => of("move_folders", request),
+        Request::Folders(FolderRequest::Update(request)) => of("update_folders", request),
+        Request::Folders(FolderRequest::Delete(request)) => of("delete_folders", request),
+        Request::Tasks(TaskRequest::Add(request)) => of("add_tasks", request),
+        Request::Tasks(TaskRequest::Update(request)) => of("update_tasks", request),
+        Request::Tasks(TaskRequest::Delete(request)) => of("delete_tasks", request),
+        Request::Comments(CommentRequest::Add(request)) => of("add_comments", request),
+        Request::Comments(CommentRequest::Update(request)) => of("update_comments", request),
+        Request::Comments(CommentRequest::Delete(request)) => of("delete_comments", request),
+        Request::Collections(CollectionRequest::Create(request)) => {
+            of("create_collection", request)
+        }
+        Request::Collections(CollectionRequest::Replace(request)) => of("replace_schema", request),
+        Request::Collections(CollectionRequest::Add(request)) => of("add_items", request),
+        Request::Collections(CollectionRequest::Update(request)) => of("update_items", request),
+        Request::Collections(CollectionRequest::Delete(request)) => of("delete_items", request),
+        _ => None,
+    }
 }

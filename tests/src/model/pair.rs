@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use leafbase::{
-    BlockData, BlockDraft, ChangeToken, Clock, Connection, Destination, Durability, Edit,
-    ErrorKind, IdSource, Space, SpaceBuilder, Stamp, Timestamp,
+    Author, Batch, BlockData, BlockDraft, ChangeToken, Clock, Connection, Destination, Durability,
+    Edit, ErrorKind, IdSource, Space, SpaceBuilder, Stamp, Timestamp,
 };
 use leafbase_test_outline::{BlockRequest, NaiveSpace, Numbers, Request, Setting, small_limits};
+use serde_json::Value;
 
 use super::twice::Twice;
 use super::{canonical, dumps, engine, naive};
@@ -75,6 +76,37 @@ impl Clock for Present {
         let millis = BEGINNING + self.0.passed.load(Ordering::Relaxed);
         Timestamp::from_millis(i64::try_from(millis).unwrap())
     }
+}
+
+/// How the engine does a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BatchForm {
+    /// By calls within a closure.
+    Calls,
+    /// As a value.
+    Values,
+    /// As a value, which is not written.
+    Dry,
+    /// One by one, so that those before a refused one stay: what a batch must never do.
+    Halved,
+}
+
+impl BatchForm {
+    fn is_value(self) -> bool {
+        matches!(self, Self::Values | Self::Dry)
+    }
+}
+
+/// Each item of a reply as text.
+fn items_of(reply: Value) -> Vec<String> {
+    match reply.get("items").and_then(Value::as_array) {
+        Some(items) => items.iter().map(Value::to_string).collect(),
+        None => vec![reply.to_string()],
+    }
+}
+
+fn parsed(texts: &[String]) -> Vec<Value> {
+    texts.iter().map(|text| serde_json::from_str(text).unwrap()).collect()
 }
 
 /// The engine and the model, and how they are kept side by side.
@@ -167,6 +199,11 @@ impl Pair {
     pub fn next(&mut self, numbers: &mut Numbers<'_>) -> Request {
         let hours = if numbers.below(8) == 7 { numbers.below(30) } else { 0 };
         self.present.wait(SECOND + hours as u64 * HOUR);
+        self.make(numbers)
+    }
+
+    /// Makes a request at the present time.
+    fn make(&self, numbers: &mut Numbers<'_>) -> Request {
         let today = Some(self.naive.day_of(self.present.now()));
         let make = if self.with_collections { Request::with_collections } else { Request::new };
         canonical::request(make(numbers, Setting { space: &self.naive, today }), &self.naive)
@@ -203,6 +240,95 @@ impl Pair {
             self.compare_values(&shown);
         }
         ours.is_ok()
+    }
+
+    /// Does some requests as one batch on the engine's side, and one by one on the model's; all or
+    /// none. `as_values` gives them as JSON with the names of operations. Returns whether they were
+    /// done.
+    pub fn step_batch(&mut self, numbers: &mut Numbers<'_>, count: usize, how: BatchForm) -> bool {
+        let before = self.naive.clone();
+        let stamp = Stamp { at: self.present.now(), by: Author::ANONYMOUS };
+        let (mut requests, mut theirs, mut refused) = (Vec::new(), Vec::new(), None);
+        self.naive.begin_batch();
+        while requests.len() < count && refused.is_none() {
+            let request = self.make(numbers);
+            if !engine::is_batchable(&request)
+                || (how.is_value() && engine::operation(&request).is_none())
+            {
+                continue;
+            }
+            // The operations of a value have their IDs from one series.
+            if how.is_value() && !requests.is_empty() {
+                requests.push((self.requests, request.clone()));
+            } else {
+                self.requests += 1;
+                self.present.begin(self.requests);
+                requests.push((self.requests, request.clone()));
+            }
+            match naive::answer(&mut self.naive, (&stamp, &self.present), request) {
+                Ok(reply) => theirs.push(reply),
+                Err(error) => refused = Some(error),
+            }
+        }
+        self.naive.end_batch();
+        if refused.is_some() || how == BatchForm::Dry {
+            self.naive = before;
+        }
+        let ours = self.batch(&requests, how);
+        let shown = format!("{requests:?}");
+        match (ours, refused) {
+            (Ok(ours), None) => {
+                for (ours, theirs) in ours.iter().zip(&theirs) {
+                    assert_eq!(parsed(ours), parsed(theirs), "the replies to {shown}");
+                }
+                assert_eq!(ours.len(), theirs.len());
+                self.compare_values(&shown);
+                true
+            }
+            // JSON does not carry every request that can be built: reading may refuse it earlier.
+            (Err(_), Some(_)) if how.is_value() => false,
+            (Err(ours), Some(theirs)) => {
+                let why = format!("the errors of {shown}: {ours:?}, {theirs:?}");
+                assert_eq!((ours.kind(), ours.path()), (theirs.kind(), theirs.path()), "{why}");
+                false
+            }
+            (ours, theirs) => panic!("{shown}: the engine says {ours:?}, the model {theirs:?}"),
+        }
+    }
+
+    /// The replies of the engine to a batch.
+    fn batch(
+        &self,
+        requests: &[(u64, Request)],
+        how: BatchForm,
+    ) -> leafbase::Result<Vec<Vec<String>>> {
+        let notes = self.notes();
+        match how {
+            BatchForm::Calls => notes.batch(|batch| {
+                let answers = requests.iter().map(|(number, request)| {
+                    self.present.begin(*number);
+                    engine::answer_in_batch(batch, request.clone())
+                });
+                answers.collect()
+            }),
+            BatchForm::Dry | BatchForm::Values => {
+                self.present.begin(self.requests);
+                let mut batch = Batch::default();
+                for (_, request) in requests {
+                    let (name, request) = engine::operation(request).unwrap();
+                    batch = batch.then(name, &request)?;
+                }
+                let batch = if how == BatchForm::Dry { batch.dry() } else { batch };
+                Ok(notes.run_batch(batch)?.replies.into_iter().map(items_of).collect())
+            }
+            BatchForm::Halved => {
+                let answers = requests.iter().map(|(number, request)| {
+                    self.present.begin(*number);
+                    engine::answer_in_batch(&notes, request.clone())
+                });
+                answers.collect()
+            }
+        }
     }
 
     /// Compares the values of all items, relations at both ends among them.

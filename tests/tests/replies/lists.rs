@@ -162,7 +162,7 @@ proptest! {
         let before = shelf.replies();
         let sequence = shelf.space.stats().unwrap().sequence;
         for (operation, request) in &before {
-            let first = request.as_object().unwrap().values().last().unwrap();
+            let first = request.as_object().unwrap().values().next_back().unwrap();
             prop_assert!(!first.as_array().is_some_and(Vec::is_empty), "{operation} has something");
             let answered = call(&shelf.space, operation, request);
             prop_assert!(answered.is_ok(), "{:?}", answered);

@@ -11,14 +11,25 @@ use crate::core::scope_changes::ScopeChanges;
 use crate::core::scope_folders::ScopeFolders;
 use crate::core::visibility::Visibility;
 
-/// The access scope of a connection. Sealed: implemented by [`Full`] and [`Scoped`].
-pub trait AccessScope: sealed::Sealed + Clone + Send + Sync + 'static {}
+/// The access scope of a connection. Sealed: implemented by [`Full`] and [`Scoped`], and by
+/// [`BatchAccess`](crate::BatchAccess) of either.
+pub trait AccessScope: sealed::Sealed + Clone {}
+
+/// Access to the whole space, within a batch or not.
+pub trait FullAccess: AccessScope {}
+
+/// Access of a connection whose calls are transactions of their own: not within a batch.
+pub trait Unbatched: AccessScope + Send + Sync + 'static {}
 
 /// Access to the whole space.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Full;
 
 impl AccessScope for Full {}
+
+impl FullAccess for Full {}
+
+impl Unbatched for Full {}
 
 /// Access to the documents that a [`Scope`](crate::Scope) contains when a call begins, except those
 /// in the trash.
@@ -29,6 +40,8 @@ pub struct Scoped {
 }
 
 impl AccessScope for Scoped {}
+
+impl Unbatched for Scoped {}
 
 impl std::fmt::Debug for Scoped {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -144,6 +157,7 @@ pub(crate) mod sealed {
     use leafbase_store::SpaceReader;
 
     use super::{Full, Scoped, Visibility};
+    use crate::core::batch_door::BatchDoor;
 
     pub trait Sealed {
         /// The visibility of a call that begins now, without the documents in folders.
@@ -160,6 +174,11 @@ pub(crate) mod sealed {
 
         /// Whether writes are refused.
         fn is_read_only(&self) -> bool;
+
+        /// The transaction of the batch that operations take part in, if there is one.
+        fn door(&self) -> Option<&dyn BatchDoor> {
+            None
+        }
     }
 
     impl Sealed for Full {

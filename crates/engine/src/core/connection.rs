@@ -2,17 +2,16 @@
 
 use std::fmt;
 
-use leafbase_model::{
-    Author, Change, DocumentId, Edit, Error, ErrorKind, Limits, Result, Stamp, invariant,
-};
+use leafbase_model::{Author, Change, Edit, Error, ErrorKind, Limits, Result, Stamp, invariant};
 use leafbase_store::kv::{Durability, WriteOptions};
 use leafbase_store::{SpaceReader, SpaceSnapshot, SpaceTransaction, WritePlan};
 use leafbase_tree_ops::Context;
 use tracing::span::EnteredSpan;
 
-use crate::core::access::{AccessScope, Full};
-use crate::core::cascades;
+use crate::core::access::{AccessScope, Full, FullAccess};
+use crate::core::batch_door::BatchDoor;
 use crate::core::space::Space;
+use crate::core::transaction::OperationTransaction;
 use crate::core::tree::{Tree, VisibleSnapshot};
 use crate::core::visibility::Visibility;
 
@@ -88,6 +87,12 @@ impl Connection<Full> {
 }
 
 impl<A: AccessScope> Connection<A> {
+    /// The same connection with another access.
+    pub(in crate::core) fn with_access<B: AccessScope>(&self, access: B) -> Connection<B> {
+        let Self { space, author, durability, .. } = self;
+        Connection { space: space.clone(), access, author: author.clone(), durability: *durability }
+    }
+
     pub(in crate::core) fn new(space: Space, access: A) -> Self {
         let durability = space.durability();
         Self { space, access, author: Author::ANONYMOUS, durability }
@@ -232,7 +237,10 @@ impl<A: AccessScope> Connection<A> {
     /// Begins the operation `name`: the only way to a transaction, so that each is in a span.
     pub(crate) fn operation(&self, name: &'static str) -> Operation<'_, A> {
         let span = tracing::debug_span!(target: "leafbase", "operation", name).entered();
-        self.space.sync_overdue();
+        // A batch has begun with it, and holds the transaction.
+        if self.access.door().is_none() {
+            self.space.sync_overdue();
+        }
         Operation { connection: self, _span: span }
     }
 }
@@ -244,9 +252,13 @@ pub(crate) struct Operation<'c, A: AccessScope> {
 }
 
 impl<A: AccessScope> Operation<'_, A> {
-    /// Runs `read` on a snapshot of the newest version.
+    /// Runs `read` on a snapshot of the newest version, or in the transaction of the batch.
     pub(crate) fn read<T>(&self, read: impl FnOnce(&Tree<'_>) -> Result<T>) -> Result<T> {
         let visibility = self.connection.visibility();
+        if let Some(door) = self.connection.access.door() {
+            let read = enter(door, |transaction| transaction.plan(|tree, _| read(tree)));
+            return read.map_err(|error| visibility.redact_error(error));
+        }
         let snapshot = || {
             let snapshot = self.connection.space.store()?.snapshot()?;
             self.connection.visible_snapshot(snapshot, visibility.clone())
@@ -255,13 +267,21 @@ impl<A: AccessScope> Operation<'_, A> {
         read.map_err(|error| visibility.redact_error(error))
     }
 
-    /// Runs `plan` in a write transaction and commits its edits. `plan` may run several times: when
+    /// Runs `plan` in a write transaction and commits its edits; in a batch, in its transaction, which
+    /// commits them later. `plan` may run several times: when
     /// a write that it was based on fails, it runs again on the version before.
     pub(crate) fn write<T>(
         &self,
         plan: impl FnMut(&mut OperationTransaction<'_, '_>) -> Result<T>,
     ) -> Result<(T, Option<Change>)> {
-        let committed = self.commit(plan);
+        let committed = match self.connection.access.door() {
+            Some(door) => {
+                let mut plan = plan;
+                let written = enter(door, |transaction| plan(transaction));
+                written.inspect_err(|error| door.fail(error)).map(|value| (value, None))
+            }
+            None => self.commit(plan),
+        };
         committed.map_err(|error| self.connection.visibility().redact_error(error))
     }
 
@@ -295,6 +315,21 @@ impl<A: AccessScope> Operation<'_, A> {
     }
 }
 
+/// Runs `plan` in the transaction of a batch.
+fn enter<T>(
+    door: &dyn BatchDoor,
+    plan: impl FnOnce(&mut OperationTransaction<'_, '_>) -> Result<T>,
+) -> Result<T> {
+    let (mut plan, mut value) = (Some(plan), None);
+    door.enter(&mut |transaction| {
+        let Some(plan) = plan.take() else { invariant!("a batch runs an operation once") };
+        value = Some(plan(transaction)?);
+        Ok(())
+    })?;
+    let Some(value) = value else { invariant!("an operation of a batch runs") };
+    Ok(value)
+}
+
 /// The plan of an operation, as the store runs it.
 struct OperationPlan<'c, A, F> {
     access: &'c A,
@@ -316,60 +351,13 @@ where
             visibility = self.access.within(visibility, transaction.reader()?, false)?;
         }
         let context = self.context;
-        (self.plan)(&mut OperationTransaction { transaction, visibility, context })
+        (self.plan)(&mut OperationTransaction::new(transaction, visibility, context))
     }
 }
 
-impl Operation<'_, Full> {
+impl<A: FullAccess> Operation<'_, A> {
     /// Runs `read` on the store's reader, without the scope guard.
     pub(crate) fn read_all<T>(&self, read: impl FnOnce(SpaceReader<'_>) -> Result<T>) -> Result<T> {
         self.read(|tree| read(tree.full_reader()?))
-    }
-}
-
-/// The write transaction of an operation: plans read through it and apply their edits to it.
-pub(crate) struct OperationTransaction<'w, 't> {
-    transaction: &'w mut SpaceTransaction<'t>,
-    visibility: Visibility,
-    pub(crate) context: Context<'w>,
-}
-
-impl OperationTransaction<'_, '_> {
-    /// Runs `plan` on the state as this transaction has left it so far.
-    pub(crate) fn plan<T>(
-        &mut self,
-        plan: impl FnOnce(&Tree<'_>, &Context<'_>) -> Result<T>,
-    ) -> Result<T> {
-        let reader = self.transaction.reader()?;
-        plan(&Tree::new(reader, self.visibility.clone()), &self.context)
-    }
-
-    /// Runs `plan` on the store's reader; for operations that a scoped connection does not have.
-    pub(crate) fn plan_with_reader<T>(
-        &mut self,
-        plan: impl FnOnce(SpaceReader<'_>, &Context<'_>) -> Result<T>,
-    ) -> Result<T> {
-        self.plan(|tree, context| plan(tree.full_reader()?, context))
-    }
-
-    /// Applies `edits` and what follows from them: see [`cascades`].
-    pub(crate) fn apply(&mut self, edits: Vec<Edit>) -> Result<()> {
-        cascades::apply(self.transaction, self.context.limits, edits)
-    }
-
-    /// Purges documents, with what follows from that: see [`cascades`].
-    pub(crate) fn purge(&mut self, documents: &[DocumentId]) -> Result<()> {
-        cascades::purge(self.transaction, self.context.limits, documents)
-    }
-
-    /// Applies `edits` alone: they come from the change log and contain what followed from them.
-    pub(crate) fn apply_without_cascades(&mut self, edits: Vec<Edit>) -> Result<()> {
-        self.transaction.apply(edits)
-    }
-
-    /// The edits of an earlier run of the same closure, which may be applied again instead of being
-    /// planned again.
-    pub(crate) fn take_earlier(&mut self) -> Vec<Edit> {
-        self.transaction.take_earlier()
     }
 }

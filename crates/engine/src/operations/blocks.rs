@@ -15,8 +15,9 @@ use leafbase_tree_ops::{
 use serde_json::{Map, Value};
 
 use crate::core::access::AccessScope;
-use crate::core::connection::{Connection, OperationTransaction};
+use crate::core::connection::Connection;
 use crate::core::redaction::LinkRedactor;
+use crate::core::transaction::OperationTransaction;
 use crate::core::tree::Tree;
 use crate::operations::block_markdown::{render_tree, show_plain_text};
 use crate::operations::collections::presenter::ItemPresenter;

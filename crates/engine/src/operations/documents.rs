@@ -9,8 +9,9 @@ use leafbase_store::{DocumentQuery, IndexOrder, SpaceReader, Span, StoredDocumen
 use leafbase_tree_ops as ops;
 use leafbase_tree_ops::ReadTree;
 
-use crate::core::access::{AccessScope, Full};
-use crate::core::connection::{Connection, OperationTransaction};
+use crate::core::access::{AccessScope, Full, FullAccess};
+use crate::core::connection::Connection;
+use crate::core::transaction::OperationTransaction;
 use crate::operations::drafts;
 
 pub(crate) mod list;
@@ -28,7 +29,7 @@ const INBOX_TITLE: &str = "Inbox";
 /// zone.
 const DAY_MILLIS: i64 = 24 * 60 * 60 * 1_000;
 
-impl Connection<Full> {
+impl<A: FullAccess> Connection<A> {
     /// Creates an empty document with this title (inline markdown) in `unsorted`.
     ///
     /// ```
@@ -186,55 +187,6 @@ impl Connection<Full> {
         })
     }
 
-    /// Erases documents of the trash permanently, with all their blocks, and returns their IDs: the
-    /// requested ones, or all that have been in the trash for the given time, oldest first. The
-    /// time in the trash counts from the last change.
-    ///
-    /// The change log loses the content, too: texts, titles, values, comments and names of files of
-    /// every block that was last in one of the documents are redacted in all earlier changes, which
-    /// keep their sequences, times, authors and IDs. Undo of such a change is
-    /// [`crate::ErrorKind::HistoryGone`]. Content that was moved or copied elsewhere stays, as do
-    /// the names of folders. [`Space::compact`](crate::Space::compact) then removes the content
-    /// from the files of the space; backups made before still have it.
-    ///
-    /// The cost is linear in the erased blocks and in the changes of the documents; where files go
-    /// with them, in the change log.
-    ///
-    /// ```
-    /// use leafbase::PurgeDocuments;
-    /// # fn main() -> leafbase::Result<()> {
-    /// let notes = leafbase::Space::in_memory()?.connect();
-    /// let trip = notes.create_document("Trip")?;
-    /// notes.delete_documents(trip.id())?; // into the trash
-    /// assert_eq!(*notes.purge_documents(PurgeDocuments::OlderThanDays(0))?, [trip.id()]);
-    /// assert!(notes.document(trip.id()).is_err());
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    /// At `documentIds[n]`: [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::Validation`] for a
-    /// document named twice; [`crate::ErrorKind::RuleViolation`] for one that is not in the trash.
-    /// On an error nothing is erased.
-    pub fn purge_documents(&self, request: PurgeDocuments) -> Result<Items<DocumentId>> {
-        let (named, days) = match request {
-            PurgeDocuments::Documents(ids) => (Some(ids), 0),
-            PurgeDocuments::OlderThanDays(days) => (None, days),
-        };
-        let (purged, _) = self.operation("purge_documents").write(|transaction| {
-            let purged = if let Some(ids) = &named {
-                transaction.plan(|tree, context| ops::check_purge(tree, context, ids))?;
-                ids.clone()
-            } else {
-                let now = transaction.context.stamp.at;
-                transaction.plan_with_reader(|reader, _| old_trash(reader, days, now))?
-            };
-            transaction.purge(&purged)?;
-            Ok(purged)
-        })?;
-        Ok(Items(purged))
-    }
-
     /// Validates and normalizes the pages that become roots of documents.
     fn roots_of(
         &self,
@@ -313,24 +265,22 @@ impl Connection<Full> {
         plan: impl Fn(&mut OperationTransaction<'_, '_>) -> Result<ops::MovedDocuments>,
     ) -> Result<Items<Document>> {
         let (documents, _) = self.operation(operation).write(|transaction| {
-            let relocated = plan(transaction)?;
-            let documents = transaction.plan_with_reader(|reader, _| {
-                let row = |record: DocumentRecord| -> Result<Document> {
+            let ops::MovedDocuments { edits, records } = plan(transaction)?;
+            transaction.apply(edits)?;
+            // Read afterward: in a batch a document has one new revision, however often it moves.
+            transaction.plan_with_reader(|reader, _| {
+                let row = |record: &DocumentRecord| -> Result<Document> {
                     let row = reader.stored_document(record.id)?.ok_or_else(Error::not_found)?;
-                    // The record after the move.
-                    let document = titled(StoredDocument { record, ..row }, false);
-                    Ok(Document { with_destination: true, ..document })
+                    Ok(Document { with_destination: true, ..titled(row, false) })
                 };
-                relocated.records.into_iter().map(row).collect::<Result<Vec<_>>>()
-            })?;
-            transaction.apply(relocated.edits)?;
-            Ok(documents)
+                records.iter().map(row).collect()
+            })
         })?;
         Ok(Items(documents))
     }
 }
 
-impl Connection<Full> {
+impl<A: FullAccess> Connection<A> {
     /// The document, with its times.
     ///
     /// ```
@@ -350,6 +300,57 @@ impl Connection<Full> {
             let row = tree.stored_document(id)?.ok_or_else(Error::not_found)?;
             Ok(self.linked(titled(row, true)))
         })
+    }
+}
+
+impl Connection<Full> {
+    /// Erases documents of the trash permanently, with all their blocks, and returns their IDs: the
+    /// requested ones, or all that have been in the trash for the given time, oldest first. The
+    /// time in the trash counts from the last change.
+    ///
+    /// The change log loses the content, too: texts, titles, values, comments and names of files of
+    /// every block that was last in one of the documents are redacted in all earlier changes, which
+    /// keep their sequences, times, authors and IDs. Undo of such a change is
+    /// [`crate::ErrorKind::HistoryGone`]. Content that was moved or copied elsewhere stays, as do
+    /// the names of folders. [`Space::compact`](crate::Space::compact) then removes the content
+    /// from the files of the space; backups made before still have it.
+    ///
+    /// The cost is linear in the erased blocks and in the changes of the documents; where files go
+    /// with them, in the change log.
+    ///
+    /// ```
+    /// use leafbase::PurgeDocuments;
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let trip = notes.create_document("Trip")?;
+    /// notes.delete_documents(trip.id())?; // into the trash
+    /// assert_eq!(*notes.purge_documents(PurgeDocuments::OlderThanDays(0))?, [trip.id()]);
+    /// assert!(notes.document(trip.id()).is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// At `documentIds[n]`: [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::Validation`] for a
+    /// document named twice; [`crate::ErrorKind::RuleViolation`] for one that is not in the trash.
+    /// On an error nothing is erased.
+    pub fn purge_documents(&self, request: PurgeDocuments) -> Result<Items<DocumentId>> {
+        let (named, days) = match request {
+            PurgeDocuments::Documents(ids) => (Some(ids), 0),
+            PurgeDocuments::OlderThanDays(days) => (None, days),
+        };
+        let (purged, _) = self.operation("purge_documents").write(|transaction| {
+            let purged = if let Some(ids) = &named {
+                transaction.plan(|tree, context| ops::check_purge(tree, context, ids))?;
+                ids.clone()
+            } else {
+                let now = transaction.context.stamp.at;
+                transaction.plan_with_reader(|reader, _| old_trash(reader, days, now))?
+            };
+            transaction.purge(&purged)?;
+            Ok(purged)
+        })?;
+        Ok(Items(purged))
     }
 }
 

@@ -8,8 +8,9 @@ use leafbase_model::{
 };
 use leafbase_tree_ops as ops;
 
-use crate::core::access::AccessScope;
-use crate::core::connection::{Connection, OperationTransaction};
+use crate::core::access::Unbatched;
+use crate::core::connection::Connection;
+use crate::core::transaction::OperationTransaction;
 use crate::support::days;
 
 mod media;
@@ -25,7 +26,7 @@ pub use reader::FileReader;
 use reader::VisibilityCheck;
 pub(crate) use upload::Upload;
 
-impl<A: AccessScope> Connection<A> {
+impl<A: Unbatched> Connection<A> {
     /// Uploads a file into a document: reads `bytes` to the end and inserts a block that shows the
     /// file. The file exists as long as any block shows it by its URL.
     ///

@@ -9,11 +9,11 @@ use leafbase_model::{
 use leafbase_store::{DocumentQuery, SpaceReader, Within};
 use leafbase_tree_ops::{self as ops, FolderPlan, ReadFolders};
 
-use crate::core::access::Full;
+use crate::core::access::FullAccess;
 use crate::core::connection::Connection;
 use crate::operations::documents;
 
-impl Connection<Full> {
+impl<A: FullAccess> Connection<A> {
     /// The built-in locations (unsorted, daily notes, templates, trash), then the top-level folders
     /// with their nested ones. Each has the number of documents directly in it. Siblings are sorted
     /// by name, ignoring case, and then by ID. The cost grows with the number of folders, not of

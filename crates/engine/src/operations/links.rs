@@ -9,7 +9,7 @@ use leafbase_store::{EdgeEnd, EdgeKind, SpaceReader};
 use leafbase_tree_ops::ReadTree;
 use serde::Serialize;
 
-use crate::core::access::Full;
+use crate::core::access::FullAccess;
 use crate::core::connection::Connection;
 use crate::core::edges::edges;
 
@@ -54,7 +54,7 @@ pub struct DocumentLinks {
     pub back_links: Vec<Link>,
 }
 
-impl Connection<Full> {
+impl<A: FullAccess> Connection<A> {
     /// The links in the texts of a document's blocks, and the links in other documents to it or to
     /// one of its blocks. Web addresses, files and relations are not included.
     ///

@@ -7,7 +7,7 @@ use leafbase_model::{
 use leafbase_store::{SpaceReader, StoredDocument};
 use leafbase_tree_ops::ReadTree;
 
-use crate::core::access::{AccessScope, Full, Scoped};
+use crate::core::access::{AccessScope, FullAccess, Scoped};
 use crate::core::connection::Connection;
 use crate::core::tree::Tree;
 use crate::operations::documents::titles::titled;
@@ -57,7 +57,7 @@ fn resolved(
     Ok(ResolvedBlock { block_id: block, document_id, day: document.day, path })
 }
 
-impl Connection<Full> {
+impl<A: FullAccess> Connection<A> {
     /// The documents with this title, and those with this path: the names of the folders from the
     /// top and the title, separated by `/`. Case does not matter. Ordered by ID, those in the trash
     /// last and marked; with their times and links. The cost grows with the documents of this

@@ -7,7 +7,7 @@ use leafbase_model::{
 };
 use leafbase_tree_ops as ops;
 
-use crate::core::access::Full;
+use crate::core::access::FullAccess;
 use crate::core::connection::Connection;
 use additions::Additions;
 pub(crate) use destinations::move_to;
@@ -21,7 +21,7 @@ mod list;
 mod task_blocks;
 mod updates;
 
-impl Connection<Full> {
+impl<A: FullAccess> Connection<A> {
     /// The tasks of a scope. The cost depends on the number of tasks returned, not on the size of
     /// the space; the scope `inbox` also reads the IDs of all its open tasks, `document` the IDs of
     /// all tasks of the document.

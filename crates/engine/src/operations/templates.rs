@@ -10,12 +10,12 @@ use leafbase_model::{
 };
 use leafbase_tree_ops::{self as ops, ReadTree};
 
-use crate::core::access::Full;
+use crate::core::access::FullAccess;
 use crate::core::connection::Connection;
 use crate::operations::collections::clones::ClonedSchemas;
 use crate::operations::documents;
 
-impl Connection<Full> {
+impl<A: FullAccess> Connection<A> {
     /// Creates a document as a copy of a template and returns it with a clickable link. Blocks get
     /// new IDs and timestamps, and links within the template are redirected to the copies;
     /// everything else is copied, including task states. Comments are not copied; files are shared.

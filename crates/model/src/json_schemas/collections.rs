@@ -7,7 +7,9 @@ use serde_json::{Map, Value, json};
 
 use super::{Shape, shapes};
 use crate::schema::{HIGHLIGHT_COLORS, RelationTargetId};
-use crate::{BlockDraft, BlockId, ItemDraft, ItemFilter, ItemUpdate, Operator, SelectOption};
+use crate::{
+    BatchOperation, BlockDraft, BlockId, ItemDraft, ItemFilter, ItemUpdate, Operator, SelectOption,
+};
 
 /// Property values by key; the schema of the collection constrains them.
 pub(super) struct Values;
@@ -112,6 +114,9 @@ shapes! {
     ItemDraft, "An item to add." => |shape| shape
         .titled()
         .clears::<Vec<BlockDraft>>("content", "The blocks of its page.")
+        .open();
+    BatchOperation, "An operation, with the fields of its request." => |shape| shape
+        .must::<String>("operation", "The name of the operation, such as insert_blocks.")
         .open();
     ItemUpdate, "A change of an item: what is not given stays." => |shape| shape
         .must::<BlockId>("id", "The item.")

@@ -13,13 +13,13 @@ use leafbase_tree_ops as ops;
 
 use super::query::find;
 use super::titles::titled;
-use crate::core::access::Full;
+use crate::core::access::FullAccess;
 use crate::core::connection::Connection;
 use crate::core::tree::Tree;
 use crate::operations::folders::FolderReader;
 use crate::support::days;
 
-impl Connection<Full> {
+impl<A: FullAccess> Connection<A> {
     /// All documents of the space, ordered by ID, without metadata; those in the trash are marked.
     /// The inbox is hidden. The cost is linear in the number of documents.
     ///

@@ -8,13 +8,15 @@ use leafbase_tree_ops::{Context, DocumentUpdate, PatchedDocument};
 
 use super::scoped::shown;
 use super::titles::{normalized, titled};
-use crate::core::access::{AccessScope, Full, Scoped};
-use crate::core::connection::{Connection, OperationTransaction};
+use crate::core::access::{AccessScope, FullAccess, Scoped};
+use crate::core::batch::BatchAccess;
+use crate::core::connection::Connection;
 use crate::core::redaction::LinkRedactor;
+use crate::core::transaction::OperationTransaction;
 use crate::core::tree::Tree;
 use crate::operations::files::named;
 
-impl Connection<Full> {
+impl<A: FullAccess> Connection<A> {
     /// Changes titles and locations of documents, and returns the documents in the order of the
     /// request. A location out of the trash restores a document. A document as a reply has it
     /// changes nothing.
@@ -87,6 +89,25 @@ impl Connection<Scoped> {
         &self,
         request: UpdateScopedDocuments,
     ) -> Result<Items<ScopedDocument>> {
+        self.write_titles(request)
+    }
+}
+
+impl Connection<BatchAccess<'_, Scoped>> {
+    /// Changes titles of documents in the batch, as the connection does that began it.
+    ///
+    /// # Errors
+    /// As without a batch.
+    pub fn update_documents(
+        &self,
+        request: UpdateScopedDocuments,
+    ) -> Result<Items<ScopedDocument>> {
+        self.write_titles(request)
+    }
+}
+
+impl<A: AccessScope> Connection<A> {
+    fn write_titles(&self, request: UpdateScopedDocuments) -> Result<Items<ScopedDocument>> {
         let patches: Vec<_> = request
             .documents
             .into_iter()
@@ -107,9 +128,7 @@ impl Connection<Scoped> {
             })
         })
     }
-}
 
-impl<A: AccessScope> Connection<A> {
     /// Applies `patches` and returns what `reply` reads then.
     fn write_patches<T>(
         &self,

@@ -16,7 +16,7 @@ use super::match_counts::MatchCounter;
 use super::patterns::{PatternSet, PatternSetMatcher};
 use super::snippets;
 use super::texts::VisibleTexts;
-use crate::core::access::AccessScope;
+use crate::core::access::Unbatched;
 use crate::core::connection::Connection;
 use crate::core::search_index::documents::DocumentTexts;
 use crate::core::search_index::indexer::SearchSnapshot;
@@ -40,7 +40,7 @@ struct IndexMatches {
     candidates: Option<Vec<DocumentId>>,
 }
 
-impl<A: AccessScope> Connection<A> {
+impl<A: Unbatched> Connection<A> {
     /// Searches documents by terms, by regular expressions, or by both. Returns the twenty most
     /// relevant documents, each with a snippet of its text. Every write that returned before the
     /// call is searched.

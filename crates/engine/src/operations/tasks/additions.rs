@@ -8,7 +8,7 @@ use leafbase_tree_ops::{self as ops, ResolvedPosition};
 
 use super::destinations::{self, Destinations, DocumentRecords, group_by_position};
 use super::task_blocks::to_task;
-use crate::core::connection::OperationTransaction;
+use crate::core::transaction::OperationTransaction;
 use crate::operations::normalize;
 
 /// A validated task that has no block yet.

@@ -12,7 +12,7 @@ use leafbase_model::{
 };
 use leafbase_tree_ops::{self as ops, ReadTree, ResolvedPosition};
 
-use crate::core::connection::OperationTransaction;
+use crate::core::transaction::OperationTransaction;
 use crate::operations::documents;
 use crate::support::days;
 

@@ -11,7 +11,7 @@ use leafbase_tree_ops::{self as ops, BlockUpdate, ReadTree, ResolvedPosition};
 use super::additions::several_paragraphs;
 use super::destinations::{self, Destinations, DocumentRecords, top};
 use super::task_blocks::{find, renamed, to_task};
-use crate::core::connection::OperationTransaction;
+use crate::core::transaction::OperationTransaction;
 use crate::operations::normalize;
 
 /// The updates of one request. All are planned before the first is applied.

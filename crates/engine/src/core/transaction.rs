@@ -1,0 +1,78 @@
+//! The write transaction of an operation or of a batch of them.
+
+use leafbase_model::{DocumentId, Edit, Result};
+use leafbase_store::{SpaceReader, SpaceTransaction};
+use leafbase_tree_ops::Context;
+
+use crate::core::cascades;
+use crate::core::tree::Tree;
+use crate::core::visibility::Visibility;
+
+/// The write transaction of an operation: plans read through it and apply their edits to it.
+pub struct OperationTransaction<'w, 't> {
+    transaction: &'w mut SpaceTransaction<'t>,
+    visibility: Visibility,
+    pub(crate) context: Context<'w>,
+    /// Whether several operations take part in it.
+    is_batch: bool,
+}
+
+impl std::fmt::Debug for OperationTransaction<'_, '_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OperationTransaction").finish_non_exhaustive()
+    }
+}
+
+impl<'w, 't> OperationTransaction<'w, 't> {
+    pub(in crate::core) const fn new(
+        transaction: &'w mut SpaceTransaction<'t>,
+        visibility: Visibility,
+        context: Context<'w>,
+    ) -> Self {
+        Self { transaction, visibility, context, is_batch: false }
+    }
+
+    /// Runs `plan` on the state as this transaction has left it so far.
+    pub(crate) fn plan<T>(
+        &mut self,
+        plan: impl FnOnce(&Tree<'_>, &Context<'_>) -> Result<T>,
+    ) -> Result<T> {
+        let reader = self.transaction.reader()?;
+        plan(&Tree::new(reader, self.visibility.clone()), &self.context)
+    }
+
+    /// Runs `plan` on the store's reader; for operations that a scoped connection does not have.
+    pub(crate) fn plan_with_reader<T>(
+        &mut self,
+        plan: impl FnOnce(SpaceReader<'_>, &Context<'_>) -> Result<T>,
+    ) -> Result<T> {
+        self.plan(|tree, context| plan(tree.full_reader()?, context))
+    }
+
+    /// Applies `edits` and what follows from them: see [`cascades`].
+    pub(crate) fn apply(&mut self, edits: Vec<Edit>) -> Result<()> {
+        cascades::apply(self.transaction, self.context.limits, edits)
+    }
+
+    /// Purges documents, with what follows from that: see [`cascades`].
+    pub(crate) fn purge(&mut self, documents: &[DocumentId]) -> Result<()> {
+        cascades::purge(self.transaction, self.context.limits, documents)
+    }
+
+    /// Applies `edits` alone: they come from the change log and contain what followed from them.
+    pub(crate) fn apply_without_cascades(&mut self, edits: Vec<Edit>) -> Result<()> {
+        self.transaction.apply(edits)
+    }
+
+    /// The edits of an earlier run of the same closure, which may be applied again instead of being
+    /// planned again.
+    /// None in a batch: its operations are planned again.
+    pub(crate) fn take_earlier(&mut self) -> Vec<Edit> {
+        if self.is_batch { Vec::new() } else { self.transaction.take_earlier() }
+    }
+
+    /// Lets several operations take part.
+    pub(in crate::core) fn begin_batch(&mut self) {
+        self.is_batch = true;
+    }
+}

@@ -1,0 +1,247 @@
+//! Batches as values: named operations in one transaction.
+
+use leafbase_model::json::FromJson;
+use leafbase_model::{
+    AddComments, AddItems, AddTasks, Batch, BatchReply, CreateCollection, CreateDocuments,
+    CreateFolders, CreateFromTemplate, DeleteBlocks, DeleteComments, DeleteDocuments,
+    DeleteFolders, DeleteItems, DeleteTasks, Detail, Error, ErrorKind, Expectations, InsertBlocks,
+    MoveBlocks, MoveDocuments, MoveFolders, ReplaceSchema, RestoreDailyNotes, Result, UpdateBlocks,
+    UpdateComments, UpdateDocuments, UpdateFolders, UpdateItems, UpdateScopedDocuments,
+    UpdateTasks,
+};
+use leafbase_tree_ops::ReadTree;
+use serde_json::Value;
+
+use crate::core::access::{AccessScope, Full, Scoped, Unbatched};
+use crate::core::batch::BatchAccess;
+use crate::core::connection::Connection;
+use crate::core::tree::Tree;
+
+/// A function that runs the operation of a name with a request as JSON, and returns its reply.
+macro_rules! operations {
+    ($run:ident, $access:ty: $($method:ident($request:ty)),+ $(,)?) => {
+        fn $run(
+            batch: &Connection<BatchAccess<'_, $access>>,
+            operation: &str,
+            request: Value,
+        ) -> Result<Value> {
+            match operation {
+                $(stringify!($method) => {
+                    shown(&batch.$method(<$request>::from_json(request)?)?)
+                })+
+                _ => {
+                    let known = [$(stringify!($method)),+].join(", ");
+                    let message =
+                        format!("a batch has no operation {operation:?}; it has {known}");
+                    Err(Error::validation(message).at("operation"))
+                }
+            }
+        }
+    };
+}
+
+operations! {
+    run_full, Full:
+    insert_blocks(InsertBlocks),
+    update_blocks(UpdateBlocks),
+    delete_blocks(DeleteBlocks),
+    move_blocks(MoveBlocks),
+    create_collection(CreateCollection),
+    replace_schema(ReplaceSchema),
+    add_items(AddItems),
+    update_items(UpdateItems),
+    delete_items(DeleteItems),
+    add_comments(AddComments),
+    update_comments(UpdateComments),
+    delete_comments(DeleteComments),
+    create_documents(CreateDocuments),
+    create_from_template(CreateFromTemplate),
+    delete_documents(DeleteDocuments),
+    move_documents(MoveDocuments),
+    update_documents(UpdateDocuments),
+    restore_daily_notes(RestoreDailyNotes),
+    create_folders(CreateFolders),
+    move_folders(MoveFolders),
+    update_folders(UpdateFolders),
+    delete_folders(DeleteFolders),
+    add_tasks(AddTasks),
+    update_tasks(UpdateTasks),
+    delete_tasks(DeleteTasks),
+}
+
+operations! {
+    run_scoped, Scoped:
+    insert_blocks(InsertBlocks),
+    update_blocks(UpdateBlocks),
+    delete_blocks(DeleteBlocks),
+    move_blocks(MoveBlocks),
+    create_collection(CreateCollection),
+    replace_schema(ReplaceSchema),
+    add_items(AddItems),
+    update_items(UpdateItems),
+    delete_items(DeleteItems),
+    add_comments(AddComments),
+    update_comments(UpdateComments),
+    delete_comments(DeleteComments),
+    update_documents(UpdateScopedDocuments),
+}
+
+fn shown(reply: &impl serde::Serialize) -> Result<Value> {
+    serde_json::to_value(reply)
+        .map_err(|error| Error::validation(format!("a reply cannot be shown: {error}")))
+}
+
+/// Runs one operation of a batch.
+type RunOperation<A> = fn(&Connection<BatchAccess<'_, A>>, &str, Value) -> Result<Value>;
+
+impl Connection<Full> {
+    /// Does the operations of a batch in order, in one transaction: all or none. Each reads what
+    /// those before it wrote, and may refer to their replies; the replies are those of the
+    /// operations alone. A dry run returns them and writes nothing.
+    ///
+    /// ```
+    /// use leafbase::{Batch, ErrorKind, Space};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let space = Space::in_memory()?;
+    /// let notes = space.connect();
+    /// let batch: Batch = space.read_json(r#"{"operations": [
+    ///     {"operation": "create_documents", "documents": [{"title": "Trip"}]},
+    ///     {"operation": "insert_blocks", "markdown": "passport", "position": {"pageId": "$0.id"}}
+    /// ]}"#)?;
+    /// notes.run_batch(batch.clone().dry())?;
+    /// assert!(notes.documents()?.is_empty());
+    /// let replies = notes.run_batch(batch)?.replies;
+    /// assert_eq!(replies[1]["items"][0]["markdown"], "passport");
+    ///
+    /// let stale = r#"{"expect": {"sequence": 0}, "operations": []}"#;
+    /// let error = notes.run_batch(space.read_json(stale)?).unwrap_err();
+    /// assert_eq!((error.kind(), error.path()), (ErrorKind::Conflict, "expect.sequence"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Those of the first operation that fails, below `operations[n]`;
+    /// [`crate::ErrorKind::Validation`] at `operations[n].operation` for an unknown name, and at a
+    /// reference that leads nowhere; [`crate::ErrorKind::Conflict`] below `expect` if something is
+    /// not as expected, with a detail for each that is not;
+    /// [`crate::ErrorKind::LimitExceeded`] at `operations` for more than
+    /// [`crate::Limits::blocks_per_request`]. Nothing is written then.
+    pub fn run_batch(&self, batch: Batch) -> Result<BatchReply> {
+        self.run_operations(&batch, run_full)
+    }
+}
+
+impl Connection<Scoped> {
+    /// Does the operations of a batch in order, in one transaction: all or none, as on a full
+    /// connection. It has the operations of scoped connections, and expects revisions of blocks and
+    /// items alone.
+    ///
+    /// ```
+    /// use leafbase::{Batch, InsertBlocks, UpdateBlocks, BlockPatch};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let space = leafbase::Space::in_memory()?;
+    /// let trip = space.connect().create_document("Trip")?.id();
+    /// let insertion = InsertBlocks::markdown("passport", trip);
+    /// let update = UpdateBlocks::new([BlockPatch::markdown(trip, "Journey")]);
+    /// let batch = Batch::default().then("insert_blocks", &insertion)?
+    ///     .then("update_blocks", &update)?;
+    /// assert_eq!(space.scoped([trip]).run_batch(batch)?.replies.len(), 2);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As on a full connection; [`crate::ErrorKind::Validation`] at `expect.documents` and
+    /// `expect.sequence`, which would tell of the rest of the space.
+    pub fn run_batch(&self, batch: Batch) -> Result<BatchReply> {
+        for (name, is_given) in [
+            ("documents", !batch.expect.documents.is_empty()),
+            ("sequence", batch.expect.sequence.is_some()),
+        ] {
+            if is_given {
+                let message = "a scoped connection does not show it, so it cannot be expected";
+                return Err(Error::validation(message).at(name).at("expect"));
+            }
+        }
+        self.run_operations(&batch, run_scoped)
+    }
+}
+
+impl<A: Unbatched> Connection<A> {
+    fn run_operations(&self, batch: &Batch, run: RunOperation<A>) -> Result<BatchReply> {
+        let (most, found) = (self.limits().blocks_per_request, batch.operations.len());
+        if found > most {
+            return Err(Error::limit("operations in one batch", most, found).at("operations"));
+        }
+        let mut planned = None;
+        let done = self.batch(|open| {
+            planned = None;
+            open.expect(&batch.expect)?;
+            let mut replies = Vec::with_capacity(batch.operations.len());
+            for (index, operation) in batch.operations.iter().enumerate() {
+                let reply = operation
+                    .resolved(&|number| replies.get(number))
+                    .and_then(|request| run(open, &operation.operation, request))
+                    .map_err(|error| error.at(format_args!("operations[{index}]")))?;
+                replies.push(reply);
+            }
+            let reply = BatchReply::new(replies, batch.dry_run);
+            if batch.dry_run {
+                planned = Some(reply);
+                // An error rolls back what was planned.
+                return Err(Error::new(ErrorKind::Canceled, "the batch is a dry run"));
+            }
+            Ok(reply)
+        });
+        match planned {
+            Some(reply) if batch.dry_run => Ok(reply),
+            _ => done,
+        }
+    }
+}
+
+impl<A: AccessScope> Connection<A> {
+    /// Checks revisions, and names all that differ.
+    fn expect(&self, expected: &Expectations) -> Result<()> {
+        if *expected == Expectations::default() {
+            return Ok(());
+        }
+        self.operation("expect").read(|tree| {
+            let details = differences(tree, expected)?;
+            let Some(first) = details.first() else { return Ok(()) };
+            let error = Error::new(ErrorKind::Conflict, first.message.clone()).at(&first.path);
+            Err(error.with_details(details))
+        })
+    }
+}
+
+fn differences(tree: &Tree<'_>, expected: &Expectations) -> Result<Vec<Detail>> {
+    let mut details = Vec::new();
+    let mut compare = |path: String, expected: u64, found: Option<u64>| {
+        let message = match found {
+            Some(found) if found == expected => return,
+            Some(found) => format!("expected rev {expected}, but it has rev {found}"),
+            None => format!("expected rev {expected}, but it is not found"),
+        };
+        details.push(Detail { path, message });
+    };
+    for (list, blocks) in [("blocks", &expected.blocks), ("items", &expected.items)] {
+        for (block, rev) in blocks {
+            let found = tree.block(*block)?.map(|block| block.rev);
+            compare(format!("expect.{list}.{block}"), *rev, found);
+        }
+    }
+    for (document, rev) in &expected.documents {
+        let found = tree.document(*document)?.map(|record| record.rev);
+        compare(format!("expect.documents.{document}"), *rev, found);
+    }
+    if let Some(sequence) = expected.sequence {
+        let found = tree.full_reader()?.last_sequence()?;
+        if found != sequence {
+            let message = format!("expected sequence {sequence}, but the last one is {found}");
+            details.push(Detail { path: "expect.sequence".to_owned(), message });
+        }
+    }
+    Ok(details)
+}

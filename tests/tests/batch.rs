@@ -1,0 +1,259 @@
+//! Batches: the same as their operations one by one, or nothing at all.
+
+use std::sync::Arc;
+
+use leafbase::kv::{KeyRange, MemoryStore, Store};
+use leafbase::{Batch, DeleteBlocks, Error, ErrorKind, Expectations, Fetch, InsertBlocks, Space};
+use leafbase_test_outline::Numbers;
+use serde_json::{Value, json};
+use std::ops::{Bound, ControlFlow};
+use tests::model::pair::{BatchForm, Pair};
+use tests::model::sequences::sequences;
+
+/// Each program has twelve batches.
+fn programs() -> u32 {
+    match std::env::var("LEAFBASE_CASES").as_deref() {
+        Ok("full") => 5_000,
+        _ => 120,
+    }
+}
+
+fn run(numbers: &[u32], mut pair: Pair, is_halved: bool) -> [usize; 2] {
+    let (mut numbers, mut counts) = (Numbers::new(numbers), [0, 0]);
+    pair.with_collections = numbers.once_in(2);
+    for _ in 0..6 {
+        let request = pair.next(&mut numbers);
+        pair.step(request);
+    }
+    for _ in 0..12 {
+        let request = pair.next(&mut numbers);
+        pair.step(request);
+        let form = match numbers.below(5) {
+            _ if is_halved => BatchForm::Halved,
+            0 => BatchForm::Dry,
+            1 | 2 => BatchForm::Values,
+            _ => BatchForm::Calls,
+        };
+        let count = numbers.below(6);
+        counts[usize::from(pair.step_batch(&mut numbers, count, form))] += 1;
+        pair.compare_dumps();
+    }
+    pair.reopen();
+    pair.compare_dumps();
+    pair.check();
+    counts
+}
+
+#[test]
+fn a_batch_is_its_operations_or_nothing() {
+    let counts = std::sync::Mutex::new([0, 0]);
+    let kept = sequences(programs(), 1_000, |numbers| {
+        let directory = tempfile::tempdir().unwrap();
+        let [refused, done] = run(numbers, Pair::new(Some(directory.path().join("space"))), false);
+        let mut counts = counts.lock().unwrap();
+        *counts = [counts[0] + refused, counts[1] + done];
+    });
+    kept.unwrap_or_else(|error| panic!("{error}"));
+    let [refused, done] = counts.into_inner().unwrap();
+    println!("{done} done, {refused} refused");
+    assert!(refused * 5 > done && done * 5 > refused, "{done} done, {refused} refused");
+}
+
+/// Where several writers meet, a batch may have to be decided again.
+#[test]
+fn batches_that_are_decided_twice_are_what_they_were() {
+    let kept = sequences(programs() / 4, 1_000, |numbers| {
+        run(numbers, Pair::twice(), false);
+    });
+    kept.unwrap_or_else(|error| panic!("{error}"));
+}
+
+/// The control: operations that are kept although a later one was refused are noticed.
+#[test]
+fn a_batch_that_commits_half_is_noticed() {
+    let kept = sequences(200, 0, |numbers| {
+        run(numbers, Pair::new(None), true);
+    });
+    assert!(kept.is_err(), "half of a batch stays, and nothing shows it");
+}
+
+fn rows(store: &MemoryStore) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let mut rows = Vec::new();
+    let all = KeyRange { lower: Bound::Unbounded, upper: Bound::Unbounded, reverse: false };
+    let mut visit = |key: &[u8], value: &[u8]| {
+        rows.push((key.to_vec(), value.to_vec()));
+        Ok(ControlFlow::Continue(()))
+    };
+    store.snapshot().unwrap().scan(all, &mut visit).unwrap();
+    rows
+}
+
+fn told(error: &Error) -> (&'static str, &str) {
+    (error.code(), error.path())
+}
+
+#[test]
+fn a_dry_run_and_a_refused_batch_leave_every_byte() {
+    let store = Arc::new(MemoryStore::new());
+    let space = Space::builder().over(Arc::<MemoryStore>::clone(&store), true).unwrap();
+    let notes = space.connect();
+    let trip = notes.create_document("Trip").unwrap().id();
+    let before = rows(&store);
+    let insertion = json!({"markdown": "- [ ] passport\n\ntickets", "position": {"pageId": trip}});
+    let batch = |more: Value| -> Batch {
+        let operations = json!([
+            with(&insertion, "insert_blocks"),
+            with(&json!({"folders": [{"name": "Travel"}]}), "create_folders"),
+            with(
+                &json!({"documentIds": [trip], "destination": {"folderId": "$1.id"}}),
+                "move_documents"
+            ),
+            with(
+                &json!({"comments": [{"blockId": "$0[1].id", "content": "when?"}]}),
+                "add_comments"
+            ),
+            more,
+        ]);
+        space.read_json(&json!({"operations": operations}).to_string()).unwrap()
+    };
+    let last = with(&json!({"blockIds": ["$0.items[0].id"]}), "delete_blocks");
+    let dry = notes.run_batch(batch(last.clone()).dry()).unwrap();
+    assert!(rows(&store) == before, "a dry run writes");
+    let wrong = with(&json!({"blockIds": ["$0.items[2].id"]}), "delete_blocks");
+    let refused = notes.run_batch(batch(wrong)).unwrap_err();
+    assert_eq!(told(&refused), ("VALIDATION", "operations[4].blockIds[0]"));
+    assert!(rows(&store) == before, "a refused batch writes");
+    let given_up = notes.batch(|batch| -> leafbase::Result<()> {
+        batch.insert_markdown("lost", trip)?;
+        Err(Error::new(ErrorKind::Canceled, "for reasons of the host"))
+    });
+    assert!(given_up.is_err());
+    assert!(rows(&store) == before, "a batch whose closure fails writes");
+
+    let done = notes.run_batch(batch(last)).unwrap();
+    assert_eq!(dry.replies.len(), done.replies.len());
+    assert_eq!(
+        done.replies[2]["items"][0]["location"]["folderId"],
+        done.replies[1]["items"][0]["id"]
+    );
+    assert_eq!(notes.last_sequence().unwrap(), 2, "one change");
+    assert_eq!(notes.content_markdown(trip).unwrap(), "tickets");
+}
+
+fn with(request: &Value, operation: &str) -> Value {
+    let mut request = request.clone();
+    request["operation"] = json!(operation);
+    request
+}
+
+#[test]
+fn a_write_that_failed_fails_the_batch_whatever_the_closure_says() {
+    let notes = Space::in_memory().unwrap().connect();
+    let trip = notes.create_document("Trip").unwrap().id();
+    let refused = notes.batch(|batch| {
+        batch.insert_markdown("kept?", trip)?;
+        let missing = batch.delete_blocks(DeleteBlocks::from(leafbase::BlockId::NIL));
+        assert_eq!(told(&missing.unwrap_err()), ("NOT_FOUND", "blockIds[0]"));
+        let after = batch.insert_markdown("after", trip).unwrap_err();
+        assert_eq!(told(&after), ("NOT_FOUND", "blockIds[0]"));
+        Ok(())
+    });
+    assert_eq!(told(&refused.unwrap_err()), ("NOT_FOUND", "blockIds[0]"));
+    // A read that fails is no write.
+    notes
+        .batch(|batch| {
+            assert!(batch.fetch(Fetch::new(leafbase::BlockId::NIL)).is_err());
+            batch.insert_markdown("kept", trip)
+        })
+        .unwrap();
+    assert_eq!(notes.content_markdown(trip).unwrap(), "kept");
+}
+
+#[test]
+fn conflicts_are_all_named() {
+    let space = Space::in_memory().unwrap();
+    let notes = space.connect();
+    let trip = notes.create_document("Trip").unwrap().id();
+    let block = notes.insert_markdown("a", trip).unwrap()[0].id;
+    let revs =
+        (notes.fetch(Fetch::new(block)).unwrap().rev, notes.document(trip).unwrap().record.rev);
+    let fine = Expectations::default().of_block(block, revs.0).of_document(trip, revs.1);
+    let insertion = InsertBlocks::markdown("b", trip);
+    let batch = Batch::default().then("insert_blocks", &insertion).unwrap();
+    let fine = fine.at_sequence(notes.last_sequence().unwrap());
+    notes.run_batch(batch.clone().expecting(fine.clone())).unwrap();
+    let stale = fine.of_block(leafbase::BlockId::NIL, 1).of_block(block, 9);
+    let refused = notes.run_batch(batch.clone().expecting(stale)).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Conflict);
+    let paths: Vec<String> = refused.details().into_iter().map(|detail| detail.path).collect();
+    let nil = leafbase::BlockId::NIL;
+    let expected = [
+        format!("expect.blocks.{nil}"),
+        format!("expect.blocks.{block}"),
+        format!("expect.documents.{trip}"),
+        "expect.sequence".to_owned(),
+    ];
+    assert_eq!(paths, expected);
+    assert_eq!(notes.content_markdown(trip).unwrap(), "a\n\nb", "one batch was written");
+
+    let guest = space.scoped([trip]);
+    let hidden = notes.create_document("hidden").unwrap().id();
+    for (expect, path) in [
+        (Expectations::default().of_document(trip, 1), "expect.documents"),
+        (Expectations::default().at_sequence(1), "expect.sequence"),
+    ] {
+        let refused = guest.run_batch(batch.clone().expecting(expect)).unwrap_err();
+        assert_eq!(told(&refused), ("VALIDATION", path));
+    }
+    let told_of = |block| {
+        let expect = Expectations::default().of_block(block, 1);
+        let refused = guest.run_batch(batch.clone().expecting(expect)).unwrap_err();
+        refused.message().to_owned()
+    };
+    assert_eq!(
+        told_of(hidden.root()),
+        told_of(nil),
+        "a hidden block looks like one that is missing"
+    );
+}
+
+#[test]
+fn references_stand_for_parts_of_earlier_replies() {
+    let space = Space::in_memory().unwrap();
+    let notes = space.connect();
+    let home = notes.create_document("Home").unwrap().id();
+    let body = json!({"operations": [
+        {"operation": "create_collection", "position": {"pageId": home},
+            "schema": {"name": "People", "properties": [{"name": "Note", "type": "text"}]}},
+        {"operation": "create_collection", "position": {"pageId": home}, "schema": {"name": "Books", "properties": [
+            {"name": "By", "type": "relation", "targetCollectionId": "$0.id"}]}},
+        {"operation": "add_items", "collectionId": "$0.collectionBlockId",
+            "items": [{"title": "$0.id", "properties": {"note": "$5.00"}}]},
+        {"operation": "add_items", "collectionId": "$1.id",
+            "items": [{"title": "Dune", "properties": {"by": ["$2.items[0].id"]}}]},
+        {"operation": "insert_blocks", "position": {"siblingId": "$1.id", "position": "after"},
+            "blocks": [{"type": "text", "markdown": "$0.id"}]},
+    ]});
+    let replies = notes.run_batch(space.read_json(&body.to_string()).unwrap()).unwrap().replies;
+    let person = &replies[2]["items"][0];
+    assert_eq!(person["properties"]["note"], "$5.00");
+    assert_eq!(person["title"], "$0.id", "a title is a text");
+    assert_eq!(replies[3]["items"][0]["properties"]["by"]["relations"][0]["blockId"], person["id"]);
+    assert_eq!(replies[4]["items"][0]["markdown"], "$0.id");
+    for (reference, why) in [
+        ("$1.id", "$1.id refers to an operation that is not before this one"),
+        ("$0.name", "$0.name leads to nothing in the reply"),
+        ("$0[1].id", "$0[1].id leads to nothing in the reply"),
+    ] {
+        let body = json!({"operations": [
+            {"operation": "create_documents", "documents": [{"title": "x"}]},
+            {"operation": "insert_blocks", "markdown": "x", "position": {"pageId": reference}},
+        ]});
+        let refused = notes.run_batch(space.read_json(&body.to_string()).unwrap()).unwrap_err();
+        assert_eq!(told(&refused), ("VALIDATION", "operations[1].position.pageId"), "{reference}");
+        assert_eq!(refused.message(), why);
+    }
+    let unknown = r#"{"operations": [{"operation": "purge_documents"}]}"#;
+    let refused = notes.run_batch(space.read_json(unknown).unwrap()).unwrap_err();
+    assert_eq!(told(&refused), ("VALIDATION", "operations[0].operation"));
+}
