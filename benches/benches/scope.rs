@@ -18,7 +18,7 @@ use benches::comparison::Comparison;
 use benches::measure::{setting, timed};
 use benches::ratio::typical;
 use benches::saved;
-use leafbase::{AccessScope, Connection, Fetch, GetItems, SearchDocuments};
+use leafbase::{AccessScope, Connection, Fetch, GetItems, SearchDocuments, Unbatched};
 use std::hint::black_box;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -135,7 +135,7 @@ impl Bench {
     }
 }
 
-fn search<S: AccessScope>(connection: &Connection<S>, request: &SearchDocuments) {
+fn search<S: Unbatched>(connection: &Connection<S>, request: &SearchDocuments) {
     black_box(connection.search(request.clone()).expect("a search"));
 }
 

@@ -9,22 +9,23 @@ use std::sync::Arc;
 
 use leafbase::json::FromJson;
 use leafbase::{
-    AddComments, AddItems, AddTasks, AddedComment, BlockData, BlockDraft, BlockId, BlockMatch,
-    BlockPatch, Collection, CollectionSchema, CommentDraft, CommentId, CommentPatch, Connection,
-    ConnectionInfo, CountItems, CreateCollection, CreateDocuments, CreateFolders,
-    CreateFromTemplate, DayRange, DayRef, DeleteBlocks, DeleteComments, DeleteDocuments,
-    DeleteFolders, DeleteItems, DeleteTasks, Destination, Document, DocumentFilterMode, DocumentId,
-    DocumentLinks, DocumentOrder, DocumentPatch, Error, Fetch, FindDocuments, Folder,
-    FolderDestination, FolderDraft, FolderId, FolderPatch, FolderRecord, GetItems, GetSchema,
-    InsertBlocks, Item, ItemCounts, ItemDraft, ItemFilter, ItemUpdate, Items, ItemsPage,
-    ListCollections, ListComments, ListDocuments, ListScopedDocuments, ListStyle, ListTasks,
-    ListedComment, MoveBlocks, MoveDocuments, MoveFolders, Operator, Position, PropertyDraft,
-    PropertyKind, PurgeDocuments, QueryItems, Relation, ReplaceSchema, ResolveBlocks,
-    ResolvedBlock, RestoreDailyNotes, SchemaDraft, SchemaFormat, SchemaReply, Scope, ScopedChange,
-    ScopedDocument, ScopedDocumentPatch, SearchBlocks, SearchDocuments, SearchMatch, SelectOption,
-    Sort, Space, Task, TaskDraft, TaskInfo, TaskScope, TaskState, TaskUpdate, TextStyle,
-    UpdateBlocks, UpdateComments, UpdateDocuments, UpdateFolders, UpdateItems,
-    UpdateScopedDocuments, UpdateTasks, UploadFile, UploadedFile,
+    AddComments, AddItems, AddTasks, AddedComment, Batch, BatchReply, BlockData, BlockDraft,
+    BlockId, BlockMatch, BlockPatch, Collection, CollectionSchema, CommentDraft, CommentId,
+    CommentPatch, Connection, ConnectionInfo, CountItems, CreateCollection, CreateDocuments,
+    CreateFolders, CreateFromTemplate, DayRange, DayRef, DeleteBlocks, DeleteComments,
+    DeleteDocuments, DeleteFolders, DeleteItems, DeleteTasks, Destination, Document,
+    DocumentFilterMode, DocumentId, DocumentLinks, DocumentOrder, DocumentPatch, Error,
+    Expectations, Fetch, FindDocuments, Folder, FolderDestination, FolderDraft, FolderId,
+    FolderPatch, FolderRecord, GetItems, GetSchema, InsertBlocks, Item, ItemCounts, ItemDraft,
+    ItemFilter, ItemUpdate, Items, ItemsPage, ListCollections, ListComments, ListDocuments,
+    ListScopedDocuments, ListStyle, ListTasks, ListedComment, MoveBlocks, MoveDocuments,
+    MoveFolders, Operator, Position, PropertyDraft, PropertyKind, PurgeDocuments, QueryItems,
+    Relation, ReplaceSchema, ResolveBlocks, ResolvedBlock, RestoreDailyNotes, SchemaDraft,
+    SchemaFormat, SchemaReply, Scope, ScopedChange, ScopedDocument, ScopedDocumentPatch,
+    SearchBlocks, SearchDocuments, SearchMatch, SelectOption, Sort, Space, Task, TaskDraft,
+    TaskInfo, TaskScope, TaskState, TaskUpdate, TextStyle, UpdateBlocks, UpdateComments,
+    UpdateDocuments, UpdateFolders, UpdateItems, UpdateScopedDocuments, UpdateTasks, UploadFile,
+    UploadedFile,
 };
 use leafbase_test_outline::{FixedClock, SequentialIds};
 use schemars::JsonSchema;
@@ -401,6 +402,13 @@ fn searches(desk: &mut Desk, lisbon: DocumentId, trips: FolderId) {
     ask!(desk, notes, search_blocks(patterns) -> ItemsPage<BlockMatch>);
     ask!(desk, notes, find_documents(FindDocuments::named("lisbon")) -> Items<Document>);
     let block = notes.fetch(Fetch::new(lisbon)).unwrap().children()[0].id;
+    let rev = notes.fetch(Fetch::new(block)).unwrap().rev;
+    let batch = Batch::default()
+        .then("insert_blocks", &InsertBlocks::markdown("oars", Position::after(block)))
+        .and_then(|batch| batch.then("delete_blocks", &json!({"blockIds": ["$0.id"]})))
+        .unwrap()
+        .expecting(Expectations::default().of_block(block, rev));
+    ask!(desk, notes, run_batch(batch) -> BatchReply);
     ask!(desk, notes, resolve(ResolveBlocks::new([block])) -> Items<ResolvedBlock>);
 }
 

@@ -39,6 +39,9 @@ pub mod durability {}
 #[doc = include_str!("../guide/concurrency.md")]
 pub mod concurrency {}
 
+#[doc = include_str!("../guide/batches.md")]
+pub mod batches {}
+
 #[doc = include_str!("../guide/async_hosts.md")]
 pub mod async_hosts {}
 

@@ -155,7 +155,7 @@ pub use leafbase_model::{
     Fetch, FetchFrom, FileHash, FindDocuments, Folder, FolderDestination, FolderDraft, FolderId,
     FolderPatch, FolderRecord, FolderRef, Font, GetItems, GetSchema, GivenText, GroupValue,
     IdSource, InsertBlocks, InsertSource, Item, ItemCounts, ItemDraft, ItemFields, ItemFilter,
-    ItemGroup, ItemUpdate, ItemValue, ItemValues, Items, ItemsPage, Limits, LineStyle,
+    ItemGroup, ItemUpdate, ItemValue, ItemValues, Items, ItemsPage, KeptScope, Limits, LineStyle,
     ListCollections, ListComments, ListDocuments, ListScopedDocuments, ListStyle, ListTasks,
     ListedComment, Location, MediaSize, MediaWidth, Metadata, MoveBlocks, MoveDocuments,
     MoveFolders, Operator, Paging, PathStep, Position, PositionTarget, Properties, Property,

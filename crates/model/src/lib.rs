@@ -166,7 +166,7 @@ pub use schema::{
 };
 pub use scoped::{ListScopedDocuments, ScopedChange, ScopedDocument};
 pub use search::{BlockMatch, ContextBlock, PathStep, SearchMatch};
-pub use settings::SpaceSettings;
+pub use settings::{KeptScope, SpaceSettings};
 pub use shared_text::{PropertyKey, SharedText};
 pub use stamp::{Author, Stamp};
 pub use styles::{

@@ -1,5 +1,7 @@
 //! The settings of a space: what its connections share and a call may change.
 
+use crate::{DocumentId, FolderId};
+
 /// The settings of a space.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct SpaceSettings {
@@ -8,4 +10,25 @@ pub struct SpaceSettings {
     /// The IANA name of the time zone in which the space counts days.
     #[serde(rename = "timezone")]
     pub zone: String,
+    /// The scopes that the host keeps in the space, by name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub scopes: Vec<KeptScope>,
+}
+
+/// A scope that a host keeps in the space. As JSON: `{"name", "documentIds", "folderIds",
+/// "readOnly"}`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct KeptScope {
+    /// The name.
+    pub name: String,
+    /// The documents that it names, by ID.
+    #[serde(rename = "documentIds")]
+    pub documents: Vec<DocumentId>,
+    /// The folders whose documents are in it, by ID.
+    #[serde(rename = "folderIds")]
+    pub folders: Vec<FolderId>,
+    /// Whether it is for reading only.
+    #[serde(rename = "readOnly")]
+    pub is_read_only: bool,
 }

@@ -277,7 +277,8 @@ impl Salvager<'_> {
         let id = SpaceId::from_bytes((self.new_id)());
         let Some((sequence, settings)) = logged else {
             self.report.lose(LossKind::Space, "the space", "its name, zone and ID are new");
-            return SpaceMeta { id, name: RECOVERED.to_owned(), zone: "UTC".to_owned() };
+            let (name, zone) = (RECOVERED.to_owned(), "UTC".to_owned());
+            return SpaceMeta { id, name, zone, scopes: Vec::new() };
         };
         let message =
             format_args!("its ID is new, its name and zone are those after change {sequence}");

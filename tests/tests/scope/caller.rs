@@ -54,6 +54,23 @@ pub struct Caller {
     pages: Vec<Call>,
 }
 
+/// Operations that a batch has, with the names of their methods.
+const WRITES: [(&str, &str); 13] = [
+    ("insert", "insert_blocks"),
+    ("update", "update_blocks"),
+    ("delete", "delete_blocks"),
+    ("move", "move_blocks"),
+    ("comment", "add_comments"),
+    ("update_comments", "update_comments"),
+    ("delete_comments", "delete_comments"),
+    ("create_collection", "create_collection"),
+    ("replace_schema", "replace_schema"),
+    ("add_items", "add_items"),
+    ("update_items", "update_items"),
+    ("delete_items", "delete_items"),
+    ("update_documents", "update_documents"),
+];
+
 const UNKNOWN: &str = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
 const MALFORMED: [&str; 3] = ["x-1", "", "01ARZ3NDEKTSV4RRFFQ69G5FA"];
 
@@ -234,7 +251,7 @@ pub struct Asking<'a> {
 impl Asking<'_> {
     #[expect(clippy::should_implement_trait, reason = "it never ends")]
     pub fn next(&mut self) -> Call {
-        match self.dice.below(70) {
+        match self.dice.below(76) {
             0 => Call::new("documents", json!({"fetchMetadata": self.flag()})),
             1 => self.by_id("document", Kind::Document),
             2 => self.by_id("document_of", Kind::Block),
@@ -271,8 +288,43 @@ impl Asking<'_> {
             62..=64 => self.update_comments(),
             65 => Call::new("delete_comments", json!({"commentIds": [self.comment_id()]})),
             66 | 67 => self.update_documents(),
+            68 => Call::new("resolve", json!({"blockIds": self.ids(Kind::Block)})),
+            69 => self.find_documents(),
+            70..=73 => self.batch(),
             _ => self.next_page(),
         }
+    }
+
+    fn find_documents(&mut self) -> Call {
+        let listed: Vec<&Value> = self.caller.listed.values().collect();
+        let title = self.dice.any(&listed).map(|document| text(&document["title"]));
+        let name = title.filter(|_| !self.dice.once_in(4));
+        let name = name.unwrap_or_else(|| self.word().to_owned());
+        Call::new("find_documents", json!({"name": name}))
+    }
+
+    /// Some writes at once.
+    fn batch(&mut self) -> Call {
+        let mut operations = Vec::new();
+        for _ in 0..self.dice.below(4) {
+            let (name, call) = loop {
+                let call = self.next();
+                if let Some((_, name)) = WRITES.iter().find(|(own, _)| *own == call.operation) {
+                    break (*name, call);
+                }
+            };
+            let mut operation = call.body;
+            operation["operation"] = json!(name);
+            operations.push(operation);
+        }
+        let mut body = json!({"operations": operations});
+        if self.dice.once_in(4) {
+            body["dryRun"] = json!(true);
+        }
+        if self.dice.once_in(6) {
+            body["expect"] = json!({"blocks": {self.id(Kind::Block): 1}});
+        }
+        Call::new("run_batch", body)
     }
 
     fn flag(&mut self) -> bool {

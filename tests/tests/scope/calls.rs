@@ -5,16 +5,21 @@ use std::fmt::Debug;
 use std::io::Read;
 
 use leafbase::json::FromJson;
-use leafbase::{AssetId, BlockId, Connection, DocumentId, Error, Limits, Scoped, json};
+use leafbase::{
+    AssetId, BlockId, Connection, DocumentId, Error, Limits, ResolveBlocks, Scoped, json,
+};
 use serde::Serialize;
 use serde_json::Value;
 
 /// Every operation of a scoped connection.
-pub const OPERATIONS: [&str; 34] = [
+pub const OPERATIONS: [&str; 37] = [
     "documents",
     "document",
     "update_documents",
     "document_of",
+    "resolve",
+    "find_documents",
+    "run_batch",
     "fetch",
     "fetch_markdown",
     "content_markdown",
@@ -105,6 +110,9 @@ fn outcome(notes: &Connection<Scoped>, call: &Call, limits: &Limits) -> Outcome 
         "document" => told(notes.document(DocumentId::of_root(id(call)))?),
         "update_documents" => told(notes.update_documents(read(call, limits)?)?),
         "document_of" => told(notes.document_of(id(call))?),
+        "resolve" => told(notes.resolve(read::<ResolveBlocks>(call, limits)?)?),
+        "find_documents" => told(notes.find_documents(read(call, limits)?)?),
+        "run_batch" => told(notes.run_batch(read(call, limits)?)?),
         "fetch" => told(notes.fetch(read(call, limits)?)?),
         "fetch_markdown" => told(notes.fetch_markdown(read(call, limits)?)?),
         "content_markdown" => told(notes.content_markdown(id(call))?),

@@ -146,6 +146,8 @@ const PLACES: &[(&str, &str)] = &[
         r#"{"documents": [{"id": "@document", "title": "[x](asset://@id/x.txt)"}]}"#,
     ),
     ("document_of", r#"{"id": "@id"}"#),
+    ("resolve", r#"{"blockIds": ["@text", "@id"]}"#),
+    ("run_batch", r#"{"operations": [{"operation": "delete_blocks", "blockIds": ["@id"]}]}"#),
     ("fetch", r#"{"id": "@id"}"#),
     ("fetch", r#"{"id": "@id", "maxDepth": 0, "fetchMetadata": true}"#),
     ("fetch_markdown", r#"{"id": "@id"}"#),
@@ -346,7 +348,7 @@ fn an_error_that_tells_what_is_hidden_is_noticed() {
 
 #[test]
 fn every_operation_that_takes_an_id_is_asked() {
-    let without = ["documents", "info", "author", "changes", "last_sequence"];
+    let without = ["documents", "find_documents", "info", "author", "changes", "last_sequence"];
     for operation in OPERATIONS {
         let is_asked = PLACES.iter().any(|(asked, _)| *asked == operation);
         assert_eq!(is_asked, !without.contains(&operation), "{operation}");

@@ -15,6 +15,7 @@ const WRITES: &[(&str, &str)] = &[
     ("insert", r#"{"markdown": "x", "position": {"position": "end", "pageId": "@id"}}"#),
     ("update", r#"{"blocks": [{"id": "@id", "markdown": "x"}]}"#),
     ("delete", r#"{"blockIds": ["@id"]}"#),
+    ("run_batch", r#"{"operations": [{"operation": "delete_blocks", "blockIds": ["@id"]}]}"#),
     ("move", r#"{"blockIds": ["@id"], "position": {"position": "end", "pageId": "@id"}}"#),
     ("update_documents", r#"{"documents": [{"id": "@id", "title": "x"}]}"#),
     ("comment", r#"{"comments": [{"blockId": "@id", "content": "x"}]}"#),
@@ -225,4 +226,57 @@ fn folders_that_enter_one_after_the_other_hide_what_was_before() {
     shelf.notes.insert_markdown("2", a).unwrap();
     // Told as an addition: it came out of a folder that is in the scope now, and was not then.
     assert_eq!(shelf.told(0), ["a: 0", "a: 1", "a: 1"]);
+}
+
+#[test]
+fn a_kept_scope_is_there_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("space");
+    let space = Space::create(&path).unwrap();
+    let notes = space.connect();
+    let trip = notes.create_document("Trip").unwrap().id();
+    let folder = notes.create_folder("Travel", None).unwrap().id;
+    let lisbon = notes.create_document("Lisbon").unwrap().id();
+    notes.move_documents(MoveDocuments::new([lisbon], folder)).unwrap();
+    let folders = space.folder_scope([folder]);
+    folders.add([trip]);
+    space.keep_scope("b", &folders).unwrap();
+    space.keep_scope("a", &space.scope([trip])).unwrap();
+    space.keep_scope("a", &space.scope([trip]).read_only()).unwrap();
+    let names = |space: &Space| -> Vec<String> {
+        space.kept_scopes().unwrap().into_iter().map(|kept| kept.name).collect()
+    };
+    assert_eq!(names(&space), ["a", "b"]);
+    let sequence = notes.last_sequence().unwrap();
+    space.keep_scope("a", &space.scope([trip]).read_only()).unwrap();
+    assert_eq!(notes.last_sequence().unwrap(), sequence, "nothing has changed");
+    for (name, path) in [("", "name"), (" ", "name")] {
+        let refused = space.keep_scope(name, &folders).unwrap_err();
+        assert_eq!((refused.kind(), refused.path()), (ErrorKind::Validation, path));
+    }
+    let backup = directory.path().join("backup");
+    space.backup_to(&backup).unwrap();
+    drop((notes, folders));
+    space.close().unwrap();
+
+    for path in [path, backup] {
+        let space = Space::open(&path).unwrap();
+        let titles = |name: &str| -> Vec<String> {
+            let listed = space.kept_scope(name).unwrap().connect().documents().unwrap();
+            listed.iter().map(|document| document.title.clone()).collect()
+        };
+        assert_eq!(
+            (titles("a"), titles("b")),
+            (vec!["Trip".into()], vec!["Trip".into(), "Lisbon".into()])
+        );
+        let reader = space.kept_scope("a").unwrap().connect();
+        assert_eq!(reader.insert_markdown("x", trip).unwrap_err().kind(), ErrorKind::ReadOnly);
+        space.kept_scope("b").unwrap().connect().insert_markdown("x", lisbon).unwrap();
+        let shown = serde_json::to_string(&reader.info().unwrap()).unwrap();
+        assert!(!shown.contains("scopes"), "{shown}");
+        space.delete_kept_scope("a").unwrap();
+        assert_eq!(names(&space), ["b"]);
+        assert_eq!(space.delete_kept_scope("a").unwrap_err().kind(), ErrorKind::NotFound);
+        assert!(space.check().unwrap().is_clean());
+    }
 }

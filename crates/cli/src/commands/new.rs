@@ -39,7 +39,7 @@ impl NewCommand {
         let zone = self.zone.unwrap_or_else(local_zone);
         let space =
             Space::builder().name(self.name.unwrap_or_default()).zone(zone).create(&path)?;
-        let SpaceMeta { id, name, zone } = space.meta()?;
+        let SpaceMeta { id, name, zone, .. } = space.meta()?;
         space.close()?;
         let path = path.display().to_string();
         if context.options.json {

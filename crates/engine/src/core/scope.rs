@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use leafbase_model::{DocumentId, FolderId};
+use leafbase_model::{DocumentId, FolderId, KeptScope};
 
 use crate::core::access::{ScopeDocuments, Scoped};
 use crate::core::connection::Connection;
@@ -55,6 +55,22 @@ impl Scope {
         let last = last_sequence(&space);
         let documents = ScopeDocuments::new(documents.into_iter().collect(), folders, last);
         Self { space, documents: Arc::new(documents), is_read_only: false }
+    }
+
+    /// What a space keeps of the scope under `name`.
+    pub(crate) fn kept_as(&self, name: &str) -> KeptScope {
+        KeptScope {
+            name: name.to_owned(),
+            documents: self.documents(),
+            folders: self.documents.folders.named().collect(),
+            is_read_only: self.is_read_only,
+        }
+    }
+
+    /// The scope that was kept so.
+    pub(crate) fn of_kept(space: Space, kept: KeptScope) -> Self {
+        let KeptScope { name: _, documents, folders, is_read_only } = kept;
+        Self { is_read_only, ..Self::new(space, documents, ScopeFolders::new(folders)) }
     }
 
     /// The same scope for reading only: its documents, its changes, and connections that may not

@@ -17,6 +17,11 @@ impl ScopeFolders {
         Self(folders.into_iter().collect())
     }
 
+    /// The folders, by ID.
+    pub(crate) fn named(&self) -> impl Iterator<Item = FolderId> {
+        self.0.iter().copied()
+    }
+
     /// Whether the scope names none: then nothing has to be read.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -128,7 +128,7 @@ impl Connection<Full> {
     /// [`crate::ErrorKind::LimitExceeded`] at `operations` for more than
     /// [`crate::Limits::blocks_per_request`]. Nothing is written then.
     pub fn run_batch(&self, batch: Batch) -> Result<BatchReply> {
-        self.run_operations(&batch, run_full)
+        self.run_operations(batch, run_full)
     }
 }
 
@@ -164,30 +164,31 @@ impl Connection<Scoped> {
                 return Err(Error::validation(message).at(name).at("expect"));
             }
         }
-        self.run_operations(&batch, run_scoped)
+        self.run_operations(batch, run_scoped)
     }
 }
 
 impl<A: Unbatched> Connection<A> {
-    fn run_operations(&self, batch: &Batch, run: RunOperation<A>) -> Result<BatchReply> {
-        let (most, found) = (self.limits().blocks_per_request, batch.operations.len());
+    fn run_operations(&self, batch: Batch, run: RunOperation<A>) -> Result<BatchReply> {
+        let Batch { operations, expect, dry_run, .. } = batch;
+        let (most, found) = (self.limits().blocks_per_request, operations.len());
         if found > most {
             return Err(Error::limit("operations in one batch", most, found).at("operations"));
         }
         let mut planned = None;
         let done = self.batch(|open| {
             planned = None;
-            open.expect(&batch.expect)?;
-            let mut replies = Vec::with_capacity(batch.operations.len());
-            for (index, operation) in batch.operations.iter().enumerate() {
+            open.expect(&expect)?;
+            let mut replies = Vec::with_capacity(operations.len());
+            for (index, operation) in operations.iter().enumerate() {
                 let reply = operation
                     .resolved(&|number| replies.get(number))
                     .and_then(|request| run(open, &operation.operation, request))
                     .map_err(|error| error.at(format_args!("operations[{index}]")))?;
                 replies.push(reply);
             }
-            let reply = BatchReply::new(replies, batch.dry_run);
-            if batch.dry_run {
+            let reply = BatchReply::new(replies, dry_run);
+            if dry_run {
                 planned = Some(reply);
                 // An error rolls back what was planned.
                 return Err(Error::new(ErrorKind::Canceled, "the batch is a dry run"));
@@ -195,7 +196,7 @@ impl<A: Unbatched> Connection<A> {
             Ok(reply)
         });
         match planned {
-            Some(reply) if batch.dry_run => Ok(reply),
+            Some(reply) if dry_run => Ok(reply),
             _ => done,
         }
     }

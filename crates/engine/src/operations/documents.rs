@@ -5,7 +5,7 @@ use leafbase_model::{
     DocumentId, DocumentRecord, Edit, Error, ErrorKind, Items, Location, MoveDocuments,
     PurgeDocuments, RestoreDailyNotes, Result, Timestamp,
 };
-use leafbase_store::{DocumentQuery, IndexOrder, SpaceReader, Span, StoredDocument, Within};
+use leafbase_store::{DocumentQuery, IndexOrder, SpaceReader, Span, Within};
 use leafbase_tree_ops as ops;
 use leafbase_tree_ops::ReadTree;
 

@@ -1,9 +1,10 @@
-//! Operations on the settings of a space: its name and its time zone.
+//! Operations on the settings of a space: its name, its time zone, and the scopes kept in it.
 
-use leafbase_model::{Edit, Result, SpaceSettings};
+use leafbase_model::{Edit, Error, KeptScope, Result, SpaceSettings};
 #[cfg(doc)]
 use leafbase_model::{ErrorKind, Limits};
 
+use crate::core::scope::Scope;
 use crate::core::space::Space;
 use crate::core::space::settings::{check_name, known_zone};
 
@@ -46,6 +47,95 @@ impl Space {
     pub fn set_zone(&self, zone: &str) -> Result<()> {
         let zone = known_zone(zone)?;
         self.update_settings("set_zone", |settings| settings.zone.clone_from(&zone))
+    }
+
+    /// Keeps a scope in the space under `name`, in place of one that has the name: the documents
+    /// and folders that it names now, and whether it is for reading only. What the host adds to the
+    /// scope later is not kept before the next call. Backups and the change log have it.
+    ///
+    /// ```
+    /// # fn main() -> leafbase::Result<()> {
+    /// let space = leafbase::Space::in_memory()?;
+    /// let trip = space.connect().create_document("Trip")?.id();
+    /// space.keep_scope("for Ben", &space.scope([trip]).read_only())?;
+    /// // later, or in another process
+    /// let guest = space.kept_scope("for Ben")?.connect();
+    /// assert_eq!(guest.document(trip)?.title, "Trip");
+    /// assert!(guest.insert_markdown("passport", trip).is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::Validation`] at `name` if it is blank; [`ErrorKind::LimitExceeded`] at `name`;
+    /// [`ErrorKind::ReadOnly`]; other errors of the store.
+    pub fn keep_scope(&self, name: &str, scope: &Scope) -> Result<()> {
+        check_name(name, self.limits())?;
+        if name.trim().is_empty() {
+            return Err(Error::validation("a scope needs a name").at("name"));
+        }
+        let kept = scope.kept_as(name);
+        self.update_settings("keep_scope", |settings| {
+            settings.scopes.retain(|known| known.name != name);
+            let place = settings.scopes.partition_point(|known| known.name < kept.name);
+            settings.scopes.insert(place, kept.clone());
+        })
+    }
+
+    /// The scope that is kept under `name`, as it was kept.
+    ///
+    /// ```
+    /// # fn main() -> leafbase::Result<()> {
+    /// let space = leafbase::Space::in_memory()?;
+    /// assert_eq!(space.kept_scope("for Ben").unwrap_err().path(), "name");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`] at `name`; errors of the store.
+    pub fn kept_scope(&self, name: &str) -> Result<Scope> {
+        let kept = self.meta()?.scopes.into_iter().find(|kept| kept.name == name);
+        let kept = kept.ok_or_else(|| Error::not_found().at("name"))?;
+        Ok(Scope::of_kept(self.clone(), kept))
+    }
+
+    /// The scopes that are kept in the space, by name.
+    ///
+    /// ```
+    /// # fn main() -> leafbase::Result<()> {
+    /// let space = leafbase::Space::in_memory()?;
+    /// space.keep_scope("empty", &space.scope([]))?;
+    /// assert_eq!(space.kept_scopes()?[0].name, "empty");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Errors of the store.
+    pub fn kept_scopes(&self) -> Result<Vec<KeptScope>> {
+        Ok(self.meta()?.scopes)
+    }
+
+    /// Deletes the scope that is kept under `name`. Connections of it that are open stay.
+    ///
+    /// ```
+    /// # fn main() -> leafbase::Result<()> {
+    /// let space = leafbase::Space::in_memory()?;
+    /// space.keep_scope("empty", &space.scope([]))?;
+    /// space.delete_kept_scope("empty")?;
+    /// assert!(space.kept_scopes()?.is_empty());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`] at `name`; [`ErrorKind::ReadOnly`]; other errors of the store.
+    pub fn delete_kept_scope(&self, name: &str) -> Result<()> {
+        self.kept_scope(name)?;
+        self.update_settings("delete_kept_scope", |settings| {
+            settings.scopes.retain(|kept| kept.name != name);
+        })
     }
 
     fn update_settings(

@@ -278,6 +278,7 @@ pub struct BatchReply {
     pub replies: Vec<Value>,
     /// Whether nothing was written.
     #[serde(skip_serializing_if = "is_default")]
+    #[cfg_attr(feature = "schemars", schemars(default))]
     pub dry_run: bool,
 }
 

@@ -96,7 +96,7 @@ fn every_edit() -> Vec<Edit> {
 }
 
 fn settings(name: &str) -> SpaceSettings {
-    SpaceSettings { name: name.into(), zone: "Europe/Lisbon".into() }
+    SpaceSettings { name: name.into(), zone: "Europe/Lisbon".into(), scopes: Vec::new() }
 }
 
 fn schema() -> Schema {

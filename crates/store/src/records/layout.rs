@@ -272,6 +272,20 @@ impl Field for u8 {
     }
 }
 
+impl Field for bool {
+    fn encode_field(&self, array: &mut ArrayEncoder<'_>) {
+        array.uint(u64::from(*self));
+    }
+
+    fn decode_field(fields: &mut FieldDecoder<'_, '_>) -> Decoded<Self> {
+        match fields.uint()? {
+            0 => Ok(false),
+            1 => Ok(true),
+            _ => Err(DecodeError::Corrupt),
+        }
+    }
+}
+
 impl Field for String {
     fn encode_field(&self, array: &mut ArrayEncoder<'_>) {
         array.str(self);

@@ -1,6 +1,6 @@
 //! Records about the space as a whole: format, name, and totals that reveal lost rows.
 
-use leafbase_model::{ChangePosition, ChangeToken, SpaceId, SpaceSettings};
+use leafbase_model::{ChangePosition, ChangeToken, KeptScope, SpaceId, SpaceSettings};
 
 use super::layout::record;
 use crate::msgpack::{ArrayEncoder, Decoded, Decoder};
@@ -45,29 +45,38 @@ pub struct SpaceMeta {
     /// The IANA name of the time zone that its days are in.
     #[serde(rename = "timezone")]
     pub zone: String,
+    /// The scopes that the host keeps in it, by name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub scopes: Vec<KeptScope>,
 }
 
 impl SpaceMeta {
     /// The part that changes.
     pub fn settings(&self) -> SpaceSettings {
-        SpaceSettings { name: self.name.clone(), zone: self.zone.clone() }
+        let Self { name, zone, scopes, .. } = self.clone();
+        SpaceSettings { name, zone, scopes }
     }
 
     /// The record of space `id` with these settings.
     pub(crate) fn new(id: SpaceId, settings: SpaceSettings) -> Self {
-        let SpaceSettings { name, zone } = settings;
-        Self { id, name, zone }
+        let SpaceSettings { name, zone, scopes } = settings;
+        Self { id, name, zone, scopes }
     }
 }
 
 record! {
-    SpaceMeta = { SpaceMeta { id, name, zone } };
-    id(required), name, zone,
+    SpaceMeta = { SpaceMeta { id, name, zone, scopes } };
+    id(required), name, zone, scopes,
 }
 
 record! {
-    SpaceSettings = { SpaceSettings { name, zone } };
-    name, zone,
+    SpaceSettings = { SpaceSettings { name, zone, scopes } };
+    name, zone, scopes,
+}
+
+record! {
+    KeptScope = { KeptScope { name, documents, folders, is_read_only } };
+    name, documents, folders, is_read_only,
 }
 
 /// Totals of the keyspaces that no other record counts: an unreachable page would lose their rows

@@ -285,6 +285,7 @@ pub fn meta() -> SpaceMeta {
         id: SpaceId::from_bytes([5; 16]),
         name: "Space".to_owned(),
         zone: "Europe/Berlin".to_owned(),
+        scopes: Vec::new(),
     }
 }
 

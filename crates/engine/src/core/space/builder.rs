@@ -475,7 +475,8 @@ impl SpaceBuilder {
         let zone = settings::known_zone(&self.zone)?;
         let name = if self.name.is_empty() { fallback.to_owned() } else { self.name.clone() };
         settings::check_name(&name, &self.limits)?;
-        Ok(SpaceMeta { id: SpaceId::from_bytes(self.ids.new_id(self.clock.now())), name, zone })
+        let id = SpaceId::from_bytes(self.ids.new_id(self.clock.now()));
+        Ok(SpaceMeta { id, name, zone, scopes: Vec::new() })
     }
 
     fn opened(self, store: Arc<dyn Store>, home: IndexHome) -> Result<Space> {
