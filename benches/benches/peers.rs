@@ -53,6 +53,8 @@ const PEERS: &[Entry] = &[
 const BATCH: usize = 256;
 /// Durable edits of a round: enough for the slowest hundredth.
 const SINGLE: usize = 100;
+/// Durable batches of a round.
+const BATCHES: usize = 15;
 /// Updates between two flushes in the row that counts the flush, too.
 const SUSTAINED: usize = 2_000;
 
@@ -347,10 +349,11 @@ impl Bench {
             self.record_calls(op, self.entries[at].1, samples);
         }
         let floor = &mut self.floor;
+        // A batch weighs as much as its edits together.
         let took = work
             .weights
-            .iter()
-            .map(|edit| timed(|| floor.write(true, &[*edit])).0.as_secs_f64() * 1e9)
+            .chunks(work.weights.len() / work.edits.len())
+            .map(|edits| timed(|| floor.write(true, edits)).0.as_secs_f64() * 1e9)
             .collect();
         self.record_calls(op, Column::Floor, took);
         self.floor.renew();
@@ -401,6 +404,9 @@ impl Bench {
 
     fn durable_edits(&mut self) {
         for (op, work) in self.space.work(&mut self.make, SINGLE) {
+            self.durable(&format!("durable {op}"), &work);
+        }
+        for (op, work) in self.space.batched(&mut self.make, BATCHES) {
             self.durable(&format!("durable {op}"), &work);
         }
     }

@@ -70,12 +70,15 @@ pub enum Edit {
     Update(Id, String),
     Move(Vec<Id>, Position),
     Delete(Vec<Id>),
+    /// Several edits in one transaction.
+    Batch(Vec<Edit>),
     /// Documents into a new space.
     Import(Vec<Document>),
     ImportMarkdown(Vec<File>),
 }
 
 /// An edit in the form that a peer takes it in, made before the time is taken.
+#[derive(Clone)]
 pub enum Ready {
     /// The edit as it is.
     Same,
@@ -83,6 +86,7 @@ pub enum Ready {
     Update(UpdateBlocks),
     Move(MoveBlocks),
     Delete(DeleteBlocks),
+    Batch(Vec<Ready>),
     Import(Vec<leafbase::BlockDraft>),
 }
 

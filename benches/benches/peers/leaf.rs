@@ -3,10 +3,10 @@
 use crate::app::{self, Block, Edit, Fetched, LIST_TASK, Mode, PAGE, Peer, Position, Ready, Task};
 use benches::workload::Id;
 use leafbase::{
-    BlockData, BlockDraft, BlockId, BlockKind, BlockPatch, BlockType, ChangeToken, Clock, Color,
-    Connection, Content, Day, DeleteBlocks, Destination, DocumentId, Durability, Fetch, IdSource,
-    InsertBlocks, ListStyle, MoveBlocks, SearchIndexing, Space, TaskInfo, TaskState, TextFormat,
-    TextStyle, Timestamp, UpdateBlocks,
+    AccessScope, BlockData, BlockDraft, BlockId, BlockKind, BlockPatch, BlockType, ChangeToken,
+    Clock, Color, Connection, Content, Day, DeleteBlocks, Destination, DocumentId, Durability,
+    Fetch, IdSource, InsertBlocks, ListStyle, MoveBlocks, SearchIndexing, Space, TaskInfo,
+    TaskState, TextFormat, TextStyle, Timestamp, UpdateBlocks,
 };
 use leafbase_markdown::{ParseOptions, parse};
 use std::collections::VecDeque;
@@ -89,6 +89,19 @@ fn ids(of: &[Id]) -> Vec<BlockId> {
     of.iter().map(|id| BlockId::from_bytes(*id)).collect()
 }
 
+/// One call of a connection, which may be that of a batch.
+fn call<A: AccessScope>(connection: &Connection<A>, ready: Ready) -> leafbase::Result<()> {
+    match ready {
+        Ready::Insert(request) => connection.insert_blocks(request).map(drop),
+        Ready::Update(request) => connection.update_blocks(request).map(drop),
+        Ready::Move(request) => connection.move_blocks(request).map(drop),
+        Ready::Delete(request) => connection.delete_blocks(request).map(drop),
+        Ready::Same | Ready::Batch(_) | Ready::Import(_) => {
+            unreachable!("these are no single call")
+        }
+    }
+}
+
 impl Peer for Leafbase {
     fn ready(&self, edit: &Edit) -> Ready {
         match edit {
@@ -105,6 +118,7 @@ impl Peer for Leafbase {
             }
             Edit::Move(from, position) => Ready::Move(MoveBlocks::new(ids(from), place(*position))),
             Edit::Delete(from) => Ready::Delete(DeleteBlocks::new(ids(from))),
+            Edit::Batch(edits) => Ready::Batch(edits.iter().map(|edit| self.ready(edit)).collect()),
             Edit::Import(documents) => {
                 let mut drafts = Vec::with_capacity(documents.len());
                 for document in documents {
@@ -135,10 +149,15 @@ impl Peer for Leafbase {
         self.given.0.now.store(now, Ordering::Relaxed);
         let connection = &self.connection;
         match (ready, edit) {
-            (Ready::Insert(request), _) => drop(connection.insert_blocks(request).expect("insert")),
-            (Ready::Update(request), _) => drop(connection.update_blocks(request).expect("update")),
-            (Ready::Move(request), _) => drop(connection.move_blocks(request).expect("move")),
-            (Ready::Delete(request), _) => drop(connection.delete_blocks(request).expect("delete")),
+            (Ready::Batch(edits), _) => connection
+                .batch(|batch| edits.iter().try_for_each(|edit| call(batch, edit.clone())))
+                .expect("a batch"),
+            (
+                ready @ (Ready::Insert(_) | Ready::Update(_) | Ready::Move(_) | Ready::Delete(_)),
+                _,
+            ) => {
+                call(connection, ready).expect("an edit");
+            }
             (Ready::Import(drafts), _) => {
                 for draft in drafts {
                     connection.create_document_of(draft, Destination::Unsorted).expect("create");

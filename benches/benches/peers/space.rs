@@ -15,8 +15,12 @@ pub struct Space {
     unmet: Vec<Id>,
 }
 
+/// Edits of a batch.
+const EDITS_OF_BATCH: usize = 100;
+
 /// Edits to measure; those before and after them, which are not measured; and what they weigh on
 /// the floor.
+#[derive(Default)]
 pub struct Work {
     pub before: Vec<Edit>,
     pub edits: Vec<Edit>,
@@ -169,6 +173,65 @@ impl Space {
             other => other.clone(),
         });
         Work { edits: deletes.collect(), before: made.edits, ..made }
+    }
+
+    /// Batches of a hundred edits: updates or insertions, each in a document of its own as long as
+    /// there are enough.
+    fn batches(&self, make: &mut Generator, count: usize, inserts: bool) -> Work {
+        let mut work = Work::default();
+        let mut added = Vec::new();
+        let documents = &self.flat[self.moving() * 2..];
+        for _ in 0..count {
+            let edits = (0..EDITS_OF_BATCH).map(|number| {
+                let document = &documents[number % documents.len()];
+                work.weights.push((document.id, if inserts { ONE } else { UPDATE }));
+                if inserts {
+                    let block = app::block(&make.block(TEXT));
+                    added.push(block.id);
+                    Edit::Insert(vec![block], Position::After(document.blocks[50].id))
+                } else {
+                    let words = make.words.text(&mut make.rng, TEXT_BYTES);
+                    Edit::Update(text_of(document, make), app::text(&words))
+                }
+            });
+            let edits = edits.collect();
+            work.edits.push(Edit::Batch(edits));
+        }
+        if !added.is_empty() {
+            work.after.push(Edit::Delete(added));
+        }
+        work
+    }
+
+    /// Batches of a hundred edits in one document: updates, insertions, moves and deletions.
+    fn mixed_batches(&self, make: &mut Generator, count: usize) -> Work {
+        let mut work = Work::default();
+        for _ in 0..count {
+            let document = self.single(make);
+            let mut edits = Vec::with_capacity(EDITS_OF_BATCH);
+            for number in 0..EDITS_OF_BATCH / 5 {
+                let block = app::block(&make.block(TEXT));
+                let (id, place) = (block.id, document.blocks[20 + number].id);
+                let words = |make: &mut Generator| make.words.text(&mut make.rng, TEXT_BYTES);
+                edits.push(Edit::Update(text_of(document, make), app::text(&words(make))));
+                edits.push(Edit::Insert(vec![block], Position::After(place)));
+                edits.push(Edit::Move(vec![id], Position::After(document.blocks[70].id)));
+                edits.push(Edit::Update(id, app::text(&words(make))));
+                edits.push(Edit::Delete(vec![id]));
+                work.weights.extend([(document.id, UPDATE); 5]);
+            }
+            work.edits.push(Edit::Batch(edits));
+        }
+        work
+    }
+
+    /// Every batch that is measured, `count` times.
+    pub fn batched(&self, make: &mut Generator, count: usize) -> Vec<(&'static str, Work)> {
+        vec![
+            ("batch of 100 mixed edits in one document", self.mixed_batches(make, count)),
+            ("batch of 100 updates in 100 documents", self.batches(make, count, false)),
+            ("batch of 100 insertions in 100 documents", self.batches(make, count, true)),
+        ]
     }
 
     fn single(&self, make: &mut Generator) -> &Document {

@@ -342,25 +342,29 @@ impl Groups {
     }
 }
 
+/// An edit within a transaction.
+fn apply(db: &Database, edit: &Edit, now: i64) {
+    match edit {
+        Edit::Insert(blocks, position) => insert(db, blocks, *position, now),
+        Edit::Update(id, markdown) => update(db, *id, markdown, now),
+        Edit::Move(ids, position) => relocate(db, ids, *position, now),
+        Edit::Delete(ids) => delete(db, ids, now),
+        Edit::Batch(edits) => edits.iter().for_each(|edit| apply(db, edit, now)),
+        Edit::Import(documents) => documents.iter().for_each(|document| create(db, document, now)),
+        Edit::ImportMarkdown(files) => {
+            for file in files {
+                let blocks = kept(parsed(&file.text), &mut file.ids.iter().copied(), now);
+                create(db, &Document { id: file.id, title: file.title.clone(), blocks }, now);
+            }
+        }
+    }
+}
+
 impl Peer for Sqlite {
     fn apply(&mut self, edit: &Edit, _: Ready, now: i64) {
         let db = &self.0;
         db.begin();
-        match edit {
-            Edit::Insert(blocks, position) => insert(db, blocks, *position, now),
-            Edit::Update(id, markdown) => update(db, *id, markdown, now),
-            Edit::Move(ids, position) => relocate(db, ids, *position, now),
-            Edit::Delete(ids) => delete(db, ids, now),
-            Edit::Import(documents) => {
-                documents.iter().for_each(|document| create(db, document, now))
-            }
-            Edit::ImportMarkdown(files) => {
-                for file in files {
-                    let blocks = kept(parsed(&file.text), &mut file.ids.iter().copied(), now);
-                    create(db, &Document { id: file.id, title: file.title.clone(), blocks }, now);
-                }
-            }
-        }
+        apply(db, edit, now);
         db.commit();
     }
 

@@ -98,7 +98,7 @@ impl<A: Unbatched> Connection<A> {
     ///
     /// let refused = notes.batch(|batch| {
     ///     batch.update_markdown(trip, "Journey")?;
-    ///     batch.insert_markdown("lost", leafbase::BlockId::NIL)
+    ///     batch.update_markdown(leafbase::BlockId::NIL, "there is no such block")
     /// });
     /// assert!(refused.is_err());
     /// assert_eq!(notes.document(trip)?.title, "Trip");

@@ -267,8 +267,8 @@ impl<A: AccessScope> Operation<'_, A> {
         read.map_err(|error| visibility.redact_error(error))
     }
 
-    /// Runs `plan` in a write transaction and commits its edits; in a batch, in its transaction, which
-    /// commits them later. `plan` may run several times: when
+    /// Runs `plan` in a write transaction and commits its edits; in a batch, in its transaction,
+    /// which commits them later. `plan` may run several times: when
     /// a write that it was based on fails, it runs again on the version before.
     pub(crate) fn write<T>(
         &self,
