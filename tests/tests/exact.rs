@@ -127,9 +127,9 @@ fn check(texts: &[String]) {
             let block = &written[way * texts.len() + number];
             if plain {
                 assert_eq!(block.plain.as_deref(), Some(text.as_str()), "plain, way {way}");
-                assert_eq!(PlainText::of(&block.data.markdown).as_str(), text);
+                assert_eq!(PlainText::of(&block.data.inline).as_str(), text);
             } else {
-                assert_eq!(&block.data.markdown, text, "inline, way {way}");
+                assert_eq!(&block.data.inline, text, "inline, way {way}");
             }
         }
     }

@@ -232,7 +232,7 @@ fn edits_of_one_text_are_merged() {
     let log = scene.check();
     assert_eq!(covered(&log), one(1..=6).chain(merged).collect::<Vec<_>>());
     let [Edit::Update { before, after, .. }] = log[6].edits.as_slice() else { panic!() };
-    assert_eq!((&*before.data.markdown, &*after.data.markdown), ("one", "pas"));
+    assert_eq!((&*before.data.inline, &*after.data.inline), ("one", "pas"));
     // What was merged is merged further. Its time is that of its last edit.
     scene.types(1, "Bob", "xyz!?", 1);
     scene.compact(within(4).keep_changes(9));

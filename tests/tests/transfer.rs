@@ -157,14 +157,14 @@ fn every_kind_of_link_leads_to_its_block() {
     let (to_id, part_one, part_two, named, own) =
         (document("To"), to[0].id, to[1].id, to[2].id, from[1].id);
     assert_eq!(
-        from[0].data.markdown,
+        from[0].data.inline,
         format!(
             "See [To](block://{to_id}), [an alias](block://{to_id}), [To#Part Two](block://{part_two}), \
              [b/To](block://{to_id}), [Own](block://{own}) and [rel](block://{part_two})."
         )
     );
     assert_eq!(
-        blocks(&notes, "Named")[0].data.markdown,
+        blocks(&notes, "Named")[0].data.inline,
         format!(
             "[to#^named](block://{named}) and [x](block://{part_one}), `[[To]]`, \\[[To]], [From](block://{}).",
             document("From")

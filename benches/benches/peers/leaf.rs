@@ -237,7 +237,7 @@ fn data(data: &BlockData) -> Block {
         rev: 1,
         kind: number(BlockType::ALL, &data.block_type()),
         markdown: if data.block_type().has_own_markdown() {
-            data.markdown.clone()
+            data.inline.clone()
         } else {
             String::new()
         },
@@ -302,7 +302,7 @@ pub fn draft(block: &Block) -> BlockDraft {
         TextFormat { style: TextStyle::ALL[usize::from(block.style)], ..TextFormat::default() };
     let kind = if block.kind == PAGE { BlockKind::Page(look) } else { BlockKind::Text(look) };
     let mut data = BlockData::new(kind);
-    data.markdown.clone_from(&block.markdown);
+    data.inline.clone_from(&block.markdown);
     data.indentation = block.indentation;
     data.list_style = ListStyle::ALL[usize::from(block.list_style)];
     data.color = block.color.map(|color| {

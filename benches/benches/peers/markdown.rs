@@ -125,7 +125,7 @@ impl Texts {
 fn joined(tree: &[leafbase::Block]) -> String {
     let mut text = String::new();
     for (_, block) in tree.iter().flat_map(leafbase::Block::walk) {
-        text.push_str(&block.data.markdown);
+        text.push_str(&block.data.inline);
         text.push('\n');
     }
     text

@@ -223,7 +223,7 @@ impl Answer for ItemsPage<leafbase::Document> {
 
 impl Answer for ItemsPage<leafbase::Task> {
     fn lines(&self) -> Vec<String> {
-        self.iter().map(|task| task.markdown.clone()).collect()
+        self.iter().map(|task| task.inline.clone()).collect()
     }
 }
 
@@ -241,8 +241,8 @@ impl Answer for leafbase::Block {
             block.metadata.as_ref().map_or(0, |metadata| metadata.comments.len())
         };
         let children = self.children().iter();
-        let blocks = children.map(|block| format!("{} {}", block.data.markdown, comments(block)));
-        std::iter::once(self.data.markdown.clone()).chain(blocks).collect()
+        let blocks = children.map(|block| format!("{} {}", block.data.inline, comments(block)));
+        std::iter::once(self.data.inline.clone()).chain(blocks).collect()
     }
 }
 

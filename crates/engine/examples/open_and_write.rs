@@ -43,7 +43,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("{}", serde_json::to_string_pretty(&shown)?);
     println!("{}", notes.content_markdown(trip.id())?);
     assert_eq!(shown.children().len(), 3);
-    assert_eq!(shown.children()[2].children()[0].data.markdown, "the long cable");
+    assert_eq!(shown.children()[2].children()[0].data.inline, "the long cable");
 
     // One handle at a time has a space open.
     assert_eq!(Space::open(&path).unwrap_err().kind(), ErrorKind::AlreadyOpen);

@@ -85,7 +85,7 @@ impl Site {
     }
 
     fn block(&self, notes: &Connection, block: &Block) -> String {
-        let text = self.inline(notes, &block.data.markdown);
+        let text = self.inline(notes, &block.data.inline);
         let (id, indent) = (block.id, usize::from(block.data.indentation) * 2);
         let tag = match &block.data.kind {
             BlockKind::Text(look) if look.style == TextStyle::H1 => "h2",
@@ -130,10 +130,10 @@ impl Site {
                 self.inline(notes, title)
             );
         }
-        let title = self.inline(notes, &root.data.markdown);
+        let title = self.inline(notes, &root.data.inline);
         Ok(format!(
             "<!doctype html>\n<meta charset=\"utf-8\">\n<title>{}</title>\n<h1>{}</h1>\n{body}",
-            escaped(&root.data.markdown),
+            escaped(&root.data.inline),
             title
         ))
     }

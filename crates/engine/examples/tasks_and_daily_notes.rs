@@ -40,7 +40,7 @@ fn main() -> Result<()> {
 
     let show = |title: &str, scope| -> Result<Vec<String>> {
         let found: Vec<String> =
-            notes.tasks(scope)?.iter().map(|task| task.markdown.clone()).collect();
+            notes.tasks(scope)?.iter().map(|task| task.inline.clone()).collect();
         println!("{title}: {}", found.join(", "));
         Ok(found)
     };

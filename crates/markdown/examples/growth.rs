@@ -62,6 +62,6 @@ fn everything(text: &str) -> usize {
     let mut data = BlockData::text(text);
     canonical(&mut data);
     let mut found = 0;
-    links(&data.markdown, &mut |_| found += 1);
-    written + found + plain_text(&data.markdown).len()
+    links(&data.inline, &mut |_| found += 1);
+    written + found + plain_text(&data.inline).len()
 }

@@ -55,12 +55,12 @@ pub struct BlockForm {
 /// assert_eq!(leafbase_markdown::block_form(&BlockData::text("# 7")), "\\# 7");
 /// ```
 pub fn block_form(data: &BlockData) -> Cow<'_, str> {
-    let BlockKind::Text(look) = data.kind else { return Cow::Borrowed(&data.markdown) };
+    let BlockKind::Text(look) = data.kind else { return Cow::Borrowed(&data.inline) };
     let has_style = !matches!(look.style, TextStyle::Body | TextStyle::Card | TextStyle::Page);
     if !has_style && data.list_style == ListStyle::None && data.decorations.is_empty() {
-        return escape_alone(&data.markdown);
+        return escape_alone(&data.inline);
     }
-    let (mut out, mut prefix) = (String::with_capacity(data.markdown.len() + 8), String::new());
+    let (mut out, mut prefix) = (String::with_capacity(data.inline.len() + 8), String::new());
     if data.decorations.quote {
         out.push_str("> ");
         prefix.push_str("> ");
@@ -80,7 +80,7 @@ pub fn block_form(data: &BlockData) -> Cow<'_, str> {
         out.push_str(task_mark(task.state));
     }
     let style = if has_style { look.style } else { TextStyle::Body };
-    let text = escape_text(&data.markdown, TextContext::of(data.list_style, style));
+    let text = escape_text(&data.inline, TextContext::of(data.list_style, style));
     let (open, close) = match style {
         TextStyle::H1 => ("# ", ""),
         TextStyle::H2 => ("## ", ""),
@@ -186,7 +186,7 @@ pub fn read_block_form(text: &str, limits: &Limits) -> Result<BlockForm> {
         further.push(data);
     }
     let first = blocks.pop().map(BlockDraft::into_parts);
-    let inline = first.map_or_else(String::new, |(data, _)| data.markdown);
+    let inline = first.map_or_else(String::new, |(data, _)| data.inline);
     Ok(BlockForm { markers, inline, further })
 }
 

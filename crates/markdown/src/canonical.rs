@@ -16,9 +16,9 @@ use crate::escape::escape_tags;
 /// use leafbase_model::{BlockData, BlockKind};
 ///
 /// let table = "\n|a|\n|-|".to_owned();
-/// let mut data = BlockData { markdown: table, ..BlockData::new(BlockKind::Table) };
+/// let mut data = BlockData { inline: table, ..BlockData::new(BlockKind::Table) };
 /// leafbase_markdown::canonical(&mut data);
-/// assert_eq!(data.markdown, "|a|\n|-|");
+/// assert_eq!(data.inline, "|a|\n|-|");
 /// ```
 pub fn canonical(data: &mut BlockData) {
     let block_type = data.block_type();
@@ -26,14 +26,14 @@ pub fn canonical(data: &mut BlockData) {
         return canonical_fields(data);
     }
     let changed = match block_type {
-        BlockType::Table => crate::table::canonical(&data.markdown),
-        BlockType::Collection => canonical_inline(&data.markdown),
+        BlockType::Table => crate::table::canonical(&data.inline),
+        BlockType::Collection => canonical_inline(&data.inline),
         // Texts and titles are what their authors wrote, byte for byte.
         _ => return,
     };
     // A borrowed result is a slice of the text; with equal length it is the whole text.
-    if matches!(changed, Cow::Owned(_)) || changed.len() < data.markdown.len() {
-        data.markdown = changed.into_owned();
+    if matches!(changed, Cow::Owned(_)) || changed.len() < data.inline.len() {
+        data.inline = changed.into_owned();
     }
 }
 

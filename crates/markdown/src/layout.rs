@@ -283,7 +283,7 @@ pub(crate) fn is_empty_task(data: &BlockData) -> bool {
     data.list_style == ListStyle::Task
         && body
         && data.block_type() == BlockType::Text
-        && data.markdown.is_empty()
+        && data.inline.is_empty()
         && !data.decorations.callout
 }
 
@@ -293,19 +293,19 @@ fn is_text(data: &BlockData) -> bool {
     let BlockKind::Text(look) = data.kind else { return false };
     let heading =
         matches!(look.style, TextStyle::H1 | TextStyle::H2 | TextStyle::H3 | TextStyle::H4);
-    (!heading || !data.markdown.is_empty()) && !ends_escaping(&data.markdown)
+    (!heading || !data.inline.is_empty()) && !ends_escaping(&data.inline)
 }
 
 /// Whether the parser could attach any following line to this text.
 fn swallows_lines(data: &BlockData) -> bool {
     let html = || {
-        data.markdown.split('\n').any(|line| line.trim_start_matches([' ', '\t']).starts_with('<'))
+        data.inline.split('\n').any(|line| line.trim_start_matches([' ', '\t']).starts_with('<'))
     };
-    data.markdown.starts_with("$$")
-        || (memchr::memchr(b'<', data.markdown.as_bytes()).is_some() && html())
+    data.inline.starts_with("$$")
+        || (memchr::memchr(b'<', data.inline.as_bytes()).is_some() && html())
 }
 
 fn is_rule_like(data: &BlockData) -> bool {
-    let line = data.markdown.lines().next().unwrap_or("");
+    let line = data.inline.lines().next().unwrap_or("");
     line.bytes().all(|byte| matches!(byte, b'|' | b'-' | b':' | b' ' | b'\t'))
 }

@@ -177,10 +177,10 @@ impl<'t> BlockParser<'t, '_> {
             Leaf::Paragraph(paragraph) => self.close_paragraph(paragraph),
             Leaf::Table => {
                 let markdown = crate::table::canonical(&self.buffer).into_owned();
-                let data = BlockData { markdown, ..BlockData::new(BlockKind::Table) };
+                let data = BlockData { inline: markdown, ..BlockData::new(BlockKind::Table) };
                 self.check_length(
                     "bytes of a table",
-                    data.markdown.len(),
+                    data.inline.len(),
                     self.options.limits.block_raw,
                 )?;
                 self.emit(data);
@@ -232,11 +232,11 @@ impl<'t> BlockParser<'t, '_> {
             data.kind = kind;
         } else if self.buffer != NOTHING {
             let context = TextContext::of(list, look.style);
-            data.markdown = unescape(&self.buffer, context).into_owned();
+            data.inline = unescape(&self.buffer, context).into_owned();
         }
         self.check_length(
             "bytes of a block's text",
-            data.markdown.len(),
+            data.inline.len(),
             self.options.limits.block_text,
         )?;
         self.emit(data);
@@ -268,10 +268,10 @@ impl<'t> BlockParser<'t, '_> {
         };
         let mut data =
             BlockData::new(BlockKind::Text(TextFormat { style, ..TextFormat::default() }));
-        data.markdown = unescape(text, TextContext::Heading).into_owned();
+        data.inline = unescape(text, TextContext::Heading).into_owned();
         self.check_length(
             "bytes of a block's text",
-            data.markdown.len(),
+            data.inline.len(),
             self.options.limits.block_text,
         )?;
         self.emit(data);

@@ -179,7 +179,7 @@ impl<'t> BlockParser<'t, '_> {
         let (text, closer) = self.segment(cursor)?;
         let text = trim(text);
         if let Some(Container::Page(page)) = self.stack.last_mut() {
-            let title = &mut page.draft.data.markdown;
+            let title = &mut page.draft.data.inline;
             if !title.is_empty() && !text.is_empty() {
                 title.push(' ');
             }
@@ -195,8 +195,8 @@ impl<'t> BlockParser<'t, '_> {
         // Every open page has pushed a list for its content; the bottom one is the document's.
         invariant!(self.out.len() > 1, "an open page has a list of blocks");
         page.draft.content = self.out.pop().unwrap_or_default();
-        let title = unescape(&page.draft.data.markdown, TextContext::Title).into_owned();
-        page.draft.data.markdown = title;
+        let title = unescape(&page.draft.data.inline, TextContext::Title).into_owned();
+        page.draft.data.inline = title;
         self.add(page.draft);
         Ok(())
     }

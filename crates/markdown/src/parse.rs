@@ -15,7 +15,7 @@ use crate::slice;
 /// use leafbase_markdown::{ParseOptions, parse};
 ///
 /// let parsed = parse("# Trip\n\n- [ ] pack\n  - socks", &ParseOptions::default())?;
-/// let texts: Vec<_> = parsed.blocks.iter().map(|block| block.data.markdown.as_str()).collect();
+/// let texts: Vec<_> = parsed.blocks.iter().map(|block| block.data.inline.as_str()).collect();
 /// assert_eq!(texts, ["Trip", "pack", "socks"]);
 /// # Ok::<(), leafbase_model::Error>(())
 /// ```

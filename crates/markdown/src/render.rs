@@ -149,7 +149,7 @@ impl<'b, B: Rendered> Writer<'b, B> {
         self.out.push('>');
         self.line_break();
         self.out.push_str("<pageTitle>");
-        let title = escape(&data.markdown, TextContext::Title);
+        let title = escape(&data.inline, TextContext::Title);
         self.out.push_str(&title);
         // A trailing backslash would escape the closing tag.
         if ends_escaping(&title) {

@@ -27,21 +27,21 @@ use crate::text_escape::{NOTHING, TextContext, escape};
 pub fn render_block(data: &BlockData) -> String {
     // Types with own markdown store it; all others derive it from their fields.
     if data.block_type().has_own_markdown() {
-        return data.markdown.clone();
+        return data.inline.clone();
     }
     let mut out = String::new();
     write(&mut out, data, "");
     out
 }
 
-/// Parses `data.markdown` into the fields of a type without own text, and clears it. Types with own
+/// Parses `data.inline` into the fields of a type without own text, and clears it. Types with own
 /// text, and an empty `markdown`, are left unchanged.
 ///
 /// ```
 /// use leafbase_model::{BlockData, BlockKind, BlockType};
 ///
 /// let mut data = BlockData::new(BlockKind::empty(BlockType::Drawing));
-/// data.markdown = "![Drawing](asset://7/plan.png)".to_owned();
+/// data.inline = "![Drawing](asset://7/plan.png)".to_owned();
 /// leafbase_markdown::read_block(&mut data)?;
 /// assert_eq!(data.kind, BlockKind::Drawing { url: "asset://7/plan.png".to_owned() });
 /// # Ok::<(), leafbase_model::Error>(())
@@ -51,10 +51,10 @@ pub fn render_block(data: &BlockData) -> String {
 /// [`leafbase_model::ErrorKind::InvalidMarkdown`] if `markdown` is not a single block of this type.
 pub fn read_block(data: &mut BlockData) -> Result<()> {
     let block_type = data.block_type();
-    if block_type.has_own_markdown() || is_blank(&data.markdown) {
+    if block_type.has_own_markdown() || is_blank(&data.inline) {
         return Ok(());
     }
-    let text = trim(&data.markdown);
+    let text = trim(&data.inline);
     let read = match &mut data.kind {
         BlockKind::Code { raw_code, language, language_tag } => {
             read_code(text, raw_code, language, language_tag)
@@ -69,7 +69,7 @@ pub fn read_block(data: &mut BlockData) -> Result<()> {
         );
         return Err(invalid((1, 1), expected).at("markdown"));
     }
-    data.markdown.clear();
+    data.inline.clear();
     Ok(())
 }
 
@@ -156,9 +156,9 @@ pub(crate) fn write(out: &mut String, data: &BlockData, prefix: &str) {
             LineStyle::Strong => "******",
             LineStyle::PageBreak => "*******",
         }),
-        BlockKind::Table => write_lines(out, &data.markdown, prefix),
+        BlockKind::Table => write_lines(out, &data.inline, prefix),
         BlockKind::Collection | BlockKind::Page(_) | BlockKind::CollectionItem { .. } => {
-            let title = escape(&data.markdown, TextContext::Title);
+            let title = escape(&data.inline, TextContext::Title);
             write_lines(out, shown(&title), prefix);
         }
     }
@@ -175,7 +175,7 @@ fn write_picture(out: &mut String, name: &str, url: &str) {
 }
 
 fn write_text(out: &mut String, data: &BlockData, look: TextFormat, prefix: &str) {
-    let text = escape(&data.markdown, TextContext::of(data.list_style, look.style));
+    let text = escape(&data.inline, TextContext::of(data.list_style, look.style));
     let marks = match look.style {
         TextStyle::Body => {
             write_lines(out, if is_empty_task(data) { "" } else { shown(&text) }, prefix);

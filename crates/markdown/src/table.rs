@@ -193,7 +193,7 @@ mod tests {
                 "{given:?}"
             );
             let read = parse(&text, &ParseOptions::default()).unwrap().blocks;
-            let expected = BlockData { markdown: text.clone(), ..BlockData::new(BlockKind::Table) };
+            let expected = BlockData { inline: text.clone(), ..BlockData::new(BlockKind::Table) };
             assert_eq!(
                 read.iter().map(|draft| &draft.data).collect::<Vec<_>>(),
                 [&expected],

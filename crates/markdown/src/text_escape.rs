@@ -172,7 +172,7 @@ pub fn is_lone_link(data: &BlockData) -> bool {
     match &data.kind {
         BlockKind::Text(look) => {
             let context = TextContext::of(data.list_style, look.style);
-            stands_alone(&data.markdown, context)
+            stands_alone(&data.inline, context)
         }
         _ => false,
     }
@@ -182,17 +182,17 @@ pub fn is_lone_link(data: &BlockData) -> bool {
 /// none, the comment all the same: where it is read, the link may be one again.
 pub fn guard_lone_link(data: &mut BlockData) {
     if !is_lone_link(data) {
-        data.markdown.push_str(NOTHING);
+        data.inline.push_str(NOTHING);
     }
 }
 
 /// Takes the comment away from a text that is a lone link again.
 pub fn unguard_lone_link(data: &mut BlockData) {
-    if let Some(link) = data.markdown.strip_suffix(NOTHING) {
+    if let Some(link) = data.inline.strip_suffix(NOTHING) {
         let link = link.to_owned();
-        let guarded = std::mem::replace(&mut data.markdown, link);
+        let guarded = std::mem::replace(&mut data.inline, link);
         if !is_lone_link(data) {
-            data.markdown = guarded;
+            data.inline = guarded;
         }
     }
 }

@@ -38,7 +38,7 @@ fn line(depth: usize, data: &BlockData) -> String {
     let quote = if data.decorations.quote { "quote" } else { "" };
     let callout = if data.decorations.callout { "callout" } else { "" };
     let own = data.block_type().has_own_markdown();
-    let markdown = if own { data.markdown.clone() } else { render_block(data) };
+    let markdown = if own { data.inline.clone() } else { render_block(data) };
     let words = [list, kind, quote, callout, &markdown].into_iter().filter(|word| !word.is_empty());
     "  ".repeat(depth + usize::from(data.indentation)) + &words.collect::<Vec<_>>().join(" ")
 }
@@ -276,7 +276,7 @@ fn an_empty_first_item_is_refused_or_left_out() {
     );
     let dropping = ParseOptions::default().with_empty_first_item(EmptyFirstItem::Drop);
     let parsed = parse("-\n- a\n-\n- b", &dropping).unwrap();
-    let texts: Vec<_> = parsed.blocks.iter().map(|block| block.data.markdown.as_str()).collect();
+    let texts: Vec<_> = parsed.blocks.iter().map(|block| block.data.inline.as_str()).collect();
     assert_eq!(texts, ["a", "", "b"]);
     assert_eq!(
         parsed.warnings[0].to_string(),
@@ -389,11 +389,11 @@ fn a_block_without_text_is_read_from_its_markdown() {
         size,
         width,
     });
-    data.markdown = "![a \\[b\\]](c.png)".to_owned();
+    data.inline = "![a \\[b\\]](c.png)".to_owned();
     read_block(&mut data).unwrap();
     let expected =
         BlockKind::Image { url: "c.png".to_owned(), alt_text: "a [b]".to_owned(), size, width };
-    assert_eq!((data.kind, data.markdown.as_str()), (expected, ""));
+    assert_eq!((data.kind, data.inline.as_str()), (expected, ""));
 
     for (block_type, markdown) in [
         (BlockType::Code, "```js\na\n```"),
@@ -404,11 +404,11 @@ fn a_block_without_text_is_read_from_its_markdown() {
         (BlockType::Whiteboard, "![Whiteboard](a.png)"),
     ] {
         let mut data = BlockData::new(BlockKind::empty(block_type));
-        data.markdown = markdown.to_owned();
+        data.inline = markdown.to_owned();
         read_block(&mut data).unwrap();
         assert_eq!((data.block_type(), render_block(&data)), (block_type, markdown.to_owned()));
         let mut wrong = BlockData {
-            markdown: "just text".to_owned(),
+            inline: "just text".to_owned(),
             ..BlockData::new(BlockKind::empty(block_type))
         };
         let error = read_block(&mut wrong).unwrap_err();
@@ -472,7 +472,7 @@ fn a_list_does_not_begin_with_an_empty_task() {
 
     let options = ParseOptions::default().with_empty_first_item(EmptyFirstItem::Drop);
     let parsed = parse("- [ ]\n- [ ] a\n\nb\n\n- - [x]", &options).unwrap();
-    let texts: Vec<&str> = parsed.blocks.iter().map(|draft| &*draft.data.markdown).collect();
+    let texts: Vec<&str> = parsed.blocks.iter().map(|draft| &*draft.data.inline).collect();
     assert_eq!(texts, ["a", "b"]);
     assert_eq!(parsed.warnings.len(), 3, "{:?}", parsed.warnings);
 }

@@ -23,7 +23,7 @@ pub struct BlockData {
     /// Inline markdown of a text, title of a page or an item, GFM of a table, name of a collection.
     /// Records of the other types store an empty string; replies render their markdown from the
     /// other fields.
-    pub markdown: String,
+    pub inline: String,
     /// The indentation level, 0 to [`Limits::INDENTATION`].
     pub indentation: u8,
     /// The list style.
@@ -41,7 +41,7 @@ impl BlockData {
     pub fn new(kind: BlockKind) -> Self {
         Self {
             kind,
-            markdown: String::new(),
+            inline: String::new(),
             indentation: 0,
             list_style: ListStyle::None,
             color: None,
@@ -52,12 +52,12 @@ impl BlockData {
 
     /// A text block of style `body`.
     pub fn text(markdown: impl Into<String>) -> Self {
-        Self { markdown: markdown.into(), ..Self::new(BlockKind::Text(TextFormat::default())) }
+        Self { inline: markdown.into(), ..Self::new(BlockKind::Text(TextFormat::default())) }
     }
 
     /// A page with the given title.
     pub fn page(title: impl Into<String>) -> Self {
-        Self { markdown: title.into(), ..Self::new(BlockKind::Page(TextFormat::default())) }
+        Self { inline: title.into(), ..Self::new(BlockKind::Page(TextFormat::default())) }
     }
 
     /// The block type.
@@ -124,7 +124,7 @@ impl Block {
     /// The `markdown` of the JSON: of a text its block form, with the markers of its style, list,
     /// task and decorations; of other types the markdown of `data`.
     pub fn markdown(&self) -> &str {
-        self.block_form.as_deref().unwrap_or(&self.data.markdown)
+        self.block_form.as_deref().unwrap_or(&self.data.inline)
     }
 
     /// The fetched children.

@@ -39,7 +39,7 @@ impl BlockData {
         } else {
             limits.block_text
         };
-        let bytes = self.markdown.len();
+        let bytes = self.inline.len();
         if bytes > longest {
             return Err(Error::limit("bytes of a block's text", longest, bytes).at("markdown"));
         }
@@ -48,7 +48,7 @@ impl BlockData {
             BlockKind::Page(_) | BlockKind::CollectionItem { .. } | BlockKind::Collection
         ) {
             // Titles are limited in characters, because people read them; other texts in bytes.
-            let characters = self.markdown.chars().count();
+            let characters = self.inline.chars().count();
             if characters > limits.title {
                 return Err(
                     Error::limit("characters of a title", limits.title, characters).at("markdown")

@@ -22,7 +22,7 @@ impl Serialize for Block {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("id", &self.id)?;
-        let markdown = self.block_form.as_deref().unwrap_or(&self.data.markdown);
+        let markdown = self.block_form.as_deref().unwrap_or(&self.data.inline);
         // Only the schema of the collection determines the content key and the form of values.
         match &self.item {
             None => self.data.write(&mut map, markdown)?,
@@ -30,7 +30,7 @@ impl Serialize for Block {
         }
         // Derived cells, so that clients need no GFM parser.
         if let BlockKind::Table = self.data.kind {
-            map.serialize_entry("rows", &table::rows(&self.data.markdown))?;
+            map.serialize_entry("rows", &table::rows(&self.data.inline))?;
         }
         if let Some(plain) = &self.plain {
             map.serialize_entry("text", plain)?;
@@ -75,7 +75,7 @@ impl BlockData {
         item: &ItemFields,
     ) -> std::result::Result<(), M::Error> {
         map.serialize_entry("type", &self.block_type())?;
-        map.serialize_entry(&item.content_key, &self.markdown)?;
+        map.serialize_entry(&item.content_key, &self.inline)?;
         self.write_common(map, self.task.as_ref(), Self::show_color)?;
         given(map, "properties", (!item.properties.is_empty()).then_some(&item.properties))
     }
@@ -93,8 +93,8 @@ impl BlockData {
         let text = match text {
             Some(GivenText::Markdown { text, .. }) => ("markdown", text),
             Some(GivenText::Plain(text)) => ("text", text),
-            None if self.block_type() == BlockType::Text => ("inlineMarkdown", &self.markdown),
-            None => ("markdown", &self.markdown),
+            None if self.block_type() == BlockType::Text => ("inlineMarkdown", &self.inline),
+            None => ("markdown", &self.inline),
         };
         let text = ShownText { name: text.0, text: text.1, is_reply: false };
         match task_patch {

@@ -205,8 +205,8 @@ impl BlockFields {
         {
             // Replies have both: the one that differs from the present title is meant.
             match &rest.markdown {
-                Some(markdown) if *markdown != title && *markdown != data.markdown => {
-                    if title != data.markdown {
+                Some(markdown) if *markdown != title && *markdown != data.inline => {
+                    if title != data.inline {
                         let message = "title is another name for markdown: give one of them";
                         return Err(Error::validation(message).at("title"));
                     }
@@ -218,8 +218,8 @@ impl BlockFields {
         if rest.plain.is_some() {
             return Err(Error::validation("plain text is read by operations").at("text"));
         }
-        set(&mut data.markdown, rest.markdown.take());
-        set(&mut data.markdown, rest.inline.take());
+        set(&mut data.inline, rest.markdown.take());
+        set(&mut data.inline, rest.inline.take());
         set(&mut data.indentation, rest.indentation.take());
         set(&mut data.color, rest.color.take());
         set(&mut data.decorations, rest.decorations.take());

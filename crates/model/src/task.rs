@@ -68,8 +68,9 @@ impl TaskInfo {
 pub struct Task {
     /// The block ID.
     pub id: BlockId,
-    /// The text of the block: inline markdown.
-    pub markdown: String,
+    /// The text of the block: inline markdown, without markers.
+    #[cfg_attr(feature = "schemars", schemars(rename = "markdown"))]
+    pub inline: String,
     /// The block form of the text, `- [ ] call`: the `markdown` of the JSON.
     #[cfg_attr(feature = "schemars", schemars(skip))]
     pub block_form: Option<Box<str>>,
@@ -86,7 +87,7 @@ impl Serialize for Task {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("markdown", self.block_form.as_deref().unwrap_or(&self.markdown))?;
+        map.serialize_entry("markdown", self.block_form.as_deref().unwrap_or(&self.inline))?;
         map.serialize_entry("taskInfo", &self.info)?;
         map.serialize_entry("location", &self.location)?;
         map.serialize_entry("rev", &self.rev)?;

@@ -147,7 +147,7 @@ impl BlockData {
         let (fields, properties): (KindTexts<&String>, Option<&Properties>) =
             kind_texts!(&self.kind);
         let values = properties.into_iter().flat_map(Properties::values);
-        std::iter::once((TextRole::Markdown, &self.markdown))
+        std::iter::once((TextRole::Markdown, &self.inline))
             .chain(fields.into_iter().flatten().map(|field| (field.role, field.text)))
             .chain(values.flat_map(PropertyValue::texts).map(|text| (TextRole::Property, text)))
             // Both methods iterate in the same order: placeholders are numbered by it.
@@ -159,7 +159,7 @@ impl BlockData {
         let (fields, properties): (KindTexts<&mut String>, Option<&mut Properties>) =
             kind_texts!(&mut self.kind);
         let values = properties.into_iter().flat_map(Properties::values_mut);
-        std::iter::once((TextRole::Markdown, &mut self.markdown))
+        std::iter::once((TextRole::Markdown, &mut self.inline))
             .chain(fields.into_iter().flatten().map(|field| (field.role, field.text)))
             .chain(values.flat_map(PropertyValue::texts_mut).map(|text| (TextRole::Property, text)))
     }

@@ -82,7 +82,7 @@ fn broken_schemas_are_named() {
         &[set(24, Some(authors()), Some(Schema { name: "Others".to_owned(), ..authors() }))],
     );
     let collection = BlockData::new(BlockKind::Collection);
-    let named = |name: &str| BlockData { markdown: name.to_owned(), ..collection.clone() };
+    let named = |name: &str| BlockData { inline: name.to_owned(), ..collection.clone() };
     broken_by(Invariant::Schema, &[update(24, named("Authors"), named("Others"))]);
     let (_, space) = full();
     space

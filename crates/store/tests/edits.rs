@@ -54,7 +54,7 @@ fn histories_agree(reader: SpaceReader<'_>, naive: &Naive) {
         let stored = reader.stored_document(*id).unwrap().unwrap();
         assert_eq!(stored.last_change, expected[0].sequence);
         let root = reader.block(id.root()).unwrap().unwrap();
-        assert_eq!(stored.title, root.data.markdown);
+        assert_eq!(stored.title, root.data.inline);
     }
 }
 
@@ -311,7 +311,7 @@ fn quiet_edits_move_no_time() {
     for (now, rev, moved_to) in [(2_000, 1, None), (3_000, 2, Some(3_000)), (4_000, 2, Some(3_000))]
     {
         let before = block();
-        let data = BlockData { markdown: format!("at {now}"), ..before.data.clone() };
+        let data = BlockData { inline: format!("at {now}"), ..before.data.clone() };
         let after = BlockRecord { rev, data, ..before.clone() };
         let edit = Edit::Update { document, before: Box::new(before), after: Box::new(after) };
         let written =

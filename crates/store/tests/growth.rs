@@ -175,14 +175,14 @@ fn a_block_larger_than_a_run_grows_and_shrinks_in_place() {
             .write(relaxed(), &stamp(4), |open| {
                 let before = open.reader()?.block(id(30))?.unwrap();
                 let mut after = before.clone();
-                after.data.markdown = "y".repeat(size);
+                after.data.inline = "y".repeat(size);
                 after.rev += 1;
                 let (before, after) = (Box::new(before), Box::new(after));
                 open.apply(vec![Edit::Update { document: document(), before, after }])
             })
             .unwrap();
         assert_eq!(
-            space.snapshot().unwrap().reader().block(id(30)).unwrap().unwrap().data.markdown.len(),
+            space.snapshot().unwrap().reader().block(id(30)).unwrap().unwrap().data.inline.len(),
             size
         );
     }
@@ -285,7 +285,7 @@ fn an_edit_of_one_block_touches_few_rows_of_a_large_document() {
     };
     let (before, mut after) = (block(5_000, 100), block(5_000, 100));
     after.rev = 2;
-    after.data.markdown.push('y');
+    after.data.inline.push('y');
     let update =
         Edit::Update { document: document(), before: Box::new(before), after: Box::new(after) };
     // Run, document, by modified twice among all and twice in its location, log, totals; its place,

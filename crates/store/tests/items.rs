@@ -46,7 +46,7 @@ fn subtree(space: &SpaceStore, top: u8) -> Subtrees {
 }
 
 fn collection(name: &str) -> BlockData {
-    BlockData { markdown: name.to_owned(), ..BlockData::new(BlockKind::Collection) }
+    BlockData { inline: name.to_owned(), ..BlockData::new(BlockKind::Collection) }
 }
 
 #[test]

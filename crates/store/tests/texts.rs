@@ -220,7 +220,7 @@ proptest! {
             }
             let mut after = before.clone();
             after.rev += 1;
-            after.data.markdown.clone_from(text);
+            after.data.inline.clone_from(text);
             let edit = Edit::Update { document: ids[number], before: Box::new(before.clone()), after: Box::new(after.clone()) };
             write(&space, &[edit]);
             *before = after;

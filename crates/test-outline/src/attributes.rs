@@ -140,8 +140,8 @@ fn decorations(value: &str) -> Result<Decorations, String> {
 /// The line of a block without indentation and label; default values are omitted.
 pub(crate) fn print(data: &BlockData) -> String {
     let mut line = Line(vec![data.block_type().to_string()]);
-    if data.block_type().has_own_markdown() || !data.markdown.is_empty() {
-        line.0.push(quote(&data.markdown));
+    if data.block_type().has_own_markdown() || !data.inline.is_empty() {
+        line.0.push(quote(&data.inline));
     }
     print_kind(&mut line, &data.kind);
     line.word("indent", data.indentation);

@@ -85,7 +85,7 @@ impl NaiveSpace {
             space
                 .check_other_ends(&before, id, (&given, &schema))
                 .map_err(|error| error.at("schema"))?;
-            data.markdown.clone_from(&schema.name);
+            data.inline.clone_from(&schema.name);
             let record =
                 BlockRecord { id, rev: 1, created: by.0.clone(), modified: by.0.clone(), data };
             space
@@ -156,7 +156,7 @@ impl NaiveSpace {
             let own: Vec<_> = space.get(id).children.iter().map(|item| item.record.id).collect();
             space.revise_holders(&before, by.0, &|item| own.contains(&item));
             let mut data = space.get(id).record.data.clone();
-            data.markdown.clone_from(&schema.name);
+            data.inline.clone_from(&schema.name);
             space.revise(id, data, by.0);
             if schema != old && !space.breaks(Broken::ChangesAreNotDated) {
                 let home = space.document_of(id).unwrap().record.id;
@@ -240,7 +240,7 @@ impl NaiveSpace {
             return;
         }
         let named = |space: &Self, id: BlockId| {
-            space.find(id).map(|block| block.record.data.markdown.clone())
+            space.find(id).map(|block| block.record.data.inline.clone())
         };
         for index in 0..self.schemas.len() {
             if let Some(name) = named(self, self.schemas[index].0) {

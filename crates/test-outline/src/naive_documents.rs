@@ -23,7 +23,7 @@ impl NaiveSpace {
     /// The document as a reply shows it.
     pub fn shown_document(&self, id: DocumentId, with_times: bool) -> Document {
         let NaiveDocument { record, root } = self.document(id).unwrap();
-        let title = root.record.data.markdown.clone();
+        let title = root.record.data.inline.clone();
         let clickable_link = with_times.then(|| format!("{LINK}{id}"));
         let record = record.clone();
         Document { record, title, with_times, with_destination: false, clickable_link }
@@ -319,7 +319,7 @@ impl NaiveSpace {
                 relinked(&mut root, &pairs);
             }
             if let Some(title) = &request.title {
-                root.record.data.markdown.clone_from(title);
+                root.record.data.inline.clone_from(title);
             }
             let (id, location, at) =
                 (DocumentId::of_root(root.record.id), request.destination.into(), by.0.at);
@@ -344,7 +344,7 @@ fn copied(block: &mut NaiveBlock, by: By<'_>, pairs: &mut Vec<(BlockId, BlockId)
 fn relinked(block: &mut NaiveBlock, pairs: &[(BlockId, BlockId)]) {
     for (before, after) in pairs {
         let link = |id: &BlockId| format!("block://{id}");
-        let text = &mut block.record.data.markdown;
+        let text = &mut block.record.data.inline;
         *text = text.replace(&link(before), &link(after));
     }
     block.children.iter_mut().for_each(|child| relinked(child, pairs));

@@ -98,5 +98,5 @@ pub(crate) fn shows(data: &BlockData, file: AssetId) -> bool {
         | BlockKind::RichUrl { url, .. } => url,
         _ => "",
     };
-    url.starts_with(&start) || data.markdown.contains(&format!("]({start}"))
+    url.starts_with(&start) || data.inline.contains(&format!("]({start}"))
 }

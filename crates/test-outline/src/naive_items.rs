@@ -118,7 +118,7 @@ impl NaiveSpace {
         let mut changes = Vec::new();
         for (index, (draft, (title, values))) in drafts.iter().zip(read).enumerate() {
             let kind = BlockKind::CollectionItem { properties: Properties::default() };
-            let data = BlockData { markdown: title.unwrap_or_default(), ..BlockData::new(kind) };
+            let data = BlockData { inline: title.unwrap_or_default(), ..BlockData::new(kind) };
             let record = BlockRecord {
                 id: ids[index],
                 rev: 1,
@@ -280,7 +280,7 @@ impl NaiveSpace {
         let mut changes = Vec::new();
         for (update, (title, values)) in updates.iter().zip(read) {
             if let Some(title) = title {
-                self.get_mut(update.id).record.data.markdown = title;
+                self.get_mut(update.id).record.data.inline = title;
             }
             changes.push((update.id, values));
         }
@@ -338,7 +338,7 @@ impl NaiveSpace {
         } else {
             Content::Blocks(block.children.iter().map(below).collect())
         };
-        let (rev, title) = (block.record.rev, block.record.data.markdown.clone());
+        let (rev, title) = (block.record.rev, block.record.data.inline.clone());
         Item { id, rev, content_key, title, properties, content }
     }
 
@@ -364,9 +364,7 @@ impl NaiveSpace {
 
     pub(crate) fn titled(&self, items: &[BlockId]) -> Vec<RelatedItem> {
         let title = |id: BlockId| {
-            self.find(id)
-                .map(|found| found.record.data.markdown.as_str().into())
-                .unwrap_or_default()
+            self.find(id).map(|found| found.record.data.inline.as_str().into()).unwrap_or_default()
         };
         items.iter().map(|id| RelatedItem { block_id: *id, title: title(*id) }).collect()
     }

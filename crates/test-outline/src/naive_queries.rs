@@ -159,7 +159,7 @@ impl NaiveSpace {
     ) -> Option<PropertyValue> {
         let block = self.get(item);
         if is_title(schema, &column.key) {
-            return Some(PropertyValue::Text(block.record.data.markdown.clone()));
+            return Some(PropertyValue::Text(block.record.data.inline.clone()));
         }
         if column.kind.relation().is_some() {
             let related = self.related(&(collection, column.key.clone()), item);

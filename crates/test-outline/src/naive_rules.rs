@@ -197,7 +197,7 @@ pub(crate) fn drafted(
 
 pub(crate) fn check_data(data: &BlockData, limits: &Limits) -> Result<()> {
     let own = ["text", "page", "collectionItem", "table", "collection"];
-    if !data.markdown.is_empty() && !own.contains(&data.block_type().as_str()) {
+    if !data.inline.is_empty() && !own.contains(&data.block_type().as_str()) {
         return Err(Error::validation("no text of its own").at("markdown"));
     }
     data.check(limits)
@@ -224,8 +224,8 @@ pub(crate) fn patched(space: &NaiveSpace, patch: &BlockPatch, stamp: &Stamp) -> 
         return Err(Error::rule("stays a page").at("type"));
     }
     if before.block_type() == BlockType::Collection
-        && data.markdown != before.markdown
-        && data.markdown.trim().is_empty()
+        && data.inline != before.inline
+        && data.inline.trim().is_empty()
     {
         return Err(Error::validation("a name is not blank").at("markdown"));
     }

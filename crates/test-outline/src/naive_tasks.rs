@@ -309,8 +309,8 @@ fn shown(document: &DocumentRecord, block: &NaiveBlock) -> Option<Task> {
         _ => TaskLocation::Document(document.id),
     };
     let BlockRecord { id, rev, data, .. } = &block.record;
-    let (id, rev, markdown) = (*id, *rev, data.markdown.clone());
-    Some(Task { id, markdown, block_form: None, info: data.task?, location, rev })
+    let (id, rev, markdown) = (*id, *rev, data.inline.clone());
+    Some(Task { id, inline: markdown, block_form: None, info: data.task?, location, rev })
 }
 
 fn is_closed(data: &BlockData) -> bool {

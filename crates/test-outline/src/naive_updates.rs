@@ -32,7 +32,7 @@ impl NaiveSpace {
                 }
                 if let Some(title) = &patch.title {
                     let data = &space.get(patch.id.root()).record.data;
-                    let data = BlockData { markdown: title.clone(), ..data.clone() };
+                    let data = BlockData { inline: title.clone(), ..data.clone() };
                     space.revise(patch.id.root(), data, by.0);
                 }
             }
@@ -44,7 +44,7 @@ impl NaiveSpace {
     fn check_patch(&self, by: By<'_>, index: usize, patches: &[DocumentPatch]) -> Result<()> {
         let Some(patch) = patches.get(index) else { return Ok(()) };
         let found = self.document(patch.id).ok_or_else(|| Error::not_found().at("id"))?;
-        let (record, title) = (&found.record, &found.root.record.data.markdown);
+        let (record, title) = (&found.record, &found.root.record.data.inline);
         rules::check_once(index, patches, |patch| patch.id).map_err(|error| error.at("id"))?;
         if record.location == Location::Inbox {
             return Err(Error::rule("the inbox").at("id"));

@@ -32,12 +32,12 @@ impl CreatedDocument {
 
     /// Replaces the title of the new document.
     pub fn retitle(&mut self, title: &str) {
-        title.clone_into(&mut self.root.markdown);
+        title.clone_into(&mut self.root.inline);
         for edit in &mut self.edits {
             if let Edit::CreateDocument { subtrees, .. } = edit
                 && let Some(root) = subtrees.0.first_mut()
             {
-                title.clone_into(&mut root.block.data.markdown);
+                title.clone_into(&mut root.block.data.inline);
             }
         }
     }

@@ -90,7 +90,7 @@ impl PatchedDocument {
             edits.push(Edit::UpdateDocument { before, after });
         }
         let Some(markdown) = title else { return Ok(edits) };
-        let data = BlockData { markdown, ..root.data.clone() };
+        let data = BlockData { inline: markdown, ..root.data.clone() };
         if let Some(edit) = update_edit(id, root, data, context.stamp) {
             if location == Location::Trash {
                 let message = "the document is in the trash: restore it to change its title";

@@ -271,8 +271,7 @@ pub fn update_edit(
 
 /// The name of a collection is that of its schema, which cannot be blank.
 fn check_collection_name(before: &BlockData, parts: &[BlockData]) -> Result<()> {
-    let is_blank =
-        |data: &BlockData| data.markdown.trim().is_empty() && data.markdown != before.markdown;
+    let is_blank = |data: &BlockData| data.inline.trim().is_empty() && data.inline != before.inline;
     if before.block_type() == BlockType::Collection && parts.first().is_some_and(is_blank) {
         return Err(Error::validation("the name of a collection cannot be blank").at("markdown"));
     }
@@ -292,7 +291,7 @@ fn carry_over(before: Option<TaskInfo>, task: TaskInfo) -> TaskInfo {
 
 /// Checks block data on its own. Only types with markdown of their own store any.
 pub(crate) fn check_data(data: &BlockData, limits: &Limits) -> Result<()> {
-    if !data.block_type().has_own_markdown() && !data.markdown.is_empty() {
+    if !data.block_type().has_own_markdown() && !data.inline.is_empty() {
         let message = format!(
             "the markdown of a block of type {} is derived from its other fields",
             data.block_type()

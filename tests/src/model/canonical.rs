@@ -80,7 +80,7 @@ fn words(text: &str) -> String {
 
 fn settled(mut data: BlockData) -> String {
     leafbase_markdown::canonical(&mut data);
-    data.markdown
+    data.inline
 }
 
 fn patch(mut patch: BlockPatch, naive: &NaiveSpace) -> BlockPatch {
@@ -91,7 +91,7 @@ fn patch(mut patch: BlockPatch, naive: &NaiveSpace) -> BlockPatch {
     } else if wanted == Some(BlockType::Text) {
         patch.fields.inline = patch.fields.markdown.take();
     } else if let (Some(text), Some(mut data)) = (&mut patch.fields.markdown, block) {
-        data.markdown = std::mem::take(text);
+        data.inline = std::mem::take(text);
         *text = settled(data);
     }
     patch
@@ -112,7 +112,7 @@ fn draft(mut draft: BlockDraft) -> BlockDraft {
         draft.data.kind = BlockKind::Page(look);
     }
     if !draft.data.block_type().has_own_markdown() {
-        draft.data.markdown.clear();
+        draft.data.inline.clear();
     }
     leafbase_markdown::canonical(&mut draft.data);
     draft.content = std::mem::take(&mut draft.content).into_iter().map(self::draft).collect();

@@ -89,7 +89,7 @@ fn alone(naive: &NaiveSpace, record: BlockRecord) -> Block {
 }
 
 fn plain(data: &BlockData) -> String {
-    leafbase_markdown::plain_text(&data.markdown).into_owned()
+    leafbase_markdown::plain_text(&data.inline).into_owned()
 }
 
 pub fn fetch(naive: &NaiveSpace, request: Fetch, now: Timestamp) -> Result<Block, Error> {
@@ -99,7 +99,7 @@ pub fn fetch(naive: &NaiveSpace, request: Fetch, now: Timestamp) -> Result<Block
 /// The model keeps blocks; a reply shows the markdown of those that have none of their own.
 fn with_markdown(mut block: Block) -> Block {
     if !block.data.block_type().has_own_markdown() {
-        block.data.markdown = leafbase_markdown::render_block(&block.data);
+        block.data.inline = leafbase_markdown::render_block(&block.data);
     }
     block.block_form = block_form(&block.data);
     if let Content::Blocks(children) = block.content {
@@ -110,7 +110,7 @@ fn with_markdown(mut block: Block) -> Block {
 
 fn block_form(data: &BlockData) -> Option<Box<str>> {
     let form = leafbase_markdown::block_form(data);
-    (data.block_type() == BlockType::Text && form != data.markdown).then(|| form.into())
+    (data.block_type() == BlockType::Text && form != data.inline).then(|| form.into())
 }
 
 fn documents(
@@ -170,7 +170,7 @@ pub fn rendered(naive: &NaiveSpace, tasks: Vec<Task>) -> Vec<Task> {
         let data = &naive.find(task.id).unwrap().record.data;
         let own = data.block_type().has_own_markdown();
         Task {
-            markdown: if own { task.markdown } else { leafbase_markdown::render_block(data) },
+            inline: if own { task.inline } else { leafbase_markdown::render_block(data) },
             block_form: block_form(data),
             ..task
         }

@@ -25,7 +25,7 @@ fn outline(data: &BlockData) -> String {
     words.extend(data.decorations.quote.then(|| "quote".to_owned()));
     words.extend(data.decorations.callout.then(|| "callout".to_owned()));
     words.extend((data.indentation > 0).then(|| format!("+{}", data.indentation)));
-    words.push(format!("{:?}", data.markdown));
+    words.push(format!("{:?}", data.inline));
     words.join(" ")
 }
 

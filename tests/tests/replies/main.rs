@@ -151,7 +151,7 @@ proptest! {
         changed["text"] = json!(text);
         prop_assert_eq!(update(&space, json!([changed])), Ok(()));
         let after = notes.fetch(Fetch::new(block)).unwrap();
-        prop_assert_eq!(&after.data.markdown, &text);
+        prop_assert_eq!(&after.data.inline, &text);
         let mut expected = content_of(&before);
         let mut found = content_of(&fetched(&notes, block));
         for value in [&mut expected, &mut found] {

@@ -185,7 +185,7 @@ fn midnight_and_another_zone_change_what_today_is_and_no_note() {
     let clock = Arc::new(FixedClock::at(NOON));
     let notes = notes_at(clock.clone(), "UTC");
     let today =
-        || fetch(&notes, r#"{"date":"today"}"#).map(|note| note.data.markdown).unwrap_or_default();
+        || fetch(&notes, r#"{"date":"today"}"#).map(|note| note.data.inline).unwrap_or_default();
     notes.insert_markdown("x", read::<leafbase::Position>(&notes, "{}").unwrap()).unwrap();
     assert_eq!(today(), "Saturday, 21 November 2026");
     clock.advance(12 * 3_600_000 - 1);

@@ -113,7 +113,7 @@ fn children(notes: &Connection, from: impl Into<FetchFrom>) -> Vec<String> {
         .unwrap();
     let shown = |data: &BlockData| match &data.kind {
         leafbase::BlockKind::File { file_name, .. } => file_name.clone(),
-        _ => data.markdown.clone(),
+        _ => data.inline.clone(),
     };
     fetched.children().iter().map(|child| shown(&child.data)).collect()
 }

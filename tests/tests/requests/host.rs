@@ -79,9 +79,9 @@ impl Host {
         let stamp = Stamp { by: Author::ANONYMOUS, ..Stamp::default() };
         let mut data = BlockData::new(BlockKind::empty(block_type));
         if block_type == BlockType::Table {
-            data.markdown = "| a |\n| --- |\n| b |".to_owned();
+            data.inline = "| a |\n| --- |\n| b |".to_owned();
         } else if block_type.has_own_markdown() {
-            block_type.as_str().clone_into(&mut data.markdown);
+            block_type.as_str().clone_into(&mut data.inline);
         }
         let block = BlockRecord { id, rev: 1, created: stamp.clone(), modified: stamp, data };
         let edit = Edit::Insert { target, subtrees: Subtrees::one(block) };

@@ -131,7 +131,7 @@ fn tasks_without_a_scope_are_all_open_ones() {
     let request: ListTasks = space.read_json("{}").unwrap();
     assert_eq!(request, ListTasks::new(TaskScope::Open));
     let texts = |request: ListTasks| -> Vec<String> {
-        notes.tasks(request).unwrap().iter().map(|task| task.markdown.clone()).collect()
+        notes.tasks(request).unwrap().iter().map(|task| task.inline.clone()).collect()
     };
     let all = texts(request);
     assert_eq!(all[..2], ["now", "later"]);
@@ -141,7 +141,7 @@ fn tasks_without_a_scope_are_all_open_ones() {
     let (mut paged, mut next) = (Vec::new(), ListTasks::default().limit(2));
     loop {
         let page = notes.tasks(next).unwrap();
-        paged.extend(page.iter().map(|task| task.markdown.clone()));
+        paged.extend(page.iter().map(|task| task.inline.clone()));
         let Some(cursor) = page.next_cursor else { break };
         next = ListTasks::default().limit(2).after(cursor);
     }

@@ -334,7 +334,7 @@ fn links_are_hidden_wherever_a_text_is_shown() {
     assert_eq!(scene.guest.documents().unwrap()[0].title, shown);
     assert_eq!(scene.guest_sees(scene.document.root())["markdown"], shown);
     let inserted = scene.guest.insert_markdown(&link, scene.document).unwrap();
-    assert_eq!(inserted[0].data.markdown, shown, "the reply to a write shows what a fetch does");
+    assert_eq!(inserted[0].data.inline, shown, "the reply to a write shows what a fetch does");
     assert_eq!(scene.kept(inserted[0].id)["markdown"], link, "and what is given is kept");
     let updated =
         scene.update(inserted[0].id, &json!({"markdown": format!("{link}\n\n{link}")})).unwrap();

@@ -40,7 +40,7 @@ fn heading(style: TextStyle) -> Option<&'static str> {
 /// The text of the block with a marker of its type.
 pub(crate) fn words(block: &Block) -> String {
     let data = &block.data;
-    let text = line::first(&data.markdown);
+    let text = line::first(&data.inline);
     match &data.kind {
         BlockKind::Text(look) => {
             format!("{}{text}", heading(look.style).unwrap_or_else(|| mark(block)))

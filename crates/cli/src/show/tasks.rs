@@ -22,7 +22,7 @@ pub(crate) fn write(
     for task in tasks {
         let place = place(notes, &mut titles, task.location)?;
         let closed = task.info.state != TaskState::Todo;
-        let text = format!("{}{}", task_mark(task.info.state), line::first(&task.markdown));
+        let text = format!("{}{}", task_mark(task.info.state), line::first(&task.inline));
         rows.push(vec![
             Cell::styled(task.id.to_string(), styles::QUIET),
             if closed { Cell::styled(text, styles::QUIET) } else { Cell::new(text) },

@@ -28,7 +28,7 @@ pub(crate) fn show(out: &mut impl Write, notes: &Connection, document: &Document
     let root = notes.fetch(Fetch::new(document.id()))?;
     let shown = root.walk().map(|(depth, block)| {
         let indentation = "  ".repeat(depth + usize::from(block.data.indentation));
-        let words = block.data.markdown.lines().next().unwrap_or_default();
+        let words = block.data.inline.lines().next().unwrap_or_default();
         format!("{indentation}{:<14}{}", kind(block), shortened(words, 60))
     });
     lines(out, &shown.collect::<Vec<_>>())

@@ -25,7 +25,7 @@ pub(crate) fn show(out: &mut impl Write, notes: &Connection, folder: FolderId) -
 
     let block = notes.fetch(Fetch::new(block).with_metadata())?;
     let metadata = block.metadata.as_ref().ok_or("metadata was asked for")?;
-    writeln!(out, "\"{}\", last changed by {}", block.data.markdown, metadata.modified.by)?;
+    writeln!(out, "\"{}\", last changed by {}", block.data.inline, metadata.modified.by)?;
     for comment in &metadata.comments {
         writeln!(out, "    {}: {}", comment.author, comment.content)?;
     }

@@ -17,12 +17,12 @@ pub(crate) fn show(out: &mut impl Write, notes: &Connection) -> Result<()> {
                 let first = note
                     .children()
                     .first()
-                    .map(|block| block.data.markdown.as_str())
+                    .map(|block| block.data.inline.as_str())
                     .unwrap_or_default();
                 writeln!(
                     out,
                     "{name:<12}{}: {}",
-                    note.data.markdown,
+                    note.data.inline,
                     crate::show::shortened(first, 40)
                 )?;
             }

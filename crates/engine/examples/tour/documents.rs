@@ -81,7 +81,7 @@ pub(crate) fn copy_template(
     let copy = notes.create_from_template(request)?;
     let root = notes.fetch(Fetch::new(copy.id()))?;
     let [heading, task] = root.children() else { return Err("the copy has other blocks".into()) };
-    if !task.data.markdown.contains(&heading.id.to_string()) {
+    if !task.data.inline.contains(&heading.id.to_string()) {
         return Err("the link in the copy does not lead to the copy's heading".into());
     }
     writeln!(out, "\"{}\" is a copy of the template \"Weekly review\":", copy.title)?;

@@ -59,7 +59,7 @@ fn show_imported(out: &mut impl Write, notes: &Connection) -> Result<()> {
     for Document { record, title, .. } in documents.iter().take(200) {
         let tasks = notes.tasks(TaskScope::Document(record.id))?;
         if let Some(task) = tasks.first() {
-            let (count, words) = (tasks.len(), shortened(&task.markdown, 50));
+            let (count, words) = (tasks.len(), shortened(&task.inline, 50));
             return Ok(writeln!(
                 out,
                 "\"{title}\" came with {count} tasks; the first: \"{words}\", {}",
@@ -98,5 +98,5 @@ fn words(task: &Task) -> String {
     } else {
         format!(" [{}]", task.info.state)
     };
-    format!("{}{place}{state}", shortened(&task.markdown, 30))
+    format!("{}{place}{state}", shortened(&task.inline, 30))
 }

@@ -171,7 +171,7 @@ fn with_collections(tree: &Tree<'_>, limits: &Limits, edits: Vec<Edit>) -> Resul
 fn renamed(edit: &Edit) -> Option<(DocumentId, &BlockRecord)> {
     match edit {
         Edit::Update { document, before, after } if after.data.kind == BlockKind::Collection => {
-            (before.data.markdown != after.data.markdown).then_some((*document, after))
+            (before.data.inline != after.data.inline).then_some((*document, after))
         }
         _ => None,
     }
@@ -182,8 +182,8 @@ fn with_names(tree: &Tree<'_>, edits: Vec<Edit>) -> Result<Vec<Edit>> {
     let already_set: BTreeSet<_> = edits.iter().filter_map(name_set_by).collect();
     let (mut all, mut schemas) = (Vec::with_capacity(edits.len()), BTreeMap::new());
     for edit in edits {
-        let renaming = renamed(&edit)
-            .map(|(document, block)| (document, block.id, block.data.markdown.clone()));
+        let renaming =
+            renamed(&edit).map(|(document, block)| (document, block.id, block.data.inline.clone()));
         all.push(edit);
         let Some((document, collection, name)) =
             renaming.filter(|(_, id, name)| !already_set.contains(&(*id, name.clone())))

@@ -12,7 +12,7 @@ pub(crate) const EXTRACTOR: Extractor = Extractor { edges, keys: leafbase_collec
 /// Emits every edge of `data`: links in its text, the link or file that it is, relation values.
 pub(crate) fn edges(data: &BlockData, tell: &mut dyn FnMut(EdgeTarget)) {
     if data.block_type().has_own_markdown() {
-        markdown::links(&data.markdown, &mut |link| match AssetUrl::asset_of(&link.destination) {
+        markdown::links(&data.inline, &mut |link| match AssetUrl::asset_of(&link.destination) {
             Some(file) => tell(shown(file)),
             None => tell_target(&link.target, tell),
         });
@@ -52,7 +52,7 @@ fn shown(file: AssetId) -> EdgeTarget {
 
 /// Emits the uploaded files that `data` shows. Text that cannot contain a file URL is not parsed.
 pub(crate) fn files(data: &BlockData, tell: &mut dyn FnMut(AssetId)) {
-    if data.url().is_none() && !may_name_file(&data.markdown) {
+    if data.url().is_none() && !may_name_file(&data.inline) {
         return;
     }
     edges(data, &mut |target| {

@@ -82,8 +82,7 @@ impl<'t, 'a> LinkRedactor<'t, 'a> {
     /// The plain text of the block's markdown, redacted. An error is kept for [`Self::finish`],
     /// because callers of this pass a closure that cannot fail.
     pub(crate) fn plain(&self, data: &BlockData) -> String {
-        let shown =
-            self.redacted(data).map(|data| markdown::plain_text(&data.markdown).into_owned());
+        let shown = self.redacted(data).map(|data| markdown::plain_text(&data.inline).into_owned());
         shown.unwrap_or_else(|error| {
             self.first_error.borrow_mut().get_or_insert(error);
             String::new()

@@ -28,7 +28,7 @@ use crate::core::space::Space;
 ///
 /// let scope = space.scope([trip.id()]);
 /// let guest = scope.connect().acting_as("guest");
-/// assert_eq!(guest.fetch(Fetch::new(trip.id()))?.data.markdown, "Trip");
+/// assert_eq!(guest.fetch(Fetch::new(trip.id()))?.data.inline, "Trip");
 /// assert_eq!(guest.fetch(Fetch::new(diary.id())).unwrap_err().kind(), ErrorKind::NotFound);
 ///
 /// scope.add([diary.id()]);

@@ -43,13 +43,13 @@ fn denoted_field(fields: &BlockFields, block_type: BlockType) -> Option<&'static
 /// [`crate::ErrorKind::Validation`] if one of those fields is given with another value.
 pub(crate) fn parse_fields(data: &mut BlockData) -> Result<()> {
     // Rendered without the given text: equal markdown is a reply that is sent back.
-    let text = std::mem::take(&mut data.markdown);
+    let text = std::mem::take(&mut data.inline);
     markdown::canonical(data);
     if text == markdown::render_block(data) {
         return Ok(());
     }
     let given = data.kind.clone();
-    data.markdown = text;
+    data.inline = text;
     markdown::read_block(data)?;
     markdown::canonical(data);
     debug_assert_eq!(
@@ -83,7 +83,7 @@ pub(crate) fn parse_fields(data: &mut BlockData) -> Result<()> {
 /// Renders the markdown of a block without a text of its own.
 pub(crate) fn render_text(data: &mut BlockData) {
     if !data.block_type().has_own_markdown() {
-        data.markdown = markdown::render_block(data);
+        data.inline = markdown::render_block(data);
     }
 }
 
@@ -103,7 +103,7 @@ pub(crate) fn show_plain_text(block: &mut Block) {
     let mut waiting = vec![block];
     while let Some(block) = waiting.pop() {
         if block.data.block_type().has_inline_text() {
-            let plain = markdown::PlainText::of(&block.data.markdown);
+            let plain = markdown::PlainText::of(&block.data.inline);
             block.plain = Some(plain.into_string().into_boxed_str());
         }
         if let Content::Blocks(children) = &mut block.content {

@@ -43,7 +43,7 @@ impl<A: AccessScope> Connection<A> {
     /// let trip = notes.create_document("Trip")?;
     /// notes.insert_markdown("one\n\ntwo", trip.id())?;
     /// let shown = notes.fetch(Fetch::new(trip.id()).with_metadata())?;
-    /// assert_eq!((shown.data.markdown.as_str(), shown.children().len()), ("Trip", 2));
+    /// assert_eq!((shown.data.inline.as_str(), shown.children().len()), ("Trip", 2));
     /// assert!(notes.fetch(Fetch::new(trip.id()).depth(0))?.children().is_empty());
     /// # Ok(())
     /// # }
@@ -146,7 +146,7 @@ impl<A: AccessScope> Connection<A> {
     ///     .with_content(vec![BlockData::text("Alfama").into()]);
     /// let added = notes
     ///     .insert_blocks(InsertBlocks::blocks(vec![day], Position::start_of(trip.id())))?;
-    /// assert_eq!(added[0].children()[0].data.markdown, "Alfama");
+    /// assert_eq!(added[0].children()[0].data.inline, "Alfama");
     /// # Ok(())
     /// # }
     /// ```

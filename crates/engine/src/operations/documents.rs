@@ -403,7 +403,7 @@ fn old_trash(reader: SpaceReader<'_>, days: u32, now: Timestamp) -> Result<Vec<D
 /// The document that `edit` creates, and its title.
 fn made_by(edit: &Edit) -> Option<(DocumentRecord, String)> {
     let Edit::CreateDocument { record, subtrees } = edit else { return None };
-    Some((record.clone(), subtrees.0.first()?.block.data.markdown.clone()))
+    Some((record.clone(), subtrees.0.first()?.block.data.inline.clone()))
 }
 
 /// Creates a document from a normalized `page`.

@@ -122,7 +122,7 @@ fn link(
         (None, Some(day)) => reader.note_of(day)?.map(|note| note.id),
         (None, None) => None,
     };
-    let markdown = block.data.markdown.clone();
+    let markdown = block.data.inline.clone();
     Ok(Link {
         document_id,
         block_id: block.id,

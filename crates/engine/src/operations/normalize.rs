@@ -31,8 +31,8 @@ pub(crate) fn draft(
         check_markdown_length(data, limits)?;
         block_markdown::parse_fields(data)?;
     }
-    check_highlights(data.block_type(), &data.markdown)?;
-    if is_root && !(further.is_empty() && markdown::is_one_paragraph(&data.markdown)) {
+    check_highlights(data.block_type(), &data.inline)?;
+    if is_root && !(further.is_empty() && markdown::is_one_paragraph(&data.inline)) {
         return Err(Error::validation("the title of a document is one paragraph").at("markdown"));
     }
     // A text with children is a page.
@@ -53,13 +53,13 @@ fn read_given(draft: &mut BlockDraft, limits: &Limits) -> Result<Vec<BlockData>>
     match draft.text.take() {
         None => Ok(Vec::new()),
         Some(GivenText::Plain(text)) => {
-            draft.data.markdown = inline_of_plain(&text)?;
+            draft.data.inline = inline_of_plain(&text)?;
             Ok(Vec::new())
         }
         Some(GivenText::Markdown { text, beside }) => {
             let BlockForm { markers, inline, further } = read_block_form(&text, limits)?;
             let data = &mut draft.data;
-            data.markdown = inline;
+            data.inline = inline;
             mark(data, markers, beside);
             Ok(follow(data, markers, further))
         }
@@ -145,8 +145,8 @@ pub(crate) fn fields(before: &BlockData, fields: &mut BlockFields, limits: &Limi
         fields.markdown.take_if(|text| *text == markdown::block_form(before));
     }
     if before.block_type().has_inline_text() {
-        fields.inline.take_if(|text| *text == before.markdown);
-        fields.plain.take_if(|text| *text == PlainText::of(&before.markdown).as_str());
+        fields.inline.take_if(|text| *text == before.inline);
+        fields.plain.take_if(|text| *text == PlainText::of(&before.inline).as_str());
     }
     fields.check_texts(wanted)?;
     let own = (wanted != BlockType::Text).then_some(&fields.markdown);
@@ -250,7 +250,7 @@ pub(crate) fn data(
         markdown::read_block(&mut data)?;
     }
     if data.block_type() == BlockType::CollectionItem {
-        check_item_title(&data.markdown).map_err(|error| error.at("markdown"))?;
+        check_item_title(&data.inline).map_err(|error| error.at("markdown"))?;
     }
     markdown::canonical(&mut data);
     let mut further = follow(&data, further.markers, further.blocks);
@@ -261,17 +261,17 @@ pub(crate) fn data(
 /// Normalizes the title of an item. Errors have no path.
 pub(crate) fn item_title(text: &str, limits: &Limits) -> Result<String> {
     let mut data = BlockData {
-        markdown: text.to_owned(),
+        inline: text.to_owned(),
         ..BlockData::new(BlockKind::empty(BlockType::CollectionItem))
     };
     let mut normalize = || {
-        check_highlights(data.block_type(), &data.markdown)?;
+        check_highlights(data.block_type(), &data.inline)?;
         check_item_title(text)?;
         markdown::canonical(&mut data);
         data.check(limits)
     };
     normalize().map_err(|error| Error::new(error.kind(), error.message()))?;
-    Ok(data.markdown)
+    Ok(data.inline)
 }
 
 fn check_item_title(text: &str) -> Result<()> {
@@ -285,12 +285,12 @@ fn check_item_title(text: &str) -> Result<()> {
 fn is_too_long(data: &BlockData, limits: &Limits) -> bool {
     let longest =
         if data.block_type() == BlockType::Table { limits.block_raw } else { limits.block_text };
-    data.block_type().has_own_markdown() && data.markdown.len() > longest
+    data.block_type().has_own_markdown() && data.inline.len() > longest
 }
 
 /// Whether `markdown` denotes other fields.
 fn has_markdown_for_fields(data: &BlockData) -> bool {
-    !data.block_type().has_own_markdown() && !data.markdown.is_empty()
+    !data.block_type().has_own_markdown() && !data.inline.is_empty()
 }
 
 /// The field that contains the address of a block that has one.
@@ -301,9 +301,10 @@ pub(crate) fn address_field(data: &BlockData) -> &'static str {
 fn check_markdown_length(data: &BlockData, limits: &Limits) -> Result<()> {
     // Markup and escapes need room in addition to the longest code or URL.
     let longest = limits.block_raw.max(limits.attribute).saturating_mul(2);
-    if data.markdown.len() > longest {
-        return Err(Error::limit("bytes of a block's markdown", longest, data.markdown.len())
-            .at("markdown"));
+    if data.inline.len() > longest {
+        return Err(
+            Error::limit("bytes of a block's markdown", longest, data.inline.len()).at("markdown")
+        );
     }
     Ok(())
 }

@@ -37,7 +37,7 @@ impl<A: FullAccess> Connection<A> {
     /// let notes = Space::in_memory()?.connect();
     /// let passport = TaskDraft::new("renew the passport").scheduled(DayRef::Today);
     /// notes.add_tasks(AddTasks::new([passport, TaskDraft::new("buy a guide")]))?;
-    /// assert_eq!(notes.tasks(TaskScope::Active)?[0].markdown, "renew the passport");
+    /// assert_eq!(notes.tasks(TaskScope::Active)?[0].inline, "renew the passport");
     /// assert_eq!(notes.tasks(TaskScope::Inbox)?.len(), 2);
     /// # Ok(())
     /// # }

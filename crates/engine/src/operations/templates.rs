@@ -76,7 +76,7 @@ impl<A: FullAccess> Connection<A> {
             copy.edits
                 .extend(transaction.plan(|tree, _| schemas.edits(tree, copy.record.id, &copies))?);
             transaction.apply(copy.edits)?;
-            Ok((copy.record, copy.root.markdown))
+            Ok((copy.record, copy.root.inline))
         })?;
         Ok(self.created(made.0, made.1))
     }
@@ -86,11 +86,10 @@ impl<A: FullAccess> Connection<A> {
 /// [`crate::core::edges::edges`] tells of is changed here.
 fn repoint(data: &mut BlockData, copies: &HashMap<BlockId, BlockId>) {
     if data.block_type().has_own_markdown()
-        && let Cow::Owned(text) = markdown::rewrite_links(&data.markdown, &mut |link| {
-            redirected(&link.destination, copies)
-        })
+        && let Cow::Owned(text) =
+            markdown::rewrite_links(&data.inline, &mut |link| redirected(&link.destination, copies))
     {
-        data.markdown = text;
+        data.inline = text;
     }
     if let Some((TextRole::LinkUrl, url)) = data.url_mut()
         && let Some(new) = redirected(url, copies)

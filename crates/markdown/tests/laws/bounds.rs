@@ -136,10 +136,10 @@ fn everything(text: &str) -> usize {
     }
     let mut data = BlockData::text(text);
     canonical(&mut data);
-    links(&data.markdown, &mut |_| done += 1);
+    links(&data.inline, &mut |_| done += 1);
     done += rewrite_mentions(text, &mut |_| Some(Rewritten::Address("x".into()))).len();
-    done + data.markdown.len()
-        + plain_text(&data.markdown).len()
+    done + data.inline.len()
+        + plain_text(&data.inline).len()
         + rewrite_links(text, &mut |_| Some("x".into())).len()
 }
 

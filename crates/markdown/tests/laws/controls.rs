@@ -10,7 +10,7 @@ fn nothing_escaped(blocks: &[BlockDraft]) -> String {
     fn take(blocks: &mut [BlockDraft], texts: &mut Vec<String>) {
         for block in blocks {
             let slot = format!("slot{}slot", texts.len());
-            texts.push(std::mem::replace(&mut block.data.markdown, slot));
+            texts.push(std::mem::replace(&mut block.data.inline, slot));
             take(&mut block.content, texts);
         }
     }
@@ -34,7 +34,7 @@ fn without_lists(blocks: &[BlockDraft]) -> String {
 
 fn without_the_last_word(text: &str) -> Vec<BlockDraft> {
     let mut blocks = parse(text);
-    if let Some(words) = blocks.last_mut().map(|last| &mut last.data.markdown) {
+    if let Some(words) = blocks.last_mut().map(|last| &mut last.data.inline) {
         *words = words.rsplit_once(' ').map(|(kept, _)| kept.to_owned()).unwrap_or_default();
     }
     blocks
@@ -84,7 +84,7 @@ fn the_first_law_sees_lost_lists() {
 fn the_second_law_sees_drift_and_texts_that_are_not_canonical() {
     assert!(stable::holds(Dialect { render: growing, ..REAL }, "a").is_err());
     assert!(stable::holds(Dialect { render: without_lists, ..REAL }, "- a").is_err());
-    let shouting = Dialect { canonical: |data| data.markdown.make_ascii_uppercase(), ..REAL };
+    let shouting = Dialect { canonical: |data| data.inline.make_ascii_uppercase(), ..REAL };
     assert!(stable::holds(shouting, "a").is_err());
 }
 

@@ -103,7 +103,7 @@ fn data() -> impl Strategy<Value = BlockData> {
 
 pub(crate) fn holds_in_a_document(dialect: Dialect, data: &BlockData) -> Result<(), String> {
     let neighbor = || BlockDraft::new(BlockData::text("neighbor"));
-    let title = BlockData { markdown: data.markdown.clone(), ..BlockData::page("") };
+    let title = BlockData { inline: data.inline.clone(), ..BlockData::page("") };
     let page = BlockDraft::new(title).with_content(vec![
         neighbor(),
         BlockDraft::new(data.clone()),
@@ -125,7 +125,7 @@ fn holds_in_block_form(data: &BlockData) -> Result<(), String> {
     let list = Some(data.list_style).filter(|list| *list != ListStyle::None);
     let decorations = Some(data.decorations).filter(|decorations| !decorations.is_empty());
     let markers = (form.markers.style, form.markers.list, form.markers.decorations);
-    if form.inline == data.markdown
+    if form.inline == data.inline
         && markers == (style, list, decorations)
         && form.markers.state == task.map(|task| task.state)
         && form.further.is_empty()

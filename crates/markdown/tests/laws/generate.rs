@@ -242,7 +242,7 @@ pub(crate) fn block() -> impl Strategy<Value = BlockData> {
                 list_style
             };
             BlockData {
-                markdown: if own { markdown } else { String::new() },
+                inline: if own { markdown } else { String::new() },
                 indentation,
                 list_style,
                 task: (list_style == ListStyle::Task).then(|| TaskInfo::of_state(state)),
@@ -258,7 +258,7 @@ fn page() -> impl Strategy<Value = BlockData> {
     (block(), select(TextStyle::ALL), layout, text()).prop_map(
         |(data, style, card_layout, markdown)| BlockData {
             kind: BlockKind::Page(TextFormat { style, card_layout, ..TextFormat::default() }),
-            markdown,
+            inline: markdown,
             ..data
         },
     )

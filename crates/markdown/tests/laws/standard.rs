@@ -16,7 +16,7 @@ fn found(blocks: &[BlockDraft]) -> Vec<String> {
         match &block.data.kind {
             BlockKind::Code { raw_code, .. } => found.push(format!("code {raw_code}")),
             BlockKind::Table => {
-                found.push(format!("table {}", block.data.markdown.lines().count()));
+                found.push(format!("table {}", block.data.inline.lines().count()));
             }
             BlockKind::Line { .. } => found.push("line".to_owned()),
             BlockKind::Text(TextFormat { style, .. }) if style.as_str().starts_with('h') => {

@@ -37,7 +37,7 @@ fn push_texts(held: &mut String, block: &BlockDraft) {
             [language.as_str(), language_tag, raw_code]
         }
         BlockKind::RichUrl { url, title, description, .. } => [title, url, description],
-        _ => [&data.markdown, "", ""],
+        _ => [&data.inline, "", ""],
     };
     for text in texts {
         held.push_str(text);

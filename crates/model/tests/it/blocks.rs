@@ -55,10 +55,7 @@ fn children_metadata_and_a_cut() {
         ..block(BlockData::text("by nobody"))
     };
     assert_eq!(
-        whole
-            .walk()
-            .map(|(depth, block)| (depth, block.data.markdown.as_str()))
-            .collect::<Vec<_>>(),
+        whole.walk().map(|(depth, block)| (depth, block.data.inline.as_str())).collect::<Vec<_>>(),
         [(0, "Trip"), (1, "Empty"), (1, "Packing"),]
     );
     insta::assert_json_snapshot!([whole, nobody]);
@@ -74,7 +71,7 @@ fn an_item_is_shown_by_its_schema() {
     ]);
     let fields = |properties| Some(Box::new(ItemFields { content_key: "book".into(), properties }));
     let data = BlockData {
-        markdown: "Dune".into(),
+        inline: "Dune".into(),
         color: "#336699".parse().ok(),
         ..BlockData::new(BlockKind::empty(BlockType::CollectionItem))
     };
@@ -85,7 +82,7 @@ fn an_item_is_shown_by_its_schema() {
     };
     let bare = Block {
         item: fields(ItemValues::default()),
-        ..block(BlockData { color: None, markdown: String::new(), ..data })
+        ..block(BlockData { color: None, inline: String::new(), ..data })
     };
     insta::assert_json_snapshot!([item, bare]);
 }
@@ -158,22 +155,22 @@ fn what_holds_for_every_block_is_checked() {
         ),
         (
             BlockType::Text,
-            |data| data.markdown = "x".repeat((256 << 10) + 1),
+            |data| data.inline = "x".repeat((256 << 10) + 1),
             "markdown: bytes of a block's text: at most 262144, got 262145",
         ),
         (
             BlockType::Table,
-            |data| data.markdown = "x".repeat((1 << 20) + 1),
+            |data| data.inline = "x".repeat((1 << 20) + 1),
             "markdown: bytes of a block's text: at most 1048576, got 1048577",
         ),
         (
             BlockType::Page,
-            |data| data.markdown = "ä".repeat(1_001),
+            |data| data.inline = "ä".repeat(1_001),
             "markdown: characters of a title: at most 1000, got 1001",
         ),
         (
             BlockType::Collection,
-            |data| data.markdown = "ä".repeat(1_001),
+            |data| data.inline = "ä".repeat(1_001),
             "markdown: characters of a title: at most 1000, got 1001",
         ),
         (

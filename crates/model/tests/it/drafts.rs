@@ -44,9 +44,9 @@ fn a_title_is_another_name_for_the_markdown_of_pages_and_items() {
                 &Limits::default(),
             )
         };
-        assert_eq!(read(r#""title":"Trip""#).unwrap().data.markdown, "Trip");
-        assert_eq!(read(r#""markdown":"Trip""#).unwrap().data.markdown, "Trip");
-        assert_eq!(read(r#""markdown":"Trip","title":"Trip""#).unwrap().data.markdown, "Trip");
+        assert_eq!(read(r#""title":"Trip""#).unwrap().data.inline, "Trip");
+        assert_eq!(read(r#""markdown":"Trip""#).unwrap().data.inline, "Trip");
+        assert_eq!(read(r#""markdown":"Trip","title":"Trip""#).unwrap().data.inline, "Trip");
         let both = read(r#""markdown":"Trip","title":"Tour""#).unwrap_err().to_string();
         assert_eq!(both, "title: title is another name for markdown: give one of them");
     }

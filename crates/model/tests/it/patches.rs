@@ -82,7 +82,7 @@ fn common_fields_fit_every_type() {
         let plain = apply(fields, &full(*block_type)).unwrap();
         let expected = BlockData {
             kind: full(*block_type).kind,
-            markdown: full(*block_type).markdown,
+            inline: full(*block_type).inline,
             ..BlockData::text("")
         };
         assert_eq!(plain, expected);
@@ -246,7 +246,7 @@ fn a_type_changes_between_text_and_page_and_within_media() {
         }
     }
     let page = apply(r#","type":"page","title":"Trip""#, &full(Text)).unwrap();
-    assert_eq!((page.text_format(), page.markdown.as_str()), (full(Text).text_format(), "Trip"));
+    assert_eq!((page.text_format(), page.inline.as_str()), (full(Text).text_format(), "Trip"));
     let file = apply(r#","type":"file","fileName":"boat.png""#, &full(Image)).unwrap();
     let BlockKind::File { url, file_name, .. } = file.kind else { panic!() };
     assert_eq!((url.as_str(), file_name.as_str()), ("asset://1/a b.png", "boat.png"));

@@ -81,7 +81,7 @@ pub(crate) fn full(block_type: BlockType) -> BlockData {
     };
     BlockData {
         kind,
-        markdown: markdown.into(),
+        inline: markdown.into(),
         indentation: 2,
         list_style: ListStyle::Task,
         color: Some(Color::from_rgb([0xff, 0xee, 0])),
@@ -193,7 +193,7 @@ fn data() -> impl Strategy<Value = BlockData> {
         .prop_map(|(kind, markdown, indentation, list_style, color, task, (callout, quote))| {
             BlockData {
                 kind,
-                markdown,
+                inline: markdown,
                 indentation,
                 list_style,
                 color: color.map(Color::from_rgb),

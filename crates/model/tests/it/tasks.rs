@@ -212,7 +212,7 @@ fn a_page_of_tasks() {
     let task = |number, info, location| Task {
         block_form: None,
         id: id(number),
-        markdown: "wool *socks*".into(),
+        inline: "wool *socks*".into(),
         info,
         location,
         rev: 2,

@@ -119,7 +119,7 @@ impl SpaceCheck<'_> {
                 _ => seen.others = true,
             }
             if id == document.root() {
-                blocks.titles.insert(document, title_hash(&block.data.markdown));
+                blocks.titles.insert(document, title_hash(&block.data.inline));
             }
             self.block(blocks, number, &block);
         }
@@ -140,7 +140,7 @@ impl SpaceCheck<'_> {
             );
         }
         if data.block_type() == BlockType::Collection {
-            blocks.collections.insert(*id, data.markdown.clone());
+            blocks.collections.insert(*id, data.inline.clone());
         }
         blocks.tasks.extend(data.task.as_ref().map(|task| (*id, TaskEntry::of(task))));
         for target in self.extractor.targets(data) {

@@ -176,7 +176,7 @@ impl SpaceCheck<'_> {
         let source = self.source;
         let expected = |visit: &mut dyn FnMut(Vec<u8>, IndexBitmap)| {
             items_of(source, document, collection, &mut |item, properties| {
-                indexer.rows(item.id, (&item.data.markdown, properties), &|_| true, visit);
+                indexer.rows(item.id, (&item.data.inline, properties), &|_| true, visit);
             })
         };
         let mut unmatched = HashMap::new();

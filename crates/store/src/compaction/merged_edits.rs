@@ -89,11 +89,11 @@ impl EditSession {
 /// Whether a change updates the text of one block and nothing else.
 fn is_text_edit(change: &Change) -> bool {
     let [Edit::Update { before, after, .. }] = change.edits.as_slice() else { return false };
-    let text = &after.data.markdown;
+    let text = &after.data.inline;
     !before.is_redacted()
         && before.rev != after.rev
-        && before.data.markdown != *text
-        && BlockData { markdown: text.clone(), ..before.data.clone() } == after.data
+        && before.data.inline != *text
+        && BlockData { inline: text.clone(), ..before.data.clone() } == after.data
 }
 
 /// Merges the next changes up to the sequence `last`, beginning with `first`. Returns the sequence

@@ -46,7 +46,15 @@ record! {
             rev,
             created: Stamp { at: created_at, by: created_by },
             modified: Stamp { at: modified_at, by: modified_by },
-            data: BlockData { kind, markdown, indentation, list_style, color, task, decorations },
+            data: BlockData {
+                kind,
+                inline: markdown,
+                indentation,
+                list_style,
+                color,
+                task,
+                decorations,
+            },
         }
     };
     block_type(

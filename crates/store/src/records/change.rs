@@ -30,7 +30,7 @@ impl EncodedBlocks {
     pub(crate) fn of<'b>(blocks: impl Iterator<Item = &'b BlockRecord> + Clone) -> Self {
         let (count, texts) = blocks
             .clone()
-            .fold((0, 0), |(count, texts), block| (count + 1, texts + block.data.markdown.len()));
+            .fold((0, 0), |(count, texts), block| (count + 1, texts + block.data.inline.len()));
         // 64 bytes for all fields besides the text are mostly enough.
         let bytes = Vec::with_capacity(texts + 64 * count);
         let mut encoded = Self { bytes, ends: Vec::with_capacity(count) };

@@ -121,7 +121,7 @@ impl Salvager<'_> {
                 .map(|indexed| Box::new(indexed.schema.clone()));
             if let Some(mut schema) = schema {
                 // A collection and its block have one name.
-                schema.name.clone_from(&node.block.data.markdown);
+                schema.name.clone_from(&node.block.data.inline);
                 let (document, collection) = (record.id, node.block.id);
                 edits.push(Edit::SetSchema {
                     document,

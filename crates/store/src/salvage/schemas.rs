@@ -107,7 +107,7 @@ impl Salvager<'_> {
                 {
                     name = block::decode(id, run.block(at), &mut AuthorCache::default())
                         .ok()
-                        .map(|block| block.data.markdown);
+                        .map(|block| block.data.inline);
                 }
                 Ok(CONTINUE)
             },

@@ -96,12 +96,12 @@ impl Salvager<'_> {
         let data = match reconstructed.known.block_type {
             BlockType::Page => BlockData::page(reconstructed.name.clone()),
             BlockType::Collection => BlockData {
-                markdown: reconstructed.name.clone(),
+                inline: reconstructed.name.clone(),
                 ..BlockData::new(BlockKind::Collection)
             },
             BlockType::CollectionItem => {
                 let kind = BlockKind::CollectionItem { properties: Properties::default() };
-                BlockData { markdown: reconstructed.name.clone(), ..BlockData::new(kind) }
+                BlockData { inline: reconstructed.name.clone(), ..BlockData::new(kind) }
             }
             _ => BlockData::text(reconstructed.name.clone()),
         };

@@ -89,7 +89,7 @@ impl SpaceTransaction<'_> {
         self.runs.replace(&*self.rows, &mut self.locations, &position, encoded.block(1))?;
         if before.data != after.data {
             if before.id == document.root() {
-                self.documents.set_title(document, &after.data.markdown);
+                self.documents.set_title(document, &after.data.inline);
             }
             if before.data.block_type() != after.data.block_type() {
                 self.check_without_schema(document, before)?;

@@ -37,7 +37,7 @@ impl SpaceTransaction<'_> {
             return Err(conflict("the document already exists"));
         }
         let title =
-            subtrees.0.first().map_or_else(String::new, |root| root.block.data.markdown.clone());
+            subtrees.0.first().map_or_else(String::new, |root| root.block.data.inline.clone());
         let blocks = subtrees.0.len() as u64;
         staged.create(StoredDocument { record: record.clone(), title, blocks, last_change });
         let subtrees = EncodedSubtrees::of_document(record.id, subtrees)?;

@@ -18,7 +18,7 @@ use crate::records::{self, block};
 /// Title and values of an item; `None` for any other block.
 fn item_values(data: &BlockData) -> Option<(&str, &Properties)> {
     match &data.kind {
-        BlockKind::CollectionItem { properties } => Some((&data.markdown, properties)),
+        BlockKind::CollectionItem { properties } => Some((&data.inline, properties)),
         _ => None,
     }
 }

@@ -133,7 +133,7 @@ impl SpaceTransaction<'_> {
             let (mut rows, mut read) = (Vec::new(), 0);
             self.reader()?.items(collection, after, &mut |item| {
                 if let BlockKind::CollectionItem { properties } = &item.data.kind {
-                    let values = (item.data.markdown.as_str(), properties);
+                    let values = (item.data.inline.as_str(), properties);
                     indexer.rows(item.id, values, is_wanted, &mut |key, bitmap| {
                         rows.push((key, bitmap));
                     });

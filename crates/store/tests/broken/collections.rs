@@ -62,7 +62,7 @@ pub fn item(
 ) -> BlockData {
     let values = values.into_iter().map(|(key, value)| (key.to_owned(), value));
     let kind = BlockKind::CollectionItem { properties: values.collect::<Properties>() };
-    BlockData { markdown: title.to_owned(), ..BlockData::new(kind) }
+    BlockData { inline: title.to_owned(), ..BlockData::new(kind) }
 }
 
 pub fn related(items: &[u8]) -> PropertyValue {
@@ -70,7 +70,7 @@ pub fn related(items: &[u8]) -> PropertyValue {
 }
 
 fn collection(name: &str) -> BlockData {
-    BlockData { markdown: name.to_owned(), ..BlockData::new(BlockKind::Collection) }
+    BlockData { inline: name.to_owned(), ..BlockData::new(BlockKind::Collection) }
 }
 
 pub fn set(collection: u8, before: Option<Schema>, after: Option<Schema>) -> Edit {

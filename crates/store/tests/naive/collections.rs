@@ -56,7 +56,7 @@ impl Naive {
             let block = &self.blocks[item];
             let found = match column {
                 IndexedColumn::Title => {
-                    keys(&PropertyKind::Text, &PropertyValue::Text(block.data.markdown.clone()))
+                    keys(&PropertyKind::Text, &PropertyValue::Text(block.data.inline.clone()))
                 }
                 IndexedColumn::Property(key) => {
                     let kind = &schema.property(key).unwrap().kind;
@@ -142,7 +142,7 @@ impl Naive {
     }
 
     fn row_agrees(&self, row: &ItemRow<'_>) {
-        let BlockData { kind: BlockKind::CollectionItem { properties }, markdown, .. } =
+        let BlockData { kind: BlockKind::CollectionItem { properties }, inline: markdown, .. } =
             &self.blocks[&row.id].data
         else {
             panic!("{} is no item", row.id)
@@ -322,7 +322,7 @@ fn some_values(schema: &Schema, seed: u32) -> Properties {
 impl Maker {
     fn item(&mut self, schema: &Schema, seed: u32) -> BlockRecord {
         let kind = BlockKind::CollectionItem { properties: some_values(schema, seed) };
-        let data = BlockData { markdown: format!("Title {}", seed % 50), ..BlockData::new(kind) };
+        let data = BlockData { inline: format!("Title {}", seed % 50), ..BlockData::new(kind) };
         let stamp = stamp(i64::from(seed % 9));
         BlockRecord {
             id: BlockId::from_bytes(self.id()),
@@ -372,7 +372,7 @@ impl Maker {
                 let mut data = naive.blocks[&item].data.clone();
                 let values = BlockKind::CollectionItem { properties: some_values(schema, seed) };
                 if seed.is_multiple_of(3) {
-                    data.markdown = format!("Title {}", seed % 50);
+                    data.inline = format!("Title {}", seed % 50);
                 } else {
                     data.kind = values;
                 }
@@ -386,7 +386,7 @@ impl Maker {
             }
             (5, _) => {
                 let name = format!("Named {seed}");
-                let data = BlockData { markdown: name.clone(), ..naive.blocks[id].data.clone() };
+                let data = BlockData { inline: name.clone(), ..naive.blocks[id].data.clone() };
                 vec![update(naive, *id, data), set(naive, *id, Schema { name, ..schema.clone() })]
             }
             (6 | 7, _) => replaced(naive, *id, schema, b, seed),
@@ -398,12 +398,12 @@ impl Maker {
         let Some(target) = Self::target(naive, a, b) else { return vec![] };
         let mut block = self.block(naive, 1);
         block.data =
-            BlockData { markdown: format!("List {b}"), ..BlockData::new(BlockKind::Collection) };
+            BlockData { inline: format!("List {b}"), ..BlockData::new(BlockKind::Collection) };
         let collection = block.id;
         let properties = ["a", "b", "c", "d"].iter().zip([seed, b, seed / 9, b / 9]);
         let schema = Schema {
             key: format!("list_{b}"),
-            name: block.data.markdown.clone(),
+            name: block.data.inline.clone(),
             content: ContentProperty { key: "title".to_owned(), name: "Title".to_owned() },
             properties: properties.map(|(key, seed)| property(key, seed, collection)).collect(),
         };

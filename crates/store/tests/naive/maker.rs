@@ -74,7 +74,7 @@ impl Maker {
             _ => {}
         }
         let mut data = match seed % 7 {
-            0 => BlockData { markdown: text, ..BlockData::page("") },
+            0 => BlockData { inline: text, ..BlockData::page("") },
             1 => BlockData::new(leafbase_model::BlockKind::Line {
                 style: leafbase_model::LineStyle::Strong,
             }),
@@ -311,7 +311,7 @@ impl Maker {
         });
         let mut block = self.block(naive, seed);
         let Some(asset) = known.or(created.as_ref().map(|record| record.id)) else { return vec![] };
-        block.data.markdown = format!("f:{asset}");
+        block.data.inline = format!("f:{asset}");
         let shown = Edit::Insert { target, subtrees: Subtrees::one(block) };
         created.map(Edit::CreateAsset).into_iter().chain([shown]).collect()
     }

@@ -34,7 +34,7 @@ pub fn extract(data: &BlockData, tell: &mut dyn FnMut(EdgeTarget)) {
             }
         }
     }
-    for word in data.markdown.split(' ') {
+    for word in data.inline.split(' ') {
         if let Some(Ok(id)) = word.strip_prefix("b:").map(str::parse) {
             tell(EdgeTarget { to: EdgeEnd::Block(id), kind: EdgeKind::Link });
         } else if let Some(Ok(day)) = word.strip_prefix("d:").map(str::parse) {

@@ -182,7 +182,7 @@ fn data(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> BlockData {
     };
     let mut data = BlockData::new(BlockKind::empty(block_type));
     if block_type.has_own_markdown() || numbers.once_in(16) {
-        data.markdown = text(numbers, setting);
+        data.inline = text(numbers, setting);
     }
     if let BlockKind::Text(look) | BlockKind::Page(look) = &mut data.kind
         && numbers.once_in(8)

@@ -19,7 +19,7 @@ pub(crate) enum Reply {
 }
 
 pub(crate) fn plain(data: &BlockData) -> String {
-    data.markdown.clone()
+    data.inline.clone()
 }
 
 pub(crate) fn place(position: Position) -> ResolvedPosition {

@@ -283,7 +283,7 @@ fn a_copy_has_new_blocks_that_know_of_each_other() {
     let mut told = Vec::new();
     let (mut copy, _) =
         copy_document(&context, subtrees.clone(), Location::Unsorted, |data, copies| {
-            data.markdown.push('!');
+            data.inline.push('!');
             told = subtrees.0.iter().map(|node| copies[&node.block.id]).collect();
         })
         .unwrap();
@@ -301,7 +301,7 @@ fn a_copy_has_new_blocks_that_know_of_each_other() {
         assert_ne!(id, before.block.id);
         assert_eq!((node.depth, node.block.id, node.block.rev), (before.depth, id, 1));
         assert_eq!((&node.block.created, &node.block.modified), (&now, &now));
-        assert_eq!(node.block.data.markdown, text);
+        assert_eq!(node.block.data.inline, text);
     }
     let nothing = copy_document(&context, Subtrees::default(), Location::Unsorted, |_, _| {});
     assert_eq!(nothing.unwrap_err().kind(), Validation);

@@ -148,8 +148,8 @@ fn a_change_of_state_stamps_the_task() {
 
 /// Splits the text of a block at its empty lines.
 fn paragraphs(data: &BlockData) -> Vec<BlockData> {
-    let texts = data.markdown.split("\n\n");
-    texts.map(|text| BlockData { markdown: text.to_owned(), ..data.clone() }).collect()
+    let texts = data.inline.split("\n\n");
+    texts.map(|text| BlockData { inline: text.to_owned(), ..data.clone() }).collect()
 }
 
 fn split(space: &Space, patches: Vec<BlockPatch>) -> Result<UpdatedBlocks, Error> {

@@ -156,7 +156,7 @@ fn a_name_is_that_of_the_schema() {
         .run_json("replace_schema", json!({"collectionId": "@books", "schema": renamed}))
         .unwrap();
     shelves.check();
-    assert_eq!(shelves.block(shelves.id("books")).data.markdown, "Library");
+    assert_eq!(shelves.block(shelves.id("books")).data.inline, "Library");
     for blank in ["", " "] {
         let error = shelves.run_json("update_blocks", named(blank)).unwrap_err();
         assert_eq!(

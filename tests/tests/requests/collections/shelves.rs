@@ -208,7 +208,7 @@ impl Shelves {
     fn difference(&self) -> Option<String> {
         for (name, id) in self.collections() {
             let schema = self.notes.schema(id).unwrap();
-            if schema.name != self.block(id).data.markdown {
+            if schema.name != self.block(id).data.inline {
                 return Some(format!("the schema of {name} is named {:?}", schema.name));
             }
         }

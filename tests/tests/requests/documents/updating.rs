@@ -131,7 +131,7 @@ fn a_document_of_a_reply_sent_back_changes_nothing() {
     let updated = notes.update_documents(request).unwrap();
     assert_eq!((&*updated[0].title, updated[0].rev()), ("other", listed[0].rev() + 1));
     let root = notes.fetch(Fetch::new(updated[0].id()).depth(0)).unwrap();
-    assert_eq!(root.data.markdown, "other");
+    assert_eq!(root.data.inline, "other");
     assert_eq!(notes.last_sequence().unwrap(), last + 1);
 }
 

@@ -320,7 +320,7 @@ fn a_file_that_goes_out_as_markdown_comes_back_as_the_same_block() {
             let uploaded =
                 scene.notes.upload_file(UploadFile::new(scene.page).named(name), bytes).unwrap();
             let shown = scene.notes.fetch(Fetch::new(uploaded.block_id)).unwrap();
-            let copy = scene.notes.insert_markdown(&shown.data.markdown, scene.page).unwrap();
+            let copy = scene.notes.insert_markdown(&shown.data.inline, scene.page).unwrap();
             assert_eq!(
                 copy.iter().map(|block| &block.data).collect::<Vec<_>>(),
                 [&shown.data],

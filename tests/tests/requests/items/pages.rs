@@ -53,7 +53,7 @@ fn a_page_is_a_page_of_the_document() {
         "Dune[one, two, Places..Arrakis, ******] Emma[- [ ] read it]",
     )]);
     let tasks = library.notes.tasks(TaskScope::Document(library.id("home"))).unwrap();
-    assert_eq!(tasks[0].markdown, "read it");
+    assert_eq!(tasks[0].inline, "read it");
     let moved =
         library.request(r#"{"blockIds":["@task"],"position":{"pageId":"@Faust"}}"#).unwrap();
     library.notes.move_blocks(moved).unwrap();

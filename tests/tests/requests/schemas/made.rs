@@ -27,7 +27,7 @@ fn a_collection_is_made_with_keys_for_its_properties() {
     );
     let block = shelf.notes.fetch(Fetch::new(shelf.id("made")).depth(0)).unwrap();
     assert_eq!(
-        (block.data.kind, block.data.markdown.as_str()),
+        (block.data.kind, block.data.inline.as_str()),
         (BlockKind::Collection, "*My* books")
     );
     shelf.check();
@@ -82,7 +82,7 @@ fn a_collection_stands_at_any_position() {
     let outline = |shelf: &Shelf| {
         let library = shelf.notes.fetch(Fetch::new(shelf.id("library"))).unwrap();
         let shown = |(depth, block): (usize, &leafbase::Block)| {
-            format!("{depth}{} {}", block.data.block_type(), block.data.markdown)
+            format!("{depth}{} {}", block.data.block_type(), block.data.inline)
         };
         library.walk().skip(1).map(shown).collect::<Vec<_>>().join(", ")
     };

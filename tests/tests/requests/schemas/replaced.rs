@@ -135,7 +135,7 @@ fn the_name_of_the_schema_is_that_of_the_block() {
     );
     assert_eq!(shelf.last_edits(), "schema @books, update @books");
     let block = shelf.notes.fetch(Fetch::new(shelf.id("books")).depth(0)).unwrap();
-    assert_eq!((block.data.markdown.as_str(), block.rev), ("_Volumes_", 2));
+    assert_eq!((block.data.inline.as_str(), block.rev), ("_Volumes_", 2));
     shelf.check();
     shelf.undo_to(sequence, &before);
 }

@@ -117,7 +117,7 @@ impl Shelf {
         let id = BlockId::from_bytes((0xC0_0000_u128 + self.names.len() as u128).to_be_bytes());
         let stamp = Stamp { by: Author::ANONYMOUS, ..Stamp::default() };
         let kind = BlockKind::CollectionItem { properties: Properties::default() };
-        let data = BlockData { markdown: name.to_owned(), ..BlockData::new(kind) };
+        let data = BlockData { inline: name.to_owned(), ..BlockData::new(kind) };
         let block = BlockRecord { id, rev: 1, created: stamp.clone(), modified: stamp, data };
         let target = InsertTarget {
             document: self.document(collection),
@@ -230,7 +230,7 @@ impl Shelf {
             Edit::SetSchema { collection, .. } => format!("schema {collection}"),
             Edit::Update { after, .. } => format!("update {}", after.id),
             Edit::Insert { subtrees, .. } => {
-                format!("insert {}", subtrees.0[0].block.data.markdown)
+                format!("insert {}", subtrees.0[0].block.data.inline)
             }
             other => panic!("{other:?}"),
         };

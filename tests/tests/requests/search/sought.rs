@@ -142,7 +142,7 @@ fn blocks(shelf: &Shelf, document: DocumentId) -> Vec<(BlockId, bool, String)> {
         (
             block.id,
             matches!(block.data.kind, leafbase::BlockKind::Page(_)),
-            block.data.markdown.clone(),
+            block.data.inline.clone(),
         )
     };
     fetched.children().iter().map(block).collect()

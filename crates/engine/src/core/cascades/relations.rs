@@ -309,7 +309,7 @@ mod tests {
             let value = PropertyValue::Relations(parts.to_vec());
             let properties = Properties::from_iter([("parts".to_owned(), value)]);
             let (kind, markdown) = (BlockKind::CollectionItem { properties }, "changed".to_owned());
-            let data = BlockData { kind, markdown, ..before.data.clone() };
+            let data = BlockData { kind, inline: markdown, ..before.data.clone() };
             update_edit(self.document, before, data, &Stamp::default()).unwrap()
         }
 
@@ -397,7 +397,7 @@ mod tests {
         let text = shop.notes.insert_markdown("text", shop.document).unwrap()[0].id;
         let slot = |after| InsertTarget { document: shop.document, parent: root, after };
         let before = shop.record(shop.parts);
-        let data = BlockData { markdown: "Renamed".to_owned(), ..before.data.clone() };
+        let data = BlockData { inline: "Renamed".to_owned(), ..before.data.clone() };
         let rename = update_edit(shop.document, before, data, &Stamp::default()).unwrap();
         let mut subtrees =
             shop.notes.operation("test").read(|tree| tree.subtree(shop.parts, None)).unwrap();

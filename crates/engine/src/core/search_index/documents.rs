@@ -169,7 +169,7 @@ impl<'t> BlockTexts<'t> {
 const fn own_markdown(text: BlockText<'_>) -> &str {
     match text {
         BlockText::Markdown(_, markdown) => markdown,
-        BlockText::Data(data) => data.markdown.as_str(),
+        BlockText::Data(data) => data.inline.as_str(),
     }
 }
 
@@ -192,7 +192,7 @@ fn names_blocks(text: BlockText<'_>) -> bool {
         BlockText::Data(data) => data,
     };
     if data.block_type().has_own_markdown() {
-        return names_block(&data.markdown);
+        return names_block(&data.inline);
     }
     data.texts().any(|(role, text)| match role {
         TextRole::EmbedUrl | TextRole::LinkUrl => is_block(text),
@@ -241,7 +241,7 @@ fn plain(inline: &str) -> Cow<'_, str> {
 
 /// The plain texts of a block without its comments. The address of a file is not searched.
 fn words(data: &BlockData) -> Vec<Cow<'_, str>> {
-    let markdown = data.block_type().has_own_markdown().then(|| plain(&data.markdown));
+    let markdown = data.block_type().has_own_markdown().then(|| plain(&data.inline));
     let labels = data.texts().filter_map(|(role, text)| match role {
         TextRole::Label => Some(without_blocks(text)),
         TextRole::Code => Some(Cow::Borrowed(text)),

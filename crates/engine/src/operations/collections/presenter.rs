@@ -115,8 +115,7 @@ impl<'t, 'a> ItemPresenter<'t, 'a> {
         content: Content,
     ) -> Result<()> {
         self.links.redact(&mut data)?;
-        let BlockData { kind: BlockKind::CollectionItem { properties }, markdown: title, .. } =
-            data
+        let BlockData { kind: BlockKind::CollectionItem { properties }, inline: title, .. } = data
         else {
             return Err(no_item(id));
         };
@@ -341,7 +340,7 @@ impl PlainItem {
     /// The item as block data.
     pub(super) fn into_data(self) -> BlockData {
         let kind = BlockKind::CollectionItem { properties: self.values };
-        BlockData { markdown: self.title, ..BlockData::new(kind) }
+        BlockData { inline: self.title, ..BlockData::new(kind) }
     }
 }
 

@@ -351,8 +351,8 @@ fn entitled(tree: &Tree<'_>, groups: Vec<ItemGroup>) -> Result<Vec<ItemGroup>> {
                 // A dangling ID, left by damage.
                 continue;
             };
-            links.redact(&mut block.data.markdown)?;
-            item.title = block.data.markdown.into();
+            links.redact(&mut block.data.inline)?;
+            item.title = block.data.inline.into();
         }
         titled.push(group);
     }

@@ -274,7 +274,7 @@ fn shown(tree: &Tree<'_>, entries: Vec<CollectionEntry>) -> Result<Vec<Collectio
         };
         latest = Some((document_id, is_seen));
         if is_seen {
-            let mut name = block(tree, id)?.data.markdown;
+            let mut name = block(tree, id)?.data.inline;
             links.redact(&mut name)?;
             shown.push(Collection { id, name, item_count, document_id });
         }

@@ -116,7 +116,7 @@ pub(crate) fn flattened(
             BlockType::Collection => {
                 open.push(*depth);
                 let items = items_of(behind, *depth);
-                tell(&block.data.markdown, items.len());
+                tell(&block.data.inline, items.len());
                 push(BlockRecord { data: name(&block.data), ..block.clone() });
                 if let Some(rows) = table(tree, &mut presenter, block.id, items)? {
                     // No link leads to the table itself, so its ID does not matter.
@@ -150,11 +150,15 @@ fn page(item: &BlockData) -> BlockData {
 
 /// The text block with the name of a collection.
 fn name(collection: &BlockData) -> BlockData {
-    let name = &collection.markdown;
+    let name = &collection.inline;
     // A trailing backslash or another star would change what the stars mean.
     let is_plain = name.is_empty() || name.ends_with('\\') || name.contains('*');
     let markdown = if is_plain { name.clone() } else { format!("**{name}**") };
-    BlockData { kind: BlockKind::Text(TextFormat::default()), markdown, ..collection.clone() }
+    BlockData {
+        kind: BlockKind::Text(TextFormat::default()),
+        inline: markdown,
+        ..collection.clone()
+    }
 }
 
 /// The table after the name, inside the same list item.
@@ -162,7 +166,7 @@ fn below(collection: &BlockData, markdown: String) -> BlockData {
     let deeper = u8::from(collection.list_style != ListStyle::None);
     let indentation = collection.indentation.saturating_add(deeper).min(Limits::INDENTATION);
     let (kind, list_style) = (BlockKind::Table, ListStyle::None);
-    BlockData { kind, markdown, indentation, list_style, task: None, ..collection.clone() }
+    BlockData { kind, inline: markdown, indentation, list_style, task: None, ..collection.clone() }
 }
 
 /// The table of all items of `collection`. `None` without a schema.

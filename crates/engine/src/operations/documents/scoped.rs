@@ -104,6 +104,6 @@ pub(super) fn shown(
     let DocumentRecord { id, day, created_at, modified_at, .. } = record;
     let mut root = BlockData::page(title);
     links.redact(&mut root)?;
-    let (title, times) = (root.markdown, metadata.then_some((created_at, modified_at)));
+    let (title, times) = (root.inline, metadata.then_some((created_at, modified_at)));
     Ok(ScopedDocument { id, title, is_deleted: false, day, times })
 }

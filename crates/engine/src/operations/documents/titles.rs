@@ -14,5 +14,5 @@ pub(crate) fn titled(row: StoredDocument, with_times: bool) -> Document {
 /// Normalizes a title as for any document. Errors have no path.
 pub(crate) fn normalized(title: &str, limits: &Limits) -> Result<String> {
     let page = drafts::validate_root(BlockDraft::new(BlockData::page(title)), limits);
-    Ok(page.map_err(Error::without_path)?.into_parts().0.markdown)
+    Ok(page.map_err(Error::without_path)?.into_parts().0.inline)
 }

@@ -183,7 +183,7 @@ fn new_title(
     let (before, Some(given)) = (&found.root.data, given) else { return Ok(None) };
     let mut title = given.to_owned();
     links.restore(before, &mut title)?;
-    if title == before.markdown {
+    if title == before.inline {
         return Ok(None);
     }
     let title = normalized(&title, context.limits)?;

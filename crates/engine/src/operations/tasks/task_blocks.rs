@@ -41,5 +41,5 @@ pub(super) fn to_task(block: BlockRecord, location: TaskLocation) -> Option<Task
     let BlockRecord { id, rev, mut data, .. } = block;
     render_text(&mut data);
     let block_form = block_form(&data);
-    Some(Task { id, markdown: data.markdown, block_form, info: data.task?, location, rev })
+    Some(Task { id, inline: data.inline, block_form, info: data.task?, location, rev })
 }

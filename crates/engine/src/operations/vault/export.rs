@@ -290,7 +290,7 @@ fn round_trip_difference(rendered: &str, blocks: &[Block]) -> Option<String> {
 fn expressible(data: &BlockData) -> BlockData {
     let mut data = data.clone();
     if !data.block_type().has_own_markdown() {
-        data.markdown.clear();
+        data.inline.clear();
     }
     data.task = data.task.map(|task| TaskInfo { completed_at: None, canceled_at: None, ..task });
     data
@@ -299,7 +299,7 @@ fn expressible(data: &BlockData) -> BlockData {
 fn differing_field(one: &BlockData, other: &BlockData) -> &'static str {
     let fields = [
         ("type", one.block_type() == other.block_type()),
-        ("text", one.markdown == other.markdown),
+        ("text", one.inline == other.inline),
         ("indentation", one.indentation == other.indentation),
         ("list style", one.list_style == other.list_style),
         ("task", one.task == other.task),

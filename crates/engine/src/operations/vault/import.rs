@@ -497,7 +497,7 @@ impl<'a> Importer<'a> {
 fn root_title(edits: &[Edit]) -> Option<&str> {
     edits.iter().find_map(|edit| match edit {
         Edit::CreateDocument { subtrees, .. } => {
-            subtrees.0.first().map(|root| root.block.data.markdown.as_str())
+            subtrees.0.first().map(|root| root.block.data.inline.as_str())
         }
         _ => None,
     })

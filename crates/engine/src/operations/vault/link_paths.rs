@@ -166,9 +166,9 @@ pub(super) fn rewrite_urls(
     if !data.block_type().has_own_markdown() {
         return false;
     }
-    let rewritten = markdown::rewrite_links(&data.markdown, &mut |link| {
+    let rewritten = markdown::rewrite_links(&data.inline, &mut |link| {
         // `[[Note]]: words` is a wiki link at the start of a sentence, not a link definition.
-        let before = data.markdown.get(..link.range.start).unwrap_or("");
+        let before = data.inline.get(..link.range.start).unwrap_or("");
         if link.form == markdown::LinkForm::Definition && before.trim_end().ends_with("]]:") {
             return None;
         }
@@ -176,8 +176,8 @@ pub(super) fn rewrite_urls(
         replace(LinkUrl { url: &link.destination, is_embedded })
     });
     let Cow::Owned(rewritten) = rewritten else { return false };
-    let changed = rewritten != data.markdown;
-    data.markdown = rewritten;
+    let changed = rewritten != data.inline;
+    data.inline = rewritten;
     changed
 }
 
@@ -216,17 +216,17 @@ impl Anchors {
         let mut anchors = Self::default();
         let mut slugs = UniqueSlugs::default();
         for (id, data) in blocks {
-            if let (BlockKind::Text(look), Some(name)) = (&data.kind, block_name(&data.markdown)) {
+            if let (BlockKind::Text(look), Some(name)) = (&data.kind, block_name(&data.inline)) {
                 // A paragraph that consists of `^name` names the block before it.
                 let is_alone =
-                    data.markdown.trim().len() == name.len() + 1 && look.style == TextStyle::Body;
+                    data.inline.trim().len() == name.len() + 1 && look.style == TextStyle::Body;
                 let previous = if is_alone { anchors.order.last().copied() } else { None };
                 anchors.named.entry(name.to_owned()).or_insert(previous.unwrap_or(id));
             }
             anchors.order.push(id);
             anchors.numbers.insert(id, anchors.order.len());
             if is_heading(data) {
-                let slug = slug(&markdown::plain_text(&data.markdown));
+                let slug = slug(&markdown::plain_text(&data.inline));
                 if !slug.is_empty() {
                     let slug = slugs.claim(&slug);
                     anchors.heading_slugs.insert(id, slug.clone());

@@ -163,7 +163,7 @@ pub(super) fn unfold_long_links(
             && let Err(error) = data.check(limits)
         {
             warn(url, format!("a link stays text: {error}"));
-            data.markdown = markdown::render_block(data);
+            data.inline = markdown::render_block(data);
             data.kind = BlockKind::empty(BlockType::Text);
             markdown::canonical(data);
         }

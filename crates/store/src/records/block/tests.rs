@@ -132,7 +132,7 @@ fn datas() -> impl Strategy<Value = BlockData> {
         decorations,
     )
         .prop_map(|(kind, markdown, indentation, list_style, color, task, decorations)| {
-            BlockData { kind, markdown, indentation, list_style, color, task, decorations }
+            BlockData { kind, inline: markdown, indentation, list_style, color, task, decorations }
         })
 }
 
@@ -208,7 +208,7 @@ proptest! {
         prop_assert_eq!(parts(&encoded(&block)).is_ok(), is_item);
         let block = BlockRecord { data: item(properties.clone(), block.data), ..block };
         let mut bytes = encoded(&block);
-        let title = block.data.markdown;
+        let title = block.data.inline;
         prop_assert_eq!(parts(&bytes), Ok((title.clone(), properties.clone())));
         // Truncation is detected, unless it is after the values.
         let whole = bytes.clone();

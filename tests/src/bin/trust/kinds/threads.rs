@@ -238,7 +238,7 @@ impl Stage {
                 let tree = self.notes.fetch(Fetch::new(document))?;
                 tree.walk()
                     .filter(|(depth, _)| *depth > 0)
-                    .map(|(_, block)| block.data.markdown.clone())
+                    .map(|(_, block)| block.data.inline.clone())
                     .collect()
             }
             1 => {
@@ -250,7 +250,7 @@ impl Stage {
             }
             _ => {
                 let tasks = self.notes.tasks(ListTasks::new(TaskScope::Logbook))?.items;
-                tasks.into_iter().map(|task| task.markdown).collect()
+                tasks.into_iter().map(|task| task.inline).collect()
             }
         })
     }

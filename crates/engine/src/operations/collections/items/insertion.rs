@@ -140,7 +140,7 @@ impl<'l> RequestedItems<'l> {
             batch.change(id, self.collection, item.changes, &path)?;
             items.push(ItemInsertion {
                 id,
-                data: BlockData { markdown: title, ..BlockData::new(kind) },
+                data: BlockData { inline: title, ..BlockData::new(kind) },
                 content: blocks,
             });
         }

@@ -183,7 +183,7 @@ impl ReadUpdate {
             *properties = related.unwrap_or_else(|| std::mem::take(properties));
             properties.apply(scalars);
         }
-        data.markdown = title.unwrap_or(data.markdown);
+        data.inline = title.unwrap_or(data.inline);
         match update_edit(located.document, before.clone(), data, context.stamp) {
             Some(Edit::Update { document, before, after }) => {
                 let record = (*after).clone();

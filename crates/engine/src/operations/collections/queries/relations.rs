@@ -72,7 +72,7 @@ impl<'a> RelationColumns<'a> {
         // Conditions are evaluated on redacted text: they must not reveal hidden links.
         let mut data = PlainItem::read(item)?.into_data();
         self.links.redact(&mut data)?;
-        self.with_relations(item.id, &data.markdown, values(item.id, &data)?, look)
+        self.with_relations(item.id, &data.inline, values(item.id, &data)?, look)
     }
 
     fn with_relations<T>(

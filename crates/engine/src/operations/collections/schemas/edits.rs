@@ -61,7 +61,7 @@ fn named(mut draft: SchemaDraft, limits: &Limits) -> Result<SchemaDraft> {
 
 /// The block of a collection with this name.
 fn block_of(name: &str, limits: &Limits) -> Result<BlockData> {
-    let data = BlockData { markdown: name.to_owned(), ..BlockData::new(BlockKind::Collection) };
+    let data = BlockData { inline: name.to_owned(), ..BlockData::new(BlockKind::Collection) };
     let wrong = |error: Error| Error::new(error.kind(), error.message()).at("schema.name");
     data.check(limits).map_err(wrong)?;
     Ok(data)
@@ -182,8 +182,8 @@ pub(super) fn replaced(
     let before = block(tree, id)?;
     named::check_title(tree, Some(&before.data), &plan.schema.name)
         .map_err(|error| error.at("schema.name"))?;
-    let markdown = block_of(&plan.schema.name, limits)?.markdown;
-    let data = BlockData { markdown, ..before.data.clone() };
+    let markdown = block_of(&plan.schema.name, limits)?.inline;
+    let data = BlockData { inline: markdown, ..before.data.clone() };
     let changed = item_changes::items(tree, &old, &plan, may_lose).map_err(below_schema)?;
     let (own, others) = changed.into_iter().partition(|item| item.collection == id);
     let mut edits = item_edits::updates(tree, stamp, own)?;

@@ -63,7 +63,7 @@ fn each(
 ) -> Result<()> {
     tree.reader_at(collection)?.items(collection, None, &mut |BlockRecord { id, data, .. }| {
         if let BlockKind::CollectionItem { properties } = data.kind {
-            visit(id, &data.markdown, properties)?;
+            visit(id, &data.inline, properties)?;
         }
         Ok(ControlFlow::Continue(()))
     })

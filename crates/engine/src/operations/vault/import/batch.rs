@@ -154,7 +154,7 @@ impl<'a> ConflictResolution<'a> {
             record.day = None;
             record.location = file.folder.map_or(Location::Unsorted, Location::Folder);
             if let Some(root) = subtrees.0.first_mut() {
-                root.block.data.markdown = markdown_file::title(&file.path);
+                root.block.data.inline = markdown_file::title(&file.path);
             }
             let message = markdown_file::day_has_note(day);
             self.warn(&file.path, VaultWarningKind::DailyNote, &message);

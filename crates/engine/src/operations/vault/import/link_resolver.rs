@@ -86,15 +86,15 @@ impl<'a> LinkResolver<'a, '_> {
     }
 
     fn rewrite_block(&mut self, data: &mut BlockData, block: usize) {
-        self.warnings.begin_block(&data.markdown);
+        self.warnings.begin_block(&data.inline);
         let has_markdown = data.block_type().has_own_markdown();
         if has_markdown {
-            self.warn_of_html(&data.markdown);
+            self.warn_of_html(&data.inline);
         }
         // A comment kept it from becoming a block of its own.
         let is_lone_link = markdown::is_lone_link(data);
         let mut changed = rewrite_urls(data, &mut |link| self.resolve_url(link, block));
-        if has_markdown && data.markdown.contains("[[") {
+        if has_markdown && data.inline.contains("[[") {
             changed |= self.rewrite_wiki_links(data, block);
         }
         if changed && !is_lone_link {
@@ -203,7 +203,7 @@ impl<'a> LinkResolver<'a, '_> {
     }
 
     fn rewrite_wiki_links(&mut self, data: &mut BlockData, block: usize) -> bool {
-        let text = std::mem::take(&mut data.markdown);
+        let text = std::mem::take(&mut data.inline);
         // Saved for a rollback, if the rewritten text does not parse as expected.
         let (pending, resolved) = (self.pending.len(), self.resolved);
         let ordinary = ordinary_links(&text);
@@ -236,10 +236,10 @@ impl<'a> LinkResolver<'a, '_> {
             self.warnings.warn_at(VaultWarningKind::UnresolvedLink, None, message);
             self.pending.truncate(pending);
             self.resolved = resolved;
-            data.markdown = text;
+            data.inline = text;
             return false;
         }
-        data.markdown = rewritten;
+        data.inline = rewritten;
         count > 0
     }
 
@@ -330,14 +330,14 @@ fn normalize(data: &mut BlockData) {
         return;
     }
     let is_paragraph = matches!(&data.kind, BlockKind::Text(look) if look.style == TextStyle::Body);
-    if is_paragraph && data.markdown.starts_with(['[', '!']) && data.markdown.ends_with(')') {
-        let parsed = markdown::parse(&data.markdown, &markdown::ParseOptions::default());
+    if is_paragraph && data.inline.starts_with(['[', '!']) && data.inline.ends_with(')') {
+        let parsed = markdown::parse(&data.inline, &markdown::ParseOptions::default());
         let mut blocks = parsed.map_or_else(|_| Vec::new(), |parsed| parsed.blocks);
         if let (Some(block), true) = (blocks.pop(), blocks.is_empty())
             && !block.data.block_type().has_own_markdown()
         {
             let (parsed, _) = block.into_parts();
-            (data.kind, data.markdown) = (parsed.kind, parsed.markdown);
+            (data.kind, data.inline) = (parsed.kind, parsed.inline);
             return;
         }
     }

@@ -142,7 +142,7 @@ fn type_text(notes: &Connection, number: u64) -> Result<()> {
 
 fn found_lines(notes: &Connection) -> Result<Vec<String>> {
     let tree = notes.fetch(Fetch::new(document(notes, Job::Typing)?))?;
-    Ok(tree.children().iter().map(|block| block.data.markdown.clone()).collect())
+    Ok(tree.children().iter().map(|block| block.data.inline.clone()).collect())
 }
 
 /// What a purged document must not leave in the change log.

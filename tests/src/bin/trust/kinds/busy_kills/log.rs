@@ -56,7 +56,7 @@ pub fn check_log(
         let found =
             found.map_err(|error| wrong(format!("the log leads to {record:?}: {error}")))?;
         let has_text = matches!(record.data.kind, BlockKind::Text(_) | BlockKind::Page(_));
-        if found.rev != record.rev || has_text && found.data.markdown != record.data.markdown {
+        if found.rev != record.rev || has_text && found.data.inline != record.data.inline {
             return Err(wrong(format!("the log leads to {record:?}, and there is {found:?}")));
         }
     }

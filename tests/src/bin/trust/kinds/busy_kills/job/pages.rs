@@ -94,7 +94,7 @@ pub fn found_pages(notes: &Connection) -> Result<Vec<String>> {
         .map(|document| {
             let tree = notes.fetch(Fetch::new(document.id()))?;
             let blocks = tree.children();
-            let text = |at: usize| blocks.get(at).map_or("", |block| &block.data.markdown);
+            let text = |at: usize| blocks.get(at).map_or("", |block| &block.data.inline);
             let attached = blocks.get(3).map_or(Ok(String::new()), |block| told_file(notes, block));
             let linked = link_target(text(2)).map(|target| heading(notes, target));
             let linked = linked.unwrap_or_else(|| Ok("no link".to_owned()));
@@ -109,7 +109,7 @@ pub fn found_pages(notes: &Connection) -> Result<Vec<String>> {
 /// The text of the block that a link leads to.
 fn heading(notes: &Connection, target: BlockId) -> Result<String> {
     match notes.fetch(Fetch::new(target).depth(0)) {
-        Ok(block) => Ok(block.data.markdown),
+        Ok(block) => Ok(block.data.inline),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok("nothing".to_owned()),
         Err(error) => Err(error),
     }
