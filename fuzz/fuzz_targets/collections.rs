@@ -109,7 +109,7 @@ impl Tables {
                 self.items.extend(added.iter().map(|item| item.id.to_string()));
                 for item in added.iter() {
                     let told = notes.fetch(Fetch::new(item.id)).expect("it is there");
-                    assert_eq!(told.data.markdown, item.title, "{body}");
+                    assert_eq!(told.data.inline, item.title, "{body}");
                 }
             }),
             5 | 6 => read(body).and_then(|request| notes.update_items(request)).map(drop),

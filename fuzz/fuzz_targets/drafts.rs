@@ -32,7 +32,7 @@ fn page(bytes: &mut Unstructured<'_>, depth: usize) -> Result<BlockDraft> {
     let said = matches!(style, TextStyle::Card | TextStyle::Page);
     let card_layout = if said { card_layout } else { CardLayout::Regular };
     data.kind = BlockKind::Page(TextFormat { style, card_layout, ..TextFormat::default() });
-    data.markdown = text(bytes)?;
+    data.inline = text(bytes)?;
     Ok(BlockDraft::new(data).with_content(blocks(bytes, depth + 1)?))
 }
 
@@ -40,7 +40,7 @@ fn block(bytes: &mut Unstructured<'_>) -> Result<BlockData> {
     let kind = kind(bytes)?;
     let mut data = BlockData::new(kind);
     if data.block_type().has_own_markdown() {
-        data.markdown = text(bytes)?;
+        data.inline = text(bytes)?;
     }
     // A rich link in a list is a link in its text.
     if !matches!(data.kind, BlockKind::RichUrl { .. }) && bytes.ratio(1, 2)? {
