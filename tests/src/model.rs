@@ -6,5 +6,6 @@ pub mod sequences;
 mod canonical;
 mod dumps;
 mod engine;
+pub use engine::operation;
 mod naive;
 mod twice;

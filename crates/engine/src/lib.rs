@@ -130,6 +130,9 @@ mod core;
 
 mod support;
 
+#[cfg(feature = "schemars")]
+mod tool_schemas;
+
 pub use self::core::access::{AccessScope, Full, FullAccess, Scoped, Unbatched};
 pub use self::core::batch::BatchAccess;
 pub use self::core::connection::Connection;
@@ -185,3 +188,5 @@ pub use operations::vault::{
 };
 pub use support::clock::SystemClock;
 pub use support::ids::RandomIds;
+#[cfg(feature = "schemars")]
+pub use tool_schemas::{ToolSchema, ToolSchemas, scoped_tool_schemas, tool_schemas};

@@ -91,14 +91,19 @@ impl<'g> Shape<'g> {
         self
     }
 
-    /// Refuses additional fields. `null` counts as absent, as for the deserializer.
-    fn closed(mut self) -> Schema {
+    /// `null` counts as absent, as for the deserializer.
+    fn nullable(mut self) -> Self {
         for (name, schema) in &mut self.fields {
             if !self.required.contains(&name.as_str()) {
                 allow_null(schema);
             }
         }
-        self.with("additionalProperties", false.into()).open()
+        self
+    }
+
+    /// Refuses additional fields. `null` counts as absent.
+    fn closed(self) -> Schema {
+        self.nullable().with("additionalProperties", false.into()).open()
     }
 
     /// Accepts additional fields.

@@ -72,10 +72,13 @@ impl Shape<'_> {
 
     /// Fields of replies that requests take back.
     fn echoed(self) -> Self {
-        let rows = schemars::json_schema!({ "type": ["array", "null"] });
         let metadata = schemars::json_schema!({});
         self.may::<Color>("colorDark", "As a reply has it.")
-            .field("rows", rows, "Of a table: its cells, instead of markdown.")
+            .field(
+                "rows",
+                metadata.clone(),
+                "Of a table without markdown: an array of rows of cells.",
+            )
             .field("metadata", metadata.clone(), "Ignored.")
             .field("documentId", metadata.clone(), "Ignored.")
             .field("uploaded", metadata.clone(), "Ignored.")
@@ -83,17 +86,23 @@ impl Shape<'_> {
     }
 }
 
+const CUT_OFF: &str = "Refused: a block whose content was cut off is no copy.";
+
+fn null() -> Schema {
+    schemars::json_schema!({ "type": "null" })
+}
+
 /// A page draft whose `type` may be omitted.
 pub(crate) struct PageDraft;
 
 fn page(shape: Shape<'_>) -> Schema {
-    let page = schemars::json_schema!({ "const": "page" });
     shape
-        .field("type", page, "A document is a page.")
+        .may::<BlockType>("type", "A document is a page.")
         .may::<BlockId>("id", "Ignored unless keepIds is set.")
         .may::<u64>("rev", "Ignored.")
         .given()
         .may::<Vec<BlockDraft>>("content", "Its blocks.")
+        .field("contentPreview", null(), CUT_OFF)
         .closed()
 }
 
@@ -105,15 +114,18 @@ shapes! {
         .may::<u64>("rev", "Ignored.")
         .given()
         .may::<Vec<BlockDraft>>("content", "The blocks below it: of text, page and items alone.")
+        .field("contentPreview", null(), CUT_OFF)
         .closed();
     BlockPatch, "A change of a block: only the fields given change." => |shape| shape
         .must::<BlockId>("id", "The block.")
         .may::<u64>("rev", "Changed only if the block still has this rev.")
         .may::<BlockType>("type", "Between text and page, and within media.")
         .may::<Vec<Block>>("content", "As a reply has it: an update does not change it.")
-        .may::<String>("contentPreview", "Ignored.")
+        .field("contentPreview", schemars::json_schema!({}), "Ignored.")
         .given()
-        .closed();
+        // Those of an item as a reply shows it.
+        .nullable()
+        .open();
     Metadata, "Who made and changed a block, and when." => |shape| shape
         .may::<DocumentId>("documentId", "Its document, of the fetched block alone.")
         .must::<Timestamp>("createdAt", "When it was made.")

@@ -62,13 +62,13 @@ impl JsonSchema for SelectOption {
 }
 
 impl Shape<'_> {
-    /// The title stands under the content key, which only the schema of the collection determines.
+    /// The title stands under the content key, which only the schema of the collection determines:
+    /// any field may be it.
     fn titled(self) -> Self {
         self.clears::<Values>(
             "properties",
             "Values by key, as the collection's schema has them; in an update null clears one.",
         )
-        .with("additionalProperties", json!({ "type": ["string", "null"] }))
     }
 }
 

@@ -1,0 +1,338 @@
+//! The JSON Schemas of operations as tools: their form, their size, and that they take what is read.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use leafbase::json::FromJson;
+use leafbase::{Error, Limits, ToolSchemas, json, scoped_tool_schemas, tool_schemas};
+use leafbase_test_outline::{Numbers, Request};
+use serde_json::{Map, Value, json};
+use tests::model::pair::Pair;
+use tests::model::sequences::sequences;
+
+/// A list of tools with shared definitions has fewer bytes.
+const MAX_LIST_BYTES: usize = 60_000;
+
+/// What a root must not have, as the tool interfaces of model providers want it.
+const FORBIDDEN: [&str; 5] = ["oneOf", "anyOf", "allOf", "not", "$ref"];
+
+fn list(schemas: &ToolSchemas) -> Value {
+    let tools = schemas.tools.iter().map(|tool| {
+        json!({"name": tool.name, "description": tool.description, "inputSchema": tool.schema})
+    });
+    json!({"tools": tools.collect::<Vec<_>>(), "$defs": schemas.definitions})
+}
+
+#[test]
+fn roots_are_objects_and_the_list_is_short() {
+    for schemas in [tool_schemas(), scoped_tool_schemas()] {
+        let bytes = list(&schemas).to_string().len();
+        println!("{} tools in {bytes} bytes", schemas.tools.len());
+        assert!(bytes < MAX_LIST_BYTES, "{bytes}");
+        let names: BTreeSet<&str> = schemas.tools.iter().map(|tool| tool.name).collect();
+        assert_eq!(names.len(), schemas.tools.len(), "names are unique");
+        for tool in &schemas.tools {
+            let schema = schemas.standalone(tool.name).unwrap();
+            assert_eq!(schema["type"], "object", "{}", tool.name);
+            let found: Vec<_> =
+                FORBIDDEN.into_iter().filter(|form| schema.get(*form).is_some()).collect();
+            assert_eq!(found, [""; 0], "{}", tool.name);
+            assert!(jsonschema::draft202012::meta::is_valid(&schema), "{}", tool.name);
+            // It compiles alone: no reference leads out of it.
+            jsonschema::draft202012::new(&schema).unwrap_or_else(|error| {
+                panic!("{}: {error}", tool.name);
+            });
+        }
+    }
+    assert!(tool_schemas().standalone("nonsense").is_none());
+}
+
+/// The table of operations in the guide has every tool, and every operation with a request is one.
+#[test]
+fn every_operation_with_a_request_is_a_tool() {
+    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/engine/guide/operations.md");
+    let guide = std::fs::read_to_string(guide).unwrap();
+    let mut expected = BTreeSet::new();
+    for row in guide.lines().filter(|line| line.starts_with("| ")) {
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        let (method, request) = (cells[2], cells[3]);
+        if request.starts_with('`') && !request.contains("a position") {
+            expected.insert(method.trim_start_matches('`').split('`').next().unwrap().to_owned());
+            // A text in place of blocks, for the same request.
+            expected.remove("fetch_markdown");
+        }
+    }
+    let listed: BTreeSet<String> =
+        tool_schemas().tools.iter().map(|tool| tool.name.to_owned()).collect();
+    assert_eq!(listed, expected);
+}
+
+/// Reads a request of an operation.
+type Reader = fn(&str) -> Result<(), Error>;
+
+fn read<T: FromJson>(text: &str) -> Result<(), Error> {
+    json::from_str::<T>(text, &Limits::default()).map(drop)
+}
+
+fn readers() -> BTreeMap<&'static str, Reader> {
+    macro_rules! readers {
+        ($($name:ident $request:ident)+) => {
+            [$((stringify!($name), read::<leafbase::$request> as Reader)),+].into()
+        };
+    }
+    readers! {
+        fetch Fetch  insert_blocks InsertBlocks  update_blocks UpdateBlocks
+        delete_blocks DeleteBlocks  move_blocks MoveBlocks  search SearchDocuments
+        search_blocks SearchBlocks  resolve ResolveBlocks  find_documents FindDocuments
+        list_documents ListDocuments  create_documents CreateDocuments
+        create_from_template CreateFromTemplate  update_documents UpdateDocuments
+        move_documents MoveDocuments  delete_documents DeleteDocuments
+        restore_daily_notes RestoreDailyNotes  purge_documents PurgeDocuments
+        create_folders CreateFolders  move_folders MoveFolders  update_folders UpdateFolders
+        delete_folders DeleteFolders  tasks ListTasks  add_tasks AddTasks
+        update_tasks UpdateTasks  delete_tasks DeleteTasks  list_collections ListCollections
+        create_collection CreateCollection  collection_schema GetSchema
+        replace_schema ReplaceSchema  items GetItems  query_items QueryItems
+        count_items CountItems  add_items AddItems  update_items UpdateItems
+        delete_items DeleteItems  list_comments ListComments  add_comments AddComments
+        update_comments UpdateComments  delete_comments DeleteComments
+        upload_file UploadFile  run_batch Batch
+    }
+}
+
+/// What schemas take and reading refuses: an example of each reason, and what the error says.
+const BEYOND: [(&str, &str, &str); 12] = [
+    ("fetch", r#"{}"#, "name exactly one of id and date"),
+    (
+        "list_documents",
+        r#"{"location": "trash", "folderId": "unsorted"}"#,
+        "folderId: folderId cannot be combined with location",
+    ),
+    (
+        "tasks",
+        r#"{"documentId": "01ARZ3NDEKTSV4RRFFQ69G5FAV"}"#,
+        "documentId: documentId is only for the scope document",
+    ),
+    ("tasks", r#"{"scope": "document"}"#, "documentId: the field `documentId` is missing"),
+    (
+        "fetch",
+        r#"{"date": "2026-02-30"}"#,
+        "date: the calendar has no day 2026-02-30 (or today, tomorrow, yesterday)",
+    ),
+    (
+        "update_folders",
+        r#"{"folders": [{"id": "01ARZ3NDEKTSV4RRFFQ69G5FAV", "destination": "root",
+            "parentFolderId": "01ARZ3NDEKTSV4RRFFQ69G5FAW"}]}"#,
+        "folders[0].destination: parentFolderId and destination differ: give one of them",
+    ),
+    ("search", r#"{}"#, "include: a search needs a text in include or a pattern in regexps"),
+    (
+        "insert_blocks",
+        r#"{"blocks": [{"type": "text", "markdown": "a", "text": "b"}], "position": {}}"#,
+        "blocks[0].text: text is another form of markdown: give one of them",
+    ),
+    (
+        "insert_blocks",
+        r#"{"blocks": [{"type": "line", "url": "a"}], "position": {"date": "today"}}"#,
+        "blocks[0].url: a block of type line has no field url",
+    ),
+    (
+        "insert_blocks",
+        r#"{"blocks": [{"type": "table", "rows": "a"}], "position": {"date": "today"}}"#,
+        "blocks[0].rows: expected an array of rows, got \"a\"",
+    ),
+    (
+        "update_blocks",
+        r#"{"blocks": [{"id": "01ARZ3NDEKTSV4RRFFQ69G5FAV", "nonsense": 1}]}"#,
+        "blocks[0].nonsense: unknown field `nonsense`",
+    ),
+    (
+        "insert_blocks",
+        r#"{"markdown": "a", "blocks": [], "position": {"pageId": "x", "siblingId": "y"}}"#,
+        "position: name exactly one of pageId, siblingId and date",
+    ),
+];
+
+#[test]
+fn what_schemas_take_beyond_reading_is_refused_with_a_reason() {
+    let (schemas, readers) = (tool_schemas(), readers());
+    for (name, request, expected) in BEYOND {
+        let value: Value = serde_json::from_str(request).unwrap();
+        assert!(validator(&schemas, name).is_valid(&value), "{name} {request}");
+        let error = readers[name](request).unwrap_err().to_string();
+        assert!(error.starts_with(expected), "{name} {request}: {error}");
+        println!("{error}");
+    }
+    // A name that stands twice in a text is one field of what a schema sees; the last one counts.
+    let twice = r#"{"date": "x", "date": "today"}"#;
+    let value: Value = serde_json::from_str(twice).unwrap();
+    assert!(validator(&schemas, "fetch").is_valid(&value));
+}
+
+fn validator(schemas: &ToolSchemas, name: &str) -> jsonschema::Validator {
+    jsonschema::draft202012::new(&schemas.standalone(name).unwrap()).unwrap()
+}
+
+/// The requests in files, by operation.
+fn requests(readers: &BTreeMap<&'static str, Reader>) -> Vec<(&'static str, Value)> {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden_json");
+    let mut requests = Vec::new();
+    for entry in std::fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.to_str().unwrap().ends_with(".request.json") {
+            let text = std::fs::read_to_string(path).unwrap();
+            for (name, read) in readers {
+                if read(&text).is_ok() {
+                    requests.push((*name, serde_json::from_str(&text).unwrap()));
+                }
+            }
+        }
+    }
+    requests
+}
+
+/// The pointers to all values within a value.
+fn pointers(value: &Value, at: String, found: &mut Vec<String>) {
+    match value {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                pointers(value, format!("{at}/{name}"), found);
+            }
+        }
+        Value::Array(values) => {
+            for (index, value) in values.iter().enumerate() {
+                pointers(value, format!("{at}/{index}"), found);
+            }
+        }
+        _ => {}
+    }
+    found.push(at);
+}
+
+/// The names of all fields in the schemas.
+fn names(schemas: &ToolSchemas) -> BTreeSet<String> {
+    let (mut names, whole) = (BTreeSet::new(), list(schemas));
+    let mut waiting = vec![&whole];
+    while let Some(value) = waiting.pop() {
+        match value {
+            Value::Object(fields) => {
+                let own = fields.get("properties").and_then(Value::as_object);
+                names.extend(own.into_iter().flatten().map(|(name, _)| name.clone()));
+                waiting.extend(fields.values());
+            }
+            Value::Array(values) => waiting.extend(values),
+            _ => {}
+        }
+    }
+    names
+}
+
+/// The request with one thing changed: a value replaced or left out, or a field added.
+fn variants(request: &Value, names: &BTreeSet<String>) -> Vec<Value> {
+    let values = [
+        Value::Null,
+        json!(1),
+        json!(-1),
+        json!(true),
+        json!("x"),
+        json!("today"),
+        json!("01ARZ3NDEKTSV4RRFFQ69G5FAV"),
+        json!([]),
+        json!({}),
+        json!(["01ARZ3NDEKTSV4RRFFQ69G5FAV"]),
+    ];
+    let (mut all, mut variants) = (Vec::new(), Vec::new());
+    pointers(request, String::new(), &mut all);
+    for pointer in &all {
+        for value in &values {
+            let mut variant = request.clone();
+            *variant.pointer_mut(pointer).unwrap() = value.clone();
+            variants.push(variant);
+        }
+        if let Some((parent, name)) = pointer.rsplit_once('/') {
+            let mut variant = request.clone();
+            if let Some(fields) = variant.pointer_mut(parent).unwrap().as_object_mut() {
+                fields.remove(name);
+                variants.push(variant);
+            }
+        }
+        if request.pointer(pointer).unwrap().is_object() {
+            for name in names {
+                for value in [Value::Null, json!("x"), json!(1), json!(true), json!([])] {
+                    let mut variant = request.clone();
+                    let fields: &mut Map<_, _> =
+                        variant.pointer_mut(pointer).unwrap().as_object_mut().unwrap();
+                    fields.insert(name.clone(), value);
+                    variants.push(variant);
+                }
+            }
+        }
+    }
+    variants
+}
+
+/// The requests that are read, but that the schema refuses.
+fn refused(schemas: &ToolSchemas) -> Vec<String> {
+    let (readers, names) = (readers(), names(schemas));
+    let (mut refused, mut compared) = (Vec::new(), [0, 0]);
+    for (name, request) in requests(&readers) {
+        let validator = validator(schemas, name);
+        for variant in variants(&request, &names) {
+            let is_read = readers[name](&variant.to_string()).is_ok();
+            compared[usize::from(is_read)] += 1;
+            if is_read && !validator.is_valid(&variant) {
+                let why = validator.iter_errors(&variant).next().map(|error| error.to_string());
+                refused.push(format!("{name} {variant}: {why:?}"));
+            }
+        }
+    }
+    println!("{} variants that are not read, {} that are", compared[0], compared[1]);
+    assert!(compared.iter().all(|count| *count > 10_000), "{compared:?}");
+    refused
+}
+
+#[test]
+fn what_is_read_is_valid() {
+    let refused = refused(&tool_schemas());
+    assert!(
+        refused.is_empty(),
+        "{} refused: {:#?}",
+        refused.len(),
+        refused.iter().step_by(refused.len() / 25 + 1).collect::<Vec<_>>()
+    );
+}
+
+/// The control: a schema that takes less than is read is noticed.
+#[test]
+fn a_narrow_schema_is_noticed() {
+    let mut schemas = tool_schemas();
+    let position = schemas.definitions.get_mut("Position").unwrap();
+    position["properties"].as_object_mut().unwrap().remove("date").unwrap();
+    assert!(!refused(&schemas).is_empty());
+}
+
+/// Requests of random programs, as they go over a wire.
+#[test]
+fn requests_of_programs_are_valid() {
+    let programs = match std::env::var("LEAFBASE_CASES").as_deref() {
+        Ok("full") => 400,
+        _ => 20,
+    };
+    let (schemas, readers) = (tool_schemas(), readers());
+    let validators: BTreeMap<&str, _> =
+        schemas.tools.iter().map(|tool| (tool.name, validator(&schemas, tool.name))).collect();
+    let kept = sequences(programs, 0, |numbers| {
+        let (mut numbers, mut pair) = (Numbers::new(numbers), Pair::new(None));
+        for step in 0..60 {
+            pair.with_collections = step > 30;
+            let request: Request = pair.next(&mut numbers);
+            if let Some((name, value)) = tests::model::operation(&request)
+                && readers[name](&value.to_string()).is_ok()
+            {
+                assert!(validators[name].is_valid(&value), "{name} {value}");
+            }
+            pair.step(request);
+        }
+    });
+    kept.unwrap_or_else(|error| panic!("{error}"));
+}
