@@ -1,4 +1,5 @@
-//! The JSON Schemas of operations as tools: their form, their size, and that they take what is read.
+//! The JSON Schemas of operations as tools: their form, their size, and that they take what is
+//! read.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

@@ -140,7 +140,7 @@ fn shorten(fields: &mut Map<String, Value>) {
     if let Some(Value::String(text)) = fields.get_mut("description") {
         let paragraph = text.split("\n\n").next().unwrap_or_default().replace('\n', " ");
         let sentence = paragraph.split(" As JSON").next().unwrap_or_default();
-        *text = sentence.to_owned();
+        sentence.clone_into(text);
     }
     let null = json!({ "type": "null" });
     let Some([form, last]) = fields.get("anyOf").and_then(Value::as_array).map(Vec::as_slice)

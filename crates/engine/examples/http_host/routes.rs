@@ -1,0 +1,212 @@
+//! The routes: a line for each operation.
+
+use leafbase::json::FromJson;
+use leafbase::{
+    AccessScope, AddComments, AddItems, AddTasks, Batch, Connection, CountItems, CreateCollection,
+    CreateDocuments, CreateFolders, CreateFromTemplate, DeleteBlocks, DeleteComments,
+    DeleteDocuments, DeleteFolders, DeleteItems, DeleteTasks, DocumentId, Error, ErrorKind, Fetch,
+    FindDocuments, FolderId, Full, GetItems, GetSchema, InsertBlocks, ListCollections,
+    ListComments, ListDocuments, ListScopedDocuments, ListTasks, MoveBlocks, MoveDocuments,
+    MoveFolders, Position, PurgeDocuments, QueryItems, ReplaceSchema, ResolveBlocks,
+    RestoreDailyNotes, Result, Scoped, SearchBlocks, SearchDocuments, Space, Unbatched,
+    UpdateBlocks, UpdateComments, UpdateDocuments, UpdateFolders, UpdateItems,
+    UpdateScopedDocuments, UpdateTasks, UploadFile,
+};
+use serde_json::{Value, json};
+
+use crate::{Answer, Incoming};
+
+/// An operation at a path.
+pub(crate) struct Route<C> {
+    pub(crate) verb: &'static str,
+    pub(crate) path: &'static str,
+    pub(crate) name: &'static str,
+    pub(crate) call: fn(&Space, &C, &Incoming) -> Result<Answer>,
+}
+
+/// The request in the query string and the parameters of the path.
+fn query<T: FromJson>(space: &Space, incoming: &Incoming) -> Result<T> {
+    let own = incoming.path.iter().filter(|(name, _)| !["space", "link"].contains(&name.as_str()));
+    let path: Vec<_> = own.map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    space.read_query(&incoming.query, &path)
+}
+
+/// The request in the body, with the parameters of the path.
+fn body<T: FromJson>(space: &Space, incoming: &Incoming) -> Result<T> {
+    let text = String::from_utf8_lossy(&incoming.body);
+    let own = incoming.path.iter().filter(|(name, _)| !["space", "link"].contains(&name.as_str()));
+    let mut own = own.peekable();
+    if own.peek().is_none() {
+        return space.read_json(&text);
+    }
+    // A body that is no object is refused where it is read.
+    let mut request: Value = serde_json::from_str(&text).unwrap_or_default();
+    if let Some(fields) = request.as_object_mut() {
+        fields.extend(own.map(|(name, value)| (name.clone(), json!(value))));
+    }
+    space.read_json(&request.to_string())
+}
+
+macro_rules! routes {
+    ($($verb:literal $path:literal $method:ident($request:ty) $from:ident;)*) => {
+        &[$(Route {
+            verb: $verb,
+            path: $path,
+            name: stringify!($method),
+            call: |space, notes, incoming| {
+                Ok(Answer::json(&notes.$method($from::<$request>(space, incoming)?)?))
+            },
+        },)*]
+    };
+}
+
+/// Blocks in JSON, or markdown with the position in the query.
+fn insert<A: AccessScope>(
+    space: &Space,
+    notes: &Connection<A>,
+    incoming: &Incoming,
+) -> Result<Answer> {
+    if incoming.content_type.starts_with("text/markdown") {
+        let text = String::from_utf8_lossy(&incoming.body);
+        let position: Position = query(space, incoming)?;
+        return Ok(Answer::json(&notes.insert_markdown(&text, position)?));
+    }
+    Ok(Answer::json(&notes.insert_blocks(body::<InsertBlocks>(space, incoming)?)?))
+}
+
+fn upload<A: Unbatched>(
+    space: &Space,
+    notes: &Connection<A>,
+    incoming: &Incoming,
+) -> Result<Answer> {
+    let path = [("contentType", incoming.content_type.as_str())];
+    let request: UploadFile = space.read_query(&incoming.query, &path)?;
+    Ok(Answer::json(&notes.upload_file(request, &*incoming.body)?))
+}
+
+fn open<A: Unbatched>(_: &Space, notes: &Connection<A>, incoming: &Incoming) -> Result<Answer> {
+    let id = incoming.path["id"].parse().unwrap_or_default();
+    let mut bytes = Vec::new();
+    let mut file = notes.open_file(id)?;
+    std::io::copy(&mut file, &mut bytes)
+        .map_err(|error| Error::new(ErrorKind::Storage, error.to_string()))?;
+    Ok(Answer(200, "application/octet-stream", bytes))
+}
+
+/// Keeps a scope under a token, which is the link: `{"documentIds": [..], "folderIds": [..],
+/// "readOnly": true}`.
+fn share(space: &Space, _: &Connection<Full>, incoming: &Incoming) -> Result<Answer> {
+    #[derive(serde::Deserialize)]
+    #[serde(rename_all = "camelCase", deny_unknown_fields)]
+    struct Share {
+        #[serde(default)]
+        document_ids: Vec<DocumentId>,
+        #[serde(default)]
+        folder_ids: Vec<FolderId>,
+        #[serde(default)]
+        read_only: bool,
+    }
+    let share: Share = body(space, incoming)?;
+    let scope = space.folder_scope(share.folder_ids);
+    scope.add(share.document_ids);
+    let link = crate::token();
+    space.keep_scope(&link, &if share.read_only { scope.read_only() } else { scope })?;
+    Ok(Answer::json(&json!({ "link": format!("/links/{link}") })))
+}
+
+/// The operations that both connections have.
+macro_rules! shared {
+    () => {
+        routes! {
+            "GET" "/blocks" fetch(Fetch) query;
+            "PUT" "/blocks" update_blocks(UpdateBlocks) body;
+            "DELETE" "/blocks" delete_blocks(DeleteBlocks) body;
+            "PUT" "/blocks/move" move_blocks(MoveBlocks) body;
+            "GET" "/blocks/search" search_blocks(SearchBlocks) query;
+            "POST" "/blocks/resolve" resolve(ResolveBlocks) body;
+            "GET" "/documents/search" search(SearchDocuments) query;
+            "GET" "/documents/find" find_documents(FindDocuments) query;
+            "GET" "/collections" list_collections(ListCollections) query;
+            "POST" "/collections" create_collection(CreateCollection) body;
+            "GET" "/collections/{collectionId}/schema" collection_schema(GetSchema) query;
+            "PUT" "/collections/{collectionId}/schema" replace_schema(ReplaceSchema) body;
+            "GET" "/collections/{collectionId}/items" items(GetItems) query;
+            "POST" "/collections/{collectionId}/items" add_items(AddItems) body;
+            "PUT" "/collections/{collectionId}/items" update_items(UpdateItems) body;
+            "DELETE" "/collections/{collectionId}/items" delete_items(DeleteItems) body;
+            "POST" "/collections/{collectionId}/query" query_items(QueryItems) body;
+            "POST" "/collections/{collectionId}/count" count_items(CountItems) body;
+            "GET" "/comments" list_comments(ListComments) query;
+            "POST" "/comments" add_comments(AddComments) body;
+            "PUT" "/comments" update_comments(UpdateComments) body;
+            "DELETE" "/comments" delete_comments(DeleteComments) body;
+            "POST" "/batch" run_batch(Batch) body;
+        }
+    };
+}
+
+pub(crate) const SHARED_FULL: &[Route<Connection<Full>>] = shared!();
+pub(crate) const SHARED_SCOPED: &[Route<Connection<Scoped>>] = shared!();
+
+pub(crate) const FULL: &[Route<Connection<Full>>] = routes! {
+    "GET" "/documents" list_documents(ListDocuments) query;
+    "POST" "/documents" create_documents(CreateDocuments) body;
+    "PUT" "/documents" update_documents(UpdateDocuments) body;
+    "DELETE" "/documents" delete_documents(DeleteDocuments) body;
+    "PUT" "/documents/move" move_documents(MoveDocuments) body;
+    "PUT" "/documents/restore" restore_daily_notes(RestoreDailyNotes) body;
+    "DELETE" "/documents/trash" purge_documents(PurgeDocuments) body;
+    "POST" "/documents/copy" create_from_template(CreateFromTemplate) body;
+    "POST" "/folders" create_folders(CreateFolders) body;
+    "PUT" "/folders" update_folders(UpdateFolders) body;
+    "DELETE" "/folders" delete_folders(DeleteFolders) body;
+    "PUT" "/folders/move" move_folders(MoveFolders) body;
+    "GET" "/tasks" tasks(ListTasks) query;
+    "POST" "/tasks" add_tasks(AddTasks) body;
+    "PUT" "/tasks" update_tasks(UpdateTasks) body;
+    "DELETE" "/tasks" delete_tasks(DeleteTasks) body;
+};
+
+pub(crate) const SCOPED: &[Route<Connection<Scoped>>] = routes! {
+    "GET" "/documents" list_documents(ListScopedDocuments) query;
+    "PUT" "/documents" update_documents(UpdateScopedDocuments) body;
+};
+
+/// What is no request in JSON, or has none.
+macro_rules! special {
+    () => {
+        &[
+            Route { verb: "POST", path: "/blocks", name: "insert_blocks", call: insert },
+            Route { verb: "POST", path: "/upload", name: "upload_file", call: upload },
+            Route { verb: "GET", path: "/files/{id}", name: "open_file", call: open },
+            Route {
+                verb: "GET",
+                path: "/connection",
+                name: "info",
+                call: |_, notes, _| Ok(Answer::json(&notes.info()?)),
+            },
+            Route {
+                verb: "GET",
+                path: "/blocks/markdown",
+                name: "fetch_markdown",
+                call: |space, notes, incoming| {
+                    let markdown = notes.fetch_markdown(query(space, incoming)?)?;
+                    Ok(Answer(200, "text/markdown", markdown.into_bytes()))
+                },
+            },
+        ]
+    };
+}
+
+pub(crate) const SPECIAL_FULL: &[Route<Connection<Full>>] = special!();
+pub(crate) const SPECIAL_SCOPED: &[Route<Connection<Scoped>>] = special!();
+
+pub(crate) const OWN: &[Route<Connection<Full>>] = &[
+    Route {
+        verb: "GET",
+        path: "/folders",
+        name: "folders",
+        call: |_, notes, _| Ok(Answer::json(&notes.folders()?)),
+    },
+    Route { verb: "POST", path: "/links", name: "share", call: share },
+];
