@@ -66,6 +66,18 @@ fn every_operation_with_a_request_is_a_tool() {
     let listed: BTreeSet<String> =
         tool_schemas().tools.iter().map(|tool| tool.name.to_owned()).collect();
     assert_eq!(listed, expected);
+
+    // Scoped ones: the first table, and the third.
+    let tables: Vec<&str> = guide.split("\n# On ").collect();
+    let both = [tables[1], tables[3]].concat();
+    let scoped: BTreeSet<String> =
+        scoped_tool_schemas().tools.iter().map(|tool| tool.name.to_owned()).collect();
+    let of_scope = |name: &String| both.contains(&format!("| `{name}`"));
+    assert_eq!(scoped, expected.into_iter().filter(of_scope).collect());
+    let (full, scoped) = (tool_schemas().definitions, scoped_tool_schemas().definitions);
+    for (name, definition) in scoped {
+        assert!(full.get(&name).is_none_or(|known| *known == definition), "{name} is two things");
+    }
 }
 
 /// Reads a request of an operation.
@@ -164,11 +176,35 @@ fn what_schemas_take_beyond_reading_is_refused_with_a_reason() {
         assert!(error.starts_with(expected), "{name} {request}: {error}");
         println!("{error}");
     }
-    // A name that stands twice in a text is one field of what a schema sees; the last one counts.
-    let twice = r#"{"date": "x", "date": "today"}"#;
+    // A name that stands twice in a text is one field, for a schema and for reading: the last one.
+    let twice = r#"{"date": "2026-02-30", "date": "today"}"#;
     let value: Value = serde_json::from_str(twice).unwrap();
     assert!(validator(&schemas, "fetch").is_valid(&value));
+    assert_eq!(readers["fetch"](twice), Ok(()));
 }
+
+/// Why reading refuses what a schema takes, as the message says: all reasons there are.
+const REASONS: [&str; 19] = [
+    "exactly one",
+    "cannot be combined",
+    "give one of them",
+    "needs a text in include",
+    "is only for the scope",
+    "the field `documentId` is missing",
+    "the calendar has no day",
+    "has no field",
+    "unknown field",
+    "expected an array of rows",
+    "the position is before or after",
+    "before and after need a siblingId",
+    "or date is required",
+    "properties are given with the operations on collection items",
+    "is only for blocks whose listStyle is task",
+    "the field `type` is missing",
+    "is only for the type document",
+    "is missing",
+    "expected a string, got null",
+];
 
 fn validator(schemas: &ToolSchemas, name: &str) -> jsonschema::Validator {
     jsonschema::draft202012::new(&schemas.standalone(name).unwrap()).unwrap()
@@ -276,17 +312,35 @@ fn variants(request: &Value, names: &BTreeSet<String>) -> Vec<Value> {
 fn refused(schemas: &ToolSchemas) -> Vec<String> {
     let (readers, names) = (readers(), names(schemas));
     let (mut refused, mut compared) = (Vec::new(), [0, 0]);
+    let (mut reasons, mut unlisted) = (BTreeMap::<&str, usize>::new(), Vec::new());
     for (name, request) in requests(&readers) {
         let validator = validator(schemas, name);
         for variant in variants(&request, &names) {
             let is_read = readers[name](&variant.to_string()).is_ok();
             compared[usize::from(is_read)] += 1;
+            if !is_read && validator.is_valid(&variant) {
+                let error = readers[name](&variant.to_string()).unwrap_err();
+                let reason = REASONS.iter().find(|reason| error.message().contains(**reason));
+                match reason {
+                    Some(reason) => *reasons.entry(*reason).or_default() += 1,
+                    None => unlisted.push(format!("{name} {variant}: {error}")),
+                }
+            }
             if is_read && !validator.is_valid(&variant) {
                 let why = validator.iter_errors(&variant).next().map(|error| error.to_string());
                 refused.push(format!("{name} {variant}: {why:?}"));
             }
         }
     }
+    for (reason, count) in &reasons {
+        println!("valid, and not read: {count} {reason}");
+    }
+    let some: Vec<_> = unlisted.iter().step_by(unlisted.len() / 25 + 1).collect();
+    assert!(
+        unlisted.is_empty(),
+        "{} are valid, and refused for no listed reason: {some:#?}",
+        unlisted.len()
+    );
     println!("{} variants that are not read, {} that are", compared[0], compared[1]);
     assert!(compared.iter().all(|count| *count > 10_000), "{compared:?}");
     refused

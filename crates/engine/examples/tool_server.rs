@@ -1,6 +1,7 @@
-//! Offers a space to an agent over standard input and output: JSON-RPC 2.0, a message a line, with
-//! the methods of the Model Context Protocol for tools. Requests go straight through serde, and so
-//! do replies and errors; the JSON Schemas come from the feature `schemars`.
+//! Offers a space to an agent over standard input and output, by the Model Context Protocol (crate
+//! `rmcp`), with three tools: agents do better with few. `read` does any operation that reads,
+//! `write` a batch of operations that write, all or none, and `search` finds documents. Requests
+//! and replies go straight through as JSON, and so do errors, which name the place.
 //!
 //! `cargo run --example tool_server --features schemars -- notes.leafbase`; the space is made if it
 //! does not exist, and is in memory without a path. `tool_server/session.jsonl` is a session to
@@ -9,104 +10,156 @@
 #![allow(
     clippy::expect_used,
     clippy::indexing_slicing,
-    clippy::print_stdout,
     clippy::unwrap_used,
     reason = "an example stays short"
 )]
 
-use std::io::{self, BufRead, Write};
 use std::path::Path;
+use std::sync::Arc;
 
+use leafbase::json::FromJson;
 use leafbase::{
-    AddComments, AddTasks, Connection, CreateDocuments, DeleteBlocks, Error, Fetch, InsertBlocks,
-    ListDocuments, ListTasks, MoveBlocks, SearchBlocks, SearchDocuments, Space, UpdateBlocks,
-    UpdateTasks,
+    Batch, Connection, CountItems, Error, Fetch, FindDocuments, GetItems, GetSchema,
+    ListCollections, ListComments, ListDocuments, ListTasks, QueryItems, ResolveBlocks,
+    SearchBlocks, SearchDocuments, Space, ToolSchemas, tool_schemas,
 };
-use schemars::JsonSchema;
-use schemars::generate::SchemaSettings;
-use serde_json::{Value, json};
-
-/// An operation as a tool.
-struct Tool {
-    name: &'static str,
-    about: &'static str,
-    schema: fn() -> Value,
-    call: fn(&Space, &Connection, &str) -> Result<Value, Error>,
-}
-
-fn schema_of<T: JsonSchema>() -> Value {
-    SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>().to_value()
-}
-
-macro_rules! tools {
-    ($($method:ident($request:ty): $about:literal;)*) => {
-        &[$(Tool {
-            name: stringify!($method),
-            about: $about,
-            schema: schema_of::<$request>,
-            call: |space, notes, arguments| {
-                let reply = notes.$method(space.read_json::<$request>(arguments)?)?;
-                serde_json::to_value(reply).map_err(|error| Error::validation(error.to_string()))
-            },
-        }),*]
-    };
-}
-
-const TOOLS: &[Tool] = tools! {
-    fetch(Fetch): "Reads a block with its descendants";
-    insert_blocks(InsertBlocks): "Puts new blocks at a position";
-    update_blocks(UpdateBlocks): "Changes blocks";
-    move_blocks(MoveBlocks): "Moves blocks";
-    delete_blocks(DeleteBlocks): "Deletes blocks with all below them";
-    create_documents(CreateDocuments): "Makes documents";
-    list_documents(ListDocuments): "Lists documents";
-    search(SearchDocuments): "Finds documents by words and patterns";
-    search_blocks(SearchBlocks): "Finds blocks of one document by patterns";
-    tasks(ListTasks): "Lists tasks";
-    add_tasks(AddTasks): "Makes tasks";
-    update_tasks(UpdateTasks): "Changes tasks";
-    add_comments(AddComments): "Adds comments to blocks";
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
+    ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+    ToolAnnotations,
 };
+use rmcp::service::{RequestContext, RoleServer};
+use rmcp::{ErrorData, ServerHandler, ServiceExt};
+use serde_json::{Map, Value, json};
 
-fn described(tool: &Tool) -> Value {
-    json!({ "name": tool.name, "description": tool.about, "inputSchema": (tool.schema)() })
+#[derive(Clone)]
+struct Agent {
+    notes: Connection,
+    schemas: Arc<ToolSchemas>,
 }
 
-/// The result of a tool call; an error of an operation is a result for the agent to read, not a
-/// failure of the server.
-fn call(space: &Space, notes: &Connection, params: &Value) -> Result<Value, Value> {
-    let name = params["name"].as_str().unwrap_or_default();
-    let tool = TOOLS.iter().find(|tool| tool.name == name);
-    let tool = tool.ok_or_else(
-        || json!({ "code": -32602, "message": format!("there is no tool {name:?}") }),
-    )?;
-    let arguments = params.get("arguments").unwrap_or(&json!({})).to_string();
-    let (reply, is_error) = match (tool.call)(space, notes, &arguments) {
-        Ok(reply) => (reply, false),
-        Err(error) => (json!(error), true),
+/// Does the operation that a request names: a line for each.
+macro_rules! reads {
+    ($($method:ident($request:ty)),+ $(,)?) => {
+        const READS: &[&str] = &[$(stringify!($method)),+];
+
+        fn read(notes: &Connection, operation: &str, request: Value) -> Result<Value, Error> {
+            match operation {
+                $(stringify!($method) => {
+                    Ok(json!(notes.$method(<$request>::from_json(request)?)?))
+                })+
+                _ => Err(Error::validation(format!("there is no {operation:?}")).at("operation")),
+            }
+        }
     };
-    Ok(
-        json!({ "content": [{ "type": "text", "text": reply.to_string() }], "structuredContent": reply, "isError": is_error }),
-    )
 }
 
-fn answer(space: &Space, notes: &Connection, message: &Value) -> Option<Value> {
-    let id = message.get("id")?; // without one it is a notification
-    let outcome = match message["method"].as_str().unwrap_or_default() {
-        "initialize" => Ok(json!({
-            "protocolVersion": "2025-06-18",
-            "capabilities": { "tools": {} },
-            "serverInfo": { "name": "leafbase", "version": env!("CARGO_PKG_VERSION") },
-        })),
-        "ping" => Ok(json!({})),
-        "tools/list" => Ok(json!({ "tools": TOOLS.iter().map(described).collect::<Vec<_>>() })),
-        "tools/call" => call(space, notes, &message["params"]),
-        other => Err(json!({ "code": -32601, "message": format!("there is no method {other:?}") })),
-    };
-    Some(match outcome {
-        Ok(result) => json!({ "jsonrpc": "2.0", "id": id, "result": result }),
-        Err(error) => json!({ "jsonrpc": "2.0", "id": id, "error": error }),
-    })
+reads! {
+    fetch(Fetch),
+    fetch_markdown(Fetch),
+    resolve(ResolveBlocks),
+    find_documents(FindDocuments),
+    list_documents(ListDocuments),
+    search_blocks(SearchBlocks),
+    tasks(ListTasks),
+    list_collections(ListCollections),
+    collection_schema(GetSchema),
+    items(GetItems),
+    query_items(QueryItems),
+    count_items(CountItems),
+    list_comments(ListComments),
+}
+
+impl Agent {
+    fn call(&self, tool: &str, mut arguments: Map<String, Value>) -> Result<Value, Error> {
+        match tool {
+            "read" => {
+                let operation = arguments.remove("operation").unwrap_or_default();
+                match operation.as_str().unwrap_or_default() {
+                    // How an operation is asked, before it is.
+                    "describe" => {
+                        let of = arguments.get("of").and_then(Value::as_str).unwrap_or_default();
+                        let schema = self.schemas.standalone(of);
+                        schema.ok_or_else(|| Error::validation("there is no such one").at("of"))
+                    }
+                    "folders" => Ok(json!(self.notes.folders()?)),
+                    operation => read(&self.notes, operation, Value::Object(arguments)),
+                }
+            }
+            "write" => {
+                let batch = Batch::from_json(Value::Object(arguments))?;
+                Ok(json!(self.notes.run_batch(batch)?))
+            }
+            "search" => {
+                let request = SearchDocuments::from_json(Value::Object(arguments))?;
+                Ok(json!(self.notes.search(request)?))
+            }
+            _ => Err(Error::validation(format!("there is no tool {tool:?}"))),
+        }
+    }
+
+    fn tools(&self) -> Vec<Tool> {
+        let object = |value: Option<Value>| match value {
+            Some(Value::Object(schema)) => Arc::new(schema),
+            _ => unreachable!("every request is an object"),
+        };
+        let names = [READS, &["folders", "describe"]].concat();
+        let read = json!({
+            "type": "object",
+            "properties": { "operation": { "enum": names } },
+            "required": ["operation"],
+        });
+        let writes = self.schemas.tools.iter().filter(|tool| tool.is_write);
+        let writes: Vec<&str> = writes.map(|tool| tool.name).collect();
+        let about = format!(
+            "Does operations that write in one transaction, all or none: {}. The fields of each stand \
+             beside its name; read describes them. \"$0.id\" is the id in the reply to operation 0.",
+            writes.join(", "),
+        );
+        let about_read = "Does one operation that reads; its fields stand beside its name. \
+            {\"operation\": \"describe\", \"of\": \"fetch\"} returns the schema of any operation.";
+        let read_only = || ToolAnnotations::new().read_only(true);
+        vec![
+            Tool::new("read", about_read, object(Some(read))).with_annotations(read_only()),
+            Tool::new("write", about, object(self.schemas.standalone("run_batch"))),
+            Tool::new(
+                "search",
+                "Finds documents by words or patterns, the most relevant first.",
+                object(self.schemas.standalone("search")),
+            )
+            .with_annotations(read_only()),
+        ]
+    }
+}
+
+impl ServerHandler for Agent {
+    fn get_info(&self) -> ServerConfig {
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+            .with_server_info(Implementation::new("leafbase", env!("CARGO_PKG_VERSION")))
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(self.tools()))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        // Calls block, and nothing else waits in this process.
+        let arguments = request.arguments.unwrap_or_default();
+        let result = match self.call(&request.name, arguments) {
+            Ok(reply) => CallToolResult::structured(reply),
+            // An error of an operation is for the agent to read, not a failure of the server.
+            Err(error) => CallToolResult::error(vec![ContentBlock::text(json!(error).to_string())]),
+        };
+        Ok(result.into())
+    }
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -115,19 +168,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Some(path) => Space::create(path)?,
         None => Space::in_memory()?,
     };
-    let notes = space.connect().acting_as("agent");
-    let mut out = io::stdout().lock();
-    for line in io::stdin().lock().lines() {
-        let reply = match serde_json::from_str::<Value>(&line?) {
-            Ok(message) => answer(&space, &notes, &message),
-            Err(error) => Some(
-                json!({ "jsonrpc": "2.0", "id": null, "error": { "code": -32700, "message": error.to_string() } }),
-            ),
-        };
-        if let Some(reply) = reply {
-            writeln!(out, "{reply}")?;
-            out.flush()?;
-        }
-    }
+    let agent =
+        Agent { notes: space.connect().acting_as("agent"), schemas: Arc::new(tool_schemas()) };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let service = agent.serve(rmcp::transport::stdio()).await?;
+        service.waiting().await?;
+        Ok::<_, Box<dyn std::error::Error>>(())
+    })?;
     Ok(space.close()?)
 }

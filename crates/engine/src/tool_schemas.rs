@@ -242,6 +242,35 @@ fn with_definitions(tools: Vec<ToolSchema>, mut generator: SchemaGenerator) -> T
     }
 }
 
+/// The operations that full and scoped connections share, requests included.
+const SHARED: [&str; 25] = [
+    "fetch",
+    "insert_blocks",
+    "update_blocks",
+    "delete_blocks",
+    "move_blocks",
+    "search",
+    "search_blocks",
+    "resolve",
+    "find_documents",
+    "list_collections",
+    "create_collection",
+    "collection_schema",
+    "replace_schema",
+    "items",
+    "query_items",
+    "count_items",
+    "add_items",
+    "update_items",
+    "delete_items",
+    "list_comments",
+    "add_comments",
+    "update_comments",
+    "delete_comments",
+    "upload_file",
+    "run_batch",
+];
+
 /// The operations of a scoped connection, as [`tool_schemas`].
 ///
 /// ```
@@ -256,21 +285,8 @@ pub fn scoped_tool_schemas() -> ToolSchemas {
         update_documents(UpdateScopedDocuments), true, "Changes titles of documents.";
     };
     let own = with_definitions(own, generator);
-    let full_only = |name: &str| {
-        let names = [
-            "create_documents",
-            "create_from_template",
-            "move_documents",
-            "delete_documents",
-            "restore_daily_notes",
-            "purge_documents",
-            "list_documents",
-            "update_documents",
-        ];
-        names.contains(&name) || name.ends_with("tasks") || name.ends_with("folders")
-    };
     let mut schemas = tool_schemas();
-    schemas.tools.retain(|tool| !full_only(tool.name));
+    schemas.tools.retain(|tool| SHARED.contains(&tool.name));
     schemas.tools.extend(own.tools);
     schemas.definitions.extend(own.definitions);
     let needed: BTreeSet<String> = schemas

@@ -114,12 +114,15 @@ shapes! {
     ItemDraft, "An item to add." => |shape| shape
         .titled()
         .clears::<Vec<BlockDraft>>("content", "The blocks of its page.")
+        .field("contentPreview", json_schema!({ "type": "null" }), "Refused: its content was cut off.")
         .open();
     BatchOperation, "An operation, with the fields of its request." => |shape| shape
         .must::<String>("operation", "The name of the operation, such as insert_blocks.")
         .open();
     ItemUpdate, "A change of an item: what is not given stays." => |shape| shape
         .must::<BlockId>("id", "The item.")
+        .clears::<u64>("rev", "Changed only if the item still has this rev.")
+        .clears::<Vec<Value>>("content", "As a reply has it: an update does not change it.")
         .titled()
         .open();
 }

@@ -463,7 +463,7 @@ impl ItemDraft {
         // Of an item in a reply: the copy gets an ID of its own.
         object.take("id");
         object.take("rev");
-        if object.take("contentPreview").is_some() {
+        if object.take("contentPreview").is_some_and(|preview| !preview.is_null()) {
             let message = "the copy of an item needs its content, which this reply cut off";
             return Err(Error::validation(message).at("contentPreview"));
         }
