@@ -72,7 +72,6 @@ const FULL: &[Step] = steps! {
         keep [block "/content/1"];
     // A fetched block is sent back as it came.
     "PUT /blocks" r#"{"blocks":[@block]}"# => 200 ["/items/0/rev" "2"];
-    "GET /blocks/markdown?id=@trip" "" => 200 [];
     "GET /blocks/search?blockId=@trip&pattern=%5E%23%23+&beforeBlockCount=0" "" => 200
         ["/items/0/blockId" "\"@heading\"", "/items/0/rev" "2", "/items/0/beforeBlocks/0" "-"];
     "GET /blocks/search?blockId=@trip&pattern=%28" "" => 400 ["/code" "\"INVALID_PATTERN\""];
@@ -118,12 +117,16 @@ const FULL: &[Step] = steps! {
     "DELETE /comments" r#"{"commentIds":["@comment"]}"# => 200 ["/items/0" "\"@comment\""];
     "POST /upload?pageId=@trip&position=end&fileName=a.txt" "the bytes" => 200 [] keep [url "/assetUrl"];
     "POST /upload" "the bytes" => 400 ["/code" "\"INVALID_POSITION\""];
-    "GET /files/@url" "" => 200 [];
+    "GET /files/@url" "" => 200 ["" "\"the bytes\""];
     // Several at once.
     "POST /batch" r#"{"operations":[{"operation":"create_documents","documents":[{"title":"Porto"}]},{"operation":"insert_blocks","markdown":"tram","position":{"pageId":"$0.id"}}]}"# => 200
         ["/replies/1/items/0/markdown" "\"tram\""];
     "POST /batch" r#"{"operations":[],"expect":{"sequence":0}}"# => 409 ["/details/0/path" "\"expect.sequence\""];
     // Share links.
+    "PUT /collections/@books/schema" "{" => 400 ["/code" "\"VALIDATION\""];
+    "POST /links" r#"{"documentIds":["@trip"]}"# => 200 [] keep [ended "/link"];
+    "DELETE /links" r#"{"link":"@ended"}"# => 200 ["/link" "\"@ended\""];
+    "DELETE /links" r#"{"link":"@ended"}"# => 404 ["/code" "\"NOT_FOUND\""];
     "POST /links" r#"{"documentIds":["@trip"]}"# => 200 [] keep [link "/link"];
     "POST /links" r#"{"folderIds":["@travel"],"readOnly":true}"# => 200 [] keep [reader "/link"];
 };
@@ -144,7 +147,6 @@ const SCOPED: &[Step] = steps! {
     "DELETE /blocks" r#"{"blockIds":["@b"]}"# => 200 ["/items/0" "\"@b\""];
     "GET /blocks?id=@a" "" => 200 ["/id" "\"@a\""];
     "GET /blocks?id=@diary" "" => 404 ["/code" "\"NOT_FOUND\""];
-    "GET /blocks/markdown?id=@a" "" => 200 [];
     "GET /blocks/search?documentId=@trip&pattern=Meeting" "" => 200 ["/items/0/blockId" "\"@heading\""];
     "POST /blocks/resolve" r#"{"blockIds":["@a"]}"# => 200 ["/items/0/documentId" "\"@trip\""];
     "GET /documents/search?include=meeting" "" => 200 ["/items/0/documentId" "\"@trip\""];
@@ -164,7 +166,7 @@ const SCOPED: &[Step] = steps! {
     "PUT /comments" r#"{"comments":[{"id":"@why","content":"how?"}]}"# => 200 ["/items/0/content" "\"how?\""];
     "DELETE /comments" r#"{"commentIds":["@why"]}"# => 200 ["/items/0" "\"@why\""];
     "POST /upload?pageId=@trip" "more bytes" => 200 [] keep [url "/assetUrl"];
-    "GET /files/@url" "" => 200 [];
+    "GET /files/@url" "" => 200 ["" "\"more bytes\""];
     "POST /batch" r#"{"operations":[{"operation":"delete_blocks","blockIds":["@a"]}],"dryRun":true}"# => 200 ["/dryRun" "true"];
 };
 
@@ -278,6 +280,15 @@ pub(crate) fn check(address: SocketAddr, tokens: &[&str]) {
     let headers = format!("{own}Content-Type: text/markdown\r\n");
     let (status, text) = send(address, &call, &headers, "# Title\n\n- [ ] one");
     assert!(status == 200 && text.contains("\"taskInfo\""), "{status} {text}");
+
+    let call = format!("GET /spaces/notes/blocks?id={}", kept["heading"]);
+    let (status, text) = send(address, &call, &format!("{own}Accept: text/markdown\r\n"), "");
+    assert_eq!((status, text.as_str()), (200, "## Meeting Notes"));
+    // A file of three megabytes.
+    let call = format!("POST /spaces/notes/upload?pageId={}", kept["trip"]);
+    let headers = format!("{own}Content-Type: text/plain\r\n");
+    let (status, text) = send(address, &call, &headers, &"x".repeat(3 << 20));
+    assert_eq!(status, 200, "{text}");
 
     // Without the right token, or with that of another space, nothing is said.
     let other = format!("Authorization: Bearer {}\r\n", tokens[1]);

@@ -25,8 +25,8 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Bytes;
-use axum::extract::{RawPathParams, RawQuery};
-use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
+use axum::extract::{DefaultBodyLimit, RawPathParams, RawQuery};
+use axum::http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, on};
@@ -40,6 +40,8 @@ struct Incoming {
     path: BTreeMap<String, String>,
     query: String,
     content_type: String,
+    /// Whether the reply is to be markdown, not JSON.
+    wants_markdown: bool,
     body: Bytes,
 }
 
@@ -49,6 +51,11 @@ struct HostedSpace {
 }
 
 type Host = BTreeMap<String, HostedSpace>;
+
+/// What the names of scopes begin with that are kept for links.
+const LINK: &str = "link ";
+/// Larger bodies are refused: uploads are read as a whole here.
+const MAX_BODY_BYTES: usize = 64 << 20;
 
 /// What a call answers: a status, and JSON, markdown or bytes.
 struct Answer(u16, &'static str, Vec<u8>);
@@ -98,7 +105,8 @@ fn full(
 fn scoped(host: &Host, incoming: &Incoming, _: &HeaderMap) -> Option<(Space, Connection<Scoped>)> {
     let link = incoming.path.get("link")?;
     host.values().find_map(|HostedSpace { space, .. }| {
-        let scope = space.kept_scope(link).ok()?;
+        // Of the scopes that are kept in the space, only those made for a link.
+        let scope = space.kept_scope(&format!("{LINK}{link}")).ok()?;
         Some((space.clone(), scope.connect()))
     })
 }
@@ -123,6 +131,7 @@ fn below<C: 'static>(
                         .collect(),
                     query: query.0.unwrap_or_default(),
                     content_type: content_type.unwrap_or_default().to_owned(),
+                    wants_markdown: headers.get(ACCEPT).is_some_and(|kind| kind == "text/markdown"),
                     body,
                 };
                 // Calls block, so they run where blocking is allowed.
@@ -149,7 +158,7 @@ fn router(host: &Arc<Host>) -> Router {
     for table in [routes::SHARED_SCOPED, routes::SCOPED, routes::SPECIAL_SCOPED] {
         router = below(router, ("/links/{link}", host), table, scoped);
     }
-    router
+    router.layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
 }
 
 fn main() {

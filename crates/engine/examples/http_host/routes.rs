@@ -31,20 +31,24 @@ fn query<T: FromJson>(space: &Space, incoming: &Incoming) -> Result<T> {
     space.read_query(&incoming.query, &path)
 }
 
+/// A body of text.
+fn text(incoming: &Incoming) -> Result<&str> {
+    std::str::from_utf8(&incoming.body)
+        .map_err(|error| Error::validation(format!("the body is not UTF-8: {error}")))
+}
+
 /// The request in the body, with the parameters of the path.
 fn body<T: FromJson>(space: &Space, incoming: &Incoming) -> Result<T> {
-    let text = String::from_utf8_lossy(&incoming.body);
+    let text = text(incoming)?;
     let own = incoming.path.iter().filter(|(name, _)| !["space", "link"].contains(&name.as_str()));
-    let mut own = own.peekable();
-    if own.peek().is_none() {
-        return space.read_json(&text);
+    // What is no object is refused where it is read.
+    match serde_json::from_str(text) {
+        Ok(Value::Object(mut fields)) => {
+            fields.extend(own.map(|(name, value)| (name.clone(), json!(value))));
+            space.read_json(&Value::Object(fields).to_string())
+        }
+        _ => space.read_json(text),
     }
-    // A body that is no object is refused where it is read.
-    let mut request: Value = serde_json::from_str(&text).unwrap_or_default();
-    if let Some(fields) = request.as_object_mut() {
-        fields.extend(own.map(|(name, value)| (name.clone(), json!(value))));
-    }
-    space.read_json(&request.to_string())
 }
 
 macro_rules! routes {
@@ -67,11 +71,24 @@ fn insert<A: AccessScope>(
     incoming: &Incoming,
 ) -> Result<Answer> {
     if incoming.content_type.starts_with("text/markdown") {
-        let text = String::from_utf8_lossy(&incoming.body);
         let position: Position = query(space, incoming)?;
-        return Ok(Answer::json(&notes.insert_markdown(&text, position)?));
+        return Ok(Answer::json(&notes.insert_markdown(text(incoming)?, position)?));
     }
     Ok(Answer::json(&notes.insert_blocks(body::<InsertBlocks>(space, incoming)?)?))
+}
+
+/// Blocks in JSON, or as markdown if the request accepts that.
+fn fetch<A: AccessScope>(
+    space: &Space,
+    notes: &Connection<A>,
+    incoming: &Incoming,
+) -> Result<Answer> {
+    let request: Fetch = query(space, incoming)?;
+    Ok(if incoming.wants_markdown {
+        Answer(200, "text/markdown", notes.fetch_markdown(request)?.into_bytes())
+    } else {
+        Answer::json(&notes.fetch(request)?)
+    })
 }
 
 fn upload<A: Unbatched>(
@@ -110,7 +127,8 @@ fn share(space: &Space, _: &Connection<Full>, incoming: &Incoming) -> Result<Ans
     let scope = space.folder_scope(share.folder_ids);
     scope.add(share.document_ids);
     let link = crate::token();
-    space.keep_scope(&link, &if share.read_only { scope.read_only() } else { scope })?;
+    let name = format!("{}{link}", crate::LINK);
+    space.keep_scope(&name, &if share.read_only { scope.read_only() } else { scope })?;
     Ok(Answer::json(&json!({ "link": format!("/links/{link}") })))
 }
 
@@ -118,7 +136,6 @@ fn share(space: &Space, _: &Connection<Full>, incoming: &Incoming) -> Result<Ans
 macro_rules! shared {
     () => {
         routes! {
-            "GET" "/blocks" fetch(Fetch) query;
             "PUT" "/blocks" update_blocks(UpdateBlocks) body;
             "DELETE" "/blocks" delete_blocks(DeleteBlocks) body;
             "PUT" "/blocks/move" move_blocks(MoveBlocks) body;
@@ -185,21 +202,25 @@ macro_rules! special {
                 name: "info",
                 call: |_, notes, _| Ok(Answer::json(&notes.info()?)),
             },
-            Route {
-                verb: "GET",
-                path: "/blocks/markdown",
-                name: "fetch_markdown",
-                call: |space, notes, incoming| {
-                    let markdown = notes.fetch_markdown(query(space, incoming)?)?;
-                    Ok(Answer(200, "text/markdown", markdown.into_bytes()))
-                },
-            },
+            Route { verb: "GET", path: "/blocks", name: "fetch", call: fetch },
         ]
     };
 }
 
 pub(crate) const SPECIAL_FULL: &[Route<Connection<Full>>] = special!();
 pub(crate) const SPECIAL_SCOPED: &[Route<Connection<Scoped>>] = special!();
+
+/// Ends a link: `{"link": "/links/TOKEN"}`.
+fn unshare(space: &Space, _: &Connection<Full>, incoming: &Incoming) -> Result<Answer> {
+    #[derive(serde::Deserialize)]
+    struct Unshare {
+        link: String,
+    }
+    let Unshare { link } = body(space, incoming)?;
+    let token = link.strip_prefix("/links/").unwrap_or(&link);
+    space.delete_kept_scope(&format!("{}{token}", crate::LINK))?;
+    Ok(Answer::json(&json!({ "link": link })))
+}
 
 pub(crate) const OWN: &[Route<Connection<Full>>] = &[
     Route {
@@ -209,4 +230,5 @@ pub(crate) const OWN: &[Route<Connection<Full>>] = &[
         call: |_, notes, _| Ok(Answer::json(&notes.folders()?)),
     },
     Route { verb: "POST", path: "/links", name: "share", call: share },
+    Route { verb: "DELETE", path: "/links", name: "unshare", call: unshare },
 ];

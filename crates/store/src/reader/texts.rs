@@ -123,6 +123,8 @@ fn is_markdown_only(block_type: BlockType, record: &[u8]) -> Decoded<bool> {
 pub struct SubtreeText<'t> {
     /// The block.
     pub id: BlockId,
+    /// Its revision.
+    pub rev: u64,
     /// Levels below the first block.
     pub depth: u16,
     /// Its text.
@@ -169,13 +171,14 @@ impl SubtreeTexts {
             }
             EntryText::Data(data) => BlockText::Data(data),
         };
-        SubtreeText { id: entry.id, depth: *depth, text }
+        SubtreeText { id: entry.id, rev: entry.rev, depth: *depth, text }
     }
 }
 
 #[derive(Debug)]
 struct TextEntry {
     id: BlockId,
+    rev: u64,
     text: EntryText,
 }
 
@@ -246,7 +249,7 @@ impl NodeBuilder for TextCollector<'_> {
         } else {
             EntryText::Data(Box::new(block::decode(id, record, &mut self.authors)?.data))
         };
-        Ok(CollectedText::Entry(TextEntry { id, text }))
+        Ok(CollectedText::Entry(TextEntry { id, rev: block::rev_of(record)?, text }))
     }
 }
 

@@ -37,7 +37,7 @@ const FIELDS_BEFORE_KIND: usize = 4;
 /// Number of fields before the list style.
 const FIELDS_BEFORE_MARKERS: usize = 8;
 
-// `type_of`, `markdown` and `item_parts` decode some of these fields by their position.
+// `type_of`, `markdown`, `rev_of` and `item_parts` decode some of these fields by their position.
 record! {
     encode / decode_fields [id: BlockId] (authors: &mut AuthorCache)
     BlockRecord = {
@@ -332,6 +332,15 @@ pub(crate) fn markdown(bytes: &[u8]) -> Decoded<(BlockType, &[u8])> {
     let block_type = BlockType::decode_field(&mut fields)?;
     fields.skip(FIELDS_BEFORE_MARKDOWN)?;
     Ok((block_type, fields.next(Decoder::str_bytes)?.unwrap_or(&[])))
+}
+
+/// Decodes the revision of a block alone.
+pub(crate) fn rev_of(bytes: &[u8]) -> Decoded<u64> {
+    let mut decoder = Decoder::new(bytes);
+    let mut fields = decoder.fields()?;
+    fields.at_most(FIELDS)?;
+    BlockType::decode_field(&mut fields)?;
+    fields.uint()
 }
 
 /// The parts of an item that replies show.

@@ -157,11 +157,9 @@ impl<'a, 'b> BlockSearch<'a, 'b> {
                 return Ok(ItemsPage { items, next_cursor });
             }
             let [before, after] = self.context(index, &mut surroundings)?;
-            let found = self.texts.tree.block(block.id)?;
-            let Some(found) = found else { invariant!("a block of a subtree exists") };
             let item = BlockMatch {
                 block_id: block.id,
-                rev: found.rev,
+                rev: block.rev,
                 ranges: matcher.ranges(&markdown)?,
                 path: self.path(&ancestors, &mut siblings)?,
                 before,
