@@ -109,7 +109,10 @@ impl Agent {
             "properties": { "operation": { "enum": names } },
             "required": ["operation"],
         });
+        // Of those that write, what a batch does not do.
+        let others = ["upload_file", "purge_documents", "run_batch"];
         let writes = self.schemas.tools.iter().filter(|tool| tool.is_write);
+        let writes = writes.filter(|tool| !others.contains(&tool.name));
         let writes: Vec<&str> = writes.map(|tool| tool.name).collect();
         let about = format!(
             "Does operations that write in one transaction, all or none: {}. The fields of each stand \
