@@ -9,6 +9,8 @@ pub(crate) mod connection;
 pub(crate) mod scope;
 pub(crate) mod scope_changes;
 pub(crate) mod scope_folders;
+pub(crate) mod scope_pages;
+pub(crate) mod scope_roots;
 pub(crate) mod transaction;
 
 pub(crate) mod cascades;

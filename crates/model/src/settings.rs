@@ -1,6 +1,6 @@
 //! The settings of a space: what its connections share and a call may change.
 
-use crate::{DocumentId, FolderId};
+use crate::{BlockId, DocumentId, FolderId};
 
 /// The settings of a space.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -15,8 +15,8 @@ pub struct SpaceSettings {
     pub scopes: Vec<KeptScope>,
 }
 
-/// A scope that a host keeps in the space. As JSON: `{"name", "documentIds", "folderIds",
-/// "readOnly"}`.
+/// A scope that a host keeps in the space. As JSON: `{"name", "documentIds", "pageIds",
+/// "folderIds", "readOnly"}`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct KeptScope {
@@ -25,6 +25,9 @@ pub struct KeptScope {
     /// The documents that it names, by ID.
     #[serde(rename = "documentIds")]
     pub documents: Vec<DocumentId>,
+    /// The pages that it names, by ID.
+    #[serde(rename = "pageIds")]
+    pub pages: Vec<BlockId>,
     /// The folders whose documents are in it, by ID.
     #[serde(rename = "folderIds")]
     pub folders: Vec<FolderId>,

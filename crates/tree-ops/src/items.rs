@@ -52,7 +52,7 @@ pub fn prepare_collection<T: ReadTree + ?Sized>(
         let reader = RequestReader::new(tree);
         let document = reader.locate(collection)?.document;
         // Items are children of the collection: one level below it.
-        let depth = reader.lineage(collection)?.len();
+        let depth = reader.depth_below(document, collection)?;
         check_nesting(context.limits, depth)?;
         let after = tree.last_child(document, collection)?;
         Ok(PreparedTarget {

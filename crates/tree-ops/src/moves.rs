@@ -78,24 +78,22 @@ fn origin<T: ReadTree + ?Sized>(
         ));
     }
     parent.allowed.check(&data)?;
-    check_depth(reader, context, parent, old_parent, (id, block_type))?;
+    if old_parent != parent.id()
+        && parent.depth() > reader.depth_below(location.document, old_parent)?
+    {
+        check_depth(reader, context, parent.depth(), (id, block_type))?;
+    }
     let after = reader.tree.previous_sibling(id)?;
     Ok(InsertTarget { document: location.document, parent: old_parent, after })
 }
 
-/// Checks the depth of a block's descendants after the move. They are not read unless the block
-/// moves to a greater depth.
+/// Checks the depth of a block's descendants after a move to `depth`, which is greater than before.
 fn check_depth<T: ReadTree + ?Sized>(
     reader: &RequestReader<'_, T>,
     context: &Context<'_>,
-    parent: &TargetParent,
-    old_parent: BlockId,
+    depth: usize,
     (id, block_type): (BlockId, BlockType),
 ) -> Result<()> {
-    let depth = parent.depth();
-    if old_parent == parent.id() || depth <= reader.lineage(old_parent)?.len() {
-        return Ok(());
-    }
     check_nesting(context.limits, depth)?;
     // Of the types with children, texts have none: with the first one they become pages.
     let has_children = block_type == BlockType::Collection

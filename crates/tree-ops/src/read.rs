@@ -29,6 +29,15 @@ pub trait ReadTree {
     /// Store errors.
     fn document(&self, document: DocumentId) -> Result<Option<DocumentRecord>>;
 
+    /// How many levels are above the root of `document`: some if it is a page of another document
+    /// that is read as a document of its own, and may be a text that becomes a page.
+    ///
+    /// # Errors
+    /// Store errors.
+    fn levels_above(&self, _document: DocumentId) -> Result<usize> {
+        Ok(0)
+    }
+
     /// The last child of `parent`, a block of `document`.
     ///
     /// # Errors

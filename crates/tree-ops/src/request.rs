@@ -102,6 +102,11 @@ impl<'a, T: ReadTree + ?Sized> RequestReader<'a, T> {
         Ok(parent)
     }
 
+    /// The depth of the children of `parent`, a block of `document`: 1 below a root.
+    pub(crate) fn depth_below(&self, document: DocumentId, parent: BlockId) -> Result<usize> {
+        Ok(self.tree.levels_above(document)? + self.lineage(parent)?.len())
+    }
+
     /// `block` and its ancestors, up to the root.
     pub(crate) fn lineage(&self, block: BlockId) -> Result<Vec<BlockId>> {
         let mut lineage = vec![block];

@@ -87,6 +87,8 @@ pub(crate) struct TargetParent {
     text: Option<BlockRecord>,
     /// The parent and its ancestors, up to the root.
     pub(crate) lineage: Vec<BlockId>,
+    /// The levels above the root.
+    levels_above: usize,
     pub(crate) allowed: AllowedChildren,
 }
 
@@ -110,20 +112,22 @@ impl TargetParent {
                 .parent
                 .ok_or_else(|| Error::position("the root of a document has no siblings"))?,
         };
-        // A root is always a page, so its record need not be read.
-        let text = if id == document.root() { None } else { text_parent(reader, id)? };
+        let levels_above = reader.tree.levels_above(document)?;
+        // The root of a whole document is always a page, so its record need not be read.
+        let is_page = id == document.root() && levels_above == 0;
+        let text = if is_page { None } else { text_parent(reader, id)? };
         debug_assert!(
             position.block() == id || location.parent == Some(id),
             "the parent of the target"
         );
         let lineage = reader.lineage(id)?;
         let allowed = reader.allowed_children(document, id)?;
-        Ok(Self { position, document, id, text, lineage, allowed })
+        Ok(Self { position, document, id, text, lineage, levels_above, allowed })
     }
 
     /// Depth of the children: 1 below a root.
     pub(crate) fn depth(&self) -> usize {
-        self.lineage.len()
+        self.levels_above + self.lineage.len()
     }
 
     pub(crate) fn id(&self) -> BlockId {

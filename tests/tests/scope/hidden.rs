@@ -143,7 +143,7 @@ impl Hidden {
         }
     }
 
-    fn insert(
+    pub fn insert(
         &mut self,
         notes: &Connection,
         dice: &mut Dice,
@@ -283,6 +283,22 @@ impl Hidden {
             22 => self.delete_collection(notes, dice),
             _ => self.delete_document(notes, dice),
         }
+    }
+
+    /// A document with something in it, for a page of the scope.
+    pub fn make_holder(&mut self, notes: &Connection) -> DocumentId {
+        let mut dice = self.dice.clone();
+        let holder = notes.create_document(&self.text(&mut dice)).unwrap().id();
+        for _ in 0..dice.below(3) {
+            self.insert(notes, &mut dice, holder.root(), &[]);
+        }
+        self.dice = dice;
+        holder
+    }
+
+    /// Changes the title of a document.
+    pub fn rename(&self, notes: &Connection, dice: &mut Dice, document: DocumentId) -> String {
+        told("rename", document, notes.update_markdown(document.root(), &self.text(dice)))
     }
 
     fn change_block(&mut self, notes: &Connection, dice: &mut Dice, seen: &[BlockId]) -> String {

@@ -7,6 +7,7 @@ mod counting;
 mod faults;
 mod lookups;
 mod oracles;
+mod page_scopes;
 mod pairs;
 mod scope_kinds;
 mod scoped_collections;

@@ -185,8 +185,9 @@ impl Pair {
         let mut guesses = Guesses::default();
         for world in &self.worlds {
             let hidden = &world.hidden;
-            let documents = hidden.documents.iter().chain(&hidden.trashed);
-            guesses.documents.extend(documents.map(ToString::to_string));
+            let documents = hidden.documents.iter().chain(&hidden.trashed).copied();
+            let documents = documents.chain(world.holders());
+            guesses.documents.extend(documents.map(|document| document.to_string()));
             guesses.blocks.extend(hidden.blocks.iter().map(ToString::to_string));
             guesses.collections.extend(hidden.collections.iter().map(ToString::to_string));
             guesses.items.extend(hidden.items.iter().map(|(_, item)| item.to_string()));

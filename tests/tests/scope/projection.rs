@@ -7,14 +7,15 @@ use leafbase::{
 };
 use serde_json::{Value, json};
 
-/// All documents but these as long as they are seen, with their collections; folders, and tasks of
-/// the inbox.
+/// All documents but these as long as they are seen, with their collections, and without those of
+/// these that are pages; folders, and tasks of the inbox.
 pub fn of_the_rest(notes: &Connection, scope: &[DocumentId]) -> Value {
     let documents = notes.list_documents(ListDocuments::new().with_metadata()).unwrap();
     let hidden = documents.iter().filter(|document| {
         !scope.contains(&document.id()) || document.record.location == Location::Trash
     });
-    let documents: Vec<Value> = hidden.map(|document| document_of(notes, document)).collect();
+    let documents: Vec<Value> =
+        hidden.map(|document| document_of(notes, document, scope)).collect();
     json!({
         "documents": documents,
         "folders": notes.folders().unwrap(),
@@ -22,15 +23,40 @@ pub fn of_the_rest(notes: &Connection, scope: &[DocumentId]) -> Value {
     })
 }
 
-fn document_of(notes: &Connection, document: &leafbase::Document) -> Value {
+fn document_of(notes: &Connection, document: &leafbase::Document, scope: &[DocumentId]) -> Value {
     let tree = notes.fetch(Fetch::new(document.id()).with_metadata()).unwrap();
-    let collections: Vec<BlockId> = tree
-        .walk()
-        .filter(|(_, block)| block.data.block_type() == leafbase::BlockType::Collection)
-        .map(|(_, block)| block.id)
-        .collect();
+    let (mut tree, mut document, mut collections) = (json!(tree), json!(document), Vec::new());
+    let is_trashed = document["isDeleted"] == true;
+    if !is_trashed && prune(&mut tree, scope) {
+        // What is written in a page changes its document.
+        let fields = document.as_object_mut().unwrap();
+        fields.retain(|name, _| !["rev", "lastModifiedAt"].contains(&name.as_str()));
+    }
+    collect_collections(&tree, &mut collections);
     let collections: Vec<Value> = collections.into_iter().map(|id| collection(notes, id)).collect();
     json!({"document": document, "tree": tree, "collections": collections})
+}
+
+/// Takes the pages out of a tree. Whether there were any.
+fn prune(tree: &mut Value, pages: &[DocumentId]) -> bool {
+    let Some(content) = tree["content"].as_array_mut() else { return false };
+    let before = content.len();
+    let is_page = |block: &Value| pages.iter().any(|page| block["id"] == page.to_string());
+    content.retain(|block| !is_page(block));
+    let mut has_pages = content.len() < before;
+    for block in content {
+        has_pages |= prune(block, pages);
+    }
+    has_pages
+}
+
+fn collect_collections(tree: &Value, found: &mut Vec<BlockId>) {
+    if tree["type"] == "collection" {
+        found.push(tree["id"].as_str().unwrap().parse().unwrap());
+    }
+    for block in tree["content"].as_array().into_iter().flatten() {
+        collect_collections(block, found);
+    }
 }
 
 fn collection(notes: &Connection, id: BlockId) -> Value {

@@ -136,7 +136,7 @@ fn what_is_printed_of_a_connection_names_no_document() {
     let printed = format!("{guest:?} {scope:?} {:?}", guest.changes_since(0));
     assert!(!printed.contains(&a.to_string()) && !printed.contains("title"), "{printed}");
     assert!(printed.contains("guest"), "{printed}");
-    assert_eq!(format!("{scope:?}"), "Scope { documents: 2, .. }");
+    assert_eq!(format!("{scope:?}"), "Scope { documents: 2, pages: 0, .. }");
 }
 
 #[test]

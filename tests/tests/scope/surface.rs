@@ -33,7 +33,7 @@ lacking! {
     document_links last_position log_begins_at
     import_folder import_from export_folder
     check check_with compact compact_with stats flush_search rebuild_search backup_to backup_with rename set_zone apply close flush meta
-    scope scoped folder_scope keep_scope kept_scope kept_scopes delete_kept_scope connect
+    scope scoped folder_scope page_scope keep_scope kept_scope kept_scopes delete_kept_scope connect
 }
 
 /// Operations that both have: the scoped ones are others, and reply with less.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-const LEAKS: usize = 45;
+const LEAKS: usize = 47;
 
 /// The rows of the table: number, leak, guards.
 fn rows(table: &str) -> Vec<(usize, String, Vec<String>)> {

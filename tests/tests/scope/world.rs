@@ -1,13 +1,14 @@
 //! A world: a space with some documents in scope, and a rest that nobody who sees the scope may
 //! notice.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use leafbase::json::FromJson;
 use leafbase::{
-    BlockId, Connection, DeleteDocuments, Destination, DocumentId, FolderId, Limits, MoveDocuments,
-    Position, RestoreDailyNotes, Scope, Scoped, SearchIndexing, Space, SpaceBuilder, UploadFile,
-    json,
+    BlockId, Connection, DeleteDocuments, Destination, DocumentId, FolderId, Limits, MoveBlocks,
+    MoveDocuments, Position, RestoreDailyNotes, Scope, Scoped, SearchIndexing, Space, SpaceBuilder,
+    UploadFile, json,
 };
 use leafbase_store::kv::MemoryStore;
 use serde_json::{Value, json};
@@ -30,6 +31,8 @@ pub enum ScopeKind {
     ReadOnly,
     /// A folder, and the documents that cannot be in one.
     Folder,
+    /// Pages, each in a hidden document, and the documents that cannot be one.
+    Pages,
 }
 
 impl ScopeKind {
@@ -37,6 +40,7 @@ impl ScopeKind {
         match seed % 8 {
             3 | 6 => Self::Folder,
             5 => Self::ReadOnly,
+            1 | 4 => Self::Pages,
             _ => Self::Documents,
         }
     }
@@ -48,6 +52,8 @@ pub struct World {
     kind: ScopeKind,
     /// The folder of the scope, if that is one.
     folder: Option<FolderId>,
+    /// The documents of pages.
+    holders: BTreeMap<DocumentId, DocumentId>,
     pub present: Present,
     store: Arc<MemoryStore>,
     space: Option<Space>,
@@ -83,6 +89,7 @@ impl World {
             number,
             kind: ScopeKind::of(seed),
             folder: None,
+            holders: BTreeMap::new(),
             present,
             store,
             space: Some(space),
@@ -112,6 +119,7 @@ impl World {
             number: self.number,
             kind: self.kind,
             folder: self.folder,
+            holders: self.holders.clone(),
             present,
             store,
             space: Some(space),
@@ -155,12 +163,14 @@ impl World {
     fn make_documents(&mut self) {
         let host = self.all().acting_as("Host");
         for title in ["Amber trip", "*Birch* list", "Cedar diary"] {
-            self.documents.push(host.create_document(title).unwrap().id());
+            let document = self.make_document(&host, title);
+            self.documents.push(document);
         }
         let day = Position::end_of_day(leafbase::DayRef::Date("2026-03-02".parse().unwrap()));
         let note = host.insert_markdown("- [ ] water the amber", day).unwrap()[0].id;
         self.documents.push(host.document_of(note).unwrap());
-        self.documents.push(host.create_document("Delta draft").unwrap().id());
+        let last = self.make_document(&host, "Delta draft");
+        self.documents.push(last);
         for document in &self.documents {
             let text = host.insert_markdown(TEXTS, *document).unwrap()[0].id;
             let remark = json!({"comments": [{"blockId": text, "content": "which *amber*?"}]});
@@ -176,6 +186,45 @@ impl World {
             }
             self.folder = Some(folder);
         }
+    }
+
+    /// A document, or a page in a hidden document.
+    fn make_document(&mut self, host: &Connection, title: &str) -> DocumentId {
+        if self.kind != ScopeKind::Pages {
+            return host.create_document(title).unwrap().id();
+        }
+        let number = 100 + self.holders.len() as u64;
+        self.present.begin(Writer::Hidden(self.number, number), 0);
+        let holder = self.hidden.make_holder(&self.all().acting_as(super::hidden::AUTHOR));
+        self.present.begin(Writer::Host(number), 0);
+        let page = host.insert_markdown(title, holder).unwrap()[0].id;
+        let page = DocumentId::of_root(page);
+        self.holders.insert(page, holder);
+        page
+    }
+
+    /// The hidden documents that contain pages.
+    pub fn holders(&self) -> impl Iterator<Item = DocumentId> {
+        self.holders.values().copied()
+    }
+
+    /// Writes around a page, or moves it.
+    fn edit_holder(&mut self, notes: &Connection, dice: &mut Dice) -> Option<String> {
+        let (page, holder) = dice.any(&Vec::from_iter(&self.holders)).map(|(p, h)| (**p, **h))?;
+        Some(match dice.below(4) {
+            0 => {
+                let edge = if dice.once_in(2) {
+                    Position::start_of(holder)
+                } else {
+                    Position::end_of(holder)
+                };
+                // Refused in the trash.
+                let moved = notes.move_blocks(MoveBlocks::new([page.root()], edge));
+                format!("move the page {page}: {}", moved.is_ok())
+            }
+            1 => self.hidden.rename(notes, dice, holder),
+            _ => self.hidden.insert(notes, dice, holder.root(), &[]),
+        })
     }
 
     /// Collections in common documents that are related to each other and, in one world and not in
@@ -233,8 +282,16 @@ impl World {
         for number in 0..dice.below(3) {
             self.present.begin(Writer::Hidden(self.number, step * 8 + number as u64), millis);
             // The rest of the space does not move documents in and out of the folder of a scope.
-            let movable = if self.folder.is_some() { &[][..] } else { &self.documents };
-            done.push(self.hidden.edit(&notes, dice, movable, &self.collections));
+            let movable = match self.kind {
+                ScopeKind::Folder => Vec::new(),
+                ScopeKind::Pages => self.holders().collect(),
+                _ => self.documents.clone(),
+            };
+            let around = if dice.once_in(3) { self.edit_holder(&notes, dice) } else { None };
+            done.push(match around {
+                Some(done) => done,
+                None => self.hidden.edit(&notes, dice, &movable, &self.collections),
+            });
         }
         if dice.once_in(8) && self.flushes {
             done.push("flush the search".into());
@@ -263,6 +320,14 @@ impl World {
                 scope
             }
             (ScopeKind::ReadOnly, _) => self.space().scope(documents).read_only(),
+            (ScopeKind::Pages, _) => {
+                let (pages, documents): (Vec<_>, Vec<_>) =
+                    documents.partition(|document| self.holders.contains_key(document));
+                let scope = self.space().page_scope(pages.iter().map(|page| page.root()));
+                self.present.begin(Writer::Host(500), 4_000);
+                scope.add(documents);
+                scope
+            }
             _ => self.space().scope(documents),
         });
     }
@@ -283,7 +348,10 @@ impl World {
                     && self.all().move_documents(MoveDocuments::new([document], folder)).is_ok()
             }
             None => {
-                self.scope().add([document]);
+                match self.holders.contains_key(&document) {
+                    true => self.scope().add_pages([document.root()]),
+                    false => self.scope().add([document]),
+                }
                 true
             }
         }
@@ -293,6 +361,8 @@ impl World {
     pub fn hide(&self, document: DocumentId) {
         if self.folder.is_some() && self.is_movable(document) {
             self.restore(document);
+        } else if self.holders.contains_key(&document) {
+            self.scope().remove_pages([document.root()]);
         } else {
             self.scope().remove([document]);
         }
@@ -304,10 +374,12 @@ impl World {
     }
 
     pub fn trash(&self, document: DocumentId) -> bool {
+        let document = self.holders.get(&document).copied().unwrap_or(document);
         self.all().delete_documents(DeleteDocuments::from(document)).is_ok()
     }
 
     pub fn restore(&self, document: DocumentId) -> bool {
+        let document = self.holders.get(&document).copied().unwrap_or(document);
         let notes = self.all();
         notes.move_documents(MoveDocuments::new([document], Destination::Unsorted)).is_ok()
             || notes.restore_daily_notes(RestoreDailyNotes::new([document])).is_ok()

@@ -129,6 +129,7 @@ const FULL: &[Step] = steps! {
     "DELETE /links" r#"{"link":"@ended"}"# => 404 ["/code" "\"NOT_FOUND\""];
     "POST /links" r#"{"documentIds":["@trip"]}"# => 200 [] keep [link "/link"];
     "POST /links" r#"{"folderIds":["@travel"],"readOnly":true}"# => 200 [] keep [reader "/link"];
+    "POST /links" r#"{"pageIds":["@heading"]}"# => 200 [] keep [page "/link"];
 };
 
 /// On a share link: what it shows, and that it shows nothing else.
@@ -175,6 +176,15 @@ const READ_ONLY: &[Step] = steps! {
     "GET /blocks?id=@trip&maxDepth=0" "" => 200 ["/title" "\"Journey\""];
     "PUT /blocks" r#"{"blocks":[{"id":"@a","markdown":"x"}]}"# => 403 ["/code" "\"READ_ONLY\""];
     "DELETE /blocks" r#"{"blockIds":["@diary"]}"# => 403 ["/code" "\"READ_ONLY\""];
+};
+
+/// A link to a page: a document of its own.
+const PAGE: &[Step] = steps! {
+    "GET /documents" "" => 200 ["/items/0/id" "\"@heading\"", "/items/1" "-"];
+    "POST /blocks" r#"{"markdown":"minutes","position":{"pageId":"@heading"}}"# => 200 [] keep [minutes "/items/0/id"];
+    "POST /blocks/resolve" r#"{"blockIds":["@minutes"]}"# => 200 ["/items/0/documentId" "\"@heading\""];
+    "GET /blocks?id=@trip" "" => 404 ["/code" "\"NOT_FOUND\""];
+    "DELETE /blocks" r#"{"blockIds":["@heading"]}"# => 422 ["/code" "\"RULE_VIOLATION\""];
 };
 
 /// Texts kept from replies.
@@ -271,7 +281,7 @@ pub(crate) fn check(address: SocketAddr, tokens: &[&str]) {
     let mut kept = Kept::new();
     let own = format!("Authorization: Bearer {}\r\n", tokens[0]);
     let full = run(address, ("/spaces/notes", &own), FULL, &mut kept);
-    let (link, reader) = (kept["link"].clone(), kept["reader"].clone());
+    let [link, reader, page] = ["link", "reader", "page"].map(|name| kept[name].clone());
     let scoped = run(address, (&link, ""), SCOPED, &mut kept);
     run(address, (&reader, ""), READ_ONLY, &mut kept);
 
@@ -284,6 +294,8 @@ pub(crate) fn check(address: SocketAddr, tokens: &[&str]) {
     let call = format!("GET /spaces/notes/blocks?id={}", kept["heading"]);
     let (status, text) = send(address, &call, &format!("{own}Accept: text/markdown\r\n"), "");
     assert_eq!((status, text.as_str()), (200, "## Meeting Notes"));
+    // The heading becomes a page with its first child.
+    run(address, (&page, ""), PAGE, &mut kept);
     // A file of three megabytes.
     let call = format!("POST /spaces/notes/upload?pageId={}", kept["trip"]);
     let headers = format!("{own}Content-Type: text/plain\r\n");

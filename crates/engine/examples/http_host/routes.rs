@@ -2,12 +2,12 @@
 
 use leafbase::json::FromJson;
 use leafbase::{
-    AccessScope, AddComments, AddItems, AddTasks, Batch, Connection, CountItems, CreateCollection,
-    CreateDocuments, CreateFolders, CreateFromTemplate, DeleteBlocks, DeleteComments,
-    DeleteDocuments, DeleteFolders, DeleteItems, DeleteTasks, DocumentId, Error, ErrorKind, Fetch,
-    FindDocuments, FolderId, Full, GetItems, GetSchema, InsertBlocks, ListCollections,
-    ListComments, ListDocuments, ListScopedDocuments, ListTasks, MoveBlocks, MoveDocuments,
-    MoveFolders, Position, PurgeDocuments, QueryItems, ReplaceSchema, ResolveBlocks,
+    AccessScope, AddComments, AddItems, AddTasks, Batch, BlockId, Connection, CountItems,
+    CreateCollection, CreateDocuments, CreateFolders, CreateFromTemplate, DeleteBlocks,
+    DeleteComments, DeleteDocuments, DeleteFolders, DeleteItems, DeleteTasks, DocumentId, Error,
+    ErrorKind, Fetch, FindDocuments, FolderId, Full, GetItems, GetSchema, InsertBlocks,
+    ListCollections, ListComments, ListDocuments, ListScopedDocuments, ListTasks, MoveBlocks,
+    MoveDocuments, MoveFolders, Position, PurgeDocuments, QueryItems, ReplaceSchema, ResolveBlocks,
     RestoreDailyNotes, Result, Scoped, SearchBlocks, SearchDocuments, Space, Unbatched,
     UpdateBlocks, UpdateComments, UpdateDocuments, UpdateFolders, UpdateItems,
     UpdateScopedDocuments, UpdateTasks, UploadFile,
@@ -110,14 +110,16 @@ fn open<A: Unbatched>(_: &Space, notes: &Connection<A>, incoming: &Incoming) -> 
     Ok(Answer(200, "application/octet-stream", bytes))
 }
 
-/// Keeps a scope under a token, which is the link: `{"documentIds": [..], "folderIds": [..],
-/// "readOnly": true}`.
+/// Keeps a scope under a token, which is the link: `{"documentIds": [..], "pageIds": [..],
+/// "folderIds": [..], "readOnly": true}`.
 fn share(space: &Space, _: &Connection<Full>, incoming: &Incoming) -> Result<Answer> {
     #[derive(serde::Deserialize)]
     #[serde(rename_all = "camelCase", deny_unknown_fields)]
     struct Share {
         #[serde(default)]
         document_ids: Vec<DocumentId>,
+        #[serde(default)]
+        page_ids: Vec<BlockId>,
         #[serde(default)]
         folder_ids: Vec<FolderId>,
         #[serde(default)]
@@ -126,6 +128,7 @@ fn share(space: &Space, _: &Connection<Full>, incoming: &Incoming) -> Result<Ans
     let share: Share = body(space, incoming)?;
     let scope = space.folder_scope(share.folder_ids);
     scope.add(share.document_ids);
+    scope.add_pages(share.page_ids);
     let link = crate::token();
     let name = format!("{}{link}", crate::LINK);
     space.keep_scope(&name, &if share.read_only { scope.read_only() } else { scope })?;

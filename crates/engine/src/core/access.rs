@@ -1,14 +1,14 @@
-//! The access scope of a connection: the whole space, or the documents of a
+//! The access scope of a connection: the whole space, or the documents and pages of a
 //! [`Scope`](crate::Scope).
 
-use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use leafbase_model::{DocumentId, Result, Timestamp};
+use leafbase_model::{Result, Timestamp};
 use leafbase_store::SpaceReader;
 
 use crate::core::scope_changes::ScopeChanges;
 use crate::core::scope_folders::ScopeFolders;
+use crate::core::scope_roots::ScopeRoots;
 use crate::core::visibility::Visibility;
 
 /// The access scope of a connection. Sealed: implemented by [`Full`] and [`Scoped`], and by
@@ -31,11 +31,11 @@ impl FullAccess for Full {}
 
 impl Unbatched for Full {}
 
-/// Access to the documents that a [`Scope`](crate::Scope) contains when a call begins, except those
-/// in the trash.
+/// Access to the documents and pages that a [`Scope`](crate::Scope) contains when a call begins,
+/// except those in the trash.
 #[derive(Clone)]
 pub struct Scoped {
-    pub(crate) documents: Arc<ScopeDocuments>,
+    pub(crate) state: Arc<ScopeState>,
     pub(crate) is_read_only: bool,
 }
 
@@ -52,8 +52,8 @@ impl std::fmt::Debug for Scoped {
 
 /// The state that all clones of a scope and all of its connections share.
 #[derive(Default)]
-pub(crate) struct ScopeDocuments {
-    documents: RwLock<Arc<BTreeSet<DocumentId>>>,
+pub(crate) struct ScopeState {
+    roots: RwLock<Arc<ScopeRoots>>,
     /// Folders whose documents are in the scope as well.
     pub(crate) folders: ScopeFolders,
     /// What the folders last came to.
@@ -62,93 +62,81 @@ pub(crate) struct ScopeDocuments {
     pub(crate) changes: Mutex<ScopeChanges>,
 }
 
-/// The documents of a scope in one version of the space, named ones and those in its folders.
+/// The roots of a scope in one version of the space, named ones and those in its folders.
 struct ResolvedFolders {
     sequence: u64,
-    named: Arc<BTreeSet<DocumentId>>,
-    documents: Arc<BTreeSet<DocumentId>>,
+    named: Arc<ScopeRoots>,
+    roots: Arc<ScopeRoots>,
 }
 
-impl ScopeDocuments {
+impl ScopeState {
     /// A scope whose changes begin after the sequence `last`; with none, where the log ends when
     /// they are first read.
-    pub(crate) fn new(
-        documents: BTreeSet<DocumentId>,
-        folders: ScopeFolders,
-        last: Option<u64>,
-    ) -> Self {
-        // An `Arc` around the set: a call clones the pointer and is not affected by later changes.
+    pub(crate) fn new(roots: ScopeRoots, folders: ScopeFolders, last: Option<u64>) -> Self {
+        // An `Arc` around them: a call clones the pointer and is not affected by later changes.
         Self {
-            documents: RwLock::new(Arc::new(documents)),
+            roots: RwLock::new(Arc::new(roots)),
             folders,
             resolved: Mutex::default(),
             changes: Mutex::new(ScopeChanges::after(last)),
         }
     }
 
-    /// The documents as they are now.
-    pub(crate) fn get(&self) -> Arc<BTreeSet<DocumentId>> {
-        Arc::clone(&self.documents.read().unwrap_or_else(PoisonError::into_inner))
+    /// What the scope names now.
+    pub(crate) fn named(&self) -> Arc<ScopeRoots> {
+        Arc::clone(&self.roots.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// `named` with the documents in the folders of the scope, in the state that `reader` reads.
-    fn resolve(
-        &self,
-        named: &Arc<BTreeSet<DocumentId>>,
-        reader: SpaceReader<'_>,
-    ) -> Result<Arc<BTreeSet<DocumentId>>> {
-        let mut documents = self.folders.expand(reader)?.documents()?;
-        documents.extend(named.iter().copied());
-        Ok(Arc::new(documents))
+    fn resolve(&self, named: &Arc<ScopeRoots>, reader: SpaceReader<'_>) -> Result<Arc<ScopeRoots>> {
+        let mut roots = ScopeRoots::clone(named);
+        roots.documents.append(&mut self.folders.expand(reader)?.documents()?);
+        Ok(Arc::new(roots))
     }
 
     /// As [`Self::resolve`], for a reader of a committed version: the result is kept until the next
     /// write.
     fn resolve_committed(
         &self,
-        named: &Arc<BTreeSet<DocumentId>>,
+        named: &Arc<ScopeRoots>,
         reader: SpaceReader<'_>,
-    ) -> Result<Arc<BTreeSet<DocumentId>>> {
+    ) -> Result<Arc<ScopeRoots>> {
         let sequence = reader.last_sequence()?;
         let kept = || self.resolved.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(kept) = &*kept()
             && kept.sequence == sequence
             && Arc::ptr_eq(&kept.named, named)
         {
-            return Ok(Arc::clone(&kept.documents));
+            return Ok(Arc::clone(&kept.roots));
         }
-        let documents = self.resolve(named, reader)?;
-        let (named, resolved) = (Arc::clone(named), Arc::clone(&documents));
-        *kept() = Some(ResolvedFolders { sequence, named, documents: resolved });
-        Ok(documents)
+        let roots = self.resolve(named, reader)?;
+        let (named, resolved) = (Arc::clone(named), Arc::clone(&roots));
+        *kept() = Some(ResolvedFolders { sequence, named, roots: resolved });
+        Ok(roots)
     }
 
-    /// Adds documents. `last` reads the sequence of the last write.
-    pub(crate) fn add(
-        &self,
-        documents: BTreeSet<DocumentId>,
-        last: impl FnOnce() -> Option<u64>,
-        at: Timestamp,
-    ) {
+    /// Adds documents and pages. `last` reads the sequence of the last write.
+    pub(crate) fn add(&self, roots: ScopeRoots, last: impl FnOnce() -> Option<u64>, at: Timestamp) {
         // Held throughout: additions are recorded in the order in which they take effect.
         let mut changes = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
-        let added: Vec<DocumentId> = {
-            let mut held = self.documents.write().unwrap_or_else(PoisonError::into_inner);
-            let added = documents.difference(&held).copied().collect();
-            // Calls in flight keep the set that they began with.
-            Arc::make_mut(&mut held).extend(documents);
+        let added: Vec<_> = {
+            let mut held = self.roots.write().unwrap_or_else(PoisonError::into_inner);
+            let is_new = |document: &_| !held.contains(*document);
+            let added = roots.ids().into_iter().filter(is_new).collect();
+            // Calls in flight keep those that they began with.
+            Arc::make_mut(&mut held).extend(roots);
             added
         };
         if !added.is_empty() {
-            // Read after the documents are visible: a write in between is part of the addition,
+            // Read after they are visible: a write in between is part of the addition,
             // and not told as a write to a document that was hidden.
             changes.add(added, last(), at);
         }
     }
 
-    pub(crate) fn remove(&self, documents: &BTreeSet<DocumentId>) {
-        let mut held = self.documents.write().unwrap_or_else(PoisonError::into_inner);
-        Arc::make_mut(&mut held).retain(|document| !documents.contains(document));
+    pub(crate) fn remove(&self, roots: &ScopeRoots) {
+        let mut held = self.roots.write().unwrap_or_else(PoisonError::into_inner);
+        Arc::make_mut(&mut held).remove(roots);
     }
 }
 
@@ -197,7 +185,7 @@ pub(crate) mod sealed {
 
     impl Sealed for Scoped {
         fn visibility(&self) -> Visibility {
-            Visibility::Documents(self.documents.get())
+            Visibility::Roots(self.state.named())
         }
 
         fn within(
@@ -206,17 +194,17 @@ pub(crate) mod sealed {
             reader: SpaceReader<'_>,
             is_committed: bool,
         ) -> Result<Visibility> {
-            let Visibility::Documents(named) = &visibility else { return Ok(visibility) };
-            if self.documents.folders.is_empty() {
+            let Visibility::Roots(named) = &visibility else { return Ok(visibility) };
+            if self.state.folders.is_empty() {
                 return Ok(visibility);
             }
-            let documents = if is_committed {
-                self.documents.resolve_committed(named, reader)
+            let roots = if is_committed {
+                self.state.resolve_committed(named, reader)
             } else {
                 // A transaction may be based on a write that fails: its sequence is used again.
-                self.documents.resolve(named, reader)
+                self.state.resolve(named, reader)
             };
-            documents.map(Visibility::Documents)
+            roots.map(Visibility::Roots)
         }
 
         fn is_read_only(&self) -> bool {

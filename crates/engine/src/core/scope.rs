@@ -1,16 +1,17 @@
-//! Scopes: sets of documents that scoped connections are limited to. The host owns them and may
-//! change them while connections are open.
+//! Scopes: the documents and pages that scoped connections are limited to. The host owns them and
+//! may change them while connections are open.
 
 use std::sync::Arc;
 
-use leafbase_model::{DocumentId, FolderId, KeptScope};
+use leafbase_model::{BlockId, DocumentId, FolderId, KeptScope};
 
-use crate::core::access::{ScopeDocuments, Scoped};
+use crate::core::access::{ScopeState, Scoped};
 use crate::core::connection::Connection;
 use crate::core::scope_folders::ScopeFolders;
+use crate::core::scope_roots::ScopeRoots;
 use crate::core::space::Space;
 
-/// A set of documents that its connections are limited to.
+/// The documents and pages that its connections are limited to.
 ///
 /// It belongs to the host: a scoped connection gives no access to its scope. All clones are the
 /// same scope. A call uses the scope as it is when the call begins; so does the next page of a
@@ -41,20 +42,16 @@ use crate::core::space::Space;
 #[derive(Clone)]
 pub struct Scope {
     space: Space,
-    documents: Arc<ScopeDocuments>,
+    state: Arc<ScopeState>,
     is_read_only: bool,
 }
 
 impl Scope {
-    fn new(
-        space: Space,
-        documents: impl IntoIterator<Item = DocumentId>,
-        folders: ScopeFolders,
-    ) -> Self {
+    fn new(space: Space, roots: ScopeRoots, folders: ScopeFolders) -> Self {
         // If the log cannot be read, the changes of the scope begin when they are first read.
         let last = last_sequence(&space);
-        let documents = ScopeDocuments::new(documents.into_iter().collect(), folders, last);
-        Self { space, documents: Arc::new(documents), is_read_only: false }
+        let state = Arc::new(ScopeState::new(roots, folders, last));
+        Self { space, state, is_read_only: false }
     }
 
     /// What a space keeps of the scope under `name`.
@@ -62,15 +59,17 @@ impl Scope {
         KeptScope {
             name: name.to_owned(),
             documents: self.documents(),
-            folders: self.documents.folders.named().collect(),
+            pages: self.pages(),
+            folders: self.state.folders.named().collect(),
             is_read_only: self.is_read_only,
         }
     }
 
     /// The scope that was kept so.
     pub(crate) fn of_kept(space: Space, kept: KeptScope) -> Self {
-        let KeptScope { name: _, documents, folders, is_read_only } = kept;
-        Self { is_read_only, ..Self::new(space, documents, ScopeFolders::new(folders)) }
+        let KeptScope { name: _, documents, pages, folders, is_read_only } = kept;
+        let roots = ScopeRoots::new(documents, pages);
+        Self { is_read_only, ..Self::new(space, roots, ScopeFolders::new(folders)) }
     }
 
     /// The same scope for reading only: its documents, its changes, and connections that may not
@@ -93,8 +92,8 @@ impl Scope {
         Self { is_read_only: true, ..self.clone() }
     }
 
-    /// A connection that is limited to the documents of this scope. It has the operations that
-    /// scoped and full connections share; the operations on folders, tasks, daily notes, whole
+    /// A connection that is limited to the documents and pages of this scope. It has the operations
+    /// that scoped and full connections share; the operations on folders, tasks, daily notes, whole
     /// documents and the space do not exist on its type.
     ///
     /// ```
@@ -108,8 +107,7 @@ impl Scope {
     /// # }
     /// ```
     pub fn connect(&self) -> Connection<Scoped> {
-        let documents = Arc::clone(&self.documents);
-        let access = Scoped { documents, is_read_only: self.is_read_only };
+        let access = Scoped { state: Arc::clone(&self.state), is_read_only: self.is_read_only };
         Connection::new(self.space.clone(), access)
     }
 
@@ -125,7 +123,22 @@ impl Scope {
     /// # }
     /// ```
     pub fn documents(&self) -> Vec<DocumentId> {
-        self.documents.get().iter().copied().collect()
+        self.state.named().documents.iter().copied().collect()
+    }
+
+    /// The pages that the scope names, sorted by ID, including trashed and nonexistent ones.
+    ///
+    /// ```
+    /// # fn main() -> leafbase::Result<()> {
+    /// let space = leafbase::Space::in_memory()?;
+    /// let trip = space.connect().create_document("Trip")?.id();
+    /// let packing = space.connect().insert_markdown("Packing", trip)?[0].id;
+    /// assert_eq!(space.page_scope([packing]).pages(), [packing]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn pages(&self) -> Vec<BlockId> {
+        self.state.named().pages.iter().copied().collect()
     }
 
     /// Adds documents, visible to calls that begin after this returns.
@@ -144,8 +157,29 @@ impl Scope {
     /// # }
     /// ```
     pub fn add(&self, documents: impl IntoIterator<Item = DocumentId>) {
-        let documents = documents.into_iter().collect();
-        self.documents.add(documents, || last_sequence(&self.space), self.space.now());
+        self.add_roots(ScopeRoots::new(documents, []));
+    }
+
+    /// Adds pages, as [`Self::add`] adds documents.
+    ///
+    /// ```
+    /// # fn main() -> leafbase::Result<()> {
+    /// let space = leafbase::Space::in_memory()?;
+    /// let trip = space.connect().create_document("Trip")?.id();
+    /// let packing = space.connect().insert_markdown("Packing", trip)?[0].id;
+    /// let scope = space.scope([]);
+    /// let guest = scope.connect();
+    /// scope.add_pages([packing]);
+    /// assert_eq!(guest.documents()?[0].title, "Packing");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn add_pages(&self, pages: impl IntoIterator<Item = BlockId>) {
+        self.add_roots(ScopeRoots::new([], pages));
+    }
+
+    fn add_roots(&self, roots: ScopeRoots) {
+        self.state.add(roots, || last_sequence(&self.space), self.space.now());
     }
 
     /// Removes documents, hidden from calls that begin after this returns.
@@ -162,7 +196,24 @@ impl Scope {
     /// # }
     /// ```
     pub fn remove(&self, documents: impl IntoIterator<Item = DocumentId>) {
-        self.documents.remove(&documents.into_iter().collect());
+        self.state.remove(&ScopeRoots::new(documents, []));
+    }
+
+    /// Removes pages, as [`Self::remove`] removes documents.
+    ///
+    /// ```
+    /// # fn main() -> leafbase::Result<()> {
+    /// let space = leafbase::Space::in_memory()?;
+    /// let trip = space.connect().create_document("Trip")?.id();
+    /// let packing = space.connect().insert_markdown("Packing", trip)?[0].id;
+    /// let scope = space.page_scope([packing]);
+    /// scope.remove_pages([packing]);
+    /// assert_eq!(scope.connect().documents()?.len(), 0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn remove_pages(&self, pages: impl IntoIterator<Item = BlockId>) {
+        self.state.remove(&ScopeRoots::new([], pages));
     }
 }
 
@@ -173,7 +224,8 @@ fn last_sequence(space: &Space) -> Option<u64> {
 impl std::fmt::Debug for Scope {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Scope")
-            .field("documents", &self.documents.get().len())
+            .field("documents", &self.state.named().documents.len())
+            .field("pages", &self.state.named().pages.len())
             .finish_non_exhaustive()
     }
 }
@@ -208,7 +260,43 @@ impl Space {
     /// # }
     /// ```
     pub fn folder_scope(&self, folders: impl IntoIterator<Item = FolderId>) -> Scope {
-        Scope::new(self.clone(), [], ScopeFolders::new(folders))
+        Scope::new(self.clone(), ScopeRoots::default(), ScopeFolders::new(folders))
+    }
+
+    /// A scope of these pages, each with what is in it. Its connections see a page as a document
+    /// whose ID is that of the page, whose title is its text, and whose times and revision are
+    /// those of its block; of the document that contains it they see nothing, not even its ID. They
+    /// can't move or delete the page itself. [`Scope::add`] adds documents besides.
+    ///
+    /// A page is a block of type page, or a text, which becomes one with its first child; other
+    /// blocks are not shown, nor are pages of documents in the trash. A page within another page or
+    /// document of the scope is a part of that one. IDs of blocks that do not exist are allowed.
+    ///
+    /// [`changes_since`](Connection::changes_since) of its connections tells what was written in
+    /// the page when it was in it. Blocks that move into it are named without what is below them.
+    /// A search reads and analyzes the pages each time: its cost grows with their text. A look-up
+    /// of a block costs one for each page around it.
+    ///
+    /// ```
+    /// use leafbase::{ErrorKind, Fetch, Position};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let space = leafbase::Space::in_memory()?;
+    /// let notes = space.connect();
+    /// let trip = notes.create_document("Trip")?.id();
+    /// let packing = notes.insert_markdown("Packing", trip)?[0].id;
+    /// notes.insert_markdown("passport", Position::end_of(packing))?;
+    ///
+    /// let guest = space.page_scope([packing]).connect();
+    /// assert_eq!(guest.documents()?[0].title, "Packing");
+    /// assert_eq!(guest.content_markdown(packing)?, "passport");
+    /// guest.insert_markdown("towel", Position::end_of(packing))?;
+    /// let hidden = guest.fetch(Fetch::new(trip)).unwrap_err();
+    /// assert_eq!(hidden.kind(), ErrorKind::NotFound);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn page_scope(&self, pages: impl IntoIterator<Item = BlockId>) -> Scope {
+        Scope::new(self.clone(), ScopeRoots::new([], pages), ScopeFolders::default())
     }
 
     /// A scope of these documents.
@@ -227,7 +315,7 @@ impl Space {
     /// # }
     /// ```
     pub fn scope(&self, documents: impl IntoIterator<Item = DocumentId>) -> Scope {
-        Scope::new(self.clone(), documents, ScopeFolders::default())
+        Scope::new(self.clone(), ScopeRoots::new(documents, []), ScopeFolders::default())
     }
 
     /// A connection that is limited to these documents: [`Self::scope`] for a scope that never

@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use leafbase_model::{
-    Author, BlockId, Change, DocumentId, DocumentRecord, Edit, Error, Location, Result, Schema,
+    Author, BlockId, Change, DocumentId, DocumentRecord, Edit, Error, Location, Result,
     ScopedChange, Subtrees, Timestamp, invariant,
 };
 
 use crate::core::redaction::hidden_relations;
 use crate::core::scope_folders::{FolderEntry, ScopeFolders};
+use crate::core::scope_pages::{PageWrites, page_writes};
 use crate::core::tree::Tree;
 
 /// How many rows of the change log are read at a time.
@@ -32,8 +33,8 @@ pub(crate) struct ScopeChanges {
 /// A row of a scope's feed.
 #[derive(Clone, Debug)]
 pub(crate) enum ScopeRow {
-    /// The write with this sequence.
-    Write(u64),
+    /// The write with this sequence, and what it wrote in pages.
+    Write(u64, Option<Arc<PageWrites>>),
     /// Writes that compaction dropped from the log before they were read.
     Dropped,
     Addition(Arc<AddedDocuments>),
@@ -118,6 +119,11 @@ impl ScopeChanges {
         if !folders.is_empty() {
             self.add_entries(tree, folders, read_to)?;
         }
+        let mut page_writes = if tree.visibility().has_pages() {
+            page_writes(tree, read_to)?
+        } else {
+            BTreeMap::new()
+        };
         loop {
             let changes = reader.changes_after(read_to, ROWS_PER_READ)?;
             if changes.is_empty() {
@@ -127,8 +133,11 @@ impl ScopeChanges {
             for change in changes {
                 invariant!(change.sequence > read_to, "the change log is read in ascending order");
                 self.record_additions(change.first_sequence - 1);
-                if !VisibleChange::of(tree, &change, &self.added_after)?.is_empty() {
-                    self.rows.push(ScopeRow::Write(change.sequence));
+                let pages = page_writes.remove(&change.sequence).map(Arc::new);
+                let visible =
+                    VisibleChange::of(tree, &change, pages.as_deref(), &self.added_after)?;
+                if !visible.is_empty() {
+                    self.rows.push(ScopeRow::Write(change.sequence, pages));
                 }
                 // Progress is saved row by row: if a later row is unreadable, the next call resumes
                 // there and does not record these rows twice.
@@ -193,10 +202,10 @@ pub(crate) fn visible_change(
     added_after: &AdditionSequences,
 ) -> Result<Option<ScopedChange>> {
     invariant!(number > 0, "rows are numbered from 1");
-    let sequence = match row {
+    let (sequence, pages) = match row {
         ScopeRow::Addition(added) => return added.as_change(tree, number).map(Some),
-        ScopeRow::Write(sequence) => Some(*sequence),
-        ScopeRow::Dropped => None,
+        ScopeRow::Write(sequence, pages) => (Some(*sequence), pages.as_deref()),
+        ScopeRow::Dropped => (None, None),
     };
     let reader = tree.unguarded();
     let change = match sequence {
@@ -208,7 +217,7 @@ pub(crate) fn visible_change(
     // The sequences of the space are none of the scope's.
     let gone = || Error::history_gone(format!("change {number} is no longer in the change log"));
     let change = change.ok_or_else(gone)?;
-    Ok(Some(VisibleChange::of(tree, &change, added_after)?.numbered(number, &change)))
+    Ok(Some(VisibleChange::of(tree, &change, pages, added_after)?.numbered(number, &change)))
 }
 
 impl AddedDocuments {
@@ -249,11 +258,22 @@ impl ScopeAtWrite<'_> {
 }
 
 impl VisibleChange {
-    fn of(tree: &Tree<'_>, change: &Change, added_after: &AdditionSequences) -> Result<Self> {
+    fn of(
+        tree: &Tree<'_>,
+        change: &Change,
+        pages: Option<&PageWrites>,
+        added_after: &AdditionSequences,
+    ) -> Result<Self> {
         let scope = ScopeAtWrite { tree, added_after, sequence: change.sequence };
         let mut visible = Self::default();
         for edit in &change.edits {
             visible.add(&scope, edit)?;
+        }
+        for (page, blocks) in pages.into_iter().flatten() {
+            if scope.contains(*page) {
+                visible.documents.insert(*page);
+                visible.blocks.extend(blocks);
+            }
         }
         Ok(visible)
     }
@@ -304,8 +324,8 @@ impl VisibleChange {
             }
             Edit::SetSchema { document, collection, before, after, .. } => {
                 if scope.contains(*document)
-                    && visible_part(scope.tree, before.as_deref())?
-                        != visible_part(scope.tree, after.as_deref())?
+                    && hidden_relations::visible_part(scope.tree, before.as_deref())?
+                        != hidden_relations::visible_part(scope.tree, after.as_deref())?
                 {
                     self.block(scope, *document, *collection);
                 }
@@ -342,9 +362,4 @@ impl VisibleChange {
 
 fn is_trashed(document: &DocumentRecord) -> bool {
     document.location == Location::Trash
-}
-
-/// A schema without relations to hidden collections.
-fn visible_part(tree: &Tree<'_>, schema: Option<&Schema>) -> Result<Option<Schema>> {
-    schema.map(|schema| hidden_relations::visible(tree, schema.clone())).transpose()
 }

@@ -50,7 +50,11 @@ impl<'w, 't> OperationTransaction<'w, 't> {
     }
 
     /// Applies `edits` and what follows from them: see [`cascades`].
-    pub(crate) fn apply(&mut self, edits: Vec<Edit>) -> Result<()> {
+    pub(crate) fn apply(&mut self, mut edits: Vec<Edit>) -> Result<()> {
+        if self.visibility.has_pages() {
+            // Planned as in documents of their own; kept where they are.
+            self.plan(|tree, _| edits.iter_mut().try_for_each(|edit| tree.store_edit(edit)))?;
+        }
         cascades::apply(self.transaction, self.context.limits, edits)
     }
 

@@ -15,6 +15,7 @@ use crate::core::visibility::Visibility;
 use crate::support::days;
 
 mod collections;
+mod pages;
 
 /// How many back links are read at a time.
 const LINKS_PER_READ: usize = 256;
@@ -129,7 +130,10 @@ impl<'a> Tree<'a> {
         let document =
             standing.map_or(DocumentId::of_root(BlockId::NIL), |standing| standing.document);
         let is_visible = self.can_see_document(document)?;
-        let standing = standing.filter(|_| is_visible);
+        let standing = match standing {
+            Some(standing) if !is_visible => self.locate_in_page(block, standing)?,
+            standing => standing,
+        };
         debug_assert!(
             standing.is_none_or(|standing| self.visibility.contains(standing.document)),
             "a visible block is in a document of the scope"
@@ -148,7 +152,8 @@ impl<'a> Tree<'a> {
         let is_visible = self
             .reader
             .look_up_document(document)?
-            .is_some_and(|record| self.visibility.allows(&record));
+            .is_some_and(|record| self.visibility.allows(&record))
+            || self.can_see_page(document)?;
         if is_visible {
             self.visible_document.set(Some(document));
         }
@@ -164,10 +169,13 @@ impl<'a> Tree<'a> {
         days::zone(&self.reader.meta()?.zone)
     }
 
-    /// The stored row of `document`, if it is visible.
+    /// The stored row of `document`, or that of a page as one, if it is visible.
     pub(crate) fn stored_document(&self, document: DocumentId) -> Result<Option<StoredDocument>> {
         let row = self.reader.stored_document(document)?;
-        Ok(row.filter(|row| self.visibility.allows(&row.record)))
+        match row.filter(|row| self.visibility.allows(&row.record)) {
+            Some(row) => Ok(Some(row)),
+            None => self.page_row(document),
+        }
     }
 
     /// The note of `day`, if it exists outside of the trash and is visible.
@@ -183,8 +191,9 @@ impl<'a> Tree<'a> {
     ) -> Result<Vec<(BlockId, Comment)>> {
         debug_assert!(blocks.is_sorted(), "blocks are sorted");
         // A flag in memory: most documents have no comments, and read nothing.
-        if self.reader.may_have_comments(document) && self.can_see_document(document)? {
-            self.reader.comments_among(document, blocks)
+        let stored_in = self.stored_in(document)?;
+        if self.reader.may_have_comments(stored_in) && self.can_see_document(document)? {
+            self.reader.comments_among(stored_in, blocks)
         } else {
             Ok(Vec::new())
         }
@@ -196,7 +205,14 @@ impl<'a> Tree<'a> {
     /// [`ErrorKind::NotFound`] if the document is hidden or does not exist.
     pub(crate) fn comments_in(&self, document: DocumentId) -> Result<Vec<(BlockId, Comment)>> {
         self.stored_document(document)?.ok_or_else(Error::not_found)?;
-        self.reader.comments_in(document)
+        let stored_in = self.stored_in(document)?;
+        if stored_in == document {
+            return self.reader.comments_in(document);
+        }
+        let texts = self.reader.subtree_texts(document.root())?;
+        let mut blocks: Vec<_> = texts.iter().map(|block| block.id).collect();
+        blocks.sort_unstable();
+        self.reader.comments_among(stored_in, &blocks)
     }
 
     /// A comment with its block and document, if the block is visible.
@@ -206,7 +222,7 @@ impl<'a> Tree<'a> {
         let Some(BlockLocation { document, .. }) = self.locate_visible(block)? else {
             return Ok(None);
         };
-        let comment = self.reader.comment(document, block, id)?;
+        let comment = self.reader.comment(self.stored_in(document)?, block, id)?;
         Ok(comment.map(|comment| LocatedComment { document, block, comment }))
     }
 
@@ -262,16 +278,27 @@ impl ReadTree for Tree<'_> {
         Ok(self.stored_document(document)?.map(|row| row.record))
     }
 
+    fn levels_above(&self, document: DocumentId) -> Result<usize> {
+        self.levels_above_root(document)
+    }
+
     fn last_child(&self, document: DocumentId, parent: BlockId) -> Result<Option<BlockId>> {
         if self.can_see_document(document)? {
-            self.reader.last_child(document, parent)
+            self.reader.last_child(self.stored_in(document)?, parent)
         } else {
             Ok(None)
         }
     }
 
     fn previous_sibling(&self, block: BlockId) -> Result<Option<BlockId>> {
-        if self.is_hidden(block)? { Ok(None) } else { self.reader.previous_sibling(block) }
+        if self.is_unrestricted() {
+            return self.reader.previous_sibling(block);
+        }
+        // A page of the scope has siblings, which are hidden.
+        match self.locate_visible(block)? {
+            Some(BlockLocation { parent: Some(_), .. }) => self.reader.previous_sibling(block),
+            _ => Ok(None),
+        }
     }
 
     fn first_children(
@@ -281,7 +308,7 @@ impl ReadTree for Tree<'_> {
         limit: usize,
     ) -> Result<Vec<BlockRecord>> {
         if self.can_see_document(document)? {
-            self.reader.first_children(document, parent, limit)
+            self.reader.first_children(self.stored_in(document)?, parent, limit)
         } else {
             Ok(Vec::new())
         }

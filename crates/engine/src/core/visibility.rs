@@ -2,25 +2,26 @@
 //! indistinguishable from data that does not exist.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use leafbase_markdown::{self as markdown, Mention, MentionTarget, Rewritten};
-use leafbase_model::{DocumentId, DocumentRecord, Error, ErrorKind, Location};
+use leafbase_model::{BlockId, DocumentId, DocumentRecord, Error, ErrorKind, Location};
 
-/// The documents that one call may see, fixed when the call begins.
+use crate::core::scope_roots::ScopeRoots;
+
+/// What one call may see, fixed when the call begins.
 #[derive(Clone)]
 pub enum Visibility {
     /// Every document.
     All,
-    /// These documents, except those in the trash.
-    Documents(Arc<BTreeSet<DocumentId>>),
+    /// These documents and pages, except those in the trash.
+    Roots(Arc<ScopeRoots>),
 }
 
 impl std::fmt::Debug for Visibility {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         // The IDs of a scope stay out of logs.
-        f.write_str(if self.is_unrestricted() { "All" } else { "Documents" })
+        f.write_str(if self.is_unrestricted() { "All" } else { "Roots" })
     }
 }
 
@@ -29,14 +30,12 @@ impl Visibility {
         matches!(self, Self::All)
     }
 
-    /// Whether both are the same documents.
+    /// Whether both show the same.
     #[cfg(feature = "search")]
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::All, Self::All) => true,
-            (Self::Documents(one), Self::Documents(other)) => {
-                Arc::ptr_eq(one, other) || one == other
-            }
+            (Self::Roots(one), Self::Roots(other)) => Arc::ptr_eq(one, other) || one == other,
             _ => false,
         }
     }
@@ -50,26 +49,35 @@ impl Visibility {
     pub(crate) fn allows_at(&self, document: DocumentId, location: Location) -> bool {
         match self {
             Self::All => true,
-            Self::Documents(documents) => {
-                !matches!(location, Location::Trash | Location::Inbox)
-                    && documents.contains(&document)
+            Self::Roots(roots) => {
+                !matches!(location, Location::Trash | Location::Inbox) && roots.contains(document)
             }
         }
     }
 
-    /// The documents of the scope, in the trash or not. None if the call may see the whole space.
-    pub(crate) fn documents(&self) -> Option<&BTreeSet<DocumentId>> {
+    /// What the scope names, in the trash or not. None if the call may see the whole space.
+    pub(crate) fn roots(&self) -> Option<&ScopeRoots> {
         match self {
             Self::All => None,
-            Self::Documents(documents) => Some(documents),
+            Self::Roots(roots) => Some(roots),
         }
+    }
+
+    /// Whether the scope names single pages.
+    pub(crate) fn has_pages(&self) -> bool {
+        self.roots().is_some_and(|roots| !roots.pages.is_empty())
+    }
+
+    /// Whether the scope names `block` as a page.
+    pub(crate) fn names_page(&self, block: BlockId) -> bool {
+        self.roots().is_some_and(|roots| roots.pages.contains(&block))
     }
 
     /// Whether the scope contains this document, in the trash or not.
     pub(crate) fn contains(&self, document: DocumentId) -> bool {
         match self {
             Self::All => true,
-            Self::Documents(documents) => documents.contains(&document),
+            Self::Roots(roots) => roots.contains(document),
         }
     }
 

@@ -75,8 +75,8 @@ record! {
 }
 
 record! {
-    KeptScope = { KeptScope { name, documents, folders, is_read_only } };
-    name, documents, folders, is_read_only,
+    KeptScope = { KeptScope { name, documents, pages, folders, is_read_only } };
+    name, documents, pages, folders, is_read_only,
 }
 
 /// Totals of the keyspaces that no other record counts: an unreachable page would lose their rows

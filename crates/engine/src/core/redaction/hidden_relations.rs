@@ -30,6 +30,11 @@ fn is_hidden(tree: &Tree<'_>, property: &Property) -> Result<bool> {
     }
 }
 
+/// A schema of a change without relations to hidden collections.
+pub(crate) fn visible_part(tree: &Tree<'_>, schema: Option<&Schema>) -> Result<Option<Schema>> {
+    schema.map(|schema| visible(tree, schema.clone())).transpose()
+}
+
 /// The stored schema of a visible collection, with its hidden properties.
 pub(crate) fn stored_schema(tree: &Tree<'_>, collection: BlockId) -> Result<Schema> {
     let missing = || Error::corrupted(format_args!("collection {collection} has no schema"));

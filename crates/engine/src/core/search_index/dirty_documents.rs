@@ -10,6 +10,8 @@ use leafbase_search::{Analyzer, SearchDocument};
 use leafbase_store::SpaceReader;
 
 use super::documents;
+use crate::core::scope_roots::ScopeRoots;
+use crate::core::tree::VisibleSnapshot;
 use crate::core::visibility::Visibility;
 
 /// Rows of the change log per read.
@@ -89,6 +91,23 @@ impl DirtyOverlay {
         };
         self.documents.retain(is_visible);
         self
+    }
+
+    /// The overlay with the pages of a scope, which the index does not have.
+    pub(super) fn with_pages(
+        mut self,
+        space: &VisibleSnapshot,
+        roots: &ScopeRoots,
+    ) -> Result<Self> {
+        let (tree, mut analyzer) = (space.tree(), Analyzer::default());
+        // A page may be the root of a document that is in the scope as such.
+        for page in roots.page_documents().filter(|page| !roots.documents.contains(page)) {
+            let Some(row) = tree.stored_document(page)? else { continue };
+            let (reader, stored_in) = (tree.reader_of(page)?, tree.stored_in(page)?);
+            let analyzed = documents::page(reader, stored_in, &row.record, &mut analyzer);
+            self.documents.extend(without_corrupted(analyzed)?.map(Arc::new));
+        }
+        Ok(self)
     }
 }
 
@@ -243,8 +262,7 @@ pub(super) fn read(
     Ok(analyze(reader, &record, analyzer)?.map(Arc::new))
 }
 
-/// Analyzes a document. The inbox's hidden document is not searchable; a corrupt document is left
-/// out, so that others are found.
+/// Analyzes a document. The inbox's hidden document is not searchable.
 pub(super) fn analyze(
     reader: SpaceReader<'_>,
     record: &DocumentRecord,
@@ -253,7 +271,12 @@ pub(super) fn analyze(
     if record.location == Location::Inbox {
         return Ok(None);
     }
-    match documents::document(reader, record, analyzer) {
+    without_corrupted(documents::document(reader, record, analyzer))
+}
+
+/// A corrupt document is left out, so that others are found.
+fn without_corrupted(analyzed: Result<SearchDocument>) -> Result<Option<SearchDocument>> {
+    match analyzed {
         Err(error) if error.kind() == ErrorKind::Corrupted => {
             // Without its ID: a scoped call may cause this, which must not reveal the document.
             tracing::warn!("a corrupt document is left out of searches");

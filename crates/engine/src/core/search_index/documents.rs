@@ -20,7 +20,25 @@ pub(crate) fn document(
     record: &DocumentRecord,
     analyzer: &mut Analyzer,
 ) -> Result<SearchDocument> {
-    let texts = DocumentTexts::read(reader, record.id)?;
+    Ok(analyzed(&DocumentTexts::read(reader, record.id)?, record, analyzer))
+}
+
+/// The analyzed page of a scope, as a document with this record.
+pub(crate) fn page(
+    reader: SpaceReader<'_>,
+    stored_in: DocumentId,
+    record: &DocumentRecord,
+    analyzer: &mut Analyzer,
+) -> Result<SearchDocument> {
+    let texts = DocumentTexts::read_page(reader, record.id, stored_in)?;
+    Ok(analyzed(&texts, record, analyzer))
+}
+
+fn analyzed(
+    texts: &DocumentTexts,
+    record: &DocumentRecord,
+    analyzer: &mut Analyzer,
+) -> SearchDocument {
     let mut builder = analyzer.begin(attributes(record), &texts.title());
     for (number, block) in texts.blocks().enumerate() {
         builder.add_pattern_text(&block.pattern());
@@ -34,7 +52,7 @@ pub(crate) fn document(
             builder.add_words(&text);
         }
     }
-    Ok(builder.finish_unsorted())
+    builder.finish_unsorted()
 }
 
 /// The attributes that filters test.
@@ -58,6 +76,18 @@ impl DocumentTexts {
     pub(crate) fn read(reader: SpaceReader<'_>, document: DocumentId) -> Result<Self> {
         let blocks = reader.subtree_texts(document.root())?;
         Self::with(blocks, document, reader.comments_in(document)?)
+    }
+
+    /// Reads a page of `stored_in` that is shown as the document `page`.
+    pub(crate) fn read_page(
+        reader: SpaceReader<'_>,
+        page: DocumentId,
+        stored_in: DocumentId,
+    ) -> Result<Self> {
+        let blocks = reader.subtree_texts(page.root())?;
+        let mut ids: Vec<_> = blocks.iter().map(|block| block.id).collect();
+        ids.sort_unstable();
+        Self::with(blocks, page, reader.comments_among(stored_in, &ids)?)
     }
 
     /// Reads the title, and of the other blocks those in which the highlighter may find matches.

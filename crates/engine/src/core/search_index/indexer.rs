@@ -2,11 +2,10 @@
 //! searched in memory, so no write waits for the index and no search misses a write. Catching up
 //! makes searches cheaper.
 
-use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use leafbase_model::{DocumentId, Error, ErrorKind, Result};
+use leafbase_model::{Error, ErrorKind, Result};
 use leafbase_search::{
     Analyzer, Attributes, DocumentSubset, Index, IndexSnapshot, IndexWatermark, SearchDocument,
     SearchOverlay,
@@ -19,6 +18,7 @@ use super::index_home::{IndexGeneration, IndexHome, catch_index_panic};
 use super::subset_cache::SubsetCache;
 use super::update_lock::{UpdateGuard, UpdateLock};
 use super::worker::{IndexWorker, WorkerTasks};
+use crate::core::scope_roots::ScopeRoots;
 use crate::core::tree::VisibleSnapshot;
 use crate::core::visibility::Visibility;
 
@@ -227,8 +227,8 @@ impl SearchIndexer {
         if self.mode == SearchIndexing::Background {
             self.start_worker(store);
         }
-        if let Visibility::Documents(documents) = visibility {
-            return self.scoped_snapshot(store, visibility, documents);
+        if let Visibility::Roots(roots) = visibility {
+            return self.scoped_snapshot(store, visibility, roots);
         }
         let mut max_dirty = MAX_DIRTY_DOCUMENTS;
         loop {
@@ -274,15 +274,15 @@ impl SearchIndexer {
         &self,
         store: &SpaceStore,
         visibility: &Visibility,
-        documents: &Arc<BTreeSet<DocumentId>>,
+        roots: &Arc<ScopeRoots>,
     ) -> Result<SearchSnapshot> {
         let mut max_dirty = MAX_DIRTY_DOCUMENTS;
         loop {
-            match self.try_scoped_snapshot(store, visibility, documents, max_dirty)? {
+            match self.try_scoped_snapshot(store, visibility, roots, max_dirty)? {
                 SnapshotAttempt::Ready(snapshot) => return Ok(*snapshot),
                 SnapshotAttempt::NoIndex => {
                     if self.open_or_build(store).is_err() {
-                        return self.snapshot_without_index(store, visibility, documents);
+                        return self.snapshot_without_index(store, visibility, roots);
                     }
                 }
                 SnapshotAttempt::TooManyDirty => {
@@ -298,7 +298,7 @@ impl SearchIndexer {
         &self,
         store: &SpaceStore,
         visibility: &Visibility,
-        documents: &Arc<BTreeSet<DocumentId>>,
+        roots: &Arc<ScopeRoots>,
         max_dirty: usize,
     ) -> Result<SnapshotAttempt> {
         let mut state = self.state();
@@ -306,19 +306,21 @@ impl SearchIndexer {
         let Some(snapshot) = state.read_changes(store)? else {
             return Ok(SnapshotAttempt::NoIndex);
         };
-        let (dirty, in_scope) = (state.dirty.len(), state.dirty.intersection(documents));
+        let (dirty, in_scope) = (state.dirty.len(), state.dirty.intersection(&roots.documents));
         if in_scope.len() > max_dirty {
             return Ok(SnapshotAttempt::TooManyDirty);
         }
-        let overlay = state.dirty.overlay_of(snapshot.reader(), &in_scope)?.visible(visibility);
+        let overlay = state.dirty.overlay_of(snapshot.reader(), &in_scope)?;
         drop(state);
         self.worker.record_dirty(dirty, dirty >= MANY_DIRTY_DOCUMENTS);
-        let subset = self.subsets.get(&current.snapshot, visibility, documents)?;
+        let subset = self.subsets.get(&current.snapshot, visibility, roots)?;
+        let space = VisibleSnapshot::new(snapshot, visibility.clone());
+        let overlay = overlay.visible(visibility).with_pages(&space, roots)?;
         Ok(SnapshotAttempt::Ready(Box::new(SearchSnapshot {
             index: current.snapshot,
             overlay: Arc::new(overlay),
             subset: Some(subset),
-            space: VisibleSnapshot::new(snapshot, visibility.clone()),
+            space,
         })))
     }
 
@@ -328,7 +330,7 @@ impl SearchIndexer {
         &self,
         store: &SpaceStore,
         visibility: &Visibility,
-        documents: &BTreeSet<DocumentId>,
+        roots: &ScopeRoots,
     ) -> Result<SearchSnapshot> {
         let index = if let Some(index) = self.empty.get() {
             index
@@ -338,15 +340,16 @@ impl SearchIndexer {
         };
         let snapshot = store.snapshot()?;
         let (mut overlay, mut analyzer) = (DirtyOverlay::default(), Analyzer::default());
-        for document in documents {
+        for document in &roots.documents {
             let found = dirty_documents::read(snapshot.reader(), *document, &mut analyzer)?;
             overlay.documents.extend(found);
         }
+        let space = VisibleSnapshot::new(snapshot, visibility.clone());
         Ok(SearchSnapshot {
             index: Arc::clone(index),
-            overlay: Arc::new(overlay.visible(visibility)),
+            overlay: Arc::new(overlay.visible(visibility).with_pages(&space, roots)?),
             subset: Some(Arc::default()),
-            space: VisibleSnapshot::new(snapshot, visibility.clone()),
+            space,
         })
     }
 

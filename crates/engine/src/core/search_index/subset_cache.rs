@@ -1,11 +1,11 @@
 //! The subsets of an index that scoped connections see, computed once per index snapshot and scope.
 
-use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use leafbase_model::{DocumentId, Result};
+use leafbase_model::Result;
 use leafbase_search::{DocumentSubset, IndexSnapshot};
 
+use crate::core::scope_roots::ScopeRoots;
 use crate::core::visibility::Visibility;
 
 /// Subsets in the cache.
@@ -18,29 +18,24 @@ pub(super) struct SubsetCache(Mutex<Vec<CachedSubset>>);
 /// A subset, keyed by the identity of its snapshot and of its scope, which it does not keep alive.
 struct CachedSubset {
     snapshot: Weak<IndexSnapshot>,
-    documents: Weak<BTreeSet<DocumentId>>,
+    roots: Weak<ScopeRoots>,
     subset: Arc<DocumentSubset>,
 }
 
 impl CachedSubset {
-    fn matches(
-        &self,
-        snapshot: &Arc<IndexSnapshot>,
-        documents: &Arc<BTreeSet<DocumentId>>,
-    ) -> bool {
+    fn matches(&self, snapshot: &Arc<IndexSnapshot>, roots: &Arc<ScopeRoots>) -> bool {
         // A weak pointer keeps the allocation, so its address is not reused.
-        self.snapshot.as_ptr() == Arc::as_ptr(snapshot)
-            && self.documents.as_ptr() == Arc::as_ptr(documents)
+        self.snapshot.as_ptr() == Arc::as_ptr(snapshot) && self.roots.as_ptr() == Arc::as_ptr(roots)
     }
 
     fn is_alive(&self) -> bool {
-        self.snapshot.strong_count() > 0 && self.documents.strong_count() > 0
+        self.snapshot.strong_count() > 0 && self.roots.strong_count() > 0
     }
 }
 
 impl SubsetCache {
-    /// The subset of `documents` that is visible. The first call costs time in proportion to their
-    /// number.
+    /// The subset of the documents of `roots` that is visible. The first call costs time in
+    /// proportion to their number.
     ///
     /// # Errors
     /// [`leafbase_model::ErrorKind::Internal`].
@@ -48,19 +43,19 @@ impl SubsetCache {
         &self,
         snapshot: &Arc<IndexSnapshot>,
         visibility: &Visibility,
-        documents: &Arc<BTreeSet<DocumentId>>,
+        roots: &Arc<ScopeRoots>,
     ) -> Result<Arc<DocumentSubset>> {
-        if let Some(subset) = self.find(snapshot, documents) {
+        if let Some(subset) = self.find(snapshot, roots) {
             return Ok(subset);
         }
         // Without the lock: two threads may compute the same subset, and one of them is dropped.
-        let subset = snapshot.subset(documents.iter().copied(), |document| {
+        let subset = snapshot.subset(roots.documents.iter().copied(), |document| {
             visibility.allows_at(document.id, document.location)
         })?;
         let subset = Arc::new(subset);
         let cached = CachedSubset {
             snapshot: Arc::downgrade(snapshot),
-            documents: Arc::downgrade(documents),
+            roots: Arc::downgrade(roots),
             subset: Arc::clone(&subset),
         };
         let mut all = self.lock();
@@ -79,10 +74,10 @@ impl SubsetCache {
     fn find(
         &self,
         snapshot: &Arc<IndexSnapshot>,
-        documents: &Arc<BTreeSet<DocumentId>>,
+        roots: &Arc<ScopeRoots>,
     ) -> Option<Arc<DocumentSubset>> {
         let mut all = self.lock();
-        let index = all.iter().position(|cached| cached.matches(snapshot, documents))?;
+        let index = all.iter().position(|cached| cached.matches(snapshot, roots))?;
         let cached = all.remove(index);
         let subset = Arc::clone(&cached.subset);
         all.push(cached);
@@ -100,16 +95,16 @@ mod tests {
         Index::in_memory("a space").unwrap().snapshot().unwrap()
     }
 
-    fn scope() -> Arc<BTreeSet<DocumentId>> {
+    fn scope() -> Arc<ScopeRoots> {
         Arc::default()
     }
 
     fn get(
         cache: &SubsetCache,
         snapshot: &Arc<IndexSnapshot>,
-        scope: &Arc<BTreeSet<DocumentId>>,
+        scope: &Arc<ScopeRoots>,
     ) -> Arc<DocumentSubset> {
-        cache.get(snapshot, &Visibility::Documents(Arc::clone(scope)), scope).unwrap()
+        cache.get(snapshot, &Visibility::Roots(Arc::clone(scope)), scope).unwrap()
     }
 
     #[test]

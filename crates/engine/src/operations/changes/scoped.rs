@@ -61,8 +61,9 @@ impl Connection<Scoped> {
     /// Errors of the store.
     ///
     /// # Cost
-    /// Reading costs the rows that the log of the space gained since the last read, and 16 bytes
-    /// of memory for each row of the scope.
+    /// Reading costs the rows that the log of the space gained since the last read, and 24 bytes
+    /// of memory for each row of the scope. On a scope of pages the rows are read twice, with a
+    /// lookup for each ancestor of a written block, and the IDs of written blocks are kept.
     pub fn changes_since(&self, sequence: u64) -> ScopedChanges {
         ScopedChanges {
             connection: self.clone(),
@@ -92,13 +93,13 @@ impl Connection<Scoped> {
     pub fn last_sequence(&self) -> Result<u64> {
         self.operation("last_sequence").read(|tree| {
             let mut changes = self.scope_changes();
-            changes.read_on(tree, &self.access().documents.folders)?;
+            changes.read_on(tree, &self.access().state.folders)?;
             Ok(changes.len())
         })
     }
 
     fn scope_changes(&self) -> MutexGuard<'_, ScopeChanges> {
-        self.access().documents.changes.lock().unwrap_or_else(PoisonError::into_inner)
+        self.access().state.changes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The next rows after the one numbered `after`.
@@ -106,7 +107,7 @@ impl Connection<Scoped> {
         self.operation("changes_since").read(|tree| {
             let (rows, added_after) = {
                 let mut changes = self.scope_changes();
-                changes.read_on(tree, &self.access().documents.folders)?;
+                changes.read_on(tree, &self.access().state.folders)?;
                 (changes.rows_after(after), changes.added_after())
             };
             let change =

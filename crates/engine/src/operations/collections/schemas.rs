@@ -56,12 +56,12 @@ impl<A: AccessScope> Connection<A> {
         }
         self.operation("list_collections").read(|tree| {
             let named = document_ids.map(|ids| existing(tree, &ids)).transpose()?;
-            let entries = match (named, tree.visibility().documents()) {
+            let entries = match (named, tree.visibility().roots()) {
                 (Some(documents), _) if !excludes => of_documents(tree, &documents)?,
                 (_, None) => tree.full_reader()?.collections()?,
                 (without, Some(scope)) => {
                     let without = without.unwrap_or_else(BTreeSet::new);
-                    of_documents(tree, scope.iter().filter(|document| !without.contains(document)))?
+                    of_documents(tree, scope.ids().difference(&without))?
                 }
             };
             shown(tree, entries).map(Items)
@@ -255,7 +255,18 @@ fn of_documents<'d>(
     for document in documents {
         // A scope may contain documents that are in the trash or do not exist.
         if tree.can_see_document(*document)? {
-            entries.extend(tree.reader_of(*document)?.collections_of(*document)?);
+            let stored_in = tree.stored_in(*document)?;
+            let found = tree.reader_of(*document)?.collections_of(stored_in)?;
+            if stored_in == *document {
+                entries.extend(found);
+                continue;
+            }
+            for entry in found {
+                // The document has other collections, too.
+                if tree.locate(entry.collection)?.is_some_and(|found| found.document == *document) {
+                    entries.push(CollectionEntry { document: *document, ..entry });
+                }
+            }
         }
     }
     Ok(entries)

@@ -9,6 +9,7 @@ use leafbase_store::StoredDocument;
 use crate::core::access::Scoped;
 use crate::core::connection::Connection;
 use crate::core::redaction::LinkRedactor;
+use crate::core::scope_roots::ScopeRoots;
 
 impl Connection<Scoped> {
     /// The documents of the scope, sorted by ID and without metadata. Those in the trash, and
@@ -54,11 +55,12 @@ impl Connection<Scoped> {
     pub fn list_documents(&self, request: ListScopedDocuments) -> Result<Items<ScopedDocument>> {
         self.operation("list_documents").read(|tree| {
             let (links, mut listed) = (LinkRedactor::new(tree), Vec::new());
-            for id in tree.visibility().documents().into_iter().flatten() {
-                listed.push(match tree.stored_document(*id)? {
+            for id in tree.visibility().roots().map(ScopeRoots::ids).into_iter().flatten() {
+                listed.push(match tree.stored_document(id)? {
                     Some(row) => shown(&links, row, request.metadata)?,
                     // One that was purged, or never existed, looks like one in the trash.
-                    None => deleted(*id),
+                    None if tree.is_part_of_another(id)? => continue,
+                    None => deleted(id),
                 });
             }
             Ok(Items(listed))

@@ -284,6 +284,7 @@ impl MatchPresenter<'_, '_, '_> {
         // A pattern may match any text; terms only those that pass the prefilter.
         let texts = match matcher {
             Some(_) => self.texts.document(document)?,
+            None if tree.stored_in(document)? != document => self.texts.document(document)?,
             None => DocumentTexts::read_candidates(
                 tree.reader_of(document)?,
                 document,

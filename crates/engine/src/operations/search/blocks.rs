@@ -228,9 +228,12 @@ impl<'a, 'b> BlockSearch<'a, 'b> {
 /// The pages that contain a block, the document's root first.
 pub(crate) fn path_to(texts: &VisibleTexts<'_, '_>, block: BlockId) -> Result<Vec<PathStep>> {
     let reader = texts.tree.reader_at(block)?;
+    let top = texts.tree.locate(block)?.map_or(block, |location| location.document.root());
     let mut path = Vec::new();
     let mut at = block;
-    while let Some(parent) = reader.locate(at)?.and_then(|location| location.parent) {
+    while at != top
+        && let Some(parent) = reader.locate(at)?.and_then(|location| location.parent)
+    {
         if let Some(ancestor) = reader.block(parent)? {
             path.extend(step(texts, ancestor.id, BlockText::Data(&ancestor.data))?);
         }

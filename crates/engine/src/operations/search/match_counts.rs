@@ -178,13 +178,31 @@ impl VisibleTexts<'_, '_> {
         // One by one: hidden documents between them are not read, as they may be damaged.
         // Placeholders are not in stored bytes, so the prefilter sees the redacted text only.
         for document in documents {
-            if self.tree.can_see_document(*document)? {
+            if !self.tree.can_see_document(*document)? {
+                continue;
+            }
+            if self.tree.stored_in(*document)? == *document {
                 self.tree.reader_of(*document)?.visit_text_runs(&[*document], &mut |run| {
                     self.count_in_run(run, None, matcher, &mut counts)
                 })?;
+            } else if let Some(count) = self.count_in_page(*document, matcher)? {
+                counts.push((*document, count));
             }
         }
         Ok(counts)
+    }
+
+    /// The matching blocks of a page that the scope shows as a document; none if there is no match.
+    fn count_in_page(
+        &self,
+        page: DocumentId,
+        matcher: &mut PatternSetMatcher<'_>,
+    ) -> Result<Option<usize>> {
+        let mut count = 0;
+        for block in self.tree.reader_of(page)?.subtree_texts(page.root())?.iter() {
+            count += usize::from(matcher.is_match(&self.markdown(block.text)?)?);
+        }
+        Ok(Some(count).filter(|count| *count > 0))
     }
 
     fn count_in_run(

@@ -35,7 +35,7 @@ impl<'a, 't> Surroundings<'a, 't> {
         }
         if self.before.is_none() {
             let reader = self.texts.tree.reader_at(self.within)?;
-            let blocks = blocks_before(reader, self.within, self.max_before)?;
+            let blocks = blocks_before(reader, self.document.root(), self.within, self.max_before)?;
             debug_assert!(blocks.len() <= self.max_before, "no more context than requested");
             self.before = Some(self.context(&blocks)?);
         }
@@ -50,7 +50,9 @@ impl<'a, 't> Surroundings<'a, 't> {
         }
         if self.after.is_none() {
             let reader = self.texts.tree.reader_at(self.within)?;
-            let blocks = blocks_after(reader, self.document, self.within, self.max_after)?;
+            let stored_in = self.texts.tree.stored_in(self.document)?;
+            let within = (self.document.root(), self.within);
+            let blocks = blocks_after(reader, stored_in, within, self.max_after)?;
             debug_assert!(blocks.len() <= self.max_after, "no more context than requested");
             self.after = Some(self.context(&blocks)?);
         }
@@ -67,16 +69,17 @@ impl<'a, 't> Surroundings<'a, 't> {
     }
 }
 
-/// The last `count` blocks before `block`, in reading order.
+/// The last `count` blocks before `block`, in reading order, from `top` on.
 fn blocks_before(
     reader: SpaceReader<'_>,
+    top: BlockId,
     block: BlockId,
     count: usize,
 ) -> Result<Vec<BlockRecord>> {
     // Collected backward: the subtrees of previous siblings, then the parent.
     let mut blocks = Vec::new();
     let mut at = block;
-    while blocks.len() < count {
+    while blocks.len() < count && at != top {
         if let Some(previous) = reader.previous_sibling(at)? {
             blocks.extend(subtree(reader, previous)?.rev());
             at = previous;
@@ -93,17 +96,18 @@ fn blocks_before(
     Ok(blocks)
 }
 
-/// The first `count` blocks after `block` and its descendants.
+/// The first `count` blocks after `block` and its descendants, up to the end of `top`.
 fn blocks_after(
     reader: SpaceReader<'_>,
     document: DocumentId,
-    block: BlockId,
+    (top, block): (BlockId, BlockId),
     count: usize,
 ) -> Result<Vec<BlockRecord>> {
     let mut blocks = Vec::new();
     let mut at = block;
     // The next siblings with their subtrees, then those of the parent.
     while blocks.len() < count
+        && at != top
         && let Some(parent) = parent(reader, at)?
     {
         let siblings = reader.children(document, parent)?;

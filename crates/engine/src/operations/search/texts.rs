@@ -43,7 +43,12 @@ impl<'t, 'a> VisibleTexts<'t, 'a> {
     /// Reads a whole document.
     #[cfg(feature = "search")]
     pub(super) fn document(&self, document: leafbase_model::DocumentId) -> Result<DocumentTexts> {
-        let mut texts = DocumentTexts::read(self.tree.reader_of(document)?, document)?;
+        let (reader, stored_in) = (self.tree.reader_of(document)?, self.tree.stored_in(document)?);
+        let mut texts = if stored_in == document {
+            DocumentTexts::read(reader, document)?
+        } else {
+            DocumentTexts::read_page(reader, document, stored_in)?
+        };
         // A connection without a scope has no placeholders, and keeps the stored texts.
         if !self.tree.is_unrestricted() {
             texts.show(|text| match self.markdown(text)? {
