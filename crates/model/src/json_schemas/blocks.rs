@@ -1,6 +1,7 @@
 //! Block drafts, block patches, and blocks of replies.
 
 use schemars::Schema;
+use serde_json::Value;
 use serde_json::json;
 
 use super::{Shape, shapes};
@@ -120,7 +121,7 @@ shapes! {
         .must::<BlockId>("id", "The block.")
         .may::<u64>("rev", "Changed only if the block still has this rev.")
         .may::<BlockType>("type", "Between text and page, and within media.")
-        .may::<Vec<Block>>("content", "As a reply has it: an update does not change it.")
+        .may::<Vec<Value>>("content", "As a reply has it: an update does not change it.")
         .field("contentPreview", schemars::json_schema!({}), "Ignored.")
         .given()
         // Those of an item as a reply shows it.
