@@ -106,7 +106,10 @@ impl Agent {
         let names = [READS, &["folders", "describe"]].concat();
         let read = json!({
             "type": "object",
-            "properties": { "operation": { "enum": names } },
+            "properties": {
+                "operation": { "type": "string", "enum": names },
+                "of": { "type": "string", "description": "With describe: the operation." },
+            },
             "required": ["operation"],
         });
         // Of those that write, what a batch does not do.

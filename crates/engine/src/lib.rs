@@ -168,9 +168,9 @@ pub use leafbase_model::{
     ScopedDocument, ScopedDocumentPatch, SearchBlocks, SearchDocuments, SearchMatch, SelectOption,
     SharedText, Side, Sort, SpaceId, SpaceInfo, SpaceSettings, Stamp, Task, TaskDestination,
     TaskDraft, TaskInfo, TaskLocation, TaskPatch, TaskScope, TaskState, TaskUpdate, TermMode,
-    TextAlignment, TextFormat, TextStyle, Timestamp, UpdateBlocks, UpdateComments, UpdateDocuments,
-    UpdateFolders, UpdateItems, UpdateScopedDocuments, UpdateTasks, UploadFile, UploadedFile,
-    UrlTemplates, UtcInfo,
+    TextAlignment, TextFormat, TextStyle, Timestamp, UndoChanges, UpdateBlocks, UpdateComments,
+    UpdateDocuments, UpdateFolders, UpdateItems, UpdateScopedDocuments, UpdateTasks, UploadFile,
+    UploadedFile, UrlTemplates, UtcInfo,
 };
 pub use leafbase_pattern::escape_pattern;
 #[cfg(feature = "search")]
@@ -182,6 +182,7 @@ pub use leafbase_store::{
 pub use operations::changes::{Changes, ScopedChanges};
 pub use operations::files::FileReader;
 pub use operations::links::{DocumentLinks, Link};
+pub use operations::undo::manager::UndoManager;
 pub use operations::vault::{
     ExportOptions, ExportReport, ImportOptions, ImportReport, ImportSource, MemorySource, Skipped,
     SourceEntry, VaultWarning, VaultWarningKind,

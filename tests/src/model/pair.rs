@@ -78,6 +78,14 @@ impl Clock for Present {
     }
 }
 
+/// A request of a sequence, with its number and the time that had passed.
+#[derive(Clone, Debug)]
+pub struct Step {
+    pub request: Request,
+    number: u64,
+    passed: u64,
+}
+
 /// How the engine does a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BatchForm {
@@ -191,8 +199,37 @@ impl Pair {
         }
     }
 
-    fn notes(&self) -> Connection {
-        self.space.as_ref().unwrap().connect()
+    pub fn notes(&self) -> Connection {
+        self.space().connect()
+    }
+
+    pub fn space(&self) -> &Space {
+        self.space.as_ref().unwrap()
+    }
+
+    /// The step that a request would be now.
+    pub fn as_step(&self, request: &Request) -> Step {
+        let passed = self.present.0.passed.load(Ordering::Relaxed);
+        Step { request: request.clone(), number: self.requests + 1, passed }
+    }
+
+    /// Another space in memory, in which these steps are done by the engine alone, with the IDs and
+    /// at the times that they had; and the last sequence after each.
+    pub fn replay<'s>(steps: impl IntoIterator<Item = &'s Step>) -> (Self, Vec<u64>) {
+        let mut pair = Self::new(None);
+        let sequences = steps.into_iter().map(|step| pair.replay_step(step)).collect();
+        (pair, sequences)
+    }
+
+    fn replay_step(&mut self, step: &Step) -> u64 {
+        self.requests = step.number;
+        self.present.0.passed.store(step.passed, Ordering::Relaxed);
+        self.present.begin(step.number);
+        let notes = self.notes();
+        let notes = if step.number.is_multiple_of(2) { notes.acting_as("Ada") } else { notes };
+        // What is refused changes nothing.
+        let _ = engine::answer(&notes, step.request.clone());
+        notes.last_sequence().unwrap()
     }
 
     /// Lets some time pass, now and then hours and days, and makes the next request.

@@ -51,6 +51,19 @@ pub(in crate::core) fn apply(
     Ok(())
 }
 
+/// Erases the files that `applied` edits no longer show and no block shows.
+pub(in crate::core) fn erase_unshown(
+    transaction: &mut SpaceTransaction<'_>,
+    applied: &[Edit],
+) -> Result<()> {
+    let files = files_shown_before(applied);
+    if files.is_empty() {
+        return Ok(());
+    }
+    let erasures = unreferenced(transaction.reader()?, &files)?;
+    transaction.apply(erasures)
+}
+
 /// Purges documents: ends the relations from the rest of the space, and erases the files that only
 /// these documents embed. Relations among the documents go with them: an edit that ended one would
 /// keep the content of its item in the change log.

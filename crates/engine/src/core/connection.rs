@@ -1,6 +1,7 @@
 //! A connection: the operations on a space, for one author and one access scope.
 
 use std::fmt;
+use std::sync::Arc;
 
 use leafbase_model::{Author, Change, Edit, Error, ErrorKind, Limits, Result, Stamp, invariant};
 use leafbase_store::kv::{Durability, WriteOptions};
@@ -10,6 +11,7 @@ use tracing::span::EnteredSpan;
 
 use crate::core::access::{AccessScope, Full, FullAccess};
 use crate::core::batch_door::BatchDoor;
+use crate::core::change_recorder::ChangeRecorder;
 use crate::core::space::Space;
 use crate::core::transaction::OperationTransaction;
 use crate::core::tree::{Tree, VisibleSnapshot};
@@ -46,6 +48,7 @@ pub struct Connection<A: AccessScope = Full> {
     access: A,
     author: Author,
     durability: Durability,
+    recorder: Option<Arc<ChangeRecorder>>,
 }
 
 impl<A: AccessScope> fmt::Debug for Connection<A> {
@@ -89,13 +92,19 @@ impl Connection<Full> {
 impl<A: AccessScope> Connection<A> {
     /// The same connection with another access.
     pub(in crate::core) fn with_access<B: AccessScope>(&self, access: B) -> Connection<B> {
-        let Self { space, author, durability, .. } = self;
-        Connection { space: space.clone(), access, author: author.clone(), durability: *durability }
+        let Self { space, author, durability, recorder, .. } = self;
+        let (space, author, recorder) = (space.clone(), author.clone(), recorder.clone());
+        Connection { space, access, author, durability: *durability, recorder }
     }
 
     pub(in crate::core) fn new(space: Space, access: A) -> Self {
         let durability = space.durability();
-        Self { space, access, author: Author::ANONYMOUS, durability }
+        Self { space, access, author: Author::ANONYMOUS, durability, recorder: None }
+    }
+
+    /// The same connection, whose changes are recorded.
+    pub(crate) fn recorded_by(&self, recorder: Arc<ChangeRecorder>) -> Self {
+        Self { recorder: Some(recorder), ..self.clone() }
     }
 
     /// The same connection with another author, who is stamped on its writes.
@@ -289,7 +298,7 @@ impl<A: AccessScope> Operation<'_, A> {
         &self,
         plan: impl FnMut(&mut OperationTransaction<'_, '_>) -> Result<T>,
     ) -> Result<(T, Option<Change>)> {
-        let Connection { space, access, author, durability } = self.connection;
+        let Connection { space, access, author, durability, recorder } = self.connection;
         // Before anything is read: a refusal says nothing of what the request names.
         if access.is_read_only() {
             return Err(Error::new(ErrorKind::ReadOnly, "the scope is for reading only"));
@@ -310,6 +319,9 @@ impl<A: AccessScope> Operation<'_, A> {
             invariant!(change.stamp == stamp, "a change has the stamp of its write");
             let is_new = |edit: &&Edit| matches!(edit, Edit::CreateDocument { .. });
             space.after_write(&store, change.edits.iter().filter(is_new).count());
+            if let Some(recorder) = recorder {
+                recorder.record(change);
+            }
         }
         Ok((written.value, written.change))
     }

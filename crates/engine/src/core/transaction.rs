@@ -68,6 +68,11 @@ impl<'w, 't> OperationTransaction<'w, 't> {
         self.transaction.apply(edits)
     }
 
+    /// Erases the files that blocks showed before `applied` edits and none shows now.
+    pub(crate) fn erase_unshown_files(&mut self, applied: &[Edit]) -> Result<()> {
+        cascades::erase_unshown(self.transaction, applied)
+    }
+
     /// The edits of an earlier run of the same closure, which may be applied again instead of being
     /// planned again.
     /// None in a batch: its operations are planned again.

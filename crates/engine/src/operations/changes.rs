@@ -13,7 +13,7 @@ use crate::core::connection::Connection;
 use crate::core::space::Space;
 use crate::core::space::settings::known_zone;
 
-mod constraints;
+pub(crate) mod constraints;
 mod scoped;
 
 pub use scoped::ScopedChanges;

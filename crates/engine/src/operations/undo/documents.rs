@@ -1,0 +1,277 @@
+//! Inverse edits of documents, folders, comments, schemas, files and settings, as they fit the
+//! present state.
+
+use leafbase_model::{
+    BlockId, BlockLocation, Comment, DocumentRecord, Edit, FolderId, FolderRecord, Limits,
+    Location, Result, Schema, Subtrees,
+};
+use leafbase_tree_ops::{Context, ReadTree};
+
+use super::rebase::{Obstacle, Rebased, commented, lost_file, refused, restored, trashed};
+use super::subtree_match::differences;
+use crate::core::tree::Tree;
+
+pub(super) fn rebase(tree: &Tree<'_>, context: &Context<'_>, edit: &Edit) -> Result<Rebased> {
+    match edit {
+        Edit::CreateDocument { record, subtrees } => create(tree, context, record, subtrees),
+        Edit::EraseDocument { record, subtrees } => erase(tree, record, subtrees),
+        Edit::UpdateDocument { before, after } => put_back(tree, context, before, after),
+        Edit::CreateFolder(record) => create_folder(tree, record),
+        Edit::RemoveFolder(record) => remove_folder(tree, record),
+        Edit::UpdateFolder { before, after } => update_folder(tree, before, after),
+        Edit::AddComment { block, comment, .. } => add_comment(tree, *block, comment),
+        Edit::RemoveComment { block, comment, .. } => change_comment(tree, *block, comment, None),
+        Edit::UpdateComment { block, before, after, .. } => {
+            change_comment(tree, *block, before, Some(after))
+        }
+        Edit::SetSchema { collection, before, after, quiet, .. } => {
+            set_schema(tree, *collection, (before.as_deref(), after.as_deref()), *quiet)
+        }
+        Edit::CreateAsset(file) => match tree.full_reader()?.asset(file.id)? {
+            Some(_) => Ok(Ok(Vec::new())),
+            None => refused(Obstacle::new("files", file.id, "was erased with its last block")),
+        },
+        Edit::UpdateSpace { before, after } => {
+            if tree.full_reader()?.meta()?.settings() != *before {
+                let (path, message) = ("space".to_owned(), "was changed since".to_owned());
+                return refused(Obstacle { path, message });
+            }
+            Ok(Ok(vec![Edit::UpdateSpace { before: before.clone(), after: after.clone() }]))
+        }
+        // A file goes with the last block that shows it. Purges have no inverse.
+        Edit::EraseAsset(_)
+        | Edit::PurgeDocument { .. }
+        | Edit::Insert { .. }
+        | Edit::Remove { .. }
+        | Edit::Update { .. }
+        | Edit::Move { .. } => Ok(Ok(Vec::new())),
+    }
+}
+
+fn create(
+    tree: &Tree<'_>,
+    context: &Context<'_>,
+    record: &DocumentRecord,
+    subtrees: &Subtrees,
+) -> Result<Rebased> {
+    if tree.document(record.id)?.is_some() {
+        return refused(Obstacle::new("documents", record.id, "exists again"));
+    }
+    let mut obstacles = Vec::new();
+    for node in &subtrees.0 {
+        if tree.locate(node.block.id)?.is_some() {
+            obstacles.push(Obstacle::block(node.block.id, "exists again"));
+        }
+        obstacles.extend(lost_file(tree, &node.block.data)?);
+    }
+    obstacles.extend(location_taken(tree, record)?);
+    if !obstacles.is_empty() {
+        return Ok(Err(obstacles));
+    }
+    let subtrees = restored(context, subtrees);
+    let modified_at = record.modified_at.max(context.stamp.at);
+    let record = DocumentRecord { modified_at, ..record.clone() };
+    Ok(Ok(vec![Edit::CreateDocument { record, subtrees }]))
+}
+
+fn erase(tree: &Tree<'_>, left: &DocumentRecord, subtrees: &Subtrees) -> Result<Rebased> {
+    let document = |message| refused(Obstacle::new("documents", left.id, message));
+    let Some(record) = tree.document(left.id)? else { return document("was purged since") };
+    if (record.location, record.day) != (left.location, left.day) {
+        return document("was moved since");
+    }
+    let present = tree.subtree(left.id.root(), None)?;
+    let mut obstacles = differences(&subtrees.0, &present.0);
+    obstacles.extend(commented(tree, left.id, &present)?);
+    if !obstacles.is_empty() {
+        return Ok(Err(obstacles));
+    }
+    Ok(Ok(vec![Edit::EraseDocument { record, subtrees: present }]))
+}
+
+fn put_back(
+    tree: &Tree<'_>,
+    context: &Context<'_>,
+    left: &DocumentRecord,
+    target: &DocumentRecord,
+) -> Result<Rebased> {
+    let document = |message| refused(Obstacle::new("documents", left.id, message));
+    let Some(before) = tree.document(left.id)? else { return document("was purged since") };
+    if before.location != left.location {
+        return document("was moved since");
+    }
+    let after = before.kept_at(target.location, context.stamp.at);
+    if let Some(obstacle) = location_taken(tree, &after)? {
+        return refused(obstacle);
+    }
+    let is_there = before == after;
+    let moved = (!is_there).then_some(Edit::UpdateDocument { before, after });
+    Ok(Ok(moved.into_iter().collect()))
+}
+
+/// What keeps a document from its location.
+fn location_taken(tree: &Tree<'_>, record: &DocumentRecord) -> Result<Option<Obstacle>> {
+    let reader = tree.full_reader()?;
+    match (record.location, record.day) {
+        (Location::Folder(folder), _) if reader.folder(folder)?.is_none() => {
+            Ok(Some(Obstacle::new("folders", folder, "was deleted since")))
+        }
+        (location, Some(day)) if location != Location::Trash => {
+            let note = reader.note_of(day)?.filter(|note| note.id != record.id);
+            Ok(note.map(|note| Obstacle::new("documents", note.id, "is the note of the day now")))
+        }
+        _ => Ok(None),
+    }
+}
+
+fn create_folder(tree: &Tree<'_>, record: &FolderRecord) -> Result<Rebased> {
+    if tree.full_reader()?.folder(record.id)?.is_some() {
+        return refused(Obstacle::new("folders", record.id, "exists again"));
+    }
+    if let Some(obstacle) = parent_folder(tree, record.id, record.parent)? {
+        return refused(obstacle);
+    }
+    Ok(Ok(vec![Edit::CreateFolder(record.clone())]))
+}
+
+fn remove_folder(tree: &Tree<'_>, left: &FolderRecord) -> Result<Rebased> {
+    let (reader, folder) =
+        (tree.full_reader()?, |message| refused(Obstacle::new("folders", left.id, message)));
+    let Some(present) = reader.folder(left.id)? else { return folder("was deleted since") };
+    if (&present.name, present.parent) != (&left.name, left.parent) {
+        return folder("was changed since");
+    }
+    let is_empty = reader.documents_at(Location::Folder(left.id))?.is_empty()
+        && reader.folders_in(Some(left.id))?.is_empty();
+    if !is_empty {
+        return folder("has something in it");
+    }
+    Ok(Ok(vec![Edit::RemoveFolder(present)]))
+}
+
+fn update_folder(tree: &Tree<'_>, left: &FolderRecord, target: &FolderRecord) -> Result<Rebased> {
+    let folder = |message| refused(Obstacle::new("folders", left.id, message));
+    let Some(before) = tree.full_reader()?.folder(left.id)? else {
+        return folder("was deleted since");
+    };
+    if (&before.name, before.parent) != (&left.name, left.parent) {
+        return folder("was changed since");
+    }
+    if let Some(obstacle) = parent_folder(tree, target.id, target.parent)? {
+        return refused(obstacle);
+    }
+    let (name, parent) = (target.name.clone(), target.parent);
+    let after = FolderRecord { name, parent, ..before.clone() };
+    Ok(Ok(vec![Edit::UpdateFolder { before, after }]))
+}
+
+/// What keeps a folder from being in `parent`.
+fn parent_folder(
+    tree: &Tree<'_>,
+    folder: FolderId,
+    parent: Option<FolderId>,
+) -> Result<Option<Obstacle>> {
+    let (reader, mut next) = (tree.full_reader()?, parent);
+    while let Some(at) = next {
+        let Some(record) = reader.folder(at)? else {
+            return Ok(Some(Obstacle::new("folders", at, "was deleted since")));
+        };
+        if at == folder {
+            return Ok(Some(Obstacle::new("folders", at, "is in the folder now")));
+        }
+        next = record.parent;
+    }
+    Ok(None)
+}
+
+/// The folders that `applied` edits nested too deep.
+pub(super) fn nested_too_deep(
+    tree: &Tree<'_>,
+    limits: &Limits,
+    applied: &[Edit],
+) -> Result<Vec<Obstacle>> {
+    let (reader, mut obstacles) = (tree.full_reader()?, Vec::new());
+    for edit in applied {
+        let (Edit::CreateFolder(folder) | Edit::UpdateFolder { after: folder, .. }) = edit else {
+            continue;
+        };
+        // A later edit may have removed or moved it.
+        let Some(folder) = reader.folder(folder.id)? else { continue };
+        let (mut depth, mut next) = (0, folder.parent);
+        while let Some(record) = next.map(|at| reader.folder(at)).transpose()?.flatten() {
+            (depth, next) = (depth + 1, record.parent);
+        }
+        let mut level = vec![folder.id];
+        while !level.is_empty() && depth <= limits.deepest_folder() {
+            let mut below = Vec::new();
+            for at in level {
+                below.extend(reader.folders_in(Some(at))?.iter().map(|folder| folder.id));
+            }
+            (level, depth) = (below, depth + 1);
+        }
+        // Folders are left whose depth is beyond the limit.
+        if !level.is_empty() {
+            obstacles.push(Obstacle::new("folders", folder.id, "would be nested too deep"));
+        }
+    }
+    Ok(obstacles)
+}
+
+fn add_comment(tree: &Tree<'_>, block: BlockId, comment: &Comment) -> Result<Rebased> {
+    let Some(BlockLocation { document, .. }) = tree.locate(block)? else {
+        return refused(Obstacle::block(block, "was deleted since"));
+    };
+    if let Some(obstacle) = trashed(tree, document)? {
+        return refused(obstacle);
+    }
+    if tree.comment(comment.id)?.is_some() {
+        return refused(Obstacle::new("comments", comment.id, "exists again"));
+    }
+    Ok(Ok(vec![Edit::AddComment { document, block, comment: comment.clone() }]))
+}
+
+/// Removes a comment, or changes it, if it is as the change left it.
+fn change_comment(
+    tree: &Tree<'_>,
+    block: BlockId,
+    left: &Comment,
+    target: Option<&Comment>,
+) -> Result<Rebased> {
+    let comment = |message| refused(Obstacle::new("comments", left.id, message));
+    let Some(present) = tree.comment(left.id)?.filter(|found| found.block == block) else {
+        return comment("was deleted since");
+    };
+    if let Some(obstacle) = trashed(tree, present.document)? {
+        return refused(obstacle);
+    }
+    if present.comment != *left {
+        return comment("was changed since");
+    }
+    let (document, before) = (present.document, present.comment);
+    Ok(Ok(vec![match target {
+        Some(after) => Edit::UpdateComment { document, block, before, after: after.clone() },
+        None => Edit::RemoveComment { document, block, comment: before },
+    }]))
+}
+
+fn set_schema(
+    tree: &Tree<'_>,
+    collection: BlockId,
+    (left, target): (Option<&Schema>, Option<&Schema>),
+    quiet: bool,
+) -> Result<Rebased> {
+    let refuse = |message| refused(Obstacle::new("collections", collection, message));
+    let Some(BlockLocation { document, .. }) = tree.locate(collection)? else {
+        return refuse("was deleted since");
+    };
+    if let Some(obstacle) = trashed(tree, document)?.filter(|_| !quiet) {
+        return refused(obstacle);
+    }
+    let present = tree.full_reader()?.schema(collection)?;
+    if present.as_ref() != left {
+        return refuse("has another schema now");
+    }
+    let after = target.cloned().map(Box::new);
+    let before = present.map(Box::new);
+    Ok(Ok(vec![Edit::SetSchema { document, collection, before, after, quiet }]))
+}

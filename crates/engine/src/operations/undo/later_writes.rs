@@ -1,0 +1,105 @@
+//! Where blocks went after a change: a block that returns to its place finds its neighbors there, or
+//! what stands there in their stead.
+
+use std::collections::BTreeSet;
+
+use leafbase_model::{BlockId, Edit, InsertTarget, Result};
+use leafbase_store::SpaceReader;
+
+/// How many rows of the change log are read at a time.
+const ROWS_PER_READ: usize = 64;
+
+/// Siblings that left the children of a parent together, or came among them.
+struct Relocation {
+    sequence: u64,
+    is_arrival: bool,
+    blocks: Vec<BlockId>,
+    parent: BlockId,
+    /// The sibling that they follow, there or before they left.
+    after: Option<BlockId>,
+}
+
+/// What was written after a change, without the changes that are undone.
+pub(super) struct LaterWrites(Vec<Relocation>);
+
+impl LaterWrites {
+    pub(super) fn read(
+        reader: SpaceReader<'_>,
+        oldest: u64,
+        group: &BTreeSet<u64>,
+    ) -> Result<Self> {
+        let (mut later, mut read_to) = (Self(Vec::new()), oldest);
+        loop {
+            let changes = reader.changes_after(read_to, ROWS_PER_READ)?;
+            let Some(last) = changes.last() else { return Ok(later) };
+            read_to = last.sequence;
+            for change in changes.iter().filter(|change| !group.contains(&change.sequence)) {
+                for edit in &change.edits {
+                    later.add(change.sequence, edit);
+                }
+            }
+        }
+    }
+
+    /// Whether the children of `parent` are others, or others in their order, since the change
+    /// `sequence`.
+    pub(super) fn has_other_children(&self, parent: BlockId, sequence: u64) -> bool {
+        self.after(parent, sequence).next().is_some()
+    }
+
+    /// Whether the block left the children of `parent` after the change `sequence`.
+    pub(super) fn has_left(&self, parent: BlockId, block: BlockId, sequence: u64) -> bool {
+        self.after(parent, sequence).any(|it| !it.is_arrival && it.blocks.contains(&block))
+    }
+
+    /// The children of `parent` after the change `sequence`, which are `children` now.
+    pub(super) fn children_at(
+        &self,
+        mut children: Vec<BlockId>,
+        parent: BlockId,
+        sequence: u64,
+    ) -> Vec<BlockId> {
+        for it in self.after(parent, sequence).rev() {
+            if it.is_arrival {
+                children.retain(|child| !it.blocks.contains(child));
+            } else {
+                let place = index_after(&children, it.after);
+                children.splice(place..place, it.blocks.iter().copied());
+            }
+        }
+        children
+    }
+
+    fn after(
+        &self,
+        parent: BlockId,
+        sequence: u64,
+    ) -> impl DoubleEndedIterator<Item = &Relocation> {
+        self.0.iter().filter(move |it| it.sequence > sequence && it.parent == parent)
+    }
+
+    fn add(&mut self, sequence: u64, edit: &Edit) {
+        match edit {
+            Edit::Insert { target, subtrees } | Edit::Remove { target, subtrees } => {
+                let is_arrival = matches!(edit, Edit::Insert { .. });
+                let tops = subtrees.0.iter().filter(|node| node.depth == 0);
+                let blocks = tops.map(|top| top.block.id).collect();
+                let InsertTarget { parent, after, .. } = *target;
+                self.0.push(Relocation { sequence, is_arrival, blocks, parent, after });
+            }
+            Edit::Move { block, from, to } => {
+                for (is_arrival, target) in [(false, from), (true, to)] {
+                    let (blocks, InsertTarget { parent, after, .. }) = (vec![*block], *target);
+                    self.0.push(Relocation { sequence, is_arrival, blocks, parent, after });
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The index after `sibling`; that of the first child if there is none.
+pub(super) fn index_after(children: &[BlockId], sibling: Option<BlockId>) -> usize {
+    let index = sibling.and_then(|sibling| children.iter().position(|child| *child == sibling));
+    index.map_or(0, |index| index + 1)
+}

@@ -1,0 +1,416 @@
+//! Inverse edits of blocks, as they fit the present state.
+
+use std::cell::OnceCell;
+use std::collections::{BTreeSet, HashSet};
+
+use leafbase_model::{
+    BlockData, BlockId, BlockKind, BlockLocation, BlockRecord, BlockType, DocumentId, Edit, Error,
+    IdSet, InsertTarget, Location, Result, SubtreeNode, Subtrees, invariant,
+};
+use leafbase_tree_ops::{Context, ReadTree};
+
+use super::later_writes::{LaterWrites, index_after};
+use super::subtree_match::{differences, tops};
+use crate::core::edges;
+use crate::core::tree::Tree;
+
+/// Upper bound of the depth of a tree. A longer chain of parents has a cycle.
+const MAX_LEVELS: usize = u16::MAX as usize;
+
+/// Something that keeps an edit from being undone.
+pub(super) struct Obstacle {
+    /// Its kind and ID, such as `blocks.ID`.
+    pub(super) path: String,
+    pub(super) message: String,
+}
+
+impl Obstacle {
+    pub(super) fn new(kind: &str, id: impl std::fmt::Display, message: &str) -> Self {
+        Self { path: format!("{kind}.{id}"), message: message.to_owned() }
+    }
+
+    pub(super) fn block(id: BlockId, message: &str) -> Self {
+        Self::new("blocks", id, message)
+    }
+}
+
+/// The edits that an inverse edit comes to now, or what is in the way.
+pub(super) type Rebased = std::result::Result<Vec<Edit>, Vec<Obstacle>>;
+
+pub(super) fn refused(obstacle: Obstacle) -> Result<Rebased> {
+    Ok(Err(vec![obstacle]))
+}
+
+/// Fits the inverse edits of changes to the present state.
+pub(super) struct Rebase {
+    /// The changes that are undone.
+    group: BTreeSet<u64>,
+    later: OnceCell<LaterWrites>,
+    /// The blocks of the edits seen so far.
+    seen: HashSet<BlockId>,
+    /// The blocks that were put somewhere.
+    placed: HashSet<BlockId>,
+}
+
+/// Where a block returns to.
+struct Destination {
+    target: InsertTarget,
+    /// The edit that turns the parent into a page, if it is a text.
+    conversion: Option<Edit>,
+}
+
+impl Rebase {
+    pub(super) fn new(group: BTreeSet<u64>) -> Self {
+        Self { group, later: OnceCell::new(), seen: HashSet::new(), placed: HashSet::new() }
+    }
+
+    /// Whether no edit before named a block of this one.
+    pub(super) fn is_first_of(&self, edit: &Edit) -> bool {
+        let blocks = blocks_of(edit);
+        !blocks.is_empty() && blocks.iter().all(|block| !self.seen.contains(block))
+    }
+
+    /// Records edits that are applied.
+    pub(super) fn record(&mut self, applied: &[Edit]) {
+        for edit in applied {
+            match edit {
+                Edit::Insert { subtrees, .. } => {
+                    self.placed.extend(subtrees.0.iter().map(|node| node.block.id));
+                }
+                Edit::Move { block, .. } => {
+                    self.placed.insert(*block);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The edits by which `edit`, an inverse of one of the change `sequence`, is undone now.
+    pub(super) fn rebase(
+        &mut self,
+        tree: &Tree<'_>,
+        context: &Context<'_>,
+        sequence: u64,
+        edit: &Edit,
+    ) -> Result<Rebased> {
+        self.seen.extend(blocks_of(edit));
+        match edit {
+            Edit::Update { before, after, .. } => update(tree, context, before, after),
+            Edit::Insert { target, subtrees } => {
+                self.insert(tree, context, sequence, target, subtrees)
+            }
+            Edit::Remove { target, subtrees } => remove(tree, target.parent, subtrees),
+            Edit::Move { block, from, to } => {
+                self.move_back(tree, context, sequence, *block, (from, to))
+            }
+            _ => super::documents::rebase(tree, context, edit),
+        }
+    }
+
+    fn insert(
+        &self,
+        tree: &Tree<'_>,
+        context: &Context<'_>,
+        sequence: u64,
+        target: &InsertTarget,
+        subtrees: &Subtrees,
+    ) -> Result<Rebased> {
+        let mut obstacles = Vec::new();
+        for node in &subtrees.0 {
+            if tree.locate(node.block.id)?.is_some() {
+                obstacles.push(Obstacle::block(node.block.id, "exists again"));
+            }
+            obstacles.extend(lost_file(tree, &node.block.data)?);
+        }
+        if !obstacles.is_empty() {
+            return Ok(Err(obstacles));
+        }
+        let height = usize::from(subtrees.height());
+        let destination = match self.destination(tree, context, sequence, target, height)? {
+            Ok(destination) => destination,
+            Err(obstacle) => return refused(obstacle),
+        };
+        let target = destination.target;
+        let insertion = Edit::Insert { target, subtrees: restored(context, subtrees) };
+        Ok(Ok(destination.conversion.into_iter().chain([insertion]).collect()))
+    }
+
+    fn move_back(
+        &self,
+        tree: &Tree<'_>,
+        context: &Context<'_>,
+        sequence: u64,
+        block: BlockId,
+        (left, target): (&InsertTarget, &InsertTarget),
+    ) -> Result<Rebased> {
+        let Some(BlockLocation { document, parent: Some(parent) }) = tree.locate(block)? else {
+            return refused(Obstacle::block(block, "was deleted since"));
+        };
+        if let Some(obstacle) = trashed(tree, document)? {
+            return refused(obstacle);
+        }
+        let after = tree.previous_sibling(block)?;
+        let is_elsewhere = parent == left.parent
+            && self.later(tree)?.has_left(parent, block, sequence)
+            && after != self.place(tree, left, sequence, Some(block))?;
+        if parent != left.parent || is_elsewhere {
+            return refused(Obstacle::block(block, "was moved since"));
+        }
+        if lineage(tree, target.parent)?.contains(&block) {
+            return refused(Obstacle::block(target.parent, "is within the block now"));
+        }
+        let height = tree.height(block, context.limits.deepest_page())?;
+        let destination = match self.destination(tree, context, sequence, target, height)? {
+            Ok(destination) => destination,
+            Err(obstacle) => return refused(obstacle),
+        };
+        let (from, mut to) = (InsertTarget { document, parent, after }, destination.target);
+        if to.after == Some(block) {
+            to.after = after;
+        }
+        let is_there = from == to;
+        let moved = (!is_there).then_some(Edit::Move { block, from, to });
+        Ok(Ok(destination.conversion.into_iter().chain(moved).collect()))
+    }
+
+    /// Where blocks return to that stood at `target` before the change `sequence`.
+    fn destination(
+        &self,
+        tree: &Tree<'_>,
+        context: &Context<'_>,
+        sequence: u64,
+        target: &InsertTarget,
+        height: usize,
+    ) -> Result<std::result::Result<Destination, Obstacle>> {
+        let page = |message: &str| Ok(Err(Obstacle::block(target.parent, message)));
+        let Some(BlockLocation { document, .. }) = tree.locate(target.parent)? else {
+            return page("was deleted since, and the block was in it");
+        };
+        if let Some(obstacle) = trashed(tree, document)? {
+            return Ok(Err(obstacle));
+        }
+        let deepest = lineage(tree, target.parent)?.len() + height;
+        if deepest > context.limits.deepest_page() {
+            return page("is nested deeper now, and the block would be too deep in it");
+        }
+        let parent = record(tree, target.parent)?;
+        let conversion = match parent.data.block_type() {
+            BlockType::Text => {
+                let data = as_page(parent.data.clone());
+                if data.check(context.limits).is_err() {
+                    return page("is too long for the title of a page");
+                }
+                leafbase_tree_ops::update_edit(document, parent, data, context.stamp)
+            }
+            block_type if block_type.holds_blocks() => None,
+            _ => return page("has no blocks in it now"),
+        };
+        let after = self.place(tree, target, sequence, None)?;
+        let target = InsertTarget { document, parent: target.parent, after };
+        Ok(Ok(Destination { target, conversion }))
+    }
+
+    /// The sibling to follow at `target`: the last of those that preceded it after the change
+    /// `sequence` and are still there, apart from `moved`.
+    fn place(
+        &self,
+        tree: &Tree<'_>,
+        target: &InsertTarget,
+        sequence: u64,
+        moved: Option<BlockId>,
+    ) -> Result<Option<BlockId>> {
+        let later = self.later(tree)?;
+        // What this undo has placed stands where it stood.
+        let is_placed = target.after.is_some_and(|after| self.placed.contains(&after));
+        if is_placed || target.after.is_none() || !later.has_other_children(target.parent, sequence)
+        {
+            return Ok(target.after);
+        }
+        let Some(BlockLocation { document, .. }) = tree.locate(target.parent)? else {
+            return Ok(None);
+        };
+        let present = tree.full_reader()?.children(document, target.parent)?;
+        let known: HashSet<BlockId> = present.iter().copied().collect();
+        let then = later.children_at(present, target.parent, sequence);
+        let before = then.iter().take(index_after(&then, target.after)).rev();
+        let mut before = before.filter(|child| known.contains(child) && Some(**child) != moved);
+        Ok(before.next().copied())
+    }
+
+    /// What was written after the oldest of the changes.
+    fn later(&self, tree: &Tree<'_>) -> Result<&LaterWrites> {
+        if let Some(later) = self.later.get() {
+            return Ok(later);
+        }
+        let Some(oldest) = self.group.first() else { invariant!("a group has changes") };
+        let later = LaterWrites::read(tree.full_reader()?, *oldest, &self.group)?;
+        Ok(self.later.get_or_init(|| later))
+    }
+}
+
+/// Gives a block the data that it had, `target`, if it has those that the change left.
+fn update(
+    tree: &Tree<'_>,
+    context: &Context<'_>,
+    left: &BlockRecord,
+    target: &BlockRecord,
+) -> Result<Rebased> {
+    let Some(BlockLocation { document, .. }) = tree.locate(target.id)? else {
+        return refused(Obstacle::block(target.id, "was deleted since"));
+    };
+    // The other end of a relation, which may be in the trash.
+    let is_quiet = left.rev == target.rev;
+    if let Some(obstacle) = trashed(tree, document)?.filter(|_| !is_quiet) {
+        return refused(obstacle);
+    }
+    let present = record(tree, target.id)?;
+    // A text that became a page for a child has not been changed otherwise.
+    if as_page(present.data.clone()) != as_page(left.data.clone()) {
+        return refused(Obstacle::block(target.id, "was changed since"));
+    }
+    let became_page = is_page(&present.data) && !is_page(&left.data);
+    let is_needed = is_page(&present.data)
+        && !is_page(&target.data)
+        && !tree.first_children(document, target.id, 1)?.is_empty();
+    let data =
+        if became_page || is_needed { as_page(target.data.clone()) } else { target.data.clone() };
+    if data.check(context.limits).is_err() {
+        return refused(Obstacle::block(target.id, "is a page now, whose title would be too long"));
+    }
+    if let Some(obstacle) = lost_file(tree, &data)? {
+        return refused(obstacle);
+    }
+    if data == present.data {
+        return Ok(Ok(Vec::new()));
+    }
+    let after = if is_quiet {
+        BlockRecord { data, ..present.clone() }
+    } else {
+        let rev = present.rev.saturating_add(1);
+        BlockRecord { data, rev, modified: context.stamp.clone(), ..present.clone() }
+    };
+    Ok(Ok(vec![Edit::Update { document, before: Box::new(present), after: Box::new(after) }]))
+}
+
+/// Removes blocks that a change inserted below `parent`, if they are as it left them.
+fn remove(tree: &Tree<'_>, parent: BlockId, subtrees: &Subtrees) -> Result<Rebased> {
+    let (mut edits, mut obstacles) = (Vec::new(), Vec::new());
+    // What each removed block followed, for one that followed it.
+    let mut removed: Vec<(BlockId, Option<BlockId>)> = Vec::new();
+    for left in tops(subtrees) {
+        let Some(top) = left.first().map(|node| node.block.id) else { continue };
+        let location = tree.locate(top)?;
+        let Some(BlockLocation { document, .. }) =
+            location.filter(|location| location.parent == Some(parent))
+        else {
+            obstacles.push(Obstacle::block(top, "was moved or deleted since"));
+            continue;
+        };
+        obstacles.extend(trashed(tree, document)?);
+        let present = tree.subtree(top, None)?;
+        obstacles.extend(differences(left, &present.0));
+        obstacles.extend(commented(tree, document, &present)?);
+        let mut after = tree.previous_sibling(top)?;
+        while let Some((_, before)) = removed.iter().find(|(block, _)| Some(*block) == after) {
+            after = *before;
+        }
+        removed.push((top, after));
+        let target = InsertTarget { document, parent, after };
+        edits.push(Edit::Remove { target, subtrees: present });
+    }
+    Ok(if obstacles.is_empty() { Ok(edits) } else { Err(obstacles) })
+}
+
+/// The blocks with comments, which would go with them.
+pub(super) fn commented(
+    tree: &Tree<'_>,
+    document: DocumentId,
+    subtrees: &Subtrees,
+) -> Result<Vec<Obstacle>> {
+    let mut blocks: Vec<_> = subtrees.0.iter().map(|node| node.block.id).collect();
+    blocks.sort_unstable();
+    let comments = tree.comments_among(document, &blocks)?;
+    Ok(comments.iter().map(|(block, _)| Obstacle::block(*block, "has a comment")).collect())
+}
+
+/// The blocks as they return: with higher revisions than they had.
+pub(super) fn restored(context: &Context<'_>, subtrees: &Subtrees) -> Subtrees {
+    let node = |node: &SubtreeNode| {
+        let (rev, modified) = (node.block.rev.saturating_add(1), context.stamp.clone());
+        SubtreeNode { block: BlockRecord { rev, modified, ..node.block.clone() }, ..node.clone() }
+    };
+    Subtrees(subtrees.0.iter().map(node).collect())
+}
+
+/// A file that the data shows and that was erased with its last block.
+pub(super) fn lost_file(tree: &Tree<'_>, data: &BlockData) -> Result<Option<Obstacle>> {
+    let mut files = Vec::new();
+    edges::files(data, &mut |file| files.push(file));
+    for file in files {
+        if tree.full_reader()?.asset(file)?.is_none() {
+            return Ok(Some(Obstacle::new("files", file, "was erased with its last block")));
+        }
+    }
+    Ok(None)
+}
+
+/// The document if it is in the trash, where nothing is written.
+pub(super) fn trashed(tree: &Tree<'_>, document: DocumentId) -> Result<Option<Obstacle>> {
+    let is_trashed = |location| location == Location::Trash;
+    let record = tree.document(document)?.filter(|record| is_trashed(record.location));
+    Ok(record.map(|_| Obstacle::new("documents", document, "is in the trash")))
+}
+
+fn record(tree: &Tree<'_>, block: BlockId) -> Result<BlockRecord> {
+    tree.block(block)?.ok_or_else(|| Error::corrupted(format_args!("block {block} has no record")))
+}
+
+/// The block and its ancestors.
+fn lineage(tree: &Tree<'_>, block: BlockId) -> Result<IdSet<BlockId>> {
+    let (mut lineage, mut next) = (IdSet::default(), Some(block));
+    while let Some(at) = next.filter(|_| lineage.len() < MAX_LEVELS) {
+        lineage.insert(at);
+        next = tree.locate(at)?.and_then(|location| location.parent);
+    }
+    Ok(lineage)
+}
+
+fn is_page(data: &BlockData) -> bool {
+    data.block_type() == BlockType::Page
+}
+
+/// The data of a text as those of a page; others as they are.
+fn as_page(mut data: BlockData) -> BlockData {
+    if let BlockKind::Text(look) = data.kind {
+        data.kind = BlockKind::Page(look);
+    }
+    data
+}
+
+/// The blocks that an edit names.
+fn blocks_of(edit: &Edit) -> Vec<BlockId> {
+    match edit {
+        Edit::Insert { target, subtrees } | Edit::Remove { target, subtrees } => {
+            let blocks = subtrees.0.iter().map(|node| node.block.id);
+            blocks.chain([target.parent]).collect()
+        }
+        Edit::CreateDocument { record, subtrees } | Edit::EraseDocument { record, subtrees } => {
+            let blocks = subtrees.0.iter().map(|node| node.block.id);
+            blocks.chain([record.id.root()]).collect()
+        }
+        Edit::Update { before, .. } => vec![before.id],
+        Edit::Move { block, from, to } => vec![*block, from.parent, to.parent],
+        Edit::AddComment { block, .. }
+        | Edit::RemoveComment { block, .. }
+        | Edit::UpdateComment { block, .. } => vec![*block],
+        Edit::SetSchema { collection, .. } => vec![*collection],
+        Edit::UpdateDocument { before, .. } => vec![before.id.root()],
+        Edit::PurgeDocument { .. }
+        | Edit::CreateFolder(_)
+        | Edit::RemoveFolder(_)
+        | Edit::UpdateFolder { .. }
+        | Edit::CreateAsset(_)
+        | Edit::EraseAsset(_)
+        | Edit::UpdateSpace { .. } => Vec::new(),
+    }
+}
