@@ -10,7 +10,7 @@ use std::sync::Arc;
 use leafbase::json::FromJson;
 use leafbase::{
     AddComments, AddItems, AddTasks, AddedComment, Batch, BatchReply, BlockData, BlockDraft,
-    BlockId, BlockMatch, BlockPatch, Collection, CollectionSchema, CommentDraft, CommentId,
+    BlockId, BlockMatch, BlockPatch, Change, Collection, CollectionSchema, CommentDraft, CommentId,
     CommentPatch, Connection, ConnectionInfo, CountItems, CreateCollection, CreateDocuments,
     CreateFolders, CreateFromTemplate, DayRange, DayRef, DeleteBlocks, DeleteComments,
     DeleteDocuments, DeleteFolders, DeleteItems, DeleteTasks, Destination, Document,
@@ -23,9 +23,9 @@ use leafbase::{
     Relation, ReplaceSchema, ResolveBlocks, ResolvedBlock, RestoreDailyNotes, SchemaDraft,
     SchemaFormat, SchemaReply, Scope, ScopedChange, ScopedDocument, ScopedDocumentPatch,
     SearchBlocks, SearchDocuments, SearchMatch, SelectOption, Sort, Space, Task, TaskDraft,
-    TaskInfo, TaskScope, TaskState, TaskUpdate, TextStyle, UpdateBlocks, UpdateComments,
-    UpdateDocuments, UpdateFolders, UpdateItems, UpdateScopedDocuments, UpdateTasks, UploadFile,
-    UploadedFile,
+    TaskInfo, TaskScope, TaskState, TaskUpdate, TextStyle, UndoChanges, UpdateBlocks,
+    UpdateComments, UpdateDocuments, UpdateFolders, UpdateItems, UpdateScopedDocuments,
+    UpdateTasks, UploadFile, UploadedFile,
 };
 use leafbase_test_outline::{FixedClock, SequentialIds};
 use schemars::JsonSchema;
@@ -410,6 +410,8 @@ fn searches(desk: &mut Desk, lisbon: DocumentId, trips: FolderId) {
         .expecting(Expectations::default().of_block(block, rev));
     ask!(desk, notes, run_batch(batch) -> BatchReply);
     ask!(desk, notes, resolve(ResolveBlocks::new([block])) -> Items<ResolvedBlock>);
+    let undone = UndoChanges::from(notes.last_sequence().unwrap());
+    ask!(desk, notes, undo(undone) -> Change);
 }
 
 fn scoped(desk: &mut Desk, scope: &Scope, lisbon: DocumentId) {

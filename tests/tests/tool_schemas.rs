@@ -109,7 +109,7 @@ fn readers() -> BTreeMap<&'static str, Reader> {
         count_items CountItems  add_items AddItems  update_items UpdateItems
         delete_items DeleteItems  list_comments ListComments  add_comments AddComments
         update_comments UpdateComments  delete_comments DeleteComments
-        upload_file UploadFile  run_batch Batch
+        upload_file UploadFile  run_batch Batch  undo UndoChanges
     }
 }
 

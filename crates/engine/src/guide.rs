@@ -42,6 +42,9 @@ pub mod concurrency {}
 #[doc = include_str!("../guide/batches.md")]
 pub mod batches {}
 
+#[doc = include_str!("../guide/undo.md")]
+pub mod undo {}
+
 #[doc = include_str!("../guide/async_hosts.md")]
 pub mod async_hosts {}
 

@@ -42,6 +42,7 @@
 //! | see what links where | [`document_links`](Connection::document_links) |
 //! | follow what happens | [`changes_since`](Connection::changes_since) |
 //! | bring notes in and out | [`import_folder`](Connection::import_folder), [`export_folder`](Connection::export_folder) |
+//! | undo and redo | [`Connection::undo`], [`Connection::undo_manager`] |
 //! | show some documents alone | [`Space::scope`], [`Space::folder_scope`], [`Space::page_scope`], [`Scope::connect`], [`Scope::add`], [`Scope::remove`], [`Scope::read_only`] |
 //! | look after a space | [`check`](Space::check), [`backup_to`](Space::backup_to), [`salvage`](Space::salvage), [`compact`](Space::compact), [`stats`](Space::stats), [`rebuild_search`](Space::rebuild_search) |
 //!

@@ -9,8 +9,9 @@ use leafbase_model::{
     DeleteFolders, DeleteItems, DeleteTasks, Fetch, FindDocuments, GetItems, GetSchema,
     InsertBlocks, ListCollections, ListComments, ListDocuments, ListScopedDocuments, ListTasks,
     MoveBlocks, MoveDocuments, MoveFolders, PurgeDocuments, QueryItems, ReplaceSchema,
-    ResolveBlocks, RestoreDailyNotes, SearchBlocks, SearchDocuments, UpdateBlocks, UpdateComments,
-    UpdateDocuments, UpdateFolders, UpdateItems, UpdateScopedDocuments, UpdateTasks, UploadFile,
+    ResolveBlocks, RestoreDailyNotes, SearchBlocks, SearchDocuments, UndoChanges, UpdateBlocks,
+    UpdateComments, UpdateDocuments, UpdateFolders, UpdateItems, UpdateScopedDocuments,
+    UpdateTasks, UploadFile,
 };
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
@@ -229,6 +230,7 @@ pub fn tool_schemas() -> ToolSchemas {
         update_comments(UpdateComments), true, "Edits, resolves and reopens comments.";
         delete_comments(DeleteComments), true, "Deletes comments.";
         upload_file(UploadFile), true, "Says where uploaded bytes are shown; they come beside it.";
+        undo(UndoChanges), true, "Undoes changes by their sequence numbers, as one.";
         run_batch(Batch), true, "Does several operations, all or none.";
     };
     with_definitions(tools, generator)

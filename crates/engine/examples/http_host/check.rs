@@ -36,6 +36,10 @@ macro_rules! steps {
 /// On a full connection, below `/spaces/notes`.
 const FULL: &[Step] = steps! {
     "GET /connection" "" => 200 ["/space/name" "\"notes\""];
+    "POST /folders" r#"{"folders":[{"name":"Brief"}]}"# => 200 [];
+    "POST /undo" r#"{"sequences":[1]}"# => 200 ["/sequence" "2"];
+    "POST /undo" r#"{"sequences":[1]}"# => 409 ["/code" "\"CONFLICT\""];
+    "POST /undo" r#"{"sequences":[9]}"# => 404 ["/details/0/path" "\"sequences[0]\""];
     // Folders and documents.
     "POST /folders" r#"{"folders":[{"name":"Travel"},{"name":"Old"}]}"# => 200
         ["/items/0/name" "\"Travel\""] keep [travel "/items/0/id", old "/items/1/id"];

@@ -9,7 +9,7 @@ use leafbase::{
     ListCollections, ListComments, ListDocuments, ListScopedDocuments, ListTasks, MoveBlocks,
     MoveDocuments, MoveFolders, Position, PurgeDocuments, QueryItems, ReplaceSchema, ResolveBlocks,
     RestoreDailyNotes, Result, Scoped, SearchBlocks, SearchDocuments, Space, Unbatched,
-    UpdateBlocks, UpdateComments, UpdateDocuments, UpdateFolders, UpdateItems,
+    UndoChanges, UpdateBlocks, UpdateComments, UpdateDocuments, UpdateFolders, UpdateItems,
     UpdateScopedDocuments, UpdateTasks, UploadFile,
 };
 use serde_json::{Value, json};
@@ -185,6 +185,7 @@ pub(crate) const FULL: &[Route<Connection<Full>>] = routes! {
     "POST" "/tasks" add_tasks(AddTasks) body;
     "PUT" "/tasks" update_tasks(UpdateTasks) body;
     "DELETE" "/tasks" delete_tasks(DeleteTasks) body;
+    "POST" "/undo" undo(UndoChanges) body;
 };
 
 pub(crate) const SCOPED: &[Route<Connection<Scoped>>] = routes! {
