@@ -42,6 +42,9 @@ pub mod concurrency {}
 #[doc = include_str!("../guide/batches.md")]
 pub mod batches {}
 
+#[doc = include_str!("../guide/editors.md")]
+pub mod editors {}
+
 #[doc = include_str!("../guide/async_hosts.md")]
 pub mod async_hosts {}
 

@@ -67,6 +67,10 @@ const FULL: &[Step] = steps! {
     "PUT /blocks" r#"{"blocks":[{"id":"@heading","rev":1,"markdown":"stale"}]}"# => 409 ["/code" "\"CONFLICT\""];
     "PUT /blocks/move" r#"{"blockIds":["@bullet"],"position":{"siblingId":"@heading","position":"before"}}"# => 200
         ["/items/0" "\"@bullet\""];
+    "PUT /blocks/split" r#"{"blockId":"@bullet","offset":3}"# => 200 ["/items/0/id" "\"@bullet\""]
+        keep [rest "/items/1/id"];
+    "PUT /blocks/indent" r#"{"firstId":"@rest"}"# => 200 ["/items/0/indentationLevel" "1"];
+    "PUT /blocks/merge" r#"{"blockId":"@rest"}"# => 200 ["/items/0/markdown" "\"- Discussed\""];
     "GET /blocks?id=@trip&maxDepth=1&fetchMetadata=true" "" => 200
         ["/metadata/documentId" "\"@trip\"", "/content/1/markdown" r###""## Meeting Notes""###]
         keep [block "/content/1"];
