@@ -149,6 +149,10 @@ const SCOPED: &[Step] = steps! {
     "PUT /blocks" r#"{"blocks":[{"id":"@a","text":"*a*"}]}"# => 200 ["/items/0/markdown" r#""\\*a\\*""#];
     "PUT /blocks/move" r#"{"blockIds":["@b"],"position":{"siblingId":"@a","position":"before"}}"# => 200 ["/items/0" "\"@b\""];
     "DELETE /blocks" r#"{"blockIds":["@b"]}"# => 200 ["/items/0" "\"@b\""];
+    "PUT /blocks/split" r#"{"blockId":"@a","offset":1}"# => 200 ["/items/0/id" "\"@a\""]
+        keep [rest "/items/1/id"];
+    "PUT /blocks/indent" r#"{"firstId":"@rest"}"# => 200 ["/items/0/indentationLevel" "1"];
+    "PUT /blocks/merge" r#"{"blockId":"@rest"}"# => 200 ["/items/0/markdown" r#""\\*a\\*""#];
     "GET /blocks?id=@a" "" => 200 ["/id" "\"@a\""];
     "GET /blocks?id=@diary" "" => 404 ["/code" "\"NOT_FOUND\""];
     "GET /blocks/search?documentId=@trip&pattern=Meeting" "" => 200 ["/items/0/blockId" "\"@heading\""];
