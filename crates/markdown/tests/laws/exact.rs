@@ -1,9 +1,7 @@
 //! Fifth law: a text is exact. In a document and in block form, whatever it says and wherever it
 //! stands, it comes back byte for byte, with its markers.
 
-use leafbase_markdown::{
-    PlainText, block_form, inline_of_plain, join_inline, read_block_form, split_inline,
-};
+use leafbase_markdown::{PlainText, block_form, inline_of_plain, read_block_form};
 use leafbase_model::{
     BlockData, BlockDraft, BlockKind, Decorations, Limits, ListStyle, TaskInfo, TaskState,
     TextFormat, TextStyle,
@@ -16,7 +14,7 @@ use crate::generate;
 use crate::round_trip::cases;
 
 /// Texts with blanks and references where they are easily lost.
-fn text() -> impl Strategy<Value = String> {
+pub(crate) fn text() -> impl Strategy<Value = String> {
     const PIECES: &[&str] = &[
         " ",
         "  ",
@@ -174,45 +172,4 @@ proptest! {
     fn any_text_is_exact_in_block_form(data in data()) {
         prop_assert_eq!(holds_in_block_form(&data), Ok(()));
     }
-}
-
-/// The halves of a text have its plain text, and joined again they have it whole.
-fn check_halves(inline: &str, split: fn(&str, usize) -> Option<[String; 2]>) -> Result<(), String> {
-    let plain = PlainText::of(inline).into_string();
-    for offset in 0..=plain.len() + 1 {
-        let expected = plain.split_at_checked(offset);
-        let halves = split(inline, offset);
-        let texts = halves.as_ref().map(|halves| halves.each_ref().map(|half| PlainText::of(half)));
-        let texts = texts.as_ref().map(|[first, second]| (first.as_str(), second.as_str()));
-        if texts != expected {
-            return Err(format!("{inline:?} at {offset}: {texts:?} and not {expected:?}"));
-        }
-        if let Some([first, second]) = halves {
-            let joined = join_inline(&first, &second);
-            if PlainText::of(&joined).as_str() != plain {
-                return Err(format!("{inline:?} at {offset}: joined {joined:?}"));
-            }
-        }
-    }
-    Ok(())
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(2000), failure_persistence: None, ..ProptestConfig::default() })]
-
-    #[test]
-    fn halves_of_a_text_keep_it(inline in text()) {
-        check_halves(&inline, split_inline).map_err(TestCaseError::fail)?;
-    }
-}
-
-/// The control: a cut that knows no marks loses text.
-#[test]
-fn a_cut_without_marks_is_reported() {
-    let cut = |inline: &str, offset: usize| {
-        let (first, second) = inline.split_at_checked(offset)?;
-        Some([first.to_owned(), second.to_owned()])
-    };
-    check_halves("ab", cut).unwrap();
-    check_halves("**ab**", cut).unwrap_err();
 }
