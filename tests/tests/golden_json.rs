@@ -16,16 +16,16 @@ use leafbase::{
     DeleteDocuments, DeleteFolders, DeleteItems, DeleteTasks, Destination, Document,
     DocumentFilterMode, DocumentId, DocumentLinks, DocumentOrder, DocumentPatch, Error,
     Expectations, Fetch, FindDocuments, Folder, FolderDestination, FolderDraft, FolderId,
-    FolderPatch, FolderRecord, GetItems, GetSchema, InsertBlocks, Item, ItemCounts, ItemDraft,
-    ItemFilter, ItemUpdate, Items, ItemsPage, ListCollections, ListComments, ListDocuments,
-    ListScopedDocuments, ListStyle, ListTasks, ListedComment, MoveBlocks, MoveDocuments,
-    MoveFolders, Operator, Position, PropertyDraft, PropertyKind, PurgeDocuments, QueryItems,
-    Relation, ReplaceSchema, ResolveBlocks, ResolvedBlock, RestoreDailyNotes, SchemaDraft,
-    SchemaFormat, SchemaReply, Scope, ScopedChange, ScopedDocument, ScopedDocumentPatch,
-    SearchBlocks, SearchDocuments, SearchMatch, SelectOption, Sort, Space, Task, TaskDraft,
-    TaskInfo, TaskScope, TaskState, TaskUpdate, TextStyle, UndoChanges, UpdateBlocks,
-    UpdateComments, UpdateDocuments, UpdateFolders, UpdateItems, UpdateScopedDocuments,
-    UpdateTasks, UploadFile, UploadedFile,
+    FolderPatch, FolderRecord, GetItems, GetSchema, IndentBlocks, InsertBlocks, Item, ItemCounts,
+    ItemDraft, ItemFilter, ItemUpdate, Items, ItemsPage, ListCollections, ListComments,
+    ListDocuments, ListScopedDocuments, ListStyle, ListTasks, ListedComment, MergeBlock,
+    MoveBlocks, MoveDocuments, MoveFolders, Operator, Position, PropertyDraft, PropertyKind,
+    PurgeDocuments, QueryItems, Relation, ReplaceSchema, ResolveBlocks, ResolvedBlock,
+    RestoreDailyNotes, SchemaDraft, SchemaFormat, SchemaReply, Scope, ScopedChange, ScopedDocument,
+    ScopedDocumentPatch, SearchBlocks, SearchDocuments, SearchMatch, SelectOption, Sort, Space,
+    SplitBlock, Task, TaskDraft, TaskInfo, TaskScope, TaskState, TaskUpdate, TextStyle,
+    UndoChanges, UpdateBlocks, UpdateComments, UpdateDocuments, UpdateFolders, UpdateItems,
+    UpdateScopedDocuments, UpdateTasks, UploadFile, UploadedFile,
 };
 use leafbase_test_outline::{FixedClock, SequentialIds};
 use schemars::JsonSchema;
@@ -476,6 +476,17 @@ fn updates(desk: &mut Desk, scope: &Scope, lisbon: DocumentId, trips: FolderId) 
 }
 
 /// Goes through all operations once.
+fn text_edits(desk: &mut Desk, lisbon: DocumentId) {
+    let notes = desk.notes.clone();
+    let added = notes.insert_markdown("- [x] coat\n- [ ] hat and scarf", lisbon).unwrap();
+    let hat = added[1].id;
+    let halves = ask!(desk, notes, split_block(SplitBlock::new(hat, 3)) -> Items<leafbase::Block>);
+    let scarf = halves[1].id;
+    let range = IndentBlocks::range(hat, scarf);
+    ask!(desk, notes, indent_blocks(range) -> Items<leafbase::Block>);
+    ask!(desk, notes, merge_block(MergeBlock::from(scarf)) -> Items<leafbase::Block>);
+}
+
 fn all() -> BTreeSet<String> {
     let mut desk = Desk::new();
     let trips = folders(&mut desk);
@@ -489,6 +500,7 @@ fn all() -> BTreeSet<String> {
     rest(&mut desk, lisbon);
     comments(&mut desk, lisbon);
     updates(&mut desk, &scope, lisbon, trips);
+    text_edits(&mut desk, lisbon);
     desk.asked
 }
 

@@ -20,5 +20,6 @@ pub(crate) mod search;
 pub(crate) mod settings;
 pub(crate) mod tasks;
 pub(crate) mod templates;
+pub(crate) mod text_edits;
 pub(crate) mod undo;
 pub(crate) mod vault;

@@ -7,11 +7,11 @@ use leafbase_model::{
     AddComments, AddItems, AddTasks, Batch, CountItems, CreateCollection, CreateDocuments,
     CreateFolders, CreateFromTemplate, DeleteBlocks, DeleteComments, DeleteDocuments,
     DeleteFolders, DeleteItems, DeleteTasks, Fetch, FindDocuments, GetItems, GetSchema,
-    InsertBlocks, ListCollections, ListComments, ListDocuments, ListScopedDocuments, ListTasks,
-    MoveBlocks, MoveDocuments, MoveFolders, PurgeDocuments, QueryItems, ReplaceSchema,
-    ResolveBlocks, RestoreDailyNotes, SearchBlocks, SearchDocuments, UndoChanges, UpdateBlocks,
-    UpdateComments, UpdateDocuments, UpdateFolders, UpdateItems, UpdateScopedDocuments,
-    UpdateTasks, UploadFile,
+    IndentBlocks, InsertBlocks, ListCollections, ListComments, ListDocuments, ListScopedDocuments,
+    ListTasks, MergeBlock, MoveBlocks, MoveDocuments, MoveFolders, PurgeDocuments, QueryItems,
+    ReplaceSchema, ResolveBlocks, RestoreDailyNotes, SearchBlocks, SearchDocuments, SplitBlock,
+    UndoChanges, UpdateBlocks, UpdateComments, UpdateDocuments, UpdateFolders, UpdateItems,
+    UpdateScopedDocuments, UpdateTasks, UploadFile,
 };
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
@@ -195,6 +195,9 @@ pub fn tool_schemas() -> ToolSchemas {
         update_blocks(UpdateBlocks), true, "Changes fields of blocks.";
         delete_blocks(DeleteBlocks), true, "Deletes blocks with all below them.";
         move_blocks(MoveBlocks), true, "Moves blocks with all below them.";
+        split_block(SplitBlock), true, "Splits a text at an offset in its plain text.";
+        merge_block(MergeBlock), true, "Appends a text to the text before it.";
+        indent_blocks(IndentBlocks), true, "Indents or outdents a range of siblings.";
         search(SearchDocuments), false, "Finds documents by words or patterns, ranked.";
         search_blocks(SearchBlocks), false, "Finds the blocks of a document that match a pattern.";
         resolve(ResolveBlocks), false, "Tells in which document and under which pages blocks are.";
@@ -245,12 +248,15 @@ fn with_definitions(tools: Vec<ToolSchema>, mut generator: SchemaGenerator) -> T
 }
 
 /// The operations that full and scoped connections share, requests included.
-const SHARED: [&str; 25] = [
+const SHARED: [&str; 28] = [
     "fetch",
     "insert_blocks",
     "update_blocks",
     "delete_blocks",
     "move_blocks",
+    "split_block",
+    "merge_block",
+    "indent_blocks",
     "search",
     "search_blocks",
     "resolve",

@@ -116,6 +116,28 @@ impl PlainText {
         }
     }
 
+    /// The inline markdown between the text before an offset in the plain text and the text behind
+    /// it, which is markup. None within a reference for several characters.
+    pub(crate) fn gap(&self, plain: usize) -> Option<Range<usize>> {
+        let before = self.parts.partition_point(|part| part.start < plain);
+        let start = match before.checked_sub(1).and_then(|index| self.parts.get(index)) {
+            None => 0,
+            Some(part) => {
+                let end = self.parts.get(before).map_or(self.text.len(), |next| next.start);
+                match (plain == end, part.is_same) {
+                    (true, _) => part.inline.end,
+                    (false, true) => {
+                        let at = part.inline.start + (plain - part.start);
+                        return Some(at..at);
+                    }
+                    (false, false) => return None,
+                }
+            }
+        };
+        let end = self.parts.get(before).map_or(self.inline, |next| next.inline.start);
+        Some(start..end.max(start))
+    }
+
     fn push_same(&mut self, inline: &str, range: Range<usize>) {
         let text = slice::within(inline, range.clone());
         if !text.is_empty() {
@@ -139,7 +161,11 @@ fn is_plain_in_lines(inline: &str) -> bool {
 
 /// Where the content of a code span of `length` characters is. The parser drops one blank at both
 /// ends, and has blanks for line breaks.
-fn code_content(inline: &str, span: Range<usize>, length: usize) -> Option<Range<usize>> {
+pub(crate) fn code_content(
+    inline: &str,
+    span: Range<usize>,
+    length: usize,
+) -> Option<Range<usize>> {
     let written = inline.get(span.clone())?;
     let ticks = written.len() - written.trim_start_matches('`').len();
     let content = written.get(ticks..written.len().checked_sub(ticks)?)?;
@@ -153,7 +179,7 @@ fn code_content(inline: &str, span: Range<usize>, length: usize) -> Option<Range
 
 /// A text as one paragraph of the parser: framed, and with line breaks that could end it, or that
 /// blanks stand beside, replaced.
-struct Framed {
+pub(crate) struct Framed {
     text: String,
     /// Offsets in `text` behind each replaced character, with the bytes by which the text up to
     /// there is longer.
@@ -161,7 +187,7 @@ struct Framed {
 }
 
 impl Framed {
-    fn of(inline: &str) -> Self {
+    pub(crate) fn of(inline: &str) -> Self {
         let mut framed =
             Self { text: String::with_capacity(inline.len() + 16), longer: Vec::new() };
         framed.push_frame(FRAME.len_utf8());
@@ -185,8 +211,13 @@ impl Framed {
         self.longer.push((self.text.len(), before + longer));
     }
 
+    /// The text as the parser reads it.
+    pub(crate) fn as_str(&self) -> &str {
+        &self.text
+    }
+
     /// The range in the original text.
-    fn original(&self, range: Range<usize>) -> Range<usize> {
+    pub(crate) fn original(&self, range: Range<usize>) -> Range<usize> {
         self.offset(range.start)..self.offset(range.end)
     }
 

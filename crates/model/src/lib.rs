@@ -159,6 +159,7 @@ pub use requests::search::{SearchBlocks, SearchDocuments, TermMode};
 pub use requests::tasks::{
     AddTasks, DeleteTasks, ListTasks, TaskDraft, TaskScope, TaskUpdate, UpdateTasks,
 };
+pub use requests::text_edits::{IndentBlocks, IndentLevels, MergeBlock, SplitBlock};
 pub use requests::undo::UndoChanges;
 pub use requests::{Items, ItemsPage, Paging};
 pub use schema::{

@@ -20,6 +20,7 @@ pub(crate) mod lookups;
 pub(crate) mod queries;
 pub(crate) mod search;
 pub(crate) mod tasks;
+pub(crate) mod text_edits;
 pub(crate) mod undo;
 
 /// Serializes a field if it is present.

@@ -26,6 +26,8 @@ mod items;
 mod moves;
 mod update;
 
+mod text_edits;
+
 pub use context::Context;
 pub use delete::{DeletedBlocks, delete};
 pub use document::{
@@ -46,4 +48,5 @@ pub use moves::{MovedBlocks, move_blocks};
 pub use position::ResolvedPosition;
 pub use read::ReadTree;
 pub use target::{PreparedTarget, prepare_target, prepare_target_for};
+pub use text_edits::{EditedTexts, LocatedText, indent, locate_text, merge, split};
 pub use update::{BlockUpdate, PatchedBlock, UpdatedBlocks, update, update_edit};

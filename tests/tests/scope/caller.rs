@@ -55,11 +55,14 @@ pub struct Caller {
 }
 
 /// Operations that a batch has, with the names of their methods.
-const WRITES: [(&str, &str); 13] = [
+const WRITES: [(&str, &str); 16] = [
     ("insert", "insert_blocks"),
     ("update", "update_blocks"),
     ("delete", "delete_blocks"),
     ("move", "move_blocks"),
+    ("split", "split_block"),
+    ("merge", "merge_block"),
+    ("indent", "indent_blocks"),
     ("comment", "add_comments"),
     ("update_comments", "update_comments"),
     ("delete_comments", "delete_comments"),
@@ -251,7 +254,7 @@ pub struct Asking<'a> {
 impl Asking<'_> {
     #[expect(clippy::should_implement_trait, reason = "it never ends")]
     pub fn next(&mut self) -> Call {
-        match self.dice.below(76) {
+        match self.dice.below(80) {
             0 => Call::new("documents", json!({"fetchMetadata": self.flag()})),
             1 => self.by_id("document", Kind::Document),
             2 => self.by_id("document_of", Kind::Block),
@@ -291,8 +294,25 @@ impl Asking<'_> {
             68 => Call::new("resolve", json!({"blockIds": self.ids(Kind::Block)})),
             69 => self.find_documents(),
             70..=73 => self.batch(),
+            74 | 75 => Call::new(
+                "split",
+                json!({"blockId": self.id(Kind::Block), "offset": self.dice.below(9)}),
+            ),
+            76 => Call::new("merge", json!({"blockId": self.id(Kind::Block)})),
+            77 => self.indent(),
             _ => self.next_page(),
         }
+    }
+
+    fn indent(&mut self) -> Call {
+        let mut body = json!({"firstId": self.id(Kind::Block)});
+        if self.flag() {
+            body["lastId"] = self.id(Kind::Block).into();
+        }
+        if self.flag() {
+            body["levels"] = json!(-1);
+        }
+        Call::new("indent", body)
     }
 
     fn find_documents(&mut self) -> Call {

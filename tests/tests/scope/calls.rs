@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 /// Every operation of a scoped connection.
-pub const OPERATIONS: [&str; 37] = [
+pub const OPERATIONS: [&str; 40] = [
     "documents",
     "document",
     "update_documents",
@@ -27,6 +27,9 @@ pub const OPERATIONS: [&str; 37] = [
     "update",
     "delete",
     "move",
+    "split",
+    "merge",
+    "indent",
     "comment",
     "list_comments",
     "update_comments",
@@ -120,6 +123,9 @@ fn outcome(notes: &Connection<Scoped>, call: &Call, limits: &Limits) -> Outcome 
         "update" => told(notes.update_blocks(read(call, limits)?)?),
         "delete" => told(notes.delete_blocks(read(call, limits)?)?),
         "move" => told(notes.move_blocks(read(call, limits)?)?),
+        "split" => told(notes.split_block(read(call, limits)?)?),
+        "merge" => told(notes.merge_block(read(call, limits)?)?),
+        "indent" => told(notes.indent_blocks(read(call, limits)?)?),
         "comment" => told(notes.add_comments(read(call, limits)?)?),
         "list_comments" => told(notes.list_comments(read(call, limits)?)?),
         "update_comments" => told(notes.update_comments(read(call, limits)?)?),

@@ -190,6 +190,10 @@ const PLACES: &[(&str, &str)] = &[
     ),
     ("move", r#"{"blockIds": ["@text"], "position": {"position": "end", "pageId": "@id"}}"#),
     ("move", r#"{"blockIds": ["@text"], "position": {"position": "before", "siblingId": "@id"}}"#),
+    ("split", r#"{"blockId": "@id", "offset": 1}"#),
+    ("merge", r#"{"blockId": "@id"}"#),
+    ("indent", r#"{"firstId": "@id"}"#),
+    ("indent", r#"{"firstId": "@text", "lastId": "@id"}"#),
     ("comment", r#"{"comments": [{"blockId": "@id", "content": "x"}]}"#),
     (
         "comment",

@@ -71,6 +71,10 @@ const FULL: &[Step] = steps! {
     "PUT /blocks" r#"{"blocks":[{"id":"@heading","rev":1,"markdown":"stale"}]}"# => 409 ["/code" "\"CONFLICT\""];
     "PUT /blocks/move" r#"{"blockIds":["@bullet"],"position":{"siblingId":"@heading","position":"before"}}"# => 200
         ["/items/0" "\"@bullet\""];
+    "PUT /blocks/split" r#"{"blockId":"@bullet","offset":3}"# => 200 ["/items/0/id" "\"@bullet\""]
+        keep [rest "/items/1/id"];
+    "PUT /blocks/indent" r#"{"firstId":"@rest"}"# => 200 ["/items/0/indentationLevel" "1"];
+    "PUT /blocks/merge" r#"{"blockId":"@rest"}"# => 200 ["/items/0/markdown" "\"- Discussed\""];
     "GET /blocks?id=@trip&maxDepth=1&fetchMetadata=true" "" => 200
         ["/metadata/documentId" "\"@trip\"", "/content/1/markdown" r###""## Meeting Notes""###]
         keep [block "/content/1"];
@@ -150,6 +154,10 @@ const SCOPED: &[Step] = steps! {
     "PUT /blocks" r#"{"blocks":[{"id":"@a","text":"*a*"}]}"# => 200 ["/items/0/markdown" r#""\\*a\\*""#];
     "PUT /blocks/move" r#"{"blockIds":["@b"],"position":{"siblingId":"@a","position":"before"}}"# => 200 ["/items/0" "\"@b\""];
     "DELETE /blocks" r#"{"blockIds":["@b"]}"# => 200 ["/items/0" "\"@b\""];
+    "PUT /blocks/split" r#"{"blockId":"@a","offset":1}"# => 200 ["/items/0/id" "\"@a\""]
+        keep [rest "/items/1/id"];
+    "PUT /blocks/indent" r#"{"firstId":"@rest"}"# => 200 ["/items/0/indentationLevel" "1"];
+    "PUT /blocks/merge" r#"{"blockId":"@rest"}"# => 200 ["/items/0/markdown" r#""\\*a\\*""#];
     "GET /blocks?id=@a" "" => 200 ["/id" "\"@a\""];
     "GET /blocks?id=@diary" "" => 404 ["/code" "\"NOT_FOUND\""];
     "GET /blocks/search?documentId=@trip&pattern=Meeting" "" => 200 ["/items/0/blockId" "\"@heading\""];

@@ -5,12 +5,12 @@ use leafbase::{
     AccessScope, AddComments, AddItems, AddTasks, Batch, BlockId, Connection, CountItems,
     CreateCollection, CreateDocuments, CreateFolders, CreateFromTemplate, DeleteBlocks,
     DeleteComments, DeleteDocuments, DeleteFolders, DeleteItems, DeleteTasks, DocumentId, Error,
-    ErrorKind, Fetch, FindDocuments, FolderId, Full, GetItems, GetSchema, InsertBlocks,
-    ListCollections, ListComments, ListDocuments, ListScopedDocuments, ListTasks, MoveBlocks,
-    MoveDocuments, MoveFolders, Position, PurgeDocuments, QueryItems, ReplaceSchema, ResolveBlocks,
-    RestoreDailyNotes, Result, Scoped, SearchBlocks, SearchDocuments, Space, Unbatched,
-    UndoChanges, UpdateBlocks, UpdateComments, UpdateDocuments, UpdateFolders, UpdateItems,
-    UpdateScopedDocuments, UpdateTasks, UploadFile,
+    ErrorKind, Fetch, FindDocuments, FolderId, Full, GetItems, GetSchema, IndentBlocks,
+    InsertBlocks, ListCollections, ListComments, ListDocuments, ListScopedDocuments, ListTasks,
+    MergeBlock, MoveBlocks, MoveDocuments, MoveFolders, Position, PurgeDocuments, QueryItems,
+    ReplaceSchema, ResolveBlocks, RestoreDailyNotes, Result, Scoped, SearchBlocks, SearchDocuments,
+    Space, SplitBlock, Unbatched, UndoChanges, UpdateBlocks, UpdateComments, UpdateDocuments,
+    UpdateFolders, UpdateItems, UpdateScopedDocuments, UpdateTasks, UploadFile,
 };
 use serde_json::{Value, json};
 
@@ -142,6 +142,9 @@ macro_rules! shared {
             "PUT" "/blocks" update_blocks(UpdateBlocks) body;
             "DELETE" "/blocks" delete_blocks(DeleteBlocks) body;
             "PUT" "/blocks/move" move_blocks(MoveBlocks) body;
+            "PUT" "/blocks/split" split_block(SplitBlock) body;
+            "PUT" "/blocks/merge" merge_block(MergeBlock) body;
+            "PUT" "/blocks/indent" indent_blocks(IndentBlocks) body;
             "GET" "/blocks/search" search_blocks(SearchBlocks) query;
             "POST" "/blocks/resolve" resolve(ResolveBlocks) body;
             "GET" "/documents/search" search(SearchDocuments) query;

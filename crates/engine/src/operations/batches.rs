@@ -4,10 +4,10 @@ use leafbase_model::json::FromJson;
 use leafbase_model::{
     AddComments, AddItems, AddTasks, Batch, BatchReply, CreateCollection, CreateDocuments,
     CreateFolders, CreateFromTemplate, DeleteBlocks, DeleteComments, DeleteDocuments,
-    DeleteFolders, DeleteItems, DeleteTasks, Detail, Error, ErrorKind, Expectations, InsertBlocks,
-    MoveBlocks, MoveDocuments, MoveFolders, ReplaceSchema, RestoreDailyNotes, Result, UpdateBlocks,
-    UpdateComments, UpdateDocuments, UpdateFolders, UpdateItems, UpdateScopedDocuments,
-    UpdateTasks,
+    DeleteFolders, DeleteItems, DeleteTasks, Detail, Error, ErrorKind, Expectations, IndentBlocks,
+    InsertBlocks, MergeBlock, MoveBlocks, MoveDocuments, MoveFolders, ReplaceSchema,
+    RestoreDailyNotes, Result, SplitBlock, UpdateBlocks, UpdateComments, UpdateDocuments,
+    UpdateFolders, UpdateItems, UpdateScopedDocuments, UpdateTasks,
 };
 use leafbase_tree_ops::ReadTree;
 use serde_json::Value;
@@ -46,6 +46,9 @@ operations! {
     update_blocks(UpdateBlocks),
     delete_blocks(DeleteBlocks),
     move_blocks(MoveBlocks),
+    split_block(SplitBlock),
+    merge_block(MergeBlock),
+    indent_blocks(IndentBlocks),
     create_collection(CreateCollection),
     replace_schema(ReplaceSchema),
     add_items(AddItems),
@@ -75,6 +78,9 @@ operations! {
     update_blocks(UpdateBlocks),
     delete_blocks(DeleteBlocks),
     move_blocks(MoveBlocks),
+    split_block(SplitBlock),
+    merge_block(MergeBlock),
+    indent_blocks(IndentBlocks),
     create_collection(CreateCollection),
     replace_schema(ReplaceSchema),
     add_items(AddItems),

@@ -536,7 +536,7 @@ impl<A: AccessScope> Connection<A> {
 }
 
 /// A block without its descendants.
-fn without_children(block: BlockRecord) -> Block {
+pub(crate) fn without_children(block: BlockRecord) -> Block {
     let BlockRecord { id, rev, data, .. } = block;
     Block {
         id,
@@ -551,7 +551,7 @@ fn without_children(block: BlockRecord) -> Block {
 }
 
 /// Redacts the links of the blocks of a reply.
-fn redact_links(tree: &Tree<'_>, blocks: &mut [Block]) -> Result<()> {
+pub(crate) fn redact_links(tree: &Tree<'_>, blocks: &mut [Block]) -> Result<()> {
     let links = LinkRedactor::new(tree);
     blocks.iter_mut().try_for_each(|block| links.redact_tree(block))
 }

@@ -12,17 +12,19 @@ use crate::core::connection::Connection;
 use crate::core::transaction::OperationTransaction;
 use crate::operations::changes::constraints::TouchedCollections;
 
-use rebase::{Obstacle, Rebase};
+use obstacles::Obstacle;
+use rebase::Rebase;
 
 mod documents;
 mod later_writes;
 pub(crate) mod manager;
+mod obstacles;
 mod rebase;
 mod subtree_match;
 
 impl Connection<Full> {
-    /// Undoes a change, or a group of changes as one: what they wrote becomes what it was before, as
-    /// a new change, which is returned. To redo is to undo that one.
+    /// Undoes a change, or a group of changes as one: what they wrote becomes what it was before,
+    /// as a new change, which is returned. To redo is to undo that one.
     ///
     /// Later writes stay. Where one is in the way, as when a block that was inserted has been
     /// edited, or the page that a deleted block was in is gone, nothing is written, and the details
@@ -52,8 +54,8 @@ impl Connection<Full> {
     /// ```
     ///
     /// # Cost
-    /// That of the edits. If blocks return to a place after others, or are moved back, the change log
-    /// after the change is read once.
+    /// That of the edits. If blocks return to a place after others, or are moved back, the change
+    /// log after the change is read once.
     ///
     /// # Errors
     /// At `sequences[n]`: [`ErrorKind::NotFound`] for a change that does not exist,
@@ -126,7 +128,8 @@ fn undo(transaction: &mut OperationTransaction<'_, '_>, changes: &[Change]) -> R
     finish(transaction, &applied)
 }
 
-/// Erases the files that no block shows any more, and checks that relations are in step and folders not too deep.
+/// Erases the files that no block shows any more, and checks that relations are in step and folders
+/// not too deep.
 fn finish(transaction: &mut OperationTransaction<'_, '_>, applied: &[Edit]) -> Result<()> {
     let deep = transaction
         .plan(|tree, context| documents::nested_too_deep(tree, context.limits, applied))?;

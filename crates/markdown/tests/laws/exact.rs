@@ -14,7 +14,7 @@ use crate::generate;
 use crate::round_trip::cases;
 
 /// Texts with blanks and references where they are easily lost.
-fn text() -> impl Strategy<Value = String> {
+pub(crate) fn text() -> impl Strategy<Value = String> {
     const PIECES: &[&str] = &[
         " ",
         "  ",

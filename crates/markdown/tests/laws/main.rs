@@ -12,6 +12,7 @@ mod bounds;
 mod controls;
 mod exact;
 mod forging;
+mod halves;
 mod round_trip;
 mod stable;
 mod standard;

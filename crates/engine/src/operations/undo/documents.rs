@@ -7,7 +7,7 @@ use leafbase_model::{
 };
 use leafbase_tree_ops::{Context, ReadTree};
 
-use super::rebase::{Obstacle, Rebased, commented, lost_file, refused, restored, trashed};
+use super::obstacles::{Obstacle, Rebased, commented, lost_file, refused, restored, trashed};
 use super::subtree_match::differences;
 use crate::core::tree::Tree;
 
@@ -29,12 +29,12 @@ pub(super) fn rebase(tree: &Tree<'_>, context: &Context<'_>, edit: &Edit) -> Res
         }
         Edit::CreateAsset(file) => match tree.full_reader()?.asset(file.id)? {
             Some(_) => Ok(Ok(Vec::new())),
-            None => refused(Obstacle::new("files", file.id, "was erased with its last block")),
+            None => Ok(refused(Obstacle::new("files", file.id, "was erased with its last block"))),
         },
         Edit::UpdateSpace { before, after } => {
             if tree.full_reader()?.meta()?.settings() != *before {
                 let (path, message) = ("space".to_owned(), "was changed since".to_owned());
-                return refused(Obstacle { path, message });
+                return Ok(refused(Obstacle { path, message }));
             }
             Ok(Ok(vec![Edit::UpdateSpace { before: before.clone(), after: after.clone() }]))
         }
@@ -55,7 +55,7 @@ fn create(
     subtrees: &Subtrees,
 ) -> Result<Rebased> {
     if tree.document(record.id)?.is_some() {
-        return refused(Obstacle::new("documents", record.id, "exists again"));
+        return Ok(refused(Obstacle::new("documents", record.id, "exists again")));
     }
     let mut obstacles = Vec::new();
     for node in &subtrees.0 {
@@ -75,7 +75,7 @@ fn create(
 }
 
 fn erase(tree: &Tree<'_>, left: &DocumentRecord, subtrees: &Subtrees) -> Result<Rebased> {
-    let document = |message| refused(Obstacle::new("documents", left.id, message));
+    let document = |message| Ok(refused(Obstacle::new("documents", left.id, message)));
     let Some(record) = tree.document(left.id)? else { return document("was purged since") };
     if (record.location, record.day) != (left.location, left.day) {
         return document("was moved since");
@@ -95,14 +95,14 @@ fn put_back(
     left: &DocumentRecord,
     target: &DocumentRecord,
 ) -> Result<Rebased> {
-    let document = |message| refused(Obstacle::new("documents", left.id, message));
+    let document = |message| Ok(refused(Obstacle::new("documents", left.id, message)));
     let Some(before) = tree.document(left.id)? else { return document("was purged since") };
     if before.location != left.location {
         return document("was moved since");
     }
     let after = before.kept_at(target.location, context.stamp.at);
     if let Some(obstacle) = location_taken(tree, &after)? {
-        return refused(obstacle);
+        return Ok(refused(obstacle));
     }
     let is_there = before == after;
     let moved = (!is_there).then_some(Edit::UpdateDocument { before, after });
@@ -126,17 +126,17 @@ fn location_taken(tree: &Tree<'_>, record: &DocumentRecord) -> Result<Option<Obs
 
 fn create_folder(tree: &Tree<'_>, record: &FolderRecord) -> Result<Rebased> {
     if tree.full_reader()?.folder(record.id)?.is_some() {
-        return refused(Obstacle::new("folders", record.id, "exists again"));
+        return Ok(refused(Obstacle::new("folders", record.id, "exists again")));
     }
     if let Some(obstacle) = parent_folder(tree, record.id, record.parent)? {
-        return refused(obstacle);
+        return Ok(refused(obstacle));
     }
     Ok(Ok(vec![Edit::CreateFolder(record.clone())]))
 }
 
 fn remove_folder(tree: &Tree<'_>, left: &FolderRecord) -> Result<Rebased> {
     let (reader, folder) =
-        (tree.full_reader()?, |message| refused(Obstacle::new("folders", left.id, message)));
+        (tree.full_reader()?, |message| Ok(refused(Obstacle::new("folders", left.id, message))));
     let Some(present) = reader.folder(left.id)? else { return folder("was deleted since") };
     if (&present.name, present.parent) != (&left.name, left.parent) {
         return folder("was changed since");
@@ -150,7 +150,7 @@ fn remove_folder(tree: &Tree<'_>, left: &FolderRecord) -> Result<Rebased> {
 }
 
 fn update_folder(tree: &Tree<'_>, left: &FolderRecord, target: &FolderRecord) -> Result<Rebased> {
-    let folder = |message| refused(Obstacle::new("folders", left.id, message));
+    let folder = |message| Ok(refused(Obstacle::new("folders", left.id, message)));
     let Some(before) = tree.full_reader()?.folder(left.id)? else {
         return folder("was deleted since");
     };
@@ -158,7 +158,7 @@ fn update_folder(tree: &Tree<'_>, left: &FolderRecord, target: &FolderRecord) ->
         return folder("was changed since");
     }
     if let Some(obstacle) = parent_folder(tree, target.id, target.parent)? {
-        return refused(obstacle);
+        return Ok(refused(obstacle));
     }
     let (name, parent) = (target.name.clone(), target.parent);
     let after = FolderRecord { name, parent, ..before.clone() };
@@ -219,13 +219,13 @@ pub(super) fn nested_too_deep(
 
 fn add_comment(tree: &Tree<'_>, block: BlockId, comment: &Comment) -> Result<Rebased> {
     let Some(BlockLocation { document, .. }) = tree.locate(block)? else {
-        return refused(Obstacle::block(block, "was deleted since"));
+        return Ok(refused(Obstacle::block(block, "was deleted since")));
     };
     if let Some(obstacle) = trashed(tree, document)? {
-        return refused(obstacle);
+        return Ok(refused(obstacle));
     }
     if tree.comment(comment.id)?.is_some() {
-        return refused(Obstacle::new("comments", comment.id, "exists again"));
+        return Ok(refused(Obstacle::new("comments", comment.id, "exists again")));
     }
     Ok(Ok(vec![Edit::AddComment { document, block, comment: comment.clone() }]))
 }
@@ -237,12 +237,12 @@ fn change_comment(
     left: &Comment,
     target: Option<&Comment>,
 ) -> Result<Rebased> {
-    let comment = |message| refused(Obstacle::new("comments", left.id, message));
+    let comment = |message| Ok(refused(Obstacle::new("comments", left.id, message)));
     let Some(present) = tree.comment(left.id)?.filter(|found| found.block == block) else {
         return comment("was deleted since");
     };
     if let Some(obstacle) = trashed(tree, present.document)? {
-        return refused(obstacle);
+        return Ok(refused(obstacle));
     }
     if present.comment != *left {
         return comment("was changed since");
@@ -260,12 +260,12 @@ fn set_schema(
     (left, target): (Option<&Schema>, Option<&Schema>),
     quiet: bool,
 ) -> Result<Rebased> {
-    let refuse = |message| refused(Obstacle::new("collections", collection, message));
+    let refuse = |message| Ok(refused(Obstacle::new("collections", collection, message)));
     let Some(BlockLocation { document, .. }) = tree.locate(collection)? else {
         return refuse("was deleted since");
     };
     if let Some(obstacle) = trashed(tree, document)?.filter(|_| !quiet) {
-        return refused(obstacle);
+        return Ok(refused(obstacle));
     }
     let present = tree.full_reader()?.schema(collection)?;
     if present.as_ref() != left {

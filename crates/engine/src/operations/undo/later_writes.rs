@@ -1,5 +1,5 @@
-//! Where blocks went after a change: a block that returns to its place finds its neighbors there, or
-//! what stands there in their stead.
+//! Where blocks went after a change: a block that returns to its place finds its neighbors there,
+//! or what stands there in their stead.
 
 use std::collections::BTreeSet;
 

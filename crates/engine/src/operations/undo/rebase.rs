@@ -10,36 +10,12 @@ use leafbase_model::{
 use leafbase_tree_ops::{Context, ReadTree};
 
 use super::later_writes::{LaterWrites, index_after};
+use super::obstacles::{Obstacle, Rebased, commented, lost_file, refused, restored, trashed};
 use super::subtree_match::{differences, tops};
-use crate::core::edges;
 use crate::core::tree::Tree;
 
 /// Upper bound of the depth of a tree. A longer chain of parents has a cycle.
 const MAX_LEVELS: usize = u16::MAX as usize;
-
-/// Something that keeps an edit from being undone.
-pub(super) struct Obstacle {
-    /// Its kind and ID, such as `blocks.ID`.
-    pub(super) path: String,
-    pub(super) message: String,
-}
-
-impl Obstacle {
-    pub(super) fn new(kind: &str, id: impl std::fmt::Display, message: &str) -> Self {
-        Self { path: format!("{kind}.{id}"), message: message.to_owned() }
-    }
-
-    pub(super) fn block(id: BlockId, message: &str) -> Self {
-        Self::new("blocks", id, message)
-    }
-}
-
-/// The edits that an inverse edit comes to now, or what is in the way.
-pub(super) type Rebased = std::result::Result<Vec<Edit>, Vec<Obstacle>>;
-
-pub(super) fn refused(obstacle: Obstacle) -> Result<Rebased> {
-    Ok(Err(vec![obstacle]))
-}
 
 /// Fits the inverse edits of changes to the present state.
 pub(super) struct Rebase {
@@ -53,7 +29,7 @@ pub(super) struct Rebase {
 }
 
 /// Where a block returns to.
-struct Destination {
+struct ReturnPlace {
     target: InsertTarget,
     /// The edit that turns the parent into a page, if it is a text.
     conversion: Option<Edit>,
@@ -128,7 +104,7 @@ impl Rebase {
         let height = usize::from(subtrees.height());
         let destination = match self.destination(tree, context, sequence, target, height)? {
             Ok(destination) => destination,
-            Err(obstacle) => return refused(obstacle),
+            Err(obstacle) => return Ok(refused(obstacle)),
         };
         let target = destination.target;
         let insertion = Edit::Insert { target, subtrees: restored(context, subtrees) };
@@ -144,25 +120,25 @@ impl Rebase {
         (left, target): (&InsertTarget, &InsertTarget),
     ) -> Result<Rebased> {
         let Some(BlockLocation { document, parent: Some(parent) }) = tree.locate(block)? else {
-            return refused(Obstacle::block(block, "was deleted since"));
+            return Ok(refused(Obstacle::block(block, "was deleted since")));
         };
         if let Some(obstacle) = trashed(tree, document)? {
-            return refused(obstacle);
+            return Ok(refused(obstacle));
         }
         let after = tree.previous_sibling(block)?;
         let is_elsewhere = parent == left.parent
             && self.later(tree)?.has_left(parent, block, sequence)
             && after != self.place(tree, left, sequence, Some(block))?;
         if parent != left.parent || is_elsewhere {
-            return refused(Obstacle::block(block, "was moved since"));
+            return Ok(refused(Obstacle::block(block, "was moved since")));
         }
         if lineage(tree, target.parent)?.contains(&block) {
-            return refused(Obstacle::block(target.parent, "is within the block now"));
+            return Ok(refused(Obstacle::block(target.parent, "is within the block now")));
         }
         let height = tree.height(block, context.limits.deepest_page())?;
         let destination = match self.destination(tree, context, sequence, target, height)? {
             Ok(destination) => destination,
-            Err(obstacle) => return refused(obstacle),
+            Err(obstacle) => return Ok(refused(obstacle)),
         };
         let (from, mut to) = (InsertTarget { document, parent, after }, destination.target);
         if to.after == Some(block) {
@@ -181,7 +157,7 @@ impl Rebase {
         sequence: u64,
         target: &InsertTarget,
         height: usize,
-    ) -> Result<std::result::Result<Destination, Obstacle>> {
+    ) -> Result<std::result::Result<ReturnPlace, Obstacle>> {
         let page = |message: &str| Ok(Err(Obstacle::block(target.parent, message)));
         let Some(BlockLocation { document, .. }) = tree.locate(target.parent)? else {
             return page("was deleted since, and the block was in it");
@@ -207,7 +183,7 @@ impl Rebase {
         };
         let after = self.place(tree, target, sequence, None)?;
         let target = InsertTarget { document, parent: target.parent, after };
-        Ok(Ok(Destination { target, conversion }))
+        Ok(Ok(ReturnPlace { target, conversion }))
     }
 
     /// The sibling to follow at `target`: the last of those that preceded it after the change
@@ -256,17 +232,17 @@ fn update(
     target: &BlockRecord,
 ) -> Result<Rebased> {
     let Some(BlockLocation { document, .. }) = tree.locate(target.id)? else {
-        return refused(Obstacle::block(target.id, "was deleted since"));
+        return Ok(refused(Obstacle::block(target.id, "was deleted since")));
     };
     // The other end of a relation, which may be in the trash.
     let is_quiet = left.rev == target.rev;
     if let Some(obstacle) = trashed(tree, document)?.filter(|_| !is_quiet) {
-        return refused(obstacle);
+        return Ok(refused(obstacle));
     }
     let present = record(tree, target.id)?;
     // A text that became a page for a child has not been changed otherwise.
     if as_page(present.data.clone()) != as_page(left.data.clone()) {
-        return refused(Obstacle::block(target.id, "was changed since"));
+        return Ok(refused(Obstacle::block(target.id, "was changed since")));
     }
     let became_page = is_page(&present.data) && !is_page(&left.data);
     let is_needed = is_page(&present.data)
@@ -275,10 +251,13 @@ fn update(
     let data =
         if became_page || is_needed { as_page(target.data.clone()) } else { target.data.clone() };
     if data.check(context.limits).is_err() {
-        return refused(Obstacle::block(target.id, "is a page now, whose title would be too long"));
+        return Ok(refused(Obstacle::block(
+            target.id,
+            "is a page now, whose title would be too long",
+        )));
     }
     if let Some(obstacle) = lost_file(tree, &data)? {
-        return refused(obstacle);
+        return Ok(refused(obstacle));
     }
     if data == present.data {
         return Ok(Ok(Vec::new()));
@@ -319,46 +298,6 @@ fn remove(tree: &Tree<'_>, parent: BlockId, subtrees: &Subtrees) -> Result<Rebas
         edits.push(Edit::Remove { target, subtrees: present });
     }
     Ok(if obstacles.is_empty() { Ok(edits) } else { Err(obstacles) })
-}
-
-/// The blocks with comments, which would go with them.
-pub(super) fn commented(
-    tree: &Tree<'_>,
-    document: DocumentId,
-    subtrees: &Subtrees,
-) -> Result<Vec<Obstacle>> {
-    let mut blocks: Vec<_> = subtrees.0.iter().map(|node| node.block.id).collect();
-    blocks.sort_unstable();
-    let comments = tree.comments_among(document, &blocks)?;
-    Ok(comments.iter().map(|(block, _)| Obstacle::block(*block, "has a comment")).collect())
-}
-
-/// The blocks as they return: with higher revisions than they had.
-pub(super) fn restored(context: &Context<'_>, subtrees: &Subtrees) -> Subtrees {
-    let node = |node: &SubtreeNode| {
-        let (rev, modified) = (node.block.rev.saturating_add(1), context.stamp.clone());
-        SubtreeNode { block: BlockRecord { rev, modified, ..node.block.clone() }, ..node.clone() }
-    };
-    Subtrees(subtrees.0.iter().map(node).collect())
-}
-
-/// A file that the data shows and that was erased with its last block.
-pub(super) fn lost_file(tree: &Tree<'_>, data: &BlockData) -> Result<Option<Obstacle>> {
-    let mut files = Vec::new();
-    edges::files(data, &mut |file| files.push(file));
-    for file in files {
-        if tree.full_reader()?.asset(file)?.is_none() {
-            return Ok(Some(Obstacle::new("files", file, "was erased with its last block")));
-        }
-    }
-    Ok(None)
-}
-
-/// The document if it is in the trash, where nothing is written.
-pub(super) fn trashed(tree: &Tree<'_>, document: DocumentId) -> Result<Option<Obstacle>> {
-    let is_trashed = |location| location == Location::Trash;
-    let record = tree.document(document)?.filter(|record| is_trashed(record.location));
-    Ok(record.map(|_| Obstacle::new("documents", document, "is in the trash")))
 }
 
 fn record(tree: &Tree<'_>, block: BlockId) -> Result<BlockRecord> {

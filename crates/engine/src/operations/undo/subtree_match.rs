@@ -1,10 +1,10 @@
 //! Whether subtrees are as a change left them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use leafbase_model::{BlockId, SubtreeNode, Subtrees};
 
-use super::rebase::Obstacle;
+use super::obstacles::Obstacle;
 
 /// What differs between blocks as a change left them and as they are, apart from their stamps.
 pub(super) fn differences(left: &[SubtreeNode], present: &[SubtreeNode]) -> Vec<Obstacle> {
@@ -20,8 +20,8 @@ pub(super) fn differences(left: &[SubtreeNode], present: &[SubtreeNode]) -> Vec<
             Some(_) => {}
         }
     }
-    let found: HashMap<BlockId, ()> = present.iter().map(|node| (node.block.id, ())).collect();
-    let gone = left.iter().filter(|node| !found.contains_key(&node.block.id));
+    let found: HashSet<BlockId> = present.iter().map(|node| node.block.id).collect();
+    let gone = left.iter().filter(|node| !found.contains(&node.block.id));
     obstacles.extend(gone.map(|node| Obstacle::block(node.block.id, "was moved or deleted since")));
     if obstacles.is_empty() {
         let moved = left.iter().zip(present).find(|(left, present)| {
