@@ -138,6 +138,7 @@ fn fault(before: &str, key: &str, after: &str) -> Option<String> {
         return (found != unchanged || !changes.is_empty()).then(|| format!("{before:?}: changes"));
     };
     page.notes.space().apply(page.notes.author(), &change.inverse().unwrap()).unwrap();
+    assert!(page.notes.space().check().unwrap().is_clean(), "{before:?} {key}");
     (page.markdown() != unchanged).then(|| format!("{before:?} {key}: undone {}", page.markdown()))
 }
 
