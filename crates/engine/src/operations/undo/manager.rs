@@ -18,8 +18,8 @@ const DEFAULT_WINDOW: Duration = Duration::from_secs(1);
 /// [`UndoManager::notes`], and never those of others.
 ///
 /// Consecutive edits of the text of one block, each within a second of the one before, are one
-/// step; every other change is a step of its own, and so is a [`Connection::batch`]. A new edit clears
-/// what can be redone. The last 1,000 steps are kept, in memory.
+/// step; every other change is a step of its own, and so is a [`Connection::batch`]. A new edit
+/// clears what can be redone. The last 1,000 steps are kept, in memory.
 ///
 /// ```
 /// use leafbase::Position;

@@ -4,8 +4,8 @@ use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashSet};
 
 use leafbase_model::{
-    BlockData, BlockId, BlockKind, BlockLocation, BlockRecord, BlockType, DocumentId, Edit, Error,
-    IdSet, InsertTarget, Location, Result, SubtreeNode, Subtrees, invariant,
+    BlockData, BlockId, BlockKind, BlockLocation, BlockRecord, BlockType, Edit, Error, IdSet,
+    InsertTarget, Result, Subtrees, invariant,
 };
 use leafbase_tree_ops::{Context, ReadTree};
 
