@@ -117,6 +117,7 @@ fn kinds(notes: &Connection, changes: &[u64]) -> Vec<String> {
         Edit::CreateDocument { subtrees, .. } => format!("create {:?}", ids(&subtrees.0)),
         Edit::Update { after, .. } => format!("update {} {:?}", after.id, after.data),
         Edit::UpdateDocument { after, .. } => format!("put {} in {:?}", after.id, after.location),
+        Edit::SetSchema { collection, after, .. } => format!("schema of {collection}: {after:?}"),
         _ => edit.type_name().to_owned(),
     };
     let of_change = |sequence: &u64| {

@@ -455,7 +455,7 @@ mod tests {
         let sight = connection.access().clone();
         assert_eq!(format!("{sight:?}"), "Scoped { .. }");
         let seen = sealed::Sealed::visibility(&sight);
-        assert_eq!([format!("{seen:?}"), format!("{:?}", Visibility::All)], ["Documents", "All"]);
+        assert_eq!([format!("{seen:?}"), format!("{:?}", Visibility::All)], ["Roots", "All"]);
     }
 
     #[test]
