@@ -41,7 +41,7 @@
 //! | know where one is | [`info`](Connection::info) |
 //! | search | [`search`](Connection::search), and in one document [`search_blocks`](Connection::search_blocks) |
 //! | see what links where | [`document_links`](Connection::document_links) |
-//! | follow what happens | [`changes_since`](Connection::changes_since) |
+//! | follow what happens | [`changes_since`](Connection::changes_since), [`wait_for`](Connection::wait_for) |
 //! | bring notes in and out | [`import_folder`](Connection::import_folder), [`export_folder`](Connection::export_folder) |
 //! | undo and redo | [`Connection::undo`], [`Connection::undo_manager`] |
 //! | show some documents alone | [`Space::scope`], [`Space::folder_scope`], [`Space::page_scope`], [`Scope::connect`], [`Scope::add`], [`Scope::remove`], [`Scope::read_only`] |

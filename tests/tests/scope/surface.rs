@@ -37,7 +37,7 @@ lacking! {
 }
 
 /// Operations that both have: the scoped ones are others, and reply with less.
-const OTHERS: [&str; 8] = [
+const OTHERS: [&str; 9] = [
     "documents",
     "list_documents",
     "document",
@@ -46,6 +46,7 @@ const OTHERS: [&str; 8] = [
     "run_batch",
     "changes_since",
     "last_sequence",
+    "wait_for",
 ];
 
 fn sources(folder: &Path) -> Vec<PathBuf> {

@@ -7,6 +7,7 @@ use leafbase_model::{Clock, Error, ErrorKind, IdSource, Limits, Result};
 use leafbase_store::SpaceStore;
 use leafbase_store::kv::Durability;
 
+use crate::core::commit_signal::CommitSignal;
 use crate::core::orphaned_uploads::OrphanedUploads;
 use crate::core::search_index::SearchIndexer;
 
@@ -49,6 +50,7 @@ struct Inner {
     #[cfg(feature = "search")]
     search_threads: usize,
     orphaned_uploads: OrphanedUploads,
+    commits: CommitSignal,
 }
 
 impl Drop for Inner {
@@ -115,9 +117,16 @@ impl Space {
         }
     }
 
-    /// Notifies the search index of a write that created `documents` documents.
+    /// Is given after every write.
+    pub(crate) fn commit_signal(&self) -> &CommitSignal {
+        &self.0.commits
+    }
+
+    /// Notifies the search index of a write that created `documents` documents, and those who wait
+    /// for writes.
     pub(in crate::core) fn after_write(&self, store: &SpaceStore, documents: usize) {
         self.0.search.wrote(store, documents);
+        self.0.commits.give();
     }
 }
 

@@ -13,6 +13,7 @@ use crate::core::connection::Connection;
 use crate::core::space::Space;
 use crate::core::space::settings::known_zone;
 
+mod arrivals;
 pub(crate) mod constraints;
 mod scoped;
 

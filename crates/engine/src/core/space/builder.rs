@@ -12,6 +12,7 @@ use leafbase_store::kv::{Durability, MemoryStore, OpenOptions, Store, WriteOptio
 use leafbase_store::{SpaceMeta, SpaceStore, directory};
 
 use super::{Inner, Space, settings};
+use crate::core::commit_signal::CommitSignal;
 use crate::core::edges::EXTRACTOR;
 use crate::core::orphaned_uploads::OrphanedUploads;
 use crate::core::search_index::{IndexHome, SearchIndexer, SearchIndexing};
@@ -501,6 +502,7 @@ impl SpaceBuilder {
             #[cfg(feature = "search")]
             search_threads: self.search_threads,
             orphaned_uploads: OrphanedUploads::default(),
+            commits: CommitSignal::default(),
         };
         Ok(Space(Arc::new(inner)))
     }

@@ -60,6 +60,8 @@ impl Space {
         let store = self.0.store.write().unwrap_or_else(PoisonError::into_inner).take();
         // The index thread holds a handle of the store, and the directory stays locked until then.
         self.0.search.close();
+        // Those who wait find that it is closed.
+        self.0.commits.give();
         let Some(store) = store else { return Ok(()) };
         self.0.orphaned_uploads.drop_from(&store);
         store.flush()
