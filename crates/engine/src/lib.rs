@@ -44,6 +44,7 @@
 //! | follow what happens | [`changes_since`](Connection::changes_since), [`wait_for`](Connection::wait_for) |
 //! | bring notes in and out | [`import_folder`](Connection::import_folder), [`export_folder`](Connection::export_folder) |
 //! | undo and redo | [`Connection::undo`], [`Connection::undo_manager`] |
+//! | see what was | [`Connection::history`], [`Connection::document_at`] |
 //! | show some documents alone | [`Space::scope`], [`Space::folder_scope`], [`Space::page_scope`], [`Scope::connect`], [`Scope::add`], [`Scope::remove`], [`Scope::read_only`] |
 //! | look after a space | [`check`](Space::check), [`backup_to`](Space::backup_to), [`salvage`](Space::salvage), [`compact`](Space::compact), [`stats`](Space::stats), [`rebuild_search`](Space::rebuild_search) |
 //!
@@ -156,12 +157,12 @@ pub use leafbase_model::{
     CreateDocuments, CreateFolders, CreateFromTemplate, Day, DayRange, DayRef, Decorations,
     DeleteBlocks, DeleteComments, DeleteDocuments, DeleteFolders, DeleteItems, DeleteTasks,
     Destination, Detail, Direction, Document, DocumentFilter, DocumentFilterMode, DocumentId,
-    DocumentOrder, DocumentPatch, DocumentRecord, Edge, Edit, Error, ErrorKind, Expectations,
-    Fetch, FetchFrom, FileHash, FindDocuments, Folder, FolderDestination, FolderDraft, FolderId,
-    FolderPatch, FolderRecord, FolderRef, Font, GetItems, GetSchema, GivenText, GroupValue,
-    IdSource, IndentBlocks, IndentLevels, InsertBlocks, InsertSource, Item, ItemCounts, ItemDraft,
-    ItemFields, ItemFilter, ItemGroup, ItemUpdate, ItemValue, ItemValues, Items, ItemsPage,
-    KeptScope, Limits, LineStyle, ListCollections, ListComments, ListDocuments,
+    DocumentOrder, DocumentPatch, DocumentRecord, DocumentVersion, Edge, Edit, Error, ErrorKind,
+    Expectations, Fetch, FetchFrom, FileHash, FindDocuments, Folder, FolderDestination,
+    FolderDraft, FolderId, FolderPatch, FolderRecord, FolderRef, Font, GetItems, GetSchema,
+    GivenText, GroupValue, IdSource, IndentBlocks, IndentLevels, InsertBlocks, InsertSource, Item,
+    ItemCounts, ItemDraft, ItemFields, ItemFilter, ItemGroup, ItemUpdate, ItemValue, ItemValues,
+    Items, ItemsPage, KeptScope, Limits, LineStyle, ListCollections, ListComments, ListDocuments,
     ListScopedDocuments, ListStyle, ListTasks, ListedComment, Location, MediaSize, MediaWidth,
     MergeBlock, Metadata, MoveBlocks, MoveDocuments, MoveFolders, Operator, Paging, PathStep,
     Position, PositionTarget, Properties, Property, PropertyChange, PropertyDraft, PropertyKey,

@@ -12,6 +12,7 @@ pub(crate) mod drafts;
 pub(crate) mod echo;
 pub(crate) mod files;
 pub(crate) mod folders;
+pub(crate) mod history;
 pub(crate) mod info;
 pub(crate) mod links;
 pub(crate) mod lookups;

@@ -75,6 +75,7 @@ mod position;
 mod asset;
 mod collection;
 mod document;
+mod document_version;
 mod folder;
 mod info;
 mod item_values;
@@ -107,6 +108,7 @@ pub use collection::{
 };
 pub use color::Color;
 pub use document::{Destination, Document, DocumentRecord, Location};
+pub use document_version::DocumentVersion;
 pub use draft::{BesideText, BlockDraft, GivenText};
 pub use edit::{BlockRecord, Edit, SubtreeNode, Subtrees};
 pub use error::{Detail, Error, ErrorKind, Result};

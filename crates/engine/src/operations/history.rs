@@ -1,0 +1,151 @@
+//! The history of a document: its versions, and what it was at each.
+
+#[cfg(doc)]
+use leafbase_model::ErrorKind;
+use leafbase_model::{Block, BlockId, Change, DocumentId, DocumentVersion, Edit, Error, Result};
+use leafbase_tree_ops as ops;
+
+use crate::core::access::FullAccess;
+use crate::core::connection::Connection;
+use crate::core::redaction::LinkRedactor;
+use crate::operations::block_markdown::render_tree;
+
+use past::PastDocument;
+
+mod past;
+
+impl<A: FullAccess> Connection<A> {
+    /// The last versions of a document, newest first: the changes that touched it, with their
+    /// authors and times and how many blocks of it they wrote. At most `limit`, and those before
+    /// the version `before`, if it is given. The first version that is missing was dropped by
+    /// compaction.
+    ///
+    /// ```
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect().acting_as("Ada");
+    /// let trip = notes.create_document("Trip")?.id();
+    /// notes.insert_markdown("passport\n\ntowel", trip)?;
+    /// let versions = notes.history(trip, None, 10)?;
+    /// assert_eq!((versions[0].inserted, versions[0].by.as_str()), (2, "Ada"));
+    /// assert_eq!(notes.history(trip, Some(versions[0].sequence), 10)?.len(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Cost
+    /// That of the changes of the document, however many others there are; with `before`, also of
+    /// those after it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`] if the document does not exist.
+    pub fn history(
+        &self,
+        document: DocumentId,
+        before: Option<u64>,
+        limit: usize,
+    ) -> Result<Vec<DocumentVersion>> {
+        self.operation("history").read_all(|reader| {
+            reader.document(document)?.ok_or_else(Error::not_found)?;
+            let is_before = |change: &Result<Change>| match change {
+                Ok(change) => before.is_none_or(|before| change.sequence < before),
+                Err(_) => true,
+            };
+            let changes = reader.history(document).filter(is_before).take(limit);
+            changes.map(|change| Ok(version(document, &change?))).collect()
+        })
+    }
+
+    /// The document with all below it, as the change `sequence` left it: what a fetch showed then,
+    /// without comments, and without the items of collections. Links lead where they led, to what
+    /// is there now.
+    ///
+    /// ```
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let trip = notes.create_document("Trip")?.id();
+    /// let line = notes.insert_markdown("passport", trip)?[0].id;
+    /// let then = notes.last_sequence()?;
+    /// notes.update_markdown(line, "passports")?;
+    /// let shown = notes.document_at(trip, then)?;
+    /// assert_eq!(shown.children()[0].data.inline, "passport");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Cost
+    /// That of the document, and of its changes since; if blocks moved between it and others, also
+    /// those of the others.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`] for a change that does not exist, and for a document that does not
+    /// exist or did not then; [`ErrorKind::HistoryGone`] if compaction dropped or merged changes
+    /// after it, if a purge redacted one, or if a document is gone to or from which blocks moved;
+    /// [`ErrorKind::LimitExceeded`] for more than [`crate::Limits::blocks_per_fetch`] blocks.
+    pub fn document_at(&self, document: DocumentId, sequence: u64) -> Result<Block> {
+        let most = self.limits().blocks_per_fetch;
+        self.operation("document_at").read(|tree| {
+            let reader = tree.full_reader()?;
+            if sequence > reader.last_sequence()? {
+                return Err(Error::not_found());
+            }
+            let past = PastDocument::at(reader, document, sequence)?;
+            let links = LinkRedactor::new(tree);
+            let plain = |data: &_| links.plain(data);
+            let mut block = ops::fetch(&past, document.root(), None, false, &plain)?;
+            links.finish()?;
+            let shown = render_tree(&mut block);
+            if shown > most {
+                return Err(Error::limit("blocks in one fetch", most, shown));
+            }
+            Ok(block)
+        })
+    }
+}
+
+/// A change as a version of a document.
+fn version(document: DocumentId, change: &Change) -> DocumentVersion {
+    let mut version = DocumentVersion {
+        sequence: change.sequence,
+        at: change.stamp.at,
+        by: change.stamp.by.clone(),
+        ..DocumentVersion::default()
+    };
+    let mut blocks: Vec<BlockId> = Vec::new();
+    for edit in &change.edits {
+        match edit {
+            Edit::Insert { target, subtrees } if target.document == document => {
+                version.inserted += subtrees.0.len();
+                blocks.extend(subtrees.0.iter().map(|node| node.block.id));
+            }
+            Edit::CreateDocument { record, subtrees } if record.id == document => {
+                version.inserted += subtrees.0.len();
+                blocks.extend(subtrees.0.iter().map(|node| node.block.id));
+            }
+            Edit::Remove { target, subtrees } if target.document == document => {
+                version.removed += subtrees.0.len();
+                blocks.extend(subtrees.0.iter().map(|node| node.block.id));
+            }
+            Edit::Update { document: within, after, .. } if *within == document => {
+                version.updated += 1;
+                blocks.push(after.id);
+            }
+            Edit::Move { block, from, to } if [from.document, to.document].contains(&document) => {
+                version.moved += 1;
+                blocks.push(*block);
+            }
+            Edit::AddComment { document: within, block, .. }
+            | Edit::RemoveComment { document: within, block, .. }
+            | Edit::UpdateComment { document: within, block, .. }
+                if *within == document =>
+            {
+                version.commented += 1;
+                blocks.push(*block);
+            }
+            _ => {}
+        }
+    }
+    blocks.sort_unstable();
+    blocks.dedup();
+    version.blocks = blocks;
+    version
+}

@@ -1,0 +1,150 @@
+//! What documents were: at every change of random programs, and what the versions say.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use leafbase::{
+    CompactOptions, Connection, DocumentId, ErrorKind, Fetch, ListDocuments, MoveBlocks, Position,
+    PurgeDocuments, Space,
+};
+use leafbase_test_outline::Numbers;
+use tests::model::pair::Pair;
+use tests::model::sequences::sequences;
+
+/// Requests of a program.
+const STEPS: usize = 30;
+
+fn programs() -> u32 {
+    match std::env::var("LEAFBASE_CASES").as_deref() {
+        Ok("full") => 3_000,
+        _ => 120,
+    }
+}
+
+/// Every document as a fetch shows it, by ID.
+fn shown(notes: &Connection) -> BTreeMap<DocumentId, String> {
+    let documents = notes.list_documents(ListDocuments::new()).unwrap().items;
+    let fetch = |id| serde_json::to_string(&notes.fetch(Fetch::new(id)).unwrap()).unwrap();
+    documents.iter().map(|document| (document.id(), fetch(document.id()))).collect()
+}
+
+/// Compares what documents were with what was kept then. How many are the same, and how many are
+/// gone. `off` is added to the sequences that are asked for: 0, or else the control.
+fn compare(numbers: &[u32], off: u64) -> [usize; 2] {
+    let (mut numbers, mut pair) = (Numbers::new(numbers), Pair::new(None));
+    pair.with_collections = numbers.once_in(2);
+    let mut kept = vec![(pair.notes().last_sequence().unwrap(), shown(&pair.notes()))];
+    for _ in 0..STEPS {
+        let request = pair.next(&mut numbers);
+        pair.step(request);
+        kept.push((pair.notes().last_sequence().unwrap(), shown(&pair.notes())));
+    }
+    let (notes, mut counts) = (pair.notes(), [0, 0]);
+    let last = notes.last_sequence().unwrap();
+    for id in shown(&notes).into_keys() {
+        for (sequence, then) in &kept {
+            let found = notes.document_at(id, (sequence + off).min(last));
+            match (found, then.get(&id)) {
+                (Ok(block), Some(then)) => {
+                    assert_eq!(&serde_json::to_string(&block).unwrap(), then, "{id} at {sequence}");
+                    counts[0] += 1;
+                }
+                // Whether it was there is not known beyond what is gone.
+                (Err(error), None) => {
+                    let kinds = [ErrorKind::NotFound, ErrorKind::HistoryGone];
+                    assert!(kinds.contains(&error.kind()), "{error:?}");
+                }
+                (Err(error), Some(_)) => {
+                    assert_eq!(error.kind(), ErrorKind::HistoryGone, "{id} at {sequence}");
+                    counts[1] += 1;
+                }
+                (Ok(block), None) => panic!("{id} was not there at {sequence}: {block:?}"),
+            }
+        }
+        let versions = notes.history(id, None, usize::MAX).unwrap();
+        assert!(versions.is_sorted_by(|one, other| one.sequence > other.sequence));
+        let touched = notes.changes_since(0).map(Result::unwrap);
+        let touched = touched.filter(|change| change.documents.contains(&id));
+        let touched: Vec<u64> = touched.map(|change| change.sequence).collect();
+        let listed: Vec<u64> = versions.iter().rev().map(|version| version.sequence).collect();
+        assert!(touched.ends_with(&listed) && !listed.is_empty(), "{touched:?} {listed:?}");
+    }
+    counts
+}
+
+#[test]
+fn a_document_is_what_it_was_at_every_change() {
+    let counts = Mutex::new([0, 0]);
+    let kept = sequences(programs(), 1_000, |numbers| {
+        let [same, gone] = compare(numbers, 0);
+        let mut counts = counts.lock().unwrap();
+        *counts = [counts[0] + same, counts[1] + gone];
+    });
+    kept.unwrap_or_else(|error| panic!("{error}"));
+    let [same, gone] = counts.into_inner().unwrap();
+    println!("{same} are as they were, {gone} are gone");
+    assert!(gone * 20 < same, "{same} {gone}");
+}
+
+/// The control: a document one change later is another one.
+#[test]
+fn another_change_is_noticed() {
+    assert!(
+        sequences(20, 0, |numbers| {
+            let _ = compare(numbers, 1);
+        })
+        .is_err()
+    );
+}
+
+#[test]
+fn versions_tell_what_was_written_and_are_paged() {
+    let space = Space::in_memory().unwrap();
+    let notes = space.connect().acting_as("Ada");
+    let document = notes.create_document("Trip").unwrap().id();
+    let lines = notes.insert_markdown("a\n\nb\n\nc", document).unwrap();
+    notes.update_markdown(lines[0].id, "A").unwrap();
+    let moved = MoveBlocks::new([lines[2].id], Position::start_of(document));
+    notes.acting_as("Ben").move_blocks(moved).unwrap();
+    notes.create_document("Other").unwrap();
+    notes.delete_blocks(lines[1].id.into()).unwrap();
+    let versions = notes.history(document, None, 9).unwrap();
+    let told: Vec<_> = versions
+        .iter()
+        .map(|it| (it.by.as_str(), [it.inserted, it.updated, it.moved, it.removed]))
+        .collect();
+    let expected = [
+        ("Ada", [0, 0, 0, 1]),
+        ("Ben", [0, 0, 1, 0]),
+        ("Ada", [0, 1, 0, 0]),
+        ("Ada", [3, 0, 0, 0]),
+        ("Ada", [1, 0, 0, 0]),
+    ];
+    assert_eq!(told, expected);
+    let page = notes.history(document, Some(versions[1].sequence), 2).unwrap();
+    assert_eq!(page, versions[2..4]);
+    assert!(notes.history(DocumentId::NIL, None, 1).is_err());
+}
+
+#[test]
+fn what_is_gone_is_told() {
+    let space = Space::in_memory().unwrap();
+    let notes = space.connect();
+    let [trip, other] = ["Trip", "Other"].map(|title| notes.create_document(title).unwrap().id());
+    let before = notes.last_sequence().unwrap();
+    let line = notes.insert_markdown("a", trip).unwrap()[0].id;
+    notes.move_blocks(MoveBlocks::new([line], Position::end_of(other))).unwrap();
+    let moved = notes.last_sequence().unwrap();
+    assert_eq!(notes.document_at(trip, moved - 1).unwrap().children().len(), 1);
+    assert_eq!(notes.document_at(trip, before).unwrap().children().len(), 0);
+    assert_eq!(notes.document_at(trip, moved + 1).unwrap_err().kind(), ErrorKind::NotFound);
+    // With the document that the line went to, the line is gone.
+    notes.delete_documents(other).unwrap();
+    notes.purge_documents(PurgeDocuments::new([other])).unwrap();
+    let gone = notes.document_at(trip, moved - 1).unwrap_err();
+    assert_eq!(gone.kind(), ErrorKind::HistoryGone);
+    space.compact_with(CompactOptions::new().keep_changes(0)).unwrap();
+    assert_eq!(notes.document_at(trip, before).unwrap_err().kind(), ErrorKind::HistoryGone);
+    assert!(notes.document_at(trip, notes.last_sequence().unwrap()).is_ok());
+    assert!(notes.history(trip, None, 9).unwrap().is_empty());
+}
