@@ -62,8 +62,8 @@ impl PastDocument {
         }));
         // What a block had below it is not in the edit of its move: it is in the other document.
         for other in documents.iter().filter(|other| **other != self.record.id) {
-            let gone = |_| Error::history_gone(format!("document {other} is gone"));
-            reader.document(*other)?.ok_or(()).map_err(gone)?;
+            let gone = || Error::history_gone(format!("document {other} is gone"));
+            reader.document(*other)?.ok_or_else(gone)?;
             let Self { blocks, parents, children, .. } = Self::at(reader, *other, change.sequence)?;
             self.blocks.extend(blocks);
             self.parents.extend(parents);
