@@ -86,6 +86,75 @@ fn a_document_is_what_it_was_at_every_change() {
     assert!(gone * 20 < same, "{same} {gone}");
 }
 
+/// Restores documents to what they were, compares, and undoes that.
+fn restore(numbers: &[u32]) -> [usize; 2] {
+    let (mut numbers, mut pair) = (Numbers::new(numbers), Pair::new(None));
+    pair.with_collections = numbers.once_in(3);
+    let mut kept = Vec::new();
+    for _ in 0..STEPS {
+        let request = pair.next(&mut numbers);
+        pair.step(request);
+        kept.push((pair.notes().last_sequence().unwrap(), shown(&pair.notes())));
+    }
+    let (notes, mut counts) = (pair.notes(), [0, 0]);
+    for _ in 0..8 {
+        let (sequence, then) = &kept[numbers.below(kept.len())];
+        let before = shown(&notes);
+        // Those that have changed since.
+        let changed = then.keys().filter(|id| before.get(id).is_some_and(|now| *now != then[id]));
+        let changed: Vec<DocumentId> = changed.copied().collect();
+        if changed.is_empty() {
+            continue;
+        }
+        let id = changed[numbers.below(changed.len())];
+        match notes.restore(id, *sequence) {
+            Ok(change) => {
+                counts[0] += 1;
+                let after = shown(&notes);
+                assert_eq!(without_rev(&after[&id]), without_rev(&then[&id]));
+                let others = |all: &BTreeMap<DocumentId, String>| {
+                    let others = all.iter().filter(|(other, _)| **other != id);
+                    others.map(|(id, text)| (*id, without_rev(text))).collect::<Vec<_>>()
+                };
+                assert_eq!(others(&after), others(&before), "other documents stay");
+                assert!(pair.space().check().unwrap().is_clean());
+                // A file that went with its block keeps it from being undone.
+                if notes.undo(change.sequence).is_ok() {
+                    assert_eq!(without_rev(&shown(&notes)[&id]), without_rev(&before[&id]));
+                }
+            }
+            Err(error) => {
+                counts[1] += 1;
+                assert_eq!(shown(&notes), before, "{error:?}");
+            }
+        }
+    }
+    counts
+}
+
+fn without_rev(json: &str) -> String {
+    let mut parts = json.split("\"rev\":");
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        text += part.trim_start_matches(|letter: char| letter.is_ascii_digit());
+    }
+    text
+}
+
+#[test]
+fn what_is_restored_is_what_it_was() {
+    let counts = Mutex::new([0, 0]);
+    let kept = sequences(programs(), 1_000, |numbers| {
+        let [done, refused] = restore(numbers);
+        let mut counts = counts.lock().unwrap();
+        *counts = [counts[0] + done, counts[1] + refused];
+    });
+    kept.unwrap_or_else(|error| panic!("{error}"));
+    let [done, refused] = counts.into_inner().unwrap();
+    println!("{done} restored, {refused} refused");
+    assert!(done * 4 > refused, "{done} {refused}");
+}
+
 /// The control: a document one change later is another one.
 #[test]
 fn another_change_is_noticed() {

@@ -44,7 +44,7 @@
 //! | follow what happens | [`changes_since`](Connection::changes_since), [`wait_for`](Connection::wait_for) |
 //! | bring notes in and out | [`import_folder`](Connection::import_folder), [`export_folder`](Connection::export_folder) |
 //! | undo and redo | [`Connection::undo`], [`Connection::undo_manager`] |
-//! | see what was | [`Connection::history`], [`Connection::document_at`] |
+//! | see what was | [`Connection::history`], [`Connection::document_at`], [`Connection::restore`] |
 //! | show some documents alone | [`Space::scope`], [`Space::folder_scope`], [`Space::page_scope`], [`Scope::connect`], [`Scope::add`], [`Scope::remove`], [`Scope::read_only`] |
 //! | look after a space | [`check`](Space::check), [`backup_to`](Space::backup_to), [`salvage`](Space::salvage), [`compact`](Space::compact), [`stats`](Space::stats), [`rebuild_search`](Space::rebuild_search) |
 //!

@@ -2,17 +2,22 @@
 
 #[cfg(doc)]
 use leafbase_model::ErrorKind;
-use leafbase_model::{Block, BlockId, Change, DocumentId, DocumentVersion, Edit, Error, Result};
+use leafbase_model::{
+    Block, BlockId, Change, DocumentId, DocumentVersion, Edit, Error, ErrorKind as Kind, Result,
+};
 use leafbase_tree_ops as ops;
 
-use crate::core::access::FullAccess;
+use crate::core::access::{Full, FullAccess};
 use crate::core::connection::Connection;
 use crate::core::redaction::LinkRedactor;
 use crate::operations::block_markdown::render_tree;
+use crate::operations::undo::conflict;
+use crate::operations::undo::obstacles::trashed;
 
 use past::PastDocument;
 
 mod past;
+mod restore;
 
 impl<A: FullAccess> Connection<A> {
     /// The last versions of a document, newest first: the changes that touched it, with their
@@ -99,6 +104,53 @@ impl<A: FullAccess> Connection<A> {
             }
             Ok(block)
         })
+    }
+}
+
+impl Connection<Full> {
+    /// Makes a document what it was after the change `sequence`, as a new change, which is returned:
+    /// its title, and its blocks with their IDs and places. Blocks that came later are deleted with
+    /// their comments, those that were deleted return, with higher revisions than they had. What is
+    /// in collections stays as it is, and so do comments, the folder, and other documents.
+    ///
+    /// ```
+    /// use leafbase::DeleteBlocks;
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let trip = notes.create_document("Trip")?.id();
+    /// let line = notes.insert_markdown("passport", trip)?[0].id;
+    /// let then = notes.last_sequence()?;
+    /// notes.delete_blocks(DeleteBlocks::from(line))?;
+    /// notes.insert_markdown("towel", trip)?;
+    /// notes.restore(trip, then)?;
+    /// assert_eq!(notes.content_markdown(trip)?, "passport");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Self::document_at`]; [`ErrorKind::Conflict`] with a detail for each thing in the way, as
+    /// of [`Self::undo`]: a block that is in another document now (`blocks.ID`), a collection that
+    /// was deleted or renamed (`collections.ID`), a file that was erased (`files.ID`), and for a
+    /// document that is what it was then; [`ErrorKind::RuleViolation`] for one in the trash.
+    pub fn restore(&self, document: DocumentId, sequence: u64) -> Result<Change> {
+        let ((), change) = self.operation("restore").write(|transaction| {
+            let edits = transaction.plan(|tree, context| {
+                let reader = tree.full_reader()?;
+                if sequence > reader.last_sequence()? {
+                    return Err(Error::not_found());
+                }
+                let past = PastDocument::at(reader, document, sequence)?;
+                if trashed(tree, document)?.is_some() {
+                    let message = "the document is in the trash; restore it to change its blocks";
+                    return Err(Error::rule(message));
+                }
+                let present = PastDocument::present(reader, document)?;
+                restore::restored(tree, context, present, &past)?.map_err(conflict)
+            })?;
+            transaction.apply(edits)
+        })?;
+        change.ok_or_else(|| Error::new(Kind::Conflict, "the document is what it was then"))
     }
 }
 

@@ -18,7 +18,7 @@ use rebase::Rebase;
 mod documents;
 mod later_writes;
 pub(crate) mod manager;
-mod obstacles;
+pub(crate) mod obstacles;
 mod rebase;
 mod subtree_match;
 
@@ -144,7 +144,7 @@ fn finish(transaction: &mut OperationTransaction<'_, '_>, applied: &[Edit]) -> R
     transaction.plan(|tree, _| touched.verify(tree))
 }
 
-fn conflict(obstacles: Vec<Obstacle>) -> Error {
+pub(crate) fn conflict(obstacles: Vec<Obstacle>) -> Error {
     let mut details: Vec<Detail> = Vec::with_capacity(obstacles.len());
     for Obstacle { path, message } in obstacles {
         if !details.iter().any(|known| known.path == path) {

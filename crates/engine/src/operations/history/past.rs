@@ -25,14 +25,7 @@ impl PastDocument {
     /// [`leafbase_model::ErrorKind::HistoryGone`] if changes after it are dropped or redacted, or a
     /// document is gone to or from which blocks moved.
     pub(super) fn at(reader: SpaceReader<'_>, document: DocumentId, sequence: u64) -> Result<Self> {
-        let record = reader.document(document)?.ok_or_else(Error::not_found)?;
-        let mut past = Self {
-            record,
-            blocks: HashMap::new(),
-            parents: HashMap::new(),
-            children: HashMap::new(),
-        };
-        past.insert(None, &reader.subtree(document.root(), None)?);
+        let mut past = Self::present(reader, document)?;
         for change in reader.history(document) {
             let change = change?;
             if change.sequence <= sequence {
@@ -49,17 +42,26 @@ impl PastDocument {
         Ok(past)
     }
 
-    fn root(&self) -> BlockId {
-        self.record.id.root()
+    /// The document as it is.
+    pub(super) fn present(reader: SpaceReader<'_>, document: DocumentId) -> Result<Self> {
+        let record = reader.document(document)?.ok_or_else(Error::not_found)?;
+        let (blocks, parents, children) = (HashMap::new(), HashMap::new(), HashMap::new());
+        let mut present = Self { record, blocks, parents, children };
+        present.insert(None, &reader.subtree(document.root(), None)?);
+        Ok(present)
+    }
+
+    pub(super) fn id(&self) -> DocumentId {
+        self.record.id
+    }
+
+    /// The children of a block, in order.
+    pub(super) fn children_of(&self, parent: BlockId) -> &[BlockId] {
+        self.children.get(&parent).map_or(&[], Vec::as_slice)
     }
 
     fn undo(&mut self, reader: SpaceReader<'_>, change: &Change) -> Result<()> {
-        let mut documents = BTreeSet::from([self.record.id]);
-        documents.extend(change.edits.iter().filter_map(|edit| match edit {
-            Edit::Move { from, to, .. } if from.document == self.record.id => Some(to.document),
-            Edit::Move { from, to, .. } if to.document == self.record.id => Some(from.document),
-            _ => None,
-        }));
+        let documents = exchanging(self.record.id, change);
         // What a block had below it is not in the edit of its move: it is in the other document.
         for other in documents.iter().filter(|other| **other != self.record.id) {
             let gone = || Error::history_gone(format!("document {other} is gone"));
@@ -116,7 +118,7 @@ impl PastDocument {
     }
 
     /// Inserts subtrees at a target, or those of a whole document.
-    fn insert(&mut self, target: Option<&InsertTarget>, subtrees: &Subtrees) {
+    pub(super) fn insert(&mut self, target: Option<&InsertTarget>, subtrees: &Subtrees) {
         let (mut lineage, mut after): (Vec<BlockId>, _) =
             (Vec::new(), target.and_then(|target| target.after));
         for SubtreeNode { depth, block } in &subtrees.0 {
@@ -137,14 +139,14 @@ impl PastDocument {
         }
     }
 
-    fn attach(&mut self, block: BlockId, target: &InsertTarget) {
+    pub(super) fn attach(&mut self, block: BlockId, target: &InsertTarget) {
         self.parents.insert(block, target.parent);
         let siblings = self.children.entry(target.parent).or_default();
         let after = target.after.and_then(|after| siblings.iter().position(|it| *it == after));
         siblings.insert(after.map_or(0, |after| after + 1), block);
     }
 
-    fn detach(&mut self, block: BlockId) {
+    pub(super) fn detach(&mut self, block: BlockId) {
         if let Some(siblings) =
             self.parents.remove(&block).and_then(|parent| self.children.get_mut(&parent))
         {
@@ -152,7 +154,7 @@ impl PastDocument {
         }
     }
 
-    fn remove(&mut self, block: BlockId) {
+    pub(super) fn remove(&mut self, block: BlockId) {
         self.detach(block);
         let mut waiting = vec![block];
         while let Some(block) = waiting.pop() {
@@ -165,7 +167,7 @@ impl PastDocument {
     /// Drops the blocks of other documents.
     fn drop_unreachable(&mut self) {
         let mut reached: BTreeSet<BlockId> = BTreeSet::new();
-        let mut waiting = vec![self.root()];
+        let mut waiting = vec![self.record.id.root()];
         while let Some(block) = waiting.pop() {
             if reached.insert(block) {
                 waiting.extend(self.children.get(&block).into_iter().flatten().copied());
@@ -205,6 +207,24 @@ impl PastDocument {
             self.collect(block, 0, is_within, &mut nodes)?;
         }
         Ok(Subtrees(nodes))
+    }
+}
+
+/// The documents that the change moved blocks between, `document` among them.
+fn exchanging(document: DocumentId, change: &Change) -> BTreeSet<DocumentId> {
+    let mut documents = BTreeSet::from([document]);
+    loop {
+        let known = documents.len();
+        for edit in &change.edits {
+            if let Edit::Move { from, to, .. } = edit
+                && (documents.contains(&from.document) || documents.contains(&to.document))
+            {
+                documents.extend([from.document, to.document]);
+            }
+        }
+        if documents.len() == known {
+            return documents;
+        }
     }
 }
 

@@ -9,31 +9,31 @@ use crate::core::edges;
 use crate::core::tree::Tree;
 
 /// Something that keeps an edit from being undone.
-pub(super) struct Obstacle {
+pub(crate) struct Obstacle {
     /// Its kind and ID, such as `blocks.ID`.
-    pub(super) path: String,
-    pub(super) message: String,
+    pub(crate) path: String,
+    pub(crate) message: String,
 }
 
 impl Obstacle {
-    pub(super) fn new(kind: &str, id: impl std::fmt::Display, message: &str) -> Self {
+    pub(crate) fn new(kind: &str, id: impl std::fmt::Display, message: &str) -> Self {
         Self { path: format!("{kind}.{id}"), message: message.to_owned() }
     }
 
-    pub(super) fn block(id: BlockId, message: &str) -> Self {
+    pub(crate) fn block(id: BlockId, message: &str) -> Self {
         Self::new("blocks", id, message)
     }
 }
 
 /// The edits that an inverse edit comes to now, or what is in the way.
-pub(super) type Rebased = std::result::Result<Vec<Edit>, Vec<Obstacle>>;
+pub(crate) type Rebased = std::result::Result<Vec<Edit>, Vec<Obstacle>>;
 
-pub(super) fn refused(obstacle: Obstacle) -> Rebased {
+pub(crate) fn refused(obstacle: Obstacle) -> Rebased {
     Err(vec![obstacle])
 }
 
 /// The blocks with comments, which would go with them.
-pub(super) fn commented(
+pub(crate) fn commented(
     tree: &Tree<'_>,
     document: DocumentId,
     subtrees: &Subtrees,
@@ -45,7 +45,7 @@ pub(super) fn commented(
 }
 
 /// The blocks as they return: with higher revisions than they had.
-pub(super) fn restored(context: &Context<'_>, subtrees: &Subtrees) -> Subtrees {
+pub(crate) fn restored(context: &Context<'_>, subtrees: &Subtrees) -> Subtrees {
     let node = |node: &SubtreeNode| {
         let (rev, modified) = (node.block.rev.saturating_add(1), context.stamp.clone());
         SubtreeNode { block: BlockRecord { rev, modified, ..node.block.clone() }, ..node.clone() }
@@ -54,7 +54,7 @@ pub(super) fn restored(context: &Context<'_>, subtrees: &Subtrees) -> Subtrees {
 }
 
 /// A file that the data shows and that was erased with its last block.
-pub(super) fn lost_file(tree: &Tree<'_>, data: &BlockData) -> Result<Option<Obstacle>> {
+pub(crate) fn lost_file(tree: &Tree<'_>, data: &BlockData) -> Result<Option<Obstacle>> {
     let mut files = Vec::new();
     edges::files(data, &mut |file| files.push(file));
     for file in files {
@@ -66,7 +66,7 @@ pub(super) fn lost_file(tree: &Tree<'_>, data: &BlockData) -> Result<Option<Obst
 }
 
 /// The document if it is in the trash, where nothing is written.
-pub(super) fn trashed(tree: &Tree<'_>, document: DocumentId) -> Result<Option<Obstacle>> {
+pub(crate) fn trashed(tree: &Tree<'_>, document: DocumentId) -> Result<Option<Obstacle>> {
     let is_trashed = |location| location == Location::Trash;
     let record = tree.document(document)?.filter(|record| is_trashed(record.location));
     Ok(record.map(|_| Obstacle::new("documents", document, "is in the trash")))
