@@ -108,10 +108,11 @@ impl<A: FullAccess> Connection<A> {
 }
 
 impl Connection<Full> {
-    /// Makes a document what it was after the change `sequence`, as a new change, which is returned:
-    /// its title, and its blocks with their IDs and places. Blocks that came later are deleted with
-    /// their comments, those that were deleted return, with higher revisions than they had. What is
-    /// in collections stays as it is, and so do comments, the folder, and other documents.
+    /// Makes a document what it was after the change `sequence`, as a new change, which is
+    /// returned: its title, and its blocks with their IDs and places. Blocks that came later are
+    /// deleted with their comments, those that were deleted return, with higher revisions than they
+    /// had. What is in collections stays as it is, and so do comments, the folder, and other
+    /// documents.
     ///
     /// ```
     /// use leafbase::DeleteBlocks;
@@ -129,10 +130,10 @@ impl Connection<Full> {
     /// ```
     ///
     /// # Errors
-    /// As [`Self::document_at`]; [`ErrorKind::Conflict`] with a detail for each thing in the way, as
-    /// of [`Self::undo`]: a block that is in another document now (`blocks.ID`), a collection that
-    /// was deleted or renamed (`collections.ID`), a file that was erased (`files.ID`), and for a
-    /// document that is what it was then; [`ErrorKind::RuleViolation`] for one in the trash.
+    /// As [`Self::document_at`]; [`ErrorKind::Conflict`] with a detail for each thing in the way,
+    /// as of [`Self::undo`]: a block that is in another document now (`blocks.ID`), a collection
+    /// that was deleted or renamed (`collections.ID`), a file that was erased (`files.ID`), and for
+    /// a document that is what it was then; [`ErrorKind::RuleViolation`] for one in the trash.
     pub fn restore(&self, document: DocumentId, sequence: u64) -> Result<Change> {
         let ((), change) = self.operation("restore").write(|transaction| {
             let edits = transaction.plan(|tree, context| {

@@ -74,15 +74,15 @@ impl RestorePlan<'_> {
             self.obstacles.extend(lost_file(self.tree, &then.data)?);
         }
         if becomes_text {
-            self.last.extend(edit)
+            self.last.extend(edit);
         } else {
-            self.edits.extend(edit)
+            self.edits.extend(edit);
         }
         Ok(())
     }
 
-    /// Puts the children that `parent` had into their places, each before what is in it: so no block
-    /// ever goes below itself.
+    /// Puts the children that `parent` had into their places, each before what is in it: so no
+    /// block ever goes below itself.
     fn children(
         &mut self,
         present: &mut PastDocument,
