@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use leafbase_model::{
-    BlockId, Change, DocumentId, DocumentRecord, Edit, Error, Location, Result, Subtrees,
+    BlockId, Change, DocumentId, DocumentRecord, Edit, Error, Location, Result, Subtrees, invariant,
 };
 
 use crate::core::redaction::hidden_relations;
@@ -26,6 +26,7 @@ pub(crate) fn page_writes(tree: &Tree<'_>, after: u64) -> Result<BTreeMap<u64, P
     let mut sequence = reader.last_sequence()?;
     while sequence > after {
         let Some(change) = reader.change_over(sequence)? else { break };
+        invariant!(change.first_sequence <= sequence, "the change log is read backwards");
         let writes = past.undo(&change)?;
         if !writes.is_empty() {
             found.insert(change.sequence, writes);

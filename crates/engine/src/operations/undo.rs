@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 #[cfg(doc)]
 use leafbase_model::ErrorKind;
-use leafbase_model::{Change, Detail, Edit, Error, ErrorKind as Kind, Result, UndoChanges};
+use leafbase_model::{
+    Change, Detail, Edit, Error, ErrorKind as Kind, Result, UndoChanges, invariant,
+};
 use leafbase_store::SpaceReader;
 
 use crate::core::access::Full;
@@ -100,6 +102,10 @@ fn read(reader: SpaceReader<'_>, sequences: &[u64]) -> Result<Vec<Change>> {
 
 /// Undoes `changes`, which are sorted from the newest.
 fn undo(transaction: &mut OperationTransaction<'_, '_>, changes: &[Change]) -> Result<()> {
+    invariant!(
+        changes.is_sorted_by(|one, other| one.sequence > other.sequence),
+        "changes are undone from the newest"
+    );
     let group: BTreeSet<u64> = changes.iter().map(|change| change.sequence).collect();
     let mut rebase = Rebase::new(group);
     let (mut applied, mut obstacles) = (Vec::new(), Vec::<Obstacle>::new());

@@ -55,6 +55,7 @@ impl Tree<'_> {
                 .parent;
             at = above;
         }
+        debug_assert!(found.is_none_or(|(_, below)| below <= levels), "a page is on the way up");
         Ok(found.map(|(page, below)| PagePlace { page, levels: levels - below }))
     }
 

@@ -75,6 +75,7 @@ impl PastDocument {
         for edit in change.edits.iter().rev() {
             self.undo_edit(&documents, edit)?;
         }
+        debug_assert!(self.blocks.contains_key(&self.record.id.root()), "a document has its root");
         if !is_alone {
             self.drop_unreachable();
         }

@@ -116,6 +116,10 @@ impl RestorePlan<'_> {
         let after = present.previous_sibling(block)?;
         let from = InsertTarget { document: self.document, parent, after };
         if from != to {
+            debug_assert!(
+                present.block(to.parent)?.is_some(),
+                "a parent is in its place before its children"
+            );
             present.detach(block);
             present.attach(block, &to);
             self.edits.push(Edit::Move { block, from, to });
