@@ -215,6 +215,24 @@ fn the_feed_of_a_folder_scope_tells_what_enters() {
     assert_eq!(shelf.guest.last_sequence().unwrap(), 12);
 }
 
+/// What the host adds comes after what entered by the last write, whether others wrote in between.
+#[test]
+fn additions_and_entries_are_told_in_the_order_in_which_they_were_made() {
+    for is_written_between in [false, true] {
+        let shelf = Shelf::new();
+        let (a, b) = (shelf.document("a", shelf.other), shelf.document("b", shelf.other));
+        let scope = shelf.space.folder_scope([shelf.shared]);
+        let guest = scope.connect();
+        shelf.put(a, shelf.shared);
+        if is_written_between {
+            shelf.notes.create_document("elsewhere").unwrap();
+        }
+        scope.add([b]);
+        let told: Vec<_> = guest.changes_since(0).map(|it| it.unwrap().documents).collect();
+        assert_eq!(told, [[a], [b]], "{is_written_between}");
+    }
+}
+
 /// A folder that is moved into the scope through one that was outside then.
 #[test]
 fn folders_that_enter_one_after_the_other_hide_what_was_before() {

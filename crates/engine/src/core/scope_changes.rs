@@ -164,7 +164,8 @@ impl ScopeChanges {
             }
             let added = Arc::new(AddedDocuments { at, documents });
             let after = Some(sequence);
-            let place = self.additions.partition_point(|addition| addition.after <= after);
+            // Before what the host added after that write, and before the next one.
+            let place = self.additions.partition_point(|addition| addition.after < after);
             self.additions.insert(place, PendingAddition { after, added });
         }
         self.entered_to = Some(last);
