@@ -1,10 +1,10 @@
 //! A small space with some of everything: what tests damage, and what the format is kept by.
 
 use leafbase::{
-    AddComments, AddItems, AddTasks, BlockId, CommentDraft, CommentPatch, Connection,
+    AddComments, AddItems, AddTasks, Batch, BlockId, CommentDraft, CommentPatch, Connection,
     CreateCollection, CreateDocuments, DeleteDocuments, Destination, Document, Durability,
-    ItemDraft, Position, PropertyDraft, Relation, Result, SchemaDraft, SearchIndexing, Space,
-    SpaceBuilder, TaskDraft, UpdateComments, UploadFile,
+    InsertBlocks, ItemDraft, Position, PropertyDraft, Relation, Result, SchemaDraft,
+    SearchIndexing, Space, SpaceBuilder, TaskDraft, UpdateComments, UploadFile,
 };
 use leafbase_test_outline::{FixedClock, SequentialIds};
 
@@ -51,6 +51,8 @@ pub fn fill(space: &Space) -> Result<()> {
         Position::end_of(thrown.id()),
     )?;
     notes.delete_documents(DeleteDocuments::new([thrown.id()]))?;
+    let insertion = InsertBlocks::markdown("done once", home.id());
+    notes.run_batch(Batch::default().then("insert_blocks", &insertion)?.keyed("once"))?;
     Ok(())
 }
 

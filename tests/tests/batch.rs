@@ -3,8 +3,11 @@
 use std::sync::Arc;
 
 use leafbase::kv::{KeyRange, MemoryStore, Store};
-use leafbase::{Batch, DeleteBlocks, Error, ErrorKind, Expectations, Fetch, InsertBlocks, Space};
-use leafbase_test_outline::Numbers;
+use leafbase::{
+    Batch, DeleteBlocks, DeleteDocuments, DocumentId, Error, ErrorKind, Expectations, Fetch,
+    InsertBlocks, PurgeDocuments, Space,
+};
+use leafbase_test_outline::{FixedClock, Numbers};
 use serde_json::{Value, json};
 use std::ops::{Bound, ControlFlow};
 use tests::model::pair::{BatchForm, Pair};
@@ -256,4 +259,96 @@ fn references_stand_for_parts_of_earlier_replies() {
     let unknown = r#"{"operations": [{"operation": "purge_documents"}]}"#;
     let refused = notes.run_batch(space.read_json(unknown).unwrap()).unwrap_err();
     assert_eq!(told(&refused), ("VALIDATION", "operations[0].operation"));
+}
+
+fn insertion(markdown: &str, document: DocumentId) -> Batch {
+    let request = InsertBlocks::markdown(markdown, document);
+    Batch::default().then("insert_blocks", &request).unwrap()
+}
+
+#[test]
+fn a_batch_with_a_key_is_done_once() {
+    let clock = Arc::new(FixedClock::at(1_767_225_600_000));
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("space");
+    let space = Space::builder().clock(Arc::<FixedClock>::clone(&clock)).create(&path).unwrap();
+    let notes = space.connect();
+    let trip = notes.create_document("Trip").unwrap().id();
+    let batch = insertion("passport", trip).keyed("k");
+    // A dry run, and a batch that is refused, were not done.
+    notes.run_batch(batch.clone().dry()).unwrap();
+    let stale = Expectations::default().at_sequence(9);
+    assert!(notes.run_batch(batch.clone().expecting(stale)).is_err());
+    let first = notes.run_batch(batch.clone()).unwrap();
+    let sequence = notes.last_sequence().unwrap();
+    assert_eq!(notes.run_batch(batch.clone()).unwrap(), first);
+    // What it expects need not be so any more.
+    let since = Expectations::default().at_sequence(sequence);
+    let conditional = insertion("tickets", trip).expecting(since).keyed("l");
+    let second = notes.run_batch(conditional.clone()).unwrap();
+    assert_eq!(notes.run_batch(conditional).unwrap(), second);
+    let empty = Batch::default().keyed("e");
+    assert_eq!(notes.run_batch(empty.clone()).unwrap(), notes.run_batch(empty).unwrap());
+    assert_eq!(notes.last_sequence().unwrap(), sequence + 1);
+
+    let other = notes.run_batch(insertion("shoes", trip).keyed("k")).unwrap_err();
+    assert_eq!(told(&other), ("CONFLICT", "requestKey"));
+    assert_eq!(other.message(), "another batch was done under this key");
+    // The space kept it.
+    drop((notes, space));
+    let space = Space::builder().clock(Arc::<FixedClock>::clone(&clock)).open(&path).unwrap();
+    let notes = space.connect();
+    clock.advance(24 * 3_600_000 - 1);
+    assert_eq!(notes.run_batch(batch.clone()).unwrap(), first);
+    clock.advance(1);
+    assert_ne!(notes.run_batch(batch.clone()).unwrap(), first, "kept for 24 hours");
+    let kept = notes.run_batch(batch.clone()).unwrap();
+
+    // Others have keys of their own: authors, and connections of each scope.
+    let ada = notes.clone().acting_as("Ada");
+    let guest = space.scoped([trip]);
+    let hidden = notes.create_document("hidden").unwrap().id();
+    let wider = space.scoped([trip, hidden]);
+    let mut replies = vec![kept.clone(), ada.run_batch(batch.clone()).unwrap()];
+    replies.extend([&guest, &wider].map(|guest| guest.run_batch(batch.clone()).unwrap()));
+    assert!((1..4).all(|at| !replies[..at].contains(&replies[at])));
+    assert_eq!(guest.run_batch(batch.clone()).unwrap(), replies[2]);
+    assert_eq!(space.scoped([trip]).run_batch(batch.clone()).unwrap(), replies[2]);
+
+    // A purge erases replies, but what was done stays done.
+    notes.delete_documents(DeleteDocuments::from(hidden)).unwrap();
+    notes.purge_documents(PurgeDocuments::new([hidden])).unwrap();
+    let sequence = notes.last_sequence().unwrap();
+    let erased = notes.run_batch(batch.clone()).unwrap_err();
+    assert_eq!(told(&erased), ("HISTORY_GONE", "requestKey"));
+    assert_eq!(notes.last_sequence().unwrap(), sequence);
+    clock.advance(24 * 3_600_000);
+    assert_ne!(notes.run_batch(batch).unwrap(), kept);
+    assert!(space.check().unwrap().is_clean());
+
+    for (key, kind) in [(String::new(), "VALIDATION"), ("k".repeat(257), "LIMIT_EXCEEDED")] {
+        let refused = notes.run_batch(insertion("x", trip).keyed(key)).unwrap_err();
+        assert_eq!(told(&refused), (kind, "requestKey"));
+    }
+}
+
+#[test]
+fn expired_replies_leave_the_store() {
+    let clock = Arc::new(FixedClock::at(1_767_225_600_000));
+    let store = Arc::new(MemoryStore::new());
+    let space = Space::builder()
+        .clock(Arc::<FixedClock>::clone(&clock))
+        .over(Arc::<MemoryStore>::clone(&store), true)
+        .unwrap();
+    let notes = space.connect();
+    let kept = || rows(&store).iter().filter(|(key, _)| key.first() >= Some(&0x90)).count();
+    for round in 0..3 {
+        for number in 0..20 {
+            let batch = Batch::default().keyed(format!("{round} {number}"));
+            notes.run_batch(batch).unwrap();
+        }
+        assert_eq!(kept(), 40, "two rows for each of this day");
+        clock.advance(25 * 3_600_000);
+    }
+    assert!(space.check().unwrap().is_clean());
 }

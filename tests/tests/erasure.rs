@@ -8,11 +8,11 @@ use std::sync::{Arc, Mutex};
 
 use leafbase::kv::{MemoryStore, Snapshot, Store, Transaction, WriteOptions};
 use leafbase::{
-    AddComments, AddItems, Author, BlockData, BlockDraft, CommentDraft, CompactOptions, Connection,
-    CreateCollection, CreateFolders, DayRef, DeleteBlocks, DeleteDocuments, Destination,
-    DocumentId, Edit, ErrorKind, Fetch, FileHash, FolderDraft, InsertBlocks, ItemDraft, ItemUpdate,
-    MoveBlocks, Position, PropertyDraft, PropertyKind, PurgeDocuments, Relation, SchemaDraft,
-    SearchDocuments, SelectOption, Space, UpdateItems, UploadFile,
+    AddComments, AddItems, Author, Batch, BlockData, BlockDraft, CommentDraft, CompactOptions,
+    Connection, CreateCollection, CreateFolders, DayRef, DeleteBlocks, DeleteDocuments,
+    Destination, DocumentId, Edit, ErrorKind, Fetch, FileHash, FolderDraft, InsertBlocks,
+    ItemDraft, ItemUpdate, MoveBlocks, Position, PropertyDraft, PropertyKind, PurgeDocuments,
+    Relation, SchemaDraft, SearchDocuments, SelectOption, Space, UpdateItems, UploadFile,
 };
 use leafbase_test_outline::FixedClock;
 
@@ -51,6 +51,7 @@ impl Scene {
         let document = notes.create_document(&canaries.put("oldtitle")).unwrap().id();
         let mut scene = Self { space, notes, canaries, purged: vec![document], diary };
         scene.texts(document);
+        scene.kept_reply(document);
         scene.collection(document);
         scene.files(document);
         scene.moved(document);
@@ -89,6 +90,12 @@ impl Scene {
         let draft = CommentDraft::new(deleted, put("deletedcomment"));
         notes.add_comments(AddComments::new([draft])).unwrap();
         notes.delete_blocks(DeleteBlocks::from(deleted)).unwrap();
+    }
+
+    fn kept_reply(&mut self, document: DocumentId) {
+        let insertion = InsertBlocks::markdown(self.canaries.put("keptreply"), document);
+        let batch = Batch::default().then("insert_blocks", &insertion).unwrap();
+        self.notes.run_batch(batch.keyed("once")).unwrap();
     }
 
     fn collection(&mut self, document: DocumentId) {

@@ -64,6 +64,10 @@ impl Limits {
     pub const CONTEXT_BLOCKS: usize = 100;
     /// Maximum number of blocks in one reply to a search within a document; a cursor continues.
     pub const BLOCK_MATCHES: usize = 1_000;
+    /// Maximum length of the key of a batch in bytes.
+    pub const REQUEST_KEY_BYTES: usize = 256;
+    /// Hours for which the reply to a batch with a key is kept.
+    pub const REQUEST_KEY_HOURS: i64 = 24;
     /// Maximum number of highlighted ranges in one block.
     pub const RANGES: usize = 100;
 

@@ -27,6 +27,7 @@ mod folders;
 mod items;
 mod locations;
 mod log;
+mod replies;
 mod tasks;
 
 /// Problems that are listed; further ones are counted.
@@ -105,6 +106,8 @@ pub enum Invariant {
     ItemIndex,
     /// The change log has no gap and ends at the sequence of the totals.
     ChangeLog,
+    /// Index rows of kept replies follow from them.
+    Reply,
     /// The search index contains what the space has, up to its last update.
     SearchIndex,
 }
@@ -139,6 +142,7 @@ impl fmt::Display for Invariant {
             Self::ItemCount => "counts agree with items",
             Self::ItemIndex => "indexes agree with items",
             Self::ChangeLog => "the change log has no gap",
+            Self::Reply => "the index of kept replies agrees with them",
             Self::SearchIndex => "the search index agrees with the documents",
             Self::BlockCount => "block counts agree with documents",
             Self::Title => "titles agree with roots",
@@ -268,6 +272,7 @@ pub(crate) fn check(
     check.comments(&blocks);
     check.assets();
     check.changes(totals, &last_changes);
+    check.replies();
     debug_assert!(check.report.problems.len() <= LISTED, "further problems are counted");
     check.report_progress();
     if check.is_canceled {

@@ -16,6 +16,7 @@ mod edges;
 mod folders;
 mod items;
 mod log;
+mod replies;
 mod tasks;
 
 pub(crate) use assets::*;
@@ -26,6 +27,7 @@ pub(crate) use edges::*;
 pub(crate) use folders::*;
 pub(crate) use items::*;
 pub(crate) use log::*;
+pub(crate) use replies::*;
 pub(crate) use tasks::*;
 
 /// A part of the key space.
@@ -120,8 +122,14 @@ pub(crate) const ITEM_KEYS: Keyspace = Keyspace { tag: 0x72, name: "indexes of i
 /// Invariant: sequences ascend without a gap, and so do parts from 0.
 pub(crate) const CHANGES: Keyspace = Keyspace { tag: 0x80, name: "change log" };
 
+/// Hash of a request key with its scope and author to what is kept of the request. Invariant: none;
+/// no part of the change log.
+pub(crate) const REPLIES: Keyspace = Keyspace { tag: 0x90, name: "replies" };
+/// (time, request). Invariant: follows from the kept reply.
+pub(crate) const REPLIES_BY_TIME: Keyspace = Keyspace { tag: 0x91, name: "replies by time" };
+
 /// All keyspaces, in the order of their keys.
-pub(crate) const IN_USE: [Keyspace; 27] = [
+pub(crate) const IN_USE: [Keyspace; 29] = [
     META,
     BLOCKS,
     BLOCK_LOCATIONS,
@@ -149,6 +157,8 @@ pub(crate) const IN_USE: [Keyspace; 27] = [
     COLLECTIONS,
     ITEM_KEYS,
     CHANGES,
+    REPLIES,
+    REPLIES_BY_TIME,
 ];
 
 /// Keys are shorter than this.
@@ -332,6 +342,8 @@ mod tests {
             );
         }
         assert_eq!(parse_change_part(&change_part(258, 3)), Some((258, 3)));
+        assert_eq!(parse_reply(&reply(&[6; 32])), Some([6; 32]));
+        assert_eq!(parse_reply_by_time(&reply_by_time([1; 8], &[6; 32])), Some([6; 32]));
     }
 
     #[test]

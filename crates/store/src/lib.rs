@@ -51,8 +51,10 @@ pub use reader::{
 };
 pub use records::document::StoredDocument;
 pub use records::meta::SpaceMeta;
+pub use records::reply::KeptReply;
 pub use salvage::{Loss, LossKind, SalvageOptions, SalvageReport, Saved, salvage};
 pub use space_store::{SpaceSnapshot, SpaceStats, SpaceStore, WriteOutcome};
 pub use transaction::SpaceTransaction;
+pub use transaction::replies::hash_request;
 pub use uploads::CHUNK_BYTES;
 pub use write_plan::WritePlan;

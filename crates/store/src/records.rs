@@ -23,6 +23,7 @@ pub(crate) mod folder;
 pub(crate) mod layout;
 pub(crate) mod location;
 pub(crate) mod meta;
+pub(crate) mod reply;
 pub(crate) mod schema;
 
 /// The version of all records.

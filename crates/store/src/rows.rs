@@ -9,13 +9,14 @@ use crate::keyspaces::{
     COMMENTS, DOCUMENTS, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_DAY, DOCUMENTS_BY_LOCATION,
     DOCUMENTS_BY_LOCATION_CREATED, DOCUMENTS_BY_LOCATION_MODIFIED, DOCUMENTS_BY_MODIFIED,
     DOCUMENTS_BY_TITLE, EDGES, FOLDER_CHILDREN, FOLDERS, ITEM_KEYS, LOCATION_COUNTS, LOGBOOK, META,
-    PENDING_ASSETS, SCHEMAS, TASKS, TASKS_BY_DAY,
+    PENDING_ASSETS, REPLIES, REPLIES_BY_TIME, SCHEMAS, TASKS, TASKS_BY_DAY,
 };
 use crate::reader::items::parse_entry as read_collection;
 use crate::reader::tasks::parse_entry;
 use crate::records::block::{self, AuthorCache};
 use crate::records::layout::Value;
 use crate::records::meta::{SpaceMeta, SpaceTotals};
+use crate::records::reply::KeptReply;
 use crate::records::{self, asset, comment, document, folder, location, meta, schema};
 use crate::run::RunView;
 
@@ -119,6 +120,14 @@ pub fn read(key: &[u8], value: &[u8]) -> Result<()> {
             Some(body) => body.change().map(drop),
             None => Ok(()),
         },
+        REPLIES => {
+            keyspaces::parse_reply(key).ok_or_else(damaged)?;
+            records::decode(key, value, KeptReply::decode).map(drop)
+        }
+        REPLIES_BY_TIME => {
+            keyspaces::parse_reply_by_time(key).ok_or_else(damaged)?;
+            records::decode_empty(key, value)
+        }
         _ => Err(Error::corrupted(keyspaces::RowName(key))),
     }
 }

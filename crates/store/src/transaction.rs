@@ -39,6 +39,7 @@ mod folders;
 mod items;
 mod moves;
 mod purges;
+pub(crate) mod replies;
 mod schemas;
 mod settings;
 mod staged;

@@ -312,6 +312,14 @@ fn gaps_of_the_log_are_named() {
     });
 }
 
+#[test]
+fn kept_replies_agree_with_their_index() {
+    let (reply, by_time) = (key(0x90, &[1, 2], &[]), key(0x91, &[1, 2], &[0; 8]));
+    let body = [&[0x92, 0, 0xc4, 0x20][..], &[7; 32]].concat();
+    breaks(Invariant::Reply, |store| put(store, &reply, &rows::seal(&reply, &body)));
+    breaks(Invariant::Reply, |store| put(store, &by_time, &rows::seal(&by_time, &[])));
+}
+
 #[derive(Debug)]
 struct Unsound(Arc<dyn Store>);
 

@@ -356,7 +356,13 @@ impl Pair {
                     batch = batch.then(name, &request)?;
                 }
                 let batch = if how == BatchForm::Dry { batch.dry() } else { batch };
-                Ok(notes.run_batch(batch)?.replies.into_iter().map(items_of).collect())
+                let key = format!("batch {}", self.requests);
+                let batch = if self.requests % 2 == 0 { batch.keyed(key) } else { batch };
+                let replies = notes.run_batch(batch.clone())?.replies;
+                if how == BatchForm::Values && batch.request_key.is_some() {
+                    assert_eq!(notes.run_batch(batch)?.replies, replies, "sent again");
+                }
+                Ok(replies.into_iter().map(items_of).collect())
             }
             BatchForm::Halved => {
                 let answers = requests.iter().map(|(number, request)| {

@@ -163,6 +163,10 @@ pub(crate) mod sealed {
         /// Whether writes are refused.
         fn is_read_only(&self) -> bool;
 
+        /// What tells this access from others: empty for the whole space, or else what the scope
+        /// names now.
+        fn identity(&self) -> Vec<u8>;
+
         /// The transaction of the batch that operations take part in, if there is one.
         fn door(&self) -> Option<&dyn BatchDoor> {
             None
@@ -180,6 +184,10 @@ pub(crate) mod sealed {
 
         fn is_read_only(&self) -> bool {
             false
+        }
+
+        fn identity(&self) -> Vec<u8> {
+            Vec::new()
         }
     }
 
@@ -209,6 +217,19 @@ pub(crate) mod sealed {
 
         fn is_read_only(&self) -> bool {
             self.is_read_only
+        }
+
+        fn identity(&self) -> Vec<u8> {
+            let roots = self.state.named().ids();
+            let documents = roots.iter().flat_map(|document| [&[0][..], document.as_bytes()]);
+            let mut identity: Vec<u8> = documents.flatten().copied().collect();
+            for folder in self.state.folders.named() {
+                identity.push(1);
+                identity.extend(folder.as_bytes());
+            }
+            // Of a scope that names nothing, too: it is not the whole space.
+            identity.push(2);
+            identity
         }
     }
 }

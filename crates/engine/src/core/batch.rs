@@ -46,6 +46,10 @@ impl<A: AccessScope> sealed::Sealed for BatchAccess<'_, A> {
         self.access.is_read_only()
     }
 
+    fn identity(&self) -> Vec<u8> {
+        self.access.identity()
+    }
+
     fn door(&self) -> Option<&dyn BatchDoor> {
         Some(self.door)
     }

@@ -1,7 +1,7 @@
 //! The write transaction of an operation or of a batch of them.
 
-use leafbase_model::{DocumentId, Edit, Result};
-use leafbase_store::{SpaceReader, SpaceTransaction};
+use leafbase_model::{DocumentId, Edit, Limits, Result, Timestamp};
+use leafbase_store::{KeptReply, SpaceReader, SpaceTransaction};
 use leafbase_tree_ops::Context;
 
 use crate::core::cascades;
@@ -78,6 +78,29 @@ impl<'w, 't> OperationTransaction<'w, 't> {
     /// None in a batch: its operations are planned again.
     pub(crate) fn take_earlier(&mut self) -> Vec<Edit> {
         if self.is_batch { Vec::new() } else { self.transaction.take_earlier() }
+    }
+
+    /// What is kept of a request that was done under its key within the last
+    /// [`Limits::REQUEST_KEY_HOURS`] hours.
+    pub(crate) fn kept_reply(&self, request: &[u8; 32]) -> Result<Option<KeptReply>> {
+        self.transaction.kept_reply(request, self.replies_expired())
+    }
+
+    /// Keeps the reply to a request with a key, whose hash is `body`.
+    pub(crate) fn keep_reply(
+        &mut self,
+        request: &[u8; 32],
+        body: [u8; 32],
+        reply: String,
+    ) -> Result<()> {
+        let (at, expired) = (self.context.stamp.at, self.replies_expired());
+        self.transaction.keep_reply(request, &KeptReply { at, body, reply: Some(reply) }, expired)
+    }
+
+    /// Replies that were kept at this time, or before, are not kept any more.
+    fn replies_expired(&self) -> Timestamp {
+        let hours = Limits::REQUEST_KEY_HOURS * 3_600_000;
+        Timestamp::from_millis(self.context.stamp.at.as_millis().saturating_sub(hours))
     }
 
     /// Lets several operations take part.

@@ -17,6 +17,8 @@ use crate::core::batch::BatchAccess;
 use crate::core::connection::Connection;
 use crate::core::tree::Tree;
 
+mod keyed_requests;
+
 /// A function that runs the operation of a name with a request as JSON, and returns its reply.
 macro_rules! operations {
     ($run:ident, $access:ty: $($method:ident($request:ty)),+ $(,)?) => {
@@ -130,7 +132,9 @@ impl Connection<Full> {
     /// Those of the first operation that fails, below `operations[n]`;
     /// [`crate::ErrorKind::Validation`] at `operations[n].operation` for an unknown name, and at a
     /// reference that leads nowhere; [`crate::ErrorKind::Conflict`] below `expect` if something is
-    /// not as expected, with a detail for each that is not;
+    /// not as expected, with a detail for each that is not, and at `requestKey` if another batch
+    /// was done under the key; [`crate::ErrorKind::HistoryGone`] there if this one was done and a
+    /// purge erased its reply;
     /// [`crate::ErrorKind::LimitExceeded`] at `operations` for more than
     /// [`crate::Limits::blocks_per_request`]. Nothing is written then.
     pub fn run_batch(&self, batch: Batch) -> Result<BatchReply> {
@@ -176,14 +180,20 @@ impl Connection<Scoped> {
 
 impl<A: Unbatched> Connection<A> {
     fn run_operations(&self, batch: Batch, run: RunOperation<A>) -> Result<BatchReply> {
-        let Batch { operations, expect, dry_run, .. } = batch;
-        let (most, found) = (self.limits().blocks_per_request, operations.len());
+        let (most, found) = (self.limits().blocks_per_request, batch.operations.len());
         if found > most {
             return Err(Error::limit("operations in one batch", most, found).at("operations"));
         }
+        let keyed = self.keyed_request(&batch)?;
+        let Batch { operations, expect, dry_run, .. } = batch;
         let mut planned = None;
         let done = self.batch(|open| {
             planned = None;
+            if let Some(keyed) = &keyed
+                && let Some(replies) = keyed.kept_replies(open)?
+            {
+                return Ok(BatchReply::new(replies, false));
+            }
             open.expect(&expect)?;
             let mut replies = Vec::with_capacity(operations.len());
             for (index, operation) in operations.iter().enumerate() {
@@ -192,6 +202,9 @@ impl<A: Unbatched> Connection<A> {
                     .and_then(|request| run(open, &operation.operation, request))
                     .map_err(|error| error.at(format_args!("operations[{index}]")))?;
                 replies.push(reply);
+            }
+            if let Some(keyed) = &keyed {
+                keyed.keep(open, &replies)?;
             }
             let reply = BatchReply::new(replies, dry_run);
             if dry_run {

@@ -150,14 +150,23 @@ macro_rules! id_values {
 }
 id_values!(AssetId, BlockId, CommentId, DocumentId, FolderId, SpaceId);
 
-impl Value for FileHash {
+impl Value for [u8; 32] {
     fn encode(&self, out: &mut Vec<u8>) {
-        encode_bin(out, self.as_bytes());
+        encode_bin(out, self);
     }
 
     fn decode(decoder: &mut Decoder<'_>) -> Decoded<Self> {
-        let bytes = decoder.bin()?.try_into().map_err(|_| DecodeError::Corrupt)?;
-        Ok(Self::from_bytes(bytes))
+        decoder.bin()?.try_into().map_err(|_| DecodeError::Corrupt)
+    }
+}
+
+impl Value for FileHash {
+    fn encode(&self, out: &mut Vec<u8>) {
+        self.as_bytes().encode(out);
+    }
+
+    fn decode(decoder: &mut Decoder<'_>) -> Decoded<Self> {
+        Value::decode(decoder).map(Self::from_bytes)
     }
 }
 

@@ -55,6 +55,7 @@ impl SpaceTransaction<'_> {
         if self.purges.documents.is_empty() {
             return Ok(());
         }
+        self.erase_replies()?;
         let mut purges = std::mem::take(&mut self.purges);
         let mut touched = self.documents.touched();
         touched.retain(|touched| purges.documents.contains(&touched.id));
