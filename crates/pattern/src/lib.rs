@@ -3,6 +3,7 @@
 //! | What | Here |
 //! |---|---|
 //! | a compiled expression, and its search in texts | [`Pattern`], [`Matcher`] |
+//! | what stands in place of a match, with its groups | [`Replacer`] |
 //! | the bound of what searches may cost | [`StepBudget`] |
 //! | a substring search that rules out most texts | [`Prefilter`] |
 //! | which documents of a trigram index can match | [`TrigramQuery`], [`trigrams`] |
@@ -27,8 +28,10 @@ mod lazy_dfa;
 mod pike_vm;
 mod program;
 
+mod capture_search;
 mod matcher;
 mod pattern;
+mod replacer;
 
 #[cfg(test)]
 mod tests;
@@ -37,4 +40,5 @@ pub use budget::{BudgetExhausted, StepBudget};
 pub use matcher::Matcher;
 pub use pattern::{MAX_PATTERN_BYTES, Pattern, escape_pattern};
 pub use prefilter::{Candidates, Prefilter};
+pub use replacer::Replacer;
 pub use trigrams::{Trigram, TrigramQuery, each_trigram, trigrams};

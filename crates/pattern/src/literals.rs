@@ -83,6 +83,7 @@ impl LiteralBounds {
             Node::Look(_) | Node::LookAround(..) => NodeLiterals::empty(),
             Node::Concat(nodes) => self.concatenation(nodes.iter()),
             Node::Alternation(nodes) => self.alternation(nodes),
+            Node::Group(_, node) => self.node(node),
             Node::Repetition { min: 0, max: Some(1), node, .. } => match self.node(node) {
                 NodeLiterals::Exact(mut literals) if literals.len() < self.max_literals => {
                     literals.insert(Literal::new());

@@ -5,8 +5,8 @@ use leafbase_model::{Error, ErrorKind, Limits, Result};
 use crate::lazy_dfa::LazyDfa;
 use crate::prefilter::Prefilter;
 use crate::program::{Program, ProgramTooLarge};
-use crate::syntax::{SyntaxError, parse};
-use crate::tree;
+use crate::syntax::{LookAround, SyntaxError, parse};
+use crate::tree::{self, Node};
 use crate::trigrams::TrigramQuery;
 
 /// The longest pattern.
@@ -42,6 +42,8 @@ pub struct Pattern {
     pub(crate) dfas: Option<[LazyDfa; 2]>,
     prefilter: Option<Prefilter>,
     trigram_query: TrigramQuery,
+    pub(crate) tree: Node,
+    pub(crate) look_arounds: Vec<LookAround>,
 }
 
 impl Pattern {
@@ -64,6 +66,8 @@ impl Pattern {
             dfas: is_regular.then(|| [LazyDfa::of_ascii(&parsed.hir), LazyDfa::new(parsed.hir)]),
             prefilter: Prefilter::of(&tree),
             trigram_query: TrigramQuery::of(&tree),
+            tree,
+            look_arounds: parsed.look_arounds,
         })
     }
 
@@ -88,7 +92,7 @@ fn invalid(error: &SyntaxError) -> Error {
     Error::new(ErrorKind::InvalidPattern, message)
 }
 
-fn too_large(ProgramTooLarge { max_instructions }: ProgramTooLarge) -> Error {
+pub(crate) fn too_large(ProgramTooLarge { max_instructions }: ProgramTooLarge) -> Error {
     let message = format!(
         "instructions of a pattern: at most {max_instructions}, repetitions make this one larger"
     );

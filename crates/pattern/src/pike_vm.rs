@@ -142,9 +142,16 @@ impl<'w> PikeVm<'w> {
         threads
     }
 
-    fn consumes(&self, class: u32, char: Option<char>) -> bool {
+    pub(crate) fn consumes(&self, class: u32, char: Option<char>) -> bool {
         let class = self.program.classes.get(class as usize);
         char.zip(class).is_some_and(|(char, class)| class.contains(char))
+    }
+
+    /// Whether the look-around with this index matches at a position.
+    pub(crate) fn look_around_matches(&self, index: u32, at: usize) -> bool {
+        let positions = self.cache.look_arounds.get(index as usize);
+        debug_assert!(positions.is_some(), "inner look-arounds are evaluated first");
+        positions.is_some_and(|positions| positions.contains(at))
     }
 
     /// Adds the threads that `start` leads to without consuming a character.
@@ -170,10 +177,9 @@ impl<'w> PikeVm<'w> {
                 Some(Instruction::Look(look, next)) if holds(*look, self.text, at) => {
                     stack.push(*next);
                 }
+                Some(Instruction::Save(_, next)) => stack.push(*next),
                 Some(Instruction::LookAround { index, negative, next }) => {
-                    let positions = self.cache.look_arounds.get(*index as usize);
-                    debug_assert!(positions.is_some(), "inner look-arounds are evaluated first");
-                    let matches = positions.is_some_and(|positions| positions.contains(at));
+                    let matches = self.look_around_matches(*index, at);
                     stack.extend((matches != *negative).then_some(*next));
                 }
                 Some(Instruction::Char(..) | Instruction::Match) => {

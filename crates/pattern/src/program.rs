@@ -20,6 +20,8 @@ pub(crate) enum Instruction {
     /// Continues at both addresses, the first with priority.
     Split(Address, Address),
     Look(Look, Address),
+    /// Notes the position in this slot: the start of group n is in slot 2n, its end behind it.
+    Save(usize, Address),
     /// Continues if the look-around program with this index matches here, or if it does not.
     LookAround {
         index: u32,
@@ -82,6 +84,22 @@ pub(crate) struct ProgramTooLarge {
 
 impl Program {
     pub(crate) fn new(tree: &Node, look_arounds: &[LookAround]) -> Result<Self, ProgramTooLarge> {
+        Self::compile(tree, look_arounds, false)
+    }
+
+    /// A program that notes where groups match, except those within look-arounds.
+    pub(crate) fn with_groups(
+        tree: &Node,
+        look_arounds: &[LookAround],
+    ) -> Result<Self, ProgramTooLarge> {
+        Self::compile(tree, look_arounds, true)
+    }
+
+    fn compile(
+        tree: &Node,
+        look_arounds: &[LookAround],
+        saves: bool,
+    ) -> Result<Self, ProgramTooLarge> {
         let program = Self {
             instructions: Vec::new(),
             classes: Vec::new(),
@@ -94,6 +112,7 @@ impl Program {
             compiled: HashMap::new(),
             class_indices: HashMap::new(),
             backward: false,
+            saves,
         };
         let end = compiler.push(Instruction::Match)?;
         let start = compiler.node(tree, end)?;
@@ -109,6 +128,8 @@ struct Compiler<'a> {
     class_indices: HashMap<Vec<(char, char)>, u32>,
     /// Whether the current program consumes the text from its end.
     backward: bool,
+    /// Whether groups are noted.
+    saves: bool,
 }
 
 impl Compiler<'_> {
@@ -143,6 +164,12 @@ impl Compiler<'_> {
                 nodes.iter().rev().try_fold(next, |next, node| self.node(node, next))
             }
             Node::Alternation(nodes) => self.alternation(nodes, next),
+            Node::Group(group, node) if self.saves => {
+                let end = self.push(Instruction::Save(2 * group.number + 1, next))?;
+                let body = self.node(node, end)?;
+                self.push(Instruction::Save(2 * group.number, body))
+            }
+            Node::Group(_, node) => self.node(node, next),
             Node::Repetition { min, max, greedy, node } => {
                 let (mut start, copies) = match (max, min) {
                     (Some(max), _) => {
@@ -226,9 +253,11 @@ impl Compiler<'_> {
         }
         let backward = self.look_arounds.get(group).is_some_and(|group| group.ahead);
         let outer = std::mem::replace(&mut self.backward, backward);
+        // Each look-around runs once over the whole text, apart from any match.
+        let saves = std::mem::take(&mut self.saves);
         let end = self.push(Instruction::Match)?;
         let start = self.node(inner, end)?;
-        self.backward = outer;
+        (self.backward, self.saves) = (outer, saves);
         let index = index_of_next(self.program.look_arounds.len());
         self.program.look_arounds.push(LookAroundProgram { start, backward });
         self.compiled.insert(group, index);

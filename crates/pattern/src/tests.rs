@@ -77,6 +77,7 @@ impl Backtracking<'_> {
                 }
             },
             Node::Alternation(nodes) => nodes.iter().find_map(|node| self.node(node, at, next)),
+            Node::Group(_, node) => self.node(node, at, next),
             Node::Repetition { min: least, max: most, greedy, node } => {
                 self.repeat(*least, *most, *greedy, node, at, next)
             }
@@ -178,6 +179,34 @@ proptest! {
             let expected: Vec<_> = expected.find_iter(text).map(|found| found.range()).collect();
             prop_assert_eq!(&found(&pattern, false, text), &expected, "{:?}", text);
             prop_assert_eq!(&found(&pattern, true, text), &expected, "walking, {:?}", text);
+        }
+    }
+
+    #[test]
+    fn groups_are_those_of_another_library(pattern in piece(false), texts in proptest::collection::vec(text(), 1..4)) {
+        let elsewhere = regex::Regex::new(&pattern).unwrap();
+        let template: String = (0..elsewhere.captures_len()).map(|group| format!("[${{{group}}}]")).collect();
+        let pattern = Pattern::new(&pattern, true).unwrap();
+        for text in &texts {
+            let expected: Vec<String> = elsewhere
+                .captures_iter(text)
+                .map(|found| {
+                    let mut replacement = String::new();
+                    found.expand(&template, &mut replacement);
+                    replacement
+                })
+                .collect();
+            prop_assert_eq!(replaced(&pattern, &template, text), expected, "{:?}", text);
+        }
+    }
+
+    /// Whatever a pattern looks at, a group around all of it is the match.
+    #[test]
+    fn a_group_around_the_pattern_is_the_match(pattern in piece(true), texts in proptest::collection::vec(text(), 1..4)) {
+        let grouped = Pattern::new(&format!("({pattern})"), true).unwrap();
+        for text in &texts {
+            let expected: Vec<_> = found(&grouped, true, text).into_iter().map(|range| text[range].to_owned()).collect();
+            prop_assert_eq!(replaced(&grouped, "$1", text), expected, "{:?}", text);
         }
     }
 
@@ -333,6 +362,43 @@ fn looking_around() {
         }
         assert_eq!(shown, expected, "{pattern}");
     }
+}
+
+fn replaced(pattern: &Pattern, template: &str, text: &str) -> Vec<String> {
+    let matches = found(pattern, false, text);
+    let replacer = pattern.replacer(template).unwrap();
+    replacer.replacements(text, &matches, &mut StepBudget::new(PLENTY)).unwrap()
+}
+
+#[test]
+fn templates_name_groups() {
+    let text = "Ada Lovelace, Alan Turing";
+    for (pattern, template, expected) in [
+        (r"(\w+) (\w+)", "$2 $1", &["Lovelace Ada", "Turing Alan"][..]),
+        (r"(\w)\w* (?<last>\w+)", "${last}, $1.", &["Lovelace, A.", "Turing, A."]),
+        (r"(\w+) (\w+)", "$$1 $ $x ${no-name} $&", &["$1 $ $x ${no-name} $&"; 2]),
+        (r"Al(an)|Ad(a)", "<$1|$2>", &["<|a>", "<an|>"]),
+        (r"(A)(d|l)", "$10$21$0", &["A0d1Ad", "A0l1Al"]),
+        (r"(?<=(\w)) (?=(T))", "_$1$2", &["_"; 2][..1]),
+        (r"(?:(a)|(b)|(d)|(l)){2}", "$1$2$3$4", &["ad", "al", "al"]),
+        (r"(?i:(a)|(b)|(d)|(l)){2}", "$1$2$3$4", &["Ad", "al", "Al"]),
+    ] {
+        let pattern = Pattern::new(pattern, true).unwrap();
+        assert_eq!(replaced(&pattern, template, text), expected, "{template}");
+    }
+    for (template, message) in [
+        ("$2", "the pattern has no group 2"),
+        ("${7}", "the pattern has no group 7"),
+        ("${last}", "the pattern has no group last"),
+    ] {
+        let refused = Pattern::new("(a)", true).unwrap().replacer(template).unwrap_err();
+        assert_eq!((refused.kind(), refused.message()), (ErrorKind::Validation, message));
+    }
+    let long = "a".repeat(10_000);
+    let replacer = Pattern::new("(a*)*b?", true).unwrap().replacer("$1").unwrap();
+    let whole = std::slice::from_ref(&(0..10_000));
+    let within = replacer.replacements(&long, whole, &mut StepBudget::new(1_000));
+    assert_eq!(within, Err(BudgetExhausted));
 }
 
 #[test]

@@ -20,6 +20,16 @@ pub(crate) enum Node {
         greedy: bool,
         node: Box<Node>,
     },
+    /// A group whose text a replacement may have.
+    Group(CaptureGroup, Box<Node>),
+}
+
+/// A capturing group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CaptureGroup {
+    /// Groups are numbered from 1, by their opening parentheses.
+    pub(crate) number: usize,
+    pub(crate) name: Option<Box<str>>,
 }
 
 /// The syntax tree of a pattern. Refuses look-behinds whose width varies.
@@ -50,7 +60,12 @@ fn node(hir: &Hir) -> Node {
             greedy: repetition.greedy,
             node: Box::new(node(&repetition.sub)),
         },
-        HirKind::Capture(capture) => node(&capture.sub),
+        HirKind::Capture(capture) => {
+            // A pattern of limited length has fewer groups than this.
+            let number = usize::try_from(capture.index).unwrap_or(usize::MAX);
+            let group = CaptureGroup { number, name: capture.name.clone() };
+            Node::Group(group, Box::new(node(&capture.sub)))
+        }
         HirKind::Alternation(alternatives) => {
             Node::Alternation(alternatives.iter().map(node).collect())
         }
@@ -107,19 +122,21 @@ fn check_widths(node: &Node, look_arounds: &[LookAround]) -> Result<(), SyntaxEr
         Node::Concat(nodes) | Node::Alternation(nodes) => {
             nodes.iter().try_for_each(|node| check_widths(node, look_arounds))
         }
-        Node::Repetition { node, .. } => check_widths(node, look_arounds),
+        Node::Repetition { node, .. } | Node::Group(_, node) => check_widths(node, look_arounds),
         Node::LookAround(index, inner) => {
             check_widths(inner, look_arounds)?;
             let Some(behind) = look_arounds.get(*index).filter(|group| !group.ahead) else {
                 return Ok(());
             };
-            let alternatives = match inner.as_ref() {
-                Node::Concat(nodes) => match nodes.as_slice() {
-                    [Node::Alternation(alternatives)] => alternatives.as_slice(),
-                    _ => std::slice::from_ref(inner.as_ref()),
-                },
-                inner => std::slice::from_ref(inner),
-            };
+            let mut alternatives = std::slice::from_ref(inner.as_ref());
+            loop {
+                alternatives = match alternatives {
+                    [Node::Concat(nodes)] if nodes.len() == 1 => nodes,
+                    [Node::Group(_, node)] => std::slice::from_ref(node.as_ref()),
+                    [Node::Alternation(nodes)] => break alternatives = nodes,
+                    _ => break,
+                };
+            }
             if alternatives.iter().all(|alternative| width(alternative).is_some()) {
                 Ok(())
             } else {
@@ -140,6 +157,7 @@ fn width(node: &Node) -> Option<u64> {
             let first = widths.next()??;
             widths.all(|width| width == Some(first)).then_some(first)
         }
+        Node::Group(_, node) => width(node),
         Node::Repetition { min, max, node, .. } => {
             let width = width(node)?;
             (*max == Some(*min) || width == 0).then_some(u64::from(*min) * width)
