@@ -20,7 +20,7 @@ use leafbase::{
     ItemDraft, ItemFilter, ItemUpdate, Items, ItemsPage, ListCollections, ListComments,
     ListDocuments, ListScopedDocuments, ListStyle, ListTasks, ListedComment, MergeBlock,
     MoveBlocks, MoveDocuments, MoveFolders, Operator, Position, PropertyDraft, PropertyKind,
-    PurgeDocuments, QueryItems, Relation, ReplaceSchema, ResolveBlocks, ResolvedBlock,
+    PurgeDocuments, QueryItems, Relation, ReplaceSchema, ReplaceText, ResolveBlocks, ResolvedBlock,
     RestoreDailyNotes, SchemaDraft, SchemaFormat, SchemaReply, Scope, ScopedChange, ScopedDocument,
     ScopedDocumentPatch, SearchBlocks, SearchDocuments, SearchMatch, SelectOption, Sort, Space,
     SplitBlock, Task, TaskDraft, TaskInfo, TaskScope, TaskState, TaskUpdate, TextStyle,
@@ -485,6 +485,8 @@ fn text_edits(desk: &mut Desk, lisbon: DocumentId) {
     let range = IndentBlocks::range(hat, scarf);
     ask!(desk, notes, indent_blocks(range) -> Items<leafbase::Block>);
     ask!(desk, notes, merge_block(MergeBlock::from(scarf)) -> Items<leafbase::Block>);
+    let replacement = ReplaceText::pattern(r"(\w+) and (\w+)", "$2, $1").within(lisbon);
+    ask!(desk, notes, replace_text(replacement) -> leafbase::ReplacedText);
 }
 
 fn all() -> BTreeSet<String> {

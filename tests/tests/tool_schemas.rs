@@ -96,7 +96,8 @@ fn readers() -> BTreeMap<&'static str, Reader> {
     readers! {
         fetch Fetch  insert_blocks InsertBlocks  update_blocks UpdateBlocks
         delete_blocks DeleteBlocks  move_blocks MoveBlocks  split_block SplitBlock
-        merge_block MergeBlock  indent_blocks IndentBlocks  search SearchDocuments
+        merge_block MergeBlock  indent_blocks IndentBlocks  replace_text ReplaceText
+        search SearchDocuments
         search_blocks SearchBlocks  resolve ResolveBlocks  find_documents FindDocuments
         list_documents ListDocuments  create_documents CreateDocuments
         create_from_template CreateFromTemplate  update_documents UpdateDocuments

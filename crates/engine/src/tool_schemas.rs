@@ -9,9 +9,9 @@ use leafbase_model::{
     DeleteFolders, DeleteItems, DeleteTasks, Fetch, FindDocuments, GetItems, GetSchema,
     IndentBlocks, InsertBlocks, ListCollections, ListComments, ListDocuments, ListScopedDocuments,
     ListTasks, MergeBlock, MoveBlocks, MoveDocuments, MoveFolders, PurgeDocuments, QueryItems,
-    ReplaceSchema, ResolveBlocks, RestoreDailyNotes, SearchBlocks, SearchDocuments, SplitBlock,
-    UndoChanges, UpdateBlocks, UpdateComments, UpdateDocuments, UpdateFolders, UpdateItems,
-    UpdateScopedDocuments, UpdateTasks, UploadFile,
+    ReplaceSchema, ReplaceText, ResolveBlocks, RestoreDailyNotes, SearchBlocks, SearchDocuments,
+    SplitBlock, UndoChanges, UpdateBlocks, UpdateComments, UpdateDocuments, UpdateFolders,
+    UpdateItems, UpdateScopedDocuments, UpdateTasks, UploadFile,
 };
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
@@ -198,6 +198,7 @@ pub fn tool_schemas() -> ToolSchemas {
         split_block(SplitBlock), true, "Splits a text at an offset in its plain text.";
         merge_block(MergeBlock), true, "Appends a text to the text before it.";
         indent_blocks(IndentBlocks), true, "Indents or outdents a range of siblings.";
+        replace_text(ReplaceText), true, "Replaces text in blocks, documents or everywhere.";
         search(SearchDocuments), false, "Finds documents by words or patterns, ranked.";
         search_blocks(SearchBlocks), false, "Finds the blocks of a document that match a pattern.";
         resolve(ResolveBlocks), false, "Tells in which document and under which pages blocks are.";
@@ -248,7 +249,7 @@ fn with_definitions(tools: Vec<ToolSchema>, mut generator: SchemaGenerator) -> T
 }
 
 /// The operations that full and scoped connections share, requests included.
-const SHARED: [&str; 28] = [
+const SHARED: [&str; 29] = [
     "fetch",
     "insert_blocks",
     "update_blocks",
@@ -257,6 +258,7 @@ const SHARED: [&str; 28] = [
     "split_block",
     "merge_block",
     "indent_blocks",
+    "replace_text",
     "search",
     "search_blocks",
     "resolve",

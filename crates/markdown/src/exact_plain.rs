@@ -155,7 +155,7 @@ impl PlainText {
 }
 
 /// Whether a text has no markup apart from line breaks.
-fn is_plain_in_lines(inline: &str) -> bool {
+pub(crate) fn is_plain_in_lines(inline: &str) -> bool {
     inline.split(['\n', '\r']).all(|line| is_plain(line.as_bytes()))
 }
 

@@ -49,8 +49,8 @@ fn cut(inline: &str, gap: Range<usize>) -> [String; 2] {
     let open: Vec<_> = open.collect();
     let closing: String = open.iter().rev().map(|mark| mark.closing(inline)).collect();
     let opening: String = open.iter().map(|mark| mark.opening(inline)).collect();
-    // Emphasis neither ends after a blank nor begins before one.
-    let is_cut = !open.is_empty();
+    // Emphasis neither ends after a blank nor begins before one; links do.
+    let is_cut = open.last().is_some_and(|mark| mark.opening(inline).starts_with(['*', '_', '~']));
     let head_end = if is_cut { head.trim_end() } else { head };
     let tail_start = if is_cut { tail.trim_start() } else { tail };
     let head_blank = head.strip_prefix(head_end).unwrap_or("");

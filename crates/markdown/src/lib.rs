@@ -70,6 +70,7 @@ mod render;
 mod single_block;
 
 mod exact_plain;
+mod inline_edits;
 mod inline_halves;
 mod links;
 mod mentions;
@@ -83,6 +84,7 @@ pub use destination::escape;
 pub use exact_plain::{PlainText, inline_of_plain};
 pub use front_matter::{FrontMatter, front_matter};
 pub use highlights::check_highlights;
+pub use inline_edits::{ReplacedPlain, replace_plain};
 pub use inline_halves::{join_inline, split_inline};
 pub use links::{InlineLink, LinkForm, LinkTarget, links, may_have_links, rewrite_links};
 pub use mentions::{

@@ -157,6 +157,7 @@ pub use requests::lookups::{FindDocuments, ResolveBlocks, ResolvedBlock};
 pub use requests::queries::{
     Condition, CountItems, Direction, ItemFilter, Operator, QueryItems, Sort,
 };
+pub use requests::replacements::{Needle, ReplaceText, ReplacedBlock, ReplacedText};
 pub use requests::search::{SearchBlocks, SearchDocuments, TermMode};
 pub use requests::tasks::{
     AddTasks, DeleteTasks, ListTasks, TaskDraft, TaskScope, TaskUpdate, UpdateTasks,
@@ -177,6 +178,7 @@ pub use styles::{
     BlockLayout, CardLayout, Decorations, Font, LineStyle, ListStyle, MediaSize, MediaWidth,
     TextAlignment, TextFormat, TextStyle,
 };
+pub use table::{cell_values, change_cells};
 pub use task::{Task, TaskInfo, TaskPatch, TaskState};
 pub use task_location::{TaskDestination, TaskLocation};
 pub use texts::TextRole;

@@ -1,5 +1,9 @@
 //! The cells of a GFM table.
 
+use std::ops::Range;
+
+use crate::Result;
+
 /// A cell of a table in a reply.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
@@ -24,34 +28,81 @@ pub(crate) fn rows(markdown: &str) -> Vec<Vec<TableCell>> {
 }
 
 fn cells(line: &str) -> Vec<String> {
-    let line = line.trim();
-    let line = line.strip_prefix('|').unwrap_or(line);
-    let (mut found, mut cell, mut after_backslash) = (Vec::new(), String::new(), false);
-    for character in line.chars() {
-        match character {
-            // A pipe after a backslash is part of the cell, even within code; the table consumes
-            // the backslash. Of two backslashes one remains, which escapes the pipe in the inline
-            // markdown.
-            '|' if after_backslash => {
-                cell.pop();
-                cell.push('|');
-            }
-            '|' => found.push(std::mem::take(&mut cell).trim().to_owned()),
-            other => cell.push(other),
+    raw_cells(line).into_iter().map(|cell| value_of(line.get(cell).unwrap_or(""))).collect()
+}
+
+/// The inline markdown of each cell of a GFM table.
+pub fn cell_values(table: &str) -> impl Iterator<Item = String> + '_ {
+    let rows = table.lines().enumerate().filter(|(number, _)| *number != 1);
+    rows.flat_map(|(_, row)| cells(row))
+}
+
+/// The inline markdown of a cell as it is written.
+fn value_of(raw: &str) -> String {
+    // A pipe after a backslash is part of the cell, even within code; the table consumes the
+    // backslash. Of two backslashes one remains, which escapes the pipe in the inline markdown.
+    raw.trim().replace("\\|", "|")
+}
+
+/// Where the cells of a line are, blanks included.
+fn raw_cells(line: &str) -> Vec<Range<usize>> {
+    let start = line.len() - line.trim_start().len();
+    let row = line.trim();
+    let mut at = start + usize::from(row.starts_with('|'));
+    let (first, end) = (at, start + row.len());
+    let (mut found, mut after_backslash) = (Vec::new(), false);
+    for (index, character) in line.char_indices().filter(|(index, _)| (first..end).contains(index))
+    {
+        if character == '|' && !after_backslash {
+            found.push(at..index);
+            at = index + 1;
         }
         // Every character resets the flag, a second backslash sets it again.
         after_backslash = character == '\\';
     }
     // Text after the last pipe is a cell of its own: the closing pipe is optional.
-    if !cell.trim().is_empty() {
-        found.push(cell.trim().to_owned());
+    if line.get(at..end).is_some_and(|rest| !rest.trim().is_empty()) {
+        found.push(at..end);
     }
     found
 }
 
+/// A GFM table with other cells: `change` gets the inline markdown of each and returns another one.
+/// Line breaks in it become `<br>`.
+///
+/// # Errors
+/// Those of `change`.
+pub fn change_cells(
+    table: &str,
+    mut change: impl FnMut(&str) -> Result<Option<String>>,
+) -> Result<String> {
+    let mut changed = String::with_capacity(table.len());
+    for (number, line) in table.split_inclusive('\n').enumerate() {
+        let mut done = 0;
+        // Line 1 is the delimiter row.
+        let cells = if number == 1 { Vec::new() } else { raw_cells(line) };
+        for cell in cells {
+            let raw = line.get(cell.clone()).unwrap_or("");
+            let Some(value) = change(&value_of(raw))? else { continue };
+            let blank = raw.len() - raw.trim_start().len();
+            let before = line.get(done..cell.start + blank).unwrap_or("");
+            let value = value.replace('|', "\\|").replace(['\n', '\r'], "<br>");
+            changed.push_str(before);
+            changed.push_str(&value);
+            done = cell.start + blank + raw.trim().len();
+            // A backslash would escape the pipe behind the cell.
+            if value.ends_with('\\') && done == cell.end {
+                changed.push(' ');
+            }
+        }
+        changed.push_str(line.get(done..).unwrap_or(""));
+    }
+    Ok(changed)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{TableCell, rows};
+    use super::{TableCell, change_cells, rows};
 
     #[test]
     fn cells_are_told_apart() {
@@ -71,6 +122,31 @@ mod tests {
             ("", &[]),
         ] {
             assert_eq!(super::cells(line), cells, "{line}");
+        }
+    }
+
+    #[test]
+    fn cells_are_changed_in_their_place() {
+        let change = |table: &str, from: &str, to: &str| {
+            let changed = |cell: &str| Ok(cell.contains(from).then(|| cell.replace(from, to)));
+            change_cells(table, changed).unwrap()
+        };
+        for (table, from, to, expected) in [
+            (
+                "| a | b |\r\n|---|---|\r\n|a|  a |",
+                "a",
+                "xx",
+                "| xx | b |\r\n|---|---|\r\n|xx|  xx |",
+            ),
+            ("a | b\n-|-\n1 | 2 \n", "b", "c", "a | c\n-|-\n1 | 2 \n"),
+            ("| - |\n| - |\n| - |", "-", "+", "| + |\n| - |\n| + |"),
+            (r"| a \| b |", "|", "||", r"| a \|\| b |"),
+            ("|a|", "a", "\\", "|\\ |"),
+            ("| a |", "a", "b\nc", "| b<br>c |"),
+            ("| a | |", "a", "", "|  | |"),
+            ("", "a", "b", ""),
+        ] {
+            assert_eq!(change(table, from, to), expected, "{table:?}");
         }
     }
 

@@ -83,10 +83,10 @@ impl<'s> CaptureSearch<'s> {
                 Some(Instruction::Look(look, next)) if holds(*look, self.text, at) => {
                     pending.push(Pending::Try(*next, at));
                 }
-                Some(Instruction::LookAround { index, negative, next }) => {
-                    if self.vm.look_around_matches(*index, at) != *negative {
-                        pending.push(Pending::Try(*next, at));
-                    }
+                Some(Instruction::LookAround { index, negative, next })
+                    if self.vm.look_around_matches(*index, at) != *negative =>
+                {
+                    pending.push(Pending::Try(*next, at));
                 }
                 Some(Instruction::Save(slot, next)) => {
                     if let Some(value) = slots.get_mut(*slot) {

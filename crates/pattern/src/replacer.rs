@@ -111,7 +111,9 @@ fn collect_groups<'t>(node: &'t Node, groups: &mut Vec<Option<&'t str>>) {
     match node {
         Node::Class(_) | Node::Look(_) => {}
         Node::Concat(nodes) | Node::Alternation(nodes) => {
-            nodes.iter().for_each(|node| collect_groups(node, groups));
+            for node in nodes {
+                collect_groups(node, groups);
+            }
         }
         Node::LookAround(_, node) | Node::Repetition { node, .. } => collect_groups(node, groups),
         Node::Group(CaptureGroup { number, name }, node) => {

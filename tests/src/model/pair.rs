@@ -357,7 +357,7 @@ impl Pair {
                 }
                 let batch = if how == BatchForm::Dry { batch.dry() } else { batch };
                 let key = format!("batch {}", self.requests);
-                let batch = if self.requests % 2 == 0 { batch.keyed(key) } else { batch };
+                let batch = if self.requests.is_multiple_of(2) { batch.keyed(key) } else { batch };
                 let replies = notes.run_batch(batch.clone())?.replies;
                 if how == BatchForm::Values && batch.request_key.is_some() {
                     assert_eq!(notes.run_batch(batch)?.replies, replies, "sent again");

@@ -55,7 +55,7 @@ pub struct Caller {
 }
 
 /// Operations that a batch has, with the names of their methods.
-const WRITES: [(&str, &str); 16] = [
+const WRITES: [(&str, &str); 17] = [
     ("insert", "insert_blocks"),
     ("update", "update_blocks"),
     ("delete", "delete_blocks"),
@@ -63,6 +63,7 @@ const WRITES: [(&str, &str); 16] = [
     ("split", "split_block"),
     ("merge", "merge_block"),
     ("indent", "indent_blocks"),
+    ("replace", "replace_text"),
     ("comment", "add_comments"),
     ("update_comments", "update_comments"),
     ("delete_comments", "delete_comments"),
@@ -254,7 +255,7 @@ pub struct Asking<'a> {
 impl Asking<'_> {
     #[expect(clippy::should_implement_trait, reason = "it never ends")]
     pub fn next(&mut self) -> Call {
-        match self.dice.below(80) {
+        match self.dice.below(82) {
             0 => Call::new("documents", json!({"fetchMetadata": self.flag()})),
             1 => self.by_id("document", Kind::Document),
             2 => self.by_id("document_of", Kind::Block),
@@ -300,6 +301,7 @@ impl Asking<'_> {
             ),
             76 => Call::new("merge", json!({"blockId": self.id(Kind::Block)})),
             77 => self.indent(),
+            78 | 79 => self.replace(),
             _ => self.next_page(),
         }
     }
@@ -313,6 +315,25 @@ impl Asking<'_> {
             body["levels"] = json!(-1);
         }
         Call::new("indent", body)
+    }
+
+    fn replace(&mut self) -> Call {
+        let mut body = match self.dice.below(3) {
+            0 => json!({"pattern": self.pattern(), "replacement": "$0"}),
+            1 => json!({"pattern": format!("({})", self.pattern()), "replacement": "$1!"}),
+            _ => json!({"find": &self.word()[..2], "replacement": self.word()}),
+        };
+        match self.dice.below(4) {
+            0 => {}
+            1 => body["documentIds"] = json!(self.ids(Kind::Document)),
+            _ => body["blockIds"] = json!(self.ids(Kind::Block)),
+        }
+        for field in ["dryRun", "keepCase", "caseSensitive"] {
+            if self.flag() {
+                body[field] = json!(true);
+            }
+        }
+        Call::new("replace", body)
     }
 
     fn find_documents(&mut self) -> Call {

@@ -6,13 +6,14 @@ use std::io::Read;
 
 use leafbase::json::FromJson;
 use leafbase::{
-    AssetId, BlockId, Connection, DocumentId, Error, Limits, ResolveBlocks, Scoped, json,
+    AssetId, BlockId, Connection, DocumentId, Error, Limits, ReplaceText, ResolveBlocks, Scoped,
+    json,
 };
 use serde::Serialize;
 use serde_json::Value;
 
 /// Every operation of a scoped connection.
-pub const OPERATIONS: [&str; 40] = [
+pub const OPERATIONS: [&str; 41] = [
     "documents",
     "document",
     "update_documents",
@@ -30,6 +31,7 @@ pub const OPERATIONS: [&str; 40] = [
     "split",
     "merge",
     "indent",
+    "replace",
     "comment",
     "list_comments",
     "update_comments",
@@ -126,6 +128,7 @@ fn outcome(notes: &Connection<Scoped>, call: &Call, limits: &Limits) -> Outcome 
         "split" => told(notes.split_block(read(call, limits)?)?),
         "merge" => told(notes.merge_block(read(call, limits)?)?),
         "indent" => told(notes.indent_blocks(read(call, limits)?)?),
+        "replace" => told(notes.replace_text(read::<ReplaceText>(call, limits)?)?),
         "comment" => told(notes.add_comments(read(call, limits)?)?),
         "list_comments" => told(notes.list_comments(read(call, limits)?)?),
         "update_comments" => told(notes.update_comments(read(call, limits)?)?),

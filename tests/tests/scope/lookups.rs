@@ -194,6 +194,13 @@ const PLACES: &[(&str, &str)] = &[
     ("merge", r#"{"blockId": "@id"}"#),
     ("indent", r#"{"firstId": "@id"}"#),
     ("indent", r#"{"firstId": "@text", "lastId": "@id"}"#),
+    ("replace", r#"{"find": "a", "replacement": "b", "blockIds": ["@text", "@id"]}"#),
+    ("replace", r#"{"find": "a", "replacement": "b", "documentIds": "@id"}"#),
+    (
+        "replace",
+        r#"{"find": "a", "replacement": "b", "documentIds": ["@document", "@id"], "documentFilterMode": "exclude"}"#,
+    ),
+    ("replace", r#"{"find": "a", "replacement": "b", "folderIds": ["@id"]}"#),
     ("comment", r#"{"comments": [{"blockId": "@id", "content": "x"}]}"#),
     (
         "comment",

@@ -20,6 +20,7 @@ const WRITES: &[(&str, &str)] = &[
     ("split", r#"{"blockId": "@id", "offset": 0}"#),
     ("merge", r#"{"blockId": "@id"}"#),
     ("indent", r#"{"firstId": "@id"}"#),
+    ("replace", r#"{"find": "a", "replacement": "b", "blockIds": "@id"}"#),
     ("update_documents", r#"{"documents": [{"id": "@id", "title": "x"}]}"#),
     ("comment", r#"{"comments": [{"blockId": "@id", "content": "x"}]}"#),
     ("update_comments", r#"{"comments": [{"id": "@id"}]}"#),

@@ -75,6 +75,8 @@ const FULL: &[Step] = steps! {
         keep [rest "/items/1/id"];
     "PUT /blocks/indent" r#"{"firstId":"@rest"}"# => 200 ["/items/0/indentationLevel" "1"];
     "PUT /blocks/merge" r#"{"blockId":"@rest"}"# => 200 ["/items/0/markdown" "\"- Discussed\""];
+    "PUT /blocks/replace" r#"{"find":"DISCUSSED","replacement":"decided","keepCase":true,"dryRun":true}"# => 200
+        ["/replaced" "1", "/blocks/0/markdown" "\"- Decided\"", "/blocks/0/blockId" "\"@bullet\""];
     "GET /blocks?id=@trip&maxDepth=1&fetchMetadata=true" "" => 200
         ["/metadata/documentId" "\"@trip\"", "/content/1/markdown" r###""## Meeting Notes""###]
         keep [block "/content/1"];
@@ -158,6 +160,8 @@ const SCOPED: &[Step] = steps! {
         keep [rest "/items/1/id"];
     "PUT /blocks/indent" r#"{"firstId":"@rest"}"# => 200 ["/items/0/indentationLevel" "1"];
     "PUT /blocks/merge" r#"{"blockId":"@rest"}"# => 200 ["/items/0/markdown" r#""\\*a\\*""#];
+    "PUT /blocks/replace" r#"{"pattern":"(A)","replacement":"$1$1","blockIds":"@a"}"# => 200
+        ["/blocks/0/markdown" r#""\\*aa\\*""#];
     "GET /blocks?id=@a" "" => 200 ["/id" "\"@a\""];
     "GET /blocks?id=@diary" "" => 404 ["/code" "\"NOT_FOUND\""];
     "GET /blocks/search?documentId=@trip&pattern=Meeting" "" => 200 ["/items/0/blockId" "\"@heading\""];

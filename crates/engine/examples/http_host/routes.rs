@@ -8,9 +8,9 @@ use leafbase::{
     ErrorKind, Fetch, FindDocuments, FolderId, Full, GetItems, GetSchema, IndentBlocks,
     InsertBlocks, ListCollections, ListComments, ListDocuments, ListScopedDocuments, ListTasks,
     MergeBlock, MoveBlocks, MoveDocuments, MoveFolders, Position, PurgeDocuments, QueryItems,
-    ReplaceSchema, ResolveBlocks, RestoreDailyNotes, Result, Scoped, SearchBlocks, SearchDocuments,
-    Space, SplitBlock, Unbatched, UndoChanges, UpdateBlocks, UpdateComments, UpdateDocuments,
-    UpdateFolders, UpdateItems, UpdateScopedDocuments, UpdateTasks, UploadFile,
+    ReplaceSchema, ReplaceText, ResolveBlocks, RestoreDailyNotes, Result, Scoped, SearchBlocks,
+    SearchDocuments, Space, SplitBlock, Unbatched, UndoChanges, UpdateBlocks, UpdateComments,
+    UpdateDocuments, UpdateFolders, UpdateItems, UpdateScopedDocuments, UpdateTasks, UploadFile,
 };
 use serde_json::{Value, json};
 
@@ -145,6 +145,7 @@ macro_rules! shared {
             "PUT" "/blocks/split" split_block(SplitBlock) body;
             "PUT" "/blocks/merge" merge_block(MergeBlock) body;
             "PUT" "/blocks/indent" indent_blocks(IndentBlocks) body;
+            "PUT" "/blocks/replace" replace_text(ReplaceText) body;
             "GET" "/blocks/search" search_blocks(SearchBlocks) query;
             "POST" "/blocks/resolve" resolve(ResolveBlocks) body;
             "GET" "/documents/search" search(SearchDocuments) query;

@@ -304,7 +304,8 @@ impl<A: AccessScope> Connection<A> {
         Ok(Items(updated))
     }
 
-    fn updated(
+    /// Plans updates.
+    pub(crate) fn updated(
         &self,
         tree: &Tree<'_>,
         context: &Context<'_>,

@@ -7,6 +7,7 @@ mod surroundings;
 mod texts;
 
 pub(crate) use blocks::path_to;
+pub(crate) use patterns::{PatternSet, PatternSetMatcher};
 pub(crate) use texts::VisibleTexts;
 
 #[cfg(feature = "search")]
@@ -19,3 +20,6 @@ mod index_maintenance;
 mod match_counts;
 #[cfg(feature = "search")]
 mod snippets;
+
+#[cfg(feature = "search")]
+pub(crate) use filters::{Filters, check as check_filters};

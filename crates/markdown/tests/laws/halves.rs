@@ -50,7 +50,7 @@ fn a_cut_without_marks_is_reported() {
 }
 
 /// Words with marks and links around them, nested.
-fn marked() -> impl Strategy<Value = String> {
+pub(crate) fn marked() -> impl Strategy<Value = String> {
     let word = "[a-z]{1,3}".prop_map(String::from);
     let part = word.prop_recursive(3, 12, 3, |inner| {
         let parts = proptest::collection::vec(inner, 1..3).prop_map(|parts| parts.join(" "));
@@ -65,7 +65,7 @@ fn marked() -> impl Strategy<Value = String> {
 }
 
 /// Each character but blanks, with the marks and links around it.
-fn styles(inline: &str) -> Vec<(char, Vec<String>)> {
+pub(crate) fn styles(inline: &str) -> Vec<(char, Vec<String>)> {
     let (mut open, mut styles) = (Vec::new(), Vec::new());
     for event in Parser::new_ext(inline, Options::ENABLE_STRIKETHROUGH) {
         match event {

@@ -10,6 +10,7 @@ mod inputs;
 
 mod bounds;
 mod controls;
+mod edits;
 mod exact;
 mod forging;
 mod halves;

@@ -2,8 +2,8 @@
 
 use super::{Shape, shapes};
 use crate::{
-    BuiltInLocation, DayRef, DocumentFilterMode, DocumentId, DocumentOrder, FolderDraft, FolderRef,
-    ListDocuments, SearchDocuments, TermMode,
+    BlockId, BuiltInLocation, DayRef, DocumentFilterMode, DocumentId, DocumentOrder, FolderDraft,
+    FolderRef, ListDocuments, ReplaceText, SearchDocuments, TermMode,
 };
 
 impl Shape<'_> {
@@ -48,5 +48,17 @@ shapes! {
         .may::<DocumentFilterMode>("documentFilterMode", "With documentIds: exclude to search all others.")
         .filter("folderIds")
         .metadata()
+        .closed();
+    ReplaceText, "Replaces text: what blocks say, without their markup." => |shape| shape
+        .may::<String>("find", "The text to replace. Either this or pattern.")
+        .may::<String>("pattern", "Replaces what matches it: RE2 with look-around.")
+        .must::<String>("replacement", "With a pattern, $1 and ${name} are its groups, and $$ is $.")
+        .some::<BlockId>("blockIds", "Only in these and all below. Not together with others.")
+        .some::<DocumentId>("documentIds", "Only these documents. Not together with other filters.")
+        .may::<DocumentFilterMode>("documentFilterMode", "With documentIds: exclude for all others.")
+        .filter("folderIds")
+        .may::<bool>("caseSensitive", "Whether case matters; not if it is left out.")
+        .may::<bool>("keepCase", "Whether capitals stay: Colour becomes Color, COLOUR COLOR.")
+        .may::<bool>("dryRun", "Whether nothing is written, and all is counted.")
         .closed();
 }

@@ -19,7 +19,8 @@ use crate::{BlockId, DocumentId, Error, Result};
 /// ```
 ///
 /// A batch with a `requestKey` is done once: sent again within [`crate::Limits::REQUEST_KEY_HOURS`]
-/// hours, by the same author on a connection of the same scope, it gets the reply of the first time.
+/// hours, by the same author on a connection of the same scope, it gets the reply of the first
+/// time.
 ///
 /// `"$0.id"` stands for the `id` in the reply to operation 0: the number of an earlier operation,
 /// then fields and indexes of its reply (`$2.items[1].id`). The items of a list may be left out of
@@ -46,8 +47,9 @@ pub struct Batch {
     /// Whether nothing is written: the reply is the one that there would be.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "is_default")]
     pub dry_run: bool,
-    /// A name for this batch, of at most [`crate::Limits::REQUEST_KEY_BYTES`] bytes, that its client
-    /// uses for no other one: it may send the batch again if it got no reply. Dry runs ignore it.
+    /// A name for this batch, of at most [`crate::Limits::REQUEST_KEY_BYTES`] bytes, that its
+    /// client uses for no other one: it may send the batch again if it got no reply. Dry runs
+    /// ignore it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_key: Option<String>,
 }

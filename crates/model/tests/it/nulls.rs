@@ -8,7 +8,7 @@ use leafbase_model::{
     FolderDestination, FolderDraft, GetItems, GetSchema, IndentBlocks, InsertBlocks, ItemDraft,
     ItemUpdate, ListCollections, ListDocuments, ListScopedDocuments, ListTasks, MoveBlocks,
     MoveDocuments, MoveFolders, Position, PropertyDraft, PurgeDocuments, QueryItems, ReplaceSchema,
-    RestoreDailyNotes, SchemaDraft, SearchBlocks, SearchDocuments, SelectOption, Sort,
+    ReplaceText, RestoreDailyNotes, SchemaDraft, SearchBlocks, SearchDocuments, SelectOption, Sort,
     TaskDestination, TaskDraft, TaskPatch, TaskUpdate, UpdateBlocks, UpdateItems, UpdateTasks,
     UploadFile,
 };
@@ -52,6 +52,7 @@ fn null_is_the_field_left_out() {
         DeleteBlocks: {"blockIds": []},
         MoveBlocks: {"blockIds": [], "position": {}},
         IndentBlocks: {"firstId": ID},
+        ReplaceText: {"find": "a", "replacement": "b"},
         Position: {},
         Position: {"siblingId": ID, "position": "after"},
         BlockDraft: {"type": "text"},

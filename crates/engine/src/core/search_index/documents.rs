@@ -4,10 +4,10 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use leafbase_markdown::{self as markdown, LinkTarget, MentionTarget, Rewritten};
+use leafbase_markdown::{self as markdown, LinkTarget, MentionTarget, PlainText, Rewritten};
 use leafbase_model::{
     BlockData, BlockId, BlockKind, BlockType, Comment, DocumentId, DocumentRecord, Error,
-    Properties, PropertyValue, Result, TextRole, invariant,
+    Properties, PropertyValue, Result, TextRole, cell_values, invariant,
 };
 use leafbase_search::{Analyzer, Attributes, Highlighter, SearchDocument};
 use leafbase_store::{BlockText, SpaceReader, SubtreeText, SubtreeTexts};
@@ -42,6 +42,9 @@ fn analyzed(
     let mut builder = analyzer.begin(attributes(record), &texts.title());
     for (number, block) in texts.blocks().enumerate() {
         builder.add_pattern_text(&block.pattern());
+        if let Some(text) = block.text_among_marks() {
+            builder.add_pattern_text(&text);
+        }
         if names_blocks(block.text) {
             builder.vary();
         }
@@ -182,6 +185,25 @@ impl<'t> BlockTexts<'t> {
             BlockText::Data(data) => (None, words(data)),
         };
         only.into_iter().chain(several).chain(self.comments())
+    }
+
+    /// What it says, where that is not in its markdown as it is: replacements look for it.
+    fn text_among_marks(&self) -> Option<String> {
+        let (block_type, inline) = match self.text {
+            BlockText::Markdown(block_type, inline) => (block_type, inline),
+            BlockText::Data(data) => (data.block_type(), &*data.inline),
+        };
+        if markdown::is_plain(inline.as_bytes()) {
+            return None;
+        }
+        // The cells of a table are parsed one by one.
+        Some(match block_type {
+            BlockType::Table => {
+                let texts = cell_values(inline).map(|cell| PlainText::of(&cell).into_string());
+                texts.collect::<Vec<_>>().join("\n")
+            }
+            _ => PlainText::of(inline).into_string(),
+        })
     }
 
     /// The plain texts of its comments.

@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 
 use leafbase_model::{
-    DocumentId, Error, ErrorKind, Items, Limits, Result, SearchDocuments, SearchMatch, TermMode,
-    invariant,
+    ChangePosition, DocumentId, Error, ErrorKind, Items, Limits, Result, SearchDocuments,
+    SearchMatch, TermMode, invariant,
 };
 use leafbase_search::{
     Attributes, Highlighter, Hit, IndexSnapshot, ParsedQuery, SearchDocument, SearchOverlay,
@@ -16,7 +16,7 @@ use super::match_counts::MatchCounter;
 use super::patterns::{PatternSet, PatternSetMatcher};
 use super::snippets;
 use super::texts::VisibleTexts;
-use crate::core::access::Unbatched;
+use crate::core::access::{AccessScope, Unbatched};
 use crate::core::connection::Connection;
 use crate::core::search_index::documents::DocumentTexts;
 use crate::core::search_index::indexer::SearchSnapshot;
@@ -148,6 +148,22 @@ impl<A: Unbatched> Connection<A> {
         };
         let shown = found.into_iter().map(|hit| presenter.present(hit, matcher.as_mut()));
         shown.filter_map(Result::transpose).collect::<Result<_>>().map(Items)
+    }
+}
+
+impl<A: AccessScope> Connection<A> {
+    /// The documents that pass the filters of a search and in which its patterns can match, with
+    /// the position at which the log ended.
+    pub(crate) fn pattern_candidates(
+        &self,
+        search: &SearchDocuments,
+    ) -> Result<(Vec<DocumentId>, ChangePosition)> {
+        let query = SearchQuery::parse(search)?;
+        let (snapshot, matches) = self.query_index(search, &query, &self.visibility())?;
+        let Some(candidates) = matches.candidates else {
+            invariant!("a search with patterns has candidates");
+        };
+        Ok((candidates, snapshot.space.tree().full_reader()?.last_position()?))
     }
 
     /// Queries the index. If it fails, it is rebuilt, and the query is retried once.

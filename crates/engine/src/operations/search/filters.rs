@@ -15,7 +15,7 @@ use crate::core::visibility::Visibility;
 use crate::operations::documents;
 
 /// The filters of a request, resolved in one snapshot.
-pub(super) struct Filters {
+pub(crate) struct Filters {
     /// Its folders are sorted.
     query: DocumentQuery,
     /// Documents to include or to exclude.
@@ -24,7 +24,7 @@ pub(super) struct Filters {
 
 /// Refuses the filters of the full space on a scoped connection: they could reveal the locations of
 /// its documents, or the days that have notes.
-pub(super) fn check(request: &SearchDocuments, seen: &Visibility) -> Result<()> {
+pub(crate) fn check(request: &SearchDocuments, seen: &Visibility) -> Result<()> {
     // Exhaustive: a new filter is open to a scoped connection only if its effect reveals nothing.
     let DocumentFilter { location, folders, created, modified, daily_note } = &request.filter;
     let fields = [
@@ -50,7 +50,7 @@ impl Filters {
     /// # Errors
     /// [`leafbase_model::ErrorKind::NotFound`] at `documentIds[n]` and `folderIds[n]`, and the
     /// errors of a listing with the same filters.
-    pub(super) fn read(tree: &Tree<'_>, request: &SearchDocuments, now: Timestamp) -> Result<Self> {
+    pub(crate) fn read(tree: &Tree<'_>, request: &SearchDocuments, now: Timestamp) -> Result<Self> {
         let named = request.document_ids.as_ref().map(|named| {
             let named = named.iter().enumerate();
             let named = named.map(|(index, id)| {
@@ -67,7 +67,7 @@ impl Filters {
         Ok(Self { query, named: named.transpose()? })
     }
 
-    pub(super) fn accepts(&self, document: &Attributes) -> bool {
+    pub(crate) fn accepts(&self, document: &Attributes) -> bool {
         let DocumentQuery { within, created, modified, day, order: _, descending: _ } = &self.query;
         self.is_named(document.id)
             && is_within(within, document.location)

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use leafbase_model::{Error, ErrorKind, Limits, Result};
-use leafbase_pattern::{Matcher, Pattern, StepBudget};
+use leafbase_model::{Error, ErrorKind, Limits, Result, invariant};
+use leafbase_pattern::{Matcher, Pattern, Replacer, StepBudget};
 #[cfg(feature = "search")]
 use leafbase_pattern::{Prefilter, TrigramQuery};
 
@@ -37,6 +37,17 @@ impl PatternSet {
         };
         let patterns = texts.iter().enumerate().map(compile).collect::<Result<Vec<_>>>()?;
         Ok(Self { patterns, field })
+    }
+
+    /// A replacer of the matches of the only pattern.
+    ///
+    /// # Errors
+    /// Those of [`Pattern::replacer`].
+    pub(crate) fn replacer(&self, template: &str) -> Result<Replacer> {
+        let [only] = self.patterns.as_slice() else {
+            invariant!("a replacement has one pattern");
+        };
+        only.replacer(template)
     }
 
     /// A matcher with the budget of a call.
@@ -138,6 +149,43 @@ impl<'p> PatternSetMatcher<'p> {
             "matches lie within the text"
         );
         Ok(merged)
+    }
+
+    /// All matches of the only pattern, in order and without overlaps.
+    ///
+    /// # Errors
+    /// As [`Self::is_match`].
+    pub(crate) fn matches(&mut self, text: &str) -> Result<Vec<Range<usize>>> {
+        self.with_text_budget(|matchers, budget| {
+            let only = matchers.first_mut();
+            let found = only.map(|matcher| matcher.find_all(text, usize::MAX, budget));
+            found.transpose().map(Option::unwrap_or_default).map_err(|_| TooCostly(0))
+        })
+    }
+
+    /// What stands in place of matches in a text.
+    ///
+    /// # Errors
+    /// As [`Self::is_match`].
+    pub(crate) fn replacements(
+        &mut self,
+        replacer: &Replacer,
+        text: &str,
+        matches: &[Range<usize>],
+    ) -> Result<Vec<String>> {
+        self.with_text_budget(|_, budget| {
+            replacer.replacements(text, matches, budget).map_err(|_| TooCostly(0))
+        })
+    }
+
+    /// Takes the steps of work that grows with `bytes`.
+    ///
+    /// # Errors
+    /// As [`Self::is_match`].
+    pub(crate) fn consume(&mut self, bytes: usize) -> Result<()> {
+        let steps = u64::try_from(bytes / 8).unwrap_or(u64::MAX);
+        let consumed = self.budget.consume(steps);
+        consumed.map_err(|_| self.set.too_costly(0, true))
     }
 
     fn with_text_budget<T>(

@@ -1,0 +1,125 @@
+//! Ranges of the plain text of inline markdown replaced by other plain text: marks and links stay.
+
+use std::ops::Range;
+
+use pulldown_cmark::{Event, Options, Parser, Tag};
+
+use crate::exact_plain::{Framed, PlainText, inline_of_plain, is_plain_in_lines};
+use crate::inline_halves::{join_inline, split_inline};
+
+/// The outcome of [`replace_plain`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReplacedPlain {
+    /// The inline markdown.
+    pub inline: String,
+    /// Replacements that were made.
+    pub replaced: usize,
+    /// Replacements that were not made, because a link or a picture would have gone.
+    pub kept: usize,
+}
+
+/// Replaces ranges of the [`PlainText`] of `inline`, in order and without overlaps, by plain texts.
+///
+/// A replacement has the marks, or is in the link, of the first character that it differs in. One
+/// that would leave nothing of a link, or is in the description of a picture, is not made. Where
+/// marks cannot be written around a replacement so that it keeps its text, it is without them.
+///
+/// None for a range that is beyond the plain text or within a character.
+///
+/// A text without markup costs its length, another one its length for each replacement.
+///
+/// ```
+/// use leafbase_markdown::replace_plain;
+/// let edits = [(0..3, "one *".into()), (4..10, "to Porto".into())];
+/// let replaced = replace_plain("Two **to [Lis](x.org)**", &edits).unwrap();
+/// assert_eq!(replaced.inline, "one \\* **to [Porto](x.org)**");
+/// ```
+pub fn replace_plain(inline: &str, edits: &[(Range<usize>, String)]) -> Option<ReplacedPlain> {
+    let whole = PlainText::of(inline);
+    let mut replaced = ReplacedPlain::default();
+    if is_plain_in_lines(inline) {
+        let mut plain = String::with_capacity(inline.len());
+        let mut done = 0;
+        for (range, text) in edits {
+            plain.push_str(inline.get(done..range.start)?);
+            inline.get(range.clone())?;
+            plain.push_str(text);
+            done = range.end;
+            replaced.replaced += 1;
+        }
+        plain.push_str(inline.get(done..)?);
+        replaced.inline = inline_of_plain(&plain).into_owned();
+        return Some(replaced);
+    }
+    let (mut rest, mut done) = (inline.to_owned(), 0);
+    for (range, text) in edits {
+        let found = whole.as_str().get(range.clone())?;
+        let (differs, text) = difference(found, text);
+        let differs = range.start + differs.start..range.start + differs.end;
+        let [before, from] = split_inline(&rest, differs.start.checked_sub(done)?)?;
+        let [found, after] = split_inline(&from, differs.len())?;
+        let made = with_marks_of(&found, text)?;
+        let joined = join_inline(&join_inline(&before, &made), &after);
+        if links(&joined) < links(&rest) {
+            replaced.kept += 1;
+            continue;
+        }
+        replaced.replaced += 1;
+        replaced.inline = join_inline(&replaced.inline, &join_inline(&before, &made));
+        (rest, done) = (after, differs.end);
+    }
+    replaced.inline = join_inline(&replaced.inline, &rest);
+    Some(replaced)
+}
+
+/// Where `found` and `text` differ, and what stands in `text` there: what they begin and end with
+/// alike is left out, but for a character that tells which marks the difference has.
+fn difference<'t>(found: &str, text: &'t str) -> (Range<usize>, &'t str) {
+    let same = |(one, other): &(char, char)| one == other;
+    let length = |(letter, _): (char, char)| letter.len_utf8();
+    let mut start: usize = found.chars().zip(text.chars()).take_while(same).map(length).sum();
+    let (found_rest, text_rest) = (tail(found, start), tail(text, start));
+    let backwards = found_rest.chars().rev().zip(text_rest.chars().rev());
+    let mut end: usize = backwards.take_while(same).map(length).sum();
+    if start + end == found.len() && text.len() > found.len() {
+        // Nothing goes: what is added has the marks of the character before it, or else behind it.
+        let before = found.get(..start).and_then(|before| before.chars().next_back());
+        match before {
+            Some(before) => start -= before.len_utf8(),
+            None => end -= tail(found, start).chars().next().map_or(0, char::len_utf8),
+        }
+    }
+    let range = start..found.len() - end;
+    let within = text.get(start..text.len() - end).unwrap_or(text);
+    (range, within)
+}
+
+fn tail(text: &str, start: usize) -> &str {
+    text.get(start..).unwrap_or("")
+}
+
+/// Inline markdown with the plain text `text`, in the marks of the first character of `inline`.
+fn with_marks_of(inline: &str, text: &str) -> Option<String> {
+    if text.is_empty() {
+        return Some(String::new());
+    }
+    let first = PlainText::of(inline).as_str().chars().next().map_or(0, char::len_utf8);
+    let [first, _] = split_inline(inline, first)?;
+    let found = PlainText::of(&first);
+    let letter = found.to_inline(0)..found.to_inline(found.as_str().len());
+    let escaped = inline_of_plain(text);
+    let candidates = [&*escaped, text].into_iter().filter_map(|text| {
+        Some([first.get(..letter.start)?, text, first.get(letter.end..)?].concat())
+    });
+    let mut written = candidates.filter(|inline| PlainText::of(inline).as_str() == text);
+    Some(written.next().unwrap_or_else(|| escaped.clone().into_owned()))
+}
+
+/// Links and pictures in `inline`.
+fn links(inline: &str) -> usize {
+    let framed = Framed::of(inline);
+    let parser = Parser::new_ext(framed.as_str(), Options::ENABLE_STRIKETHROUGH);
+    let is_link =
+        |event: &Event<'_>| matches!(event, Event::Start(Tag::Link { .. } | Tag::Image { .. }));
+    parser.filter(is_link).count()
+}
