@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use leafbase::{
-    CompactOptions, Connection, DocumentId, ErrorKind, Fetch, ListDocuments, MoveBlocks, Position,
-    PurgeDocuments, Space,
+    Block, CompactOptions, Connection, Content, DocumentId, ErrorKind, Fetch, FlatBlock,
+    ListDocuments, ListPatch, MoveBlocks, PlainText, Position, PurgeDocuments, Space, TextPart,
 };
 use leafbase_test_outline::Numbers;
 use tests::model::pair::Pair;
@@ -26,6 +26,52 @@ fn shown(notes: &Connection) -> BTreeMap<DocumentId, String> {
     let documents = notes.list_documents(ListDocuments::new()).unwrap().items;
     let fetch = |id| serde_json::to_string(&notes.fetch(Fetch::new(id)).unwrap()).unwrap();
     documents.iter().map(|document| (document.id(), fetch(document.id()))).collect()
+}
+
+fn flattened(block: &Block, depth: usize, list: &mut Vec<FlatBlock>) {
+    let content = match &block.content {
+        Content::Blocks(_) => Content::None,
+        other => other.clone(),
+    };
+    list.push(FlatBlock { depth, block: Block { content, ..block.clone() } });
+    block.children().iter().for_each(|child| flattened(child, depth + 1, list));
+}
+
+/// The difference of two versions, applied to the first one, is the second one.
+fn compare_versions(notes: &Connection, id: DocumentId, from: u64, to: u64) {
+    let [Ok(before), Ok(after)] = [from, to].map(|sequence| notes.document_at(id, sequence)) else {
+        assert!(notes.diff_document(id, from, to).is_err());
+        return;
+    };
+    let diff = notes.diff_document(id, from, to).unwrap();
+    let [mut list, mut expected] = [Vec::new(), Vec::new()];
+    flattened(&before, 0, &mut list);
+    flattened(&after, 0, &mut expected);
+    let plain = |list: &[FlatBlock], id| {
+        let found = list.iter().find(|entry| entry.block.id == id).unwrap();
+        PlainText::of(&found.block.data.inline).into_string()
+    };
+    for text in &diff.texts {
+        let [old, new] = [&list, &expected].map(|list| plain(list, text.block_id));
+        let [mut removed, mut inserted] = [String::new(), String::new()];
+        for part in &text.parts {
+            let (TextPart::Kept(words) | TextPart::Removed(words) | TextPart::Inserted(words)) =
+                part;
+            if !matches!(part, TextPart::Inserted(_)) {
+                removed.push_str(words);
+            }
+            if !matches!(part, TextPart::Removed(_)) {
+                inserted.push_str(words);
+            }
+        }
+        // A block without markdown of its own is told by what it renders as.
+        if !old.is_empty() && !new.is_empty() {
+            assert_eq!((&removed, &inserted), (&old, &new), "{id} from {from} to {to}");
+        }
+        assert_ne!(removed, inserted);
+    }
+    ListPatch { sequence: to, steps: diff.steps }.apply(&mut list).unwrap();
+    assert_eq!(list, expected, "{id} from {from} to {to}");
 }
 
 /// Compares what documents were with what was kept then. How many are the same, and how many are
@@ -60,6 +106,10 @@ fn compare(numbers: &[u32], off: u64) -> [usize; 2] {
                 }
                 (Ok(block), None) => panic!("{id} was not there at {sequence}: {block:?}"),
             }
+        }
+        for _ in 0..3 {
+            let [from, to] = [0, 0].map(|_| kept[numbers.below(kept.len())].0);
+            compare_versions(&notes, id, from, to);
         }
         let versions = notes.history(id, None, usize::MAX).unwrap();
         assert!(versions.is_sorted_by(|one, other| one.sequence > other.sequence));

@@ -41,7 +41,7 @@
 //! | know where one is | [`info`](Connection::info) |
 //! | search | [`search`](Connection::search), and in one document [`search_blocks`](Connection::search_blocks) |
 //! | see what links where | [`document_links`](Connection::document_links) |
-//! | follow what happens | [`changes_since`](Connection::changes_since), [`wait_for`](Connection::wait_for) |
+//! | follow what happens | [`changes_since`](Connection::changes_since), [`wait_for`](Connection::wait_for), [`watch`](Connection::watch) |
 //! | bring notes in and out | [`import_folder`](Connection::import_folder), [`export_folder`](Connection::export_folder) |
 //! | undo and redo | [`Connection::undo`], [`Connection::undo_manager`] |
 //! | see what was | [`Connection::history`], [`Connection::document_at`], [`Connection::restore`] |
@@ -185,12 +185,17 @@ pub use leafbase_store::{
 };
 pub use operations::changes::{Changes, ScopedChanges};
 pub use operations::files::FileReader;
+pub use operations::flat_blocks::FlatBlock;
+pub use operations::history::differences::{DocumentDiff, TextDiff, TextPart};
 pub use operations::links::{DocumentLinks, Link};
+pub use operations::list_patch::{ListPatch, PatchStep};
 pub use operations::undo::manager::UndoManager;
 pub use operations::vault::{
     ExportOptions, ExportReport, ImportOptions, ImportReport, ImportSource, MemorySource, Skipped,
     SourceEntry, VaultWarning, VaultWarningKind,
 };
+pub use operations::watch::watch_thread::WatchThread;
+pub use operations::watch::{FollowedAccess, WatchQuery, WatchedList, Watcher};
 pub use support::clock::SystemClock;
 pub use support::ids::RandomIds;
 #[cfg(feature = "schemars")]

@@ -180,6 +180,7 @@ impl Scope {
 
     fn add_roots(&self, roots: ScopeRoots) {
         self.state.add(roots, || last_sequence(&self.space), self.space.now());
+        self.space.commit_signal().give();
     }
 
     /// Removes documents, hidden from calls that begin after this returns.
@@ -196,7 +197,7 @@ impl Scope {
     /// # }
     /// ```
     pub fn remove(&self, documents: impl IntoIterator<Item = DocumentId>) {
-        self.state.remove(&ScopeRoots::new(documents, []));
+        self.remove_roots(&ScopeRoots::new(documents, []));
     }
 
     /// Removes pages, as [`Self::remove`] removes documents.
@@ -213,7 +214,12 @@ impl Scope {
     /// # }
     /// ```
     pub fn remove_pages(&self, pages: impl IntoIterator<Item = BlockId>) {
-        self.state.remove(&ScopeRoots::new([], pages));
+        self.remove_roots(&ScopeRoots::new([], pages));
+    }
+
+    fn remove_roots(&self, roots: &ScopeRoots) {
+        self.state.remove(roots);
+        self.space.commit_signal().give();
     }
 }
 

@@ -31,7 +31,6 @@ impl Visibility {
     }
 
     /// Whether both show the same.
-    #[cfg(feature = "search")]
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::All, Self::All) => true,

@@ -16,6 +16,7 @@ use crate::operations::undo::obstacles::trashed;
 
 use past::PastDocument;
 
+pub(crate) mod differences;
 mod past;
 mod restore;
 

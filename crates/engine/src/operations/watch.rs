@@ -1,0 +1,332 @@
+//! Live views: a query that is kept up to date by patches.
+
+use std::collections::BTreeSet;
+use std::hash::Hash;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use leafbase_model::{DocumentId, Error, ErrorKind, Result};
+
+use crate::core::access::{Full, Scoped, Unbatched};
+use crate::core::connection::Connection;
+use crate::core::visibility::Visibility;
+use crate::operations::list_patch::{ListPatch, steps_between};
+
+pub(crate) mod queries;
+#[cfg(feature = "stream")]
+mod stream;
+pub(crate) mod watch_thread;
+
+use watch_thread::WatchThread;
+
+/// For how long a watcher waits that waits without a limit, before it waits again.
+const LONG_WAIT: Duration = Duration::from_secs(3_600);
+
+/// A query whose result can be watched: a list of entries, each of which has a key.
+///
+/// Implemented by the requests of listings: [`Fetch`](crate::Fetch),
+/// [`ListDocuments`](crate::ListDocuments), [`ListScopedDocuments`](crate::ListScopedDocuments),
+/// [`ListTasks`](crate::ListTasks), [`QueryItems`](crate::QueryItems) and
+/// [`SearchDocuments`](crate::SearchDocuments). A host may implement it for views of its own.
+pub trait WatchQuery<A: Unbatched> {
+    /// An entry of the result.
+    type Entry: Clone + PartialEq;
+    /// What an entry keeps when it changes or moves; no two entries of a result have the same.
+    type Key: Eq + Hash;
+
+    /// The key of an entry.
+    fn key(entry: &Self::Entry) -> Self::Key;
+
+    /// Asks for the result.
+    ///
+    /// # Errors
+    /// Those of the query.
+    fn ask(&self, notes: &Connection<A>) -> Result<WatchedList<Self::Entry>>;
+}
+
+/// The result of a [`WatchQuery`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WatchedList<E> {
+    /// The entries, in order.
+    pub entries: Vec<E>,
+    /// The documents that the result follows from, so that writes to others need not be looked at;
+    /// none if it may follow from any.
+    pub documents: Option<BTreeSet<DocumentId>>,
+}
+
+impl<E> WatchedList<E> {
+    /// A result that may follow from any document.
+    pub fn new(entries: Vec<E>) -> Self {
+        Self { entries, documents: None }
+    }
+
+    /// Says that the result follows from these documents alone.
+    pub fn of_documents(mut self, documents: impl IntoIterator<Item = DocumentId>) -> Self {
+        self.documents = Some(documents.into_iter().collect());
+        self
+    }
+}
+
+/// Access whose changes can be followed.
+pub trait FollowedAccess: Unbatched {
+    #[doc(hidden)]
+    fn last_change(notes: &Connection<Self>) -> Result<u64>;
+
+    /// The documents that were written after a change; none if that is not known.
+    #[doc(hidden)]
+    fn written_after(notes: &Connection<Self>, sequence: u64) -> Option<BTreeSet<DocumentId>>;
+}
+
+impl FollowedAccess for Full {
+    fn last_change(notes: &Connection<Self>) -> Result<u64> {
+        notes.last_sequence()
+    }
+
+    fn written_after(notes: &Connection<Self>, sequence: u64) -> Option<BTreeSet<DocumentId>> {
+        // Where the log does not say, all is looked at.
+        let written = notes.operation("watch").read_all(|reader| {
+            let changes = reader.changed_after(reader.position_at(sequence)?, usize::MAX)?;
+            Ok(changes.into_iter().flat_map(|(_, documents)| documents).collect())
+        });
+        written.ok()
+    }
+}
+
+impl FollowedAccess for Scoped {
+    fn last_change(notes: &Connection<Self>) -> Result<u64> {
+        notes.last_sequence()
+    }
+
+    /// Not known: what a scope shows of its documents may follow from others.
+    fn written_after(_: &Connection<Self>, _: u64) -> Option<BTreeSet<DocumentId>> {
+        None
+    }
+}
+
+/// A query with its result, which it keeps up to date: see [`Connection::watch`].
+///
+/// As an iterator it waits for changes and yields patches, until the space is closed.
+pub struct Watcher<A: FollowedAccess, Q: WatchQuery<A>> {
+    notes: Connection<A>,
+    query: Q,
+    list: WatchedList<Q::Entry>,
+    /// All changes up to this one are in the list.
+    sequence: u64,
+    visibility: Visibility,
+    /// Whether the last attempt to ask failed, so that the list may be an earlier one.
+    has_failed: bool,
+    is_closed: bool,
+    is_stopped: Arc<AtomicBool>,
+}
+
+impl<A: FollowedAccess, Q: WatchQuery<A> + std::fmt::Debug> std::fmt::Debug for Watcher<A, Q> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Watcher")
+            .field("query", &self.query)
+            .field("sequence", &self.sequence)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<A: FollowedAccess> Connection<A> {
+    /// Asks a query, and watches its result: whenever it differs, the watcher has a patch of
+    /// insertions, removals, moves and updates that makes the result so far the present one.
+    ///
+    /// A watcher holds one result and no queue: one that is slow gets a patch for all that happened
+    /// since. It is woken by the writes of this [`crate::Space`] and its clones, on whatever thread
+    /// and connection, and on a scoped connection by those of its scope alone, or when the scope
+    /// becomes another one. It is not woken by time: a query of `today` is that of the last write.
+    ///
+    /// A watcher is an iterator, which waits for the next patch; [`Watcher::next_within`] waits for
+    /// some time and [`Watcher::try_next`] not at all. [`Watcher::on_change`] calls a function on a
+    /// thread of its own. With the feature `stream` it is a `Stream`, for any runtime.
+    ///
+    /// ```
+    /// use leafbase::{ListTasks, Space, TaskScope};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = Space::in_memory()?.connect();
+    /// let trip = notes.create_document("Trip")?;
+    /// let mut watcher = notes.watch(ListTasks::new(TaskScope::Document(trip.id())))?;
+    /// let mut shown = watcher.entries().to_vec();
+    ///
+    /// notes.insert_markdown("- [ ] passport\n- [ ] tickets", trip.id())?;
+    /// let patch = watcher.next().expect("the space is open")?;
+    /// patch.apply(&mut shown)?;
+    /// assert_eq!((shown.len(), shown.as_slice()), (2, watcher.entries()));
+    /// assert!(watcher.try_next()?.is_none());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Cost
+    /// While it waits, two lookups for each write. A write to a document that the result follows
+    /// from costs as much as to ask again, and time in proportion to the entries to compare them.
+    /// What follows from any document, such as a listing of documents, is asked again after each
+    /// write; a fetch without related items, and tasks and items of one document, after writes to
+    /// that document.
+    ///
+    /// # Errors
+    /// Those of the query.
+    pub fn watch<Q: WatchQuery<A>>(&self, query: Q) -> Result<Watcher<A, Q>> {
+        let visibility = self.visibility();
+        // Before the query: a write in between is looked at again.
+        let sequence = A::last_change(self)?;
+        let list = query.ask(self)?;
+        Ok(Watcher {
+            notes: self.clone(),
+            query,
+            list,
+            sequence,
+            visibility,
+            has_failed: false,
+            is_closed: false,
+            is_stopped: Arc::default(),
+        })
+    }
+}
+
+impl<A: FollowedAccess, Q: WatchQuery<A>> Watcher<A, Q> {
+    /// The result as of the last patch.
+    pub fn entries(&self) -> &[Q::Entry] {
+        &self.list.entries
+    }
+
+    /// All changes up to this one are in the result; it may have later ones, too.
+    pub const fn sequence(&self) -> u64 {
+        self.sequence
+    }
+
+    /// The query.
+    pub const fn query(&self) -> &Q {
+        &self.query
+    }
+
+    /// The patch to the present result, without waiting; none if it is the same.
+    ///
+    /// # Errors
+    /// Those of the query, which are told once: the result stays, and what is asked for after the
+    /// next change is compared with it. [`ErrorKind::Closed`] once the space is closed.
+    pub fn try_next(&mut self) -> Result<Option<ListPatch<Q::Entry>>> {
+        let last = A::last_change(&self.notes)?;
+        let visibility = self.notes.visibility();
+        let is_same_scope = visibility.is_same(&self.visibility);
+        if last == self.sequence && is_same_scope {
+            return Ok(None);
+        }
+        let is_elsewhere = is_same_scope && !self.has_failed && self.is_elsewhere();
+        (self.sequence, self.visibility) = (last, visibility);
+        if is_elsewhere {
+            return Ok(None);
+        }
+        let asked = self.query.ask(&self.notes);
+        self.has_failed = asked.is_err();
+        let list = asked?;
+        let steps = steps_between(&self.list.entries, &list.entries, Q::key);
+        self.list = list;
+        Ok((!steps.is_empty()).then_some(ListPatch { sequence: last, steps }))
+    }
+
+    /// Whether all changes since were to documents that the result does not follow from.
+    fn is_elsewhere(&self) -> bool {
+        let Some(documents) = &self.list.documents else { return false };
+        let written = A::written_after(&self.notes, self.sequence);
+        written.is_some_and(|written| written.is_disjoint(documents))
+    }
+
+    /// The next patch; none if there was no change of the result within `timeout`.
+    ///
+    /// # Errors
+    /// As [`Self::try_next`].
+    pub fn next_within(&mut self, timeout: Duration) -> Result<Option<ListPatch<Q::Entry>>> {
+        let end = Instant::now().checked_add(timeout);
+        loop {
+            if let Some(patch) = self.try_next()? {
+                return Ok(Some(patch));
+            }
+            let left = end.map_or(LONG_WAIT, |end| end.saturating_duration_since(Instant::now()));
+            if left.is_zero() || self.is_stopped.load(Ordering::Acquire) {
+                return Ok(None);
+            }
+            self.wait(left);
+        }
+    }
+
+    /// Waits until there may be something new.
+    fn wait(&self, timeout: Duration) {
+        self.notes.space.commit_signal().wait(timeout, || {
+            let last = A::last_change(&self.notes);
+            self.is_stopped.load(Ordering::Acquire)
+                || last.ok() != Some(self.sequence)
+                || !self.notes.visibility().is_same(&self.visibility)
+        });
+    }
+
+    /// Calls a function with each patch, and the result after it, on a thread that ends when the
+    /// returned handle is dropped, or when the space is closed.
+    ///
+    /// ```
+    /// use std::sync::mpsc;
+    /// use std::time::Duration;
+    /// use leafbase::{ListDocuments, Space};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = Space::in_memory()?.connect();
+    /// let (sender, received) = mpsc::channel();
+    /// let watching = notes.watch(ListDocuments::new())?.on_change(move |changed| {
+    ///     let count = changed.map(|(_, documents)| documents.len());
+    ///     sender.send(count.unwrap_or_default()).ok();
+    /// })?;
+    /// notes.create_document("Trip")?;
+    /// assert_eq!(received.recv_timeout(Duration::from_secs(60)), Ok(1));
+    /// drop(watching); // the thread has ended
+    /// assert!(received.recv().is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::Storage`] if the system has no thread for it.
+    pub fn on_change(
+        self,
+        callback: impl FnMut(Result<(&ListPatch<Q::Entry>, &[Q::Entry])>) + Send + 'static,
+    ) -> Result<WatchThread>
+    where
+        Q: Send + 'static,
+        Q::Entry: Send + 'static,
+    {
+        let space = self.notes.space.clone();
+        let is_stopped = Arc::clone(&self.is_stopped);
+        WatchThread::begin(space, is_stopped, move || run(self, callback))
+    }
+}
+
+fn run<A: FollowedAccess, Q: WatchQuery<A>>(
+    mut watcher: Watcher<A, Q>,
+    mut callback: impl FnMut(Result<(&ListPatch<Q::Entry>, &[Q::Entry])>),
+) {
+    while let Some(next) = watcher.next() {
+        match next {
+            Ok(patch) => callback(Ok((&patch, watcher.entries()))),
+            Err(error) => callback(Err(error)),
+        }
+    }
+}
+
+/// Waits for the next patch. Ends once the space is closed, after the error that says so.
+impl<A: FollowedAccess, Q: WatchQuery<A>> Iterator for Watcher<A, Q> {
+    type Item = Result<ListPatch<Q::Entry>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while !self.is_closed && !self.is_stopped.load(Ordering::Acquire) {
+            if let Some(next) = self.next_within(LONG_WAIT).transpose() {
+                self.is_closed = next.as_ref().is_err_and(is_closed);
+                return Some(next);
+            }
+        }
+        None
+    }
+}
+
+fn is_closed(error: &Error) -> bool {
+    error.kind() == ErrorKind::Closed
+}

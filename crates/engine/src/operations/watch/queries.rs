@@ -1,0 +1,137 @@
+//! The requests of listings as queries that can be watched.
+
+use leafbase_model::{
+    Block, BlockId, Content, Document, DocumentId, Fetch, Item, ListDocuments, ListScopedDocuments,
+    ListTasks, QueryItems, Result, ScopedDocument, Task, TaskScope,
+};
+#[cfg(feature = "search")]
+use leafbase_model::{SearchDocuments, SearchMatch};
+
+use leafbase_collections::ReadCollections;
+use leafbase_tree_ops::ReadTree;
+
+use super::{FollowedAccess, WatchQuery, WatchedList};
+use crate::core::access::{Full, Scoped};
+use crate::core::connection::Connection;
+use crate::operations::flat_blocks::{FlatBlock, flattened};
+
+/// A block and all below it, in reading order.
+impl<A: FollowedAccess> WatchQuery<A> for Fetch {
+    type Entry = FlatBlock;
+    type Key = BlockId;
+
+    fn key(entry: &FlatBlock) -> BlockId {
+        entry.block.id
+    }
+
+    fn ask(&self, notes: &Connection<A>) -> Result<WatchedList<FlatBlock>> {
+        let top = notes.fetch(*self)?;
+        let document = notes.document_of(top.id)?;
+        let entries = flattened(top);
+        // Items show the titles of related ones, wherever these are.
+        let is_of_document = entries.iter().all(|entry| entry.block.item.is_none());
+        let list = WatchedList::new(entries);
+        Ok(if is_of_document { list.of_documents([document]) } else { list })
+    }
+}
+
+impl WatchQuery<Full> for ListDocuments {
+    type Entry = Document;
+    type Key = DocumentId;
+
+    fn key(entry: &Document) -> DocumentId {
+        entry.id()
+    }
+
+    fn ask(&self, notes: &Connection<Full>) -> Result<WatchedList<Document>> {
+        Ok(WatchedList::new(notes.list_documents(self.clone())?.items))
+    }
+}
+
+impl WatchQuery<Scoped> for ListScopedDocuments {
+    type Entry = ScopedDocument;
+    type Key = DocumentId;
+
+    fn key(entry: &ScopedDocument) -> DocumentId {
+        entry.id
+    }
+
+    fn ask(&self, notes: &Connection<Scoped>) -> Result<WatchedList<ScopedDocument>> {
+        Ok(WatchedList::new(notes.list_documents(*self)?.0))
+    }
+}
+
+impl WatchQuery<Full> for ListTasks {
+    type Entry = Task;
+    type Key = BlockId;
+
+    fn key(entry: &Task) -> BlockId {
+        entry.id
+    }
+
+    fn ask(&self, notes: &Connection<Full>) -> Result<WatchedList<Task>> {
+        let list = WatchedList::new(notes.tasks(self.clone())?.items);
+        Ok(match self.scope {
+            TaskScope::Document(document) => list.of_documents([document]),
+            _ => list,
+        })
+    }
+}
+
+impl<A: FollowedAccess> WatchQuery<A> for QueryItems {
+    type Entry = Item;
+    type Key = BlockId;
+
+    fn key(entry: &Item) -> BlockId {
+        entry.id
+    }
+
+    fn ask(&self, notes: &Connection<A>) -> Result<WatchedList<Item>> {
+        let items = notes.query_items(self.clone())?.items;
+        // A relation shows items of other collections, whether this end or the other one is
+        // stored.
+        let own_document = notes.operation("watch").read(|tree| {
+            let schema = ReadCollections::schema(tree, self.collection_id)?;
+            let has_relations = schema.is_none_or(|schema| {
+                schema.properties.iter().any(|property| property.kind.relation().is_some())
+            });
+            let location = tree.locate(self.collection_id)?;
+            Ok(location.filter(|_| !has_relations).map(|location| location.document))
+        })?;
+        let own_document = own_document.filter(|_| !items.iter().any(contains_items));
+        let list = WatchedList::new(items);
+        Ok(match own_document {
+            Some(document) => list.of_documents([document]),
+            None => list,
+        })
+    }
+}
+
+/// Whether the page of an item has collections.
+fn contains_items(item: &Item) -> bool {
+    let mut open: Vec<&Block> = match &item.content {
+        Content::Blocks(blocks) => blocks.iter().collect(),
+        _ => Vec::new(),
+    };
+    while let Some(block) = open.pop() {
+        if block.item.is_some() {
+            return true;
+        }
+        open.extend(block.children());
+    }
+    false
+}
+
+#[cfg(feature = "search")]
+impl<A: FollowedAccess> WatchQuery<A> for SearchDocuments {
+    type Entry = SearchMatch;
+    type Key = DocumentId;
+
+    fn key(entry: &SearchMatch) -> DocumentId {
+        entry.document_id
+    }
+
+    fn ask(&self, notes: &Connection<A>) -> Result<WatchedList<SearchMatch>> {
+        Ok(WatchedList::new(notes.search(self.clone())?.0))
+    }
+}
