@@ -2,15 +2,18 @@
 //! key is one change, and its undo gives the document back.
 
 use leafbase::{
-    BlockId, Connection, Document, Error, ErrorKind, Fetch, IndentBlocks, MergeBlock, Space,
-    SplitBlock,
+    BlockId, BlockOrder, BlockPatch, BlockType, Connection, Decorations, Document, DuplicateBlocks,
+    Error, ErrorKind, Fetch, IndentBlocks, ListStyle, MergeBlock, ShiftBlocks, SortBlocks, Space,
+    SplitBlock, TextStyle, UpdateBlocks,
 };
 
 /// Stands for the cursor in the documents of rows.
 const CURSOR: char = '¦';
 
 /// Before a key, the key, and after it: `Enter` splits, `Backspace` merges, `Tab` indents and
-/// `Outdent` outdents the block with the cursor, or the blocks from one cursor to another.
+/// `Outdent` outdents the block with the cursor, or the blocks from one cursor to another; `Up` and
+/// `Down` shift them, `Duplicate` copies them, and the names of styles turn them into these. `Sort`
+/// sorts the page.
 const ROWS: &[(&str, &str, &str)] = &[
     // Split.
     ("ab¦cd", "Enter", "ab\n\ncd"),
@@ -74,6 +77,60 @@ const ROWS: &[(&str, &str, &str)] = &[
     ("- ¦a\n- b", "Outdent", "- a\n- b"),
     ("- ¦a\n  - b\n- ¦c", "Outdent", "- a\n  - b\n- c"),
     ("- a\n  - ¦b\n    - c\n- ¦d", "Outdent", "- a\n- b\n  - c\n- d"),
+    // Shift.
+    ("a\n\n¦b", "Up", "b\n\na"),
+    ("¦a\n\nb", "Down", "b\n\na"),
+    ("- a\n- b\n- ¦c", "Up", "- a\n- c\n- b"),
+    ("- ¦a\n- b\n- c", "Down", "- b\n- a\n- c"),
+    ("- a\n  - x\n- ¦b", "Up", "- b\n- a\n  - x"),
+    ("- a\n- ¦b\n  - x", "Up", "- b\n  - x\n- a"),
+    ("- ¦a\n  - x\n- b\n  - y\n- c", "Down", "- b\n  - y\n- a\n  - x\n- c"),
+    ("- a\n  - x\n  - ¦y", "Up", "- a\n  - y\n  - x"),
+    ("- a\n  - ¦x\n    - z\n  - y\n- b", "Down", "- a\n  - y\n  - x\n    - z\n- b"),
+    ("- a\n- ¦b\n- ¦c\n- d", "Up", "- b\n- c\n- a\n- d"),
+    ("- a\n- ¦b\n- ¦c\n- d", "Down", "- a\n- d\n- b\n- c"),
+    ("- a\n- ¦b\n- ¦c\n  - x\n- d", "Up", "- b\n- c\n  - x\n- a\n- d"),
+    ("# a\n\n---\n\n¦b", "Up", "# a\n\nb\n\n*****"),
+    ("¦a\n\n```\nx\n```", "Down", "```\nx\n```\n\na"),
+    // Duplicate.
+    ("¦a", "Duplicate", "a\n\na"),
+    ("- [x] **¦a**\n- b", "Duplicate", "- [x] **a**\n- [x] **a**\n- b"),
+    ("- ¦a\n  - x\n- b", "Duplicate", "- a\n  - x\n- a\n  - x\n- b"),
+    ("- a\n  - ¦x\n- b", "Duplicate", "- a\n  - x\n  - x\n- b"),
+    ("- ¦a\n- ¦b\n- c", "Duplicate", "- a\n- b\n- a\n- b\n- c"),
+    ("# ¦a\n\nb", "Duplicate", "# a\n\n# a\n\nb"),
+    ("> ¦a", "Duplicate", "> a\n>\n> a"),
+    ("¦[a](https://x.org)", "Duplicate", "[a](https://x.org)\n\n[a](https://x.org)"),
+    // Sort.
+    ("¦b\n\na", "Sort", "a\n\nb"),
+    ("- ¦item 10\n- Item 9\n- item 1", "Sort", "- item 1\n- Item 9\n- item 10"),
+    ("- ¦b\n  - z\n  - y\n- a\n  - x", "Sort", "- a\n  - x\n- b\n  - z\n  - y"),
+    ("- ¦a\n- **B**\n- c", "Sort", "- a\n- **B**\n- c"),
+    ("- ¦a\n- b\n- c", "SortDown", "- c\n- b\n- a"),
+    ("- ¦é\n- f\n- e", "Sort", "- e\n- é\n- f"),
+    ("- [x] ¦a\n- [ ] b\n- [x] c\n- [ ] d", "SortTasks", "- [ ] b\n- [ ] d\n- [x] a\n- [x] c"),
+    ("- ¦x 2\n- x 02\n- x 1", "Sort", "- x 1\n- x 2\n- x 02"),
+    ("- ¦d\n- a\n- b\n- c", "Sort", "- a\n- b\n- c\n- d"),
+    ("- ¦2024-10\n- 2024-9", "Sort", "- 2024-9\n- 2024-10"),
+    ("> ¦b\n\n# a", "Sort", "# a\n\n> b"),
+    ("- ¦b\n\n***\n\n- a", "SortDown", "- b\n- a\n\n***"),
+    // Turn into.
+    ("¦a\n\n¦b", "Bullets", "- a\n- b"),
+    ("- ¦a\n- ¦b", "Numbers", "1. a\n1. b"),
+    ("- ¦a\n- b", "Tasks", "- [ ] a\n- b"),
+    ("- [x] ¦a", "Bullets", "- a"),
+    ("- ¦a\n  - ¦b", "Plain", "a\n\nb"),
+    ("¦a", "Heading", "# a"),
+    ("# ¦a\n\n## ¦b", "Body", "a\n\nb"),
+    ("¦**a**", "Quote", "> **a**"),
+    ("> ¦a", "Unquote", "a"),
+    ("+ ¦a", "Bullets", "- a"),
+    ("¦a", "Page", "<page>\n<pageTitle>a</pageTitle>\n<content>\n</content>\n</page>"),
+    ("- [ ] ¦a", "Numbers", "1. a"),
+    ("1. ¦a\n   1. ¦b", "Bullets", "- a\n  - b"),
+    ("¦a\n\nb\n\n¦c", "Tasks", "- [ ] a\n- [ ] b\n- [ ] c"),
+    ("# ¦a", "Bullets", "- # a"),
+    ("¦[a](https://x.org) *b*", "Heading", "# [a](https://x.org) *b*"),
 ];
 
 /// A document in a space of its own.
@@ -108,8 +165,47 @@ impl Page {
             "Backspace" => self.notes.merge_block(MergeBlock::from(first)).map(drop),
             "Tab" => self.notes.indent_blocks(range).map(drop),
             "Outdent" => self.notes.indent_blocks(range.by(-1)).map(drop),
-            other => panic!("no key {other}"),
+            "Up" => self.notes.shift_blocks(ShiftBlocks::range(first, last)).map(drop),
+            "Down" => self.notes.shift_blocks(ShiftBlocks::range(first, last).down()).map(drop),
+            "Duplicate" => {
+                self.notes.duplicate_blocks(DuplicateBlocks::range(first, last)).map(drop)
+            }
+            "Sort" => self.sort(SortBlocks::of(self.document.id())),
+            "SortDown" => self.sort(SortBlocks::of(self.document.id()).descending()),
+            "SortTasks" => self.sort(SortBlocks::of(self.document.id()).by(BlockOrder::TaskState)),
+            style => self.turn_into(style, first, last),
         }
+    }
+
+    fn sort(&self, request: SortBlocks) -> Result<(), Error> {
+        self.notes.sort_blocks(request).map(drop)
+    }
+
+    /// One update of all blocks from the first to the last.
+    fn turn_into(&self, style: &str, first: BlockId, last: BlockId) -> Result<(), Error> {
+        let texts = self.texts();
+        let within = texts.iter().map(|(id, _)| *id).skip_while(|id| *id != first);
+        let count = within.clone().position(|id| id == last).unwrap() + 1;
+        let patches = within.take(count).map(|id| {
+            let patch = BlockPatch::of(id);
+            match style {
+                "Bullets" => patch.with_list_style(ListStyle::Bullet),
+                "Numbers" => patch.with_list_style(ListStyle::Numbered),
+                "Tasks" => patch.with_list_style(ListStyle::Task),
+                "Plain" => patch.with_list_style(ListStyle::None),
+                "Heading" => patch.with_text_style(TextStyle::H1),
+                "Body" => patch.with_text_style(TextStyle::Body),
+                "Quote" => patch.with_decorations(Decorations { quote: true, callout: false }),
+                "Unquote" => patch.with_decorations(Decorations::default()),
+                "Page" => {
+                    let mut patch = patch;
+                    patch.fields.block_type = Some(BlockType::Page);
+                    patch
+                }
+                other => panic!("no key {other}"),
+            }
+        });
+        self.notes.update_blocks(UpdateBlocks::new(patches)).map(drop)
     }
 }
 
@@ -144,6 +240,7 @@ fn fault(before: &str, key: &str, after: &str) -> Option<String> {
 
 #[test]
 fn keys_do_what_an_editor_expects() {
+    assert!(ROWS.len() >= 100, "{}", ROWS.len());
     let faults: Vec<_> = ROWS.iter().filter_map(|(a, key, b)| fault(a, key, b)).collect();
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
@@ -186,6 +283,10 @@ fn what_no_key_does_is_refused() {
         ("a\n\n---", 1, "Backspace", 0, ErrorKind::Validation, "blockId"),
         ("- a\n- b", 0, "Tab", 0, ErrorKind::RuleViolation, "firstId"),
         ("- a\n  - b", 1, "Tab", 0, ErrorKind::RuleViolation, "firstId"),
+        ("a\n\nb", 0, "Up", 0, ErrorKind::RuleViolation, "direction"),
+        ("a\n\nb", 1, "Down", 0, ErrorKind::RuleViolation, "direction"),
+        ("- a\n  - b", 1, "Up", 0, ErrorKind::RuleViolation, "direction"),
+        ("- a\n  - b\n- c", 1, "Down", 0, ErrorKind::RuleViolation, "direction"),
     ];
     for (markdown, block, key, offset, kind, path) in rows {
         let page = Page::of(markdown);
@@ -201,7 +302,7 @@ fn what_no_key_does_is_refused() {
     let error = page.press("Tab", [blocks[2].0, blocks[1].0], 0).unwrap_err();
     assert_eq!((error.kind(), error.path()), (ErrorKind::Validation, "lastId"));
     let root = page.document.id().root();
-    for key in ["Enter", "Backspace", "Tab"] {
+    for key in ["Enter", "Backspace", "Tab", "Up", "Duplicate"] {
         page.press(key, [root, root], 0).unwrap_err();
         let error = page.press(key, [BlockId::NIL, BlockId::NIL], 0).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::NotFound, "{key}");

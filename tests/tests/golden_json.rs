@@ -10,21 +10,22 @@ use std::sync::Arc;
 use leafbase::json::FromJson;
 use leafbase::{
     AddComments, AddItems, AddTasks, AddedComment, Batch, BatchReply, BlockData, BlockDraft,
-    BlockId, BlockMatch, BlockPatch, Change, Collection, CollectionSchema, CommentDraft, CommentId,
-    CommentPatch, Connection, ConnectionInfo, CountItems, CreateCollection, CreateDocuments,
-    CreateFolders, CreateFromTemplate, DayRange, DayRef, DeleteBlocks, DeleteComments,
-    DeleteDocuments, DeleteFolders, DeleteItems, DeleteTasks, Destination, Document,
-    DocumentFilterMode, DocumentId, DocumentLinks, DocumentOrder, DocumentPatch, Error,
-    Expectations, Fetch, FindDocuments, Folder, FolderDestination, FolderDraft, FolderId,
-    FolderPatch, FolderRecord, GetItems, GetSchema, IndentBlocks, InsertBlocks, Item, ItemCounts,
-    ItemDraft, ItemFilter, ItemUpdate, Items, ItemsPage, ListCollections, ListComments,
-    ListDocuments, ListScopedDocuments, ListStyle, ListTasks, ListedComment, MergeBlock,
-    MoveBlocks, MoveDocuments, MoveFolders, Operator, Position, PropertyDraft, PropertyKind,
-    PurgeDocuments, QueryItems, Relation, ReplaceSchema, ReplaceText, ResolveBlocks, ResolvedBlock,
-    RestoreDailyNotes, SchemaDraft, SchemaFormat, SchemaReply, Scope, ScopedChange, ScopedDocument,
-    ScopedDocumentPatch, SearchBlocks, SearchDocuments, SearchMatch, SelectOption, Sort, Space,
-    SplitBlock, Task, TaskDraft, TaskInfo, TaskScope, TaskState, TaskUpdate, TextStyle,
-    UndoChanges, UpdateBlocks, UpdateComments, UpdateDocuments, UpdateFolders, UpdateItems,
+    BlockId, BlockMatch, BlockOrder, BlockPatch, Change, Collection, CollectionSchema,
+    CommentDraft, CommentId, CommentPatch, Connection, ConnectionInfo, CountItems,
+    CreateCollection, CreateDocuments, CreateFolders, CreateFromTemplate, DayRange, DayRef,
+    DeleteBlocks, DeleteComments, DeleteDocuments, DeleteFolders, DeleteItems, DeleteTasks,
+    Destination, Document, DocumentFilterMode, DocumentId, DocumentLinks, DocumentOrder,
+    DocumentPatch, DuplicateBlocks, Error, Expectations, Fetch, FindDocuments, Folder,
+    FolderDestination, FolderDraft, FolderId, FolderPatch, FolderRecord, GetItems, GetSchema,
+    IndentBlocks, InsertBlocks, Item, ItemCounts, ItemDraft, ItemFilter, ItemUpdate, Items,
+    ItemsPage, ListCollections, ListComments, ListDocuments, ListScopedDocuments, ListStyle,
+    ListTasks, ListedComment, MergeBlock, MoveBlocks, MoveDocuments, MoveFolders, Operator,
+    Position, PropertyDraft, PropertyKind, PurgeDocuments, QueryItems, Relation, ReplaceSchema,
+    ReplaceText, ResolveBlocks, ResolvedBlock, RestoreDailyNotes, SchemaDraft, SchemaFormat,
+    SchemaReply, Scope, ScopedChange, ScopedDocument, ScopedDocumentPatch, SearchBlocks,
+    SearchDocuments, SearchMatch, SelectOption, ShiftBlocks, Sort, SortBlocks, Space, SplitBlock,
+    Task, TaskDraft, TaskInfo, TaskScope, TaskState, TaskUpdate, TextStyle, UndoChanges,
+    UpdateBlocks, UpdateComments, UpdateDocuments, UpdateFolders, UpdateItems,
     UpdateScopedDocuments, UpdateTasks, UploadFile, UploadedFile,
 };
 use leafbase_test_outline::{FixedClock, SequentialIds};
@@ -485,6 +486,11 @@ fn text_edits(desk: &mut Desk, lisbon: DocumentId) {
     let range = IndentBlocks::range(hat, scarf);
     ask!(desk, notes, indent_blocks(range) -> Items<leafbase::Block>);
     ask!(desk, notes, merge_block(MergeBlock::from(scarf)) -> Items<leafbase::Block>);
+    let copies = DuplicateBlocks::from(hat);
+    let copies = ask!(desk, notes, duplicate_blocks(copies) -> Items<leafbase::Block>);
+    ask!(desk, notes, shift_blocks(ShiftBlocks::from(copies[0].id)) -> Items<BlockId>);
+    let newest_first = SortBlocks::of(lisbon).by(BlockOrder::Created).descending();
+    ask!(desk, notes, sort_blocks(newest_first) -> Items<BlockId>);
     let replacement = ReplaceText::pattern(r"(\w+) and (\w+)", "$2, $1").within(lisbon);
     ask!(desk, notes, replace_text(replacement) -> leafbase::ReplacedText);
 }

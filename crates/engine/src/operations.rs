@@ -19,6 +19,7 @@ pub(crate) mod links;
 pub(crate) mod list_patch;
 pub(crate) mod lookups;
 pub(crate) mod normalize;
+pub(crate) mod ranges;
 pub(crate) mod replacements;
 mod search;
 pub(crate) mod settings;

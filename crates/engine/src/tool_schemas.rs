@@ -6,12 +6,13 @@ use std::collections::BTreeSet;
 use leafbase_model::{
     AddComments, AddItems, AddTasks, Batch, CountItems, CreateCollection, CreateDocuments,
     CreateFolders, CreateFromTemplate, DeleteBlocks, DeleteComments, DeleteDocuments,
-    DeleteFolders, DeleteItems, DeleteTasks, Fetch, FindDocuments, GetItems, GetSchema,
-    IndentBlocks, InsertBlocks, ListCollections, ListComments, ListDocuments, ListScopedDocuments,
-    ListTasks, MergeBlock, MoveBlocks, MoveDocuments, MoveFolders, PurgeDocuments, QueryItems,
-    ReplaceSchema, ReplaceText, ResolveBlocks, RestoreDailyNotes, SearchBlocks, SearchDocuments,
-    SplitBlock, UndoChanges, UpdateBlocks, UpdateComments, UpdateDocuments, UpdateFolders,
-    UpdateItems, UpdateScopedDocuments, UpdateTasks, UploadFile,
+    DeleteFolders, DeleteItems, DeleteTasks, DuplicateBlocks, Fetch, FindDocuments, GetItems,
+    GetSchema, IndentBlocks, InsertBlocks, ListCollections, ListComments, ListDocuments,
+    ListScopedDocuments, ListTasks, MergeBlock, MoveBlocks, MoveDocuments, MoveFolders,
+    PurgeDocuments, QueryItems, ReplaceSchema, ReplaceText, ResolveBlocks, RestoreDailyNotes,
+    SearchBlocks, SearchDocuments, ShiftBlocks, SortBlocks, SplitBlock, UndoChanges, UpdateBlocks,
+    UpdateComments, UpdateDocuments, UpdateFolders, UpdateItems, UpdateScopedDocuments,
+    UpdateTasks, UploadFile,
 };
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
@@ -198,6 +199,9 @@ pub fn tool_schemas() -> ToolSchemas {
         split_block(SplitBlock), true, "Splits a text at an offset in its plain text.";
         merge_block(MergeBlock), true, "Appends a text to the text before it.";
         indent_blocks(IndentBlocks), true, "Indents or outdents a range of siblings.";
+        duplicate_blocks(DuplicateBlocks), true, "Copies a range of siblings behind it.";
+        shift_blocks(ShiftBlocks), true, "Moves a range of siblings up or down by one.";
+        sort_blocks(SortBlocks), true, "Sorts the children of a page.";
         replace_text(ReplaceText), true, "Replaces text in blocks, documents or everywhere.";
         search(SearchDocuments), false, "Finds documents by words or patterns, ranked.";
         search_blocks(SearchBlocks), false, "Finds the blocks of a document that match a pattern.";
@@ -249,7 +253,7 @@ fn with_definitions(tools: Vec<ToolSchema>, mut generator: SchemaGenerator) -> T
 }
 
 /// The operations that full and scoped connections share, requests included.
-const SHARED: [&str; 29] = [
+const SHARED: [&str; 32] = [
     "fetch",
     "insert_blocks",
     "update_blocks",
@@ -258,6 +262,9 @@ const SHARED: [&str; 29] = [
     "split_block",
     "merge_block",
     "indent_blocks",
+    "duplicate_blocks",
+    "shift_blocks",
+    "sort_blocks",
     "replace_text",
     "search",
     "search_blocks",

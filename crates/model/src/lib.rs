@@ -157,6 +157,7 @@ pub use requests::lookups::{FindDocuments, ResolveBlocks, ResolvedBlock};
 pub use requests::queries::{
     Condition, CountItems, Direction, ItemFilter, Operator, QueryItems, Sort,
 };
+pub use requests::ranges::{BlockOrder, DuplicateBlocks, ShiftBlocks, ShiftDirection, SortBlocks};
 pub use requests::replacements::{Needle, ReplaceText, ReplacedBlock, ReplacedText};
 pub use requests::search::{SearchBlocks, SearchDocuments, TermMode};
 pub use requests::tasks::{

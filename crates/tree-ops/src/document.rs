@@ -3,13 +3,14 @@
 use std::collections::{HashMap, HashSet};
 
 use leafbase_model::{
-    BlockData, BlockDraft, BlockId, BlockKind, BlockRecord, Day, Destination, DocumentId,
-    DocumentRecord, Edit, Error, Location, Result, SubtreeNode, Subtrees, invariant,
+    BlockData, BlockDraft, BlockId, BlockKind, Day, Destination, DocumentId, DocumentRecord, Edit,
+    Error, Location, Result, Subtrees,
 };
 
 use crate::context::Context;
 use crate::drafts::DraftTree;
 use crate::inbox::AllowedChildren;
+use crate::ranges::copy_subtrees;
 use crate::read::ReadTree;
 use crate::request::check_count;
 
@@ -118,25 +119,10 @@ pub fn copy_document(
     context: &Context<'_>,
     subtrees: Subtrees,
     location: Location,
-    mut rewrite: impl FnMut(&mut BlockData, &HashMap<BlockId, BlockId>),
+    rewrite: impl FnMut(&mut BlockData, &HashMap<BlockId, BlockId>),
 ) -> Result<(CreatedDocument, HashMap<BlockId, BlockId>)> {
-    // All IDs are assigned before any data is rewritten: links may point forward.
-    let copies: HashMap<_, _> =
-        subtrees.0.iter().map(|node| (node.block.id, context.new_id())).collect();
-    let stamp = context.stamp;
-    let mut nodes = Vec::with_capacity(subtrees.0.len());
-    for SubtreeNode { depth, block: BlockRecord { id, mut data, .. } } in subtrees.0 {
-        rewrite(&mut data, &copies);
-        let Some(id) = copies.get(&id).copied() else {
-            invariant!("block {id} of the document has a copy");
-        };
-        let (created, modified) = (stamp.clone(), stamp.clone());
-        nodes.push(SubtreeNode {
-            depth,
-            block: BlockRecord { id, rev: 1, created, modified, data },
-        });
-    }
-    Ok((CreatedDocument::new(context, Subtrees(nodes), location, None)?, copies))
+    let (subtrees, copies) = copy_subtrees(context, subtrees, rewrite)?;
+    Ok((CreatedDocument::new(context, subtrees, location, None)?, copies))
 }
 
 /// Result of a change of locations.

@@ -7,6 +7,7 @@
 
 mod context;
 mod position;
+mod ranges;
 mod read;
 
 mod inbox;
@@ -46,6 +47,7 @@ pub use insert::{InsertedBlocks, insert, insert_at};
 pub use items::{ItemInsertion, insert_items, locate_writable, prepare_collection, show_subtrees};
 pub use moves::{MovedBlocks, move_blocks};
 pub use position::ResolvedPosition;
+pub use ranges::{SiblingRange, copy_subtrees, shifted_position, sibling_range};
 pub use read::ReadTree;
 pub use target::{PreparedTarget, prepare_target, prepare_target_for};
 pub use text_edits::{EditedTexts, LocatedText, indent, locate_text, merge, split};

@@ -55,7 +55,7 @@ pub struct Caller {
 }
 
 /// Operations that a batch has, with the names of their methods.
-const WRITES: [(&str, &str); 17] = [
+const WRITES: [(&str, &str); 20] = [
     ("insert", "insert_blocks"),
     ("update", "update_blocks"),
     ("delete", "delete_blocks"),
@@ -63,6 +63,9 @@ const WRITES: [(&str, &str); 17] = [
     ("split", "split_block"),
     ("merge", "merge_block"),
     ("indent", "indent_blocks"),
+    ("duplicate", "duplicate_blocks"),
+    ("shift", "shift_blocks"),
+    ("sort", "sort_blocks"),
     ("replace", "replace_text"),
     ("comment", "add_comments"),
     ("update_comments", "update_comments"),
@@ -255,7 +258,7 @@ pub struct Asking<'a> {
 impl Asking<'_> {
     #[expect(clippy::should_implement_trait, reason = "it never ends")]
     pub fn next(&mut self) -> Call {
-        match self.dice.below(82) {
+        match self.dice.below(85) {
             0 => Call::new("documents", json!({"fetchMetadata": self.flag()})),
             1 => self.by_id("document", Kind::Document),
             2 => self.by_id("document_of", Kind::Block),
@@ -302,6 +305,18 @@ impl Asking<'_> {
             76 => Call::new("merge", json!({"blockId": self.id(Kind::Block)})),
             77 => self.indent(),
             78 | 79 => self.replace(),
+            80 => self.range("duplicate"),
+            81 => {
+                let mut call = self.range("shift");
+                if self.flag() {
+                    call.body["direction"] = json!("down");
+                }
+                call
+            }
+            82 => {
+                let by = *self.dice.pick(&["text", "createdAt", "taskState"]);
+                Call::new("sort", json!({"parentId": self.id(Kind::Parent), "by": by}))
+            }
             _ => self.next_page(),
         }
     }
@@ -315,6 +330,14 @@ impl Asking<'_> {
             body["levels"] = json!(-1);
         }
         Call::new("indent", body)
+    }
+
+    fn range(&mut self, operation: &'static str) -> Call {
+        let mut body = json!({"firstId": self.id(Kind::Block)});
+        if self.flag() {
+            body["lastId"] = self.id(Kind::Block).into();
+        }
+        Call::new(operation, body)
     }
 
     fn replace(&mut self) -> Call {

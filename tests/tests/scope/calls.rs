@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 /// Every operation of a scoped connection.
-pub const OPERATIONS: [&str; 41] = [
+pub const OPERATIONS: [&str; 44] = [
     "documents",
     "document",
     "update_documents",
@@ -31,6 +31,9 @@ pub const OPERATIONS: [&str; 41] = [
     "split",
     "merge",
     "indent",
+    "duplicate",
+    "shift",
+    "sort",
     "replace",
     "comment",
     "list_comments",
@@ -128,6 +131,9 @@ fn outcome(notes: &Connection<Scoped>, call: &Call, limits: &Limits) -> Outcome 
         "split" => told(notes.split_block(read(call, limits)?)?),
         "merge" => told(notes.merge_block(read(call, limits)?)?),
         "indent" => told(notes.indent_blocks(read(call, limits)?)?),
+        "duplicate" => told(notes.duplicate_blocks(read(call, limits)?)?),
+        "shift" => told(notes.shift_blocks(read(call, limits)?)?),
+        "sort" => told(notes.sort_blocks(read(call, limits)?)?),
         "replace" => told(notes.replace_text(read::<ReplaceText>(call, limits)?)?),
         "comment" => told(notes.add_comments(read(call, limits)?)?),
         "list_comments" => told(notes.list_comments(read(call, limits)?)?),

@@ -194,6 +194,11 @@ const PLACES: &[(&str, &str)] = &[
     ("merge", r#"{"blockId": "@id"}"#),
     ("indent", r#"{"firstId": "@id"}"#),
     ("indent", r#"{"firstId": "@text", "lastId": "@id"}"#),
+    ("duplicate", r#"{"firstId": "@id"}"#),
+    ("duplicate", r#"{"firstId": "@text", "lastId": "@id"}"#),
+    ("shift", r#"{"firstId": "@id"}"#),
+    ("shift", r#"{"firstId": "@text", "lastId": "@id", "direction": "down"}"#),
+    ("sort", r#"{"parentId": "@id"}"#),
     ("replace", r#"{"find": "a", "replacement": "b", "blockIds": ["@text", "@id"]}"#),
     ("replace", r#"{"find": "a", "replacement": "b", "documentIds": "@id"}"#),
     (

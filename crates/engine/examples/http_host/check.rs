@@ -75,6 +75,11 @@ const FULL: &[Step] = steps! {
         keep [rest "/items/1/id"];
     "PUT /blocks/indent" r#"{"firstId":"@rest"}"# => 200 ["/items/0/indentationLevel" "1"];
     "PUT /blocks/merge" r#"{"blockId":"@rest"}"# => 200 ["/items/0/markdown" "\"- Discussed\""];
+    "POST /blocks/duplicate" r#"{"firstId":"@bullet"}"# => 200 ["/items/0/markdown" "\"- Discussed\""]
+        keep [copy "/items/0/id"];
+    "PUT /blocks/shift" r#"{"firstId":"@copy"}"# => 200 ["/items/0" "\"@copy\""];
+    "PUT /blocks/sort" r#"{"parentId":"@trip","by":"createdAt"}"# => 200 ["/items/0" "\"@copy\""];
+    "DELETE /blocks" r#"{"blockIds":["@copy"]}"# => 200 ["/items/0" "\"@copy\""];
     "PUT /blocks/replace" r#"{"find":"DISCUSSED","replacement":"decided","keepCase":true,"dryRun":true}"# => 200
         ["/replaced" "1", "/blocks/0/markdown" "\"- Decided\"", "/blocks/0/blockId" "\"@bullet\""];
     "GET /blocks?id=@trip&maxDepth=1&fetchMetadata=true" "" => 200
@@ -160,6 +165,10 @@ const SCOPED: &[Step] = steps! {
         keep [rest "/items/1/id"];
     "PUT /blocks/indent" r#"{"firstId":"@rest"}"# => 200 ["/items/0/indentationLevel" "1"];
     "PUT /blocks/merge" r#"{"blockId":"@rest"}"# => 200 ["/items/0/markdown" r#""\\*a\\*""#];
+    "POST /blocks/duplicate" r#"{"firstId":"@a"}"# => 200 [] keep [copy "/items/0/id"];
+    "PUT /blocks/shift" r#"{"firstId":"@copy"}"# => 200 ["/items/0" "\"@copy\""];
+    "PUT /blocks/sort" r#"{"parentId":"@trip","by":"createdAt"}"# => 200 ["/items/0" "\"@copy\""];
+    "DELETE /blocks" r#"{"blockIds":["@copy"]}"# => 200 ["/items/0" "\"@copy\""];
     "PUT /blocks/replace" r#"{"pattern":"(A)","replacement":"$1$1","blockIds":"@a"}"# => 200
         ["/blocks/0/markdown" r#""\\*aa\\*""#];
     "GET /blocks?id=@a" "" => 200 ["/id" "\"@a\""];

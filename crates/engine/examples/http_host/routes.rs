@@ -4,13 +4,14 @@ use leafbase::json::FromJson;
 use leafbase::{
     AccessScope, AddComments, AddItems, AddTasks, Batch, BlockId, Connection, CountItems,
     CreateCollection, CreateDocuments, CreateFolders, CreateFromTemplate, DeleteBlocks,
-    DeleteComments, DeleteDocuments, DeleteFolders, DeleteItems, DeleteTasks, DocumentId, Error,
-    ErrorKind, Fetch, FindDocuments, FolderId, Full, GetItems, GetSchema, IndentBlocks,
-    InsertBlocks, ListCollections, ListComments, ListDocuments, ListScopedDocuments, ListTasks,
-    MergeBlock, MoveBlocks, MoveDocuments, MoveFolders, Position, PurgeDocuments, QueryItems,
-    ReplaceSchema, ReplaceText, ResolveBlocks, RestoreDailyNotes, Result, Scoped, SearchBlocks,
-    SearchDocuments, Space, SplitBlock, Unbatched, UndoChanges, UpdateBlocks, UpdateComments,
-    UpdateDocuments, UpdateFolders, UpdateItems, UpdateScopedDocuments, UpdateTasks, UploadFile,
+    DeleteComments, DeleteDocuments, DeleteFolders, DeleteItems, DeleteTasks, DocumentId,
+    DuplicateBlocks, Error, ErrorKind, Fetch, FindDocuments, FolderId, Full, GetItems, GetSchema,
+    IndentBlocks, InsertBlocks, ListCollections, ListComments, ListDocuments, ListScopedDocuments,
+    ListTasks, MergeBlock, MoveBlocks, MoveDocuments, MoveFolders, Position, PurgeDocuments,
+    QueryItems, ReplaceSchema, ReplaceText, ResolveBlocks, RestoreDailyNotes, Result, Scoped,
+    SearchBlocks, SearchDocuments, ShiftBlocks, SortBlocks, Space, SplitBlock, Unbatched,
+    UndoChanges, UpdateBlocks, UpdateComments, UpdateDocuments, UpdateFolders, UpdateItems,
+    UpdateScopedDocuments, UpdateTasks, UploadFile,
 };
 use serde_json::{Value, json};
 
@@ -145,6 +146,9 @@ macro_rules! shared {
             "PUT" "/blocks/split" split_block(SplitBlock) body;
             "PUT" "/blocks/merge" merge_block(MergeBlock) body;
             "PUT" "/blocks/indent" indent_blocks(IndentBlocks) body;
+            "POST" "/blocks/duplicate" duplicate_blocks(DuplicateBlocks) body;
+            "PUT" "/blocks/shift" shift_blocks(ShiftBlocks) body;
+            "PUT" "/blocks/sort" sort_blocks(SortBlocks) body;
             "PUT" "/blocks/replace" replace_text(ReplaceText) body;
             "GET" "/blocks/search" search_blocks(SearchBlocks) query;
             "POST" "/blocks/resolve" resolve(ResolveBlocks) body;

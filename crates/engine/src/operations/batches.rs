@@ -4,10 +4,11 @@ use leafbase_model::json::FromJson;
 use leafbase_model::{
     AddComments, AddItems, AddTasks, Batch, BatchReply, CreateCollection, CreateDocuments,
     CreateFolders, CreateFromTemplate, DeleteBlocks, DeleteComments, DeleteDocuments,
-    DeleteFolders, DeleteItems, DeleteTasks, Detail, Error, ErrorKind, Expectations, IndentBlocks,
-    InsertBlocks, MergeBlock, MoveBlocks, MoveDocuments, MoveFolders, ReplaceSchema, ReplaceText,
-    RestoreDailyNotes, Result, SplitBlock, UpdateBlocks, UpdateComments, UpdateDocuments,
-    UpdateFolders, UpdateItems, UpdateScopedDocuments, UpdateTasks,
+    DeleteFolders, DeleteItems, DeleteTasks, Detail, DuplicateBlocks, Error, ErrorKind,
+    Expectations, IndentBlocks, InsertBlocks, MergeBlock, MoveBlocks, MoveDocuments, MoveFolders,
+    ReplaceSchema, ReplaceText, RestoreDailyNotes, Result, ShiftBlocks, SortBlocks, SplitBlock,
+    UpdateBlocks, UpdateComments, UpdateDocuments, UpdateFolders, UpdateItems,
+    UpdateScopedDocuments, UpdateTasks,
 };
 use leafbase_tree_ops::ReadTree;
 use serde_json::Value;
@@ -51,6 +52,9 @@ operations! {
     split_block(SplitBlock),
     merge_block(MergeBlock),
     indent_blocks(IndentBlocks),
+    duplicate_blocks(DuplicateBlocks),
+    shift_blocks(ShiftBlocks),
+    sort_blocks(SortBlocks),
     replace_text(ReplaceText),
     create_collection(CreateCollection),
     replace_schema(ReplaceSchema),
@@ -84,6 +88,9 @@ operations! {
     split_block(SplitBlock),
     merge_block(MergeBlock),
     indent_blocks(IndentBlocks),
+    duplicate_blocks(DuplicateBlocks),
+    shift_blocks(ShiftBlocks),
+    sort_blocks(SortBlocks),
     replace_text(ReplaceText),
     create_collection(CreateCollection),
     replace_schema(ReplaceSchema),

@@ -142,7 +142,7 @@ pub(crate) fn steps_between<E: Clone + PartialEq, K: Eq + Hash>(
 
 /// The elements of a longest ascending subsequence of distinct numbers (Fredman, "On computing the
 /// length of longest increasing subsequences", 1975).
-fn longest_ascent(numbers: &[usize]) -> Vec<usize> {
+pub(crate) fn longest_ascent(numbers: &[usize]) -> Vec<usize> {
     // For each length, the index of the smallest number that an ascent of it ends with.
     let mut ends: Vec<usize> = Vec::new();
     let mut previous = vec![None; numbers.len()];

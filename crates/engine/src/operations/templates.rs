@@ -84,7 +84,7 @@ impl<A: FullAccess> Connection<A> {
 
 /// Makes what a block points to the copy of it, where there is one: what
 /// [`crate::core::edges::edges`] tells of is changed here.
-fn repoint(data: &mut BlockData, copies: &HashMap<BlockId, BlockId>) {
+pub(crate) fn repoint(data: &mut BlockData, copies: &HashMap<BlockId, BlockId>) {
     if data.block_type().has_own_markdown()
         && let Cow::Owned(text) =
             markdown::rewrite_links(&data.inline, &mut |link| redirected(&link.destination, copies))

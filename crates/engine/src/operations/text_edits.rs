@@ -13,6 +13,7 @@ use crate::core::redaction::LinkRedactor;
 use crate::core::tree::Tree;
 use crate::operations::block_markdown::render_tree;
 use crate::operations::blocks::{redact_links, without_children};
+use crate::operations::ranges::siblings_of;
 
 impl<A: AccessScope> Connection<A> {
     /// Splits a text block at an offset in its plain text ([`crate::PlainText`]), in bytes, and
@@ -127,17 +128,7 @@ impl<A: AccessScope> Connection<A> {
     /// [`crate::Limits::blocks_per_request`].
     pub fn indent_blocks(&self, request: IndentBlocks) -> Result<Items<Block>> {
         self.edit_texts("indent_blocks", |tree, context| {
-            let siblings = match tree.locate(request.first_id)? {
-                Some(location) => match location.parent {
-                    Some(parent) => {
-                        let document = location.document;
-                        let stored_in = tree.stored_in(document)?;
-                        tree.reader_of(document)?.children(stored_in, parent)?
-                    }
-                    None => Vec::new(),
-                },
-                None => return Err(Error::not_found().at("firstId")),
-            };
+            let siblings = siblings_of(tree, request.first_id)?;
             ops::indent(tree, context, &siblings, request)
         })
     }

@@ -4,13 +4,13 @@ use leafbase_model::json::FromJson;
 use leafbase_model::{
     AddComments, AddItems, AddTasks, BlockDraft, BlockPatch, CommentDraft, ContentPropertyDraft,
     CountItems, CreateCollection, CreateDocuments, CreateFolders, CreateFromTemplate, DeleteBlocks,
-    DeleteDocuments, DeleteFolders, DeleteItems, DeleteTasks, Destination, Fetch,
+    DeleteDocuments, DeleteFolders, DeleteItems, DeleteTasks, Destination, DuplicateBlocks, Fetch,
     FolderDestination, FolderDraft, GetItems, GetSchema, IndentBlocks, InsertBlocks, ItemDraft,
     ItemUpdate, ListCollections, ListDocuments, ListScopedDocuments, ListTasks, MoveBlocks,
     MoveDocuments, MoveFolders, Position, PropertyDraft, PurgeDocuments, QueryItems, ReplaceSchema,
-    ReplaceText, RestoreDailyNotes, SchemaDraft, SearchBlocks, SearchDocuments, SelectOption, Sort,
-    TaskDestination, TaskDraft, TaskPatch, TaskUpdate, UpdateBlocks, UpdateItems, UpdateTasks,
-    UploadFile,
+    ReplaceText, RestoreDailyNotes, SchemaDraft, SearchBlocks, SearchDocuments, SelectOption,
+    ShiftBlocks, Sort, SortBlocks, TaskDestination, TaskDraft, TaskPatch, TaskUpdate, UpdateBlocks,
+    UpdateItems, UpdateTasks, UploadFile,
 };
 use schemars::{JsonSchema, schema_for};
 use serde_json::{Value, json};
@@ -52,6 +52,9 @@ fn null_is_the_field_left_out() {
         DeleteBlocks: {"blockIds": []},
         MoveBlocks: {"blockIds": [], "position": {}},
         IndentBlocks: {"firstId": ID},
+        DuplicateBlocks: {"firstId": ID},
+        ShiftBlocks: {"firstId": ID},
+        SortBlocks: {"parentId": ID},
         ReplaceText: {"find": "a", "replacement": "b"},
         Position: {},
         Position: {"siblingId": ID, "position": "after"},
