@@ -198,6 +198,7 @@ impl Caller {
         calls.extend(
             self.documents.iter().map(|id| Call::new("list_comments", json!({"documentId": id}))),
         );
+        calls.extend(self.documents.iter().map(|id| Call::new("back_links", json!({"id": id}))));
         for id in self.tables.keys() {
             calls.push(Call::new("schema", json!({"collectionId": id, "format": "schema"})));
             calls.push(Call::new(
@@ -254,7 +255,7 @@ pub struct Asking<'a> {
 impl Asking<'_> {
     #[expect(clippy::should_implement_trait, reason = "it never ends")]
     pub fn next(&mut self) -> Call {
-        match self.dice.below(80) {
+        match self.dice.below(82) {
             0 => Call::new("documents", json!({"fetchMetadata": self.flag()})),
             1 => self.by_id("document", Kind::Document),
             2 => self.by_id("document_of", Kind::Block),
@@ -292,6 +293,7 @@ impl Asking<'_> {
             65 => Call::new("delete_comments", json!({"commentIds": [self.comment_id()]})),
             66 | 67 => self.update_documents(),
             68 => Call::new("resolve", json!({"blockIds": self.ids(Kind::Block)})),
+            80 | 81 => self.back_links(),
             69 => self.find_documents(),
             70..=73 => self.batch(),
             74 | 75 => Call::new(
@@ -302,6 +304,15 @@ impl Asking<'_> {
             77 => self.indent(),
             _ => self.next_page(),
         }
+    }
+
+    fn back_links(&mut self) -> Call {
+        let kind = [Kind::Document, Kind::Parent, Kind::Block][self.dice.below(3)];
+        let mut body = json!({"id": self.id(kind), "within": self.flag()});
+        if self.flag() {
+            body["limit"] = json!(self.dice.below(3) + 1);
+        }
+        Call::new("back_links", body)
     }
 
     fn indent(&mut self) -> Call {

@@ -2,15 +2,15 @@
 
 use leafbase_model::json::FromJson;
 use leafbase_model::{
-    AddComments, AddItems, AddTasks, BlockDraft, BlockPatch, CommentDraft, ContentPropertyDraft,
-    CountItems, CreateCollection, CreateDocuments, CreateFolders, CreateFromTemplate, DeleteBlocks,
-    DeleteDocuments, DeleteFolders, DeleteItems, DeleteTasks, Destination, Fetch,
-    FolderDestination, FolderDraft, GetItems, GetSchema, IndentBlocks, InsertBlocks, ItemDraft,
-    ItemUpdate, ListCollections, ListDocuments, ListScopedDocuments, ListTasks, MoveBlocks,
-    MoveDocuments, MoveFolders, Position, PropertyDraft, PurgeDocuments, QueryItems, ReplaceSchema,
-    RestoreDailyNotes, SchemaDraft, SearchBlocks, SearchDocuments, SelectOption, Sort,
-    TaskDestination, TaskDraft, TaskPatch, TaskUpdate, UpdateBlocks, UpdateItems, UpdateTasks,
-    UploadFile,
+    AddComments, AddItems, AddTasks, BackLinks, BlockDraft, BlockPatch, CommentDraft,
+    ContentPropertyDraft, CountItems, CreateCollection, CreateDocuments, CreateFolders,
+    CreateFromTemplate, DeleteBlocks, DeleteDocuments, DeleteFolders, DeleteItems, DeleteTasks,
+    Destination, Fetch, FolderDestination, FolderDraft, GetItems, GetSchema, IndentBlocks,
+    InsertBlocks, ItemDraft, ItemUpdate, ListCollections, ListDocuments, ListScopedDocuments,
+    ListTasks, MoveBlocks, MoveDocuments, MoveFolders, Position, PropertyDraft, PurgeDocuments,
+    QueryItems, ReplaceSchema, RestoreDailyNotes, SchemaDraft, SearchBlocks, SearchDocuments,
+    SelectOption, Sort, TaskDestination, TaskDraft, TaskPatch, TaskUpdate, UpdateBlocks,
+    UpdateItems, UpdateTasks, UploadFile,
 };
 use schemars::{JsonSchema, schema_for};
 use serde_json::{Value, json};
@@ -81,6 +81,7 @@ fn null_is_the_field_left_out() {
         SearchDocuments: {"regexps": "a"},
         SearchBlocks: {"blockId": ID, "pattern": "a"},
         SearchBlocks: {"documentId": ID, "pattern": "a"},
+        BackLinks: {"id": ID},
         ListTasks: {"scope": "active"},
         AddTasks: {"tasks": []},
         TaskDraft: {"markdown": "a"},
