@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use leafbase::json::FromJson;
 use leafbase::{
-    AddComments, AddItems, AddTasks, AddedComment, Batch, BatchReply, BlockData, BlockDraft,
-    BlockId, BlockMatch, BlockOrder, BlockPatch, Change, Collection, CollectionSchema,
+    AddComments, AddItems, AddTasks, AddedComment, BackLinks, Batch, BatchReply, BlockData,
+    BlockDraft, BlockId, BlockMatch, BlockOrder, BlockPatch, Change, Collection, CollectionSchema,
     CommentDraft, CommentId, CommentPatch, Connection, ConnectionInfo, CountItems,
     CreateCollection, CreateDocuments, CreateFolders, CreateFromTemplate, DayRange, DayRef,
     DeleteBlocks, DeleteComments, DeleteDocuments, DeleteFolders, DeleteItems, DeleteTasks,
@@ -18,7 +18,7 @@ use leafbase::{
     DocumentPatch, DuplicateBlocks, Error, Expectations, Fetch, FindDocuments, Folder,
     FolderDestination, FolderDraft, FolderId, FolderPatch, FolderRecord, GetItems, GetSchema,
     IndentBlocks, InsertBlocks, Item, ItemCounts, ItemDraft, ItemFilter, ItemUpdate, Items,
-    ItemsPage, ListCollections, ListComments, ListDocuments, ListScopedDocuments, ListStyle,
+    ItemsPage, Link, ListCollections, ListComments, ListDocuments, ListScopedDocuments, ListStyle,
     ListTasks, ListedComment, MergeBlock, MoveBlocks, MoveDocuments, MoveFolders, Operator,
     Position, PropertyDraft, PropertyKind, PurgeDocuments, QueryItems, Relation, ReplaceSchema,
     ReplaceText, ResolveBlocks, ResolvedBlock, RestoreDailyNotes, SchemaDraft, SchemaFormat,
@@ -495,6 +495,14 @@ fn text_edits(desk: &mut Desk, lisbon: DocumentId) {
     ask!(desk, notes, replace_text(replacement) -> leafbase::ReplacedText);
 }
 
+fn links(desk: &mut Desk, lisbon: DocumentId) {
+    let notes = desk.notes.clone();
+    let packing = notes.create_document("Packing").unwrap().id();
+    let text = format!("for [Lisbon](block://{lisbon})\n\nto [Lisbon](block://{lisbon})");
+    notes.insert_markdown(&text, packing).unwrap();
+    ask!(desk, notes, back_links(BackLinks::to(lisbon).limit(1)) -> ItemsPage<Link>);
+}
+
 fn all() -> BTreeSet<String> {
     let mut desk = Desk::new();
     let trips = folders(&mut desk);
@@ -509,6 +517,7 @@ fn all() -> BTreeSet<String> {
     comments(&mut desk, lisbon);
     updates(&mut desk, &scope, lisbon, trips);
     text_edits(&mut desk, lisbon);
+    links(&mut desk, lisbon);
     desk.asked
 }
 

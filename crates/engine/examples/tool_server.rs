@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use leafbase::json::FromJson;
 use leafbase::{
-    Batch, Connection, CountItems, Error, Fetch, FindDocuments, GetItems, GetSchema,
+    BackLinks, Batch, Connection, CountItems, Error, Fetch, FindDocuments, GetItems, GetSchema,
     ListCollections, ListComments, ListDocuments, ListTasks, QueryItems, ResolveBlocks,
     SearchBlocks, SearchDocuments, Space, ToolSchemas, tool_schemas,
 };
@@ -58,6 +58,7 @@ reads! {
     fetch(Fetch),
     fetch_markdown(Fetch),
     resolve(ResolveBlocks),
+    back_links(BackLinks),
     find_documents(FindDocuments),
     list_documents(ListDocuments),
     search_blocks(SearchBlocks),

@@ -4,15 +4,15 @@
 use std::collections::BTreeSet;
 
 use leafbase_model::{
-    AddComments, AddItems, AddTasks, Batch, CountItems, CreateCollection, CreateDocuments,
-    CreateFolders, CreateFromTemplate, DeleteBlocks, DeleteComments, DeleteDocuments,
-    DeleteFolders, DeleteItems, DeleteTasks, DuplicateBlocks, Fetch, FindDocuments, GetItems,
-    GetSchema, IndentBlocks, InsertBlocks, ListCollections, ListComments, ListDocuments,
-    ListScopedDocuments, ListTasks, MergeBlock, MoveBlocks, MoveDocuments, MoveFolders,
-    PurgeDocuments, QueryItems, ReplaceSchema, ReplaceText, ResolveBlocks, RestoreDailyNotes,
-    SearchBlocks, SearchDocuments, ShiftBlocks, SortBlocks, SplitBlock, UndoChanges, UpdateBlocks,
-    UpdateComments, UpdateDocuments, UpdateFolders, UpdateItems, UpdateScopedDocuments,
-    UpdateTasks, UploadFile,
+    AddComments, AddItems, AddTasks, BackLinks, Batch, CountItems, CreateCollection,
+    CreateDocuments, CreateFolders, CreateFromTemplate, DeleteBlocks, DeleteComments,
+    DeleteDocuments, DeleteFolders, DeleteItems, DeleteTasks, DuplicateBlocks, Fetch,
+    FindDocuments, GetItems, GetSchema, IndentBlocks, InsertBlocks, ListCollections, ListComments,
+    ListDocuments, ListScopedDocuments, ListTasks, MergeBlock, MoveBlocks, MoveDocuments,
+    MoveFolders, PurgeDocuments, QueryItems, ReplaceSchema, ReplaceText, ResolveBlocks,
+    RestoreDailyNotes, SearchBlocks, SearchDocuments, ShiftBlocks, SortBlocks, SplitBlock,
+    UndoChanges, UpdateBlocks, UpdateComments, UpdateDocuments, UpdateFolders, UpdateItems,
+    UpdateScopedDocuments, UpdateTasks, UploadFile,
 };
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
@@ -206,6 +206,7 @@ pub fn tool_schemas() -> ToolSchemas {
         search(SearchDocuments), false, "Finds documents by words or patterns, ranked.";
         search_blocks(SearchBlocks), false, "Finds the blocks of a document that match a pattern.";
         resolve(ResolveBlocks), false, "Tells in which document and under which pages blocks are.";
+        back_links(BackLinks), false, "Lists the links to a block, a page or a document.";
         find_documents(FindDocuments), false, "Finds documents by title or path.";
         list_documents(ListDocuments), false, "Lists documents.";
         create_documents(CreateDocuments), true, "Creates documents.";
@@ -253,7 +254,7 @@ fn with_definitions(tools: Vec<ToolSchema>, mut generator: SchemaGenerator) -> T
 }
 
 /// The operations that full and scoped connections share, requests included.
-const SHARED: [&str; 32] = [
+const SHARED: [&str; 33] = [
     "fetch",
     "insert_blocks",
     "update_blocks",
@@ -269,6 +270,7 @@ const SHARED: [&str; 32] = [
     "search",
     "search_blocks",
     "resolve",
+    "back_links",
     "find_documents",
     "list_collections",
     "create_collection",

@@ -16,6 +16,7 @@ pub(crate) mod documents;
 pub(crate) mod files;
 pub(crate) mod folder_patch;
 pub(crate) mod folders;
+pub(crate) mod links;
 pub(crate) mod lookups;
 pub(crate) mod queries;
 pub(crate) mod ranges;

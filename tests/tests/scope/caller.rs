@@ -202,6 +202,7 @@ impl Caller {
         calls.extend(
             self.documents.iter().map(|id| Call::new("list_comments", json!({"documentId": id}))),
         );
+        calls.extend(self.documents.iter().map(|id| Call::new("back_links", json!({"id": id}))));
         for id in self.tables.keys() {
             calls.push(Call::new("schema", json!({"collectionId": id, "format": "schema"})));
             calls.push(Call::new(
@@ -258,7 +259,7 @@ pub struct Asking<'a> {
 impl Asking<'_> {
     #[expect(clippy::should_implement_trait, reason = "it never ends")]
     pub fn next(&mut self) -> Call {
-        match self.dice.below(85) {
+        match self.dice.below(87) {
             0 => Call::new("documents", json!({"fetchMetadata": self.flag()})),
             1 => self.by_id("document", Kind::Document),
             2 => self.by_id("document_of", Kind::Block),
@@ -317,8 +318,18 @@ impl Asking<'_> {
                 let by = *self.dice.pick(&["text", "createdAt", "taskState"]);
                 Call::new("sort", json!({"parentId": self.id(Kind::Parent), "by": by}))
             }
+            83 | 84 => self.back_links(),
             _ => self.next_page(),
         }
+    }
+
+    fn back_links(&mut self) -> Call {
+        let kind = [Kind::Document, Kind::Parent, Kind::Block][self.dice.below(3)];
+        let mut body = json!({"id": self.id(kind), "within": self.flag()});
+        if self.flag() {
+            body["limit"] = json!(self.dice.below(3) + 1);
+        }
+        Call::new("back_links", body)
     }
 
     fn indent(&mut self) -> Call {

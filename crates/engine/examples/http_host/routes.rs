@@ -2,8 +2,8 @@
 
 use leafbase::json::FromJson;
 use leafbase::{
-    AccessScope, AddComments, AddItems, AddTasks, Batch, BlockId, Connection, CountItems,
-    CreateCollection, CreateDocuments, CreateFolders, CreateFromTemplate, DeleteBlocks,
+    AccessScope, AddComments, AddItems, AddTasks, BackLinks, Batch, BlockId, Connection,
+    CountItems, CreateCollection, CreateDocuments, CreateFolders, CreateFromTemplate, DeleteBlocks,
     DeleteComments, DeleteDocuments, DeleteFolders, DeleteItems, DeleteTasks, DocumentId,
     DuplicateBlocks, Error, ErrorKind, Fetch, FindDocuments, FolderId, Full, GetItems, GetSchema,
     IndentBlocks, InsertBlocks, ListCollections, ListComments, ListDocuments, ListScopedDocuments,
@@ -152,6 +152,7 @@ macro_rules! shared {
             "PUT" "/blocks/replace" replace_text(ReplaceText) body;
             "GET" "/blocks/search" search_blocks(SearchBlocks) query;
             "POST" "/blocks/resolve" resolve(ResolveBlocks) body;
+            "GET" "/blocks/links" back_links(BackLinks) query;
             "GET" "/documents/search" search(SearchDocuments) query;
             "GET" "/documents/find" find_documents(FindDocuments) query;
             "GET" "/collections" list_collections(ListCollections) query;

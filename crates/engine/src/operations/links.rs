@@ -13,6 +13,7 @@ use crate::core::access::FullAccess;
 use crate::core::connection::Connection;
 use crate::core::edges::edges;
 
+mod back_links;
 #[cfg(feature = "schemars")]
 mod json_schemas;
 

@@ -185,14 +185,14 @@ struct SortUnit {
 /// What a child is ordered by.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum SortValue {
-    Text(Vec<TextRun>),
+    Text(Vec<NaturalRun>),
     Created(Timestamp),
     TaskState(u8),
 }
 
 /// A part of a text: numbers are ordered by value.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-enum TextRun {
+enum NaturalRun {
     /// The number of its digits without leading zeros, and these.
     Number(usize, String),
     Letters(String),
@@ -216,7 +216,7 @@ fn sort_value(record: &BlockRecord, order: BlockOrder) -> SortValue {
     }
 }
 
-fn text_runs(text: &str) -> Vec<TextRun> {
+fn text_runs(text: &str) -> Vec<NaturalRun> {
     let (mut runs, mut rest) = (Vec::new(), text);
     while let Some(first) = rest.chars().next() {
         let is_number = first.is_ascii_digit();
@@ -224,9 +224,9 @@ fn text_runs(text: &str) -> Vec<TextRun> {
         let (run, after) = rest.split_at(end.unwrap_or(rest.len()));
         runs.push(if is_number {
             let digits = run.trim_start_matches('0');
-            TextRun::Number(digits.len(), digits.to_owned())
+            NaturalRun::Number(digits.len(), digits.to_owned())
         } else {
-            TextRun::Letters(run.to_owned())
+            NaturalRun::Letters(run.to_owned())
         });
         rest = after;
     }

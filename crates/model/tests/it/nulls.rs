@@ -2,15 +2,16 @@
 
 use leafbase_model::json::FromJson;
 use leafbase_model::{
-    AddComments, AddItems, AddTasks, BlockDraft, BlockPatch, CommentDraft, ContentPropertyDraft,
-    CountItems, CreateCollection, CreateDocuments, CreateFolders, CreateFromTemplate, DeleteBlocks,
-    DeleteDocuments, DeleteFolders, DeleteItems, DeleteTasks, Destination, DuplicateBlocks, Fetch,
-    FolderDestination, FolderDraft, GetItems, GetSchema, IndentBlocks, InsertBlocks, ItemDraft,
-    ItemUpdate, ListCollections, ListDocuments, ListScopedDocuments, ListTasks, MoveBlocks,
-    MoveDocuments, MoveFolders, Position, PropertyDraft, PurgeDocuments, QueryItems, ReplaceSchema,
-    ReplaceText, RestoreDailyNotes, SchemaDraft, SearchBlocks, SearchDocuments, SelectOption,
-    ShiftBlocks, Sort, SortBlocks, TaskDestination, TaskDraft, TaskPatch, TaskUpdate, UpdateBlocks,
-    UpdateItems, UpdateTasks, UploadFile,
+    AddComments, AddItems, AddTasks, BackLinks, BlockDraft, BlockPatch, CommentDraft,
+    ContentPropertyDraft, CountItems, CreateCollection, CreateDocuments, CreateFolders,
+    CreateFromTemplate, DeleteBlocks, DeleteDocuments, DeleteFolders, DeleteItems, DeleteTasks,
+    Destination, DuplicateBlocks, Fetch, FolderDestination, FolderDraft, GetItems, GetSchema,
+    IndentBlocks, InsertBlocks, ItemDraft, ItemUpdate, ListCollections, ListDocuments,
+    ListScopedDocuments, ListTasks, MoveBlocks, MoveDocuments, MoveFolders, Position,
+    PropertyDraft, PurgeDocuments, QueryItems, ReplaceSchema, ReplaceText, RestoreDailyNotes,
+    SchemaDraft, SearchBlocks, SearchDocuments, SelectOption, ShiftBlocks, Sort, SortBlocks,
+    TaskDestination, TaskDraft, TaskPatch, TaskUpdate, UpdateBlocks, UpdateItems, UpdateTasks,
+    UploadFile,
 };
 use schemars::{JsonSchema, schema_for};
 use serde_json::{Value, json};
@@ -85,6 +86,7 @@ fn null_is_the_field_left_out() {
         SearchDocuments: {"regexps": "a"},
         SearchBlocks: {"blockId": ID, "pattern": "a"},
         SearchBlocks: {"documentId": ID, "pattern": "a"},
+        BackLinks: {"id": ID},
         ListTasks: {"scope": "active"},
         AddTasks: {"tasks": []},
         TaskDraft: {"markdown": "a"},
