@@ -98,7 +98,7 @@ fn readers() -> BTreeMap<&'static str, Reader> {
         delete_blocks DeleteBlocks  move_blocks MoveBlocks  split_block SplitBlock
         merge_block MergeBlock  indent_blocks IndentBlocks  search SearchDocuments
         search_blocks SearchBlocks  resolve ResolveBlocks  find_documents FindDocuments
-        back_links BackLinks
+        back_links BackLinks  resolve_embeds ResolveEmbeds
         list_documents ListDocuments  create_documents CreateDocuments
         create_from_template CreateFromTemplate  update_documents UpdateDocuments
         move_documents MoveDocuments  delete_documents DeleteDocuments

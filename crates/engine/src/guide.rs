@@ -45,6 +45,9 @@ pub mod batches {}
 #[doc = include_str!("../guide/undo.md")]
 pub mod undo {}
 
+#[doc = include_str!("../guide/links.md")]
+pub mod links {}
+
 #[doc = include_str!("../guide/editors.md")]
 pub mod editors {}
 

@@ -9,9 +9,9 @@ use leafbase_model::{
     DeleteDocuments, DeleteFolders, DeleteItems, DeleteTasks, Fetch, FindDocuments, GetItems,
     GetSchema, IndentBlocks, InsertBlocks, ListCollections, ListComments, ListDocuments,
     ListScopedDocuments, ListTasks, MergeBlock, MoveBlocks, MoveDocuments, MoveFolders,
-    PurgeDocuments, QueryItems, ReplaceSchema, ResolveBlocks, RestoreDailyNotes, SearchBlocks,
-    SearchDocuments, SplitBlock, UndoChanges, UpdateBlocks, UpdateComments, UpdateDocuments,
-    UpdateFolders, UpdateItems, UpdateScopedDocuments, UpdateTasks, UploadFile,
+    PurgeDocuments, QueryItems, ReplaceSchema, ResolveBlocks, ResolveEmbeds, RestoreDailyNotes,
+    SearchBlocks, SearchDocuments, SplitBlock, UndoChanges, UpdateBlocks, UpdateComments,
+    UpdateDocuments, UpdateFolders, UpdateItems, UpdateScopedDocuments, UpdateTasks, UploadFile,
 };
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
@@ -202,6 +202,7 @@ pub fn tool_schemas() -> ToolSchemas {
         search_blocks(SearchBlocks), false, "Finds the blocks of a document that match a pattern.";
         resolve(ResolveBlocks), false, "Tells in which document and under which pages blocks are.";
         back_links(BackLinks), false, "Lists the links to a block, a page or a document.";
+        resolve_embeds(ResolveEmbeds), false, "Reads what blocks embed, to any depth.";
         find_documents(FindDocuments), false, "Finds documents by title or path.";
         list_documents(ListDocuments), false, "Lists documents.";
         create_documents(CreateDocuments), true, "Creates documents.";
@@ -249,7 +250,7 @@ fn with_definitions(tools: Vec<ToolSchema>, mut generator: SchemaGenerator) -> T
 }
 
 /// The operations that full and scoped connections share, requests included.
-const SHARED: [&str; 29] = [
+const SHARED: [&str; 30] = [
     "fetch",
     "insert_blocks",
     "update_blocks",
@@ -262,6 +263,7 @@ const SHARED: [&str; 29] = [
     "search_blocks",
     "resolve",
     "back_links",
+    "resolve_embeds",
     "find_documents",
     "list_collections",
     "create_collection",

@@ -64,6 +64,9 @@ impl Limits {
     pub const CONTEXT_BLOCKS: usize = 100;
     /// Maximum number of blocks in one reply to a search within a document; a cursor continues.
     pub const BLOCK_MATCHES: usize = 1_000;
+    /// Maximum number of roots that an embed names of a cycle; bounds the reply, since many embeds
+    /// may close long cycles.
+    pub const CYCLE_ROOTS: usize = 16;
     /// Maximum number of highlighted ranges in one block.
     pub const RANGES: usize = 100;
 

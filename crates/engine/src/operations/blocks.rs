@@ -566,7 +566,12 @@ fn present_items(tree: &Tree<'_>, blocks: &mut [Block]) -> Result<()> {
 }
 
 /// A block with its descendants, as a reply shows them.
-fn fetched(tree: &Tree<'_>, start: BlockId, request: &Fetch, limits: &Limits) -> Result<Block> {
+pub(crate) fn fetched(
+    tree: &Tree<'_>,
+    start: BlockId,
+    request: &Fetch,
+    limits: &Limits,
+) -> Result<Block> {
     // One redactor for the whole reply: each link target is looked up once.
     let links = LinkRedactor::new(tree);
     let mut block =

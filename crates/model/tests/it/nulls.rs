@@ -8,9 +8,9 @@ use leafbase_model::{
     Destination, Fetch, FolderDestination, FolderDraft, GetItems, GetSchema, IndentBlocks,
     InsertBlocks, ItemDraft, ItemUpdate, ListCollections, ListDocuments, ListScopedDocuments,
     ListTasks, MoveBlocks, MoveDocuments, MoveFolders, Position, PropertyDraft, PurgeDocuments,
-    QueryItems, ReplaceSchema, RestoreDailyNotes, SchemaDraft, SearchBlocks, SearchDocuments,
-    SelectOption, Sort, TaskDestination, TaskDraft, TaskPatch, TaskUpdate, UpdateBlocks,
-    UpdateItems, UpdateTasks, UploadFile,
+    QueryItems, ReplaceSchema, ResolveEmbeds, RestoreDailyNotes, SchemaDraft, SearchBlocks,
+    SearchDocuments, SelectOption, Sort, TaskDestination, TaskDraft, TaskPatch, TaskUpdate,
+    UpdateBlocks, UpdateItems, UpdateTasks, UploadFile,
 };
 use schemars::{JsonSchema, schema_for};
 use serde_json::{Value, json};
@@ -82,6 +82,7 @@ fn null_is_the_field_left_out() {
         SearchBlocks: {"blockId": ID, "pattern": "a"},
         SearchBlocks: {"documentId": ID, "pattern": "a"},
         BackLinks: {"id": ID},
+        ResolveEmbeds: {"id": ID},
         ListTasks: {"scope": "active"},
         AddTasks: {"tasks": []},
         TaskDraft: {"markdown": "a"},
