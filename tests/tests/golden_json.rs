@@ -15,17 +15,17 @@ use leafbase::{
     CreateCollection, CreateDocuments, CreateFolders, CreateFromTemplate, DayRange, DayRef,
     DeleteBlocks, DeleteComments, DeleteDocuments, DeleteFolders, DeleteItems, DeleteTasks,
     Destination, Document, DocumentFilterMode, DocumentId, DocumentLinks, DocumentOrder,
-    DocumentPatch, DuplicateBlocks, Error, Expectations, Fetch, FindDocuments, Folder,
+    DocumentPatch, DuplicateBlocks, EmbedGraph, Error, Expectations, Fetch, FindDocuments, Folder,
     FolderDestination, FolderDraft, FolderId, FolderPatch, FolderRecord, GetItems, GetSchema,
     IndentBlocks, InsertBlocks, Item, ItemCounts, ItemDraft, ItemFilter, ItemUpdate, Items,
     ItemsPage, Link, ListCollections, ListComments, ListDocuments, ListScopedDocuments, ListStyle,
     ListTasks, ListedComment, MergeBlock, MoveBlocks, MoveDocuments, MoveFolders, Operator,
     Position, PropertyDraft, PropertyKind, PurgeDocuments, QueryItems, Relation, ReplaceSchema,
-    ReplaceText, ResolveBlocks, ResolvedBlock, RestoreDailyNotes, SchemaDraft, SchemaFormat,
-    SchemaReply, Scope, ScopedChange, ScopedDocument, ScopedDocumentPatch, SearchBlocks,
-    SearchDocuments, SearchMatch, SelectOption, ShiftBlocks, Sort, SortBlocks, Space, SplitBlock,
-    Task, TaskDraft, TaskInfo, TaskScope, TaskState, TaskUpdate, TextStyle, UndoChanges,
-    UpdateBlocks, UpdateComments, UpdateDocuments, UpdateFolders, UpdateItems,
+    ReplaceText, ResolveBlocks, ResolveEmbeds, ResolvedBlock, RestoreDailyNotes, SchemaDraft,
+    SchemaFormat, SchemaReply, Scope, ScopedChange, ScopedDocument, ScopedDocumentPatch,
+    SearchBlocks, SearchDocuments, SearchMatch, SelectOption, ShiftBlocks, Sort, SortBlocks, Space,
+    SplitBlock, Task, TaskDraft, TaskInfo, TaskScope, TaskState, TaskUpdate, TextStyle,
+    UndoChanges, UpdateBlocks, UpdateComments, UpdateDocuments, UpdateFolders, UpdateItems,
     UpdateScopedDocuments, UpdateTasks, UploadFile, UploadedFile,
 };
 use leafbase_test_outline::{FixedClock, SequentialIds};
@@ -501,6 +501,13 @@ fn links(desk: &mut Desk, lisbon: DocumentId) {
     let text = format!("for [Lisbon](block://{lisbon})\n\nto [Lisbon](block://{lisbon})");
     notes.insert_markdown(&text, packing).unwrap();
     ask!(desk, notes, back_links(BackLinks::to(lisbon).limit(1)) -> ItemsPage<Link>);
+    notes.insert_markdown("![[Bags]]\n\n![[Boats]]", packing).unwrap();
+    let bags = notes.create_document("Bags").unwrap().id();
+    notes.insert_markdown("![[Packing]]\n\n![[Tickets]]", bags).unwrap();
+    for _ in 0..2 {
+        notes.create_document("Tickets").unwrap();
+    }
+    ask!(desk, notes, resolve_embeds(ResolveEmbeds::of(packing).depth(1)) -> EmbedGraph);
 }
 
 fn all() -> BTreeSet<String> {

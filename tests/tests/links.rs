@@ -20,7 +20,7 @@ const SPACE: &str = "
     D: last>B last";
 
 /// A target, with `itself` for the target without the blocks below it, and the links to it.
-const BACK_LINKS: &[(&str, &str)] = &[
+const BACK_LINKS: &Rows = &[
     ("B itself", "one>B two>B below>B last>B"),
     ("B", "one>B two>B below>B last>B two>inner"),
     ("inner", "two>inner"),
@@ -37,6 +37,9 @@ const BACK_LINKS: &[(&str, &str)] = &[
     ("D", ""),
     ("gone", ""),
 ];
+
+/// Targets, and the links to them.
+type Rows = [(&'static str, &'static str)];
 
 struct Shelf {
     notes: Connection,
@@ -159,7 +162,7 @@ fn guests_see_the_links_between_what_they_see() {
     let shelf = Shelf::new(SPACE);
     let space = shelf.notes.space();
     let document = |name| DocumentId::of_root(shelf.id(name));
-    let rows: &[(Connection<Scoped>, &[(&str, &str)])] = &[
+    let rows: &[(Connection<Scoped>, &Rows)] = &[
         (
             space.scoped([document("B"), document("D"), document("C")]),
             &[("B", "last>B"), ("page2", ""), ("first", "inner>first"), ("D", "")],

@@ -100,7 +100,7 @@ fn readers() -> BTreeMap<&'static str, Reader> {
         duplicate_blocks DuplicateBlocks  shift_blocks ShiftBlocks  sort_blocks SortBlocks
         search SearchDocuments
         search_blocks SearchBlocks  resolve ResolveBlocks  find_documents FindDocuments
-        back_links BackLinks
+        back_links BackLinks  resolve_embeds ResolveEmbeds
         list_documents ListDocuments  create_documents CreateDocuments
         create_from_template CreateFromTemplate  update_documents UpdateDocuments
         move_documents MoveDocuments  delete_documents DeleteDocuments

@@ -47,6 +47,8 @@ pub mod undo {}
 
 #[doc = include_str!("../guide/views.md")]
 pub mod views {}
+#[doc = include_str!("../guide/links.md")]
+pub mod links {}
 
 #[doc = include_str!("../guide/editors.md")]
 pub mod editors {}

@@ -40,7 +40,7 @@
 //! | keep files | [`upload_file`](Connection::upload_file), [`file`](Connection::file), [`open_file`](Connection::open_file) |
 //! | know where one is | [`info`](Connection::info) |
 //! | search | [`search`](Connection::search), and in one document [`search_blocks`](Connection::search_blocks) |
-//! | see what links where | [`back_links`](Connection::back_links), [`document_links`](Connection::document_links) |
+//! | see what links where | [`back_links`](Connection::back_links), [`resolve_embeds`](Connection::resolve_embeds), [`document_links`](Connection::document_links) |
 //! | follow what happens | [`changes_since`](Connection::changes_since), [`wait_for`](Connection::wait_for), [`watch`](Connection::watch) |
 //! | bring notes in and out | [`import_folder`](Connection::import_folder), [`export_folder`](Connection::export_folder) |
 //! | undo and redo | [`Connection::undo`], [`Connection::undo_manager`] |
@@ -158,10 +158,10 @@ pub use leafbase_model::{
     Day, DayRange, DayRef, Decorations, DeleteBlocks, DeleteComments, DeleteDocuments,
     DeleteFolders, DeleteItems, DeleteTasks, Destination, Detail, Direction, Document,
     DocumentFilter, DocumentFilterMode, DocumentId, DocumentOrder, DocumentPatch, DocumentRecord,
-    DocumentVersion, DuplicateBlocks, Edge, Edit, Error, ErrorKind, Expectations, Fetch, FetchFrom,
-    FileHash, FindDocuments, Folder, FolderDestination, FolderDraft, FolderId, FolderPatch,
-    FolderRecord, FolderRef, Font, GetItems, GetSchema, GivenText, GroupValue, IdSource,
-    IndentBlocks, IndentLevels, InsertBlocks, InsertSource, Item, ItemCounts, ItemDraft,
+    DocumentVersion, DuplicateBlocks, Edge, Edit, EmbedGraph, Error, ErrorKind, Expectations,
+    Fetch, FetchFrom, FileHash, FindDocuments, Folder, FolderDestination, FolderDraft, FolderId,
+    FolderPatch, FolderRecord, FolderRef, Font, GetItems, GetSchema, GivenText, GroupValue,
+    IdSource, IndentBlocks, IndentLevels, InsertBlocks, InsertSource, Item, ItemCounts, ItemDraft,
     ItemFields, ItemFilter, ItemGroup, ItemUpdate, ItemValue, ItemValues, Items, ItemsPage,
     KeptScope, Limits, LineStyle, ListCollections, ListComments, ListDocuments,
     ListScopedDocuments, ListStyle, ListTasks, ListedComment, Location, MediaSize, MediaWidth,
@@ -169,14 +169,14 @@ pub use leafbase_model::{
     PathStep, Position, PositionTarget, Properties, Property, PropertyChange, PropertyDraft,
     PropertyKey, PropertyKind, PropertyType, PropertyValue, PurgeDocuments, QueryItems,
     RelatedItem, Relation, ReplaceSchema, ReplaceText, ReplacedBlock, ReplacedText, ResolveBlocks,
-    ResolvedBlock, RestoreDailyNotes, Result, Schema, SchemaDraft, SchemaFormat, SchemaReply,
-    ScopedChange, ScopedDocument, ScopedDocumentPatch, SearchBlocks, SearchDocuments, SearchMatch,
-    SelectOption, SharedText, ShiftBlocks, ShiftDirection, Side, Sort, SortBlocks, SpaceId,
-    SpaceInfo, SpaceSettings, SplitBlock, Stamp, Task, TaskDestination, TaskDraft, TaskInfo,
-    TaskLocation, TaskPatch, TaskScope, TaskState, TaskUpdate, TermMode, TextAlignment, TextFormat,
-    TextStyle, Timestamp, UndoChanges, UpdateBlocks, UpdateComments, UpdateDocuments,
-    UpdateFolders, UpdateItems, UpdateScopedDocuments, UpdateTasks, UploadFile, UploadedFile,
-    UrlTemplates, UtcInfo,
+    ResolveEmbeds, ResolvedBlock, ResolvedEmbed, RestoreDailyNotes, Result, Schema, SchemaDraft,
+    SchemaFormat, SchemaReply, ScopedChange, ScopedDocument, ScopedDocumentPatch, SearchBlocks,
+    SearchDocuments, SearchMatch, SelectOption, SharedText, ShiftBlocks, ShiftDirection, Side,
+    Sort, SortBlocks, SpaceId, SpaceInfo, SpaceSettings, SplitBlock, Stamp, Task, TaskDestination,
+    TaskDraft, TaskInfo, TaskLocation, TaskPatch, TaskScope, TaskState, TaskUpdate, TermMode,
+    TextAlignment, TextFormat, TextStyle, Timestamp, UndoChanges, UpdateBlocks, UpdateComments,
+    UpdateDocuments, UpdateFolders, UpdateItems, UpdateScopedDocuments, UpdateTasks, UploadFile,
+    UploadedFile, UrlTemplates, UtcInfo,
 };
 pub use leafbase_pattern::escape_pattern;
 #[cfg(feature = "search")]

@@ -10,9 +10,9 @@ use leafbase_model::{
     FindDocuments, GetItems, GetSchema, IndentBlocks, InsertBlocks, ListCollections, ListComments,
     ListDocuments, ListScopedDocuments, ListTasks, MergeBlock, MoveBlocks, MoveDocuments,
     MoveFolders, PurgeDocuments, QueryItems, ReplaceSchema, ReplaceText, ResolveBlocks,
-    RestoreDailyNotes, SearchBlocks, SearchDocuments, ShiftBlocks, SortBlocks, SplitBlock,
-    UndoChanges, UpdateBlocks, UpdateComments, UpdateDocuments, UpdateFolders, UpdateItems,
-    UpdateScopedDocuments, UpdateTasks, UploadFile,
+    ResolveEmbeds, RestoreDailyNotes, SearchBlocks, SearchDocuments, ShiftBlocks, SortBlocks,
+    SplitBlock, UndoChanges, UpdateBlocks, UpdateComments, UpdateDocuments, UpdateFolders,
+    UpdateItems, UpdateScopedDocuments, UpdateTasks, UploadFile,
 };
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
@@ -207,6 +207,7 @@ pub fn tool_schemas() -> ToolSchemas {
         search_blocks(SearchBlocks), false, "Finds the blocks of a document that match a pattern.";
         resolve(ResolveBlocks), false, "Tells in which document and under which pages blocks are.";
         back_links(BackLinks), false, "Lists the links to a block, a page or a document.";
+        resolve_embeds(ResolveEmbeds), false, "Reads what blocks embed, to any depth.";
         find_documents(FindDocuments), false, "Finds documents by title or path.";
         list_documents(ListDocuments), false, "Lists documents.";
         create_documents(CreateDocuments), true, "Creates documents.";
@@ -254,7 +255,7 @@ fn with_definitions(tools: Vec<ToolSchema>, mut generator: SchemaGenerator) -> T
 }
 
 /// The operations that full and scoped connections share, requests included.
-const SHARED: [&str; 33] = [
+const SHARED: [&str; 34] = [
     "fetch",
     "insert_blocks",
     "update_blocks",
@@ -271,6 +272,7 @@ const SHARED: [&str; 33] = [
     "search_blocks",
     "resolve",
     "back_links",
+    "resolve_embeds",
     "find_documents",
     "list_collections",
     "create_collection",

@@ -68,6 +68,9 @@ impl Limits {
     pub const REQUEST_KEY_BYTES: usize = 256;
     /// Hours for which the reply to a batch with a key is kept.
     pub const REQUEST_KEY_HOURS: i64 = 24;
+    /// Maximum number of roots that an embed names of a cycle; bounds the reply, since many embeds
+    /// may close long cycles.
+    pub const CYCLE_ROOTS: usize = 16;
     /// Maximum number of highlighted ranges in one block.
     pub const RANGES: usize = 100;
 

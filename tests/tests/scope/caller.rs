@@ -203,6 +203,8 @@ impl Caller {
             self.documents.iter().map(|id| Call::new("list_comments", json!({"documentId": id}))),
         );
         calls.extend(self.documents.iter().map(|id| Call::new("back_links", json!({"id": id}))));
+        calls
+            .extend(self.documents.iter().map(|id| Call::new("resolve_embeds", json!({"id": id}))));
         for id in self.tables.keys() {
             calls.push(Call::new("schema", json!({"collectionId": id, "format": "schema"})));
             calls.push(Call::new(

@@ -151,6 +151,7 @@ const PLACES: &[(&str, &str)] = &[
     ("fetch", r#"{"id": "@id"}"#),
     ("fetch", r#"{"id": "@id", "maxDepth": 0, "fetchMetadata": true}"#),
     ("fetch_markdown", r#"{"id": "@id"}"#),
+    ("resolve_embeds", r#"{"id": "@id"}"#),
     ("back_links", r#"{"id": "@id"}"#),
     ("back_links", r#"{"id": "@id", "within": false, "cursor": "x"}"#),
     ("content_markdown", r#"{"id": "@id"}"#),

@@ -13,7 +13,7 @@ use ratatui::widgets::{Block as Border, Paragraph};
 
 /// What a key asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Key {
+pub(crate) enum Key {
     Type(char),
     Enter,
     Backspace,
@@ -39,17 +39,17 @@ struct Cursor {
     offset: usize,
 }
 
-pub struct Editor {
+pub(crate) struct Editor {
     /// What it writes goes through the connection of its undo stack.
     undo: UndoManager,
     page: Watcher<Full, Fetch>,
     lines: Vec<FlatBlock>,
     cursor: Cursor,
-    pub status: String,
+    pub(crate) status: String,
 }
 
 impl Editor {
-    pub fn open(notes: &Connection, page: DocumentId) -> Result<Self> {
+    pub(crate) fn open(notes: &Connection, page: DocumentId) -> Result<Self> {
         let undo = notes.undo_manager();
         let page = undo.notes().watch(Fetch::new(page))?;
         let lines = page.entries().to_vec();
@@ -60,7 +60,7 @@ impl Editor {
     }
 
     /// Takes over what was written, by itself and by others.
-    pub fn refresh(&mut self) -> Result<()> {
+    pub(crate) fn refresh(&mut self) -> Result<()> {
         while let Some(patch) = self.page.try_next()? {
             let at = self.line();
             patch.apply(&mut self.lines)?;
@@ -74,7 +74,7 @@ impl Editor {
         Ok(())
     }
 
-    pub fn press(&mut self, key: Key) {
+    pub(crate) fn press(&mut self, key: Key) {
         let pressed = self.handle(key).and_then(|()| self.refresh());
         self.status = pressed.err().map(|error| error.to_string()).unwrap_or_default();
     }
@@ -193,7 +193,7 @@ impl Editor {
         plain(&self.lines[line].block)
     }
 
-    pub fn draw(&self, frame: &mut Frame<'_>) {
+    pub(crate) fn draw(&self, frame: &mut Frame<'_>) {
         let [page, status] =
             Layout::vertical([Constraint::Min(3), Constraint::Length(1)]).areas(frame.area());
         let title = format!(" {} ", self.text(0));

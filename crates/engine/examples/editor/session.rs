@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use leafbase::{Clock, Error, Result, Space, Timestamp};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
+use ratatui::buffer::Cell;
 
 use super::editor::{Editor, Key};
 
@@ -22,7 +23,7 @@ impl Clock for SteadyClock {
 }
 
 /// Plays the session, and compares the last screen.
-pub fn check() -> Result<()> {
+pub(crate) fn check() -> Result<()> {
     let clock = SteadyClock(AtomicI64::new(1_767_225_600_000));
     let space = Space::builder().clock(clock).in_memory()?;
     let notes = space.connect();
@@ -51,8 +52,7 @@ pub fn check() -> Result<()> {
     }
     let cursor = terminal.get_cursor_position().expect("a buffer");
     let width = usize::from(terminal.size().expect("a buffer").width);
-    let cells: Vec<&str> =
-        terminal.backend().buffer().content.iter().map(|cell| cell.symbol()).collect();
+    let cells: Vec<&str> = terminal.backend().buffer().content.iter().map(Cell::symbol).collect();
     let rows = cells.chunks(width).map(|row| row.concat().trim_end().to_owned());
     let screen: Vec<String> = rows.chain([format!("cursor {},{}", cursor.x, cursor.y)]).collect();
     let screen = screen.join("\n") + "\n";

@@ -16,7 +16,7 @@ use crate::operations::drafts;
 
 pub(crate) mod list;
 pub(crate) mod query;
-mod scoped;
+pub(crate) mod scoped;
 pub(crate) mod titles;
 mod update;
 

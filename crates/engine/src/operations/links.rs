@@ -14,6 +14,7 @@ use crate::core::connection::Connection;
 use crate::core::edges::edges;
 
 mod back_links;
+mod embeds;
 #[cfg(feature = "schemars")]
 mod json_schemas;
 

@@ -1,15 +1,18 @@
 //! Lookups: where blocks are, and documents by title or path.
 
 use leafbase_model::{
-    BlockId, Document, Error, FindDocuments, Items, ListScopedDocuments, Location, ResolveBlocks,
-    ResolvedBlock, Result, ScopedDocument,
+    BlockId, Document, DocumentId, Error, FindDocuments, Items, ListScopedDocuments, Location,
+    ResolveBlocks, ResolvedBlock, Result, ScopedDocument,
 };
 use leafbase_store::{SpaceReader, StoredDocument};
 use leafbase_tree_ops::ReadTree;
 
 use crate::core::access::{AccessScope, FullAccess, Scoped};
 use crate::core::connection::Connection;
+use crate::core::redaction::LinkRedactor;
+use crate::core::scope_roots::ScopeRoots;
 use crate::core::tree::Tree;
+use crate::operations::documents::scoped::shown;
 use crate::operations::documents::titles::titled;
 use crate::operations::search::{VisibleTexts, path_to};
 
@@ -125,6 +128,49 @@ fn is_path(reader: SpaceReader<'_>, location: Location, path: &str) -> Result<bo
         };
     }
     Ok(left.is_empty())
+}
+
+/// The visible documents outside of the trash by name.
+pub(crate) struct DocumentNames<'t, 'a> {
+    tree: &'t Tree<'a>,
+    /// The lowercase titles of a scope, as replies show them. Read with the first name.
+    of_scope: Option<Vec<(String, DocumentId)>>,
+}
+
+impl<'t, 'a> DocumentNames<'t, 'a> {
+    pub(crate) const fn new(tree: &'t Tree<'a>) -> Self {
+        Self { tree, of_scope: None }
+    }
+
+    /// The documents with this title, and on a full connection those with this path, by ID.
+    pub(crate) fn find(&mut self, name: &str) -> Result<Vec<DocumentId>> {
+        let mut found: Vec<DocumentId> = if self.tree.is_unrestricted() {
+            let rows = documents_named(self.tree.full_reader()?, name)?.into_iter();
+            rows.filter(|row| row.record.location != Location::Trash)
+                .map(|row| row.record.id)
+                .collect()
+        } else {
+            let name = name.to_lowercase();
+            let titles = self.titles_of_scope()?.iter();
+            titles.filter(|(title, _)| *title == name).map(|(_, id)| *id).collect()
+        };
+        found.sort_unstable();
+        Ok(found)
+    }
+
+    fn titles_of_scope(&mut self) -> Result<&[(String, DocumentId)]> {
+        if self.of_scope.is_none() {
+            let (links, mut titles) = (LinkRedactor::new(self.tree), Vec::new());
+            let roots = self.tree.visibility().roots();
+            for id in roots.map(ScopeRoots::ids).into_iter().flatten() {
+                if let Some(row) = self.tree.stored_document(id)? {
+                    titles.push((shown(&links, row, false)?.title.to_lowercase(), id));
+                }
+            }
+            self.of_scope = Some(titles);
+        }
+        Ok(self.of_scope.as_deref().unwrap_or(&[]))
+    }
 }
 
 impl Connection<Scoped> {

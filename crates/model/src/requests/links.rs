@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use crate::json::{Object, deserialize_by};
-use crate::{BlockId, DocumentId, Paging, Result};
+use crate::requests::blocks::MaxDepth;
+use crate::{Block, BlockId, DocumentId, Paging, Result};
 
 /// Lists the links to a block and to the blocks below it. As JSON: `{"id": "..", "within": false,
 /// "limit": 50, "cursor": ".."}`; `within` defaults to true.
@@ -88,4 +89,118 @@ impl From<DocumentId> for BackLinks {
     fn from(target: DocumentId) -> Self {
         Self::to(target)
     }
+}
+
+/// Resolves the embeds of a block, a page or a document, and those of their targets. As JSON:
+/// `{"id": "..", "maxDepth": 2}`.
+///
+/// ```
+/// use leafbase_model::{BlockId, ResolveEmbeds};
+/// let json = r#"{"id": "00000000000000000000000000", "maxDepth": 2}"#;
+/// assert_eq!(ResolveEmbeds::of(BlockId::NIL).depth(2), serde_json::from_str(json)?);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(transform = crate::json_schemas::allow_nulls))]
+#[cfg_attr(feature = "schemars", schemars(deny_unknown_fields))]
+#[non_exhaustive]
+pub struct ResolveEmbeds {
+    /// The block, page or document whose embeds are resolved.
+    pub id: BlockId,
+    /// The number of levels of targets to read: 0 for none, so that the embeds of the block alone
+    /// are listed; unlimited if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schemars", schemars(with = "Option<MaxDepth>"))]
+    pub max_depth: Option<usize>,
+}
+
+impl ResolveEmbeds {
+    /// Resolves the embeds of this block, page or document to any depth.
+    pub fn of(block: impl Into<BlockId>) -> Self {
+        Self { id: block.into(), max_depth: None }
+    }
+
+    /// Limits the levels of targets to read.
+    pub const fn depth(mut self, levels: usize) -> Self {
+        self.max_depth = Some(levels);
+        self
+    }
+
+    fn read(value: Value) -> Result<Self> {
+        let mut object = Object::new(value)?;
+        let id = object.required("id")?;
+        let MaxDepth(max_depth) = object.optional("maxDepth")?.unwrap_or_default();
+        object.finish()?;
+        Ok(Self { id, max_depth })
+    }
+}
+
+deserialize_by!(ResolveEmbeds: Self::read);
+
+impl From<BlockId> for ResolveEmbeds {
+    fn from(block: BlockId) -> Self {
+        Self::of(block)
+    }
+}
+
+impl From<DocumentId> for ResolveEmbeds {
+    fn from(document: DocumentId) -> Self {
+        Self::of(document)
+    }
+}
+
+/// A block that shows another one in its place. As JSON: `{"rootId", "blockId", "name",
+/// "targetId", "candidates": [..], "cycle": [..]}`.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct ResolvedEmbed {
+    /// The requested block, or the target, in which the embedding block was found.
+    pub root_id: BlockId,
+    /// The embedding block.
+    pub block_id: BlockId,
+    /// What it names: a title, or the address of a block.
+    pub name: String,
+    /// The block, page or document that it shows. None if there is none, or more than one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target_id: Option<BlockId>,
+    /// The documents of an ambiguous title, by ID.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schemars", schemars(default))]
+    pub candidates: Vec<DocumentId>,
+    /// If showing the target here would end in a cycle: its roots, from the target to
+    /// [`Self::root_id`], each embedding the next one; the first [`crate::Limits::CYCLE_ROOTS`] of
+    /// them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schemars", schemars(default))]
+    pub cycle: Vec<BlockId>,
+}
+
+impl ResolvedEmbed {
+    /// An embed of `name` that is not resolved.
+    #[doc(hidden)]
+    pub const fn new(root: BlockId, block: BlockId, name: String) -> Self {
+        Self {
+            root_id: root,
+            block_id: block,
+            name,
+            target_id: None,
+            candidates: Vec::new(),
+            cycle: Vec::new(),
+        }
+    }
+}
+
+/// The embeds of a block and of their targets. As JSON: `{"embeds": [..], "targets": [..]}`.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct EmbedGraph {
+    /// The embeds: those of the requested block in reading order, then those of each target.
+    pub embeds: Vec<ResolvedEmbed>,
+    /// The targets that were read, each once, with their descendants; without the requested block.
+    pub targets: Vec<Block>,
 }

@@ -8,10 +8,10 @@ use leafbase_model::{
     Destination, DuplicateBlocks, Fetch, FolderDestination, FolderDraft, GetItems, GetSchema,
     IndentBlocks, InsertBlocks, ItemDraft, ItemUpdate, ListCollections, ListDocuments,
     ListScopedDocuments, ListTasks, MoveBlocks, MoveDocuments, MoveFolders, Position,
-    PropertyDraft, PurgeDocuments, QueryItems, ReplaceSchema, ReplaceText, RestoreDailyNotes,
-    SchemaDraft, SearchBlocks, SearchDocuments, SelectOption, ShiftBlocks, Sort, SortBlocks,
-    TaskDestination, TaskDraft, TaskPatch, TaskUpdate, UpdateBlocks, UpdateItems, UpdateTasks,
-    UploadFile,
+    PropertyDraft, PurgeDocuments, QueryItems, ReplaceSchema, ReplaceText, ResolveEmbeds,
+    RestoreDailyNotes, SchemaDraft, SearchBlocks, SearchDocuments, SelectOption, ShiftBlocks, Sort,
+    SortBlocks, TaskDestination, TaskDraft, TaskPatch, TaskUpdate, UpdateBlocks, UpdateItems,
+    UpdateTasks, UploadFile,
 };
 use schemars::{JsonSchema, schema_for};
 use serde_json::{Value, json};
@@ -87,6 +87,7 @@ fn null_is_the_field_left_out() {
         SearchBlocks: {"blockId": ID, "pattern": "a"},
         SearchBlocks: {"documentId": ID, "pattern": "a"},
         BackLinks: {"id": ID},
+        ResolveEmbeds: {"id": ID},
         ListTasks: {"scope": "active"},
         AddTasks: {"tasks": []},
         TaskDraft: {"markdown": "a"},

@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// Every limit, and the tests that send what is below, at and above it: the file below the
 /// workspace, and the function.
-const TESTS: [(&str, &[(&str, &str)]); 27] = [
+const TESTS: [(&str, &[(&str, &str)]); 28] = [
     (
         "page_nesting",
         &[
@@ -126,6 +126,7 @@ const TESTS: [(&str, &[(&str, &str)]); 27] = [
         "BLOCK_MATCHES",
         &[("requests/block_search/parts.rs", "a_reply_has_at_most_a_thousand_matches")],
     ),
+    ("CYCLE_ROOTS", &[("embeds.rs", "long_chains_are_resolved_without_recursion")]),
     ("RANGES", &[("requests/block_search/found.rs", "ranges_of_one_block_are_bounded")]),
 ];
 

@@ -97,7 +97,7 @@ fn deleted(id: DocumentId) -> ScopedDocument {
     ScopedDocument { id, title: String::new(), is_deleted: true, day: None, times: None }
 }
 
-pub(super) fn shown(
+pub(crate) fn shown(
     links: &LinkRedactor<'_, '_>,
     row: StoredDocument,
     metadata: bool,
