@@ -40,6 +40,9 @@ const ROWS: &[(&str, &str, &str, &str)] = &[
     ("A: see ![[B]] / ![[B]] more / [[B]] / `![[B]]` / ![[]]; B: x", "A", "", ""),
     ("A: - [x](block://@B) / see ![x](block://@B); B: x", "A", "", ""),
     ("A: - ![x](block://@B) ![y](block://@B); B: x", "A", "", ""),
+    ("A: - ![a] and ![x](block://@B); B: x", "A", "", ""),
+    ("A: - ![x](block://@B) (more); B: x", "A", "", ""),
+    ("A: - ![x](block://@B \"title\"); B: x", "A", "", ""),
     ("A: ![x](https://example.org/a.png) / ![x](date://2026-03-01)", "A", "", ""),
 ];
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use leafbase_markdown::{self as markdown, LinkForm, LinkTarget};
+use leafbase_markdown::{self as markdown, LinkTarget};
 use leafbase_model::{
     Block, BlockId, BlockKind, DocumentId, EmbedGraph, Error, Fetch, Limits, Location,
     ResolveEmbeds, ResolvedEmbed, Result,
@@ -158,15 +158,12 @@ fn embed_name(block: &Block) -> Option<EmbedName> {
         let is_title = !title.is_empty() && !title.contains(['[', ']', '\n']);
         return is_title.then(|| EmbedName::Title(title.to_owned()));
     }
-    let mut only = None;
-    markdown::links(text, &mut |link| {
-        let is_whole = link.form == LinkForm::Embedded
-            && inner.starts_with('[')
-            && text.get(link.range.end..).is_some_and(|rest| matches!(rest, ")" | ">)"));
-        // Of several links the first one is not the whole text.
-        only = if is_whole { address(&link.destination) } else { None };
-    });
-    only.filter(|_| text.matches("](").count() == 1)
+    let (label, url) = inner.strip_prefix('[')?.strip_suffix(')')?.split_once("](")?;
+    let url = url.strip_prefix('<').and_then(|url| url.strip_suffix('>')).unwrap_or(url);
+    // Brackets, parentheses and blanks are of a longer text, or of a link with a title.
+    let is_whole = !label.contains(['[', ']'])
+        && !url.contains(|letter: char| letter.is_whitespace() || "()<>".contains(letter));
+    is_whole.then(|| address(url)).flatten()
 }
 
 /// A block by its address, or the placeholder of one that is hidden.
