@@ -326,6 +326,7 @@ fn a_batch_with_a_key_is_done_once() {
     assert_ne!(notes.run_batch(batch).unwrap(), kept);
     assert!(space.check().unwrap().is_clean());
 
+    notes.run_batch(insertion("x", trip).keyed("k".repeat(256))).unwrap();
     for (key, kind) in [(String::new(), "VALIDATION"), ("k".repeat(257), "LIMIT_EXCEEDED")] {
         let refused = notes.run_batch(insertion("x", trip).keyed(key)).unwrap_err();
         assert_eq!(told(&refused), (kind, "requestKey"));

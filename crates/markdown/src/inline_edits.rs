@@ -21,8 +21,8 @@ pub struct ReplacedPlain {
 /// Replaces ranges of the [`PlainText`] of `inline`, in order and without overlaps, by plain texts.
 ///
 /// A replacement has the marks, or is in the link, of the first character that it differs in. One
-/// that would leave nothing of a link, or is in the description of a picture, is not made. Where
-/// marks cannot be written around a replacement so that it keeps its text, it is without them.
+/// that would leave nothing of a link or a picture is not made. Where marks cannot be written
+/// around a replacement so that it keeps its text, it is without them.
 ///
 /// None for a range that is beyond the plain text or within a character.
 ///
@@ -51,25 +51,58 @@ pub fn replace_plain(inline: &str, edits: &[(Range<usize>, String)]) -> Option<R
         replaced.inline = inline_of_plain(&plain).into_owned();
         return Some(replaced);
     }
-    let (mut rest, mut done) = (inline.to_owned(), 0);
-    for (range, text) in edits {
+    replaced.inline = inline.to_owned();
+    // From the end on: the offsets of the edits before one stay.
+    for (range, text) in edits.iter().rev() {
         let found = whole.as_str().get(range.clone())?;
         let (differs, text) = difference(found, text);
         let differs = range.start + differs.start..range.start + differs.end;
-        let [before, from] = split_inline(&rest, differs.start.checked_sub(done)?)?;
-        let [found, after] = split_inline(&from, differs.len())?;
-        let made = with_marks_of(&found, text)?;
-        let joined = join_inline(&join_inline(&before, &made), &after);
-        if links(&joined) < links(&rest) {
-            replaced.kept += 1;
-            continue;
+        match replaced_within(&replaced.inline, &differs, text) {
+            Some(made) => replaced.inline = made,
+            None => {
+                let made = replaced_across(&replaced.inline, &differs, text)?;
+                if links(&made) < links(&replaced.inline) {
+                    replaced.kept += 1;
+                    continue;
+                }
+                replaced.inline = made;
+            }
         }
         replaced.replaced += 1;
-        replaced.inline = join_inline(&replaced.inline, &join_inline(&before, &made));
-        (rest, done) = (after, differs.end);
     }
-    replaced.inline = join_inline(&replaced.inline, &rest);
     Some(replaced)
+}
+
+/// A replacement in a part that is the same in the markdown as in its plain text. None if it is
+/// none, or if that cannot be written there.
+fn replaced_within(inline: &str, range: &Range<usize>, text: &str) -> Option<String> {
+    let plain = PlainText::of(inline);
+    let (before, after) = (plain.as_str().get(..range.start)?, plain.as_str().get(range.end..)?);
+    let start = plain.to_inline(range.start);
+    let end = start + range.len();
+    if inline.get(start..end)? != plain.as_str().get(range.clone())? {
+        return None;
+    }
+    // Marks around nothing would be left.
+    let last_before = before.chars().next_back().map_or(0, char::len_utf8);
+    let is_behind_text =
+        last_before > 0 && plain.to_inline(range.start - last_before) + last_before == start;
+    let is_before_text = !after.is_empty() && plain.to_inline(range.end) == end;
+    if text.is_empty() && !is_behind_text && !is_before_text {
+        return None;
+    }
+    let made = [inline.get(..start)?, &inline_of_plain(text), inline.get(end..)?].concat();
+    let is_made = PlainText::of(&made).as_str() == [before, text, after].concat()
+        && links(&made) == links(inline);
+    is_made.then_some(made)
+}
+
+/// A replacement of what marks begin or end in.
+fn replaced_across(inline: &str, range: &Range<usize>, text: &str) -> Option<String> {
+    let [before, from] = split_inline(inline, range.start)?;
+    let [found, after] = split_inline(&from, range.len())?;
+    let made = with_marks_of(&found, text)?;
+    Some(join_inline(&join_inline(&before, &made), &after))
 }
 
 /// Where `found` and `text` differ, and what stands in `text` there: what they begin and end with

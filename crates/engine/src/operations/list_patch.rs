@@ -240,7 +240,7 @@ mod tests {
         let patch = patch(&[(1, 0), (2, 0), (3, 0)], &[(3, 0), (1, 1), (4, 0)]);
         assert_eq!(
             serde_json::to_string(&patch).unwrap(),
-            r#"{"sequence":1,"steps":[{"step":"remove","at":1},{"step":"move","from":1,"to":0},{"step":"insert","at":2,"entry":[4,0]},{"step":"update","at":1,"entry":[1,1]}]}"#
+            r#"{"sequence":1,"steps":[{"step":"remove","at":1},{"step":"move","from":0,"to":1},{"step":"insert","at":2,"entry":[4,0]},{"step":"update","at":1,"entry":[1,1]}]}"#
         );
     }
 }

@@ -129,10 +129,8 @@ impl<A: AccessScope> Connection<A> {
     /// let trip = notes.create_document("Trip")?;
     /// notes.insert_markdown("- [x] item 10\n- [ ] Item 9\n  - b\n- item 1", trip.id())?;
     /// notes.sort_blocks(SortBlocks::of(trip.id()))?;
-    /// assert_eq!(
-    ///     notes.content_markdown(trip.id())?,
-    ///     "- item 1\n\n- [ ] Item 9\n  - b\n\n- [x] item 10"
-    /// );
+    /// let sorted = notes.content_markdown(trip.id())?;
+    /// assert_eq!(sorted, "- item 1\n- [ ] Item 9\n  - b\n- [x] item 10");
     /// # Ok(())
     /// # }
     /// ```

@@ -37,8 +37,7 @@ impl<A: AccessScope> Connection<A> {
     /// code; not the addresses of links, names of files and collections, properties and comments.
     /// Matches lie within one block or cell. A replacement has the marks, or is in the link, of the
     /// first character that it differs in, so that marks and links stay. A match stays as it is,
-    /// and is counted as [`ReplacedText::kept`], if nothing of a link would be left, or in the
-    /// description of a picture.
+    /// and is counted as [`ReplacedText::kept`], if nothing of a link or a picture would be left.
     ///
     /// Without restrictions all documents but those in the trash are searched, which is the feature
     /// `search`, and not part of batches; the inbox never is. All is one change.

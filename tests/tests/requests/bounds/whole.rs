@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// Every limit, and the tests that send what is below, at and above it: the file below the
 /// workspace, and the function.
-const TESTS: [(&str, &[(&str, &str)]); 28] = [
+const TESTS: [(&str, &[(&str, &str)]); 30] = [
     (
         "page_nesting",
         &[
@@ -17,6 +17,8 @@ const TESTS: [(&str, &[(&str, &str)]); 28] = [
             ("requests/collections/rules.rs", "collections_nest_as_deep_as_pages_may"),
         ],
     ),
+    ("REQUEST_KEY_BYTES", &[("batch.rs", "a_batch_with_a_key_is_done_once")]),
+    ("REQUEST_KEY_HOURS", &[("batch.rs", "a_batch_with_a_key_is_done_once")]),
     (
         "folder_nesting",
         &[
