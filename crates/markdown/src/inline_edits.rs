@@ -51,24 +51,23 @@ pub fn replace_plain(inline: &str, edits: &[(Range<usize>, String)]) -> Option<R
         replaced.inline = inline_of_plain(&plain).into_owned();
         return Some(replaced);
     }
-    replaced.inline = inline.to_owned();
+    inline.clone_into(&mut replaced.inline);
     // From the end on: the offsets of the edits before one stay.
     for (range, text) in edits.iter().rev() {
         let found = whole.as_str().get(range.clone())?;
         let (differs, text) = difference(found, text);
         let differs = range.start + differs.start..range.start + differs.end;
-        match replaced_within(&replaced.inline, &differs, text) {
-            Some(made) => replaced.inline = made,
-            None => {
-                let made = replaced_across(&replaced.inline, &differs, text)?;
-                if links(&made) < links(&replaced.inline) {
-                    replaced.kept += 1;
-                    continue;
-                }
-                replaced.inline = made;
-            }
+        let within = replaced_within(&replaced.inline, &differs, text);
+        let made = match within {
+            Some(made) => made,
+            None => replaced_across(&replaced.inline, &differs, text)?,
+        };
+        if links(&made) < links(&replaced.inline) {
+            replaced.kept += 1;
+        } else {
+            replaced.inline = made;
+            replaced.replaced += 1;
         }
-        replaced.replaced += 1;
     }
     Some(replaced)
 }
