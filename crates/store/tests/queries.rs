@@ -267,7 +267,7 @@ proptest! {
     #[test]
     fn a_page_reads_a_small_multiple_of_the_smallest_range(query in query(), limit in 1..80_usize) {
         let shelf = mixed();
-        let bound = 11 * shelf.smallest(&query).max(TRIED) + 2 * (limit + 1);
+        let bound = 12 * shelf.smallest(&query).max(TRIED) + 2 * (limit + 1);
         let (page, rows) = shelf.counted(|reader| reader.find_documents(&query, None, limit).unwrap());
         prop_assert!(rows <= bound, "{} rows of {} documents for {:?}", rows, bound, query);
         if let Some(next) = page.next {
