@@ -78,7 +78,7 @@ const FULL: &[Step] = steps! {
     "POST /blocks/duplicate" r#"{"firstId":"@bullet"}"# => 200 ["/items/0/markdown" "\"- Discussed\""]
         keep [copy "/items/0/id"];
     "PUT /blocks/shift" r#"{"firstId":"@copy"}"# => 200 ["/items/0" "\"@copy\""];
-    "PUT /blocks/sort" r#"{"parentId":"@trip","by":"createdAt"}"# => 200 ["/items/0" "\"@copy\""];
+    "PUT /blocks/sort" r#"{"parentId":"@copy","by":"createdAt"}"# => 200 ["/items" "[]"];
     "DELETE /blocks" r#"{"blockIds":["@copy"]}"# => 200 ["/items/0" "\"@copy\""];
     "PUT /blocks/replace" r#"{"find":"DISCUSSED","replacement":"decided","keepCase":true,"dryRun":true}"# => 200
         ["/replaced" "1", "/blocks/0/markdown" "\"- Decided\"", "/blocks/0/blockId" "\"@bullet\""];
@@ -171,7 +171,7 @@ const SCOPED: &[Step] = steps! {
     "PUT /blocks/merge" r#"{"blockId":"@rest"}"# => 200 ["/items/0/markdown" r#""\\*a\\*""#];
     "POST /blocks/duplicate" r#"{"firstId":"@a"}"# => 200 [] keep [copy "/items/0/id"];
     "PUT /blocks/shift" r#"{"firstId":"@copy"}"# => 200 ["/items/0" "\"@copy\""];
-    "PUT /blocks/sort" r#"{"parentId":"@trip","by":"createdAt"}"# => 200 ["/items/0" "\"@copy\""];
+    "PUT /blocks/sort" r#"{"parentId":"@copy","by":"createdAt"}"# => 200 ["/items" "[]"];
     "DELETE /blocks" r#"{"blockIds":["@copy"]}"# => 200 ["/items/0" "\"@copy\""];
     "PUT /blocks/replace" r#"{"pattern":"(A)","replacement":"$1$1","blockIds":"@a"}"# => 200
         ["/blocks/0/markdown" r#""\\*aa\\*""#];
