@@ -6,8 +6,8 @@ use leafbase_collections::fold;
 use leafbase_markdown::PlainText;
 use leafbase_model::{
     Block, BlockId, BlockOrder, BlockRecord, BlockType, Direction, DuplicateBlocks, Edit, Error,
-    Fetch, InsertTarget, Items, Result, ShiftBlocks, Side, SortBlocks, Subtrees, TaskState,
-    Timestamp,
+    Fetch, InsertTarget, Items, Result, ShiftBlocks, Side, SortBlocks, SubtreeNode, Subtrees,
+    TaskState, Timestamp,
 };
 use leafbase_tree_ops::{self as ops, ReadTree, ResolvedPosition};
 
@@ -39,7 +39,8 @@ impl<A: AccessScope> Connection<A> {
     ///
     /// # Errors
     /// At `firstId`: [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::RuleViolation`] for the
-    /// root of a document and for an item. [`crate::ErrorKind::Validation`] at `lastId` for a block
+    /// root of a document and for an item, and on a scoped connection for a range with a
+    /// collection. [`crate::ErrorKind::Validation`] at `lastId` for a block
     /// that is not beside the first or is before it; [`crate::ErrorKind::LimitExceeded`] for more
     /// than [`crate::Limits::blocks_per_request`] blocks, and at `firstId` if a collection that a
     /// copy relates to has no room for another property.
@@ -62,6 +63,13 @@ impl<A: AccessScope> Connection<A> {
                 let (most, found) = (context.limits.blocks_per_request, subtrees.0.len());
                 if found > most {
                     return Err(Error::limit("blocks in one request", most, found).at("firstId"));
+                }
+                let is_collection =
+                    |node: &SubtreeNode| node.block.data.block_type() == BlockType::Collection;
+                if !tree.is_unrestricted() && subtrees.0.iter().any(is_collection) {
+                    // Its relations may lead to collections that the scope does not show.
+                    let message = "a scoped connection copies no collections";
+                    return Err(Error::rule(message).at("firstId"));
                 }
                 let schemas = ClonedSchemas::of(tree, &mut subtrees, context.limits)
                     .map_err(|error| error.at("firstId"))?;
