@@ -421,6 +421,9 @@ fn scoped(desk: &mut Desk, scope: &Scope, lisbon: DocumentId) {
     let mut others = ListCollections::of([lisbon]);
     others.mode = Some(DocumentFilterMode::Exclude);
     ask!(desk, guest, list_collections as list_other_collections(others) -> Items<Collection>);
+    guest.insert_markdown("a note", lisbon).unwrap();
+    let undone = UndoChanges::from(guest.last_sequence().unwrap());
+    ask!(desk, guest, undo as scoped_undo(undone) -> ScopedChange);
     let told: Vec<ScopedChange> = guest.changes_since(0).take(1).map(Result::unwrap).collect();
     desk.reply("scoped_changes_since", Items(told));
 }

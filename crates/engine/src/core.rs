@@ -13,6 +13,7 @@ pub(crate) mod scope_changes;
 pub(crate) mod scope_folders;
 pub(crate) mod scope_pages;
 pub(crate) mod scope_roots;
+pub(crate) mod scope_undo;
 pub(crate) mod transaction;
 
 pub(crate) mod cascades;

@@ -255,7 +255,7 @@ fn with_definitions(tools: Vec<ToolSchema>, mut generator: SchemaGenerator) -> T
 }
 
 /// The operations that full and scoped connections share, requests included.
-const SHARED: [&str; 34] = [
+const SHARED: [&str; 35] = [
     "fetch",
     "insert_blocks",
     "update_blocks",
@@ -289,6 +289,7 @@ const SHARED: [&str; 34] = [
     "update_comments",
     "delete_comments",
     "upload_file",
+    "undo",
     "run_batch",
 ];
 

@@ -140,6 +140,11 @@ impl<'a> SpaceTransaction<'a> {
         })
     }
 
+    /// The edits applied so far, in order.
+    pub fn applied(&self) -> &[Edit] {
+        &self.edits
+    }
+
     /// Applies `edits` in order.
     ///
     /// # Errors

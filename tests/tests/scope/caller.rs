@@ -50,12 +50,14 @@ pub struct Caller {
     texts: BTreeMap<String, Value>,
     /// Comments as they were shown last.
     comments: BTreeMap<String, Value>,
+    /// The last number of the feed that was told.
+    last: u64,
     /// Calls that go on where a reply ended.
     pages: Vec<Call>,
 }
 
 /// Operations that a batch has, with the names of their methods.
-const WRITES: [(&str, &str); 20] = [
+const WRITES: [(&str, &str); 21] = [
     ("insert", "insert_blocks"),
     ("update", "update_blocks"),
     ("delete", "delete_blocks"),
@@ -67,6 +69,7 @@ const WRITES: [(&str, &str); 20] = [
     ("shift", "shift_blocks"),
     ("sort", "sort_blocks"),
     ("replace", "replace_text"),
+    ("undo", "undo"),
     ("comment", "add_comments"),
     ("update_comments", "update_comments"),
     ("delete_comments", "delete_comments"),
@@ -89,6 +92,13 @@ impl Caller {
         }
         let value = reply.value();
         match call.operation {
+            "last_sequence" => self.last = value.as_u64().unwrap_or_default(),
+            "undo" => self.last = value["sequence"].as_u64().unwrap_or_default(),
+            "changes" => {
+                let told = value.as_array().into_iter().flatten();
+                let last = told.filter_map(|change| change["sequence"].as_u64()).max();
+                self.last = last.unwrap_or(self.last);
+            }
             "documents" => {
                 self.documents = ids(&value["items"]);
                 for document in value["items"].as_array().into_iter().flatten() {
@@ -261,7 +271,7 @@ pub struct Asking<'a> {
 impl Asking<'_> {
     #[expect(clippy::should_implement_trait, reason = "it never ends")]
     pub fn next(&mut self) -> Call {
-        match self.dice.below(87) {
+        match self.dice.below(91) {
             0 => Call::new("documents", json!({"fetchMetadata": self.flag()})),
             1 => self.by_id("document", Kind::Document),
             2 => self.by_id("document_of", Kind::Block),
@@ -321,6 +331,7 @@ impl Asking<'_> {
                 Call::new("sort", json!({"parentId": self.id(Kind::Parent), "by": by}))
             }
             83 | 84 => self.back_links(),
+            85..=88 => self.undo(),
             _ => self.next_page(),
         }
     }
@@ -332,6 +343,19 @@ impl Asking<'_> {
             body["limit"] = json!(self.dice.below(3) + 1);
         }
         Call::new("back_links", body)
+    }
+
+    /// A late write, or two, or one that may be anything.
+    fn undo(&mut self) -> Call {
+        let late = |dice: &mut Dice, last: u64| last.saturating_sub(dice.next() % 6) + 2;
+        let mut sequences = vec![late(self.dice, self.caller.last)];
+        if self.dice.once_in(4) {
+            sequences.push(late(self.dice, self.caller.last));
+        }
+        if self.dice.once_in(8) {
+            sequences.push(self.dice.next() % (self.caller.last + 2));
+        }
+        Call::new("undo", json!({"sequences": sequences}))
     }
 
     fn indent(&mut self) -> Call {

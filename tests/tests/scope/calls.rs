@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 /// Every operation of a scoped connection.
-pub const OPERATIONS: [&str; 46] = [
+pub const OPERATIONS: [&str; 47] = [
     "documents",
     "document",
     "update_documents",
@@ -37,6 +37,7 @@ pub const OPERATIONS: [&str; 46] = [
     "shift",
     "sort",
     "replace",
+    "undo",
     "comment",
     "list_comments",
     "update_comments",
@@ -139,6 +140,7 @@ fn outcome(notes: &Connection<Scoped>, call: &Call, limits: &Limits) -> Outcome 
         "shift" => told(notes.shift_blocks(read(call, limits)?)?),
         "sort" => told(notes.sort_blocks(read(call, limits)?)?),
         "replace" => told(notes.replace_text(read::<ReplaceText>(call, limits)?)?),
+        "undo" => told(notes.undo(read::<leafbase::UndoChanges>(call, limits)?)?),
         "comment" => told(notes.add_comments(read(call, limits)?)?),
         "list_comments" => told(notes.list_comments(read(call, limits)?)?),
         "update_comments" => told(notes.update_comments(read(call, limits)?)?),

@@ -367,7 +367,8 @@ fn an_error_that_tells_what_is_hidden_is_noticed() {
 
 #[test]
 fn every_operation_that_takes_an_id_is_asked() {
-    let without = ["documents", "find_documents", "info", "author", "changes", "last_sequence"];
+    let without =
+        ["documents", "find_documents", "info", "author", "changes", "last_sequence", "undo"];
     for operation in OPERATIONS {
         let is_asked = PLACES.iter().any(|(asked, _)| *asked == operation);
         assert_eq!(is_asked, !without.contains(&operation), "{operation}");

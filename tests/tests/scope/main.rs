@@ -12,6 +12,7 @@ mod pairs;
 mod scope_kinds;
 mod scoped_collections;
 mod scoped_links;
+mod scoped_undo;
 mod scopes;
 mod searches;
 mod surface;

@@ -24,6 +24,7 @@ const WRITES: &[(&str, &str)] = &[
     ("shift", r#"{"firstId": "@id"}"#),
     ("sort", r#"{"parentId": "@id"}"#),
     ("replace", r#"{"find": "a", "replacement": "b", "blockIds": "@id"}"#),
+    ("undo", r#"{"sequences": [1]}"#),
     ("update_documents", r#"{"documents": [{"id": "@id", "title": "x"}]}"#),
     ("comment", r#"{"comments": [{"blockId": "@id", "content": "x"}]}"#),
     ("update_comments", r#"{"comments": [{"id": "@id"}]}"#),

@@ -167,6 +167,9 @@ pub(crate) mod sealed {
         /// names now.
         fn identity(&self) -> Vec<u8>;
 
+        /// The scope, unless the access is to the whole space.
+        fn scoped(&self) -> Option<&Scoped>;
+
         /// The transaction of the batch that operations take part in, if there is one.
         fn door(&self) -> Option<&dyn BatchDoor> {
             None
@@ -188,6 +191,10 @@ pub(crate) mod sealed {
 
         fn identity(&self) -> Vec<u8> {
             Vec::new()
+        }
+
+        fn scoped(&self) -> Option<&Scoped> {
+            None
         }
     }
 
@@ -230,6 +237,10 @@ pub(crate) mod sealed {
             // Of a scope that names nothing, too: it is not the whole space.
             identity.push(2);
             identity
+        }
+
+        fn scoped(&self) -> Option<&Scoped> {
+            Some(self)
         }
     }
 }

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use leafbase_model::{Error, Result, invariant};
 use leafbase_store::SpaceReader;
 
-use crate::core::access::{AccessScope, Full, FullAccess, Unbatched, sealed};
+use crate::core::access::{AccessScope, Full, FullAccess, Scoped, Unbatched, sealed};
 use crate::core::batch_door::{BatchDoor, BatchPlan};
 use crate::core::connection::Connection;
 use crate::core::transaction::OperationTransaction;
@@ -48,6 +48,10 @@ impl<A: AccessScope> sealed::Sealed for BatchAccess<'_, A> {
 
     fn identity(&self) -> Vec<u8> {
         self.access.identity()
+    }
+
+    fn scoped(&self) -> Option<&Scoped> {
+        self.access.scoped()
     }
 
     fn door(&self) -> Option<&dyn BatchDoor> {
@@ -111,7 +115,7 @@ impl<A: Unbatched> Connection<A> {
     /// ```
     ///
     /// # Errors
-    /// The first error of a write in `work`, or else that of `work`.
+    /// That of `work`; if it returns none, the first error of a write in it.
     pub fn batch<T>(
         &self,
         mut work: impl FnMut(&Connection<BatchAccess<'_, A>>) -> Result<T>,
@@ -122,10 +126,8 @@ impl<A: Unbatched> Connection<A> {
                 OpenBatch { transaction: RefCell::new(transaction), failed: RefCell::new(None) };
             let access = BatchAccess { access: self.access(), door: &open };
             let done = work(&self.with_access(access));
-            match open.failed.into_inner() {
-                Some(error) => Err(error),
-                None => done,
-            }
+            // The error of `work` has the path of the operation, if it adds one.
+            done.and_then(|value| open.failed.into_inner().map_or(Ok(value), Err))
         })?;
         Ok(value)
     }

@@ -64,6 +64,37 @@ pub(in crate::core) fn erase_unshown(
     transaction.apply(erasures)
 }
 
+/// `edit`, which undoes something for the call of `tree`, with what follows from it for relations
+/// that are hidden from the call: those to what it removes end. Visible ones are edits of the undo.
+pub(in crate::core) fn with_hidden_relations(
+    tree: &Tree<'_>,
+    limits: &Limits,
+    edit: Edit,
+) -> Result<Vec<Edit>> {
+    if !relations::removes_any(std::slice::from_ref(&edit)) {
+        return Ok(vec![edit]);
+    }
+    let all = UnguardedTree::new(tree.unguarded());
+    let removed_blocks: HashSet<BlockId> = removed(&edit)
+        .into_iter()
+        .flat_map(|(_, subtrees)| subtrees.0.iter().map(|node| node.block.id))
+        .collect();
+    let mut edits = Vec::new();
+    for following in relations::with_relations(all.tree(), limits, vec![edit.clone()])? {
+        let is_needed = match &following {
+            Edit::Update { after, .. } => !tree.can_see(after.id)?,
+            Edit::SetSchema { collection, .. } => {
+                removed_blocks.contains(collection) || !tree.can_see(*collection)?
+            }
+            _ => true,
+        };
+        if is_needed {
+            edits.push(if removed(&following).is_some() { edit.clone() } else { following });
+        }
+    }
+    Ok(edits)
+}
+
 /// Purges documents: ends the relations from the rest of the space, and erases the files that only
 /// these documents embed. Relations among the documents go with them: an edit that ended one would
 /// keep the content of its item in the change log.

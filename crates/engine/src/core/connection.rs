@@ -198,6 +198,15 @@ impl<A: AccessScope> Connection<A> {
         }
     }
 
+    /// Refuses writes of a scope for reading only: before anything is read, so that the refusal
+    /// says nothing of what the request names.
+    pub(crate) fn check_writable(&self) -> Result<()> {
+        if self.access.is_read_only() {
+            return Err(Error::new(ErrorKind::ReadOnly, "the scope is for reading only"));
+        }
+        Ok(())
+    }
+
     pub(crate) const fn access(&self) -> &A {
         &self.access
     }
@@ -268,6 +277,12 @@ impl<A: AccessScope> Operation<'_, A> {
             let read = enter(door, |transaction| transaction.plan(|tree, _| read(tree)));
             return read.map_err(|error| visibility.redact_error(error));
         }
+        self.read_committed(read)
+    }
+
+    /// Runs `read` on a snapshot of the newest version, in a batch as well.
+    pub(crate) fn read_committed<T>(&self, read: impl FnOnce(&Tree<'_>) -> Result<T>) -> Result<T> {
+        let visibility = self.connection.visibility();
         let snapshot = || {
             let snapshot = self.connection.space.store()?.snapshot()?;
             self.connection.visible_snapshot(snapshot, visibility.clone())
@@ -299,10 +314,7 @@ impl<A: AccessScope> Operation<'_, A> {
         plan: impl FnMut(&mut OperationTransaction<'_, '_>) -> Result<T>,
     ) -> Result<(T, Option<Change>)> {
         let Connection { space, access, author, durability, recorder } = self.connection;
-        // Before anything is read: a refusal says nothing of what the request names.
-        if access.is_read_only() {
-            return Err(Error::new(ErrorKind::ReadOnly, "the scope is for reading only"));
-        }
+        self.connection.check_writable()?;
         let (longest, found) = (space.limits().attribute, author.as_str().len());
         if found > longest {
             return Err(Error::limit("bytes of an author's name", longest, found).at("author"));

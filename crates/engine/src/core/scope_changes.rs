@@ -95,6 +95,20 @@ impl ScopeChanges {
         self.rows.iter().skip(skipped).take(ROWS_PER_READ).cloned().collect()
     }
 
+    /// The row with this number.
+    pub(crate) fn row(&self, number: u64) -> Option<ScopeRow> {
+        let index = usize::try_from(number.checked_sub(1)?).ok()?;
+        self.rows.get(index).cloned()
+    }
+
+    /// The row of the write `sequence`, with its number; none if it wrote nothing in the scope.
+    pub(crate) fn row_of_write(&self, sequence: u64) -> Option<(u64, ScopeRow)> {
+        let is_of = |row: &ScopeRow| matches!(row, ScopeRow::Write(at, _) if *at == sequence);
+        // Asked for right after the write, mostly.
+        let index = self.rows.iter().rposition(is_of)?;
+        Some((index as u64 + 1, self.rows.get(index)?.clone()))
+    }
+
     /// When documents were added.
     pub(crate) fn added_after(&self) -> Arc<AdditionSequences> {
         Arc::clone(&self.added_after)
@@ -244,15 +258,15 @@ struct VisibleChange {
 }
 
 /// The scope as a write met it.
-struct ScopeAtWrite<'a> {
-    tree: &'a Tree<'a>,
-    added_after: &'a AdditionSequences,
-    sequence: u64,
+pub(in crate::core) struct ScopeAtWrite<'a> {
+    pub(in crate::core) tree: &'a Tree<'a>,
+    pub(in crate::core) added_after: &'a AdditionSequences,
+    pub(in crate::core) sequence: u64,
 }
 
 impl ScopeAtWrite<'_> {
     /// Whether a document was in the scope, in the trash or not.
-    fn contains(&self, document: DocumentId) -> bool {
+    pub(in crate::core) fn contains(&self, document: DocumentId) -> bool {
         self.tree.visibility().contains(document)
             && !self.added_after.precedes_addition(document, self.sequence)
     }

@@ -68,6 +68,33 @@ impl<'w, 't> OperationTransaction<'w, 't> {
         self.transaction.apply(edits)
     }
 
+    /// Applies edits that undo what a call sees of a change: with what followed from them, as far
+    /// as it is visible. Hidden relations to what is removed end here.
+    pub(crate) fn apply_undo(&mut self, edits: Vec<Edit>) -> Result<()> {
+        if self.visibility.is_unrestricted() {
+            return self.transaction.apply(edits);
+        }
+        for mut edit in edits {
+            let edits = self.plan(|tree, context| {
+                tree.store_edit(&mut edit)?;
+                cascades::with_hidden_relations(tree, context.limits, edit)
+            })?;
+            self.transaction.apply(edits)?;
+        }
+        Ok(())
+    }
+
+    /// Runs `check` on the state as this transaction has left it so far, with what is hidden.
+    pub(crate) fn check_all(&mut self, check: impl FnOnce(&Tree<'_>) -> Result<()>) -> Result<()> {
+        let reader = self.transaction.reader()?;
+        check(&Tree::new(reader, Visibility::All))
+    }
+
+    /// The edits that this transaction has applied so far.
+    pub(crate) fn applied(&self) -> &[Edit] {
+        self.transaction.applied()
+    }
+
     /// Erases the files that blocks showed before `applied` edits and none shows now.
     pub(crate) fn erase_unshown_files(&mut self, applied: &[Edit]) -> Result<()> {
         cascades::erase_unshown(self.transaction, applied)

@@ -7,7 +7,7 @@ use leafbase_model::{
     DeleteFolders, DeleteItems, DeleteTasks, Detail, DuplicateBlocks, Error, ErrorKind,
     Expectations, IndentBlocks, InsertBlocks, MergeBlock, MoveBlocks, MoveDocuments, MoveFolders,
     ReplaceSchema, ReplaceText, RestoreDailyNotes, Result, ShiftBlocks, SortBlocks, SplitBlock,
-    UpdateBlocks, UpdateComments, UpdateDocuments, UpdateFolders, UpdateItems,
+    UndoChanges, UpdateBlocks, UpdateComments, UpdateDocuments, UpdateFolders, UpdateItems,
     UpdateScopedDocuments, UpdateTasks,
 };
 use leafbase_tree_ops::ReadTree;
@@ -77,6 +77,7 @@ operations! {
     add_tasks(AddTasks),
     update_tasks(UpdateTasks),
     delete_tasks(DeleteTasks),
+    undo(UndoChanges),
 }
 
 operations! {
@@ -101,6 +102,7 @@ operations! {
     update_comments(UpdateComments),
     delete_comments(DeleteComments),
     update_documents(UpdateScopedDocuments),
+    undo(UndoChanges),
 }
 
 fn shown(reply: &impl serde::Serialize) -> Result<Value> {

@@ -5,21 +5,25 @@ use std::collections::BTreeSet;
 #[cfg(doc)]
 use leafbase_model::ErrorKind;
 use leafbase_model::{
-    Change, Detail, Edit, Error, ErrorKind as Kind, Result, UndoChanges, invariant,
+    Change, Detail, Edit, Error, ErrorKind as Kind, Result, ScopedChange, UndoChanges, invariant,
 };
 use leafbase_store::SpaceReader;
 
-use crate::core::access::Full;
+use crate::core::access::{AccessScope, Full, Scoped};
+use crate::core::batch::BatchAccess;
 use crate::core::connection::Connection;
+use crate::core::scope_undo::{UndoSight, VisibleInverse};
 use crate::core::transaction::OperationTransaction;
 use crate::operations::changes::constraints::TouchedCollections;
 
+use named_changes::{ChangeInverse, ChangeNumbers, ScopeRows, nothing_left};
 use obstacles::Obstacle;
 use rebase::Rebase;
 
 mod documents;
 mod later_writes;
 pub(crate) mod manager;
+mod named_changes;
 pub(crate) mod obstacles;
 mod rebase;
 mod subtree_match;
@@ -68,21 +72,104 @@ impl Connection<Full> {
     /// `sequences`.
     pub fn undo(&self, request: impl Into<UndoChanges>) -> Result<Change> {
         let UndoChanges { sequences, .. } = request.into();
-        if sequences.is_empty() {
-            return Err(Error::validation("name a change").at("sequences"));
-        }
-        self.check_ids("sequences", Some(&sequences))?;
-        let ((), change) = self.operation("undo").write(|transaction| {
-            let changes = transaction.plan_with_reader(|reader, _| read(reader, &sequences))?;
-            undo(transaction, &changes)
-        })?;
-        let nothing = || Error::new(Kind::Conflict, "nothing is left of it to undo");
-        change.ok_or_else(|| nothing().at("sequences"))
+        self.write_undo(&ChangeNumbers::Shown(&sequences))?.ok_or_else(nothing_left)
     }
 }
 
-/// The changes, the newest first. One that covers several of the sequences counts once.
-fn read(reader: SpaceReader<'_>, sequences: &[u64]) -> Result<Vec<Change>> {
+impl Connection<Scoped> {
+    /// Undoes writes to documents of the scope, which have these numbers in it
+    /// ([`Self::changes_since`]), as one new write, which is returned; also those of others. As on
+    /// a full connection, as far as the scope goes: what a change wrote elsewhere stays, and so
+    /// does what it did to relations that lead there. A document that was moved to the trash or
+    /// back, and a block that came from elsewhere or went there, is in the way.
+    ///
+    /// ```
+    /// # fn main() -> leafbase::Result<()> {
+    /// let space = leafbase::Space::in_memory()?;
+    /// let trip = space.connect().create_document("Trip")?.id();
+    /// let guest = space.scoped([trip]);
+    /// guest.insert_markdown("passport", trip)?;
+    /// let undone = guest.undo(guest.last_sequence()?)?;
+    /// assert_eq!((undone.sequence, guest.content_markdown(trip)?.as_str()), (2, ""));
+    /// guest.undo(undone.sequence)?; // redone
+    /// assert_eq!(guest.content_markdown(trip)?, "passport");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As on a full connection. [`ErrorKind::Conflict`] at `sequences[n]` for a row that adds
+    /// documents to the scope. A file of a deleted block is in the way (`files.ID`) unless a block
+    /// of the scope shows it.
+    pub fn undo(&self, request: impl Into<UndoChanges>) -> Result<ScopedChange> {
+        let UndoChanges { sequences, .. } = request.into();
+        let change = self.write_undo(&ChangeNumbers::Shown(&sequences))?;
+        self.told(&change.ok_or_else(nothing_left)?)
+    }
+}
+
+impl<A: AccessScope> Connection<BatchAccess<'_, A>> {
+    /// Undoes a change, or a group of changes as one, within the batch: as
+    /// [`Connection::undo`] of the connection that began it.
+    ///
+    /// ```
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let trip = notes.create_document("Trip")?.id();
+    /// notes.insert_markdown("passport", trip)?;
+    /// let inserted = notes.last_sequence()?;
+    /// notes.batch(|batch| {
+    ///     batch.undo(inserted)?;
+    ///     batch.insert_markdown("towel", trip)
+    /// })?;
+    /// assert_eq!(notes.content_markdown(trip)?, "towel");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Connection::undo`], but for what nothing is left of: there is nothing to do then.
+    pub fn undo(&self, request: impl Into<UndoChanges>) -> Result<()> {
+        let UndoChanges { sequences, .. } = request.into();
+        self.write_undo(&ChangeNumbers::Shown(&sequences)).map(drop)
+    }
+}
+
+impl<A: AccessScope> Connection<A> {
+    /// Undoes changes in one write; in a batch, and if nothing is left of them, without a change.
+    pub(crate) fn write_undo(&self, changes: &ChangeNumbers<'_>) -> Result<Option<Change>> {
+        let numbers = changes.all();
+        self.check_writable()?;
+        if numbers.is_empty() {
+            return Err(Error::validation("name a change").at("sequences"));
+        }
+        self.check_ids("sequences", Some(&numbers.to_vec()))?;
+        let rows = match self.access().scoped() {
+            // The log may be read to its end only where it is committed.
+            Some(scoped) => Some(
+                self.operation("undo")
+                    .read_committed(|tree| ScopeRows::read(scoped, tree, changes))?,
+            ),
+            None => None,
+        };
+        let ((), change) = self.operation("undo").write(|transaction| {
+            let inverses = transaction.plan(|tree, _| {
+                let mut inverses = match &rows {
+                    Some(rows) => rows.inverses(tree)?,
+                    None => inverses(tree.full_reader()?, numbers)?,
+                };
+                inverses.sort_by_key(|change| std::cmp::Reverse(change.sequence));
+                inverses.dedup_by_key(|change| change.sequence);
+                Ok(inverses)
+            })?;
+            undo(transaction, &inverses)
+        })?;
+        Ok(change)
+    }
+}
+
+/// What undoes these changes of the space.
+fn inverses(reader: SpaceReader<'_>, sequences: &[u64]) -> Result<Vec<ChangeInverse>> {
     let (last, mut found) = (reader.last_sequence()?, Vec::new());
     for (index, sequence) in sequences.iter().enumerate() {
         let at = |error: Error| error.at(format_args!("sequences[{index}]"));
@@ -91,36 +178,37 @@ fn read(reader: SpaceReader<'_>, sequences: &[u64]) -> Result<Vec<Change>> {
         }
         let gone = || Error::history_gone(format!("change {sequence} is no longer in the log"));
         let change = reader.change_over(*sequence)?.ok_or_else(|| at(gone()))?;
-        // Before anything else is read.
-        change.inverse().map_err(at)?;
-        found.push(change);
+        let edits = change.inverse().map_err(at)?;
+        let inverse = VisibleInverse { edits, ..VisibleInverse::default() };
+        found.push(ChangeInverse { sequence: change.sequence, inverse });
     }
-    found.sort_by_key(|change| std::cmp::Reverse(change.sequence));
-    found.dedup_by_key(|change| change.sequence);
     Ok(found)
 }
 
-/// Undoes `changes`, which are sorted from the newest.
-fn undo(transaction: &mut OperationTransaction<'_, '_>, changes: &[Change]) -> Result<()> {
+/// Undoes changes, which are sorted from the newest; one that covers several counts once.
+fn undo(transaction: &mut OperationTransaction<'_, '_>, changes: &[ChangeInverse]) -> Result<()> {
     invariant!(
         changes.is_sorted_by(|one, other| one.sequence > other.sequence),
         "changes are undone from the newest"
     );
     let group: BTreeSet<u64> = changes.iter().map(|change| change.sequence).collect();
-    let mut rebase = Rebase::new(group);
+    let sight = transaction
+        .plan(|tree, _| Ok(UndoSight::of(tree, changes.iter().map(|change| &change.inverse))))?;
+    let mut rebase = Rebase::new(group, sight, transaction.applied().to_vec());
     let (mut applied, mut obstacles) = (Vec::new(), Vec::<Obstacle>::new());
-    for change in changes {
-        for edit in change.inverse()? {
+    for ChangeInverse { sequence, inverse } in changes {
+        obstacles.extend(out_of_scope(inverse));
+        for edit in &inverse.edits {
             // Beyond the first obstacle only what does not build on what was left out can be told.
-            if !obstacles.is_empty() && !rebase.is_first_of(&edit) {
+            if !obstacles.is_empty() && !rebase.is_first_of(edit) {
                 continue;
             }
-            let rebased = transaction
-                .plan(|tree, context| rebase.rebase(tree, context, change.sequence, &edit))?;
+            let rebased =
+                transaction.plan(|tree, context| rebase.rebase(tree, context, *sequence, edit))?;
             match rebased {
                 Ok(edits) if obstacles.is_empty() => {
                     rebase.record(&edits);
-                    transaction.apply_without_cascades(edits.clone())?;
+                    transaction.apply_undo(edits.clone())?;
                     applied.extend(edits);
                 }
                 Ok(_) => {}
@@ -132,6 +220,16 @@ fn undo(transaction: &mut OperationTransaction<'_, '_>, changes: &[Change]) -> R
         return Err(conflict(obstacles));
     }
     finish(transaction, &applied)
+}
+
+/// What cannot be undone within a scope.
+fn out_of_scope(inverse: &VisibleInverse) -> Vec<Obstacle> {
+    let crossed = inverse.crossed.iter();
+    let blocks = crossed.map(|block| Obstacle::block(*block, "came from elsewhere or went there"));
+    let documents = inverse.documents.iter().map(|document| {
+        Obstacle::new("documents", *document, "was made, or moved to the trash or back")
+    });
+    blocks.chain(documents).collect()
 }
 
 /// Erases the files that no block shows any more, and checks that relations are in step and folders
@@ -147,7 +245,7 @@ fn finish(transaction: &mut OperationTransaction<'_, '_>, applied: &[Edit]) -> R
     if touched.is_empty() {
         return Ok(());
     }
-    transaction.plan(|tree, _| touched.verify(tree))
+    transaction.check_all(|tree| touched.verify(tree))
 }
 
 pub(crate) fn conflict(obstacles: Vec<Obstacle>) -> Error {

@@ -9,13 +9,21 @@ use leafbase_tree_ops::Context;
 use crate::core::tree::Tree;
 
 /// The schema without hidden properties.
-pub(crate) fn visible(tree: &Tree<'_>, mut schema: Schema) -> Result<Schema> {
+pub(crate) fn visible(tree: &Tree<'_>, schema: Schema) -> Result<Schema> {
     if tree.is_unrestricted() {
         return Ok(schema);
     }
+    visible_to(&|collection| tree.can_see(collection), schema)
+}
+
+/// Whether a call sees a collection.
+pub(crate) type Sees<'f> = dyn Fn(BlockId) -> Result<bool> + 'f;
+
+/// The schema without relations to collections that are not seen.
+pub(crate) fn visible_to(sees: &Sees<'_>, mut schema: Schema) -> Result<Schema> {
     let mut properties = Vec::with_capacity(schema.properties.len());
     for property in schema.properties {
-        if !is_hidden(tree, &property)? {
+        if !is_hidden(sees, &property)? {
             properties.push(property);
         }
     }
@@ -23,9 +31,9 @@ pub(crate) fn visible(tree: &Tree<'_>, mut schema: Schema) -> Result<Schema> {
     Ok(schema)
 }
 
-fn is_hidden(tree: &Tree<'_>, property: &Property) -> Result<bool> {
+fn is_hidden(sees: &Sees<'_>, property: &Property) -> Result<bool> {
     match property.kind.relation() {
-        Some(relation) => Ok(!tree.can_see(relation.target)?),
+        Some(relation) => Ok(!sees(relation.target)?),
         None => Ok(false),
     }
 }
@@ -46,16 +54,21 @@ pub(crate) fn stored_schema(tree: &Tree<'_>, collection: BlockId) -> Result<Sche
 /// the nearest remaining predecessor. The order of the visible properties is that of `after`,
 /// whatever is hidden.
 pub(crate) fn with_hidden(tree: &Tree<'_>, stored: &Schema, after: &Schema) -> Result<Schema> {
-    let mut merged = after.clone();
     if tree.is_unrestricted() {
-        return Ok(merged);
+        return Ok(after.clone());
     }
+    with_unseen(&|collection| tree.can_see(collection), stored, after)
+}
+
+/// As [`with_hidden`], for one that sees these collections.
+pub(crate) fn with_unseen(sees: &Sees<'_>, stored: &Schema, after: &Schema) -> Result<Schema> {
+    let mut merged = after.clone();
     let stays: HashSet<&str> =
         after.properties.iter().map(|property| property.key.as_str()).collect();
     // Hidden properties are inserted after their predecessor of the stored order, in one pass.
     let mut before = None;
     for property in &stored.properties {
-        if is_hidden(tree, property)? {
+        if is_hidden(sees, property)? {
             let place = merged.properties.iter().position(|known| Some(&known.key) == before);
             merged.properties.insert(place.map_or(0, |place| place + 1), property.clone());
             before = Some(&property.key);

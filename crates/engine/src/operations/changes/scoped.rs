@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::sync::{MutexGuard, PoisonError};
 
-use leafbase_model::{Result, ScopedChange};
+use leafbase_model::{Change, Result, ScopedChange};
 
 use crate::core::access::Scoped;
 use crate::core::connection::Connection;
@@ -95,6 +95,26 @@ impl Connection<Scoped> {
             let mut changes = self.scope_changes();
             changes.read_on(tree, &self.access().state.folders)?;
             Ok(changes.len())
+        })
+    }
+
+    /// A write of this connection as a row of the feed. It names no documents if all of them left
+    /// the scope in the meantime.
+    pub(crate) fn told(&self, change: &Change) -> Result<ScopedChange> {
+        self.operation("changes_since").read(|tree| {
+            let (row, last, added_after) = {
+                let mut changes = self.scope_changes();
+                changes.read_on(tree, &self.access().state.folders)?;
+                (changes.row_of_write(change.sequence), changes.len(), changes.added_after())
+            };
+            if let Some((number, row)) = row
+                && let Some(told) = scope_changes::visible_change(tree, number, &row, &added_after)?
+            {
+                return Ok(told);
+            }
+            let (at, by) = (change.stamp.at, change.stamp.by.clone());
+            let (documents, blocks) = (Vec::new(), Vec::new());
+            Ok(ScopedChange { sequence: last, at, by, documents, blocks })
         })
     }
 

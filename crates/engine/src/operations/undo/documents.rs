@@ -9,12 +9,18 @@ use leafbase_tree_ops::{Context, ReadTree};
 
 use super::obstacles::{Obstacle, Rebased, commented, lost_file, refused, restored, trashed};
 use super::subtree_match::differences;
+use crate::core::scope_undo::UndoSight;
 use crate::core::tree::Tree;
 
-pub(super) fn rebase(tree: &Tree<'_>, context: &Context<'_>, edit: &Edit) -> Result<Rebased> {
+pub(super) fn rebase(
+    tree: &Tree<'_>,
+    context: &Context<'_>,
+    sight: &UndoSight,
+    edit: &Edit,
+) -> Result<Rebased> {
     match edit {
         Edit::CreateDocument { record, subtrees } => create(tree, context, record, subtrees),
-        Edit::EraseDocument { record, subtrees } => erase(tree, record, subtrees),
+        Edit::EraseDocument { record, subtrees } => erase(tree, sight, record, subtrees),
         Edit::UpdateDocument { before, after } => put_back(tree, context, before, after),
         Edit::CreateFolder(record) => create_folder(tree, record),
         Edit::RemoveFolder(record) => remove_folder(tree, record),
@@ -25,7 +31,7 @@ pub(super) fn rebase(tree: &Tree<'_>, context: &Context<'_>, edit: &Edit) -> Res
             change_comment(tree, *block, before, Some(after))
         }
         Edit::SetSchema { collection, before, after, quiet, .. } => {
-            set_schema(tree, *collection, (before.as_deref(), after.as_deref()), *quiet)
+            set_schema(tree, sight, *collection, (before.as_deref(), after.as_deref()), *quiet)
         }
         Edit::CreateAsset(file) => match tree.full_reader()?.asset(file.id)? {
             Some(_) => Ok(Ok(Vec::new())),
@@ -74,14 +80,19 @@ fn create(
     Ok(Ok(vec![Edit::CreateDocument { record, subtrees }]))
 }
 
-fn erase(tree: &Tree<'_>, left: &DocumentRecord, subtrees: &Subtrees) -> Result<Rebased> {
+fn erase(
+    tree: &Tree<'_>,
+    sight: &UndoSight,
+    left: &DocumentRecord,
+    subtrees: &Subtrees,
+) -> Result<Rebased> {
     let document = |message| Ok(refused(Obstacle::new("documents", left.id, message)));
     let Some(record) = tree.document(left.id)? else { return document("was purged since") };
     if (record.location, record.day) != (left.location, left.day) {
         return document("was moved since");
     }
     let present = tree.subtree(left.id.root(), None)?;
-    let mut obstacles = differences(&subtrees.0, &present.0);
+    let mut obstacles = differences(tree, sight, &subtrees.0, &present.0)?;
     obstacles.extend(commented(tree, left.id, &present)?);
     if !obstacles.is_empty() {
         return Ok(Err(obstacles));
@@ -190,11 +201,12 @@ pub(super) fn nested_too_deep(
     limits: &Limits,
     applied: &[Edit],
 ) -> Result<Vec<Obstacle>> {
-    let (reader, mut obstacles) = (tree.full_reader()?, Vec::new());
+    let mut obstacles = Vec::new();
     for edit in applied {
         let (Edit::CreateFolder(folder) | Edit::UpdateFolder { after: folder, .. }) = edit else {
             continue;
         };
+        let reader = tree.full_reader()?;
         // A later edit may have removed or moved it.
         let Some(folder) = reader.folder(folder.id)? else { continue };
         let (mut depth, mut next) = (0, folder.parent);
@@ -256,6 +268,7 @@ fn change_comment(
 
 fn set_schema(
     tree: &Tree<'_>,
+    sight: &UndoSight,
     collection: BlockId,
     (left, target): (Option<&Schema>, Option<&Schema>),
     quiet: bool,
@@ -267,11 +280,11 @@ fn set_schema(
     if let Some(obstacle) = trashed(tree, document)?.filter(|_| !quiet) {
         return Ok(refused(obstacle));
     }
-    let present = tree.full_reader()?.schema(collection)?;
-    if present.as_ref() != left {
+    let present = sight.schema(tree, collection)?;
+    if present.visible.as_ref() != left {
         return refuse("has another schema now");
     }
-    let after = target.cloned().map(Box::new);
-    let before = present.map(Box::new);
+    let after = sight.schema_after(tree, &present, target)?;
+    let (before, after) = (present.stored.map(Box::new), after.map(Box::new));
     Ok(Ok(vec![Edit::SetSchema { document, collection, before, after, quiet }]))
 }

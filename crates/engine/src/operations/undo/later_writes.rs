@@ -78,6 +78,13 @@ impl LaterWrites {
         self.0.iter().filter(move |it| it.sequence > sequence && it.parent == parent)
     }
 
+    /// Adds edits that are no change yet.
+    pub(super) fn add_planned(&mut self, planned: &[Edit]) {
+        for edit in planned {
+            self.add(u64::MAX, edit);
+        }
+    }
+
     fn add(&mut self, sequence: u64, edit: &Edit) {
         match edit {
             Edit::Insert { target, subtrees } | Edit::Remove { target, subtrees } => {

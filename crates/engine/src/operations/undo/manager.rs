@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use leafbase_model::{BlockId, Change, Result, Timestamp, UndoChanges};
+use leafbase_model::{BlockId, Change, Result, ScopedChange, Timestamp};
 
-use crate::core::access::Full;
+use super::named_changes::{ChangeNumbers, nothing_left};
+use crate::core::access::{AccessScope, Full, Scoped, Unbatched};
 use crate::core::change_recorder::{ChangeRecorder, RecordedChange};
 use crate::core::connection::Connection;
 
@@ -43,9 +44,9 @@ const DEFAULT_WINDOW: Duration = Duration::from_secs(1);
 /// # }
 /// ```
 #[derive(Debug)]
-pub struct UndoManager {
+pub struct UndoManager<A: AccessScope = Full> {
     /// Records what it writes.
-    notes: Connection<Full>,
+    notes: Connection<A>,
     recorder: Arc<ChangeRecorder>,
     window: Duration,
     undo: Vec<UndoStep>,
@@ -61,7 +62,7 @@ struct UndoStep {
     typed_in: Option<BlockId>,
 }
 
-impl Connection<Full> {
+impl<A: Unbatched> Connection<A> {
     /// An undo stack for changes made from now on by the connection [`UndoManager::notes`], which
     /// has the author and the durability of this one.
     ///
@@ -74,7 +75,7 @@ impl Connection<Full> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn undo_manager(&self) -> UndoManager {
+    pub fn undo_manager(&self) -> UndoManager<A> {
         let recorder = Arc::new(ChangeRecorder::default());
         let notes = self.recorded_by(Arc::clone(&recorder));
         let (undo, redo) = (Vec::new(), Vec::new());
@@ -82,9 +83,9 @@ impl Connection<Full> {
     }
 }
 
-impl UndoManager {
+impl<A: Unbatched> UndoManager<A> {
     /// The connection whose changes are undone. Its clones are recorded as well, on any thread.
-    pub fn notes(&self) -> &Connection<Full> {
+    pub fn notes(&self) -> &Connection<A> {
         &self.notes
     }
 
@@ -116,12 +117,13 @@ impl UndoManager {
         }
     }
 
-    /// Undoes the last step, as one change, and returns that; none if there is nothing to undo.
-    ///
-    /// # Errors
-    /// As [`Connection::undo`]. The step stays, so that it can be undone once what is in the way
-    /// has gone; [`Self::drop_step`] gives it up.
-    pub fn undo(&mut self) -> Result<Option<Change>> {
+    /// Gives up the last step: the next undo is of the one before it. Whether there was one.
+    pub fn drop_step(&mut self) -> bool {
+        self.add_recorded();
+        self.undo.pop().is_some()
+    }
+
+    fn undo_step(&mut self) -> Result<Option<Change>> {
         self.add_recorded();
         let Some(step) = self.undo.last() else { return Ok(None) };
         let change = self.revert(step)?;
@@ -130,12 +132,7 @@ impl UndoManager {
         Ok(Some(change))
     }
 
-    /// Redoes the step that was undone last, as one change, and returns that; none if there is
-    /// nothing to redo.
-    ///
-    /// # Errors
-    /// As [`Self::undo`].
-    pub fn redo(&mut self) -> Result<Option<Change>> {
+    fn redo_step(&mut self) -> Result<Option<Change>> {
         self.add_recorded();
         let Some(step) = self.redo.last() else { return Ok(None) };
         let change = self.revert(step)?;
@@ -144,14 +141,9 @@ impl UndoManager {
         Ok(Some(change))
     }
 
-    /// Gives up the last step: the next undo is of the one before it. Whether there was one.
-    pub fn drop_step(&mut self) -> bool {
-        self.add_recorded();
-        self.undo.pop().is_some()
-    }
-
     fn revert(&self, step: &UndoStep) -> Result<Change> {
-        let change = self.notes.undo(UndoChanges::new(step.sequences.iter().copied()))?;
+        let change = self.notes.write_undo(&ChangeNumbers::Recorded(&step.sequences))?;
+        let change = change.ok_or_else(nothing_left)?;
         // What is undone is no edit of its own.
         for recorded in self.recorder.take() {
             if recorded.sequence != change.sequence {
@@ -184,6 +176,58 @@ impl UndoManager {
             self.undo.remove(0);
         }
         self.undo.push(UndoStep { sequences: vec![sequence], at, typed_in });
+    }
+}
+
+impl UndoManager<Full> {
+    /// Undoes the last step, as one change, and returns that; none if there is nothing to undo.
+    ///
+    /// # Errors
+    /// As [`Connection::undo`]. The step stays, so that it can be undone once what is in the way
+    /// has gone; [`Self::drop_step`] gives it up.
+    pub fn undo(&mut self) -> Result<Option<Change>> {
+        self.undo_step()
+    }
+
+    /// Redoes the step that was undone last, as one change, and returns that; none if there is
+    /// nothing to redo.
+    ///
+    /// # Errors
+    /// As [`Self::undo`].
+    pub fn redo(&mut self) -> Result<Option<Change>> {
+        self.redo_step()
+    }
+}
+
+impl UndoManager<Scoped> {
+    /// Undoes the last step, as on a full connection, within what the scope shows.
+    ///
+    /// ```
+    /// # fn main() -> leafbase::Result<()> {
+    /// let space = leafbase::Space::in_memory()?;
+    /// let trip = space.connect().create_document("Trip")?.id();
+    /// let mut undo = space.scoped([trip]).undo_manager();
+    /// undo.notes().insert_markdown("passport", trip)?;
+    /// assert_eq!(undo.undo()?.unwrap().documents, [trip]);
+    /// assert!(undo.redo()?.is_some());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As `undo` on a scoped connection.
+    pub fn undo(&mut self) -> Result<Option<ScopedChange>> {
+        let change = self.undo_step()?;
+        change.map(|change| self.notes.told(&change)).transpose()
+    }
+
+    /// Redoes the step that was undone last, as on a full connection.
+    ///
+    /// # Errors
+    /// As [`Self::undo`].
+    pub fn redo(&mut self) -> Result<Option<ScopedChange>> {
+        let change = self.redo_step()?;
+        change.map(|change| self.notes.told(&change)).transpose()
     }
 }
 

@@ -58,7 +58,7 @@ pub(crate) fn lost_file(tree: &Tree<'_>, data: &BlockData) -> Result<Option<Obst
     let mut files = Vec::new();
     edges::files(data, &mut |file| files.push(file));
     for file in files {
-        if tree.full_reader()?.asset(file)?.is_none() {
+        if tree.file(file)?.is_none() {
             return Ok(Some(Obstacle::new("files", file, "was erased with its last block")));
         }
     }

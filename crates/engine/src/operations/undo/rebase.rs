@@ -12,6 +12,7 @@ use leafbase_tree_ops::{Context, ReadTree};
 use super::later_writes::{LaterWrites, index_after};
 use super::obstacles::{Obstacle, Rebased, commented, lost_file, refused, restored, trashed};
 use super::subtree_match::{differences, tops};
+use crate::core::scope_undo::UndoSight;
 use crate::core::tree::Tree;
 
 /// Upper bound of the depth of a tree. A longer chain of parents has a cycle.
@@ -21,6 +22,9 @@ const MAX_LEVELS: usize = u16::MAX as usize;
 pub(super) struct Rebase {
     /// The changes that are undone.
     group: BTreeSet<u64>,
+    sight: UndoSight,
+    /// The edits of the batch before the undo.
+    planned: Vec<Edit>,
     later: OnceCell<LaterWrites>,
     /// The blocks of the edits seen so far.
     seen: HashSet<BlockId>,
@@ -36,8 +40,9 @@ struct ReturnPlace {
 }
 
 impl Rebase {
-    pub(super) fn new(group: BTreeSet<u64>) -> Self {
-        Self { group, later: OnceCell::new(), seen: HashSet::new(), placed: HashSet::new() }
+    pub(super) fn new(group: BTreeSet<u64>, sight: UndoSight, planned: Vec<Edit>) -> Self {
+        let (later, seen, placed) = (OnceCell::new(), HashSet::new(), HashSet::new());
+        Self { group, sight, planned, later, seen, placed }
     }
 
     /// Whether no edit before named a block of this one.
@@ -71,15 +76,15 @@ impl Rebase {
     ) -> Result<Rebased> {
         self.seen.extend(blocks_of(edit));
         match edit {
-            Edit::Update { before, after, .. } => update(tree, context, before, after),
+            Edit::Update { before, after, .. } => update(tree, context, &self.sight, before, after),
             Edit::Insert { target, subtrees } => {
                 self.insert(tree, context, sequence, target, subtrees)
             }
-            Edit::Remove { target, subtrees } => remove(tree, target.parent, subtrees),
+            Edit::Remove { target, subtrees } => remove(tree, &self.sight, target.parent, subtrees),
             Edit::Move { block, from, to } => {
                 self.move_back(tree, context, sequence, *block, (from, to))
             }
-            _ => super::documents::rebase(tree, context, edit),
+            _ => super::documents::rebase(tree, context, &self.sight, edit),
         }
     }
 
@@ -127,7 +132,7 @@ impl Rebase {
         }
         let after = tree.previous_sibling(block)?;
         let is_elsewhere = parent == left.parent
-            && self.later(tree)?.has_left(parent, block, sequence)
+            && self.later(tree, parent)?.has_left(parent, block, sequence)
             && after != self.place(tree, left, sequence, Some(block))?;
         if parent != left.parent || is_elsewhere {
             return Ok(refused(Obstacle::block(block, "was moved since")));
@@ -195,7 +200,7 @@ impl Rebase {
         sequence: u64,
         moved: Option<BlockId>,
     ) -> Result<Option<BlockId>> {
-        let later = self.later(tree)?;
+        let later = self.later(tree, target.parent)?;
         // What this undo has placed stands where it stood.
         let is_placed = target.after.is_some_and(|after| self.placed.contains(&after));
         if is_placed || target.after.is_none() || !later.has_other_children(target.parent, sequence)
@@ -205,7 +210,8 @@ impl Rebase {
         let Some(BlockLocation { document, .. }) = tree.locate(target.parent)? else {
             return Ok(None);
         };
-        let present = tree.full_reader()?.children(document, target.parent)?;
+        let stored_in = tree.stored_in(document)?;
+        let present = tree.reader_at(target.parent)?.children(stored_in, target.parent)?;
         let known: HashSet<BlockId> = present.iter().copied().collect();
         let then = later.children_at(present, target.parent, sequence);
         let before = then.iter().take(index_after(&then, target.after)).rev();
@@ -213,13 +219,14 @@ impl Rebase {
         Ok(before.next().copied())
     }
 
-    /// What was written after the oldest of the changes.
-    fn later(&self, tree: &Tree<'_>) -> Result<&LaterWrites> {
+    /// What was written after the oldest of the changes, and is asked of the visible `parent`.
+    fn later(&self, tree: &Tree<'_>, parent: BlockId) -> Result<&LaterWrites> {
         if let Some(later) = self.later.get() {
             return Ok(later);
         }
         let Some(oldest) = self.group.first() else { invariant!("a group has changes") };
-        let later = LaterWrites::read(tree.full_reader()?, *oldest, &self.group)?;
+        let mut later = LaterWrites::read(tree.reader_at(parent)?, *oldest, &self.group)?;
+        later.add_planned(&self.planned);
         Ok(self.later.get_or_init(|| later))
     }
 }
@@ -228,6 +235,7 @@ impl Rebase {
 fn update(
     tree: &Tree<'_>,
     context: &Context<'_>,
+    sight: &UndoSight,
     left: &BlockRecord,
     target: &BlockRecord,
 ) -> Result<Rebased> {
@@ -240,16 +248,17 @@ fn update(
         return Ok(refused(obstacle));
     }
     let present = record(tree, target.id)?;
+    let visible = sight.visible_data(tree, present.data.clone())?;
     // A text that became a page for a child has not been changed otherwise.
-    if as_page(present.data.clone()) != as_page(left.data.clone()) {
+    if as_page(visible) != as_page(left.data.clone()) {
         return Ok(refused(Obstacle::block(target.id, "was changed since")));
     }
     let became_page = is_page(&present.data) && !is_page(&left.data);
     let is_needed = is_page(&present.data)
         && !is_page(&target.data)
         && !tree.first_children(document, target.id, 1)?.is_empty();
-    let data =
-        if became_page || is_needed { as_page(target.data.clone()) } else { target.data.clone() };
+    let data = sight.with_hidden(tree, target.data.clone(), &present.data)?;
+    let data = if became_page || is_needed { as_page(data) } else { data };
     if data.check(context.limits).is_err() {
         return Ok(refused(Obstacle::block(
             target.id,
@@ -272,7 +281,12 @@ fn update(
 }
 
 /// Removes blocks that a change inserted below `parent`, if they are as it left them.
-fn remove(tree: &Tree<'_>, parent: BlockId, subtrees: &Subtrees) -> Result<Rebased> {
+fn remove(
+    tree: &Tree<'_>,
+    sight: &UndoSight,
+    parent: BlockId,
+    subtrees: &Subtrees,
+) -> Result<Rebased> {
     let (mut edits, mut obstacles) = (Vec::new(), Vec::new());
     // What each removed block followed, for one that followed it.
     let mut removed: Vec<(BlockId, Option<BlockId>)> = Vec::new();
@@ -287,7 +301,7 @@ fn remove(tree: &Tree<'_>, parent: BlockId, subtrees: &Subtrees) -> Result<Rebas
         };
         obstacles.extend(trashed(tree, document)?);
         let present = tree.subtree(top, None)?;
-        obstacles.extend(differences(left, &present.0));
+        obstacles.extend(differences(tree, sight, left, &present.0)?);
         obstacles.extend(commented(tree, document, &present)?);
         let mut after = tree.previous_sibling(top)?;
         while let Some((_, before)) = removed.iter().find(|(block, _)| Some(*block) == after) {

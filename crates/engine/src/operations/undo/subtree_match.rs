@@ -2,19 +2,28 @@
 
 use std::collections::{HashMap, HashSet};
 
-use leafbase_model::{BlockId, SubtreeNode, Subtrees};
+use leafbase_model::{BlockId, Result, SubtreeNode, Subtrees};
 
 use super::obstacles::Obstacle;
+use crate::core::scope_undo::UndoSight;
+use crate::core::tree::Tree;
 
 /// What differs between blocks as a change left them and as they are, apart from their stamps.
-pub(super) fn differences(left: &[SubtreeNode], present: &[SubtreeNode]) -> Vec<Obstacle> {
+pub(super) fn differences(
+    tree: &Tree<'_>,
+    sight: &UndoSight,
+    left: &[SubtreeNode],
+    present: &[SubtreeNode],
+) -> Result<Vec<Obstacle>> {
     let known: HashMap<BlockId, &SubtreeNode> =
         left.iter().map(|node| (node.block.id, node)).collect();
     let mut obstacles = Vec::new();
     for node in present {
         match known.get(&node.block.id) {
             None => obstacles.push(Obstacle::block(node.block.id, "was added since")),
-            Some(left) if left.block.data != node.block.data => {
+            Some(left)
+                if left.block.data != sight.visible_data(tree, node.block.data.clone())? =>
+            {
                 obstacles.push(Obstacle::block(node.block.id, "was changed since"));
             }
             Some(_) => {}
@@ -29,7 +38,7 @@ pub(super) fn differences(left: &[SubtreeNode], present: &[SubtreeNode]) -> Vec<
         });
         obstacles.extend(moved.map(|(left, _)| Obstacle::block(left.block.id, "was moved since")));
     }
-    obstacles
+    Ok(obstacles)
 }
 
 /// The subtrees one by one.

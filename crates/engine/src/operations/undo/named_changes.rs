@@ -1,0 +1,78 @@
+//! The changes that an undo names, by the numbers of the space or of a scope.
+
+use std::sync::{Arc, PoisonError};
+
+use leafbase_model::{Error, ErrorKind, Result};
+
+use crate::core::access::Scoped;
+use crate::core::scope_changes::{AdditionSequences, ScopeRow};
+use crate::core::scope_undo::{VisibleInverse, visible_inverse};
+use crate::core::tree::Tree;
+
+/// The changes to undo.
+pub(crate) enum ChangeNumbers<'a> {
+    /// By the numbers that the connection shows: those of a scope, if it has one.
+    Shown(&'a [u64]),
+    /// By the numbers of the space.
+    Recorded(&'a [u64]),
+}
+
+impl ChangeNumbers<'_> {
+    pub(super) fn all(&self) -> &[u64] {
+        let (Self::Shown(numbers) | Self::Recorded(numbers)) = self;
+        numbers
+    }
+}
+
+/// What undoes a change, as far as the connection sees it.
+pub(super) struct ChangeInverse {
+    pub(super) sequence: u64,
+    pub(super) inverse: VisibleInverse,
+}
+
+/// Rows of a scope's feed, with their numbers.
+pub(super) struct ScopeRows {
+    rows: Vec<(u64, ScopeRow)>,
+    added_after: Arc<AdditionSequences>,
+}
+
+impl ScopeRows {
+    /// The rows of these changes, from the committed version in `tree`.
+    pub(super) fn read(
+        scoped: &Scoped,
+        tree: &Tree<'_>,
+        changes: &ChangeNumbers<'_>,
+    ) -> Result<Self> {
+        let state = &scoped.state;
+        let mut feed = state.changes.lock().unwrap_or_else(PoisonError::into_inner);
+        feed.read_on(tree, &state.folders)?;
+        let row = |(index, number): (usize, &u64)| {
+            let row = match changes {
+                ChangeNumbers::Shown(_) => feed.row(*number).map(|row| (*number, row)),
+                // Without a row nothing of it is in the scope.
+                ChangeNumbers::Recorded(_) => {
+                    let hidden = || (0, ScopeRow::Write(*number, None));
+                    Some(feed.row_of_write(*number).unwrap_or_else(hidden))
+                }
+            };
+            row.ok_or_else(|| Error::not_found().at(format_args!("sequences[{index}]")))
+        };
+        let rows = changes.all().iter().enumerate().map(row).collect::<Result<_>>()?;
+        Ok(Self { rows, added_after: feed.added_after() })
+    }
+
+    /// What undoes them, in the state of `tree`.
+    pub(super) fn inverses(&self, tree: &Tree<'_>) -> Result<Vec<ChangeInverse>> {
+        let mut found = Vec::with_capacity(self.rows.len());
+        for (index, (number, row)) in self.rows.iter().enumerate() {
+            let (sequence, inverse) = visible_inverse(tree, *number, row, &self.added_after)
+                .map_err(|error| error.at(format_args!("sequences[{index}]")))?;
+            found.push(ChangeInverse { sequence, inverse });
+        }
+        Ok(found)
+    }
+}
+
+pub(super) fn nothing_left() -> Error {
+    Error::new(ErrorKind::Conflict, "nothing is left of it to undo").at("sequences")
+}
