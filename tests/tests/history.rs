@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use leafbase::{
-    Block, CompactOptions, Connection, Content, DocumentId, ErrorKind, Fetch, FlatBlock,
-    ListDocuments, ListPatch, MoveBlocks, PlainText, Position, PurgeDocuments, Space, TextPart,
+    Block, BlockId, CompactOptions, Connection, Content, DeleteBlocks, DocumentId, Edit, ErrorKind,
+    Fetch, FlatBlock, ListDocuments, ListPatch, MoveBlocks, PlainText, Position, PurgeDocuments,
+    Space, TextPart,
 };
 use leafbase_test_outline::Numbers;
+use serde_json::Value;
 use tests::model::pair::Pair;
 use tests::model::sequences::sequences;
 
@@ -77,6 +79,75 @@ fn compare_versions(notes: &Connection, id: DocumentId, from: u64, to: u64) {
     assert_eq!(list, expected, "{id} from {from} to {to}");
 }
 
+/// The versions of the blocks of a document are the changes that name them, and their markdown is
+/// what was shown then.
+fn compare_blocks(
+    notes: &Connection,
+    id: DocumentId,
+    kept: &[(u64, BTreeMap<DocumentId, String>)],
+) {
+    let changes: Vec<_> = notes.changes_since(0).map(Result::unwrap).collect();
+    let is_purge = |edit: &Edit| matches!(edit, Edit::PurgeDocument { .. });
+    let has_all = !changes.iter().any(|change| change.edits.iter().any(is_purge));
+    let mut list = Vec::new();
+    flattened(&notes.fetch(Fetch::new(id)).unwrap(), 0, &mut list);
+    for entry in list {
+        let block = entry.block.id;
+        let Ok(versions) = notes.block_history(block, None, usize::MAX) else {
+            assert!(!has_all);
+            continue;
+        };
+        let named = changes.iter().filter(|change| change.edits.iter().any(|it| names(it, block)));
+        let named: Vec<u64> = named.map(|change| change.sequence).collect();
+        let listed: Vec<u64> = versions.iter().rev().map(|version| version.sequence).collect();
+        if has_all {
+            assert_eq!(listed, named, "{block}");
+        }
+        assert!(listed.iter().all(|sequence| named.contains(sequence)), "{block}");
+        for version in &versions {
+            let Some((_, then)) = kept.iter().find(|(sequence, _)| *sequence == version.sequence)
+            else {
+                continue;
+            };
+            let shown = then.values().find_map(|text| markdown_of(text, block));
+            // What is in the trash is not fetched.
+            if shown.is_some() {
+                assert_eq!(version.markdown, shown, "{block} at {}", version.sequence);
+            }
+        }
+    }
+}
+
+/// Whether an edit names the block itself.
+fn names(edit: &Edit, id: BlockId) -> bool {
+    match edit {
+        Edit::Insert { subtrees, .. }
+        | Edit::Remove { subtrees, .. }
+        | Edit::CreateDocument { subtrees, .. }
+        | Edit::EraseDocument { subtrees, .. } => subtrees.0.iter().any(|node| node.block.id == id),
+        Edit::Update { after, .. } => after.id == id,
+        Edit::Move { block, .. }
+        | Edit::AddComment { block, .. }
+        | Edit::RemoveComment { block, .. }
+        | Edit::UpdateComment { block, .. } => *block == id,
+        _ => false,
+    }
+}
+
+/// The markdown of a block in the JSON of a document.
+fn markdown_of(json: &str, block: BlockId) -> Option<String> {
+    let mut waiting = vec![serde_json::from_str::<Value>(json).unwrap()];
+    while let Some(mut value) = waiting.pop() {
+        if value["id"] == block.to_string() {
+            return value["markdown"].as_str().map(str::to_owned);
+        }
+        if let Some(children) = value["content"].as_array_mut() {
+            waiting.append(children);
+        }
+    }
+    None
+}
+
 /// Compares what documents were with what was kept then. How many are the same, and how many are
 /// gone. `off` is added to the sequences that are asked for: 0, or else the control.
 fn compare(numbers: &[u32], off: u64) -> [usize; 2] {
@@ -110,6 +181,7 @@ fn compare(numbers: &[u32], off: u64) -> [usize; 2] {
                 (Ok(block), None) => panic!("{id} was not there at {sequence}: {block:?}"),
             }
         }
+        compare_blocks(&notes, id, &kept);
         for _ in 0..3 {
             let [from, to] = [0, 0].map(|_| kept[numbers.below(kept.len())].0);
             compare_versions(&notes, id, from, to);
@@ -269,4 +341,72 @@ fn what_is_gone_is_told() {
     assert_eq!(notes.document_at(trip, before).unwrap_err().kind(), ErrorKind::HistoryGone);
     assert!(notes.document_at(trip, notes.last_sequence().unwrap()).is_ok());
     assert!(notes.history(trip, None, 9).unwrap().is_empty());
+}
+
+#[test]
+fn the_past_is_read_within_a_batch() {
+    let notes = Space::in_memory().unwrap().connect();
+    let [trip, diary] = ["Trip", "Diary"].map(|title| notes.create_document(title).unwrap().id());
+    let line = notes.insert_markdown("passport", trip).unwrap()[0].id;
+    let then = notes.last_sequence().unwrap();
+    let read = notes.batch(|batch| {
+        batch.update_markdown(line, "towel")?;
+        batch.insert_markdown("more", trip)?;
+        batch.move_blocks(MoveBlocks::new([line], Position::end_of(diary)))?;
+        let shown = batch.document_at(trip, then)?;
+        assert_eq!((shown.children().len(), &*shown.children()[0].data.inline), (1, "passport"));
+        assert!(batch.document_at(diary, then)?.children().is_empty());
+        let versions = batch.block_history(line, None, 9)?;
+        assert_eq!(versions.len(), 1);
+        assert_eq!(versions[0].markdown.as_deref(), Some("passport"));
+        assert_eq!(batch.history(trip, None, 9)?.len(), 2);
+        // In another document now, which the restoration does not touch.
+        let refused = batch.restore(trip, then).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::Conflict);
+        Ok(())
+    });
+    assert_eq!(read.unwrap_err().kind(), ErrorKind::Conflict, "the batch failed with it");
+    notes
+        .batch(|batch| {
+            batch.update_markdown(line, "towel")?;
+            batch.insert_markdown("more", trip)?;
+            batch.restore(trip, then)
+        })
+        .unwrap();
+    assert_eq!(notes.content_markdown(trip).unwrap(), "passport");
+    assert_eq!(notes.last_sequence().unwrap(), then + 1);
+    let versions = notes.block_history(line, None, 9).unwrap();
+    let told: Vec<_> = versions.iter().map(|it| (it.sequence, it.markdown.as_deref())).collect();
+    assert_eq!(told, [(then + 1, Some("passport")), (then, Some("passport"))]);
+    assert_eq!(notes.block_history(line, Some(then + 1), 9).unwrap().len(), 1);
+    assert_eq!(notes.block_history(line, None, 0).unwrap(), []);
+}
+
+#[test]
+fn the_history_of_a_block_goes_through_documents() {
+    let notes = Space::in_memory().unwrap().connect();
+    let [trip, diary] = ["Trip", "Diary"].map(|title| notes.create_document(title).unwrap().id());
+    let page = notes.insert_markdown("Packing", trip).unwrap()[0].id;
+    let line = notes.insert_markdown("a", Position::end_of(page)).unwrap()[0].id;
+    notes.update_markdown(line, "b").unwrap();
+    // With the page around it, and then alone.
+    notes.move_blocks(MoveBlocks::new([page], Position::end_of(diary))).unwrap();
+    notes.update_markdown(line, "- [x] c").unwrap();
+    notes.move_blocks(MoveBlocks::new([line], Position::end_of(trip))).unwrap();
+    notes.delete_blocks(DeleteBlocks::from(line)).unwrap();
+    assert_eq!(notes.block_history(line, None, 9).unwrap_err().kind(), ErrorKind::NotFound);
+    notes.undo(notes.last_sequence().unwrap()).unwrap();
+    let versions = notes.block_history(line, None, 9).unwrap();
+    let told: Vec<_> =
+        versions.iter().map(|it| (it.events.as_slice(), it.markdown.as_deref())).collect();
+    use leafbase::BlockEvent::{Inserted, Moved, Removed, Updated};
+    let expected: [(&[_], _); 6] = [
+        (&[Inserted], Some("- [x] c")),
+        (&[Removed], None),
+        (&[Moved], Some("- [x] c")),
+        (&[Updated], Some("- [x] c")),
+        (&[Updated], Some("b")),
+        (&[Inserted], Some("a")),
+    ];
+    assert_eq!(told, expected);
 }

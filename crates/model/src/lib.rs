@@ -73,6 +73,7 @@ mod patch;
 mod position;
 
 mod asset;
+mod block_version;
 mod collection;
 mod document;
 mod document_version;
@@ -101,6 +102,7 @@ mod json_schemas;
 
 pub use asset::{AssetRecord, AssetUrl, FileHash};
 pub use block::{Block, BlockData, Content};
+pub use block_version::{BlockEvent, BlockVersion};
 pub use change::Change;
 pub use change_position::{ChangePosition, ChangeToken};
 pub use collection::{

@@ -46,10 +46,9 @@ impl Desk {
         let document = notes.create_document("Trip").unwrap().id();
         let page = notes.insert_markdown("Packing\n\nhidden or not", document).unwrap()[0].id;
         let at = Position::end_of(page);
-        let lines =
-            notes.insert_markdown("- one amber\n- two\n- three\n\n**last** amber", at.clone());
+        let lines = notes.insert_markdown("- one amber\n- two\n- three\n\n**last** amber", at);
         let lines = lines.unwrap().iter().map(|block| block.id).collect();
-        let people = collection(&notes, "People", at.clone(), None);
+        let people = collection(&notes, "People", at, None);
         let books = collection(&notes, "Books", at, Some(people));
         let frank = item(&notes, people, ItemDraft::new("Frank"));
         let dune = ItemDraft::new("Dune").with("named", vec![frank.to_string()]);
@@ -194,9 +193,11 @@ const WRITES: &[(&str, Write)] = &[
     }),
 ];
 
+type MakeDesk = fn() -> Desk;
+
 #[test]
 fn what_a_guest_writes_is_undone_and_redone() {
-    let kinds: [(&str, fn() -> Desk); 3] = [
+    let kinds: [(&str, MakeDesk); 3] = [
         ("a document", Desk::of_document),
         ("a page", || Desk::new(|space, _, page| space.page_scope([page]))),
         ("a folder", || {

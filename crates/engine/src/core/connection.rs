@@ -291,6 +291,14 @@ impl<A: AccessScope> Operation<'_, A> {
         read.map_err(|error| visibility.redact_error(error))
     }
 
+    /// The edits that the batch has applied so far; none outside of a batch.
+    pub(crate) fn planned_edits(&self) -> Result<Vec<Edit>> {
+        match self.connection.access.door() {
+            Some(door) => enter(door, |transaction| Ok(transaction.applied().to_vec())),
+            None => Ok(Vec::new()),
+        }
+    }
+
     /// Runs `plan` in a write transaction and commits its edits; in a batch, in its transaction,
     /// which commits them later. `plan` may run several times: when
     /// a write that it was based on fails, it runs again on the version before.

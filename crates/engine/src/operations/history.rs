@@ -8,6 +8,7 @@ use leafbase_model::{
 use leafbase_tree_ops as ops;
 
 use crate::core::access::{Full, FullAccess};
+use crate::core::batch::BatchAccess;
 use crate::core::connection::Connection;
 use crate::core::redaction::LinkRedactor;
 use crate::operations::block_markdown::render_tree;
@@ -16,6 +17,7 @@ use crate::operations::undo::obstacles::trashed;
 
 use past::PastDocument;
 
+pub(crate) mod block_versions;
 pub(crate) mod differences;
 mod past;
 mod restore;
@@ -89,12 +91,14 @@ impl<A: FullAccess> Connection<A> {
     /// [`ErrorKind::LimitExceeded`] for more than [`crate::Limits::blocks_per_fetch`] blocks.
     pub fn document_at(&self, document: DocumentId, sequence: u64) -> Result<Block> {
         let most = self.limits().blocks_per_fetch;
-        self.operation("document_at").read(|tree| {
+        let operation = self.operation("document_at");
+        let planned = operation.planned_edits()?;
+        operation.read(|tree| {
             let reader = tree.full_reader()?;
             if sequence > reader.last_sequence()? {
                 return Err(Error::not_found());
             }
-            let past = PastDocument::at(reader, document, sequence)?;
+            let past = PastDocument::at(reader, &planned, document, sequence)?;
             let links = LinkRedactor::new(tree);
             let plain = |data: &_| links.plain(data);
             let mut block = ops::fetch(&past, document.root(), None, false, &plain)?;
@@ -136,13 +140,47 @@ impl Connection<Full> {
     /// that was deleted or renamed (`collections.ID`), a file that was erased (`files.ID`), and for
     /// a document that is what it was then; [`ErrorKind::RuleViolation`] for one in the trash.
     pub fn restore(&self, document: DocumentId, sequence: u64) -> Result<Change> {
+        let change = self.write_restore(document, sequence)?;
+        change.ok_or_else(|| Error::new(Kind::Conflict, "the document is what it was then"))
+    }
+}
+
+impl Connection<BatchAccess<'_, Full>> {
+    /// Makes a document what it was after the change `sequence`, within the batch: as
+    /// [`Connection::restore`].
+    ///
+    /// ```
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let trip = notes.create_document("Trip")?.id();
+    /// notes.insert_markdown("passport", trip)?;
+    /// let then = notes.last_sequence()?;
+    /// notes.batch(|batch| {
+    ///     batch.insert_markdown("towel", trip)?;
+    ///     batch.restore(trip, then)
+    /// })?;
+    /// assert_eq!(notes.content_markdown(trip)?, "passport");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Connection::restore`], but for a document that is what it was then.
+    pub fn restore(&self, document: DocumentId, sequence: u64) -> Result<()> {
+        self.write_restore(document, sequence).map(drop)
+    }
+}
+
+impl<A: FullAccess> Connection<A> {
+    fn write_restore(&self, document: DocumentId, sequence: u64) -> Result<Option<Change>> {
         let ((), change) = self.operation("restore").write(|transaction| {
+            let planned = transaction.applied().to_vec();
             let edits = transaction.plan(|tree, context| {
                 let reader = tree.full_reader()?;
                 if sequence > reader.last_sequence()? {
                     return Err(Error::not_found());
                 }
-                let past = PastDocument::at(reader, document, sequence)?;
+                let past = PastDocument::at(reader, &planned, document, sequence)?;
                 if trashed(tree, document)?.is_some() {
                     let message = "the document is in the trash; restore it to change its blocks";
                     return Err(Error::rule(message));
@@ -152,7 +190,7 @@ impl Connection<Full> {
             })?;
             transaction.apply(edits)
         })?;
-        change.ok_or_else(|| Error::new(Kind::Conflict, "the document is what it was then"))
+        Ok(change)
     }
 }
 

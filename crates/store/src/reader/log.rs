@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use leafbase_model::{Change, ChangePosition, ChangeToken, DocumentId, Error, ErrorKind, Result};
 
-use super::SpaceReader;
+use super::{ReaderCache, SpaceReader};
 use crate::change_parts::{ChangeBody, ChangeParts, PartHeader, change_body};
 use crate::keyspaces::{self, CHANGES};
 use crate::kv::{KeyRange, Read};
@@ -42,8 +42,13 @@ impl DocumentHistory<'_> {
             sequence
         } else {
             self.dropped = log_beginning(self.reader.read)?.sequence();
+            // The change in progress is not in the log yet.
+            let touched = match self.reader.cache {
+                ReaderCache::Transaction(cache) => cache.committed_change(self.document),
+                _ => None,
+            };
             let document = self.reader.stored_document(self.document)?;
-            document.map_or(0, |document| document.last_change)
+            touched.or(document.map(|document| document.last_change)).unwrap_or(0)
         };
         if sequence <= self.dropped {
             self.next = Some(0);

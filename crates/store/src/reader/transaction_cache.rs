@@ -28,6 +28,8 @@ const MAX_RUNS: usize = 16;
 pub(crate) struct TransactionCache {
     locations: RefCell<IdMap<BlockId, LocationRecord>>,
     documents: RefCell<IdMap<DocumentId, StoredDocument>>,
+    /// The last committed change of the documents that the change in progress touches.
+    committed_changes: RefCell<IdMap<DocumentId, u64>>,
     /// Keys and values of the runs found last, each once.
     runs: RefCell<Vec<(Vec<u8>, Vec<u8>)>>,
     /// The run of the block found last, and the index of the block: mostly the next block asked for
@@ -46,6 +48,16 @@ struct ChildlessRange {
 }
 
 impl TransactionCache {
+    /// Records that the change in progress touches a document, whose last change is `committed`.
+    pub(crate) fn touch(&self, document: DocumentId, committed: u64) {
+        self.committed_changes.borrow_mut().insert(document, committed);
+    }
+
+    /// The last committed change of a document that the change in progress touches.
+    pub(crate) fn committed_change(&self, document: DocumentId) -> Option<u64> {
+        self.committed_changes.borrow().get(&document).copied()
+    }
+
     /// The location of `block`, if it exists.
     pub(crate) fn location(
         &self,

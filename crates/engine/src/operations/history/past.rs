@@ -3,8 +3,8 @@
 use std::collections::{BTreeSet, HashMap};
 
 use leafbase_model::{
-    BlockId, BlockLocation, BlockRecord, Change, DocumentId, DocumentRecord, Edit, Error,
-    InsertTarget, Result, SubtreeNode, Subtrees, invariant,
+    BlockId, BlockLocation, BlockRecord, DocumentId, DocumentRecord, Edit, Error, InsertTarget,
+    Result, SubtreeNode, Subtrees, invariant,
 };
 use leafbase_store::SpaceReader;
 use leafbase_tree_ops::ReadTree;
@@ -24,8 +24,16 @@ impl PastDocument {
     /// [`leafbase_model::ErrorKind::NotFound`] if it does not exist, or did not then;
     /// [`leafbase_model::ErrorKind::HistoryGone`] if changes after it are dropped or redacted, or a
     /// document is gone to or from which blocks moved.
-    pub(super) fn at(reader: SpaceReader<'_>, document: DocumentId, sequence: u64) -> Result<Self> {
+    ///
+    /// `planned` are the edits of an open batch, which came after all changes.
+    pub(super) fn at(
+        reader: SpaceReader<'_>,
+        planned: &[Edit],
+        document: DocumentId,
+        sequence: u64,
+    ) -> Result<Self> {
         let mut past = Self::present(reader, document)?;
+        past.undo(reader, planned, &|other| Self::present(reader, other))?;
         for change in reader.history(document) {
             let change = change?;
             if change.sequence <= sequence {
@@ -34,7 +42,8 @@ impl PastDocument {
             if change.first_sequence <= sequence {
                 return Err(gone(document));
             }
-            past.undo(reader, &change)?;
+            let at = |other| Self::at(reader, planned, other, change.sequence);
+            past.undo(reader, &change.edits, &at)?;
         }
         if sequence < reader.log_begins_at()?.sequence() {
             return Err(Error::history_gone("the log begins later"));
@@ -60,19 +69,25 @@ impl PastDocument {
         self.children.get(&parent).map_or(&[], Vec::as_slice)
     }
 
-    fn undo(&mut self, reader: SpaceReader<'_>, change: &Change) -> Result<()> {
-        let documents = exchanging(self.record.id, change);
+    /// Undoes edits; `at` reads another document as they left it.
+    fn undo(
+        &mut self,
+        reader: SpaceReader<'_>,
+        edits: &[Edit],
+        at: &dyn Fn(DocumentId) -> Result<Self>,
+    ) -> Result<()> {
+        let documents = exchanging(self.record.id, edits);
         // What a block had below it is not in the edit of its move: it is in the other document.
         for other in documents.iter().filter(|other| **other != self.record.id) {
             let gone = || Error::history_gone(format!("document {other} is gone"));
             reader.document(*other)?.ok_or_else(gone)?;
-            let Self { blocks, parents, children, .. } = Self::at(reader, *other, change.sequence)?;
+            let Self { blocks, parents, children, .. } = at(*other)?;
             self.blocks.extend(blocks);
             self.parents.extend(parents);
             self.children.extend(children);
         }
         let is_alone = documents.len() == 1;
-        for edit in change.edits.iter().rev() {
+        for edit in edits.iter().rev() {
             self.undo_edit(&documents, edit)?;
         }
         debug_assert!(self.blocks.contains_key(&self.record.id.root()), "a document has its root");
@@ -212,11 +227,11 @@ impl PastDocument {
 }
 
 /// The documents that the change moved blocks between, `document` among them.
-fn exchanging(document: DocumentId, change: &Change) -> BTreeSet<DocumentId> {
+fn exchanging(document: DocumentId, edits: &[Edit]) -> BTreeSet<DocumentId> {
     let mut documents = BTreeSet::from([document]);
     loop {
         let known = documents.len();
-        for edit in &change.edits {
+        for edit in edits {
             if let Edit::Move { from, to, .. } = edit
                 && (documents.contains(&from.document) || documents.contains(&to.document))
             {

@@ -115,6 +115,7 @@ impl StagedDocuments {
                 let last_change = self.sequence;
                 let now = stored.clone().map(|stored| StoredDocument { last_change, ..stored });
                 let previous = stored.as_ref().map_or(0, |stored| stored.last_change);
+                cache.touch(id, previous);
                 entry.insert(StagedDocument { stored, now, previous, has_new_rev: false })
             }
         })

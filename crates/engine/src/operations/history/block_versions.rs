@@ -1,0 +1,190 @@
+//! The history of a block: the changes that named it, wherever it was.
+
+#[cfg(doc)]
+use leafbase_model::ErrorKind;
+use leafbase_model::{
+    BlockData, BlockEvent, BlockId, BlockVersion, Change, DocumentId, Edit, Error, Result, Subtrees,
+};
+use leafbase_store::{DocumentHistory, SpaceReader};
+
+use crate::core::access::FullAccess;
+use crate::core::connection::Connection;
+use crate::operations::block_markdown::shown_markdown;
+
+impl<A: FullAccess> Connection<A> {
+    /// The last versions of a block, newest first: the changes that inserted, updated, moved,
+    /// removed or commented it, with their authors and times and its markdown after each. At most
+    /// `limit`, and those before the version `before`, if it is given. What happened to blocks
+    /// around it or below it is not listed.
+    ///
+    /// ```
+    /// use leafbase::BlockEvent;
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect().acting_as("Ada");
+    /// let trip = notes.create_document("Trip")?.id();
+    /// let line = notes.insert_markdown("passport", trip)?[0].id;
+    /// notes.update_markdown(line, "passports")?;
+    /// let versions = notes.block_history(line, None, 10)?;
+    /// assert_eq!((versions.len(), versions[0].by.as_str()), (2, "Ada"));
+    /// assert_eq!(versions[1].events, [BlockEvent::Inserted]);
+    /// assert_eq!(versions[1].markdown.as_deref(), Some("passport"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Cost
+    /// That of the changes of its document, however many others there are, and of each document
+    /// from which blocks moved there.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`] if the block does not exist; [`ErrorKind::HistoryGone`] if a purge
+    /// redacted what it was.
+    pub fn block_history(
+        &self,
+        block: BlockId,
+        before: Option<u64>,
+        limit: usize,
+    ) -> Result<Vec<BlockVersion>> {
+        let operation = self.operation("block_history");
+        let planned = operation.planned_edits()?;
+        operation.read_all(|reader| {
+            let location = reader.locate(block)?.ok_or_else(Error::not_found)?;
+            let data = reader.block(block)?.map(|record| record.data);
+            let mut past = PastBlock { block, data };
+            let mut documents = vec![location.document];
+            past.undo(&planned, &mut documents)?;
+            let mut changes = ChangesOfDocuments::new(reader);
+            changes.add(documents, u64::MAX)?;
+            let mut versions = Vec::new();
+            while let Some(change) = changes.next()? {
+                if versions.len() == limit {
+                    break;
+                }
+                let markdown = past.data.as_ref().map(|data| shown_markdown(data));
+                let mut others = Vec::new();
+                let events = past.undo(&change.edits, &mut others)?;
+                changes.add(others, change.sequence)?;
+                if !events.is_empty() && before.is_none_or(|before| change.sequence < before) {
+                    let (sequence, stamp) = (change.sequence, change.stamp);
+                    let (at, by) = (stamp.at, stamp.by);
+                    versions.push(BlockVersion { sequence, at, by, events, markdown });
+                }
+            }
+            Ok(versions)
+        })
+    }
+}
+
+/// A block as it was, from the present backwards.
+struct PastBlock {
+    block: BlockId,
+    /// None while it does not exist.
+    data: Option<BlockData>,
+}
+
+impl PastBlock {
+    /// Undoes edits, and returns what they did to the block. Adds the documents from which blocks
+    /// were moved: it may have been among them.
+    fn undo(&mut self, edits: &[Edit], others: &mut Vec<DocumentId>) -> Result<Vec<BlockEvent>> {
+        let mut events = Vec::new();
+        for edit in edits.iter().rev() {
+            if let Edit::Move { from, to, .. } = edit
+                && from.document != to.document
+            {
+                others.push(from.document);
+            }
+            events.extend(self.undo_edit(edit)?);
+        }
+        events.sort_unstable();
+        events.dedup();
+        Ok(events)
+    }
+
+    fn undo_edit(&mut self, edit: &Edit) -> Result<Option<BlockEvent>> {
+        let event = match edit {
+            Edit::Insert { subtrees, .. } | Edit::CreateDocument { subtrees, .. }
+                if self.find(subtrees).is_some() =>
+            {
+                self.data = None;
+                BlockEvent::Inserted
+            }
+            Edit::Remove { subtrees, .. } | Edit::EraseDocument { subtrees, .. }
+                if self.find(subtrees).is_some() =>
+            {
+                self.data = self.find(subtrees).cloned();
+                BlockEvent::Removed
+            }
+            Edit::Update { before, .. } if before.id == self.block => {
+                self.data = Some(before.data.clone());
+                BlockEvent::Updated
+            }
+            Edit::Move { block, .. } if *block == self.block => BlockEvent::Moved,
+            Edit::AddComment { block, .. }
+            | Edit::RemoveComment { block, .. }
+            | Edit::UpdateComment { block, .. }
+                if *block == self.block =>
+            {
+                BlockEvent::Commented
+            }
+            _ => return Ok(None),
+        };
+        if edit.is_redacted() && matches!(event, BlockEvent::Updated | BlockEvent::Removed) {
+            let message = format!("what block {} was then is no longer in the log", self.block);
+            return Err(Error::history_gone(message));
+        }
+        Ok(Some(event))
+    }
+
+    fn find<'s>(&self, subtrees: &'s Subtrees) -> Option<&'s BlockData> {
+        let mut blocks = subtrees.0.iter().map(|node| &node.block);
+        blocks.find(|block| block.id == self.block).map(|block| &block.data)
+    }
+}
+
+/// The changes of several documents, newest first.
+struct ChangesOfDocuments<'a> {
+    reader: SpaceReader<'a>,
+    known: Vec<DocumentId>,
+    /// The next change of each document that has one, with those after it.
+    next: Vec<(Change, DocumentHistory<'a>)>,
+}
+
+impl<'a> ChangesOfDocuments<'a> {
+    const fn new(reader: SpaceReader<'a>) -> Self {
+        Self { reader, known: Vec::new(), next: Vec::new() }
+    }
+
+    /// Adds the changes of documents before the change `before`.
+    fn add(&mut self, documents: Vec<DocumentId>, before: u64) -> Result<()> {
+        for document in documents {
+            if self.known.contains(&document) {
+                continue;
+            }
+            self.known.push(document);
+            let mut changes = self.reader.history(document);
+            let is_before =
+                |change: &Result<Change>| change.as_ref().map_or(true, |it| it.sequence < before);
+            if let Some(change) = changes.find(is_before) {
+                self.next.push((change?, changes));
+            }
+        }
+        Ok(())
+    }
+
+    fn next(&mut self) -> Result<Option<Change>> {
+        let newest = self.next.iter().map(|(change, _)| change.sequence).max();
+        let mut found = None;
+        for (change, mut changes) in std::mem::take(&mut self.next) {
+            if Some(change.sequence) != newest {
+                self.next.push((change, changes));
+                continue;
+            }
+            // A change of several documents is in the history of each.
+            found = Some(change);
+            if let Some(following) = changes.next() {
+                self.next.push((following?, changes));
+            }
+        }
+        Ok(found)
+    }
+}
