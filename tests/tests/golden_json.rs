@@ -25,8 +25,8 @@ use leafbase::{
     SchemaFormat, SchemaReply, Scope, ScopedChange, ScopedDocument, ScopedDocumentPatch,
     SearchBlocks, SearchDocuments, SearchMatch, SelectOption, ShiftBlocks, Sort, SortBlocks, Space,
     SplitBlock, Task, TaskDraft, TaskInfo, TaskScope, TaskState, TaskUpdate, TextStyle,
-    UndoChanges, UpdateBlocks, UpdateComments, UpdateDocuments, UpdateFolders, UpdateItems,
-    UpdateScopedDocuments, UpdateTasks, UploadFile, UploadedFile,
+    TitleMention, UndoChanges, UnlinkedMentions, UpdateBlocks, UpdateComments, UpdateDocuments,
+    UpdateFolders, UpdateItems, UpdateScopedDocuments, UpdateTasks, UploadFile, UploadedFile,
 };
 use leafbase_test_outline::{FixedClock, SequentialIds};
 use schemars::JsonSchema;
@@ -504,6 +504,8 @@ fn links(desk: &mut Desk, lisbon: DocumentId) {
     let text = format!("for [Lisbon](block://{lisbon})\n\nto [Lisbon](block://{lisbon})");
     notes.insert_markdown(&text, packing).unwrap();
     ask!(desk, notes, back_links(BackLinks::to(lisbon).limit(1)) -> ItemsPage<Link>);
+    notes.insert_markdown("no link to LISBON\n\n**Lisbon** and lisbon", packing).unwrap();
+    ask!(desk, notes, unlinked_mentions(UnlinkedMentions::of(lisbon).limit(1)) -> ItemsPage<TitleMention>);
     notes.insert_markdown("![[Bags]]\n\n![[Boats]]", packing).unwrap();
     let bags = notes.create_document("Bags").unwrap().id();
     notes.insert_markdown("![[Packing]]\n\n![[Tickets]]", bags).unwrap();

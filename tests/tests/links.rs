@@ -6,7 +6,8 @@ use std::sync::Mutex;
 
 use leafbase::{
     AccessScope, BackLinks, Batch, Block, BlockId, BlockPatch, Connection, Day, DeleteBlocks,
-    DocumentId, ErrorKind, Fetch, Link, MoveBlocks, Position, Scoped, Space, UpdateBlocks,
+    DeleteDocuments, DocumentId, ErrorKind, Fetch, Link, MoveBlocks, PlainText, Position, Scoped,
+    Space, TitleMention, UnlinkedMentions, UpdateBlocks,
 };
 use leafbase_test_outline::{Numbers, SequentialIds};
 use tests::model::sequences::sequences;
@@ -425,4 +426,106 @@ fn the_links_of_a_document_are_the_same() {
         links.sort_by_key(|link| (link.target_block_id, link.block_id));
         assert_eq!(links, shelf.notes.back_links(document).unwrap().items, "{title}");
     }
+}
+
+/// A title, a text in another document, and what of it is a mention.
+const MENTIONS: &[(&str, &str, &[&str])] = &[
+    ("Lisbon", "to Lisbon, LISBON and lisbon.", &["Lisbon", "LISBON", "lisbon"]),
+    ("Lisbon", "Lisbonense, OldLisbon, Lisbon2, Lisbon's", &["Lisbon"]),
+    ("Lisbon", "Li**sbon** and *Lisbon*", &["Lisbon", "Lisbon"]),
+    ("Lisbon", "[Lisbon](block://ID) and [to Lisbon](https://x.org) and Lisbon", &["Lisbon"]),
+    ("Lisbon", "![Lisbon](https://x.org/a.png)", &[]),
+    ("Lisbon", "[[Lisbon]] and `Lisbon`", &["Lisbon", "Lisbon"]),
+    ("Lisbon", "<highlight color=\"yellow\">Lisbon</highlight>", &["Lisbon"]),
+    ("A (b)* [c]", "a \\(b)\\* \\[c\\]", &["a (b)* [c]"]),
+    ("C++", "C++ and c++11, C+", &["C++", "c++"]),
+    ("東京", "私は東京に住む", &["東京"]),
+    ("Élan vital", "élan vital, ÉLAN VITAL, élan  vital", &["élan vital", "ÉLAN VITAL"]),
+    ("**Bold** move", "a bold move", &["bold move"]),
+    ("Lis &amp; bon", "Lis & bon", &["Lis & bon"]),
+    ("a", "a b A", &["a", "A"]),
+    ("Lisbon", "# Lisbon", &["Lisbon"]),
+    ("Lisbon", "- [ ] Lisbon", &["Lisbon"]),
+    ("Lisbon", "```\nLisbon\n```", &[]),
+    ("Lisbon", "| a |\n|---|\n| Lisbon |", &[]),
+    (" ", "Lisbon", &[]),
+];
+
+#[test]
+fn a_title_is_mentioned_in_words_of_its_own() {
+    for (title, text, expected) in MENTIONS {
+        let space = Space::in_memory().unwrap();
+        let notes = space.connect();
+        let [target, trip] =
+            [*title, "Trip"].map(|title| notes.create_document(title).unwrap().id());
+        notes.insert_markdown("Lisbon, A (b)* [c] itself", target).unwrap();
+        let made = notes.insert_markdown(&text.replace("ID", &target.to_string()), trip).unwrap();
+        let guest = space.scoped([target, trip]);
+        let found = notes.unlinked_mentions(target).unwrap();
+        assert_eq!(found.items, guest.unlinked_mentions(target).unwrap().items, "{title}: {text}");
+        let plain = PlainText::of(&made[0].data.inline).into_string();
+        let said: Vec<&str> = found
+            .iter()
+            .flat_map(|mention| {
+                assert_eq!((mention.document_id, mention.block_id), (trip, made[0].id));
+                mention.ranges.iter().map(|range| &plain[range.clone()])
+            })
+            .collect();
+        assert_eq!(&said, expected, "{title}: {text}");
+    }
+}
+
+#[test]
+fn mentions_come_in_pages_from_what_is_seen() {
+    let space = Space::in_memory().unwrap();
+    let notes = space.connect();
+    let [lisbon, trip, diary, old] = ["Lisbon", "Trip to Lisbon", "Diary", "Old"]
+        .map(|title| notes.create_document(title).unwrap().id());
+    let page = notes.insert_markdown("Alfama", lisbon).unwrap()[0].id;
+    notes.insert_markdown("in Lisbon", Position::end_of(page)).unwrap();
+    for document in [trip, diary, old] {
+        notes.insert_markdown("lisbon\n\nAlfama\n\nLisbon, Lisbon", document).unwrap();
+    }
+    notes.delete_documents(DeleteDocuments::from(old)).unwrap();
+    let all = notes.unlinked_mentions(lisbon).unwrap();
+    // The title of the trip, and two lines in each of both.
+    assert_eq!((all.len(), all.next_cursor.as_ref()), (5, None));
+    let order = |mention: &TitleMention| (mention.document_id, mention.block_id);
+    assert!(all.items.is_sorted_by_key(order));
+    for limit in 1..=6 {
+        let (mut joined, mut request) = (Vec::new(), UnlinkedMentions::of(lisbon).limit(limit));
+        loop {
+            let page = notes.unlinked_mentions(request.clone()).unwrap();
+            assert!(page.len() <= limit);
+            joined.extend(page.items);
+            let Some(cursor) = page.next_cursor else { break };
+            request = request.after(cursor);
+        }
+        assert_eq!(joined, all.items, "by {limit}");
+    }
+    // Of a page: outside of it, also in its document.
+    notes.insert_markdown("to Alfama", lisbon).unwrap();
+    assert_eq!(notes.unlinked_mentions(page).unwrap().len(), 3);
+    // Guests of documents and pages.
+    let guest = space.scoped([lisbon, diary]);
+    assert_eq!(guest.unlinked_mentions(lisbon).unwrap().len(), 2);
+    let guest = space.page_scope([page]);
+    guest.add([diary]);
+    let guest = guest.connect();
+    assert_eq!(guest.unlinked_mentions(page).unwrap().len(), 1);
+    assert_eq!(guest.unlinked_mentions(diary).unwrap().len(), 0);
+    for (target, cursor, kind, path) in [
+        (trip.root(), None, ErrorKind::NotFound, "id"),
+        (BlockId::NIL, None, ErrorKind::NotFound, "id"),
+        (page, Some("m"), ErrorKind::Validation, "cursor"),
+    ] {
+        let mut request = UnlinkedMentions::of(target);
+        request.paging.cursor = cursor.map(str::to_owned);
+        let error = guest.unlinked_mentions(request).unwrap_err();
+        assert_eq!((error.kind(), error.path()), (kind, path));
+    }
+    let text = all[0].block_id;
+    let error = notes.unlinked_mentions(text).map(drop);
+    let is_title = text == trip.root();
+    assert!(is_title || error.unwrap_err().kind() == ErrorKind::Validation);
 }

@@ -101,6 +101,7 @@ fn readers() -> BTreeMap<&'static str, Reader> {
         search SearchDocuments
         search_blocks SearchBlocks  resolve ResolveBlocks  find_documents FindDocuments
         back_links BackLinks  resolve_embeds ResolveEmbeds
+        unlinked_mentions UnlinkedMentions
         list_documents ListDocuments  create_documents CreateDocuments
         create_from_template CreateFromTemplate  update_documents UpdateDocuments
         move_documents MoveDocuments  delete_documents DeleteDocuments

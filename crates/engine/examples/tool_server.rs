@@ -21,7 +21,8 @@ use leafbase::json::FromJson;
 use leafbase::{
     BackLinks, Batch, Connection, CountItems, Error, Fetch, FindDocuments, GetItems, GetSchema,
     ListCollections, ListComments, ListDocuments, ListTasks, QueryItems, ResolveBlocks,
-    ResolveEmbeds, SearchBlocks, SearchDocuments, Space, ToolSchemas, tool_schemas,
+    ResolveEmbeds, SearchBlocks, SearchDocuments, Space, ToolSchemas, UnlinkedMentions,
+    tool_schemas,
 };
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
@@ -59,6 +60,7 @@ reads! {
     fetch_markdown(Fetch),
     resolve(ResolveBlocks),
     back_links(BackLinks),
+    unlinked_mentions(UnlinkedMentions),
     resolve_embeds(ResolveEmbeds),
     find_documents(FindDocuments),
     list_documents(ListDocuments),

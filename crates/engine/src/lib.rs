@@ -40,7 +40,7 @@
 //! | keep files | [`upload_file`](Connection::upload_file), [`file`](Connection::file), [`open_file`](Connection::open_file) |
 //! | know where one is | [`info`](Connection::info) |
 //! | search | [`search`](Connection::search), and in one document [`search_blocks`](Connection::search_blocks) |
-//! | see what links where | [`back_links`](Connection::back_links), [`resolve_embeds`](Connection::resolve_embeds), [`document_links`](Connection::document_links) |
+//! | see what links where | [`back_links`](Connection::back_links), [`unlinked_mentions`](Connection::unlinked_mentions), [`resolve_embeds`](Connection::resolve_embeds), [`document_links`](Connection::document_links) |
 //! | follow what happens | [`changes_since`](Connection::changes_since), [`wait_for`](Connection::wait_for), [`watch`](Connection::watch) |
 //! | bring notes in and out | [`import_folder`](Connection::import_folder), [`export_folder`](Connection::export_folder) |
 //! | undo and redo | [`Connection::undo`], [`Connection::undo_manager`] |
@@ -174,9 +174,9 @@ pub use leafbase_model::{
     SearchDocuments, SearchMatch, SelectOption, SharedText, ShiftBlocks, ShiftDirection, Side,
     Sort, SortBlocks, SpaceId, SpaceInfo, SpaceSettings, SplitBlock, Stamp, Task, TaskDestination,
     TaskDraft, TaskInfo, TaskLocation, TaskPatch, TaskScope, TaskState, TaskUpdate, TermMode,
-    TextAlignment, TextFormat, TextStyle, Timestamp, UndoChanges, UpdateBlocks, UpdateComments,
-    UpdateDocuments, UpdateFolders, UpdateItems, UpdateScopedDocuments, UpdateTasks, UploadFile,
-    UploadedFile, UrlTemplates, UtcInfo,
+    TextAlignment, TextFormat, TextStyle, Timestamp, UndoChanges, UnlinkedMentions, UpdateBlocks,
+    UpdateComments, UpdateDocuments, UpdateFolders, UpdateItems, UpdateScopedDocuments,
+    UpdateTasks, UploadFile, UploadedFile, UrlTemplates, UtcInfo,
 };
 pub use leafbase_pattern::escape_pattern;
 #[cfg(feature = "search")]
@@ -189,6 +189,8 @@ pub use operations::changes::{Changes, ScopedChanges};
 pub use operations::files::FileReader;
 pub use operations::flat_blocks::FlatBlock;
 pub use operations::history::differences::{DocumentDiff, TextDiff, TextPart};
+#[cfg(feature = "search")]
+pub use operations::links::mentions::TitleMention;
 pub use operations::links::{DocumentLinks, Link};
 pub use operations::list_patch::{ListPatch, PatchStep};
 pub use operations::undo::manager::UndoManager;

@@ -11,8 +11,8 @@ use leafbase_model::{
     ListDocuments, ListScopedDocuments, ListTasks, MergeBlock, MoveBlocks, MoveDocuments,
     MoveFolders, PurgeDocuments, QueryItems, ReplaceSchema, ReplaceText, ResolveBlocks,
     ResolveEmbeds, RestoreDailyNotes, SearchBlocks, SearchDocuments, ShiftBlocks, SortBlocks,
-    SplitBlock, UndoChanges, UpdateBlocks, UpdateComments, UpdateDocuments, UpdateFolders,
-    UpdateItems, UpdateScopedDocuments, UpdateTasks, UploadFile,
+    SplitBlock, UndoChanges, UnlinkedMentions, UpdateBlocks, UpdateComments, UpdateDocuments,
+    UpdateFolders, UpdateItems, UpdateScopedDocuments, UpdateTasks, UploadFile,
 };
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
@@ -207,6 +207,7 @@ pub fn tool_schemas() -> ToolSchemas {
         search_blocks(SearchBlocks), false, "Finds the blocks of a document that match a pattern.";
         resolve(ResolveBlocks), false, "Tells in which document and under which pages blocks are.";
         back_links(BackLinks), false, "Lists the links to a block, a page or a document.";
+        unlinked_mentions(UnlinkedMentions), false, "Lists blocks that say a title without a link.";
         resolve_embeds(ResolveEmbeds), false, "Reads what blocks embed, to any depth.";
         find_documents(FindDocuments), false, "Finds documents by title or path.";
         list_documents(ListDocuments), false, "Lists documents.";
@@ -255,7 +256,7 @@ fn with_definitions(tools: Vec<ToolSchema>, mut generator: SchemaGenerator) -> T
 }
 
 /// The operations that full and scoped connections share, requests included.
-const SHARED: [&str; 35] = [
+const SHARED: [&str; 36] = [
     "fetch",
     "insert_blocks",
     "update_blocks",
@@ -272,6 +273,7 @@ const SHARED: [&str; 35] = [
     "search_blocks",
     "resolve",
     "back_links",
+    "unlinked_mentions",
     "resolve_embeds",
     "find_documents",
     "list_collections",

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use pulldown_cmark::{Event, Options, Parser};
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 use crate::plain_text::is_plain;
 use crate::slice;
@@ -22,6 +22,8 @@ pub struct PlainText {
     text: String,
     /// Parts in the order of the text, which they cover.
     parts: Vec<PlainPart>,
+    /// The texts of links and pictures.
+    linked: Vec<Range<usize>>,
     /// Length of the inline markdown in bytes.
     inline: usize,
 }
@@ -51,8 +53,13 @@ impl PlainText {
         }
         let framed = Framed::of(inline);
         let parser = Parser::new_ext(&framed.text, Options::ENABLE_STRIKETHROUGH);
+        let mut open = Vec::new();
         for (event, range) in parser.into_offset_iter() {
             match event {
+                Event::Start(Tag::Link { .. } | Tag::Image { .. }) => open.push(plain.text.len()),
+                Event::End(TagEnd::Link | TagEnd::Image) => {
+                    plain.linked.extend(open.pop().map(|start| start..plain.text.len()));
+                }
                 Event::Text(text) if framed.text.get(range.clone()) == Some(&*text) => {
                     plain.push_same(inline, framed.original(range));
                 }
@@ -79,6 +86,11 @@ impl PlainText {
     /// The text.
     pub fn as_str(&self) -> &str {
         &self.text
+    }
+
+    /// Whether a part of the range, in bytes of the text, is in a link or a picture.
+    pub fn is_linked(&self, range: &Range<usize>) -> bool {
+        self.linked.iter().any(|link| link.start < range.end && range.start < link.end)
     }
 
     /// The text alone.

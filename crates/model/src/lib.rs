@@ -155,7 +155,7 @@ pub use requests::folder_patch::{FolderPatch, UpdateFolders};
 pub use requests::folders::{
     CreateFolders, DeleteFolders, FolderDestination, FolderDraft, MoveFolders,
 };
-pub use requests::links::{BackLinks, EmbedGraph, ResolveEmbeds, ResolvedEmbed};
+pub use requests::links::{BackLinks, EmbedGraph, ResolveEmbeds, ResolvedEmbed, UnlinkedMentions};
 pub use requests::lookups::{FindDocuments, ResolveBlocks, ResolvedBlock};
 pub use requests::queries::{
     Condition, CountItems, Direction, ItemFilter, Operator, QueryItems, Sort,

@@ -213,6 +213,8 @@ impl Caller {
             self.documents.iter().map(|id| Call::new("list_comments", json!({"documentId": id}))),
         );
         calls.extend(self.documents.iter().map(|id| Call::new("back_links", json!({"id": id}))));
+        let mentions = |id| Call::new("unlinked_mentions", json!({"id": id}));
+        calls.extend(self.documents.iter().map(mentions));
         calls
             .extend(self.documents.iter().map(|id| Call::new("resolve_embeds", json!({"id": id}))));
         for id in self.tables.keys() {
@@ -271,7 +273,7 @@ pub struct Asking<'a> {
 impl Asking<'_> {
     #[expect(clippy::should_implement_trait, reason = "it never ends")]
     pub fn next(&mut self) -> Call {
-        match self.dice.below(91) {
+        match self.dice.below(93) {
             0 => Call::new("documents", json!({"fetchMetadata": self.flag()})),
             1 => self.by_id("document", Kind::Document),
             2 => self.by_id("document_of", Kind::Block),
@@ -332,6 +334,7 @@ impl Asking<'_> {
             }
             83 | 84 => self.back_links(),
             85..=88 => self.undo(),
+            89 | 90 => self.unlinked_mentions(),
             _ => self.next_page(),
         }
     }
@@ -343,6 +346,15 @@ impl Asking<'_> {
             body["limit"] = json!(self.dice.below(3) + 1);
         }
         Call::new("back_links", body)
+    }
+
+    fn unlinked_mentions(&mut self) -> Call {
+        let kind = [Kind::Document, Kind::Document, Kind::Parent][self.dice.below(3)];
+        let mut body = json!({"id": self.id(kind)});
+        if self.flag() {
+            body["limit"] = json!(self.dice.below(3) + 1);
+        }
+        Call::new("unlinked_mentions", body)
     }
 
     /// A late write, or two, or one that may be anything.

@@ -7,19 +7,20 @@ use std::io::Read;
 use leafbase::json::FromJson;
 use leafbase::{
     AssetId, BackLinks, BlockId, Connection, DocumentId, Error, Limits, ReplaceText, ResolveBlocks,
-    ResolveEmbeds, Scoped, json,
+    ResolveEmbeds, Scoped, UnlinkedMentions, json,
 };
 use serde::Serialize;
 use serde_json::Value;
 
 /// Every operation of a scoped connection.
-pub const OPERATIONS: [&str; 47] = [
+pub const OPERATIONS: [&str; 48] = [
     "documents",
     "document",
     "update_documents",
     "document_of",
     "resolve",
     "back_links",
+    "unlinked_mentions",
     "resolve_embeds",
     "find_documents",
     "run_batch",
@@ -123,6 +124,9 @@ fn outcome(notes: &Connection<Scoped>, call: &Call, limits: &Limits) -> Outcome 
         "document_of" => told(notes.document_of(id(call))?),
         "resolve" => told(notes.resolve(read::<ResolveBlocks>(call, limits)?)?),
         "back_links" => told(notes.back_links(read::<BackLinks>(call, limits)?)?),
+        "unlinked_mentions" => {
+            told(notes.unlinked_mentions(read::<UnlinkedMentions>(call, limits)?)?)
+        }
         "resolve_embeds" => told(notes.resolve_embeds(read::<ResolveEmbeds>(call, limits)?)?),
         "find_documents" => told(notes.find_documents(read(call, limits)?)?),
         "run_batch" => told(notes.run_batch(read(call, limits)?)?),

@@ -153,6 +153,7 @@ const PLACES: &[(&str, &str)] = &[
     ("fetch_markdown", r#"{"id": "@id"}"#),
     ("resolve_embeds", r#"{"id": "@id"}"#),
     ("back_links", r#"{"id": "@id"}"#),
+    ("unlinked_mentions", r#"{"id": "@id", "cursor": "x"}"#),
     ("back_links", r#"{"id": "@id", "within": false, "cursor": "x"}"#),
     ("content_markdown", r#"{"id": "@id"}"#),
     ("insert", r#"{"markdown": "x", "position": {"position": "start", "pageId": "@id"}}"#),

@@ -94,6 +94,7 @@ const FULL: &[Step] = steps! {
         ["/items/0/documentId" "\"@trip\"", "/items/0/pageBlockPath/0/content" "\"Trip\""];
     "POST /blocks" r#"{"markdown":"[home](block://@trip)","position":{"pageId":"@diary"}}"# => 200 [] keep [home "/items/0/id"];
     "GET /blocks/embeds?id=@trip&maxDepth=1" "" => 200 ["/targets" "[]"];
+    "GET /blocks/mentions?id=@trip" "" => 200 [];
     "GET /blocks/links?id=@trip&within=false&limit=1" "" => 200
         ["/items/0/blockId" "\"@home\"", "/items/0/documentId" "\"@diary\"", "/nextCursor" "-"];
     "DELETE /blocks" r#"{"blockIds":["@bullet"]}"# => 200 ["/items/0" "\"@bullet\""];
@@ -181,6 +182,8 @@ const SCOPED: &[Step] = steps! {
     "POST /blocks/resolve" r#"{"blockIds":["@a"]}"# => 200 ["/items/0/documentId" "\"@trip\""];
     "GET /blocks/links?id=@trip" "" => 200 ["/items" "[]"];
     "GET /blocks/embeds?id=@trip" "" => 200 ["/embeds" "[]"];
+    "GET /blocks/mentions?id=@trip" "" => 200 [];
+    "GET /blocks/mentions?id=@diary" "" => 404 ["/details/0/path" "\"id\""];
     "GET /blocks/links?id=@diary" "" => 404 ["/details/0/path" "\"id\""];
     "GET /documents/search?include=meeting" "" => 200 ["/items/0/documentId" "\"@trip\""];
     "GET /collections" "" => 200 ["/items/0/id" "\"@books\""];

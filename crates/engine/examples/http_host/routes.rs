@@ -10,8 +10,8 @@ use leafbase::{
     ListTasks, MergeBlock, MoveBlocks, MoveDocuments, MoveFolders, Position, PurgeDocuments,
     QueryItems, ReplaceSchema, ReplaceText, ResolveBlocks, ResolveEmbeds, RestoreDailyNotes,
     Result, Scoped, SearchBlocks, SearchDocuments, ShiftBlocks, SortBlocks, Space, SplitBlock,
-    Unbatched, UndoChanges, UpdateBlocks, UpdateComments, UpdateDocuments, UpdateFolders,
-    UpdateItems, UpdateScopedDocuments, UpdateTasks, UploadFile,
+    Unbatched, UndoChanges, UnlinkedMentions, UpdateBlocks, UpdateComments, UpdateDocuments,
+    UpdateFolders, UpdateItems, UpdateScopedDocuments, UpdateTasks, UploadFile,
 };
 use serde_json::{Value, json};
 
@@ -153,6 +153,7 @@ macro_rules! shared {
             "GET" "/blocks/search" search_blocks(SearchBlocks) query;
             "POST" "/blocks/resolve" resolve(ResolveBlocks) body;
             "GET" "/blocks/links" back_links(BackLinks) query;
+            "GET" "/blocks/mentions" unlinked_mentions(UnlinkedMentions) query;
             "GET" "/blocks/embeds" resolve_embeds(ResolveEmbeds) query;
             "GET" "/documents/search" search(SearchDocuments) query;
             "GET" "/documents/find" find_documents(FindDocuments) query;

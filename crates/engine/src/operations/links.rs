@@ -17,6 +17,8 @@ mod back_links;
 mod embeds;
 #[cfg(feature = "schemars")]
 mod json_schemas;
+#[cfg(feature = "search")]
+pub(crate) mod mentions;
 
 /// How many back links are read at a time.
 const PAGE: usize = 256;

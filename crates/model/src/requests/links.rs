@@ -91,6 +91,70 @@ impl From<DocumentId> for BackLinks {
     }
 }
 
+/// Lists the blocks that say a title without a link. As JSON: `{"id": "..", "limit": 50, "cursor":
+/// ".."}`.
+///
+/// ```
+/// use leafbase_model::{BlockId, UnlinkedMentions};
+/// let json = r#"{"id": "00000000000000000000000000", "limit": 50}"#;
+/// assert_eq!(UnlinkedMentions::of(BlockId::NIL).limit(50), serde_json::from_str(json)?);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(transform = crate::json_schemas::allow_nulls))]
+#[cfg_attr(feature = "schemars", schemars(deny_unknown_fields))]
+#[non_exhaustive]
+pub struct UnlinkedMentions {
+    /// The document or page whose title is looked for.
+    pub id: BlockId,
+    /// The page of the list.
+    #[serde(flatten)]
+    pub paging: Paging,
+}
+
+impl UnlinkedMentions {
+    /// Lists the blocks that say the title of this document or page.
+    pub fn of(target: impl Into<BlockId>) -> Self {
+        Self { id: target.into(), paging: Paging::default() }
+    }
+
+    /// Limits the number of blocks.
+    pub const fn limit(mut self, blocks: usize) -> Self {
+        self.paging.limit = Some(blocks);
+        self
+    }
+
+    /// Continues at the cursor of the previous reply.
+    pub fn after(mut self, cursor: impl Into<String>) -> Self {
+        self.paging.cursor = Some(cursor.into());
+        self
+    }
+
+    fn read(value: Value) -> Result<Self> {
+        let mut object = Object::new(value)?;
+        let id = object.required("id")?;
+        let paging = Paging::take(&mut object)?;
+        object.finish()?;
+        Ok(Self { id, paging })
+    }
+}
+
+deserialize_by!(UnlinkedMentions: Self::read);
+
+impl From<BlockId> for UnlinkedMentions {
+    fn from(target: BlockId) -> Self {
+        Self::of(target)
+    }
+}
+
+impl From<DocumentId> for UnlinkedMentions {
+    fn from(target: DocumentId) -> Self {
+        Self::of(target)
+    }
+}
+
 /// Resolves the embeds of a block, a page or a document, and those of their targets. As JSON:
 /// `{"id": "..", "maxDepth": 2}`.
 ///

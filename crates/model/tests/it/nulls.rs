@@ -10,8 +10,8 @@ use leafbase_model::{
     ListScopedDocuments, ListTasks, MoveBlocks, MoveDocuments, MoveFolders, Position,
     PropertyDraft, PurgeDocuments, QueryItems, ReplaceSchema, ReplaceText, ResolveEmbeds,
     RestoreDailyNotes, SchemaDraft, SearchBlocks, SearchDocuments, SelectOption, ShiftBlocks, Sort,
-    SortBlocks, TaskDestination, TaskDraft, TaskPatch, TaskUpdate, UpdateBlocks, UpdateItems,
-    UpdateTasks, UploadFile,
+    SortBlocks, TaskDestination, TaskDraft, TaskPatch, TaskUpdate, UnlinkedMentions, UpdateBlocks,
+    UpdateItems, UpdateTasks, UploadFile,
 };
 use schemars::{JsonSchema, schema_for};
 use serde_json::{Value, json};
@@ -87,6 +87,7 @@ fn null_is_the_field_left_out() {
         SearchBlocks: {"blockId": ID, "pattern": "a"},
         SearchBlocks: {"documentId": ID, "pattern": "a"},
         BackLinks: {"id": ID},
+        UnlinkedMentions: {"id": ID},
         ResolveEmbeds: {"id": ID},
         ListTasks: {"scope": "active"},
         AddTasks: {"tasks": []},

@@ -60,7 +60,7 @@ impl<A: FullAccess> Connection<A> {
                 if versions.len() == limit {
                     break;
                 }
-                let markdown = past.data.as_ref().map(|data| shown_markdown(data));
+                let markdown = past.data.as_ref().map(shown_markdown);
                 let mut others = Vec::new();
                 let events = past.undo(&change.edits, &mut others)?;
                 changes.add(others, change.sequence)?;
