@@ -7,6 +7,9 @@ use leafbase::{
     SplitBlock, TextStyle, UpdateBlocks,
 };
 
+#[path = "editing/trace.rs"]
+mod trace;
+
 /// Stands for the cursor in the documents of rows.
 const CURSOR: char = '¦';
 
