@@ -18,6 +18,7 @@ mod space;
 #[path = "peers/sqlite.rs"]
 mod sqlite;
 
+use std::cell::Cell;
 use std::hint::black_box;
 use std::path::Path;
 
@@ -25,8 +26,9 @@ use app::{Edit, Mode, Open};
 use benches::measure::{Board, median, setting, timed};
 use benches::workload::Generator;
 use leafbase::{
-    AddItems, CreateCollection, Durability, ItemDraft, ItemUpdate, Position, PropertyDraft,
-    PropertyKind, QueryItems, SchemaDraft, Sort, UpdateItems,
+    AddItems, Connection, CreateCollection, CreateDocuments, DocumentOrder, Durability, Fetch,
+    Full, ItemDraft, ItemUpdate, ListDocuments, Position, PropertyDraft, PropertyKind, QueryItems,
+    SchemaDraft, Sort, UpdateItems, WatchQuery,
 };
 
 /// Batches of a round.
@@ -136,29 +138,61 @@ fn watch(rounds: usize) {
         let added = notes.add_items(AddItems::new(rows, drafts.collect::<Vec<_>>()));
         items.extend(added.expect("added").iter().map(|item| item.id));
     }
-    let query = QueryItems::of(rows).sorted(Sort::descending("n")).depth(0);
-    let mut watcher = notes.watch(query.clone()).expect("watched");
+    let page = notes.create_document("page").expect("made").id();
+    let lines = notes.insert_markdown(&"a line\n\n".repeat(2_000), page).expect("inserted");
+    for first in (0..count).step_by(1_000) {
+        let titles = (first..first + 1_000).map(|number| format!("document {number}"));
+        notes.create_documents(CreateDocuments::titled(titles)).expect("created");
+    }
     let mut board = Board::new("a watched query", &["asking again", "the watcher"], 1);
-    let ask = || timed(|| black_box(notes.query_items(query.clone())).is_ok()).0;
+    let turn = Cell::new(0);
+    let next = || {
+        turn.set(turn.get() + 1);
+        turn.get()
+    };
+    let elsewhere = || drop(notes.insert_markdown("x", other).expect("inserted"));
+    let item = || {
+        let turn = next();
+        let update = ItemUpdate::of(items[turn * 7 % items.len()]).with("n", turn as i64);
+        notes.update_items(UpdateItems::new(rows, [update])).expect("updated");
+    };
+    let line = || {
+        let turn = next();
+        let text = format!("line {turn}");
+        notes.update_markdown(lines[turn * 7 % lines.len()].id, &text).expect("updated");
+    };
+    let query = QueryItems::of(rows).sorted(Sort::descending("n")).depth(0);
+    let fetch = Fetch::new(page);
+    let listing = ListDocuments::new().order_by(DocumentOrder::Modified).descending();
     for _ in 0..rounds {
-        let mut sample = |row: &str, write: &dyn Fn(usize)| {
-            let (mut asked, mut watched) = (Vec::new(), Vec::new());
-            for turn in 0..9 {
-                write(turn);
-                asked.push(ask().as_secs_f64() * 1e6);
-                let next = timed(|| black_box(watcher.try_next()).is_ok()).0;
-                watched.push(next.as_secs_f64() * 1e6);
-            }
-            board.record(row, 0, median(asked));
-            board.record(row, 1, median(watched));
-        };
-        sample("after a write elsewhere", &|_| {
-            notes.insert_markdown("x", other).expect("inserted");
-        });
-        sample("after a write to one item", &|turn| {
-            let update = ItemUpdate::of(items[turn * 7]).with("n", turn as i64);
-            notes.update_items(UpdateItems::new(rows, [update])).expect("updated");
-        });
+        let what = "items, after a write elsewhere";
+        sample(&mut board, what, &notes, query.clone(), &elsewhere);
+        sample(&mut board, "items, after a write to one", &notes, query.clone(), &item);
+        sample(&mut board, "a page, after a write to a line", &notes, fetch, &line);
+        sample(&mut board, "a listing, after a write to one", &notes, listing.clone(), &line);
     }
     println!("{}", board.table());
+}
+
+/// What a watcher does after each write, and what asking again costs.
+fn sample<Q: WatchQuery<Full> + Clone>(
+    board: &mut Board,
+    row: &str,
+    notes: &Connection,
+    query: Q,
+    write: &dyn Fn(),
+) {
+    let mut watcher = notes.watch(query.clone()).expect("watched");
+    let (mut asked, mut watched) = (Vec::new(), Vec::new());
+    for _ in 0..9 {
+        write();
+        let (took, list) = timed(|| query.ask(notes).expect("asked"));
+        asked.push(took.as_secs_f64() * 1e6);
+        let (took, patch) = timed(|| watcher.try_next());
+        black_box(patch.expect("followed"));
+        watched.push(took.as_secs_f64() * 1e6);
+        assert!(list.entries == watcher.entries(), "{row}");
+    }
+    board.record(row, 0, median(asked));
+    board.record(row, 1, median(watched));
 }

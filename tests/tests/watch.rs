@@ -12,9 +12,10 @@ use std::time::Duration;
 
 use futures_core::Stream;
 use leafbase::{
-    Connection, DeleteBlocks, DocumentOrder, ErrorKind, Fetch, FollowedAccess, Full,
-    ListCollections, ListDocuments, ListScopedDocuments, ListTasks, PatchStep, QueryItems, Scoped,
-    SearchDocuments, Sort, Space, TaskScope, WatchQuery, Watcher,
+    BuiltInLocation, Connection, Day, DayRange, DayRef, DeleteBlocks, DocumentOrder, ErrorKind,
+    Fetch, Folder, FolderRef, FollowedAccess, Full, ItemFilter, ListCollections, ListDocuments,
+    ListScopedDocuments, ListTasks, Operator, PatchStep, QueryItems, Scoped, SearchDocuments, Sort,
+    Space, TaskScope, WatchQuery, Watcher,
 };
 use leafbase_test_outline::Numbers;
 use tests::model::pair::Pair;
@@ -114,6 +115,22 @@ impl Views {
         let listing = ListDocuments::new().order_by(order);
         let listing = if numbers.once_in(2) { listing.descending() } else { listing };
         self.add(&notes, if numbers.once_in(3) { listing.limit(2) } else { listing });
+        let location = [BuiltInLocation::Unsorted, BuiltInLocation::Trash][numbers.below(2)];
+        let listing = ListDocuments::new().at(location);
+        self.add(&notes, if numbers.once_in(2) { listing.with_metadata() } else { listing });
+        let folder = |folder: &Folder| match folder.id {
+            FolderRef::Folder(id) => Some(id),
+            FolderRef::BuiltIn(_) => None,
+        };
+        let folders: Vec<_> = notes.folders().unwrap().iter().filter_map(folder).collect();
+        if let Some(folder) = pick(numbers, &folders) {
+            // The days of programs.
+            let day: Day = "2026-01-01".parse().unwrap();
+            let days = [DayRange::since(day), DayRange::since(DayRef::Yesterday)];
+            let listing = ListDocuments::new().within(folder);
+            let modified = listing.clone().modified(days[numbers.below(2)]);
+            self.add(&notes, if numbers.once_in(2) { modified } else { listing });
+        }
         let scopes = [
             TaskScope::Open,
             TaskScope::Active,
@@ -145,6 +162,9 @@ impl Views {
             let query = QueryItems::of(collection);
             let query =
                 if numbers.once_in(2) { query.sorted(Sort::ascending("title")) } else { query };
+            let title = notes.schema(collection).unwrap().content.key;
+            let words = ItemFilter::on(title, Operator::Contains, ["a", "e"][numbers.below(2)]);
+            let query = if numbers.once_in(3) { query.filtered(words) } else { query };
             self.add(notes, if numbers.once_in(2) { query.depth(0) } else { query });
         }
         self.add(notes, SearchDocuments::words(["a", "home", "b"][numbers.below(3)]));

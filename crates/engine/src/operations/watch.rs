@@ -6,13 +6,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use leafbase_model::{DocumentId, Error, ErrorKind, Result};
+use leafbase_model::{Change, DocumentId, Error, ErrorKind, Result, invariant};
 
 use crate::core::access::{Full, Scoped, Unbatched};
 use crate::core::connection::Connection;
+use crate::core::tree::Tree;
 use crate::core::visibility::Visibility;
-use crate::operations::list_patch::{ListPatch, steps_between};
+use crate::operations::list_patch::{ListPatch, PatchStep, steps_between};
 
+mod follow;
 pub(crate) mod queries;
 #[cfg(feature = "stream")]
 mod stream;
@@ -22,6 +24,8 @@ use watch_thread::WatchThread;
 
 /// For how long a watcher waits that waits without a limit, before it waits again.
 const LONG_WAIT: Duration = Duration::from_secs(3_600);
+/// Changes that are followed at most; after more of them the query is asked again.
+const MAX_FOLLOWED: usize = 16;
 
 /// A query whose result can be watched: a list of entries, each of which has a key.
 ///
@@ -43,6 +47,26 @@ pub trait WatchQuery<A: Unbatched> {
     /// # Errors
     /// Those of the query.
     fn ask(&self, notes: &Connection<A>) -> Result<WatchedList<Self::Entry>>;
+
+    /// The steps to the result after some changes, without asking again; none where that takes as
+    /// much.
+    #[doc(hidden)]
+    fn follow(
+        &self,
+        notes: &Connection<A>,
+        list: &WatchedList<Self::Entry>,
+        since: &FollowedChanges<'_>,
+    ) -> Result<Option<Vec<PatchStep<Self::Entry>>>> {
+        let _ = (notes, list, since);
+        Ok(None)
+    }
+}
+
+/// The changes since a result was asked for, with the state after them.
+#[allow(missing_debug_implementations, reason = "it is no part of the interface")]
+pub struct FollowedChanges<'a> {
+    pub(crate) tree: &'a Tree<'a>,
+    pub(crate) changes: &'a [Change],
 }
 
 /// The result of a [`WatchQuery`].
@@ -73,9 +97,15 @@ pub trait FollowedAccess: Unbatched {
     #[doc(hidden)]
     fn last_change(notes: &Connection<Self>) -> Result<u64>;
 
-    /// The documents that were written after a change; none if that is not known.
+    /// The steps to the result after the changes since `sequence`, with the last of these; none if
+    /// the query has to be asked again.
     #[doc(hidden)]
-    fn written_after(notes: &Connection<Self>, sequence: u64) -> Option<BTreeSet<DocumentId>>;
+    fn follow<Q: WatchQuery<Self>>(
+        notes: &Connection<Self>,
+        query: &Q,
+        list: &WatchedList<Q::Entry>,
+        sequence: u64,
+    ) -> Option<(u64, Vec<PatchStep<Q::Entry>>)>;
 }
 
 impl FollowedAccess for Full {
@@ -83,13 +113,31 @@ impl FollowedAccess for Full {
         notes.last_sequence()
     }
 
-    fn written_after(notes: &Connection<Self>, sequence: u64) -> Option<BTreeSet<DocumentId>> {
-        // Where the log does not say, all is looked at.
-        let written = notes.operation("watch").read_all(|reader| {
-            let changes = reader.changed_after(reader.position_at(sequence)?, usize::MAX)?;
-            Ok(changes.into_iter().flat_map(|(_, documents)| documents).collect())
+    fn follow<Q: WatchQuery<Self>>(
+        notes: &Connection<Self>,
+        query: &Q,
+        list: &WatchedList<Q::Entry>,
+        sequence: u64,
+    ) -> Option<(u64, Vec<PatchStep<Q::Entry>>)> {
+        // In one snapshot: a place among other entries is that of the last change that is followed.
+        let followed = notes.operation("watch").read(|tree| {
+            let reader = tree.full_reader()?;
+            let (last, position) = (reader.last_sequence()?, reader.position_at(sequence)?);
+            if let Some(documents) = &list.documents {
+                let mut changed = reader.changed_after(position, usize::MAX)?.into_iter();
+                if !changed.any(|(_, written)| written.iter().any(|id| documents.contains(id))) {
+                    return Ok(Some((last, Vec::new())));
+                }
+            }
+            let changes = reader.changes_after(position, MAX_FOLLOWED + 1)?;
+            if changes.len() > MAX_FOLLOWED {
+                return Ok(None);
+            }
+            let steps = query.follow(notes, list, &FollowedChanges { tree, changes: &changes })?;
+            Ok(steps.map(|steps| (last, steps)))
         });
-        written.ok()
+        // Where the log does not say, all is asked again.
+        followed.ok().flatten()
     }
 }
 
@@ -99,7 +147,12 @@ impl FollowedAccess for Scoped {
     }
 
     /// Not known: what a scope shows of its documents may follow from others.
-    fn written_after(_: &Connection<Self>, _: u64) -> Option<BTreeSet<DocumentId>> {
+    fn follow<Q: WatchQuery<Self>>(
+        _: &Connection<Self>,
+        _: &Q,
+        _: &WatchedList<Q::Entry>,
+        _: u64,
+    ) -> Option<(u64, Vec<PatchStep<Q::Entry>>)> {
         None
     }
 }
@@ -160,11 +213,13 @@ impl<A: FollowedAccess> Connection<A> {
     /// ```
     ///
     /// # Cost
-    /// While it waits, two lookups for each write. A write to a document that the result follows
-    /// from costs as much as to ask again, and time in proportion to the entries to compare them.
-    /// What follows from any document, such as a listing of documents, is asked again after each
-    /// write; a fetch without related items, and tasks and items of one document, after writes to
-    /// that document.
+    /// While it waits, two lookups for each write. On a full connection these are followed without
+    /// asking again, at a cost that does not grow with the result but for a look at its keys: for a
+    /// fetch to any depth the updates of blocks, for a listing of documents a write to one of them,
+    /// and for a query of items without relations a write to one of them, both without `limit` and
+    /// days such as `today`. A write to another document than the one that a fetch without related
+    /// items, tasks of a document, or items without relations are in costs a read of its row in the
+    /// log. After other writes the query is asked again, and the entries are compared.
     ///
     /// # Errors
     /// Those of the query.
@@ -214,24 +269,27 @@ impl<A: FollowedAccess, Q: WatchQuery<A>> Watcher<A, Q> {
         if last == self.sequence && is_same_scope {
             return Ok(None);
         }
-        let is_elsewhere = is_same_scope && !self.has_failed && self.is_elsewhere();
-        (self.sequence, self.visibility) = (last, visibility);
-        if is_elsewhere {
-            return Ok(None);
+        let can_follow = is_same_scope && !self.has_failed;
+        let followed = if can_follow {
+            A::follow(&self.notes, &self.query, &self.list, self.sequence)
+        } else {
+            None
+        };
+        self.visibility = visibility;
+        if let Some((sequence, steps)) = followed {
+            self.sequence = sequence;
+            let patch = ListPatch { sequence, steps };
+            let is_applied = patch.apply(&mut self.list.entries);
+            invariant!(is_applied.is_ok(), "the steps of a patch fit the result that they are of");
+            return Ok((!patch.steps.is_empty()).then_some(patch));
         }
+        self.sequence = last;
         let asked = self.query.ask(&self.notes);
         self.has_failed = asked.is_err();
         let list = asked?;
         let steps = steps_between(&self.list.entries, &list.entries, Q::key);
         self.list = list;
         Ok((!steps.is_empty()).then_some(ListPatch { sequence: last, steps }))
-    }
-
-    /// Whether all changes since were to documents that the result does not follow from.
-    fn is_elsewhere(&self) -> bool {
-        let Some(documents) = &self.list.documents else { return false };
-        let written = A::written_after(&self.notes, self.sequence);
-        written.is_some_and(|written| written.is_disjoint(documents))
     }
 
     /// The next patch; none if there was no change of the result within `timeout`.

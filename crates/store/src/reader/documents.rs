@@ -170,6 +170,23 @@ impl SpaceReader<'_> {
         }
     }
 
+    /// A document, if it matches `query`, with the cursor after it. One lookup.
+    ///
+    /// # Errors
+    /// As [`Self::locate`].
+    pub fn matching_document(
+        &self,
+        query: &DocumentQuery,
+        document: DocumentId,
+    ) -> Result<Option<(StoredDocument, PageCursor)>> {
+        let row = self.stored_document(document)?;
+        let row = row.filter(|row| RecordFilter::of(query).takes(&row.record));
+        Ok(row.map(|row| {
+            let cursor = query.cursor(&row.record);
+            (row, cursor)
+        }))
+    }
+
     /// Reads all documents by ID until the page is full: their rows are the index of this order.
     fn scan_all(
         &self,

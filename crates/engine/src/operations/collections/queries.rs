@@ -242,6 +242,76 @@ impl<A: AccessScope> Connection<A> {
     }
 }
 
+impl<A: AccessScope> Connection<A> {
+    /// An item as a query without a limit shows it, and how many of `others`, which are the rest of
+    /// its result, precede it. None if it is not in the result. Reads the item, and as many of the
+    /// others as halve them.
+    pub(crate) fn place_item(
+        &self,
+        tree: &Tree<'_>,
+        request: &QueryItems,
+        item: BlockId,
+        others: &[BlockId],
+    ) -> Result<Option<(Item, usize)>> {
+        let QueryItems { collection_id, filter, sort, max_depth, .. } = request;
+        if tree.locate(item)?.is_none_or(|location| location.parent != Some(*collection_id)) {
+            return Ok(None);
+        }
+        let reader = tree.reader_at(*collection_id)?;
+        let rows = CollectionRows::of(tree, &reader, *collection_id)?;
+        let query = self.query(&rows, filter.as_ref(), sort)?;
+        let mut order = ItemOrder::new(&rows, &query)?;
+        let Some(own) = order.key(item)? else { return Ok(None) };
+        let (mut low, mut high) = (0, others.len());
+        while low < high {
+            let middle = usize::midpoint(low, high);
+            let other = others.get(middle).map(|other| order.key(*other)).transpose()?.flatten();
+            if other.is_some_and(|other| other < own) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        let schema = (*collection_id, &rows.schema);
+        let shown = item_page::show(tree, schema, order.into_last(item), *max_depth, self.limits());
+        Ok(shown?.pop().map(|item| (item, low)))
+    }
+}
+
+/// Order keys of items, one by one.
+struct ItemOrder<'a> {
+    rows: &'a CollectionRows<'a>,
+    query: &'a ItemQuery,
+    relations: RelationColumns<'a>,
+    read: HashMap<BlockId, PlainItem>,
+}
+
+impl<'a> ItemOrder<'a> {
+    fn new(rows: &'a CollectionRows<'a>, query: &'a ItemQuery) -> Result<Self> {
+        let relations =
+            RelationColumns::new(rows, query.properties_needed(), query.relations_needed())?;
+        Ok(Self { rows, query, relations, read: HashMap::new() })
+    }
+
+    /// The order key of an item; none if it does not match.
+    fn key(&mut self, id: BlockId) -> Result<Option<OrderKey>> {
+        let Self { rows, query, relations, read } = self;
+        let mut key = None;
+        let flow = rows.item(id, &mut |item| {
+            key = relations
+                .complete(&item, |row| query.matches(row).then(|| query.order_key(row)))?;
+            read.insert(id, PlainItem::read(&item)?);
+            Ok(ControlFlow::Continue(0))
+        })?;
+        debug_assert!(flow.is_continue(), "one item is read");
+        Ok(key)
+    }
+
+    fn into_last(mut self, item: BlockId) -> Vec<PlainItem> {
+        self.read.remove(&item).into_iter().collect()
+    }
+}
+
 /// The items of a page, and the position of the next one.
 fn find(
     rows: &CollectionRows<'_>,

@@ -5,8 +5,8 @@ use std::fmt::Write;
 
 use jiff::tz::TimeZone;
 use leafbase_model::{
-    DayRange, DayRef, Document, DocumentFilter, DocumentOrder, Error, FolderRef, Items, ItemsPage,
-    ListDocuments, Result, Timestamp,
+    DayRange, DayRef, Document, DocumentFilter, DocumentId, DocumentOrder, Error, FolderRef, Items,
+    ItemsPage, ListDocuments, Result, Timestamp,
 };
 use leafbase_store::{DocumentQuery, IndexOrder, PageCursor, Span, Within};
 use leafbase_tree_ops as ops;
@@ -73,26 +73,59 @@ impl<A: FullAccess> Connection<A> {
     /// 0, and at `cursor` for a cursor of another list; [`crate::ErrorKind::LimitExceeded`] at
     /// `folderId` for more than [`crate::Limits::blocks_per_request`].
     pub fn list_documents(&self, request: ListDocuments) -> Result<ItemsPage<Document>> {
-        let ListDocuments { filter, metadata, order, descending, paging, .. } = request;
+        let ListDocuments { filter, metadata, paging, .. } = &request;
         paging.check()?;
         self.check_ids("folderId", filter.folders.as_ref())?;
         let cursor = paging.cursor.as_deref().map(read_cursor).transpose()?;
         let now = self.space.now();
         self.operation("list_documents").read(|tree| {
             let reader = tree.full_reader()?;
-            let order = order_of(order.unwrap_or_else(|| own_order(&filter)));
-            let query = DocumentQuery {
-                order,
-                descending,
-                ..query(tree, &filter, now, &folder_path(&filter))?
-            };
+            let query = request_query(tree, &request, now)?;
             let (found, next) = find(reader, &query, cursor, paging.limit.unwrap_or(usize::MAX))?;
             Ok(ItemsPage {
-                items: found.into_iter().map(|row| self.linked(titled(row, metadata))).collect(),
+                items: found.into_iter().map(|row| self.linked(titled(row, *metadata))).collect(),
                 next_cursor: next.as_ref().map(write_cursor),
             })
         })
     }
+}
+
+/// A document as an entry of a list.
+pub(crate) struct ListedDocument {
+    pub(crate) entry: Document,
+    /// The one that follows it.
+    pub(crate) next: Option<DocumentId>,
+}
+
+impl<A: FullAccess> Connection<A> {
+    /// A document as an entry of a list without limit; none if it is not in the list.
+    pub(crate) fn listed(
+        &self,
+        tree: &Tree<'_>,
+        request: &ListDocuments,
+        document: DocumentId,
+    ) -> Result<Option<ListedDocument>> {
+        let reader = tree.full_reader()?;
+        let query = request_query(tree, request, self.space.now())?;
+        let Some((row, cursor)) = reader.matching_document(&query, document)? else {
+            return Ok(None);
+        };
+        let (next, _) = find(reader, &query, Some(cursor), 1)?;
+        let entry = self.linked(titled(row, request.metadata));
+        Ok(Some(ListedDocument { entry, next: next.first().map(|next| next.record.id) }))
+    }
+}
+
+/// The query of a list.
+fn request_query(
+    tree: &Tree<'_>,
+    request: &ListDocuments,
+    now: Timestamp,
+) -> Result<DocumentQuery> {
+    let ListDocuments { filter, order, descending, .. } = request;
+    let order = order_of(order.unwrap_or_else(|| own_order(filter)));
+    let query = query(tree, filter, now, &folder_path(filter))?;
+    Ok(DocumentQuery { order, descending: *descending, ..query })
 }
 
 /// The path of the folder at an index of the filter. A request may give a single ID or an array.

@@ -10,10 +10,11 @@ use leafbase_model::{SearchDocuments, SearchMatch};
 use leafbase_collections::ReadCollections;
 use leafbase_tree_ops::ReadTree;
 
-use super::{FollowedAccess, WatchQuery, WatchedList};
+use super::{FollowedAccess, FollowedChanges, WatchQuery, WatchedList, follow};
 use crate::core::access::{Full, Scoped};
 use crate::core::connection::Connection;
 use crate::operations::flat_blocks::{FlatBlock, flattened};
+use crate::operations::list_patch::PatchStep;
 
 /// A block and all below it, in reading order.
 impl<A: FollowedAccess> WatchQuery<A> for Fetch {
@@ -33,6 +34,15 @@ impl<A: FollowedAccess> WatchQuery<A> for Fetch {
         let list = WatchedList::new(entries);
         Ok(if is_of_document { list.of_documents([document]) } else { list })
     }
+
+    fn follow(
+        &self,
+        notes: &Connection<A>,
+        list: &WatchedList<FlatBlock>,
+        since: &FollowedChanges<'_>,
+    ) -> Result<Option<Vec<PatchStep<FlatBlock>>>> {
+        follow::blocks(notes, self, list, since)
+    }
 }
 
 impl WatchQuery<Full> for ListDocuments {
@@ -45,6 +55,15 @@ impl WatchQuery<Full> for ListDocuments {
 
     fn ask(&self, notes: &Connection<Full>) -> Result<WatchedList<Document>> {
         Ok(WatchedList::new(notes.list_documents(self.clone())?.items))
+    }
+
+    fn follow(
+        &self,
+        notes: &Connection<Full>,
+        list: &WatchedList<Document>,
+        since: &FollowedChanges<'_>,
+    ) -> Result<Option<Vec<PatchStep<Document>>>> {
+        follow::documents(notes, self, list, since)
     }
 }
 
@@ -104,6 +123,15 @@ impl<A: FollowedAccess> WatchQuery<A> for QueryItems {
             Some(document) => list.of_documents([document]),
             None => list,
         })
+    }
+
+    fn follow(
+        &self,
+        notes: &Connection<A>,
+        list: &WatchedList<Item>,
+        since: &FollowedChanges<'_>,
+    ) -> Result<Option<Vec<PatchStep<Item>>>> {
+        follow::items(notes, self, list, since)
     }
 }
 
