@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-const LEAKS: usize = 49;
+const LEAKS: usize = 51;
 
 /// The rows of the table: number, leak, guards.
 fn rows(table: &str) -> Vec<(usize, String, Vec<String>)> {

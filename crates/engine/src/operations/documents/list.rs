@@ -73,17 +73,17 @@ impl<A: FullAccess> Connection<A> {
     /// 0, and at `cursor` for a cursor of another list; [`crate::ErrorKind::LimitExceeded`] at
     /// `folderId` for more than [`crate::Limits::blocks_per_request`].
     pub fn list_documents(&self, request: ListDocuments) -> Result<ItemsPage<Document>> {
-        let ListDocuments { filter, metadata, paging, .. } = &request;
-        paging.check()?;
-        self.check_ids("folderId", filter.folders.as_ref())?;
-        let cursor = paging.cursor.as_deref().map(read_cursor).transpose()?;
+        request.paging.check()?;
+        self.check_ids("folderId", request.filter.folders.as_ref())?;
+        let cursor = request.paging.cursor.as_deref().map(read_cursor).transpose()?;
         let now = self.space.now();
         self.operation("list_documents").read(|tree| {
             let reader = tree.full_reader()?;
             let query = request_query(tree, &request, now)?;
+            let ListDocuments { metadata, paging, .. } = request;
             let (found, next) = find(reader, &query, cursor, paging.limit.unwrap_or(usize::MAX))?;
             Ok(ItemsPage {
-                items: found.into_iter().map(|row| self.linked(titled(row, *metadata))).collect(),
+                items: found.into_iter().map(|row| self.linked(titled(row, metadata))).collect(),
                 next_cursor: next.as_ref().map(write_cursor),
             })
         })
