@@ -337,6 +337,7 @@ fn what_is_gone_is_told() {
     notes.purge_documents(PurgeDocuments::new([other])).unwrap();
     let gone = notes.document_at(trip, moved - 1).unwrap_err();
     assert_eq!(gone.kind(), ErrorKind::HistoryGone);
+    assert!(gone.message().contains("; the change log begins at "), "{gone}");
     space.compact_with(CompactOptions::new().keep_changes(0)).unwrap();
     assert_eq!(notes.document_at(trip, before).unwrap_err().kind(), ErrorKind::HistoryGone);
     assert!(notes.document_at(trip, notes.last_sequence().unwrap()).is_ok());

@@ -488,6 +488,7 @@ fn changes_that_are_gone_are_told_from_those_that_never_were() {
     desk.notes.purge_documents(PurgeDocuments::new([desk.document])).unwrap();
     let gone = desk.notes.undo(inserted).unwrap_err();
     assert_eq!((gone.kind(), gone.path()), (ErrorKind::HistoryGone, "sequences[0]"));
+    assert!(gone.message().contains("; the change log begins at "), "{gone}");
     desk.space.compact_with(CompactOptions::new().keep_changes(0)).unwrap();
     assert_eq!(desk.notes.undo(1).unwrap_err().kind(), ErrorKind::HistoryGone);
 }

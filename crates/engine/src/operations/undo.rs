@@ -176,9 +176,10 @@ fn inverses(reader: SpaceReader<'_>, sequences: &[u64]) -> Result<Vec<ChangeInve
         if *sequence == 0 || *sequence > last {
             return Err(at(Error::not_found()));
         }
-        let gone = || Error::history_gone(format!("change {sequence} is no longer in the log"));
-        let change = reader.change_over(*sequence)?.ok_or_else(|| at(gone()))?;
-        let edits = change.inverse().map_err(at)?;
+        let gone = |what: &str| at(reader.history_gone(what));
+        let dropped = || gone(&format!("change {sequence} is no longer in the log"));
+        let change = reader.change_over(*sequence)?.ok_or_else(dropped)?;
+        let edits = change.inverse().map_err(|redacted| gone(redacted.message()))?;
         let inverse = VisibleInverse { edits, ..VisibleInverse::default() };
         found.push(ChangeInverse { sequence: change.sequence, inverse });
     }

@@ -64,6 +64,10 @@ impl DocumentHistory<'_> {
     }
 }
 
+fn history_gone(what: &str, beginning: ChangePosition) -> Error {
+    Error::history_gone(format!("{what}; the change log begins at {beginning}"))
+}
+
 impl<'a> SpaceReader<'a> {
     /// The changes after a position, at most `limit`.
     ///
@@ -176,13 +180,15 @@ impl<'a> SpaceReader<'a> {
         Ok(())
     }
 
+    /// The error for what the log does not have, with where it begins.
+    pub fn history_gone(&self, what: &str) -> Error {
+        self.log_begins_at().map_or_else(|error| error, |beginning| history_gone(what, beginning))
+    }
+
     /// Fails if compaction dropped the change `sequence`, which the log does not have, or merged it
     /// with others.
     fn check_dropped(&self, sequence: u64, beginning: ChangePosition) -> Result<()> {
-        let gone = |what: String| {
-            let message = format!("{what}; the change log begins at {beginning}");
-            Err(Error::new(ErrorKind::HistoryGone, message))
-        };
+        let gone = |what: String| Err(history_gone(&what, beginning));
         if sequence < beginning.sequence() {
             return gone(format!("the changes after {sequence} are no longer in the change log"));
         }

@@ -62,7 +62,8 @@ impl<A: FullAccess> Connection<A> {
                 }
                 let markdown = past.data.as_ref().map(shown_markdown);
                 let mut others = Vec::new();
-                let events = past.undo(&change.edits, &mut others)?;
+                let events = past.undo(&change.edits, &mut others);
+                let events = events.map_err(|gone| reader.history_gone(gone.message()))?;
                 changes.add(others, change.sequence)?;
                 if !events.is_empty() && before.is_none_or(|before| change.sequence < before) {
                     let (sequence, stamp) = (change.sequence, change.stamp);

@@ -40,13 +40,13 @@ impl PastDocument {
                 return Ok(past);
             }
             if change.first_sequence <= sequence {
-                return Err(gone(document));
+                return Err(gone(reader, document));
             }
             let at = |other| Self::at(reader, planned, other, change.sequence);
             past.undo(reader, &change.edits, &at)?;
         }
         if sequence < reader.log_begins_at()?.sequence() {
-            return Err(Error::history_gone("the log begins later"));
+            return Err(gone(reader, document));
         }
         Ok(past)
     }
@@ -79,7 +79,7 @@ impl PastDocument {
         let documents = exchanging(self.record.id, edits);
         // What a block had below it is not in the edit of its move: it is in the other document.
         for other in documents.iter().filter(|other| **other != self.record.id) {
-            let gone = || Error::history_gone(format!("document {other} is gone"));
+            let gone = || reader.history_gone(&format!("document {other} is gone"));
             reader.document(*other)?.ok_or_else(gone)?;
             let Self { blocks, parents, children, .. } = at(*other)?;
             self.blocks.extend(blocks);
@@ -88,7 +88,7 @@ impl PastDocument {
         }
         let is_alone = documents.len() == 1;
         for edit in edits.iter().rev() {
-            self.undo_edit(&documents, edit)?;
+            self.undo_edit(reader, &documents, edit)?;
         }
         debug_assert!(self.blocks.contains_key(&self.record.id.root()), "a document has its root");
         if !is_alone {
@@ -97,7 +97,12 @@ impl PastDocument {
         Ok(())
     }
 
-    fn undo_edit(&mut self, documents: &BTreeSet<DocumentId>, edit: &Edit) -> Result<()> {
+    fn undo_edit(
+        &mut self,
+        reader: SpaceReader<'_>,
+        documents: &BTreeSet<DocumentId>,
+        edit: &Edit,
+    ) -> Result<()> {
         match edit {
             Edit::Insert { target, subtrees } if documents.contains(&target.document) => {
                 for top in subtrees.0.iter().filter(|node| node.depth == 0) {
@@ -105,11 +110,11 @@ impl PastDocument {
                 }
             }
             Edit::Remove { target, subtrees } if documents.contains(&target.document) => {
-                self.check_kept(edit)?;
+                self.check_kept(reader, edit)?;
                 self.insert(Some(target), subtrees);
             }
             Edit::Update { document, before, .. } if documents.contains(document) => {
-                self.check_kept(edit)?;
+                self.check_kept(reader, edit)?;
                 self.blocks.insert(before.id, BlockRecord::clone(before));
             }
             Edit::Move { block, from, .. } if documents.contains(&from.document) => {
@@ -129,8 +134,8 @@ impl PastDocument {
     }
 
     /// Checks that a purge has not redacted what the edit replaced.
-    fn check_kept(&self, edit: &Edit) -> Result<()> {
-        if edit.is_redacted() { Err(gone(self.record.id)) } else { Ok(()) }
+    fn check_kept(&self, reader: SpaceReader<'_>, edit: &Edit) -> Result<()> {
+        if edit.is_redacted() { Err(gone(reader, self.record.id)) } else { Ok(()) }
     }
 
     /// Inserts subtrees at a target, or those of a whole document.
@@ -244,8 +249,8 @@ fn exchanging(document: DocumentId, edits: &[Edit]) -> BTreeSet<DocumentId> {
     }
 }
 
-fn gone(document: DocumentId) -> Error {
-    Error::history_gone(format!("what document {document} was then is no longer in the log"))
+fn gone(reader: SpaceReader<'_>, document: DocumentId) -> Error {
+    reader.history_gone(&format!("what document {document} was then is no longer in the log"))
 }
 
 fn is_above(max_depth: Option<usize>, depth: u16) -> bool {
