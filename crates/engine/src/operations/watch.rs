@@ -217,9 +217,11 @@ impl<A: FollowedAccess> Connection<A> {
     /// asking again, at a cost that does not grow with the result but for a look at its keys: for a
     /// fetch to any depth the updates of blocks, for a listing of documents a write to one of them,
     /// and for a query of items without relations a write to one of them, both without `limit` and
-    /// days such as `today`. A write to another document than the one that a fetch without related
-    /// items, tasks of a document, or items without relations are in costs a read of its row in the
-    /// log. After other writes the query is asked again, and the entries are compared.
+    /// days such as `today`; for tasks, but those of [`Active`](crate::TaskScope::Active) and
+    /// [`Upcoming`](crate::TaskScope::Upcoming), writes to blocks that are none. A write to another
+    /// document than the one that a fetch without related items, tasks of a document, or items
+    /// without relations are in costs a read of its row in the log. After other writes the query is
+    /// asked again, and the entries are compared.
     ///
     /// # Errors
     /// Those of the query.

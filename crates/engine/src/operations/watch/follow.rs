@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use leafbase_model::{
     BlockData, BlockId, BlockType, Content, DayRef, Document, DocumentFilter, DocumentId, Edit,
-    Fetch, FetchFrom, Item, ItemFilter, ListDocuments, QueryItems, Result,
+    Fetch, FetchFrom, Item, ItemFilter, ListDocuments, QueryItems, Result, Task, TaskScope,
 };
 use leafbase_tree_ops::ReadTree;
 
@@ -179,6 +179,26 @@ fn steps_of<E: PartialEq>(
     let is_same = entries.get(from) == Some(&entry);
     let updated = (!is_same).then_some(PatchStep::Update { at: to, entry });
     moved.into_iter().chain(updated).collect()
+}
+
+/// Writes to blocks that are no tasks, which change nothing.
+pub(super) fn tasks(scope: TaskScope, since: &FollowedChanges<'_>) -> Steps<Task> {
+    // Which tasks these have depends on the day of the last write.
+    if matches!(scope, TaskScope::Active | TaskScope::Upcoming) {
+        return None;
+    }
+    let mut edits = since.changes.iter().flat_map(|change| &change.edits);
+    let has_no_task = |edit: &Edit| match edit {
+        Edit::Update { before, after, .. } => {
+            before.data.task.is_none() && after.data.task.is_none()
+        }
+        Edit::Insert { subtrees, .. } | Edit::Remove { subtrees, .. } => {
+            subtrees.0.iter().all(|node| node.block.data.task.is_none())
+        }
+        Edit::AddComment { .. } | Edit::RemoveComment { .. } | Edit::UpdateComment { .. } => true,
+        _ => false,
+    };
+    edits.all(has_no_task).then(Vec::new)
 }
 
 /// Writes to one item, or to its page.

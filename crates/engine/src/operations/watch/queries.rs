@@ -95,6 +95,15 @@ impl WatchQuery<Full> for ListTasks {
             _ => list,
         })
     }
+
+    fn follow(
+        &self,
+        _: &Connection<Full>,
+        _: &WatchedList<Task>,
+        since: &FollowedChanges<'_>,
+    ) -> Result<Option<Vec<PatchStep<Task>>>> {
+        Ok(follow::tasks(self.scope, since))
+    }
 }
 
 impl<A: FollowedAccess> WatchQuery<A> for QueryItems {
