@@ -15,7 +15,7 @@ pub struct BlockVersion {
     pub by: Author,
     /// What it did to the block, each once.
     pub events: Vec<BlockEvent>,
-    /// The markdown of the block after it, as in replies. None if it removed the block.
+    /// The markdown of the block after it, as in replies; absent if it removed the block.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub markdown: Option<String>,
 }

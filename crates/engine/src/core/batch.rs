@@ -115,7 +115,7 @@ impl<A: Unbatched> Connection<A> {
     /// ```
     ///
     /// # Errors
-    /// That of `work`; if it returns none, the first error of a write in it.
+    /// The error of `work`; otherwise the first error of a write in it.
     pub fn batch<T>(
         &self,
         mut work: impl FnMut(&Connection<BatchAccess<'_, A>>) -> Result<T>,

@@ -64,8 +64,8 @@ pub(in crate::core) fn erase_unshown(
     transaction.apply(erasures)
 }
 
-/// `edit`, which undoes something for the call of `tree`, with what follows from it for relations
-/// that are hidden from the call: those to what it removes end. Visible ones are edits of the undo.
+/// `edit`, which undoes something for the call of `tree`, with the cascading edits of relations
+/// hidden from the call: relations to removed blocks end. Visible ones are edits of the undo.
 pub(in crate::core) fn with_hidden_relations(
     tree: &Tree<'_>,
     limits: &Limits,
@@ -79,6 +79,7 @@ pub(in crate::core) fn with_hidden_relations(
         .into_iter()
         .flat_map(|(_, subtrees)| subtrees.0.iter().map(|node| node.block.id))
         .collect();
+    debug_assert!(!removed_blocks.is_empty(), "a removal has blocks");
     let mut edits = Vec::new();
     for following in relations::with_relations(all.tree(), limits, vec![edit.clone()])? {
         let is_needed = match &following {

@@ -101,7 +101,7 @@ impl ScopeChanges {
         self.rows.get(index).cloned()
     }
 
-    /// The row of the write `sequence`, with its number; none if it wrote nothing in the scope.
+    /// The row of the write `sequence`, with its number; `None` if it wrote nothing in the scope.
     pub(crate) fn row_of_write(&self, sequence: u64) -> Option<(u64, ScopeRow)> {
         let is_of = |row: &ScopeRow| matches!(row, ScopeRow::Write(at, _) if *at == sequence);
         // Asked for right after the write, mostly.

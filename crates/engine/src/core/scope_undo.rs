@@ -84,7 +84,7 @@ impl VisibleInverse {
     }
 }
 
-/// Whether something of an edit is left without what is hidden.
+/// Whether an edit still changes something without its hidden parts.
 fn changes_something(edit: &Edit) -> bool {
     match edit {
         Edit::Update { before, after, .. } => before.data != after.data,
@@ -133,7 +133,7 @@ fn place(scope: &ScopeAtWrite<'_>, pages: Option<&PageWrites>, edit: &Edit) -> R
         Edit::AddComment { document, block, .. }
         | Edit::RemoveComment { document, block, .. }
         | Edit::UpdateComment { document, block, .. } => visible(contains(*document, *block)),
-        // Of a page the feed tells none that differ by relations to what is gone.
+        // The feed of a page omits schemas that differ by relations to deleted collections alone.
         Edit::SetSchema { document, collection, .. } => {
             visible(contains(*document, *collection) || scope.tree.can_see(*collection)?)
         }
@@ -165,7 +165,7 @@ fn is_trashed(document: &DocumentRecord) -> bool {
     document.location == Location::Trash
 }
 
-/// What an undo sees: what the call does, and the blocks that it inserts or removes itself.
+/// The visibility of an undo: that of the call, with the blocks that it inserts or removes itself.
 pub(crate) struct UndoSight {
     is_unrestricted: bool,
     own: HashSet<BlockId>,
@@ -249,8 +249,8 @@ impl UndoSight {
         Ok(PresentSchema { stored, visible })
     }
 
-    /// The schema `target` with what is hidden of the present one. Without a target that alone, if
-    /// there is something: relations of hidden collections, which end with the block.
+    /// The schema `target` merged with the hidden properties of the present one. Without a target
+    /// the hidden properties alone, if there are any: these relations end with the block.
     pub(crate) fn schema_after(
         &self,
         tree: &Tree<'_>,

@@ -68,8 +68,8 @@ impl<'w, 't> OperationTransaction<'w, 't> {
         self.transaction.apply(edits)
     }
 
-    /// Applies edits that undo what a call sees of a change: with what followed from them, as far
-    /// as it is visible. Hidden relations to what is removed end here.
+    /// Applies edits that undo the visible part of a change; the visible cascades are among them.
+    /// Hidden relations to removed blocks end here.
     pub(crate) fn apply_undo(&mut self, edits: Vec<Edit>) -> Result<()> {
         if self.visibility.is_unrestricted() {
             return self.transaction.apply(edits);
@@ -84,7 +84,7 @@ impl<'w, 't> OperationTransaction<'w, 't> {
         Ok(())
     }
 
-    /// Runs `check` on the state as this transaction has left it so far, with what is hidden.
+    /// Runs `check` on the state as this transaction has left it so far, hidden parts included.
     pub(crate) fn check_all(&mut self, check: impl FnOnce(&Tree<'_>) -> Result<()>) -> Result<()> {
         let reader = self.transaction.reader()?;
         check(&Tree::new(reader, Visibility::All))

@@ -165,7 +165,7 @@ impl Connection<BatchAccess<'_, Full>> {
     /// ```
     ///
     /// # Errors
-    /// As [`Connection::restore`], but for a document that is what it was then.
+    /// As [`Connection::restore`]; a document that has not changed is no error.
     pub fn restore(&self, document: DocumentId, sequence: u64) -> Result<()> {
         self.write_restore(document, sequence).map(drop)
     }

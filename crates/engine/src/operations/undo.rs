@@ -79,8 +79,8 @@ impl Connection<Full> {
 impl Connection<Scoped> {
     /// Undoes writes to documents of the scope, which have these numbers in it
     /// ([`Self::changes_since`]), as one new write, which is returned; also those of others. As on
-    /// a full connection, as far as the scope goes: what a change wrote elsewhere stays, and so
-    /// does what it did to relations that lead there. A document that was moved to the trash or
+    /// a full connection, restricted to the scope: writes of the change to other documents stay,
+    /// and so do its edits of relations that lead there. A document that was moved to the trash or
     /// back, and a block that came from elsewhere or went there, is in the way.
     ///
     /// ```

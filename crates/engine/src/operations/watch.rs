@@ -48,7 +48,7 @@ pub trait WatchQuery<A: Unbatched> {
     /// Those of the query.
     fn ask(&self, notes: &Connection<A>) -> Result<WatchedList<Self::Entry>>;
 
-    /// The steps to the result after some changes, without asking again; none where that takes as
+    /// The steps to the result after some changes, without asking again; `None` if that costs as
     /// much.
     #[doc(hidden)]
     fn follow(
@@ -97,8 +97,8 @@ pub trait FollowedAccess: Unbatched {
     #[doc(hidden)]
     fn last_change(notes: &Connection<Self>) -> Result<u64>;
 
-    /// The steps to the result after the changes since `sequence`, with the last of these; none if
-    /// the query has to be asked again.
+    /// The steps to the result after the changes since `sequence`, with the last of these; `None`
+    /// if the query has to be asked again.
     #[doc(hidden)]
     fn follow<Q: WatchQuery<Self>>(
         notes: &Connection<Self>,

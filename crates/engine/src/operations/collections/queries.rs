@@ -244,7 +244,7 @@ impl<A: AccessScope> Connection<A> {
 
 impl<A: AccessScope> Connection<A> {
     /// An item as a query without a limit shows it, and how many of `others`, which are the rest of
-    /// its result, precede it. None if it is not in the result. Reads the item, and as many of the
+    /// its result, precede it; `None` if it does not match. Reads the item, and as many of the
     /// others as halve them.
     pub(crate) fn place_item(
         &self,
@@ -272,6 +272,7 @@ impl<A: AccessScope> Connection<A> {
                 high = middle;
             }
         }
+        debug_assert!(low <= others.len(), "a place is among the others, or after the last one");
         let schema = (*collection_id, &rows.schema);
         let shown = item_page::show(tree, schema, order.into_last(item), *max_depth, self.limits());
         Ok(shown?.pop().map(|item| (item, low)))
@@ -293,7 +294,7 @@ impl<'a> ItemOrder<'a> {
         Ok(Self { rows, query, relations, read: HashMap::new() })
     }
 
-    /// The order key of an item; none if it does not match.
+    /// The order key of an item; `None` if it does not match.
     fn key(&mut self, id: BlockId) -> Result<Option<OrderKey>> {
         let Self { rows, query, relations, read } = self;
         let mut key = None;

@@ -98,7 +98,7 @@ pub(crate) struct ListedDocument {
 }
 
 impl<A: FullAccess> Connection<A> {
-    /// A document as an entry of a list without limit; none if it is not in the list.
+    /// A document as an entry of a list without limit; `None` if it does not match.
     pub(crate) fn listed(
         &self,
         tree: &Tree<'_>,

@@ -3,7 +3,8 @@
 #[cfg(doc)]
 use leafbase_model::ErrorKind;
 use leafbase_model::{
-    BlockData, BlockEvent, BlockId, BlockVersion, Change, DocumentId, Edit, Error, Result, Subtrees,
+    BlockData, BlockEvent, BlockId, BlockVersion, Change, DocumentId, Edit, Error, Result,
+    Subtrees, invariant,
 };
 use leafbase_store::{DocumentHistory, SpaceReader};
 
@@ -181,10 +182,13 @@ impl<'a> ChangesOfDocuments<'a> {
                 continue;
             }
             // A change of several documents is in the history of each.
+            let following = changes.next().transpose()?;
+            invariant!(
+                following.as_ref().is_none_or(|following| following.sequence < change.sequence),
+                "the history of a document is read backwards"
+            );
             found = Some(change);
-            if let Some(following) = changes.next() {
-                self.next.push((following?, changes));
-            }
+            self.next.extend(following.map(|following| (following, changes)));
         }
         Ok(found)
     }

@@ -43,7 +43,7 @@ pub struct TitleMention {
 
 impl<A: Unbatched> Connection<A> {
     /// The blocks that say the title of a document or page, as words of their own and in any case,
-    /// outside of links: what an editor offers to link. Texts and titles are searched, also of
+    /// outside of links: an editor offers to link them. Texts and titles are searched, also of
     /// items; not tables and code. Blocks of the document or page itself are not listed, nor those
     /// in the trash. A page of a scope is a document here as well.
     ///
@@ -99,7 +99,7 @@ impl<A: Unbatched> Connection<A> {
     /// The documents that may have the title, by ID.
     fn mention_candidates(&self, pattern: String) -> Result<Option<BTreeSet<DocumentId>>> {
         if !self.is_unrestricted() {
-            // What the index has depends on writes to the rest of the space.
+            // The content of the index depends on writes to the rest of the space.
             return Ok(None);
         }
         let (documents, _) = self.pattern_candidates(&SearchDocuments::pattern(pattern))?;
@@ -215,6 +215,10 @@ impl MentionReader<'_, '_> {
             }
         }
         found.sort_unstable_by_key(|mention| mention.block_id);
+        debug_assert!(
+            found.is_sorted_by(|one, other| one.block_id < other.block_id),
+            "a block is in a document once"
+        );
         Ok(found)
     }
 
@@ -242,6 +246,10 @@ impl MentionReader<'_, '_> {
         let plain = PlainText::of(&data.inline);
         let mut ranges = self.matcher.matches(plain.as_str())?;
         ranges.retain(|range| !plain.is_linked(range));
+        debug_assert!(
+            ranges.is_sorted_by(|one, other| one.end <= other.start),
+            "matches come in order and do not overlap"
+        );
         Ok(ranges)
     }
 }

@@ -11,7 +11,7 @@ use crate::core::tree::Tree;
 
 /// The changes to undo.
 pub(crate) enum ChangeNumbers<'a> {
-    /// By the numbers that the connection shows: those of a scope, if it has one.
+    /// By the numbers that the connection shows: the numbers of its scope, if it has one.
     Shown(&'a [u64]),
     /// By the numbers of the space.
     Recorded(&'a [u64]),
@@ -65,6 +65,10 @@ impl ScopeRows {
     pub(super) fn inverses(&self, tree: &Tree<'_>) -> Result<Vec<ChangeInverse>> {
         let mut found = Vec::with_capacity(self.rows.len());
         for (index, (number, row)) in self.rows.iter().enumerate() {
+            debug_assert!(
+                *number > 0 || matches!(row, ScopeRow::Write(_, None)),
+                "a row of the feed has a number"
+            );
             let (sequence, inverse) = visible_inverse(tree, *number, row, &self.added_after)
                 .map_err(|error| error.at(format_args!("sequences[{index}]")))?;
             found.push(ChangeInverse { sequence, inverse });

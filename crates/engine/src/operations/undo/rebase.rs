@@ -219,7 +219,7 @@ impl Rebase {
         Ok(before.next().copied())
     }
 
-    /// What was written after the oldest of the changes, and is asked of the visible `parent`.
+    /// The later writes since the oldest of the changes, to be asked about the visible `parent`.
     fn later(&self, tree: &Tree<'_>, parent: BlockId) -> Result<&LaterWrites> {
         if let Some(later) = self.later.get() {
             return Ok(later);

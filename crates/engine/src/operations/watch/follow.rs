@@ -1,6 +1,6 @@
 //! How results follow changes without being asked again.
 //!
-//! Each function returns none for changes that it does not follow.
+//! Each function returns `None` for changes that it does not follow.
 
 use std::collections::BTreeSet;
 
@@ -49,7 +49,7 @@ pub(super) fn blocks<A: AccessScope>(
             return Ok(None);
         }
         block.content = Content::None;
-        // Told of the first block of a reply alone.
+        // Only the first block of a reply has it.
         if let (Some(own), Some(known)) = (&mut block.metadata, &entry.block.metadata) {
             own.document = known.document;
         }
@@ -174,7 +174,9 @@ fn steps_of<E: PartialEq>(
     from: Option<usize>,
     to: usize,
 ) -> Vec<PatchStep<E>> {
+    debug_assert!(to <= entries.len(), "a place is among the entries, or after the last one");
     let Some(from) = from else { return vec![PatchStep::Insert { at: to, entry }] };
+    debug_assert!(from < entries.len() && to < entries.len(), "an entry of the list moves within");
     let moved = (from != to).then_some(PatchStep::Move { from, to });
     let is_same = entries.get(from) == Some(&entry);
     let updated = (!is_same).then_some(PatchStep::Update { at: to, entry });
@@ -285,7 +287,7 @@ fn written_items(
             _ => return Ok(None),
         };
         for block in blocks {
-            // What is gone may have been an item.
+            // A deleted block may have been an item.
             let item = match since.tree.locate(block)? {
                 None => Some(block),
                 Some(_) => item_around(since.tree, block, collection)?,

@@ -115,6 +115,10 @@ impl StagedDocuments {
                 let last_change = self.sequence;
                 let now = stored.clone().map(|stored| StoredDocument { last_change, ..stored });
                 let previous = stored.as_ref().map_or(0, |stored| stored.last_change);
+                invariant!(
+                    previous == 0 || previous < last_change,
+                    "the change in progress comes after those that touched the document before"
+                );
                 cache.touch(id, previous);
                 entry.insert(StagedDocument { stored, now, previous, has_new_rev: false })
             }
