@@ -375,3 +375,13 @@ fn operations_run_in_spans_with_their_names() {
     let (found, log) = logged(|| guest.search("trip"));
     assert!(found.is_ok() && log.contains(r#"name="search""#), "{log}");
 }
+
+#[test]
+fn what_another_thread_meets_first_is_logged_too() {
+    let meet = || drop(tracing::info_span!("met", name = "met first"));
+    let ((), log) = logged(|| {
+        std::thread::scope(|scope| drop(scope.spawn(meet).join()));
+        meet();
+    });
+    assert_eq!(log, r#" name="met first""#);
+}

@@ -1,8 +1,9 @@
 //! What is logged during a call.
 
 use std::fmt::{Debug, Write};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 
+use tracing::dispatcher::{self, Dispatch};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
@@ -45,10 +46,16 @@ impl Subscriber for Log {
     fn exit(&self, _: &Id) {}
 }
 
+/// A second subscriber, so that there is never one alone: with one alone, `tracing-core` asks the
+/// thread that meets a callsite first instead of the subscriber, and what another test's thread has
+/// met without a subscriber stays unlogged here.
+static SECOND: LazyLock<Dispatch> = LazyLock::new(|| Dispatch::new(Log::default()));
+
 /// What `call` gives, and what it logs at any level on this thread.
 pub fn logged<T>(call: impl FnOnce() -> T) -> (T, String) {
+    LazyLock::force(&SECOND);
     let log = Log::default();
-    let given = tracing::subscriber::with_default(log.clone(), call);
+    let given = dispatcher::with_default(&Dispatch::new(log.clone()), call);
     let text = log.0.lock().unwrap().clone();
     (given, text)
 }
