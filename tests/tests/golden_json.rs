@@ -9,24 +9,25 @@ use std::sync::Arc;
 
 use leafbase::json::FromJson;
 use leafbase::{
-    AddComments, AddItems, AddTasks, AddedComment, BackLinks, Batch, BatchReply, BlockData,
-    BlockDraft, BlockId, BlockMatch, BlockOrder, BlockPatch, Change, Collection, CollectionSchema,
-    CommentDraft, CommentId, CommentPatch, Connection, ConnectionInfo, CountItems,
-    CreateCollection, CreateDocuments, CreateFolders, CreateFromTemplate, DayRange, DayRef,
-    DeleteBlocks, DeleteComments, DeleteDocuments, DeleteFolders, DeleteItems, DeleteTasks,
-    Destination, Document, DocumentFilterMode, DocumentId, DocumentLinks, DocumentOrder,
-    DocumentPatch, DuplicateBlocks, EmbedGraph, Error, Expectations, Fetch, FindDocuments, Folder,
-    FolderDestination, FolderDraft, FolderId, FolderPatch, FolderRecord, GetItems, GetSchema,
-    IndentBlocks, InsertBlocks, Item, ItemCounts, ItemDraft, ItemFilter, ItemUpdate, Items,
-    ItemsPage, Link, ListCollections, ListComments, ListDocuments, ListScopedDocuments, ListStyle,
-    ListTasks, ListedComment, MergeBlock, MoveBlocks, MoveDocuments, MoveFolders, Operator,
-    Position, PropertyDraft, PropertyKind, PurgeDocuments, QueryItems, Relation, ReplaceSchema,
-    ReplaceText, ResolveBlocks, ResolveEmbeds, ResolvedBlock, RestoreDailyNotes, SchemaDraft,
-    SchemaFormat, SchemaReply, Scope, ScopedChange, ScopedDocument, ScopedDocumentPatch,
-    SearchBlocks, SearchDocuments, SearchMatch, SelectOption, ShiftBlocks, Sort, SortBlocks, Space,
-    SplitBlock, Task, TaskDraft, TaskInfo, TaskScope, TaskState, TaskUpdate, TextStyle,
-    TitleMention, UndoChanges, UnlinkedMentions, UpdateBlocks, UpdateComments, UpdateDocuments,
-    UpdateFolders, UpdateItems, UpdateScopedDocuments, UpdateTasks, UploadFile, UploadedFile,
+    AddComments, AddItems, AddTasks, AddedComment, AppliedMarkdown, ApplyMarkdown, BackLinks,
+    Batch, BatchReply, BlockData, BlockDraft, BlockId, BlockMatch, BlockOrder, BlockPatch, Change,
+    Collection, CollectionSchema, CommentDraft, CommentId, CommentPatch, Connection,
+    ConnectionInfo, CountItems, CreateCollection, CreateDocuments, CreateFolders,
+    CreateFromTemplate, DayRange, DayRef, DeleteBlocks, DeleteComments, DeleteDocuments,
+    DeleteFolders, DeleteItems, DeleteTasks, Destination, Document, DocumentFilterMode, DocumentId,
+    DocumentLinks, DocumentOrder, DocumentPatch, DuplicateBlocks, EditMarkdown, EmbedGraph, Error,
+    Expectations, Fetch, FindDocuments, Folder, FolderDestination, FolderDraft, FolderId,
+    FolderPatch, FolderRecord, GetItems, GetSchema, IndentBlocks, InsertBlocks, Item, ItemCounts,
+    ItemDraft, ItemFilter, ItemUpdate, Items, ItemsPage, Link, ListCollections, ListComments,
+    ListDocuments, ListScopedDocuments, ListStyle, ListTasks, ListedComment, MergeBlock,
+    MoveBlocks, MoveDocuments, MoveFolders, Operator, Position, PropertyDraft, PropertyKind,
+    PurgeDocuments, QueryItems, Relation, ReplaceSchema, ReplaceText, ResolveBlocks, ResolveEmbeds,
+    ResolvedBlock, RestoreDailyNotes, SchemaDraft, SchemaFormat, SchemaReply, Scope, ScopedChange,
+    ScopedDocument, ScopedDocumentPatch, SearchBlocks, SearchDocuments, SearchMatch, SelectOption,
+    ShiftBlocks, Sort, SortBlocks, Space, SplitBlock, Task, TaskDraft, TaskInfo, TaskScope,
+    TaskState, TaskUpdate, TextStyle, TitleMention, UndoChanges, UnlinkedMentions, UpdateBlocks,
+    UpdateComments, UpdateDocuments, UpdateFolders, UpdateItems, UpdateScopedDocuments,
+    UpdateTasks, UploadFile, UploadedFile,
 };
 use leafbase_test_outline::{FixedClock, SequentialIds};
 use schemars::JsonSchema;
@@ -496,6 +497,12 @@ fn text_edits(desk: &mut Desk, lisbon: DocumentId) {
     ask!(desk, notes, sort_blocks(newest_first) -> Items<BlockId>);
     let replacement = ReplaceText::pattern(r"(\w+) and (\w+)", "$2, $1").within(lisbon);
     ask!(desk, notes, replace_text(replacement) -> leafbase::ReplacedText);
+    let page = notes.insert_markdown("plan", lisbon).unwrap()[0].id;
+    notes.insert_markdown("## Packing\n\n- [ ] one map", Position::end_of(page)).unwrap();
+    let text = "- [x] one map\n\n## Packing\n\nlast";
+    ask!(desk, notes, apply_markdown(ApplyMarkdown::new(page, text)) -> AppliedMarkdown);
+    let edits = EditMarkdown::of(page).replace("one map", "two maps").insert_under("Packing", "x");
+    ask!(desk, notes, edit_markdown(edits.dry()) -> AppliedMarkdown);
 }
 
 fn links(desk: &mut Desk, lisbon: DocumentId) {

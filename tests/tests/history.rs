@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use leafbase::{
-    Block, BlockId, CompactOptions, Connection, Content, DeleteBlocks, DocumentId, Edit, ErrorKind,
-    Fetch, FlatBlock, ListDocuments, ListPatch, MoveBlocks, PlainText, Position, PurgeDocuments,
-    Space, TextPart,
+    BlockId, CompactOptions, Connection, DeleteBlocks, DocumentId, Edit, ErrorKind, Fetch,
+    FlatBlock, ListDocuments, ListPatch, MoveBlocks, PlainText, Position, PurgeDocuments, Space,
+    TextPart,
 };
 use leafbase_test_outline::Numbers;
 use serde_json::Value;
@@ -30,15 +30,6 @@ fn shown(notes: &Connection) -> BTreeMap<DocumentId, String> {
     documents.iter().map(|document| (document.id(), fetch(document.id()))).collect()
 }
 
-fn flattened(block: &Block, depth: usize, list: &mut Vec<FlatBlock>) {
-    let content = match &block.content {
-        Content::Blocks(_) => Content::None,
-        other => other.clone(),
-    };
-    list.push(FlatBlock { depth, block: Block { content, ..block.clone() } });
-    block.children().iter().for_each(|child| flattened(child, depth + 1, list));
-}
-
 /// The difference of two versions, applied to the first one, is the second one.
 fn compare_versions(notes: &Connection, id: DocumentId, from: u64, to: u64) {
     let [Ok(before), Ok(after)] = [from, to].map(|sequence| notes.document_at(id, sequence)) else {
@@ -46,9 +37,7 @@ fn compare_versions(notes: &Connection, id: DocumentId, from: u64, to: u64) {
         return;
     };
     let diff = notes.diff_document(id, from, to).unwrap();
-    let [mut list, mut expected] = [Vec::new(), Vec::new()];
-    flattened(&before, 0, &mut list);
-    flattened(&after, 0, &mut expected);
+    let [mut list, expected] = [before, after].map(FlatBlock::list);
     // A block without markdown of its own is told by what it renders as.
     let plain = |list: &[FlatBlock], id| {
         let found = list.iter().find(|entry| entry.block.id == id).unwrap();
@@ -89,9 +78,7 @@ fn compare_blocks(
     let changes: Vec<_> = notes.changes_since(0).map(Result::unwrap).collect();
     let is_purge = |edit: &Edit| matches!(edit, Edit::PurgeDocument { .. });
     let has_all = !changes.iter().any(|change| change.edits.iter().any(is_purge));
-    let mut list = Vec::new();
-    flattened(&notes.fetch(Fetch::new(id)).unwrap(), 0, &mut list);
-    for entry in list {
+    for entry in FlatBlock::list(notes.fetch(Fetch::new(id)).unwrap()) {
         let block = entry.block.id;
         let Ok(versions) = notes.block_history(block, None, usize::MAX) else {
             assert!(!has_all);

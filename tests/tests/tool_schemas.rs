@@ -97,6 +97,7 @@ fn readers() -> BTreeMap<&'static str, Reader> {
         fetch Fetch  insert_blocks InsertBlocks  update_blocks UpdateBlocks
         delete_blocks DeleteBlocks  move_blocks MoveBlocks  split_block SplitBlock
         merge_block MergeBlock  indent_blocks IndentBlocks  replace_text ReplaceText
+        apply_markdown ApplyMarkdown  edit_markdown EditMarkdown
         duplicate_blocks DuplicateBlocks  shift_blocks ShiftBlocks  sort_blocks SortBlocks
         search SearchDocuments
         search_blocks SearchBlocks  resolve ResolveBlocks  find_documents FindDocuments

@@ -5,8 +5,9 @@ use clap::builder::styling::AnsiColor;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::commands::{
-    add, backup, cat, check, collections, compact, completions, export, grep, import, links, list,
-    log, man, mv, new, query, rm, salvage, search, stats, tasks, today, tree,
+    add, backup, cat, check, collections, compact, completions, diff, edit, export, grep, history,
+    import, links, list, log, man, mv, new, query, rm, salvage, search, stats, tasks, today, tree,
+    undo,
 };
 use crate::context::CommandContext;
 use crate::error::{CliResult, EXIT_CODES, Exit};
@@ -46,6 +47,7 @@ pub(crate) enum Command {
     Tree(tree::TreeCommand),
     Cat(cat::CatCommand),
     Add(add::AddCommand),
+    Edit(edit::EditCommand),
     Mv(mv::MoveCommand),
     Rm(rm::RemoveCommand),
     Search(search::SearchCommand),
@@ -56,6 +58,9 @@ pub(crate) enum Command {
     Query(query::QueryCommand),
     Links(links::LinksCommand),
     Log(log::LogCommand),
+    History(history::HistoryCommand),
+    Diff(diff::DiffCommand),
+    Undo(undo::UndoCommand),
     Stats(stats::StatsCommand),
     Check(check::CheckCommand),
     Salvage(salvage::SalvageCommand),
@@ -78,6 +83,7 @@ impl Command {
             Self::Tree(tree) => tree.run(context),
             Self::Cat(cat) => cat.run(context),
             Self::Add(add) => add.run(context),
+            Self::Edit(edit) => edit.run(context),
             Self::Mv(mv) => mv.run(context),
             Self::Rm(rm) => rm.run(context),
             Self::Search(search) => search.run(context),
@@ -87,6 +93,9 @@ impl Command {
             Self::Query(query) => query.run(context),
             Self::Links(links) => links.run(context),
             Self::Log(log) => log.run(context),
+            Self::History(history) => history.run(context),
+            Self::Diff(diff) => diff.run(context),
+            Self::Undo(undo) => undo.run(context),
             Self::Stats(_) => stats::StatsCommand::run(context),
             Self::Backup(backup) => backup.run(context),
             Self::Compact(command) => command.run(context),

@@ -11,6 +11,7 @@ pub(crate) mod tree;
 pub(crate) mod cat;
 
 pub(crate) mod add;
+pub(crate) mod edit;
 pub(crate) mod mv;
 pub(crate) mod rm;
 
@@ -23,8 +24,11 @@ pub(crate) mod today;
 pub(crate) mod collections;
 pub(crate) mod query;
 
+pub(crate) mod diff;
+pub(crate) mod history;
 pub(crate) mod links;
 pub(crate) mod log;
+pub(crate) mod undo;
 
 pub(crate) mod backup;
 pub(crate) mod check;

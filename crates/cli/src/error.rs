@@ -101,6 +101,11 @@ impl CliError {
         Self::new(Exit::Usage, ErrorKind::Validation, message)
     }
 
+    /// A command that does nothing, because of what it found.
+    pub(crate) fn failed(message: impl Into<String>) -> Self {
+        Self::new(Exit::Failed, ErrorKind::Conflict, message)
+    }
+
     /// A named entry that does not exist.
     pub(crate) fn not_found(message: impl Into<String>) -> Self {
         Self::new(Exit::NotFound, ErrorKind::NotFound, message)

@@ -30,6 +30,7 @@
 //! | read | [`fetch`](Connection::fetch), [`fetch_markdown`](Connection::fetch_markdown), [`content_markdown`](Connection::content_markdown) |
 //! | write | [`insert_blocks`](Connection::insert_blocks), [`insert_markdown`](Connection::insert_markdown), [`update_blocks`](Connection::update_blocks), [`move_blocks`](Connection::move_blocks), [`delete_blocks`](Connection::delete_blocks) |
 //! | edit texts as keys do | [`split_block`](Connection::split_block), [`merge_block`](Connection::merge_block), [`indent_blocks`](Connection::indent_blocks), [`replace_text`](Connection::replace_text), [`duplicate_blocks`](Connection::duplicate_blocks), [`shift_blocks`](Connection::shift_blocks), [`sort_blocks`](Connection::sort_blocks) |
+//! | bring back edited markdown | [`apply_markdown`](Connection::apply_markdown), [`edit_markdown`](Connection::edit_markdown) |
 //! | make documents | [`create_document`](Connection::create_document), [`create_documents`](Connection::create_documents), [`create_from_template`](Connection::create_from_template) |
 //! | find and keep them | [`list_documents`](Connection::list_documents), [`move_documents`](Connection::move_documents), [`update_documents`](Connection::update_documents), [`delete_documents`](Connection::delete_documents), [`restore_daily_notes`](Connection::restore_daily_notes), [`purge_documents`](Connection::purge_documents) |
 //! | order them in folders | [`folders`](Connection::folders), [`create_folders`](Connection::create_folders), [`move_folders`](Connection::move_folders), [`update_folders`](Connection::update_folders), [`delete_folders`](Connection::delete_folders) |
@@ -148,35 +149,36 @@ pub use self::core::search_index::SearchIndexing;
 pub use self::core::space::{CompactOptions, Space, SpaceBuilder};
 pub use leafbase_markdown::PlainText;
 pub use leafbase_model::{
-    AddComments, AddItems, AddTasks, AddedComment, AssetId, AssetRecord, AssetUrl, Author,
-    BackLinks, Batch, BatchOperation, BatchReply, BesideText, Block, BlockData, BlockDraft,
-    BlockEvent, BlockFields, BlockId, BlockKind, BlockLayout, BlockMatch, BlockOrder, BlockPatch,
-    BlockType, BlockVersion, BuiltInLocation, CardLayout, Change, ChangePosition, ChangeToken,
-    Clock, CodeLanguage, Collection, CollectionSchema, Color, Comment, CommentDraft, CommentId,
-    CommentPatch, CommentSource, Condition, ConnectionInfo, Content, ContentProperty,
-    ContentPropertyDraft, ContextBlock, CountItems, CreateCollection, CreateDocuments,
-    CreateFolders, CreateFromTemplate, Day, DayRange, DayRef, Decorations, DeleteBlocks,
-    DeleteComments, DeleteDocuments, DeleteFolders, DeleteItems, DeleteTasks, Destination, Detail,
-    Direction, Document, DocumentFilter, DocumentFilterMode, DocumentId, DocumentOrder,
-    DocumentPatch, DocumentRecord, DocumentVersion, DuplicateBlocks, Edge, Edit, EmbedGraph, Error,
-    ErrorKind, Expectations, Fetch, FetchFrom, FileHash, FindDocuments, Folder, FolderDestination,
-    FolderDraft, FolderId, FolderPatch, FolderRecord, FolderRef, Font, GetItems, GetSchema,
-    GivenText, GroupValue, IdSource, IndentBlocks, IndentLevels, InsertBlocks, InsertSource, Item,
-    ItemCounts, ItemDraft, ItemFields, ItemFilter, ItemGroup, ItemUpdate, ItemValue, ItemValues,
-    Items, ItemsPage, KeptScope, Limits, LineStyle, ListCollections, ListComments, ListDocuments,
-    ListScopedDocuments, ListStyle, ListTasks, ListedComment, Location, MediaSize, MediaWidth,
-    MergeBlock, Metadata, MoveBlocks, MoveDocuments, MoveFolders, Needle, Operator, Paging,
-    PathStep, Position, PositionTarget, Properties, Property, PropertyChange, PropertyDraft,
-    PropertyKey, PropertyKind, PropertyType, PropertyValue, PurgeDocuments, QueryItems,
-    RelatedItem, Relation, ReplaceSchema, ReplaceText, ReplacedBlock, ReplacedText, ResolveBlocks,
-    ResolveEmbeds, ResolvedBlock, ResolvedEmbed, RestoreDailyNotes, Result, Schema, SchemaDraft,
-    SchemaFormat, SchemaReply, ScopedChange, ScopedDocument, ScopedDocumentPatch, SearchBlocks,
-    SearchDocuments, SearchMatch, SelectOption, SharedText, ShiftBlocks, ShiftDirection, Side,
-    Sort, SortBlocks, SpaceId, SpaceInfo, SpaceSettings, SplitBlock, Stamp, Task, TaskDestination,
-    TaskDraft, TaskInfo, TaskLocation, TaskPatch, TaskScope, TaskState, TaskUpdate, TermMode,
-    TextAlignment, TextFormat, TextStyle, Timestamp, UndoChanges, UnlinkedMentions, UpdateBlocks,
-    UpdateComments, UpdateDocuments, UpdateFolders, UpdateItems, UpdateScopedDocuments,
-    UpdateTasks, UploadFile, UploadedFile, UrlTemplates, UtcInfo,
+    AddComments, AddItems, AddTasks, AddedComment, AppliedMarkdown, ApplyMarkdown, AssetId,
+    AssetRecord, AssetUrl, Author, BackLinks, Batch, BatchOperation, BatchReply, BesideText, Block,
+    BlockData, BlockDraft, BlockEvent, BlockFields, BlockId, BlockKind, BlockLayout, BlockMatch,
+    BlockOrder, BlockPatch, BlockType, BlockVersion, BuiltInLocation, CardLayout, Change,
+    ChangePosition, ChangeToken, Clock, CodeLanguage, Collection, CollectionSchema, Color, Comment,
+    CommentDraft, CommentId, CommentPatch, CommentSource, Condition, ConnectionInfo, Content,
+    ContentProperty, ContentPropertyDraft, ContextBlock, CountItems, CreateCollection,
+    CreateDocuments, CreateFolders, CreateFromTemplate, Day, DayRange, DayRef, Decorations,
+    DeleteBlocks, DeleteComments, DeleteDocuments, DeleteFolders, DeleteItems, DeleteTasks,
+    Destination, Detail, Direction, Document, DocumentFilter, DocumentFilterMode, DocumentId,
+    DocumentOrder, DocumentPatch, DocumentRecord, DocumentVersion, DuplicateBlocks, Edge, Edit,
+    EditMarkdown, EmbedGraph, Error, ErrorKind, Expectations, Fetch, FetchFrom, FileHash,
+    FindDocuments, Folder, FolderDestination, FolderDraft, FolderId, FolderPatch, FolderRecord,
+    FolderRef, Font, GetItems, GetSchema, GivenText, GroupValue, IdSource, IndentBlocks,
+    IndentLevels, InsertBlocks, InsertSource, Item, ItemCounts, ItemDraft, ItemFields, ItemFilter,
+    ItemGroup, ItemUpdate, ItemValue, ItemValues, Items, ItemsPage, KeptScope, Limits, LineStyle,
+    ListCollections, ListComments, ListDocuments, ListScopedDocuments, ListStyle, ListTasks,
+    ListedComment, Location, MarkdownEdit, MarkdownEditKind, MediaSize, MediaWidth, MergeBlock,
+    Metadata, MoveBlocks, MoveDocuments, MoveFolders, Needle, Operator, Paging, PathStep, Position,
+    PositionTarget, Properties, Property, PropertyChange, PropertyDraft, PropertyKey, PropertyKind,
+    PropertyType, PropertyValue, PurgeDocuments, QueryItems, RelatedItem, Relation, ReplaceSchema,
+    ReplaceText, ReplacedBlock, ReplacedText, ResolveBlocks, ResolveEmbeds, ResolvedBlock,
+    ResolvedEmbed, RestoreDailyNotes, Result, Schema, SchemaDraft, SchemaFormat, SchemaReply,
+    ScopedChange, ScopedDocument, ScopedDocumentPatch, SearchBlocks, SearchDocuments, SearchMatch,
+    SelectOption, SharedText, ShiftBlocks, ShiftDirection, Side, Sort, SortBlocks, SpaceId,
+    SpaceInfo, SpaceSettings, SplitBlock, Stamp, Task, TaskDestination, TaskDraft, TaskInfo,
+    TaskLocation, TaskPatch, TaskScope, TaskState, TaskUpdate, TermMode, TextAlignment, TextFormat,
+    TextStyle, Timestamp, UndoChanges, UnlinkedMentions, UpdateBlocks, UpdateComments,
+    UpdateDocuments, UpdateFolders, UpdateItems, UpdateScopedDocuments, UpdateTasks, UploadFile,
+    UploadedFile, UrlTemplates, UtcInfo,
 };
 pub use leafbase_pattern::escape_pattern;
 #[cfg(feature = "search")]

@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 
 use leafbase_model::{
-    AddComments, AddItems, AddTasks, BackLinks, Batch, CountItems, CreateCollection,
+    AddComments, AddItems, AddTasks, ApplyMarkdown, BackLinks, Batch, CountItems, CreateCollection,
     CreateDocuments, CreateFolders, CreateFromTemplate, DeleteBlocks, DeleteComments,
-    DeleteDocuments, DeleteFolders, DeleteItems, DeleteTasks, DuplicateBlocks, Fetch,
+    DeleteDocuments, DeleteFolders, DeleteItems, DeleteTasks, DuplicateBlocks, EditMarkdown, Fetch,
     FindDocuments, GetItems, GetSchema, IndentBlocks, InsertBlocks, ListCollections, ListComments,
     ListDocuments, ListScopedDocuments, ListTasks, MergeBlock, MoveBlocks, MoveDocuments,
     MoveFolders, PurgeDocuments, QueryItems, ReplaceSchema, ReplaceText, ResolveBlocks,
@@ -203,6 +203,8 @@ pub fn tool_schemas() -> ToolSchemas {
         shift_blocks(ShiftBlocks), true, "Moves a range of siblings up or down by one.";
         sort_blocks(SortBlocks), true, "Sorts the children of a page.";
         replace_text(ReplaceText), true, "Replaces text in blocks, documents or everywhere.";
+        apply_markdown(ApplyMarkdown), true, "Makes a page say what an edited markdown text says.";
+        edit_markdown(EditMarkdown), true, "Edits the markdown of a page at exact texts.";
         search(SearchDocuments), false, "Finds documents by words or patterns, ranked.";
         search_blocks(SearchBlocks), false, "Finds the blocks of a document that match a pattern.";
         resolve(ResolveBlocks), false, "Tells in which document and under which pages blocks are.";
@@ -256,7 +258,7 @@ fn with_definitions(tools: Vec<ToolSchema>, mut generator: SchemaGenerator) -> T
 }
 
 /// The operations that full and scoped connections share, requests included.
-const SHARED: [&str; 36] = [
+const SHARED: [&str; 38] = [
     "fetch",
     "insert_blocks",
     "update_blocks",
@@ -269,6 +271,8 @@ const SHARED: [&str; 36] = [
     "shift_blocks",
     "sort_blocks",
     "replace_text",
+    "apply_markdown",
+    "edit_markdown",
     "search",
     "search_blocks",
     "resolve",

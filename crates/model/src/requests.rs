@@ -18,6 +18,7 @@ pub(crate) mod folder_patch;
 pub(crate) mod folders;
 pub(crate) mod links;
 pub(crate) mod lookups;
+pub(crate) mod page_markdown;
 pub(crate) mod queries;
 pub(crate) mod ranges;
 pub(crate) mod replacements;

@@ -21,7 +21,7 @@ impl Context<'_> {
     }
 
     /// A new block with its first revision.
-    pub(crate) fn new_block(&self, data: BlockData) -> BlockRecord {
+    pub fn new_block(&self, data: BlockData) -> BlockRecord {
         BlockRecord {
             id: self.new_id(),
             rev: 1,

@@ -52,12 +52,14 @@ pub struct Caller {
     comments: BTreeMap<String, Value>,
     /// The last number of the feed that was told.
     last: u64,
+    /// Markdown of pages as it was shown last.
+    pages_as_text: BTreeMap<String, String>,
     /// Calls that go on where a reply ended.
     pages: Vec<Call>,
 }
 
 /// Operations that a batch has, with the names of their methods.
-const WRITES: [(&str, &str); 21] = [
+const WRITES: [(&str, &str); 23] = [
     ("insert", "insert_blocks"),
     ("update", "update_blocks"),
     ("delete", "delete_blocks"),
@@ -69,6 +71,8 @@ const WRITES: [(&str, &str); 21] = [
     ("shift", "shift_blocks"),
     ("sort", "sort_blocks"),
     ("replace", "replace_text"),
+    ("apply", "apply_markdown"),
+    ("edit", "edit_markdown"),
     ("undo", "undo"),
     ("comment", "add_comments"),
     ("update_comments", "update_comments"),
@@ -92,6 +96,10 @@ impl Caller {
         }
         let value = reply.value();
         match call.operation {
+            "content_markdown" => {
+                let shown = value.as_str().unwrap_or_default().to_owned();
+                self.pages_as_text.insert(text(&call.body["id"]), shown);
+            }
             "last_sequence" => self.last = value.as_u64().unwrap_or_default(),
             "undo" => self.last = value["sequence"].as_u64().unwrap_or_default(),
             "changes" => {
@@ -273,7 +281,7 @@ pub struct Asking<'a> {
 impl Asking<'_> {
     #[expect(clippy::should_implement_trait, reason = "it never ends")]
     pub fn next(&mut self) -> Call {
-        match self.dice.below(93) {
+        match self.dice.below(100) {
             0 => Call::new("documents", json!({"fetchMetadata": self.flag()})),
             1 => self.by_id("document", Kind::Document),
             2 => self.by_id("document_of", Kind::Block),
@@ -335,6 +343,9 @@ impl Asking<'_> {
             83 | 84 => self.back_links(),
             85..=88 => self.undo(),
             89 | 90 => self.unlinked_mentions(),
+            91 => self.by_id("content_markdown", Kind::Parent),
+            92..=95 => self.apply(),
+            96 | 97 => self.edit(),
             _ => self.next_page(),
         }
     }
@@ -406,6 +417,56 @@ impl Asking<'_> {
             }
         }
         Call::new("replace", body)
+    }
+
+    /// A page whose markdown was shown, with the lines of it.
+    fn shown_page(&mut self) -> (String, Vec<String>) {
+        let pages: Vec<_> = self.caller.pages_as_text.iter().collect();
+        match self.dice.any(&pages) {
+            Some((id, text)) => ((*id).clone(), text.lines().map(str::to_owned).collect()),
+            None => (self.id(Kind::Parent), Vec::new()),
+        }
+    }
+
+    /// The markdown of a page with some lines changed.
+    fn apply(&mut self) -> Call {
+        if self.caller.pages_as_text.is_empty() {
+            return self.by_id("content_markdown", Kind::Parent);
+        }
+        let (page, mut lines) = self.shown_page();
+        let shown = lines.join("\n");
+        for _ in 0..=self.dice.below(3) {
+            let at = self.dice.below(lines.len() + 1);
+            match self.dice.below(5) {
+                0 => {
+                    lines.splice(at..at, [String::new(), self.line(), String::new()]).for_each(drop)
+                }
+                _ if at == lines.len() => {}
+                1 => drop(lines.remove(at)),
+                2 => {
+                    let line = lines.remove(at);
+                    lines.insert(self.dice.below(lines.len() + 1), line);
+                }
+                _ => lines[at] = format!("{} {}", lines[at], self.word()),
+            }
+        }
+        let mut body = json!({"pageId": page, "markdown": lines.join("\n")});
+        if self.flag() {
+            body["expected"] = json!(shown);
+        }
+        if self.dice.once_in(4) {
+            body["dryRun"] = json!(true);
+        }
+        Call::new("apply", body)
+    }
+
+    fn edit(&mut self) -> Call {
+        let (page, lines) = self.shown_page();
+        let line = self.dice.any(&lines).cloned();
+        let text = line.unwrap_or_else(|| self.word().to_owned());
+        let kinds = ["replace", "insertBefore", "insertAfter", "insertUnder"];
+        let edit = json!({"edit": *self.dice.pick(&kinds), "text": text, "markdown": self.line()});
+        Call::new("edit", json!({"pageId": page, "edits": [edit]}))
     }
 
     fn find_documents(&mut self) -> Call {

@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 /// Every operation of a scoped connection.
-pub const OPERATIONS: [&str; 48] = [
+pub const OPERATIONS: [&str; 50] = [
     "documents",
     "document",
     "update_documents",
@@ -38,6 +38,8 @@ pub const OPERATIONS: [&str; 48] = [
     "shift",
     "sort",
     "replace",
+    "apply",
+    "edit",
     "undo",
     "comment",
     "list_comments",
@@ -144,6 +146,8 @@ fn outcome(notes: &Connection<Scoped>, call: &Call, limits: &Limits) -> Outcome 
         "shift" => told(notes.shift_blocks(read(call, limits)?)?),
         "sort" => told(notes.sort_blocks(read(call, limits)?)?),
         "replace" => told(notes.replace_text(read::<ReplaceText>(call, limits)?)?),
+        "apply" => told(notes.apply_markdown(read(call, limits)?)?),
+        "edit" => told(notes.edit_markdown(read(call, limits)?)?),
         "undo" => told(notes.undo(read::<leafbase::UndoChanges>(call, limits)?)?),
         "comment" => told(notes.add_comments(read(call, limits)?)?),
         "list_comments" => told(notes.list_comments(read(call, limits)?)?),

@@ -210,6 +210,11 @@ const PLACES: &[(&str, &str)] = &[
         r#"{"find": "a", "replacement": "b", "documentIds": ["@document", "@id"], "documentFilterMode": "exclude"}"#,
     ),
     ("replace", r#"{"find": "a", "replacement": "b", "folderIds": ["@id"]}"#),
+    ("apply", r#"{"pageId": "@id", "markdown": "x"}"#),
+    ("apply", r#"{"pageId": "@id", "markdown": "x", "expected": "y"}"#),
+    ("apply", r#"{"pageId": "@page", "markdown": "[x](block://@id)"}"#),
+    ("edit", r#"{"pageId": "@id", "edits": [{"edit": "replace", "text": "a", "markdown": "b"}]}"#),
+    ("edit", r#"{"pageId": "@id", "edits": []}"#),
     ("comment", r#"{"comments": [{"blockId": "@id", "content": "x"}]}"#),
     (
         "comment",

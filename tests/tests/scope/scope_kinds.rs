@@ -24,6 +24,11 @@ const WRITES: &[(&str, &str)] = &[
     ("shift", r#"{"firstId": "@id"}"#),
     ("sort", r#"{"parentId": "@id"}"#),
     ("replace", r#"{"find": "a", "replacement": "b", "blockIds": "@id"}"#),
+    ("apply", r#"{"pageId": "@id", "markdown": "x"}"#),
+    (
+        "edit",
+        r#"{"pageId": "@id", "edits": [{"edit": "insertAfter", "text": "a", "markdown": "b"}]}"#,
+    ),
     ("undo", r#"{"sequences": [1]}"#),
     ("update_documents", r#"{"documents": [{"id": "@id", "title": "x"}]}"#),
     ("comment", r#"{"comments": [{"blockId": "@id", "content": "x"}]}"#),

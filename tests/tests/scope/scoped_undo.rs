@@ -1,11 +1,11 @@
 //! Undo and redo on scoped connections: what a guest sees of a change is undone, and nothing else.
 
 use leafbase::{
-    AddComments, AddItems, Batch, BlockId, BlockPatch, CommentDraft, Connection, CreateCollection,
-    DeleteBlocks, DeleteComments, DeleteDocuments, DeleteItems, Destination, DocumentId,
-    DuplicateBlocks, Error, ErrorKind, Fetch, GetItems, IndentBlocks, InsertBlocks, ItemDraft,
-    ItemUpdate, ListComments, MergeBlock, MoveBlocks, MoveDocuments, Position, PropertyDraft,
-    PropertyKind, Relation, ReplaceSchema, ReplaceText, SchemaDraft, Scope, Scoped,
+    AddComments, AddItems, ApplyMarkdown, Batch, BlockId, BlockPatch, CommentDraft, Connection,
+    CreateCollection, DeleteBlocks, DeleteComments, DeleteDocuments, DeleteItems, Destination,
+    DocumentId, DuplicateBlocks, Error, ErrorKind, Fetch, GetItems, IndentBlocks, InsertBlocks,
+    ItemDraft, ItemUpdate, ListComments, MergeBlock, MoveBlocks, MoveDocuments, Position,
+    PropertyDraft, PropertyKind, Relation, ReplaceSchema, ReplaceText, SchemaDraft, Scope, Scoped,
     ScopedDocumentPatch, SortBlocks, Space, SplitBlock, UndoChanges, UpdateBlocks, UpdateItems,
     UpdateScopedDocuments, UploadFile,
 };
@@ -143,6 +143,11 @@ const WRITES: &[(&str, Write)] = &[
         guest.duplicate_blocks(DuplicateBlocks::from(desk.lines[0])).map(drop)
     }),
     ("sort", |desk, guest| guest.sort_blocks(SortBlocks::of(desk.page)).map(drop)),
+    ("apply", |desk, guest| {
+        let text = guest.content_markdown(desk.page)?;
+        let text = format!("new\n\n{}\n\nmore", text.replacen("amber", "birch", 1));
+        guest.apply_markdown(ApplyMarkdown::new(desk.page, text)).map(drop)
+    }),
     ("replace", |desk, guest| {
         guest.replace_text(ReplaceText::text("amber", "birch").within(desk.page)).map(drop)
     }),

@@ -13,4 +13,7 @@ pub(crate) const QUIET: Style = Style::new().dimmed();
 /// Search matches.
 pub(crate) const HIT: Style = AnsiColor::Yellow.on_default().bold();
 pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
+/// Blocks that a version added or removed.
+pub(crate) const ADDED: Style = AnsiColor::Green.on_default();
+pub(crate) const REMOVED: Style = AnsiColor::Red.on_default();
 pub(crate) const LATE: Style = AnsiColor::Red.on_default();

@@ -82,6 +82,9 @@ const FULL: &[Step] = steps! {
     "DELETE /blocks" r#"{"blockIds":["@copy"]}"# => 200 ["/items/0" "\"@copy\""];
     "PUT /blocks/replace" r#"{"find":"DISCUSSED","replacement":"decided","keepCase":true,"dryRun":true}"# => 200
         ["/replaced" "1", "/blocks/0/markdown" "\"- Decided\"", "/blocks/0/blockId" "\"@bullet\""];
+    "PATCH /blocks/markdown" r#"{"pageId":"@trip","edits":[{"edit":"replace","text":"Discussed","markdown":"Decided"}],"dryRun":true}"# => 200
+        ["/updated/0" "\"@bullet\"", "/dryRun" "true"];
+    "PUT /blocks/markdown" r#"{"pageId":"@trip","markdown":"x","expected":"y"}"# => 409 ["/code" "\"CONFLICT\""];
     "GET /blocks?id=@trip&maxDepth=1&fetchMetadata=true" "" => 200
         ["/metadata/documentId" "\"@trip\"", "/content/1/markdown" r###""## Meeting Notes""###]
         keep [block "/content/1"];
@@ -174,6 +177,9 @@ const SCOPED: &[Step] = steps! {
     "PUT /blocks/shift" r#"{"firstId":"@copy"}"# => 200 ["/items/0" "\"@copy\""];
     "PUT /blocks/sort" r#"{"parentId":"@copy","by":"createdAt"}"# => 200 ["/items" "[]"];
     "DELETE /blocks" r#"{"blockIds":["@copy"]}"# => 200 ["/items/0" "\"@copy\""];
+    "PATCH /blocks/markdown" r#"{"pageId":"@trip","edits":[{"edit":"insertAfter","text":"none","markdown":"b"}]}"# => 409
+        ["/details/0/path" "\"edits[0].text\""];
+    "PUT /blocks/markdown" r#"{"pageId":"@diary","markdown":"x"}"# => 404 ["/code" "\"NOT_FOUND\""];
     "PUT /blocks/replace" r#"{"pattern":"(A)","replacement":"$1$1","blockIds":"@a"}"# => 200
         ["/blocks/0/markdown" r#""\\*aa\\*""#];
     "GET /blocks?id=@a" "" => 200 ["/id" "\"@a\""];

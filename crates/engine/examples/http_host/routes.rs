@@ -2,16 +2,17 @@
 
 use leafbase::json::FromJson;
 use leafbase::{
-    AccessScope, AddComments, AddItems, AddTasks, BackLinks, Batch, BlockId, Connection,
-    CountItems, CreateCollection, CreateDocuments, CreateFolders, CreateFromTemplate, DeleteBlocks,
-    DeleteComments, DeleteDocuments, DeleteFolders, DeleteItems, DeleteTasks, DocumentId,
-    DuplicateBlocks, Error, ErrorKind, Fetch, FindDocuments, FolderId, Full, GetItems, GetSchema,
-    IndentBlocks, InsertBlocks, ListCollections, ListComments, ListDocuments, ListScopedDocuments,
-    ListTasks, MergeBlock, MoveBlocks, MoveDocuments, MoveFolders, Position, PurgeDocuments,
-    QueryItems, ReplaceSchema, ReplaceText, ResolveBlocks, ResolveEmbeds, RestoreDailyNotes,
-    Result, Scoped, SearchBlocks, SearchDocuments, ShiftBlocks, SortBlocks, Space, SplitBlock,
-    Unbatched, UndoChanges, UnlinkedMentions, UpdateBlocks, UpdateComments, UpdateDocuments,
-    UpdateFolders, UpdateItems, UpdateScopedDocuments, UpdateTasks, UploadFile,
+    AccessScope, AddComments, AddItems, AddTasks, ApplyMarkdown, BackLinks, Batch, BlockId,
+    Connection, CountItems, CreateCollection, CreateDocuments, CreateFolders, CreateFromTemplate,
+    DeleteBlocks, DeleteComments, DeleteDocuments, DeleteFolders, DeleteItems, DeleteTasks,
+    DocumentId, DuplicateBlocks, EditMarkdown, Error, ErrorKind, Fetch, FindDocuments, FolderId,
+    Full, GetItems, GetSchema, IndentBlocks, InsertBlocks, ListCollections, ListComments,
+    ListDocuments, ListScopedDocuments, ListTasks, MergeBlock, MoveBlocks, MoveDocuments,
+    MoveFolders, Position, PurgeDocuments, QueryItems, ReplaceSchema, ReplaceText, ResolveBlocks,
+    ResolveEmbeds, RestoreDailyNotes, Result, Scoped, SearchBlocks, SearchDocuments, ShiftBlocks,
+    SortBlocks, Space, SplitBlock, Unbatched, UndoChanges, UnlinkedMentions, UpdateBlocks,
+    UpdateComments, UpdateDocuments, UpdateFolders, UpdateItems, UpdateScopedDocuments,
+    UpdateTasks, UploadFile,
 };
 use serde_json::{Value, json};
 
@@ -150,6 +151,8 @@ macro_rules! shared {
             "PUT" "/blocks/shift" shift_blocks(ShiftBlocks) body;
             "PUT" "/blocks/sort" sort_blocks(SortBlocks) body;
             "PUT" "/blocks/replace" replace_text(ReplaceText) body;
+            "PUT" "/blocks/markdown" apply_markdown(ApplyMarkdown) body;
+            "PATCH" "/blocks/markdown" edit_markdown(EditMarkdown) body;
             "GET" "/blocks/search" search_blocks(SearchBlocks) query;
             "POST" "/blocks/resolve" resolve(ResolveBlocks) body;
             "GET" "/blocks/links" back_links(BackLinks) query;

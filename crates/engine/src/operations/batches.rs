@@ -2,13 +2,13 @@
 
 use leafbase_model::json::FromJson;
 use leafbase_model::{
-    AddComments, AddItems, AddTasks, Batch, BatchReply, CreateCollection, CreateDocuments,
-    CreateFolders, CreateFromTemplate, DeleteBlocks, DeleteComments, DeleteDocuments,
-    DeleteFolders, DeleteItems, DeleteTasks, Detail, DuplicateBlocks, Error, ErrorKind,
-    Expectations, IndentBlocks, InsertBlocks, MergeBlock, MoveBlocks, MoveDocuments, MoveFolders,
-    ReplaceSchema, ReplaceText, RestoreDailyNotes, Result, ShiftBlocks, SortBlocks, SplitBlock,
-    UndoChanges, UpdateBlocks, UpdateComments, UpdateDocuments, UpdateFolders, UpdateItems,
-    UpdateScopedDocuments, UpdateTasks,
+    AddComments, AddItems, AddTasks, ApplyMarkdown, Batch, BatchReply, CreateCollection,
+    CreateDocuments, CreateFolders, CreateFromTemplate, DeleteBlocks, DeleteComments,
+    DeleteDocuments, DeleteFolders, DeleteItems, DeleteTasks, Detail, DuplicateBlocks,
+    EditMarkdown, Error, ErrorKind, Expectations, IndentBlocks, InsertBlocks, MergeBlock,
+    MoveBlocks, MoveDocuments, MoveFolders, ReplaceSchema, ReplaceText, RestoreDailyNotes, Result,
+    ShiftBlocks, SortBlocks, SplitBlock, UndoChanges, UpdateBlocks, UpdateComments,
+    UpdateDocuments, UpdateFolders, UpdateItems, UpdateScopedDocuments, UpdateTasks,
 };
 use leafbase_tree_ops::ReadTree;
 use serde_json::Value;
@@ -56,6 +56,8 @@ operations! {
     shift_blocks(ShiftBlocks),
     sort_blocks(SortBlocks),
     replace_text(ReplaceText),
+    apply_markdown(ApplyMarkdown),
+    edit_markdown(EditMarkdown),
     create_collection(CreateCollection),
     replace_schema(ReplaceSchema),
     add_items(AddItems),
@@ -93,6 +95,8 @@ operations! {
     shift_blocks(ShiftBlocks),
     sort_blocks(SortBlocks),
     replace_text(ReplaceText),
+    apply_markdown(ApplyMarkdown),
+    edit_markdown(EditMarkdown),
     create_collection(CreateCollection),
     replace_schema(ReplaceSchema),
     add_items(AddItems),

@@ -13,16 +13,32 @@ pub struct FlatBlock {
     pub block: Block,
 }
 
-/// A block and all below it in reading order, without recursion.
-pub(crate) fn flattened(top: Block) -> Vec<FlatBlock> {
-    let (mut entries, mut open) = (Vec::new(), vec![(0, top)]);
-    while let Some((depth, mut block)) = open.pop() {
-        if let Content::Blocks(children) = &mut block.content {
-            let children = std::mem::take(children);
-            open.extend(children.into_iter().rev().map(|child| (depth + 1, child)));
-            block.content = Content::None;
+impl FlatBlock {
+    /// A block and all below it in reading order: the list that the steps of a
+    /// [`crate::DocumentDiff`], and of the patches of a watched fetch, apply to.
+    ///
+    /// ```
+    /// use leafbase::{Fetch, FlatBlock};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let trip = notes.create_document("Trip")?.id();
+    /// notes.insert_markdown("passport", trip)?;
+    /// let list = FlatBlock::list(notes.fetch(Fetch::new(trip))?);
+    /// assert_eq!((list.len(), list[1].depth), (2, 1));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn list(top: Block) -> Vec<Self> {
+        // Without recursion: replies nest as deep as documents.
+        let (mut entries, mut open) = (Vec::new(), vec![(0, top)]);
+        while let Some((depth, mut block)) = open.pop() {
+            if let Content::Blocks(children) = &mut block.content {
+                let children = std::mem::take(children);
+                open.extend(children.into_iter().rev().map(|child| (depth + 1, child)));
+                block.content = Content::None;
+            }
+            entries.push(Self { depth, block });
         }
-        entries.push(FlatBlock { depth, block });
+        entries
     }
-    entries
 }

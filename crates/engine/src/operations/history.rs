@@ -12,6 +12,7 @@ use crate::core::batch::BatchAccess;
 use crate::core::connection::Connection;
 use crate::core::redaction::LinkRedactor;
 use crate::operations::block_markdown::render_tree;
+use crate::operations::rewrite::plan::rewritten;
 use crate::operations::undo::conflict;
 use crate::operations::undo::obstacles::trashed;
 
@@ -20,7 +21,6 @@ use past::PastDocument;
 pub(crate) mod block_versions;
 pub(crate) mod differences;
 mod past;
-mod restore;
 
 impl<A: FullAccess> Connection<A> {
     /// The last versions of a document, newest first: the changes that touched it, with their
@@ -101,7 +101,7 @@ impl<A: FullAccess> Connection<A> {
             let past = PastDocument::at(reader, &planned, document, sequence)?;
             let links = LinkRedactor::new(tree);
             let plain = |data: &_| links.plain(data);
-            let mut block = ops::fetch(&past, document.root(), None, false, &plain)?;
+            let mut block = ops::fetch(past.tree(), document.root(), None, false, &plain)?;
             links.finish()?;
             let shown = render_tree(&mut block);
             if shown > most {
@@ -181,12 +181,18 @@ impl<A: FullAccess> Connection<A> {
                     return Err(Error::not_found());
                 }
                 let past = PastDocument::at(reader, &planned, document, sequence)?;
+                let mut past = past.into_tree();
                 if trashed(tree, document)?.is_some() {
                     let message = "the document is in the trash; restore it to change its blocks";
                     return Err(Error::rule(message));
                 }
-                let present = PastDocument::present(reader, document)?;
-                restore::restored(tree, context, present, &past)?.map_err(conflict)
+                let present = PastDocument::present(reader, document)?.into_tree();
+                // What returns has a higher revision than it had.
+                for record in past.records_mut().filter(|it| present.get(it.id).is_none()) {
+                    record.rev = record.rev.saturating_add(1);
+                    record.modified = context.stamp.clone();
+                }
+                rewritten(tree, context, present, &past)?.map_err(conflict)
             })?;
             transaction.apply(edits)
         })?;

@@ -8,7 +8,7 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use crate::core::access::FullAccess;
 use crate::core::connection::Connection;
-use crate::operations::flat_blocks::{FlatBlock, flattened};
+use crate::operations::flat_blocks::FlatBlock;
 use crate::operations::list_patch::{PatchStep, steps_between};
 
 /// What makes one version of a document another one. As JSON: `{"from": 3, "to": 9, "steps": [..],
@@ -80,7 +80,7 @@ impl<A: FullAccess> Connection<A> {
     /// As [`Self::document_at`].
     pub fn diff_document(&self, document: DocumentId, from: u64, to: u64) -> Result<DocumentDiff> {
         let [before, after] = [from, to].map(|sequence| self.document_at(document, sequence));
-        let [before, after] = [before?, after?].map(flattened);
+        let [before, after] = [before?, after?].map(FlatBlock::list);
         let steps = steps_between(&before, &after, |entry| entry.block.id);
         let texts = steps.iter().filter_map(|step| match step {
             PatchStep::Update { entry, .. } => {

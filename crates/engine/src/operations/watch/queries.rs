@@ -13,7 +13,7 @@ use leafbase_tree_ops::ReadTree;
 use super::{FollowedAccess, FollowedChanges, WatchQuery, WatchedList, follow};
 use crate::core::access::{Full, Scoped};
 use crate::core::connection::Connection;
-use crate::operations::flat_blocks::{FlatBlock, flattened};
+use crate::operations::flat_blocks::FlatBlock;
 use crate::operations::list_patch::PatchStep;
 
 /// A block and all below it, in reading order.
@@ -28,7 +28,7 @@ impl<A: FollowedAccess> WatchQuery<A> for Fetch {
     fn ask(&self, notes: &Connection<A>) -> Result<WatchedList<FlatBlock>> {
         let top = notes.fetch(*self)?;
         let document = notes.document_of(top.id)?;
-        let entries = flattened(top);
+        let entries = FlatBlock::list(top);
         // Items show the titles of related ones, wherever these are.
         let is_of_document = entries.iter().all(|entry| entry.block.item.is_none());
         let list = WatchedList::new(entries);

@@ -1,0 +1,111 @@
+//! `leafbase diff`: shows what differs between two versions of a document.
+
+use clap::Args;
+use leafbase::{
+    Block, Connection, Document, DocumentDiff, ErrorKind, FlatBlock, PatchStep, TextDiff, TextPart,
+};
+
+use crate::context::CommandContext;
+use crate::error::{CliError, CliResult};
+use crate::names;
+use crate::show::{line, styles};
+
+/// Show what differs between two versions of a document
+///
+/// Versions are numbers of log and history. A line is a block: + was added, - removed, = moved and
+/// ~ changed, with [-words that went-] and {+words that came+}.
+#[derive(Debug, Args)]
+pub(crate) struct DiffCommand {
+    /// A document
+    name: String,
+    /// The version before [default: before the last change of the document]
+    from: Option<u64>,
+    /// The version after [default: the present one]
+    to: Option<u64>,
+}
+
+impl DiffCommand {
+    pub(crate) fn run(self, context: &mut CommandContext) -> CliResult<()> {
+        let notes = context.reader()?;
+        let document = names::document(&notes, &self.name)?;
+        let to = match self.to {
+            Some(to) => to,
+            None => notes.last_sequence()?,
+        };
+        let from = match self.from {
+            Some(from) => from,
+            None => before_last(&notes, &document)?,
+        };
+        let diff = notes.diff_document(document.id(), from, to).map_err(|error| {
+            if error.kind() == ErrorKind::NotFound {
+                let title = &document.title;
+                CliError::not_found(format!("{title:?} has no versions {from} and {to}"))
+                    .hint(format!("list its versions: leafbase history {title:?}"))
+            } else {
+                CliError::from(error)
+            }
+        })?;
+        if context.options.json {
+            return context.out.json(&diff);
+        }
+        let before = FlatBlock::list(notes.document_at(document.id(), from)?);
+        show(context, &diff, before)
+    }
+}
+
+/// The version before the last one of the document.
+fn before_last(notes: &Connection, document: &Document) -> CliResult<u64> {
+    let versions = notes.history(document.id(), None, 1)?;
+    let last = versions.first().map(|version| version.sequence);
+    last.and_then(|last| last.checked_sub(1))
+        .ok_or_else(|| CliError::not_found(format!("the log has no change of {}", document.title)))
+}
+
+/// Shows the steps in their order, on the list as those before left it.
+fn show(
+    context: &mut CommandContext,
+    diff: &DocumentDiff,
+    mut list: Vec<FlatBlock>,
+) -> CliResult<()> {
+    for step in &diff.steps {
+        let (sign, style, text) = match step {
+            PatchStep::Remove { at } if *at < list.len() => {
+                ('-', styles::REMOVED, markdown(&list.remove(*at).block))
+            }
+            PatchStep::Insert { at, entry } => {
+                list.insert((*at).min(list.len()), entry.clone());
+                ('+', styles::ADDED, markdown(&entry.block))
+            }
+            PatchStep::Move { from, to } if *from < list.len() => {
+                let entry = list.remove(*from);
+                let text = markdown(&entry.block);
+                list.insert((*to).min(list.len()), entry);
+                ('=', styles::QUIET, text)
+            }
+            PatchStep::Update { entry, .. } => {
+                let words = diff.texts.iter().find(|text| text.block_id == entry.block.id);
+                ('~', styles::TITLE, words.map_or_else(|| markdown(&entry.block), words_of))
+            }
+            _ => continue,
+        };
+        for text in text.lines() {
+            let text = line::clip(&format!("{sign} {}", line::plain(text)), context.out.width());
+            let text = context.out.paint(style, text);
+            context.out.line(text)?;
+        }
+    }
+    Ok(())
+}
+
+fn markdown(block: &Block) -> String {
+    block.block_form.as_deref().unwrap_or(&block.data.inline).to_owned()
+}
+
+fn words_of(text: &TextDiff) -> String {
+    let part = |part: &TextPart| match part {
+        TextPart::Kept(words) => words.clone(),
+        TextPart::Removed(words) => format!("[-{words}-]"),
+        TextPart::Inserted(words) => format!("{{+{words}+}}"),
+    };
+    text.parts.iter().map(part).collect()
+}

@@ -1,0 +1,133 @@
+//! `leafbase edit`: changes a document as markdown, in an editor or from a file.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use clap::Args;
+use leafbase::{AppliedMarkdown, ApplyMarkdown, BlockId, ErrorKind};
+
+use crate::context::CommandContext;
+use crate::error::{CliError, CliResult};
+use crate::names::{self, ResolvedName};
+use crate::show::line;
+
+/// Edit a document or page as markdown, in $VISUAL or $EDITOR
+///
+/// What changed in the text changes in the document; all other blocks keep their IDs, comments and
+/// what markdown does not say. The space is not held open during the edit. If the document changed
+/// meanwhile, nothing is written, and the edited text is kept in a file.
+#[derive(Debug, Args)]
+pub(crate) struct EditCommand {
+    /// A document, or the ID of a page
+    name: String,
+    /// Take the text from a file instead of an editor; - for the standard input
+    #[arg(long, value_name = "FILE")]
+    from: Option<PathBuf>,
+    /// Write nothing, and tell what would change
+    #[arg(long)]
+    dry_run: bool,
+}
+
+impl EditCommand {
+    pub(crate) fn run(self, context: &mut CommandContext) -> CliResult<()> {
+        let (page, title, text) = self.read(context)?;
+        let (edited, kept) = match &self.from {
+            Some(file) => (read_file(file)?, None),
+            None => edit(&text)?,
+        };
+        let mut request = ApplyMarkdown::new(page, edited).if_markdown(text);
+        request.dry_run = self.dry_run;
+        let applied = context.writer()?.apply_markdown(request);
+        let applied = match (applied, kept) {
+            (Ok(applied), Some(file)) => {
+                // The text is in the space: the file is not needed, and may be gone already.
+                drop(fs::remove_file(file));
+                applied
+            }
+            (Ok(applied), None) => applied,
+            (Err(error), kept) => return Err(refused(error, kept.as_deref())),
+        };
+        if context.options.json {
+            return context.out.json(&applied);
+        }
+        context.out.line(summary(&applied, &title))
+    }
+
+    /// The page, its title, and its markdown. The space is closed again.
+    fn read(&self, context: &CommandContext) -> CliResult<(BlockId, String, String)> {
+        let notes = context.reader()?;
+        let (page, title) = match names::document_or_block(&notes, &self.name)? {
+            ResolvedName::Document(document) => (document.id().root(), document.title),
+            ResolvedName::Block(block) => (block, block.to_string()),
+        };
+        let text = notes.content_markdown(page)?;
+        Ok((page, title, text))
+    }
+}
+
+fn read_file(file: &Path) -> CliResult<String> {
+    let read = if file == Path::new("-") {
+        let mut text = String::new();
+        io::stdin().read_to_string(&mut text).map(|_| text)
+    } else {
+        fs::read_to_string(file)
+    };
+    read.map_err(|error| CliError::system(file.display().to_string(), &error))
+}
+
+/// The text after an editor had it, and the file that has it.
+fn edit(text: &str) -> CliResult<(String, Option<PathBuf>)> {
+    let named = ["VISUAL", "EDITOR"].into_iter().filter_map(|name| std::env::var(name).ok());
+    let editor = named.into_iter().find(|editor| !editor.trim().is_empty()).ok_or_else(|| {
+        CliError::usage("neither VISUAL nor EDITOR names an editor")
+            .hint("EDITOR=vi leafbase edit NOTE, or leafbase edit NOTE --from FILE")
+    })?;
+    let failed = |error: io::Error| CliError::system("the file to edit", &error);
+    let file = tempfile::Builder::new().prefix("leafbase-").suffix(".md").tempfile();
+    let (_, path) = file.and_then(|file| Ok(file.keep()?)).map_err(failed)?;
+    fs::write(&path, format!("{text}\n")).map_err(failed)?;
+    let mut words = editor.split_whitespace();
+    let status = Command::new(words.next().unwrap_or_default()).args(words).arg(&path).status();
+    let status =
+        status.map_err(|error| CliError::system(format!("the editor {editor}"), &error))?;
+    if !status.success() {
+        let message = format!("the editor {editor} failed; nothing is changed");
+        return Err(CliError::usage(message).hint(format!("the text is in {}", path.display())));
+    }
+    let edited = fs::read_to_string(&path).map_err(failed)?;
+    Ok((edited, Some(path)))
+}
+
+/// The error of a text that was not applied, with the file that has it.
+fn refused(error: leafbase::Error, kept: Option<&Path>) -> CliError {
+    let is_stale = error.kind() == ErrorKind::Conflict && error.path() == "expected";
+    let error = if is_stale {
+        CliError::failed("the document changed meanwhile; nothing is written")
+    } else {
+        CliError::from(error)
+    };
+    match kept {
+        Some(file) => error.hint(format!("the edited text is in {}", file.display())),
+        None => error,
+    }
+}
+
+fn summary(applied: &AppliedMarkdown, title: &str) -> String {
+    let counts = [
+        (applied.updated.len(), "changed"),
+        (applied.inserted.len(), "added"),
+        (applied.moved.len(), "moved"),
+        (applied.removed.len(), "removed"),
+    ];
+    let parts = counts.into_iter().filter(|(count, _)| *count > 0);
+    let parts: Vec<_> =
+        parts.map(|(count, what)| format!("{} {what}", line::number(count))).collect();
+    let dry = if applied.dry_run { "dry run: " } else { "" };
+    if parts.is_empty() {
+        format!("{dry}nothing changed in {}", line::plain(title))
+    } else {
+        format!("{dry}blocks of {}: {}", line::plain(title), parts.join(", "))
+    }
+}

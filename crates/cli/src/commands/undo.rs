@@ -1,0 +1,48 @@
+//! `leafbase undo`: undoes changes.
+
+use clap::Args;
+use leafbase::{ErrorKind, UndoChanges};
+
+use crate::context::CommandContext;
+use crate::error::{CliError, CliResult};
+
+/// Undo the last change, or changes by their numbers
+///
+/// The numbers are those of log and history. What was written since stays; if it is in the way,
+/// nothing is undone, and the error names it. An undo is a change, which can be undone.
+#[derive(Debug, Args)]
+pub(crate) struct UndoCommand {
+    /// Numbers of changes [default: the last one]
+    #[arg(value_name = "NUMBER")]
+    numbers: Vec<u64>,
+}
+
+impl UndoCommand {
+    pub(crate) fn run(self, context: &mut CommandContext) -> CliResult<()> {
+        let notes = context.writer()?;
+        let mut numbers = self.numbers;
+        if numbers.is_empty() {
+            numbers.push(notes.last_sequence()?);
+        }
+        if numbers == [0] {
+            return Err(CliError::usage("the space has no change to undo"));
+        }
+        let undone = notes.undo(UndoChanges::new(numbers.iter().copied()));
+        let change = undone.map_err(|error| {
+            let obstacles = error.details().into_iter();
+            let obstacles = obstacles.map(|detail| format!("{} {}", detail.path, detail.message));
+            let obstacles = obstacles.collect::<Vec<_>>().join("\n");
+            match error.kind() {
+                ErrorKind::Conflict => {
+                    CliError::failed("what was written since is in the way").hint(obstacles)
+                }
+                _ => CliError::from(error),
+            }
+        })?;
+        if context.options.json {
+            return context.out.json(&change);
+        }
+        let numbers: Vec<_> = numbers.iter().map(u64::to_string).collect();
+        context.out.line(format_args!("undone: {}, by {}", numbers.join(", "), change.sequence))
+    }
+}

@@ -1,0 +1,306 @@
+//! Pages as markdown that is edited outside: what changed in the text changes in the blocks, and
+//! nothing else.
+
+use leafbase_markdown as markdown;
+use leafbase_model::{
+    AppliedMarkdown, ApplyMarkdown, BlockData, BlockDraft, BlockFields, BlockId, BlockRecord,
+    BlockType, Edge, Edit, EditMarkdown, Error, ErrorKind, Location, Result, SubtreeNode, Subtrees,
+    invariant,
+};
+use leafbase_tree_ops::{self as ops, AllowedChildren, Context, ReadTree, ResolvedPosition};
+
+use crate::core::access::AccessScope;
+use crate::core::connection::Connection;
+use crate::core::redaction::LinkRedactor;
+use crate::core::tree::Tree;
+use crate::operations::files::named;
+use crate::operations::normalize;
+use crate::operations::rewrite::plan::rewritten;
+use crate::operations::rewrite::tree_copy::TreeCopy;
+use crate::operations::undo::conflict;
+
+mod block_matches;
+mod merge;
+mod outline;
+mod text_search;
+
+use outline::{OutlineBlock, PageReading};
+
+impl<A: AccessScope> Connection<A> {
+    /// Makes the content of a page, or of a document, what a markdown text says: the counterpart of
+    /// [`Self::content_markdown`] for texts that were edited outside. Blocks that the text leaves
+    /// as they are keep their ID, revision and comments, the links to them, and all that markdown
+    /// does not say, such as colors and dates; so do blocks that it moves. A block whose text
+    /// changes keeps them too, if enough of it stays or it stands alone between blocks that stay.
+    /// All is one change, which one undo takes back.
+    ///
+    /// The title is not part of the text. Collections stay as they are, with the table that the
+    /// text shows; one is removed, with its items, if name and table are gone from the text and
+    /// nothing stands in their place.
+    ///
+    /// ```
+    /// use leafbase::ApplyMarkdown;
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let trip = notes.create_document("Trip")?.id();
+    /// let lines = notes.insert_markdown("## Packing\n\n- [ ] one passport\n- [ ] towel", trip)?;
+    /// let text = notes.content_markdown(trip)?;
+    /// let edited = "- [x] towel\n- [ ] two passports\n\n## Packing";
+    /// let done = notes.apply_markdown(ApplyMarkdown::new(trip, edited).if_markdown(text))?;
+    /// assert_eq!((done.inserted.len(), done.removed.len()), (0, 0));
+    /// assert!(done.updated.contains(&lines[1].id) && done.updated.contains(&lines[2].id));
+    /// assert_eq!(notes.content_markdown(trip)?, edited);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Cost
+    /// The page is read and its text and the new one are parsed. What is written are the blocks
+    /// that differ.
+    ///
+    /// # Errors
+    /// - [`ErrorKind::NotFound`] at `pageId`; [`ErrorKind::RuleViolation`] there for a block that
+    ///   cannot have children, a collection, and a document in the trash.
+    /// - [`ErrorKind::InvalidMarkdown`] at `markdown`, with line and column.
+    /// - [`ErrorKind::Conflict`] at `expected` if the page has other content by now.
+    /// - [`ErrorKind::RuleViolation`] at `markdown` if the table or the name of a collection
+    ///   changed, and for a block at the top of the inbox that is no task.
+    /// - [`ErrorKind::LimitExceeded`] for more than [`crate::Limits::blocks_per_fetch`] blocks, and
+    ///   at `markdown` for blocks beyond the other limits.
+    pub fn apply_markdown(&self, request: ApplyMarkdown) -> Result<AppliedMarkdown> {
+        let ApplyMarkdown { page_id, markdown: text, expected, dry_run, .. } = request;
+        let drafts = self.parse_page(&text).map_err(|error| error.at("markdown"))?;
+        self.rewrite_page("apply_markdown", page_id, dry_run, |read| {
+            if let Some(expected) = &expected
+                && expected.trim_end_matches('\n') != read.text.trim_end_matches('\n')
+            {
+                let message = "the page has other content by now: read it again";
+                return Err(Error::new(ErrorKind::Conflict, message).at("expected"));
+            }
+            Ok(drafts.clone())
+        })
+    }
+
+    /// Edits the markdown of a page, or of a document, at exact texts, as
+    /// [`Self::content_markdown`] shows them: replaces a text, inserts blocks before or after the
+    /// block that has it, or at the end of the section of a heading. Each edit finds the page as
+    /// those before it left it. What they leave as it is stays, as of [`Self::apply_markdown`]; all
+    /// is one change.
+    ///
+    /// Blocks beside a list item are indented as it is. The text of a heading may be given with its
+    /// marks or without them.
+    ///
+    /// ```
+    /// use leafbase::{EditMarkdown, ErrorKind};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let trip = notes.create_document("Trip")?.id();
+    /// notes.insert_markdown("## Packing\n\n- [ ] one passport\n\n## Tickets", trip)?;
+    /// notes.edit_markdown(
+    ///     EditMarkdown::of(trip)
+    ///         .replace("one passport", "two passports")
+    ///         .insert_under("Packing", "- [ ] towel"),
+    /// )?;
+    /// let text = notes.content_markdown(trip)?;
+    /// assert_eq!(text, "## Packing\n\n- [ ] two passports\n- [ ] towel\n\n## Tickets");
+    ///
+    /// let ambiguous = EditMarkdown::of(trip).replace("## ", "### ");
+    /// let error = notes.edit_markdown(ambiguous).unwrap_err();
+    /// assert_eq!((error.kind(), error.path()), (ErrorKind::Conflict, "edits[0].text"));
+    /// assert!(error.message().contains("lines 1 and 6"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Cost
+    /// That of [`Self::apply_markdown`], and for each edit the page is rendered, or parsed, again.
+    ///
+    /// # Errors
+    /// As [`Self::apply_markdown`], with the paths below `edits[n]`; [`ErrorKind::Conflict`] at
+    /// `edits[n].text` if the text is not there, with the line that is most like it, or there more
+    /// than once, with the lines; [`ErrorKind::Validation`] for an empty text.
+    pub fn edit_markdown(&self, request: EditMarkdown) -> Result<AppliedMarkdown> {
+        let EditMarkdown { page_id, edits, dry_run, .. } = request;
+        let most = self.limits().blocks_per_request;
+        if edits.len() > most {
+            return Err(Error::limit("edits in one request", most, edits.len()).at("edits"));
+        }
+        self.rewrite_page("edit_markdown", page_id, dry_run, |read| {
+            let mut drafts = read.drafts.clone();
+            for (index, edit) in edits.iter().enumerate() {
+                drafts = text_search::edited(drafts, edit, &|text| self.parse_page(text))
+                    .map_err(|error| error.at(format_args!("edits[{index}]")))?;
+            }
+            Ok(drafts)
+        })
+    }
+
+    fn parse_page(&self, text: &str) -> Result<Vec<BlockDraft>> {
+        let most = self.limits().markdown;
+        if text.len() > most {
+            return Err(Error::limit("bytes of markdown in one request", most, text.len()));
+        }
+        outline::parse(text, self.limits())
+    }
+
+    /// Makes the content of a page the blocks that `rewrite` makes of it.
+    fn rewrite_page(
+        &self,
+        operation: &'static str,
+        page: BlockId,
+        dry_run: bool,
+        rewrite: impl Fn(&PageReading) -> Result<Vec<BlockDraft>>,
+    ) -> Result<AppliedMarkdown> {
+        let (reply, _) = self.operation(operation).write(|transaction| {
+            let edits = transaction.plan(|tree, context| {
+                let target = PageTarget::find(tree, context, page)?;
+                let read = PageReading::new(tree, &target.present, self.limits())?;
+                let drafts = rewrite(&read)?;
+                if drafts == read.drafts {
+                    return Ok(Vec::new());
+                }
+                target.edits(&read, drafts)
+            })?;
+            let reply = AppliedMarkdown::new(&edits, dry_run);
+            if !dry_run {
+                transaction.apply(edits)?;
+            }
+            Ok(reply)
+        })?;
+        Ok(reply)
+    }
+}
+
+/// The page that is rewritten.
+struct PageTarget<'a> {
+    tree: &'a Tree<'a>,
+    context: &'a Context<'a>,
+    page: BlockId,
+    allowed: AllowedChildren,
+    present: TreeCopy,
+}
+
+impl<'a> PageTarget<'a> {
+    fn find(tree: &'a Tree<'a>, context: &'a Context<'a>, page: BlockId) -> Result<Self> {
+        let missing = || Error::not_found().at("pageId");
+        let document = tree.locate(page)?.ok_or_else(missing)?.document;
+        let location = tree.document(document)?.ok_or_else(missing)?.location;
+        let is_inbox = location == Location::Inbox && page == document.root();
+        let allowed = if is_inbox { AllowedChildren::Tasks } else { AllowedChildren::Anything };
+        let target = Self {
+            tree,
+            context,
+            page,
+            allowed,
+            present: TreeCopy::new(document, page, &tree.subtree(page, None)?),
+        };
+        target.check_levels(1)?;
+        Ok(target)
+    }
+
+    /// Checks that the page may have this many levels of blocks below it.
+    fn check_levels(&self, levels: usize) -> Result<()> {
+        let position = ResolvedPosition::Within(Edge::End, self.page);
+        let prepared = ops::prepare_target(self.tree, self.context, position, levels);
+        prepared.map(drop).map_err(|error| match error.kind() {
+            ErrorKind::LimitExceeded => Error::new(error.kind(), error.message()).at("markdown"),
+            _ => Error::new(error.kind(), error.message()).at("pageId"),
+        })
+    }
+
+    /// The edits by which the content of the page, which reads as `read`, becomes `drafts`.
+    fn edits(self, read: &PageReading, drafts: Vec<BlockDraft>) -> Result<Vec<Edit>> {
+        let mut blocks = outline::listed(drafts);
+        if self.allowed == AllowedChildren::Tasks {
+            blocks = outline::closed_last(blocks);
+        }
+        let levels = blocks.iter().map(|block| block.depth + 1).max().unwrap_or(0);
+        self.check_levels(levels.max(1))?;
+        let origins = block_matches::matched(&read.blocks, &blocks);
+        let target = self.target(read, &blocks, &origins)?;
+        let Self { tree, context, present, .. } = self;
+        rewritten(tree, context, present, &target)?.map_err(conflict)
+    }
+
+    /// The page as it becomes; `origins` are the indexes of the blocks of `read` that the new ones
+    /// are.
+    fn target(
+        &self,
+        read: &PageReading,
+        blocks: &[OutlineBlock],
+        origins: &[Option<usize>],
+    ) -> Result<TreeCopy> {
+        read.check_collections(blocks, origins)?;
+        let Some(mut top) = self.present.get(self.page).cloned() else {
+            invariant!("a copy of a page has the page")
+        };
+        if !blocks.is_empty() {
+            merge::make_page(&mut top.data);
+        }
+        let mut nodes = vec![SubtreeNode { depth: 0, block: top }];
+        for (block, origin) in blocks.iter().zip(origins) {
+            let record = match origin.and_then(|origin| read.blocks.get(origin)) {
+                // The table of a collection stands for no block of its own.
+                Some(origin) if origin.is_table_of_collection() => continue,
+                Some(origin) => self.kept(origin, block)?,
+                None => self.new_block(block)?,
+            };
+            let Ok(depth) = u16::try_from(block.depth + 1) else {
+                invariant!("the levels of a page are limited")
+            };
+            nodes.push(SubtreeNode { depth, block: record });
+        }
+        Ok(TreeCopy::new(self.present.document(), self.page, &Subtrees(nodes)))
+    }
+
+    /// A block that stays, with what the text says of it.
+    fn kept(&self, origin: &OutlineBlock, block: &OutlineBlock) -> Result<BlockRecord> {
+        let Some(present) = origin.id.and_then(|id| self.present.get(id)) else {
+            invariant!("what a page reads as are blocks of it")
+        };
+        if origin.data == block.data {
+            return Ok(present.clone());
+        }
+        let mut data = merge::merged(&present.data, &origin.data, &block.data);
+        if data.inline != present.data.inline {
+            data.inline = self.restored(present, data.inline)?;
+        }
+        self.finish(Some(present), block, &mut data)?;
+        Ok(BlockRecord { data, ..present.clone() })
+    }
+
+    /// The text with the links that the scope shows as placeholders.
+    fn restored(&self, present: &BlockRecord, inline: String) -> Result<String> {
+        let mut fields = BlockFields { inline: Some(inline), ..Default::default() };
+        LinkRedactor::new(self.tree).restore(&present.data, &mut fields)?;
+        let Some(restored) = fields.inline else { invariant!("restored fields keep their text") };
+        Ok(restored)
+    }
+
+    fn new_block(&self, block: &OutlineBlock) -> Result<BlockRecord> {
+        let mut data = block.data.clone();
+        self.finish(None, block, &mut data)?;
+        Ok(self.context.new_block(data))
+    }
+
+    /// Completes and checks the data of a block that is written.
+    fn finish(
+        &self,
+        present: Option<&BlockRecord>,
+        block: &OutlineBlock,
+        data: &mut BlockData,
+    ) -> Result<()> {
+        let at = |error: Error| Error::new(error.kind(), error.message()).at("markdown");
+        markdown::canonical(data);
+        data.task = data.task.map(|task| task.stamped(self.context.stamp.at));
+        if data.block_type() != BlockType::Collection {
+            ops::check_draft(self.context.limits, data, block.has_content).map_err(at)?;
+        }
+        if block.depth == 0 {
+            self.allowed.check(data).map_err(at)?;
+        }
+        let field = normalize::address_field(data);
+        let parts = std::slice::from_ref(data);
+        named::check_named(self.tree, present.map(|it| &it.data), parts, field).map_err(at)
+    }
+}

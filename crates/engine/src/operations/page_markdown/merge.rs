@@ -1,0 +1,80 @@
+//! Three-way merges of a block: what its markdown said before and says now changes, and what
+//! markdown does not say stays.
+
+use leafbase_model::{BlockData, BlockKind, ListStyle, TaskInfo, TextFormat};
+
+/// The data of a block that read as `before` and reads as `after` now.
+pub(super) fn merged(present: &BlockData, before: &BlockData, after: &BlockData) -> BlockData {
+    let list_style = pick(&present.list_style, &before.list_style, &after.list_style);
+    let task = match (list_style, present.task, after.task) {
+        (ListStyle::Task, Some(present), Some(after)) => {
+            let state = before.task.map(|task| task.state);
+            Some(if state == Some(after.state) {
+                present
+            } else {
+                TaskInfo { state: after.state, ..present }
+            })
+        }
+        (ListStyle::Task, present, after) => after.or(present),
+        _ => None,
+    };
+    BlockData {
+        kind: merged_kind(&present.kind, &before.kind, &after.kind),
+        inline: pick(&present.inline, &before.inline, &after.inline),
+        indentation: pick(&present.indentation, &before.indentation, &after.indentation),
+        list_style,
+        color: present.color,
+        task,
+        decorations: pick(&present.decorations, &before.decorations, &after.decorations),
+    }
+}
+
+/// Makes a text the page that it becomes when it receives children.
+pub(super) fn make_page(data: &mut BlockData) {
+    if let BlockKind::Text(format) = data.kind {
+        data.kind = BlockKind::Page(format);
+    }
+}
+
+/// The present value if the text still says what it said.
+fn pick<T: Clone + PartialEq>(present: &T, before: &T, after: &T) -> T {
+    if before == after { present.clone() } else { after.clone() }
+}
+
+fn merged_kind(present: &BlockKind, before: &BlockKind, after: &BlockKind) -> BlockKind {
+    use BlockKind::{Drawing, File, Image, Page, RichUrl, Text, Video, Whiteboard};
+    if before == after {
+        return present.clone();
+    }
+    match (present, before, after) {
+        (Text(now) | Page(now), Text(was) | Page(was), Text(new)) => Text(format(*now, *was, *new)),
+        (Text(now) | Page(now), Text(was) | Page(was), Page(new)) => Page(format(*now, *was, *new)),
+        // A drawing is written as its picture.
+        (Drawing { .. }, Image { .. }, Image { url, .. }) => Drawing { url: url.clone() },
+        (Whiteboard { .. }, Image { .. }, Image { url, .. }) => Whiteboard { url: url.clone() },
+        (Image { size, width, .. }, Image { .. }, Image { url, alt_text, .. }) => {
+            let (url, alt_text) = (url.clone(), alt_text.clone());
+            Image { url, alt_text, size: *size, width: *width }
+        }
+        (Video { size, width, .. }, Video { .. }, Video { url, alt_text, .. }) => {
+            let (url, alt_text) = (url.clone(), alt_text.clone());
+            Video { url, alt_text, size: *size, width: *width }
+        }
+        (File { layout, .. }, File { .. }, File { url, file_name, .. }) => {
+            File { url: url.clone(), file_name: file_name.clone(), layout: *layout }
+        }
+        (RichUrl { layout, .. }, RichUrl { .. }, RichUrl { url, title, description, .. }) => {
+            let (url, title, description) = (url.clone(), title.clone(), description.clone());
+            RichUrl { url, title, description, layout: *layout }
+        }
+        (_, _, after) => after.clone(),
+    }
+}
+
+fn format(present: TextFormat, before: TextFormat, after: TextFormat) -> TextFormat {
+    TextFormat {
+        style: pick(&present.style, &before.style, &after.style),
+        card_layout: pick(&present.card_layout, &before.card_layout, &after.card_layout),
+        ..present
+    }
+}

@@ -1,0 +1,225 @@
+//! Pages as lists of blocks as their markdown reads.
+
+use leafbase_markdown as markdown;
+use leafbase_model::{
+    Block, BlockData, BlockDraft, BlockId, BlockType, Content, Edge, Error, Limits, Location,
+    Result, invariant,
+};
+use leafbase_tree_ops as ops;
+
+use crate::core::redaction::LinkRedactor;
+use crate::core::tree::Tree;
+use crate::operations::block_markdown::render_tree;
+use crate::operations::collections::tables;
+use crate::operations::rewrite::tree_copy::TreeCopy;
+
+/// What a block of an outline is of a collection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum CollectionPart {
+    /// It is of none.
+    #[default]
+    None,
+    Name,
+    Table,
+}
+
+/// A block as markdown says it, in a list in reading order.
+#[derive(Clone, Debug)]
+pub(super) struct OutlineBlock {
+    /// Its ID, if it is one of the page.
+    pub(super) id: Option<BlockId>,
+    pub(super) data: BlockData,
+    /// Levels below the top of the page.
+    pub(super) depth: usize,
+    /// The index of its parent; `None` at the top of the page.
+    pub(super) parent: Option<usize>,
+    pub(super) has_content: bool,
+    part: CollectionPart,
+}
+
+impl OutlineBlock {
+    /// Whether the block stays as it is or goes.
+    pub(super) fn is_fixed(&self) -> bool {
+        self.part != CollectionPart::None
+    }
+
+    pub(super) fn is_table_of_collection(&self) -> bool {
+        self.part == CollectionPart::Table
+    }
+
+    /// What the block says: its text, code or address.
+    pub(super) fn text(&self) -> &str {
+        use leafbase_model::BlockKind::{
+            Code, Collection, CollectionItem, Drawing, File, Image, Line, Page, RichUrl, Table,
+            Text, Video, Whiteboard,
+        };
+        match &self.data.kind {
+            Text(_) | Page(_) | CollectionItem { .. } | Table | Collection | Line { .. } => {
+                &self.data.inline
+            }
+            Code { raw_code, .. } => raw_code,
+            Image { url, .. }
+            | Video { url, .. }
+            | File { url, .. }
+            | Drawing { url }
+            | Whiteboard { url }
+            | RichUrl { url, .. } => url,
+        }
+    }
+}
+
+/// A page as its markdown reads: without what markdown does not say.
+pub(super) struct PageReading {
+    /// The content, as [`crate::Connection::content_markdown`] returns it.
+    pub(super) text: String,
+    /// The text, parsed.
+    pub(super) drafts: Vec<BlockDraft>,
+    /// The blocks of the drafts, with their IDs.
+    pub(super) blocks: Vec<OutlineBlock>,
+}
+
+impl PageReading {
+    pub(super) fn new(tree: &Tree<'_>, page: &TreeCopy, limits: &Limits) -> Result<Self> {
+        let links = LinkRedactor::new(tree);
+        let plain = |data: &BlockData| links.plain(data);
+        let mut shown = ops::fetch(page, page.top(), None, false, &plain)?;
+        links.finish()?;
+        links.redact_tree(&mut shown)?;
+        let (count, most) = (render_tree(&mut shown), limits.blocks_per_fetch);
+        if count > most {
+            return Err(Error::limit("blocks of one page", most, count).at("pageId"));
+        }
+        if shown.data.block_type() == BlockType::Collection {
+            let message = "the items of a collection are changed by the operations on items";
+            return Err(Error::rule(message).at("pageId"));
+        }
+        let mut content = vec![shown];
+        tables::tabulate(tree, &mut content, None, most)?;
+        let Some(Content::Blocks(content)) = content.pop().map(|page| page.content) else {
+            return Ok(Self { text: String::new(), drafts: Vec::new(), blocks: Vec::new() });
+        };
+        let text = markdown::render(&content);
+        let drafts = parse(&text, limits)?;
+        let mut blocks = listed(drafts.clone());
+        name_blocks(page, content, &mut blocks)?;
+        Ok(Self { text, drafts, blocks })
+    }
+
+    /// Checks that each collection is in `blocks` as it is, or not at all.
+    pub(super) fn check_collections(
+        &self,
+        blocks: &[OutlineBlock],
+        origins: &[Option<usize>],
+    ) -> Result<()> {
+        let changed = |block: &OutlineBlock| {
+            let name = markdown::plain_text(&block.data.inline);
+            let message = format!(
+                "the collection {name:?} is not in the text as it was: its name and items are \
+                 changed by the operations on collections"
+            );
+            Err(Error::rule(message).at("markdown"))
+        };
+        let place = |index| origins.iter().position(|origin| *origin == Some(index));
+        let new_table = blocks
+            .iter()
+            .zip(origins)
+            .any(|(block, origin)| origin.is_none() && block.data.block_type() == BlockType::Table);
+        for (index, block) in self.blocks.iter().enumerate() {
+            if block.part != CollectionPart::Name {
+                continue;
+            }
+            let table = self.blocks.get(index + 1).filter(|next| next.is_table_of_collection());
+            match (place(index), table.map(|_| place(index + 1))) {
+                (Some(_), None) => {}
+                (Some(name), Some(Some(table))) if table == name + 1 => {}
+                (None, None | Some(None)) if !new_table => {}
+                _ => return changed(block),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Parses the content of a page. The limits of blocks are not those of a request: a block that
+/// stays may be a table of any number of items, and one that is new is checked by itself.
+pub(super) fn parse(text: &str, limits: &Limits) -> Result<Vec<BlockDraft>> {
+    let mut wide = limits.clone();
+    for limit in [
+        &mut wide.block_text,
+        &mut wide.block_raw,
+        &mut wide.attribute,
+        &mut wide.title,
+        &mut wide.markdown,
+        &mut wide.page_nesting,
+    ] {
+        *limit = usize::MAX;
+    }
+    let most = limits.blocks_per_fetch;
+    let options = markdown::ParseOptions::default().with_limits(wide).with_most_blocks(most);
+    Ok(markdown::parse(text, &options)?.blocks)
+}
+
+/// Drafts with all below them as a list in reading order.
+pub(super) fn listed(drafts: Vec<BlockDraft>) -> Vec<OutlineBlock> {
+    let mut blocks = Vec::with_capacity(drafts.len());
+    let mut waiting: Vec<_> = drafts.into_iter().rev().map(|draft| (0, None, draft)).collect();
+    while let Some((depth, parent, draft)) = waiting.pop() {
+        let (data, content) = draft.into_parts();
+        let (here, has_content) = (Some(blocks.len()), !content.is_empty());
+        waiting.extend(content.into_iter().rev().map(|child| (depth + 1, here, child)));
+        let part = CollectionPart::None;
+        blocks.push(OutlineBlock { id: None, data, depth, parent, has_content, part });
+    }
+    blocks
+}
+
+/// The top-level tasks with what is below them, those that are closed after the open ones, as the
+/// inbox has them.
+pub(super) fn closed_last(blocks: Vec<OutlineBlock>) -> Vec<OutlineBlock> {
+    let (mut open, mut closed) = (Vec::new(), Vec::new());
+    let (mut in_closed, mut shift) = (false, 0);
+    for (index, mut block) in blocks.into_iter().enumerate() {
+        in_closed = if block.depth == 0 {
+            ops::task_edge(Location::Inbox, &block.data) == Edge::End
+        } else {
+            in_closed
+        };
+        let part = if in_closed { &mut closed } else { &mut open };
+        if block.depth == 0 {
+            shift = index - part.len();
+        }
+        block.parent = block.parent.map(|parent| parent - shift);
+        part.push(block);
+    }
+    let before = open.len();
+    open.extend(
+        closed.into_iter().map(|block| OutlineBlock {
+            parent: block.parent.map(|parent| parent + before),
+            ..block
+        }),
+    );
+    open
+}
+
+/// Gives the blocks that the text of a page reads as the IDs of the blocks that say it.
+fn name_blocks(page: &TreeCopy, content: Vec<Block>, blocks: &mut [OutlineBlock]) -> Result<()> {
+    let mut read = blocks.iter_mut();
+    let mut waiting: Vec<_> = content.into_iter().rev().map(|block| (0, block)).collect();
+    let mut last_name = None;
+    while let Some((depth, block)) = waiting.pop() {
+        let Some(read) = read.next().filter(|read| read.depth == depth) else {
+            invariant!("each block of a page is one block of its markdown")
+        };
+        read.id = Some(block.id);
+        let kept = page.get(block.id).map(|record| record.data.block_type());
+        if kept == Some(BlockType::Collection) {
+            let is_name = last_name.replace(block.id) != Some(block.id);
+            read.part = if is_name { CollectionPart::Name } else { CollectionPart::Table };
+        }
+        if let Content::Blocks(children) = block.content {
+            waiting.extend(children.into_iter().rev().map(|child| (depth + 1, child)));
+        }
+    }
+    invariant!(read.next().is_none(), "each block of the markdown is one of the page");
+    Ok(())
+}
