@@ -13,8 +13,8 @@ pub struct FrontMatter<'t> {
 }
 
 /// The front matter of `text`, whose line ends must be `\n`. Two separators may enclose prose as
-/// well, so the content must be blank, or its first line that is no comment must look like a key:
-/// with `: ` in it or `:` at its end.
+/// well, so the content must be blank, or its first line that is neither blank nor a comment must
+/// look like a key: with `: ` in it or `:` at its end.
 ///
 /// ```
 /// use leafbase_markdown::front_matter;
@@ -35,7 +35,7 @@ pub fn front_matter(text: &str) -> Option<FrontMatter<'_>> {
             let matter = text.get(start..end).filter(|_| blank || keyed == Some(true))?;
             return Some(FrontMatter { matter, length });
         }
-        if keyed.is_none() && !line.starts_with('#') {
+        if keyed.is_none() && !line.is_empty() && !line.starts_with('#') {
             keyed = Some(line.contains(": ") || line.ends_with(':'));
         }
         blank &= line.is_empty();

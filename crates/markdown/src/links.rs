@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use leafbase_model::{BlockId, Day};
 
-use crate::destination::{self, unescape};
+use crate::destination::{self, LinkDestination, unescape};
 use crate::slice;
 use crate::{line_starts, tags};
 
@@ -252,9 +252,12 @@ impl<'t> InlineScanner<'t> {
         if let Some(after) = after.strip_prefix(':').filter(|_| self.begins_line(open.at)) {
             let space = after.len() - crate::cursor::trim_start(after).len();
             let target = after.get(space..).and_then(|after| destination::target(after, space));
-            if let Some(target) = target.filter(|target| !target.destination.is_empty()) {
+            if let Some(target) = target.filter(|target| !target.destination.is_empty())
+                && !slice::after(self.text, open.at).starts_with("[^")
+                && let Some(length) = definition_length(after, &target)
+            {
                 self.found(target.destination, at + 2 + target.start, LinkForm::Definition, visit);
-                return at + 2 + target.length;
+                return at + 2 + length;
             }
         }
         at + 1
@@ -310,6 +313,17 @@ impl<'t> InlineScanner<'t> {
     const fn range(&self, start: usize, end: usize) -> Range<usize> {
         self.before + start..self.before + end
     }
+}
+
+/// Length of a reference definition, whose destination and title `target` are: nothing follows them
+/// on their line. A title that something follows is text, if it is on a line of its own.
+fn definition_length(text: &str, target: &LinkDestination<'_>) -> Option<usize> {
+    let is_last = |length: usize| {
+        let rest = slice::after(text, length).split('\n').next().unwrap_or_default();
+        rest.trim().is_empty()
+    };
+    let without_title = target.start + target.destination.len() + usize::from(target.pointed);
+    [target.length, without_title].into_iter().find(|length| is_last(*length))
 }
 
 fn next_special(bytes: &[u8]) -> Option<usize> {

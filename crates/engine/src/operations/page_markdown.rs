@@ -4,8 +4,8 @@
 use leafbase_markdown as markdown;
 use leafbase_model::{
     AppliedMarkdown, ApplyMarkdown, BlockData, BlockDraft, BlockFields, BlockId, BlockRecord,
-    BlockType, Edge, Edit, EditMarkdown, Error, ErrorKind, Location, Result, SubtreeNode, Subtrees,
-    invariant,
+    BlockType, DocumentId, Edge, Edit, EditMarkdown, Error, ErrorKind, Location, Result,
+    SubtreeNode, Subtrees, invariant,
 };
 use leafbase_tree_ops::{self as ops, AllowedChildren, Context, ReadTree, ResolvedPosition};
 
@@ -69,15 +69,17 @@ impl<A: AccessScope> Connection<A> {
     ///   at `markdown` for blocks beyond the other limits.
     pub fn apply_markdown(&self, request: ApplyMarkdown) -> Result<AppliedMarkdown> {
         let ApplyMarkdown { page_id, markdown: text, expected, dry_run, .. } = request;
-        let drafts = self.parse_page(&text).map_err(|error| error.at("markdown"))?;
+        let is_same =
+            |one: &str, other: &str| one.trim_end_matches('\n') == other.trim_end_matches('\n');
         self.rewrite_page("apply_markdown", page_id, dry_run, |read| {
-            if let Some(expected) = &expected
-                && expected.trim_end_matches('\n') != read.text.trim_end_matches('\n')
-            {
+            if expected.as_ref().is_some_and(|expected| !is_same(expected, read)) {
                 let message = "the page has other content by now: read it again";
                 return Err(Error::new(ErrorKind::Conflict, message).at("expected"));
             }
-            Ok(drafts.clone())
+            if is_same(&text, read) {
+                return Ok(None);
+            }
+            self.parse_page(&text).map(Some).map_err(|error| error.at("markdown"))
         })
     }
 
@@ -126,12 +128,12 @@ impl<A: AccessScope> Connection<A> {
             return Err(Error::limit("edits in one request", most, edits.len()).at("edits"));
         }
         self.rewrite_page("edit_markdown", page_id, dry_run, |read| {
-            let mut drafts = read.drafts.clone();
+            let mut drafts = outline::parse(read, self.limits())?;
             for (index, edit) in edits.iter().enumerate() {
                 drafts = text_search::edited(drafts, edit, &|text| self.parse_page(text))
                     .map_err(|error| error.at(format_args!("edits[{index}]")))?;
             }
-            Ok(drafts)
+            Ok(Some(drafts))
         })
     }
 
@@ -143,23 +145,22 @@ impl<A: AccessScope> Connection<A> {
         outline::parse(text, self.limits())
     }
 
-    /// Makes the content of a page the blocks that `rewrite` makes of it.
+    /// Makes the content of a page the blocks that `rewrite` makes of its text; `None` leaves it.
     fn rewrite_page(
         &self,
         operation: &'static str,
         page: BlockId,
         dry_run: bool,
-        rewrite: impl Fn(&PageReading) -> Result<Vec<BlockDraft>>,
+        rewrite: impl Fn(&str) -> Result<Option<Vec<BlockDraft>>>,
     ) -> Result<AppliedMarkdown> {
         let (reply, _) = self.operation(operation).write(|transaction| {
             let edits = transaction.plan(|tree, context| {
                 let target = PageTarget::find(tree, context, page)?;
-                let read = PageReading::new(tree, &target.present, self.limits())?;
-                let drafts = rewrite(&read)?;
-                if drafts == read.drafts {
-                    return Ok(Vec::new());
+                let read = PageReading::new(tree, page, self.limits())?;
+                match rewrite(&read.text)? {
+                    Some(drafts) => target.edits(&read.into_blocks(self.limits())?, drafts),
+                    None => Ok(Vec::new()),
                 }
-                target.edits(&read, drafts)
             })?;
             let reply = AppliedMarkdown::new(&edits, dry_run);
             if !dry_run {
@@ -176,8 +177,8 @@ struct PageTarget<'a> {
     tree: &'a Tree<'a>,
     context: &'a Context<'a>,
     page: BlockId,
+    document: DocumentId,
     allowed: AllowedChildren,
-    present: TreeCopy,
 }
 
 impl<'a> PageTarget<'a> {
@@ -187,13 +188,7 @@ impl<'a> PageTarget<'a> {
         let location = tree.document(document)?.ok_or_else(missing)?.location;
         let is_inbox = location == Location::Inbox && page == document.root();
         let allowed = if is_inbox { AllowedChildren::Tasks } else { AllowedChildren::Anything };
-        let target = Self {
-            tree,
-            context,
-            page,
-            allowed,
-            present: TreeCopy::new(document, page, &tree.subtree(page, None)?),
-        };
+        let target = Self { tree, context, page, document, allowed };
         target.check_levels(1)?;
         Ok(target)
     }
@@ -208,65 +203,93 @@ impl<'a> PageTarget<'a> {
         })
     }
 
-    /// The edits by which the content of the page, which reads as `read`, becomes `drafts`.
-    fn edits(self, read: &PageReading, drafts: Vec<BlockDraft>) -> Result<Vec<Edit>> {
-        let mut blocks = outline::listed(drafts);
+    /// The edits by which the content of the page, which reads as `old`, becomes `drafts`.
+    fn edits(self, old: &[OutlineBlock], drafts: Vec<BlockDraft>) -> Result<Vec<Edit>> {
+        let mut new = outline::listed(drafts);
         if self.allowed == AllowedChildren::Tasks {
-            blocks = outline::closed_last(blocks);
+            new = outline::closed_last(new);
         }
-        let levels = blocks.iter().map(|block| block.depth + 1).max().unwrap_or(0);
+        let levels = new.iter().map(|block| block.depth + 1).max().unwrap_or(0);
         self.check_levels(levels.max(1))?;
-        let origins = block_matches::matched(&read.blocks, &blocks);
-        let target = self.target(read, &blocks, &origins)?;
-        let Self { tree, context, present, .. } = self;
-        rewritten(tree, context, present, &target)?.map_err(conflict)
+        let origins = block_matches::matched(old, &new);
+        outline::check_collections(old, &new, &origins)?;
+        let stays = |(index, origin): (usize, &Option<usize>)| *origin == Some(index);
+        let is_in_place = old.len() == new.len()
+            && origins.iter().enumerate().all(stays)
+            && old.iter().zip(&new).all(|(old, new)| old.parent == new.parent);
+        if is_in_place {
+            return self.updates(old, &new);
+        }
+        let present = TreeCopy::new(self.document, self.page, self.tree.subtree(self.page, None)?);
+        let target = self.target(&present, old, &new, &origins)?;
+        rewritten(self.tree, self.context, present, &target)?.map_err(conflict)
     }
 
-    /// The page as it becomes; `origins` are the indexes of the blocks of `read` that the new ones
-    /// are.
+    /// The edits where no block comes, goes or moves: the page needs no copy then.
+    fn updates(&self, old: &[OutlineBlock], new: &[OutlineBlock]) -> Result<Vec<Edit>> {
+        let mut edits = Vec::new();
+        for (old, new) in old.iter().zip(new).filter(|(old, new)| old.data != new.data) {
+            let Some(present) = old.id.map(|id| self.tree.block(id)).transpose()?.flatten() else {
+                invariant!("what a page reads as are blocks of it")
+            };
+            let data = self.kept(&present, old, new)?;
+            edits.extend(ops::update_edit(self.document, present, data, self.context.stamp));
+        }
+        Ok(edits)
+    }
+
+    /// The page as it becomes; `origins` are the indexes of the old blocks that the new ones are.
     fn target(
         &self,
-        read: &PageReading,
-        blocks: &[OutlineBlock],
+        present: &TreeCopy,
+        old: &[OutlineBlock],
+        new: &[OutlineBlock],
         origins: &[Option<usize>],
     ) -> Result<TreeCopy> {
-        read.check_collections(blocks, origins)?;
-        let Some(mut top) = self.present.get(self.page).cloned() else {
+        let Some(mut top) = present.get(self.page).cloned() else {
             invariant!("a copy of a page has the page")
         };
-        if !blocks.is_empty() {
+        if !new.is_empty() {
             merge::make_page(&mut top.data);
         }
         let mut nodes = vec![SubtreeNode { depth: 0, block: top }];
-        for (block, origin) in blocks.iter().zip(origins) {
-            let record = match origin.and_then(|origin| read.blocks.get(origin)) {
+        for (block, origin) in new.iter().zip(origins) {
+            let block_record = match origin.and_then(|origin| old.get(origin)) {
                 // The table of a collection stands for no block of its own.
                 Some(origin) if origin.is_table_of_collection() => continue,
-                Some(origin) => self.kept(origin, block)?,
+                Some(origin) => {
+                    let Some(present) = origin.id.and_then(|id| present.get(id)) else {
+                        invariant!("what a page reads as are blocks of it")
+                    };
+                    let data = self.kept(present, origin, block)?;
+                    BlockRecord { data, ..present.clone() }
+                }
                 None => self.new_block(block)?,
             };
             let Ok(depth) = u16::try_from(block.depth + 1) else {
                 invariant!("the levels of a page are limited")
             };
-            nodes.push(SubtreeNode { depth, block: record });
+            nodes.push(SubtreeNode { depth, block: block_record });
         }
-        Ok(TreeCopy::new(self.present.document(), self.page, &Subtrees(nodes)))
+        Ok(TreeCopy::new(self.document, self.page, Subtrees(nodes)))
     }
 
-    /// A block that stays, with what the text says of it.
-    fn kept(&self, origin: &OutlineBlock, block: &OutlineBlock) -> Result<BlockRecord> {
-        let Some(present) = origin.id.and_then(|id| self.present.get(id)) else {
-            invariant!("what a page reads as are blocks of it")
-        };
-        if origin.data == block.data {
-            return Ok(present.clone());
+    /// The data of a block that stays, with what the text says of it.
+    fn kept(
+        &self,
+        present: &BlockRecord,
+        old: &OutlineBlock,
+        new: &OutlineBlock,
+    ) -> Result<BlockData> {
+        if old.data == new.data {
+            return Ok(present.data.clone());
         }
-        let mut data = merge::merged(&present.data, &origin.data, &block.data);
+        let mut data = merge::merged(&present.data, &old.data, &new.data);
         if data.inline != present.data.inline {
             data.inline = self.restored(present, data.inline)?;
         }
-        self.finish(Some(present), block, &mut data)?;
-        Ok(BlockRecord { data, ..present.clone() })
+        self.finish(Some(present), new, &mut data)?;
+        Ok(data)
     }
 
     /// The text with the links that the scope shows as placeholders.

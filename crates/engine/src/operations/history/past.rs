@@ -50,7 +50,7 @@ impl PastDocument {
     pub(super) fn present(reader: SpaceReader<'_>, document: DocumentId) -> Result<Self> {
         reader.document(document)?.ok_or_else(Error::not_found)?;
         let subtrees = reader.subtree(document.root(), None)?;
-        Ok(Self { tree: TreeCopy::new(document, document.root(), &subtrees) })
+        Ok(Self { tree: TreeCopy::new(document, document.root(), subtrees) })
     }
 
     pub(super) const fn tree(&self) -> &TreeCopy {
@@ -101,7 +101,7 @@ impl PastDocument {
             }
             Edit::Remove { target, subtrees } if documents.contains(&target.document) => {
                 self.check_kept(reader, edit)?;
-                self.tree.insert(Some(target), subtrees);
+                self.tree.insert(Some(target), subtrees.clone());
             }
             Edit::Update { document, before, .. } if documents.contains(document) => {
                 self.check_kept(reader, edit)?;

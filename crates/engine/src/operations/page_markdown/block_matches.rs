@@ -31,13 +31,25 @@ const LEAST_LIKENESS: [f64; 2] = [0.4, 0.6];
 
 /// For each block of `new`, the index of the block of `old` that it is.
 pub(super) fn matched(old: &[OutlineBlock], new: &[OutlineBlock]) -> Vec<Option<usize>> {
-    let mut matching = Matching::new(old, new);
+    // What both begin and end with is most of a page that was edited.
+    let is_same = |(old, new): &(&OutlineBlock, &OutlineBlock)| old.data == new.data;
+    let start = old.iter().zip(new).take_while(is_same).count();
+    let (old_rest, new_rest) =
+        (old.get(start..).unwrap_or_default(), new.get(start..).unwrap_or_default());
+    let end = old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(is_same).count();
+    let middle = |rest: &'_ [OutlineBlock]| rest.len() - end;
+    let mut matching = Matching::new(
+        old_rest.get(..middle(old_rest)).unwrap_or_default(),
+        new_rest.get(..middle(new_rest)).unwrap_or_default(),
+    );
     matching.match_unique();
     matching.match_between();
     matching.match_repeated();
     matching.match_alike();
     matching.match_lone();
-    matching.new_to_old
+    let between = matching.new_to_old.iter().map(|old| old.map(|old| old + start));
+    let ends = (old.len() - end..old.len()).map(Some);
+    (0..start).map(Some).chain(between).chain(ends).collect()
 }
 
 struct Matching<'a> {

@@ -1,5 +1,7 @@
 //! Pages as lists of blocks as their markdown reads.
 
+use std::collections::HashSet;
+
 use leafbase_markdown as markdown;
 use leafbase_model::{
     Block, BlockData, BlockDraft, BlockId, BlockType, Content, Edge, Error, Limits, Location,
@@ -9,9 +11,8 @@ use leafbase_tree_ops as ops;
 
 use crate::core::redaction::LinkRedactor;
 use crate::core::tree::Tree;
-use crate::operations::block_markdown::render_tree;
+use crate::operations::block_markdown::render_text;
 use crate::operations::collections::tables;
-use crate::operations::rewrite::tree_copy::TreeCopy;
 
 /// What a block of an outline is of a collection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,76 +69,106 @@ impl OutlineBlock {
     }
 }
 
-/// A page as its markdown reads: without what markdown does not say.
+/// A page with its content as markdown.
 pub(super) struct PageReading {
     /// The content, as [`crate::Connection::content_markdown`] returns it.
     pub(super) text: String,
-    /// The text, parsed.
-    pub(super) drafts: Vec<BlockDraft>,
-    /// The blocks of the drafts, with their IDs.
-    pub(super) blocks: Vec<OutlineBlock>,
+    /// The blocks of the text: tables in place of collections.
+    content: Vec<Block>,
+    collections: HashSet<BlockId>,
 }
 
 impl PageReading {
-    pub(super) fn new(tree: &Tree<'_>, page: &TreeCopy, limits: &Limits) -> Result<Self> {
+    pub(super) fn new(tree: &Tree<'_>, page: BlockId, limits: &Limits) -> Result<Self> {
         let links = LinkRedactor::new(tree);
         let plain = |data: &BlockData| links.plain(data);
-        let mut shown = ops::fetch(page, page.top(), None, false, &plain)?;
+        let mut shown = ops::fetch(tree, page, None, false, &plain)?;
         links.finish()?;
         links.redact_tree(&mut shown)?;
-        let (count, most) = (render_tree(&mut shown), limits.blocks_per_fetch);
-        if count > most {
-            return Err(Error::limit("blocks of one page", most, count).at("pageId"));
-        }
         if shown.data.block_type() == BlockType::Collection {
             let message = "the items of a collection are changed by the operations on items";
             return Err(Error::rule(message).at("pageId"));
         }
-        let mut content = vec![shown];
-        tables::tabulate(tree, &mut content, None, most)?;
-        let Some(Content::Blocks(content)) = content.pop().map(|page| page.content) else {
-            return Ok(Self { text: String::new(), drafts: Vec::new(), blocks: Vec::new() });
-        };
-        let text = markdown::render(&content);
-        let drafts = parse(&text, limits)?;
-        let mut blocks = listed(drafts.clone());
-        name_blocks(page, content, &mut blocks)?;
-        Ok(Self { text, drafts, blocks })
-    }
-
-    /// Checks that each collection is in `blocks` as it is, or not at all.
-    pub(super) fn check_collections(
-        &self,
-        blocks: &[OutlineBlock],
-        origins: &[Option<usize>],
-    ) -> Result<()> {
-        let changed = |block: &OutlineBlock| {
-            let name = markdown::plain_text(&block.data.inline);
-            let message = format!(
-                "the collection {name:?} is not in the text as it was: its name and items are \
-                 changed by the operations on collections"
-            );
-            Err(Error::rule(message).at("markdown"))
-        };
-        let place = |index| origins.iter().position(|origin| *origin == Some(index));
-        let new_table = blocks
-            .iter()
-            .zip(origins)
-            .any(|(block, origin)| origin.is_none() && block.data.block_type() == BlockType::Table);
-        for (index, block) in self.blocks.iter().enumerate() {
-            if block.part != CollectionPart::Name {
-                continue;
+        let (mut count, mut collections, mut waiting) = (0, HashSet::new(), vec![&mut shown]);
+        while let Some(block) = waiting.pop() {
+            count += 1;
+            if block.data.block_type() == BlockType::Collection {
+                collections.insert(block.id);
             }
-            let table = self.blocks.get(index + 1).filter(|next| next.is_table_of_collection());
-            match (place(index), table.map(|_| place(index + 1))) {
-                (Some(_), None) => {}
-                (Some(name), Some(Some(table))) if table == name + 1 => {}
-                (None, None | Some(None)) if !new_table => {}
-                _ => return changed(block),
+            render_text(&mut block.data);
+            if let Content::Blocks(children) = &mut block.content {
+                waiting.extend(children);
             }
         }
-        Ok(())
+        let most = limits.blocks_per_fetch;
+        if count > most {
+            return Err(Error::limit("blocks of one page", most, count).at("pageId"));
+        }
+        let mut content = vec![shown];
+        tables::tabulate(tree, &mut content, None, most)?;
+        let content = match content.pop().map(|page| page.content) {
+            Some(Content::Blocks(content)) => content,
+            _ => Vec::new(),
+        };
+        Ok(Self { text: markdown::render(&content), content, collections })
     }
+
+    /// The blocks as the text reads: without what markdown does not say, with their IDs.
+    pub(super) fn into_blocks(self, limits: &Limits) -> Result<Vec<OutlineBlock>> {
+        let mut blocks = listed(parse(&self.text, limits)?);
+        let mut read = blocks.iter_mut();
+        let mut waiting: Vec<_> = self.content.into_iter().rev().map(|block| (0, block)).collect();
+        let mut last_name = None;
+        while let Some((depth, block)) = waiting.pop() {
+            let Some(read) = read.next().filter(|read| read.depth == depth) else {
+                invariant!("each block of a page is one block of its markdown")
+            };
+            read.id = Some(block.id);
+            if self.collections.contains(&block.id) {
+                let is_name = last_name.replace(block.id) != Some(block.id);
+                read.part = if is_name { CollectionPart::Name } else { CollectionPart::Table };
+            }
+            if let Content::Blocks(children) = block.content {
+                waiting.extend(children.into_iter().rev().map(|child| (depth + 1, child)));
+            }
+        }
+        invariant!(read.next().is_none(), "each block of the markdown is one of the page");
+        Ok(blocks)
+    }
+}
+
+/// Checks that each collection of `old` is in `new` as it is, or not at all.
+pub(super) fn check_collections(
+    old: &[OutlineBlock],
+    new: &[OutlineBlock],
+    origins: &[Option<usize>],
+) -> Result<()> {
+    let place = |index| origins.iter().position(|origin| *origin == Some(index));
+    let has_new_table = || {
+        new.iter()
+            .zip(origins)
+            .any(|(block, origin)| origin.is_none() && block.data.block_type() == BlockType::Table)
+    };
+    for (index, block) in old.iter().enumerate() {
+        if block.part != CollectionPart::Name {
+            continue;
+        }
+        let table = old.get(index + 1).filter(|next| next.is_table_of_collection());
+        match (place(index), table.map(|_| place(index + 1))) {
+            (Some(_), None) => {}
+            (Some(name), Some(Some(table))) if table == name + 1 => {}
+            (None, None | Some(None)) if !has_new_table() => {}
+            _ => {
+                let name = markdown::plain_text(&block.data.inline);
+                let message = format!(
+                    "the collection {name:?} is not in the text as it was: its name and items are \
+                     changed by the operations on collections"
+                );
+                return Err(Error::rule(message).at("markdown"));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Parses the content of a page. The limits of blocks are not those of a request: a block that
@@ -199,27 +230,4 @@ pub(super) fn closed_last(blocks: Vec<OutlineBlock>) -> Vec<OutlineBlock> {
         }),
     );
     open
-}
-
-/// Gives the blocks that the text of a page reads as the IDs of the blocks that say it.
-fn name_blocks(page: &TreeCopy, content: Vec<Block>, blocks: &mut [OutlineBlock]) -> Result<()> {
-    let mut read = blocks.iter_mut();
-    let mut waiting: Vec<_> = content.into_iter().rev().map(|block| (0, block)).collect();
-    let mut last_name = None;
-    while let Some((depth, block)) = waiting.pop() {
-        let Some(read) = read.next().filter(|read| read.depth == depth) else {
-            invariant!("each block of a page is one block of its markdown")
-        };
-        read.id = Some(block.id);
-        let kept = page.get(block.id).map(|record| record.data.block_type());
-        if kept == Some(BlockType::Collection) {
-            let is_name = last_name.replace(block.id) != Some(block.id);
-            read.part = if is_name { CollectionPart::Name } else { CollectionPart::Table };
-        }
-        if let Content::Blocks(children) = block.content {
-            waiting.extend(children.into_iter().rev().map(|child| (depth + 1, child)));
-        }
-    }
-    invariant!(read.next().is_none(), "each block of the markdown is one of the page");
-    Ok(())
 }

@@ -164,7 +164,7 @@ impl RewritePlan<'_> {
             waiting.extend(new.map(|child| (depth + 1, *child)));
         }
         let subtrees = Subtrees(nodes);
-        self.present.insert(Some(&to), &subtrees);
+        self.present.insert(Some(&to), subtrees.clone());
         self.edits.push(Edit::Insert { target: to, subtrees });
         Ok(())
     }

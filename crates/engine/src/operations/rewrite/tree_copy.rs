@@ -19,7 +19,7 @@ pub(crate) struct TreeCopy {
 
 impl TreeCopy {
     /// The copy of the block `top` with its descendants, which `subtrees` contains.
-    pub(crate) fn new(document: DocumentId, top: BlockId, subtrees: &Subtrees) -> Self {
+    pub(crate) fn new(document: DocumentId, top: BlockId, subtrees: Subtrees) -> Self {
         let (blocks, parents, children) = (HashMap::new(), HashMap::new(), HashMap::new());
         let mut copy = Self { document, top, blocks, parents, children };
         copy.insert(None, subtrees);
@@ -65,24 +65,25 @@ impl TreeCopy {
     }
 
     /// Inserts subtrees at a target, or those of a whole document.
-    pub(crate) fn insert(&mut self, target: Option<&InsertTarget>, subtrees: &Subtrees) {
+    pub(crate) fn insert(&mut self, target: Option<&InsertTarget>, subtrees: Subtrees) {
         let (mut lineage, mut after): (Vec<BlockId>, _) =
             (Vec::new(), target.and_then(|target| target.after));
-        for SubtreeNode { depth, block } in &subtrees.0 {
-            lineage.truncate(usize::from(*depth));
-            self.blocks.insert(block.id, block.clone());
+        for SubtreeNode { depth, block } in subtrees.0 {
+            lineage.truncate(usize::from(depth));
+            let id = block.id;
+            self.blocks.insert(id, block);
             match (lineage.last(), target) {
                 (Some(parent), _) => {
-                    self.parents.insert(block.id, *parent);
-                    self.children.entry(*parent).or_default().push(block.id);
+                    self.parents.insert(id, *parent);
+                    self.children.entry(*parent).or_default().push(id);
                 }
                 (None, Some(target)) => {
-                    self.attach(block.id, &InsertTarget { after, ..*target });
-                    after = Some(block.id);
+                    self.attach(id, &InsertTarget { after, ..*target });
+                    after = Some(id);
                 }
                 (None, None) => {}
             }
-            lineage.push(block.id);
+            lineage.push(id);
         }
     }
 
