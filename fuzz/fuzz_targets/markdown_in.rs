@@ -2,8 +2,8 @@
 #![no_main]
 
 use leafbase_markdown::{
-    EmptyFirstItem, ParseOptions, PlainText, block_form, inline_of_plain, links, parse,
-    plain_text, read_block_form, rewrite_links,
+    EmptyFirstItem, ParseOptions, PlainText, block_form, front_properties, hash_tags,
+    inline_of_plain, links, parse, plain_text, read_block_form, rewrite_links,
 };
 use leafbase_model::{BlockData, BlockDraft, Limits};
 use libfuzzer_sys::fuzz_target;
@@ -26,6 +26,8 @@ fuzz_target!(|text: &str| {
     });
     assert_eq!((same.as_ref(), rewritten), (text, count), "links are seen as they are rewritten");
     plain_text(text);
+    hash_tags(text, &mut |tag| assert!(!tag.is_empty() && tag.len() <= Limits::TAG_BYTES));
+    front_properties(text);
     let exact = BlockData::text(text);
     if let Ok(form) = read_block_form(&block_form(&exact), &Limits::default()) {
         assert_eq!((form.inline.as_str(), form.further.len()), (text, 0), "a block form is exact");

@@ -5,7 +5,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::sync::OnceLock;
 
-use leafbase_model::{DocumentId, ErrorKind, Location, Timestamp};
+use leafbase_model::{DocumentId, ErrorKind, Location, TermMode, Timestamp};
 use leafbase_search::{
     Analyzer, Attributes, Hit, Index, ParsedQuery, QueryPart, QueryWord, SearchDocument, SearchOverlay,
     Token, query_words, tokens,
@@ -72,9 +72,9 @@ fuzz_target!(|input: &str| {
         texts.first().copied().unwrap_or_default(),
         texts.get(1..).unwrap_or_default(),
     );
-    for any in [false, true] {
-        match ParsedQuery::new(&asked, any) {
-            Ok(terms) => check(&asked, any, &terms, &texts, &own),
+    for mode in TermMode::ALL {
+        match ParsedQuery::new(&asked, *mode) {
+            Ok(terms) => check(&asked, *mode != TermMode::All, &terms, &texts, &own),
             Err(error) => assert_eq!(error.kind(), ErrorKind::LimitExceeded, "{error:?}"),
         }
     }
@@ -112,14 +112,14 @@ fn search(index: &Index, dirty: &[&SearchDocument], query: &ParsedQuery) -> Vec<
     let dirty_ids = HashSet::new();
     let overlay = SearchOverlay { dirty, dirty_ids: &dirty_ids, filter: &|_| true, subset: None };
     let snapshot = index.snapshot().expect("a snapshot");
-    snapshot.search(query, &overlay, usize::MAX).expect("a search of an index in memory")
+    snapshot.search(query, &overlay, usize::MAX).expect("a search of an index in memory").hits
 }
 
 /// Something that a document has to have in one of its texts.
 struct Clause {
     /// In a row.
     parts: Vec<QueryPart>,
-    /// Whether a word of the same stem will do.
+    /// Whether a word of the same stem, or of other parts, will do.
     is_word: bool,
 }
 
@@ -143,7 +143,8 @@ fn clauses(text: &str) -> Vec<Clause> {
 }
 
 fn word(word: QueryWord) -> Clause {
-    Clause { is_word: word.parts.len() == 1, parts: word.parts }
+    // Of a run some pairs suffice.
+    Clause { is_word: word.whole.is_none(), parts: word.parts }
 }
 
 fn quotation(text: &str) -> Option<(&str, &str, &str)> {

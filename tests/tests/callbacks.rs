@@ -6,7 +6,8 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use leafbase::{Durability, ErrorKind, ImportOptions, MemorySource, Result, SearchIndexing, Space};
+use leafbase::{Durability, ErrorKind, Result, SearchIndexing, Space};
+use leafbase_vault::{ImportOptions, MemorySource, import_from};
 
 /// A call and what it returns in the callback of a rebuild.
 type Call = (&'static str, fn(&Space) -> Result<()>, Option<ErrorKind>);
@@ -105,7 +106,7 @@ fn an_import_leaves_no_document_for_the_first_search() {
         let files = (0..150).map(|number| (format!("{number}.md"), format!("text {number}")));
         let (mut source, mut last) = (MemorySource::from_iter(files), None);
         let imported =
-            space.connect().import_from(&mut source, &ImportOptions::new(), &mut |progress| {
+            import_from(&space.connect(), &mut source, &ImportOptions::new(), &mut |progress| {
                 last = Some((progress.done, progress.total));
                 ControlFlow::Continue(())
             });

@@ -1,12 +1,18 @@
 //! Files that come in and go out again as they were: constructs as rows, and the files of a corpus
 //! beside the project.
 
+#[path = "fidelity/shown.rs"]
+mod shown;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use leafbase::{ExportOptions, ImportOptions, MemorySource, Progress, Space};
+use leafbase::{Progress, Space};
+use leafbase_vault::{
+    ExportOptions, ImportOptions, LinkStyle, MemorySource, TaskDates, export_folder, import_from,
+};
 
 fn on(_: Progress) -> ControlFlow<()> {
     ControlFlow::Continue(())
@@ -31,12 +37,12 @@ fn files_below(top: &Path) -> Files {
 }
 
 /// What an export of these files has.
-fn round(files: impl IntoIterator<Item = (String, Vec<u8>)>) -> Files {
+fn round(files: impl IntoIterator<Item = (String, Vec<u8>)>, style: LinkStyle) -> Files {
     let notes = Space::in_memory().unwrap().connect();
     let source = &mut MemorySource::from_iter(files);
-    notes.import_from(source, &ImportOptions::new(), &mut on).unwrap();
+    import_from(&notes, source, &ImportOptions::new(), &mut on).unwrap();
     let directory = tempfile::tempdir().unwrap();
-    notes.export_folder(directory.path(), &ExportOptions::new(), &mut on).unwrap();
+    export_folder(&notes, directory.path(), &ExportOptions::new().links(style), &mut on).unwrap();
     files_below(directory.path())
 }
 
@@ -56,6 +62,31 @@ const KEPT: &[&str] = &[
     "<details>\n<summary>more</summary>\n\ntext\n\n</details>\n",
     "a ==marked== %%comment%% #tag\n",
     "$$\nx^2\n$$\n",
+    "$$x^2$$\n",
+    "- $$x^2$$\n",
+    // Raw HTML with an end of its own, blank lines included.
+    "<pre>\n  a\n\n    b\n</pre>\n",
+    "<script>\nlet a;\n\n\tlet b;\n</script>\n",
+    "<style>\n\n***\n\n</style>\n",
+    "<!--\n\nhttps://e.example\n\n- gone\n-->\n",
+    "> <?php\n>\n> echo 1;\n>\n> ?>\n",
+    "- <![CDATA[\n\n  - a\n\n  ]]>\n",
+    "a[^1]\n\n[^1]: one\n\n    two\n\n    - three\n",
+    "[foo]: /url\n===\n[foo]\n",
+    "<a href=\"Target.md\">t</a> <img src=\"gone.png\" width=9>\n",
+    // As Logseq writes it: nothing else is a link there.
+    "{{query (and [[Target]] [[Nowhere]])}}\n",
+    "- {{embed [[Target]]}}\n",
+    "- #[[Target]] and #[[two words]]\n",
+    "tags:: [[Target]], [[Nowhere]]\n[[Target|t]] ![[Target]]\n",
+    "[t](Target.md) and [Target](Target.md)\n",
+    // Quotes, numbers, markers, underlines, lines.
+    "> [!note] A\n> a\n\n> [!warning] B\n> > b\n",
+    "1. a\n\nWait.\n\n2. b\n10) c\n",
+    "A\n=\n* a\n+ b\n\n\n   ***\n~~~ rust\nx\n~~~\n    code\n",
+    "no line end",
+    "\n\nblank lines   \n\n\n",
+    "- a\n  related-to:: [[Target]]\n",
     "| a | b |\n| --- | ---: |\n| 1 | 2 |\n",
 ];
 
@@ -64,14 +95,119 @@ fn constructs_come_back_as_they_were() {
     for text in KEPT {
         let files = [("Note.md", *text), ("Target.md", "target\n")];
         let files = files.map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec()));
-        let back = round(files.clone());
+        let back = round(files.clone(), LinkStyle::AsWritten);
         let shown = back.get("Note.md").map(|bytes| String::from_utf8_lossy(bytes).into_owned());
         assert_eq!(shown.as_deref(), Some(*text));
     }
 }
 
-/// The least share of the files of the corpus that are the same, of 1,000.
-const SAME_OF_1_000: usize = 300;
+/// Files beside `Target.md`, `A/Twin.md` and `B/Twin.md`, as an export with wiki links writes them.
+const WIKI: &[(&str, &str)] = &[
+    ("see [[Target]] and [[Target|the target]]\n", ""),
+    ("[[Target]]\n", ""),
+    ("# [[Target|head]]\n\n> [[Target]]\n", ""),
+    ("[[Target#^keep|there]]\n", ""),
+    ("[[Target#^keep]]\n", "[[Target#^keep|Target#^keep]]\n"),
+    ("[[A/Twin]] [[B/Twin|other]]\n", ""),
+    ("- [[Target]]\n  - [ ] [[Target|a task]]\n", ""),
+    ("| a |\n| --- |\n| [[Target\\|x]] |\n", ""),
+    ("[t](Target.md)\n", "[[Target|t]]\n"),
+    // No wiki link says these.
+    ("[**t**](Target.md)\n", ""),
+    ("[t](Target.md#heading)\n", ""),
+    ("a [t](https://a.example)\n", ""),
+    // A name without a note stays, and so does code.
+    ("[[Nowhere]] `[[Target]]`\n", ""),
+];
+
+#[test]
+fn wiki_links_come_back_as_wiki_links() {
+    for (text, expected) in WIKI {
+        let others = [
+            ("Target.md", "## Heading\n\nkept ^keep\n"),
+            ("A/Twin.md", "a\n"),
+            ("B/Twin.md", "b\n"),
+        ];
+        let files = [("Note.md", *text)].into_iter().chain(others);
+        let files = files.map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec()));
+        let back = round(files, LinkStyle::Wiki);
+        let shown = String::from_utf8_lossy(&back["Note.md"]).into_owned();
+        assert_eq!(shown, *if expected.is_empty() { text } else { expected });
+        assert_eq!(round(back.clone(), LinkStyle::Wiki), back, "the second round");
+    }
+}
+
+/// The name that an author gave a block leads to it, whatever is inserted before it.
+#[test]
+fn named_blocks_are_linked_by_their_names() {
+    let files = [("Note.md", "[[Target#^keep|there]]\n"), ("Target.md", "a\n\nkept ^keep\n")];
+    let files = files.map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec()));
+    let back = round(files, LinkStyle::Relative);
+    assert_eq!(back["Note.md"], b"[there](Target.md#^keep)\n");
+}
+
+/// Tasks as they come in and go out with their dates, and what an export says that leaves them out.
+const DATED: &[(&str, &str, &[&str])] = &[
+    ("- [ ] a 📅 2026-05-01\n", "- [ ] a\n", &["the due date of \"a\" is not written"]),
+    (
+        "- [ ] a ⏳ 2026-04-01 📅 2026-05-01 ^name\n",
+        "- [ ] a ^name\n",
+        &[
+            "the due date of \"a ^name\" is not written",
+            "the scheduled date of \"a ^name\" is not written",
+        ],
+    ),
+    (
+        "- [ ] a 📅 2026-05-01\n- [ ] b 📅 2026-05-02\n",
+        "- [ ] a\n- [ ] b\n",
+        &["the due dates of 2 blocks are not written, \"a\" is the first"],
+    ),
+    ("- [x] a ✅ 2024-02-04\n", "- [x] a\n", &[]),
+    ("- [-] a ❌ 2024-02-04\n", "- [-] a\n", &[]),
+    // No date of the task.
+    ("- [ ] a ✅ 2024-02-04\n", "- [ ] a ✅ 2024-02-04\n", &[]),
+    ("- [ ] a 📅 2026-13-01\n", "- [ ] a 📅 2026-13-01\n", &[]),
+    ("- [ ] a 📅 2026-05-01 b\n", "- [ ] a 📅 2026-05-01 b\n", &[]),
+    ("- a 📅 2026-05-01\n", "- a 📅 2026-05-01\n", &[]),
+];
+
+#[test]
+fn dates_of_tasks_come_back_or_are_named() {
+    for (text, without, warnings) in DATED {
+        for (dates, written, named) in
+            [(TaskDates::Emoji, text, &[][..]), (TaskDates::None, without, *warnings)]
+        {
+            let notes = Space::in_memory().unwrap().connect();
+            let source = &mut MemorySource::from_iter([("Note.md", *text)]);
+            let read = ImportOptions::new().task_dates(TaskDates::Emoji);
+            import_from(&notes, source, &read, &mut on).unwrap();
+            let directory = tempfile::tempdir().unwrap();
+            let options = ExportOptions::new().task_dates(dates);
+            let report = export_folder(&notes, directory.path(), &options, &mut on).unwrap();
+            let back = &files_below(directory.path())["Note.md"];
+            assert_eq!(String::from_utf8_lossy(back), *written);
+            let messages: Vec<_> =
+                report.warnings.iter().map(|warning| warning.message.as_str()).collect();
+            assert_eq!(messages, named, "{text}");
+        }
+    }
+}
+
+/// A picture of an HTML tag is imported, and the tag of the exported file leads to it.
+#[test]
+fn pictures_of_html_tags_come_along() {
+    for tag in ["<img src=\"img/a.png\" width=\"9\">", "<p>\n  <IMG alt=x SRC='img/a.png'>\n</p>"] {
+        let files = [("Note.md", tag), ("img/a.png", "a picture")];
+        let files = files.map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec()));
+        let back = round(files, LinkStyle::Relative);
+        let (path, _) = back.iter().find(|(_, bytes)| *bytes == b"a picture").unwrap();
+        let expected = tag.replace("img/a.png", path);
+        assert_eq!(String::from_utf8_lossy(&back["Note.md"]), expected);
+    }
+}
+
+/// The least share of the files of the corpus that come back as they were, of 1,000.
+const SAME_OF_1_000: usize = 995;
 
 /// Imports the corpus beside the project, if it is there, and compares what is exported.
 #[test]
@@ -81,10 +217,44 @@ fn files_of_a_corpus_come_back_as_they_were() {
         return;
     }
     let mut files = files_below(&corpus);
-    files.retain(|path, _| path.ends_with(".md"));
-    let back = round(files.clone());
-    let same = files.iter().filter(|(path, bytes)| back.get(*path) == Some(bytes)).count();
-    let moved = files.keys().filter(|path| !back.contains_key(*path)).count();
-    println!("{same} of {} files are the same, {moved} have another path", files.len());
-    assert!(same * 1_000 >= files.len() * SAME_OF_1_000, "{same} of {}", files.len());
+    files.retain(|path, _| !path.split('/').any(|name| name.starts_with('.')));
+    let back = round(files.clone(), LinkStyle::AsWritten);
+    let is_document = |path: &&String| path.ends_with(".md");
+    let documents: Vec<_> = files.keys().filter(is_document).collect();
+    let lost: Vec<_> =
+        documents.iter().filter(|path| back.get(**path) != files.get(**path)).collect();
+    for path in &lost {
+        let reason = match back.get(**path) {
+            None => "it has another path".to_owned(),
+            Some(bytes) => difference(&files[**path], bytes),
+        };
+        println!("{path}: {reason}");
+    }
+    let new: Vec<_> = back.keys().filter(|path| !files.contains_key(*path)).collect();
+    let moved = back.iter().filter(|(path, _)| !path.ends_with(".md"));
+    let moved = moved.filter(|(path, bytes)| files.get(*path) != Some(*bytes)).count();
+    println!(
+        "{} of {} documents differ, {} files are new, {moved} attachments moved: {new:?}",
+        lost.len(),
+        documents.len(),
+        new.len()
+    );
+    let same = documents.len() - lost.len();
+    assert!(same * 1_000 >= documents.len() * SAME_OF_1_000, "{same} of {}", documents.len());
+    assert_eq!(round(back.clone(), LinkStyle::AsWritten), back, "the second round");
+    let wiki = round(files, LinkStyle::Wiki);
+    assert_eq!(round(wiki.clone(), LinkStyle::Wiki), wiki, "the second round of wiki links");
+}
+
+/// The first line that differs.
+fn difference(before: &[u8], after: &[u8]) -> String {
+    let [before, after] = [before, after].map(String::from_utf8_lossy);
+    let mut after_lines = after.lines();
+    for (number, line) in (1..).zip(before.lines()) {
+        let after = after_lines.next();
+        if after != Some(line) {
+            return format!("line {number}: {line:?} is {after:?}");
+        }
+    }
+    format!("what follows its last line: {:?}", after_lines.next())
 }

@@ -10,22 +10,23 @@ use std::sync::Arc;
 use leafbase::json::FromJson;
 use leafbase::{
     AddComments, AddItems, AddTasks, AddedComment, AppliedMarkdown, ApplyMarkdown, BackLinks,
-    Batch, BatchReply, BlockData, BlockDraft, BlockId, BlockMatch, BlockOrder, BlockPatch, Change,
-    Collection, CollectionSchema, CommentDraft, CommentId, CommentPatch, Connection,
-    ConnectionInfo, CountItems, CreateCollection, CreateDocuments, CreateFolders,
-    CreateFromTemplate, DayRange, DayRef, DeleteBlocks, DeleteComments, DeleteDocuments,
-    DeleteFolders, DeleteItems, DeleteTasks, Destination, Document, DocumentFilterMode, DocumentId,
-    DocumentLinks, DocumentOrder, DocumentPatch, DuplicateBlocks, EditMarkdown, EmbedGraph, Error,
-    Expectations, Fetch, FindDocuments, Folder, FolderDestination, FolderDraft, FolderId,
-    FolderPatch, FolderRecord, GetItems, GetSchema, IndentBlocks, InsertBlocks, Item, ItemCounts,
-    ItemDraft, ItemFilter, ItemUpdate, Items, ItemsPage, Link, ListCollections, ListComments,
-    ListDocuments, ListScopedDocuments, ListStyle, ListTasks, ListedComment, MergeBlock,
-    MoveBlocks, MoveDocuments, MoveFolders, Operator, Position, PropertyDraft, PropertyKind,
-    PurgeDocuments, QueryItems, Relation, ReplaceSchema, ReplaceText, ResolveBlocks, ResolveEmbeds,
-    ResolvedBlock, RestoreDailyNotes, SchemaDraft, SchemaFormat, SchemaReply, Scope, ScopedChange,
-    ScopedDocument, ScopedDocumentPatch, SearchBlocks, SearchDocuments, SearchMatch, SelectOption,
-    ShiftBlocks, Sort, SortBlocks, Space, SplitBlock, Task, TaskDraft, TaskInfo, TaskScope,
-    TaskState, TaskUpdate, TextStyle, TitleMention, UndoChanges, UnlinkedMentions, UpdateBlocks,
+    Batch, BatchReply, BlockData, BlockDraft, BlockId, BlockKind, BlockMatch, BlockOrder,
+    BlockPatch, Change, CodeLanguage, Collection, CollectionSchema, CommentDraft, CommentId,
+    CommentPatch, Connection, ConnectionInfo, CountItems, CreateCollection, CreateDocuments,
+    CreateFolders, CreateFromTemplate, DayRange, DayRef, DeleteBlocks, DeleteComments,
+    DeleteDocuments, DeleteFolders, DeleteItems, DeleteTasks, Destination, Document,
+    DocumentFilterMode, DocumentId, DocumentLinks, DocumentOrder, DocumentPatch,
+    DocumentProperties, DuplicateBlocks, EditMarkdown, EmbedGraph, Error, Expectations, Fetch,
+    FindDocuments, Folder, FolderDestination, FolderDraft, FolderId, FolderPatch, FolderRecord,
+    GetItems, GetSchema, IndentBlocks, InsertBlocks, Item, ItemCounts, ItemDraft, ItemFilter,
+    ItemUpdate, Items, ItemsPage, Link, ListCollections, ListComments, ListDocuments,
+    ListScopedDocuments, ListStyle, ListTags, ListTasks, ListedComment, MergeBlock, MoveBlocks,
+    MoveDocuments, MoveFolders, Operator, Position, PropertyDraft, PropertyKind, PurgeDocuments,
+    QueryItems, Relation, ReplaceSchema, ReplaceText, ResolveBlocks, ResolveEmbeds, ResolvedBlock,
+    RestoreDailyNotes, SchemaDraft, SchemaFormat, SchemaReply, Scope, ScopedChange, ScopedDocument,
+    ScopedDocumentPatch, SearchBlocks, SearchDocuments, SearchMatch, SelectOption, ShiftBlocks,
+    Sort, SortBlocks, Space, SplitBlock, TagCount, Task, TaskDraft, TaskInfo, TaskScope, TaskState,
+    TaskUpdate, TextStyle, TitleMention, UndoChanges, UnlinkedMentions, UpdateBlocks,
     UpdateComments, UpdateDocuments, UpdateFolders, UpdateItems, UpdateScopedDocuments,
     UpdateTasks, UploadFile, UploadedFile,
 };
@@ -520,6 +521,27 @@ fn links(desk: &mut Desk, lisbon: DocumentId) {
         notes.create_document("Tickets").unwrap();
     }
     ask!(desk, notes, resolve_embeds(ResolveEmbeds::of(packing).depth(1)) -> EmbedGraph);
+    tags(desk, packing);
+}
+
+fn tags(desk: &mut Desk, packing: DocumentId) {
+    let notes = desk.notes.clone();
+    let front = BlockData::new(BlockKind::Code {
+        raw_code: "title: Packing\naliases: [Bag]\ntags: [travel/list]\ndate: 2026-03-01"
+            .to_owned(),
+        language: CodeLanguage::Yaml,
+        language_tag: "yaml frontmatter".to_owned(),
+    });
+    notes
+        .insert_blocks(InsertBlocks::blocks(vec![front.into()], Position::start_of(packing)))
+        .unwrap();
+    notes.insert_markdown("#Travel and #todo", packing).unwrap();
+    let properties: DocumentProperties = notes.document_properties(packing).unwrap();
+    desk.reply("document_properties", properties);
+    let tags = ListTags::new().starting("#T").limit(2);
+    ask!(desk, notes, list_tags(tags) -> ItemsPage<TagCount>);
+    let tagged = ListDocuments::new().tagged("travel").tagged("#todo");
+    ask!(desk, notes, list_documents as list_tagged_documents(tagged) -> ItemsPage<Document>);
 }
 
 fn all() -> BTreeSet<String> {

@@ -32,7 +32,7 @@ fn the_engine_answers_as_the_naive_model_does() {
     });
     let counts = counts.into_inner().unwrap();
     check_counts(&counts);
-    assert_eq!(counts.len(), 29);
+    assert_eq!(counts.len(), 30);
 }
 
 /// Where several writers meet, a write may have to be decided again.

@@ -12,7 +12,7 @@ use tests::model::pair::Pair;
 use tests::model::sequences::sequences;
 
 /// A list of tools with shared definitions has fewer bytes.
-const MAX_LIST_BYTES: usize = 60_000;
+const MAX_LIST_BYTES: usize = 61_000;
 
 /// What a root must not have, as the tool interfaces of model providers want it.
 const FORBIDDEN: [&str; 5] = ["oneOf", "anyOf", "allOf", "not", "$ref"];
@@ -103,6 +103,7 @@ fn readers() -> BTreeMap<&'static str, Reader> {
         search_blocks SearchBlocks  resolve ResolveBlocks  find_documents FindDocuments
         back_links BackLinks  resolve_embeds ResolveEmbeds
         unlinked_mentions UnlinkedMentions
+        list_tags ListTags
         list_documents ListDocuments  create_documents CreateDocuments
         create_from_template CreateFromTemplate  update_documents UpdateDocuments
         move_documents MoveDocuments  delete_documents DeleteDocuments

@@ -7,8 +7,11 @@ use std::path::{Path, PathBuf};
 
 use leafbase::{
     Block, BlockData, BlockDraft, BlockKind, CodeLanguage, Connection, Destination, ErrorKind,
-    ExportOptions, Fetch, FolderId, ImportOptions, ImportReport, MemorySource, Position, Progress,
-    Space, VaultWarningKind,
+    Fetch, FolderId, Position, Progress, Space,
+};
+use leafbase_vault::{
+    ExportOptions, ImportOptions, ImportReport, LinkStyle, MemorySource, VaultWarningKind,
+    export_folder, import_folder, import_from,
 };
 
 #[path = "transfer/files.rs"]
@@ -24,7 +27,7 @@ fn on(_: Progress) -> ControlFlow<()> {
 fn imported<const N: usize>(files: [(&str, &str); N]) -> (Connection, ImportReport) {
     let notes = Space::in_memory().expect("a space").connect();
     let report =
-        notes.import_from(&mut MemorySource::from_iter(files), &ImportOptions::new(), &mut on);
+        import_from(&notes, &mut MemorySource::from_iter(files), &ImportOptions::new(), &mut on);
     (notes, report.expect("imported"))
 }
 
@@ -50,7 +53,9 @@ fn files_below(top: &Path) -> Files {
 
 fn exported(notes: &Connection) -> Files {
     let directory = tempfile::tempdir().expect("a directory");
-    notes.export_folder(directory.path(), &ExportOptions::new(), &mut on).expect("exported");
+    // Links in one form, whatever form the files had.
+    let options = ExportOptions::new().links(LinkStyle::Relative);
+    export_folder(notes, directory.path(), &options, &mut on).expect("exported");
     files_below(directory.path())
 }
 
@@ -72,7 +77,7 @@ fn same_again(files: &Files) {
     let directory = tempfile::tempdir().expect("a directory");
     write_below(directory.path(), files);
     let notes = Space::in_memory().expect("a space").connect();
-    notes.import_folder(directory.path(), &ImportOptions::new(), &mut on).expect("imported");
+    import_folder(&notes, directory.path(), &ImportOptions::new(), &mut on).expect("imported");
     assert_same(files, &exported(&notes));
 }
 
@@ -114,8 +119,8 @@ fn blocks(notes: &Connection, title: &str) -> Vec<Block> {
 #[test]
 fn the_sample_notes_come_out_and_in_unchanged() {
     let notes = Space::in_memory().expect("a space").connect();
-    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/engine/examples/tour/notes");
-    let report = notes.import_folder(sample, &ImportOptions::new(), &mut on).expect("imported");
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/vault/examples/tour/notes");
+    let report = import_folder(&notes, sample, &ImportOptions::new(), &mut on).expect("imported");
     assert_eq!((report.documents, report.folders, report.canceled), (13, 3, false));
     assert_eq!(report.skipped, []);
     let files = exported(&notes);
@@ -179,7 +184,7 @@ fn every_kind_of_link_leads_to_its_block() {
     );
     assert_eq!(
         file(&files, "c/Named.md"),
-        "[to#^named](../b/To.md#^3) and [x](../b/To.md#part-one), `[[To]]`, \\[[To]], [From](../a/From.md).\n"
+        "[to#^named](../b/To.md#^named) and [x](../b/To.md#part-one), `[[To]]`, \\[[To]], [From](../a/From.md).\n"
     );
 }
 
@@ -234,7 +239,7 @@ fn built_in_locations_are_written_as_directories() {
     notes.create_folder("templates", None).expect("made");
     let directory = tempfile::tempdir().expect("a directory");
     let report =
-        notes.export_folder(directory.path(), &ExportOptions::new(), &mut on).expect("exported");
+        export_folder(&notes, directory.path(), &ExportOptions::new(), &mut on).expect("exported");
     let files = files_below(directory.path());
     let expected = [
         "daily notes/",
@@ -269,11 +274,11 @@ fn files_named_by_a_day_are_daily_notes() {
     );
     let files = exported(&notes);
     let expected = [
-        "daily notes/",
-        "daily notes/2026-02-03.md",
-        "daily notes/2026-02-04.md",
+        "journal/",
+        "journal/2026-02-03.md",
+        "journal/2026-02-04.md",
         "plans/",
-        "plans/%32026-02-03.md",
+        "plans/2026-02-03.md",
         "plans/Plan.md",
     ];
     assert_eq!(files.keys().collect::<Vec<_>>(), expected);
@@ -286,7 +291,8 @@ fn a_day_that_has_a_note_keeps_it() {
     let day = "2026-02-03".parse::<leafbase::Day>().expect("a day");
     notes.insert_markdown("mine", Position::end_of_day(day)).expect("inserted");
     let mut source = MemorySource::from_iter([("2026-02-03.md", "theirs")]);
-    let report = notes.import_from(&mut source, &ImportOptions::new(), &mut on).expect("imported");
+    let report =
+        import_from(&notes, &mut source, &ImportOptions::new(), &mut on).expect("imported");
     assert_eq!(kinds(&report), [(VaultWarningKind::DailyNote, None)]);
     assert_eq!(notes.documents().expect("documents").len(), 2);
     assert!(notes.fetch_markdown(Fetch::day(day)).expect("the note").contains("mine"));
@@ -297,7 +303,7 @@ fn days_are_plain_names_if_the_host_says_so() {
     let notes = Space::in_memory().expect("a space").connect();
     let mut source = MemorySource::from_iter([("log/2026-02-03.md", "woke early")]);
     let options = ImportOptions::new().daily_notes(false);
-    let report = notes.import_from(&mut source, &options, &mut on).expect("imported");
+    let report = import_from(&notes, &mut source, &options, &mut on).expect("imported");
     assert_eq!((kinds(&report), report.folders), (Vec::new(), 1));
     assert_eq!(notes.documents().expect("documents")[0].title, "2026-02-03");
 }
@@ -311,7 +317,7 @@ fn a_daily_note_of_another_title_is_told() {
     notes.update_markdown(root, "A fine day").expect("renamed");
     let directory = tempfile::tempdir().expect("a directory");
     let report =
-        notes.export_folder(directory.path(), &ExportOptions::new(), &mut on).expect("exported");
+        export_folder(&notes, directory.path(), &ExportOptions::new(), &mut on).expect("exported");
     let told: Vec<_> = report.warnings.iter().map(|warning| warning.kind).collect();
     assert_eq!(told, [VaultWarningKind::Title]);
 }
@@ -350,7 +356,8 @@ fn files_that_documents_show_come_in_and_go_out() {
         ("trip/img/unused.png", png("unused")),
     ]);
     let notes = Space::in_memory().expect("a space").connect();
-    let report = notes.import_from(&mut source, &ImportOptions::new(), &mut on).expect("imported");
+    let report =
+        import_from(&notes, &mut source, &ImportOptions::new(), &mut on).expect("imported");
     assert_eq!((report.documents, report.attachments), (2, 2));
     assert_eq!(kinds(&report), [(VaultWarningKind::Attachment, Some(7))]);
     let skipped: Vec<_> = report.skipped.iter().map(|skipped| skipped.path.as_str()).collect();
@@ -367,10 +374,10 @@ fn files_that_documents_show_come_in_and_go_out() {
     assert!(matches!(blocks[2].data.kind, BlockKind::File { .. }), "{:?}", blocks[2]);
     assert!(notes.space().check().expect("checked").is_clean());
     let out = exported(&notes);
-    assert_eq!(out["attachments/map.png"], png("map"));
-    assert!(file(&out, "trip/A.md").starts_with("![the map](../attachments/map.png)"));
-    assert!(file(&out, "trip/A.md").contains("![map.png](../attachments/map.png)"));
-    assert!(file(&out, "trip/A.md").contains("[the *plan*](../attachments/plan.pdf#page=2)"));
+    assert_eq!(out["trip/img/map.png"], png("map"), "it stays where it was");
+    assert!(file(&out, "trip/A.md").starts_with("![the map](img/map.png)"));
+    assert!(file(&out, "trip/A.md").contains("![map.png](img/map.png)"));
+    assert!(file(&out, "trip/A.md").contains("[the *plan*](img/plan.pdf#page=2)"));
     same_again(&out);
 }
 
@@ -382,11 +389,9 @@ fn files_of_one_name_stay_apart() {
         ("b/x.png", png("b")),
     ]);
     let notes = Space::in_memory().expect("a space").connect();
-    notes.import_from(&mut source, &ImportOptions::new(), &mut on).expect("imported");
+    import_from(&notes, &mut source, &ImportOptions::new(), &mut on).expect("imported");
     let out = exported(&notes);
-    let mut contents = [out["attachments/x.png"].clone(), out["attachments/x 2.png"].clone()];
-    contents.sort();
-    assert_eq!(contents, [png("a"), png("b")]);
+    assert_eq!((&out["a/x.png"], &out["b/x.png"]), (&png("a"), &png("b")));
     same_again(&out);
 }
 
@@ -400,9 +405,9 @@ fn files_that_are_too_large_or_not_wanted_stay_outside() {
     for (notes, options) in
         [(small, ImportOptions::new()), (large, ImportOptions::new().attachments(false))]
     {
-        let report = notes
-            .import_from(&mut MemorySource::from_iter(files.clone()), &options, &mut on)
-            .expect("imported");
+        let report =
+            import_from(&notes, &mut MemorySource::from_iter(files.clone()), &options, &mut on)
+                .expect("imported");
         assert_eq!(
             (report.attachments, kinds(&report)),
             (0, vec![(VaultWarningKind::Attachment, Some(1))])
@@ -423,10 +428,10 @@ fn what_markdown_cannot_say_is_told() {
     notes.insert_blocks(request).expect("inserted");
     let directory = tempfile::tempdir().expect("a directory");
     let report =
-        notes.export_folder(directory.path(), &ExportOptions::new(), &mut on).expect("exported");
+        export_folder(&notes, directory.path(), &ExportOptions::new(), &mut on).expect("exported");
     let [warning] = report.warnings.as_slice() else { panic!("{report:?}") };
-    assert_eq!(warning.kind, VaultWarningKind::ReadsBackDifferently);
-    assert_eq!(warning.message, "block 1 (text) reads back with another color");
+    assert_eq!(warning.kind, VaultWarningKind::Appearance);
+    assert_eq!(warning.message, "the color of \"x\" is not written");
 }
 
 #[test]
@@ -486,7 +491,7 @@ fn front_matter_is_the_first_block_and_keeps_its_bytes() {
     same_again(&files);
     assert_eq!(file(&files, "A.md"), text);
     assert_eq!(file(&files, "Empty.md"), empty);
-    assert_eq!(file(&files, "Only.md"), "*****\n\nNo front matter\n\n*****\n");
+    assert_eq!(file(&files, "Only.md"), "---\n\nNo front matter\n\n---\n");
 }
 
 #[test]
@@ -500,9 +505,9 @@ fn bytes_that_are_no_plain_text_are_told() {
         ("To latin.md", b"[[Latin]] and [[Latin#x|y]] and [[Zed]]\n"),
         ("Zed.md", b"\n"),
     ];
-    let report = notes
-        .import_from(&mut MemorySource::from_iter(files), &ImportOptions::new(), &mut on)
-        .expect("imported");
+    let report =
+        import_from(&notes, &mut MemorySource::from_iter(files), &ImportOptions::new(), &mut on)
+            .expect("imported");
     assert_eq!((report.documents, report.folders), (3, 0));
     let skipped: Vec<_> =
         report.skipped.iter().map(|entry| (entry.path.as_str(), entry.reason.as_str())).collect();
@@ -516,11 +521,8 @@ fn bytes_that_are_no_plain_text_are_told() {
     );
     use VaultWarningKind as Kind;
     let unresolved = (Kind::UnresolvedLink, Some(1));
-    assert_eq!(
-        kinds(&report),
-        [(Kind::ByteOrderMark, None), (Kind::LineEnds, None), unresolved, unresolved]
-    );
-    assert_eq!(file(&exported(&notes), "Bom.md"), "one\n\ntwo\n");
+    assert_eq!(kinds(&report), [unresolved, unresolved]);
+    assert_eq!(file(&exported(&notes), "Bom.md"), "\u{feff}one\r\n\r\ntwo\r\n");
 }
 
 #[test]
@@ -579,7 +581,7 @@ fn a_canceled_import_leaves_whole_documents_and_no_dangling_links() {
     let stop = &mut |progress: Progress| {
         if progress.done == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    let report = notes.import_from(&mut source, &ImportOptions::new(), stop).expect("imported");
+    let report = import_from(&notes, &mut source, &ImportOptions::new(), stop).expect("imported");
     assert!(report.canceled);
     assert_eq!(report.documents, 2);
     let files = exported(&notes);
@@ -601,7 +603,8 @@ fn an_import_tells_how_it_settles_links_and_may_be_canceled_then() {
             told.push((progress.done, progress.total));
             if progress.done == last { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        let report = notes.import_from(
+        let report = import_from(
+            &notes,
             &mut MemorySource::from_iter(files),
             &ImportOptions::new(),
             &mut stop,
@@ -658,7 +661,7 @@ fn prose_between_separators_is_no_front_matter() {
     assert_eq!((kinds(&report), report.links), (vec![], 1));
     assert_eq!(
         file(&files, "A.md"),
-        "*****\n\n# Heading text\n\nsome **words** with [B](B.md)\n\n*****\n\nmore\n"
+        "---\n# Heading text\n\nsome **words** with [B](B.md)\n\n---\n\nmore\n"
     );
 }
 
@@ -671,10 +674,7 @@ fn links_that_cannot_be_taken_in_are_told() {
     let mut found = kinds(&report);
     found.sort_by_key(|(kind, line)| (*line, *kind));
     let (path, attachment) = (Kind::UnresolvedPath, Kind::Attachment);
-    assert_eq!(
-        found,
-        [(path, Some(1)), (path, Some(1)), (attachment, Some(1)), (attachment, Some(3))]
-    );
+    assert_eq!(found, [(path, Some(1)), (attachment, Some(1)), (attachment, Some(3))]);
     assert_eq!(file(&files, "A.md"), text);
 }
 
@@ -690,7 +690,7 @@ fn names_that_lose_white_space_are_told() {
     assert_eq!(report.warnings[1].message, "the title of \"new\\nline\" is \"new line\"");
     assert_eq!(
         files.keys().collect::<Vec<_>>(),
-        ["lead.md", "new line.md", "plain.md", "trail.md"]
+        [" lead.md", "new\nline.md", "plain.md", "trail .md"]
     );
 }
 
@@ -711,8 +711,9 @@ fn a_link_too_long_for_a_block_stays_text() {
 fn a_canceled_export_says_so() {
     let (notes, _) = imported([("A.md", "a\n"), ("B.md", "b\n")]);
     let directory = tempfile::tempdir().expect("a directory");
-    let report = notes
-        .export_folder(directory.path(), &ExportOptions::new(), &mut |_| ControlFlow::Break(()));
+    let report = export_folder(&notes, directory.path(), &ExportOptions::new(), &mut |_| {
+        ControlFlow::Break(())
+    });
     let report = report.expect("exported");
     assert_eq!((report.canceled, report.documents), (true, 1));
     assert_eq!(files_below(directory.path()).len(), 1);
@@ -723,13 +724,12 @@ fn an_export_goes_only_where_it_may() {
     let (notes, _) = imported([("a/A.md", "a\n"), ("B.md", "b\n")]);
     let directory = tempfile::tempdir().expect("a directory");
     fs::write(directory.path().join("mine.txt"), "mine").expect("written");
-    let refused = notes
-        .export_folder(directory.path(), &ExportOptions::new(), &mut on)
+    let refused = export_folder(&notes, directory.path(), &ExportOptions::new(), &mut on)
         .expect_err("it is not empty");
     assert_eq!(refused.kind(), ErrorKind::Validation);
     let into_existing = ExportOptions::new().into_existing(true);
     for _ in 0..2 {
-        notes.export_folder(directory.path(), &into_existing, &mut on).expect("exported");
+        export_folder(&notes, directory.path(), &into_existing, &mut on).expect("exported");
     }
     let files = files_below(directory.path());
     assert_eq!(files.keys().collect::<Vec<_>>(), ["B.md", "a/", "a/A.md", "mine.txt"]);
@@ -743,13 +743,12 @@ fn symbolic_links_are_followed_neither_in_nor_out() {
     std::os::unix::fs::symlink(outside.path(), directory.path().join("a")).expect("linked");
     let (notes, _) = imported([("a/A.md", "a\n")]);
     let into_existing = ExportOptions::new().into_existing(true);
-    notes
-        .export_folder(directory.path(), &into_existing, &mut on)
+    export_folder(&notes, directory.path(), &into_existing, &mut on)
         .expect_err("the directory is a link");
     assert_eq!(files_below(outside.path()).len(), 0);
     fs::write(outside.path().join("B.md"), "b\n").expect("written");
     let report =
-        notes.import_folder(directory.path(), &ImportOptions::new(), &mut on).expect("imported");
+        import_folder(&notes, directory.path(), &ImportOptions::new(), &mut on).expect("imported");
     assert_eq!((report.documents, report.skipped[0].reason.as_str()), (0, "a symbolic link"));
 }
 
@@ -758,8 +757,7 @@ fn an_import_can_go_into_a_folder() {
     let notes = Space::in_memory().expect("a space").connect();
     let folder = notes.create_folder("Archive", None).expect("made").id;
     let mut source = MemorySource::from_iter([("A.md", "a\n"), ("sub/B.md", "b\n")]);
-    notes
-        .import_from(&mut source, &ImportOptions::new().into_folder(folder), &mut on)
+    import_from(&notes, &mut source, &ImportOptions::new().into_folder(folder), &mut on)
         .expect("imported");
     let files = exported(&notes);
     assert_eq!(
@@ -767,15 +765,14 @@ fn an_import_can_go_into_a_folder() {
         ["Archive/", "Archive/A.md", "Archive/sub/", "Archive/sub/B.md"]
     );
     let nowhere = ImportOptions::new().into_folder(FolderId::NIL);
-    let error = notes.import_from(&mut source, &nowhere, &mut on).expect_err("no such folder");
+    let error = import_from(&notes, &mut source, &nowhere, &mut on).expect_err("no such folder");
     assert_eq!(error.kind(), ErrorKind::NotFound);
 }
 
 #[test]
 fn a_missing_directory_is_not_found() {
     let notes = Space::in_memory().expect("a space").connect();
-    let error = notes
-        .import_folder("/no/such/directory", &ImportOptions::new(), &mut on)
+    let error = import_folder(&notes, "/no/such/directory", &ImportOptions::new(), &mut on)
         .expect_err("not there");
     assert_eq!(error.kind(), ErrorKind::NotFound);
 }
@@ -873,7 +870,7 @@ proptest::proptest! {
             (format!("{directory}{}.md", NAMES[*name]), text.join("\n\n"))
         }).collect();
         let notes = Space::in_memory().expect("a space").connect();
-        notes.import_from(&mut source.clone(), &ImportOptions::new(), &mut on).expect("imported");
+        import_from(&notes, &mut source.clone(), &ImportOptions::new(), &mut on).expect("imported");
         proptest::prop_assert!(notes.space().check().expect("checked").is_clean());
         same_again(&exported(&notes));
     }
@@ -891,7 +888,7 @@ fn a_corpus_of_real_notes_comes_out_and_in_unchanged() {
     let directory = tempfile::tempdir().expect("a directory");
     let space = Space::create(directory.path().join("corpus.leafbase")).expect("a space");
     let notes = space.connect();
-    let report = notes.import_folder(&corpus, &ImportOptions::new(), &mut on).expect("imported");
+    let report = import_folder(&notes, &corpus, &ImportOptions::new(), &mut on).expect("imported");
     assert_eq!(report.documents, u64::try_from(markdown).expect("a count"));
     assert!(
         report.skipped.iter().all(|skipped| skipped.reason.starts_with("not markdown")),

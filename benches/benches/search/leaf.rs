@@ -87,7 +87,7 @@ pub fn open_and_ask(directory: &Path, question: &Question) -> usize {
 
 fn request(question: &Question) -> SearchDocuments {
     match question {
-        Question::Words(words) => SearchDocuments::words(words.join(" ")),
+        Question::Words(words) => SearchDocuments::words(words.join(" ")).all_words(),
         Question::Prefix(start) => SearchDocuments::words(*start),
         Question::Pattern(pattern) => SearchDocuments::pattern(*pattern),
     }

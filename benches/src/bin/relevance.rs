@@ -21,9 +21,6 @@ const RANKS: usize = 10;
 /// The longest text that a search takes, in bytes.
 const LONGEST: usize = 256;
 
-/// A word that no document begins with.
-const NOWHERE: &str = "zqzqzqzq";
-
 /// A set, and what SQLite's FTS5 reaches with it as its README says: with words as they are, and
 /// with stems.
 struct Set {
@@ -190,22 +187,20 @@ impl Searched {
         Ok(Self { connection, names })
     }
 
-    /// The best documents that have any of the words.
+    /// The best documents of the default mode.
     fn ask(&self, query: &str) -> Outcome<Vec<&str>> {
-        let mut pieces: Vec<String> = Vec::new();
-        // All of the words are meant whole, but the last word of a text finds what it begins as
-        // well: here it is one that no document has.
-        for word in query.split_whitespace().chain([NOWHERE]) {
-            match pieces.last_mut() {
+        let mut texts: Vec<String> = Vec::new();
+        for word in query.split_whitespace() {
+            match texts.last_mut() {
                 Some(last) if last.len() + word.len() < LONGEST => {
                     last.push(' ');
                     last.push_str(word);
                 }
-                _ => pieces.push(word.to_owned()),
+                _ => texts.push(word.to_owned()),
             }
         }
-        let request = pieces.into_iter().fold(SearchDocuments::default(), SearchDocuments::and);
-        let found = self.connection.search(request.any_word())?;
+        let request = texts.into_iter().fold(SearchDocuments::default(), SearchDocuments::and);
+        let found = self.connection.search(request)?;
         Ok(found
             .iter()
             .filter_map(|found| self.names.get(&found.document_id))

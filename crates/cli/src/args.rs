@@ -6,8 +6,8 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::commands::{
     add, backup, cat, check, collections, compact, completions, diff, edit, export, grep, history,
-    import, links, list, log, man, mv, new, query, rm, salvage, search, stats, tasks, today, tree,
-    undo,
+    import, links, list, log, man, mirror, mv, new, query, rm, salvage, search, stats, tags, tasks,
+    today, tree, undo,
 };
 use crate::context::CommandContext;
 use crate::error::{CliResult, EXIT_CODES, Exit};
@@ -43,6 +43,7 @@ pub(crate) enum Command {
     New(new::NewCommand),
     Import(import::ImportCommand),
     Export(export::ExportCommand),
+    Mirror(mirror::MirrorCommand),
     Ls(list::ListCommand),
     Tree(tree::TreeCommand),
     Cat(cat::CatCommand),
@@ -52,6 +53,7 @@ pub(crate) enum Command {
     Rm(rm::RemoveCommand),
     Search(search::SearchCommand),
     Grep(grep::GrepCommand),
+    Tags(tags::TagsCommand),
     Tasks(tasks::TasksCommand),
     Today(today::TodayCommand),
     Collections(collections::CollectionsCommand),
@@ -78,6 +80,7 @@ impl Command {
             Self::Salvage(salvage) => return salvage.run(context),
             Self::Import(import) => return import.run(context),
             Self::Export(export) => return export.run(context),
+            Self::Mirror(mirror) => return mirror.run(context),
             Self::New(new) => new.run(context),
             Self::Ls(list) => list.run(context),
             Self::Tree(tree) => tree.run(context),
@@ -87,6 +90,7 @@ impl Command {
             Self::Mv(mv) => mv.run(context),
             Self::Rm(rm) => rm.run(context),
             Self::Search(search) => search.run(context),
+            Self::Tags(tags) => tags.run(context),
             Self::Tasks(tasks) => tasks.run(context),
             Self::Today(_) => today::TodayCommand::run(context),
             Self::Collections(collections) => collections.run(context),

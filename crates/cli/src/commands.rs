@@ -12,11 +12,13 @@ pub(crate) mod cat;
 
 pub(crate) mod add;
 pub(crate) mod edit;
+pub(crate) mod mirror;
 pub(crate) mod mv;
 pub(crate) mod rm;
 
 pub(crate) mod grep;
 pub(crate) mod search;
+pub(crate) mod tags;
 
 pub(crate) mod tasks;
 pub(crate) mod today;

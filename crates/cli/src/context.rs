@@ -1,4 +1,4 @@
-//! What a command runs with: the global options, the output, and the space that it opens.
+//! The context of a command: the global options, the output, and the space that it opens.
 
 use std::path::{Path, PathBuf};
 use std::thread;

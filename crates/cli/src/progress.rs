@@ -142,7 +142,7 @@ mod tests {
 
     use super::*;
 
-    /// What a terminal of 80 columns shows.
+    /// The output on a terminal of 80 columns.
     fn shown(total: Option<u64>, done: u64) -> String {
         let terminal = InMemoryTerm::new(3, 80);
         let target = ProgressDrawTarget::term_like(Box::new(terminal.clone()));

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makes the screens in screens/: what a terminal of 100 columns and 30 lines shows, in tmux.
 # Usage: crates/cli/tests/screens.sh PROGRAM NOTES MANY
-# PROGRAM is the leafbase to show, NOTES the sample notes (crates/engine/examples/tour/notes), and MANY a folder of so much
+# PROGRAM is the leafbase to show, NOTES the sample notes (crates/vault/examples/tour/notes), and MANY a folder of so much
 # markdown that its import takes some seconds.
 set -eu
 program=$(realpath "$1") notes=$(realpath "$2") many=$(realpath "$3")
@@ -39,7 +39,7 @@ screen() {
 tmux send-keys -t "$session" 'clear' Enter
 sleep 1
 screen tree 2 "leafbase tree; leafbase tree 'Start here'"
-screen search 3 'leafbase search lamp brass'
+screen search 3 'leafbase search --all lamp brass'
 screen tasks 2 'leafbase tasks'
 screen links 2 "leafbase links 'Trip to Lisbon'"
 screen import 2 'leafbase -s many.leafbase new; leafbase -s many.leafbase import many'

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use leafbase::json::FromJson;
 use leafbase::{
     BackLinks, Batch, Connection, CountItems, Error, Fetch, FindDocuments, GetItems, GetSchema,
-    ListCollections, ListComments, ListDocuments, ListTasks, QueryItems, ResolveBlocks,
+    ListCollections, ListComments, ListDocuments, ListTags, ListTasks, QueryItems, ResolveBlocks,
     ResolveEmbeds, SearchBlocks, SearchDocuments, Space, ToolSchemas, UnlinkedMentions,
     tool_schemas,
 };
@@ -63,6 +63,7 @@ reads! {
     unlinked_mentions(UnlinkedMentions),
     resolve_embeds(ResolveEmbeds),
     find_documents(FindDocuments),
+    list_tags(ListTags),
     list_documents(ListDocuments),
     search_blocks(SearchBlocks),
     tasks(ListTasks),

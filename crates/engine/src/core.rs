@@ -28,3 +28,4 @@ pub(crate) mod edges;
 pub(crate) mod orphaned_uploads;
 pub(crate) mod progress;
 pub(crate) mod search_index;
+pub(crate) mod tags;

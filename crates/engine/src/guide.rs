@@ -50,6 +50,9 @@ pub mod views {}
 #[doc = include_str!("../guide/links.md")]
 pub mod links {}
 
+#[doc = include_str!("../guide/tags.md")]
+pub mod tags {}
+
 #[doc = include_str!("../guide/editors.md")]
 pub mod editors {}
 

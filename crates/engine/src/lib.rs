@@ -41,9 +41,10 @@
 //! | keep files | [`upload_file`](Connection::upload_file), [`file`](Connection::file), [`open_file`](Connection::open_file) |
 //! | know where one is | [`info`](Connection::info) |
 //! | search | [`search`](Connection::search), and in one document [`search_blocks`](Connection::search_blocks) |
+//! | tag them | [`list_tags`](Connection::list_tags), [`document_properties`](Connection::document_properties) |
 //! | see what links where | [`back_links`](Connection::back_links), [`unlinked_mentions`](Connection::unlinked_mentions), [`resolve_embeds`](Connection::resolve_embeds), [`document_links`](Connection::document_links) |
 //! | follow what happens | [`changes_since`](Connection::changes_since), [`wait_for`](Connection::wait_for), [`watch`](Connection::watch) |
-//! | bring notes in and out | [`import_folder`](Connection::import_folder), [`export_folder`](Connection::export_folder) |
+//! | bring notes in and out | the crate `leafbase-vault`: folders of markdown; [`bulk`] and [`markdown`] for other formats |
 //! | undo and redo | [`Connection::undo`], [`Connection::undo_manager`] |
 //! | see what was | [`Connection::history`], [`Connection::document_at`], [`Connection::restore`] |
 //! | show some documents alone | [`Space::scope`], [`Space::folder_scope`], [`Space::page_scope`], [`Scope::connect`], [`Scope::add`], [`Scope::remove`], [`Scope::read_only`] |
@@ -112,6 +113,47 @@
 
 pub mod guide;
 
+/// Reads and writes of whole documents, for programs that import, export or mirror them.
+///
+/// [`read`](bulk::read) shows one version of the space record by record; [`write`](bulk::write)
+/// applies edits in one transaction, such as those that a
+/// [`DocumentFactory`](bulk::DocumentFactory) makes: thousands of blocks with IDs that are known
+/// before. The crate `leafbase-vault` is made of it. For all else the operations of a
+/// [`Connection`] are simpler, and check more.
+pub mod bulk {
+    pub use crate::operations::bulk::document_factory::{DocumentFactory, NewDocument, StagedFile};
+    pub use crate::operations::bulk::space_view::SpaceView;
+    pub use crate::operations::bulk::{
+        index, linked_blocks, put_host_records, read, shown_files, write,
+    };
+    pub use crate::operations::files::{fit_block_type, plain_file_name, shown_as_picture};
+    pub use crate::support::days::long_form as daily_note_title;
+    pub use leafbase_model::{
+        BlockRecord, FileLayout, LineLayout, LinkLayout, SourceLayout, SubtreeNode, Subtrees,
+        TextRole, VerbatimLines, invariant,
+    };
+    pub use leafbase_store::StoredDocument;
+    pub use leafbase_tree_ops::assemble;
+}
+
+/// Markdown to blocks and back, for programs that read or write it themselves.
+///
+/// ```
+/// use leafbase::markdown::{ParseOptions, parse, render};
+/// let parsed = parse("# Trip\n\n- [ ] passport", &ParseOptions::default())?;
+/// assert_eq!(parsed.blocks.len(), 2);
+/// assert_eq!(render(&parsed.blocks), "# Trip\n\n- [ ] passport");
+/// # Ok::<(), leafbase::Error>(())
+/// ```
+pub mod markdown {
+    pub use leafbase_markdown::{
+        EmptyFirstItem, FrontMatter, InlineLink, LinkForm, LinkTarget, ParseOptions, ParseWarning,
+        ParseWarningKind, ParsedMarkdown, Rendered, canonical, canonical_inline, escape,
+        front_matter, guard_lone_link, is_lone_link, links, parse, parse_with_layout, plain_text,
+        render, render_as_written, render_block, rewrite_links, unguard_lone_link,
+    };
+}
+
 /// Parsing of requests from JSON text.
 pub mod json {
     pub use leafbase_model::json::{
@@ -159,22 +201,23 @@ pub use leafbase_model::{
     CreateDocuments, CreateFolders, CreateFromTemplate, Day, DayRange, DayRef, Decorations,
     DeleteBlocks, DeleteComments, DeleteDocuments, DeleteFolders, DeleteItems, DeleteTasks,
     Destination, Detail, Direction, Document, DocumentFilter, DocumentFilterMode, DocumentId,
-    DocumentOrder, DocumentPatch, DocumentRecord, DocumentVersion, DuplicateBlocks, Edge, Edit,
-    EditMarkdown, EmbedGraph, Error, ErrorKind, Expectations, Fetch, FetchFrom, FileHash,
-    FindDocuments, Folder, FolderDestination, FolderDraft, FolderId, FolderPatch, FolderRecord,
-    FolderRef, Font, GetItems, GetSchema, GivenText, GroupValue, IdSource, IndentBlocks,
-    IndentLevels, InsertBlocks, InsertSource, Item, ItemCounts, ItemDraft, ItemFields, ItemFilter,
-    ItemGroup, ItemUpdate, ItemValue, ItemValues, Items, ItemsPage, KeptScope, Limits, LineStyle,
-    ListCollections, ListComments, ListDocuments, ListScopedDocuments, ListStyle, ListTasks,
-    ListedComment, Location, MarkdownEdit, MarkdownEditKind, MediaSize, MediaWidth, MergeBlock,
-    Metadata, MoveBlocks, MoveDocuments, MoveFolders, Needle, Operator, Paging, PathStep, Position,
-    PositionTarget, Properties, Property, PropertyChange, PropertyDraft, PropertyKey, PropertyKind,
-    PropertyType, PropertyValue, PurgeDocuments, QueryItems, RelatedItem, Relation, ReplaceSchema,
-    ReplaceText, ReplacedBlock, ReplacedText, ResolveBlocks, ResolveEmbeds, ResolvedBlock,
-    ResolvedEmbed, RestoreDailyNotes, Result, Schema, SchemaDraft, SchemaFormat, SchemaReply,
-    ScopedChange, ScopedDocument, ScopedDocumentPatch, SearchBlocks, SearchDocuments, SearchMatch,
-    SelectOption, SharedText, ShiftBlocks, ShiftDirection, Side, Sort, SortBlocks, SpaceId,
-    SpaceInfo, SpaceSettings, SplitBlock, Stamp, Task, TaskDestination, TaskDraft, TaskInfo,
+    DocumentOrder, DocumentPatch, DocumentProperties, DocumentRecord, DocumentVersion,
+    DuplicateBlocks, Edge, Edit, EditMarkdown, EmbedGraph, Error, ErrorKind, Expectations, Fetch,
+    FetchFrom, FileHash, FindDocuments, Folder, FolderDestination, FolderDraft, FolderId,
+    FolderPatch, FolderRecord, FolderRef, Font, GetItems, GetSchema, GivenText, GroupValue,
+    IdSource, IndentBlocks, IndentLevels, InsertBlocks, InsertSource, Item, ItemCounts, ItemDraft,
+    ItemFields, ItemFilter, ItemGroup, ItemUpdate, ItemValue, ItemValues, Items, ItemsPage,
+    KeptScope, Limits, LineStyle, ListCollections, ListComments, ListDocuments,
+    ListScopedDocuments, ListStyle, ListTags, ListTasks, ListedComment, Location, MarkdownEdit,
+    MarkdownEditKind, MediaSize, MediaWidth, MergeBlock, Metadata, MoveBlocks, MoveDocuments,
+    MoveFolders, Needle, Operator, Paging, PathStep, Position, PositionTarget, Properties,
+    Property, PropertyChange, PropertyDraft, PropertyKey, PropertyKind, PropertyType,
+    PropertyValue, PurgeDocuments, QueryItems, RelatedItem, Relation, ReplaceSchema, ReplaceText,
+    ReplacedBlock, ReplacedText, ResolveBlocks, ResolveEmbeds, ResolvedBlock, ResolvedEmbed,
+    RestoreDailyNotes, Result, Schema, SchemaDraft, SchemaFormat, SchemaReply, ScopedChange,
+    ScopedDocument, ScopedDocumentPatch, SearchBlocks, SearchDocuments, SearchMatch, SelectOption,
+    SharedText, ShiftBlocks, ShiftDirection, Side, Sort, SortBlocks, SpaceId, SpaceInfo,
+    SpaceSettings, SplitBlock, Stamp, TagCount, Task, TaskDestination, TaskDraft, TaskInfo,
     TaskLocation, TaskPatch, TaskScope, TaskState, TaskUpdate, TermMode, TextAlignment, TextFormat,
     TextStyle, Timestamp, UndoChanges, UnlinkedMentions, UpdateBlocks, UpdateComments,
     UpdateDocuments, UpdateFolders, UpdateItems, UpdateScopedDocuments, UpdateTasks, UploadFile,
@@ -196,10 +239,6 @@ pub use operations::links::mentions::TitleMention;
 pub use operations::links::{DocumentLinks, Link};
 pub use operations::list_patch::{ListPatch, PatchStep};
 pub use operations::undo::manager::UndoManager;
-pub use operations::vault::{
-    ExportOptions, ExportReport, ImportOptions, ImportReport, ImportSource, MemorySource, Skipped,
-    SourceEntry, VaultWarning, VaultWarningKind,
-};
 pub use operations::watch::watch_thread::WatchThread;
 pub use operations::watch::{FollowedAccess, WatchQuery, WatchedList, Watcher};
 pub use support::clock::SystemClock;

@@ -4,6 +4,7 @@
 pub(crate) mod batches;
 pub(crate) mod block_markdown;
 pub(crate) mod blocks;
+pub(crate) mod bulk;
 pub(crate) mod changes;
 pub(crate) mod collections;
 pub(crate) mod comments;
@@ -25,9 +26,10 @@ pub(crate) mod replacements;
 pub(crate) mod rewrite;
 mod search;
 pub(crate) mod settings;
+pub(crate) mod tags;
 pub(crate) mod tasks;
 pub(crate) mod templates;
 pub(crate) mod text_edits;
 pub(crate) mod undo;
-pub(crate) mod vault;
+
 pub(crate) mod watch;

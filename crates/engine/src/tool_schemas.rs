@@ -8,7 +8,7 @@ use leafbase_model::{
     CreateDocuments, CreateFolders, CreateFromTemplate, DeleteBlocks, DeleteComments,
     DeleteDocuments, DeleteFolders, DeleteItems, DeleteTasks, DuplicateBlocks, EditMarkdown, Fetch,
     FindDocuments, GetItems, GetSchema, IndentBlocks, InsertBlocks, ListCollections, ListComments,
-    ListDocuments, ListScopedDocuments, ListTasks, MergeBlock, MoveBlocks, MoveDocuments,
+    ListDocuments, ListScopedDocuments, ListTags, ListTasks, MergeBlock, MoveBlocks, MoveDocuments,
     MoveFolders, PurgeDocuments, QueryItems, ReplaceSchema, ReplaceText, ResolveBlocks,
     ResolveEmbeds, RestoreDailyNotes, SearchBlocks, SearchDocuments, ShiftBlocks, SortBlocks,
     SplitBlock, UndoChanges, UnlinkedMentions, UpdateBlocks, UpdateComments, UpdateDocuments,
@@ -212,6 +212,7 @@ pub fn tool_schemas() -> ToolSchemas {
         unlinked_mentions(UnlinkedMentions), false, "Lists blocks that say a title without a link.";
         resolve_embeds(ResolveEmbeds), false, "Reads what blocks embed, to any depth.";
         find_documents(FindDocuments), false, "Finds documents by title or path.";
+        list_tags(ListTags), false, "Lists tags with the number of their documents.";
         list_documents(ListDocuments), false, "Lists documents.";
         create_documents(CreateDocuments), true, "Creates documents.";
         create_from_template(CreateFromTemplate), true, "Copies a template to a new document.";
@@ -258,7 +259,7 @@ fn with_definitions(tools: Vec<ToolSchema>, mut generator: SchemaGenerator) -> T
 }
 
 /// The operations that full and scoped connections share, requests included.
-const SHARED: [&str; 38] = [
+const SHARED: [&str; 39] = [
     "fetch",
     "insert_blocks",
     "update_blocks",
@@ -280,6 +281,7 @@ const SHARED: [&str; 38] = [
     "unlinked_mentions",
     "resolve_embeds",
     "find_documents",
+    "list_tags",
     "list_collections",
     "create_collection",
     "collection_schema",

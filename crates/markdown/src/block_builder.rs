@@ -8,6 +8,7 @@ use leafbase_model::{
 use crate::containers::{Container, ItemContent, OpenItem};
 use crate::parsed::{EmptyFirstItem, ParseWarningKind, invalid};
 use crate::parser::BlockParser;
+use crate::source_spans::SourceSpan;
 use crate::tags::Element;
 
 impl BlockParser<'_, '_> {
@@ -120,19 +121,32 @@ impl BlockParser<'_, '_> {
         } else {
             self.dress(&mut data);
         }
-        self.add(BlockDraft::new(data));
+        let span = SourceSpan::of_lines(self.leaf_at.0, self.leaf_end);
+        self.add(BlockDraft::new(data), span);
     }
 
-    pub(crate) fn add(&mut self, draft: BlockDraft) {
+    /// Records that a block starts at `offset` of the current line, and ends on it so far.
+    pub(crate) fn begin_lines(&mut self, offset: usize) {
+        self.leaf_at = self.place(offset);
+        self.leaf_end = self.number;
+    }
+
+    pub(crate) fn add(&mut self, draft: BlockDraft, span: SourceSpan) {
         self.made += 1;
         if let Some(blocks) = self.out.last_mut() {
             blocks.push(draft);
+        }
+        if self.options.keeps_spans
+            && let Some(spans) = self.spans.last_mut()
+        {
+            spans.push(span);
         }
     }
 
     pub(crate) fn push(&mut self, container: Container) {
         if let Container::Page(_) = container {
             self.out.push(Vec::new());
+            self.spans.push(Vec::new());
         }
         self.stack.push(container);
         self.matched = self.stack.len();
@@ -170,7 +184,7 @@ impl BlockParser<'_, '_> {
         if !item.first {
             // An empty item is pushed again while its block is emitted, which takes its list style
             // from it.
-            self.leaf_at = item.at;
+            (self.leaf_at, self.leaf_end) = (item.at, item.at.0);
             self.stack.push(Container::Item(item));
             self.emit(BlockData::new(BlockKind::Text(TextFormat {
                 style: TextStyle::Body,
@@ -186,6 +200,7 @@ impl BlockParser<'_, '_> {
                 if item.is_bare_task {
                     self.made -= 1;
                     self.out.last_mut().and_then(Vec::pop);
+                    self.spans.last_mut().and_then(Vec::pop);
                 }
                 // Without its only child, the enclosing item is empty again, and may be dropped in
                 // turn.

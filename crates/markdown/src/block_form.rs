@@ -18,7 +18,8 @@ use crate::parse::parse;
 use crate::parsed::{EmptyFirstItem, ParseOptions};
 use crate::single_block::write_lines;
 use crate::slice;
-use crate::text_escape::{TextContext, escape_alone, escape_text, unescape_alone};
+use crate::text_context::TextContext;
+use crate::text_escape::{escape_alone, escape_text, unescape_alone};
 
 /// The markers of a text in block form. What has no marker is absent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

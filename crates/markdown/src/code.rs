@@ -2,6 +2,9 @@
 
 use leafbase_model::CodeLanguage;
 
+/// Tag of a formula without line breaks between it and its delimiters: `$$x$$`.
+pub(crate) const COMPACT_FORMULA: &str = "$$";
+
 /// Language of an info string, and the tag to store if the string differs from the language's name.
 pub(crate) fn language(info: &str) -> (CodeLanguage, &str) {
     if info.is_empty() {

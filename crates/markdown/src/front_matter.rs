@@ -2,6 +2,9 @@
 
 use crate::cursor::trim_end;
 
+/// The language tag of the code block that holds the front matter of a document.
+pub const FRONT_MATTER_TAG: &str = "yaml frontmatter";
+
 /// Front matter of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

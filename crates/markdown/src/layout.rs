@@ -86,13 +86,15 @@ impl BlockLayout {
     }
 
     /// Starts a block that `left` blocks follow; `run` computes the run that starts with it.
+    /// Returns a position on its
+    /// first line, before the list marker.
     pub(crate) fn begin(
         &mut self,
         out: &mut String,
         data: &BlockData,
         left: usize,
         run: impl FnOnce() -> DecorationRun,
-    ) {
+    ) -> usize {
         let is_item = data.list_style != ListStyle::None;
         let level = usize::from(data.indentation).min(LIST_LEVELS - 1);
         let wanted = data.decorations;
@@ -116,6 +118,7 @@ impl BlockLayout {
             self.reopen(out, outer);
             self.dash_level = None;
         }
+        let separated = out.len();
         self.mark(out, data, level, own.quote);
         if own.callout {
             let in_line = is_text(data);
@@ -129,6 +132,7 @@ impl BlockLayout {
         self.previous = if tight { PreviousBlock::Item(level) } else { PreviousBlock::Block };
         let is_dashed = matches!(data.list_style, ListStyle::Bullet | ListStyle::Task);
         self.dash_level = (tight && is_dashed).then_some(level);
+        separated
     }
 
     /// Starts a line for the next block: directly below a list item for another item, after a blank

@@ -2,13 +2,15 @@
 
 use leafbase_model::{BlockData, BlockKind, CodeLanguage, Error, Result, TextFormat, TextStyle};
 
+use crate::code::COMPACT_FORMULA;
 use crate::cursor::{LineCursor, trim_end};
 use crate::leaf::{Leaf, Paragraph};
 use crate::line_starts;
 use crate::lone_link::sole;
 use crate::parser::{BlockParser, LineStep};
-use crate::slice;
-use crate::text_escape::{NOTHING, TextContext, unescape};
+use crate::text_context::TextContext;
+use crate::text_escape::{NOTHING, unescape};
+use crate::{raw_html, slice};
 
 impl<'t> BlockParser<'t, '_> {
     /// Handles a line that the leaf alone decides on; otherwise closes the containers that the line
@@ -20,6 +22,9 @@ impl<'t> BlockParser<'t, '_> {
             }
             Leaf::Indented if self.matched == self.stack.len() && !self.short => {
                 if cursor.is_blank() || cursor.indent() >= 4 {
+                    if !cursor.is_blank() {
+                        self.leaf_end = self.number;
+                    }
                     cursor.skip_columns(4);
                     self.buffer.push('\n');
                     self.push_rest(cursor);
@@ -31,9 +36,18 @@ impl<'t> BlockParser<'t, '_> {
             _ => {}
         }
         if cursor.is_blank() {
-            return self.blank_line();
+            return self.blank_line(cursor);
         }
         match self.leaf {
+            Leaf::Paragraph(paragraph) if paragraph.footnote && !paragraph.is_verbatim() => {
+                if self.all_matched() && is_inset(cursor) {
+                    return self.add_line(cursor, paragraph);
+                }
+                if paragraph.is_behind_blank {
+                    self.close_leaf()?;
+                }
+                Ok(LineStep::Again)
+            }
             Leaf::Paragraph(paragraph) if paragraph.raw.is_some() || paragraph.formula => {
                 if !self.all_matched() {
                     self.close_unmatched()?;
@@ -45,8 +59,19 @@ impl<'t> BlockParser<'t, '_> {
         }
     }
 
-    fn blank_line(&mut self) -> Result<LineStep> {
+    fn blank_line(&mut self, cursor: &LineCursor<'t>) -> Result<LineStep> {
         match self.leaf {
+            Leaf::Paragraph(mut paragraph)
+                if self.all_matched() && (paragraph.is_verbatim() || paragraph.footnote) =>
+            {
+                paragraph.is_behind_blank = true;
+                if !paragraph.is_verbatim() {
+                    paragraph.html |= paragraph.raw.take().is_some();
+                }
+                self.leaf = Leaf::Paragraph(paragraph);
+                self.buffer.push('\n');
+                self.push_rest(cursor);
+            }
             Leaf::Paragraph(_) | Leaf::Table => self.close_leaf()?,
             _ => {}
         }
@@ -60,6 +85,7 @@ impl<'t> BlockParser<'t, '_> {
         let Leaf::Code { mark, length, inset, begun, .. } = &mut self.leaf else {
             return Ok(LineStep::Again);
         };
+        self.leaf_end = self.number;
         if cursor.indent() < 4 {
             let mut ahead = *cursor;
             ahead.skip_indent();
@@ -91,7 +117,7 @@ impl<'t> BlockParser<'t, '_> {
     pub(crate) fn begin_leaf(&mut self, leaf: Leaf, offset: usize) {
         debug_assert!(self.leaf == Leaf::None, "the previous leaf is closed");
         self.leaf = leaf;
-        self.leaf_at = self.place(offset);
+        self.begin_lines(offset);
         self.buffer.clear();
     }
 
@@ -109,7 +135,7 @@ impl<'t> BlockParser<'t, '_> {
         match self.leaf {
             Leaf::Paragraph(mut paragraph) => {
                 let raw = if cursor.indent() < 4 {
-                    line_starts::html(after_indent(*cursor), true)
+                    raw_html::html(after_indent(*cursor), true)
                 } else {
                     None
                 };
@@ -121,11 +147,11 @@ impl<'t> BlockParser<'t, '_> {
                 }
             }
             Leaf::Table
-                if self.all_matched()
-                    && line_starts::html(after_indent(*cursor), true).is_none() =>
+                if self.all_matched() && raw_html::html(after_indent(*cursor), true).is_none() =>
             {
                 cursor.skip_indent();
                 let (text, closer) = self.segment(cursor)?;
+                self.leaf_end = self.number;
                 self.buffer.push('\n');
                 self.buffer.push_str(trim_end(text));
                 return self.finish_segment(cursor, closer);
@@ -138,11 +164,13 @@ impl<'t> BlockParser<'t, '_> {
         let rest = cursor.rest();
         // The leaf becomes a paragraph in `add_line`.
         self.begin_leaf(Leaf::None, cursor.offset());
-        let raw = line_starts::html(rest, false);
-        self.add_line(
-            cursor,
-            Paragraph { raw, formula: line_starts::opens_formula(rest), ..Paragraph::default() },
-        )
+        let paragraph = Paragraph {
+            raw: raw_html::html(rest, false),
+            formula: line_starts::opens_formula(rest),
+            footnote: line_starts::footnote(rest),
+            ..Paragraph::default()
+        };
+        self.add_line(cursor, paragraph)
     }
 
     /// Adds a line to a new or open paragraph.
@@ -151,14 +179,24 @@ impl<'t> BlockParser<'t, '_> {
         cursor: &mut LineCursor<'t>,
         mut paragraph: Paragraph,
     ) -> Result<LineStep> {
+        self.leaf_end = self.number;
+        let only_definitions = paragraph.definitions == self.buffer.len();
         paragraph.last_line = self.buffer.len();
+        paragraph.is_behind_blank = false;
         if !self.buffer.is_empty() {
             self.buffer.push('\n');
             paragraph.last_line += 1;
-            cursor.take_indent(&mut self.buffer);
+            if paragraph.is_verbatim() || (paragraph.footnote && is_inset(cursor)) {
+                self.buffer.extend(std::iter::repeat_n(' ', cursor.spare()));
+            } else {
+                cursor.take_indent(&mut self.buffer);
+            }
         }
         let (text, closer) = self.segment(cursor)?;
         self.buffer.push_str(text);
+        if only_definitions && line_starts::definition(text) {
+            paragraph.definitions = self.buffer.len();
+        }
         if paragraph.raw.is_some_and(|raw| raw.ends_in(text)) {
             paragraph.raw = None;
             paragraph.html = true;
@@ -216,10 +254,10 @@ impl<'t> BlockParser<'t, '_> {
     fn close_paragraph(&mut self, paragraph: Paragraph) -> Result<()> {
         self.buffer.truncate(trim_end(&self.buffer).len());
         if paragraph.formula
-            && let Some(code) = formula_of(&self.buffer)
+            && let Some((code, tag)) = formula_of(&self.buffer)
         {
             self.buffer = code.to_owned();
-            return self.emit_code(CodeLanguage::MathFormula, String::new());
+            return self.emit_code(CodeLanguage::MathFormula, tag.to_owned());
         }
         let look = self.look();
         let list = self.list_style();
@@ -286,8 +324,11 @@ impl<'t> BlockParser<'t, '_> {
         // The line break before the header row does not belong to the paragraph.
         if paragraph.last_line > 0 {
             self.buffer.truncate(paragraph.last_line - 1);
+            self.leaf_end = self.number.saturating_sub(2);
             self.close_leaf()?;
+            self.leaf_at = (self.number - 1, 1);
         }
+        self.leaf_end = self.number;
         self.leaf = Leaf::Table;
         self.buffer.clear();
         self.buffer.push_str(&head);
@@ -302,13 +343,22 @@ fn after_indent(mut cursor: LineCursor<'_>) -> &str {
     cursor.rest()
 }
 
-/// The text of a formula without its `$$`.
-fn formula_of(text: &str) -> Option<&str> {
+/// Whether a line is indented by four columns or more, counted from its own start.
+fn is_inset(cursor: &LineCursor<'_>) -> bool {
+    cursor.spare() + LineCursor::new(cursor.rest()).indent() >= 4
+}
+
+/// The text of a formula without its `$$`, and its tag.
+fn formula_of(text: &str) -> Option<(&str, &'static str)> {
     // The closing `$$` must end the text: anything after it makes the text a paragraph.
     let end = line_starts::formula(text).filter(|end| *end == text.len())?;
     let inner = text.get(2..end - 2)?;
-    let inner = inner.strip_prefix('\n').unwrap_or_else(|| crate::cursor::trim_start(inner));
-    Some(inner.strip_suffix('\n').unwrap_or_else(|| trim_end(inner)))
+    let shown = trim_end(inner);
+    if inner.starts_with('\n') || slice::after(inner, shown.len()).contains('\n') {
+        let inner = inner.strip_prefix('\n').unwrap_or_else(|| crate::cursor::trim_start(inner));
+        return Some((inner.strip_suffix('\n').unwrap_or_else(|| trim_end(inner)), ""));
+    }
+    Some((crate::cursor::trim_start(shown), COMPACT_FORMULA))
 }
 
 /// Length of `text` without trailing blank lines.

@@ -33,13 +33,15 @@
 //! as texts with their name, items as pages.
 
 mod slice;
+mod source_spans;
 
 mod cursor;
+mod destination;
 mod line_starts;
+mod raw_html;
 mod tags;
 
 mod code;
-mod destination;
 mod front_matter;
 mod list_marks;
 mod lone_link;
@@ -62,19 +64,28 @@ mod canonical;
 mod char_forms;
 mod highlights;
 mod paragraphs;
+mod text_blanks;
+mod text_context;
 mod text_escape;
 
 mod block_form;
+mod block_lines;
 mod layout;
+mod layout_capture;
+mod layout_render;
+mod layout_text;
 mod render;
 mod single_block;
 
 mod exact_plain;
+mod hash_tags;
 mod inline_edits;
 mod inline_halves;
 mod links;
 mod mentions;
 mod plain_text;
+
+mod front_properties;
 
 pub use block_form::{
     BlockForm, TextMarkers, block_form, block_form_without_markers, read_block_form,
@@ -82,10 +93,14 @@ pub use block_form::{
 pub use canonical::{canonical, canonical_inline};
 pub use destination::escape;
 pub use exact_plain::{PlainText, inline_of_plain};
-pub use front_matter::{FrontMatter, front_matter};
+pub use front_matter::{FRONT_MATTER_TAG, FrontMatter, front_matter};
+pub use front_properties::front_properties;
+pub use hash_tags::hash_tags;
 pub use highlights::check_highlights;
 pub use inline_edits::{ReplacedPlain, replace_plain};
 pub use inline_halves::{join_inline, split_inline};
+pub use layout_capture::parse_with_layout;
+pub use layout_render::render_as_written;
 pub use links::{InlineLink, LinkForm, LinkTarget, links, may_have_links, rewrite_links};
 pub use mentions::{
     Mention, MentionForm, MentionTarget, Rewritten, mentions, placeholder, placeholder_numbers,

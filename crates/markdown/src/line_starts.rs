@@ -5,8 +5,8 @@
 
 use leafbase_model::LineStyle;
 
-use crate::cursor::{is_blank, is_space, trim, trim_end, trim_start};
-use crate::slice;
+use crate::cursor::{is_blank, is_space, trim, trim_end};
+use crate::{destination, slice};
 
 /// A separator: three or more of one of `*`, `-`, `_`, optionally with white space between.
 pub(crate) fn separator(rest: &str) -> Option<LineStyle> {
@@ -147,206 +147,6 @@ pub(crate) fn columns(row: &str) -> usize {
     count - usize::from(last_divides)
 }
 
-/// The end of a raw HTML block, besides a blank line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RawHtml {
-    /// A blank line only.
-    Blank,
-    /// A line that contains this text.
-    Line(&'static str),
-    /// A line that closes `pre`, `script`, `style` or `textarea`.
-    Verbatim,
-}
-
-impl RawHtml {
-    /// Whether `line` is the last line of the block.
-    pub(crate) fn ends_in(self, line: &str) -> bool {
-        match self {
-            Self::Blank => false,
-            Self::Line(end) => line.contains(end),
-            Self::Verbatim => VERBATIM.iter().any(|name| closes(line, name)),
-        }
-    }
-}
-
-const VERBATIM: [&str; 4] = ["pre", "script", "style", "textarea"];
-
-fn closes(line: &str, name: &str) -> bool {
-    line.match_indices("</").any(|(at, _)| {
-        let tail = slice::after(line, at + 2);
-        starts_with(tail, name) && tail.as_bytes().get(name.len()) == Some(&b'>')
-    })
-}
-
-fn starts_with(text: &str, name: &str) -> bool {
-    text.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name))
-}
-
-/// Names of HTML block elements (`CommonMark` 0.31, "HTML blocks", condition 6).
-const BLOCK_ELEMENTS: [&str; 62] = [
-    "address",
-    "article",
-    "aside",
-    "base",
-    "basefont",
-    "blockquote",
-    "body",
-    "caption",
-    "center",
-    "col",
-    "colgroup",
-    "dd",
-    "details",
-    "dialog",
-    "dir",
-    "div",
-    "dl",
-    "dt",
-    "fieldset",
-    "figcaption",
-    "figure",
-    "footer",
-    "form",
-    "frame",
-    "frameset",
-    "h1",
-    "h2",
-    "h3",
-    "h4",
-    "h5",
-    "h6",
-    "head",
-    "header",
-    "hr",
-    "html",
-    "iframe",
-    "legend",
-    "li",
-    "link",
-    "main",
-    "menu",
-    "menuitem",
-    "nav",
-    "noframes",
-    "ol",
-    "optgroup",
-    "option",
-    "p",
-    "param",
-    "search",
-    "section",
-    "summary",
-    "table",
-    "tbody",
-    "td",
-    "tfoot",
-    "th",
-    "thead",
-    "title",
-    "tr",
-    "track",
-    "ul",
-];
-
-/// The raw HTML block that a line starts. A line with any other single tag cannot interrupt a
-/// paragraph.
-pub(crate) fn html(rest: &str, in_paragraph: bool) -> Option<RawHtml> {
-    let tail = rest.strip_prefix('<')?;
-    match tail.as_bytes().first()? {
-        b'!' if tail.starts_with("!--") => return Some(RawHtml::Line("-->")),
-        b'!' if tail.starts_with("![CDATA[") => return Some(RawHtml::Line("]]>")),
-        b'!' if tail.as_bytes().get(1).is_some_and(u8::is_ascii_alphabetic) => {
-            return Some(RawHtml::Line(">"));
-        }
-        b'?' => return Some(RawHtml::Line("?>")),
-        _ => {}
-    }
-    let (closing, name_on) = match tail.strip_prefix('/') {
-        Some(tail) => (true, tail),
-        None => (false, tail),
-    };
-    let length =
-        name_on.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'-').count();
-    let (name, after) = name_on.split_at_checked(length)?;
-    if !name.as_bytes().first()?.is_ascii_alphabetic() {
-        return None;
-    }
-    let ends = matches!(after.as_bytes().first(), None | Some(b' ' | b'\t' | b'>'));
-    if ends && !closing && VERBATIM.iter().any(|known| known.eq_ignore_ascii_case(name)) {
-        return Some(RawHtml::Verbatim);
-    }
-    if (ends || after.starts_with("/>"))
-        && BLOCK_ELEMENTS.iter().any(|known| known.eq_ignore_ascii_case(name))
-    {
-        return Some(RawHtml::Blank);
-    }
-    // A highlight is always inline markup.
-    let alone = !in_paragraph
-        && name != "highlight"
-        && !VERBATIM.iter().any(|known| known.eq_ignore_ascii_case(name));
-    (alone && is_lone_tag(after, closing)).then_some(RawHtml::Blank)
-}
-
-/// Whether `after`, the text after a tag's name, completes the tag and nothing follows.
-fn is_lone_tag(after: &str, closing: bool) -> bool {
-    behind_tag(after, closing).is_some_and(is_blank)
-}
-
-/// The text after a tag; `after` follows its name.
-fn behind_tag(after: &str, closing: bool) -> Option<&str> {
-    if closing {
-        return trim_start(after).strip_prefix('>');
-    }
-    let mut rest = after;
-    loop {
-        let next = trim_start(rest);
-        if let Some(behind) = next.strip_prefix("/>").or_else(|| next.strip_prefix('>')) {
-            return Some(behind);
-        }
-        if next.len() == rest.len() {
-            return None;
-        }
-        rest = attribute(next)?;
-    }
-}
-
-/// Length in bytes of the HTML tag at the start of `rest`.
-pub(crate) fn tag_length(rest: &str) -> Option<usize> {
-    let tail = rest.strip_prefix('<')?;
-    let (closing, name_on) = match tail.strip_prefix('/') {
-        Some(tail) => (true, tail),
-        None => (false, tail),
-    };
-    if !name_on.as_bytes().first()?.is_ascii_alphabetic() {
-        return None;
-    }
-    let length =
-        name_on.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'-').count();
-    Some(rest.len() - behind_tag(name_on.get(length..)?, closing)?.len())
-}
-
-/// The text after an attribute of a tag.
-fn attribute(text: &str) -> Option<&str> {
-    let first = *text.as_bytes().first()?;
-    if !(first.is_ascii_alphabetic() || matches!(first, b'_' | b':')) {
-        return None;
-    }
-    let name = text
-        .bytes()
-        .take_while(|byte| byte.is_ascii_alphanumeric() || b"_.:-".contains(byte))
-        .count();
-    let behind = text.get(name..)?;
-    let Some(value) = trim_start(behind).strip_prefix('=') else { return Some(behind) };
-    let value = trim_start(value);
-    let first = *value.as_bytes().first()?;
-    if matches!(first, b'"' | b'\'') {
-        let inner = value.get(1..)?;
-        return inner.get(memchr::memchr(first, inner.as_bytes())? + 1..);
-    }
-    let length = value.bytes().take_while(|byte| !b" \t\n\"'=<>`".contains(byte)).count();
-    value.get(length..).filter(|_| length > 0)
-}
-
 /// Whether a line interrupts a paragraph by the block that it starts, apart from underlines,
 /// delimiter rows and tags.
 pub(crate) fn interrupts(rest: &str) -> bool {
@@ -390,3 +190,31 @@ pub(crate) fn ends_formula(line: &str, first: bool) -> bool {
     let shown = trim_end(line);
     shown.ends_with("$$") && (!first || shown.len() > 4)
 }
+
+/// Whether the line `rest` starts a footnote: `[^label]:`.
+pub(crate) fn footnote(rest: &str) -> bool {
+    // A label with these could be written otherwise than it is.
+    let is_label = |label: &str| !label.is_empty() && !label.contains(UNCERTAIN);
+    rest.strip_prefix("[^").and_then(|label| label.split_once("]:")).is_some_and(|(label, _)| {
+        is_label(label) && !label.contains(['[', ']', ' ', '\t', '\n', '\r'])
+    })
+}
+
+/// Whether the line `rest` is a link definition, which makes no heading with an underline.
+pub(crate) fn definition(rest: &str) -> bool {
+    let Some((label, target)) = rest.strip_prefix('[').and_then(|rest| rest.split_once("]:"))
+    else {
+        return false;
+    };
+    let target = trim(target);
+    !rest.contains(UNCERTAIN)
+        && !label.starts_with('^')
+        && !label.contains('[')
+        && !is_blank(label)
+        && destination::target(target, 0)
+            .is_some_and(|read| !read.destination.is_empty() && read.length == target.len())
+}
+
+/// Characters of forms that the escaping may change, so that a line with them is not the same for
+/// the parser and the escaping.
+const UNCERTAIN: [char; 3] = ['<', '&', '\\'];

@@ -7,7 +7,7 @@ use leafbase_model::{BlockId, Day};
 
 use crate::destination::{self, LinkDestination, unescape};
 use crate::slice;
-use crate::{line_starts, tags};
+use crate::{raw_html, tags};
 
 /// A link, image, autolink or link definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +16,10 @@ pub struct InlineLink<'t> {
     pub destination: Cow<'t, str>,
     /// Byte range of the destination, without angle brackets.
     pub range: Range<usize>,
+    /// Byte range of the whole syntax, without the exclamation mark of an image.
+    pub whole: Range<usize>,
+    /// Byte range of the text in brackets.
+    pub label: Option<Range<usize>>,
     /// The target of the destination.
     pub target: LinkTarget,
     /// Syntax of the link.
@@ -67,9 +71,14 @@ pub enum LinkForm {
     Autolink,
     /// `[label]: destination`, for links `[text][label]` of the same text.
     Definition,
+    /// `<a href="destination">`, of any tag.
+    Reference,
+    /// `<img src="destination">`, of any tag.
+    Source,
 }
 
-/// Visits every link of `inline` in order. Code spans and HTML tags contain no links.
+/// Visits every link of `inline` in order, those of HTML tags included. Code spans contain no
+/// links.
 ///
 /// ```
 /// let mut found = Vec::new();
@@ -80,10 +89,25 @@ pub fn links<'t>(inline: &'t str, visit: &mut dyn FnMut(InlineLink<'t>)) {
     if !may_have_links(inline) {
         return;
     }
-    pieces(inline, &mut |piece| {
-        if let InlineSpan::Link(link) = piece {
-            visit(link);
-        }
+    pieces(inline, &mut |piece| match piece {
+        InlineSpan::Link(link) => visit(link),
+        InlineSpan::Tag(tag) => links_of_tag(inline, &tag, visit),
+        InlineSpan::Code(_) => {}
+    });
+}
+
+/// Visits the links of the tag at `tag`.
+fn links_of_tag<'t>(inline: &'t str, tag: &Range<usize>, visit: &mut dyn FnMut(InlineLink<'t>)) {
+    raw_html::attributes(slice::within(inline, tag.clone()), &mut |name, value, _| {
+        let form = match name {
+            _ if name.eq_ignore_ascii_case("href") => LinkForm::Reference,
+            _ if name.eq_ignore_ascii_case("src") => LinkForm::Source,
+            _ => return,
+        };
+        let range = tag.start + value.start..tag.start + value.end;
+        let destination = unescape(slice::within(inline, range.clone()));
+        let target = LinkTarget::of(&destination);
+        visit(InlineLink { destination, range, whole: tag.clone(), label: None, target, form });
     });
 }
 
@@ -129,8 +153,9 @@ pub fn rewrite_links<'t>(
             return;
         };
         // Existing angle brackets are replaced, because the new destination may need none.
-        let pointed = link.form != LinkForm::Autolink
-            && inline.get(..link.range.start).is_some_and(is_pointed);
+        let pointed =
+            !matches!(link.form, LinkForm::Autolink | LinkForm::Reference | LinkForm::Source)
+                && inline.get(..link.range.start).is_some_and(is_pointed);
         let (start, end) = if pointed {
             (link.range.start - 1, link.range.end + 1)
         } else {
@@ -142,6 +167,9 @@ pub fn rewrite_links<'t>(
         let destination = if in_table { destination.replace('|', "%7C") } else { destination };
         match link.form {
             LinkForm::Autolink => write_autolink(&mut written, &destination),
+            LinkForm::Reference | LinkForm::Source => {
+                raw_html::write_attribute(&mut written, &destination);
+            }
             _ => destination::write(&mut written, &destination),
         }
         from = end;
@@ -246,7 +274,9 @@ impl<'t> InlineScanner<'t> {
                 self.spent = self.open.len();
             }
             let form = if open.embedded { LinkForm::Embedded } else { LinkForm::Inline };
-            self.found(target.destination, at + 1 + target.start, form, visit);
+            let whole = open.at..at + 1 + target.length;
+            let label = Some(open.at + 1..at);
+            self.found(target.destination, at + 1 + target.start, form, (whole, label), visit);
             return at + 1 + target.length;
         }
         if let Some(after) = after.strip_prefix(':').filter(|_| self.begins_line(open.at)) {
@@ -256,7 +286,9 @@ impl<'t> InlineScanner<'t> {
                 && !slice::after(self.text, open.at).starts_with("[^")
                 && let Some(length) = definition_length(after, &target)
             {
-                self.found(target.destination, at + 2 + target.start, LinkForm::Definition, visit);
+                let (start, form) = (at + 2 + target.start, LinkForm::Definition);
+                let syntax = (open.at..at + 2 + length, Some(open.at + 1..at));
+                self.found(target.destination, start, form, syntax, visit);
                 return at + 2 + length;
             }
         }
@@ -273,7 +305,8 @@ impl<'t> InlineScanner<'t> {
         let rest = slice::after(self.text, at);
         if let Some(length) = autolink_length(rest) {
             let destination = slice::within(rest, 1..length - 1);
-            self.found(destination, at + 1, LinkForm::Autolink, visit);
+            let syntax = (at..at + length, None);
+            self.found(destination, at + 1, LinkForm::Autolink, syntax, visit);
             return at + length;
         }
         if rest.starts_with("<!--") {
@@ -285,7 +318,7 @@ impl<'t> InlineScanner<'t> {
             self.no_comment = end.is_none();
             return end.map_or(at + 1, |end| at + 4 + end + 3);
         }
-        let Some(length) = line_starts::tag_length(rest) else { return at + 1 };
+        let Some(length) = raw_html::tag_length(rest) else { return at + 1 };
         visit(InlineSpan::Tag(self.range(at, at + length)));
         at + length
     }
@@ -295,6 +328,7 @@ impl<'t> InlineScanner<'t> {
         written: &'t str,
         start: usize,
         form: LinkForm,
+        (whole, label): (Range<usize>, Option<Range<usize>>),
         visit: &mut dyn FnMut(InlineSpan<'t>),
     ) {
         let destination =
@@ -304,6 +338,8 @@ impl<'t> InlineScanner<'t> {
         visit(InlineSpan::Link(InlineLink {
             destination,
             range: start..start + written.len(),
+            whole: self.range(whole.start, whole.end),
+            label: label.map(|label| self.range(label.start, label.end)),
             target,
             form,
         }));

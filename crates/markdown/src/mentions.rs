@@ -8,7 +8,7 @@ use leafbase_model::BlockId;
 
 use crate::destination::{self, unescape};
 use crate::links::{self, InlineLink, InlineSpan, LinkForm, LinkTarget};
-use crate::slice;
+use crate::{raw_html, slice};
 
 /// Address of the placeholder of a redacted block, without its number.
 const PLACEHOLDER: &str = "invalid:out_of_scope#";
@@ -162,26 +162,15 @@ fn write(out: &mut String, text: &str, form: MentionForm, address: String) {
     match form {
         MentionForm::Destination => destination::write(out, &address),
         MentionForm::Autolink => links::write_autolink(out, &address),
-        MentionForm::Attribute(_) => write_attribute(out, &address),
+        MentionForm::Attribute(_) => raw_html::write_attribute(out, &address),
         MentionForm::Words => out.push_str(&destination::escape(&address)),
-    }
-}
-
-/// Escapes an address for an attribute with any quotes or without.
-fn write_attribute(out: &mut String, address: &str) {
-    for letter in address.chars() {
-        if letter <= ' ' || matches!(letter, '"' | '\'' | '&' | '<' | '>' | '=' | '`' | '\\') {
-            out.extend(["&#", &u32::from(letter).to_string(), ";"]);
-        } else {
-            out.push(letter);
-        }
     }
 }
 
 /// Visits the mentions of one span.
 fn within<'t>(text: &'t str, piece: InlineSpan<'t>, visit: &mut dyn FnMut(Mention<'t>)) {
     match piece {
-        InlineSpan::Link(InlineLink { destination, range, target, form }) => {
+        InlineSpan::Link(InlineLink { destination, range, target, form, .. }) => {
             let written = slice::within(text, range.clone());
             let Some(named) = named(target, written) else { return };
             let form = if form == LinkForm::Autolink {
@@ -196,7 +185,7 @@ fn within<'t>(text: &'t str, piece: InlineSpan<'t>, visit: &mut dyn FnMut(Mentio
             visit(Mention { destination, range, named, form });
         }
         InlineSpan::Tag(tag) => {
-            attributes(slice::within(text, tag.clone()), &mut |value, quote| {
+            raw_html::attributes(slice::within(text, tag.clone()), &mut |_, value, quote| {
                 let range = tag.start + value.start..tag.start + value.end;
                 let written = slice::within(text, range.clone());
                 let destination = unescape(written);
@@ -220,38 +209,6 @@ fn named(target: LinkTarget, written: &str) -> Option<MentionTarget> {
     }
     let (number, length) = number(written.strip_prefix(PLACEHOLDER)?)?;
     (PLACEHOLDER.len() + length == written.len()).then_some(MentionTarget::Placeholder(number))
-}
-
-/// Values of a tag's attributes with their quotes. The syntax of the tag was validated when it was
-/// found.
-fn attributes(tag: &str, visit: &mut dyn FnMut(Range<usize>, Option<char>)) {
-    let is_space = |letter: char| letter.is_ascii_whitespace() || letter == '/';
-    let start = |text: &str| tag.len() - text.len();
-    let mut rest = tag.trim_start_matches(|letter: char| !letter.is_ascii_whitespace());
-    loop {
-        rest = rest.trim_start_matches(is_space);
-        let name_end = rest
-            .find(|letter: char| is_space(letter) || matches!(letter, '=' | '>'))
-            .unwrap_or(rest.len());
-        if name_end == 0 {
-            return;
-        }
-        let behind = slice::after(rest, name_end);
-        let Some(value) = behind.trim_ascii_start().strip_prefix('=').map(str::trim_ascii_start)
-        else {
-            rest = behind;
-            continue;
-        };
-        let quote = value.chars().next().filter(|letter| matches!(letter, '"' | '\''));
-        let value = if quote.is_some() { slice::after(value, 1) } else { value };
-        let ends = |letter: char| match quote {
-            Some(quote) => letter == quote,
-            None => letter.is_ascii_whitespace() || letter == '>',
-        };
-        let length = value.find(ends).unwrap_or(value.len());
-        visit(start(value)..start(value) + length, quote);
-        rest = slice::after(value, length + usize::from(quote.is_some()));
-    }
 }
 
 /// Addresses of blocks with an ID, and placeholders, anywhere in `text`.

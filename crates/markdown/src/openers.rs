@@ -80,7 +80,7 @@ impl<'t> BlockParser<'t, '_> {
         let Some((level, before)) = line_starts::heading(ahead.rest()) else { return Ok(None) };
         self.close_unmatched()?;
         self.close_leaf()?;
-        self.leaf_at = self.place(ahead.offset());
+        self.begin_lines(ahead.offset());
         if level > 4 {
             self.adapt(
                 self.leaf_at,
@@ -139,8 +139,10 @@ impl<'t> BlockParser<'t, '_> {
                 self.begin_table(rest)?;
                 return Ok(Some(LineStep::Done));
             }
-            if let Some(level) = line_starts::underline(rest).filter(|_| !paragraph.html) {
-                self.underlined(level)?;
+            let is_heading =
+                !paragraph.html && !paragraph.footnote && paragraph.definitions < self.buffer.len();
+            if let Some(level) = line_starts::underline(rest).filter(|_| is_heading) {
+                self.underlined(level, paragraph.definitions)?;
                 return Ok(Some(LineStep::Done));
             }
         }
@@ -191,17 +193,29 @@ impl<'t> BlockParser<'t, '_> {
     ) -> Result<LineStep> {
         self.close_unmatched()?;
         self.close_leaf()?;
-        self.leaf_at = self.place(ahead.offset());
+        self.begin_lines(ahead.offset());
         self.emit(BlockData::new(BlockKind::Line { style }));
         cursor.skip(cursor.rest().len());
         Ok(LineStep::Done)
     }
 
-    /// Turns the open paragraph into a heading.
-    fn underlined(&mut self, level: usize) -> Result<()> {
+    /// Turns the open paragraph into a heading, except the link definitions at its start.
+    fn underlined(&mut self, level: usize, definitions: usize) -> Result<()> {
+        let text = match definitions {
+            // `emit_heading` borrows the parser; the buffer is put back to reuse its allocation.
+            0 => std::mem::take(&mut self.buffer),
+            end => {
+                let text = crate::cursor::trim_start(slice::after(&self.buffer, end)).to_owned();
+                self.buffer.truncate(end);
+                let first = self.number.saturating_sub(text.matches('\n').count() + 1);
+                self.leaf_end = first.saturating_sub(1);
+                self.close_leaf()?;
+                self.leaf_at = (first, 1);
+                text
+            }
+        };
         self.leaf = Leaf::None;
-        // `emit_heading` borrows the parser; the buffer is put back to reuse its allocation.
-        let text = std::mem::take(&mut self.buffer);
+        self.leaf_end = self.number;
         self.emit_heading(level, &text)?;
         self.buffer = text;
         Ok(())
@@ -303,7 +317,7 @@ impl<'t> BlockParser<'t, '_> {
             return Ok(Some(LineStep::Again));
         }
         item.is_bare_task = true;
-        self.leaf_at = at;
+        (self.leaf_at, self.leaf_end) = (at, self.number);
         self.emit(BlockData::text(""));
         Ok(Some(LineStep::Done))
     }

@@ -8,8 +8,10 @@ use crate::containers::{Container, MAX_CONTAINERS, OpenPage, OpenWrapper, PagePa
 use crate::cursor::{LineCursor, trim};
 use crate::parsed::ParseWarningKind;
 use crate::parser::{BlockParser, LineStep};
+use crate::source_spans::SourceSpan;
 use crate::tags::{Element, Tag};
-use crate::text_escape::{TextContext, unescape};
+use crate::text_context::TextContext;
+use crate::text_escape::unescape;
 
 impl<'t> BlockParser<'t, '_> {
     /// Opens the element of `tag` if it is allowed here; otherwise the tag stays text.
@@ -197,7 +199,8 @@ impl<'t> BlockParser<'t, '_> {
         page.draft.content = self.out.pop().unwrap_or_default();
         let title = unescape(&page.draft.data.inline, TextContext::Title).into_owned();
         page.draft.data.inline = title;
-        self.add(page.draft);
+        let within = self.spans.pop().unwrap_or_default();
+        self.add(page.draft, SourceSpan { within, ..SourceSpan::of_lines(page.at.0, page.at.0) });
         Ok(())
     }
 }

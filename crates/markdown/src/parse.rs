@@ -29,12 +29,7 @@ pub fn parse(text: &str, options: &ParseOptions) -> Result<ParsedMarkdown> {
     if text.len() > options.limits.markdown {
         return Err(Error::limit("bytes of markdown", options.limits.markdown, text.len()));
     }
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let unified = if memchr::memchr(b'\r', text.as_bytes()).is_some() {
-        Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n"))
-    } else {
-        Cow::Borrowed(text)
-    };
+    let unified = unified(text);
     // Line ends are unified first: every offset below refers to the unified text.
     let mut parser = BlockParser::new(&unified, options);
     let mut rest = parser.front_matter()?;
@@ -47,4 +42,14 @@ pub fn parse(text: &str, options: &ParseOptions) -> Result<ParsedMarkdown> {
         rest = following;
     }
     parser.finish()
+}
+
+/// The text without byte order mark, and with `\n` as its only line end.
+pub(crate) fn unified(text: &str) -> Cow<'_, str> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    if memchr::memchr(b'\r', text.as_bytes()).is_some() {
+        Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n"))
+    } else {
+        Cow::Borrowed(text)
+    }
 }

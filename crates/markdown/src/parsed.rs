@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use leafbase_model::{BlockDraft, Error, ErrorKind, Limits};
+use leafbase_model::{BlockDraft, Error, ErrorKind, FileLayout, Limits};
+
+use crate::source_spans::SourceSpan;
 
 /// Handling of a list whose first item is empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -24,6 +26,8 @@ pub struct ParseOptions {
     pub empty_first_item: EmptyFirstItem,
     /// Maximum number of blocks; `None` for no limit.
     pub most_blocks: Option<usize>,
+    /// Whether the result has the lines of the blocks.
+    pub(crate) keeps_spans: bool,
     /// Whether a paragraph that is one link stays a text.
     pub(crate) keeps_links: bool,
 }
@@ -50,11 +54,18 @@ impl ParseOptions {
 
 /// Result of parsing.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct ParsedMarkdown {
     /// The blocks in reading order. Only pages have children.
     pub blocks: Vec<BlockDraft>,
     /// Differences between markdown and blocks, in reading order.
     pub warnings: Vec<ParseWarning>,
+    /// The layout of the text as a whole, without path, if
+    /// [`parse_with_layout`](crate::parse_with_layout) read it and the layouts of the blocks
+    /// describe it byte for byte.
+    pub file: Option<FileLayout>,
+    /// The lines of the blocks, if they were asked for.
+    pub(crate) spans: Vec<SourceSpan>,
 }
 
 /// A difference between the markdown and its blocks.

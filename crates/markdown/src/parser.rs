@@ -16,6 +16,7 @@ use crate::front_matter;
 use crate::leaf::Leaf;
 use crate::parsed::{ParseOptions, ParseWarning, ParseWarningKind, ParsedMarkdown, invalid};
 use crate::slice;
+use crate::source_spans::SourceSpan;
 use crate::tags::{self, Element, TagPresence};
 
 /// A closing tag on the current line.
@@ -58,6 +59,8 @@ pub(crate) struct BlockParser<'t, 'o> {
     pub(crate) buffer: String,
     /// Line and column of the start of the leaf.
     pub(crate) leaf_at: (usize, usize),
+    /// The last line of the leaf so far.
+    pub(crate) leaf_end: usize,
     pub(crate) closers: Vec<ClosingTag>,
     next_closer: usize,
     pub(crate) present: TagPresence,
@@ -68,6 +71,8 @@ pub(crate) struct BlockParser<'t, 'o> {
     pub(crate) no_separator: (u8, usize),
     /// Blocks of the document and of each open page.
     pub(crate) out: Vec<Vec<BlockDraft>>,
+    /// The lines of each block in `out`.
+    pub(crate) spans: Vec<Vec<SourceSpan>>,
     /// Number of blocks emitted so far.
     pub(crate) made: usize,
     pub(crate) warnings: Vec<ParseWarning>,
@@ -90,12 +95,14 @@ impl<'t, 'o> BlockParser<'t, 'o> {
             leaf: Leaf::None,
             buffer: String::new(),
             leaf_at: (1, 1),
+            leaf_end: 1,
             closers: Vec::new(),
             next_closer: 0,
             present: tags::present(text),
             after_item: None,
             no_separator: (0, 0),
             out: vec![Vec::new()],
+            spans: vec![Vec::new()],
             made: 0,
             warnings: Vec::new(),
         }
@@ -161,7 +168,7 @@ impl<'t, 'o> BlockParser<'t, 'o> {
     }
 
     fn match_containers(&mut self, cursor: &mut LineCursor<'t>) {
-        let blank = cursor.is_blank();
+        let (blank, is_empty) = (cursor.is_blank(), self.leaf == Leaf::None);
         for container in &mut self.stack {
             match container {
                 Container::Quote(quote) => {
@@ -181,7 +188,7 @@ impl<'t, 'o> BlockParser<'t, 'o> {
                 }
                 Container::Item(item) if blank || cursor.is_blank() => {
                     // An item whose marker line is blank ends at the next blank line.
-                    if item.begins_blank && item.holds == ItemContent::Nothing {
+                    if item.begins_blank && item.holds == ItemContent::Nothing && is_empty {
                         return;
                     }
                     cursor.skip_columns(item.content);
@@ -322,7 +329,8 @@ impl<'t, 'o> BlockParser<'t, 'o> {
         let (Some(blocks), true) = (self.out.pop(), self.out.is_empty()) else {
             invariant!("only the document is open after all containers are closed");
         };
-        Ok(ParsedMarkdown { blocks, warnings: self.warnings })
+        let spans = self.spans.pop().unwrap_or_default();
+        Ok(ParsedMarkdown { blocks, warnings: self.warnings, file: None, spans })
     }
 
     /// Emits front matter, `---` around `key: value`, as text, and returns the rest: parsed as
@@ -336,6 +344,12 @@ impl<'t, 'o> BlockParser<'t, 'o> {
         let mut chunk = String::new();
         for line in front.lines() {
             self.begin_line(line);
+            if !crate::cursor::is_blank(line) {
+                self.leaf_end = self.number;
+                if chunk.is_empty() {
+                    self.leaf_at = (self.number, 1);
+                }
+            }
             if crate::cursor::is_blank(line) {
                 self.front_text(&std::mem::take(&mut chunk))?;
             } else {

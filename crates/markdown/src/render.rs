@@ -7,10 +7,12 @@
 
 use leafbase_model::{Block, BlockData, BlockDraft, BlockKind, Content, ListStyle, TextStyle};
 
+use crate::block_lines::{BlockShape, RenderedSpan};
 use crate::escape::ends_escaping;
 use crate::layout::{BlockLayout, DecorationRun};
 use crate::single_block::write_look;
-use crate::text_escape::{TextContext, escape};
+use crate::text_context::TextContext;
+use crate::text_escape::escape;
 
 /// A block with children, as the renderer reads it: drafts and fetched blocks.
 pub trait Rendered: Sized {
@@ -62,14 +64,41 @@ impl Rendered for Block {
 /// # Ok::<(), leafbase_model::Error>(())
 /// ```
 pub fn render<B: Rendered>(blocks: &[B]) -> String {
-    let mut writer =
-        Writer { out: String::new(), layout: BlockLayout::default(), frames: Vec::new() };
+    let mut writer = Writer {
+        out: String::new(),
+        layout: BlockLayout::default(),
+        frames: Vec::new(),
+        spans: None,
+    };
     writer.run(blocks);
     // A leading U+FEFF would be read as the byte order mark: it needs one before it.
     if writer.out.starts_with('\u{feff}') {
         writer.out.insert(0, '\u{feff}');
     }
     writer.out
+}
+
+/// Renders blocks, and says where each of them is in the text, in reading order.
+pub(crate) fn render_with_spans<B: Rendered>(blocks: &[B]) -> (String, Vec<RenderedSpan>) {
+    let mut writer = Writer {
+        out: String::new(),
+        layout: BlockLayout::default(),
+        frames: Vec::new(),
+        spans: Some(Vec::new()),
+    };
+    writer.run(blocks);
+    let mut spans = writer.spans.unwrap_or_default();
+    // As in `render`; the mark belongs to the first line.
+    if writer.out.starts_with('\u{feff}') {
+        writer.out.insert(0, '\u{feff}');
+        for (number, span) in spans.iter_mut().enumerate() {
+            let mark = '\u{feff}'.len_utf8();
+            span.start += if number == 0 { 0 } else { mark };
+            span.content += mark;
+            span.end += mark;
+        }
+    }
+    (writer.out, spans)
 }
 
 /// A page whose content is being rendered.
@@ -84,6 +113,8 @@ struct Writer<'b, B> {
     layout: BlockLayout,
     /// Enclosing pages, outermost first: an explicit stack, because the depth is user data.
     frames: Vec<Frame<'b, B>>,
+    /// Positions of the blocks so far, if they are asked for.
+    spans: Option<Vec<RenderedSpan>>,
 }
 
 impl<'b, B: Rendered> Writer<'b, B> {
@@ -119,9 +150,11 @@ impl<'b, B: Rendered> Writer<'b, B> {
             BlockKind::Text(_) if !block.children().is_empty() => Some("page"),
             _ => None,
         };
-        self.layout.begin(&mut self.out, data, left.len(), || run(data, left));
+        let on_first_line = self.layout.begin(&mut self.out, data, left.len(), || run(data, left));
+        let content = self.out.len();
         if let Some(element) = element {
             self.page_head(data, element);
+            self.add_span(on_first_line, content, BlockShape::Page);
             // A cut page is closed at once: empty content would read as no children.
             if !block.is_cut() {
                 return Some(element);
@@ -132,7 +165,32 @@ impl<'b, B: Rendered> Writer<'b, B> {
             crate::single_block::write(&mut self.out, data, self.layout.prefix());
         }
         self.layout.end_inner(&mut self.out);
+        if element.is_none() {
+            self.add_span(on_first_line, content, BlockShape::of(&data.kind));
+        }
         None
+    }
+
+    fn add_span(&mut self, on_first_line: usize, content: usize, shape: BlockShape) {
+        if let Some(spans) = &mut self.spans {
+            let bytes = self.out.as_bytes();
+            let break_before =
+                bytes.get(..on_first_line).and_then(|out| memchr::memrchr(b'\n', out));
+            let start = break_before.map_or(0, |at| at + 1);
+            let tag_end = bytes.get(start..).and_then(|own| memchr::memchr(b'\n', own));
+            let end = match shape {
+                BlockShape::Page => tag_end.map_or(bytes.len(), |length| start + length),
+                BlockShape::Text | BlockShape::Heading | BlockShape::Code => bytes.len(),
+            };
+            // The marks of a heading precede its content.
+            let is_mark = |byte: &&u8| shape == BlockShape::Heading && **byte == b'#';
+            let own = bytes.get(content..).unwrap_or_default();
+            let marks = own.iter().take_while(is_mark).count();
+            let space = usize::from(marks > 0 && own.get(marks) == Some(&b' '));
+            let content = (content + marks + space).min(end);
+            let prefix = self.layout.prefix().into();
+            spans.push(RenderedSpan { start, content, end, prefix, shape });
+        }
     }
 
     fn line_break(&mut self) {

@@ -13,7 +13,8 @@ use crate::layout::is_empty_task;
 use crate::lone_link::{self, sole};
 use crate::parse::parse;
 use crate::parsed::{ParseOptions, invalid};
-use crate::text_escape::{NOTHING, TextContext, escape};
+use crate::text_context::TextContext;
+use crate::text_escape::{NOTHING, escape};
 
 /// Markdown of one block, as the `markdown` field of replies has it: the block's own text, or text
 /// derived from its fields.
@@ -245,6 +246,12 @@ pub(crate) fn write_lines(out: &mut String, text: &str, prefix: &str) {
 }
 
 fn write_code(out: &mut String, code: &str, language: CodeLanguage, tag: &str, prefix: &str) {
+    if tag == code::COMPACT_FORMULA && is_compact_formula(code) {
+        out.push_str("$$");
+        write_lines(out, code, prefix);
+        out.push_str("$$");
+        return;
+    }
     if language == CodeLanguage::MathFormula && tag.is_empty() && is_formula(code) {
         out.push_str("$$\n");
         out.push_str(prefix);
@@ -284,6 +291,12 @@ fn is_formula(code: &str) -> bool {
         || (code.split('\n').all(line_fits)
             && !code.starts_with([' ', '\t'])
             && !code.contains('\t'))
+}
+
+/// Whether code can be written directly between `$$`.
+fn is_compact_formula(code: &str) -> bool {
+    let is_edge = |letter| matches!(letter, ' ' | '\t' | '\n' | '$');
+    !code.is_empty() && !code.starts_with(is_edge) && !code.ends_with(is_edge) && is_formula(code)
 }
 
 /// Appends the attributes of a page's format; `implied` is the style that can be omitted.

@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::cursor::{is_blank, trim};
 use crate::escape::escape_tags;
 use crate::slice;
-use crate::{line_starts, tags};
+use crate::{line_starts, raw_html, tags};
 
 /// Canonical form of a table's markdown. Other text becomes a table with a single column.
 pub(crate) fn canonical(markdown: &str) -> Cow<'_, str> {
@@ -113,7 +113,7 @@ fn begins_something(row: &str, first: bool) -> bool {
     };
     opens
         || line_starts::interrupts(row)
-        || line_starts::html(row, !first).is_some()
+        || raw_html::html(row, !first).is_some()
         || (first && at_start())
 }
 

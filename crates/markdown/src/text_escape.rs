@@ -12,34 +12,17 @@ use leafbase_model::{BlockData, BlockKind, ListStyle, TextStyle};
 
 use crate::char_forms::{CharForm, Shift, shifted};
 use crate::cursor::{LineCursor, is_space};
-use crate::line_starts::{self, RawHtml};
+use crate::line_starts;
 use crate::lone_link::sole;
+use crate::raw_html::{self, RawEnds, RawHtml};
 use crate::slice;
 use crate::tags::{self, Element};
+use crate::text_blanks::{document_blanks, inner_blanks};
+use crate::text_context::TextContext;
 
 /// Placeholder for an empty text where the syntax needs one: an HTML comment, invisible in every
 /// markdown reader.
 pub(crate) const NOTHING: &str = "<!-- -->";
-
-/// What surrounds a text, which decides what in it would read as structure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TextContext {
-    /// A paragraph in a list of this style, or within the tags of a style.
-    Paragraph { list: ListStyle, style: TextStyle },
-    /// The line of a heading.
-    Heading,
-    /// The title of a page.
-    Title,
-}
-
-impl TextContext {
-    pub(crate) const fn of(list: ListStyle, style: TextStyle) -> Self {
-        match style {
-            TextStyle::H1 | TextStyle::H2 | TextStyle::H3 | TextStyle::H4 => Self::Heading,
-            style => Self::Paragraph { list, style },
-        }
-    }
-}
 
 /// The text as it is written in a document.
 pub(crate) fn escape(text: &str, context: TextContext) -> Cow<'_, str> {
@@ -87,7 +70,7 @@ pub(crate) fn escape_alone(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let (lead, core, trail) = edges(text);
-    let blanks = raise(Cow::Borrowed(core), inner_blanks);
+    let blanks = raise(Cow::Borrowed(core), |text| inner_blanks(text, ALONE));
     match raise(blanks, |text| marks(text, ALONE)) {
         Cow::Borrowed(_) => Cow::Borrowed(text),
         Cow::Owned(core) => Cow::Owned([lead, &core, trail].concat()),
@@ -98,7 +81,7 @@ pub(crate) fn escape_alone(text: &str) -> Cow<'_, str> {
 pub(crate) fn unescape_alone(written: &str) -> Cow<'_, str> {
     let (lead, core, trail) = edges(written);
     let unmarked = lower(Cow::Borrowed(core), |text| marks(text, ALONE));
-    match lower(unmarked, inner_blanks) {
+    match lower(unmarked, |text| inner_blanks(text, ALONE)) {
         Cow::Borrowed(_) => Cow::Borrowed(written),
         Cow::Owned(core) => Cow::Owned([lead, &core, trail].concat()),
     }
@@ -197,188 +180,12 @@ pub fn unguard_lone_link(data: &mut BlockData) {
     }
 }
 
-/// Line breaks and backslashes of a text, and the references that may denote a blank.
-struct Blanks {
-    /// In the order of the text: line breaks in any form, and references to blanks and backslashes.
-    forms: Vec<CharForm>,
-    /// Offsets of backslashes that escape nothing.
-    backslashes: Vec<usize>,
-}
-
-impl Blanks {
-    fn of(text: &str) -> Self {
-        let (mut forms, mut backslashes) = (Vec::new(), Vec::new());
-        let bytes = text.as_bytes();
-        let mut at = 0;
-        while let Some(byte) = bytes.get(at) {
-            match byte {
-                b'\\' => match bytes.get(at + 1) {
-                    Some(next) if next.is_ascii_punctuation() => at += 1,
-                    _ => backslashes.push(at),
-                },
-                b'\n' | b'\r' => forms.extend(CharForm::at(text, at)),
-                b'&' => {
-                    if let Some(form) = CharForm::reference(text, at)
-                        && matches!(form.letter, '\n' | '\r' | ' ' | '\t' | '\\')
-                    {
-                        forms.push(form);
-                        at = form.end - 1;
-                    }
-                }
-                _ => {}
-            }
-            at += 1;
-        }
-        Self { forms, backslashes }
-    }
-
-    /// `forms` with the backslashes before them: a reference behind a backslash is none.
-    fn with_backslashes(&self, mut forms: Vec<CharForm>) -> Vec<CharForm> {
-        forms.sort_unstable();
-        forms.dedup();
-        let before = |form: &CharForm| {
-            let end = form.start;
-            let start = end.checked_sub(1)?;
-            if self.backslashes.binary_search(&start).is_ok() {
-                return Some(CharForm { start, end, letter: '\\', level: 0 });
-            }
-            let index = self.forms.binary_search_by_key(&end, |form| form.end).ok()?;
-            self.forms.get(index).filter(|form| form.letter == '\\').copied()
-        };
-        let backslashes: Vec<_> = forms.iter().filter_map(before).collect();
-        if !backslashes.is_empty() {
-            forms.extend(backslashes);
-            forms.sort_unstable();
-        }
-        forms
-    }
-}
-
-/// The blank at `at`, in any form.
-fn blank_at(text: &str, at: usize) -> Option<CharForm> {
-    let form = match text.as_bytes().get(at)? {
-        b' ' | b'\t' => CharForm::at(text, at),
-        b'&' => CharForm::reference(text, at),
-        _ => None,
-    };
-    form.filter(|form| matches!(form.letter, ' ' | '\t'))
-}
-
-/// Whether only blanks are between the offsets.
-fn is_blank_between(text: &str, mut at: usize, end: usize) -> bool {
-    while at < end {
-        match blank_at(text, at) {
-            Some(form) => at = form.end,
-            None => return false,
-        }
-    }
-    true
-}
-
-/// Line breaks next to a blank line. `each` is called with every other break.
-fn breaks_at_blank_lines(
-    text: &str,
-    blanks: &Blanks,
-    mut each: impl FnMut(CharForm),
-) -> Vec<CharForm> {
-    let mut breaks = Vec::new();
-    // A line break of two characters is one break.
-    for form in blanks.forms.iter().filter(|form| matches!(form.letter, '\n' | '\r')) {
-        match breaks.last_mut() {
-            Some((first, last @ None))
-                if CharForm { letter: '\r', ..*first } == *first
-                    && form.letter == '\n'
-                    && first.end == form.start =>
-            {
-                *last = Some(*form);
-            }
-            _ => breaks.push((*form, None)),
-        }
-    }
-    let mut found = Vec::new();
-    let (mut start, mut above_is_blank) = (0, true);
-    let mut pending: Option<(CharForm, Option<CharForm>)> = None;
-    let ends = breaks.iter().map(|(first, _)| first.start).chain([text.len()]);
-    for (index, end) in ends.enumerate() {
-        let is_blank = is_blank_between(text, start, end);
-        if let Some((first, last)) = pending {
-            if above_is_blank || is_blank {
-                found.push(first);
-                found.extend(last);
-            } else {
-                each(first);
-                last.into_iter().for_each(&mut each);
-            }
-        }
-        above_is_blank = is_blank;
-        pending = breaks.get(index).copied();
-        start = pending.map_or(end, |(first, last)| last.unwrap_or(first).end);
-    }
-    found
-}
-
-/// Blanks of a text that a document cannot have as they are: at both ends, line breaks where there
-/// is one line only or next to a blank line, and tabs before the text of a further line.
-fn document_blanks(text: &str, context: TextContext) -> Vec<CharForm> {
-    if memchr::memchr3(b'\n', b'\r', b'&', text.as_bytes()).is_none()
-        && !text.starts_with(is_space)
-        && !text.ends_with(is_space)
-    {
-        return Vec::new();
-    }
-    let blanks = Blanks::of(text);
-    let is_line = !matches!(context, TextContext::Paragraph { .. });
-    let mut kept = Vec::new();
-    let mut found = breaks_at_blank_lines(text, &blanks, |form| kept.push(form));
-    for form in kept {
-        if is_line || form.letter == '\r' {
-            found.push(form);
-        } else if form.level == 0 {
-            found.extend(tab_before_text(text, form.end));
-        }
-    }
-    found.extend(blank_at(text, 0));
-    let last = match text.as_bytes().last() {
-        Some(b' ' | b'\t') => CharForm::at(text, text.len() - 1),
-        _ => blanks
-            .forms
-            .last()
-            .filter(|form| form.end == text.len() && form.letter != '\\')
-            .copied(),
-    };
-    found.extend(last);
-    blanks.with_backslashes(found)
-}
-
-/// The first of the blanks at `start`, if a tab is among them.
-fn tab_before_text(text: &str, start: usize) -> Option<CharForm> {
-    let first = blank_at(text, start)?;
-    let mut next = Some(first);
-    while let Some(form) = next {
-        if form.letter == '\t' {
-            return Some(first);
-        }
-        next = blank_at(text, form.end);
-    }
-    None
-}
-
-/// Line breaks within a text, without blanks at both ends, that would divide it.
-fn inner_blanks(text: &str) -> Vec<CharForm> {
-    if memchr::memchr2(b'\n', b'\r', text.as_bytes()).is_none() && !text.contains("&#") {
-        return Vec::new();
-    }
-    let blanks = Blanks::of(text);
-    let found = breaks_at_blank_lines(text, &blanks, |_| {});
-    blanks.with_backslashes(found)
-}
-
 /// Characters that would read as structure where the text stands.
 fn marks(text: &str, context: TextContext) -> Vec<CharForm> {
     let mut found = Vec::new();
     match context {
         TextContext::Paragraph { list, style } => {
-            Lines { text, list, style, found: &mut found, raw: None, html: false }.run();
+            ParagraphLines::new(text, list, style, &mut found).run();
         }
         TextContext::Heading => {
             forging_tags(text, 0, &mut found);
@@ -448,18 +255,34 @@ fn forging_tags(text: &str, start: usize, found: &mut Vec<CharForm>) {
 }
 
 /// The lines of a paragraph, as the parser would read them.
-struct Lines<'t, 'f> {
+struct ParagraphLines<'t, 'f> {
     text: &'t str,
     list: ListStyle,
     style: TextStyle,
     found: &'f mut Vec<CharForm>,
+    ends: RawEnds<'t>,
     /// Raw HTML in progress.
     raw: Option<RawHtml>,
-    /// Whether there was raw HTML before.
-    html: bool,
+    /// Whether an underline makes no heading: below raw HTML and in a footnote.
+    is_no_heading: bool,
+    /// Whether all lines are link definitions, which make no heading either.
+    defines: bool,
 }
 
-impl Lines<'_, '_> {
+impl<'t, 'f> ParagraphLines<'t, 'f> {
+    fn new(text: &'t str, list: ListStyle, style: TextStyle, found: &'f mut Vec<CharForm>) -> Self {
+        Self {
+            text,
+            list,
+            style,
+            found,
+            ends: RawEnds::of(text),
+            raw: None,
+            is_no_heading: line_starts::footnote(text),
+            defines: true,
+        }
+    }
+
     fn run(mut self) {
         let text = self.text;
         let (mut start, mut above) = (0, None);
@@ -482,19 +305,27 @@ impl Lines<'_, '_> {
                 if let Some(mark) = mark {
                     self.found.push(mark);
                 } else if self.raw.is_none() && indent < 4 && !forged && rest.starts_with('<') {
-                    self.raw = line_starts::html(rest, above.is_some());
+                    self.raw = raw_html::html(rest, above.is_some());
                 }
                 if self.raw.is_some_and(|raw| raw.ends_in(rest)) {
-                    (self.raw, self.html) = (None, true);
+                    (self.raw, self.is_no_heading) = (None, true);
                 }
+                self.defines = self.defines && line_starts::definition(rest);
                 above = Some((content, end));
+            } else if self.raw == Some(RawHtml::Blank) {
+                (self.raw, self.is_no_heading) = (None, true);
             }
             start = end + 1;
         }
     }
 
     /// The character by which the line from `content` to `end` would start a structure.
-    fn mark(&self, content: usize, end: usize, above: Option<(usize, usize)>) -> Option<CharForm> {
+    fn mark(
+        &mut self,
+        content: usize,
+        end: usize,
+        above: Option<(usize, usize)>,
+    ) -> Option<CharForm> {
         // Most lines start with a letter.
         let byte = self.text.as_bytes().get(content)?;
         if !byte.is_ascii_punctuation() && !byte.is_ascii_digit() {
@@ -506,10 +337,10 @@ impl Lines<'_, '_> {
         }
         let rest = self.line(first, end);
         let is_mark = match above {
-            None => self.starts(&rest, end),
+            None => self.starts(first, &rest, end),
             Some((from, to)) => {
                 let above = CharForm::at(self.text, from).map(|first| self.line(first, to));
-                self.interrupts(&rest, &above.unwrap_or_default())
+                self.interrupts(first, &rest, &above.unwrap_or_default())
             }
         };
         is_mark.then_some(first)
@@ -528,7 +359,7 @@ impl Lines<'_, '_> {
     }
 
     /// The line from `first` to `end`, with its first character as itself.
-    fn line(&self, first: CharForm, end: usize) -> Cow<'_, str> {
+    fn line(&self, first: CharForm, end: usize) -> Cow<'t, str> {
         if first.level == 0 {
             return Cow::Borrowed(slice::within(self.text, first.start..end));
         }
@@ -538,7 +369,7 @@ impl Lines<'_, '_> {
     }
 
     /// Whether the first line, which ends at `end`, would start a structure.
-    fn starts(&self, rest: &str, end: usize) -> bool {
+    fn starts(&mut self, first: CharForm, rest: &str, end: usize) -> bool {
         let is_task = self.list == ListStyle::Task;
         match rest.as_bytes().first() {
             Some(b'>') => !is_task,
@@ -549,7 +380,7 @@ impl Lines<'_, '_> {
                 let lines = text.replace("\r\n", "\n").replace('\r', "\n");
                 line_starts::formula(&lines).is_some()
             }
-            Some(b'<') => self.opens(rest),
+            Some(b'<') => self.opens(rest) || self.is_unended(first, rest),
             // After the item's own dash, the line would consist of dashes only: a separator.
             Some(b'-')
                 if self.list == ListStyle::Bullet
@@ -569,14 +400,20 @@ impl Lines<'_, '_> {
     }
 
     /// Whether a further line would start a structure below the line `above`.
-    fn interrupts(&self, rest: &str, above: &str) -> bool {
+    fn interrupts(&mut self, first: CharForm, rest: &str, above: &str) -> bool {
         if line_starts::table_rule(rest).is_some_and(|count| count == line_starts::columns(above)) {
             return true;
         }
         match rest.as_bytes().first() {
-            Some(b'=' | b'-') if !self.html && line_starts::underline(rest).is_some() => true,
+            Some(b'=' | b'-')
+                if !self.is_no_heading
+                    && !self.defines
+                    && line_starts::underline(rest).is_some() =>
+            {
+                true
+            }
             Some(b'`' | b'~') => line_starts::fence(rest).is_some(),
-            Some(b'<') => self.opens(rest),
+            Some(b'<') => self.opens(rest) || self.is_unended(first, rest),
             _ => line_starts::interrupts(rest),
         }
     }
@@ -590,5 +427,12 @@ impl Lines<'_, '_> {
             Element::Title => titled && !tag.closing,
             _ => !tag.closing,
         })
+    }
+
+    /// Whether the `<` in the form `first` would start raw HTML that takes the blocks below, too,
+    /// because the text has no end of it.
+    fn is_unended(&mut self, first: CharForm, rest: &str) -> bool {
+        raw_html::html(rest, true)
+            .is_some_and(|raw| raw.spans_blank_lines() && self.ends.end(raw, first.end).is_none())
     }
 }

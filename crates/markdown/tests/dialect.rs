@@ -146,6 +146,11 @@ fn code_keeps_its_tag() {
     expect("~~~\n```\n~~~", "```", CodeLanguage::Plaintext, "", "````\n```\n````");
     expect("    a\n\n    b", "a\n\nb", CodeLanguage::Plaintext, "", "```\na\n\nb\n```");
     expect("$$\na\n- b\n$$", "a\n- b", CodeLanguage::MathFormula, "", "$$\na\n- b\n$$");
+    // A formula on the lines of its delimiters stays there.
+    expect("$$a$$", "a", CodeLanguage::MathFormula, "$$", "$$a$$");
+    expect("$$a\n- b$$", "a\n- b", CodeLanguage::MathFormula, "$$", "$$a\n- b$$");
+    expect("$$a\n$$", "a", CodeLanguage::MathFormula, "", "$$\na\n$$");
+    expect("```$$\na\n\nb\n```", "a\n\nb", CodeLanguage::MathFormula, "$$", "```$$\na\n\nb\n```");
     expect(
         "```math_formula\na\n\nb\n```",
         "a\n\nb",
@@ -250,6 +255,68 @@ fn html_and_definitions_stay_text() {
         &["---\ntitle: a\ntags:\n- b\n---", "c"],
         "\\---\ntitle: a\ntags:\n\\- b\n\\---\n\nc",
     );
+}
+
+/// Texts of one block, blank lines included, that come back as they are in every container.
+const ONE_BLOCK: &[&str] = &[
+    "<pre>\n  a\n\n    b\n</pre>",
+    "<PRE class=\"x\">\n\n- a\n\n# b\n\n\n</PRE>",
+    "<script>\nlet a;\n\n\tlet b;\n</script>",
+    "<style>\n\n***\n\n</style>",
+    "<textarea>\n\n> a\n</textarea>",
+    "<!--\n\nhttps://e.example\n\n- gone\n-->",
+    "<!-- a\n\nb --> c\nd",
+    "<?php\n\necho 1;\n\n?>",
+    "<!DOCTYPE\n\nhtml>",
+    "<![CDATA[\n\n```\n\n]]>",
+    "a\n<!--\n\nb -->",
+    "<!--\n\n-->\n<!--\n\n-->",
+    "<!--\n  \n  a  \n-->",
+    "[^1]: a\n\n    b\n    - c\n\n    ```\n    d\n    ```",
+    "[^note]: a\n\n\tb\n\n\n\tc",
+    "[^1]: a\n===",
+    "[foo]: /url\n===",
+    "[foo]: /url \"title\"\n[bar]: /url\n===\n[foo]",
+];
+
+#[test]
+fn html_footnotes_and_definitions_are_one_block() {
+    let containers =
+        [("", ""), ("- ", "  "), ("> ", "> "), ("1. ", "   "), ("- [ ] ", "  "), ("> - ", ">   ")];
+    for text in ONE_BLOCK {
+        for (first, others) in containers {
+            let inner = text.split('\n').map(|line| match line {
+                "" => format!("\n{}", others.trim_end()),
+                line => format!("\n{others}{line}"),
+            });
+            let written = inner.collect::<String>();
+            let written = format!("{first}{}", &written[1 + others.len()..]);
+            let blocks = read(&format!("{written}\n\nnext"));
+            let texts: Vec<_> = blocks.iter().map(|block| block.data.inline.as_str()).collect();
+            assert_eq!(texts, [*text, "next"], "{written}");
+            assert_eq!(render(&blocks), format!("{written}\n\nnext"));
+        }
+    }
+}
+
+#[test]
+fn blocks_that_are_none_end_with_their_line_or_container() {
+    for (text, expected) in [
+        ("> <!-- a\n\nb -->", &["quote <!-- a", "b -->"][..]),
+        ("- <pre>\n\na\n</pre>", &["bullet <pre>", "a\n</pre>"]),
+        ("<div>\n\na\n\n</div>", &["<div>", "a", "</div>"]),
+        ("<!-- a\n\nb", &["<!-- a\n\nb"]),
+        ("[^1]: a\n\n  b", &["[^1]: a", "b"]),
+        ("[^1]: a\n\n> b", &["[^1]: a", "quote b"]),
+        ("[x]: a\n\n    b", &["[x]: a", "code ```\nb\n```"]),
+        ("[a]: /b\nc\n===", &["[a]: /b", "h1 c"]),
+        ("[a]: /b c\n===", &["h1 [a]: /b c"]),
+        ("[a]: /b\n---", &["[a]: /b", "line *****"]),
+        ("-\n  ```\n  a\n\n  b\n  ```", &["bullet code ```\na\n\nb\n```"]),
+    ] {
+        assert_eq!(outline(text), expected, "{text}");
+        assert_eq!(read(&render(&read(text))), read(text), "{text}");
+    }
 }
 
 #[test]
@@ -357,6 +424,15 @@ fn what_would_be_structure_is_written_escaped() {
         ("a\n===", "a\n\\==="),
         ("a\n---", "a\n\\---"),
         ("a | b\n---|---", "a | b\n\\---|---"),
+        // Raw HTML without its end would take the blocks below.
+        ("<!-- a", "\\<!-- a"),
+        ("<!-- a\n\nb", "\\<!-- a&#10;&#10;b"),
+        ("\\<!-- a", "&#60;!-- a"),
+        ("a\n<pre>\nb", "a\n\\<pre>\nb"),
+        ("<pre>\n\n\ta\n\n</pre>\n\nb", "<pre>\n\n\ta\n\n</pre>&#10;&#10;b"),
+        ("[^1]: a\n\n    b\n\nc", "[^1]: a\n\n    b&#10;&#10;c"),
+        ("[^1]: a\n\n  b", "[^1]: a&#10;&#10;  b"),
+        ("[a]: /b\nc\n===", "[a]: /b\nc\n\\==="),
         ("$$a$$", "\\$$a$$"),
         ("$$a$$ b", "$$a$$ b"),
         ("<callout>a</callout>", "\\<callout>a\\</callout>"),

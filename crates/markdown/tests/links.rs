@@ -20,7 +20,7 @@ fn found(text: &str) -> Vec<(String, LinkForm)> {
 
 #[test]
 fn every_form_is_found() {
-    use LinkForm::{Autolink, Definition, Embedded, Inline};
+    use LinkForm::{Autolink, Definition, Embedded, Inline, Reference, Source};
     for (text, expected) in [
         ("[a](b)", vec![("b", Inline)]),
         ("[a](<b c> 'd')", vec![("b c", Inline)]),
@@ -44,6 +44,9 @@ fn every_form_is_found() {
         ("[a]()", vec![("", Inline)]),
         ("| [a](b) | ` |\n|---|---|\n| ` | [c](d) |", vec![("b", Inline), ("d", Inline)]),
         ("\\![a](b)", vec![("b", Inline)]),
+        ("<a href=\"b\">[c](d)</a>", vec![("b", Reference), ("d", Inline)]),
+        ("<p\nalign='x'><IMG alt=y SRC='b&amp;c'/></p>", vec![("b&c", Source)]),
+        ("[<img src=a>](b)", vec![("a", Source), ("b", Inline)]),
     ] {
         let expected: Vec<_> =
             expected.into_iter().map(|(url, form)| (url.to_owned(), form)).collect();
@@ -64,6 +67,9 @@ fn what_is_no_link_is_not_found() {
         "[a](<b\nc>)",
         "<a title=\"[b](c)\">",
         "<!-- [a](b) -->",
+        "<!-- <img src=\"a\"> -->",
+        "`<img src=\"a\">` \\<img src=\"a\">",
+        "<img data-src=\"a\" title=\"src=b\">",
         "[a][b]",
         "[[a]]",
         "https://a.example",
@@ -116,6 +122,8 @@ fn rewriting_leaves_every_other_byte() {
     for (text, url, expected) in [
         ("é [a](b  'c') `[d](e)`", "x", "é [a](x  'c') `[d](e)`"),
         ("[a](<b>)", "x y", "[a](<x y>)"),
+        ("<img src=\"b\" width=9>", "x y", "<img src=\"x&#32;y\" width=9>"),
+        ("<img src=b>", "c.png", "<img src=c.png>"),
         ("[a](b)", "x)y", "[a](<x)y>)"),
         ("[a](b)", "", "[a](<>)"),
         ("<https://a>", "invalid:out_of_scope#1", "<invalid:out_of_scope#1>"),

@@ -2,7 +2,7 @@
 
 use crate::{
     BlockId, BlockKind, BlockType, Color, Decorations, Error, ItemFields, Limits, ListStyle,
-    Metadata, TaskInfo, TextFormat,
+    Metadata, SourceLayout, TaskInfo, TextFormat,
 };
 
 /// The content of a block, without its ID, location and stamps.
@@ -34,6 +34,8 @@ pub struct BlockData {
     pub task: Option<TaskInfo>,
     /// The decorations.
     pub decorations: Decorations,
+    /// How it was written in the markdown it was read from, where that is not the canonical form.
+    pub layout: Option<Box<SourceLayout>>,
 }
 
 impl BlockData {
@@ -47,7 +49,29 @@ impl BlockData {
             color: None,
             task: None,
             decorations: Decorations::default(),
+            layout: None,
         }
+    }
+
+    /// Whether both have the same content, whatever their source layout.
+    ///
+    /// ```
+    /// use leafbase_model::{BlockData, SourceLayout};
+    /// let plain = BlockData::text("one");
+    /// let layout = SourceLayout { first_lead: Some("* ".into()), ..SourceLayout::default() };
+    /// let written = BlockData { layout: layout.into_option(), ..plain.clone() };
+    /// assert!(plain != written && plain.is_same_content(&written));
+    /// ```
+    pub fn is_same_content(&self, other: &Self) -> bool {
+        let Self { kind, inline, indentation, list_style, color, task, decorations, layout: _ } =
+            self;
+        *inline == other.inline
+            && *kind == other.kind
+            && *indentation == other.indentation
+            && *list_style == other.list_style
+            && *color == other.color
+            && *task == other.task
+            && *decorations == other.decorations
     }
 
     /// A text block of style `body`.

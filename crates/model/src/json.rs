@@ -26,7 +26,8 @@ pub use message::{describe, quoted};
 
 pub(crate) use message::noun;
 pub(crate) use object::{
-    Object, array, nullable, one_or_many, optional_one_or_many, or_default, refused,
+    Object, array, nullable, one_or_many, one_or_many_or_none, optional_one_or_many, or_default,
+    refused,
 };
 pub(crate) use read_only::ReadOnlyField;
 pub(crate) use reader::{Refused, missing_field, raw_value, read, wrong_type};

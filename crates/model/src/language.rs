@@ -110,6 +110,8 @@ const ALIASES: &[(&str, CodeLanguage)] = &[
     ("kt", CodeLanguage::Kotlin),
     ("md", CodeLanguage::Markdown),
     ("math", CodeLanguage::MathFormula),
+    // The tag of a formula that is written on the lines of its delimiters.
+    ("$$", CodeLanguage::MathFormula),
     ("objc", CodeLanguage::Objectivec),
     ("objective-c", CodeLanguage::Objectivec),
     ("pl", CodeLanguage::Perl),
@@ -181,6 +183,8 @@ mod tests {
             ("rust;ignore", CodeLanguage::Rust),
             ("C", CodeLanguage::Cpp),
             ("math", CodeLanguage::MathFormula),
+            // The tag of a formula that is written on the lines of its delimiters.
+            ("$$", CodeLanguage::MathFormula),
             ("ini rust", CodeLanguage::Other),
             ("   ", CodeLanguage::Other),
         ] {

@@ -54,6 +54,7 @@ mod time;
 mod language;
 mod properties;
 mod schema;
+mod source_layout;
 mod styles;
 mod task;
 mod task_location;
@@ -76,6 +77,7 @@ mod asset;
 mod block_version;
 mod collection;
 mod document;
+mod document_properties;
 mod document_version;
 mod folder;
 mod info;
@@ -110,6 +112,7 @@ pub use collection::{
 };
 pub use color::Color;
 pub use document::{Destination, Document, DocumentRecord, Location};
+pub use document_properties::DocumentProperties;
 pub use document_version::DocumentVersion;
 pub use draft::{BesideText, BlockDraft, GivenText};
 pub use edit::{BlockRecord, Edit, SubtreeNode, Subtrees};
@@ -166,6 +169,7 @@ pub use requests::queries::{
 pub use requests::ranges::{BlockOrder, DuplicateBlocks, ShiftBlocks, ShiftDirection, SortBlocks};
 pub use requests::replacements::{Needle, ReplaceText, ReplacedBlock, ReplacedText};
 pub use requests::search::{SearchBlocks, SearchDocuments, TermMode};
+pub use requests::tags::{ListTags, TagCount, fold_tag};
 pub use requests::tasks::{
     AddTasks, DeleteTasks, ListTasks, TaskDraft, TaskScope, TaskUpdate, UpdateTasks,
 };
@@ -180,6 +184,7 @@ pub use scoped::{ListScopedDocuments, ScopedChange, ScopedDocument};
 pub use search::{BlockMatch, ContextBlock, PathStep, SearchMatch};
 pub use settings::{KeptScope, SpaceSettings};
 pub use shared_text::{PropertyKey, SharedText};
+pub use source_layout::{FileLayout, LineLayout, LinkLayout, SourceLayout, VerbatimLines};
 pub use stamp::{Author, Stamp};
 pub use styles::{
     BlockLayout, CardLayout, Decorations, Font, LineStyle, ListStyle, MediaSize, MediaWidth,

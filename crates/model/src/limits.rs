@@ -68,9 +68,22 @@ impl Limits {
     pub const REQUEST_KEY_BYTES: usize = 256;
     /// Hours for which the reply to a batch with a key is kept.
     pub const REQUEST_KEY_HOURS: i64 = 24;
+    /// Maximum length of the name of a host record in bytes; it is a part of a key.
+    pub const HOST_RECORD_NAME_BYTES: usize = 64;
+    /// Maximum size of a host record in bytes: it is read and written as a whole.
+    pub const HOST_RECORD_BYTES: usize = 1 << 20;
     /// Maximum number of roots that an embed names of a cycle; bounds the reply, since many embeds
     /// may close long cycles.
     pub const CYCLE_ROOTS: usize = 16;
+    /// Maximum length of a tag in bytes; bounds the keys of its index.
+    pub const TAG_BYTES: usize = 255;
+    /// Maximum number of tags in a filter.
+    pub const FILTER_TAGS: usize = 32;
+    /// Maximum front matter that is read as properties, in bytes; bounds what each write of it
+    /// costs.
+    pub const FRONT_MATTER_BYTES: usize = 64 << 10;
+    /// Maximum nesting of front matter that is read as properties.
+    pub const FRONT_MATTER_DEPTH: usize = 32;
     /// Maximum number of highlighted ranges in one block.
     pub const RANGES: usize = 100;
 

@@ -23,6 +23,7 @@ pub(crate) mod queries;
 pub(crate) mod ranges;
 pub(crate) mod replacements;
 pub(crate) mod search;
+pub(crate) mod tags;
 pub(crate) mod tasks;
 pub(crate) mod text_edits;
 pub(crate) mod undo;
@@ -34,6 +35,19 @@ pub(crate) fn given<M: SerializeMap, T: Serialize + ?Sized>(
     value: Option<&T>,
 ) -> std::result::Result<(), M::Error> {
     value.map_or(Ok(()), |value| map.serialize_entry(name, value))
+}
+
+/// Serializes a single text as a string, several as an array.
+pub(crate) fn write_texts<M: SerializeMap>(
+    map: &mut M,
+    name: &'static str,
+    texts: &[String],
+) -> std::result::Result<(), M::Error> {
+    match texts {
+        [] => Ok(()),
+        [one] => map.serialize_entry(name, one),
+        several => map.serialize_entry(name, several),
+    }
 }
 
 /// The page of a list to return. As JSON: the fields `limit` and `cursor` of a request.

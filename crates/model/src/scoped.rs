@@ -3,25 +3,31 @@
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use crate::json::{is_default, or_default};
+use crate::json::{is_default, one_or_many_or_none, or_default};
+#[cfg(feature = "schemars")]
+use crate::json_schemas::OneOrMany;
 use crate::{Author, BlockId, Day, DocumentId, Timestamp};
 
-/// Lists the documents of a scope. As JSON: `{"fetchMetadata": true}`.
+/// Lists the documents of a scope. As JSON: `{"tags": "travel", "fetchMetadata": true}`.
 ///
 /// ```
 /// use leafbase_model::ListScopedDocuments;
-/// let json = r#"{"fetchMetadata": true}"#;
-/// assert_eq!(ListScopedDocuments::new().with_metadata(), serde_json::from_str(json)?);
+/// let json = r#"{"tags": "travel", "fetchMetadata": true}"#;
+/// let request = ListScopedDocuments::new().tagged("travel").with_metadata();
+/// assert_eq!(request, serde_json::from_str(json)?);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
-)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schemars", schemars(transform = crate::json_schemas::allow_nulls))]
 #[non_exhaustive]
 pub struct ListScopedDocuments {
+    /// Tags, all of which the documents have, as in a [`crate::DocumentFilter`].
+    #[serde(default, deserialize_with = "one_or_many_or_none")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schemars", schemars(with = "Option<OneOrMany<String>>"))]
+    pub tags: Vec<String>,
     /// Whether entries include the times of creation and modification.
     #[serde(rename = "fetchMetadata", default, deserialize_with = "or_default")]
     #[serde(skip_serializing_if = "is_default")]
@@ -32,6 +38,12 @@ impl ListScopedDocuments {
     /// All documents, without times.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Restricts the list to documents with this tag, too.
+    pub fn tagged(mut self, tag: impl Into<String>) -> Self {
+        self.tags.push(tag.into());
+        self
     }
 
     /// Includes the times of creation and modification.

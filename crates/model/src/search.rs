@@ -10,7 +10,7 @@ use crate::{BlockId, DocumentId, Timestamp};
 /// A document that matches a search.
 ///
 /// As JSON: `{"exposedDocumentId", "markdown", "highlights": [{"start", "end"}], "blockIds",
-/// "score"}`, and `createdAt` and `lastModifiedAt` on request.
+/// "score"}`, `missingTerms` if there are any, and `createdAt` and `lastModifiedAt` on request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchMatch {
     /// The document.
@@ -21,8 +21,11 @@ pub struct SearchMatch {
     pub highlights: Vec<Range<usize>>,
     /// The blocks with matches, in reading order.
     pub block_ids: Vec<BlockId>,
-    /// The relevance score; comparable within one reply only.
+    /// The relevance score. Comparable within one reply, and there among documents that have all
+    /// terms, and among those that lack some.
     pub score: f64,
+    /// The terms of the query that it lacks, as they were written.
+    pub missing_terms: Vec<String>,
     /// The times of creation and of the last modification, if the request asked for them.
     pub times: Option<(Timestamp, Timestamp)>,
 }
@@ -36,6 +39,8 @@ impl Serialize for SearchMatch {
         map.serialize_entry("highlights", &self.highlights)?;
         map.serialize_entry("blockIds", &self.block_ids)?;
         map.serialize_entry("score", &self.score)?;
+        let missing = Some(&self.missing_terms).filter(|terms| !terms.is_empty());
+        given(&mut map, "missingTerms", missing)?;
         given(&mut map, "createdAt", self.times.as_ref().map(|(created, _)| created))?;
         given(&mut map, "lastModifiedAt", self.times.as_ref().map(|(_, modified)| modified))?;
         map.end()

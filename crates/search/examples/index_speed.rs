@@ -11,7 +11,7 @@
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-use leafbase_model::{DocumentId, Location, Result, Timestamp};
+use leafbase_model::{DocumentId, Location, Result, TermMode, Timestamp};
 use leafbase_pattern::Pattern;
 use leafbase_search::{Analyzer, Attributes, Index, ParsedQuery, SearchDocument, SearchOverlay};
 
@@ -147,9 +147,13 @@ fn main() -> Result<()> {
             ("phrase", "\"night train\""),
             ("phrase with a prefix", "night_t"),
         ] {
-            let found = view.search(&ParsedQuery::new(&[terms], false)?, &scope, usize::MAX)?.len();
+            let found = view
+                .search(&ParsedQuery::new(&[terms], TermMode::All)?, &scope, usize::MAX)?
+                .hits
+                .len();
             let time = timed(|| {
-                ParsedQuery::new(&[terms], false).and_then(|terms| view.search(&terms, &scope, 20))
+                ParsedQuery::new(&[terms], TermMode::All)
+                    .and_then(|terms| view.search(&terms, &scope, 20))
             });
             println!("  {name}: {time:?} ({found} found)");
         }

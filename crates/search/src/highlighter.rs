@@ -14,13 +14,13 @@ use unicode_normalization::char::is_combining_mark;
 
 use crate::fold::fold;
 use crate::match_ranges::merge_overlapping;
-use crate::parsed_query::{ParsedQuery, QueryClause};
+use crate::parsed_query::{ClauseKind, ParsedQuery, QueryClause};
 use crate::stems::{stem_of, stem_prefix};
 use crate::token::TokenKind;
 use crate::tokens::each_token;
 
-/// With more clauses every text is tokenized as a whole.
-const MAX_CLAUSES: usize = 32;
+/// With more terms every text is tokenized as a whole.
+const MAX_TERMS: usize = 64;
 /// Slots of the cache of non-ASCII characters.
 const CACHED_CHARS: usize = 256;
 
@@ -41,12 +41,15 @@ impl ParsedQuery {
         let has_prefix = |clause: &QueryClause| {
             clause.stem.as_deref().is_none_or(|stem| !stem_prefix(stem).is_empty())
         };
-        let has_prefixes = self.clauses.len() <= MAX_CLAUSES && self.clauses.iter().all(has_prefix);
-        let is_token = |clause: &QueryClause| matches!(clause.terms.as_slice(), [_]);
+        let terms: usize = self.matchers().map(|clause| clause.terms.len()).sum();
+        let has_prefixes = terms <= MAX_TERMS && self.matchers().all(has_prefix);
+        let is_token = |clause: &QueryClause| {
+            clause.kind == ClauseKind::Run || matches!(clause.terms.as_slice(), [_])
+        };
         Highlighter {
             terms: self,
-            prefixes: has_prefixes.then(|| Prefixes::of(&self.clauses)),
-            matches_are_tokens: self.clauses.iter().all(is_token),
+            prefixes: has_prefixes.then(|| Prefixes::of(self.matchers())),
+            matches_are_tokens: self.matchers().all(is_token),
         }
     }
 }
@@ -89,7 +92,7 @@ impl Highlighter<'_> {
         let stretch = text.get(stretch);
         debug_assert!(stretch.is_some(), "a stretch begins and ends at spaces");
         each_token(stretch.unwrap_or(""), &mut |word: &str, range, _, kind| {
-            if self.terms.clauses.iter().any(|clause| clause.matches_token(stemmer, word, kind)) {
+            if self.terms.matchers().any(|clause| clause.matches_token(stemmer, word, kind)) {
                 matches.push(start + range.start..start + range.end);
             }
         });
@@ -98,8 +101,7 @@ impl Highlighter<'_> {
 
 impl QueryClause {
     fn matches_token(&self, stemmer: Stemmer, word: &str, kind: TokenKind) -> bool {
-        let [part] = self.terms.as_slice() else { return false };
-        if if part.is_prefix { word.starts_with(&part.text) } else { word == part.text } {
+        if self.terms.iter().any(|term| term.is_in(word)) {
             return true;
         }
         let Some(stem) = &self.stem else { return false };
@@ -135,7 +137,7 @@ struct Prefixes {
 }
 
 impl Prefixes {
-    fn of(clauses: &[QueryClause]) -> Self {
+    fn of<'c>(clauses: impl Iterator<Item = &'c QueryClause>) -> Self {
         let mut prefixes = Self {
             ascii: Vec::new(),
             ascii_prefilter: None,
@@ -144,7 +146,8 @@ impl Prefixes {
             cached_chars: vec![Cell::new(('\0', false)); CACHED_CHARS],
         };
         for clause in clauses {
-            prefixes.add(clause.terms.first().map_or("", |part| &part.text));
+            let first = if clause.kind == ClauseKind::Run { usize::MAX } else { 1 };
+            clause.terms.iter().take(first).for_each(|term| prefixes.add(&term.text));
             clause.stem.iter().for_each(|stem| prefixes.add(stem_prefix(stem)));
         }
         prefixes.ascii_prefilter = ascii_prefilter(&prefixes.ascii);
@@ -243,6 +246,7 @@ const fn may_start_token(before: Option<u8>, byte: u8) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use leafbase_model::TermMode;
     use proptest::prelude::*;
     use proptest::sample::select;
     use proptest::test_runner::TestRunner;
@@ -285,8 +289,8 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(20_000))]
 
         #[test]
-        fn hits_are_those_of_a_text_cut_as_a_whole(text in texts(), asked in asked(), any: bool) {
-            let terms = ParsedQuery::new(&asked, any).unwrap();
+        fn hits_are_those_of_a_text_cut_as_a_whole(text in texts(), asked in asked(), mode in select(TermMode::ALL)) {
+            let terms = ParsedQuery::new(&asked, mode).unwrap();
             prop_assert_eq!(terms.highlighter().matches(&text), terms.match_ranges(&text), "{:?} in {:?}", asked, text);
         }
     }
@@ -317,7 +321,7 @@ mod tests {
 
         #[test]
         fn matches_in_ascii_are_candidates_of_the_prefilter(text in texts(), asked in asked(), around in around()) {
-            let terms = ParsedQuery::new(&asked, false).unwrap();
+            let terms = ParsedQuery::new(&asked, TermMode::All).unwrap();
             let highlighter = terms.highlighter();
             if let Some(prefilter) = highlighter.ascii_prefilter() {
                 prop_assert!(finds_all(&highlighter, prefilter, &text, &around), "{:?} in {:?}", asked, text);
@@ -330,7 +334,7 @@ mod tests {
         let outcome = TestRunner::deterministic().run(
             &(texts(), asked(), around()),
             |(text, asked, around)| {
-                let terms = ParsedQuery::new(&asked, false).unwrap();
+                let terms = ParsedQuery::new(&asked, TermMode::All).unwrap();
                 let highlighter = terms.highlighter();
                 let Some(Prefixes { ascii, .. }) = &highlighter.prefixes else { return Ok(()) };
                 let Some(prefilter) = ascii_prefilter(ascii.get(1..).unwrap_or_default()) else {
@@ -346,7 +350,7 @@ mod tests {
     /// Whether a spoiled highlighter is noticed.
     fn is_found_out(spoil: impl Fn(&mut Prefixes)) -> bool {
         let outcome = TestRunner::deterministic().run(&(texts(), asked()), |(text, asked)| {
-            let terms = ParsedQuery::new(&asked, false).unwrap();
+            let terms = ParsedQuery::new(&asked, TermMode::All).unwrap();
             let mut highlighter = terms.highlighter();
             highlighter.prefixes.as_mut().into_iter().for_each(&spoil);
             prop_assert_eq!(highlighter.matches(&text), terms.match_ranges(&text));

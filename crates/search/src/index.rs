@@ -24,7 +24,7 @@ use field_text::FieldTextTokenizer;
 use merge_policy::SegmentSize;
 pub use overlay::SearchOverlay;
 use schema::IndexFields;
-pub use search::Hit;
+pub use search::{Hit, HitList};
 use segment_document::SegmentDocument;
 pub use snapshot::IndexSnapshot;
 pub use storage::IndexStorage;
@@ -33,6 +33,7 @@ use trigram_plugin::TrigramPlugin;
 pub use watermark::IndexWatermark;
 
 mod candidates;
+mod clause_search;
 mod delete_query;
 mod directory;
 mod error;

@@ -39,7 +39,7 @@
 //!
 //! ```
 //! use std::collections::HashSet;
-//! use leafbase_model::{DocumentId, Location, Timestamp};
+//! use leafbase_model::{DocumentId, Location, TermMode, Timestamp};
 //! use leafbase_search::{Analyzer, Attributes, Index, ParsedQuery, SearchOverlay};
 //! let mut analyzer = Analyzer::default();
 //! let mut document = |number: u8, title, text| {
@@ -61,8 +61,8 @@
 //! let (dirty, filter) = ([&porto], |_: &Attributes| true);
 //! let overlay =
 //!     SearchOverlay { dirty: &dirty, dirty_ids: &dirty_ids, filter: &filter, subset: None };
-//! let query = ParsedQuery::new(&["\"night train\""], false)?;
-//! let hits = index.snapshot()?.search(&query, &overlay, 20)?;
+//! let query = ParsedQuery::new(&["\"night train\""], TermMode::All)?;
+//! let hits = index.snapshot()?.search(&query, &overlay, 20)?.hits;
 //! assert_eq!(hits.len(), 1);
 //! assert_eq!(hits[0].document.as_bytes()[0], 1);
 //! # Ok::<(), leafbase_model::Error>(())
@@ -93,7 +93,9 @@ pub use document::{Attributes, SearchDocument, TextField};
 pub use fold::fold;
 pub use highlighter::Highlighter;
 pub use index::IndexStorage;
-pub use index::{DocumentSubset, Hit, Index, IndexSnapshot, IndexWatermark, SearchOverlay};
+pub use index::{
+    DocumentSubset, Hit, HitList, Index, IndexSnapshot, IndexWatermark, SearchOverlay,
+};
 pub use parsed_query::{MAX_QUERY_TERM_BYTES, MAX_QUERY_TERMS, ParsedQuery};
 pub use query_words::{QueryPart, QueryWord, query_words};
 pub use token::{Token, TokenKind};

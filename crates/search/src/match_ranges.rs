@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use frostem::{Algorithm, Stemmer};
 
-use crate::parsed_query::{ClauseTerm, ParsedQuery, QueryClause};
+use crate::parsed_query::{ClauseKind, ClauseTerm, ParsedQuery, QueryClause};
 use crate::stems::stem_of;
 use crate::token::{Token, TokenKind};
 use crate::tokens::tokens;
@@ -13,9 +13,9 @@ impl ParsedQuery {
     /// The ranges that match, in bytes, sorted and disjoint. Tokenizes the whole text: a
     /// highlighter is faster over many texts.
     pub fn match_ranges(&self, text: &str) -> Vec<Range<usize>> {
-        let has_stems = self.clauses.iter().any(|clause| clause.stem.is_some());
+        let has_stems = self.matchers().any(|clause| clause.stem.is_some());
         let text = TokenizedText::new(text, has_stems);
-        merge_overlapping(self.clauses.iter().flat_map(|clause| text.matches(clause)).collect())
+        merge_overlapping(self.matchers().flat_map(|clause| text.matches(clause)).collect())
     }
 }
 
@@ -58,6 +58,10 @@ impl TokenizedText {
     }
 
     fn matches(&self, clause: &QueryClause) -> Vec<Range<usize>> {
+        if clause.kind == ClauseKind::Run {
+            let pairs = clause.terms.iter().flat_map(|pair| self.with_term(pair));
+            return pairs.map(|token| token.range.clone()).collect();
+        }
         // A clause has at least one term.
         let Some((first, rest)) = clause.terms.split_first() else { return Vec::new() };
         let phrases = self.with_term(first).filter_map(|token| self.phrase(token, rest));
@@ -65,7 +69,7 @@ impl TokenizedText {
         phrases.chain(stems.map(|token| token.range.clone())).collect()
     }
 
-    fn with_term(&self, term: &ClauseTerm) -> impl Iterator<Item = &Token> {
+    fn with_term<'t>(&'t self, term: &'t ClauseTerm) -> impl Iterator<Item = &'t Token> {
         let is_before = |index: &usize| {
             self.tokens.get(*index).is_some_and(|token| token.text.as_str() < term.text.as_str())
         };
@@ -97,6 +101,11 @@ impl TokenizedText {
 
 impl ClauseTerm {
     fn matches(&self, token: &Token) -> bool {
-        if self.is_prefix { token.text.starts_with(&self.text) } else { token.text == self.text }
+        self.is_in(&token.text)
+    }
+
+    /// Whether a token of this text matches.
+    pub(crate) fn is_in(&self, token: &str) -> bool {
+        if self.is_prefix { token.starts_with(&self.text) } else { token == self.text }
     }
 }

@@ -17,6 +17,13 @@ pub struct QueryWord {
     pub whole: Option<String>,
 }
 
+impl QueryWord {
+    /// Whether it is a run of two or more characters of a script without spaces.
+    pub(crate) const fn is_run(&self) -> bool {
+        self.whole.is_none() && self.parts.len() > 1
+    }
+}
+
 /// A token that a query word matches.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct QueryPart {

@@ -45,6 +45,26 @@ impl CorpusStatistics {
     }
 }
 
+/// Documents from which on a word that more than half of them have is a stop word.
+const MIN_STOP_WORD_DOCUMENTS: u64 = 20;
+
+impl CorpusStatistics {
+    /// The inverse document frequency of a term that this many documents have.
+    fn idf(&self, document_frequency: u64) -> f64 {
+        let all = float(self.documents.max(document_frequency));
+        let found = float(document_frequency);
+        (1.0 + (all - found + 0.5) / (found + 0.5)).ln()
+    }
+
+    /// The weight of a term among others: its inverse document frequency, and nothing for a stop
+    /// word.
+    pub(crate) fn weight(&self, document_frequency: u64) -> f64 {
+        let is_stop_word = document_frequency > self.documents / 2
+            && document_frequency >= MIN_STOP_WORD_DOCUMENTS;
+        if is_stop_word { 0.0 } else { self.idf(document_frequency) }
+    }
+}
+
 /// Scores the frequency of one term in one field.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TermScorer {
@@ -68,9 +88,8 @@ impl TermScorer {
             document_frequency <= statistics.documents,
             "a term is in at most all documents"
         );
+        let idf = statistics.idf(document_frequency);
         let all = float(statistics.documents.max(document_frequency));
-        let found = float(document_frequency);
-        let idf = (1.0 + (all - found + 0.5) / (found + 0.5)).ln();
         let [title, body, title_stems, body_stems] = statistics.tokens;
         let tokens = match field {
             TextField::Title => title,

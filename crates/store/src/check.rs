@@ -2,8 +2,8 @@
 //!
 //! It takes memory for the IDs of all blocks (about 100 bytes each), for the records of all
 //! documents, folders and schemas, 250 bytes for each file, 80 for each task, 32 for each comment,
-//! 16 for each edge, and 16 for each index row of one collection at a time. Damage does not end it:
-//! each problem is reported with its invariant and its record.
+//! 16 for each edge, 100 for each tag of a block, and 16 for each index row of one collection at a
+//! time. Damage does not end it: each problem is reported with its invariant and its record.
 
 use std::fmt;
 use std::ops::ControlFlow;
@@ -24,10 +24,12 @@ mod collections;
 mod comments;
 mod documents;
 mod folders;
+mod host_records;
 mod items;
 mod locations;
 mod log;
 mod replies;
+mod tags;
 mod tasks;
 
 /// Problems that are listed; further ones are counted.
@@ -87,6 +89,9 @@ pub enum Invariant {
     Edge,
     /// Task rows follow from the data of blocks and the locations of their documents.
     Task,
+    /// Tags, their documents and their counts follow from the data of blocks and the locations of
+    /// their documents.
+    Tag,
     /// Each comment is on a block of its document, and can be found by its ID.
     Comment,
     /// Each file has all its bytes, with the hash of its record, and is embedded; no chunk is
@@ -108,6 +113,8 @@ pub enum Invariant {
     ChangeLog,
     /// Index rows of kept replies follow from them.
     Reply,
+    /// Records of hosts are attached to documents that exist.
+    HostRecord,
     /// The search index contains what the space has, up to its last update.
     SearchIndex,
 }
@@ -134,6 +141,7 @@ impl fmt::Display for Invariant {
             Self::DocumentFolder => "the folder of a document exists",
             Self::Edge => "edges agree with blocks",
             Self::Task => "task rows agree with blocks",
+            Self::Tag => "tags agree with blocks",
             Self::Comment => "a comment is on a block",
             Self::Asset => "a file has its bytes and is embedded",
             Self::Schema => "schemas agree with collections",
@@ -143,6 +151,7 @@ impl fmt::Display for Invariant {
             Self::ItemIndex => "indexes agree with items",
             Self::ChangeLog => "the change log has no gap",
             Self::Reply => "the index of kept replies agrees with them",
+            Self::HostRecord => "a record of a host is beside a document",
             Self::SearchIndex => "the search index agrees with the documents",
             Self::BlockCount => "block counts agree with documents",
             Self::Title => "titles agree with roots",
@@ -268,11 +277,13 @@ pub(crate) fn check(
     check.document_folders(&documents, &folders);
     check.edges(&blocks.edges);
     check.tasks(&blocks, &documents);
+    check.tags(&blocks, &documents);
     check.collections(&blocks);
     check.comments(&blocks);
     check.assets();
     check.changes(totals, &last_changes);
     check.replies();
+    check.host_records(&|document| documents.contains_key(&document));
     debug_assert!(check.report.problems.len() <= LISTED, "further problems are counted");
     check.report_progress();
     if check.is_canceled {

@@ -1,6 +1,10 @@
 //! Edges: the targets that a block refers to by links, relations and embeds.
 
+use std::collections::BTreeMap;
+
 use leafbase_model::{AssetId, BlockData, BlockId, Day, PropertyKind, PropertyValue};
+
+use crate::tags::is_key;
 
 /// A target of an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -43,6 +47,11 @@ pub type EdgeExtractor = fn(&BlockData, &mut dyn FnMut(EdgeTarget));
 /// and none is longer than 257 bytes.
 pub type KeyExtractor = fn(&PropertyKind, &PropertyValue) -> Vec<Vec<u8>>;
 
+/// Calls back with every tag of a block as written, derived from its data alone. Of tags that are
+/// the same in lowercase the first is kept; one that is empty, has a zero byte, or has more than
+/// [`leafbase_model::Limits::TAG_BYTES`] in lowercase is none.
+pub type TagExtractor = fn(&BlockData, &mut dyn FnMut(&str));
+
 /// The host's functions that derive index rows from blocks. A space must always use the same ones.
 #[derive(Clone, Copy, Debug)]
 pub struct Extractor {
@@ -50,6 +59,8 @@ pub struct Extractor {
     pub edges: EdgeExtractor,
     /// Index keys of item values.
     pub keys: KeyExtractor,
+    /// Tags of a block.
+    pub tags: TagExtractor,
 }
 
 impl Extractor {
@@ -62,9 +73,21 @@ impl Extractor {
         targets
     }
 
-    /// For a space without item indexes.
+    /// The tags of `data` in lowercase, with the form of each.
+    pub(crate) fn tags(&self, data: &BlockData) -> BTreeMap<String, String> {
+        let mut tags = BTreeMap::new();
+        (self.tags)(data, &mut |form| {
+            let tag = form.to_lowercase();
+            if is_key(&tag) {
+                tags.entry(tag).or_insert_with(|| form.to_owned());
+            }
+        });
+        tags
+    }
+
+    /// For a space without item indexes and tags.
     pub const fn of_edges(edges: EdgeExtractor) -> Self {
-        Self { edges, keys: |_, _| Vec::new() }
+        Self { edges, keys: |_, _| Vec::new(), tags: |_, _| () }
     }
 }
 

@@ -14,9 +14,11 @@ mod comments;
 mod documents;
 mod edges;
 mod folders;
+mod host_records;
 mod items;
 mod log;
 mod replies;
+mod tags;
 mod tasks;
 
 pub(crate) use assets::*;
@@ -25,9 +27,11 @@ pub(crate) use comments::*;
 pub(crate) use documents::*;
 pub(crate) use edges::*;
 pub(crate) use folders::*;
+pub(crate) use host_records::*;
 pub(crate) use items::*;
 pub(crate) use log::*;
 pub(crate) use replies::*;
+pub(crate) use tags::*;
 pub(crate) use tasks::*;
 
 /// A part of the key space.
@@ -88,6 +92,15 @@ pub(crate) const FOLDER_CHILDREN: Keyspace = Keyspace { tag: 0x31, name: "folder
 /// (target, kind, source block). Invariant: follows from the data of the source; the target need
 /// not exist.
 pub(crate) const EDGES: Keyspace = Keyspace { tag: 0x40, name: "edges" };
+/// (document, tag in lowercase, block) to the tag as written. Invariant: follows from the data of
+/// the block.
+pub(crate) const TAGGED_BLOCKS: Keyspace = Keyspace { tag: 0x41, name: "tagged blocks" };
+/// (tag in lowercase, document). Invariant: one for each document but the hidden inbox that has a
+/// block with the tag.
+pub(crate) const DOCUMENTS_BY_TAG: Keyspace = Keyspace { tag: 0x42, name: "documents by tag" };
+/// Tag in lowercase to the number of its documents. Invariant: those in the trash and the inbox are
+/// not counted; a tag without documents has no row.
+pub(crate) const TAG_COUNTS: Keyspace = Keyspace { tag: 0x43, name: "counts of tags" };
 /// (document, open or closed, block) to the day of an open task, if it has one, or the instant of a
 /// closed one. Invariant: follows from the block's data.
 pub(crate) const TASKS: Keyspace = Keyspace { tag: 0x50, name: "tasks" };
@@ -128,8 +141,12 @@ pub(crate) const REPLIES: Keyspace = Keyspace { tag: 0x90, name: "replies" };
 /// (time, request). Invariant: follows from the kept reply.
 pub(crate) const REPLIES_BY_TIME: Keyspace = Keyspace { tag: 0x91, name: "replies by time" };
 
+/// (document or zero, name) to bytes of the host. Invariant: the document exists; no part of the
+/// change log.
+pub(crate) const HOST_RECORDS: Keyspace = Keyspace { tag: 0xa0, name: "host records" };
+
 /// All keyspaces, in the order of their keys.
-pub(crate) const IN_USE: [Keyspace; 29] = [
+pub(crate) const IN_USE: [Keyspace; 33] = [
     META,
     BLOCKS,
     BLOCK_LOCATIONS,
@@ -145,6 +162,9 @@ pub(crate) const IN_USE: [Keyspace; 29] = [
     FOLDERS,
     FOLDER_CHILDREN,
     EDGES,
+    TAGGED_BLOCKS,
+    DOCUMENTS_BY_TAG,
+    TAG_COUNTS,
     TASKS,
     TASKS_BY_DAY,
     LOGBOOK,
@@ -159,6 +179,7 @@ pub(crate) const IN_USE: [Keyspace; 29] = [
     CHANGES,
     REPLIES,
     REPLIES_BY_TIME,
+    HOST_RECORDS,
 ];
 
 /// Keys are shorter than this.
@@ -324,6 +345,17 @@ mod tests {
             assert_eq!(parse_listed_task(&key), Some(block));
             assert_eq!(parse_listed_task(&key[1..]), None);
         }
+        for tag in ["a", "b/c", "\u{10ffff}"] {
+            let key = tagged_block(document, tag, block);
+            assert!(key.starts_with(&tagged_blocks(document)));
+            assert_eq!(parse_tagged_block(&key), Some((document, tag, block)));
+            assert_eq!(parse_tagged_block(&key[..key.len() - 1]), None);
+            let key = document_by_tag(tag, document);
+            assert_eq!(parse_rank(&key), Some(([0; 8], document)));
+            assert_eq!(super::parse_document(&key[..key.len() - 1]), None);
+            assert_eq!(parse_tag_count(&tag_count(tag)), Some(tag));
+        }
+        assert_eq!(parse_tag_count(&tag_count("")), None);
         assert_eq!(parse_schema(&super::schema(block)), Some(block));
         assert_eq!(parse_collection(&collection(document, block)), Some((document, block)));
         for value in [&[][..], &[3], &[0; 257]] {

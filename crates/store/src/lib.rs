@@ -32,22 +32,25 @@ mod progress;
 mod reader;
 mod salvage;
 mod space_store;
+mod tags;
 mod tasks;
 mod transaction;
 mod uploads;
 mod write_plan;
 
 pub use check::{CheckReport, Invariant, Problem};
-pub use edges::{BackLink, EdgeEnd, EdgeExtractor, EdgeKind, EdgeTarget, Extractor, KeyExtractor};
+pub use edges::{
+    BackLink, EdgeEnd, EdgeExtractor, EdgeKind, EdgeTarget, Extractor, KeyExtractor, TagExtractor,
+};
 pub use file_hasher::FileHasher;
 pub use index_bitmap::IndexBitmap;
 pub use log_retention::LogRetention;
 pub use progress::ProgressFn;
 pub use reader::{
-    BlockText, CollectionEntry, DocumentHistory, DocumentPage, DocumentQuery, IndexOrder,
-    IndexedColumn, ItemIndex, ItemRow, PageCursor, RowOptions, RowRelations, RowValue, RowValues,
-    SpaceReader, Span, StoredText, SubtreeText, SubtreeTexts, TaskPage, TextRun, ValueAt,
-    ValueView, Within,
+    BlockText, CollectionEntry, CountedTag, DocumentHistory, DocumentPage, DocumentQuery,
+    IndexOrder, IndexedColumn, ItemIndex, ItemRow, PageCursor, RowOptions, RowRelations, RowValue,
+    RowValues, SpaceReader, Span, StoredText, SubtreeText, SubtreeTexts, TaggedBlock, TaskPage,
+    TextRun, ValueAt, ValueView, Within,
 };
 pub use records::document::StoredDocument;
 pub use records::meta::SpaceMeta;

@@ -25,12 +25,14 @@ mod children;
 pub(crate) mod comments;
 pub(crate) mod documents;
 mod folders;
+mod host_records;
 mod index_scan;
 mod item_rows;
 pub(crate) mod items;
 mod links;
 pub(crate) mod log;
 mod query;
+pub(crate) mod tags;
 pub(crate) mod tasks;
 mod texts;
 pub(crate) mod transaction_cache;
@@ -40,6 +42,7 @@ pub use item_rows::{ItemRow, RowOptions, RowRelations, RowValue, RowValues, Valu
 pub use items::{CollectionEntry, IndexedColumn, ItemIndex};
 pub use log::DocumentHistory;
 pub use query::{DocumentPage, DocumentQuery, IndexOrder, PageCursor, Span, Within};
+pub use tags::{CountedTag, TaggedBlock};
 pub use tasks::TaskPage;
 pub use texts::{BlockText, StoredText, SubtreeText, SubtreeTexts, TextRun};
 

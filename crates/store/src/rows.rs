@@ -8,10 +8,12 @@ use crate::keyspaces::{
     self, ASSET_CHUNKS, ASSETS, BLOCK_LOCATIONS, BLOCKS, CHANGES, COLLECTIONS, COMMENT_BLOCKS,
     COMMENTS, DOCUMENTS, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_DAY, DOCUMENTS_BY_LOCATION,
     DOCUMENTS_BY_LOCATION_CREATED, DOCUMENTS_BY_LOCATION_MODIFIED, DOCUMENTS_BY_MODIFIED,
-    DOCUMENTS_BY_TITLE, EDGES, FOLDER_CHILDREN, FOLDERS, ITEM_KEYS, LOCATION_COUNTS, LOGBOOK, META,
-    PENDING_ASSETS, REPLIES, REPLIES_BY_TIME, SCHEMAS, TASKS, TASKS_BY_DAY,
+    DOCUMENTS_BY_TAG, DOCUMENTS_BY_TITLE, EDGES, FOLDER_CHILDREN, FOLDERS, HOST_RECORDS, ITEM_KEYS,
+    LOCATION_COUNTS, LOGBOOK, META, PENDING_ASSETS, REPLIES, REPLIES_BY_TIME, SCHEMAS, TAG_COUNTS,
+    TAGGED_BLOCKS, TASKS, TASKS_BY_DAY,
 };
 use crate::reader::items::parse_entry as read_collection;
+use crate::reader::tags;
 use crate::reader::tasks::parse_entry;
 use crate::records::block::{self, AuthorCache};
 use crate::records::layout::Value;
@@ -65,6 +67,7 @@ pub fn read(key: &[u8], value: &[u8]) -> Result<()> {
         | DOCUMENTS_BY_DAY
         | DOCUMENTS_BY_LOCATION_MODIFIED
         | DOCUMENTS_BY_LOCATION_CREATED
+        | DOCUMENTS_BY_TAG
         | DOCUMENTS_BY_TITLE => {
             keyspaces::parse_document(key).ok_or_else(damaged)?;
             records::decode_empty(key, value)
@@ -78,6 +81,11 @@ pub fn read(key: &[u8], value: &[u8]) -> Result<()> {
             records::decode_empty(key, value)
         }
         LOCATION_COUNTS => records::decode(key, value, document::decode_count).map(drop),
+        TAGGED_BLOCKS => tags::parse_entry(key, value).map(drop),
+        TAG_COUNTS => {
+            keyspaces::parse_tag_count(key).ok_or_else(damaged)?;
+            records::decode(key, value, document::decode_count).map(drop)
+        }
         TASKS => parse_entry(key, value).map(drop),
         TASKS_BY_DAY | LOGBOOK => {
             keyspaces::parse_listed_task(key).ok_or_else(damaged)?;
@@ -128,8 +136,14 @@ pub fn read(key: &[u8], value: &[u8]) -> Result<()> {
             keyspaces::parse_reply_by_time(key).ok_or_else(damaged)?;
             records::decode_empty(key, value)
         }
+        HOST_RECORDS => read_host_record(key, value),
         _ => Err(Error::corrupted(keyspaces::RowName(key))),
     }
+}
+
+fn read_host_record(key: &[u8], value: &[u8]) -> Result<()> {
+    keyspaces::parse_host_record(key).ok_or_else(|| records::corrupt(key))?;
+    records::body(key, value).map(drop)
 }
 
 fn read_run(key: &[u8], value: &[u8]) -> Result<()> {

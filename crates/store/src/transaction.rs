@@ -28,6 +28,7 @@ use staged::documents::StagedDocuments;
 use staged::locations::StagedLocations;
 use staged::purges::StagedPurges;
 use staged::runs::StagedRuns;
+use staged::tag_rows::StagedTagRows;
 use staged::task_rows::StagedTaskRows;
 
 mod assets;
@@ -36,6 +37,7 @@ mod comments;
 mod documents;
 mod errors;
 mod folders;
+mod host_records;
 mod items;
 mod moves;
 mod purges;
@@ -44,6 +46,7 @@ mod schemas;
 mod settings;
 mod staged;
 mod subtrees;
+mod tags;
 mod tasks;
 
 /// A write transaction in progress, which reads its own writes.
@@ -60,6 +63,7 @@ pub struct SpaceTransaction<'a> {
     documents: StagedDocuments,
     /// Keys of edges: to put, or to delete.
     edges: BTreeMap<Vec<u8>, bool>,
+    tags: StagedTagRows,
     tasks: StagedTaskRows,
     collections: StagedCollections,
     purges: StagedPurges,
@@ -106,6 +110,7 @@ impl<'a> SpaceTransaction<'a> {
             cache: TransactionCache::default(),
             documents: StagedDocuments::new(last_change),
             edges: BTreeMap::new(),
+            tags: StagedTagRows::default(),
             tasks: StagedTaskRows::default(),
             collections: StagedCollections::default(),
             purges: StagedPurges::default(),
@@ -248,6 +253,7 @@ impl<'a> SpaceTransaction<'a> {
             }
         }
         edges.write_to(self.rows)?;
+        self.flush_tags()?;
         self.tasks.flush(self.rows)?;
         self.collections.flush(self.rows)
     }
@@ -278,8 +284,8 @@ impl<'a> SpaceTransaction<'a> {
         self.flush()
     }
 
-    /// Stages the index rows of a block whose data changes from `before` to `after`: its edges and
-    /// its task. `document` was touched.
+    /// Stages the index rows of a block whose data changes from `before` to `after`: its edges,
+    /// its tags and its task. `document` was touched.
     fn index_block(
         &mut self,
         document: DocumentId,
@@ -288,6 +294,7 @@ impl<'a> SpaceTransaction<'a> {
         after: Option<&BlockData>,
     ) {
         self.index_edges(block, before, after);
+        self.index_tags(document, block, before, after);
         let task = |data: Option<&BlockData>| data.and_then(|data| data.task);
         self.index_task(document, block, task(before).as_ref(), task(after).as_ref());
     }

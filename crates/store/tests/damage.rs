@@ -256,6 +256,34 @@ fn broken_tasks_are_named() {
 }
 
 #[test]
+fn broken_tags_are_named() {
+    let tagged = |document: u8, block: u8| {
+        key(TAGGED_BLOCKS, &[document], &[&b"tag\0"[..], &[block; 16]].concat())
+    };
+    let document =
+        |number: u8| key(DOCUMENTS_BY_TAG, &[], &[&b"tag\0"[..], &[number; 16]].concat());
+    let count = key(TAG_COUNTS, &[], b"tag");
+    for row in [tagged(10, 13), tagged(14, 18), document(10), document(14), count.clone()] {
+        breaks(Invariant::Tag, |store| delete(store, &row));
+    }
+    breaks(Invariant::Tag, |store| rekey(store, &tagged(10, 13), &tagged(10, 12)));
+    breaks(Invariant::Tag, |store| {
+        put(store, &tagged(10, 13), &rows::seal(&tagged(10, 13), b"TAG"));
+    });
+    breaks(Invariant::Tag, |store| copy(store, &document(10), &document(7)));
+    breaks(Invariant::Tag, |store| copy(store, &count, &key(TAG_COUNTS, &[], b"ta")));
+    // The trashed document is not counted.
+    breaks(Invariant::Tag, |store| put(store, &count, &rows::seal(&count, &[0x91, 2])));
+    breaks(Invariant::Record, |store| {
+        put(store, &tagged(10, 13), &rows::seal(&tagged(10, 13), &[0xff]));
+    });
+    breaks(Invariant::Record, |store| copy(store, &count, &key(TAG_COUNTS, &[], &[0xff])));
+    breaks(Invariant::Record, |store| {
+        copy(store, &document(10), &key(DOCUMENTS_BY_TAG, &[10], &[]));
+    });
+}
+
+#[test]
 fn broken_comments_and_files_are_named() {
     let comment = |document: u8, block: u8| key(COMMENTS, &[document, block, 1], &[]);
     breaks(Invariant::Comment, |store| rekey(store, &comment(10, 13), &comment(10, 9)));
@@ -318,6 +346,12 @@ fn kept_replies_agree_with_their_index() {
     let body = [&[0x92, 0, 0xc4, 0x20][..], &[7; 32]].concat();
     breaks(Invariant::Reply, |store| put(store, &reply, &rows::seal(&reply, &body)));
     breaks(Invariant::Reply, |store| put(store, &by_time, &rows::seal(&by_time, &[])));
+}
+
+#[test]
+fn records_of_hosts_are_beside_documents() {
+    let record = key(0xa0, &[99], b"name");
+    breaks(Invariant::HostRecord, |store| put(store, &record, &rows::seal(&record, b"value")));
 }
 
 #[derive(Debug)]
@@ -438,9 +472,9 @@ fn a_later_version_is_distinguished_from_corruption() {
 }
 
 /// Of all keyspaces.
-const TAGS: [u8; 27] = [
-    1, 0x10, 0x11, 0x20, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28, 0x30, 0x31, 0x40, 0x50,
-    0x51, 0x52, 0x60, 0x61, 0x62, 0x63, 0x64, 0x70, 0x71, 0x72, 0x80,
+const TAGS: [u8; 30] = [
+    1, 0x10, 0x11, 0x20, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28, 0x30, 0x31, 0x40, 0x41,
+    0x42, 0x43, 0x50, 0x51, 0x52, 0x60, 0x61, 0x62, 0x63, 0x64, 0x70, 0x71, 0x72, 0x80,
 ];
 
 #[test]

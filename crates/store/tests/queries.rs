@@ -26,7 +26,7 @@ use proptest::prelude::*;
 mod naive;
 
 use naive::agrees::{answer, pages};
-use naive::{extract, relaxed, stamp};
+use naive::{extract, extract_tags, relaxed, stamp};
 
 thread_local! {
     /// Number of rows that this thread has read.
@@ -123,6 +123,33 @@ fn document(
     Edit::CreateDocument { record: record.clone(), subtrees: Subtrees(nodes) }
 }
 
+/// The tags that a document may have, and every how many have one.
+const TAGS: [(&str, u8); 3] = [("many", 3), ("some", 16), ("few", 100)];
+
+/// Whether a document has a tag.
+fn is_tagged(record: &DocumentRecord, tag: &str) -> bool {
+    let number = record.id.to_bytes()[7];
+    TAGS.iter().any(|(name, every)| *name == tag && number.is_multiple_of(*every))
+}
+
+/// A text with the tags of a document.
+fn tags(record: &DocumentRecord) -> (u16, BlockId, BlockData) {
+    let names = TAGS.iter().map(|(name, _)| *name).filter(|name| is_tagged(record, name));
+    let words: Vec<_> = names.map(|name| format!("t:{name}")).collect();
+    let [first, rest @ ..] = record.id.to_bytes();
+    let mut id = [0; 16];
+    (id[0], id[15]) = (!first, 1);
+    id[1..15].copy_from_slice(&rest[..14]);
+    (1, BlockId::from_bytes(id), BlockData::text(words.join(" ")))
+}
+
+/// The matches of `query`, by brute force.
+fn matches(records: &[DocumentRecord], query: &DocumentQuery) -> Vec<DocumentRecord> {
+    let mut found = answer(records, query);
+    found.retain(|record| query.tags.iter().all(|tag| is_tagged(record, tag)));
+    found
+}
+
 const FOLDERS: u32 = 6;
 /// Number of documents of the space of random queries, and maximum number of days.
 const MIXED: u32 = 3_000;
@@ -131,7 +158,7 @@ impl Shelf {
     fn of(records: Vec<DocumentRecord>) -> Self {
         let space = SpaceStore::create(
             Arc::new(Counted::default()),
-            Extractor::of_edges(extract),
+            Extractor { tags: extract_tags, ..Extractor::of_edges(extract) },
             naive::ids(),
             &naive::meta(),
         )
@@ -145,7 +172,7 @@ impl Shelf {
             })
         });
         let edits: Vec<Edit> =
-            folders.chain(records.iter().map(|record| document(record, []))).collect();
+            folders.chain(records.iter().map(|record| document(record, [tags(record)]))).collect();
         space.write(relaxed(), &stamp(-1_000_000), |open| open.apply(edits.clone())).unwrap();
         Self { space, records }
     }
@@ -199,7 +226,12 @@ impl Shelf {
             places,
             DocumentQuery { day, order: day_order, ..DocumentQuery::default() },
         ];
-        ranges.iter().map(|range| answer(&self.records, range).len()).min().unwrap()
+        let tags = query
+            .tags
+            .iter()
+            .map(|tag| DocumentQuery { tags: vec![tag.clone()], ..DocumentQuery::default() });
+        let ranges = ranges.into_iter().chain(tags);
+        ranges.map(|range| matches(&self.records, &range).len()).min().unwrap()
     }
 }
 
@@ -232,12 +264,19 @@ fn query() -> impl Strategy<Value = DocumentQuery> {
         IndexOrder::Modified,
         IndexOrder::Day,
     ]);
-    (within, times(), times(), span((0..MIXED + 60).prop_map(day)), order, any::<bool>()).prop_map(
-        |(within, created, modified, day, order, descending)| DocumentQuery {
+    let names = ["many", "some", "few", "none"];
+    let tags = prop_oneof![
+        2 => Just(vec![]),
+        1 => prop::sample::subsequence(names.to_vec(), 1..3),
+    ];
+    let days = span((0..MIXED + 60).prop_map(day));
+    (within, times(), times(), days, tags, order, any::<bool>()).prop_map(
+        |(within, created, modified, day, tags, order, descending)| DocumentQuery {
             within,
             created,
             modified,
             day,
+            tags: tags.into_iter().map(str::to_owned).collect(),
             order,
             descending,
         },
@@ -258,7 +297,7 @@ proptest! {
     #[test]
     fn a_query_equals_brute_force(query in query(), limit in 1..80_usize) {
         let shelf = mixed();
-        let expected = answer(&shelf.records, &query);
+        let expected = matches(&shelf.records, &query);
         let snapshot = shelf.space.snapshot().unwrap();
         prop_assert_eq!(pages(snapshot.reader(), &query, limit), &expected[..]);
         prop_assert_eq!(pages(snapshot.reader(), &query, usize::MAX), expected);
@@ -267,7 +306,9 @@ proptest! {
     #[test]
     fn a_page_reads_a_small_multiple_of_the_smallest_range(query in query(), limit in 1..80_usize) {
         let shelf = mixed();
-        let bound = 12 * shelf.smallest(&query).max(TRIED) + 2 * (limit + 1);
+        // A record that is read is looked up under each tag.
+        let factor = 12 + 4 * query.tags.len();
+        let bound = factor * shelf.smallest(&query).max(TRIED) + 2 * (limit + 1);
         let (page, rows) = shelf.counted(|reader| reader.find_documents(&query, None, limit).unwrap());
         prop_assert!(rows <= bound, "{} rows of {} documents for {:?}", rows, bound, query);
         if let Some(next) = page.next {
@@ -304,6 +345,7 @@ fn a_page_of_an_order_alone_reads_the_page() {
         DocumentQuery { order: IndexOrder::Created, ..of_folders.clone() },
         DocumentQuery { order: IndexOrder::Modified, ..of_folders },
         spanned,
+        DocumentQuery { tags: vec!["many".to_owned()], ..of(IndexOrder::Id) },
     ];
     for query in queries.iter().flat_map(|query| {
         [false, true].map(|descending| DocumentQuery { descending, ..query.clone() })
@@ -316,6 +358,8 @@ fn a_page_of_an_order_alone_reads_the_page() {
             // are one scan, which passes the inbox by; of several folders, some keys of each are
             // read. Records that are close together are scanned, with as many of others between.
             let most = match (&query.within, query.order) {
+                // And whether each has the tag.
+                (Within::All, IndexOrder::Id) if !query.tags.is_empty() => 5 * 41,
                 (Within::All, IndexOrder::Id) => 41 + 1,
                 (Within::Folders(folders), _) => {
                     4 * 41 + folders.len() * 41_usize.div_ceil(folders.len())
@@ -346,7 +390,7 @@ fn a_range_is_sorted_by_its_ids_before_records_are_read() {
         DocumentQuery { modified: Span { from: None, to: Some(time(50)) }, ..late.clone() };
     // The keys of another range that was tried meanwhile, and records that it leaves out.
     for (query, beside) in [(late, 0), (before_the_last, 4 * TRIED + 32)] {
-        let expected = answer(&shelf.records, &query);
+        let expected = matches(&shelf.records, &query);
         assert_eq!(pages(shelf.space.snapshot().unwrap().reader(), &query, 20), expected);
         let (page, rows) = shelf.counted(|reader| reader.find_documents(&query, None, 20).unwrap());
         assert!(page.documents.iter().map(|row| &row.record).eq(&expected[..20]));
@@ -424,7 +468,7 @@ fn cursors_stay_valid_while_documents_are_added_and_removed() {
         let shelf = Shelf::mixed(600);
         let within = Within::Folders(vec![folder(0), folder(3), folder(4)]);
         let query = DocumentQuery { within, order, descending, ..DocumentQuery::default() };
-        let before = answer(&shelf.records, &query);
+        let before = matches(&shelf.records, &query);
         let (mut found, mut cursor, mut gone) = (vec![], None, vec![]);
         loop {
             let page = shelf

@@ -47,6 +47,7 @@ mod naive_read;
 mod naive_relations;
 mod naive_rules;
 mod naive_schemas;
+mod naive_tags;
 mod naive_tasks;
 mod naive_updates;
 mod naive_values;

@@ -94,7 +94,8 @@ impl NaiveSpace {
         if let Some(folders) = folders {
             found.retain(|record| folders.contains(&record.location));
         }
-        let DocumentFilter { created, modified, daily_note, .. } = &request.filter;
+        let DocumentFilter { created, modified, daily_note, tags, .. } = &request.filter;
+        found.retain(|record| self.has_tags(record.id, tags));
         found.retain(|record| self.is_within(created, Some(self.day_of(record.created_at)), now));
         found.retain(|record| self.is_within(modified, Some(self.day_of(record.modified_at)), now));
         found.retain(|record| self.is_within(daily_note, record.day, now));

@@ -264,6 +264,11 @@ pub fn update_edit(
     if before.data == data {
         return None;
     }
+    // Source layout is no content: neither the revision nor the stamp change with it.
+    if before.data.is_same_content(&data) {
+        let after = Box::new(BlockRecord { data, ..before.clone() });
+        return Some(Edit::Update { document, before: Box::new(before), after });
+    }
     let (id, rev, created) = (before.id, before.rev.saturating_add(1), before.created.clone());
     let after = Box::new(BlockRecord { id, rev, created, modified: stamp.clone(), data });
     Some(Edit::Update { document, before: Box::new(before), after })

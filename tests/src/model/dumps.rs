@@ -3,7 +3,7 @@
 
 use leafbase::{
     BlockId, Connection, DocumentId, Fetch, GetItems, GetSchema, ListCollections, ListDocuments,
-    SchemaFormat, TaskScope, Timestamp,
+    ListTags, SchemaFormat, TaskScope, Timestamp,
 };
 use leafbase_test_outline::{
     CollectionRequest, DocumentRequest, FileRequest, FolderRequest, NaiveSpace, Request,
@@ -17,6 +17,7 @@ use super::{engine, naive};
 fn questions(space: &NaiveSpace) -> Vec<Request> {
     let list = DocumentRequest::List(ListDocuments::new().with_metadata());
     let mut questions = vec![Request::Documents(list), Request::Folders(FolderRequest::Tree)];
+    questions.push(Request::Documents(DocumentRequest::Tags(ListTags::new())));
     let scopes = [
         TaskScope::Open,
         TaskScope::Active,

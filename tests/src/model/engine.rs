@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use leafbase::{
-    Connection, DeleteBlocks, Error, FullAccess, InsertBlocks, MoveBlocks, UpdateBlocks,
+    Connection, DeleteBlocks, Error, FullAccess, InsertBlocks, ListTags, MoveBlocks, UpdateBlocks,
 };
 use leafbase_test_outline::{
     BlockRequest, CollectionRequest, CommentRequest, DocumentRequest, FileRequest, FolderRequest,
@@ -123,6 +123,11 @@ fn documents<A: FullAccess>(
             let mut list = list.clone();
             list.paging.cursor = cursor;
             notes.list_documents(list)
+        })?,
+        DocumentRequest::Tags(list) => pages(|cursor| {
+            let mut list: ListTags = sent(&list);
+            list.paging.cursor = cursor;
+            notes.list_tags(list)
         })?,
         DocumentRequest::Create(create) => each(&notes.create_documents(create)?),
         DocumentRequest::Delete(delete) => each(&notes.delete_documents(sent(&delete))?),

@@ -122,6 +122,7 @@ fn documents(
         DocumentRequest::List(list) => {
             pages(&naive.list_documents(&list, by.0.at)?, list.paging.limit)
         }
+        DocumentRequest::Tags(list) => pages(&naive.list_tags(&list), list.paging.limit),
         DocumentRequest::Create(create) => each(&naive.create_documents(by, &create)?),
         DocumentRequest::Delete(delete) => each(&naive.delete_documents(by, &delete)?),
         DocumentRequest::Move(to) => each(&naive.move_documents(by, &to)?),

@@ -25,8 +25,6 @@ mod lookups;
 mod positions;
 mod rendered;
 mod schemas;
-mod scoped_search;
-mod search;
 mod tasks;
 mod templates;
 mod undo;

@@ -221,6 +221,9 @@ impl Caller {
             self.documents.iter().map(|id| Call::new("list_comments", json!({"documentId": id}))),
         );
         calls.extend(self.documents.iter().map(|id| Call::new("back_links", json!({"id": id}))));
+        let properties = |id| Call::new("document_properties", json!({"id": id}));
+        calls.extend(self.documents.iter().map(properties));
+        calls.push(Call::new("list_tags", json!({})));
         let mentions = |id| Call::new("unlinked_mentions", json!({"id": id}));
         calls.extend(self.documents.iter().map(mentions));
         calls
@@ -281,7 +284,7 @@ pub struct Asking<'a> {
 impl Asking<'_> {
     #[expect(clippy::should_implement_trait, reason = "it never ends")]
     pub fn next(&mut self) -> Call {
-        match self.dice.below(100) {
+        match self.dice.below(103) {
             0 => Call::new("documents", json!({"fetchMetadata": self.flag()})),
             1 => self.by_id("document", Kind::Document),
             2 => self.by_id("document_of", Kind::Block),
@@ -325,7 +328,7 @@ impl Asking<'_> {
                 "split",
                 json!({"blockId": self.id(Kind::Block), "offset": self.dice.below(9)}),
             ),
-            76 => Call::new("merge", json!({"blockId": self.id(Kind::Block)})),
+            76 => self.merge(),
             77 => self.indent(),
             78 | 79 => self.replace(),
             80 => self.range("duplicate"),
@@ -346,6 +349,9 @@ impl Asking<'_> {
             91 => self.by_id("content_markdown", Kind::Parent),
             92..=95 => self.apply(),
             96 | 97 => self.edit(),
+            98 => self.by_id("document_properties", Kind::Document),
+            99 => self.list_tags(),
+            100 => Call::new("documents", json!({"tags": self.tag()})),
             _ => self.next_page(),
         }
     }
@@ -357,6 +363,18 @@ impl Asking<'_> {
             body["limit"] = json!(self.dice.below(3) + 1);
         }
         Call::new("back_links", body)
+    }
+
+    fn tag(&mut self) -> &'static str {
+        self.dice.pick::<&str>(&["amber", "#BIRCH", "birch/elm", "trip"])
+    }
+
+    fn list_tags(&mut self) -> Call {
+        let mut body = json!({"prefix": *self.dice.pick(&["", "a", "birch"])});
+        if self.flag() {
+            body["limit"] = json!(self.dice.below(3) + 1);
+        }
+        Call::new("list_tags", body)
     }
 
     fn unlinked_mentions(&mut self) -> Call {
@@ -390,6 +408,16 @@ impl Asking<'_> {
             body["levels"] = json!(-1);
         }
         Call::new("indent", body)
+    }
+
+    /// Mostly of a text: other blocks are never merged.
+    fn merge(&mut self) -> Call {
+        let blocks = self.caller.blocks.iter();
+        let texts = blocks.filter(|(_, block_type)| *block_type == "text");
+        let texts: Vec<&String> = texts.map(|(id, _)| id).collect();
+        let is_any = texts.is_empty() || self.dice.once_in(4);
+        let id = if is_any { self.id(Kind::Block) } else { (*self.dice.pick(&texts)).clone() };
+        Call::new("merge", json!({"blockId": id}))
     }
 
     fn range(&mut self, operation: &'static str) -> Call {
@@ -1190,7 +1218,7 @@ impl Asking<'_> {
                 2 => json!(format!("\"{} {}\"", self.word(), self.word())),
                 _ => json!(self.words()),
             };
-            body["termMode"] = json!(*self.dice.pick(&["all", "any"]));
+            body["termMode"] = json!(*self.dice.pick(&["all", "any", "most"]));
         } else {
             body["regexps"] = json!(self.pattern());
         }

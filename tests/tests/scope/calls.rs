@@ -13,10 +13,12 @@ use serde::Serialize;
 use serde_json::Value;
 
 /// Every operation of a scoped connection.
-pub const OPERATIONS: [&str; 50] = [
+pub const OPERATIONS: [&str; 52] = [
     "documents",
     "document",
     "update_documents",
+    "document_properties",
+    "list_tags",
     "document_of",
     "resolve",
     "back_links",
@@ -122,6 +124,8 @@ fn outcome(notes: &Connection<Scoped>, call: &Call, limits: &Limits) -> Outcome 
     match call.operation {
         "documents" => told(notes.list_documents(read(call, limits)?)?),
         "document" => told(notes.document(DocumentId::of_root(id(call)))?),
+        "document_properties" => told(notes.document_properties(DocumentId::of_root(id(call)))?),
+        "list_tags" => told(notes.list_tags(read(call, limits)?)?),
         "update_documents" => told(notes.update_documents(read(call, limits)?)?),
         "document_of" => told(notes.document_of(id(call))?),
         "resolve" => told(notes.resolve(read::<ResolveBlocks>(call, limits)?)?),

@@ -59,6 +59,9 @@ fn without_ids(text: &str) -> String {
 const CALLS: &[(&str, &str)] = &[
     ("documents", "{}"),
     ("document", r#"{"id": "@home"}"#),
+    ("document_properties", r#"{"id": "@home"}"#),
+    ("list_tags", "{}"),
+    ("documents", r#"{"tags": "birch"}"#),
     ("fetch", r#"{"id": "@home", "maxDepth": 1}"#),
     ("fetch", r#"{"id": "@home", "fetchMetadata": true}"#),
     ("fetch_markdown", r#"{"id": "@home"}"#),

@@ -17,7 +17,7 @@ use super::world::read;
 pub const CANARY: &str = "zqcanary";
 pub const AUTHOR: &str = "zqcanary author";
 /// Words that are in hidden texts and in those of the scope.
-pub const WORDS: [&str; 5] = ["amber", "birch", "cedar", "delta", "water"];
+pub const WORDS: [&str; 7] = ["amber", "birch", "cedar", "delta", "water", "#amber", "#Birch/elm"];
 
 /// What the hidden edits of a world know of it.
 #[derive(Clone)]

@@ -145,6 +145,7 @@ const PLACES: &[(&str, &str)] = &[
         "update_documents",
         r#"{"documents": [{"id": "@document", "title": "[x](asset://@id/x.txt)"}]}"#,
     ),
+    ("document_properties", r#"{"id": "@id"}"#),
     ("document_of", r#"{"id": "@id"}"#),
     ("resolve", r#"{"blockIds": ["@text", "@id"]}"#),
     ("run_batch", r#"{"operations": [{"operation": "delete_blocks", "blockIds": ["@id"]}]}"#),
@@ -373,8 +374,16 @@ fn an_error_that_tells_what_is_hidden_is_noticed() {
 
 #[test]
 fn every_operation_that_takes_an_id_is_asked() {
-    let without =
-        ["documents", "find_documents", "info", "author", "changes", "last_sequence", "undo"];
+    let without = [
+        "documents",
+        "find_documents",
+        "list_tags",
+        "info",
+        "author",
+        "changes",
+        "last_sequence",
+        "undo",
+    ];
     for operation in OPERATIONS {
         let is_asked = PLACES.iter().any(|(asked, _)| *asked == operation);
         assert_eq!(is_asked, !without.contains(&operation), "{operation}");

@@ -1,5 +1,5 @@
 //! What scoped searches show, and whose documents they look at. More of this is in
-//! `../requests/scoped_search`.
+//! `../search/scoped_search`.
 
 use leafbase::{Connection, Space};
 use leafbase_test_outline::FixedClock;

@@ -31,7 +31,6 @@ lacking! {
     folders create_folder create_folders move_folders update_folders delete_folders
     tasks add_tasks update_tasks delete_tasks
     document_links last_position log_begins_at history block_history document_at diff_document restore
-    import_folder import_from export_folder
     check check_with compact compact_with stats flush_search rebuild_search backup_to backup_with rename set_zone apply close flush meta
     scope scoped folder_scope page_scope keep_scope kept_scope kept_scopes delete_kept_scope connect
 }

@@ -5,9 +5,12 @@ use std::collections::HashMap;
 use std::io::{Cursor, Read};
 
 use leafbase::{
-    AssetUrl, BlockKind, Connection, Day, DeleteFolders, Document, Error, FolderId, ImportOptions,
-    ImportReport, ImportSource, Location, MemorySource, Position, Progress, PurgeDocuments, Result,
-    SourceEntry, Space, VaultWarningKind,
+    AssetUrl, BlockKind, Connection, Day, DeleteFolders, Document, Error, FolderId, Location,
+    Position, Progress, PurgeDocuments, Result, Space,
+};
+use leafbase_vault::{
+    ImportOptions, ImportReport, ImportSource, MemorySource, SourceEntry, VaultWarningKind,
+    import_from,
 };
 
 use super::{blocks, exported, file, on};
@@ -35,7 +38,7 @@ fn import_while(
     act: &dyn Fn(&Connection),
 ) -> ImportReport {
     let (mut is_done, before) = (false, notes.last_sequence().expect("a number"));
-    let report = notes.import_from(source, options, &mut |progress: Progress| {
+    let report = import_from(notes, source, options, &mut |progress: Progress| {
         let is_written = notes.last_sequence().expect("a number") > before;
         if !is_done && (is_written || when == When::FirstFile) {
             assert_eq!(is_written, when == When::FirstWrite);
@@ -197,7 +200,7 @@ fn a_file_deleted_meanwhile_is_taken_in_again() {
     let first = format!("![](pic.png) ![](other.png)\n\n{}", long());
     let second = "![p](../pic.png)\n\nsee [x](../pic.png#top)\n";
     for (readable, expected, kinds) in [
-        (3, "![p](../attachments/pic.png)\n\nsee [x](../attachments/pic.png#top)\n", vec![]),
+        (3, "![p](../pic.png)\n\nsee [x](../pic.png#top)\n", vec![]),
         (2, second, vec![(VaultWarningKind::Attachment, "f/b.md")]),
     ] {
         let notes = Space::in_memory().expect("a space").connect();

@@ -25,7 +25,7 @@ pub(crate) struct EditCommand {
     /// Take the text from a file instead of an editor; - for the standard input
     #[arg(long, value_name = "FILE")]
     from: Option<PathBuf>,
-    /// Write nothing, and tell what would change
+    /// Write nothing; print the counts of the changes
     #[arg(long)]
     dry_run: bool,
 }

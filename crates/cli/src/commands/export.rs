@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use leafbase::{ErrorKind, ExportOptions};
+use leafbase::ErrorKind;
+use leafbase_vault::{ExportOptions, LinkStyle, export_folder};
 
 use crate::context::CommandContext;
 use crate::error::{CliError, CliResult, Exit};
@@ -22,17 +23,43 @@ pub(crate) struct ExportCommand {
     /// Allow a folder with content: files of the same name are replaced, others are kept
     #[arg(long)]
     into_existing: bool,
+    /// How links between documents are written
+    #[arg(long, value_name = "STYLE", value_enum, default_value_t)]
+    links: LinkFormat,
     /// List every warning instead of two of each kind
     #[arg(long)]
     all: bool,
 }
 
+/// The styles of links, as options name them.
+#[derive(Clone, Copy, Debug, Default, clap::ValueEnum)]
+pub(crate) enum LinkFormat {
+    /// As the imported files had them; new links as relative ones
+    #[default]
+    AsWritten,
+    /// Links between files, which every renderer follows
+    Relative,
+    #[value(help = "[[Note]] and [[Note|words]], as Obsidian and Logseq write them")]
+    Wiki,
+}
+
+impl From<LinkFormat> for LinkStyle {
+    fn from(format: LinkFormat) -> Self {
+        match format {
+            LinkFormat::AsWritten => Self::AsWritten,
+            LinkFormat::Relative => Self::Relative,
+            LinkFormat::Wiki => Self::Wiki,
+        }
+    }
+}
+
 impl ExportCommand {
     pub(crate) fn run(self, context: &mut CommandContext) -> CliResult<Exit> {
         let notes = context.reader()?;
-        let options = ExportOptions::new().into_existing(self.into_existing);
+        let style = LinkStyle::from(self.links);
+        let options = ExportOptions::new().into_existing(self.into_existing).links(style);
         let mut progress = ProgressLine::new("exporting");
-        let report = notes.export_folder(&self.path, &options, &mut |step| {
+        let report = export_folder(&notes, &self.path, &options, &mut |step| {
             progress.report(step.done, step.total)
         });
         drop(progress);

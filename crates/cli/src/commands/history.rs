@@ -13,7 +13,7 @@ const SEQUENCE_COLUMNS: usize = 6;
 
 /// List the versions of a document or block, newest first
 ///
-/// The numbers are those of log, diff and undo.
+/// log, diff and undo use the same numbers.
 #[derive(Debug, Args)]
 pub(crate) struct HistoryCommand {
     /// A document, or the ID of a block

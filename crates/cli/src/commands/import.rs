@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use leafbase::{Destination, ImportOptions};
+use leafbase::Destination;
+use leafbase_vault::{ImportOptions, import_folder};
 
 use crate::context::CommandContext;
 use crate::error::{CliError, CliResult, Exit};
@@ -56,7 +57,7 @@ impl ImportCommand {
             };
         }
         let mut progress = ProgressLine::new("importing");
-        let report = notes.import_folder(&self.path, &options, &mut |step| {
+        let report = import_folder(&notes, &self.path, &options, &mut |step| {
             progress.report(step.done, step.total)
         })?;
         drop(progress);

@@ -21,6 +21,9 @@ pub(crate) struct ListCommand {
     /// List every document of the space by its path
     #[arg(short, long, conflicts_with = "folder")]
     all: bool,
+    /// List only documents with this tag, or a tag nested in it; several times for several tags
+    #[arg(long = "tag", value_name = "TAG")]
+    tags: Vec<String>,
     /// Show IDs and days of the last change
     #[arg(short, long)]
     long: bool,
@@ -53,7 +56,9 @@ impl ListCommand {
         let notes = context.reader()?;
         let folders = FolderCatalog::read(&notes)?;
         let place = self.folder.as_deref().map(|name| names::folder(&folders, name)).transpose()?;
-        let mut documents = notes.list_documents(request(self.all, place))?.items;
+        let mut request = request(self.all, place);
+        request.filter.tags.clone_from(&self.tags);
+        let mut documents = notes.list_documents(request)?.items;
         self.sort(&folders, &mut documents);
         documents.truncate(self.limit.unwrap_or(usize::MAX));
         let shown = if self.all { &[] } else { folders.within(place) };

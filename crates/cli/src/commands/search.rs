@@ -13,14 +13,18 @@ use crate::show::styles;
 
 /// Find documents by words, the most relevant first
 ///
-/// Every word must occur. Case and accents are ignored, English words match their inflected forms,
-/// and the last word also matches as a prefix. Quoted words match as a phrase.
+/// Documents with every word come first, then those with most. Case and accents are ignored,
+/// English words match their inflected forms, and the last word also matches as a prefix. Quoted
+/// words match as a phrase.
 #[derive(Debug, Args)]
 pub(crate) struct SearchCommand {
     /// The words
     #[arg(required = true)]
     words: Vec<String>,
-    /// Match documents that contain any of the words
+    /// Match documents that contain all of the words
+    #[arg(long, conflicts_with = "any")]
+    all: bool,
+    /// Match documents that contain any of the words, by score alone
     #[arg(long)]
     any: bool,
     /// Also require a match of this regular expression
@@ -29,6 +33,9 @@ pub(crate) struct SearchCommand {
     /// Search only this folder, or unsorted, daily_notes, templates or trash
     #[arg(long = "in", value_name = "FOLDER")]
     folder: Option<String>,
+    /// Search only documents with this tag, or a tag nested in it; several times for several tags
+    #[arg(long = "tag", value_name = "TAG")]
+    tags: Vec<String>,
     /// Maximum number of documents
     #[arg(long, value_name = "DOCUMENTS", default_value_t = 20)]
     limit: usize,
@@ -52,12 +59,15 @@ impl SearchCommand {
 
     fn request(&self, folders: &FolderCatalog) -> CliResult<SearchDocuments> {
         let mut request = SearchDocuments::words(self.words.join(" "));
-        if self.any {
+        if self.all {
+            request = request.all_words();
+        } else if self.any {
             request = request.any_word();
         }
         if let Some(pattern) = &self.pattern {
             request = request.matching(pattern);
         }
+        request.filter.tags.clone_from(&self.tags);
         Ok(match self.folder.as_deref().map(|name| names::folder(folders, name)).transpose()? {
             Some(place) => within(request, place),
             None => request,

@@ -8,8 +8,8 @@ use crate::error::{CliError, CliResult};
 
 /// Undo the last change, or changes by their numbers
 ///
-/// The numbers are those of log and history. What was written since stays; if it is in the way,
-/// nothing is undone, and the error names it. An undo is a change, which can be undone.
+/// log and history list the numbers. Later changes stay; if one conflicts, nothing is undone, and
+/// the error names the blocks. An undo is a change, which can be undone.
 #[derive(Debug, Args)]
 pub(crate) struct UndoCommand {
     /// Numbers of changes [default: the last one]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use leafbase::{Skipped, VaultWarning, VaultWarningKind};
+use leafbase_vault::{Skipped, VaultWarning, VaultWarningKind};
 
 use super::{line, styles};
 use crate::error::CliResult;

@@ -28,7 +28,7 @@ pub(crate) struct Desk {
 impl Desk {
     pub(crate) fn new() -> Self {
         let directory = tempfile::tempdir().unwrap();
-        copy(&package().join("../engine/examples/tour/notes"), &directory.path().join("notes"));
+        copy(&package().join("../vault/examples/tour/notes"), &directory.path().join("notes"));
         library(&directory.path().join("shelf"));
         Self { directory, ids: HashMap::new() }
     }

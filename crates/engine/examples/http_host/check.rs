@@ -98,6 +98,8 @@ const FULL: &[Step] = steps! {
     "POST /blocks" r#"{"markdown":"[home](block://@trip)","position":{"pageId":"@diary"}}"# => 200 [] keep [home "/items/0/id"];
     "GET /blocks/embeds?id=@trip&maxDepth=1" "" => 200 ["/targets" "[]"];
     "GET /blocks/mentions?id=@trip" "" => 200 [];
+    "GET /tags?prefix=a" "" => 200 ["/items" "[]"];
+    "GET /documents/@trip/properties" "" => 200 [];
     "GET /blocks/links?id=@trip&within=false&limit=1" "" => 200
         ["/items/0/blockId" "\"@home\"", "/items/0/documentId" "\"@diary\"", "/nextCursor" "-"];
     "DELETE /blocks" r#"{"blockIds":["@bullet"]}"# => 200 ["/items/0" "\"@bullet\""];
@@ -188,6 +190,9 @@ const SCOPED: &[Step] = steps! {
     "POST /blocks/resolve" r#"{"blockIds":["@a"]}"# => 200 ["/items/0/documentId" "\"@trip\""];
     "GET /blocks/links?id=@trip" "" => 200 ["/items" "[]"];
     "GET /blocks/embeds?id=@trip" "" => 200 ["/embeds" "[]"];
+    "GET /tags" "" => 200 ["/items" "[]"];
+    "GET /documents/@trip/properties" "" => 200 [];
+    "GET /documents/@diary/properties" "" => 404 [];
     "GET /blocks/mentions?id=@trip" "" => 200 [];
     "GET /blocks/mentions?id=@diary" "" => 404 ["/details/0/path" "\"id\""];
     "GET /blocks/links?id=@diary" "" => 404 ["/details/0/path" "\"id\""];

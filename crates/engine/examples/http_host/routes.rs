@@ -7,7 +7,7 @@ use leafbase::{
     DeleteBlocks, DeleteComments, DeleteDocuments, DeleteFolders, DeleteItems, DeleteTasks,
     DocumentId, DuplicateBlocks, EditMarkdown, Error, ErrorKind, Fetch, FindDocuments, FolderId,
     Full, GetItems, GetSchema, IndentBlocks, InsertBlocks, ListCollections, ListComments,
-    ListDocuments, ListScopedDocuments, ListTasks, MergeBlock, MoveBlocks, MoveDocuments,
+    ListDocuments, ListScopedDocuments, ListTags, ListTasks, MergeBlock, MoveBlocks, MoveDocuments,
     MoveFolders, Position, PurgeDocuments, QueryItems, ReplaceSchema, ReplaceText, ResolveBlocks,
     ResolveEmbeds, RestoreDailyNotes, Result, Scoped, SearchBlocks, SearchDocuments, ShiftBlocks,
     SortBlocks, Space, SplitBlock, Unbatched, UndoChanges, UnlinkedMentions, UpdateBlocks,
@@ -112,6 +112,15 @@ fn open<A: Unbatched>(_: &Space, notes: &Connection<A>, incoming: &Incoming) -> 
     Ok(Answer(200, "application/octet-stream", bytes))
 }
 
+fn properties<A: AccessScope>(
+    _: &Space,
+    notes: &Connection<A>,
+    incoming: &Incoming,
+) -> Result<Answer> {
+    let id = incoming.path["id"].parse().unwrap_or_default();
+    Ok(Answer::json(&notes.document_properties(id)?))
+}
+
 /// Keeps a scope under a token, which is the link: `{"documentIds": [..], "pageIds": [..],
 /// "folderIds": [..], "readOnly": true}`.
 fn share(space: &Space, _: &Connection<Full>, incoming: &Incoming) -> Result<Answer> {
@@ -160,6 +169,7 @@ macro_rules! shared {
             "GET" "/blocks/embeds" resolve_embeds(ResolveEmbeds) query;
             "GET" "/documents/search" search(SearchDocuments) query;
             "GET" "/documents/find" find_documents(FindDocuments) query;
+            "GET" "/tags" list_tags(ListTags) query;
             "GET" "/collections" list_collections(ListCollections) query;
             "POST" "/collections" create_collection(CreateCollection) body;
             "GET" "/collections/{collectionId}/schema" collection_schema(GetSchema) query;
@@ -221,6 +231,12 @@ macro_rules! special {
                 call: |_, notes, _| Ok(Answer::json(&notes.info()?)),
             },
             Route { verb: "GET", path: "/blocks", name: "fetch", call: fetch },
+            Route {
+                verb: "GET",
+                path: "/documents/{id}/properties",
+                name: "document_properties",
+                call: properties,
+            },
         ]
     };
 }

@@ -6,8 +6,11 @@ use leafbase_markdown::{self as markdown, LinkTarget};
 use leafbase_model::{AssetId, AssetUrl, BlockData, BlockKind, PropertyValue, TextRole};
 use leafbase_store::{EdgeEnd, EdgeKind, EdgeTarget, Extractor};
 
-/// The functions by which the store derives edges and index keys from blocks.
-pub(crate) const EXTRACTOR: Extractor = Extractor { edges, keys: leafbase_collections::index_keys };
+use crate::core::tags::tags;
+
+/// The functions by which the store derives edges, index keys and tags from blocks.
+pub(crate) const EXTRACTOR: Extractor =
+    Extractor { edges, keys: leafbase_collections::index_keys, tags };
 
 /// Emits every edge of `data`: links in its text, the link or file that it is, relation values.
 pub(crate) fn edges(data: &BlockData, tell: &mut dyn FnMut(EdgeTarget)) {

@@ -11,7 +11,12 @@ pub struct Progress {
 }
 
 impl Progress {
-    pub(crate) fn new(done: u64, total: Option<u64>) -> Self {
+    /// The progress after `done` steps.
+    ///
+    /// ```
+    /// assert_eq!(leafbase::Progress::new(3, Some(2)).total, Some(3));
+    /// ```
+    pub fn new(done: u64, total: Option<u64>) -> Self {
         Self { done, total: total.map(|total| total.max(done)) }
     }
 }

@@ -14,7 +14,7 @@ use std::ops::Range;
 use leafbase_markdown::{
     self as markdown, LinkTarget, Mention, MentionForm, MentionTarget, Rewritten,
 };
-use leafbase_model::{Block, BlockData, BlockId, Content, Error, Result};
+use leafbase_model::{Block, BlockData, BlockId, Content, Error, Result, SourceLayout};
 
 use crate::core::tree::Tree;
 use texts::{Chosen, Given, Kind, Texts};
@@ -106,6 +106,7 @@ impl<'t, 'a> LinkRedactor<'t, 'a> {
         let mut waiting = vec![top];
         while let Some(Block { data, content, .. }) = waiting.pop() {
             self.redact(data)?;
+            data.layout = redacted_layout(data.layout.take());
             if let Content::Blocks(children) = content {
                 waiting.extend(children);
             }
@@ -282,6 +283,12 @@ fn insert_placeholders(hidden: &[HiddenLink], texts: &mut impl Texts) {
         }
         (rest, field) = (others, field + 1);
     });
+}
+
+/// The layout of a block without links as they were written and without the path of its file, which
+/// may name hidden documents.
+fn redacted_layout(layout: Option<Box<SourceLayout>>) -> Option<Box<SourceLayout>> {
+    SourceLayout { links: Vec::new(), file: None, ..*layout? }.into_option()
 }
 
 /// The stored texts by their redacted form: a text that comes back unchanged is restored as a

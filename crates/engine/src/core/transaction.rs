@@ -124,6 +124,16 @@ impl<'w, 't> OperationTransaction<'w, 't> {
         self.transaction.keep_reply(request, &KeptReply { at, body, reply: Some(reply) }, expired)
     }
 
+    /// Sets a record that the host attaches to a document.
+    pub(crate) fn put_host_record(
+        &mut self,
+        document: DocumentId,
+        name: &str,
+        value: Option<&[u8]>,
+    ) -> Result<()> {
+        self.transaction.put_host_record(document, name, value)
+    }
+
     /// Replies that were kept at this time, or before, are not kept any more.
     fn replies_expired(&self) -> Timestamp {
         let hours = Limits::REQUEST_KEY_HOURS * 3_600_000;

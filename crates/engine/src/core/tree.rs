@@ -16,6 +16,7 @@ use crate::support::days;
 
 mod collections;
 mod pages;
+mod tags;
 
 /// How many back links are read at a time.
 const LINKS_PER_READ: usize = 256;

@@ -98,6 +98,11 @@ impl<A: AccessScope> Connection<A> {
     /// Reads the content of a page or a document as markdown, without its title and tags; of a
     /// collection the table of its items.
     ///
+    /// Blocks that were imported, or written by [`Self::apply_markdown`], and are as they were then
+    /// are written as that text has them: markers, numbers, fences, blank lines. Edited blocks keep
+    /// of it what fits, other blocks are written in canonical form. Links show the blocks they lead
+    /// to. The text has no line break at its end.
+    ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {
     /// let notes = leafbase::Space::in_memory()?.connect();
@@ -112,12 +117,13 @@ impl<A: AccessScope> Connection<A> {
     /// As [`Self::fetch_markdown`].
     pub fn content_markdown(&self, page: impl Into<BlockId>) -> Result<String> {
         let (block_type, blocks) = self.tabulated("content_markdown", &Fetch::new(page))?;
-        let content = match (block_type, blocks.split_first()) {
-            (_, None) => &[],
-            (BlockType::Collection, Some((_, table))) => table,
-            (_, Some((page, _))) => page.children(),
+        let (page, content) = match (block_type, blocks.split_first()) {
+            (_, None) => return Ok(String::new()),
+            (BlockType::Collection, Some((_, table))) => (None, table),
+            (_, Some((page, _))) => (page.data.layout.as_ref(), page.children()),
         };
-        Ok(markdown::render(content))
+        let file = page.and_then(|layout| layout.file.as_deref());
+        Ok(markdown::render_as_written(content, file))
     }
 
     /// The fetched blocks with tables in place of collections, and the type of the requested block.

@@ -15,6 +15,7 @@ use crate::core::transaction::OperationTransaction;
 use crate::operations::drafts;
 
 pub(crate) mod list;
+pub(crate) mod properties;
 pub(crate) mod query;
 pub(crate) mod scoped;
 pub(crate) mod titles;

@@ -20,8 +20,9 @@ mod reader;
 mod sniff;
 mod upload;
 
-pub(crate) use media::{fit_block_type, media_type, shown_as_picture};
-pub(crate) use names::plain as plain_name;
+pub(crate) use media::media_type;
+pub use media::{fit_block_type, shown_as_picture};
+pub use names::plain as plain_file_name;
 pub use reader::FileReader;
 use reader::VisibilityCheck;
 pub(crate) use upload::Upload;

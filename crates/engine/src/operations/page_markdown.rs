@@ -4,7 +4,7 @@
 use leafbase_markdown as markdown;
 use leafbase_model::{
     AppliedMarkdown, ApplyMarkdown, BlockData, BlockDraft, BlockFields, BlockId, BlockRecord,
-    BlockType, DocumentId, Edge, Edit, EditMarkdown, Error, ErrorKind, Location, Result,
+    BlockType, DocumentId, Edge, Edit, EditMarkdown, Error, ErrorKind, Limits, Location, Result,
     SubtreeNode, Subtrees, invariant,
 };
 use leafbase_tree_ops::{self as ops, AllowedChildren, Context, ReadTree, ResolvedPosition};
@@ -27,16 +27,16 @@ mod text_search;
 use outline::{OutlineBlock, PageReading};
 
 impl<A: AccessScope> Connection<A> {
-    /// Makes the content of a page, or of a document, what a markdown text says: the counterpart of
+    /// Makes the content of a page, or of a document, equal a markdown text: the counterpart of
     /// [`Self::content_markdown`] for texts that were edited outside. Blocks that the text leaves
     /// as they are keep their ID, revision and comments, the links to them, and all that markdown
     /// does not say, such as colors and dates; so do blocks that it moves. A block whose text
-    /// changes keeps them too, if enough of it stays or it stands alone between blocks that stay.
+    /// changes keeps them too, if enough of it stays or it is alone between blocks that stay.
     /// All is one change, which one undo takes back.
     ///
     /// The title is not part of the text. Collections stay as they are, with the table that the
     /// text shows; one is removed, with its items, if name and table are gone from the text and
-    /// nothing stands in their place.
+    /// nothing takes their place.
     ///
     /// ```
     /// use leafbase::ApplyMarkdown;
@@ -89,7 +89,7 @@ impl<A: AccessScope> Connection<A> {
     /// those before it left it. What they leave as it is stays, as of [`Self::apply_markdown`]; all
     /// is one change.
     ///
-    /// Blocks beside a list item are indented as it is. The text of a heading may be given with its
+    /// Siblings of a list item are indented as it is. The text of a heading may be given with its
     /// marks or without them.
     ///
     /// ```
@@ -145,7 +145,8 @@ impl<A: AccessScope> Connection<A> {
         outline::parse(text, self.limits())
     }
 
-    /// Makes the content of a page the blocks that `rewrite` makes of its text; `None` leaves it.
+    /// Replaces the content of a page by the blocks that `rewrite` returns for its text; `None`
+    /// leaves it unchanged.
     fn rewrite_page(
         &self,
         operation: &'static str,
@@ -170,6 +171,23 @@ impl<A: AccessScope> Connection<A> {
         })?;
         Ok(reply)
     }
+}
+
+/// The content of a page as markdown.
+pub(crate) fn page_text(tree: &Tree<'_>, page: BlockId, limits: &Limits) -> Result<String> {
+    Ok(PageReading::new(tree, page, limits)?.text)
+}
+
+/// The edits by which the content of a page becomes `drafts`.
+pub(crate) fn page_edits(
+    tree: &Tree<'_>,
+    context: &Context<'_>,
+    page: BlockId,
+    drafts: Vec<BlockDraft>,
+) -> Result<Vec<Edit>> {
+    let target = PageTarget::find(tree, context, page)?;
+    let read = PageReading::new(tree, page, context.limits)?;
+    target.edits(&read.into_blocks(context.limits)?, drafts)
 }
 
 /// The page that is rewritten.
@@ -228,7 +246,10 @@ impl<'a> PageTarget<'a> {
     /// The edits where no block comes, goes or moves: the page needs no copy then.
     fn updates(&self, old: &[OutlineBlock], new: &[OutlineBlock]) -> Result<Vec<Edit>> {
         let mut edits = Vec::new();
-        for (old, new) in old.iter().zip(new).filter(|(old, new)| old.data != new.data) {
+        let differs = |(old, new): &(&OutlineBlock, &OutlineBlock)| {
+            old.data != new.data || old.layout != new.layout
+        };
+        for (old, new) in old.iter().zip(new).filter(differs) {
             let Some(present) = old.id.map(|id| self.tree.block(id)).transpose()?.flatten() else {
                 invariant!("what a page reads as are blocks of it")
             };
@@ -255,7 +276,7 @@ impl<'a> PageTarget<'a> {
         let mut nodes = vec![SubtreeNode { depth: 0, block: top }];
         for (block, origin) in new.iter().zip(origins) {
             let block_record = match origin.and_then(|origin| old.get(origin)) {
-                // The table of a collection stands for no block of its own.
+                // The table of a collection is no block of its own.
                 Some(origin) if origin.is_table_of_collection() => continue,
                 Some(origin) => {
                     let Some(present) = origin.id.and_then(|id| present.get(id)) else {
@@ -281,10 +302,12 @@ impl<'a> PageTarget<'a> {
         old: &OutlineBlock,
         new: &OutlineBlock,
     ) -> Result<BlockData> {
+        let layout = merge::merged_layout(&present.data, old, new);
         if old.data == new.data {
-            return Ok(present.data.clone());
+            return Ok(BlockData { layout, ..present.data.clone() });
         }
         let mut data = merge::merged(&present.data, &old.data, &new.data);
+        data.layout = layout;
         if data.inline != present.data.inline {
             data.inline = self.restored(present, data.inline)?;
         }
@@ -301,7 +324,7 @@ impl<'a> PageTarget<'a> {
     }
 
     fn new_block(&self, block: &OutlineBlock) -> Result<BlockRecord> {
-        let mut data = block.data.clone();
+        let mut data = BlockData { layout: block.layout.clone(), ..block.data.clone() };
         self.finish(None, block, &mut data)?;
         Ok(self.context.new_block(data))
     }

@@ -140,7 +140,7 @@ fn date(day: i64) -> Option<Date> {
 }
 
 /// The day in words, as a daily note is titled: `Saturday, 21 November 2026`.
-pub(crate) fn long_form(day: Day) -> String {
+pub fn long_form(day: Day) -> String {
     const DAYS: [&str; 7] =
         ["Thursday", "Friday", "Saturday", "Sunday", "Monday", "Tuesday", "Wednesday"];
     const MONTHS: [&str; 12] = [

@@ -101,7 +101,9 @@ fn the_third_law_sees_lost_words_and_order() {
 #[test]
 fn the_fourth_law_sees_forged_structure() {
     let broken = Dialect { render: nothing_escaped, ..REAL };
-    for text in ["</page>", "a </content></page> b", "a</callout>", "# a\n- b"] {
+    for text in
+        ["</page>", "a </content></page> b", "a</callout>", "# a\n- b", "<!-- a", "a\n<pre>\nb"]
+    {
         assert!(forging::holds(broken, text, TextStyle::Body, ListStyle::None).is_err(), "{text}");
     }
 }

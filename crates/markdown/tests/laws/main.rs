@@ -15,6 +15,7 @@ mod exact;
 mod forging;
 mod halves;
 mod round_trip;
+mod source_layout;
 mod stable;
 mod standard;
 mod words;

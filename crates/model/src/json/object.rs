@@ -124,6 +124,13 @@ pub(crate) fn optional_one_or_many<'de, D: Deserializer<'de>, T: DeserializeOwne
     }
 }
 
+/// `deserialize_with` for a list with one value or an array of values; empty for `null`.
+pub(crate) fn one_or_many_or_none<'de, D: Deserializer<'de>, T: DeserializeOwned>(
+    deserializer: D,
+) -> Result<Vec<T>, D::Error> {
+    optional_one_or_many(deserializer).map(Option::unwrap_or_default)
+}
+
 /// `deserialize_with` for a field that `null` clears: `Some(None)` for `null`.
 #[expect(clippy::option_option, reason = "not given, cleared, given: the three cases of JSON")]
 pub(crate) fn nullable<'de, D: Deserializer<'de>, T: DeserializeOwned>(

@@ -156,6 +156,7 @@ shapes! {
         .must::<Vec<ByteRange>>("highlights", "Where the hits are in markdown, in bytes.")
         .must::<Vec<BlockId>>("blockIds", "The blocks that have hits.")
         .must::<f64>("score", "Greater is more relevant, within one reply.")
+        .may::<Vec<String>>("missingTerms", "The terms that it lacks.")
         .times()
         .open();
 }

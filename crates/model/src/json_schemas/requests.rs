@@ -24,6 +24,7 @@ impl Shape<'_> {
             .may::<DayRef>("lastModifiedDateLte", "Those last changed on this day or earlier.")
             .may::<DayRef>("dailyNoteDateGte", "The daily notes of this day and later ones.")
             .may::<DayRef>("dailyNoteDateLte", "The daily notes of this day and earlier ones.")
+            .some::<String>("tags", "Those that have all these tags, or tags nested in them.")
     }
 }
 
@@ -42,7 +43,7 @@ shapes! {
         .closed();
     SearchDocuments, "Finds documents by words, by patterns, or by both." => |shape| shape
         .some::<String>("include", "Terms, and quoted phrases; the last term may be a prefix.")
-        .may::<TermMode>("termMode", "Whether all terms are required (default), or any.")
+        .may::<TermMode>("termMode", "most (default): all terms first, then most; all: all are required; any.")
         .some::<String>("regexps", "Patterns, of which one must match: RE2 with look-around.")
         .some::<DocumentId>("documentIds", "Only these documents. Not together with other filters.")
         .may::<DocumentFilterMode>("documentFilterMode", "With documentIds: exclude to search all others.")

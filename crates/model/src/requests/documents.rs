@@ -4,7 +4,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use super::{Paging, given};
+use super::{Paging, given, write_texts};
 use crate::json::{
     Object, Refused, deserialize_by, is_default, one_or_many, optional_one_or_many, or_default,
     read, wire_enum,
@@ -60,7 +60,7 @@ impl DayRange {
 /// The JSON fields within a request: `location` (`unsorted`, `daily_notes`, `templates`, `trash`),
 /// the folders (recursive; not together with `location`), and `createdDateGte`, `createdDateLte`,
 /// `lastModifiedDateGte`, `lastModifiedDateLte`, `dailyNoteDateGte`, `dailyNoteDateLte`, each a day
-/// or `today`, `tomorrow`, `yesterday`.
+/// or `today`, `tomorrow`, `yesterday`; and `tags` (one or several).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DocumentFilter {
     /// A built-in location.
@@ -73,6 +73,8 @@ pub struct DocumentFilter {
     pub modified: DayRange,
     /// The days of daily notes.
     pub daily_note: DayRange,
+    /// Tags that the documents have, in either case.
+    pub tags: Vec<String>,
 }
 
 impl DocumentFilter {
@@ -91,7 +93,8 @@ impl DocumentFilter {
             return Err(Error::validation(format!("{folders} cannot be combined with location"))
                 .at(folders));
         }
-        Ok(Self { location, folders: named, created, modified, daily_note })
+        let tags = object.one_or_many("tags")?.unwrap_or_default();
+        Ok(Self { location, folders: named, created, modified, daily_note, tags })
     }
 
     pub(crate) fn write<M: SerializeMap>(
@@ -113,7 +116,7 @@ impl DocumentFilter {
             given(map, from, range.from.as_ref())?;
             given(map, to, range.to.as_ref())?;
         }
-        Ok(())
+        write_texts(map, "tags", &self.tags)
     }
 }
 
@@ -197,6 +200,12 @@ impl ListDocuments {
     /// Restricts the list to the daily notes of these days.
     pub fn daily_notes(mut self, days: DayRange) -> Self {
         self.filter.daily_note = days;
+        self
+    }
+
+    /// Restricts the list to documents with this tag, too.
+    pub fn tagged(mut self, tag: impl Into<String>) -> Self {
+        self.filter.tags.push(tag.into());
         self
     }
 

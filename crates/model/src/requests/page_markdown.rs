@@ -189,6 +189,8 @@ impl AppliedMarkdown {
             match edit {
                 Edit::Insert { subtrees, .. } => reply.inserted.extend(ids(subtrees)),
                 Edit::Remove { subtrees, .. } => reply.removed.extend(ids(subtrees)),
+                // What changes in layout alone says the same.
+                Edit::Update { before, after, .. } if before.rev == after.rev => {}
                 Edit::Update { after, .. } => reply.updated.push(after.id),
                 Edit::Move { block, .. } => reply.moved.push(*block),
                 _ => {}

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::collections::DocumentFilterMode;
 use super::documents::DocumentFilter;
-use super::{Paging, given};
+use super::{Paging, given, write_texts};
 use crate::json::{
     Object, Refused, deserialize_by, is_default, missing_field, one_or_many, or_default, wire_enum,
 };
@@ -16,8 +16,10 @@ use crate::{BlockId, BuiltInLocation, DayRange, DocumentId, Error, FolderId, Lim
 wire_enum! {
     /// How many search terms a document must contain.
     TermMode {
-        /// All terms.
+        /// Any term; documents with all of them first, then those with most by weight.
         #[default]
+        Most = "most",
+        /// All terms.
         All = "all",
         /// Any term; documents with more and rarer terms rank higher.
         Any = "any",
@@ -43,7 +45,7 @@ wire_enum! {
 pub struct SearchDocuments {
     /// The texts with the search terms.
     pub include: Vec<String>,
-    /// Whether all terms are required, or any.
+    /// How many of the terms are required.
     pub term_mode: TermMode,
     /// Patterns, of which at least one must match a block.
     pub regexps: Vec<String>,
@@ -68,7 +70,7 @@ impl SearchDocuments {
         Self { regexps: vec![pattern.into()], ..Self::default() }
     }
 
-    /// Requires these terms and phrases, too.
+    /// Searches for these terms and phrases, too.
     pub fn and(mut self, text: impl Into<String>) -> Self {
         self.include.push(text.into());
         self
@@ -80,7 +82,13 @@ impl SearchDocuments {
         self
     }
 
-    /// Requires any term instead of all.
+    /// Requires all terms.
+    pub fn all_words(mut self) -> Self {
+        self.term_mode = TermMode::All;
+        self
+    }
+
+    /// Requires any term, and orders documents by score alone.
     pub fn any_word(mut self) -> Self {
         self.term_mode = TermMode::Any;
         self
@@ -130,6 +138,12 @@ impl SearchDocuments {
         self
     }
 
+    /// Restricts the search to documents with this tag, too.
+    pub fn tagged(mut self, tag: impl Into<String>) -> Self {
+        self.filter.tags.push(tag.into());
+        self
+    }
+
     /// Includes the times of creation and modification.
     pub fn with_metadata(mut self) -> Self {
         self.metadata = true;
@@ -174,19 +188,6 @@ impl From<&str> for SearchDocuments {
 impl From<String> for SearchDocuments {
     fn from(text: String) -> Self {
         Self::words(text)
-    }
-}
-
-/// Serializes a single text as a string, several as an array.
-fn write_texts<M: SerializeMap>(
-    map: &mut M,
-    name: &'static str,
-    texts: &[String],
-) -> std::result::Result<(), M::Error> {
-    match texts {
-        [] => Ok(()),
-        [one] => map.serialize_entry(name, one),
-        several => map.serialize_entry(name, several),
     }
 }
 

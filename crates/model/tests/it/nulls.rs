@@ -7,11 +7,11 @@ use leafbase_model::{
     CreateFolders, CreateFromTemplate, DeleteBlocks, DeleteDocuments, DeleteFolders, DeleteItems,
     DeleteTasks, Destination, DuplicateBlocks, EditMarkdown, Fetch, FolderDestination, FolderDraft,
     GetItems, GetSchema, IndentBlocks, InsertBlocks, ItemDraft, ItemUpdate, ListCollections,
-    ListDocuments, ListScopedDocuments, ListTasks, MoveBlocks, MoveDocuments, MoveFolders,
-    Position, PropertyDraft, PurgeDocuments, QueryItems, ReplaceSchema, ReplaceText, ResolveEmbeds,
-    RestoreDailyNotes, SchemaDraft, SearchBlocks, SearchDocuments, SelectOption, ShiftBlocks, Sort,
-    SortBlocks, TaskDestination, TaskDraft, TaskPatch, TaskUpdate, UnlinkedMentions, UpdateBlocks,
-    UpdateItems, UpdateTasks, UploadFile,
+    ListDocuments, ListScopedDocuments, ListTags, ListTasks, MoveBlocks, MoveDocuments,
+    MoveFolders, Position, PropertyDraft, PurgeDocuments, QueryItems, ReplaceSchema, ReplaceText,
+    ResolveEmbeds, RestoreDailyNotes, SchemaDraft, SearchBlocks, SearchDocuments, SelectOption,
+    ShiftBlocks, Sort, SortBlocks, TaskDestination, TaskDraft, TaskPatch, TaskUpdate,
+    UnlinkedMentions, UpdateBlocks, UpdateItems, UpdateTasks, UploadFile,
 };
 use schemars::{JsonSchema, schema_for};
 use serde_json::{Value, json};
@@ -69,6 +69,7 @@ fn null_is_the_field_left_out() {
         BlockDraft: {"type": "richUrl", "url": "https://a.example"},
         BlockPatch: {"id": ID},
         TaskPatch: {},
+        ListTags: {},
         ListDocuments: {},
         ListScopedDocuments: {},
         CreateDocuments: {"documents": [{}]},

@@ -3,7 +3,7 @@
 use leafbase_model::json::{self, FromJson, UnknownFields};
 use leafbase_model::{
     DocumentId, ErrorKind, Fetch, GetItems, GetSchema, Limits, ListCollections, ListDocuments,
-    ListScopedDocuments, ListTasks, SearchBlocks, SearchDocuments, UploadFile,
+    ListScopedDocuments, ListTags, ListTasks, SearchBlocks, SearchDocuments, UploadFile,
 };
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -60,7 +60,7 @@ fn values(name: &str) -> BoxedStrategy<Value> {
             texts(&["+1", "01", "1 ", " 1", "0x1", "", "-", "1e", "many"]),
         ]
         .boxed(),
-        "documentIds" | "include" | "regexps" | "pattern" => {
+        "documentIds" | "include" | "regexps" | "pattern" | "tags" => {
             let one = texts(&[ID, OTHER, "a b", "1", "true", "a,b", "ß&=+%", ""]);
             // One value of a query is a text; an empty list cannot be said.
             proptest::collection::vec(one, 1..4)
@@ -80,8 +80,8 @@ fn values(name: &str) -> BoxedStrategy<Value> {
         "orderBy" => texts(&["id", "createdAt", "size"]).boxed(),
         "format" => texts(&["schema", "json-schema-items", "xml"]).boxed(),
         "position" => texts(&["start", "end", "before", "after", "top"]).boxed(),
-        "termMode" => texts(&["all", "any", "some"]).boxed(),
-        "cursor" | "fileName" | "contentType" | "unknown" => {
+        "termMode" => texts(&["all", "any", "most", "some"]).boxed(),
+        "cursor" | "prefix" | "fileName" | "contentType" | "unknown" => {
             prop_oneof![any::<String>().prop_map(Value::from), texts(&["1", "true"])].boxed()
         }
         _ if name.contains("ate") => day.boxed(),
@@ -118,9 +118,10 @@ same_as_json! {
     listing: ListDocuments, [
         "location", "folderId", "fetchMetadata", "orderBy", "descending", "limit", "cursor",
         "createdDateGte", "createdDateLte", "lastModifiedDateGte", "lastModifiedDateLte",
-        "dailyNoteDateGte", "dailyNoteDateLte", "unknown",
+        "dailyNoteDateGte", "dailyNoteDateLte", "tags", "unknown",
     ];
-    scoped_listing: ListScopedDocuments, ["fetchMetadata", "unknown"];
+    scoped_listing: ListScopedDocuments, ["tags", "fetchMetadata", "unknown"];
+    tags: ListTags, ["prefix", "limit", "cursor", "unknown"];
     search: SearchDocuments, [
         "include", "termMode", "regexps", "documentIds", "documentFilterMode", "location",
         "folderIds", "createdDateGte", "dailyNoteDateLte", "fetchMetadata", "unknown",

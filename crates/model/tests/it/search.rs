@@ -17,6 +17,7 @@ fn across_documents() {
     for request in [
         words("a"),
         words("a b").and("\"c d\"").any_word(),
+        words("a b").all_words(),
         words("a").matching("b+").matching("c"),
         SearchDocuments::pattern("b+").with_metadata(),
         words("a").within_documents(documents),
@@ -128,10 +129,12 @@ fn what_they_give() {
         highlights: Some(6..11).into_iter().collect(),
         block_ids: vec![id(2)],
         score: 1.5,
+        missing_terms: Vec::new(),
         times: None,
     };
     let dated = SearchMatch {
         times: Some((instant("2026-03-01T00:00:00.000Z"), instant("2026-03-02T00:00:00.000Z"))),
+        missing_terms: vec!["Lisbon".into()],
         ..found.clone()
     };
     let near = |number| ContextBlock { block_id: id(number), markdown: "near".into() };
@@ -150,6 +153,7 @@ fn what_they_give() {
         "markdown": "the **night** train", "highlights": [{"start": 6, "end": 11}],
         "blockIds": [id(2)], "score": 1.5});
     assert_eq!(json[0], shown);
+    assert_eq!(json[1]["missingTerms"], json!(["Lisbon"]));
     assert_eq!(
         (&json[1]["createdAt"], &json[1]["lastModifiedAt"]),
         (&json!("2026-03-01T00:00:00.000Z"), &json!("2026-03-02T00:00:00.000Z"))

@@ -93,6 +93,7 @@ pub(crate) fn full(block_type: BlockType) -> BlockData {
             canceled_at: None,
         }),
         decorations: Decorations { callout: true, quote: true },
+        layout: None,
     }
 }
 
@@ -199,6 +200,7 @@ fn data() -> impl Strategy<Value = BlockData> {
                 color: color.map(Color::from_rgb),
                 task: (list_style == ListStyle::Task).then_some(task),
                 decorations: Decorations { callout, quote },
+                layout: None,
             }
         })
 }

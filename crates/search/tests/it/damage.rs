@@ -8,12 +8,12 @@ use std::path::Path;
 use leafbase_model::{Error, ErrorKind};
 use leafbase_search::{Hit, Index};
 
-use crate::fixture::{OWNER, document, id, numbers, search, update};
+use crate::fixture::{All, OWNER, document, id, numbers, search, update};
 
 const QUERIES: [&str; 5] = ["word", "\"one two\"", "n", "connected", "three_4"];
 
 fn answers(index: &Index) -> Vec<Vec<Hit>> {
-    QUERIES.iter().map(|query| search(index, &[query], false).unwrap()).collect()
+    QUERIES.iter().map(|query| search(index, &[query], All).unwrap()).collect()
 }
 
 /// An index of several segments, of which some documents are deleted.
@@ -232,7 +232,7 @@ fn leftovers_of_a_crash_do_not_block_updates() {
     }
     let index = Index::open(&path, OWNER).unwrap();
     update(&index, vec![document(5, "Newer", &["fresh"])], &[6, 10, 15], 5).unwrap();
-    assert_eq!(numbers(&search(&index, &["fresh"], false).unwrap()), [5]);
+    assert_eq!(numbers(&search(&index, &["fresh"], All).unwrap()), [5]);
     assert_eq!((index.sequence().unwrap(), index.snapshot().unwrap().documents()), (Some(5), 54));
     let now = files(&path);
     let deletions =
@@ -316,7 +316,7 @@ fn an_update_that_fails_or_panics_has_no_effect() {
     assert_eq!((answers(&index), index.sequence().unwrap()), (right, Some(4)));
     update(&index, vec![document(1, "", &["quite new"])], &[], 5).unwrap();
     index.merge().unwrap();
-    assert_eq!(numbers(&search(&index, &["quite"], false).unwrap()), [1]);
+    assert_eq!(numbers(&search(&index, &["quite"], All).unwrap()), [1]);
     assert_eq!((index.sequence().unwrap(), index.snapshot().unwrap().documents()), (Some(5), 58));
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use leafbase_model::{DocumentId, Location, Result, Timestamp};
+use leafbase_model::{DocumentId, Location, Result, TermMode, Timestamp};
 use leafbase_search::{
     Analyzer, Attributes, Hit, Index, ParsedQuery, SearchDocument, SearchOverlay,
 };
@@ -45,9 +45,11 @@ pub(crate) fn update(
     index.update(&mut documents.into_iter().map(Ok), &gone, sequence)
 }
 
+pub(crate) use TermMode::{All, Any, Most};
+
 /// The hits of an index without dirty documents.
-pub(crate) fn search(index: &Index, terms: &[&str], any: bool) -> Result<Vec<Hit>> {
-    search_with(index, &[], &[], terms, any)
+pub(crate) fn search(index: &Index, terms: &[&str], mode: TermMode) -> Result<Vec<Hit>> {
+    search_with(index, &[], &[], terms, mode)
 }
 
 /// The hits of an index and an overlay.
@@ -56,11 +58,11 @@ pub(crate) fn search_with(
     dirty: &[&SearchDocument],
     dirty_ids: &[u8],
     terms: &[&str],
-    any: bool,
+    mode: TermMode,
 ) -> Result<Vec<Hit>> {
     let dirty_ids: HashSet<_> = dirty_ids.iter().map(|number| id(*number)).collect();
     let scope = SearchOverlay { dirty, dirty_ids: &dirty_ids, filter: &|_| true, subset: None };
-    index.snapshot()?.search(&ParsedQuery::new(terms, any)?, &scope, 100)
+    Ok(index.snapshot()?.search(&ParsedQuery::new(terms, mode)?, &scope, 100)?.hits)
 }
 
 pub(crate) fn numbers(hits: &[Hit]) -> Vec<u8> {

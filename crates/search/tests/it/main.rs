@@ -12,6 +12,7 @@ mod candidates;
 mod damage;
 mod fixture;
 mod match_ranges;
+mod naive;
 mod random;
 mod search;
 mod tokens;

@@ -1,142 +1,16 @@
-//! Random documents, updates and queries: results equal those of a naive matcher, with the same
-//! scores in the index and in the overlay.
+//! Random documents, updates and queries: results and scores equal those of a naive scorer,
+//! in the index and in the overlay.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use leafbase_model::Location;
+use leafbase_model::{Location, TermMode};
 use leafbase_pattern::Pattern;
-use leafbase_search::{Attributes, Hit, Index, ParsedQuery, SearchDocument, SearchOverlay};
+use leafbase_search::{Attributes, Hit, Index, ParsedQuery, SearchOverlay};
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseResult, TestRunner};
 
-use crate::fixture::{OWNER, at, id};
-
-/// A word: its tokens by position in a text, and the terms of a query with their offsets (`*` marks
-/// a prefix).
-struct Word {
-    text: &'static str,
-    has: &'static [&'static [&'static str]],
-    asks: &'static [(usize, &'static str)],
-    stem: &'static str,
-}
-
-const fn word(
-    text: &'static str,
-    has: &'static [&'static [&'static str]],
-    asks: &'static [(usize, &'static str)],
-    stem: &'static str,
-) -> Word {
-    Word { text, has, asks, stem }
-}
-
-/// `~` marks a stem.
-const WORDS: [Word; 13] = [
-    word("tree", &[&["tree", "~tree"]], &[(0, "tree")], "~tree"),
-    word("Trees", &[&["trees", "~tree"]], &[(0, "trees")], "~tree"),
-    word("treat", &[&["treat", "~treat"]], &[(0, "treat")], "~treat"),
-    word("élan", &[&["elan", "~elan"]], &[(0, "elan")], "~elan"),
-    word("t", &[&["t"]], &[(0, "t")], ""),
-    word("2", &[&["2"]], &[(0, "2")], ""),
-    word(
-        "tree_top",
-        &[&["tree_top", "tree", "~tree"], &["top", "~top"]],
-        &[(0, "tree"), (1, "top")],
-        "",
-    ),
-    word("v1.2", &[&["v1.2", "v1", "v"], &["1"], &["2"]], &[(0, "v"), (1, "1"), (2, "2")], ""),
-    word("v1.25", &[&["v1.25", "v1", "v"], &["1"], &["25"]], &[(0, "v"), (1, "1"), (2, "25")], ""),
-    word("東京", &[&["東京"], &["京"]], &[(0, "東京")], ""),
-    word("京都東", &[&["京都"], &["都東"], &["東"]], &[(0, "京都"), (1, "都東")], ""),
-    word("東", &[&["東"]], &[(0, "東*")], ""),
-    word("🎉", &[&["🎉"]], &[(0, "🎉")], ""),
-];
-
-type Text = Vec<usize>;
-
-fn written(text: &Text) -> String {
-    text.iter().map(|number| WORDS[*number].text).collect::<Vec<_>>().join(" ")
-}
-
-#[derive(Clone, Debug)]
-struct Made {
-    in_trash: bool,
-    title: Text,
-    texts: Vec<Text>,
-}
-
-impl Made {
-    fn document(&self, number: u8) -> SearchDocument {
-        let texts: Vec<String> = self.texts.iter().map(written).collect();
-        let location = if self.in_trash { Location::Trash } else { Location::Unsorted };
-        at(
-            number,
-            location,
-            &written(&self.title),
-            &texts.iter().map(String::as_str).collect::<Vec<_>>(),
-        )
-    }
-
-    fn meets(&self, row: &[(usize, String)], stem: &str) -> bool {
-        self.texts.iter().chain([&self.title]).any(|text| {
-            let has: Vec<&[&str]> =
-                text.iter().flat_map(|number| WORDS[*number].has).copied().collect();
-            let says = |at: usize, asked: &str| {
-                let words = has.get(at).copied().unwrap_or_default();
-                words.iter().any(|word| {
-                    asked.strip_suffix('*').map_or(*word == asked, |asked| word.starts_with(asked))
-                })
-            };
-            let is_row = |start| row.iter().all(|(distance, asked)| says(start + distance, asked));
-            (0..has.len()).any(|start| is_row(start) || (!stem.is_empty() && says(start, stem)))
-        })
-    }
-}
-
-/// A text of a query: words, or a phrase of them.
-#[derive(Clone, Debug)]
-struct Asked {
-    words: Text,
-    is_phrase: bool,
-}
-
-impl Asked {
-    fn written(&self) -> String {
-        if self.is_phrase {
-            format!("“{}”", written(&self.words))
-        } else {
-            written(&self.words)
-        }
-    }
-
-    fn is_met(&self, made: &Made) -> Vec<bool> {
-        let rows = |from: usize, word: &Word| -> Vec<(usize, String)> {
-            word.asks
-                .iter()
-                .map(|(distance, asked)| (from + distance, (*asked).to_owned()))
-                .collect()
-        };
-        if self.is_phrase {
-            let (mut row, mut from) = (Vec::new(), 0);
-            for word in self.words.iter().map(|number| &WORDS[*number]) {
-                row.extend(rows(from, word));
-                from += word.has.len();
-            }
-            return vec![made.meets(&row, "")];
-        }
-        let words = self.words.iter().enumerate().map(|(number, word)| {
-            let word = &WORDS[*word];
-            let mut row = rows(0, word);
-            if number + 1 == self.words.len() {
-                row.iter_mut().last().into_iter().for_each(|(_, asked)| asked.push('*'));
-                for (_, asked) in &mut row {
-                    *asked = asked.replace("**", "*");
-                }
-            }
-            made.meets(&row, word.stem)
-        });
-        words.collect()
-    }
-}
+use crate::fixture::{OWNER, id};
+use crate::naive::{Asked, Made, NaiveHit, NaiveScorer, Text, WORDS, written};
 
 #[derive(Clone, Debug)]
 enum Step {
@@ -147,7 +21,7 @@ enum Step {
     Tidy,
     Rest,
     Reopen,
-    Ask(Vec<Asked>, bool),
+    Ask(Vec<Asked>, TermMode),
     Match(&'static str),
 }
 
@@ -183,7 +57,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => Just(Step::Tidy),
         1 => Just(Step::Rest),
         1 => Just(Step::Reopen),
-        8 => (asked, any::<bool>()).prop_map(|(asked, any)| Step::Ask(asked, any)),
+        8 => (asked, prop::sample::select(TermMode::ALL)).prop_map(|(asked, mode)| Step::Ask(asked, mode)),
         2 => prop::sample::select(&PATTERNS[..]).prop_map(Step::Match),
     ]
 }
@@ -193,6 +67,7 @@ fn step() -> impl Strategy<Value = Step> {
 enum LeftOut {
     Removals,
     Trash,
+    Rarity,
 }
 
 /// The documents of a space, its index, and the documents that are dirty in it.
@@ -206,6 +81,19 @@ struct Under {
     ghosts: Option<BTreeMap<u8, Made>>,
     /// For a control: whether documents in the trash count as visible.
     ignores_trash: bool,
+    /// For a control: whether expected scores ignore how rare terms are.
+    ignores_rarity: bool,
+}
+
+/// Whether hits are the same. Those of equal scores, but for rounding, may change places.
+fn is_alike(one: &[NaiveHit], other: &[NaiveHit]) -> bool {
+    let scores = one.iter().zip(other).all(|(one, other)| (one.1 - other.1).abs() < 1e-9);
+    let sorted = |hits: &[NaiveHit]| {
+        let mut hits: Vec<_> = hits.iter().map(|(number, _, lacks)| (*number, *lacks)).collect();
+        hits.sort_unstable();
+        hits
+    };
+    one.len() == other.len() && scores && sorted(one) == sorted(other)
 }
 
 impl Under {
@@ -227,6 +115,7 @@ impl Under {
             dirty_ids: BTreeSet::new(),
             ghosts: (leaves_out == Some(LeftOut::Removals)).then(BTreeMap::new),
             ignores_trash: leaves_out == Some(LeftOut::Trash),
+            ignores_rarity: leaves_out == Some(LeftOut::Rarity),
         }
     }
 
@@ -251,7 +140,7 @@ impl Under {
             Step::Tidy => self.index().merge().unwrap(),
             Step::Rest => self.index().release_writer(),
             Step::Reopen => self.reopen()?,
-            Step::Ask(asked, any) => self.ask(&asked, any)?,
+            Step::Ask(asked, mode) => self.ask(&asked, mode)?,
             Step::Match(pattern) => self.match_pattern(pattern)?,
         }
         Ok(())
@@ -291,30 +180,21 @@ impl Under {
             filter: &accepts,
             subset: None,
         };
-        index.snapshot().unwrap().search(terms, &scope, usize::MAX).unwrap()
+        index.snapshot().unwrap().search(terms, &scope, usize::MAX).unwrap().hits
     }
 
-    fn ask(&self, asked: &[Asked], any: bool) -> TestCaseResult {
+    fn ask(&self, asked: &[Asked], mode: TermMode) -> TestCaseResult {
         let texts: Vec<String> = asked.iter().map(Asked::written).collect();
-        let terms = ParsedQuery::new(&texts, any).unwrap();
+        let terms = ParsedQuery::new(&texts, mode).unwrap();
         let found = self.search(self.index(), &self.dirty_ids, &terms);
-        if !any {
-            let expected =
-                self.now.iter().chain(self.ghosts.iter().flatten()).filter(|(_, made)| {
-                    !made.in_trash
-                        && asked.iter().flat_map(|asked| asked.is_met(made)).all(|met| met)
-                });
-            let expected: BTreeSet<_> = expected.map(|(number, _)| id(*number)).collect();
-            prop_assert_eq!(
-                found.iter().map(|hit| hit.document).collect::<BTreeSet<_>>(),
-                expected,
-                "{:?}",
-                texts
-            );
-        }
-        let in_order =
-            |pair: &[Hit]| (-pair[0].score, pair[0].document) < (-pair[1].score, pair[1].document);
-        prop_assert!(found.windows(2).all(in_order), "{:?}", found);
+        let mut documents = self.now.clone();
+        documents
+            .extend(self.ghosts.iter().flatten().map(|(number, made)| (*number, made.clone())));
+        let naive = NaiveScorer { documents: &documents, ignores_rarity: self.ignores_rarity };
+        let expected = naive.search(asked, mode);
+        let shown = |hit: &Hit| (hit.document.as_bytes()[0], hit.score, !hit.missing.is_empty());
+        let shown: Vec<NaiveHit> = found.iter().map(shown).collect();
+        prop_assert!(is_alike(&shown, &expected), "{mode} {texts:?}: {shown:?}, {expected:?}");
         let beside = self.search(
             &Index::in_memory(OWNER).unwrap(),
             &self.now.keys().copied().collect(),
@@ -367,7 +247,7 @@ impl Under {
             filter: &|_| true,
             subset: Some(&only),
         };
-        view.search(terms, &scope, usize::MAX).unwrap()
+        view.search(terms, &scope, usize::MAX).unwrap().hits
     }
 
     /// The hits of a space that has no other documents.
@@ -387,6 +267,7 @@ impl Under {
             .unwrap()
             .search(terms, &scope, usize::MAX)
             .unwrap()
+            .hits
     }
 
     /// Every clean document that matches is a candidate, and every dirty one may match.
@@ -438,13 +319,13 @@ fn run(cases: u32, on_disk: bool, leaves_out: Option<LeftOut>) -> Result<(), Str
 }
 
 #[test]
-fn results_equal_those_of_a_naive_matcher() {
+fn results_equal_those_of_a_naive_scorer() {
     let half = || run(1_000, false, None).unwrap_or_else(|failure| panic!("{failure}"));
     std::thread::scope(|scope| [half, half].map(|half| drop(scope.spawn(half))));
 }
 
 #[test]
-fn results_on_disk_equal_those_of_a_naive_matcher() {
+fn results_on_disk_equal_those_of_a_naive_scorer() {
     run(100, true, None).unwrap_or_else(|failure| panic!("{failure}"));
 }
 
@@ -456,4 +337,9 @@ fn a_control_that_ignores_deletions_fails() {
 #[test]
 fn a_control_that_ignores_the_trash_fails() {
     assert!(run(ENOUGH, false, Some(LeftOut::Trash)).is_err());
+}
+
+#[test]
+fn a_control_that_ignores_rarity_fails() {
+    assert!(run(ENOUGH, false, Some(LeftOut::Rarity)).is_err());
 }

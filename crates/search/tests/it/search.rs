@@ -2,34 +2,40 @@
 
 use std::collections::HashSet;
 
-use leafbase_model::{ErrorKind, Location, Result};
+use leafbase_model::{ErrorKind, Location, Result, TermMode};
 use leafbase_pattern::Pattern;
 use leafbase_search::{
     Analyzer, Index, MAX_QUERY_TERM_BYTES, MAX_QUERY_TERMS, ParsedQuery, SearchDocument,
     SearchOverlay,
 };
 
-use crate::fixture::{OWNER, at, attributes, document, id, numbers, search, search_with, update};
+use crate::fixture::{
+    All, Any, Most, OWNER, at, attributes, document, id, numbers, search, search_with, update,
+};
 
 /// Checks a query on documents 1, 2, 3 .. of one text each. The hits have the same order in the
 /// index and in the overlay.
 #[track_caller]
-fn check(texts: &[&str], terms: &[&str], any: bool, expected: &[u8]) {
+fn check(texts: &[&str], terms: &[&str], mode: TermMode, expected: &[u8]) {
     let documents: Vec<_> = (1..)
         .zip(texts)
         .map(|(number, text)| document(number, "", &text.split('|').collect::<Vec<_>>()))
         .collect();
-    check_documents(&documents, terms, any, expected);
+    check_documents(&documents, terms, mode, expected);
 }
 
 #[track_caller]
-fn check_documents(documents: &[SearchDocument], terms: &[&str], any: bool, expected: &[u8]) {
+fn check_documents(documents: &[SearchDocument], terms: &[&str], mode: TermMode, expected: &[u8]) {
     let (full, empty) = (Index::in_memory(OWNER).unwrap(), Index::in_memory(OWNER).unwrap());
     update(&full, documents.to_vec(), &[], 1).unwrap();
-    let in_index = search(&full, terms, any).unwrap();
+    let in_index = search(&full, terms, mode).unwrap();
     assert_eq!(numbers(&in_index), expected, "{terms:?}");
     let dirty: Vec<_> = documents.iter().collect();
-    assert_eq!(search_with(&empty, &dirty, &[], terms, any).unwrap(), in_index, "{terms:?}, dirty");
+    assert_eq!(
+        search_with(&empty, &dirty, &[], terms, mode).unwrap(),
+        in_index,
+        "{terms:?}, dirty"
+    );
 }
 
 #[test]
@@ -47,9 +53,92 @@ fn all_terms_or_any_of_them() {
         (&["", " - ", "\"\""], &[], &[]),
         (&["plum", ""], &[4], &[4]),
     ] {
-        check(&texts, terms, false, all);
-        check(&texts, terms, true, any);
+        check(&texts, terms, All, all);
+        check(&texts, terms, Any, any);
     }
+}
+
+/// The hits of texts, each with the words that it lacks.
+fn lacking(texts: &[&str], terms: &[&str]) -> Vec<(u8, Vec<String>)> {
+    let documents = (1..).zip(texts).map(|(number, text)| document(number, "", &[text]));
+    let index = Index::in_memory(OWNER).unwrap();
+    update(&index, documents.collect(), &[], 1).unwrap();
+    let query = ParsedQuery::new(terms, Most).unwrap();
+    let source = |clause: &usize| query.source(*clause).to_owned();
+    let hits = search(&index, terms, Most).unwrap();
+    let hits = hits.iter().map(|hit| hit.missing.iter().map(source).collect());
+    numbers(&search(&index, terms, Most).unwrap()).into_iter().zip(hits).collect()
+}
+
+#[test]
+fn all_terms_come_first_then_most_by_weight() {
+    let texts = ["red apple", "red pear pear pear", "red Quince", "plum", "red quince pie"];
+    for (terms, expected) in [
+        (&["red"][..], &[(1, &[][..]), (3, &[]), (5, &[]), (2, &[])][..]),
+        (
+            &["apple Red pie"],
+            &[(5, &["apple"]), (1, &["pie"]), (3, &["apple", "pie"]), (2, &["apple", "pie"])],
+        ),
+        (&["red quince"], &[(3, &[]), (5, &[]), (1, &["quince"]), (2, &["quince"])]),
+        (&["Lisbon plum"], &[(4, &["Lisbon"])]),
+        (&["\"red pear\"", "apple"], &[(1, &["red pear"]), (2, &["apple"])]),
+        (&["Lisbon"], &[]),
+    ] {
+        let expected: Vec<_> = expected
+            .iter()
+            .map(|(number, terms)| (*number, terms.iter().map(|term| (*term).to_owned()).collect()))
+            .collect();
+        assert_eq!(lacking(&texts, terms), expected, "{terms:?}");
+    }
+}
+
+#[test]
+fn what_most_documents_have_weighs_nothing_beside_other_words() {
+    let mut texts = vec!["how is the weather in the north"; 20];
+    texts.extend(["is the train late", "trains", "the sun of Lisbon", "snow"]);
+    let none = Vec::<String>::new();
+    for (query, expected) in [
+        ("is the train late", vec![(21, none.clone()), (22, vec!["late".to_owned()])]),
+        ("the Lisbon", vec![(23, none.clone())]),
+        ("in Lisbon is snow", vec![(24, vec!["Lisbon".to_owned()]), (23, vec!["snow".to_owned()])]),
+    ] {
+        let mut found = lacking(&texts, &[query, "x \"x\""]);
+        for (_, missing) in &mut found {
+            missing.retain(|term| term != "x");
+        }
+        assert_eq!(found, expected, "{query}");
+    }
+    // By themselves they are searched.
+    assert_eq!(lacking(&texts, &["the", "is"]).len(), 22);
+    assert_eq!(lacking(&texts, &["the"])[0], (1, none));
+}
+
+#[test]
+fn scripts_without_spaces() {
+    for (query, text, is_all, is_most) in [
+        ("东京天气", "东京的天气很好", true, true),
+        ("東京の天気", "東京では天気がよい", true, true),
+        ("한국어검색", "한국어로 검색하기", true, true),
+        ("อากาศกรุงเทพ", "กรุงเทพมีอากาศดี", true, true),
+        ("东京天气", "东京很好", false, true),
+        ("東京都", "東京へ", false, true),
+        ("東京都", "都の東京", false, true),
+        ("東京都", "京都と東京", true, true),
+        ("\"東京都\"", "京都と東京", false, false),
+        ("東京 weather 2026", "Weather of 東京, 2026", true, true),
+        ("東京weather2026", "weather 2026 in 東京", true, true),
+        ("東京 weather 2026", "東京 2025", false, true),
+        ("大阪", "東京", false, false),
+    ] {
+        let expected: [&[u8]; 2] =
+            [is_all, is_most].map(|found| if found { &[1][..] } else { &[] });
+        check(&[text], &[query], All, expected[0]);
+        check(&[text], &[query], Any, expected[1]);
+        check(&[text], &[query], Most, expected[1]);
+    }
+    // Pairs in a row count more.
+    check(&["京都と東京と東京", "東京都と東京と京", "大阪"], &["東京都"], All, &[2, 1]);
+    check(&["天気、東京の", "東京の天気", "大阪"], &["東京の天気"], Most, &[2, 1]);
 }
 
 #[test]
@@ -79,7 +168,7 @@ fn phrases_are_found_within_one_text() {
             .collect();
         let index = Index::in_memory(OWNER).unwrap();
         update(&index, documents, &[], 1).unwrap();
-        let mut found = numbers(&search(&index, &[terms], false).unwrap());
+        let mut found = numbers(&search(&index, &[terms], All).unwrap());
         let mut expected = expected.to_vec();
         found.sort_unstable();
         expected.sort_unstable();
@@ -89,15 +178,15 @@ fn phrases_are_found_within_one_text() {
 
 #[test]
 fn a_phrase_never_spans_two_texts() {
-    check(&["one|two", "one two", "one||two"], &["\"one two\""], false, &[2]);
+    check(&["one|two", "one two", "one||two"], &["\"one two\""], All, &[2]);
     // Positions without a token do not match.
     let many = format!("\"one {} two\"", "\u{640} ".repeat(15));
-    check(&["one|two"], &[&many], false, &[]);
+    check(&["one|two"], &[&many], All, &[]);
     // Nor across title and body.
     check_documents(
         &[document(1, "one", &["two"]), document(2, "one two", &[])],
         &["\"one two\""],
-        false,
+        All,
         &[2],
     );
 }
@@ -119,7 +208,7 @@ fn quotation_marks() {
         "‟night train”",
         "“night train\"",
     ] {
-        check(&texts, &[phrase], false, &[1]);
+        check(&texts, &[phrase], All, &[1]);
     }
     for no_phrase in [
         "\"train night",
@@ -131,11 +220,11 @@ fn quotation_marks() {
         "“",
     ] {
         let expected: &[u8] = if no_phrase == "“" { &[] } else { &[1, 2] };
-        check(&texts, &[no_phrase], false, expected);
+        check(&texts, &[no_phrase], All, expected);
     }
     // The mark of Hebrew abbreviations is not a quotation mark.
-    check(&["צה\"ל של ארה\"ב", "ארה\"ב וצה\"ל", "של"], &["ארה\"ב צה\"ל"], false, &[1]);
-    check(&["他说你好吗", "你不好"], &["他说\"你好\"吗"], false, &[1]);
+    check(&["צה\"ל של ארה\"ב", "ארה\"ב וצה\"ל", "של"], &["ארה\"ב צה\"ל"], All, &[1]);
+    check(&["他说你好吗", "你不好"], &["他说\"你好\"吗"], All, &[1]);
 }
 
 #[test]
@@ -150,7 +239,7 @@ fn the_last_word_of_each_term_is_a_prefix() {
         (&["l"], &[3, 1, 2]),
         (&["lisbons"], &[1, 2]),
     ] {
-        check(&texts, terms, false, expected);
+        check(&texts, terms, All, expected);
     }
 }
 
@@ -177,12 +266,12 @@ fn compounds_whole_and_in_parts() {
             (1..).zip(texts).map(|(number, text)| document(number, "", &[text])).collect();
         let index = Index::in_memory(OWNER).unwrap();
         update(&index, documents, &[], 1).unwrap();
-        let found = numbers(&search(&index, &[terms], false).unwrap());
+        let found = numbers(&search(&index, &[terms], All).unwrap());
         assert_eq!(found.first(), expected.first(), "{terms}");
         assert_eq!(found.iter().collect::<HashSet<_>>(), expected.iter().collect(), "{terms}");
     }
     // In `any` mode a part of a compound is enough.
-    check(&["case", "snake_case", "other"], &["snake_case"], true, &[2, 1]);
+    check(&["case", "snake_case", "other"], &["snake_case"], Any, &[2, 1]);
 }
 
 #[test]
@@ -198,7 +287,7 @@ fn stems_score_below_exact_words() {
             (1..).zip(texts).map(|(number, text)| document(number, "", &[text])).collect();
         let index = Index::in_memory(OWNER).unwrap();
         update(&index, documents, &[], 1).unwrap();
-        let found = numbers(&search(&index, &[terms], false).unwrap());
+        let found = numbers(&search(&index, &[terms], All).unwrap());
         assert_eq!(found.first().copied(), first, "{terms}");
         assert_eq!(
             found.iter().skip(1).collect::<HashSet<_>>(),
@@ -238,10 +327,10 @@ fn every_script() {
         ("covid19 m² Ⅷ", &["covid", "covid19", "COVID 19", "m2", "viii"], &["ovid"]),
     ] {
         for terms in found_by {
-            check(&[texts, "nothing of it"], &[terms], false, &[1]);
+            check(&[texts, "nothing of it"], &[terms], All, &[1]);
         }
         for terms in not_by {
-            check(&[texts, "nothing of it"], &[terms], false, &[]);
+            check(&[texts, "nothing of it"], &[terms], All, &[]);
         }
     }
 }
@@ -256,13 +345,13 @@ fn titles_and_frequencies_raise_scores() {
     ];
     let index = Index::in_memory(OWNER).unwrap();
     update(&index, documents.to_vec(), &[], 1).unwrap();
-    let found = numbers(&search(&index, &["trip"], false).unwrap());
+    let found = numbers(&search(&index, &["trip"], All).unwrap());
     let rank = |number| found.iter().position(|other| *other == number).unwrap();
     assert!(rank(3) < rank(1), "{found:?}");
     assert!(rank(4) < rank(1), "{found:?}");
     assert_eq!(found.len(), 4);
     // Ties are ordered by ID.
-    check(&["same", "same", "other", "same"], &["same"], false, &[1, 2, 4]);
+    check(&["same", "same", "other", "same"], &["same"], All, &[1, 2, 4]);
 }
 
 #[test]
@@ -275,9 +364,9 @@ fn hits_are_limited_and_filtered() {
     let accepts = |one: &leafbase_search::Attributes| one.location == Location::Trash;
     let scope =
         SearchOverlay { dirty: &[], dirty_ids: &HashSet::new(), filter: &accepts, subset: None };
-    let terms = ParsedQuery::new(&["word"], false).unwrap();
+    let terms = ParsedQuery::new(&["word"], TermMode::All).unwrap();
     for (most, expected) in [(0, 0), (1, 1), (20, 20), (24, 24), (25, 25), (26, 25), (1000, 25)] {
-        let found = numbers(&index.snapshot().unwrap().search(&terms, &scope, most).unwrap());
+        let found = numbers(&index.snapshot().unwrap().search(&terms, &scope, most).unwrap().hits);
         assert_eq!(
             found,
             (0..expected).map(|number| number * 2 + 1).collect::<Vec<u8>>(),
@@ -317,7 +406,11 @@ fn attributes_round_trip() {
     };
     let scope =
         SearchOverlay { dirty: &[], dirty_ids: &HashSet::new(), filter: &accepts, subset: None };
-    index.snapshot().unwrap().search(&ParsedQuery::new(&["x"], false).unwrap(), &scope, 9).unwrap();
+    index
+        .snapshot()
+        .unwrap()
+        .search(&ParsedQuery::new(&["x"], TermMode::All).unwrap(), &scope, 9)
+        .unwrap();
     let expected: Vec<_> = made.iter().map(|made| *made.attributes()).collect();
     assert_eq!(*seen.borrow(), expected);
 }
@@ -325,15 +418,15 @@ fn attributes_round_trip() {
 #[test]
 fn limits() {
     let at_most: Vec<_> = (0..MAX_QUERY_TERMS).map(|number| number.to_string()).collect();
-    assert!(ParsedQuery::new(&at_most, false).is_ok());
-    assert!(ParsedQuery::new(&["a".repeat(MAX_QUERY_TERM_BYTES)], false).is_ok());
+    assert!(ParsedQuery::new(&at_most, TermMode::All).is_ok());
+    assert!(ParsedQuery::new(&["a".repeat(MAX_QUERY_TERM_BYTES)], TermMode::All).is_ok());
     let mut too_many = at_most;
     too_many.push("x".to_owned());
     for (terms, path) in [
         (too_many, "include"),
         (vec!["a".to_owned(), "é".repeat(MAX_QUERY_TERM_BYTES / 2) + "x"], "include[1]"),
     ] {
-        let error = ParsedQuery::new(&terms, false).unwrap_err();
+        let error = ParsedQuery::new(&terms, TermMode::All).unwrap_err();
         let paths: Vec<_> = error.details().iter().map(|detail| detail.path.clone()).collect();
         assert_eq!(
             (error.kind(), paths),
@@ -343,13 +436,13 @@ fn limits() {
     }
     // Long words are truncated in texts and in queries.
     let long = "x".repeat(300);
-    check(&[&long, "x"], &[&long[..MAX_QUERY_TERM_BYTES]], false, &[1]);
+    check(&[&long, "x"], &[&long[..MAX_QUERY_TERM_BYTES]], All, &[1]);
 }
 
 #[test]
 fn repetitive_queries_are_fast() {
     let same = "a ".repeat(100_000);
-    check(&[&same, "a"], &["\"a a a\" a_a"], false, &[1]);
+    check(&[&same, "a"], &["\"a a a\" a_a"], All, &[1]);
 }
 
 #[test]
@@ -408,20 +501,21 @@ fn dirty_documents_replace_their_indexed_versions() {
         (&[&new], &[2], "new", &[2]),
         (&[], &[1, 3, 9], "old", &[2]),
     ] {
-        let found = search_with(&index, dirty, dirty_ids, &[terms], false).unwrap();
+        let found = search_with(&index, dirty, dirty_ids, &[terms], All).unwrap();
         assert_eq!(numbers(&found), expected, "{terms} {dirty_ids:?}");
     }
     update(&index, vec![new], &[3], 8).unwrap();
     index.merge().unwrap();
     assert_eq!(index.sequence().unwrap(), Some(8));
     for (terms, expected) in [("old", &[1][..]), ("new", &[2])] {
-        assert_eq!(numbers(&search(&index, &[terms], false).unwrap()), expected, "{terms}");
+        assert_eq!(numbers(&search(&index, &[terms], All).unwrap()), expected, "{terms}");
     }
     // A snapshot does not change.
     let scope =
         SearchOverlay { dirty: &[], dirty_ids: &HashSet::new(), filter: &|_| true, subset: None };
-    let old = before.search(&ParsedQuery::new(&["old"], false).unwrap(), &scope, 9).unwrap();
-    assert_eq!(numbers(&old), [1, 2, 3]);
+    let old =
+        before.search(&ParsedQuery::new(&["old"], TermMode::All).unwrap(), &scope, 9).unwrap();
+    assert_eq!(numbers(&old.hits), [1, 2, 3]);
 }
 
 #[test]

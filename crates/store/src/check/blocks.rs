@@ -54,6 +54,8 @@ pub(super) struct CheckedBlocks {
     pub(super) edges: HashSet<u128>,
     /// The tasks among the blocks.
     pub(super) tasks: Vec<(BlockId, TaskEntry)>,
+    /// The tags of the blocks, in lowercase and as written.
+    pub(super) tags: Vec<(BlockId, String, String)>,
     /// A hash of the text of each root.
     pub(super) titles: HashMap<DocumentId, u128>,
     /// The collections among the blocks, with their names.
@@ -143,6 +145,8 @@ impl SpaceCheck<'_> {
             blocks.collections.insert(*id, data.inline.clone());
         }
         blocks.tasks.extend(data.task.as_ref().map(|task| (*id, TaskEntry::of(task))));
+        let tags = self.extractor.tags(data);
+        blocks.tags.extend(tags.into_iter().map(|(tag, form)| (*id, tag, form)));
         for target in self.extractor.targets(data) {
             let edge = keyspaces::edge(target.to, target.kind, *id);
             self.expect_index_row(Invariant::Edge, &edge);

@@ -13,7 +13,7 @@ use crate::records;
 use crate::tasks::are_listed;
 
 /// A hash of 128 bits: collisions are negligible.
-fn row_hash(key: &[u8], body: &[u8]) -> u128 {
+pub(super) fn row_hash(key: &[u8], body: &[u8]) -> u128 {
     xxh3_128(&[key, body].concat())
 }
 

@@ -6,7 +6,8 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::{
     DOCUMENTS, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_DAY, DOCUMENTS_BY_LOCATION,
     DOCUMENTS_BY_LOCATION_CREATED, DOCUMENTS_BY_LOCATION_MODIFIED, DOCUMENTS_BY_MODIFIED,
-    DOCUMENTS_BY_TITLE, Keyspace, LOCATION_COUNTS, day_bytes, joined, of, time_bytes, with_id,
+    DOCUMENTS_BY_TAG, DOCUMENTS_BY_TITLE, Keyspace, LOCATION_COUNTS, day_bytes, joined, of,
+    time_bytes, with_id,
 };
 
 pub(crate) fn document(document: DocumentId) -> [u8; 17] {
@@ -16,6 +17,8 @@ pub(crate) fn document(document: DocumentId) -> [u8; 17] {
 /// The document that a key of the documents or of one of their indexes ends with.
 pub(crate) fn parse_document(key: &[u8]) -> Option<DocumentId> {
     let length = match of(key) {
+        // A tag of any length, and its end.
+        DOCUMENTS_BY_TAG if key.len() > 18 && key.iter().rev().nth(16) == Some(&0) => key.len(),
         DOCUMENTS => 17,
         DOCUMENTS_BY_LOCATION => 34,
         DOCUMENTS_BY_MODIFIED | DOCUMENTS_BY_CREATED => 25,

@@ -86,7 +86,7 @@ impl SpaceReader<'_> {
     }
 
     /// The documents of the index rows whose keys begin with `prefix`.
-    fn indexed_documents(&self, prefix: &[u8]) -> Result<Vec<DocumentId>> {
+    pub(super) fn indexed_documents(&self, prefix: &[u8]) -> Result<Vec<DocumentId>> {
         let mut documents = Vec::new();
         self.read.scan(
             KeyRange::half_open(prefix, &keyspaces::prefix_end_of(prefix)),
@@ -116,9 +116,9 @@ impl SpaceReader<'_> {
     /// The documents that match `query` after the cursor `after`, at most `limit`.
     ///
     /// A page costs a small multiple of the smallest index range that contains all matches: the
-    /// documents in the locations, those within each span of times, or those within the span of
-    /// days. It costs a multiple of the page alone if the query restricts nothing but locations and
-    /// the span of its order.
+    /// documents in the locations, those of each tag, those within each span of times, or those
+    /// within the span of days. It costs a multiple of the page alone if the query restricts
+    /// nothing but locations and the span of its order, or nothing but one tag and sorts by ID.
     ///
     /// # Errors
     /// As [`Self::locate`]; [`leafbase_model::ErrorKind::Validation`] at `cursor` if the cursor
@@ -130,7 +130,7 @@ impl SpaceReader<'_> {
         limit: usize,
     ) -> Result<DocumentPage> {
         let after = after.map(|cursor| query.read_cursor(cursor)).transpose()?;
-        // One more than the page tells whether another page follows.
+        // One more than the page shows whether another page follows.
         let wanted = limit.saturating_add(1);
         let mut search = IndexPageBuilder {
             filter: RecordFilter::of(query),
@@ -180,11 +180,10 @@ impl SpaceReader<'_> {
         document: DocumentId,
     ) -> Result<Option<(StoredDocument, PageCursor)>> {
         let row = self.stored_document(document)?;
-        let row = row.filter(|row| RecordFilter::of(query).takes(&row.record));
-        Ok(row.map(|row| {
-            let cursor = query.cursor(&row.record);
-            (row, cursor)
-        }))
+        let Some(row) = row else { return Ok(None) };
+        let is_taken = RecordFilter::of(query).takes(self.read, &row.record)?;
+        let cursor = query.cursor(&row.record);
+        Ok(is_taken.then_some((row, cursor)))
     }
 
     /// Reads all documents by ID until the page is full: their rows are the index of this order.
@@ -205,7 +204,7 @@ impl SpaceReader<'_> {
         }
         self.read.scan(range, &mut |key, value| {
             let document = decode_row(key, value)?;
-            if search.filter.takes(&document.record) {
+            if search.filter.takes(self.read, &document.record)? {
                 search.found.push(document);
             }
             let is_done = search.is_done();
@@ -229,9 +228,7 @@ impl SpaceReader<'_> {
             let documents = stream.take(self.read, count)?;
             // The iterator returns fewer only at its end.
             search.has_ended = documents.len() < count;
-            let records = self.records(&documents)?;
-            let taken = records.into_iter().filter(|found| search.filter.takes(&found.record));
-            search.found.extend(taken);
+            search.found.extend(self.taken(&search.filter, &documents)?);
         }
         Ok(())
     }
@@ -266,8 +263,7 @@ impl SpaceReader<'_> {
         };
         let mut found = Vec::new();
         for documents in documents.chunks(READ_AT_ONCE) {
-            let records = self.records(documents)?.into_iter();
-            let records = records.filter(|found| search.filter.takes(&found.record));
+            let records = self.taken(&search.filter, documents)?.into_iter();
             found.extend(
                 records
                     .map(|found| (order.key(&found.record), found))
@@ -297,11 +293,25 @@ impl SpaceReader<'_> {
             let missing = search.wanted - search.found.len();
             let (next, later) =
                 rest.split_at(missing.max(at_least).min(READ_AT_ONCE).min(rest.len()));
-            let records = self.records(next)?.into_iter();
-            search.found.extend(records.filter(|found| search.filter.takes(&found.record)));
+            search.found.extend(self.taken(&search.filter, next)?);
             (rest, at_least) = (later, BATCH);
         }
         Ok(())
+    }
+
+    /// The rows of `documents` that the filter takes, in the given order.
+    fn taken(
+        &self,
+        filter: &RecordFilter<'_>,
+        documents: &[DocumentId],
+    ) -> Result<Vec<StoredDocument>> {
+        let mut taken = Vec::new();
+        for row in self.records(documents)? {
+            if filter.takes(self.read, &row.record)? {
+                taken.push(row);
+            }
+        }
+        Ok(taken)
     }
 
     /// The rows of documents that an index names, in the given order.

@@ -170,7 +170,10 @@ impl MergeIterator {
     pub(super) fn in_order(filter: &RecordFilter<'_>, after: Option<ResumeAnchor<'_>>) -> Self {
         let query = filter.query;
         let scans = match query.order {
-            IndexOrder::Id => by_id(filter, after),
+            IndexOrder::Id => match query.tags.first() {
+                Some(tag) => vec![by_tag(tag, after)],
+                None => by_id(filter, after),
+            },
             IndexOrder::Created => TimeIndex::created(query).scans(filter, after),
             IndexOrder::Modified => TimeIndex::modified(query).scans(filter, after),
             IndexOrder::Day => vec![by_day(query.day, after)],
@@ -183,16 +186,19 @@ impl MergeIterator {
         let query = filter.query;
         let (created, modified, day) =
             (query.created.is_bounded(), query.modified.is_bounded(), query.day.is_bounded());
+        let in_order = usize::from(query.order == IndexOrder::Id);
+        let tags = query.tags.iter().skip(in_order).map(|tag| vec![by_tag(tag, None)]);
+        let is_by_location = query.order != IndexOrder::Day
+            && (query.order != IndexOrder::Id || query.tags.is_empty());
         let scans = [
-            (query.order == IndexOrder::Day && query.within != Within::All)
-                .then(|| by_id(filter, None)),
+            (!is_by_location && query.within != Within::All).then(|| by_id(filter, None)),
             (query.order != IndexOrder::Created && created)
                 .then(|| TimeIndex::created(query).scans(filter, None)),
             (query.order != IndexOrder::Modified && modified)
                 .then(|| TimeIndex::modified(query).scans(filter, None)),
             (query.order != IndexOrder::Day && day).then(|| vec![by_day(query.day, None)]),
         ];
-        scans.into_iter().flatten().map(|scans| Self::new(scans, false)).collect()
+        scans.into_iter().flatten().chain(tags).map(|scans| Self::new(scans, false)).collect()
     }
 
     /// Up to `count` more documents; fewer only at the end.
@@ -247,6 +253,12 @@ fn by_id(filter: &RecordFilter<'_>, after: Option<ResumeAnchor<'_>>) -> Vec<Inde
         return vec![IndexScan::new(&[DOCUMENTS.tag], NO_BOUND, NO_BOUND, after)];
     };
     locations.into_iter().map(|location| IndexScan::of_location(location, after)).collect()
+}
+
+/// A scan by ID of the documents with a tag.
+fn by_tag(tag: &str, after: Option<ResumeAnchor<'_>>) -> IndexScan {
+    let after = after.map(|position| keyspaces::document_by_tag(tag, position.rank.1));
+    IndexScan::new(&keyspaces::documents_tagged(tag), NO_BOUND, NO_BOUND, after)
 }
 
 fn by_day(span: Span<Day>, after: Option<ResumeAnchor<'_>>) -> IndexScan {

@@ -8,6 +8,8 @@ use crate::keyspaces::{
     self, DOCUMENTS, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_DAY, DOCUMENTS_BY_MODIFIED, Keyspace, Rank,
     day_bytes, time_bytes,
 };
+use crate::kv::Read;
+use crate::lookup::contains;
 use crate::records::document::StoredDocument;
 
 /// Where documents are. The hidden inbox matches nothing: [`super::SpaceReader::inbox`] returns it.
@@ -100,6 +102,8 @@ pub struct DocumentQuery {
     pub modified: Span<Timestamp>,
     /// Day of a daily note, in the trash or not; a bound excludes all other documents.
     pub day: Span<Day>,
+    /// Tags in lowercase; all must be of the document.
+    pub tags: Vec<String>,
     /// Sort order.
     pub order: IndexOrder,
     /// Whether the order is descending.
@@ -143,6 +147,7 @@ impl DocumentQuery {
     /// Whether all documents match.
     pub(super) fn is_unrestricted(&self) -> bool {
         self.within == Within::All
+            && self.tags.is_empty()
             && !(self.created.is_bounded() || self.modified.is_bounded() || self.day.is_bounded())
     }
 
@@ -168,7 +173,7 @@ impl DocumentQuery {
     /// The fingerprint of the query. Of several folders only the first counts: subfolders may be
     /// added or removed between pages.
     fn cursor_head(&self) -> [u8; CURSOR_HEAD] {
-        let Self { within, created, modified, day, order, descending } = self;
+        let Self { within, created, modified, day, tags, order, descending } = self;
         let (class, location) = match within {
             Within::All => (0, None),
             Within::Location(location) => (1, Some(*location)),
@@ -185,6 +190,10 @@ impl DocumentQuery {
         for day in [day.from, day.to] {
             bytes.push(u8::from(day.is_some()));
             bytes.extend(day.iter().flat_map(|day| day_bytes(*day)));
+        }
+        for tag in tags {
+            bytes.extend(tag.as_bytes());
+            bytes.push(0);
         }
         // A hash in place of the query: the cursor is opaque, and short.
         let mut head = [DOCUMENTS.tag; CURSOR_HEAD];
@@ -222,8 +231,8 @@ impl<'q> RecordFilter<'q> {
         Self { query, folders }
     }
 
-    /// Whether `record` matches.
-    pub(super) fn takes(&self, record: &DocumentRecord) -> bool {
+    /// Whether the document matches. A lookup for each tag.
+    pub(super) fn takes(&self, source: &dyn Read, record: &DocumentRecord) -> Result<bool> {
         let Self { query, folders } = self;
         let is_within = match (&query.within, record.location) {
             (_, Location::Inbox) => false,
@@ -236,9 +245,15 @@ impl<'q> RecordFilter<'q> {
         };
         // The order by day and a span of days select daily notes alone.
         let may_lack_day = query.order != IndexOrder::Day && !query.day.is_bounded();
-        is_within
+        let is_taken = is_within
             && record.day.map_or(may_lack_day, |day| query.day.contains(day))
             && query.created.contains(record.created_at)
-            && query.modified.contains(record.modified_at)
+            && query.modified.contains(record.modified_at);
+        for tag in query.tags.iter().filter(|_| is_taken) {
+            if !contains(source, &keyspaces::document_by_tag(tag, record.id))? {
+                return Ok(false);
+            }
+        }
+        Ok(is_taken)
     }
 }

@@ -1,5 +1,7 @@
 //! Block records: a block without its ID, which is in the header of its run.
 
+mod source_layout;
+
 use leafbase_model::{
     Author, BlockData, BlockId, BlockKind, BlockRecord, BlockType, Color, Day, Decorations,
     Properties, PropertyValue, Stamp, TaskInfo, TextFormat,
@@ -30,7 +32,7 @@ impl AuthorCache {
 }
 
 /// Number of fields of a block record.
-const FIELDS: usize = 13;
+const FIELDS: usize = 14;
 /// Number of fields between the type and the markdown, and between the markdown and the kind.
 const FIELDS_BEFORE_MARKDOWN: usize = 3;
 const FIELDS_BEFORE_KIND: usize = 4;
@@ -54,6 +56,7 @@ record! {
                 color,
                 task,
                 decorations,
+                layout,
             },
         }
     };
@@ -95,6 +98,7 @@ record! {
     color,
     task,
     decorations,
+    layout,
 }
 
 record! {

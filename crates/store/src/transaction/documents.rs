@@ -4,6 +4,7 @@ use leafbase_model::{DocumentId, DocumentRecord, Location, Result, Subtrees};
 
 use super::SpaceTransaction;
 use super::errors::{conflict, missing};
+use super::staged::tag_rows::relist_tags;
 use super::subtrees::EncodedSubtrees;
 use crate::document_index::note_day;
 use crate::keyspaces;
@@ -60,6 +61,9 @@ impl SpaceTransaction<'_> {
         if stored.blocks != subtrees.len() as u64 {
             return Err(records::corrupt(&keyspaces::document(record.id)));
         }
+        self.erase_host_records(record.id)?;
+        // Before it has no location: their counts follow from it.
+        self.flush_tags()?;
         let staged = self.documents.load(&*self.rows, &self.cache, record.id)?;
         *record = staged.erase().ok_or_else(|| missing("the document"))?;
         Ok(subtrees.encoded)
@@ -75,6 +79,8 @@ impl SpaceTransaction<'_> {
         }
         if (before.location, before.day) != (after.location, after.day) {
             self.check_location(after)?;
+            // While it is where they are counted.
+            self.flush_tags()?;
         }
         let staged = self.documents.load(&*self.rows, &self.cache, before.id)?;
         let StoredDocument { record, .. } =
@@ -86,6 +92,7 @@ impl SpaceTransaction<'_> {
         if is_changed {
             staged.change(self.stamp.at);
         }
+        relist_tags(self.rows, after.id, [before.location, after.location])?;
         // Trash and templates list no tasks: a move across that border changes their rows.
         let is_listed = tasks::are_listed(after.location);
         if tasks::are_listed(before.location) != is_listed {

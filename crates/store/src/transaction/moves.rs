@@ -94,6 +94,7 @@ impl SpaceTransaction<'_> {
         // Dependent rows are read in the order of their keys.
         moved.sort_unstable();
         self.rekey_comments(&moved, from.document, to.document)?;
+        self.rekey_tags(&moved, from.document, to.document)?;
         self.rekey_tasks(&moved, from.document, to.document)?;
         self.rekey_collections(&moved, from.document, to.document)?;
         self.documents.remove_blocks(from.document, moved.len())?;

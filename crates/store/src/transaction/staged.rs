@@ -6,4 +6,5 @@ pub(super) mod documents;
 pub(super) mod locations;
 pub(super) mod purges;
 pub(super) mod runs;
+pub(super) mod tag_rows;
 pub(super) mod task_rows;

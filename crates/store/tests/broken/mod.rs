@@ -29,6 +29,9 @@ pub const BY_LOCATION_CREATED: u8 = 0x27;
 pub const FOLDERS: u8 = 0x30;
 pub const FOLDER_CHILDREN: u8 = 0x31;
 pub const EDGES: u8 = 0x40;
+pub const TAGGED_BLOCKS: u8 = 0x41;
+pub const DOCUMENTS_BY_TAG: u8 = 0x42;
+pub const TAG_COUNTS: u8 = 0x43;
 pub const TASKS: u8 = 0x50;
 pub const TASKS_BY_DAY: u8 = 0x51;
 pub const LOGBOOK: u8 = 0x52;
@@ -117,7 +120,8 @@ pub fn day() -> Day {
 }
 
 /// The small space, with more in it: a daily note of root 10 with an open task 11, a task 12 that
-/// was done, and text 13 with two comments, which shows file 1; a trashed note of the same day of
+/// was done, and text 13 with two comments, which shows file 1 and has a
+/// tag; a trashed note of the same day of
 /// root 14 with an open task 15; the inbox of root 16 with task 17; the upload of file 2 under way;
 /// and the collections of [`collections::edits`].
 pub fn full() -> (Arc<dyn Store>, SpaceStore) {
@@ -142,11 +146,12 @@ pub fn full() -> (Arc<dyn Store>, SpaceStore) {
         node(0, 10, BlockData::page("Note")),
         node(1, 11, task(TaskState::Todo, Some(day()))),
         node(1, 12, task(TaskState::Done, None)),
-        node(1, 13, BlockData::text(format!("f:{}", file(1)))),
+        node(1, 13, BlockData::text(format!("f:{} t:Tag", file(1)))),
     ]);
     let trashed = Subtrees(vec![
         node(0, 14, BlockData::page("Note")),
         node(1, 15, task(TaskState::Todo, Some(day()))),
+        node(1, 18, BlockData::text("t:tag")),
     ]);
     let inbox = Subtrees(vec![
         node(0, 16, BlockData::page("Inbox")),

@@ -2,12 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use leafbase_model::{Day, DocumentRecord, FolderId, FolderRecord, Location, TaskState, Timestamp};
+use leafbase_model::{
+    BlockId, Day, DocumentId, DocumentRecord, FolderId, FolderRecord, Location, TaskState,
+    Timestamp,
+};
 use leafbase_store::{
-    BackLink, DocumentQuery, EdgeEnd, IndexOrder, PageCursor, SpaceReader, Span, Within,
+    BackLink, CountedTag, DocumentQuery, EdgeEnd, IndexOrder, PageCursor, SpaceReader, Span,
+    TaggedBlock, Within,
 };
 
-use super::{CHUNK_BYTES, Naive, bytes_of, extract};
+use super::{CHUNK_BYTES, Naive, bytes_of, extract, extract_tags};
 
 impl Naive {
     fn back_links(&self) -> BTreeMap<EdgeEnd, Vec<BackLink>> {
@@ -32,6 +36,7 @@ impl Naive {
         assert_eq!(reader.meta().unwrap().settings(), self.settings());
         self.documents_agree(reader);
         self.tasks_agree(reader);
+        self.tags_agree(reader);
         self.dependent_rows_agree(reader);
         self.collections_agree(reader);
         for document in self.documents.keys() {
@@ -203,6 +208,64 @@ impl Naive {
                 let expected: Vec<_> = tasks.into_iter().map(|(block, _)| block).collect();
                 assert_eq!(reader.tasks_of(*document, open_only).unwrap(), expected);
             }
+        }
+    }
+
+    /// The tags of each document, with the blocks and forms of each.
+    fn tags(&self) -> BTreeMap<DocumentId, BTreeMap<(String, BlockId), String>> {
+        let mut tags: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
+        for block in self.blocks.values() {
+            let of_document = tags.entry(self.standing[&block.id].0).or_default();
+            extract_tags(&block.data, &mut |form| {
+                let key = (form.to_lowercase(), block.id);
+                of_document.entry(key).or_insert_with(|| form.to_owned());
+            });
+        }
+        tags
+    }
+
+    fn tags_agree(&self, reader: SpaceReader<'_>) {
+        let mut documents: BTreeMap<String, Vec<DocumentId>> = BTreeMap::new();
+        let mut forms: BTreeMap<String, String> = BTreeMap::new();
+        for (document, tags) in self.tags() {
+            let tagged = |((tag, block), form): (&(String, BlockId), &String)| TaggedBlock {
+                tag: tag.clone(),
+                block: *block,
+                form: form.clone(),
+            };
+            let expected: Vec<_> = tags.iter().map(tagged).collect();
+            assert_eq!(reader.tags_in(document).unwrap(), expected);
+            for ((tag, _), form) in &tags {
+                let of_tag: Vec<_> =
+                    expected.iter().filter(|other| other.tag == *tag).cloned().collect();
+                assert_eq!(reader.blocks_tagged(document, tag).unwrap(), of_tag);
+                let is_hidden = self.documents[&document].location == Location::Inbox;
+                assert_eq!(reader.is_tagged(document, tag).unwrap(), !is_hidden);
+                if !is_hidden {
+                    documents.entry(tag.clone()).or_default().push(document);
+                    forms.entry(tag.clone()).or_insert_with(|| form.clone());
+                }
+            }
+        }
+        let mut counted = vec![];
+        for (tag, mut documents) in documents {
+            documents.dedup();
+            assert_eq!(reader.documents_tagged(&tag).unwrap(), documents);
+            let is_counted = |id: &&DocumentId| self.documents[id].location != Location::Trash;
+            let count = documents.iter().filter(is_counted).count() as u64;
+            if count > 0 {
+                let form = forms[&tag].clone();
+                counted.push(CountedTag { tag, form, documents: count });
+            }
+        }
+        let of = |prefix: &str, after, limit| reader.counted_tags(prefix, after, limit).unwrap();
+        assert_eq!(of("", None, usize::MAX), counted);
+        let begin: Vec<_> =
+            counted.iter().filter(|tag| tag.tag.starts_with('a')).cloned().collect();
+        assert_eq!(of("a", None, usize::MAX), begin);
+        if let [first, rest @ ..] = counted.as_slice() {
+            assert_eq!(of("", Some(&first.tag), 1), rest[..rest.len().min(1)]);
+            assert_eq!(of("", None, 1), counted[..1]);
         }
     }
 

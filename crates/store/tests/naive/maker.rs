@@ -73,6 +73,10 @@ impl Maker {
             1 => text = format!("{text} d:2026-03-{:02}", seed % 28 + 1),
             _ => {}
         }
+        for number in [seed % 11, seed % 13].iter().filter(|number| **number < 4) {
+            // One is the beginning of another, and they differ in case.
+            text = format!("{text} t:{}", ["a", "A", "ab", "B/É"][*number as usize]);
+        }
         let mut data = match seed % 7 {
             0 => BlockData { inline: text, ..BlockData::page("") },
             1 => BlockData::new(leafbase_model::BlockKind::Line {

@@ -46,7 +46,13 @@ pub fn extract(data: &BlockData, tell: &mut dyn FnMut(EdgeTarget)) {
 }
 
 /// The extractor of these tests.
-pub const EXTRACTOR: Extractor = Extractor { edges: extract, keys: collections::keys };
+pub const EXTRACTOR: Extractor =
+    Extractor { edges: extract, keys: collections::keys, tags: extract_tags };
+
+/// Finds tags in texts: `t:` and a tag.
+pub fn extract_tags(data: &BlockData, tell: &mut dyn FnMut(&str)) {
+    data.inline.split(' ').filter_map(|word| word.strip_prefix("t:")).for_each(tell);
+}
 
 pub fn stamp(millis: i64) -> Stamp {
     Stamp { at: Timestamp::from_millis(millis), by: leafbase_model::Author::new("Ada") }

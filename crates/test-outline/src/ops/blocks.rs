@@ -189,6 +189,12 @@ fn data(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> BlockData {
     {
         *look = TextFormat { card_layout: numbers.pick(CardLayout::ALL), ..*look };
     }
+    if let BlockKind::Code { raw_code, language_tag, .. } = &mut data.kind
+        && numbers.once_in(2)
+    {
+        numbers.pick(&["tags: [trip]", "tags: [é, Trip/Lisbon]", "tags"]).clone_into(raw_code);
+        numbers.pick(&["yaml frontmatter", "x"]).clone_into(language_tag);
+    }
     if let BlockKind::Image { url, .. } | BlockKind::File { url, .. } = &mut data.kind {
         *url = asset_url(numbers, setting);
     }
@@ -203,9 +209,12 @@ fn indentation(numbers: &mut Numbers<'_>) -> u8 {
     if numbers.once_in(40) { 6 } else { numbers.pick(&[0, 0, 0, 0, 0, 1, 2, 5]) }
 }
 
-/// Short, or a link, or too long for a title, or now and then for any block under
+/// Short, or with a tag, or a link, or too long for a title, or now and then for any block under
 /// [`super::small_limits`].
 pub(super) fn text(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> String {
+    if numbers.once_in(10) {
+        return numbers.pick(TAGGED).to_owned();
+    }
     let length = match numbers.below(40) {
         39 => 65,
         37 | 38 => 29,
@@ -227,6 +236,16 @@ pub(super) fn text_for(numbers: &mut Numbers<'_>, setting: Setting<'_>, block: B
     let ids: Vec<_> = home.root.walk().into_iter().map(|found| found.record.id).collect();
     format!("[a](block://{})", numbers.pick(&ids))
 }
+
+/// Texts with tags, and what looks like one.
+const TAGGED: &[&str] = &[
+    "#trip",
+    "to #Trip/Lisbon",
+    "#trip/lisbon #Trip",
+    "#[[to do]] é",
+    "#éa-b_1",
+    "`#code` a#b # #1",
+];
 
 /// The URL of a file.
 fn asset_url(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> String {

@@ -2,8 +2,8 @@
 
 use leafbase_model::{
     BuiltInLocation, CreateDocuments, CreateFromTemplate, Day, DayRange, DeleteDocuments,
-    Destination, DocumentFilter, DocumentOrder, DocumentPatch, FolderRef, ListDocuments, Location,
-    MoveDocuments, PurgeDocuments, RestoreDailyNotes, UpdateDocuments,
+    Destination, DocumentFilter, DocumentOrder, DocumentPatch, FolderRef, ListDocuments, ListTags,
+    Location, MoveDocuments, PurgeDocuments, RestoreDailyNotes, UpdateDocuments,
 };
 
 use super::{Setting, blocks, day, document, few, folders};
@@ -14,6 +14,8 @@ use crate::{NaiveDocument, Numbers};
 pub enum DocumentRequest {
     /// Lists them.
     List(ListDocuments),
+    /// Lists tags.
+    Tags(ListTags),
     /// Makes some.
     Create(CreateDocuments),
     /// Puts some into the trash.
@@ -34,6 +36,7 @@ impl DocumentRequest {
     pub(super) fn new(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> Self {
         let any = |wanted: fn(&NaiveDocument) -> bool| setting.space.documents.iter().any(wanted);
         match numbers.below(16) {
+            0 if numbers.once_in(2) => Self::Tags(tags(numbers)),
             0..=2 => Self::List(list(numbers, setting)),
             11 | 12 if any(is_trashed_note) => {
                 Self::Restore(RestoreDailyNotes::new(few(numbers, 2, |n| {
@@ -147,11 +150,23 @@ fn list(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> ListDocuments {
         created: range(numbers, today),
         modified: range(numbers, today),
         daily_note: range(numbers, today),
+        tags: if numbers.once_in(4) { few(numbers, 2, tag) } else { vec![] },
     };
     request.order = numbers.once_in(2).then(|| numbers.pick(DocumentOrder::ALL));
     (request.metadata, request.descending) = (numbers.once_in(2), numbers.once_in(2));
     request.paging.limit = numbers.pick(&[None, None, Some(1), Some(2), Some(3), Some(7)]);
     request
+}
+
+fn tags(numbers: &mut Numbers<'_>) -> ListTags {
+    let mut request = ListTags::new().starting(numbers.pick(&["", "", "tr", "#Trip/", "to d"]));
+    request.paging.limit = numbers.pick(&[None, None, Some(1), Some(2)]);
+    request
+}
+
+/// Tags that texts may have, and what is folded to them.
+fn tag(numbers: &mut Numbers<'_>) -> String {
+    numbers.pick(&["trip", "#Trip", "trip/lisbon", "to do", "none"]).to_owned()
 }
 
 fn range(numbers: &mut Numbers<'_>, today: Day) -> DayRange {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// Every limit, and the tests that send what is below, at and above it: the file below the
 /// workspace, and the function.
-const TESTS: [(&str, &[(&str, &str)]); 30] = [
+const TESTS: [(&str, &[(&str, &str)]); 36] = [
     (
         "page_nesting",
         &[
@@ -17,6 +17,12 @@ const TESTS: [(&str, &[(&str, &str)]); 30] = [
             ("requests/collections/rules.rs", "collections_nest_as_deep_as_pages_may"),
         ],
     ),
+    ("TAG_BYTES", &[("tags.rs", "tags_and_filters_of_tags_are_bounded")]),
+    ("FILTER_TAGS", &[("tags.rs", "tags_and_filters_of_tags_are_bounded")]),
+    ("FRONT_MATTER_BYTES", &[("tags.rs", "front_matter_beyond_its_bounds_says_nothing")]),
+    ("FRONT_MATTER_DEPTH", &[("tags.rs", "front_matter_beyond_its_bounds_says_nothing")]),
+    ("HOST_RECORD_BYTES", &[("mirror/rows.rs", "records_of_a_host_are_bounded")]),
+    ("HOST_RECORD_NAME_BYTES", &[("mirror/rows.rs", "records_of_a_host_are_bounded")]),
     ("REQUEST_KEY_BYTES", &[("batch.rs", "a_batch_with_a_key_is_done_once")]),
     ("REQUEST_KEY_HOURS", &[("batch.rs", "a_batch_with_a_key_is_done_once")]),
     (
@@ -117,10 +123,7 @@ const TESTS: [(&str, &[(&str, &str)]); 30] = [
     ("QUERY_GROUPS", &[("requests/bounds/collections.rs", "values_that_items_are_counted_by")]),
     ("TERMS", &[("requests/bounds/search.rs", "patterns_and_terms")]),
     ("TERM_BYTES", &[("requests/bounds/search.rs", "patterns_and_terms")]),
-    (
-        "SEARCH_RESULTS",
-        &[("requests/search/words.rs", "twenty_are_found_at_most_and_equal_ones_by_id")],
-    ),
+    ("SEARCH_RESULTS", &[("search/words.rs", "twenty_are_found_at_most_and_equal_ones_by_id")]),
     ("PATTERNS", &[("requests/bounds/search.rs", "patterns_and_terms")]),
     ("PATTERN_BYTES", &[("requests/bounds/search.rs", "patterns_and_terms")]),
     ("CONTEXT_BLOCKS", &[("requests/bounds/search.rs", "patterns_and_terms")]),

@@ -5,9 +5,10 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use leafbase::{
-    BlockType, Connection, ExportOptions, ExportReport, Fetch, ImportOptions, Limits, MemorySource,
-    Position, Space, VaultWarningKind,
+use leafbase::{BlockType, Connection, Fetch, Limits, Position, Space};
+use leafbase_vault::{
+    ExportOptions, ExportReport, ImportOptions, MemorySource, VaultWarningKind, export_folder,
+    import_from,
 };
 use serde_json::json;
 
@@ -190,8 +191,9 @@ fn tables_have_as_many_rows_as_a_fetch_may_have_blocks() {
 /// The files of an export, and what it reports.
 fn exported(notes: &Connection) -> (BTreeMap<String, String>, ExportReport) {
     let directory = tempfile::tempdir().unwrap();
-    let report = notes
-        .export_folder(directory.path(), &ExportOptions::new(), &mut |_| ControlFlow::Continue(()));
+    let report = export_folder(notes, directory.path(), &ExportOptions::new(), &mut |_| {
+        ControlFlow::Continue(())
+    });
     let files = fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().path()).map(
         |path: PathBuf| {
             let name = path.file_name().unwrap().to_str().unwrap().to_owned();
@@ -269,8 +271,7 @@ fn an_export_keeps_the_pages_of_items_and_is_stable() {
     let again = Space::in_memory().unwrap().connect();
     let mut source =
         MemorySource::from_iter(files.iter().map(|(path, text)| (path.as_str(), text.as_str())));
-    again
-        .import_from(&mut source, &ImportOptions::new(), &mut |_| ControlFlow::Continue(()))
+    import_from(&again, &mut source, &ImportOptions::new(), &mut |_| ControlFlow::Continue(()))
         .unwrap();
     let (twice, report) = exported(&again);
     assert_eq!(twice, files);
@@ -285,8 +286,7 @@ fn an_export_of_what_could_break_a_table_is_stable() {
     let again = Space::in_memory().unwrap().connect();
     let mut source =
         MemorySource::from_iter(files.iter().map(|(path, text)| (path.as_str(), text.as_str())));
-    again
-        .import_from(&mut source, &ImportOptions::new(), &mut |_| ControlFlow::Continue(()))
+    import_from(&again, &mut source, &ImportOptions::new(), &mut |_| ControlFlow::Continue(()))
         .unwrap();
     let (twice, report) = exported(&again);
     assert_eq!(twice, files);

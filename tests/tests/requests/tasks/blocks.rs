@@ -2,7 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use leafbase::{BlockDraft, ImportOptions, MemorySource};
+use leafbase::BlockDraft;
+use leafbase_vault::{ImportOptions, MemorySource, import_from};
 
 use super::desk::{Desk, Step};
 
@@ -251,8 +252,7 @@ fn imported() {
     let mut desk = Desk::new();
     let files = [("Trip.md", "- [ ] a\n- [x] b\n"), ("2026-03-01.md", "- [ ] c\n")];
     let mut on = |_| ControlFlow::Continue(());
-    desk.notes
-        .import_from(&mut MemorySource::from_iter(files), &ImportOptions::new(), &mut on)
+    import_from(&desk.notes, &mut MemorySource::from_iter(files), &ImportOptions::new(), &mut on)
         .unwrap();
     desk.run(&[("list", LOGBOOK, "b"), ("list", INBOX, "")]);
     let documents = desk.notes.documents().unwrap();

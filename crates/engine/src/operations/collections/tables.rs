@@ -166,7 +166,8 @@ fn below(collection: &BlockData, markdown: String) -> BlockData {
     let deeper = u8::from(collection.list_style != ListStyle::None);
     let indentation = collection.indentation.saturating_add(deeper).min(Limits::INDENTATION);
     let (kind, list_style) = (BlockKind::Table, ListStyle::None);
-    BlockData { kind, inline: markdown, indentation, list_style, task: None, ..collection.clone() }
+    let below = BlockData { kind, inline: markdown, indentation, list_style, ..collection.clone() };
+    BlockData { task: None, layout: None, ..below }
 }
 
 /// The table of all items of `collection`. `None` without a schema.

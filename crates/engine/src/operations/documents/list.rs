@@ -1,12 +1,13 @@
 //! Lists of documents: translates filters of requests into queries of the store, and encodes
 //! cursors.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use jiff::tz::TimeZone;
 use leafbase_model::{
     DayRange, DayRef, Document, DocumentFilter, DocumentId, DocumentOrder, Error, FolderRef, Items,
-    ItemsPage, ListDocuments, Result, Timestamp,
+    ItemsPage, Limits, ListDocuments, Result, Timestamp, fold_tag,
 };
 use leafbase_store::{DocumentQuery, IndexOrder, PageCursor, Span, Within};
 use leafbase_tree_ops as ops;
@@ -48,9 +49,10 @@ impl<A: FullAccess> Connection<A> {
     /// a filter all documents match, including those in the trash, which are marked; the inbox is
     /// hidden. Days are days of the space's time zone.
     ///
-    /// A page costs the documents it returns if no days are filtered by, or if the filtered kind of
-    /// day is also the order, which is the default. Otherwise, and for daily notes of one location
-    /// by day, it may cost as many documents as match the most selective filter.
+    /// A page costs the documents it returns if no days and tags are filtered by, if the filtered
+    /// kind of day is also the order, which is the default, or if the only filter is a tag and the
+    /// order by ID. Otherwise, and for daily notes of one location by day, it may cost as many
+    /// documents as match the most selective filter.
     ///
     /// ```
     /// use leafbase::{DayRange, DayRef, ListDocuments};
@@ -71,11 +73,12 @@ impl<A: FullAccess> Connection<A> {
     /// [`crate::ErrorKind::NotFound`] at `folderId`; [`crate::ErrorKind::Validation`] at `folderId`
     /// for a built-in location among several and when combined with `location`, at `limit` for
     /// 0, and at `cursor` for a cursor of another list; [`crate::ErrorKind::LimitExceeded`] at
-    /// `folderId` for more than [`crate::Limits::blocks_per_request`].
+    /// `folderId` for more than [`crate::Limits::blocks_per_request`], and at `tags` for more than
+    /// [`crate::Limits::FILTER_TAGS`].
     pub fn list_documents(&self, request: ListDocuments) -> Result<ItemsPage<Document>> {
         request.paging.check()?;
         self.check_ids("folderId", request.filter.folders.as_ref())?;
-        let cursor = request.paging.cursor.as_deref().map(read_cursor).transpose()?;
+        let cursor = request.paging.cursor.as_deref().map(page_cursor).transpose()?;
         let now = self.space.now();
         self.operation("list_documents").read(|tree| {
             let reader = tree.full_reader()?;
@@ -84,7 +87,7 @@ impl<A: FullAccess> Connection<A> {
             let (found, next) = find(reader, &query, cursor, paging.limit.unwrap_or(usize::MAX))?;
             Ok(ItemsPage {
                 items: found.into_iter().map(|row| self.linked(titled(row, metadata))).collect(),
-                next_cursor: next.as_ref().map(write_cursor),
+                next_cursor: next.as_ref().map(|next| write_cursor(next.as_bytes())),
             })
         })
     }
@@ -144,15 +147,17 @@ pub(crate) fn query(
 ) -> Result<DocumentQuery> {
     let within = within(tree, filter, folder_path)?;
     // Exhaustive: a new filter takes part in the query here.
-    let DocumentFilter { location: _, folders: _, created, modified, daily_note } = *filter;
-    if [created, modified, daily_note] == [DayRange::ALL; 3] {
-        return Ok(DocumentQuery { within, ..DocumentQuery::default() });
+    let DocumentFilter { location: _, folders: _, created, modified, daily_note, tags } = filter;
+    let (tags, days) = (filter_tags(tags)?, [*created, *modified, *daily_note]);
+    if days == [DayRange::ALL; 3] {
+        return Ok(DocumentQuery { within, tags, ..DocumentQuery::default() });
     }
+    let [created, modified, daily_note] = days;
     let range = DayResolver { zone: tree.zone()?, now };
     let created = range.instants(created, ["createdDateGte", "createdDateLte"])?;
     let modified = range.instants(modified, ["lastModifiedDateGte", "lastModifiedDateLte"])?;
     let day = range.days(daily_note, ["dailyNoteDateGte", "dailyNoteDateLte"])?;
-    Ok(DocumentQuery { within, created, modified, day, ..DocumentQuery::default() })
+    Ok(DocumentQuery { within, created, modified, day, tags, ..DocumentQuery::default() })
 }
 
 fn within(
@@ -240,23 +245,39 @@ impl DayResolver {
     }
 }
 
+/// The tags of a filter in lowercase, each once.
+///
+/// # Errors
+/// [`leafbase_model::ErrorKind::LimitExceeded`] at `tags`.
+pub(crate) fn filter_tags(tags: &[String]) -> Result<Vec<String>> {
+    if tags.len() > Limits::FILTER_TAGS {
+        return Err(Error::limit("tags", Limits::FILTER_TAGS, tags.len()).at("tags"));
+    }
+    let tags: BTreeSet<String> = tags.iter().map(|tag| fold_tag(tag)).collect();
+    Ok(tags.into_iter().collect())
+}
+
 /// Encodes a cursor in hexadecimal, which needs no escaping in JSON or URLs.
-fn write_cursor(cursor: &PageCursor) -> String {
-    cursor.as_bytes().iter().fold(String::new(), |mut text, byte| {
+pub(crate) fn write_cursor(cursor: &[u8]) -> String {
+    cursor.iter().fold(String::new(), |mut text, byte| {
         // Writing to a string does not fail.
         let _ = write!(text, "{byte:02x}");
         text
     })
 }
 
-fn read_cursor(text: &str) -> Result<PageCursor> {
+/// Decodes a cursor; `None` if it is none.
+pub(crate) fn read_cursor(text: &str) -> Option<Vec<u8>> {
     let digits = |pair: &[u8]| {
         let pair =
             std::str::from_utf8(pair).ok().filter(|pair| pair.len() == 2 && !pair.starts_with('+'));
         pair.and_then(|pair| u8::from_str_radix(pair, 16).ok())
     };
-    let bytes = text.as_bytes().chunks(2).map(digits).collect::<Option<Vec<_>>>();
+    text.as_bytes().chunks(2).map(digits).collect()
+}
+
+fn page_cursor(text: &str) -> Result<PageCursor> {
     let foreign =
         || Error::validation("the cursor belongs to another list of documents").at("cursor");
-    bytes.map(|bytes| PageCursor::from_bytes(&bytes)).ok_or_else(foreign)
+    read_cursor(text).map(|bytes| PageCursor::from_bytes(&bytes)).ok_or_else(foreign)
 }

@@ -6,6 +6,7 @@ use leafbase_model::{
 };
 use leafbase_store::StoredDocument;
 
+use super::list::filter_tags;
 use crate::core::access::Scoped;
 use crate::core::connection::Connection;
 use crate::core::redaction::LinkRedactor;
@@ -34,9 +35,10 @@ impl Connection<Scoped> {
         self.list_documents(ListScopedDocuments::new())
     }
 
-    /// The documents of the scope, sorted by ID, with their times if the request asks for them.
-    /// Those in the trash, and those that do not exist, are shown as deleted, with their IDs alone.
-    /// The cost grows with the scope.
+    /// The documents of the scope, or those of them with the tags of the request, sorted by ID,
+    /// with their times if the request asks for them. Those in the trash, and those that do not
+    /// exist, are shown as deleted, with their IDs alone, unless tags are asked for. The cost grows
+    /// with the scope.
     ///
     /// ```
     /// use leafbase::ListScopedDocuments;
@@ -51,13 +53,17 @@ impl Connection<Scoped> {
     /// ```
     ///
     /// # Errors
-    /// What the store reports.
+    /// [`crate::ErrorKind::LimitExceeded`] at `tags` for more than [`crate::Limits::FILTER_TAGS`].
     pub fn list_documents(&self, request: ListScopedDocuments) -> Result<Items<ScopedDocument>> {
+        let ListScopedDocuments { tags, metadata, .. } = request;
+        let tags = filter_tags(&tags)?;
         self.operation("list_documents").read(|tree| {
             let (links, mut listed) = (LinkRedactor::new(tree), Vec::new());
             for id in tree.visibility().roots().map(ScopeRoots::ids).into_iter().flatten() {
                 listed.push(match tree.stored_document(id)? {
-                    Some(row) => shown(&links, row, request.metadata)?,
+                    Some(_) if !tree.has_tags(id, &tags)? => continue,
+                    Some(row) => shown(&links, row, metadata)?,
+                    None if !tags.is_empty() => continue,
                     // One that was purged, or never existed, looks like one in the trash.
                     None if tree.is_part_of_another(id)? => continue,
                     None => deleted(id),

@@ -68,13 +68,13 @@ pub(crate) fn block(media_type: &str, url: &AssetUrl) -> BlockData {
 }
 
 /// The uploaded file that a block shows as a picture or a video.
-pub(crate) fn shown_as_picture(data: &BlockData) -> Option<AssetId> {
+pub fn shown_as_picture(data: &BlockData) -> Option<AssetId> {
     AssetUrl::asset_of(&Picture::of(&data.kind)?.url)
 }
 
 /// Gives a block that shows a picture or a video the type for files of `media_type`; the text
 /// stays. Returns whether the block changed.
-pub(crate) fn fit_block_type(
+pub fn fit_block_type(
     data: &mut BlockData,
     media_type: &str,
     file: &AssetUrl,

@@ -11,7 +11,7 @@ const LONGEST_EXTENSION: usize = 32;
 /// separators, and dots and white space at the ends. Replaces characters that some system forbids
 /// by `_`, prefixes names that mean a device with `_`, and truncates long names, keeping the
 /// extension. Idempotent.
-pub(crate) fn plain(given: &str) -> Option<String> {
+pub fn plain(given: &str) -> Option<String> {
     // Both separators: the name may come from another system.
     let last = given.rsplit(['/', '\\']).find(|part| !part.trim().is_empty())?;
     let kept = last.chars().filter(|letter| !is_unseen(*letter));

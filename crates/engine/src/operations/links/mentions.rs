@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use leafbase_markdown::PlainText;
 use leafbase_model::{
-    BlockData, BlockId, BlockKind, DocumentId, Error, ItemsPage, Location, Result, SearchDocuments,
-    UnlinkedMentions, invariant,
+    BlockData, BlockId, BlockKind, DocumentId, Error, ItemsPage, Limits, Location, Result,
+    SearchDocuments, UnlinkedMentions, invariant,
 };
 use leafbase_pattern::escape_pattern;
 use leafbase_store::BlockText;
@@ -18,6 +18,7 @@ use crate::core::connection::Connection;
 use crate::core::redaction::{LinkRedactor, shown_markdown};
 use crate::core::scope_roots::ScopeRoots;
 use crate::core::tree::Tree;
+use crate::operations::documents::properties::properties_of;
 use crate::operations::search::{PatternSet, PatternSetMatcher};
 
 /// Length of a block ID in a cursor.
@@ -42,10 +43,10 @@ pub struct TitleMention {
 }
 
 impl<A: Unbatched> Connection<A> {
-    /// The blocks that say the title of a document or page, as words of their own and in any case,
-    /// outside of links: an editor offers to link them. Texts and titles are searched, also of
-    /// items; not tables and code. Blocks of the document or page itself are not listed, nor those
-    /// in the trash. A page of a scope is a document here as well.
+    /// The blocks that say the title of a document or page, or an alias in its front matter, as
+    /// words of their own and in any case, outside of links: an editor offers to link them. Texts
+    /// and titles are searched, also of items; not tables and code. Blocks of the document or page
+    /// itself are not listed, nor those in the trash. A page of a scope is a document here as well.
     ///
     /// Sorted by document and block, each by ID, which no edit changes. Needs the feature `search`.
     ///
@@ -77,13 +78,12 @@ impl<A: Unbatched> Connection<A> {
         let request = request.into();
         request.paging.check()?;
         let operation = self.operation("unlinked_mentions");
-        let title = operation.read(|tree| title_of(tree, request.id))?;
+        let pattern = operation.read(|tree| name_pattern(tree, request.id))?;
         let after = request.paging.cursor.as_deref();
         let after = after.map(|text| MentionPosition::read(request.id, text)).transpose()?;
-        if title.trim().is_empty() {
+        if pattern.is_empty() {
             return Ok(ItemsPage { items: Vec::new(), next_cursor: None });
         }
-        let pattern = word_pattern(title.trim());
         let patterns = PatternSet::new("id", std::slice::from_ref(&pattern), false)?;
         let candidates = self.mention_candidates(pattern)?;
         operation.read(|tree| {
@@ -117,6 +117,27 @@ fn title_of(tree: &Tree<'_>, id: BlockId) -> Result<String> {
         }
         _ => Err(Error::validation("the block is neither a document nor a page").at("id")),
     }
+}
+
+/// A pattern of the title, and of as many aliases in the front matter of a document as one pattern
+/// may have. Empty without a name.
+fn name_pattern(tree: &Tree<'_>, id: BlockId) -> Result<String> {
+    let title = title_of(tree, id)?;
+    let is_document = tree.locate(id)?.is_some_and(|location| location.document.root() == id);
+    let mut names = vec![title];
+    if is_document {
+        names.extend(properties_of(tree, DocumentId::of_root(id))?.aliases);
+    }
+    let mut pattern = String::new();
+    for name in names.iter().map(|name| name.trim()).filter(|name| !name.is_empty()) {
+        let words = word_pattern(name);
+        if pattern.is_empty() {
+            pattern = words;
+        } else if pattern.len() + words.len() < Limits::PATTERN_BYTES {
+            pattern = format!("{pattern}|{words}");
+        }
+    }
+    Ok(pattern)
 }
 
 /// A pattern of the title as words of their own, where the script has such.

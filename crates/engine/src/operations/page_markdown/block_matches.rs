@@ -3,7 +3,7 @@
 //! Blocks that say the same come first: those that say it alone on both sides, wherever they are,
 //! then those between them by the difference of the lists (Myers, "An O(ND) difference algorithm",
 //! 1986), then the rest. What is left is matched by the pairs of letters in common, and a block
-//! that stands alone between matched ones is what stood alone there.
+//! that is alone between matched ones matches the one that was alone there.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -139,7 +139,7 @@ impl<'a> Matching<'a> {
         gaps
     }
 
-    /// Matches what is equal between matched blocks.
+    /// Matches equal blocks between matched ones.
     fn match_between(&mut self) {
         for gap in self.gaps() {
             if gap.old.len().saturating_mul(gap.new.len()) > MAX_DIFFERENCE_PAIRS {
@@ -163,7 +163,7 @@ impl<'a> Matching<'a> {
         }
     }
 
-    /// Matches what is equal and still unmatched, in order.
+    /// Matches equal blocks that are still unmatched, in order.
     fn match_repeated(&mut self) {
         let [old_keys, new_keys] = &self.keys;
         let mut free: HashMap<usize, Vec<usize>> = HashMap::new();
@@ -253,7 +253,7 @@ impl<'a> Matching<'a> {
         }
     }
 
-    /// Matches a block that stands alone between matched ones with the one that stood alone there.
+    /// Matches a block that is alone between matched ones with the one that was alone there.
     fn match_lone(&mut self) {
         for gap in self.gaps() {
             let ([old], [new]) = (gap.old.as_slice(), gap.new.as_slice()) else { continue };

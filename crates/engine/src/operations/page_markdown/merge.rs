@@ -1,7 +1,9 @@
 //! Three-way merges of a block: what its markdown said before and says now changes, and what
 //! markdown does not say stays.
 
-use leafbase_model::{BlockData, BlockKind, ListStyle, TaskInfo, TextFormat};
+use leafbase_model::{BlockData, BlockKind, ListStyle, SourceLayout, TaskInfo, TextFormat};
+
+use super::outline::OutlineBlock;
 
 /// The data of a block that read as `before` and reads as `after` now.
 pub(super) fn merged(present: &BlockData, before: &BlockData, after: &BlockData) -> BlockData {
@@ -26,7 +28,30 @@ pub(super) fn merged(present: &BlockData, before: &BlockData, after: &BlockData)
         color: present.color,
         task,
         decorations: pick(&present.decorations, &before.decorations, &after.decorations),
+        layout: None,
     }
+}
+
+/// The layout of a block that the text before writes as `old`, and the new text as `new`. The text
+/// of a page has no links as a file writes them, and no file.
+pub(super) fn merged_layout(
+    present: &BlockData,
+    old: &OutlineBlock,
+    new: &OutlineBlock,
+) -> Option<Box<SourceLayout>> {
+    let taken = |layout: Option<&Box<SourceLayout>>| {
+        let mut layout = layout.map(|layout| (**layout).clone()).unwrap_or_default();
+        let links = std::mem::take(&mut layout.links);
+        (layout, links)
+    };
+    let (present_layout, present_links) = taken(present.layout.as_ref());
+    let (old_layout, _) = taken(old.layout.as_ref());
+    let (new_layout, new_links) = taken(new.layout.as_ref());
+    let links = if new_links.is_empty() { present_links } else { new_links };
+    let file = present_layout.file.clone();
+    // The text before may show a part of the layout.
+    let layout = if old_layout == new_layout { present_layout } else { new_layout };
+    SourceLayout { links, file, ..layout }.into_option()
 }
 
 /// Makes a text the page that it becomes when it receives children.

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use leafbase_markdown as markdown;
 use leafbase_model::{
     Block, BlockData, BlockDraft, BlockId, BlockType, Content, Edge, Error, Limits, Location,
-    Result, invariant,
+    Result, SourceLayout, invariant,
 };
 use leafbase_tree_ops as ops;
 
@@ -14,7 +14,7 @@ use crate::core::tree::Tree;
 use crate::operations::block_markdown::render_text;
 use crate::operations::collections::tables;
 
-/// What a block of an outline is of a collection.
+/// The part that a block of an outline has in a collection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum CollectionPart {
     /// It is of none.
@@ -29,7 +29,10 @@ enum CollectionPart {
 pub(super) struct OutlineBlock {
     /// Its ID, if it is one of the page.
     pub(super) id: Option<BlockId>,
+    /// Without its layout.
     pub(super) data: BlockData,
+    /// How the text writes it.
+    pub(super) layout: Option<Box<SourceLayout>>,
     /// Levels below the top of the page.
     pub(super) depth: usize,
     /// The index of its parent; `None` at the top of the page.
@@ -110,7 +113,7 @@ impl PageReading {
             Some(Content::Blocks(content)) => content,
             _ => Vec::new(),
         };
-        Ok(Self { text: markdown::render(&content), content, collections })
+        Ok(Self { text: markdown::render_as_written(&content, None), content, collections })
     }
 
     /// The blocks as the text reads: without what markdown does not say, with their IDs.
@@ -186,8 +189,9 @@ pub(super) fn parse(text: &str, limits: &Limits) -> Result<Vec<BlockDraft>> {
         *limit = usize::MAX;
     }
     let most = limits.blocks_per_fetch;
-    let options = markdown::ParseOptions::default().with_limits(wide).with_most_blocks(most);
-    Ok(markdown::parse(text, &options)?.blocks)
+    let options = markdown::ParseOptions::default();
+    let options = options.with_limits(wide).with_most_blocks(most);
+    Ok(markdown::parse_with_layout(text, &options)?.blocks)
 }
 
 /// Drafts with all below them as a list in reading order.
@@ -195,17 +199,18 @@ pub(super) fn listed(drafts: Vec<BlockDraft>) -> Vec<OutlineBlock> {
     let mut blocks = Vec::with_capacity(drafts.len());
     let mut waiting: Vec<_> = drafts.into_iter().rev().map(|draft| (0, None, draft)).collect();
     while let Some((depth, parent, draft)) = waiting.pop() {
-        let (data, content) = draft.into_parts();
+        let (mut data, content) = draft.into_parts();
+        let layout = data.layout.take();
         let (here, has_content) = (Some(blocks.len()), !content.is_empty());
         waiting.extend(content.into_iter().rev().map(|child| (depth + 1, here, child)));
         let part = CollectionPart::None;
-        blocks.push(OutlineBlock { id: None, data, depth, parent, has_content, part });
+        blocks.push(OutlineBlock { id: None, data, layout, depth, parent, has_content, part });
     }
     blocks
 }
 
-/// The top-level tasks with what is below them, those that are closed after the open ones, as the
-/// inbox has them.
+/// Partitions top-level tasks with their descendants, stably: open ones precede closed ones, an
+/// invariant of the inbox.
 pub(super) fn closed_last(blocks: Vec<OutlineBlock>) -> Vec<OutlineBlock> {
     let (mut open, mut closed) = (Vec::new(), Vec::new());
     let (mut in_closed, mut shift) = (false, 0);

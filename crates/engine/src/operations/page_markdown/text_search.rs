@@ -25,7 +25,7 @@ pub(super) fn edited(
         return Err(Error::validation("expected a text that is not blank").at("text"));
     }
     let parsed = |text: &str| parse(text).map_err(|error| error.at("markdown"));
-    let page = markdown::render(&drafts);
+    let page = markdown::render_as_written(&drafts, None);
     match kind {
         MarkdownEditKind::Replace => {
             let places: Vec<_> = page.match_indices(text.as_str()).map(|(at, _)| at).collect();

@@ -103,7 +103,7 @@ impl RewritePlan<'_> {
             if self.placed.insert(*block) {
                 self.update(*block)?;
             }
-            // Items are not those of the page's own tree.
+            // Items are not in the page's own tree.
             let is_collection = |it: &BlockRecord| it.data.block_type() == BlockType::Collection;
             if !target.get(*block).is_some_and(is_collection) {
                 self.place_children(*block)?;
@@ -169,7 +169,7 @@ impl RewritePlan<'_> {
         Ok(())
     }
 
-    /// Removes what the target does not have.
+    /// Removes the blocks that the target does not have.
     fn remove_others(&mut self) -> Result<()> {
         let mut waiting = vec![self.target.top()];
         while let Some(parent) = waiting.pop() {

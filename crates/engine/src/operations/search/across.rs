@@ -4,10 +4,11 @@ use std::cmp::Reverse;
 
 use leafbase_model::{
     ChangePosition, DocumentId, Error, ErrorKind, Items, Limits, Result, SearchDocuments,
-    SearchMatch, TermMode, invariant,
+    SearchMatch, invariant,
 };
 use leafbase_search::{
-    Attributes, Highlighter, Hit, IndexSnapshot, ParsedQuery, SearchDocument, SearchOverlay,
+    Attributes, Highlighter, Hit, HitList, IndexSnapshot, ParsedQuery, SearchDocument,
+    SearchOverlay,
 };
 use leafbase_tree_ops::ReadTree;
 
@@ -35,7 +36,7 @@ struct SearchQuery {
 /// The outcome of a query of the index.
 struct IndexMatches {
     /// Documents that match the terms, the best first; `None` without terms.
-    hits: Option<Vec<Hit>>,
+    hits: Option<HitList>,
     /// Documents that a pattern can match, sorted by ID; `None` without patterns.
     candidates: Option<Vec<DocumentId>>,
 }
@@ -45,10 +46,16 @@ impl<A: Unbatched> Connection<A> {
     /// relevant documents, each with a snippet of its text. Every write that returned before the
     /// call is searched.
     ///
-    /// A document has to contain all words, in any block, in its title or in comments; with
-    /// [`SearchDocuments::any_word`] one word is enough. Case, accents and width are ignored,
+    /// Documents with all words come first, in any block, in the title or in comments; then those
+    /// with most of them, by weight ([`SearchMatch::missing_terms`]). Rare words weigh more, and
+    /// words that most documents have weigh nothing next to others, so that a sentence or a
+    /// question is a query. With [`SearchDocuments::all_words`] all words are required, and with
+    /// [`SearchDocuments::any_word`] scores alone decide. Case, accents and width are ignored,
     /// English words match their inflections, and the last word of a text matches as a prefix.
     /// Quotation marks make a phrase. A query without letters and digits matches nothing.
+    ///
+    /// In scripts without spaces each pair of adjacent characters counts, and pairs in a row count
+    /// more. A document has such a run if it has half of its pairs.
     ///
     /// A pattern matches within one block, in the markdown that replies show, ignoring case unless
     /// it contains `(?-i)`. One of several patterns has to match. Without words, documents are
@@ -126,7 +133,9 @@ impl<A: Unbatched> Connection<A> {
         let tree = snapshot.space.tree();
         let texts = VisibleTexts::new(&tree);
         let mut matcher = query.patterns.as_ref().map(PatternSet::matcher);
-        let found = match (matches.hits, matches.candidates, &mut matcher) {
+        let (hits, stop_words) =
+            matches.hits.map_or_else(Default::default, |list| (Some(list.hits), list.stop_words));
+        let found = match (hits, matches.candidates, &mut matcher) {
             (None, None, _) => Vec::new(),
             (Some(hits), Some(candidates), Some(matcher)) => {
                 retain_matching(&texts, hits, &candidates, matcher)?
@@ -141,9 +150,11 @@ impl<A: Unbatched> Connection<A> {
             // Hits without patterns are ranked and limited already.
             (hits, ..) => hits.into_iter().flatten().collect(),
         };
+        let shown_terms = query.terms.without(&stop_words);
         let presenter = MatchPresenter {
             texts: &texts,
-            highlighter: query.terms.highlighter(),
+            terms: &query.terms,
+            highlighter: shown_terms.highlighter(),
             metadata: request.metadata,
         };
         let shown = found.into_iter().map(|hit| presenter.present(hit, matcher.as_mut()));
@@ -199,7 +210,7 @@ impl<A: AccessScope> Connection<A> {
 
 impl SearchQuery {
     fn parse(request: &SearchDocuments) -> Result<Self> {
-        let terms = ParsedQuery::new(&request.include, request.term_mode == TermMode::Any)?;
+        let terms = ParsedQuery::new(&request.include, request.term_mode)?;
         let patterns = (!request.regexps.is_empty())
             .then(|| PatternSet::new("regexps", &request.regexps, false));
         Ok(Self { terms, patterns: patterns.transpose()? })
@@ -273,13 +284,19 @@ fn rank_by_matches(
     let score = |count: usize| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
     Ok(found
         .into_iter()
-        .map(|(Reverse(count), document)| Hit { document, score: score(count) })
+        .map(|(Reverse(count), document)| Hit {
+            document,
+            score: score(count),
+            missing: Vec::new(),
+        })
         .collect())
 }
 
 /// Turns hits into the matches of a reply.
 struct MatchPresenter<'s, 't, 'a> {
     texts: &'s VisibleTexts<'t, 'a>,
+    terms: &'s ParsedQuery,
+    /// Of the terms without stop words.
     highlighter: Highlighter<'s>,
     metadata: bool,
 }
@@ -288,7 +305,7 @@ impl MatchPresenter<'_, '_, '_> {
     /// The match of a document; `None` if the document is not visible, whatever the index has.
     fn present(
         &self,
-        Hit { document, score }: Hit,
+        Hit { document, score, missing: lacked }: Hit,
         matcher: Option<&mut PatternSetMatcher<'_>>,
     ) -> Result<Option<SearchMatch>> {
         let tree = self.texts.tree;
@@ -318,6 +335,7 @@ impl MatchPresenter<'_, '_, '_> {
             highlights: shown.highlights,
             block_ids: shown.blocks,
             score,
+            missing_terms: lacked.iter().map(|term| self.terms.source(*term).to_owned()).collect(),
             times: times.transpose()?,
         }))
     }

@@ -20,13 +20,16 @@ pub(crate) struct Filters {
     query: DocumentQuery,
     /// Documents to include or to exclude.
     named: Option<(HashSet<DocumentId>, DocumentFilterMode)>,
+    /// The documents with all tags; `None` without tags.
+    tagged: Option<HashSet<DocumentId>>,
 }
 
 /// Refuses the filters of the full space on a scoped connection: they could reveal the locations of
 /// its documents, or the days that have notes.
 pub(crate) fn check(request: &SearchDocuments, seen: &Visibility) -> Result<()> {
     // Exhaustive: a new filter is open to a scoped connection only if its effect reveals nothing.
-    let DocumentFilter { location, folders, created, modified, daily_note } = &request.filter;
+    let DocumentFilter { location, folders, created, modified, daily_note, tags: _ } =
+        &request.filter;
     let fields = [
         ("location", location.is_some()),
         ("folderIds", folders.is_some()),
@@ -64,12 +67,15 @@ impl Filters {
             // Sorted for the binary search of each document's folder.
             folders.sort_unstable();
         }
-        Ok(Self { query, named: named.transpose()? })
+        let tagged = if query.tags.is_empty() { None } else { Some(tagged(tree, &query.tags)?) };
+        Ok(Self { query, named: named.transpose()?, tagged })
     }
 
     pub(crate) fn accepts(&self, document: &Attributes) -> bool {
-        let DocumentQuery { within, created, modified, day, order: _, descending: _ } = &self.query;
+        let DocumentQuery { within, created, modified, day, tags: _, order: _, descending: _ } =
+            &self.query;
         self.is_named(document.id)
+            && self.tagged.as_ref().is_none_or(|tagged| tagged.contains(&document.id))
             && is_within(within, document.location)
             && created.contains(document.created_at)
             && modified.contains(document.modified_at)
@@ -85,6 +91,25 @@ impl Filters {
             Some((named, DocumentFilterMode::Exclude)) => !named.contains(&document),
         }
     }
+}
+
+/// The documents with all of the tags. Costs the documents of each tag; on a scoped connection the
+/// tags of its documents.
+fn tagged(tree: &Tree<'_>, tags: &[String]) -> Result<HashSet<DocumentId>> {
+    let mut found = HashSet::new();
+    if let Some(roots) = tree.visibility().roots() {
+        for document in roots.ids() {
+            if tree.has_tags(document, tags)? {
+                found.insert(document);
+            }
+        }
+        return Ok(found);
+    }
+    for (index, tag) in tags.iter().enumerate() {
+        let of_tag = tree.full_reader()?.documents_tagged(tag)?.into_iter();
+        found = of_tag.filter(|document| index == 0 || found.contains(document)).collect();
+    }
+    Ok(found)
 }
 
 /// Checks that a document exists. The document of the inbox is not searchable.

@@ -268,12 +268,13 @@ fn end_of_word(text: &str, from: usize, to: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use leafbase_model::TermMode;
     use leafbase_search::ParsedQuery;
 
     use super::*;
 
     fn shown(text: &str, asked: &[&str]) -> (String, Vec<Range<usize>>) {
-        let matches = ParsedQuery::new(asked, false).unwrap().match_ranges(text);
+        let matches = ParsedQuery::new(asked, TermMode::All).unwrap().match_ranges(text);
         excerpt(&MatchedText { text: text.into(), matches: merge(matches), is_title: false })
     }
 

@@ -76,7 +76,7 @@ impl WatchQuery<Scoped> for ListScopedDocuments {
     }
 
     fn ask(&self, notes: &Connection<Scoped>) -> Result<WatchedList<ScopedDocument>> {
-        Ok(WatchedList::new(notes.list_documents(*self)?.0))
+        Ok(WatchedList::new(notes.list_documents(self.clone())?.0))
     }
 }
 

@@ -1,8 +1,9 @@
 //! Blocks of every kind round-trip, and the bytes of a version are stable.
 
 use leafbase_model::{
-    BlockLayout, CardLayout, CodeLanguage, Font, LineStyle, ListStyle, MediaSize, MediaWidth,
-    TaskState, TextAlignment, TextStyle, Timestamp,
+    BlockLayout, CardLayout, CodeLanguage, FileLayout, Font, LineLayout, LineStyle, LinkLayout,
+    ListStyle, MediaSize, MediaWidth, SourceLayout, TaskState, TextAlignment, TextStyle, Timestamp,
+    VerbatimLines,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -118,6 +119,45 @@ fn tasks() -> impl Strategy<Value = TaskInfo> {
     )
 }
 
+fn layouts() -> impl Strategy<Value = SourceLayout> {
+    let text = || "[ \\n>*-]{0,3}".prop_map(Box::<str>::from);
+    let part = || prop::option::of(text());
+    let line = (any::<u32>(), part(), text());
+    let lines = line.prop_map(|(line, lead, trail)| LineLayout { line, lead, trail });
+    let links = (text(), any::<bool>(), part());
+    let links =
+        links.prop_map(|(text, is_wiki, attachment)| LinkLayout { text, is_wiki, attachment });
+    let verbatim = (any::<u64>(), text());
+    let verbatim = verbatim.prop_map(|(digest, text)| Box::new(VerbatimLines { digest, text }));
+    let pair = (text(), text()).prop_map(|(before, after)| Box::new([before, after]));
+    let file = (text(), any::<u64>(), part(), prop::option::of(pair), any::<[bool; 2]>());
+    let file = file.prop_map(|(path, digest, end, front_matter, [has_mark, returns])| {
+        let has_carriage_returns = returns;
+        Box::new(FileLayout { path, digest, end, front_matter, has_mark, has_carriage_returns })
+    });
+    (
+        (part(), part(), part(), part(), part()),
+        prop::collection::vec(lines, 0..3),
+        prop::option::of(verbatim),
+        prop::collection::vec(links, 0..3),
+        prop::option::of(file),
+    )
+        .prop_map(|(parts, lines, verbatim, links, file)| {
+            let (before, first_lead, other_lead, opening, closing) = parts;
+            SourceLayout {
+                before,
+                first_lead,
+                other_lead,
+                opening,
+                closing,
+                lines,
+                verbatim,
+                links,
+                file,
+            }
+        })
+}
+
 fn datas() -> impl Strategy<Value = BlockData> {
     let color = prop::option::of(any::<[u8; 3]>().prop_map(Color::from_rgb));
     let decorations =
@@ -130,10 +170,20 @@ fn datas() -> impl Strategy<Value = BlockData> {
         color,
         prop::option::of(tasks()),
         decorations,
+        prop::option::of(layouts().prop_map(Box::new)),
     )
-        .prop_map(|(kind, markdown, indentation, list_style, color, task, decorations)| {
-            BlockData { kind, inline: markdown, indentation, list_style, color, task, decorations }
-        })
+        .prop_map(
+            |(kind, inline, indentation, list_style, color, task, decorations, layout)| BlockData {
+                kind,
+                inline,
+                indentation,
+                list_style,
+                color,
+                task,
+                decorations,
+                layout,
+            },
+        )
 }
 
 fn blocks() -> impl Strategy<Value = BlockRecord> {
@@ -216,7 +266,7 @@ proptest! {
         prop_assert!(parts(&bytes).is_err() || parts(&bytes) == Ok((title, properties)));
         // Only a later version encodes more fields.
         bytes = whole;
-        bytes[0] = 0x9e;
+        bytes[0] = 0x9f;
         prop_assert_eq!(parts(&bytes), Err(DecodeError::UnsupportedVersion));
     }
 }
@@ -299,8 +349,8 @@ fn a_shorter_array_of_an_earlier_writer_reads_with_defaults() {
 
 #[test]
 fn a_longer_array_and_an_unknown_number_are_of_a_later_writer() {
-    let mut longer = vec![0x9e, 0];
-    longer.extend_from_slice(&[0xc0; 13]);
+    let mut longer = vec![0x9f, 0];
+    longer.extend_from_slice(&[0xc0; 14]);
     assert_eq!(
         decode(BlockId::NIL, &longer, &mut AuthorCache::default()),
         Err(DecodeError::UnsupportedVersion)

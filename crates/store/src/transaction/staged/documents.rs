@@ -237,8 +237,8 @@ impl StagedDocuments {
     }
 }
 
-/// Adds to the number of documents in a location; a location without documents has no row.
-fn add_to_count(rows: &mut dyn Transaction, key: &[u8; 18], difference: i64) -> Result<()> {
+/// Adds to a number of documents; where it is 0 there is no row.
+pub(super) fn add_to_count(rows: &mut dyn Transaction, key: &[u8], difference: i64) -> Result<()> {
     if difference == 0 {
         return Ok(());
     }

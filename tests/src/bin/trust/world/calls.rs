@@ -4,12 +4,12 @@ use leafbase::{
     AddComments, AddItems, AddTasks, BlockData, BlockDraft, BlockId, BlockPatch, CommentDraft,
     Connection, CreateCollection, CreateDocuments, CreateFolders, CreateFromTemplate, DayRef,
     DeleteBlocks, DeleteFolders, DeleteItems, Destination, DocumentId, Fetch, FolderDraft,
-    FolderId, GetItems, ImportOptions, InsertBlocks, ItemDraft, ItemUpdate, ListStyle,
-    MemorySource, MoveBlocks, MoveDocuments, MoveFolders, Position, PropertyDraft, PropertyKind,
-    PurgeDocuments, Relation, ReplaceSchema, RestoreDailyNotes, Result, SchemaDraft, SearchBlocks,
-    SearchDocuments, TaskDraft, TaskScope, TaskState, TaskUpdate, UpdateBlocks, UpdateItems,
-    UpdateTasks, UploadFile,
+    FolderId, GetItems, InsertBlocks, ItemDraft, ItemUpdate, ListStyle, MoveBlocks, MoveDocuments,
+    MoveFolders, Position, PropertyDraft, PropertyKind, PurgeDocuments, Relation, ReplaceSchema,
+    RestoreDailyNotes, Result, SchemaDraft, SearchBlocks, SearchDocuments, TaskDraft, TaskScope,
+    TaskState, TaskUpdate, UpdateBlocks, UpdateItems, UpdateTasks, UploadFile,
 };
+use leafbase_vault::{ImportOptions, MemorySource, import_from};
 
 use super::work::shown;
 
@@ -226,8 +226,7 @@ pub const CALLS: &[(&str, Call)] = &[
         let mut source: MemorySource =
             [("a/one.md", "# one"), ("two.md", "two [one](a/one.md)")].into_iter().collect();
         let go_on = &mut |_| std::ops::ControlFlow::Continue(());
-        notes
-            .import_from(&mut source, &ImportOptions::default(), go_on)
+        import_from(notes, &mut source, &ImportOptions::default(), go_on)
             .map(|report| format!("{report:?}"))
     }),
     ("rename", |notes, _| notes.space().rename("ocelot").map(|()| String::new())),

@@ -7,7 +7,8 @@
 
 use std::ops::ControlFlow;
 
-use leafbase::{BlockId, Connection, Error, ErrorKind, Fetch, ImportOptions, MemorySource, Result};
+use leafbase::{BlockId, Connection, Error, ErrorKind, Fetch, Result};
+use leafbase_vault::{ImportOptions, MemorySource, import_from};
 
 use super::files::{told_bytes, told_file, upload_bytes};
 use super::words;
@@ -79,7 +80,7 @@ pub fn import(notes: &Connection, number: u64) -> Result<()> {
     });
     let mut source: MemorySource = pages.chain([(format!("{folder}/data.bin"), data)]).collect();
     let go_on = &mut |_| ControlFlow::Continue(());
-    let report = notes.import_from(&mut source, &ImportOptions::new(), go_on)?;
+    let report = import_from(notes, &mut source, &ImportOptions::new(), go_on)?;
     if (report.documents, report.attachments) == (PAGES, 1) { Ok(()) } else { Err(odd(&report)) }
 }
 

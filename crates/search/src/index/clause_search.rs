@@ -1,0 +1,304 @@
+//! The documents that match one clause of a query, with their scores.
+
+use std::ops::Add;
+
+use frostem::{Algorithm, Stemmer};
+use leafbase_model::{Result, invariant};
+
+use super::error::IndexFailure;
+use super::overlay::{CurrentDocuments, SearchOverlay};
+use super::postings::SegmentPostingsReader;
+use super::score_list::{MergeMode, intersection_len, merge};
+use super::snapshot::{DocNumber, IndexSnapshot};
+use crate::document::{Attributes, SearchDocument, TextField};
+use crate::parsed_query::{ClauseKind, ClauseTerm, QueryClause};
+use crate::score::{CorpusStatistics, TermScorer};
+use crate::stems::stem_of;
+
+/// The factor of the score of two pairs of a run in a row, added to the score of each.
+const PAIRS_IN_A_ROW: f64 = 0.5;
+
+/// Matches of a document for a clause, or for several.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct TermMatch {
+    pub(super) score: f64,
+    /// The weight of the terms that it has.
+    pub(super) weight: f64,
+    /// The number of clauses that it satisfies.
+    pub(super) satisfied: u32,
+}
+
+impl Add for TermMatch {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            score: self.score + other.score,
+            weight: self.weight + other.weight,
+            satisfied: self.satisfied + other.satisfied,
+        }
+    }
+}
+
+/// The documents that match a clause, or a part of it.
+pub(super) struct ClauseMatches {
+    /// Sorted by document.
+    pub(super) documents: Vec<(DocNumber, TermMatch)>,
+    /// The weight of the clause; 0 for a stop word.
+    pub(super) weight: f64,
+}
+
+impl ClauseMatches {
+    pub(super) fn is_satisfied_by(&self, document: DocNumber) -> bool {
+        let found = self.documents.binary_search_by_key(&document, |(number, _)| *number);
+        let found = found.ok().and_then(|index| self.documents.get(index));
+        found.is_some_and(|(_, found)| found.satisfied > 0)
+    }
+}
+
+/// The documents of a list, each with its score and what else `found` says.
+fn with_match(scores: ScoreList, found: TermMatch) -> Vec<(DocNumber, TermMatch)> {
+    scores.into_iter().map(|(number, score)| (number, TermMatch { score, ..found })).collect()
+}
+
+/// Frequencies of a term by document, sorted by document.
+type FrequencyList = Vec<(DocNumber, u32)>;
+/// Scores by document, sorted by document.
+type ScoreList = Vec<(DocNumber, f64)>;
+
+/// Finds the documents of clauses, for one query.
+pub(super) struct ClauseSearch<'r> {
+    snapshot: &'r IndexSnapshot,
+    overlay: &'r SearchOverlay<'r>,
+    current: CurrentDocuments<'r>,
+    statistics: CorpusStatistics,
+}
+
+impl<'r> ClauseSearch<'r> {
+    pub(super) fn new(
+        snapshot: &'r IndexSnapshot,
+        overlay: &'r SearchOverlay<'r>,
+    ) -> Result<Self, IndexFailure> {
+        let current = CurrentDocuments::new(snapshot, overlay)?;
+        let mut statistics = match &current {
+            CurrentDocuments::Flags(_) => snapshot.statistics,
+            // The dirty documents have left the subset, and so its statistics.
+            CurrentDocuments::Subset(subset) => subset.statistics,
+        };
+        if overlay.subset.is_none() {
+            let dirty = overlay.dirty_ids.iter().filter_map(|dirty| snapshot.number_of(*dirty));
+            for lengths in dirty.filter_map(|number| snapshot.lengths.get(number as usize)) {
+                statistics.remove(*lengths);
+            }
+        }
+        overlay.dirty.iter().for_each(|document| statistics.add(document.lengths));
+        Ok(Self { snapshot, overlay, current, statistics })
+    }
+
+    /// The dirty document with this number, if it is one.
+    fn dirty(&self, number: DocNumber) -> Option<&SearchDocument> {
+        let index = (number as usize).checked_sub(self.snapshot.attributes.len())?;
+        self.overlay.dirty.get(index).copied()
+    }
+
+    pub(super) fn attributes(&self, number: DocNumber) -> Result<&Attributes> {
+        let attributes = self.snapshot.attributes.get(number as usize);
+        let attributes = attributes.or_else(|| self.dirty(number).map(SearchDocument::attributes));
+        let Some(attributes) = attributes else { invariant!("a hit is a known document") };
+        Ok(attributes)
+    }
+
+    fn length(&self, number: DocNumber, field: TextField) -> Result<u32> {
+        let lengths = self.snapshot.lengths.get(number as usize);
+        let lengths = lengths.or_else(|| self.dirty(number).map(|document| &document.lengths));
+        let Some(length) = lengths.and_then(|lengths| lengths.get(field as usize)) else {
+            invariant!("a posting is of a known document")
+        };
+        Ok(*length)
+    }
+
+    /// The documents that match a clause, or a part of it.
+    pub(super) fn clause(&self, clause: &QueryClause) -> Result<ClauseMatches, IndexFailure> {
+        match clause.kind {
+            ClauseKind::Run => self.run(clause),
+            ClauseKind::Phrase => self.word(clause),
+        }
+    }
+
+    /// A word or phrase. Some of the parts of a compound match it in part.
+    fn word(&self, clause: &QueryClause) -> Result<ClauseMatches, IndexFailure> {
+        let scores = self.score_word(clause)?;
+        let mut weight = self.weight(&scores);
+        let mut documents = with_match(scores, TermMatch { satisfied: 1, ..TermMatch::default() });
+        if !clause.parts.is_empty() {
+            // A compound weighs as much as its parts.
+            weight = 0.0;
+            for part in &clause.parts {
+                let scores = self.score_word(part)?;
+                let part_weight = self.weight(&scores);
+                weight += part_weight;
+                let found = TermMatch { weight: part_weight, ..TermMatch::default() };
+                documents = merge(documents, with_match(scores, found), MergeMode::Union);
+            }
+        }
+        for (_, found) in documents.iter_mut().filter(|(_, found)| found.satisfied > 0) {
+            found.weight = weight;
+        }
+        Ok(ClauseMatches { documents, weight })
+    }
+
+    /// A run of a script without spaces: each of its pairs counts, and more where it is followed by
+    /// the next one.
+    fn run(&self, clause: &QueryClause) -> Result<ClauseMatches, IndexFailure> {
+        let (mut documents, mut weight) = (Vec::new(), 0.0);
+        for pair in &clause.terms {
+            let scores = self.score_phrase(&[ClauseTerm { offset: 0, ..pair.clone() }])?;
+            let pair_weight = self.weight(&scores);
+            weight += pair_weight;
+            let found = TermMatch { score: 0.0, weight: pair_weight, satisfied: 1 };
+            documents = merge(documents, with_match(scores, found), MergeMode::Union);
+        }
+        for pairs in clause.terms.windows(2) {
+            let first = pairs.first().map_or(0, |pair| pair.offset);
+            let in_a_row = pairs.iter().map(|pair| ClauseTerm {
+                offset: pair.offset.saturating_sub(first),
+                ..pair.clone()
+            });
+            let mut scores = self.score_phrase(&in_a_row.collect::<Vec<_>>())?;
+            for (_, score) in &mut scores {
+                *score *= PAIRS_IN_A_ROW;
+            }
+            let scores = with_match(scores, TermMatch::default());
+            documents = merge(documents, scores, MergeMode::First);
+        }
+        let required = clause.required_pairs();
+        for (_, found) in &mut documents {
+            let is_satisfied = found.satisfied as usize >= required;
+            found.satisfied = u32::from(is_satisfied);
+            found.weight = if is_satisfied { weight } else { found.weight };
+        }
+        Ok(ClauseMatches { documents, weight })
+    }
+
+    /// The weight of a term with these documents.
+    fn weight(&self, scores: &[(DocNumber, f64)]) -> f64 {
+        self.statistics.weight(scores.len() as u64)
+    }
+
+    /// The scores of the documents that have a word or phrase.
+    fn score_word(&self, clause: &QueryClause) -> Result<ScoreList, IndexFailure> {
+        let mut scores = self.score_phrase(&clause.terms)?;
+        if let Some(stem) = &clause.stem {
+            scores = merge(scores, self.score_stem(stem)?, MergeMode::Union);
+        }
+        // Documents with the exact term, or the compound as written, score higher than others that
+        // only have the prefix or the parts.
+        let exact = match clause.terms.as_slice() {
+            [only] if only.is_prefix => Some(&only.text),
+            _ => clause.compound.as_ref(),
+        };
+        if let Some(text) = exact.filter(|_| !scores.is_empty()) {
+            let more = self.score_phrase(&single_term(text))?;
+            scores = merge(scores, more, MergeMode::First);
+        }
+        Ok(scores)
+    }
+
+    fn score_stem(&self, stem: &str) -> Result<ScoreList, IndexFailure> {
+        // The stem fields leave out words that are their own stems, so these are read from the
+        // word fields.
+        let stemmer = Stemmer::new(Algorithm::English);
+        let is_word = stem_of(stemmer, stem).is_some_and(|own| own == stem);
+        let term = single_term(stem);
+        let frequencies = |words, stems| -> Result<_, IndexFailure> {
+            let others = self.frequencies(stems, &term)?;
+            let same = if is_word { self.frequencies(words, &term)? } else { Vec::new() };
+            Ok((stems, merge(others, same, MergeMode::Union)))
+        };
+        let title = frequencies(TextField::Title, TextField::TitleStems)?;
+        let body = frequencies(TextField::Body, TextField::BodyStems)?;
+        Ok(self.score(title, body)?)
+    }
+
+    fn score_phrase(&self, terms: &[ClauseTerm]) -> Result<ScoreList, IndexFailure> {
+        let title = (TextField::Title, self.frequencies(TextField::Title, terms)?);
+        let body = (TextField::Body, self.frequencies(TextField::Body, terms)?);
+        Ok(self.score(title, body)?)
+    }
+
+    /// Scores the frequencies in two fields. The document frequency counts both together.
+    fn score(
+        &self,
+        title: (TextField, FrequencyList),
+        body: (TextField, FrequencyList),
+    ) -> Result<ScoreList> {
+        let in_both = intersection_len(&title.1, &body.1);
+        let document_frequency = (title.1.len() + body.1.len() - in_both) as u64;
+        let score = |(field, frequencies): (TextField, FrequencyList)| -> Result<ScoreList> {
+            let scorer = TermScorer::new(field, &self.statistics, document_frequency);
+            let score = |(number, frequency)| {
+                Ok((number, scorer.score(frequency, self.length(number, field)?)))
+            };
+            frequencies.into_iter().map(score).collect()
+        };
+        Ok(merge(score(title)?, score(body)?, MergeMode::Union))
+    }
+
+    /// How often consecutive terms occur in a field, by document.
+    fn frequencies(
+        &self,
+        field: TextField,
+        terms: &[ClauseTerm],
+    ) -> Result<FrequencyList, IndexFailure> {
+        let mut found = FrequencyList::new();
+        for (number, (segment, start)) in self.snapshot.segments().enumerate() {
+            let subset = self.current.subset_of(number);
+            let reader = SegmentPostingsReader { segment, subset };
+            let phrase = reader.phrase(self.snapshot.fields.text(field), terms)?.into_iter();
+            let phrase = phrase.map(|(doc, frequency)| (start + doc, frequency));
+            found.extend(phrase.filter(|(number, _)| self.current.contains(*number)));
+        }
+        for (number, document) in (self.snapshot.end()?..).zip(self.overlay.dirty) {
+            let frequency = frequency_in(document, field, terms);
+            found.extend((frequency > 0).then_some((number, frequency)));
+        }
+        Ok(found)
+    }
+}
+
+fn single_term(text: &str) -> [ClauseTerm; 1] {
+    [ClauseTerm { text: text.to_owned(), offset: 0, is_prefix: false }]
+}
+
+/// How often consecutive terms occur in a field of a dirty document.
+fn frequency_in(document: &SearchDocument, field: TextField, terms: &[ClauseTerm]) -> u32 {
+    let is_title = field.is_title();
+    if matches!(field, TextField::TitleStems | TextField::BodyStems) {
+        // Stems are searched one by one, never as a phrase.
+        return terms.iter().map(|term| document.stem_frequency(is_title, &term.text)).sum();
+    }
+    if let [only] = terms {
+        return saturate(document.positions_of(is_title, &only.text, only.is_prefix).len());
+    }
+    // Where a phrase starts: the positions of each term, shifted back by its offset.
+    let mut starts: Option<Vec<u32>> = None;
+    for term in terms {
+        let positions = document.positions_of(is_title, &term.text, term.is_prefix);
+        let mut here: Vec<u32> =
+            positions.iter().filter_map(|position| position.checked_sub(term.offset)).collect();
+        here.sort_unstable();
+        here.dedup();
+        if let Some(before) = starts {
+            here.retain(|start| before.binary_search(start).is_ok());
+        }
+        if here.is_empty() {
+            return 0;
+        }
+        starts = Some(here);
+    }
+    saturate(starts.map_or(0, |starts| starts.len()))
+}
+
+fn saturate(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}

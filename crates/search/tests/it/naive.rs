@@ -1,0 +1,363 @@
+//! A naive scorer: documents as lists of words, scores computed by going through all of them.
+
+#![expect(clippy::cast_precision_loss, reason = "a few words and documents")]
+
+use std::collections::BTreeMap;
+
+use leafbase_model::{Location, TermMode};
+use leafbase_search::SearchDocument;
+
+use crate::fixture::at;
+
+/// A word: its tokens by position in a text, and the terms of a query with their offsets (`*` marks
+/// a prefix, `~` a stem).
+pub(crate) struct Word {
+    pub(crate) text: &'static str,
+    has: &'static [&'static [&'static str]],
+    asks: &'static [&'static str],
+    kind: WordKind,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum WordKind {
+    Simple,
+    /// Its first token is the whole.
+    Compound,
+    Run,
+}
+
+const fn word(
+    text: &'static str,
+    kind: WordKind,
+    has: &'static [&'static [&'static str]],
+    asks: &'static [&'static str],
+) -> Word {
+    Word { text, has, asks, kind }
+}
+
+use WordKind::{Compound, Run, Simple};
+
+pub(crate) const WORDS: [Word; 15] = [
+    word("tree", Simple, &[&["tree", "~tree"]], &["tree"]),
+    word("Trees", Simple, &[&["trees", "~tree"]], &["trees"]),
+    word("treat", Simple, &[&["treat", "~treat"]], &["treat"]),
+    word("élan", Simple, &[&["elan", "~elan"]], &["elan"]),
+    word("t", Simple, &[&["t"]], &["t"]),
+    word("2", Simple, &[&["2"]], &["2"]),
+    word(
+        "tree_top",
+        Compound,
+        &[&["tree_top", "tree", "~tree"], &["top", "~top"]],
+        &["tree", "top"],
+    ),
+    word("v1.2", Compound, &[&["v1.2", "v1", "v"], &["1"], &["2"]], &["v", "1", "2"]),
+    word("v1.25", Compound, &[&["v1.25", "v1", "v"], &["1"], &["25"]], &["v", "1", "25"]),
+    word("東京", Simple, &[&["東京"], &["京"]], &["東京"]),
+    word("京都東", Run, &[&["京都"], &["都東"], &["東"]], &["京都", "都東"]),
+    word(
+        "東京都東京",
+        Run,
+        &[&["東京"], &["京都"], &["都東"], &["東京"], &["京"]],
+        &["東京", "京都", "都東", "東京"],
+    ),
+    word("都", Simple, &[&["都"]], &["都*"]),
+    word("東", Simple, &[&["東"]], &["東*"]),
+    word("🎉", Simple, &[&["🎉"]], &["🎉"]),
+];
+
+pub(crate) type Text = Vec<usize>;
+
+pub(crate) fn written(text: &Text) -> String {
+    text.iter().map(|number| WORDS[*number].text).collect::<Vec<_>>().join(" ")
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Made {
+    pub(crate) in_trash: bool,
+    pub(crate) title: Text,
+    pub(crate) texts: Vec<Text>,
+}
+
+impl Made {
+    pub(crate) fn document(&self, number: u8) -> SearchDocument {
+        let texts: Vec<String> = self.texts.iter().map(written).collect();
+        let location = if self.in_trash { Location::Trash } else { Location::Unsorted };
+        at(
+            number,
+            location,
+            &written(&self.title),
+            &texts.iter().map(String::as_str).collect::<Vec<_>>(),
+        )
+    }
+
+    /// The tokens of each text by position: of the title, or of all others.
+    fn field(&self, is_title: bool) -> Vec<Vec<&'static [&'static str]>> {
+        let texts = if is_title { std::slice::from_ref(&self.title) } else { &self.texts[..] };
+        texts.iter().map(tokens).collect()
+    }
+
+    /// The number of words of a field, or of its stems.
+    fn length(&self, is_title: bool, of_stems: bool) -> f64 {
+        let field = self.field(is_title);
+        let tokens = field.iter().flatten().copied().flatten();
+        tokens.filter(|token| token.starts_with('~') == of_stems).count() as f64
+    }
+
+    /// How often terms stand in a row in a field; of a single one, how many tokens match.
+    fn frequency(&self, is_title: bool, row: &[(usize, String)]) -> f64 {
+        let matches = |token: &str, term: &str| {
+            term.strip_suffix('*').map_or(token == term, |term| token.starts_with(term))
+        };
+        let field = self.field(is_title);
+        let mut count = 0;
+        for text in &field {
+            for start in 0..text.len() {
+                let here = |(offset, term): &(usize, String)| {
+                    let tokens = text.get(start + offset).copied().unwrap_or_default();
+                    tokens.iter().filter(|token| matches(token, term)).count()
+                };
+                count += match row {
+                    [only] => here(only),
+                    row => usize::from(row.iter().all(|term| here(term) > 0)),
+                };
+            }
+        }
+        count as f64
+    }
+}
+
+fn tokens(text: &Text) -> Vec<&'static [&'static str]> {
+    text.iter().flat_map(|number| WORDS[*number].has).copied().collect()
+}
+
+/// A text of a query: words, or a phrase of them.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    pub(crate) words: Text,
+    pub(crate) is_phrase: bool,
+}
+
+type Row = Vec<(usize, String)>;
+
+/// What a clause of a query asks for.
+#[derive(Clone, Debug, PartialEq)]
+struct Clause {
+    row: Row,
+    stem: Option<String>,
+    /// A term that adds to the score.
+    exact: Option<String>,
+    is_run: bool,
+    parts: Vec<Clause>,
+}
+
+fn single(term: &str) -> Row {
+    vec![(0, term.to_owned())]
+}
+
+/// The term of which a row asks for the beginning.
+fn exact_prefix(row: &Row) -> Option<String> {
+    let [(_, term)] = &row[..] else { return None };
+    term.strip_suffix('*').map(str::to_owned)
+}
+
+impl Asked {
+    pub(crate) fn written(&self) -> String {
+        if self.is_phrase {
+            format!("“{}”", written(&self.words))
+        } else {
+            written(&self.words)
+        }
+    }
+
+    fn clauses(&self, mode: TermMode) -> Vec<Clause> {
+        if self.is_phrase {
+            let (mut row, mut from) = (Vec::new(), 0);
+            for word in self.words.iter().map(|number| &WORDS[*number]) {
+                row.extend((from..).zip(word.asks.iter().map(|term| (*term).to_owned())));
+                from += word.has.len();
+            }
+            let (stem, exact, parts) = (None, exact_prefix(&row), Vec::new());
+            return vec![Clause { row, stem, exact, is_run: false, parts }];
+        }
+        let last = self.words.len() - 1;
+        let clause = |(number, word): (usize, &usize)| WORDS[*word].clause(number == last, mode);
+        self.words.iter().enumerate().map(clause).collect()
+    }
+}
+
+impl Word {
+    fn stem_at(&self, offset: usize) -> Option<String> {
+        self.has[offset].iter().find(|token| token.starts_with('~')).map(|stem| (*stem).to_owned())
+    }
+
+    fn clause(&self, is_last: bool, mode: TermMode) -> Clause {
+        let mut row: Row = (0..).zip(self.asks.iter().map(|term| (*term).to_owned())).collect();
+        if is_last && let Some((_, term)) = row.last_mut() {
+            *term = format!("{}*", term.trim_end_matches('*'));
+        }
+        let is_compound = self.kind == Compound;
+        let part = |(offset, term): (usize, &&str)| Clause {
+            row: single(term),
+            stem: self.stem_at(offset),
+            exact: None,
+            is_run: false,
+            parts: Vec::new(),
+        };
+        let exact = exact_prefix(&row).or_else(|| is_compound.then(|| self.has[0][0].to_owned()));
+        let has_parts = is_compound && mode != TermMode::All;
+        Clause {
+            stem: if self.kind == Simple { self.stem_at(0) } else { None },
+            exact,
+            is_run: self.kind == Run,
+            parts: self.asks.iter().enumerate().filter(|_| has_parts).map(part).collect(),
+            row,
+        }
+    }
+}
+
+/// What a document has of a clause.
+#[derive(Clone, Copy, Default)]
+struct Has {
+    score: f64,
+    weight: f64,
+    is_satisfied: bool,
+}
+
+/// A hit, with whether it lacks a clause.
+pub(crate) type NaiveHit = (u8, f64, bool);
+
+/// Scores the documents of a space.
+pub(crate) struct NaiveScorer<'d> {
+    pub(crate) documents: &'d BTreeMap<u8, Made>,
+    /// For a control: whether rare terms weigh as much as frequent ones.
+    pub(crate) ignores_rarity: bool,
+}
+
+impl NaiveScorer<'_> {
+    /// The documents that match, the best first.
+    pub(crate) fn search(&self, asked: &[Asked], mode: TermMode) -> Vec<NaiveHit> {
+        let mut clauses: Vec<Clause> = Vec::new();
+        for clause in asked.iter().flat_map(|asked| asked.clauses(mode)) {
+            if !clauses.contains(&clause) {
+                clauses.push(clause);
+            }
+        }
+        // A compound that is all of a query is found whole.
+        if let (TermMode::Most, [only]) = (mode, clauses.as_mut_slice()) {
+            only.parts.clear();
+        }
+        let has: Vec<_> = clauses.iter().map(|clause| self.clause(clause)).collect();
+        let total: f64 = has.iter().map(|(_, weight)| weight).sum();
+        let mut hits = Vec::new();
+        let shown = self.documents.iter().filter(|(_, made)| !made.in_trash);
+        for number in shown.map(|(number, _)| number) {
+            let found: Vec<Has> = has.iter().map(|(by_document, _)| by_document[number]).collect();
+            let score: f64 = found.iter().map(|has| has.score).sum();
+            let weight: f64 = found.iter().map(|has| has.weight).sum();
+            let satisfied = found.iter().filter(|has| has.is_satisfied).count();
+            let lacks = satisfied < found.len();
+            let is_hit = if mode == TermMode::All { !lacks } else { score > 0.0 };
+            let share = if lacks && mode == TermMode::Most { weight / total } else { 1.0 };
+            hits.extend(is_hit.then_some((*number, score * share, lacks)));
+        }
+        let first = |hit: &NaiveHit| mode == TermMode::Most && hit.2;
+        hits.sort_by(|one, other| {
+            first(one).cmp(&first(other)).then(other.1.total_cmp(&one.1)).then(one.0.cmp(&other.0))
+        });
+        hits
+    }
+
+    /// What each document has of a clause, and the weight of the clause.
+    fn clause(&self, clause: &Clause) -> (BTreeMap<u8, Has>, f64) {
+        let mut has: BTreeMap<u8, Has> =
+            self.documents.keys().map(|number| (*number, Has::default())).collect();
+        let mut weight = 0.0;
+        if clause.is_run {
+            let mut counts: BTreeMap<u8, usize> = BTreeMap::new();
+            for (_, pair) in &clause.row {
+                let scores = self.scores(&single(pair), [0.5, 0.8], false);
+                let pair_weight = self.idf(scores.len());
+                weight += pair_weight;
+                for (number, score) in scores {
+                    let has = has.get_mut(&number).unwrap();
+                    has.score += score;
+                    has.weight += pair_weight;
+                    *counts.entry(number).or_default() += 1;
+                }
+            }
+            for pairs in clause.row.windows(2) {
+                let row: Row = vec![(0, pairs[0].1.clone()), (1, pairs[1].1.clone())];
+                for (number, score) in self.scores(&row, [0.5, 0.8], false) {
+                    has.get_mut(&number).unwrap().score += score / 2.0;
+                }
+            }
+            let pairs = clause.row.len();
+            let required = if pairs < 3 { pairs } else { pairs.div_ceil(2) };
+            for (number, _) in counts.into_iter().filter(|(_, count)| *count >= required) {
+                let has = has.get_mut(&number).unwrap();
+                (has.is_satisfied, has.weight) = (true, weight);
+            }
+            return (has, weight);
+        }
+        let found = self.word(clause);
+        for (number, score) in &found {
+            has.insert(*number, Has { score: *score, weight: 0.0, is_satisfied: true });
+        }
+        weight = if clause.parts.is_empty() { self.idf(found.len()) } else { 0.0 };
+        for part in &clause.parts {
+            let scores = self.word(part);
+            let part_weight = self.idf(scores.len());
+            weight += part_weight;
+            for (number, score) in scores {
+                let has = has.get_mut(&number).unwrap();
+                has.score += score;
+                has.weight += part_weight;
+            }
+        }
+        has.values_mut().filter(|has| has.is_satisfied).for_each(|has| has.weight = weight);
+        (has, weight)
+    }
+
+    fn word(&self, clause: &Clause) -> BTreeMap<u8, f64> {
+        let mut scores = self.scores(&clause.row, [0.5, 0.8], false);
+        if let Some(stem) = &clause.stem {
+            for (number, score) in self.scores(&single(stem), [0.5, 1.0], true) {
+                *scores.entry(number).or_default() += score;
+            }
+        }
+        if let Some(exact) = &clause.exact {
+            for (number, more) in self.scores(&single(exact), [0.5, 0.8], false) {
+                scores.entry(number).and_modify(|score| *score += more);
+            }
+        }
+        scores
+    }
+
+    /// BM25 of a row in titles and in texts, with a weight each.
+    fn scores(&self, row: &Row, weights: [f64; 2], of_stems: bool) -> BTreeMap<u8, f64> {
+        let fields = [true, false];
+        let frequencies = |made: &Made| fields.map(|is_title| made.frequency(is_title, row));
+        let found = self.documents.iter().map(|(number, made)| (*number, made, frequencies(made)));
+        let found: Vec<_> = found.filter(|(.., found)| *found != [0.0, 0.0]).collect();
+        let idf = self.idf(found.len());
+        let score = |made: &Made, frequencies: [f64; 2]| -> f64 {
+            let field = |number: usize| {
+                let (is_title, frequency) = (fields[number], frequencies[number]);
+                let lengths = self.documents.values().map(|made| made.length(is_title, of_stems));
+                let average = (lengths.sum::<f64>() / self.documents.len() as f64).max(1.0);
+                let norm = 0.25 + 0.75 * made.length(is_title, of_stems) / average;
+                weights[number] * idf * 2.2 * frequency / (frequency + 1.2 * norm)
+            };
+            field(0) + field(1)
+        };
+        found.into_iter().map(|(number, made, found)| (number, score(made, found))).collect()
+    }
+
+    fn idf(&self, found: usize) -> f64 {
+        if self.ignores_rarity {
+            return 1.0;
+        }
+        let (all, found) = (self.documents.len() as f64, found as f64);
+        (1.0 + (all - found + 0.5) / (found + 0.5)).ln()
+    }
+}

@@ -1,0 +1,34 @@
+//! Reads of records that a host attaches to documents.
+
+use std::ops::ControlFlow;
+
+use leafbase_model::{DocumentId, Result};
+
+use super::SpaceReader;
+use crate::keyspaces::{self, HOST_RECORDS};
+use crate::kv::KeyRange;
+use crate::records;
+
+impl SpaceReader<'_> {
+    /// Passes the records of this name to `visit` until it breaks, the space's under the zero
+    /// ID. Scans the records of all names.
+    ///
+    /// # Errors
+    /// As [`Self::locate`].
+    pub fn host_records(
+        &self,
+        name: &str,
+        visit: &mut dyn FnMut(DocumentId, &[u8]) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let (lower, upper) = ([HOST_RECORDS.tag], keyspaces::prefix_end([HOST_RECORDS.tag]));
+        self.read.scan(KeyRange::half_open(&lower, &upper), &mut |key, value| {
+            let (document, found) =
+                keyspaces::parse_host_record(key).ok_or_else(|| records::corrupt(key))?;
+            if found != name {
+                return Ok(ControlFlow::Continue(()));
+            }
+            Ok(visit(document, records::body(key, value)?))
+        })?;
+        Ok(())
+    }
+}

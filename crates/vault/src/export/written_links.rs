@@ -1,0 +1,241 @@
+//! Links as they were written in the files of an import, where they still lead to the same target.
+
+use leafbase::bulk::LinkLayout;
+use leafbase::markdown::{self, InlineLink, LinkForm, LinkTarget};
+use leafbase::{AssetId, AssetUrl, BlockData, BlockId, BlockKind, BlockType};
+
+use super::relative_links::RelativeLinks;
+use super::wiki_links::WikiNames;
+use crate::import::inline_links::{WikiLink, wiki_links};
+use crate::import::link_resolver::{embed_markdown, label, normalize};
+use crate::import::link_targets::{AttachmentCandidates, DocumentTargets, NameMatch};
+use crate::link_paths::{RelativeUrl, destination_range, directory, join};
+
+/// Writes links as they were written. One whose target moved, or was renamed, is written in its own
+/// form: as a wiki link, or as a relative one.
+#[derive(Debug)]
+pub(crate) struct WrittenLinks<'a> {
+    links: &'a RelativeLinks<'a>,
+    names: WikiNames,
+    documents: DocumentTargets,
+    attachments: AttachmentCandidates,
+}
+
+/// Target of a link of an export.
+#[derive(Clone, Copy, Debug)]
+enum OwnTarget {
+    Block(BlockId),
+    File(AssetId),
+}
+
+impl OwnTarget {
+    fn of_url(url: &str) -> Option<Self> {
+        match LinkTarget::of(url) {
+            LinkTarget::Block(block) => Some(Self::Block(block)),
+            _ => AssetUrl::asset_of(url).map(Self::File),
+        }
+    }
+}
+
+impl<'a> WrittenLinks<'a> {
+    pub(crate) fn new(links: &'a RelativeLinks<'a>) -> Self {
+        let layout = links.layout();
+        let paths = layout.documents.iter().map(|document| document.path.as_str());
+        let attachments = links.attachments().iter().map(|file| file.path.clone());
+        Self {
+            links,
+            names: WikiNames::new(layout),
+            documents: DocumentTargets::new(paths),
+            attachments: AttachmentCandidates::new(attachments.collect()),
+        }
+    }
+
+    /// Rewrites the links of a block in the document of index `from` that its layout knows.
+    pub(super) fn rewrite(&self, from: usize, data: &mut BlockData) {
+        let Some(written) = data.layout.as_deref().map(|layout| layout.links.clone()) else {
+            return;
+        };
+        if written.is_empty() {
+        } else if data.block_type().has_own_markdown() {
+            self.rewrite_inline(from, data, written);
+        } else {
+            self.rewrite_block(from, data, &written);
+        }
+    }
+
+    /// Rewrites a block that is one link.
+    fn rewrite_block(&self, from: usize, data: &mut BlockData, written: &[LinkLayout]) {
+        let Some((_, url)) = data.url() else { return };
+        let Some(target) = OwnTarget::of_url(url) else { return };
+        let Some(link) = written.iter().find(|link| self.leads_to(from, link, target)) else {
+            return;
+        };
+        if !link.is_wiki {
+            if let Some((_, url)) = data.url_mut() {
+                *url = link.text.to_string();
+            }
+            return;
+        }
+        // A wiki link alone in a paragraph became a block of its own: as long as that says the
+        // same, it is written as the text that it was.
+        let as_read = |url: &str| {
+            let wiki_link = wiki_links(&link.text).pop()?;
+            let text = if wiki_link.is_embed {
+                embed_markdown(&wiki_link, url)
+            } else {
+                format!("[{}]({url})", label(&wiki_link))
+            };
+            let mut read = BlockData::text(text);
+            normalize(&mut read);
+            Some(read.kind)
+        };
+        let is_same = as_read(url).is_some_and(|kind| says_the_same(&kind, &data.kind));
+        if is_same {
+            data.kind = BlockKind::empty(BlockType::Text);
+            data.inline = link.text.to_string();
+        }
+    }
+
+    fn rewrite_inline(&self, from: usize, data: &mut BlockData, mut written: Vec<LinkLayout>) {
+        let bar = if data.block_type() == BlockType::Table { "\\|" } else { "|" };
+        let (mut text, mut end) = (String::new(), 0);
+        let inline = &data.inline;
+        markdown::links(inline, &mut |link| {
+            let Some(target) = OwnTarget::of_url(&link.destination) else { return };
+            let is_it = |written: &LinkLayout| {
+                self.leads_to(from, written, target) && has_label(written, inline, &link)
+            };
+            let (range, new) = match written.iter().position(is_it) {
+                Some(index) => {
+                    let LinkLayout { text, is_wiki, .. } = written.remove(index);
+                    let whole = whole_range(inline, &link);
+                    let range = if is_wiki { whole } else { destination_range(inline, &link) };
+                    (range, text.to_string())
+                }
+                // The target moved: a link of the same form.
+                None if written.iter().any(|link| link.is_wiki && !link.text.starts_with('!')) => {
+                    match self.names.wiki_link(self.links, inline, &link, bar) {
+                        Some(wiki_link) => (link.whole.clone(), wiki_link),
+                        None => return,
+                    }
+                }
+                None => return,
+            };
+            if let Some(before) = inline.get(end..range.start) {
+                text.push_str(before);
+                text.push_str(&new);
+                end = range.end;
+            }
+        });
+        if end > 0 {
+            text.push_str(inline.get(end..).unwrap_or_default());
+            data.inline = text;
+        }
+    }
+
+    /// Whether a link as written in the document of index `from` leads to the target.
+    fn leads_to(&self, from: usize, written: &LinkLayout, target: OwnTarget) -> bool {
+        let Some(document) = self.links.layout().documents.get(from) else { return false };
+        let own_directory = directory(&document.path);
+        let wiki_link = wiki_links(&written.text).pop();
+        let whole = wiki_link.filter(|link| link.range == (0..written.text.len()));
+        match (whole, target) {
+            (Some(link), OwnTarget::Block(block)) => {
+                let number = self.named_document(from, &link);
+                number.is_some_and(|number| self.links.leads_to(number, link.anchor, block))
+            }
+            (Some(link), OwnTarget::File(file)) => {
+                let path = self.attachments.by_name(own_directory, link.target);
+                path.is_some() && path == self.links.attachment_path(file)
+            }
+            (None, target) => {
+                let Some(url) = url_of(&written.text).and_then(|url| RelativeUrl::parse(&url))
+                else {
+                    return false;
+                };
+                let path = join(own_directory, &url.path);
+                match target {
+                    OwnTarget::Block(block) => {
+                        let number = match url.path.as_str() {
+                            "" => Some(from),
+                            _ => path.and_then(|path| self.documents.at_path(&path)),
+                        };
+                        let anchor = url.anchor.as_deref();
+                        number.is_some_and(|number| self.links.leads_to(number, anchor, block))
+                    }
+                    OwnTarget::File(file) => {
+                        let path = path.as_deref();
+                        path.is_some() && path == self.links.attachment_path(file)
+                    }
+                }
+            }
+        }
+    }
+
+    fn named_document(&self, from: usize, link: &WikiLink<'_>) -> Option<usize> {
+        if link.target.is_empty() {
+            return Some(from);
+        }
+        match self.documents.by_name(from, link.target) {
+            NameMatch::None => None,
+            NameMatch::One(number) | NameMatch::Ambiguous(number, _) => Some(number),
+        }
+    }
+}
+
+/// The destination that a link as written has.
+fn url_of(written: &str) -> Option<String> {
+    let mut url = None;
+    // A block that is one link has its destination decoded.
+    if written.contains(' ') && !written.starts_with('<') {
+        return Some(written.to_owned());
+    }
+    markdown::links(&format!("[x]({written})"), &mut |link| {
+        url = Some(link.destination.into_owned());
+    });
+    url
+}
+
+/// Whether a wiki link shows the words that a link has now.
+fn has_label(written: &LinkLayout, inline: &str, link: &InlineLink<'_>) -> bool {
+    if !written.is_wiki {
+        return true;
+    }
+    let Some(wiki_link) = wiki_links(&written.text).pop() else { return false };
+    let whole = inline.get(whole_range(inline, link)).unwrap_or_default();
+    let url = link.destination.as_ref();
+    if wiki_link.is_embed {
+        return whole == embed_markdown(&wiki_link, url);
+    }
+    link.form == LinkForm::Inline && whole == format!("[{}]({url})", label(&wiki_link))
+}
+
+/// The byte range of a link, with the exclamation mark of an embedded one.
+fn whole_range(inline: &str, link: &InlineLink<'_>) -> std::ops::Range<usize> {
+    let is_marked = link.form == LinkForm::Embedded
+        && inline.get(..link.whole.start).is_some_and(|before| before.ends_with('!'));
+    link.whole.start - usize::from(is_marked)..link.whole.end
+}
+
+/// Whether two blocks say the same, but for the size of pictures.
+fn says_the_same(read: &BlockKind, present: &BlockKind) -> bool {
+    match (read, present) {
+        (
+            BlockKind::Image { url, alt_text, .. },
+            BlockKind::Image { url: present_url, alt_text: present_text, .. },
+        )
+        | (
+            BlockKind::Video { url, alt_text, .. },
+            BlockKind::Video { url: present_url, alt_text: present_text, .. },
+        ) => url == present_url && alt_text == present_text,
+        (
+            BlockKind::File { url, file_name, .. },
+            BlockKind::File { url: present_url, file_name: present_name, .. },
+        ) => url == present_url && file_name == present_name,
+        (
+            BlockKind::RichUrl { url, title, .. },
+            BlockKind::RichUrl { url: present_url, title: present_title, .. },
+        ) => url == present_url && title == present_title,
+        _ => read == present,
+    }
+}

@@ -1,0 +1,574 @@
+//! Import: a folder of markdown files becomes folders and documents.
+
+mod attachments;
+mod batch;
+mod file_warnings;
+pub(crate) mod inline_links;
+pub(crate) mod link_resolver;
+pub(crate) mod link_targets;
+mod plan;
+
+pub(crate) use self::link_resolver::PendingLink;
+pub(crate) use self::link_targets::FileIndex;
+pub(crate) use self::plan::{ImportPlan, KnownFiles, PlanContext};
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use leafbase::bulk::{
+    self, DocumentFactory, FileLayout, NewDocument, SourceLayout, SpaceView, StagedFile,
+    daily_note_title, invariant,
+};
+use leafbase::{
+    AssetId, BlockData, BlockDraft, BlockId, Connection, DocumentId, Edit, Error, FolderId,
+    Progress, Result,
+};
+
+use self::attachments::{AttachmentImport, CandidateState};
+use self::batch::{BatchResult, ImportBatch, PendingBlockLink, SecondPass};
+use self::file_warnings::FileWarnings;
+use self::link_resolver::{AnchorPlaceholders, LinkResolver};
+use self::plan::{PlanStep, PlannedFile};
+use crate::folder::{FolderSource, ImportSource};
+use crate::link_paths::{encode, relative_path};
+use crate::markdown_file::{self, FileText};
+use crate::report::{
+    ImportOptions, ImportReport, ProgressCounter, Skipped, VaultWarning, VaultWarningKind,
+};
+use crate::task_dates::{self, TaskDates};
+
+/// Blocks per transaction, exceeded by at most one document. Bounds memory and amortizes commits.
+const MIN_BATCH_BLOCKS: usize = 2_000;
+
+/// Imported documents from which the search index catches up within the import. A search analyzes
+/// fewer ones in milliseconds.
+const INDEXED_DOCUMENTS: u64 = 100;
+
+/// Imports the markdown files below the directory `path`: directories become folders, files
+/// become documents in them, and files named by a day become daily notes (see
+/// [`ImportOptions::daily_notes`]).
+///
+/// Front matter becomes a document's first block, code with the tag `yaml frontmatter`. Wiki
+/// links and relative links to files of the folder become links to blocks. Other files that a
+/// document embeds or links to are imported as uploads. One that is embedded alone in a
+/// paragraph gets the block that an upload of it would get. Names that an export escaped are
+/// decoded. The report lists what changed and what was skipped: hidden files, symbolic links
+/// and files that no document shows, among others. Memory is bounded by the largest file.
+///
+/// A folder that was imported before gives second documents. To update the first ones, use
+/// [`mirror`](crate::mirror()) with [`MirrorOptions::import_only`](crate::MirrorOptions).
+///
+/// Others may write to the space concurrently. Documents for a folder that they delete go to
+/// its nearest existing ancestor, a day that gets a note keeps it, and an attachment that they
+/// delete is imported again for the next document that shows it.
+///
+/// `progress` receives the number of steps done: one per file, and after the last file further
+/// ones, added to the total, that resolve links to headings. It may cancel the import. Then the
+/// report says so, documents imported so far stay, and links to headings that were not looked
+/// up lead to their document.
+///
+/// An import of 100 documents or more ends with the search index caught up, whatever
+/// [`SearchIndexing`](leafbase::SearchIndexing) says, as one more step: the first search after it
+/// is as fast as later ones. A canceled import leaves that to the next search.
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use leafbase::Space;
+/// use leafbase_vault::{ImportOptions, import_folder};
+/// # fn main() -> leafbase::Result<()> {
+/// # let directory = tempfile::tempdir().unwrap();
+/// # let vault = directory.path();
+/// # std::fs::write(vault.join("Trip.md"), "See [[Packing]].").unwrap();
+/// # std::fs::write(vault.join("Packing.md"), "##### Clothes").unwrap();
+/// let notes = Space::in_memory()?.connect();
+/// let go_on = &mut |_| ControlFlow::Continue(());
+/// let report = import_folder(&notes, vault, &ImportOptions::new(), go_on)?;
+/// assert_eq!((report.documents, report.links), (2, 1));
+/// for warning in &report.warnings {
+///     // a heading of level 5 became one of level 4
+///     println!("{}: {}", warning.path, warning.message);
+/// }
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// [`leafbase::ErrorKind::NotFound`] if there is no such directory, or no such folder in the
+/// space; errors of the operating system and the store. Documents imported before an error
+/// stay.
+pub fn import_folder(
+    notes: &Connection,
+    path: impl AsRef<Path>,
+    options: &ImportOptions,
+    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<ImportReport> {
+    import_from(notes, &mut FolderSource::new(path.as_ref()), options, progress)
+}
+
+/// Imports markdown files from another source: [`crate::MemorySource`], or one of the host.
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use leafbase::Space;
+/// use leafbase_vault::{ImportOptions, MemorySource, import_from};
+/// # fn main() -> leafbase::Result<()> {
+/// let notes = Space::in_memory()?.connect();
+/// let mut source =
+///     MemorySource::from_iter([("Lisbon/Trip.md", "# Packing"), ("2026-03-01.md", "rain")]);
+/// let go_on = &mut |_| ControlFlow::Continue(());
+/// let report = import_from(&notes, &mut source, &ImportOptions::new(), go_on)?;
+/// assert_eq!((report.documents, report.folders), (2, 1));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// As [`import_folder`]; errors of the source.
+pub fn import_from(
+    notes: &Connection,
+    source: &mut dyn ImportSource,
+    options: &ImportOptions,
+    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<ImportReport> {
+    let into = bulk::read(notes, |view| with_ancestors(view, options.folder))?;
+    if into.is_empty() && options.folder.is_some() {
+        return Err(Error::not_found().at("folder"));
+    }
+    let factory = DocumentFactory::new(notes);
+    let takes_note = |day| bulk::read(notes, |view| Ok(view.daily_note(day)?.is_none()));
+    let context = PlanContext {
+        into: &into,
+        takes_note: if options.daily_notes { Some(&takes_note) } else { None },
+        new_id: &mut || factory.new_id(),
+        known: &KnownFiles::default(),
+    };
+    let plan = ImportPlan::new(source, context)?;
+    let mut progress = ProgressCounter::new(progress, plan.files.len());
+    let mut import = Importer::new(notes, &factory, &plan, options.attachments);
+    import.task_dates = options.task_dates;
+    import.run(source, &mut progress)?;
+    import.finish(&mut progress)
+}
+
+/// An import in progress.
+pub(crate) struct Importer<'a> {
+    connection: &'a Connection,
+    plan: &'a ImportPlan,
+    factory: &'a DocumentFactory,
+    placeholders: AnchorPlaceholders,
+    /// Links with placeholders, for the second pass.
+    pending: Vec<PendingBlockLink>,
+    /// Whether each file of the plan was imported.
+    imported: Vec<bool>,
+    with_attachments: bool,
+    task_dates: TaskDates,
+    /// Whether any file was kept as code.
+    has_code_files: bool,
+    pub(crate) attachments: AttachmentImport,
+    batch: ImportBatch,
+    report: ImportReport,
+}
+
+/// A document that is ready to be written.
+struct ReadDocument {
+    edits: Vec<Edit>,
+    /// IDs of its blocks in pre-order: the root, then its descendants.
+    blocks: Vec<BlockId>,
+    pending: Vec<PendingLink>,
+    resolved_links: u64,
+}
+
+/// The blocks of a file, with its links resolved.
+pub(crate) struct ReadFile {
+    pub(crate) drafts: Vec<BlockDraft>,
+    pub(crate) layout: FileLayout,
+    /// Links to headings and blocks, which lead to placeholders.
+    pub(crate) pending: Vec<PendingLink>,
+    resolved_links: u64,
+}
+
+impl<'a> Importer<'a> {
+    pub(crate) fn new(
+        connection: &'a Connection,
+        factory: &'a DocumentFactory,
+        plan: &'a ImportPlan,
+        with_attachments: bool,
+    ) -> Self {
+        Self {
+            connection,
+            factory,
+            plan,
+            attachments: AttachmentImport::default(),
+            placeholders: AnchorPlaceholders::default(),
+            pending: Vec::new(),
+            imported: plan.files.iter().map(|file| file.is_known).collect(),
+            with_attachments,
+            task_dates: TaskDates::None,
+            has_code_files: false,
+            batch: ImportBatch::default(),
+            report: ImportReport { skipped: plan.skipped.clone(), ..ImportReport::default() },
+        }
+    }
+
+    pub(crate) fn run(
+        &mut self,
+        source: &mut dyn ImportSource,
+        progress: &mut ProgressCounter<'_>,
+    ) -> Result<()> {
+        for step in &self.plan.steps {
+            match step {
+                PlanStep::Folder(folder) => {
+                    self.batch.edits.push(Edit::CreateFolder(folder.clone()));
+                    self.batch.folders += 1;
+                }
+                PlanStep::File(index) => {
+                    if let Err(reason) = self.import_file(source, *index) {
+                        let path = self.plan.path(*index).to_owned();
+                        self.report.skipped.push(Skipped { path, reason: reason.to_string() });
+                    }
+                    progress.count();
+                }
+            }
+            // Flushed at file boundaries only: a document is never split over two transactions.
+            if self.batch.blocks >= MIN_BATCH_BLOCKS {
+                self.write_batch(source)?;
+            }
+            progress.report();
+            if progress.is_canceled() {
+                self.report.canceled = progress.is_unfinished();
+                break;
+            }
+        }
+        self.write_batch(source)
+    }
+
+    /// Whether the file of this index became a document.
+    pub(crate) fn is_imported(&self, index: FileIndex) -> bool {
+        self.imported.get(index).copied().unwrap_or(false)
+    }
+
+    /// Reads a file whose document exists: its blocks, with links resolved. The warnings go to the
+    /// report of the import.
+    pub(crate) fn read_file(
+        &mut self,
+        source: &mut dyn ImportSource,
+        index: FileIndex,
+    ) -> Result<ReadFile> {
+        let (path, text) = self.file_text(source, index)?;
+        let mut warnings = FileWarnings::new(&path, &text.text);
+        for (kind, line, message) in text.warnings.clone() {
+            warnings.warn_at(kind, line, message);
+        }
+        let mut read = self.read_drafts(source, index, &text.text, &mut warnings);
+        read.layout = text.layout(&path, read.layout);
+        self.report.warnings.append(&mut warnings.warnings);
+        self.report.links += read.resolved_links;
+        Ok(read)
+    }
+
+    /// The path and the text of a file.
+    fn file_text(
+        &self,
+        source: &mut dyn ImportSource,
+        index: FileIndex,
+    ) -> Result<(String, FileText)> {
+        let Some(file) = self.plan.files.get(index) else {
+            invariant!("file {index} is in the plan")
+        };
+        let max_bytes = self.factory.limits().markdown;
+        let bytes = source.read(&file.path, max_bytes)?;
+        if bytes.len() > max_bytes {
+            return Err(Error::limit("bytes of a file", max_bytes, "more"));
+        }
+        Ok((file.path.clone(), FileText::decode(bytes)?))
+    }
+
+    /// Reads a file and adds its document to the batch. An error is the reason to skip the file.
+    fn import_file(&mut self, source: &mut dyn ImportSource, index: FileIndex) -> Result<()> {
+        let Some(file) = self.plan.files.get(index) else {
+            invariant!("file {index} is in the plan")
+        };
+        let (_, text) = self.file_text(source, index)?;
+        let mut warnings = FileWarnings::new(&file.path, &text.text);
+        for (kind, line, message) in text.warnings.clone() {
+            warnings.warn_at(kind, line, message);
+        }
+        let ReadDocument { edits, blocks, pending, resolved_links } =
+            self.read_document(source, index, file, &text, &mut warnings)?;
+        if let Some(day) = file.taken_day {
+            let message = markdown_file::day_has_note(day);
+            warnings.warn_at(VaultWarningKind::DailyNote, None, message);
+        }
+        let title = if file.day.is_none() { root_title(&edits) } else { None };
+        if let Some(message) =
+            title.and_then(|title| markdown_file::title_warning(&file.path, title))
+        {
+            warnings.warn_at(VaultWarningKind::Title, None, message);
+        }
+        let mut warnings = warnings.warnings;
+        self.has_code_files |=
+            warnings.iter().any(|warning| warning.kind == VaultWarningKind::KeptAsCode);
+        self.report.warnings.append(&mut warnings);
+        self.report.links += resolved_links;
+        self.report.blocks += blocks.len().saturating_sub(1) as u64;
+        for link in pending {
+            let Some(block) = blocks.get(link.block) else {
+                invariant!("a pending link is in block {} of its document", link.block)
+            };
+            self.pending.push((*block, index, link));
+        }
+        self.batch.blocks += blocks.len();
+        self.batch.documents += 1;
+        // Attachments are created by the first batch whose documents show them.
+        let (files, uploads) = self.attachments.create(&edits);
+        // The files come first: documents can only show files that exist.
+        self.batch.edits.extend(files.into_iter().chain(edits));
+        self.batch.uploads.extend(uploads);
+        debug_assert!(self.imported.get(index) == Some(&false), "{} is imported once", file.path);
+        if let Some(imported) = self.imported.get_mut(index) {
+            *imported = true;
+        }
+        Ok(())
+    }
+
+    /// Parses a file. If no document can be made of its blocks, it becomes one code block.
+    fn read_document(
+        &mut self,
+        source: &mut dyn ImportSource,
+        index: FileIndex,
+        file: &PlannedFile,
+        text: &FileText,
+        warnings: &mut FileWarnings<'_>,
+    ) -> Result<ReadDocument> {
+        let ReadFile { drafts, layout, pending, resolved_links } =
+            self.read_drafts(source, index, &text.text, warnings);
+        let layout = text.layout(&file.path, layout);
+        match self.create_document(file, drafts, layout) {
+            Ok(NewDocument { edits, blocks, .. }) => {
+                Ok(ReadDocument { edits, blocks, pending, resolved_links })
+            }
+            Err(error) => {
+                let (kind, line, message) = markdown_file::kept_as_code(&error);
+                warnings.warn_at(kind, line, message);
+                let drafts = markdown_file::as_code(&text.text);
+                let layout =
+                    FileLayout { path: file.path.as_str().into(), ..FileLayout::default() };
+                let NewDocument { edits, blocks, .. } =
+                    self.create_document(file, drafts, layout)?;
+                Ok(ReadDocument { edits, blocks, pending: Vec::new(), resolved_links: 0 })
+            }
+        }
+    }
+
+    /// Parses a file and resolves its links.
+    fn read_drafts(
+        &mut self,
+        source: &mut dyn ImportSource,
+        index: FileIndex,
+        text: &str,
+        warnings: &mut FileWarnings<'_>,
+    ) -> ReadFile {
+        let (mut drafts, layout, parse_warnings) =
+            markdown_file::blocks(text, self.factory.limits());
+        if self.task_dates == TaskDates::Emoji {
+            task_dates::read(&mut drafts);
+        }
+        markdown_file::unfold_long_links(
+            &mut drafts,
+            self.factory.limits(),
+            &mut |url, message| {
+                warnings.warn(VaultWarningKind::Markdown, url, message);
+            },
+        );
+        for (kind, line, message) in parse_warnings {
+            warnings.warn_at(kind, line, message);
+        }
+        let (pending, resolved_links) = self.resolve_links(source, index, &mut drafts, warnings);
+        ReadFile { drafts, layout, pending, resolved_links }
+    }
+
+    fn resolve_links(
+        &mut self,
+        source: &mut dyn ImportSource,
+        from: FileIndex,
+        drafts: &mut [BlockDraft],
+        warnings: &mut FileWarnings<'_>,
+    ) -> (Vec<PendingLink>, u64) {
+        let Self { attachments, imported, with_attachments, factory, .. } = self;
+        let mut resolver = LinkResolver {
+            plan: self.plan,
+            from,
+            is_skipped: &|file| file < from && imported.get(file) == Some(&false),
+            placeholders: &mut self.placeholders,
+            import_attachment: &mut |path| {
+                if *with_attachments {
+                    attachments.import(factory, source, path)
+                } else {
+                    Err("attachments are not imported".to_owned())
+                }
+            },
+            new_id: &mut || factory.new_id(),
+            warnings,
+            pending: Vec::new(),
+            written: Vec::new(),
+            attachment_path: None,
+            resolved: 0,
+        };
+        // Block 0 is the root of the document.
+        resolver.rewrite(drafts, 1);
+        let links = (resolver.pending, resolver.resolved);
+        self.attachments.fit_block_types(drafts, self.factory.limits());
+        links
+    }
+
+    fn create_document(
+        &self,
+        file: &PlannedFile,
+        drafts: Vec<BlockDraft>,
+        layout: FileLayout,
+    ) -> Result<NewDocument> {
+        let title = file.day.map_or_else(|| markdown_file::title(&file.path), daily_note_title);
+        let layout = SourceLayout { file: Some(Box::new(layout)), ..SourceLayout::default() };
+        let page = BlockData { layout: layout.into_option(), ..BlockData::page(title) };
+        let page = BlockDraft::new(page).with_content(drafts);
+        self.factory.document(file.id, page, file.location, file.day)
+    }
+
+    /// Writes the batch. Attachments that were deleted concurrently are imported again.
+    fn write_batch(&mut self, source: &mut dyn ImportSource) -> Result<()> {
+        let mut batch = std::mem::take(&mut self.batch);
+        while !batch.edits.is_empty() {
+            let required = self.attachments.required(&batch.edits);
+            match batch.write(self.connection, self.plan, &required)? {
+                BatchResult::Written(mut warnings) => {
+                    self.report.warnings.append(&mut warnings);
+                    break;
+                }
+                // Terminates: an attachment that is imported again is created by this batch, and
+                // not required any more.
+                BatchResult::Deleted(files) => {
+                    for file in files {
+                        self.import_again(source, file, &mut batch);
+                    }
+                }
+            }
+        }
+        debug_assert_eq!(
+            batch.documents,
+            batch.edits.iter().filter(|edit| matches!(edit, Edit::CreateDocument { .. })).count()
+                as u64,
+            "a batch counts the documents that it creates"
+        );
+        self.report.documents += batch.documents;
+        self.report.folders += batch.folders;
+        self.report.attachments += batch.uploads.len() as u64;
+        batch.uploads.into_iter().for_each(StagedFile::keep);
+        Ok(())
+    }
+
+    fn import_again(
+        &mut self,
+        source: &mut dyn ImportSource,
+        file: AssetId,
+        batch: &mut ImportBatch,
+    ) {
+        if let Some(path) = self.attachments.forget(file) {
+            match self.attachments.import(self.factory, source, &path) {
+                Ok(url) => drop(batch.redirect(file, &|_| url.clone())),
+                Err(reason) => self.keep_path(batch, file, &path, &reason),
+            }
+            let (files, uploads) = self.attachments.create(&batch.edits);
+            batch.edits.splice(0..0, files);
+            batch.uploads.extend(uploads);
+        }
+    }
+
+    /// Turns the links to a deleted attachment back into relative paths.
+    fn keep_path(&mut self, batch: &mut ImportBatch, file: AssetId, path: &str, reason: &str) {
+        let file_of =
+            |document: DocumentId| self.plan.file(document).map_or("", |file| file.path.as_str());
+        let relative = |document| encode(&relative_path(file_of(document), path));
+        for document in batch.redirect(file, &relative) {
+            let message = format!("{path} was not imported: {reason}; the path is kept");
+            let kind = VaultWarningKind::Attachment;
+            self.report.warnings.push(VaultWarning::of_file(file_of(document), kind, message));
+        }
+    }
+
+    /// The attachment candidates that were not imported and that no warning mentions.
+    fn skipped_candidates(&self) -> Vec<Skipped> {
+        let mut skipped = Vec::new();
+        for path in self.plan.attachments.paths() {
+            let reason = match self.attachments.state(path) {
+                CandidateState::Done => continue,
+                _ if !self.with_attachments => "not markdown, and attachments are not imported",
+                CandidateState::Orphaned => {
+                    "not markdown, and the document that shows it is kept as code"
+                }
+                CandidateState::Unused if self.report.canceled => {
+                    "not markdown, and no document shows it that was created before the import was cancelled"
+                }
+                CandidateState::Unused if self.has_code_files => {
+                    "not markdown, and no document shows it, except perhaps one that is kept as code"
+                }
+                CandidateState::Unused => "not markdown, and no document shows it",
+            };
+            skipped.push(Skipped { path: path.to_owned(), reason: reason.to_owned() });
+        }
+        skipped
+    }
+
+    pub(crate) fn finish(mut self, progress: &mut ProgressCounter<'_>) -> Result<ImportReport> {
+        let mut skipped = self.skipped_candidates();
+        let second_pass =
+            SecondPass { connection: self.connection, plan: self.plan, imported: &self.imported };
+        let mut result = second_pass.run(&self.placeholders, &self.pending, progress)?;
+        self.report.canceled |= result.canceled;
+        self.report.warnings.append(&mut result.warnings);
+        self.report.skipped.append(&mut skipped);
+        // A stable sort: warnings about one line keep their order.
+        self.report
+            .warnings
+            .sort_by(|one, other| (&one.path, one.line).cmp(&(&other.path, other.line)));
+        self.report.skipped.sort_by(|one, other| one.path.cmp(&other.path));
+        if self.report.documents >= INDEXED_DOCUMENTS && !self.report.canceled {
+            self.index(progress);
+        }
+        Ok(self.report)
+    }
+
+    /// Lets the search index catch up, so that the first search does not have to. It is one more
+    /// step. If it fails, for lack of disk space, searches read what the index lacks.
+    fn index(&self, progress: &mut ProgressCounter<'_>) {
+        progress.add(1);
+        if let Err(error) = bulk::index(self.connection) {
+            tracing::warn!(%error, "the search index could not catch up with an import");
+        }
+        progress.count();
+        progress.report();
+    }
+}
+
+/// The title of the document that `edits` create.
+fn root_title(edits: &[Edit]) -> Option<&str> {
+    edits.iter().find_map(|edit| match edit {
+        Edit::CreateDocument { subtrees, .. } => {
+            subtrees.0.first().map(|root| root.block.data.inline.as_str())
+        }
+        _ => None,
+    })
+}
+
+/// `folder` and its ancestors, the nearest first. Empty if it does not exist.
+pub(crate) fn with_ancestors(
+    view: &SpaceView<'_>,
+    mut folder: Option<FolderId>,
+) -> Result<Vec<FolderId>> {
+    let mut path = Vec::new();
+    while let Some(record) = folder.map(|id| view.folder(id)).transpose()?.flatten() {
+        path.push(record.id);
+        // Damage could have made the parents a cycle.
+        folder = record.parent.filter(|parent| !path.contains(parent));
+    }
+    Ok(path)
+}

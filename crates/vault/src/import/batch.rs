@@ -1,0 +1,347 @@
+//! The write transactions of an import: batches of documents, and the second pass over their links.
+//!
+//! Others may write to the space between two transactions. Each one therefore resolves conflicts
+//! against the state in which it runs: deleted folders, days that have a note by now, deleted
+//! attachments, deleted blocks.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use leafbase::bulk::{self, DocumentFactory, SpaceView, StagedFile, Subtrees, invariant};
+use leafbase::{
+    AssetId, AssetUrl, BlockId, Connection, DocumentId, DocumentRecord, Edit, FolderId, Location,
+    Result,
+};
+
+use super::link_resolver::{AnchorPlaceholders, PendingLink};
+use super::link_targets::FileIndex;
+use super::plan::ImportPlan;
+use crate::link_paths::{
+    Anchors, block_url, encode, fragment, linked_block, relative_path, rewrite_urls, to_fragment,
+};
+use crate::markdown_file;
+use crate::report::{ProgressCounter, VaultWarning, VaultWarningKind};
+
+/// Blocks whose links are rewritten in one transaction of the second pass.
+const MAX_RELINKED_BLOCKS: usize = 1_000;
+
+/// Documents and folders that are written in one transaction.
+#[derive(Default)]
+pub(super) struct ImportBatch {
+    pub(super) edits: Vec<Edit>,
+    /// The uploads that become files.
+    pub(super) uploads: Vec<StagedFile>,
+    pub(super) blocks: usize,
+    pub(super) documents: u64,
+    pub(super) folders: u64,
+}
+
+/// The result of writing a batch.
+pub(super) enum BatchResult {
+    /// Everything was written, with these warnings.
+    Written(Vec<VaultWarning>),
+    /// Nothing was written: these required attachments have been deleted.
+    Deleted(Vec<AssetId>),
+}
+
+impl ImportBatch {
+    /// Writes the batch unless one of the `required` attachments has been deleted.
+    pub(super) fn write(
+        &self,
+        connection: &Connection,
+        plan: &ImportPlan,
+        required: &BTreeSet<AssetId>,
+    ) -> Result<BatchResult> {
+        // Runs as one transaction: either all documents of the batch become visible, or none.
+        let (result, _) = bulk::write(connection, |view| {
+            let deleted = missing_files(view, required)?;
+            if !deleted.is_empty() {
+                return Ok((Vec::new(), BatchResult::Deleted(deleted)));
+            }
+            // The closure may run several times, so the edits of the batch stay untouched.
+            let mut edits = self.edits.clone();
+            let warnings = ConflictResolution::apply(view, plan, &mut edits)?;
+            Ok((edits, BatchResult::Written(warnings)))
+        })?;
+        Ok(result)
+    }
+
+    /// Redirects links from `file` to the URL for their document. Returns the documents changed.
+    pub(super) fn redirect(
+        &mut self,
+        file: AssetId,
+        url: &dyn Fn(DocumentId) -> String,
+    ) -> Vec<DocumentId> {
+        let mut changed = Vec::new();
+        for edit in &mut self.edits {
+            if let Edit::CreateDocument { record, subtrees } = edit {
+                let mut is_changed = false;
+                for node in &mut subtrees.0 {
+                    is_changed |= rewrite_urls(&mut node.block.data, &mut |link| {
+                        (AssetUrl::asset_of(link.url) == Some(file))
+                            .then(|| url(record.id) + fragment(link.url))
+                    });
+                }
+                changed.extend(is_changed.then_some(record.id));
+            }
+        }
+        changed
+    }
+}
+
+fn missing_files(view: &SpaceView<'_>, files: &BTreeSet<AssetId>) -> Result<Vec<AssetId>> {
+    let mut missing = Vec::new();
+    for file in files {
+        if view.file(*file)?.is_none() {
+            missing.push(*file);
+        }
+    }
+    Ok(missing)
+}
+
+/// Resolves conflicts between a batch and the present state of the space.
+struct ConflictResolution<'a> {
+    view: &'a SpaceView<'a>,
+    plan: &'a ImportPlan,
+    /// Folders that earlier edits of the batch create.
+    created: HashSet<FolderId>,
+    warnings: Vec<VaultWarning>,
+}
+
+impl<'a> ConflictResolution<'a> {
+    /// Moves the folders and documents of `edits` to locations that exist, with a warning for each.
+    fn apply(
+        view: &'a SpaceView<'a>,
+        plan: &'a ImportPlan,
+        edits: &mut [Edit],
+    ) -> Result<Vec<VaultWarning>> {
+        let mut resolution = Self { view, plan, created: HashSet::new(), warnings: Vec::new() };
+        for edit in edits {
+            match edit {
+                Edit::CreateFolder(folder) => {
+                    let parent = resolution.existing_folder(folder.parent)?;
+                    if parent != folder.parent {
+                        let path = plan.directory(folder.id);
+                        resolution.warn(path, VaultWarningKind::Location, &moved(parent));
+                        folder.parent = parent;
+                    }
+                    resolution.created.insert(folder.id);
+                }
+                Edit::CreateDocument { record, subtrees } => {
+                    resolution.document(record, subtrees)?;
+                }
+                _ => {}
+            }
+        }
+        Ok(resolution.warnings)
+    }
+
+    fn document(&mut self, record: &mut DocumentRecord, subtrees: &mut Subtrees) -> Result<()> {
+        let Some(file) = self.plan.file(record.id) else {
+            invariant!("document {} of the batch was planned", record.id)
+        };
+        if let Some(day) = record.day
+            && self.view.daily_note(day)?.is_some()
+        {
+            record.day = None;
+            record.location = file.folder.map_or(Location::Unsorted, Location::Folder);
+            if let Some(root) = subtrees.0.first_mut() {
+                root.block.data.inline = markdown_file::title(&file.path);
+            }
+            let message = markdown_file::day_has_note(day);
+            self.warn(&file.path, VaultWarningKind::DailyNote, &message);
+        }
+        if let Location::Folder(folder) = record.location {
+            let existing = self.existing_folder(Some(folder))?;
+            if existing != Some(folder) {
+                record.location = existing.map_or(Location::Unsorted, Location::Folder);
+                self.warn(&file.path, VaultWarningKind::Location, &moved(existing));
+            }
+        }
+        Ok(())
+    }
+
+    /// `folder`, or its nearest ancestor that still exists.
+    fn existing_folder(&self, mut folder: Option<FolderId>) -> Result<Option<FolderId>> {
+        while let Some(id) = folder {
+            if self.created.contains(&id) || self.view.folder(id)?.is_some() {
+                break;
+            }
+            folder = self.plan.parent(id);
+        }
+        Ok(folder)
+    }
+
+    fn warn(&mut self, path: &str, kind: VaultWarningKind, message: &str) {
+        self.warnings.push(VaultWarning::of_file(path, kind, message));
+    }
+}
+
+fn moved(to: Option<FolderId>) -> String {
+    let target = if to.is_some() { "its parent" } else { "no folder" };
+    format!("its folder was deleted during the import: it is now in {target}")
+}
+
+/// A pending link with its block and file.
+pub(super) type PendingBlockLink = (BlockId, FileIndex, PendingLink);
+
+/// The second pass of an import, after all files have been read: links to anchors get the IDs of
+/// their blocks, and links to files that were skipped become relative again.
+pub(super) struct SecondPass<'a> {
+    pub(super) connection: &'a Connection,
+    pub(super) plan: &'a ImportPlan,
+    /// Whether each file was imported.
+    pub(super) imported: &'a [bool],
+}
+
+/// The result of the second pass.
+#[derive(Debug)]
+pub(super) struct SecondPassResult {
+    pub(super) warnings: Vec<VaultWarning>,
+    /// Whether the host cancelled before all anchors were looked up.
+    pub(super) canceled: bool,
+}
+
+/// The blocks that anchors name.
+#[derive(Debug, Default)]
+struct ResolvedAnchors {
+    /// By placeholder.
+    blocks: HashMap<BlockId, BlockId>,
+    /// Files whose anchors were not looked up.
+    unresolved: HashSet<FileIndex>,
+}
+
+impl SecondPass<'_> {
+    /// Resolves the pending links and rewrites their blocks.
+    pub(super) fn run(
+        &self,
+        placeholders: &AnchorPlaceholders,
+        pending: &[PendingBlockLink],
+        progress: &mut ProgressCounter<'_>,
+    ) -> Result<SecondPassResult> {
+        let anchors = self.resolve_anchors(placeholders, progress)?;
+        let mut warnings = Vec::new();
+        let mut changes: Vec<(BlockId, HashMap<BlockId, String>)> = Vec::new();
+        for (block, from, link) in pending {
+            let is_pending = link.anchor.is_some() || !self.is_imported(link.target);
+            if !(self.is_imported(*from) && is_pending) {
+                continue;
+            }
+            let (url, warning) = self.resolve(*from, link, &anchors);
+            if let Some((kind, message)) = warning {
+                let warning = VaultWarning::of_file(self.plan.path(*from), kind, message);
+                warnings.push(VaultWarning { line: link.line, ..warning });
+            }
+            // The links of one block are consecutive.
+            // Grouped by block, so that each block is decoded and written once.
+            match changes.last_mut().filter(|(last, _)| last == block) {
+                Some((_, urls)) => drop(urls.insert(link.id, url)),
+                None => changes.push((*block, HashMap::from([(link.id, url)]))),
+            }
+        }
+        let batches = changes.chunks(MAX_RELINKED_BLOCKS);
+        progress.add(batches.len());
+        // Not cancellable: without these writes, links would lead to placeholders.
+        for changes in batches {
+            relink(self.connection, changes)?;
+            progress.count();
+            progress.report();
+        }
+        Ok(SecondPassResult { warnings, canceled: !anchors.unresolved.is_empty() })
+    }
+
+    fn is_imported(&self, file: FileIndex) -> bool {
+        let imported = self.imported.get(file).copied();
+        debug_assert!(imported.is_some(), "file indices come from the plan");
+        imported.unwrap_or(false)
+    }
+
+    /// Looks up the anchors, file by file. An import that was cancelled before still looks them up:
+    /// few files were read.
+    fn resolve_anchors(
+        &self,
+        placeholders: &AnchorPlaceholders,
+        progress: &mut ProgressCounter<'_>,
+    ) -> Result<ResolvedAnchors> {
+        // Sorted by file, so that progress and cancellation do not depend on hash order.
+        let mut files: Vec<_> = placeholders.by_file().into_iter().collect();
+        files.retain(|(file, _)| self.is_imported(*file));
+        files.sort_unstable_by_key(|(file, _)| *file);
+        let was_canceled = progress.is_canceled();
+        progress.add(files.len());
+        let mut resolved = ResolvedAnchors::default();
+        bulk::read(self.connection, |view| {
+            for (file, anchors) in files {
+                if progress.is_canceled() && !was_canceled {
+                    resolved.unresolved.insert(file);
+                    continue;
+                }
+                if let Some(document) = self.plan.files.get(file).map(|file| file.id) {
+                    let known = Anchors::of_document(&view.subtree(document.root())?);
+                    resolved.blocks.extend(
+                        anchors.iter().filter_map(|(anchor, id)| Some((*id, known.find(anchor)?))),
+                    );
+                }
+                progress.count();
+                progress.report();
+            }
+            Ok(())
+        })?;
+        Ok(resolved)
+    }
+
+    /// The final URL of a link, and a warning if it differs from the file's.
+    fn resolve(
+        &self,
+        from: FileIndex,
+        link: &PendingLink,
+        anchors: &ResolvedAnchors,
+    ) -> (String, Option<(VaultWarningKind, String)>) {
+        let target = self.plan.path(link.target);
+        if !self.is_imported(link.target) {
+            let path = relative_path(self.plan.path(from), target);
+            let url = encode(&path) + &to_fragment(link.anchor.as_deref());
+            let message = format!("{target} was not imported; the link to it is kept as {url}");
+            return (url, Some((VaultWarningKind::UnresolvedPath, message)));
+        }
+        if let Some(block) = anchors.blocks.get(&link.id) {
+            return (block_url(*block), None);
+        }
+        let anchor = link.anchor.as_deref().unwrap_or("");
+        let reason = if anchors.unresolved.contains(&link.target) {
+            format!("#{anchor} was not looked up in {target}: the import was cancelled")
+        } else {
+            format!("{target} has no heading or block #{anchor}")
+        };
+        let root = self.plan.files.get(link.target).map_or(BlockId::NIL, |file| file.id.root());
+        let message = format!("{reason}; the link leads to the document");
+        (block_url(root), Some((VaultWarningKind::MissingAnchor, message)))
+    }
+}
+
+/// Rewrites the URLs of blocks, by the ID that they contain.
+fn relink(connection: &Connection, changes: &[(BlockId, HashMap<BlockId, String>)]) -> Result<()> {
+    let factory = DocumentFactory::new(connection);
+    let ((), _) = bulk::write(connection, |view| {
+        let mut edits = Vec::with_capacity(changes.len());
+        for (block, urls) in changes {
+            // A block may have been deleted or edited concurrently.
+            if let (Some(before), Some(document)) = (view.block(*block)?, view.document_of(*block)?)
+            {
+                let mut after = before.clone();
+                if rewrite_urls(&mut after.data, &mut |link| {
+                    urls.get(&linked_block(link.url)?).cloned()
+                }) {
+                    after.rev += 1;
+                    after.modified = factory.stamp().clone();
+                    edits.push(Edit::Update {
+                        document,
+                        before: before.into(),
+                        after: after.into(),
+                    });
+                }
+            }
+        }
+        Ok((edits, ()))
+    })?;
+    Ok(())
+}

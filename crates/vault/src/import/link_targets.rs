@@ -1,0 +1,251 @@
+//! Link targets of an import: which file a link means, document or attachment candidate.
+
+use std::collections::{BTreeSet, HashMap};
+
+use crate::file_names::{decode, fold, normalize, without_extension};
+use crate::link_paths::{directory, file_name, join};
+
+/// Index of an imported file in the plan.
+pub(crate) type FileIndex = usize;
+
+/// The result of resolving the name in a wiki link.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum NameMatch {
+    None,
+    One(FileIndex),
+    /// Several files match. The first is preferred: the same case, then the same directory, then
+    /// the shortest path, then the first sorted by path.
+    Ambiguous(FileIndex, Vec<FileIndex>),
+}
+
+/// The documents of an import by path and by name.
+#[derive(Debug, Default)]
+pub(crate) struct DocumentTargets {
+    /// By path with extension.
+    by_path: HashMap<String, FileIndex>,
+    /// By folded file name, decoded, without extension.
+    by_name: HashMap<String, Vec<FileIndex>>,
+    paths: Vec<DecodedPath>,
+}
+
+/// The decoded path of a file, without extension.
+#[derive(Debug)]
+struct DecodedPath {
+    exact: String,
+    folded: String,
+}
+
+impl DecodedPath {
+    fn new(path: &str) -> Self {
+        let exact = normalize(&path.split('/').map(decode).collect::<Vec<_>>().join("/"));
+        Self { folded: fold(&exact), exact }
+    }
+}
+
+impl DocumentTargets {
+    /// The files of these paths, in the order of the plan.
+    pub(crate) fn new<'a>(paths: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut targets = Self::default();
+        for (index, path) in paths.into_iter().enumerate() {
+            let decoded = DecodedPath::new(without_extension(path));
+            let name = file_name(&decoded.folded).to_owned();
+            targets.by_name.entry(name).or_default().push(index);
+            targets.by_path.insert(path.to_owned(), index);
+            targets.paths.push(decoded);
+        }
+        targets
+    }
+
+    /// The file at `path`; the extension `.md` may be omitted.
+    pub(crate) fn at_path(&self, path: &str) -> Option<FileIndex> {
+        let found = self.by_path.get(path).or_else(|| self.by_path.get(&format!("{path}.md")));
+        found.copied()
+    }
+
+    /// Resolves the target of a wiki link in the file `from`: a name or the end of a path, in
+    /// either case and Unicode composition.
+    pub(crate) fn by_name(&self, from: FileIndex, name: &str) -> NameMatch {
+        let own = self.paths.get(from);
+        debug_assert!(own.is_some(), "links are resolved in files of the plan");
+        let own_directory = own.map_or("", |path| directory(&path.folded));
+        let name = normalize(without_extension(name));
+        let matched = if name.contains('/') {
+            let is_relative = name.starts_with('.');
+            let base = own.filter(|_| is_relative).map_or("", |path| directory(&path.exact));
+            join(base, &name).and_then(|path| {
+                let suffix = || self.choose(own_directory, &path, ends_with);
+                self.choose(own_directory, &path, |known, path| known == path)
+                    .or_else(|| if is_relative { None } else { suffix() })
+            })
+        } else {
+            self.choose(own_directory, &name, |_, _| true)
+        };
+        matched.unwrap_or(NameMatch::None)
+    }
+
+    /// The files named as `path` ends whose folded path satisfies `matches`.
+    fn choose(
+        &self,
+        own_directory: &str,
+        path: &str,
+        matches: impl Fn(&str, &str) -> bool,
+    ) -> Option<NameMatch> {
+        let folded = fold(path);
+        // The hash map of names bounds the scan to files with the same last component.
+        let named = self.by_name.get(file_name(&folded))?.iter();
+        let named = named.filter_map(|index| Some((*index, self.paths.get(*index)?)));
+        let mut found: Vec<_> =
+            named.filter(|(_, known)| matches(&known.folded, &folded)).collect();
+        found.sort_by_key(|(index, known)| {
+            // Sort key of the preference order; the index makes it total.
+            let is_exact = known.exact == path || ends_with(&known.exact, path);
+            let is_elsewhere = directory(&known.folded) != own_directory;
+            (!is_exact, is_elsewhere, known.folded.matches('/').count(), &known.folded, *index)
+        });
+        match found.as_slice() {
+            [] => None,
+            [(one, _)] => Some(NameMatch::One(*one)),
+            [(first, _), ..] => {
+                let all = found.iter().map(|(index, _)| *index).collect();
+                Some(NameMatch::Ambiguous(*first, all))
+            }
+        }
+    }
+}
+
+/// Whether `path` ends with the components of `end`.
+fn ends_with(path: &str, end: &str) -> bool {
+    path.strip_suffix(end).is_some_and(|before| before.ends_with('/'))
+}
+
+/// Attachment candidates: the files that are not markdown.
+#[derive(Debug, Default)]
+pub(crate) struct AttachmentCandidates {
+    paths: BTreeSet<String>,
+    /// By folded file name.
+    by_name: HashMap<String, Vec<String>>,
+}
+
+impl AttachmentCandidates {
+    pub(crate) fn new(paths: BTreeSet<String>) -> Self {
+        let mut by_name: HashMap<String, Vec<String>> = HashMap::new();
+        for path in &paths {
+            by_name.entry(fold(file_name(path))).or_default().push(path.clone());
+        }
+        Self { paths, by_name }
+    }
+
+    /// All paths, in order.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
+        self.paths.iter().map(String::as_str)
+    }
+
+    pub(crate) fn at_path(&self, path: &str) -> Option<&str> {
+        self.paths.get(path).map(String::as_str)
+    }
+
+    /// Resolves `![[name]]` in a file of `own_directory`: a path from there or from the root,
+    /// otherwise any file of that name. Of several, the one in the same directory is preferred,
+    /// then the shortest path, then the first.
+    pub(crate) fn by_name(&self, own_directory: &str, name: &str) -> Option<&str> {
+        // Exact paths first; matching by name alone is the fallback.
+        let at = |base: &str| join(base, name).and_then(|path| self.paths.get(&path));
+        if let Some(path) = at(own_directory).or_else(|| at("")) {
+            return Some(path);
+        }
+        let named = self.by_name.get(&fold(file_name(name)))?;
+        let matching = named.iter().filter(|path| fold(path).ends_with(&fold(name)));
+        matching
+            .min_by_key(|path| (directory(path) != own_directory, path.len(), *path))
+            .map(String::as_str)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILES: [&str; 7] = [
+        "Index.md",
+        "a/Note.md",
+        "b/Note.md",
+        "b/c/Note.md",
+        "b/c/Other.markdown",
+        "a/x%2Fy.md",
+        "b/v1.2.md",
+    ];
+
+    #[test]
+    fn names_lead_to_files() {
+        let targets = DocumentTargets::new(FILES);
+        let one = |from, name: &str| targets.by_name(from, name);
+        assert_eq!(one(1, "index"), NameMatch::One(0));
+        assert_eq!(one(1, "INDEX.md"), NameMatch::One(0));
+        assert_eq!(one(0, "Other"), NameMatch::One(4));
+        assert_eq!(one(0, "v1.2"), NameMatch::One(6));
+        assert_eq!(one(0, "Missing"), NameMatch::None);
+        assert_eq!(one(0, "x/y"), NameMatch::One(5));
+    }
+
+    #[test]
+    fn of_several_the_nearest_is_taken() {
+        let targets = DocumentTargets::new(FILES);
+        assert_eq!(targets.by_name(3, "Note"), NameMatch::Ambiguous(3, vec![3, 1, 2]));
+        assert_eq!(targets.by_name(0, "Note"), NameMatch::Ambiguous(1, vec![1, 2, 3]));
+        assert_eq!(targets.by_name(0, "c/Note"), NameMatch::One(3));
+        assert_eq!(targets.by_name(0, "b/Note"), NameMatch::One(2));
+        assert_eq!(targets.by_name(4, "../Note"), NameMatch::One(2));
+        assert_eq!(targets.by_name(4, "./Note"), NameMatch::One(3));
+        assert_eq!(targets.by_name(0, "../Note"), NameMatch::None);
+        assert_eq!(targets.by_name(0, "./c/Note"), NameMatch::None);
+    }
+
+    #[test]
+    fn the_exact_case_comes_first_and_composition_is_none() {
+        let targets = DocumentTargets::new([
+            "NOTE.MD",
+            "Note.md",
+            "a/note.md",
+            "cafe\u{301}.md",
+            "Cafe\u{301}/x.md",
+        ]);
+        assert_eq!(targets.by_name(0, "Note"), NameMatch::Ambiguous(1, vec![1, 0, 2]));
+        assert_eq!(targets.by_name(1, "NOTE"), NameMatch::Ambiguous(0, vec![0, 1, 2]));
+        assert_eq!(targets.by_name(0, "note"), NameMatch::Ambiguous(2, vec![2, 0, 1]));
+        assert_eq!(targets.by_name(2, "nOTE"), NameMatch::Ambiguous(2, vec![2, 0, 1]));
+        assert_eq!(targets.by_name(4, "../Note"), NameMatch::Ambiguous(1, vec![1, 0]));
+        assert_eq!(targets.by_name(0, "caf\u{e9}"), NameMatch::One(3));
+        assert_eq!(targets.by_name(0, "cafe\u{301}"), NameMatch::One(3));
+        assert_eq!(targets.by_name(0, "caf\u{e9}/X"), NameMatch::One(4));
+    }
+
+    #[test]
+    fn paths_are_taken_as_they_are() {
+        let targets = DocumentTargets::new(FILES);
+        assert_eq!(targets.at_path("b/Note.md"), Some(2));
+        assert_eq!(targets.at_path("b/Note"), Some(2));
+        assert_eq!(targets.at_path("b/note.md"), None);
+        assert_eq!(targets.at_path("a/x%2Fy.md"), Some(5));
+    }
+
+    #[test]
+    fn attachments_are_found_by_path_and_by_name() {
+        let paths = ["a/pic.png", "a/b/Pic.PNG", "c/pic.png", "map.svg", "c/plan b.pdf"];
+        let files = AttachmentCandidates::new(paths.into_iter().map(str::to_owned).collect());
+        assert_eq!(files.at_path("map.svg"), Some("map.svg"));
+        assert_eq!(files.at_path("pic.png"), None);
+        for (directory, name, found) in [
+            ("a", "pic.png", Some("a/pic.png")),
+            ("a/b", "pic.png", Some("a/b/Pic.PNG")),
+            ("", "pic.png", Some("a/pic.png")),
+            ("", "c/pic.png", Some("c/pic.png")),
+            ("a", "../c/pic.png", Some("c/pic.png")),
+            ("a", "b/pic.png", Some("a/b/Pic.PNG")),
+            ("x", "plan b.pdf", Some("c/plan b.pdf")),
+            ("x", "d/plan b.pdf", None),
+            ("x", "nothing.pdf", None),
+        ] {
+            assert_eq!(files.by_name(directory, name), found, "{name} in {directory:?}");
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! Folders of markdown in and out of a [`leafbase`] space.
+//!
+//! Decisions (names, links, anchors, front matter) do no I/O; `folder.rs` and
+//! `mirror/files.rs` alone access a file system.
+//!
+#![doc = include_str!("../README.md")]
+
+mod file_names;
+mod link_paths;
+mod markdown_file;
+mod report;
+mod task_dates;
+
+mod folder;
+
+mod export;
+mod import;
+
+mod mirror;
+
+pub use export::export_folder;
+pub use folder::{ImportSource, MemorySource, SourceEntry};
+pub use import::{import_folder, import_from};
+pub use mirror::files::{FileListing, FileStat, MirrorFiles};
+pub use mirror::options::{MirrorChange, MirrorChangeKind, MirrorOptions, MirrorReport};
+pub use mirror::{mirror, mirror_files};
+pub use report::{
+    ExportOptions, ExportReport, ImportOptions, ImportReport, LinkStyle, Skipped, VaultWarning,
+    VaultWarningKind,
+};
+pub use task_dates::TaskDates;

@@ -1,0 +1,206 @@
+//! Edits of documents by a mirror: the content of files, and their names.
+
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use leafbase::bulk::{self, DocumentFactory, FileLayout, SpaceView};
+use leafbase::markdown::{self, EmptyFirstItem, ParseOptions};
+use leafbase::{
+    AssetId, BackLinks, BlockDraft, BlockId, Connection, DocumentId, DocumentRecord, Edit, Error,
+    ErrorKind, Location, Result,
+};
+
+use crate::import::{FileIndex, ImportPlan, Importer, PendingLink};
+use crate::link_paths::{Anchors, block_url, linked_block, rewrite_urls};
+
+/// The outcome of writing a file into its document.
+#[derive(Debug)]
+pub(super) enum AppliedFile {
+    /// The document has the content now; the change, if there was a difference, and whether that
+    /// was one of blocks.
+    Done(Option<u64>, bool),
+    /// Others changed the document meanwhile.
+    ChangedMeanwhile,
+    /// The document cannot have the content.
+    Refused(Error),
+}
+
+/// Makes the content of a document equal `drafts`, with the attachments that they show, if its last
+/// change is still `expected`.
+pub(super) fn apply(
+    notes: &Connection,
+    factory: &DocumentFactory,
+    import: &mut Importer<'_>,
+    document: DocumentId,
+    expected: u64,
+    drafts: &[BlockDraft],
+    layout: Option<&FileLayout>,
+) -> Result<AppliedFile> {
+    let (created, uploads) = import.attachments.create_shown(shown_files(drafts));
+    let written = bulk::write(notes, |view| {
+        let row = view.document(document)?;
+        if row.is_none_or(|row| row.last_change != expected) {
+            return Ok((Vec::new(), None));
+        }
+        let mut edits = view.page_edits(factory, document.root(), drafts.to_vec())?;
+        let is_edited = !edits.is_empty();
+        edits.extend(layout_edit(view, document, layout)?);
+        let edits = if edits.is_empty() { edits } else { [created.clone(), edits].concat() };
+        Ok((edits, Some(is_edited)))
+    });
+    match written {
+        Ok((Some(is_edited), change)) => {
+            if change.is_some() {
+                uploads.into_iter().for_each(bulk::StagedFile::keep);
+            }
+            Ok(AppliedFile::Done(change.map(|change| change.sequence), is_edited))
+        }
+        Ok((None, _)) => Ok(AppliedFile::ChangedMeanwhile),
+        Err(error) if is_refusal(&error) => Ok(AppliedFile::Refused(error)),
+        Err(error) => Err(error),
+    }
+}
+
+/// The edit by which a document has the layout of its file.
+fn layout_edit(
+    view: &SpaceView<'_>,
+    document: DocumentId,
+    file: Option<&FileLayout>,
+) -> Result<Option<Edit>> {
+    let (Some(before), Some(file)) = (view.block(document.root())?, file) else { return Ok(None) };
+    let mut after = before.clone();
+    after.data.layout.get_or_insert_default().file = Some(Box::new(file.clone()));
+    let is_same = after == before;
+    Ok((!is_same).then(|| Edit::Update { document, before: before.into(), after: after.into() }))
+}
+
+/// Whether an error says that a document cannot have this content.
+fn is_refusal(error: &Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::RuleViolation | ErrorKind::LimitExceeded | ErrorKind::Validation
+    )
+}
+
+fn shown_files(drafts: &[BlockDraft]) -> BTreeSet<AssetId> {
+    let mut files = BTreeSet::new();
+    for (_, draft) in drafts.iter().flat_map(BlockDraft::walk) {
+        bulk::shown_files(&draft.data, &mut |file| {
+            files.insert(file);
+        });
+    }
+    files
+}
+
+/// Resolves links to headings and blocks by the documents as they are. Returns the files in which
+/// one was not found: those links lead to their document.
+pub(super) fn resolve_anchors(
+    view: &SpaceView<'_>,
+    plan: &ImportPlan,
+    pending: &[PendingLink],
+    drafts: &mut [BlockDraft],
+) -> Result<BTreeSet<FileIndex>> {
+    let mut anchors: BTreeMap<FileIndex, Anchors> = BTreeMap::new();
+    let (mut urls, mut unresolved) = (HashMap::new(), BTreeSet::new());
+    for link in pending {
+        let (Some(anchor), Some(target)) = (&link.anchor, plan.files.get(link.target)) else {
+            continue;
+        };
+        let root = target.id.root();
+        let known = match anchors.entry(link.target) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => new.insert(Anchors::of_document(&view.subtree(root)?)),
+        };
+        let found = known.find(anchor);
+        if found.is_none() {
+            unresolved.insert(link.target);
+        }
+        urls.insert(link.id, block_url(found.unwrap_or(root)));
+    }
+    let mut stack: Vec<&mut BlockDraft> = drafts.iter_mut().collect();
+    while let Some(BlockDraft { data, content, .. }) = stack.pop() {
+        rewrite_urls(data, &mut |link| urls.get(&linked_block(link.url)?).cloned());
+        stack.extend(content.iter_mut());
+    }
+    Ok(unresolved)
+}
+
+/// The content of a document as the drafts that its markdown parses as.
+pub(super) fn present(
+    view: &SpaceView<'_>,
+    factory: &DocumentFactory,
+    document: DocumentId,
+) -> Result<Vec<BlockDraft>> {
+    parsed(&view.page_markdown(factory, document.root())?, factory)
+}
+
+/// The content of a document as the change `sequence` left it. `None` if that is gone from the
+/// change log.
+pub(super) fn past(
+    notes: &Connection,
+    factory: &DocumentFactory,
+    document: DocumentId,
+    sequence: u64,
+) -> Result<Option<Vec<BlockDraft>>> {
+    match notes.document_at(document, sequence) {
+        Ok(block) => {
+            let text = markdown::render_as_written(block.children(), None);
+            Ok(Some(parsed(&text, factory)?))
+        }
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::HistoryGone) => {
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn parsed(text: &str, factory: &DocumentFactory) -> Result<Vec<BlockDraft>> {
+    let options = ParseOptions::default()
+        .with_limits(factory.limits().clone())
+        .with_empty_first_item(EmptyFirstItem::Drop);
+    Ok(markdown::parse_with_layout(text, &options)?.blocks)
+}
+
+/// Gives a document another title and location. Returns the change; `None` if it has both.
+pub(super) fn rename(
+    notes: &Connection,
+    factory: &DocumentFactory,
+    document: DocumentId,
+    title: Option<&str>,
+    location: Option<Location>,
+) -> Result<Option<u64>> {
+    let ((), change) = bulk::write(notes, |view| {
+        let (Some(row), Some(root)) = (view.document(document)?, view.block(document.root())?)
+        else {
+            return Ok((Vec::new(), ()));
+        };
+        let mut edits = Vec::new();
+        if let Some(location) = location.filter(|location| *location != row.record.location) {
+            let after = DocumentRecord { location, ..row.record.clone() };
+            edits.push(Edit::UpdateDocument { before: row.record, after });
+        }
+        if let Some(title) = title.filter(|title| *title != root.data.inline) {
+            let mut after = root.clone();
+            title.clone_into(&mut after.data.inline);
+            after.rev += 1;
+            after.modified = factory.stamp().clone();
+            edits.push(Edit::Update { document, before: root.into(), after: after.into() });
+        }
+        Ok((edits, ()))
+    })?;
+    Ok(change.map(|change| change.sequence))
+}
+
+/// The documents that link to a root or to a block below it.
+pub(super) fn linking_documents(notes: &Connection, root: BlockId) -> Result<Vec<DocumentId>> {
+    let (mut found, mut request) = (Vec::new(), BackLinks::to(root));
+    loop {
+        let page = match notes.back_links(request) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(found),
+            page => page?,
+        };
+        found.extend(page.iter().map(|link| link.document_id));
+        let Some(cursor) = page.next_cursor.clone() else { return Ok(found) };
+        request = BackLinks::to(root).after(cursor);
+    }
+}

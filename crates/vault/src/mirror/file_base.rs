@@ -1,0 +1,121 @@
+//! The base of a mirror: the state of a file and its document when they were last equal. It
+//! is kept with the document, and erased with it.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use leafbase::bulk::{self, SpaceView};
+use leafbase::{AssetId, ChangePosition, Connection, DocumentId, Error, Result};
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::files::FileStat;
+
+/// A file and its document when they were last equal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct FileBase {
+    pub(super) file: FileVersion,
+    /// The sequence of the last change of the document.
+    pub(super) change: u64,
+    pub(super) title: String,
+    /// Where the document was, in names of folders.
+    pub(super) place: String,
+    /// The attachments that it shows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) attachments: Vec<AttachmentBase>,
+}
+
+/// An attachment of a file and its upload.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct AttachmentBase {
+    pub(super) file: FileVersion,
+    pub(super) upload: AssetId,
+}
+
+/// The path and the content of a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct FileVersion {
+    pub(super) path: String,
+    pub(super) size: u64,
+    pub(super) modified: Option<i64>,
+    pub(super) hash: String,
+}
+
+impl FileVersion {
+    pub(super) fn new(stat: &FileStat, hash: String) -> Self {
+        let FileStat { path, size, modified } = stat.clone();
+        Self { path, size, modified, hash }
+    }
+
+    /// Whether the description of the file says that its content is the same.
+    pub(super) fn is_current(&self, stat: &FileStat) -> bool {
+        self.size == stat.size && self.modified.is_some() && self.modified == stat.modified
+    }
+}
+
+pub(super) fn hash(bytes: &[u8]) -> String {
+    format!("{:032x}", xxh3_128(bytes))
+}
+
+/// The records of a mirror in the space.
+#[derive(Debug)]
+pub(super) struct BaseRecords {
+    /// The name of the records: one for each mirrored folder.
+    name: String,
+}
+
+/// The base of all files, and the position in the change log at which no document differed.
+#[derive(Debug, Default)]
+pub(super) struct MirrorBase {
+    pub(super) files: BTreeMap<DocumentId, FileBase>,
+    pub(super) position: Option<ChangePosition>,
+}
+
+impl BaseRecords {
+    /// The records of the folder with this `identity`.
+    pub(super) fn new(identity: &str) -> Self {
+        // Hashed: it may be a path, which says more than a space should keep.
+        Self { name: format!("mirror {}", hash(identity.as_bytes())) }
+    }
+
+    pub(super) fn read(&self, view: &SpaceView<'_>) -> Result<MirrorBase> {
+        let mut base = MirrorBase::default();
+        view.host_records(&self.name, &mut |document, value| {
+            // What cannot be read, of a later version for example, is as good as none: both sides
+            // are compared.
+            if document == NO_DOCUMENT {
+                base.position = serde_json::from_slice(value).ok();
+            } else if let Ok(file) = serde_json::from_slice(value) {
+                base.files.insert(document, file);
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok(base)
+    }
+
+    /// Keeps the base of a document; with none it is removed.
+    pub(super) fn put(
+        &self,
+        notes: &Connection,
+        bases: &[(DocumentId, Option<FileBase>)],
+    ) -> Result<()> {
+        let encode = |base: &FileBase| serde_json::to_vec(base).map_err(unwritable);
+        let mut records = Vec::with_capacity(bases.len());
+        for (document, base) in bases {
+            records.push((*document, base.as_ref().map(encode).transpose()?));
+        }
+        bulk::put_host_records(notes, &self.name, &records)
+    }
+
+    pub(super) fn put_position(&self, notes: &Connection, position: ChangePosition) -> Result<()> {
+        let value = serde_json::to_vec(&position).map_err(unwritable)?;
+        bulk::put_host_records(notes, &self.name, &[(NO_DOCUMENT, Some(value))])
+    }
+}
+
+/// The key of records of the space as a whole.
+const NO_DOCUMENT: DocumentId = DocumentId::of_root(leafbase::BlockId::NIL);
+
+fn unwritable(error: serde_json::Error) -> Error {
+    Error::validation("the base of a mirror cannot be written").with_source(error)
+}

@@ -1,0 +1,243 @@
+//! Files into documents: new ones are imported, edited ones applied, and files edited on both
+//! sides is merged.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use leafbase::bulk::{self, DocumentFactory, FileLayout};
+use leafbase::{BlockDraft, DocumentId, Result};
+
+use super::document_edits::{self, AppliedFile};
+use super::file_base::hash;
+use super::options::MirrorChangeKind;
+use super::plan::{MirrorPlan, PairComparison};
+use super::run::MirrorRun;
+use super::space_side::{Directories, FilePaths};
+use super::text_merge::{are_equal, merged};
+use crate::import::{FileIndex, ImportPlan, Importer, KnownFiles, PlanContext, with_ancestors};
+use crate::report::{VaultWarning, VaultWarningKind};
+
+/// A file that is read into its document.
+#[derive(Clone, Copy)]
+struct ReadTask {
+    document: DocumentId,
+    index: FileIndex,
+    /// How both are compared. `None` if the document did not change.
+    comparison: Option<PairComparison>,
+}
+
+impl MirrorRun<'_, '_, '_> {
+    /// Reads files into documents. The second files of conflicts become documents, too.
+    pub(super) fn read_files(
+        &mut self,
+        plan: &MirrorPlan,
+        directories: &Directories,
+    ) -> Result<()> {
+        let applied = plan.applied.iter().map(|id| (*id, None));
+        let compared = plan.compared.iter().map(|(id, how)| (*id, Some(*how)));
+        let read: BTreeMap<DocumentId, Option<PairComparison>> = applied.chain(compared).collect();
+        let before = self.settled.clone();
+        let conflicts = self.import(&plan.imported, &read, directories)?;
+        let created = self.settled.difference(&before).filter_map(|id| self.paths.get(id));
+        for path in created.filter(|path| plan.imported.contains(*path)) {
+            self.report.add(MirrorChangeKind::DocumentCreated, path, None);
+        }
+        self.progress.add(conflicts.len());
+        self.import(&conflicts, &BTreeMap::new(), directories)?;
+        Ok(())
+    }
+
+    /// Imports new files, and reads others into their documents. Returns the second files of
+    /// conflicts.
+    fn import(
+        &mut self,
+        new: &BTreeSet<String>,
+        read: &BTreeMap<DocumentId, Option<PairComparison>>,
+        directories: &Directories,
+    ) -> Result<BTreeSet<String>> {
+        if (new.is_empty() && read.is_empty()) || self.is_stopped() {
+            return Ok(BTreeSet::new());
+        }
+        let notes = self.notes;
+        let factory = DocumentFactory::new(notes);
+        let known = KnownFiles {
+            documents: self.paths.iter().map(|(id, path)| (path.clone(), *id)).collect(),
+            folders: directories.folders().clone(),
+        };
+        let is_left = |path: &&String| !known.documents.contains_key(*path) && !new.contains(*path);
+        self.files.omitted = self.files.notes.keys().filter(is_left).cloned().collect();
+        let into = bulk::read(notes, |view| with_ancestors(view, self.options.folder))?;
+        let takes_note = |day| bulk::read(notes, |view| Ok(view.daily_note(day)?.is_none()));
+        let context = PlanContext {
+            into: &into,
+            takes_note: if self.options.folder.is_none() { Some(&takes_note) } else { None },
+            new_id: &mut || factory.new_id(),
+            known: &known,
+        };
+        let plan = ImportPlan::new(&mut self.files, context)?;
+        let mut import = Importer::new(notes, &factory, &plan, true);
+        for (upload, path) in &self.uploads {
+            if let Some(record) = bulk::read(notes, |view| view.file(*upload))? {
+                import.attachments.assume(path, record);
+            }
+        }
+        import.run(&mut self.files, &mut self.progress)?;
+        let mut conflicts = BTreeSet::new();
+        let indexes: HashMap<DocumentId, FileIndex> =
+            plan.files.iter().enumerate().map(|(index, file)| (file.id, index)).collect();
+        let tasks: Vec<ReadTask> = read
+            .iter()
+            .filter_map(|(document, comparison)| {
+                let index = *indexes.get(document)?;
+                Some(ReadTask { document: *document, index, comparison: *comparison })
+            })
+            .collect();
+        let changing: BTreeSet<FileIndex> = tasks.iter().map(|task| task.index).collect();
+        let mut again = Vec::new();
+        for task in tasks {
+            if self.is_stopped() {
+                break;
+            }
+            self.progress.count();
+            let unresolved = self.read(&factory, &plan, &mut import, task, &mut conflicts)?;
+            if !unresolved.is_disjoint(&changing) && self.settled.contains(&task.document) {
+                again.push(ReadTask { comparison: None, ..task });
+            }
+        }
+        // Once more for links to headings that other files have got.
+        for task in again {
+            self.read(&factory, &plan, &mut import, task, &mut conflicts)?;
+        }
+        for (index, file) in plan.files.iter().enumerate() {
+            if new.contains(&file.path) && import.is_imported(index) {
+                self.paths.insert(file.id, file.path.clone());
+                self.settled.insert(file.id);
+            }
+        }
+        self.uploads.extend(import.attachments.paths());
+        let mut report = import.finish(&mut self.progress)?;
+        self.report.warnings.append(&mut report.warnings);
+        report.skipped.retain(|skipped| new.contains(&skipped.path));
+        self.report.skipped.append(&mut report.skipped);
+        Ok(conflicts)
+    }
+
+    /// Reads one file into its document. Returns the files in which the target of a link was not
+    /// found.
+    fn read(
+        &mut self,
+        factory: &DocumentFactory,
+        plan: &ImportPlan,
+        import: &mut Importer<'_>,
+        ReadTask { document, index, comparison }: ReadTask,
+        conflicts: &mut BTreeSet<String>,
+    ) -> Result<BTreeSet<FileIndex>> {
+        let path = plan.path(index).to_owned();
+        let mut file = match import.read_file(&mut self.files, index) {
+            Ok(file) => file,
+            Err(error) => {
+                self.report.skip(&path, error.to_string());
+                return Ok(BTreeSet::new());
+            }
+        };
+        let mut drafts = std::mem::take(&mut file.drafts);
+        let (unresolved, present) = bulk::read(self.notes, |view| {
+            let unresolved =
+                document_edits::resolve_anchors(view, plan, &file.pending, &mut drafts)?;
+            Ok((unresolved, document_edits::present(view, factory, document)?))
+        })?;
+        let merged = match comparison {
+            None => Some((drafts, None)),
+            Some(_) if are_equal(&drafts, &present) => Some((drafts, None)),
+            Some(PairComparison { is_file_edited: false, .. }) => {
+                self.written.insert(document);
+                return Ok(BTreeSet::new());
+            }
+            Some(PairComparison { base, .. }) => {
+                let base = base
+                    .map(|base| document_edits::past(self.notes, factory, document, base))
+                    .transpose()?
+                    .flatten();
+                let merged = base.and_then(|base| merged(&base, &present, &drafts));
+                merged.map(|merged| {
+                    let is_new = !are_equal(&merged, &drafts);
+                    (merged, is_new.then_some(MirrorChangeKind::Merged))
+                })
+            }
+        };
+        let Some((drafts, kind)) = merged else {
+            self.keep_both(document, &path, conflicts)?;
+            return Ok(BTreeSet::new());
+        };
+        // A merged text is no longer the text of the file.
+        let layout = kind.is_none().then_some(&file.layout);
+        self.apply(factory, import, (document, &path), (&drafts, layout, kind), conflicts)?;
+        Ok(unresolved)
+    }
+
+    fn apply(
+        &mut self,
+        factory: &DocumentFactory,
+        import: &mut Importer<'_>,
+        (document, path): (DocumentId, &str),
+        (drafts, layout, kind): (&[BlockDraft], Option<&FileLayout>, Option<MirrorChangeKind>),
+        conflicts: &mut BTreeSet<String>,
+    ) -> Result<()> {
+        let expected = self.changes.get(&document).copied().unwrap_or(0);
+        match document_edits::apply(
+            self.notes, factory, import, document, expected, drafts, layout,
+        )? {
+            AppliedFile::Done(change, is_edited) => {
+                self.changes.extend(change.map(|change| (document, change)));
+                if let Some(kind) = kind {
+                    // Both are equal once its file is written, too.
+                    self.report.add(kind, path, None);
+                    self.written.insert(document);
+                } else {
+                    self.settled.insert(document);
+                    if is_edited {
+                        self.report.add(MirrorChangeKind::DocumentUpdated, path, None);
+                    }
+                }
+            }
+            AppliedFile::ChangedMeanwhile => {
+                self.written.remove(&document);
+                self.skip_changed(path);
+            }
+            AppliedFile::Refused(error) => {
+                let message = format!("its document cannot have its content: {error}");
+                let kind = VaultWarningKind::Markdown;
+                self.report.warnings.push(VaultWarning::of_file(path, kind, message));
+                self.keep_both(document, path, conflicts)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps the version of a file as a second file; the document is written to its own.
+    fn keep_both(
+        &mut self,
+        document: DocumentId,
+        path: &str,
+        conflicts: &mut BTreeSet<String>,
+    ) -> Result<()> {
+        if self.options.import_only {
+            self.report.skip(path, "its document cannot have its content");
+            return Ok(());
+        }
+        let bytes = self.files.files.read(path, usize::MAX)?;
+        let mut paths = FilePaths::new(self.files.paths());
+        let first = FilePaths::default().claim_conflict(path);
+        // A mirror that ended before may have written it.
+        let is_there =
+            self.files.stat(&first).is_some() && self.files.hash(&first)? == hash(&bytes);
+        let other = if is_there { first } else { paths.claim_conflict(path) };
+        if !is_there {
+            self.files.files.write(&other, &mut |out| out.write_all(&bytes))?;
+            self.files.relist(&other)?;
+            conflicts.insert(other.clone());
+        }
+        self.report.add(MirrorChangeKind::Conflict, path, Some(&other));
+        self.written.insert(document);
+        Ok(())
+    }
+}

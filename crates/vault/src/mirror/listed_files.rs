@@ -1,0 +1,128 @@
+//! The files of a mirror as the source of an import: its participants, and the hash of
+//! each that was read.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::io::Read;
+
+use leafbase::{Error, ErrorKind, Result};
+use xxhash_rust::xxh3::Xxh3;
+
+use super::file_base::hash;
+use super::files::{FileStat, MirrorFiles};
+use crate::file_names::markdown_extension;
+use crate::folder::{ImportSource, SourceEntry, reason_to_skip};
+use crate::report::Skipped;
+
+/// Bytes that are hashed at a time.
+const BUFFER_BYTES: usize = 1 << 16;
+
+/// The files of a mirrored folder as they were listed.
+pub(super) struct ListedFiles<'f> {
+    pub(super) files: &'f mut dyn MirrorFiles,
+    /// Markdown files by path.
+    pub(super) notes: BTreeMap<String, FileStat>,
+    /// All other files by path.
+    pub(super) others: BTreeMap<String, FileStat>,
+    pub(super) skipped: Vec<Skipped>,
+    /// Markdown files that an import does not see.
+    pub(super) omitted: BTreeSet<String>,
+    hashes: HashMap<String, String>,
+}
+
+impl<'f> ListedFiles<'f> {
+    pub(super) fn new(files: &'f mut dyn MirrorFiles) -> Result<Self> {
+        let listing = files.list()?;
+        let (mut notes, mut others) = (BTreeMap::new(), BTreeMap::new());
+        let mut skipped = listing.skipped;
+        // Hidden directories belong to other programs: they are left out without a word.
+        skipped.retain(|skipped| skipped.reason != "hidden");
+        for stat in listing.files {
+            match reason_to_skip(&stat.path) {
+                Some("hidden") => {}
+                Some(reason) => {
+                    skipped.push(Skipped { path: stat.path, reason: reason.to_owned() });
+                }
+                None if markdown_extension(&stat.path).is_some() => {
+                    notes.insert(stat.path.clone(), stat);
+                }
+                None => drop(others.insert(stat.path.clone(), stat)),
+            }
+        }
+        Ok(Self { files, notes, others, skipped, omitted: BTreeSet::new(), hashes: HashMap::new() })
+    }
+
+    /// The file at a path, as it was listed or last written.
+    pub(super) fn stat(&self, path: &str) -> Option<&FileStat> {
+        self.notes.get(path).or_else(|| self.others.get(path))
+    }
+
+    /// All paths.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
+        self.notes.keys().chain(self.others.keys()).map(String::as_str)
+    }
+
+    /// Whether a file is as it was listed.
+    pub(super) fn is_unchanged(&mut self, path: &str) -> Result<bool> {
+        let found = self.files.stat(path)?;
+        let same = |found: &FileStat, listed: &FileStat| {
+            found.size == listed.size
+                && (listed.modified.is_none() || found.modified == listed.modified)
+        };
+        Ok(match (&found, self.stat(path)) {
+            (Some(found), Some(listed)) => same(found, listed),
+            (found, listed) => found.is_none() && listed.is_none(),
+        })
+    }
+
+    /// Lists a file again that was written.
+    pub(super) fn relist(&mut self, path: &str) -> Result<()> {
+        self.notes.remove(path);
+        self.others.remove(path);
+        self.hashes.remove(path);
+        if let Some(stat) = self.files.stat(path)? {
+            let is_note = markdown_extension(path).is_some();
+            let listed = if is_note { &mut self.notes } else { &mut self.others };
+            listed.insert(path.to_owned(), stat);
+        }
+        Ok(())
+    }
+
+    /// The hash of a file, which is read unless it was.
+    pub(super) fn hash(&mut self, path: &str) -> Result<String> {
+        if let Some(known) = self.hashes.get(path) {
+            return Ok(known.clone());
+        }
+        let failed =
+            |error| Error::new(ErrorKind::Storage, "a file cannot be read").with_source(error);
+        let mut reader = self.files.open(path, u64::MAX)?;
+        let (mut hasher, mut buffer) = (Xxh3::new(), vec![0; BUFFER_BYTES]);
+        loop {
+            let read = reader.read(&mut buffer).map_err(failed)?;
+            if read == 0 {
+                break;
+            }
+            hasher.update(buffer.get(..read).unwrap_or_default());
+        }
+        let found = format!("{:032x}", hasher.digest128());
+        drop(reader);
+        self.hashes.insert(path.to_owned(), found.clone());
+        Ok(found)
+    }
+}
+
+impl ImportSource for ListedFiles<'_> {
+    fn entries(&mut self) -> Result<Vec<SourceEntry>> {
+        let paths = self.paths().filter(|path| !self.omitted.contains(*path));
+        Ok(paths.map(|path| SourceEntry::File(path.to_owned())).collect())
+    }
+
+    fn read(&mut self, path: &str, max_bytes: usize) -> Result<Vec<u8>> {
+        let bytes = self.files.read(path, max_bytes)?;
+        self.hashes.insert(path.to_owned(), hash(&bytes));
+        Ok(bytes)
+    }
+
+    fn open(&mut self, path: &str, max_bytes: u64) -> Result<Box<dyn Read + '_>> {
+        self.files.open(path, max_bytes)
+    }
+}

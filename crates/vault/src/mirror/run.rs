@@ -1,0 +1,337 @@
+//! A mirror in progress: files are read into documents, then documents are written to files.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::ControlFlow;
+
+use leafbase::bulk::{self, DocumentFactory};
+use leafbase::{
+    AssetId, Connection, DeleteDocuments, Destination, DocumentId, Error, ErrorKind, Location,
+    MoveDocuments, Progress, RestoreDailyNotes, Result,
+};
+
+use super::document_edits;
+use super::file_base::{BaseRecords, FileBase, FileVersion, MirrorBase};
+use super::files::MirrorFiles;
+use super::listed_files::ListedFiles;
+use super::options::{MirrorChangeKind, MirrorOptions, MirrorReport};
+use super::pairs::{Pair, pairs};
+use super::plan::{MirrorPlan, PlanInput};
+use super::space_side::{Directories, SpaceSide, join};
+use crate::file_names::decode;
+use crate::link_paths::{directory, file_name};
+use crate::markdown_file;
+use crate::report::{ProgressCounter, VaultWarning};
+
+/// A mirror in progress.
+pub(super) struct MirrorRun<'a, 'f, 'p> {
+    pub(super) notes: &'a Connection,
+    pub(super) options: &'a MirrorOptions,
+    pub(super) files: ListedFiles<'f>,
+    pub(super) records: BaseRecords,
+    pub(super) report: MirrorReport,
+    pub(super) progress: ProgressCounter<'p>,
+    /// The file of each document that has one.
+    pub(super) paths: BTreeMap<DocumentId, String>,
+    /// The last change that the mirror made to a document, or the one that it planned with.
+    pub(super) changes: HashMap<DocumentId, u64>,
+    /// Documents that are equal to their file, though their base does not say so.
+    pub(super) settled: BTreeSet<DocumentId>,
+    /// Documents that were renamed on either side, until their files and the links to them are
+    /// written.
+    pub(super) unnamed: BTreeSet<DocumentId>,
+    /// Documents that are written to their files.
+    pub(super) written: BTreeSet<DocumentId>,
+    /// The files of uploads.
+    pub(super) uploads: HashMap<AssetId, String>,
+    /// Whether others wrote in between, so that the next mirror has to look again.
+    pub(super) is_incomplete: bool,
+}
+
+/// State of the space when a mirror begins.
+struct SpaceState {
+    side: SpaceSide,
+    base: MirrorBase,
+    trash: BTreeSet<DocumentId>,
+    is_same_history: bool,
+}
+
+impl<'a, 'f, 'p> MirrorRun<'a, 'f, 'p> {
+    pub(super) fn new(
+        notes: &'a Connection,
+        files: &'f mut dyn MirrorFiles,
+        options: &'a MirrorOptions,
+        progress: &'p mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Self> {
+        let top = options.folder.map_or_else(String::new, |folder| folder.to_string());
+        let name = options.name.clone().unwrap_or_else(|| files.identity());
+        let files = ListedFiles::new(files)?;
+        let report = MirrorReport { skipped: files.skipped.clone(), ..MirrorReport::default() };
+        Ok(Self {
+            notes,
+            options,
+            files,
+            // Another part of the space is another mirror.
+            records: BaseRecords::new(&format!("{top} {name}")),
+            report,
+            progress: ProgressCounter::new(progress, 0),
+            paths: BTreeMap::new(),
+            changes: HashMap::new(),
+            settled: BTreeSet::new(),
+            unnamed: BTreeSet::new(),
+            written: BTreeSet::new(),
+            uploads: HashMap::new(),
+            is_incomplete: false,
+        })
+    }
+
+    pub(super) fn run(mut self) -> Result<MirrorReport> {
+        // Before the snapshot: writes in between are read again.
+        let position = self.notes.last_position()?;
+        let base = bulk::read(self.notes, |view| self.records.read(view))?;
+        if base.position == Some(position) && self.is_current(&base) {
+            self.report.unchanged = base.files.len() as u64;
+            return Ok(self.report);
+        }
+        let is_at_position = base.position == Some(position);
+        let state = self.space_state(base)?;
+        self.check_not_empty(&state)?;
+        let SpaceState { side, base, trash, is_same_history } = state;
+        self.assume_uploads(&base)?;
+        let directories = Directories::new(&side, &base.files, self.files.paths());
+        let bases = base.files.clone();
+        let notes = self.files.notes.clone();
+        let pairs = pairs(&side, base.files, &notes, &mut |path| self.files.hash(path))?;
+        let mut input =
+            PlanInput { side: &side, files: &mut self.files, is_same_history, trash: &trash };
+        let mut plan = input.plan(&pairs, &mut self.report)?;
+        if self.options.import_only {
+            plan.keep_imports();
+            self.is_incomplete = true;
+        }
+        self.report.unchanged = plan.unchanged;
+        self.progress.add(plan.steps());
+        if self.options.dry_run {
+            plan.report(&mut self.report);
+            return Ok(self.report);
+        }
+        self.carry_over(&side, &bases, &plan, &pairs, directories)?;
+        // A mirror that wrote to the space leaves the position to the next one, which finds nothing
+        // to do: others may have written in between.
+        if !(self.report.canceled || self.is_incomplete || is_at_position) {
+            self.records.put_position(self.notes, position)?;
+        }
+        let line = |warning: &VaultWarning| (warning.path.clone(), warning.line);
+        self.report.warnings.sort_by_key(line);
+        Ok(self.report)
+    }
+
+    /// Whether all files are as the base says, and there are no others.
+    fn is_current(&self, base: &MirrorBase) -> bool {
+        let is_known = |file: &FileVersion| {
+            self.files.stat(&file.path).is_some_and(|stat| file.is_current(stat))
+        };
+        let attached = |base: &FileBase| {
+            // An attachment that is gone leaves the document as it is.
+            base.attachments.iter().all(|attachment| {
+                self.files.stat(&attachment.file.path).is_none() || is_known(&attachment.file)
+            })
+        };
+        base.files.len() == self.files.notes.len()
+            && base.files.values().all(|base| is_known(&base.file) && attached(base))
+    }
+
+    fn space_state(&self, base: MirrorBase) -> Result<SpaceState> {
+        let is_same_history = match base.position {
+            // Bases from before the first complete mirror are of this history if there is no
+            // position of another one.
+            None => true,
+            Some(position) => match self.notes.changes_since(position).next() {
+                Some(Err(error)) if error.kind() == ErrorKind::HistoryGone => false,
+                Some(Err(error)) => return Err(error),
+                _ => true,
+            },
+        };
+        let (side, trash) = bulk::read(self.notes, |view| {
+            let side = SpaceSide::read(view, self.options.folder)?;
+            let mut trash = BTreeSet::new();
+            for id in base.files.keys().filter(|id| !side.documents.contains_key(id)) {
+                let row = view.document(*id)?;
+                if row.is_some_and(|row| row.record.location == Location::Trash) {
+                    trash.insert(*id);
+                }
+            }
+            Ok((side, trash))
+        })?;
+        Ok(SpaceState { side, base, trash, is_same_history })
+    }
+
+    /// Refuses to remove all documents because the folder is empty.
+    fn check_not_empty(&self, state: &SpaceState) -> Result<()> {
+        let is_known = |id: &DocumentId| state.side.documents.contains_key(id);
+        if self.options.allow_empty
+            || self.options.import_only
+            || !self.files.notes.is_empty()
+            || !state.base.files.keys().any(is_known)
+        {
+            return Ok(());
+        }
+        let message = "the folder has no file of the documents that it had: it may not be mounted";
+        Err(Error::new(ErrorKind::Conflict, message))
+    }
+
+    /// Takes the attachments of the base that are as they were.
+    fn assume_uploads(&mut self, base: &MirrorBase) -> Result<()> {
+        for attachment in base.files.values().flat_map(|base| &base.attachments) {
+            let known = &attachment.file;
+            let Some(stat) = self.files.others.get(&known.path).cloned() else { continue };
+            if known.is_current(&stat) || self.files.hash(&known.path)? == known.hash {
+                self.uploads.insert(attachment.upload, known.path.clone());
+            }
+        }
+        Ok(())
+    }
+
+    fn carry_over(
+        &mut self,
+        side: &SpaceSide,
+        bases: &BTreeMap<DocumentId, FileBase>,
+        plan: &MirrorPlan,
+        pairs: &[Pair],
+        mut directories: Directories,
+    ) -> Result<()> {
+        self.paths.clone_from(&plan.paths);
+        self.written.clone_from(&plan.written);
+        let is_done = |id: &&DocumentId| {
+            !(plan.is_pending(**id) || plan.moved.contains(*id) || plan.renamed.contains_key(*id))
+        };
+        self.settled.extend(plan.refreshed.iter().filter(is_done));
+        self.unnamed = plan.moved.iter().chain(plan.renamed.keys()).copied().collect();
+        for (id, document) in &side.documents {
+            self.changes.insert(*id, document.row.last_change);
+        }
+        self.restore(plan)?;
+        self.rename_documents(plan, &mut directories)?;
+        self.read_files(plan, &directories)?;
+        self.trash(plan)?;
+        self.write_files(plan, bases)?;
+        self.remove_files(plan)?;
+        let kept = pairs.iter().filter_map(|pair| pair.document);
+        let kept: BTreeSet<DocumentId> = kept.chain(plan.restored.iter().copied()).collect();
+        let forgotten = plan.forgotten.iter().filter(|id| !kept.contains(id));
+        self.put_bases(forgotten.copied().collect())
+    }
+
+    /// Whether the host cancelled. Counts a step.
+    pub(super) fn is_stopped(&mut self) -> bool {
+        self.progress.report();
+        self.report.canceled |= self.progress.is_canceled();
+        self.report.canceled
+    }
+
+    /// Takes documents out of the trash whose files were edited.
+    fn restore(&mut self, plan: &MirrorPlan) -> Result<()> {
+        for document in &plan.restored {
+            if self.is_stopped() {
+                return Ok(());
+            }
+            let destination = match self.options.folder {
+                Some(folder) => Destination::Folder(folder),
+                None => Destination::Unsorted,
+            };
+            match self.notes.move_documents(MoveDocuments::new([*document], destination)) {
+                Ok(_) => {}
+                Err(error) if error.kind() == ErrorKind::RuleViolation => {
+                    // A daily note returns to its day.
+                    let request = RestoreDailyNotes::new([*document]);
+                    self.notes.restore_daily_notes(request)?;
+                }
+                Err(error) => return Err(error),
+            }
+            let row = bulk::read(self.notes, |view| view.document(*document))?;
+            self.changes.extend(row.map(|row| (*document, row.last_change)));
+            let path = self.paths.get(document).cloned().unwrap_or_default();
+            self.report.add(MirrorChangeKind::Restored, &path, None);
+        }
+        Ok(())
+    }
+
+    /// Gives documents the names of their files.
+    fn rename_documents(&mut self, plan: &MirrorPlan, directories: &mut Directories) -> Result<()> {
+        let factory = DocumentFactory::new(self.notes);
+        let restored = plan.restored.iter().map(|id| (id, None));
+        let renamed = plan.renamed.iter().map(|(id, from)| (id, Some(from)));
+        for (document, from) in renamed.chain(restored) {
+            if self.is_stopped() {
+                return Ok(());
+            }
+            let path = self.paths.get(document).cloned().unwrap_or_default();
+            let row = bulk::read(self.notes, |view| view.document(*document))?;
+            if !plan.is_pending(*document) {
+                self.settled.insert(*document);
+            }
+            // A daily note keeps its day, whatever its file is called.
+            let Some(row) = row.filter(|row| row.record.day.is_none()) else { continue };
+            let is_named = from.is_some_and(|from| file_name(from) == file_name(&path));
+            let title = (!is_named && from.is_some()).then(|| markdown_file::title(&path));
+            let is_placed = from.is_some_and(|from| directory(from) == directory(&path));
+            let location = if is_placed { None } else { Some(self.location(&path, directories)?) };
+            let expected = self.changes.get(document).copied();
+            let change = document_edits::rename(
+                self.notes,
+                &factory,
+                *document,
+                title.as_deref(),
+                location,
+            )?;
+            if expected == Some(row.last_change) {
+                self.changes.extend(change.map(|change| (*document, change)));
+            }
+            if let Some(from) = from {
+                self.report.add(MirrorChangeKind::DocumentRenamed, &path, Some(from));
+            }
+        }
+        Ok(())
+    }
+
+    /// The location of the documents in the directory of a file. Folders are created as needed.
+    fn location(&self, path: &str, directories: &mut Directories) -> Result<Location> {
+        let at = directory(path);
+        let parts: Vec<&str> = at.split('/').filter(|part| !part.is_empty()).collect();
+        let (mut parent, mut path) = (self.options.folder, String::new());
+        for part in parts {
+            path = join(&path, part);
+            if directories.folder(&path).is_none() {
+                let folder = self.notes.create_folder(&decode(part), parent)?;
+                directories.insert(folder.id, path.clone());
+            }
+            parent = directories.folder(&path);
+        }
+        Ok(parent.map_or(Location::Unsorted, Location::Folder))
+    }
+
+    /// Moves documents to the trash whose files were removed.
+    fn trash(&mut self, plan: &MirrorPlan) -> Result<()> {
+        let mut gone = Vec::new();
+        for (document, path) in &plan.trashed {
+            if self.is_stopped() {
+                break;
+            }
+            self.progress.count();
+            let row = bulk::read(self.notes, |view| view.document(*document))?;
+            let planned = self.changes.get(document);
+            if row.as_ref().map(|row| &row.last_change) != planned {
+                self.skip_changed(path);
+                continue;
+            }
+            self.notes.delete_documents(DeleteDocuments::new([*document]))?;
+            self.report.add(MirrorChangeKind::DocumentTrashed, path, None);
+            gone.push((*document, None));
+        }
+        self.records.put(self.notes, &gone)
+    }
+
+    pub(super) fn skip_changed(&mut self, path: &str) {
+        self.is_incomplete = true;
+        self.report.skip(path, "it changed while the mirror ran: the next one carries it over");
+    }
+}

@@ -1,0 +1,417 @@
+//! What a mirror does to each combination of edits on both sides.
+
+use super::*;
+
+/// An edit of one side.
+#[derive(Clone, Copy, Debug)]
+enum Act {
+    Write(&'static str, &'static str),
+    Rename(&'static str, &'static str),
+    Remove(&'static str),
+    Edit(&'static str, &'static str, &'static str),
+    Add(&'static str, &'static str),
+    Create(&'static str, &'static str),
+    Retitle(&'static str, &'static str),
+    /// Into a folder, which is made.
+    Move(&'static str, &'static str),
+    Trash(&'static str),
+}
+
+fn act(notes: &Connection, files: &mut Files, act: Act) {
+    match act {
+        Act::Write(path, text) => files.put(path, text),
+        Act::Rename(from, to) => {
+            let file = files.files.remove(from).expect("is there");
+            files.files.insert(to.to_owned(), file);
+        }
+        Act::Remove(path) => drop(files.files.remove(path).expect("is there")),
+        Act::Edit(title, from, to) => edit(notes, title, from, to),
+        Act::Add(title, text) => {
+            notes.insert_markdown(text, Position::end_of(titled(notes, title))).expect("added");
+        }
+        Act::Create(title, text) => {
+            let id = notes.create_document(title).expect("created").id();
+            notes.insert_markdown(text, id).expect("added");
+        }
+        Act::Retitle(title, to) => retitle(notes, title, to),
+        Act::Move(title, folder) => {
+            let folder = notes.create_folder(folder, None).expect("created").id;
+            notes
+                .move_documents(MoveDocuments::new([titled(notes, title)], folder))
+                .expect("moved");
+        }
+        Act::Trash(title) => {
+            let request = DeleteDocuments::new([titled(notes, title)]);
+            notes.delete_documents(request).expect("deleted");
+        }
+    }
+}
+
+struct Row {
+    acts: &'static [Act],
+    changes: &'static [(Kind, &'static str)],
+    /// Paths and texts of the files.
+    files: &'static [(&'static str, &'static str)],
+    /// Titles and texts of the documents.
+    documents: &'static [(&'static str, &'static str)],
+}
+
+const A: &str = "one\n\ntwo\n\nthree\n";
+
+#[test]
+fn each_side_follows_the_other() {
+    use Act::{Add, Create, Edit, Move, Remove, Rename, Retitle, Trash, Write};
+    let rows = [
+        Row { acts: &[], changes: &[], files: &[("A.md", A)], documents: &[("A", A)] },
+        Row {
+            acts: &[Write("A.md", "one\n\n2\n\nthree\n")],
+            changes: &[(Kind::DocumentUpdated, "A.md")],
+            files: &[("A.md", "one\n\n2\n\nthree\n")],
+            documents: &[("A", "one\n\n2\n\nthree\n")],
+        },
+        Row {
+            acts: &[Edit("A", "two", "2")],
+            changes: &[(Kind::FileWritten, "A.md")],
+            files: &[("A.md", "one\n\n2\n\nthree\n")],
+            documents: &[("A", "one\n\n2\n\nthree\n")],
+        },
+        // Different blocks on both sides.
+        Row {
+            acts: &[Edit("A", "two", "2"), Write("A.md", "1\n\ntwo\n\nthree\n\nfour\n")],
+            changes: &[(Kind::FileWritten, "A.md"), (Kind::Merged, "A.md")],
+            files: &[("A.md", "1\n\n2\n\nthree\n\nfour\n")],
+            documents: &[("A", "1\n\n2\n\nthree\n\nfour\n")],
+        },
+        // The same block on both sides.
+        Row {
+            acts: &[Edit("A", "two", "2"), Write("A.md", "one\n\nzwei\n\nthree\n")],
+            changes: &[(Kind::FileWritten, "A.md"), (Kind::Conflict, "A.md")],
+            files: &[
+                ("A (conflict).md", "one\n\nzwei\n\nthree\n"),
+                ("A.md", "one\n\n2\n\nthree\n"),
+            ],
+            documents: &[("A", "one\n\n2\n\nthree\n"), ("A (conflict)", "one\n\nzwei\n\nthree\n")],
+        },
+        // The same edit on both sides.
+        Row {
+            acts: &[Edit("A", "two", "2"), Write("A.md", "one\n\n2\n\nthree\n")],
+            changes: &[],
+            files: &[("A.md", "one\n\n2\n\nthree\n")],
+            documents: &[("A", "one\n\n2\n\nthree\n")],
+        },
+        Row {
+            acts: &[Write("sub/B.md", "b\n")],
+            changes: &[(Kind::DocumentCreated, "sub/B.md")],
+            files: &[("A.md", A), ("sub/B.md", "b\n")],
+            documents: &[("A", A), ("B", "b\n")],
+        },
+        Row {
+            acts: &[Create("B", "b")],
+            changes: &[(Kind::FileWritten, "B.md")],
+            files: &[("A.md", A), ("B.md", "b\n")],
+            documents: &[("A", A), ("B", "b\n")],
+        },
+        // The same name on both sides.
+        Row {
+            acts: &[Create("B", "b"), Write("B.md", "other\n")],
+            changes: &[(Kind::FileWritten, "B.md"), (Kind::Conflict, "B.md")],
+            files: &[("A.md", A), ("B (conflict).md", "other\n"), ("B.md", "b\n")],
+            documents: &[("A", A), ("B", "b\n"), ("B (conflict)", "other\n")],
+        },
+        Row {
+            acts: &[Remove("A.md"), Write("B.md", "b\n")],
+            changes: &[(Kind::DocumentCreated, "B.md"), (Kind::DocumentTrashed, "A.md")],
+            files: &[("B.md", "b\n")],
+            documents: &[("B", "b\n")],
+        },
+        Row {
+            acts: &[Trash("A")],
+            changes: &[(Kind::FileRemoved, "A.md")],
+            files: &[],
+            documents: &[],
+        },
+        // Removed on one side, edited on the other.
+        Row {
+            acts: &[Remove("A.md"), Edit("A", "two", "2"), Write("B.md", "b\n")],
+            changes: &[(Kind::DocumentCreated, "B.md"), (Kind::FileWritten, "A.md")],
+            files: &[("A.md", "one\n\n2\n\nthree\n"), ("B.md", "b\n")],
+            documents: &[("A", "one\n\n2\n\nthree\n"), ("B", "b\n")],
+        },
+        Row {
+            acts: &[Trash("A"), Write("A.md", "one\n\n2\n\nthree\n")],
+            changes: &[(Kind::DocumentUpdated, "A.md"), (Kind::Restored, "A.md")],
+            files: &[("A.md", "one\n\n2\n\nthree\n")],
+            documents: &[("A", "one\n\n2\n\nthree\n")],
+        },
+        Row {
+            acts: &[Trash("A"), Remove("A.md"), Write("B.md", "b\n")],
+            changes: &[(Kind::DocumentCreated, "B.md")],
+            files: &[("B.md", "b\n")],
+            documents: &[("B", "b\n")],
+        },
+        Row {
+            acts: &[Rename("A.md", "sub/B.md")],
+            changes: &[(Kind::DocumentRenamed, "sub/B.md")],
+            files: &[("sub/B.md", A)],
+            documents: &[("B", A)],
+        },
+        // Moved and edited: the name tells.
+        Row {
+            acts: &[Rename("A.md", "sub/A.md"), Write("sub/A.md", "one\n\n2\n\nthree\n")],
+            changes: &[(Kind::DocumentRenamed, "sub/A.md"), (Kind::DocumentUpdated, "sub/A.md")],
+            files: &[("sub/A.md", "one\n\n2\n\nthree\n")],
+            documents: &[("A", "one\n\n2\n\nthree\n")],
+        },
+        Row {
+            acts: &[Retitle("A", "B")],
+            changes: &[(Kind::FileRenamed, "B.md")],
+            files: &[("B.md", A)],
+            documents: &[("B", A)],
+        },
+        Row {
+            acts: &[Move("A", "sub"), Add("A", "four")],
+            changes: &[(Kind::FileWritten, "sub/A.md"), (Kind::FileRenamed, "sub/A.md")],
+            files: &[("sub/A.md", "one\n\ntwo\n\nthree\n\nfour\n")],
+            documents: &[("A", "one\n\ntwo\n\nthree\n\nfour\n")],
+        },
+        Row {
+            acts: &[Retitle("A", "B"), Write("A.md", "one\n\n2\n\nthree\n")],
+            changes: &[(Kind::FileRenamed, "B.md"), (Kind::DocumentUpdated, "A.md")],
+            files: &[("B.md", "one\n\n2\n\nthree\n")],
+            documents: &[("B", "one\n\n2\n\nthree\n")],
+        },
+    ];
+    for Row { acts, changes, files: expected, documents: shown } in rows {
+        let (notes, mut files) = (Space::in_memory().unwrap().connect(), Files::default());
+        files.put("A.md", A);
+        run(&notes, &mut files);
+        let id = titled(&notes, "A");
+        for one in acts {
+            act(&notes, &mut files, *one);
+        }
+        let report = run(&notes, &mut files);
+        let mut told: Vec<_> = changes.to_vec();
+        told.sort_unstable();
+        // The content of a file that is merged into an equal document needs no second word.
+        let found: BTreeSet<_> = kinds(&report).into_iter().collect();
+        assert_eq!(found, told.into_iter().collect(), "{acts:?}: {report:?}");
+        let paths: Vec<_> = expected.iter().map(|(path, _)| *path).collect();
+        assert_eq!(files.paths(), paths, "{acts:?}");
+        for (path, text) in expected {
+            assert_eq!(files.text(path), *text, "{acts:?}: {path}");
+        }
+        let titles: BTreeSet<_> = documents(&notes).iter().map(|it| it.title.clone()).collect();
+        assert_eq!(
+            titles,
+            shown.iter().map(|(title, _)| (*title).to_owned()).collect(),
+            "{acts:?}"
+        );
+        for (title, content) in shown {
+            assert_eq!(text(&notes, title), content.trim_end(), "{acts:?}: {title}");
+        }
+        if acts.iter().all(|act| !matches!(act, Remove(_) | Trash(_))) {
+            assert!(documents(&notes).iter().any(|it| it.id() == id), "{acts:?}: the ID is kept");
+        }
+        let (again, writes) = (run(&notes, &mut files), files.writes);
+        assert!(again.is_unchanged(), "{acts:?}: {again:?}");
+        run(&notes, &mut files);
+        let reads = files.reads;
+        run(&notes, &mut files);
+        assert_eq!((files.writes, files.reads), (writes, reads), "{acts:?}: nothing is read");
+        assert!(notes.space().check().unwrap().is_clean(), "{acts:?}");
+    }
+}
+
+#[test]
+fn an_edited_file_keeps_the_blocks_that_it_leaves() {
+    let (notes, mut files) = (Space::in_memory().unwrap().connect(), Files::default());
+    files.put("A.md", A);
+    run(&notes, &mut files);
+    let blocks = || {
+        let page = notes.fetch(Fetch::new(titled(&notes, "A"))).unwrap();
+        page.children().iter().map(|block| block.id).collect::<Vec<_>>()
+    };
+    let before = blocks();
+    files.put("A.md", "three\n\none\n\ntwo, edited\n");
+    run(&notes, &mut files);
+    assert_eq!(blocks(), [before[2], before[0], before[1]]);
+}
+
+#[test]
+fn a_file_that_no_edit_touches_keeps_its_bytes() {
+    let (notes, mut files) = (Space::in_memory().unwrap().connect(), Files::default());
+    let foreign = "A\n=\n\n\n* x\n* [ ] y\n\n1) z";
+    files.put("A.md", foreign);
+    files.put("B.md", "[[A]]\n");
+    run(&notes, &mut files);
+    assert_eq!((files.text("A.md").as_str(), files.writes), (foreign, 0));
+    retitle(&notes, "A", "C");
+    notes.create_document("D").unwrap();
+    run(&notes, &mut files);
+    assert_eq!(files.text("C.md"), foreign, "it is renamed alone");
+    assert_eq!(files.text("B.md"), "[[C|A]]\n", "its links follow");
+}
+
+#[test]
+fn links_and_attachments_go_both_ways() {
+    let (notes, mut files) = (Space::in_memory().unwrap().connect(), Files::default());
+    files.put("A.md", "see [[B#Part]] and ![](pic/a.png)\n");
+    files.put("B.md", "# Part\n");
+    files.put("pic/a.png", &b"\x89PNG\r\n\x1a\n one"[..]);
+    run(&notes, &mut files);
+    assert_eq!(notes.back_links(titled(&notes, "B")).unwrap().len(), 1);
+    let shown = text(&notes, "A");
+    assert!(shown.contains("asset://"), "{shown}");
+    // The picture is edited: the document shows the new one.
+    files.put("pic/a.png", &b"\x89PNG\r\n\x1a\n two"[..]);
+    let report = run(&notes, &mut files);
+    assert_eq!(kinds(&report), [(Kind::DocumentUpdated, "A.md")]);
+    assert_ne!(text(&notes, "A"), shown);
+    // An upload gets a file.
+    let a = titled(&notes, "A");
+    notes.upload_file(UploadFile::new(a).named("b.csv"), &b"x,y\n"[..]).unwrap();
+    run(&notes, &mut files);
+    assert_eq!(files.text("attachments/b.csv"), "x,y\n");
+    assert!(files.text("A.md").contains("(attachments/b.csv"), "{}", files.text("A.md"));
+    assert!(files.text("A.md").contains("(pic/a.png)"), "{}", files.text("A.md"));
+    assert!(run(&notes, &mut files).is_unchanged());
+    // A heading that another file gets in the same run is found.
+    files.put("A.md", "see [[B#New]]\n");
+    files.put("B.md", "# Part\n\n# New\n");
+    run(&notes, &mut files);
+    let page = notes.fetch(Fetch::new(titled(&notes, "B"))).unwrap();
+    let target = page.children()[1].id;
+    assert_eq!(text(&notes, "A"), format!("see [B#New](block://{target})"));
+    assert!(run(&notes, &mut files).is_unchanged());
+}
+
+#[test]
+fn a_dry_run_writes_nothing() {
+    let (notes, mut files) = (Space::in_memory().unwrap().connect(), Files::default());
+    files.put("A.md", A);
+    files.put("B.md", "b\n");
+    run(&notes, &mut files);
+    files.put("A.md", "one\n");
+    files.put("C.md", "c\n");
+    edit(&notes, "B", "b", "B");
+    notes.create_document("D").unwrap();
+    let (before, position) = (files.clone(), notes.last_position().unwrap());
+    let options = MirrorOptions::new().dry_run(true);
+    let report = mirror_files(&notes, &mut files, &options, &mut go_on).unwrap();
+    let expected = [
+        (Kind::DocumentCreated, "C.md"),
+        (Kind::DocumentUpdated, "A.md"),
+        (Kind::FileWritten, ""),
+        (Kind::FileWritten, "B.md"),
+    ];
+    assert_eq!(kinds(&report), expected);
+    assert_eq!((files.files, notes.last_position().unwrap()), (before.files, position));
+}
+
+#[test]
+fn a_folder_is_imported_again() {
+    let (notes, mut files) = (Space::in_memory().unwrap().connect(), Files::default());
+    let mut source = MemorySource::from_iter([("A.md", A), ("sub/B.md", "see [[A]]\n")]);
+    import_from(&notes, &mut source, &ImportOptions::new(), &mut go_on).unwrap();
+    let ids: Vec<_> = ["A", "B"].map(|title| titled(&notes, title)).to_vec();
+    edit(&notes, "A", "two", "ours");
+    notes.create_document("Ours").unwrap();
+    for (path, text) in
+        [("A.md", "one\n\n2\n\nthree\n"), ("sub/B.md", "see [[A]]\n"), ("C.md", "c\n")]
+    {
+        files.put(path, text);
+    }
+    let options = MirrorOptions::new().import_only(true);
+    let report = mirror_files(&notes, &mut files, &options, &mut go_on).unwrap();
+    let expected = [(Kind::DocumentCreated, "C.md"), (Kind::DocumentUpdated, "A.md")];
+    assert_eq!((kinds(&report), files.writes), (expected.to_vec(), 0));
+    assert_eq!(["A", "B"].map(|title| titled(&notes, title)).to_vec(), ids);
+    assert_eq!((text(&notes, "A").as_str(), documents(&notes).len()), ("one\n\n2\n\nthree", 4));
+    files.files.remove("C.md");
+    let report = mirror_files(&notes, &mut files, &options, &mut go_on).unwrap();
+    assert!(report.is_unchanged() && documents(&notes).len() == 4, "{report:?}");
+}
+
+#[test]
+fn an_empty_folder_is_refused() {
+    let (notes, mut files) = (Space::in_memory().unwrap().connect(), Files::default());
+    files.put("A.md", A);
+    run(&notes, &mut files);
+    files.files.clear();
+    let error = mirror_files(&notes, &mut files, &MirrorOptions::new(), &mut go_on).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Conflict);
+    assert_eq!(documents(&notes).len(), 1);
+    let options = MirrorOptions::new().allow_empty(true);
+    mirror_files(&notes, &mut files, &options, &mut go_on).unwrap();
+    assert_eq!(documents(&notes).len(), 0);
+}
+
+#[test]
+fn a_purge_erases_what_is_kept_of_a_file() {
+    let (notes, mut files) = (Space::in_memory().unwrap().connect(), Files::default());
+    files.put("Secret.md", "words\n");
+    files.put("A.md", A);
+    run(&notes, &mut files);
+    let id = titled(&notes, "Secret");
+    notes.delete_documents(DeleteDocuments::new([id])).unwrap();
+    run(&notes, &mut files);
+    assert_eq!(files.paths(), ["A.md"]);
+    notes.purge_documents(PurgeDocuments::new([id])).unwrap();
+    assert!(run(&notes, &mut files).is_unchanged());
+    assert!(notes.space().check().unwrap().is_clean());
+}
+
+#[test]
+fn a_folder_of_the_space_is_mirrored_alone() {
+    let (notes, mut files) = (Space::in_memory().unwrap().connect(), Files::default());
+    let work = notes.create_folder("Work", None).unwrap().id;
+    let plans = notes.create_folder("Plans", Some(work)).unwrap().id;
+    notes.create_document("Private").unwrap();
+    let request = CreateDocuments::titled(["Report"]).at(work);
+    notes.create_documents(request).unwrap();
+    notes.create_documents(CreateDocuments::titled(["Next"]).at(plans)).unwrap();
+    files.put("2026-03-01.md", "no daily note\n");
+    let options = MirrorOptions::new().of_folder(work);
+    mirror_files(&notes, &mut files, &options, &mut go_on).unwrap();
+    assert_eq!(files.paths(), ["2026-03-01.md", "Plans/Next.md", "Report.md"]);
+    assert_eq!(documents(&notes).len(), 4);
+    assert!(mirror_files(&notes, &mut files, &options, &mut go_on).unwrap().is_unchanged());
+}
+
+#[test]
+fn a_directory_of_the_file_system_is_mirrored() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    std::fs::create_dir_all(path.join(".git")).unwrap();
+    std::fs::write(path.join(".git/x.md"), "hidden").unwrap();
+    std::fs::create_dir_all(path.join("old")).unwrap();
+    std::fs::write(path.join("old/A.md"), A).unwrap();
+    let notes = Space::in_memory().unwrap().connect();
+    let sync = || mirror(&notes, path, &MirrorOptions::new(), &mut go_on).unwrap();
+    sync();
+    edit(&notes, "A", "two", "2");
+    assert_eq!(kinds(&sync()), [(Kind::FileWritten, "old/A.md")]);
+    let folder = notes.create_folder("new", None).unwrap().id;
+    notes.move_documents(MoveDocuments::new([titled(&notes, "A")], folder)).unwrap();
+    sync();
+    let text = std::fs::read_to_string(path.join("new/A.md")).unwrap();
+    assert_eq!(text, "one\n\n2\n\nthree\n");
+    assert!(!path.join("old").exists(), "an empty directory goes");
+    assert!(sync().is_unchanged());
+    assert_eq!(std::fs::read_to_string(path.join(".git/x.md")).unwrap(), "hidden");
+}
+
+#[test]
+fn records_of_a_host_are_bounded() {
+    use leafbase::{ErrorKind, Limits, bulk};
+    let notes = Space::in_memory().unwrap().connect();
+    let document = notes.create_document("A").unwrap().id();
+    let put = |name: usize, bytes: usize| {
+        let records = [(document, Some(vec![7; bytes]))];
+        bulk::put_host_records(&notes, &"n".repeat(name), &records).map_err(|error| error.kind())
+    };
+    let (name, bytes) = (Limits::HOST_RECORD_NAME_BYTES, Limits::HOST_RECORD_BYTES);
+    assert_eq!(put(name, bytes), Ok(()));
+    assert_eq!(put(name + 1, 1), Err(ErrorKind::LimitExceeded));
+    assert_eq!(put(1, bytes + 1), Err(ErrorKind::LimitExceeded));
+}

@@ -1,0 +1,233 @@
+//! Words: which documents have them, in whatever language, and in which order they come.
+
+use leafbase::{
+    AddComments, AddItems, CommentDraft, CreateCollection, ItemDraft, Position, PropertyDraft,
+    PropertyKind, SchemaDraft, SearchDocuments, UploadFile,
+};
+
+use super::Shelf;
+
+#[test]
+fn words_are_found_in_any_form_and_language() {
+    let shelf = Shelf::of(&[
+        ("Lisbon", "The night train leaves at ten.\n\nBring the passport"),
+        ("Porto", "No trains at night. Running shoes"),
+        ("Élan", "naïve café, STRASSE\n\nsnake_case_name in version v1.2"),
+        ("東京の旅", "東京都へ行く。新しいカメラ"),
+        ("กรุงเทพ", "กรุงเทพมหานคร เป็นเมืองหลวง"),
+        ("مدينة", "السلام عليكم"),
+        ("한국", "한국어를 배우다"),
+        ("Party", "cake 🎂 and fun 🎉"),
+    ]);
+    shelf.table(&[
+        ("train", "Lisbon, Porto"),
+        ("night train", "Lisbon, Porto"),
+        ("\"night train\"", "Lisbon"),
+        ("“night train”", "Lisbon"),
+        ("\"train night\"", ""),
+        ("night lisbon", "Lisbon"),
+        ("night passport", "Lisbon"),
+        ("night shoes passport", ""),
+        ("run", "Porto"),
+        ("shoe", "Porto"),
+        ("pass", "Lisbon"),
+        ("pass train", ""),
+        ("port", "Porto"),
+        ("PASSPORT", "Lisbon"),
+        ("p", "Lisbon, Party, Porto"),
+        ("elan", "Élan"),
+        ("NAIVE cafe", "Élan"),
+        ("straße", "Élan"),
+        ("snake_case_name", "Élan"),
+        ("snake_case", "Élan"),
+        ("case_snake", ""),
+        ("case", "Élan"),
+        ("v1.2", "Élan"),
+        ("東京", "東京の旅"),
+        ("京都", "東京の旅"),
+        ("東都", ""),
+        ("カメラ", "東京の旅"),
+        ("新", "東京の旅"),
+        ("เมือง", "กรุงเทพ"),
+        ("กรุงเทพ", "กรุงเทพ"),
+        ("السلام", "مدينة"),
+        ("مدينة", "مدينة"),
+        ("한국어", "한국"),
+        ("배우다", "한국"),
+        ("🎂", "Party"),
+        ("🎉 cake", "Party"),
+        ("!?", ""),
+        ("", ""),
+        ("\"\"", ""),
+        ("?! train", "Lisbon, Porto"),
+    ]);
+}
+
+#[test]
+fn all_texts_have_to_occur_or_any() {
+    let shelf = Shelf::of(&[("a", "red green"), ("b", "green blue"), ("c", "blue red green")]);
+    assert_eq!(shelf.sorted(SearchDocuments::words("red").and("blue").all_words()), "c");
+    assert_eq!(shelf.found(SearchDocuments::words("red").and("blue")).len(), 7);
+    assert!(shelf.found(SearchDocuments::words("red").and("blue")).starts_with('c'));
+    assert_eq!(shelf.found(SearchDocuments::words("red blue").any_word()).len(), 7);
+    assert!(shelf.found(SearchDocuments::words("red blue").any_word()).starts_with('c'));
+    assert_eq!(shelf.sorted(SearchDocuments::words("red").and("?")), "a, c");
+    assert_eq!(shelf.json(r#"{"include": ["red", "green"], "termMode": "all"}"#), "a, c");
+    assert_eq!(shelf.json(r#"{"include": ["red", "green"]}"#), "a, b, c");
+    assert_eq!(shelf.json(r#"{"include": "red yellow", "termMode": "any"}"#), "a, c");
+}
+
+/// The documents of a search in order, each with the terms that it lacks.
+fn lacking(shelf: &Shelf, query: &str) -> String {
+    let found = shelf.search(query);
+    let shown = found.iter().map(|found| {
+        let title = shelf.notes.document(found.document_id).unwrap().title;
+        let missing = &found.missing_terms;
+        if missing.is_empty() { title } else { format!("{title} -{}", missing.join(" -")) }
+    });
+    shown.collect::<Vec<_>>().join(", ")
+}
+
+#[test]
+fn a_question_finds_what_answers_most_of_it() {
+    let shelf = Shelf::of(&[
+        ("weather", "In 東京 the weather of 2026 is warm"),
+        ("tokyo", "東京は広い"),
+        ("train", "The night train to Lisbon leaves at ten"),
+        ("ferry", "A ferry to Lisbon"),
+    ]);
+    for number in 0..30 {
+        shelf.put(&format!("note {number}"), "what is in the notes and when");
+    }
+    for _ in 0..2 {
+        for (query, expected) in [
+            ("When is the night train in Lisbon?", "train, ferry -night -train"),
+            ("東京 weather 2026", "weather, tokyo -weather -2026"),
+            ("大阪東京", "tokyo -大阪東京, weather -大阪東京"),
+            ("is the ferry", "ferry"),
+            ("\"to Lisbon\" ferry", "ferry, train -ferry"),
+        ] {
+            assert_eq!(lacking(&shelf, query), expected, "{query}");
+        }
+        // Words that weigh nothing are not marked in a snippet.
+        assert_eq!(shelf.search("is the ferry")[0].markdown, "A **ferry** to Lisbon");
+        shelf.notes.space().flush_search().unwrap();
+    }
+}
+
+#[test]
+fn snippets_mark_the_pairs_that_match() {
+    let shelf = Shelf::of(&[("a", "东京的天气很好"), ("b", "今日、東京は天気がよい。")]);
+    for (query, expected) in
+        [("东京天气", "**东京**的**天气**很好"), ("東京の天気", "今日、**東京**は**天気**がよい。")]
+    {
+        assert_eq!(shelf.search(query)[0].markdown, expected);
+    }
+}
+
+#[test]
+fn what_says_more_of_it_comes_first() {
+    let shelf = Shelf::of(&[
+        ("far", &format!("lisbon {}", "other words ".repeat(50))),
+        ("Lisbon", "a trip"),
+        ("twice", "lisbon, lisbon"),
+        ("form", "lisbons of the world"),
+        ("none", "porto"),
+    ]);
+    let found = shelf.found("lisbon");
+    assert!(found.starts_with("twice, ") && found.ends_with(", far"), "{found}");
+    assert_eq!(shelf.search("lisbon").len(), 4);
+    let scores: Vec<f64> = shelf.search("lisbon").iter().map(|found| found.score).collect();
+    assert!(
+        scores.is_sorted_by(|a, b| a >= b) && scores.iter().all(|score| *score > 0.0),
+        "{scores:?}"
+    );
+    shelf.notes.space().flush_search().unwrap();
+    assert_eq!(shelf.found("lisbon"), found);
+}
+
+#[test]
+fn twenty_are_found_at_most_and_equal_ones_by_id() {
+    let shelf = Shelf::new();
+    let mut made: Vec<_> = (0..30).map(|_| shelf.put("same", "word")).collect();
+    made.sort_unstable();
+    for _ in 0..2 {
+        let found: Vec<_> = shelf.search("word").iter().map(|found| found.document_id).collect();
+        assert_eq!(found, made[..20]);
+        shelf.notes.space().flush_search().unwrap();
+    }
+}
+
+#[test]
+fn all_that_is_written_is_found_and_bytes_of_files_are_not() {
+    let shelf = Shelf::new();
+    let (notes, document) =
+        (&shelf.notes, shelf.put("Title of *it*", "a [linked](https://example.org/hidden) word"));
+    notes
+        .insert_markdown(
+            "```rust\nlet mut coded = 1;\n```\n\n| head | b |\n| --- | --- |\n| cell | d |",
+            document,
+        )
+        .unwrap();
+    notes
+        .insert_markdown(
+            "<page><pageTitle>nested</pageTitle><content>\n\ninner\n\n</content></page>",
+            document,
+        )
+        .unwrap();
+    let text = notes.insert_markdown("commented", document).unwrap()[0].id;
+    notes
+        .add_comments(AddComments::new([CommentDraft::new(text, "a remark of **somebody**")]))
+        .unwrap();
+    let upload =
+        UploadFile::new(Position::end_of(document)).of_type("text/plain").named("budget_2026.txt");
+    notes.upload_file(upload, &b"secretbytes"[..]).unwrap();
+    let schema = SchemaDraft::new("Inventory", [PropertyDraft::new("Maker", PropertyKind::Text)]);
+    let collection = notes
+        .create_collection(CreateCollection::new(schema, Position::end_of(document)))
+        .unwrap()
+        .id;
+    let item = ItemDraft::new("lamp").with("maker", "Ikeda");
+    notes.add_items(AddItems::new(collection, [item])).unwrap();
+    let words = [
+        "title",
+        "it",
+        "linked",
+        "coded",
+        "head",
+        "cell",
+        "nested",
+        "inner",
+        "remark",
+        "somebody",
+        "budget",
+        "inventory",
+        "lamp",
+        "ikeda",
+        "commented",
+    ];
+    for _ in 0..2 {
+        for word in words {
+            assert_eq!(shelf.search(word).len(), 1, "{word}");
+        }
+        assert_eq!(shelf.found("secretbytes"), "");
+        assert_eq!(shelf.found("passport"), "");
+        notes.space().flush_search().unwrap();
+    }
+}
+
+#[test]
+fn what_is_too_much_is_refused() {
+    let shelf = Shelf::of(&[("a", "word")]);
+    let many =
+        |count| (1..count).fold(SearchDocuments::words("word"), |request, _| request.and("word"));
+    assert_eq!(shelf.found(many(32)), "a");
+    assert_eq!(shelf.found(many(33)), "LIMIT_EXCEEDED include");
+    assert_eq!(shelf.found("w".repeat(256).as_str()), "");
+    assert_eq!(
+        shelf.found(SearchDocuments::words("word").and("w".repeat(257))),
+        "LIMIT_EXCEEDED include[1]"
+    );
+    assert_eq!(shelf.json("{}"), "VALIDATION include");
+    assert_eq!(shelf.found(SearchDocuments::default()), "VALIDATION include");
+}
