@@ -47,7 +47,7 @@ fn collections_answer_as_the_naive_model_does() {
     });
     let counts = counts.into_inner().unwrap();
     check_counts(&counts);
-    assert_eq!(counts.len(), 39);
+    assert_eq!(counts.len(), 40);
 }
 
 /// An item goes together with the collection that it is related to: undone, it comes back with what

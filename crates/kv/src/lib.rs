@@ -17,6 +17,7 @@ mod memory;
 mod memtable;
 mod redb_store;
 mod store_files;
+mod sync;
 #[cfg(feature = "testkit")]
 pub mod testkit;
 mod wal;

@@ -32,6 +32,7 @@ mod progress;
 mod reader;
 mod salvage;
 mod space_store;
+mod sync;
 mod tags;
 mod tasks;
 mod transaction;

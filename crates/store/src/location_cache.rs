@@ -6,12 +6,13 @@
 //! Entries belong to one commit epoch, the number of commits begun before the state was read, and
 //! are dropped with it: no entry can outlive a write.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{PoisonError, RwLock};
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
 
 use leafbase_model::{BlockId, BlockLocation, DocumentId, IdMap};
 
 use crate::records::location::LocationRecord;
+use crate::sync::{AtomicU64, RwLock};
 
 /// Locations that are cached at most, about 100 bytes each.
 const MAX_LOCATIONS: usize = 65_536;
@@ -40,10 +41,10 @@ impl LocationCache {
     /// The epoch of the last committed state; `None` while a write commits. A snapshot has an epoch
     /// if this returns it both before and after the snapshot is taken.
     pub(crate) fn epoch(&self) -> Option<CommitEpoch> {
-        // `begun` first: loaded the other way round, a commit that begins and ends in between would
+        // `ended` first: loaded the other way round, a commit that begins and ends in between would
         // make both equal although another one is still in flight.
-        let begun = self.begun.load(Ordering::SeqCst);
         let ended = self.ended.load(Ordering::SeqCst);
+        let begun = self.begun.load(Ordering::SeqCst);
         (begun == ended).then_some(begun)
     }
 
@@ -136,6 +137,9 @@ impl Drop for CommitGuard<'_> {
         self.0.ended.fetch_add(1, Ordering::SeqCst);
     }
 }
+
+#[cfg(all(test, shuttle))]
+mod schedules;
 
 #[cfg(test)]
 mod tests {

@@ -16,13 +16,14 @@
 //! quarter of the last commit's duration, so that they share this fsync instead of needing the next
 //! one. A single writer never waits.
 
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use leafbase_model::{Error, ErrorKind, Result, invariant};
 
 use crate::memtable::{Entry, Memtable};
 use crate::store::WriteOptions;
+use crate::sync::{Condvar, Mutex, MutexGuard, wait_while_for};
 
 /// A leader waits for more writers for this fraction of the last durable commit's duration.
 const GATHER_WAIT_DIVISOR: u32 = 4;
@@ -223,7 +224,7 @@ impl GroupCommit {
     }
 
     /// Waits for the recent writers to join the pending batch.
-    fn gather<'g>(&self, mut state: MutexGuard<'g, GroupState>) -> MutexGuard<'g, GroupState> {
+    fn gather<'g>(&'g self, mut state: MutexGuard<'g, GroupState>) -> MutexGuard<'g, GroupState> {
         let max_wait = (state.last_durable_commit / GATHER_WAIT_DIVISOR).min(MAX_GATHER_WAIT);
         let expects_more = |state: &GroupState| {
             let pending = state.pending.as_ref();
@@ -233,9 +234,7 @@ impl GroupCommit {
         };
         if expects_more(&state) && !max_wait.is_zero() {
             state.is_gathering = true;
-            let waited =
-                self.joined.wait_timeout_while(state, max_wait, |state| expects_more(state));
-            (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+            state = wait_while_for(&self.joined, &self.state, state, max_wait, expects_more);
             state.is_gathering = false;
         }
         // Writers that did not return are not waited for again.

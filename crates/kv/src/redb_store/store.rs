@@ -10,7 +10,7 @@
 //! The cost: the writes of one call are in memory twice, and reads search the memtable first.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::{fmt, process};
 
 use leafbase_model::{Error, ErrorKind, Result, invariant};
@@ -28,6 +28,7 @@ use crate::memtable::Memtable;
 use crate::options::OpenOptions;
 use crate::store::{Read, Snapshot, Store, Transaction, WriteOptions};
 use crate::store_files::StoreFiles;
+use crate::sync::{Mutex, MutexGuard};
 use crate::wal::manager::WalManager;
 
 /// Inspects the contents of a store before it is opened; an error refuses it.

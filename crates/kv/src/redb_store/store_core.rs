@@ -1,13 +1,14 @@
 //! The state of an open redb store: the committed version, and what commits change.
 
 use std::mem;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError, TryLockError};
 
 use super::committed_state::CommittedState;
 use super::group_commit::Version;
 use super::handle::{Handle, HandleSource};
 use super::read_view::ReadView;
 use crate::memtable::Memtable;
+use crate::sync::{Mutex, MutexGuard};
 use crate::wal::manager::{WalHeader, WalManager};
 
 /// The state that snapshots and commits share.
@@ -95,8 +96,8 @@ impl StoreCore {
     pub(super) fn try_commit_state(&self) -> Option<MutexGuard<'_, CommitState>> {
         match self.commit_state.try_lock() {
             Ok(state) => Some(state),
-            Err(std::sync::TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
-            Err(std::sync::TryLockError::WouldBlock) => None,
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
         }
     }
 

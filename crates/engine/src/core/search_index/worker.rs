@@ -4,12 +4,12 @@
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use leafbase_model::Result;
 
 use super::catch_up::CatchUpPace;
+use crate::support::named_thread::NamedThread;
 
 /// Idle time after which the index catches up.
 const IDLE_BEFORE_CATCH_UP: Duration = Duration::from_secs(1);
@@ -41,7 +41,7 @@ pub(super) trait WorkerTasks: Send + 'static {
 #[derive(Default)]
 pub(super) struct IndexWorker {
     shared: Arc<WorkerShared>,
-    thread: Mutex<Option<JoinHandle<()>>>,
+    thread: Mutex<Option<NamedThread>>,
 }
 
 #[derive(Default)]
@@ -177,8 +177,7 @@ impl IndexWorker {
             return;
         }
         let (shared, tasks) = (Arc::clone(&self.shared), tasks());
-        let builder = thread::Builder::new().name("leafbase-search".to_owned());
-        *thread = builder.spawn(move || shared.run(&*tasks)).ok();
+        *thread = NamedThread::spawn("leafbase-search", move || shared.run(&*tasks)).ok();
         state.thread = if thread.is_some() { ThreadStatus::Started } else { ThreadStatus::Refused };
     }
 

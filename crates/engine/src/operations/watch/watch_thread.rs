@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::{self, JoinHandle};
 
 use leafbase_model::{Error, ErrorKind, Result};
 
 use crate::core::space::Space;
+use crate::support::named_thread::NamedThread;
 
 /// A thread that calls a function when a watched result changes. Dropped, it ends: after that the
 /// function is not called any more.
@@ -14,7 +14,8 @@ use crate::core::space::Space;
 pub struct WatchThread {
     space: Space,
     is_stopped: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
+    /// Taken when it is dropped.
+    thread: Option<NamedThread>,
 }
 
 impl std::fmt::Debug for WatchThread {
@@ -29,8 +30,7 @@ impl WatchThread {
         is_stopped: Arc<AtomicBool>,
         run: impl FnOnce() + Send + 'static,
     ) -> Result<Self> {
-        let named = thread::Builder::new().name("leafbase-watch".to_owned());
-        let thread = named.spawn(run).map_err(|error| {
+        let thread = NamedThread::spawn("leafbase-watch", run).map_err(|error| {
             Error::new(ErrorKind::Storage, format!("no thread for a watcher: {error}"))
         })?;
         Ok(Self { space, is_stopped, thread: Some(thread) })
@@ -41,11 +41,8 @@ impl Drop for WatchThread {
     fn drop(&mut self) {
         self.is_stopped.store(true, Ordering::Release);
         self.space.commit_signal().give();
-        let own = thread::current().id();
-        // The function itself may drop the handle: its thread cannot wait for its own end.
-        if let Some(thread) = self.thread.take().filter(|thread| thread.thread().id() != own)
-            && thread.join().is_err()
-        {
+        // The function itself may drop the handle: then this is its thread, which is not joined.
+        if self.thread.take().is_some_and(|thread| thread.join().is_err()) {
             tracing::error!("the function of a watcher panicked");
         }
     }
