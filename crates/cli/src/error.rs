@@ -101,7 +101,7 @@ impl CliError {
         Self::new(Exit::Usage, ErrorKind::Validation, message)
     }
 
-    /// A command that does nothing, because of what it found.
+    /// A command that refuses to act in the present state.
     pub(crate) fn failed(message: impl Into<String>) -> Self {
         Self::new(Exit::Failed, ErrorKind::Conflict, message)
     }

@@ -23,7 +23,7 @@ pub fn key_of(name: &str) -> String {
     if words.is_empty() {
         return "property".to_owned();
     }
-    // Again: what was removed may have kept combining marks apart.
+    // Normalized again: a removed character may have separated combining marks.
     words.join("_").nfc().collect()
 }
 

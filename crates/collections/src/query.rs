@@ -29,8 +29,8 @@ pub struct QueryRow<'a> {
     pub id: BlockId,
     /// Its title.
     pub title: &'a str,
-    /// Its decoded values, at least those of [`ItemQuery::properties_needed`]. Those of
-    /// [`ItemQuery::relations_needed`] as replies return them, the others as stored.
+    /// Its decoded values, at least of [`ItemQuery::properties_needed`]. Relations in
+    /// [`ItemQuery::relations_needed`] are as replies return them, other values as stored.
     pub values: &'a Properties,
 }
 

@@ -35,8 +35,8 @@ const fn alike(letter: char) -> char {
 }
 
 /// The keys of a value in the index of its column: one, or one per option of a multiple select.
-/// None for relations, which are found through back links, and for an empty text. For a text
-/// column, which includes the title, the key depends on the folded text alone.
+/// Empty for relations, which are found through back links, and for an empty text. The key of a
+/// text column, which includes the title, depends on the folded text alone.
 pub fn index_keys(kind: &PropertyKind, value: &PropertyValue) -> Vec<Vec<u8>> {
     match (kind, value) {
         (_, PropertyValue::Options(names)) => names.iter().map(|name| option_key(name)).collect(),

@@ -39,7 +39,7 @@ struct PlainPart {
     is_same: bool,
 }
 
-/// Stands for line breaks and frames the text: white space that is none of a line's ends.
+/// Sentinel for line breaks, and at both ends of the text: white space that ends no line.
 const FRAME: char = '\u{2028}';
 
 impl PlainText {
@@ -112,7 +112,7 @@ impl PlainText {
     }
 
     /// The offset in the plain text of an offset in the inline markdown, both in bytes. An offset
-    /// within markup is that of the text behind it.
+    /// within markup maps to the start of the following text.
     pub fn to_plain(&self, inline: usize) -> usize {
         let index = self.parts.partition_point(|part| part.inline.start <= inline);
         let Some(part) = index.checked_sub(1).and_then(|index| self.parts.get(index)) else {
@@ -189,8 +189,8 @@ pub(crate) fn code_content(
     }
 }
 
-/// A text as one paragraph of the parser: framed, and with line breaks that could end it, or that
-/// blanks stand beside, replaced.
+/// A text as one paragraph of the parser: between sentinels, with line breaks replaced that could
+/// end it or that have adjacent blanks.
 pub(crate) struct Framed {
     text: String,
     /// Offsets in `text` behind each replaced character, with the bytes by which the text up to

@@ -104,8 +104,8 @@ fn replaced_across(inline: &str, range: &Range<usize>, text: &str) -> Option<Str
     Some(join_inline(&join_inline(&before, &made), &after))
 }
 
-/// Where `found` and `text` differ, and what stands in `text` there: what they begin and end with
-/// alike is left out, but for a character that tells which marks the difference has.
+/// The range of `found` that differs from `text`, and its replacement in `text`: without the common
+/// prefix and suffix, except for one character that determines the marks of an insertion.
 fn difference<'t>(found: &str, text: &'t str) -> (Range<usize>, &'t str) {
     let same = |(one, other): &(char, char)| one == other;
     let length = |(letter, _): (char, char)| letter.len_utf8();
@@ -114,7 +114,7 @@ fn difference<'t>(found: &str, text: &'t str) -> (Range<usize>, &'t str) {
     let backwards = found_rest.chars().rev().zip(text_rest.chars().rev());
     let mut end: usize = backwards.take_while(same).map(length).sum();
     if start + end == found.len() && text.len() > found.len() {
-        // Nothing goes: what is added has the marks of the character before it, or else behind it.
+        // An insertion: it takes the marks of the preceding character, or else of the next one.
         let before = found.get(..start).and_then(|before| before.chars().next_back());
         match before {
             Some(before) => start -= before.len_utf8(),

@@ -58,8 +58,8 @@ fn cut(inline: &str, gap: Range<usize>) -> [String; 2] {
     [[head_end, &closing, head_blank].concat(), [tail_blank, &opening, tail_start].concat()]
 }
 
-/// Joins two inline markdowns. The plain text is that of both; equal marks that meet become one.
-/// Where the marks of both cannot stand beside each other in markdown, those of one are lost.
+/// Joins two inline markdowns. Their plain texts are concatenated, and adjacent equal marks are
+/// merged. Adjacent marks that markdown cannot express lose one of the two.
 ///
 /// ```
 /// use leafbase_markdown::join_inline;

@@ -4,7 +4,7 @@
 //! [`escape`] loses nothing: [`unescape`] of what it writes is the text, byte for byte, whatever
 //! the text is, and the parser reads it as one text. Both find the same characters, because they
 //! look at a character in whichever [form](crate::char_forms) it has. They go through the same
-//! steps in opposite order: blanks, marks, and the comment behind a link that stands alone.
+//! steps in opposite order: blanks, marks, and the comment after a link alone in its paragraph.
 
 use std::borrow::Cow;
 

@@ -7,6 +7,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::{mem, process};
 
 #[cfg(doc)]
 use leafbase_model::ErrorKind;
@@ -79,6 +80,19 @@ pub struct Index {
     /// The snapshot of the last commit, once one was asked for.
     snapshot: RwLock<Option<Arc<IndexSnapshot>>>,
     owner: String,
+    /// The process that has the writer's threads.
+    process: u32,
+}
+
+impl Drop for Index {
+    fn drop(&mut self) {
+        // A forked process has a copy of the writer without its threads, for which dropping it
+        // would wait.
+        if self.process != process::id() {
+            let writer = self.writer.get_mut().unwrap_or_else(PoisonError::into_inner);
+            mem::forget(writer.take());
+        }
+    }
 }
 
 impl std::fmt::Debug for Index {
@@ -187,6 +201,7 @@ impl Index {
             inner: index,
             fields,
             writer: Mutex::new(None),
+            process: process::id(),
             snapshot: RwLock::new(None),
             owner: owner.to_owned(),
             segment_budget: SEGMENT_BUDGET_BYTES,
@@ -196,8 +211,9 @@ impl Index {
     /// The same index with another budget per segment: for tests, which need many segments.
     #[doc(hidden)]
     #[must_use]
-    pub fn with_segment_budget(self, bytes: usize) -> Self {
-        Self { segment_budget: bytes, ..self }
+    pub fn with_segment_budget(mut self, bytes: usize) -> Self {
+        self.segment_budget = bytes;
+        self
     }
 
     /// The changes of the space that the index contains; `None` before the first update.

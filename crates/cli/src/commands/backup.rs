@@ -43,7 +43,7 @@ impl BackupCommand {
     }
 }
 
-/// Refuses a copy beside the space under a name that later commands would take for a second space.
+/// Refuses a copy in the directory of the space under a name that later commands would open.
 fn check_name(space: &Path, copy: &Path) -> CliResult<()> {
     let directory = |path: &Path| {
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());

@@ -16,7 +16,7 @@ const MIB: u64 = 1 << 20;
 
 /// Return unused space to the file system, and drop old changes
 ///
-/// Without options the change log stays whole. What is dropped from it cannot be undone or shown by
+/// Without options the change log stays whole. Dropped changes cannot be undone or shown by
 /// `leafbase log`; documents do not change.
 #[derive(Debug, Args)]
 pub(crate) struct CompactCommand {

@@ -107,7 +107,7 @@ impl LogCommand {
 fn latest(notes: &Connection, limit: u64) -> CliResult<ChangePosition> {
     let position = ChangePosition::from(notes.last_sequence()?.saturating_sub(limit));
     match notes.changes_since(position).next() {
-        // Compaction dropped the change, or merged it with others: what is left is counted.
+        // Compaction dropped the change or merged it: the remaining changes are counted.
         Some(Err(error)) if error.kind() == ErrorKind::HistoryGone => {}
         _ => return Ok(position),
     }

@@ -173,7 +173,7 @@ fn day(value: &Value, today: Day) -> Result<Day> {
         Ok(DayRef::Today) => shifted(0),
         Ok(DayRef::Tomorrow) => shifted(1),
         Ok(DayRef::Date(day)) => Ok(day),
-        // The parser of days alone says what is wrong with a date.
+        // Only the parser of days has an error that names the fault of a date.
         Err(_) => text.parse().map_err(|error: Error| mismatch(error.message())),
     }
 }

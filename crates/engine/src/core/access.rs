@@ -56,7 +56,7 @@ pub(crate) struct ScopeState {
     roots: RwLock<Arc<ScopeRoots>>,
     /// Folders whose documents are in the scope as well.
     pub(crate) folders: ScopeFolders,
-    /// What the folders last came to.
+    /// The last resolution of the folders, a cache.
     resolved: Mutex<Option<ResolvedFolders>>,
     /// The part of the change log that belongs to the scope.
     pub(crate) changes: Mutex<ScopeChanges>,
@@ -82,7 +82,7 @@ impl ScopeState {
         }
     }
 
-    /// What the scope names now.
+    /// The present roots of the scope.
     pub(crate) fn named(&self) -> Arc<ScopeRoots> {
         Arc::clone(&self.roots.read().unwrap_or_else(PoisonError::into_inner))
     }
@@ -123,13 +123,13 @@ impl ScopeState {
             let mut held = self.roots.write().unwrap_or_else(PoisonError::into_inner);
             let is_new = |document: &_| !held.contains(*document);
             let added = roots.ids().into_iter().filter(is_new).collect();
-            // Calls in flight keep those that they began with.
+            // Copy-on-write: calls in flight keep the roots that they began with.
             Arc::make_mut(&mut held).extend(roots);
             added
         };
         if !added.is_empty() {
-            // Read after they are visible: a write in between is part of the addition,
-            // and not told as a write to a document that was hidden.
+            // Read once they are visible: a concurrent write is part of the addition, and does
+            // not appear as a write to a hidden document.
             changes.add(added, last(), at);
         }
     }
@@ -163,8 +163,8 @@ pub(crate) mod sealed {
         /// Whether writes are refused.
         fn is_read_only(&self) -> bool;
 
-        /// What tells this access from others: empty for the whole space, or else what the scope
-        /// names now.
+        /// Bytes that distinguish this access from others: empty for the whole space, otherwise
+        /// the roots and folders of the scope at present.
         fn identity(&self) -> Vec<u8>;
 
         /// The scope, unless the access is to the whole space.

@@ -11,7 +11,7 @@ use crate::core::connection::Connection;
 use crate::core::transaction::OperationTransaction;
 use crate::core::visibility::Visibility;
 
-/// Access within a batch: as that of the connection that began it, in the batch's transaction.
+/// Access within a batch: the access of the connection that began it, in the batch's transaction.
 #[derive(Clone, Copy)]
 pub struct BatchAccess<'b, A = Full> {
     access: &'b A,
@@ -84,8 +84,8 @@ impl BatchDoor for OpenBatch<'_, '_, '_> {
 
 impl<A: Unbatched> Connection<A> {
     /// Runs several operations in one transaction: one change in the log, one undo, all or nothing.
-    /// `work` gets a connection with the same operations, whose reads see what it wrote. If `work`
-    /// returns an error, or one of its writes failed, nothing is written.
+    /// `work` gets a connection with the same operations, whose reads see its own writes. If `work`
+    /// returns an error, or one of its writes failed, the transaction is rolled back.
     ///
     /// Others write after it or before it, never in between, and wait for it: keep `work` short.
     /// It may run again from the start, when a write that it was based on fails, so it should have

@@ -9,7 +9,7 @@ pub trait BatchDoor {
     /// Runs `plan` in the transaction.
     ///
     /// # Errors
-    /// Those of `plan`; once an operation has failed, its error.
+    /// Errors of `plan`; after a failed operation, the error of that operation.
     fn enter(&self, plan: &mut BatchPlan<'_>) -> Result<()>;
 
     /// Notes that a write of the batch failed, so that nothing of it is kept.

@@ -140,7 +140,7 @@ pub(in crate::core) fn purge(
 /// The files that a document to purge embeds.
 struct EmbeddedFiles {
     files: BTreeSet<AssetId>,
-    /// The blocks of the document; none if it embeds no file.
+    /// The blocks of the document; empty if it embeds no file.
     blocks: HashSet<BlockId>,
 }
 

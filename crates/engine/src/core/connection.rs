@@ -198,8 +198,8 @@ impl<A: AccessScope> Connection<A> {
         }
     }
 
-    /// Refuses writes of a scope for reading only: before anything is read, so that the refusal
-    /// says nothing of what the request names.
+    /// Refuses writes of a read-only scope before anything is read, so that the refusal does not
+    /// depend on the blocks that the request names.
     pub(crate) fn check_writable(&self) -> Result<()> {
         if self.access.is_read_only() {
             return Err(Error::new(ErrorKind::ReadOnly, "the scope is for reading only"));

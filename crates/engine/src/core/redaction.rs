@@ -22,8 +22,8 @@ use texts::{Chosen, Given, Kind, Texts};
 pub(crate) mod hidden_relations;
 pub(crate) mod texts;
 
-/// The markdown of a block in replies: the block form of a text, and what the fields of a block
-/// without a text of its own say.
+/// The markdown of a block in replies: the block form of a text, or the rendering of the fields of
+/// a block without text.
 pub(crate) fn shown_markdown(data: &BlockData) -> Cow<'_, str> {
     if data.block_type().has_own_markdown() {
         markdown::block_form(data)
@@ -34,7 +34,7 @@ pub(crate) fn shown_markdown(data: &BlockData) -> Cow<'_, str> {
 
 /// Redacts the links in the texts of one call. Each target is looked up once.
 pub(crate) struct LinkRedactor<'t, 'a> {
-    /// None if the call may see the whole space.
+    /// `None` if the call may see the whole space.
     tree: Option<&'t Tree<'a>>,
     known: RefCell<HashMap<BlockId, bool>>,
     first_error: RefCell<Option<Error>>,
@@ -308,7 +308,7 @@ fn redacted_originals<'d>(
     shown
 }
 
-/// Splits the links of one text from those of the texts after it.
+/// Splits the links of one text from the links of later texts.
 fn split_at_field(hidden: &[HiddenLink], field: usize) -> (&[HiddenLink], &[HiddenLink]) {
     debug_assert!(hidden.is_sorted_by_key(|link| link.field), "links are in the order of texts");
     hidden.split_at(hidden.partition_point(|link| link.field <= field))

@@ -54,7 +54,7 @@ impl Scope {
         Self { space, state, is_read_only: false }
     }
 
-    /// What a space keeps of the scope under `name`.
+    /// The record that the space keeps of this scope under `name`.
     pub(crate) fn kept_as(&self, name: &str) -> KeptScope {
         KeptScope {
             name: name.to_owned(),
@@ -142,8 +142,8 @@ impl Scope {
     }
 
     /// Adds documents, visible to calls that begin after this returns.
-    /// [`changes_since`](Connection::changes_since) of the scope's connections tells them in one
-    /// row, as they are: not what was written to them before.
+    /// [`changes_since`](Connection::changes_since) of the scope's connections reports them in one
+    /// row with their present content, without earlier writes to them.
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {
@@ -242,9 +242,9 @@ impl Space {
     /// is moved out or to the trash is not. [`Scope::add`] adds documents besides. IDs of folders
     /// that do not exist are allowed and show nothing.
     ///
-    /// [`changes_since`](Connection::changes_since) of its connections tells documents that enter
-    /// the folders like those that [`Scope::add`] adds, and those that leave them, the trash
-    /// included, like those that [`Scope::remove`] removes: not at all.
+    /// [`changes_since`](Connection::changes_since) of its connections reports a document that
+    /// enters the folders as one that [`Scope::add`] adds. A document that leaves them, also to the
+    /// trash, is not reported, as with [`Scope::remove`].
     ///
     /// The first call after a write costs time in proportion to the documents and folders in the
     /// scope, and so does every write of its connections.
@@ -278,8 +278,9 @@ impl Space {
     /// blocks are not shown, nor are pages of documents in the trash. A page within another page or
     /// document of the scope is a part of that one. IDs of blocks that do not exist are allowed.
     ///
-    /// [`changes_since`](Connection::changes_since) of its connections tells what was written in
-    /// the page when it was in it. Blocks that move into it are named without what is below them.
+    /// [`changes_since`](Connection::changes_since) of its connections reports writes to blocks
+    /// that were in the page at that time. A block that moves into it is named without its
+    /// descendants.
     /// A search reads and analyzes the pages each time: its cost grows with their text. A look-up
     /// of a block costs one for each page around it.
     ///

@@ -33,7 +33,7 @@ pub(crate) struct ScopeChanges {
 /// A row of a scope's feed.
 #[derive(Clone, Debug)]
 pub(crate) enum ScopeRow {
-    /// The write with this sequence, and what it wrote in pages.
+    /// The write with this sequence, and its writes by page.
     Write(u64, Option<Arc<PageWrites>>),
     /// Writes that compaction dropped from the log before they were read.
     Dropped,
@@ -50,7 +50,7 @@ pub(crate) struct AddedDocuments {
 /// An addition that has no row yet.
 #[derive(Debug)]
 struct PendingAddition {
-    /// The last write before it; none if the log could not be read then.
+    /// The last write before it; `None` if the log could not be read at that time.
     after: Option<u64>,
     added: Arc<AddedDocuments>,
 }
@@ -178,7 +178,7 @@ impl ScopeChanges {
             }
             let added = Arc::new(AddedDocuments { at, documents });
             let after = Some(sequence);
-            // Before what the host added after that write, and before the next one.
+            // Precedes additions of the host after that write, and the next write.
             let place = self.additions.partition_point(|addition| addition.after < after);
             self.additions.insert(place, PendingAddition { after, added });
         }
@@ -229,15 +229,15 @@ pub(crate) fn visible_change(
         Some(sequence) => reader.change_over(sequence)?,
         None => None,
     };
-    // The sequences of the space are none of the scope's.
+    // The error has the scope's number: sequences of the space are hidden from it.
     let gone = || Error::history_gone(format!("change {number} is no longer in the change log"));
     let change = change.ok_or_else(gone)?;
     Ok(Some(VisibleChange::of(tree, &change, pages, added_after)?.numbered(number, &change)))
 }
 
 impl AddedDocuments {
-    /// The addition as a change: the documents that can be seen, and none of their blocks, since a
-    /// client that has never seen a document reads all of it.
+    /// The addition as a change: the visible documents without blocks, since a client that has
+    /// never seen a document reads all of it.
     fn as_change(&self, tree: &Tree<'_>, sequence: u64) -> Result<ScopedChange> {
         let mut documents = Vec::with_capacity(self.documents.len());
         for document in &self.documents {
@@ -257,7 +257,7 @@ struct VisibleChange {
     blocks: BTreeSet<BlockId>,
 }
 
-/// The scope as a write met it.
+/// The state of the scope at the time of a write.
 pub(in crate::core) struct ScopeAtWrite<'a> {
     pub(in crate::core) tree: &'a Tree<'a>,
     pub(in crate::core) added_after: &'a AdditionSequences,

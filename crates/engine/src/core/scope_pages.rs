@@ -1,6 +1,6 @@
-//! What was written in the pages of a scope, read from the change log. A change does not say in
-//! which page its blocks were, so the log is read backwards from the present, in which each block
-//! has its place, and the edits of tree shape are undone on the way.
+//! Writes to the pages of a scope, read from the change log. A change does not record the pages of
+//! its blocks, so the log is read backwards from the present tree, and edits of the tree's shape
+//! are rolled back on the way.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -39,14 +39,15 @@ pub(crate) fn page_writes(tree: &Tree<'_>, after: u64) -> Result<BTreeMap<u64, P
 /// The tree as it was before the changes that have been undone.
 struct PastTree<'a> {
     tree: &'a Tree<'a>,
-    /// Parents that are not those of the present; none for a root, and for what did not exist.
+    /// Past parents that differ from the present ones; `None` for a root and for a block that did
+    /// not exist.
     parents: HashMap<BlockId, Option<BlockId>>,
     /// Pages of the scope that do not exist now, and whether they were shown as pages.
     removed: HashMap<BlockId, bool>,
 }
 
 impl PastTree<'_> {
-    /// Undoes a change, and returns what it wrote.
+    /// Rolls back a change, and returns its writes by page.
     fn undo(&mut self, change: &Change) -> Result<PageWrites> {
         let mut writes = PageWrites::new();
         for edit in change.edits.iter().rev() {
@@ -108,8 +109,8 @@ impl PastTree<'_> {
         Ok(())
     }
 
-    /// Adds the blocks of subtrees below `parent`: all if it is in a page, or else those of the
-    /// pages among them.
+    /// Adds the blocks of subtrees below `parent`: all of them if it is in a page, otherwise the
+    /// blocks of pages among them.
     fn add_subtrees(
         &self,
         parent: Option<BlockId>,
@@ -177,7 +178,7 @@ impl PastTree<'_> {
         Ok(self.tree.unguarded().block(block)?.is_some_and(|block| is_shown_as_page(&block)))
     }
 
-    /// The page of the scope that contained the block; none if a document of the scope did.
+    /// The page of the scope that contained the block; `None` if a document of the scope did.
     fn page_of(&self, block: BlockId) -> Result<Option<BlockId>> {
         let (mut page, mut top) = (None, block);
         self.climb(block, &mut |ancestor| {
@@ -216,7 +217,7 @@ fn is_trashed(document: &DocumentRecord) -> bool {
     document.location == Location::Trash
 }
 
-/// Adds a block to what was written in `page`, if it was in one.
+/// Adds a block to the writes of `page`, if it was in one.
 fn add(block: BlockId, page: Option<BlockId>, writes: &mut PageWrites) {
     if let Some(page) = page {
         writes.entry(DocumentId::of_root(page)).or_default().insert(block);

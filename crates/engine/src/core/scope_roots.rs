@@ -1,4 +1,4 @@
-//! What a scope names: documents, and single pages of documents.
+//! The roots of a scope: documents, and single pages of documents.
 
 use std::collections::BTreeSet;
 

@@ -54,7 +54,7 @@ impl Visibility {
         }
     }
 
-    /// What the scope names, in the trash or not. None if the call may see the whole space.
+    /// The roots of the scope, trashed ones included; `None` if the call may see the whole space.
     pub(crate) fn roots(&self) -> Option<&ScopeRoots> {
         match self {
             Self::All => None,

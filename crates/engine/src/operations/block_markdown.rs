@@ -62,7 +62,7 @@ pub(crate) fn parse_fields(data: &mut BlockData) -> Result<()> {
         BlockKind::RichUrl { title, description, .. },
     ) = (&given, &mut data.kind)
     {
-        // The link of other programs has its label alone: what is given beside it says more.
+        // Other programs derive the link from its label alone: fields of the request win over it.
         for (given, read) in [(given_title, title), (given_description, description)] {
             if !given.is_empty() {
                 read.clone_from(given);

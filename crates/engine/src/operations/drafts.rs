@@ -230,7 +230,7 @@ fn check_parsed(
     limits: &Limits,
 ) -> ValidatedDrafts {
     let mut validated = ValidatedDrafts::new(files);
-    // The text has one path: that of its field, not that of a block in it.
+    // Every error in the text has the path of its field: the blocks in it have no paths.
     let invalid =
         |number, error: Error| Some((number, Error::new(error.kind(), error.message()).at(field)));
     let mut number = 0;

@@ -110,7 +110,7 @@ pub(crate) fn steps_between<E: Clone + PartialEq, K: Eq + Hash>(
     list.reverse();
     let placed: HashSet<usize> = longest_ascent(&list).into_iter().collect();
     let kept: HashSet<usize> = list.iter().copied().collect();
-    // What is placed is in order, so an entry belongs behind the one that precedes it.
+    // Placed entries are in order, so each entry belongs right after its predecessor.
     for (index, entry) in after.iter().enumerate() {
         if placed.contains(&index) {
             continue;

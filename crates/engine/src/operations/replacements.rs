@@ -150,7 +150,7 @@ impl<A: AccessScope> Connection<A> {
     }
 }
 
-/// Errors of what a text becomes are those of the replacement.
+/// An error in a replaced text has the path of the replacement.
 fn at_replacement(error: Error) -> Error {
     match error.kind() {
         ErrorKind::Validation | ErrorKind::RuleViolation | ErrorKind::LimitExceeded => {

@@ -29,14 +29,14 @@ mod rebase;
 mod subtree_match;
 
 impl Connection<Full> {
-    /// Undoes a change, or a group of changes as one: what they wrote becomes what it was before,
-    /// as a new change, which is returned. To redo is to undo that one.
+    /// Undoes a change, or a group of changes as one: applies their inverse as a new change, which
+    /// is returned. Undoing that one is a redo.
     ///
-    /// Later writes stay. Where one is in the way, as when a block that was inserted has been
-    /// edited, or the page that a deleted block was in is gone, nothing is written, and the details
-    /// of the error name what is in the way. Revisions go up: what was 3 and is undone is 4.
-    /// Relations are undone at both ends. A file that was deleted with its last block has lost its
-    /// bytes, so that deletion is not undone.
+    /// Later writes are kept. If one of them conflicts with the inverse (an inserted block was
+    /// edited, or the page of a deleted block was removed), nothing is written, and the details of
+    /// the error name the conflicting blocks. Revisions only grow: undoing revision 3 gives 4.
+    /// Relations are undone at both ends. Deleting the last block of a file erases its bytes, so
+    /// that deletion cannot be undone.
     ///
     /// ```
     /// use leafbase::{DeleteBlocks, ErrorKind};
@@ -200,7 +200,7 @@ fn undo(transaction: &mut OperationTransaction<'_, '_>, changes: &[ChangeInverse
     for ChangeInverse { sequence, inverse } in changes {
         obstacles.extend(out_of_scope(inverse));
         for edit in &inverse.edits {
-            // Beyond the first obstacle only what does not build on what was left out can be told.
+            // After the first obstacle only edits independent of the skipped ones can be judged.
             if !obstacles.is_empty() && !rebase.is_first_of(edit) {
                 continue;
             }

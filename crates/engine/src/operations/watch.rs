@@ -262,8 +262,8 @@ impl<A: FollowedAccess, Q: WatchQuery<A>> Watcher<A, Q> {
     /// The patch to the present result, without waiting; none if it is the same.
     ///
     /// # Errors
-    /// Those of the query, which are told once: the result stays, and what is asked for after the
-    /// next change is compared with it. [`ErrorKind::Closed`] once the space is closed.
+    /// Errors of the query, each reported once: the last result is kept, and the next result is
+    /// compared with it. [`ErrorKind::Closed`] once the space is closed.
     pub fn try_next(&mut self) -> Result<Option<ListPatch<Q::Entry>>> {
         let last = A::last_change(&self.notes)?;
         let visibility = self.notes.visibility();

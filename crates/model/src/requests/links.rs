@@ -263,7 +263,7 @@ impl ResolvedEmbed {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct EmbedGraph {
-    /// The embeds: those of the requested block in reading order, then those of each target.
+    /// The embeds of the requested block in reading order, then of each target.
     pub embeds: Vec<ResolvedEmbed>,
     /// The targets that were read, each once, with their descendants; without the requested block.
     pub targets: Vec<Block>,

@@ -15,7 +15,7 @@ const ROUNDS: u8 = 3;
 
 /// One block that moves among documents, in a committed state without a cache.
 #[derive(Default)]
-struct Space {
+struct CommittedBlock {
     cache: LocationCache,
     /// No point of a schedule: a snapshot and a commit of the store are atomic.
     document: AtomicU8,
@@ -33,7 +33,7 @@ fn location(document: u8) -> LocationRecord {
     }
 }
 
-impl Space {
+impl CommittedBlock {
     fn move_block(&self) {
         let _commit = self.cache.begin_commit();
         self.document.fetch_add(1, Ordering::SeqCst);
@@ -64,10 +64,11 @@ impl Space {
     }
 }
 
-fn explore(read: fn(&Space)) {
+fn explore(read: fn(&CommittedBlock)) {
     let run = move || {
-        let space = Arc::new(Space::default());
-        let jobs: [fn(&Space); 4] = [Space::move_block, Space::move_block, read, read];
+        let space = Arc::new(CommittedBlock::default());
+        let jobs: [fn(&CommittedBlock); 4] =
+            [CommittedBlock::move_block, CommittedBlock::move_block, read, read];
         let threads = jobs.map(|job| {
             let space = Arc::clone(&space);
             thread::spawn(move || (0..ROUNDS).for_each(|_| job(&space)))
@@ -82,12 +83,12 @@ fn explore(read: fn(&Space)) {
 
 #[test]
 fn a_cached_location_is_that_of_the_snapshot() {
-    explore(Space::read);
+    explore(CommittedBlock::read);
 }
 
 /// The control.
 #[test]
 #[should_panic(expected = "a stale location")]
 fn a_snapshot_between_two_commits_is_noticed() {
-    explore(Space::read_with_one_epoch);
+    explore(CommittedBlock::read_with_one_epoch);
 }

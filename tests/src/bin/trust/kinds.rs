@@ -14,6 +14,7 @@ mod model;
 mod places;
 mod power_loss;
 mod scopes;
+mod system_calls;
 mod threads;
 mod writers;
 
@@ -22,6 +23,7 @@ pub const ALL: &[Kind] = &[
     power_loss::SKIPPING,
     io_errors::KIND,
     disk_full::KIND,
+    system_calls::KIND,
     kills::KIND,
     busy_kills::KIND,
     damage::KIND,
@@ -31,6 +33,15 @@ pub const ALL: &[Kind] = &[
     writers::KIND,
     places::KIND,
 ];
+
+/// All kinds, without those whose tools are missing.
+pub fn possible() -> Vec<&'static Kind> {
+    let can_trace = system_calls::can_trace();
+    if !can_trace {
+        eprintln!("{}: left out, strace cannot run here", system_calls::KIND.name);
+    }
+    ALL.iter().filter(|kind| can_trace || kind.name != system_calls::KIND.name).collect()
+}
 
 /// Kinds that need a process of their own start this program again, with arguments that no person
 /// gives.
@@ -44,6 +55,9 @@ pub fn child(arguments: &[String]) -> Option<ExitCode> {
         }
         [name, seed, same_tokens] if name == places::ARGUMENT => {
             Some(places::serve(seed.parse().unwrap_or_default(), same_tokens == "true"))
+        }
+        [name, path, seed] if name == system_calls::ARGUMENT => {
+            Some(system_calls::write(Path::new(path), seed.parse().unwrap_or_default()))
         }
         _ => None,
     }

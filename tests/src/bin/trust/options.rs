@@ -43,7 +43,7 @@ impl Options {
             options.set(name, value)?;
         }
         if options.kinds.is_empty() {
-            options.kinds = kinds::ALL.iter().collect();
+            options.kinds = kinds::possible();
         }
         Ok(Some(options))
     }

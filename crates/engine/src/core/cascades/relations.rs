@@ -102,7 +102,7 @@ fn collections(subtrees: &Subtrees) -> impl Iterator<Item = BlockId> {
 #[derive(Debug, Default)]
 struct PlannedState {
     items: HashMap<BlockId, BlockRecord>,
-    /// None for a removed schema.
+    /// `None` for a removed schema.
     schemas: HashMap<BlockId, Option<Schema>>,
 }
 
@@ -125,7 +125,7 @@ impl PlannedState {
         Ok(self.schema(tree, collection)?.is_some())
     }
 
-    /// The edit that removes the relations of a remaining collection to deleted ones. None if no
+    /// The edit that removes the relations of a remaining collection to deleted ones; `None` if no
     /// such relation is left.
     fn without_deleted_targets(
         &mut self,
@@ -159,7 +159,7 @@ impl PlannedState {
     }
 
     /// An edit of the write itself, rebased on the planned state and without deleted items and
-    /// collections. None if it changes nothing any more.
+    /// collections; `None` if it has become a no-op.
     fn align(&mut self, edit: Edit, deleted: &Deleted) -> Option<Edit> {
         match edit {
             Edit::Update { document, before, after } => {

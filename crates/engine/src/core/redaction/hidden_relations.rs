@@ -51,8 +51,8 @@ pub(crate) fn stored_schema(tree: &Tree<'_>, collection: BlockId) -> Result<Sche
 
 /// Merges the hidden properties of `stored` into the schema `after` of the request. A hidden
 /// property keeps its place after the property that precedes it, or, if that one is removed, after
-/// the nearest remaining predecessor. The order of the visible properties is that of `after`,
-/// whatever is hidden.
+/// the nearest remaining predecessor. Visible properties keep the order of `after`, independently
+/// of hidden ones.
 pub(crate) fn with_hidden(tree: &Tree<'_>, stored: &Schema, after: &Schema) -> Result<Schema> {
     if tree.is_unrestricted() {
         return Ok(after.clone());

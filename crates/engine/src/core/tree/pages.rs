@@ -141,8 +141,8 @@ impl Tree<'_> {
         Ok(())
     }
 
-    /// A page as the row of the document that it is shown as. Its times and its revision are those
-    /// of its block: those of the document would tell of what is hidden.
+    /// The row of the document that a page is shown as. Its times and its revision come from the
+    /// block of the page: those of the containing document would reveal hidden writes.
     pub(super) fn page_row(&self, document: DocumentId) -> Result<Option<StoredDocument>> {
         if self.page_place(document)?.is_none() {
             return Ok(None);

@@ -28,9 +28,9 @@ impl Connection<Scoped> {
     ///
     /// A row names the documents to read again and the blocks that were written in them. It covers
     /// the documents that are in the scope when the row is first read; documents removed from the
-    /// scope since then are omitted. Documents that [`Scope::add`](crate::Scope::add) adds are a
-    /// row of their own without blocks, whose time is that of the call; what was written to them
-    /// before is not told. Moving a document between folders is no change, nor are
+    /// scope since then are omitted. Documents that [`Scope::add`](crate::Scope::add) adds have a
+    /// separate row without blocks, with the time of that call; earlier writes to them are
+    /// omitted. Moving a document between folders is no change, nor are
     /// relations and links from outside of the scope. Moving a document to the trash is a change:
     /// afterwards the document is not found.
     ///

@@ -16,7 +16,7 @@ use crate::world::scan::{check, searches, unopenable};
 
 mod writer;
 
-pub use writer::{ARGUMENT, say, write};
+pub use writer::{ARGUMENT, MAIN, say, state, write};
 
 pub const KIND: Kind = Kind {
     name: "kills",
@@ -125,7 +125,7 @@ fn run(path: &Path, lies: bool, random: &mut Random) -> Result<Vec<String>, Fail
 
 /// What the writers of one space have said.
 #[derive(Default)]
-struct Known {
+pub struct Known {
     exists: bool,
     /// The last change whose call was said to be done.
     acknowledged: u64,
@@ -134,7 +134,11 @@ struct Known {
 }
 
 impl Known {
-    fn hear(&mut self, lines: &[String]) -> Result<(), Failure> {
+    pub const fn exists(&self) -> bool {
+        self.exists
+    }
+
+    pub fn hear(&mut self, lines: &[String]) -> Result<(), Failure> {
         let wrong = |line: &str| Failure::new(Fault::WrongData, format!("the writer says: {line}"));
         self.states.retain(|state| state.0 <= self.acknowledged);
         for line in lines {
@@ -161,7 +165,7 @@ impl Known {
     }
 
     /// What is stored holds all that was acknowledged, and nothing in part.
-    fn judge(
+    pub fn judge(
         &mut self,
         path: &Path,
         when: &str,
