@@ -55,6 +55,10 @@ pub(crate) struct BlockLines<'t> {
 
 impl<'t> BlockLines<'t> {
     pub(crate) fn new(text: &'t str, span: &'t RenderedSpan) -> Self {
+        debug_assert!(
+            span.start <= span.content && span.content <= span.end,
+            "the content of a block is in its span"
+        );
         let (first_lead, prefix) = (slice::within(text, span.start..span.content), &*span.prefix);
         let contents = slice::within(text, span.content..span.end).split('\n').enumerate();
         let contents = contents.map(|(line, content)| match content.strip_prefix(prefix) {
@@ -176,6 +180,11 @@ impl<'t> BlockLines<'t> {
             (None, Some(line)) => lines.push(format!("{}{line}", self.first_lead)),
             (None, None) => {}
         }
+        // In the order of lines, so that one pass meets each.
+        debug_assert!(
+            layout.lines.is_sorted_by(|one, other| one.line < other.line),
+            "exceptions are sorted by line"
+        );
         let mut exceptions = layout.lines.iter().peekable();
         for (number, content) in inner.iter().enumerate() {
             let exception = exceptions.next_if(|exception| exception.line as usize == number);

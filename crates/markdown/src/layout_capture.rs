@@ -83,6 +83,7 @@ fn capture(
         stack.extend(content.iter_mut().rev());
         drafts.push(data);
     }
+    invariant!(drafts.len() == layouts.len(), "each block has a layout");
     for (data, layout) in drafts.into_iter().zip(layouts) {
         data.layout = layout;
     }
@@ -90,6 +91,7 @@ fn capture(
     // Tags after the last block close the containers around it: they are no end of the text.
     let end = after.strip_prefix(tail).filter(|end| is_whole && !end.contains('<'));
     let Some(end) = end else { return Ok(None) };
+    // The digest vouches for the whole text, so the layouts have to give it byte for byte.
     let whole = assemble(blocks, &rendered, &rendered_spans, &[]) + end;
     let file = FileLayout {
         digest: xxh3_64(rendered.as_bytes()),

@@ -38,7 +38,10 @@ pub(crate) fn assemble<B: Rendered>(
     let mut out = String::with_capacity(canonical.len() + canonical.len() / 8);
     let mut end = 0;
     let levels = levels.iter().copied().chain(std::iter::repeat(LayoutLevel::All));
-    for ((data, span), level) in flatten(blocks).into_iter().zip(spans).zip(levels) {
+    let flat = flatten(blocks);
+    debug_assert!(flat.len() == spans.len(), "each block has a span");
+    for ((data, span), level) in flat.into_iter().zip(spans).zip(levels) {
+        debug_assert!(end <= span.start && span.start <= span.end, "spans are in reading order");
         let before = slice::within(canonical, end..span.start);
         let layout = data.layout.as_deref();
         let (uses_before, uses_lines) = match level {

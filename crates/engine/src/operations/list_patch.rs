@@ -93,6 +93,7 @@ pub(crate) fn steps_between<E: Clone + PartialEq, K: Eq + Hash>(
 ) -> Vec<PatchStep<E>> {
     let keys: Vec<K> = after.iter().map(&key).collect();
     let indexes: HashMap<&K, usize> = keys.iter().zip(0..).collect();
+    debug_assert!(indexes.len() == keys.len(), "each entry has a key of its own");
     // Each entry of the list as it becomes, by its index in the list after.
     let (mut list, mut steps) = (Vec::with_capacity(after.len()), Vec::new());
     let mut updates = Vec::new();
@@ -121,7 +122,9 @@ pub(crate) fn steps_between<E: Clone + PartialEq, K: Eq + Hash>(
             None => 0,
         };
         if kept.contains(&index) {
-            let Some(from) = position(index, &list) else { continue };
+            let from = position(index, &list);
+            debug_assert!(from.is_some(), "a kept entry is in the list");
+            let Some(from) = from else { continue };
             let to = if from < behind { behind - 1 } else { behind };
             list.remove(from);
             list.insert(to, index);
@@ -131,6 +134,7 @@ pub(crate) fn steps_between<E: Clone + PartialEq, K: Eq + Hash>(
             steps.push(PatchStep::Insert { at: behind, entry: entry.clone() });
         }
     }
+    debug_assert!(list.iter().copied().eq(0..after.len()), "the steps give the list after");
     updates.sort_unstable();
     let update = |at: usize| {
         let entry = after.get(at)?.clone();
@@ -162,6 +166,7 @@ pub(crate) fn longest_ascent(numbers: &[usize]) -> Vec<usize> {
         found.extend(numbers.get(index).copied());
         at = previous.get(index).copied().flatten();
     }
+    debug_assert!(found.is_sorted_by(|one, other| one > other), "an ascent, read backwards");
     found
 }
 

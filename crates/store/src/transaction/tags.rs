@@ -42,6 +42,8 @@ impl SpaceTransaction<'_> {
         from: DocumentId,
         to: DocumentId,
     ) -> Result<()> {
+        debug_assert!(moved.is_sorted(), "moved blocks are sorted");
+        // Staged rows of the old document would be written after it has lost its blocks.
         self.flush_tags()?;
         for tagged in tags_in(&*self.rows, from)? {
             if moved.binary_search(&tagged.block).is_ok() {

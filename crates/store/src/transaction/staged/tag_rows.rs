@@ -43,6 +43,8 @@ impl StagedTagRows {
         for ((document, tag), blocks) in std::mem::take(&mut self.staged) {
             let location = documents.location(document);
             invariant!(location.is_some(), "a document whose tags are staged was touched");
+            // Before the rows are written: the index of documents changes only with the first
+            // and with the last block of a tag.
             let (had, has) = presence(&*rows, document, &tag, &blocks)?;
             for (block, form) in blocks {
                 let key = keyspaces::tagged_block(document, &tag, block);
@@ -71,7 +73,7 @@ pub(crate) fn relist_tags(
     let mut changes = TagChanges::default();
     let mut tags: Vec<String> =
         tags_in(&*rows, document)?.into_iter().map(|tagged| tagged.tag).collect();
-    // The rows are sorted by tag.
+    debug_assert!(tags.is_sorted(), "the rows are sorted by tag");
     tags.dedup();
     for tag in tags {
         changes.add(document, &tag, locations.map(Some));
