@@ -30,7 +30,7 @@ pub fn wiki_links<'t>(inline: &'t str, visit: &mut dyn FnMut(&'t str)) {
     for at in starts {
         let before = slice::before(inline, at);
         let escapes = before.len() - before.trim_end_matches('\\').len();
-        let is_text = escapes % 2 == 0
+        let is_text = escapes.is_multiple_of(2)
             && !before.ends_with('#')
             && covered.iter().all(|span| !span.contains(&at));
         if let Some(inner) = wiki_name(slice::after(inline, at)).filter(|_| is_text) {

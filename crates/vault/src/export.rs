@@ -1,6 +1,7 @@
 //! Export: a space becomes a folder of markdown files.
 
 mod layout;
+mod logseq_ids;
 mod logseq_links;
 mod relative_links;
 mod unwritten_fields;

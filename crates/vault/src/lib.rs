@@ -5,6 +5,12 @@
 //!
 #![doc = include_str!("../README.md")]
 
+/// The guide: concepts and guarantees. Its code runs as tests.
+pub mod guide {
+    #[doc = include_str!("../guide/mirror.md")]
+    pub mod mirror {}
+}
+
 mod file_names;
 mod link_paths;
 mod markdown_file;

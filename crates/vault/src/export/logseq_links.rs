@@ -1,17 +1,15 @@
 //! Links of an export as Logseq writes them: `[[Page]]`, `[words]([[Page]])` and `((id))`.
 
 use leafbase::markdown::{self, InlineLink, LinkForm, LinkTarget};
-use leafbase::{BlockData, BlockId, BlockKind, BlockType, Day, TextStyle};
+use leafbase::{BlockData, BlockId, BlockKind, BlockType, Day};
 
 use super::layout::ExportLayout;
+use super::logseq_ids::{ID_PROPERTY, logseq_id};
 use super::relative_links::RelativeLinks;
 use super::wiki_links::{is_plain, rewrite_links};
 use crate::file_names::{decode, without_extension};
 use crate::link_paths::file_name;
 use crate::markdown_file::literal;
-
-/// The property by which Logseq knows a block.
-const ID_PROPERTY: &str = "id:: ";
 
 /// Names of the months in titles of journals.
 const MONTHS: [&str; 12] =
@@ -74,32 +72,6 @@ impl LogseqLinks {
         let is_title = markdown::plain_text(words) == title;
         Some(if is_title { format!("[[{title}]]") } else { format!("[{words}]([[{title}]])") })
     }
-}
-
-/// The ID of a block for Logseq: the one that its text has, or else its own. `None` for a block
-/// without lines for properties.
-pub(super) fn id_of(block: BlockId, data: &BlockData) -> Option<String> {
-    match &data.kind {
-        BlockKind::Text(look) if look.style == TextStyle::Body => {
-            Some(logseq_id(data).map_or_else(|| uuid(block), ToOwned::to_owned))
-        }
-        _ => None,
-    }
-}
-
-fn logseq_id(data: &BlockData) -> Option<&str> {
-    data.inline.lines().find_map(|line| line.trim_start().strip_prefix(ID_PROPERTY)).map(str::trim)
-}
-
-fn uuid(block: BlockId) -> String {
-    let mut text = String::with_capacity(36);
-    for (index, byte) in block.as_bytes().iter().enumerate() {
-        if matches!(index, 4 | 6 | 8 | 10) {
-            text.push('-');
-        }
-        text.push_str(&format!("{byte:02x}"));
-    }
-    text
 }
 
 /// The title of a journal: `Feb 10th, 2026`.

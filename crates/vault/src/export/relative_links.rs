@@ -7,7 +7,7 @@ use leafbase::bulk::{self, SpaceView, Subtrees, plain_file_name};
 use leafbase::{AssetId, AssetRecord, AssetUrl, BlockData, BlockId, DocumentId, Limits, Result};
 
 use super::layout::{ExportLayout, ExportedDocument};
-use super::logseq_links;
+use super::logseq_ids;
 use crate::file_names::{AllocatedNames, decode_attachment, fold, is_disguised, is_refused};
 use crate::link_paths::{
     Anchors, directory, encode, file_name, fragment, linked_block, relative_path, rewrite_urls,
@@ -109,7 +109,7 @@ impl<'a> RelativeLinks<'a> {
                 let linked: HashSet<BlockId> = blocks.iter().copied().collect();
                 let texts = subtrees.0.iter().filter(|node| linked.contains(&node.block.id));
                 self.logseq_ids.extend(texts.filter_map(|node| {
-                    Some((node.block.id, logseq_links::id_of(node.block.id, &node.block.data)?))
+                    Some((node.block.id, logseq_ids::id_of(node.block.id, &node.block.data)?))
                 }));
                 self.anchors.extend(
                     blocks

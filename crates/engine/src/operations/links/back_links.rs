@@ -32,8 +32,9 @@ impl<A: AccessScope> Connection<A> {
     /// which no edit changes: a page continues after the last link of the one before it, whether
     /// that link still exists or not.
     ///
-    /// Reads the IDs of the targets, on a scoped connection the names of the scope, and then the links of one page; links that are not listed
-    /// between them, because they are in the trash or hidden, are looked up as well.
+    /// Reads the IDs of the targets, on a scoped connection the names of the scope, and then the
+    /// links of one page; links that are not listed between them, because they are in the trash or
+    /// hidden, are looked up as well.
     ///
     /// ```
     /// use leafbase::BackLinks;
