@@ -9,9 +9,10 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use leafbase::{Progress, Space};
+use leafbase::{Fetch, FindDocuments, Progress, Space};
 use leafbase_vault::{
-    ExportOptions, ImportOptions, LinkStyle, MemorySource, TaskDates, export_folder, import_from,
+    ExportOptions, ImportOptions, LinkStyle, MemorySource, TaskDates, VaultWarningKind,
+    export_folder, import_from,
 };
 
 fn on(_: Progress) -> ControlFlow<()> {
@@ -80,6 +81,15 @@ const KEPT: &[&str] = &[
     "- #[[Target]] and #[[two words]]\n",
     "tags:: [[Target]], [[Nowhere]]\n[[Target|t]] ![[Target]]\n",
     "[t](Target.md) and [Target](Target.md)\n",
+    "[[Target|t]] and [t](Target.md), [t](Target.md) and [[Target|t]]\n",
+    "| [[Target\\|t]] | [t](Target.md) |\n| --- | --- |\n| [t](Target.md) | [[Target\\|t]] |\n",
+    // Files that are no pictures.
+    "![d](doc.pdf)\n",
+    "![](doc.pdf)\n",
+    "- ![d](<doc.pdf>)\n",
+    "[d](doc.pdf)\n",
+    "![[doc.pdf]]\n",
+    "a ![d](doc.pdf) b\n",
     // Quotes, numbers, markers, underlines, lines.
     "> [!note] A\n> a\n\n> [!warning] B\n> > b\n",
     "1. a\n\nWait.\n\n2. b\n10) c\n",
@@ -93,9 +103,9 @@ const KEPT: &[&str] = &[
 #[test]
 fn constructs_come_back_as_they_were() {
     for text in KEPT {
-        let files = [("Note.md", *text), ("Target.md", "target\n")];
+        let files = [("Note.md", *text), ("Target.md", "target\n"), ("doc.pdf", "%PDF-1.7 x")];
         let files = files.map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec()));
-        let back = round(files.clone(), LinkStyle::AsWritten);
+        let back = round(files, LinkStyle::AsWritten);
         let shown = back.get("Note.md").map(|bytes| String::from_utf8_lossy(bytes).into_owned());
         assert_eq!(shown.as_deref(), Some(*text));
     }
@@ -134,6 +144,73 @@ fn wiki_links_come_back_as_wiki_links() {
         let shown = String::from_utf8_lossy(&back["Note.md"]).into_owned();
         assert_eq!(shown, *if expected.is_empty() { text } else { expected });
         assert_eq!(round(back.clone(), LinkStyle::Wiki), back, "the second round");
+    }
+}
+
+/// A note beside `Target.md`, as an export for Logseq writes it; `ID` is a block's.
+const LOGSEQ: &[(&str, &str)] = &[
+    ("see [Target](Target.md)\n", "see [Target](Target.md)\n"),
+    ("[[Target]] and [words](Target.md#heading)\n", "[[Target]] and [words](Target.md#heading)\n"),
+    ("NEW", "see [[Target]] and [words]([[Target]])\n"),
+    ("BLOCK", "see [words](((ID)))\n"),
+    ("DAY", "on [the day]([[Mar 1st, 2026]])\n"),
+];
+
+#[test]
+fn a_graph_of_logseq_has_its_links_and_names() {
+    for (text, expected) in LOGSEQ {
+        let notes = Space::in_memory().unwrap().connect();
+        let is_new = text.chars().all(char::is_uppercase);
+        let files = [
+            ("Sub/Note.md", if is_new { "" } else { &*text.replace("Target.md", "../Target.md") }),
+            ("Target.md", "# Heading\n\nkept\n"),
+            ("2026-03-01.md", "rain\n"),
+            ("journals/2026_03_02.md", "- sun\n"),
+        ];
+        let source = &mut MemorySource::from_iter(files);
+        import_from(&notes, source, &ImportOptions::new(), &mut on).unwrap();
+        let named = |name: &str| notes.find_documents(FindDocuments::named(name)).unwrap()[0].id();
+        let (note, target) = (named("Note"), named("Target"));
+        let kept = notes.fetch(Fetch::new(target)).unwrap().children()[1].id;
+        let line = match *text {
+            "NEW" => format!("see [Target](block://{target}) and [words](block://{target})"),
+            "BLOCK" => format!("see [words](block://{kept})"),
+            "DAY" => format!("on [the day](block://{})", named("2026-03-01")),
+            _ => String::new(),
+        };
+        if is_new {
+            notes.insert_markdown(&line, note).unwrap();
+        }
+        let directory = tempfile::tempdir().unwrap();
+        let options = ExportOptions::new().links(LinkStyle::Logseq);
+        export_folder(&notes, directory.path(), &options, &mut on).unwrap();
+        let back = files_below(directory.path());
+        let paths: Vec<&str> = back.keys().map(String::as_str).collect();
+        assert_eq!(
+            paths,
+            [
+                "journals/2026_03_01.md",
+                "journals/2026_03_02.md",
+                "pages/Sub/Note.md",
+                "pages/Target.md"
+            ]
+        );
+        let shown = |path: &str| String::from_utf8_lossy(&back[path]).into_owned();
+        let mut id = u128::from_be_bytes(*kept.as_bytes());
+        let mut groups = Vec::new();
+        for digits in [12, 4, 4, 4, 8] {
+            groups.insert(0, format!("{:0digits$x}", id % (1 << (4 * digits))));
+            id >>= 4 * digits;
+        }
+        let id = groups.join("-");
+        let expected = expected.replace("ID", &id);
+        let expected =
+            if is_new { expected } else { expected.replace("Target.md", "../Target.md") };
+        assert_eq!(shown("pages/Sub/Note.md").trim_end(), expected.trim_end(), "{text}");
+        let is_referenced = *text == "BLOCK";
+        let property = if is_referenced { format!("\nid:: {id}") } else { String::new() };
+        assert_eq!(shown("pages/Target.md"), format!("# Heading\n\nkept{property}\n"));
+        assert_eq!(shown("journals/2026_03_02.md"), "- sun\n");
     }
 }
 
@@ -204,6 +281,28 @@ fn pictures_of_html_tags_come_along() {
         let expected = tag.replace("img/a.png", path);
         assert_eq!(String::from_utf8_lossy(&back["Note.md"]), expected);
     }
+}
+
+/// Names that some system refuses come back, and the report of the export has them.
+#[test]
+fn refused_names_are_named() {
+    let notes = Space::in_memory().unwrap().connect();
+    let files = [("What?/CON.md", "a\n"), ("b.md", "![[a?.txt]]\n"), ("a?.txt", "b")];
+    let source = &mut MemorySource::from_iter(files);
+    import_from(&notes, source, &ImportOptions::new(), &mut on).unwrap();
+    notes.create_document("Why?").unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let report = export_folder(&notes, directory.path(), &ExportOptions::new(), &mut on).unwrap();
+    let mut named: Vec<&str> = report
+        .warnings
+        .iter()
+        .filter(|warning| warning.kind == VaultWarningKind::FileName)
+        .map(|warning| warning.path.as_str())
+        .collect();
+    named.sort_unstable();
+    assert_eq!(named, ["What?", "What?/CON.md", "Why%3F.md", "a?.txt"]);
+    let back: Vec<String> = files_below(directory.path()).into_keys().collect();
+    assert_eq!(back, ["What?/CON.md", "Why%3F.md", "a?.txt", "b.md"]);
 }
 
 /// The least share of the files of the corpus that come back as they were, of 1,000.

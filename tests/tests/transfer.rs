@@ -14,6 +14,8 @@ use leafbase_vault::{
     export_folder, import_folder, import_from,
 };
 
+#[path = "transfer/again.rs"]
+mod again;
 #[path = "transfer/files.rs"]
 mod files;
 #[path = "transfer/meanwhile.rs"]

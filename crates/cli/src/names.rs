@@ -1,8 +1,8 @@
-//! Names given by users: documents by title, path, day or ID, folders by path, blocks by ID.
+//! Names given by users: documents by title, path, day, alias or ID, folders by path, blocks by ID.
 
 use leafbase::{
     Block, BlockId, BuiltInLocation, Collection, Connection, DayRef, Destination, Document,
-    DocumentId, ErrorKind, Fetch, FolderId, FolderRef, ListCollections, Location,
+    DocumentId, ErrorKind, Fetch, FindDocuments, FolderId, FolderRef, ListCollections, Location,
 };
 
 use crate::catalog::{Catalog, FolderCatalog};
@@ -40,13 +40,33 @@ pub(crate) fn document_or_block(notes: &Connection, name: &str) -> CliResult<Res
         return Ok(ResolvedName::Document(Box::new(notes.document(DocumentId::of_root(note.id))?)));
     }
     // A title that looks like a day wins only if the day has no note.
-    match by_title(&Catalog::read(notes)?, name) {
-        Err(_) if day.is_some() => {
+    let catalog = Catalog::read(notes)?;
+    let found = match by_title(&catalog, name)? {
+        Some(document) => Some(document),
+        None => by_alias(notes, name)?,
+    };
+    match found {
+        Some(document) => Ok(ResolvedName::Document(Box::new(document))),
+        None if day.is_some() => {
             Err(CliError::not_found(format!("there is no daily note for {name}"))
                 .hint(format!("the first write creates it: leafbase add --to {name} TEXT")))
         }
-        found => found.map(|document| ResolvedName::Document(Box::new(document))),
+        None => {
+            let paths = catalog.documents.iter().map(|(path, _)| path.as_str());
+            Err(unknown("document", name, paths, ALL_DOCUMENTS))
+        }
     }
+}
+
+/// The document that has the name as an alias in its front matter.
+fn by_alias(notes: &Connection, name: &str) -> CliResult<Option<Document>> {
+    let mut found = notes.find_documents(FindDocuments::named(name))?.0;
+    found.retain(|document| document.record.location != Location::Trash);
+    if found.len() > 1 {
+        let candidates = found.iter().map(|it| (it.id().to_string(), it.title.clone()));
+        return Err(ambiguous("documents", name, candidates));
+    }
+    Ok(found.pop())
 }
 
 /// The daily note without its blocks, if it exists.
@@ -77,7 +97,7 @@ const ALL_DOCUMENTS: &str = "list all documents with their IDs: leafbase ls --al
 /// Whether a name refers to the document with this path.
 type NameMatcher<'a> = dyn Fn(&str, &Document) -> bool + 'a;
 
-fn by_title(catalog: &Catalog, name: &str) -> CliResult<Document> {
+fn by_title(catalog: &Catalog, name: &str) -> CliResult<Option<Document>> {
     let lower = name.to_lowercase();
     let id = name.to_ascii_uppercase();
     let may_be_id = name.len() >= MIN_ID_PREFIX;
@@ -96,7 +116,7 @@ fn by_title(catalog: &Catalog, name: &str) -> CliResult<Document> {
         let found = if found.is_empty() { trashed } else { found };
         match found.as_slice() {
             [] => {}
-            [(_, document)] => return Ok(document.clone()),
+            [(_, document)] => return Ok(Some(document.clone())),
             several => {
                 let candidates = several
                     .iter()
@@ -105,12 +125,7 @@ fn by_title(catalog: &Catalog, name: &str) -> CliResult<Document> {
             }
         }
     }
-    Err(unknown(
-        "document",
-        name,
-        catalog.documents.iter().map(|(path, _)| path.as_str()),
-        ALL_DOCUMENTS,
-    ))
+    Ok(None)
 }
 
 fn ambiguous(

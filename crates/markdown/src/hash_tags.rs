@@ -85,7 +85,7 @@ fn may_begin_after(before: &str) -> bool {
 }
 
 /// The name in the brackets of a wiki link at the start of `text`.
-fn wiki_name(text: &str) -> Option<&str> {
+pub(crate) fn wiki_name(text: &str) -> Option<&str> {
     let name = text.strip_prefix("[[")?;
     let name = name.get(..name.find(['[', ']', '\n'])?)?;
     text.get(2 + name.len()..)?.starts_with("]]").then_some(name)

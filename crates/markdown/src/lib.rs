@@ -84,6 +84,7 @@ mod inline_halves;
 mod links;
 mod mentions;
 mod plain_text;
+mod wiki_links;
 
 mod front_properties;
 
@@ -114,3 +115,4 @@ pub use render::{Rendered, render};
 pub use single_block::{read_block, render_block};
 pub use table::table;
 pub use text_escape::{guard_lone_link, is_lone_link, unguard_lone_link};
+pub use wiki_links::wiki_links;

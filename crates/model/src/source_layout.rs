@@ -53,9 +53,10 @@ pub struct VerbatimLines {
 /// A link as it was written in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkLayout {
-    /// The destination; of a wiki link all of it, with its brackets.
+    /// The destination; of a wiki link, and of a picture or a link that became a file block, all of
+    /// it, with its brackets.
     pub text: Box<str>,
-    /// Whether it is a wiki link.
+    /// Whether the text is the whole link.
     pub is_wiki: bool,
     /// The path of the attachment that it led to, relative to the folder that was imported.
     pub attachment: Option<Box<str>>,

@@ -15,6 +15,15 @@ pub enum EdgeEnd {
     Day(Day),
     /// An uploaded file.
     Asset(AssetId),
+    /// A name, hashed: a document may have it, now or later.
+    Name([u8; 16]),
+}
+
+impl EdgeEnd {
+    /// A name, in any case.
+    pub fn name(name: &str) -> Self {
+        Self::Name(xxhash_rust::xxh3::xxh3_128(name.to_lowercase().as_bytes()).to_be_bytes())
+    }
 }
 
 /// How a block refers to a target.
@@ -26,6 +35,8 @@ pub enum EdgeKind {
     Relation,
     /// The target is displayed in place; a file exists as long as a block embeds it.
     Embed,
+    /// The document of the block has the name.
+    Alias,
 }
 
 /// A target with the kind of reference.

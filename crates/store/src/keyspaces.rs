@@ -365,9 +365,8 @@ mod tests {
         }
         assert_eq!(parse_asset(&super::asset(asset)), Some(asset));
         assert_eq!(parse_chunk(&chunk(asset, 258)), Some((asset, 258)));
-        for end in
-            [EdgeEnd::Block(block), EdgeEnd::Day(Day::from_epoch_days(9)), EdgeEnd::Asset(asset)]
-        {
+        let day = EdgeEnd::Day(Day::from_epoch_days(9));
+        for end in [EdgeEnd::Block(block), day, EdgeEnd::Asset(asset), EdgeEnd::name("Lisbon")] {
             assert_eq!(
                 parse_edge(&edge(end, EdgeKind::Embed, block)),
                 Some((EdgeKind::Embed, block))

@@ -1,6 +1,8 @@
 //! Export: a space becomes a folder of markdown files.
 
 mod layout;
+mod logseq_ids;
+mod logseq_links;
 mod relative_links;
 mod unwritten_fields;
 mod wiki_links;
@@ -15,6 +17,7 @@ use leafbase::markdown;
 use leafbase::{Block, BlockData, BlockKind, Connection, Limits, Progress, Result, TaskInfo};
 
 pub(crate) use self::layout::{ATTACHMENTS, ExportLayout, ExportedDocument};
+use self::logseq_links::LogseqLinks;
 pub(crate) use self::relative_links::{AttachmentPaths, RelativeLinks};
 use self::wiki_links::WikiNames;
 use self::written_links::WrittenLinks;
@@ -92,6 +95,10 @@ pub fn export_folder(
     bulk::read(notes, |view| {
         // The layout precedes all writes: links need the final path of every file.
         let layout = ExportLayout::new(view)?;
+        let layout = match options.link_style {
+            LinkStyle::Logseq => layout.for_logseq(),
+            _ => layout,
+        };
         let writer = FolderWriter::new(path.as_ref(), options.into_existing)?;
         let links = RelativeLinks::new(view, &layout)?;
         let style = RenderedLinks::new(options.link_style, &links);
@@ -171,10 +178,13 @@ impl Exporter<'_, '_> {
             if self.report.canceled {
                 break;
             }
-            let directory = directory(&attachment.path);
-            if !directory.is_empty() && directories.insert(directory) {
-                self.writer.directory(directory)?;
+            let mut missing = Vec::new();
+            let mut at = directory(&attachment.path);
+            while !at.is_empty() && directories.insert(at) {
+                missing.push(at);
+                at = directory(at);
             }
+            missing.iter().rev().try_for_each(|path| self.writer.directory(path))?;
             self.writer
                 .file(&attachment.path, |out| self.view.write_file(&attachment.record, out))?;
             self.report.attachments += 1;
@@ -226,6 +236,7 @@ pub(crate) enum RenderedLinks<'a> {
     AsWritten(WrittenLinks<'a>),
     Relative,
     Wiki(WikiNames),
+    Logseq(WrittenLinks<'a>, LogseqLinks),
 }
 
 impl<'a> RenderedLinks<'a> {
@@ -234,6 +245,9 @@ impl<'a> RenderedLinks<'a> {
             LinkStyle::AsWritten => Self::AsWritten(WrittenLinks::new(links)),
             LinkStyle::Relative => Self::Relative,
             LinkStyle::Wiki => Self::Wiki(WikiNames::new(links.layout())),
+            LinkStyle::Logseq => {
+                Self::Logseq(WrittenLinks::new(links), LogseqLinks::new(links.layout()))
+            }
         }
     }
 }
@@ -259,6 +273,10 @@ impl FileRenderer<'_> {
             match self.style {
                 RenderedLinks::AsWritten(written) => written.rewrite(number, &mut node.block.data),
                 RenderedLinks::Wiki(names) => names.rewrite(self.links, &mut node.block.data),
+                RenderedLinks::Logseq(written, logseq) => {
+                    written.rewrite(number, &mut node.block.data);
+                    logseq.rewrite(self.links, node.block.id, &mut node.block.data);
+                }
                 RenderedLinks::Relative => {}
             }
             self.links.rewrite(number, &mut node.block.data);

@@ -114,6 +114,12 @@ fn escape(title: &str) -> String {
     name
 }
 
+/// Whether some system refuses a name as it is.
+pub(super) fn is_refused(name: &str) -> bool {
+    let name = name.replace('%', "");
+    escape(&name) != name
+}
+
 /// Whether Windows reserves the name for a device, whatever follows a dot. A space counts as well,
 /// so that appending a number does not change the result.
 fn is_reserved(title: &str) -> bool {

@@ -13,7 +13,6 @@ pub(crate) use self::link_targets::FileIndex;
 pub(crate) use self::plan::{ImportPlan, KnownFiles, PlanContext};
 
 use std::ops::ControlFlow;
-use std::path::Path;
 
 use leafbase::bulk::{
     self, DocumentFactory, FileLayout, NewDocument, SourceLayout, SpaceView, StagedFile,
@@ -29,7 +28,7 @@ use self::batch::{BatchResult, ImportBatch, PendingBlockLink, SecondPass};
 use self::file_warnings::FileWarnings;
 use self::link_resolver::{AnchorPlaceholders, LinkResolver};
 use self::plan::{PlanStep, PlannedFile};
-use crate::folder::{FolderSource, ImportSource};
+use crate::folder::ImportSource;
 use crate::link_paths::{encode, relative_path};
 use crate::markdown_file::{self, FileText};
 use crate::report::{
@@ -44,68 +43,8 @@ const MIN_BATCH_BLOCKS: usize = 2_000;
 /// fewer ones in milliseconds.
 const INDEXED_DOCUMENTS: u64 = 100;
 
-/// Imports the markdown files below the directory `path`: directories become folders, files
-/// become documents in them, and files named by a day become daily notes (see
-/// [`ImportOptions::daily_notes`]).
-///
-/// Front matter becomes a document's first block, code with the tag `yaml frontmatter`. Wiki
-/// links and relative links to files of the folder become links to blocks. Other files that a
-/// document embeds or links to are imported as uploads. One that is embedded alone in a
-/// paragraph gets the block that an upload of it would get. Names that an export escaped are
-/// decoded. The report lists what changed and what was skipped: hidden files, symbolic links
-/// and files that no document shows, among others. Memory is bounded by the largest file.
-///
-/// A folder that was imported before gives second documents. To update the first ones, use
-/// [`mirror`](crate::mirror()) with [`MirrorOptions::import_only`](crate::MirrorOptions).
-///
-/// Others may write to the space concurrently. Documents for a folder that they delete go to
-/// its nearest existing ancestor, a day that gets a note keeps it, and an attachment that they
-/// delete is imported again for the next document that shows it.
-///
-/// `progress` receives the number of steps done: one per file, and after the last file further
-/// ones, added to the total, that resolve links to headings. It may cancel the import. Then the
-/// report says so, documents imported so far stay, and links to headings that were not looked
-/// up lead to their document.
-///
-/// An import of 100 documents or more ends with the search index caught up, whatever
-/// [`SearchIndexing`](leafbase::SearchIndexing) says, as one more step: the first search after it
-/// is as fast as later ones. A canceled import leaves that to the next search.
-///
-/// ```
-/// use std::ops::ControlFlow;
-/// use leafbase::Space;
-/// use leafbase_vault::{ImportOptions, import_folder};
-/// # fn main() -> leafbase::Result<()> {
-/// # let directory = tempfile::tempdir().unwrap();
-/// # let vault = directory.path();
-/// # std::fs::write(vault.join("Trip.md"), "See [[Packing]].").unwrap();
-/// # std::fs::write(vault.join("Packing.md"), "##### Clothes").unwrap();
-/// let notes = Space::in_memory()?.connect();
-/// let go_on = &mut |_| ControlFlow::Continue(());
-/// let report = import_folder(&notes, vault, &ImportOptions::new(), go_on)?;
-/// assert_eq!((report.documents, report.links), (2, 1));
-/// for warning in &report.warnings {
-///     // a heading of level 5 became one of level 4
-///     println!("{}: {}", warning.path, warning.message);
-/// }
-/// # Ok(())
-/// # }
-/// ```
-///
-/// # Errors
-/// [`leafbase::ErrorKind::NotFound`] if there is no such directory, or no such folder in the
-/// space; errors of the operating system and the store. Documents imported before an error
-/// stay.
-pub fn import_folder(
-    notes: &Connection,
-    path: impl AsRef<Path>,
-    options: &ImportOptions,
-    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-) -> Result<ImportReport> {
-    import_from(notes, &mut FolderSource::new(path.as_ref()), options, progress)
-}
-
-/// Imports markdown files from another source: [`crate::MemorySource`], or one of the host.
+/// Imports markdown files from another source: [`crate::MemorySource`], or one of the host. As
+/// [`import_folder`](crate::import_folder), but every file becomes a new document.
 ///
 /// ```
 /// use std::ops::ControlFlow;
@@ -123,7 +62,7 @@ pub fn import_folder(
 /// ```
 ///
 /// # Errors
-/// As [`import_folder`]; errors of the source.
+/// As [`import_folder`](crate::import_folder); errors of the source.
 pub fn import_from(
     notes: &Connection,
     source: &mut dyn ImportSource,
@@ -146,7 +85,7 @@ pub fn import_from(
     let mut progress = ProgressCounter::new(progress, plan.files.len());
     let mut import = Importer::new(notes, &factory, &plan, options.attachments);
     import.task_dates = options.task_dates;
-    import.run(source, &mut progress)?;
+    while import.write_next(source, &mut progress)?.is_some() {}
     import.finish(&mut progress)
 }
 
@@ -161,11 +100,13 @@ pub(crate) struct Importer<'a> {
     /// Whether each file of the plan was imported.
     imported: Vec<bool>,
     with_attachments: bool,
-    task_dates: TaskDates,
+    pub(crate) task_dates: TaskDates,
     /// Whether any file was kept as code.
     has_code_files: bool,
     pub(crate) attachments: AttachmentImport,
     batch: ImportBatch,
+    /// The first step of the plan that is not done.
+    next_step: usize,
     report: ImportReport,
 }
 
@@ -206,16 +147,23 @@ impl<'a> Importer<'a> {
             task_dates: TaskDates::None,
             has_code_files: false,
             batch: ImportBatch::default(),
+            next_step: 0,
             report: ImportReport { skipped: plan.skipped.clone(), ..ImportReport::default() },
         }
     }
 
-    pub(crate) fn run(
+    /// Imports files up to the end of a transaction. Returns the documents that it created; `None`
+    /// after the last one.
+    pub(crate) fn write_next(
         &mut self,
         source: &mut dyn ImportSource,
         progress: &mut ProgressCounter<'_>,
-    ) -> Result<()> {
-        for step in &self.plan.steps {
+    ) -> Result<Option<Vec<DocumentId>>> {
+        let mut is_full = false;
+        // Flushed at file boundaries only: a document is never split over two transactions.
+        while !(is_full || self.report.canceled) {
+            let Some(step) = self.plan.steps.get(self.next_step) else { break };
+            self.next_step += 1;
             match step {
                 PlanStep::Folder(folder) => {
                     self.batch.edits.push(Edit::CreateFolder(folder.clone()));
@@ -229,22 +177,35 @@ impl<'a> Importer<'a> {
                     progress.count();
                 }
             }
-            // Flushed at file boundaries only: a document is never split over two transactions.
-            if self.batch.blocks >= MIN_BATCH_BLOCKS {
-                self.write_batch(source)?;
-            }
-            progress.report();
-            if progress.is_canceled() {
-                self.report.canceled = progress.is_unfinished();
-                break;
+            is_full = self.batch.blocks >= MIN_BATCH_BLOCKS;
+            if !is_full {
+                self.report_progress(progress);
             }
         }
-        self.write_batch(source)
+        if self.batch.edits.is_empty() {
+            return Ok(None);
+        }
+        let created = self.write_batch(source)?;
+        if is_full {
+            self.report_progress(progress);
+        }
+        Ok(Some(created))
+    }
+
+    fn report_progress(&mut self, progress: &mut ProgressCounter<'_>) {
+        progress.report();
+        self.report.canceled = progress.is_canceled() && progress.is_unfinished();
     }
 
     /// Whether the file of this index became a document.
     pub(crate) fn is_imported(&self, index: FileIndex) -> bool {
         self.imported.get(index).copied().unwrap_or(false)
+    }
+
+    /// The documents whose links to headings and blocks are looked up at the end.
+    pub(crate) fn relinked(&self) -> impl Iterator<Item = DocumentId> {
+        let files = self.pending.iter().filter_map(|(_, file, _)| self.plan.files.get(*file));
+        files.map(|file| file.id)
     }
 
     /// Reads a file whose document exists: its blocks, with links resolved. The warnings go to the
@@ -318,7 +279,6 @@ impl<'a> Importer<'a> {
             self.pending.push((*block, index, link));
         }
         self.batch.blocks += blocks.len();
-        self.batch.documents += 1;
         // Attachments are created by the first batch whose documents show them.
         let (files, uploads) = self.attachments.create(&edits);
         // The files come first: documents can only show files that exist.
@@ -435,7 +395,7 @@ impl<'a> Importer<'a> {
     }
 
     /// Writes the batch. Attachments that were deleted concurrently are imported again.
-    fn write_batch(&mut self, source: &mut dyn ImportSource) -> Result<()> {
+    fn write_batch(&mut self, source: &mut dyn ImportSource) -> Result<Vec<DocumentId>> {
         let mut batch = std::mem::take(&mut self.batch);
         while !batch.edits.is_empty() {
             let required = self.attachments.required(&batch.edits);
@@ -453,17 +413,16 @@ impl<'a> Importer<'a> {
                 }
             }
         }
-        debug_assert_eq!(
-            batch.documents,
-            batch.edits.iter().filter(|edit| matches!(edit, Edit::CreateDocument { .. })).count()
-                as u64,
-            "a batch counts the documents that it creates"
-        );
-        self.report.documents += batch.documents;
+        let created = batch.edits.iter().filter_map(|edit| match edit {
+            Edit::CreateDocument { record, .. } => Some(record.id),
+            _ => None,
+        });
+        let created: Vec<DocumentId> = created.collect();
+        self.report.documents += created.len() as u64;
         self.report.folders += batch.folders;
         self.report.attachments += batch.uploads.len() as u64;
         batch.uploads.into_iter().for_each(StagedFile::keep);
-        Ok(())
+        Ok(created)
     }
 
     fn import_again(

@@ -5,6 +5,12 @@
 //!
 #![doc = include_str!("../README.md")]
 
+/// The guide: concepts and guarantees. Its code runs as tests.
+pub mod guide {
+    #[doc = include_str!("../guide/mirror.md")]
+    pub mod mirror {}
+}
+
 mod file_names;
 mod link_paths;
 mod markdown_file;
@@ -20,12 +26,13 @@ mod mirror;
 
 pub use export::export_folder;
 pub use folder::{ImportSource, MemorySource, SourceEntry};
-pub use import::{import_folder, import_from};
+pub use import::import_from;
 pub use mirror::files::{FileListing, FileStat, MirrorFiles};
-pub use mirror::options::{MirrorChange, MirrorChangeKind, MirrorOptions, MirrorReport};
+pub use mirror::folder_import::import_folder;
+pub use mirror::options::{MirrorOptions, MirrorReport};
 pub use mirror::{mirror, mirror_files};
 pub use report::{
-    ExportOptions, ExportReport, ImportOptions, ImportReport, LinkStyle, Skipped, VaultWarning,
-    VaultWarningKind,
+    ExportOptions, ExportReport, ImportOptions, ImportReport, LinkStyle, MirrorChange,
+    MirrorChangeKind, Skipped, VaultWarning, VaultWarningKind,
 };
 pub use task_dates::TaskDates;

@@ -153,9 +153,13 @@ pub(super) fn blocks(
             return (as_code(text), FileLayout::default(), vec![kept_as_code(&error)]);
         }
     };
+    let mut warnings = Vec::new();
+    if parsed.file.is_none() && !parsed.blocks.is_empty() {
+        let message = "its source layout is not kept: an export writes it in another form";
+        warnings.push((VaultWarningKind::Layout, None, message.to_owned()));
+    }
     let mut file = parsed.file.unwrap_or_default();
     let mut blocks = Vec::with_capacity(parsed.blocks.len() + 1);
-    let mut warnings = Vec::new();
     if let Some(front) = split.front {
         blocks.push(BlockDraft::new(code(front, CodeLanguage::Yaml, FRONT_MATTER_TAG)));
         file.front_matter = front_matter_layout(text, front, split.body);

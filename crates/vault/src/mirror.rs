@@ -4,6 +4,7 @@ mod document_edits;
 mod exports;
 mod file_base;
 pub(crate) mod files;
+pub(crate) mod folder_import;
 mod imports;
 mod listed_files;
 pub(crate) mod options;
@@ -40,7 +41,8 @@ use run::MirrorRun;
 ///   without a file get one as an export writes it. Where nothing is known yet, files and documents
 ///   of the same folder and title are taken as the same.
 ///
-/// With [`MirrorOptions::import_only`] files change documents and nothing else happens.
+/// With [`MirrorOptions::import_only`] files change documents and nothing else happens. The bases
+/// of an import of the folder are its own: see [`import_folder`](crate::import_folder).
 ///
 /// Hidden files and directories are ignored, so that it works next to git and to other programs
 /// that keep notes. Folders without documents, templates, the trash and the inbox have no files.
@@ -104,5 +106,5 @@ pub fn mirror_files(
     options: &MirrorOptions,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<MirrorReport> {
-    MirrorRun::new(notes, files, options, progress)?.run()
+    Ok(MirrorRun::new(notes, files, options, progress)?.run()?.0)
 }

@@ -17,9 +17,9 @@ use crate::task_dates::TaskDates;
 /// ```
 #[derive(Clone, Debug)]
 pub struct ImportOptions {
-    pub(super) folder: Option<FolderId>,
-    pub(super) daily_notes: bool,
-    pub(super) attachments: bool,
+    pub(crate) folder: Option<FolderId>,
+    pub(crate) daily_notes: bool,
+    pub(crate) attachments: bool,
     pub(crate) task_dates: TaskDates,
 }
 
@@ -88,10 +88,15 @@ pub enum LinkStyle {
     AsWritten,
     /// `[words](../Folder/Note.md)`: links between files, which every renderer follows.
     Relative,
-    /// `[[Note]]`, `[[Note|words]]` and `[[Note#^name|words]]`, as Obsidian and Logseq write them.
+    /// `[[Note]]`, `[[Note|words]]` and `[[Note#^name|words]]`, as Obsidian writes them.
     /// A link whose words have markup, or that leads to a heading or to a block without a name,
     /// is a relative one.
     Wiki,
+    /// A graph of Logseq: `journals/2026_02_10.md`, `pages/`, `assets/`; links as
+    /// [`Self::AsWritten`], others as `[[Page]]`, `[words]([[Page]])` and `[words](((id)))`, for
+    /// which the target gets the property `id::`. A link to a heading leads by a relative path. A
+    /// mirror writes the links alone.
+    Logseq,
 }
 
 impl ExportOptions {
@@ -177,6 +182,12 @@ pub enum VaultWarningKind {
     TaskDate,
     /// A color, alignment or font was not written: markdown has no syntax for them.
     Appearance,
+    /// A file is written in another form than it was read: its source layout is not kept.
+    Layout,
+    /// A name that some systems refuse: it is written as it was, or with escaped characters.
+    FileName,
+    /// A file and its document were edited in the same blocks: the file's version was taken.
+    EditedTwice,
 }
 
 impl VaultWarningKind {
@@ -207,6 +218,9 @@ impl VaultWarningKind {
             Self::Collection => "collection, written as a table",
             Self::TaskDate => "date of a task, not written",
             Self::Appearance => "color, alignment or font, not written",
+            Self::Layout => "source layout not kept",
+            Self::FileName => "name that some systems refuse",
+            Self::EditedTwice => "edited in the space as well, now as the file",
         }
     }
 }
@@ -237,6 +251,65 @@ impl VaultWarning {
     }
 }
 
+/// Kinds of changes of a mirror or an import to a document or a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum MirrorChangeKind {
+    /// A file became a document.
+    DocumentCreated,
+    /// A file was edited: its document is updated.
+    DocumentUpdated,
+    /// A file was renamed or moved: so is its document.
+    DocumentRenamed,
+    /// A file was removed: its document goes to the trash.
+    DocumentTrashed,
+    /// A document was edited or created: its file is written.
+    FileWritten,
+    /// A document was renamed or moved: so is its file.
+    FileRenamed,
+    /// A document was removed: so is its file.
+    FileRemoved,
+    /// Both sides edited different blocks: both edits are kept.
+    Merged,
+    /// One side removed a document that the other edited: it is kept.
+    Restored,
+    /// Both sides edited the same blocks: both versions are kept, the file's as a second file
+    /// and document.
+    Conflict,
+}
+
+impl MirrorChangeKind {
+    /// A summary in a few words.
+    pub const fn summary(self) -> &'static str {
+        match self {
+            Self::DocumentCreated => "document created",
+            Self::DocumentUpdated => "document updated",
+            Self::DocumentRenamed => "document renamed",
+            Self::DocumentTrashed => "document moved to the trash",
+            Self::FileWritten => "file written",
+            Self::FileRenamed => "file renamed",
+            Self::FileRemoved => "file removed",
+            Self::Merged => "edits of both sides merged",
+            Self::Restored => "removed on one side and edited on the other, kept",
+            Self::Conflict => "conflict, both versions kept",
+        }
+    }
+}
+
+/// A change that a mirror or an import carried over.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct MirrorChange {
+    /// The change.
+    pub kind: MirrorChangeKind,
+    /// The path of the file, relative to the folder.
+    pub path: String,
+    /// The path before a rename, or the path of the second file of a conflict.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub other: Option<String>,
+}
+
 /// A file, directory or document that was skipped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
@@ -252,8 +325,12 @@ pub struct Skipped {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ImportReport {
-    /// Documents created, one per file.
+    /// Documents created, one per new file.
     pub documents: u64,
+    /// Updates of documents that an earlier import of the folder created.
+    pub changes: Vec<MirrorChange>,
+    /// Files that are as they were when the folder was imported before.
+    pub unchanged: u64,
     /// Blocks created, without the documents' roots.
     pub blocks: u64,
     /// Folders created, one per directory, except directories that contain daily notes alone.

@@ -73,7 +73,7 @@ impl ImportSource for Files {
 impl MirrorFiles for Files {
     fn list(&mut self) -> Result<FileListing> {
         let files = self.files.keys().filter_map(|path| self.described(path)).collect();
-        Ok(FileListing { files, skipped: Vec::new() })
+        Ok(FileListing { files, ..FileListing::default() })
     }
 
     fn stat(&mut self, path: &str) -> Result<Option<FileStat>> {

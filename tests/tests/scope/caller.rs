@@ -498,11 +498,15 @@ impl Asking<'_> {
     }
 
     fn find_documents(&mut self) -> Call {
+        Call::new("find_documents", json!({"name": self.title()}))
+    }
+
+    /// Mostly the title of a document that was listed.
+    fn title(&mut self) -> String {
         let listed: Vec<&Value> = self.caller.listed.values().collect();
         let title = self.dice.any(&listed).map(|document| text(&document["title"]));
-        let name = title.filter(|_| !self.dice.once_in(4));
-        let name = name.unwrap_or_else(|| self.word().to_owned());
-        Call::new("find_documents", json!({"name": name}))
+        let title = title.filter(|_| !self.dice.once_in(4));
+        title.unwrap_or_else(|| self.word().to_owned())
     }
 
     /// Some writes at once.
@@ -659,7 +663,8 @@ impl Asking<'_> {
         let encoded = || {
             id.chars().map(|letter| format!("%{:02X}", letter as u32 & 0x7f)).collect::<String>()
         };
-        match self.dice.below(16) {
+        match self.dice.below(20) {
+            16..=19 => format!("[[{}]]", self.title()),
             0 => format!("[{word}](BLOCK://{id})"),
             1 => format!("[{word}](block://{})", encoded()),
             2 => format!("[{word}](<block://{id}> \"a {word}\")"),

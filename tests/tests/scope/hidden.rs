@@ -65,7 +65,10 @@ impl Hidden {
 
     fn text(&self, dice: &mut Dice) -> String {
         let words: Vec<_> = (0..dice.below(4)).map(|_| *dice.pick(&WORDS)).collect();
-        format!("{} {}", self.canary(), words.join(" "))
+        // Names that may be those of what is seen.
+        let name =
+            if dice.once_in(4) { format!("[[{}]] ", dice.pick(&WORDS)) } else { String::new() };
+        format!("{name}{} {}", self.canary(), words.join(" "))
     }
 
     /// What is there from the first.
@@ -128,7 +131,8 @@ impl Hidden {
     }
 
     fn make_document(&mut self, notes: &Connection, dice: &mut Dice) -> String {
-        let title = self.text(dice);
+        let is_named_alike = dice.once_in(3);
+        let title = if is_named_alike { (*dice.pick(&WORDS)).to_owned() } else { self.text(dice) };
         let made = notes.create_document(&title).unwrap().id();
         self.documents.push(made);
         self.insert(notes, dice, made.root(), &[]);

@@ -39,8 +39,10 @@ pub(crate) enum LinkFormat {
     AsWritten,
     /// Links between files, which every renderer follows
     Relative,
-    #[value(help = "[[Note]] and [[Note|words]], as Obsidian and Logseq write them")]
+    #[value(help = "[[Note]] and [[Note|words]], as Obsidian writes them")]
     Wiki,
+    #[value(help = "A graph of Logseq: [[Page]], ((id)), journals/ and pages/")]
+    Logseq,
 }
 
 impl From<LinkFormat> for LinkStyle {
@@ -49,6 +51,7 @@ impl From<LinkFormat> for LinkStyle {
             LinkFormat::AsWritten => Self::AsWritten,
             LinkFormat::Relative => Self::Relative,
             LinkFormat::Wiki => Self::Wiki,
+            LinkFormat::Logseq => Self::Logseq,
         }
     }
 }

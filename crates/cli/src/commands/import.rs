@@ -16,7 +16,8 @@ use crate::show::{line, reports};
 ///
 /// Directories become folders, files become documents, and files named by a day become daily notes.
 /// Wiki links and relative links become block links. Files referenced by documents are imported as
-/// attachments. Every warning is reported. The source folder is never written to.
+/// attachments. Every warning is reported. The source folder is never written to. A folder that was
+/// imported before updates its documents.
 #[derive(Debug, Args)]
 pub(crate) struct ImportCommand {
     /// The folder, vault or graph
@@ -76,6 +77,11 @@ impl ImportCommand {
         ];
         let how = if report.canceled { "interrupted; imported so far: " } else { "imported " };
         context.out.line(format_args!("{how}{}", parts.join(", ")))?;
+        reports::changes(&mut context.out, &report.changes)?;
+        if report.unchanged > 0 {
+            let unchanged = line::count(report.unchanged, "file", "files");
+            context.out.line(format_args!("{unchanged} unchanged"))?;
+        }
         reports::write(&mut context.out, &report.warnings, &report.skipped, self.all)?;
         Ok(exit)
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use leafbase::{Destination, ErrorKind};
-use leafbase_vault::{LinkStyle, MirrorChange, MirrorOptions, mirror};
+use leafbase_vault::{LinkStyle, MirrorOptions, mirror};
 
 use super::export::LinkFormat;
 use crate::context::CommandContext;
@@ -76,10 +76,7 @@ impl MirrorCommand {
         if context.options.json {
             return context.out.json(&report).map(|()| exit);
         }
-        for MirrorChange { kind, path, other, .. } in &report.changes {
-            let other = other.as_ref().map(|other| format!(" ({other})")).unwrap_or_default();
-            context.out.line(format_args!("{}: {path}{other}", kind.summary()))?;
-        }
+        reports::changes(&mut context.out, &report.changes)?;
         let unchanged = line::count(report.unchanged, "file", "files");
         context.out.line(format_args!("{unchanged} unchanged"))?;
         reports::write(&mut context.out, &report.warnings, &report.skipped, self.all)?;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use leafbase_vault::{Skipped, VaultWarning, VaultWarningKind};
+use leafbase_vault::{MirrorChange, Skipped, VaultWarning, VaultWarningKind};
 
 use super::{line, styles};
 use crate::error::CliResult;
@@ -10,6 +10,15 @@ use crate::out::Out;
 
 /// Examples listed per kind without `--all`.
 const MAX_EXAMPLES: usize = 2;
+
+/// Writes the changes of documents and files, each in a line.
+pub(crate) fn changes(out: &mut Out, changes: &[MirrorChange]) -> CliResult<()> {
+    for MirrorChange { kind, path, other, .. } in changes {
+        let other = other.as_ref().map(|other| format!(" ({other})")).unwrap_or_default();
+        out.line(format_args!("{}: {path}{other}", kind.summary()))?;
+    }
+    Ok(())
+}
 
 /// Writes the warnings by kind, then the skipped files.
 pub(crate) fn write(

@@ -2,7 +2,7 @@
 //!
 //! A link to an uploaded file references it just as an image block does: both keep the file alive.
 
-use leafbase_markdown::{self as markdown, LinkTarget};
+use leafbase_markdown::{self as markdown, FRONT_MATTER_TAG, LinkTarget, front_properties};
 use leafbase_model::{AssetId, AssetUrl, BlockData, BlockKind, PropertyValue, TextRole};
 use leafbase_store::{EdgeEnd, EdgeKind, EdgeTarget, Extractor};
 
@@ -12,12 +12,16 @@ use crate::core::tags::tags;
 pub(crate) const EXTRACTOR: Extractor =
     Extractor { edges, keys: leafbase_collections::index_keys, tags };
 
-/// Emits every edge of `data`: links in its text, the link or file that it is, relation values.
+/// Emits every edge of `data`: links in its text, by ID and by name, the link or file that it is,
+/// relation values, and the aliases of front matter.
 pub(crate) fn edges(data: &BlockData, tell: &mut dyn FnMut(EdgeTarget)) {
     if data.block_type().has_own_markdown() {
         markdown::links(&data.inline, &mut |link| match AssetUrl::asset_of(&link.destination) {
             Some(file) => tell(shown(file)),
             None => tell_target(&link.target, tell),
+        });
+        markdown::wiki_links(&data.inline, &mut |name| {
+            tell(EdgeTarget { to: EdgeEnd::name(name), kind: EdgeKind::Link });
         });
     }
     // The block's own URL, which no markdown contains.
@@ -28,14 +32,22 @@ pub(crate) fn edges(data: &BlockData, tell: &mut dyn FnMut(EdgeTarget)) {
             None => {}
         }
     }
-    if let BlockKind::CollectionItem { properties } = &data.kind {
-        for value in properties.values() {
-            if let PropertyValue::Relations(items) = value {
-                for item in items {
-                    tell(EdgeTarget { to: EdgeEnd::Block(*item), kind: EdgeKind::Relation });
+    match &data.kind {
+        BlockKind::CollectionItem { properties } => {
+            for value in properties.values() {
+                if let PropertyValue::Relations(items) = value {
+                    for item in items {
+                        tell(EdgeTarget { to: EdgeEnd::Block(*item), kind: EdgeKind::Relation });
+                    }
                 }
             }
         }
+        BlockKind::Code { raw_code, language_tag, .. } if language_tag == FRONT_MATTER_TAG => {
+            for alias in front_properties(raw_code).aliases {
+                tell(EdgeTarget { to: EdgeEnd::name(&alias), kind: EdgeKind::Alias });
+            }
+        }
+        _ => {}
     }
 }
 

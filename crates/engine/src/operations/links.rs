@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use leafbase_markdown as markdown;
 use leafbase_model::{
     BlockId, BlockRecord, Day, DocumentId, DocumentRecord, Error, Location, Result,
 };
@@ -12,6 +13,7 @@ use serde::Serialize;
 use crate::core::access::FullAccess;
 use crate::core::connection::Connection;
 use crate::core::edges::edges;
+use crate::operations::lookups::DocumentNames;
 
 mod back_links;
 mod embeds;
@@ -60,7 +62,9 @@ pub struct DocumentLinks {
 
 impl<A: FullAccess> Connection<A> {
     /// The links in the texts of a document's blocks, and the links in other documents to it or to
-    /// one of its blocks. Web addresses, files and relations are not included.
+    /// one of its blocks. A wiki link such as `[[Lisbon]]` is text until exactly one document has
+    /// the name, as [`find_documents`](Self::find_documents) finds it; then it is a link to that
+    /// document, and the block stays as it is. Web addresses, files and relations are not included.
     ///
     /// Reads the document once and looks up each of its blocks. The rest of the cost grows with the
     /// reply.
@@ -85,29 +89,55 @@ impl<A: FullAccess> Connection<A> {
             let reader = tree.full_reader()?;
             let blocks = tree.subtree(document.root(), None)?;
             let mut found = DocumentLinks::default();
+            let mut names = DocumentNames::new(tree);
             for (_, block) in blocks.with_parents() {
-                found.links.extend(links_of(reader, document, block)?);
+                found.links.extend(links_of(reader, &mut names, document, block)?);
             }
-            found.back_links =
-                back_links(reader, &record, blocks.with_parents().map(|(_, block)| block.id))?;
+            let own_names = names.leading_to(document)?;
+            let blocks = blocks.with_parents().map(|(_, block)| block.id);
+            found.back_links = back_links(reader, &record, &own_names, blocks)?;
             Ok(found)
         })
     }
 }
 
-/// The links in the text of `block`, each target once.
+/// The links in the text of `block`, each target once. Names that lead to no document, or to
+/// several, are text.
 fn links_of(
     reader: SpaceReader<'_>,
+    names: &mut DocumentNames<'_, '_>,
     document: DocumentId,
     block: &BlockRecord,
 ) -> Result<Vec<Link>> {
     let (mut ends, mut known) = (Vec::new(), BTreeSet::new());
     edges(&block.data, &mut |target| {
-        if target.kind == EdgeKind::Link && known.insert(target.to) {
+        let is_named = matches!(target.to, EdgeEnd::Name(_));
+        if target.kind == EdgeKind::Link && !is_named && known.insert(target.to) {
             ends.push(target.to);
         }
     });
+    for name in named_in(block) {
+        if let [target] = names.find(name)?.as_slice()
+            && known.insert(EdgeEnd::Block(target.root()))
+        {
+            ends.push(EdgeEnd::Block(target.root()));
+        }
+    }
     ends.into_iter().map(|end| link(reader, document, block, end)).collect()
+}
+
+/// The names in the wiki links of a block.
+fn named_in(block: &BlockRecord) -> Vec<&str> {
+    let mut names = Vec::new();
+    if block.data.block_type().has_own_markdown() {
+        markdown::wiki_links(&block.data.inline, &mut |name| names.push(name));
+    }
+    names
+}
+
+/// Whether a block has a wiki link to one of `names`, which are lowercase.
+fn is_named_in(block: &BlockRecord, names: &[String]) -> bool {
+    named_in(block).iter().any(|name| names.contains(&name.to_lowercase()))
 }
 
 fn link(
@@ -119,7 +149,7 @@ fn link(
     let (target_block_id, target_date) = match end {
         EdgeEnd::Block(block) => (Some(block), None),
         EdgeEnd::Day(day) => (None, Some(day)),
-        EdgeEnd::Asset(_) => (None, None),
+        EdgeEnd::Asset(_) | EdgeEnd::Name(_) => (None, None),
     };
     let target_document_id = match (target_block_id, target_date) {
         (Some(block), _) => reader.locate(block)?.map(|standing| standing.document),
@@ -137,16 +167,24 @@ fn link(
     })
 }
 
-/// The links from elsewhere to `blocks`, which are all of the document, and to its day.
+/// The links from elsewhere to `blocks`, which are all of the document, to its day, and to the
+/// names that lead to it.
 fn back_links(
     reader: SpaceReader<'_>,
     target: &DocumentRecord,
+    names: &[String],
     blocks: impl Iterator<Item = BlockId>,
 ) -> Result<Vec<Link>> {
     let ends = blocks.map(EdgeEnd::Block).chain(target.day.map(EdgeEnd::Day));
-    let mut found = Vec::new();
-    for end in ends {
+    let named = names.iter().map(|name| EdgeEnd::name(name));
+    let (mut found, mut known) = (Vec::new(), BTreeSet::new());
+    for end in ends.chain(named) {
+        let is_named = matches!(end, EdgeEnd::Name(_));
+        let end_block = if is_named { EdgeEnd::Block(target.id.root()) } else { end };
         for source in sources(reader, end)? {
+            if !known.insert((end_block, source)) {
+                continue;
+            }
             let Some(standing) = reader.locate(source)? else { continue };
             let document = standing.document;
             let is_trashed =
@@ -154,8 +192,10 @@ fn back_links(
             if document == target.id || is_trashed {
                 continue;
             }
-            if let Some(block) = reader.block(source)? {
-                found.push(link(reader, document, &block, end)?);
+            if let Some(block) = reader.block(source)?
+                && (!is_named || is_named_in(&block, names))
+            {
+                found.push(link(reader, document, &block, end_block)?);
             }
         }
     }

@@ -1,10 +1,12 @@
 //! Lookups: where blocks are, and documents by title or path.
 
+use std::collections::BTreeSet;
+
 use leafbase_model::{
-    BlockId, Document, DocumentId, Error, FindDocuments, Items, ListScopedDocuments, Location,
-    ResolveBlocks, ResolvedBlock, Result, ScopedDocument,
+    BlockId, Day, Document, DocumentId, Error, FindDocuments, FolderId, Items, ListScopedDocuments,
+    Location, ResolveBlocks, ResolvedBlock, Result, ScopedDocument,
 };
-use leafbase_store::{SpaceReader, StoredDocument};
+use leafbase_store::{BackLink, EdgeEnd, EdgeKind, SpaceReader, StoredDocument};
 use leafbase_tree_ops::ReadTree;
 
 use crate::core::access::{AccessScope, FullAccess, Scoped};
@@ -12,9 +14,15 @@ use crate::core::connection::Connection;
 use crate::core::redaction::LinkRedactor;
 use crate::core::scope_roots::ScopeRoots;
 use crate::core::tree::Tree;
+use crate::operations::documents::properties::properties_of;
 use crate::operations::documents::scoped::shown;
 use crate::operations::documents::titles::titled;
 use crate::operations::search::{VisibleTexts, path_to};
+
+/// Aliases that are read at a time.
+const ALIASES_PER_READ: usize = 64;
+/// Where the edges of aliases to a name begin.
+const FIRST_ALIAS: BackLink = BackLink { kind: EdgeKind::Alias, source: BlockId::NIL };
 
 impl<A: AccessScope> Connection<A> {
     /// Tells where blocks are: their document, its day if it is a daily note, and the pages that
@@ -62,9 +70,10 @@ fn resolved(
 
 impl<A: FullAccess> Connection<A> {
     /// The documents with this title, and those with this path: the names of the folders from the
-    /// top and the title, separated by `/`. Case does not matter. Ordered by ID, those in the trash
-    /// last and marked; with their times and links. The cost grows with the documents of this
-    /// title, not with the space.
+    /// top and the title, separated by `/`. Without any outside of the trash, the daily note of a
+    /// day such as `2026-03-01`, or the documents with this alias in their front matter. Case does
+    /// not matter. Ordered by ID, those in the trash last and marked; with their times and links.
+    /// The cost grows with the documents of this name, not with the space.
     ///
     /// ```
     /// use leafbase::{BlockData, BlockDraft, FindDocuments};
@@ -83,8 +92,14 @@ impl<A: FullAccess> Connection<A> {
     /// What the store reports.
     pub fn find_documents(&self, request: FindDocuments) -> Result<Items<Document>> {
         let FindDocuments { name, .. } = request;
-        self.operation("find_documents").read_all(|reader| {
+        self.operation("find_documents").read(|tree| {
+            let reader = tree.full_reader()?;
             let mut found = documents_named(reader, &name)?;
+            if found.iter().all(|row| row.record.location == Location::Trash) {
+                for id in other_names(tree, &name)? {
+                    found.extend(reader.stored_document(id)?);
+                }
+            }
             found.sort_by_key(|row| (row.record.location == Location::Trash, row.record.id));
             Ok(Items(found.into_iter().map(|row| self.linked(titled(row, true))).collect()))
         })
@@ -130,11 +145,60 @@ fn is_path(reader: SpaceReader<'_>, location: Location, path: &str) -> Result<bo
     Ok(left.is_empty())
 }
 
-/// The visible documents outside of the trash by name.
+/// The documents of the whole space that have a name as their day or alias, outside of the trash.
+fn other_names(tree: &Tree<'_>, name: &str) -> Result<Vec<DocumentId>> {
+    let day = name.parse::<Day>().ok();
+    if let Some(note) = day.map(|day| tree.daily_note(day)).transpose()?.flatten() {
+        return Ok(vec![note.id]);
+    }
+    let (reader, lower) = (tree.full_reader()?, name.to_lowercase());
+    let (mut found, mut after) = (BTreeSet::new(), FIRST_ALIAS);
+    loop {
+        let page = reader.edges_to(EdgeEnd::name(name), Some(after), ALIASES_PER_READ)?;
+        for edge in &page {
+            let Some(document) = tree.locate(edge.source)?.map(|at| at.document) else { continue };
+            let is_live =
+                tree.document(document)?.is_some_and(|record| record.location != Location::Trash);
+            // Another name may have the same hash, and front matter is the first block alone.
+            if is_live && has_alias(tree, document, &lower)? {
+                found.insert(document);
+            }
+        }
+        match page.last().filter(|_| page.len() == ALIASES_PER_READ) {
+            Some(last) => after = *last,
+            None => return Ok(found.into_iter().collect()),
+        }
+    }
+}
+
+fn has_alias(tree: &Tree<'_>, document: DocumentId, lower: &str) -> Result<bool> {
+    let aliases = properties_of(tree, document)?.aliases;
+    Ok(aliases.iter().any(|alias| alias.to_lowercase() == lower))
+}
+
+/// The visible documents outside of the trash by name: title or path, otherwise day or alias.
 pub(crate) struct DocumentNames<'t, 'a> {
     tree: &'t Tree<'a>,
-    /// The lowercase titles of a scope, as replies show them. Read with the first name.
-    of_scope: Option<Vec<(String, DocumentId)>>,
+    /// The lowercase names of a scope, as replies show them. Read with the first name.
+    of_scope: Option<ScopeNames>,
+}
+
+/// The lowercase names of the documents of a scope.
+#[derive(Default)]
+struct ScopeNames {
+    titles: Vec<(String, DocumentId)>,
+    /// Days and aliases.
+    others: Vec<(String, DocumentId)>,
+}
+
+impl ScopeNames {
+    fn find(&self, lower: &str) -> Vec<DocumentId> {
+        let named = |names: &[(String, DocumentId)]| -> Vec<DocumentId> {
+            names.iter().filter(|(name, _)| name == lower).map(|(_, id)| *id).collect()
+        };
+        let titled = named(&self.titles);
+        if titled.is_empty() { named(&self.others) } else { titled }
+    }
 }
 
 impl<'t, 'a> DocumentNames<'t, 'a> {
@@ -142,40 +206,76 @@ impl<'t, 'a> DocumentNames<'t, 'a> {
         Self { tree, of_scope: None }
     }
 
-    /// The documents with this title, and on a full connection those with this path, by ID.
+    /// The documents with this title, and on a full connection those with this path; without any
+    /// the note of this day, or the documents with this alias. By ID.
     pub(crate) fn find(&mut self, name: &str) -> Result<Vec<DocumentId>> {
         let mut found: Vec<DocumentId> = if self.tree.is_unrestricted() {
             let rows = documents_named(self.tree.full_reader()?, name)?.into_iter();
-            rows.filter(|row| row.record.location != Location::Trash)
-                .map(|row| row.record.id)
-                .collect()
+            let live = rows.filter(|row| row.record.location != Location::Trash);
+            live.map(|row| row.record.id).collect()
         } else {
-            let name = name.to_lowercase();
-            let titles = self.titles_of_scope()?.iter();
-            titles.filter(|(title, _)| *title == name).map(|(_, id)| *id).collect()
+            self.of_scope()?.find(&name.to_lowercase())
         };
+        if found.is_empty() && self.tree.is_unrestricted() {
+            found = other_names(self.tree, name)?;
+        }
         found.sort_unstable();
+        found.dedup();
         Ok(found)
     }
 
-    fn titles_of_scope(&mut self) -> Result<&[(String, DocumentId)]> {
+    /// The names that lead to a document and to no other, in lowercase. None in the trash.
+    pub(crate) fn leading_to(&mut self, document: DocumentId) -> Result<Vec<String>> {
+        let Some(row) = self.tree.stored_document(document)? else { return Ok(Vec::new()) };
+        let (day, location) = (row.record.day, row.record.location);
+        let title = shown(&LinkRedactor::new(self.tree), row, false)?.title;
+        let mut names = properties_of(self.tree, document)?.aliases;
+        names.extend(day.map(|day| day.to_string()));
+        if let (true, Location::Folder(folder)) = (self.tree.is_unrestricted(), location) {
+            names.push(path_of(self.tree.full_reader()?, folder, &title)?);
+        }
+        names.push(title);
+        let mut leading = BTreeSet::new();
+        for name in names {
+            if self.find(&name)? == [document] {
+                leading.insert(name.to_lowercase());
+            }
+        }
+        Ok(leading.into_iter().collect())
+    }
+
+    fn of_scope(&mut self) -> Result<&ScopeNames> {
         if self.of_scope.is_none() {
-            let (links, mut titles) = (LinkRedactor::new(self.tree), Vec::new());
+            let (links, mut names) = (LinkRedactor::new(self.tree), ScopeNames::default());
             let roots = self.tree.visibility().roots();
             for id in roots.map(ScopeRoots::ids).into_iter().flatten() {
-                if let Some(row) = self.tree.stored_document(id)? {
-                    titles.push((shown(&links, row, false)?.title.to_lowercase(), id));
-                }
+                let Some(row) = self.tree.stored_document(id)? else { continue };
+                let aliases = properties_of(self.tree, id)?.aliases.into_iter();
+                let day = row.record.day.map(|day| day.to_string());
+                names.others.extend(aliases.chain(day).map(|name| (name.to_lowercase(), id)));
+                names.titles.push((shown(&links, row, false)?.title.to_lowercase(), id));
             }
-            self.of_scope = Some(titles);
+            self.of_scope = Some(names);
         }
-        Ok(self.of_scope.as_deref().unwrap_or(&[]))
+        self.of_scope.as_ref().ok_or_else(Error::not_found)
     }
 }
 
+/// The names of the folders from the top and a title.
+fn path_of(reader: SpaceReader<'_>, folder: FolderId, title: &str) -> Result<String> {
+    let (mut names, mut at) = (vec![title.to_owned()], Some(folder));
+    while let Some(record) = at.map(|id| reader.folder(id)).transpose()?.flatten() {
+        names.push(record.name);
+        at = record.parent;
+    }
+    names.reverse();
+    Ok(names.join("/"))
+}
+
 impl Connection<Scoped> {
-    /// The documents of the scope with this title, as replies show it, without regard to case.
-    /// Ordered by ID, with their times. The cost grows with the scope.
+    /// The documents of the scope with this title, as replies show it; without any the daily note
+    /// of this day, or the documents with this alias. Without regard to case. Ordered by ID, with
+    /// their times. The cost grows with the scope.
     ///
     /// ```
     /// use leafbase::FindDocuments;
@@ -194,8 +294,9 @@ impl Connection<Scoped> {
         let Items(mut documents) =
             self.list_documents(ListScopedDocuments::new().with_metadata())?;
         let FindDocuments { name, .. } = request;
-        let name = name.to_lowercase();
-        documents.retain(|document| !document.is_deleted && document.title.to_lowercase() == name);
+        let named =
+            self.operation("find_documents").read(|tree| DocumentNames::new(tree).find(&name))?;
+        documents.retain(|document| !document.is_deleted && named.contains(&document.id));
         Ok(Items(documents))
     }
 }

@@ -5,14 +5,15 @@ use leafbase_model::BlockId;
 use super::{EDGES, day_bytes};
 use crate::edges::{EdgeEnd, EdgeKind};
 
-const KINDS: [(EdgeKind, u8); 3] =
-    [(EdgeKind::Link, 0), (EdgeKind::Relation, 1), (EdgeKind::Embed, 2)];
+const KINDS: [(EdgeKind, u8); 4] =
+    [(EdgeKind::Link, 0), (EdgeKind::Relation, 1), (EdgeKind::Embed, 2), (EdgeKind::Alias, 3)];
 
 const fn kind_code(kind: EdgeKind) -> u8 {
     match kind {
         EdgeKind::Link => 0,
         EdgeKind::Relation => 1,
         EdgeKind::Embed => 2,
+        EdgeKind::Alias => 3,
     }
 }
 
@@ -31,6 +32,10 @@ pub(crate) fn edges_to(target: EdgeEnd) -> Vec<u8> {
         EdgeEnd::Asset(asset) => {
             key.push(2);
             key.extend_from_slice(asset.as_bytes());
+        }
+        EdgeEnd::Name(hash) => {
+            key.push(3);
+            key.extend_from_slice(&hash);
         }
     }
     key

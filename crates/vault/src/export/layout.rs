@@ -1,13 +1,15 @@
 //! The layout of an export: which document becomes which file, and which folder which directory.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::ControlFlow;
 
 use leafbase::bulk::{SpaceView, StoredDocument, daily_note_title};
 use leafbase::markdown;
 use leafbase::{Day, DocumentId, DocumentRecord, FolderId, FolderRecord, Location, Result};
 
-use crate::file_names::{AllocatedNames, DAILY_NOTES, decode, is_too_long};
+use crate::file_names::{
+    AllocatedNames, DAILY_NOTES, decode, fold, is_refused, is_too_long, without_extension,
+};
 use crate::link_paths::{directory, file_name};
 use crate::markdown_file::{self, literal, plain_title};
 use crate::report::{Skipped, VaultWarning, VaultWarningKind};
@@ -34,6 +36,8 @@ pub(crate) struct ExportLayout {
     pub(crate) documents: Vec<ExportedDocument>,
     /// Indices in `documents`.
     pub(crate) numbers: HashMap<DocumentId, usize>,
+    /// The days of daily notes.
+    pub(super) days: HashMap<DocumentId, Day>,
     /// The directory of attachments, created only if there are any.
     pub(crate) attachments: String,
     pub(super) warnings: Vec<VaultWarning>,
@@ -123,6 +127,7 @@ impl ExportLayout {
                 let own = directory_names.get(&child.id).filter(|name| names.claim_exact(name));
                 let name = own.cloned().unwrap_or_else(|| names.claim(&child.name, ""));
                 let path = format!("{directory}{name}");
+                layout.warn_of_name(&path);
                 below.push((Location::Folder(child.id), path));
             }
             if location == Location::Unsorted {
@@ -162,6 +167,38 @@ impl ExportLayout {
         }
         debug_assert_eq!(layout.documents.len(), layout.numbers.len(), "numbers are indices");
         Ok(layout)
+    }
+
+    /// The layout of a Logseq graph: journals, pages and assets. Files that are in such a directory
+    /// stay there.
+    pub(crate) fn for_logseq(mut self) -> Self {
+        let mut taken = HashSet::new();
+        for document in &mut self.documents {
+            let path = match self.days.get(&document.id) {
+                Some(day) => format!("journals/{}.md", day.to_string().replace('-', "_")),
+                None if document.path.starts_with("pages/") => document.path.clone(),
+                None => format!("pages/{}", document.path),
+            };
+            let stem = without_extension(&path).to_owned();
+            document.path = path;
+            for number in 2.. {
+                if taken.insert(fold(&document.path)) {
+                    break;
+                }
+                document.path = format!("{stem} {number}.md");
+            }
+        }
+        let mut directories = BTreeSet::new();
+        for document in &self.documents {
+            let mut at = directory(&document.path);
+            while !at.is_empty() && directories.insert(at.to_owned()) {
+                at = directory(at);
+            }
+        }
+        // A directory sorts before those below it.
+        self.directories = directories.into_iter().collect();
+        "assets".clone_into(&mut self.attachments);
+        self
     }
 
     /// All documents by location; those in the trash are skipped.
@@ -248,9 +285,25 @@ impl ExportLayout {
                     message,
                 ));
             }
+            if source_path.is_some() {
+                self.warn_of_name(&path);
+            } else if is_refused(&words) {
+                let message = format!("{words:?} is written as {name}: some systems refuse it");
+                let kind = VaultWarningKind::FileName;
+                self.warnings.push(VaultWarning::of_file(path.as_str(), kind, message));
+            }
             debug_assert!(!self.numbers.contains_key(&record.id), "a document has one file");
+            self.days.extend(record.day.map(|day| (record.id, day)));
             self.numbers.insert(record.id, self.documents.len());
             self.documents.push(ExportedDocument { id: record.id, path });
+        }
+    }
+
+    /// Warns of a name that is written as it was read.
+    fn warn_of_name(&mut self, path: &str) {
+        if is_refused(file_name(path)) {
+            let message = "some systems refuse the name, which is written as it was";
+            self.warnings.push(VaultWarning::of_file(path, VaultWarningKind::FileName, message));
         }
     }
 

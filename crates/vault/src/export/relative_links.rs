@@ -3,11 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use leafbase::bulk::{self, SpaceView, Subtrees};
+use leafbase::bulk::{self, SpaceView, Subtrees, plain_file_name};
 use leafbase::{AssetId, AssetRecord, AssetUrl, BlockData, BlockId, DocumentId, Limits, Result};
 
 use super::layout::{ExportLayout, ExportedDocument};
-use crate::file_names::{AllocatedNames, decode_attachment, fold, is_disguised};
+use super::logseq_ids;
+use crate::file_names::{AllocatedNames, decode_attachment, fold, is_disguised, is_refused};
 use crate::link_paths::{
     Anchors, directory, encode, file_name, fragment, linked_block, relative_path, rewrite_urls,
 };
@@ -19,6 +20,8 @@ pub(crate) struct RelativeLinks<'a> {
     layout: &'a ExportLayout,
     /// Document index and anchor of each linked block that is not a root.
     anchors: HashMap<BlockId, (usize, String)>,
+    /// The ID that Logseq knows a linked text by.
+    logseq_ids: HashMap<BlockId, String>,
     /// All anchors of the documents that these blocks are in.
     documents: HashMap<usize, Anchors>,
     attachments: Vec<ExportedAttachment>,
@@ -80,6 +83,7 @@ impl<'a> RelativeLinks<'a> {
         let mut links = Self {
             layout,
             anchors: HashMap::new(),
+            logseq_ids: HashMap::new(),
             documents: HashMap::new(),
             attachments: Vec::new(),
             numbers: HashMap::new(),
@@ -100,7 +104,13 @@ impl<'a> RelativeLinks<'a> {
         }
         for (document, blocks) in by_document {
             if let Some(number) = self.layout.numbers.get(&document) {
-                let anchors = Anchors::of_document(&flattened(view, document)?);
+                let subtrees = flattened(view, document)?;
+                let anchors = Anchors::of_document(&subtrees);
+                let linked: HashSet<BlockId> = blocks.iter().copied().collect();
+                let texts = subtrees.0.iter().filter(|node| linked.contains(&node.block.id));
+                self.logseq_ids.extend(texts.filter_map(|node| {
+                    Some((node.block.id, logseq_ids::id_of(node.block.id, &node.block.data)?))
+                }));
                 self.anchors.extend(
                     blocks
                         .iter()
@@ -134,7 +144,9 @@ impl<'a> RelativeLinks<'a> {
             let known = paths.known.get(&record.id).cloned();
             let source = targets.source_paths.get(&record.id).into_iter().flatten();
             let mut own = source.filter(|path| {
-                decode_attachment(file_name(path)) == record.file_name
+                let name = decode_attachment(file_name(path));
+                // The name of an upload has no characters that some system refuses.
+                plain_file_name(&name).as_ref() == Some(&record.file_name)
                     || file_name(path) == record.file_name
             });
             let path = known.or_else(|| own.find(|path| !taken.contains(&fold(path))).cloned());
@@ -164,6 +176,11 @@ impl<'a> RelativeLinks<'a> {
                     record.file_name
                 );
                 let kind = VaultWarningKind::Attachment;
+                self.warnings.push(VaultWarning::of_file(path.as_str(), kind, message));
+            }
+            if has_own_path && is_refused(file_name(&path)) {
+                let message = "some systems refuse the name, which is written as it was";
+                let kind = VaultWarningKind::FileName;
                 self.warnings.push(VaultWarning::of_file(path.as_str(), kind, message));
             }
             let is_picture = targets.pictures.contains(&record.id);
@@ -202,6 +219,11 @@ impl<'a> RelativeLinks<'a> {
     /// The path of the file of an upload.
     pub(super) fn attachment_path(&self, file: AssetId) -> Option<&str> {
         self.attachment(file).map(|attachment| attachment.path.as_str())
+    }
+
+    /// The name of an upload.
+    pub(super) fn attachment_name(&self, file: AssetId) -> Option<&String> {
+        self.attachment(file).map(|attachment| &attachment.record.file_name)
     }
 
     pub(super) const fn layout(&self) -> &'a ExportLayout {
@@ -252,6 +274,16 @@ impl<'a> RelativeLinks<'a> {
             }
             None => Some((*self.layout.numbers.get(&DocumentId::of_root(block))?, None)),
         }
+    }
+
+    /// The ID that Logseq knows a block by, if another one links to it.
+    pub(super) fn logseq_id(&self, block: BlockId) -> Option<&str> {
+        self.logseq_ids.get(&block).map(String::as_str)
+    }
+
+    /// The document whose root a link leads to.
+    pub(super) fn document_number(&self, block: BlockId) -> Option<usize> {
+        self.layout.numbers.get(&DocumentId::of_root(block)).copied()
     }
 
     fn path_to_document(&self, from: usize, to: usize) -> Option<String> {

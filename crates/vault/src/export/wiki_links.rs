@@ -37,27 +37,32 @@ impl WikiNames {
 
     /// Rewrites the links of a block that wiki links can say.
     pub(super) fn rewrite(&self, links: &RelativeLinks<'_>, data: &mut BlockData) {
-        let bar = match data.block_type() {
-            BlockType::Text => "|",
-            // The bar would end the cell.
-            BlockType::Table => "\\|",
-            _ => return,
-        };
-        let (mut written, mut end) = (String::new(), 0);
-        let inline = &data.inline;
-        markdown::links(inline, &mut |link| {
-            let before = inline.get(end..link.whole.start);
-            if let (Some(wiki_link), Some(before)) =
-                (self.wiki_link(links, inline, &link, bar), before)
-            {
-                end = link.whole.end;
-                written.extend([before, &wiki_link]);
-            }
-        });
-        if end > 0 {
-            written.push_str(inline.get(end..).unwrap_or_default());
-            data.inline = written;
+        // The bar would end the cell.
+        let bar = if data.block_type() == BlockType::Table { "\\|" } else { "|" };
+        rewrite_links(data, &mut |inline, link| self.wiki_link(links, inline, link, bar));
+    }
+}
+
+/// Rewrites the links in the text of a block for which `new` has another form.
+pub(super) fn rewrite_links(
+    data: &mut BlockData,
+    new: &mut dyn FnMut(&str, &InlineLink<'_>) -> Option<String>,
+) {
+    if !matches!(data.block_type(), BlockType::Text | BlockType::Table) {
+        return;
+    }
+    let (mut written, mut end) = (String::new(), 0);
+    let inline = &data.inline;
+    markdown::links(inline, &mut |link| {
+        let before = inline.get(end..link.whole.start);
+        if let (Some(link_text), Some(before)) = (new(inline, &link), before) {
+            end = link.whole.end;
+            written.extend([before, &link_text]);
         }
+    });
+    if end > 0 {
+        written.push_str(inline.get(end..).unwrap_or_default());
+        data.inline = written;
     }
 }
 
@@ -87,7 +92,7 @@ impl WikiNames {
 }
 
 /// Whether the words of a link have no markup: a wiki link shows them as they are.
-fn is_plain(label: &str) -> bool {
+pub(super) fn is_plain(label: &str) -> bool {
     !label.is_empty()
         && label.trim() == label
         && !label.contains(['[', ']', '|', '\\', '\n'])

@@ -9,7 +9,7 @@ use super::wiki_links::WikiNames;
 use crate::import::inline_links::{WikiLink, wiki_links};
 use crate::import::link_resolver::{embed_markdown, label, normalize};
 use crate::import::link_targets::{AttachmentCandidates, DocumentTargets, NameMatch};
-use crate::link_paths::{RelativeUrl, destination_range, directory, join};
+use crate::link_paths::{RelativeUrl, destination_range, directory, join, rewrite_urls};
 
 /// Writes links as they were written. One whose target moved, or was renamed, is written in its own
 /// form: as a wiki link, or as a relative one.
@@ -76,23 +76,41 @@ impl<'a> WrittenLinks<'a> {
             }
             return;
         }
+        if let Some(picture) = picture(link) {
+            if self.is_named_as(&data.kind, &picture, target) {
+                data.kind = picture;
+            }
+            return;
+        }
         // A wiki link alone in a paragraph became a block of its own: as long as that says the
         // same, it is written as the text that it was.
-        let as_read = |url: &str| {
-            let wiki_link = wiki_links(&link.text).pop()?;
-            let text = if wiki_link.is_embed {
-                embed_markdown(&wiki_link, url)
-            } else {
-                format!("[{}]({url})", label(&wiki_link))
-            };
-            let mut read = BlockData::text(text);
-            normalize(&mut read);
-            Some(read.kind)
+        let mut read = match wiki_links(&link.text).pop() {
+            Some(link) if link.is_embed => BlockData::text(embed_markdown(&link, url)),
+            Some(link) => BlockData::text(format!("[{}]({url})", label(&link))),
+            None => {
+                let mut text = BlockData::text(link.text.to_string());
+                rewrite_urls(&mut text, &mut |_| Some(url.to_owned()));
+                text
+            }
         };
-        let is_same = as_read(url).is_some_and(|kind| says_the_same(&kind, &data.kind));
-        if is_same {
+        normalize(&mut read);
+        if says_the_same(&read.kind, &data.kind) {
             data.kind = BlockKind::empty(BlockType::Text);
             data.inline = link.text.to_string();
+        }
+    }
+
+    /// Whether a file has the name that a picture of it was written with.
+    fn is_named_as(&self, kind: &BlockKind, picture: &BlockKind, target: OwnTarget) -> bool {
+        let (BlockKind::File { file_name, .. }, OwnTarget::File(file)) = (kind, target) else {
+            return false;
+        };
+        match picture {
+            BlockKind::Image { alt_text, .. } | BlockKind::Video { alt_text, .. } => {
+                let is_own = || self.links.attachment_name(file) == Some(file_name);
+                alt_text == file_name || (alt_text.is_empty() && is_own())
+            }
+            _ => false,
         }
     }
 
@@ -149,8 +167,12 @@ impl<'a> WrittenLinks<'a> {
                 path.is_some() && path == self.links.attachment_path(file)
             }
             (None, target) => {
-                let Some(url) = url_of(&written.text).and_then(|url| RelativeUrl::parse(&url))
-                else {
+                let url = if written.is_wiki {
+                    first_destination(&written.text)
+                } else {
+                    url_of(&written.text)
+                };
+                let Some(url) = url.and_then(|url| RelativeUrl::parse(&url)) else {
                     return false;
                 };
                 let path = join(own_directory, &url.path);
@@ -183,15 +205,29 @@ impl<'a> WrittenLinks<'a> {
     }
 }
 
+/// The block that markdown reads as a picture, as which a file was written.
+fn picture(written: &LinkLayout) -> Option<BlockKind> {
+    if !written.is_wiki || !written.text.starts_with("![") || written.text.starts_with("![[") {
+        return None;
+    }
+    let parsed = markdown::parse(&written.text, &markdown::ParseOptions::default()).ok()?;
+    let (data, _) = parsed.blocks.into_iter().next()?.into_parts();
+    Some(data.kind)
+}
+
 /// The destination that a link as written has.
 fn url_of(written: &str) -> Option<String> {
-    let mut url = None;
     // A block that is one link has its destination decoded.
     if written.contains(' ') && !written.starts_with('<') {
         return Some(written.to_owned());
     }
-    markdown::links(&format!("[x]({written})"), &mut |link| {
-        url = Some(link.destination.into_owned());
+    first_destination(&format!("[x]({written})"))
+}
+
+fn first_destination(text: &str) -> Option<String> {
+    let mut url = None;
+    markdown::links(text, &mut |link| {
+        url.get_or_insert_with(|| link.destination.into_owned());
     });
     url
 }

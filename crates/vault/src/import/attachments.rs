@@ -3,7 +3,11 @@
 use std::collections::{BTreeSet, HashMap};
 
 use leafbase::bulk::{self, DocumentFactory, StagedFile};
-use leafbase::{AssetId, AssetRecord, AssetUrl, BlockDraft, Edit, Limits, Result};
+use leafbase::markdown;
+use leafbase::{
+    AssetId, AssetRecord, AssetUrl, BlockData, BlockDraft, BlockKind, BlockType, Edit, Limits,
+    Result,
+};
 
 use crate::file_names::decode_attachment;
 use crate::folder::ImportSource;
@@ -109,7 +113,12 @@ impl AttachmentImport {
             if let Some(file) = bulk::shown_as_picture(data)
                 && let (Some(known), Some(url)) = (self.imported.get(&file), self.url(file))
             {
-                bulk::fit_block_type(data, &known.record.media_type, &url, limits);
+                let picture = data.kind.clone();
+                if bulk::fit_block_type(data, &known.record.media_type, &url, limits)
+                    && data.block_type() == BlockType::File
+                {
+                    keep_picture(data, picture);
+                }
             }
         }
     }
@@ -156,6 +165,22 @@ impl AttachmentImport {
         let path = self.imported.remove(&file)?.path;
         self.results.remove(&path);
         Some(path)
+    }
+}
+
+/// Keeps `![words](path)`, as which a block was written that is a file now, in the place of its
+/// path.
+fn keep_picture(data: &mut BlockData, picture: BlockKind) {
+    let links = data.layout.as_mut().map(|layout| layout.links.as_mut_slice());
+    if let Some([link]) = links
+        && !link.is_wiki
+    {
+        let mut written = BlockData::new(picture);
+        if let Some((_, url)) = written.url_mut() {
+            *url = link.text.to_string();
+        }
+        link.text = markdown::render(&[BlockDraft::new(written)]).into();
+        link.is_wiki = true;
     }
 }
 

@@ -31,7 +31,6 @@ pub(super) struct ImportBatch {
     /// The uploads that become files.
     pub(super) uploads: Vec<StagedFile>,
     pub(super) blocks: usize,
-    pub(super) documents: u64,
     pub(super) folders: u64,
 }
 

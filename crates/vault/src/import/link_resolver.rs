@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use leafbase::bulk::LinkLayout;
 use leafbase::markdown::{self, LinkForm, LinkTarget};
-use leafbase::{AssetUrl, BlockData, BlockDraft, BlockId, BlockKind, TextStyle};
+use leafbase::{AssetUrl, BlockData, BlockDraft, BlockId, BlockKind, BlockType, TextStyle};
 
 use super::file_warnings::FileWarnings;
 use super::inline_links::{WikiLink, split_size, wiki_links};
@@ -94,6 +94,7 @@ impl<'a> LinkResolver<'a, '_> {
         self.warnings.begin_block(&data.inline);
         self.written.clear();
         let has_markdown = data.block_type().has_own_markdown();
+        let source = if has_markdown { data.inline.clone() } else { String::new() };
         // A comment kept it from becoming a block of its own.
         let is_lone_link = markdown::is_lone_link(data);
         let mut changed = rewrite_urls(data, &mut |link| {
@@ -107,9 +108,22 @@ impl<'a> LinkResolver<'a, '_> {
         }
         if changed && !is_lone_link {
             normalize(data);
+            if has_markdown && data.block_type() == BlockType::File {
+                self.keep_whole_link(&source);
+            }
         }
         if !self.written.is_empty() {
             data.layout.get_or_insert_default().links = std::mem::take(&mut self.written);
+        }
+    }
+
+    /// Keeps the text of a paragraph whose link became a file block, in the place of its path.
+    fn keep_whole_link(&mut self, source: &str) {
+        if let [link] = self.written.as_mut_slice()
+            && !link.is_wiki
+        {
+            link.text = source.into();
+            link.is_wiki = true;
         }
     }
 
@@ -207,6 +221,7 @@ impl<'a> LinkResolver<'a, '_> {
         let (pending, resolved) = (self.pending.len(), self.resolved);
         let ordinary_count = self.written.len();
         let ordinary = ordinary_links(&text);
+        let own_starts = own_link_starts(&text);
         let (mut rewritten, mut at, mut count) = (String::new(), 0, 0);
         for link in wiki_links(&text) {
             debug_assert!(link.range.start >= at, "wiki links are in order and disjoint");
@@ -227,7 +242,11 @@ impl<'a> LinkResolver<'a, '_> {
                 at = link.range.end;
                 count += 1;
                 let attachment = self.attachment_path.take();
-                self.written.push(LinkLayout { text: written.into(), is_wiki: true, attachment });
+                // In the order of the text: after the ordinary links before it, and the wiki links.
+                let before = own_starts.iter().filter(|start| **start < link.range.start).count();
+                let index = (before.min(ordinary_count) + count - 1).min(self.written.len());
+                let layout = LinkLayout { text: written.into(), is_wiki: true, attachment };
+                self.written.insert(index, layout);
             }
         }
         rewritten.push_str(text.get(at..).unwrap_or(""));
@@ -237,7 +256,7 @@ impl<'a> LinkResolver<'a, '_> {
             let message = format!("the wiki links stay text: {first_line}");
             self.warnings.warn_at(VaultWarningKind::UnresolvedLink, None, message);
             self.pending.truncate(pending);
-            self.written.truncate(ordinary_count);
+            self.written.retain(|link| !link.is_wiki);
             self.resolved = resolved;
             data.inline = text;
             return false;
@@ -345,13 +364,18 @@ pub(crate) fn normalize(data: &mut BlockData) {
 
 /// Counts the links in `text` to blocks and uploads.
 fn own_links(text: &str) -> usize {
-    let mut count = 0;
+    own_link_starts(text).len()
+}
+
+/// The offsets of the links in `text` to blocks and uploads.
+fn own_link_starts(text: &str) -> Vec<usize> {
+    let mut starts = Vec::new();
     markdown::links(text, &mut |link| {
         let is_own = matches!(link.target, LinkTarget::Block(_))
             || AssetUrl::asset_of(&link.destination).is_some();
-        count += usize::from(is_own);
+        starts.extend(is_own.then_some(link.whole.start));
     });
-    count
+    starts
 }
 
 /// The byte range of each ordinary link, from its opening bracket to the end of its destination.

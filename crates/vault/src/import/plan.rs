@@ -116,6 +116,11 @@ impl ImportPlan {
         self.files.get(*self.file_of_document.get(&document)?)
     }
 
+    /// The path of the file that becomes this document.
+    pub(crate) fn path_of(&self, document: DocumentId) -> &str {
+        self.file(document).map_or("", |file| file.path.as_str())
+    }
+
     /// The path of a file of the plan.
     pub(crate) fn path(&self, file: FileIndex) -> &str {
         let file = self.files.get(file);

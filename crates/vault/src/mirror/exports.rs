@@ -8,7 +8,6 @@ use leafbase::{AssetId, DocumentId, Result};
 
 use super::document_edits::linking_documents;
 use super::file_base::{AttachmentBase, FileBase, FileVersion, hash};
-use super::options::MirrorChangeKind;
 use super::plan::MirrorPlan;
 use super::run::MirrorRun;
 use super::space_side::{Directories, FilePaths, SpaceSide};
@@ -16,7 +15,7 @@ use crate::export::{
     ATTACHMENTS, AttachmentPaths, ExportLayout, ExportedDocument, FileRenderer, RelativeLinks,
     RenderedLinks,
 };
-use crate::report::VaultWarning;
+use crate::report::{MirrorChangeKind, VaultWarning};
 
 impl MirrorRun<'_, '_, '_> {
     /// Writes documents to their files, in one snapshot.
@@ -26,12 +25,12 @@ impl MirrorRun<'_, '_, '_> {
         bases: &BTreeMap<DocumentId, FileBase>,
     ) -> Result<()> {
         let notes = self.notes;
+        if self.options.import_only {
+            self.unnamed.clear();
+            return bulk::read(notes, |view| self.settle(view));
+        }
         bulk::read(notes, |view| {
-            let side = SpaceSide::read(view, self.options.folder)?;
-            if self.options.import_only {
-                self.unnamed.clear();
-                return self.settle(view, &side);
-            }
+            let side = SpaceSide::read(view, self.options)?;
             self.name_files(plan, bases, &side)?;
             let layout = self.layout(&side);
             let written: Vec<ExportedDocument> = layout
@@ -58,7 +57,7 @@ impl MirrorRun<'_, '_, '_> {
             if !self.report.canceled {
                 self.unnamed.clear();
             }
-            self.settle(view, &side)
+            self.settle(view)
         })
     }
 
@@ -172,23 +171,26 @@ impl MirrorRun<'_, '_, '_> {
     }
 
     /// Keeps the base of the documents that are equal to their files.
-    fn settle(&mut self, view: &SpaceView<'_>, side: &SpaceSide) -> Result<()> {
+    pub(super) fn settle(&mut self, view: &SpaceView<'_>) -> Result<()> {
+        if self.settled.is_empty() {
+            return Ok(());
+        }
+        let side = SpaceSide::without_documents(view, self.options)?;
         let mut bases = Vec::new();
         for id in std::mem::take(&mut self.settled) {
             if self.unnamed.contains(&id) {
                 continue;
             }
-            let (Some(path), Some(document)) =
-                (self.paths.get(&id).cloned(), side.documents.get(&id))
-            else {
+            let (Some(path), Some(row)) = (self.paths.get(&id).cloned(), view.document(id)?) else {
                 continue;
             };
+            let Some(place) = side.place(row.record.location) else { continue };
             let Some(stat) = self.files.stat(&path).cloned() else { continue };
             let file = FileVersion::new(&stat, self.files.hash(&path)?);
-            let change = self.changes.get(&id).copied().unwrap_or(document.row.last_change);
+            let change = self.changes.get(&id).copied().unwrap_or(row.last_change);
             let attachments = self.attachments_of(view, id)?;
-            let (title, place) = (document.row.title.clone(), document.place.clone());
-            bases.push((id, Some(FileBase { file, change, title, place, attachments })));
+            let (title, folder) = (row.title, String::new());
+            bases.push((id, Some(FileBase { file, change, title, place, attachments, folder })));
         }
         self.records.put(self.notes, &bases)
     }
@@ -199,6 +201,9 @@ impl MirrorRun<'_, '_, '_> {
         document: DocumentId,
     ) -> Result<Vec<AttachmentBase>> {
         let mut shown: BTreeSet<AssetId> = BTreeSet::new();
+        if self.uploads.is_empty() {
+            return Ok(Vec::new());
+        }
         for node in view.subtree(document.root())?.0 {
             bulk::shown_files(&node.block.data, &mut |file| {
                 shown.insert(file);

@@ -23,6 +23,9 @@ pub(super) struct FileBase {
     /// The attachments that it shows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) attachments: Vec<AttachmentBase>,
+    /// The folder of an import, hashed. Empty for a mirror, whose records are its own.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(super) folder: String,
 }
 
 /// An attachment of a file and its upload.
@@ -60,8 +63,10 @@ pub(super) fn hash(bytes: &[u8]) -> String {
 /// The records of a mirror in the space.
 #[derive(Debug)]
 pub(super) struct BaseRecords {
-    /// The name of the records: one for each mirrored folder.
+    /// The name of the records: one for each mirrored folder, and one for all imports.
     name: String,
+    /// The folder of an import, hashed.
+    folder: String,
 }
 
 /// The base of all files, and the position in the change log at which no document differed.
@@ -69,13 +74,21 @@ pub(super) struct BaseRecords {
 pub(super) struct MirrorBase {
     pub(super) files: BTreeMap<DocumentId, FileBase>,
     pub(super) position: Option<ChangePosition>,
+    /// The bases of other imported folders.
+    pub(super) others: BTreeMap<String, BTreeMap<DocumentId, FileBase>>,
 }
 
 impl BaseRecords {
     /// The records of the folder with this `identity`.
     pub(super) fn new(identity: &str) -> Self {
         // Hashed: it may be a path, which says more than a space should keep.
-        Self { name: format!("mirror {}", hash(identity.as_bytes())) }
+        Self { name: format!("mirror {}", hash(identity.as_bytes())), folder: String::new() }
+    }
+
+    /// The records of imports of the folder with this `identity` into a folder of the space. All
+    /// imports have one name, so that a folder that was moved is found.
+    pub(super) fn of_import(into: &str, identity: &str) -> Self {
+        Self { name: format!("import {into}"), folder: hash(identity.as_bytes()) }
     }
 
     pub(super) fn read(&self, view: &SpaceView<'_>) -> Result<MirrorBase> {
@@ -85,8 +98,13 @@ impl BaseRecords {
             // are compared.
             if document == NO_DOCUMENT {
                 base.position = serde_json::from_slice(value).ok();
-            } else if let Ok(file) = serde_json::from_slice(value) {
-                base.files.insert(document, file);
+            } else if let Ok(file) = serde_json::from_slice::<FileBase>(value) {
+                let folder = if file.folder == self.folder {
+                    &mut base.files
+                } else {
+                    base.others.entry(file.folder.clone()).or_default()
+                };
+                folder.insert(document, file);
             }
             ControlFlow::Continue(())
         })?;
@@ -99,7 +117,10 @@ impl BaseRecords {
         notes: &Connection,
         bases: &[(DocumentId, Option<FileBase>)],
     ) -> Result<()> {
-        let encode = |base: &FileBase| serde_json::to_vec(base).map_err(unwritable);
+        let encode = |base: &FileBase| {
+            let base = FileBase { folder: self.folder.clone(), ..base.clone() };
+            serde_json::to_vec(&base).map_err(unwritable)
+        };
         let mut records = Vec::with_capacity(bases.len());
         for (document, base) in bases {
             records.push((*document, base.as_ref().map(encode).transpose()?));

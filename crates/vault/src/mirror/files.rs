@@ -36,6 +36,8 @@ pub struct FileListing {
     pub files: Vec<FileStat>,
     /// Entries that are left out.
     pub skipped: Vec<Skipped>,
+    /// Directories without entries, which an import makes folders.
+    pub empty_directories: Vec<String>,
 }
 
 /// The files of a mirrored folder: a directory, or a store of the host.
@@ -91,6 +93,11 @@ impl MirrorDirectory {
     /// The directory `path`, which is created if it is missing.
     pub(super) fn new(path: &Path) -> Result<Self> {
         fs::create_dir_all(path).map_err(|error| io_error("make the directory", path, error))?;
+        Self::existing(path)
+    }
+
+    /// The directory `path`.
+    pub(super) fn existing(path: &Path) -> Result<Self> {
         let top = path.canonicalize();
         let top = top.map_err(|error| io_error("read the directory", path, error))?;
         Ok(Self { source: FolderSource::new(&top), top })
@@ -167,7 +174,7 @@ impl MirrorFiles for MirrorDirectory {
                     Err(error) => return Err(io_error("read", &self.top.join(&path), error)),
                 },
                 SourceEntry::Skipped(skipped) => listing.skipped.push(skipped),
-                SourceEntry::EmptyDirectory(_) => {}
+                SourceEntry::EmptyDirectory(path) => listing.empty_directories.push(path),
             }
         }
         Ok(listing)

@@ -8,13 +8,13 @@ use leafbase::{BlockDraft, DocumentId, Result};
 
 use super::document_edits::{self, AppliedFile};
 use super::file_base::hash;
-use super::options::MirrorChangeKind;
 use super::plan::{MirrorPlan, PairComparison};
 use super::run::MirrorRun;
 use super::space_side::{Directories, FilePaths};
 use super::text_merge::{are_equal, merged};
 use crate::import::{FileIndex, ImportPlan, Importer, KnownFiles, PlanContext, with_ancestors};
-use crate::report::{VaultWarning, VaultWarningKind};
+use crate::report::{MirrorChangeKind, VaultWarning, VaultWarningKind};
+use crate::task_dates::TaskDates;
 
 /// A file that is read into its document.
 #[derive(Clone, Copy)]
@@ -41,8 +41,10 @@ impl MirrorRun<'_, '_, '_> {
         for path in created.filter(|path| plan.imported.contains(*path)) {
             self.report.add(MirrorChangeKind::DocumentCreated, path, None);
         }
-        self.progress.add(conflicts.len());
-        self.import(&conflicts, &BTreeMap::new(), directories)?;
+        if !conflicts.is_empty() {
+            self.progress.add(conflicts.len());
+            self.import(&conflicts, &BTreeMap::new(), directories)?;
+        }
         Ok(())
     }
 
@@ -54,7 +56,9 @@ impl MirrorRun<'_, '_, '_> {
         read: &BTreeMap<DocumentId, Option<PairComparison>>,
         directories: &Directories,
     ) -> Result<BTreeSet<String>> {
-        if (new.is_empty() && read.is_empty()) || self.is_stopped() {
+        let mut empty = self.files.directories.iter();
+        let has_folders = empty.any(|path| directories.folder(path).is_none());
+        if (new.is_empty() && read.is_empty() && !has_folders) || self.is_stopped() {
             return Ok(BTreeSet::new());
         }
         let notes = self.notes;
@@ -67,20 +71,31 @@ impl MirrorRun<'_, '_, '_> {
         self.files.omitted = self.files.notes.keys().filter(is_left).cloned().collect();
         let into = bulk::read(notes, |view| with_ancestors(view, self.options.folder))?;
         let takes_note = |day| bulk::read(notes, |view| Ok(view.daily_note(day)?.is_none()));
+        let of_import = self.options.import.as_ref();
+        let has_notes =
+            of_import.map_or_else(|| self.options.folder.is_none(), |import| import.daily_notes);
         let context = PlanContext {
             into: &into,
-            takes_note: if self.options.folder.is_none() { Some(&takes_note) } else { None },
+            takes_note: if has_notes { Some(&takes_note) } else { None },
             new_id: &mut || factory.new_id(),
             known: &known,
         };
         let plan = ImportPlan::new(&mut self.files, context)?;
-        let mut import = Importer::new(notes, &factory, &plan, true);
+        let with_attachments = of_import.is_none_or(|import| import.attachments);
+        let mut import = Importer::new(notes, &factory, &plan, with_attachments);
+        import.task_dates = of_import.map_or(TaskDates::None, |import| import.task_dates);
         for (upload, path) in &self.uploads {
             if let Some(record) = bulk::read(notes, |view| view.file(*upload))? {
                 import.attachments.assume(path, record);
             }
         }
-        import.run(&mut self.files, &mut self.progress)?;
+        while let Some(created) = import.write_next(&mut self.files, &mut self.progress)? {
+            if of_import.is_some() {
+                // After each transaction, so that no file is imported twice after a crash.
+                self.uploads.extend(import.attachments.paths());
+                self.keep_created(&plan, &created)?;
+            }
+        }
         let mut conflicts = BTreeSet::new();
         let indexes: HashMap<DocumentId, FileIndex> =
             plan.files.iter().enumerate().map(|(index, file)| (file.id, index)).collect();
@@ -107,18 +122,33 @@ impl MirrorRun<'_, '_, '_> {
         for task in again {
             self.read(&factory, &plan, &mut import, task, &mut conflicts)?;
         }
+        let relinked: BTreeSet<DocumentId> = import.relinked().collect();
         for (index, file) in plan.files.iter().enumerate() {
             if new.contains(&file.path) && import.is_imported(index) {
                 self.paths.insert(file.id, file.path.clone());
-                self.settled.insert(file.id);
+                // An import kept the bases of the rest when it wrote them.
+                if of_import.is_none() || relinked.contains(&file.id) {
+                    self.settled.insert(file.id);
+                }
             }
         }
         self.uploads.extend(import.attachments.paths());
         let mut report = import.finish(&mut self.progress)?;
         self.report.warnings.append(&mut report.warnings);
-        report.skipped.retain(|skipped| new.contains(&skipped.path));
+        self.report.canceled |= report.canceled;
+        report.skipped.retain(|skipped| of_import.is_some() || new.contains(&skipped.path));
         self.report.skipped.append(&mut report.skipped);
+        self.created = report;
         Ok(conflicts)
+    }
+
+    /// Keeps the bases of documents that files became.
+    fn keep_created(&mut self, plan: &ImportPlan, created: &[DocumentId]) -> Result<()> {
+        for id in created {
+            self.paths.insert(*id, plan.path_of(*id).to_owned());
+            self.settled.insert(*id);
+        }
+        bulk::read(self.notes, |view| self.settle(view))
     }
 
     /// Reads one file into its document. Returns the files in which the target of a link was not
@@ -145,6 +175,7 @@ impl MirrorRun<'_, '_, '_> {
                 document_edits::resolve_anchors(view, plan, &file.pending, &mut drafts)?;
             Ok((unresolved, document_edits::present(view, factory, document)?))
         })?;
+        let of_file = if self.options.import_only { drafts.clone() } else { Vec::new() };
         let merged = match comparison {
             None => Some((drafts, None)),
             Some(_) if are_equal(&drafts, &present) => Some((drafts, None)),
@@ -153,15 +184,23 @@ impl MirrorRun<'_, '_, '_> {
                 return Ok(BTreeSet::new());
             }
             Some(PairComparison { base, .. }) => {
-                let base = base
+                let past = base
                     .map(|base| document_edits::past(self.notes, factory, document, base))
                     .transpose()?
                     .flatten();
-                let merged = base.and_then(|base| merged(&base, &present, &drafts));
-                merged.map(|merged| {
-                    let is_new = !are_equal(&merged, &drafts);
-                    (merged, is_new.then_some(MirrorChangeKind::Merged))
-                })
+                match past.and_then(|past| merged(&past, &present, &drafts)) {
+                    Some(merged) => {
+                        let is_new = !are_equal(&merged, &drafts);
+                        Some((merged, is_new.then_some(MirrorChangeKind::Merged)))
+                    }
+                    None if self.options.import_only => {
+                        let kind = VaultWarningKind::EditedTwice;
+                        let message = "it was edited in the space as well: the file's version wins";
+                        self.report.warnings.push(VaultWarning::of_file(&path, kind, message));
+                        Some((drafts, None))
+                    }
+                    None => None,
+                }
             }
         };
         let Some((drafts, kind)) = merged else {
@@ -170,7 +209,25 @@ impl MirrorRun<'_, '_, '_> {
         };
         // A merged text is no longer the text of the file.
         let layout = kind.is_none().then_some(&file.layout);
+        let keeps_file = kind.is_some() && self.options.import_only;
+        if keeps_file {
+            // The file is not written: its version becomes one of the document, which the next
+            // edits of the file are merged by.
+            let expected = self.changes.get(&document).copied().unwrap_or(0);
+            let layout = Some(&file.layout);
+            let notes = self.notes;
+            if let AppliedFile::Done(change, _) =
+                document_edits::apply(notes, factory, import, document, expected, &of_file, layout)?
+            {
+                self.changes.extend(change.map(|change| (document, change)));
+            }
+        }
+        let base = self.changes.get(&document).copied();
         self.apply(factory, import, (document, &path), (&drafts, layout, kind), conflicts)?;
+        if keeps_file {
+            self.changes.extend(base.map(|base| (document, base)));
+            self.settled.insert(document);
+        }
         Ok(unresolved)
     }
 

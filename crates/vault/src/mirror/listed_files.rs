@@ -26,19 +26,22 @@ pub(super) struct ListedFiles<'f> {
     pub(super) skipped: Vec<Skipped>,
     /// Markdown files that an import does not see.
     pub(super) omitted: BTreeSet<String>,
+    /// Empty directories, of an import.
+    pub(super) directories: Vec<String>,
     hashes: HashMap<String, String>,
 }
 
 impl<'f> ListedFiles<'f> {
-    pub(super) fn new(files: &'f mut dyn MirrorFiles) -> Result<Self> {
+    /// Lists the files. An import has empty directories as well, and reports hidden files.
+    pub(super) fn new(files: &'f mut dyn MirrorFiles, is_import: bool) -> Result<Self> {
         let listing = files.list()?;
         let (mut notes, mut others) = (BTreeMap::new(), BTreeMap::new());
         let mut skipped = listing.skipped;
-        // Hidden directories belong to other programs: they are left out without a word.
-        skipped.retain(|skipped| skipped.reason != "hidden");
+        // Hidden directories belong to other programs: a mirror does not report them each time.
+        skipped.retain(|skipped| is_import || skipped.reason != "hidden");
         for stat in listing.files {
             match reason_to_skip(&stat.path) {
-                Some("hidden") => {}
+                Some("hidden") if !is_import => {}
                 Some(reason) => {
                     skipped.push(Skipped { path: stat.path, reason: reason.to_owned() });
                 }
@@ -48,7 +51,9 @@ impl<'f> ListedFiles<'f> {
                 None => drop(others.insert(stat.path.clone(), stat)),
             }
         }
-        Ok(Self { files, notes, others, skipped, omitted: BTreeSet::new(), hashes: HashMap::new() })
+        let directories = if is_import { listing.empty_directories } else { Vec::new() };
+        let (omitted, hashes) = (BTreeSet::new(), HashMap::new());
+        Ok(Self { files, notes, others, skipped, omitted, directories, hashes })
     }
 
     /// The file at a path, as it was listed or last written.
@@ -113,7 +118,8 @@ impl<'f> ListedFiles<'f> {
 impl ImportSource for ListedFiles<'_> {
     fn entries(&mut self) -> Result<Vec<SourceEntry>> {
         let paths = self.paths().filter(|path| !self.omitted.contains(*path));
-        Ok(paths.map(|path| SourceEntry::File(path.to_owned())).collect())
+        let files = paths.map(|path| SourceEntry::File(path.to_owned()));
+        Ok(files.chain(self.directories.iter().cloned().map(SourceEntry::EmptyDirectory)).collect())
     }
 
     fn read(&mut self, path: &str, max_bytes: usize) -> Result<Vec<u8>> {

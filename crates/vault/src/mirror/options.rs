@@ -3,7 +3,9 @@
 use leafbase::FolderId;
 use serde::Serialize;
 
-use crate::report::{LinkStyle, Skipped, VaultWarning};
+use crate::report::{
+    ImportOptions, LinkStyle, MirrorChange, MirrorChangeKind, Skipped, VaultWarning,
+};
 
 /// Options of a mirror.
 ///
@@ -20,6 +22,8 @@ pub struct MirrorOptions {
     pub(super) dry_run: bool,
     pub(super) allow_empty: bool,
     pub(super) import_only: bool,
+    /// The options of an import, which is a mirror of files alone.
+    pub(super) import: Option<ImportOptions>,
 }
 
 impl MirrorOptions {
@@ -54,9 +58,9 @@ impl MirrorOptions {
         self
     }
 
-    /// Whether files change documents and nothing changes files: a folder that was imported before
-    /// is imported again, and its documents are updated. Where both were edited the file wins;
-    /// documents stay if their files are removed. Default: `false`.
+    /// Whether files change documents and nothing changes files. Edits of different blocks on both
+    /// sides are merged, otherwise the file wins, with a warning; documents stay if their files are
+    /// removed. Default: `false`.
     pub fn import_only(mut self, import_only: bool) -> Self {
         self.import_only = import_only;
         self
@@ -68,65 +72,6 @@ impl MirrorOptions {
         self.allow_empty = allow_empty;
         self
     }
-}
-
-/// Kinds of changes of a mirror to a document or a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub enum MirrorChangeKind {
-    /// A file became a document.
-    DocumentCreated,
-    /// A file was edited: its document is updated.
-    DocumentUpdated,
-    /// A file was renamed or moved: so is its document.
-    DocumentRenamed,
-    /// A file was removed: its document goes to the trash.
-    DocumentTrashed,
-    /// A document was edited or created: its file is written.
-    FileWritten,
-    /// A document was renamed or moved: so is its file.
-    FileRenamed,
-    /// A document was removed: so is its file.
-    FileRemoved,
-    /// Both sides edited different blocks: both edits are kept.
-    Merged,
-    /// One side removed a document that the other edited: it is kept.
-    Restored,
-    /// Both sides edited the same blocks: both versions are kept, the file's as a second file
-    /// and document.
-    Conflict,
-}
-
-impl MirrorChangeKind {
-    /// A summary in a few words.
-    pub const fn summary(self) -> &'static str {
-        match self {
-            Self::DocumentCreated => "document created",
-            Self::DocumentUpdated => "document updated",
-            Self::DocumentRenamed => "document renamed",
-            Self::DocumentTrashed => "document moved to the trash",
-            Self::FileWritten => "file written",
-            Self::FileRenamed => "file renamed",
-            Self::FileRemoved => "file removed",
-            Self::Merged => "edits of both sides merged",
-            Self::Restored => "removed on one side and edited on the other, kept",
-            Self::Conflict => "conflict, both versions kept",
-        }
-    }
-}
-
-/// A change that a mirror carried over.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct MirrorChange {
-    /// The change.
-    pub kind: MirrorChangeKind,
-    /// The path of the file, relative to the folder.
-    pub path: String,
-    /// The path before a rename, or the path of the second file of a conflict.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub other: Option<String>,
 }
 
 /// The result of a mirror.

@@ -44,6 +44,7 @@ pub(super) fn pairs(
     side: &SpaceSide,
     bases: BTreeMap<DocumentId, FileBase>,
     files: &BTreeMap<String, FileStat>,
+    by_base_alone: bool,
     hash: &mut dyn FnMut(&str) -> Result<String>,
 ) -> Result<Vec<Pair>> {
     let mut free: BTreeSet<&str> = files.keys().map(String::as_str).collect();
@@ -66,7 +67,9 @@ pub(super) fn pairs(
         })
         .collect();
     let known: BTreeSet<DocumentId> = pairs.iter().filter_map(|pair| pair.document).collect();
-    let mut unpaired = NamedDocuments::new(side, |id| !known.contains(&id));
+    // An import takes a document for that of a file by its base alone: another folder may have
+    // files of the same names.
+    let mut unpaired = NamedDocuments::new(side, |id| !(by_base_alone || known.contains(&id)));
     for path in free {
         let document = unpaired.take(path);
         pairs.push(Pair { document, base: None, file: files.get(path).cloned() });

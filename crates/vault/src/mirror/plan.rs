@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use leafbase::{DocumentId, ErrorKind, Result};
 
 use super::listed_files::ListedFiles;
-use super::options::{MirrorChangeKind, MirrorReport};
+use super::options::MirrorReport;
 use super::pairs::Pair;
 use super::space_side::SpaceSide;
+use crate::report::MirrorChangeKind;
 
 /// Changes that a mirror makes.
 #[derive(Debug, Default)]
@@ -22,6 +23,8 @@ pub(super) struct MirrorPlan {
     pub(super) applied: BTreeSet<DocumentId>,
     /// Documents that were changed, and may differ from their file.
     pub(super) compared: BTreeMap<DocumentId, PairComparison>,
+    /// Documents that were edited while their files were not, if files are read alone.
+    pub(super) left: BTreeMap<DocumentId, PairComparison>,
     /// Documents that have no file.
     pub(super) written: BTreeSet<DocumentId>,
     /// Documents that were renamed in the space.
@@ -198,15 +201,17 @@ impl MirrorPlan {
     }
 
     /// Leaves out what does not go from files to documents.
-    pub(super) fn keep_imports(&mut self) {
+    pub(super) fn keep_imports(&mut self, report: &mut MirrorReport) {
         self.written.clear();
         self.moved.clear();
         self.trashed.clear();
-        self.removed.clear();
-        // The file wins, as if the document was as the base says.
+        for path in std::mem::take(&mut self.removed).values() {
+            report.skip(path, "its document was deleted, and the file is as it was");
+        }
         let compared = std::mem::take(&mut self.compared).into_iter();
-        let edited = compared.filter(|(_, comparison)| comparison.is_file_edited);
-        self.applied.extend(edited.map(|(document, _)| document));
+        let (edited, left) = compared.partition(|(_, comparison)| comparison.is_file_edited);
+        (self.compared, self.left) = (edited, left);
+        self.unchanged += self.left.len() as u64;
     }
 
     /// The number of steps.

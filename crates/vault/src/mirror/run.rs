@@ -13,14 +13,14 @@ use super::document_edits;
 use super::file_base::{BaseRecords, FileBase, FileVersion, MirrorBase};
 use super::files::MirrorFiles;
 use super::listed_files::ListedFiles;
-use super::options::{MirrorChangeKind, MirrorOptions, MirrorReport};
+use super::options::{MirrorOptions, MirrorReport};
 use super::pairs::{Pair, pairs};
 use super::plan::{MirrorPlan, PlanInput};
 use super::space_side::{Directories, SpaceSide, join};
 use crate::file_names::decode;
 use crate::link_paths::{directory, file_name};
 use crate::markdown_file;
-use crate::report::{ProgressCounter, VaultWarning};
+use crate::report::{ImportReport, MirrorChangeKind, ProgressCounter, VaultWarning};
 
 /// A mirror in progress.
 pub(super) struct MirrorRun<'a, 'f, 'p> {
@@ -28,7 +28,11 @@ pub(super) struct MirrorRun<'a, 'f, 'p> {
     pub(super) options: &'a MirrorOptions,
     pub(super) files: ListedFiles<'f>,
     pub(super) records: BaseRecords,
+    /// The records of the mirror of a folder that is imported.
+    other_records: Option<BaseRecords>,
     pub(super) report: MirrorReport,
+    /// Counts of the documents that files became.
+    pub(super) created: ImportReport,
     pub(super) progress: ProgressCounter<'p>,
     /// The file of each document that has one.
     pub(super) paths: BTreeMap<DocumentId, String>,
@@ -64,15 +68,22 @@ impl<'a, 'f, 'p> MirrorRun<'a, 'f, 'p> {
     ) -> Result<Self> {
         let top = options.folder.map_or_else(String::new, |folder| folder.to_string());
         let name = options.name.clone().unwrap_or_else(|| files.identity());
-        let files = ListedFiles::new(files)?;
+        // Another part of the space is another mirror.
+        let of_mirror = BaseRecords::new(&format!("{top} {name}"));
+        let (records, other_records) = match &options.import {
+            Some(_) => (BaseRecords::of_import(&top, &name), Some(of_mirror)),
+            None => (of_mirror, None),
+        };
+        let files = ListedFiles::new(files, options.import.is_some())?;
         let report = MirrorReport { skipped: files.skipped.clone(), ..MirrorReport::default() };
         Ok(Self {
             notes,
             options,
             files,
-            // Another part of the space is another mirror.
-            records: BaseRecords::new(&format!("{top} {name}")),
+            records,
+            other_records,
             report,
+            created: ImportReport::default(),
             progress: ProgressCounter::new(progress, 0),
             paths: BTreeMap::new(),
             changes: HashMap::new(),
@@ -84,35 +95,48 @@ impl<'a, 'f, 'p> MirrorRun<'a, 'f, 'p> {
         })
     }
 
-    pub(super) fn run(mut self) -> Result<MirrorReport> {
+    /// Mirrors, and returns what it did, with the counts of new documents.
+    pub(super) fn run(mut self) -> Result<(MirrorReport, ImportReport)> {
         // Before the snapshot: writes in between are read again.
         let position = self.notes.last_position()?;
-        let base = bulk::read(self.notes, |view| self.records.read(view))?;
+        let mut base = bulk::read(self.notes, |view| self.records.read(view))?;
+        if base.files.is_empty() && self.options.import.is_some() {
+            self.adopt(&mut base)?;
+        }
         if base.position == Some(position) && self.is_current(&base) {
             self.report.unchanged = base.files.len() as u64;
-            return Ok(self.report);
+            return Ok((self.report, self.created));
         }
         let is_at_position = base.position == Some(position);
         let state = self.space_state(base)?;
         self.check_not_empty(&state)?;
         let SpaceState { side, base, trash, is_same_history } = state;
         self.assume_uploads(&base)?;
-        let directories = Directories::new(&side, &base.files, self.files.paths());
         let bases = base.files.clone();
+        let empty: Vec<String> = self.files.directories.iter().map(|at| format!("{at}/")).collect();
+        // A first import makes its own folders.
+        let directories = if self.options.import.is_some() && bases.is_empty() {
+            Directories::default()
+        } else {
+            let paths = self.files.paths().chain(empty.iter().map(String::as_str));
+            Directories::new(&side, &bases, paths)
+        };
         let notes = self.files.notes.clone();
-        let pairs = pairs(&side, base.files, &notes, &mut |path| self.files.hash(path))?;
+        let by_base_alone = self.options.import.is_some();
+        let pairs =
+            pairs(&side, base.files, &notes, by_base_alone, &mut |path| self.files.hash(path))?;
         let mut input =
             PlanInput { side: &side, files: &mut self.files, is_same_history, trash: &trash };
         let mut plan = input.plan(&pairs, &mut self.report)?;
         if self.options.import_only {
-            plan.keep_imports();
+            plan.keep_imports(&mut self.report);
             self.is_incomplete = true;
         }
         self.report.unchanged = plan.unchanged;
         self.progress.add(plan.steps());
         if self.options.dry_run {
             plan.report(&mut self.report);
-            return Ok(self.report);
+            return Ok((self.report, self.created));
         }
         self.carry_over(&side, &bases, &plan, &pairs, directories)?;
         // A mirror that wrote to the space leaves the position to the next one, which finds nothing
@@ -122,7 +146,39 @@ impl<'a, 'f, 'p> MirrorRun<'a, 'f, 'p> {
         }
         let line = |warning: &VaultWarning| (warning.path.clone(), warning.line);
         self.report.warnings.sort_by_key(line);
-        Ok(self.report)
+        Ok((self.report, self.created))
+    }
+
+    /// Takes the bases of a mirror of the folder, or of the folder under the path that it had
+    /// before, if at least half of the files are as they were there.
+    fn adopt(&mut self, base: &mut MirrorBase) -> Result<()> {
+        let mut most = (0, BTreeMap::new());
+        let mirrored = match &self.other_records {
+            Some(records) => bulk::read(self.notes, |view| records.read(view))?.files,
+            None => BTreeMap::new(),
+        };
+        for other in std::mem::take(&mut base.others).into_values().chain([mirrored]) {
+            let mut equal = 0;
+            for known in other.values().map(|base| &base.file) {
+                let stat = self.files.notes.get(&known.path);
+                if stat.is_some_and(|stat| stat.size == known.size)
+                    && self.files.hash(&known.path)? == known.hash
+                {
+                    equal += 1;
+                }
+            }
+            if equal > most.0 {
+                most = (equal, other);
+            }
+        }
+        let (equal, files) = most;
+        if equal * 2 >= self.files.notes.len() && !self.options.dry_run {
+            let adopted: Vec<_> =
+                files.iter().map(|(id, base)| (*id, Some(base.clone()))).collect();
+            self.records.put(self.notes, &adopted)?;
+            base.files = files;
+        }
+        Ok(())
     }
 
     /// Whether all files are as the base says, and there are no others.
@@ -152,7 +208,7 @@ impl<'a, 'f, 'p> MirrorRun<'a, 'f, 'p> {
             },
         };
         let (side, trash) = bulk::read(self.notes, |view| {
-            let side = SpaceSide::read(view, self.options.folder)?;
+            let side = SpaceSide::read(view, self.options)?;
             let mut trash = BTreeSet::new();
             for id in base.files.keys().filter(|id| !side.documents.contains_key(id)) {
                 let row = view.document(*id)?;
@@ -209,6 +265,9 @@ impl<'a, 'f, 'p> MirrorRun<'a, 'f, 'p> {
         for (id, document) in &side.documents {
             self.changes.insert(*id, document.row.last_change);
         }
+        // Their files are still equal to the version of the base.
+        let left = plan.left.iter().filter_map(|(id, comparison)| Some((*id, comparison.base?)));
+        self.changes.extend(left);
         self.restore(plan)?;
         self.rename_documents(plan, &mut directories)?;
         self.read_files(plan, &directories)?;

@@ -7,9 +7,13 @@ use leafbase::bulk::{SpaceView, StoredDocument};
 use leafbase::{DocumentId, Error, FolderId, FolderRecord, Location, Result};
 
 use super::file_base::FileBase;
+use super::options::MirrorOptions;
 use crate::file_names::{AllocatedNames, DAILY_NOTES, decode};
 use crate::link_paths::{directory, file_name};
 use crate::markdown_file::plain_title;
+
+/// The place of documents outside of the mirrored part. No directory has this name.
+const ELSEWHERE: &str = "../";
 
 /// The documents of the mirrored part of a space.
 #[derive(Debug, Default)]
@@ -17,6 +21,8 @@ pub(super) struct SpaceSide {
     pub(super) documents: BTreeMap<DocumentId, MirroredDocument>,
     /// The folder that is mirrored; with none the whole space.
     pub(super) top: Option<FolderId>,
+    /// Whether documents elsewhere belong to it as well: those of an import may have been moved.
+    is_import: bool,
     folders: HashMap<FolderId, FolderRecord>,
 }
 
@@ -29,12 +35,8 @@ pub(super) struct MirroredDocument {
 }
 
 impl SpaceSide {
-    pub(super) fn read(view: &SpaceView<'_>, top: Option<FolderId>) -> Result<Self> {
-        let folders = view.folders()?.into_iter().map(|folder| (folder.id, folder)).collect();
-        let mut side = Self { documents: BTreeMap::new(), top, folders };
-        if top.is_some_and(|top| !side.folders.contains_key(&top)) {
-            return Err(Error::not_found().at("folder"));
-        }
+    pub(super) fn read(view: &SpaceView<'_>, options: &MirrorOptions) -> Result<Self> {
+        let mut side = Self::without_documents(view, options)?;
         let mut rows = Vec::new();
         view.documents(&mut |row| {
             rows.push(row);
@@ -48,8 +50,25 @@ impl SpaceSide {
         Ok(side)
     }
 
+    /// The folders alone.
+    pub(super) fn without_documents(view: &SpaceView<'_>, options: &MirrorOptions) -> Result<Self> {
+        let folders = view.folders()?.into_iter().map(|folder| (folder.id, folder)).collect();
+        let (top, is_import) = (options.folder, options.import.is_some());
+        let side = Self { documents: BTreeMap::new(), top, is_import, folders };
+        if top.is_some_and(|top| !side.folders.contains_key(&top)) {
+            return Err(Error::not_found().at("folder"));
+        }
+        Ok(side)
+    }
+
     /// A location in names. `None` outside of the mirrored part.
-    fn place(&self, location: Location) -> Option<String> {
+    pub(super) fn place(&self, location: Location) -> Option<String> {
+        let place = self.mirrored_place(location);
+        let is_live = !matches!(location, Location::Trash | Location::Templates);
+        place.or_else(|| (self.is_import && is_live).then(|| ELSEWHERE.to_owned()))
+    }
+
+    fn mirrored_place(&self, location: Location) -> Option<String> {
         match (location, self.top) {
             (Location::Unsorted, None) => Some(String::new()),
             // No directory has this name: it would be hidden.

@@ -1,6 +1,6 @@
 //! The links to a block, a page or a document, in pages.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use leafbase_model::{
     BackLinks, BlockId, BlockLocation, Day, Error, ItemsPage, Location, Result, invariant,
@@ -8,11 +8,12 @@ use leafbase_model::{
 use leafbase_store::{BackLink, EdgeEnd, EdgeKind};
 use leafbase_tree_ops::ReadTree;
 
-use super::Link;
+use super::{Link, is_named_in};
 use crate::core::access::AccessScope;
 use crate::core::connection::Connection;
 use crate::core::redaction::LinkRedactor;
 use crate::core::tree::Tree;
+use crate::operations::lookups::DocumentNames;
 
 /// How many edges are read at a time, at most.
 const EDGES_PER_READ: usize = 256;
@@ -22,7 +23,8 @@ const ID_LENGTH: usize = 26;
 impl<A: AccessScope> Connection<A> {
     /// The links to a block, and to the blocks below it unless the request is for
     /// [`only_itself`](BackLinks::only_itself), from blocks outside of these targets. A link to the
-    /// day of a daily note is one to the note.
+    /// day of a daily note is one to the note, and so is a wiki link such as `[[Lisbon]]` to the
+    /// document that has the name, if no other one that the connection sees has it.
     ///
     /// Links from documents in the trash are not listed, nor are web addresses, files and
     /// relations. A block that links to a target several times is listed once for it. A page of a
@@ -30,8 +32,9 @@ impl<A: AccessScope> Connection<A> {
     /// which no edit changes: a page continues after the last link of the one before it, whether
     /// that link still exists or not.
     ///
-    /// Reads the IDs of the targets, and then the links of one page; links that are not listed
-    /// between them, because they are in the trash or hidden, are looked up as well.
+    /// Reads the IDs of the targets, on a scoped connection the names of the scope, and then the
+    /// links of one page; links that are not listed between them, because they are in the trash or
+    /// hidden, are looked up as well.
     ///
     /// ```
     /// use leafbase::BackLinks;
@@ -59,7 +62,12 @@ impl<A: AccessScope> Connection<A> {
             let after = request.paging.cursor.as_deref();
             let after = after.map(|text| LinkPosition::read(request.id, text)).transpose()?;
             let targets = targets(tree, &request, location)?;
-            BackLinkReader { tree, request: &request, location, targets }.page(after)
+            let names = if location.document.root() == request.id {
+                DocumentNames::new(tree).leading_to(location.document)?
+            } else {
+                Vec::new()
+            };
+            BackLinkReader { tree, request: &request, location, targets, names }.page(after)
         })
     }
 }
@@ -104,7 +112,7 @@ impl LinkPosition {
         match target {
             EdgeEnd::Block(block) => Ok(format!("l{id}{source}{block}")),
             EdgeEnd::Day(day) => Ok(format!("l{id}{source}{day}")),
-            EdgeEnd::Asset(_) => invariant!("files have no back links"),
+            EdgeEnd::Asset(_) | EdgeEnd::Name(_) => invariant!("a target is a block or a day"),
         }
     }
 
@@ -126,6 +134,15 @@ struct BackLinkReader<'t, 'a> {
     request: &'t BackLinks,
     location: BlockLocation,
     targets: BTreeSet<EdgeEnd>,
+    /// The names that lead to the document, if it is the target.
+    names: Vec<String>,
+}
+
+/// A block that links to a target, perhaps by name alone.
+#[derive(Clone, Copy)]
+struct LinkSource {
+    block: BlockId,
+    is_by_name: bool,
 }
 
 impl BackLinkReader<'_, '_> {
@@ -141,20 +158,19 @@ impl BackLinkReader<'_, '_> {
             loop {
                 // One more than fits tells whether another page follows.
                 let missing = (limit - items.len()).saturating_add(1).min(EDGES_PER_READ);
-                let edges =
-                    self.tree.reader_at(self.request.id)?.edges_to(*target, last, missing)?;
-                let links = edges.iter().take_while(|edge| edge.kind == EdgeKind::Link);
-                for edge in links {
-                    let Some(link) = self.link(&redactor, edge.source, *target)? else { continue };
+                let sources = self.sources(*target, last, missing)?;
+                for source in &sources {
+                    let Some(link) = self.link(&redactor, *source, *target)? else { continue };
                     if items.len() == limit {
                         let next_cursor = self.cursor_after(&items)?;
                         return Ok(ItemsPage { items, next_cursor });
                     }
                     items.push(link);
                 }
-                last = edges.last().copied();
-                let ends = last.is_none_or(|edge| edge.kind != EdgeKind::Link);
-                if ends || edges.len() < missing {
+                last = sources
+                    .last()
+                    .map(|source| BackLink { kind: EdgeKind::Link, source: source.block });
+                if sources.len() < missing {
                     break;
                 }
             }
@@ -162,16 +178,38 @@ impl BackLinkReader<'_, '_> {
         Ok(ItemsPage { items, next_cursor: None })
     }
 
+    /// At most `most` blocks after `last` that link to a target, by ID or by name, in order.
+    fn sources(
+        &self,
+        target: EdgeEnd,
+        last: Option<BackLink>,
+        most: usize,
+    ) -> Result<Vec<LinkSource>> {
+        let is_named = target == EdgeEnd::Block(self.location.document.root());
+        let named = self.names.iter().filter(|_| is_named).map(|name| EdgeEnd::name(name));
+        // Whether each is a source by name alone. The first `most` of all are among the first of
+        // each end.
+        let mut sources: BTreeMap<BlockId, bool> = BTreeMap::new();
+        for end in [target].into_iter().chain(named) {
+            let edges = self.tree.reader_at(self.request.id)?.edges_to(end, last, most)?;
+            for edge in edges.iter().take_while(|edge| edge.kind == EdgeKind::Link) {
+                sources.entry(edge.source).or_insert(end != target);
+            }
+        }
+        let sources = sources.into_iter().take(most);
+        Ok(sources.map(|(block, is_by_name)| LinkSource { block, is_by_name }).collect())
+    }
+
     fn cursor_after(&self, items: &[Link]) -> Result<Option<String>> {
         let Some(last) = items.last() else { invariant!("a page that is full has links") };
         LinkPosition::of(last)?.write(self.request.id).map(Some)
     }
 
-    /// The link from `source`; None if it is not listed.
+    /// The link from a block; None if it is not listed.
     fn link(
         &self,
         redactor: &LinkRedactor<'_, '_>,
-        source: BlockId,
+        LinkSource { block: source, is_by_name }: LinkSource,
         target: EdgeEnd,
     ) -> Result<Option<Link>> {
         if self.targets.contains(&EdgeEnd::Block(source)) {
@@ -185,10 +223,14 @@ impl BackLinkReader<'_, '_> {
             return Ok(None);
         }
         let Some(block) = self.tree.block(source)? else { return Ok(None) };
+        // Another name may have the same hash.
+        if is_by_name && !is_named_in(&block, &self.names) {
+            return Ok(None);
+        }
         let (target_block_id, target_date) = match target {
             EdgeEnd::Block(block) => (Some(block), None),
             EdgeEnd::Day(day) => (None, Some(day)),
-            EdgeEnd::Asset(_) => invariant!("files have no back links"),
+            EdgeEnd::Asset(_) | EdgeEnd::Name(_) => invariant!("a target is a block or a day"),
         };
         Ok(Some(Link {
             document_id: document,

@@ -1,0 +1,72 @@
+//! Wiki links in inline markdown: `[[Name]]`, `[[Name#Heading|words]]` and `![[Name]]`.
+
+use crate::hash_tags::wiki_name;
+use crate::links::{InlineSpan, pieces};
+use crate::slice;
+
+/// Visits the names that wiki links of `inline` lead to, in order, without headings, words and the
+/// extension `.md`.
+///
+/// Code, HTML tags and other links have none, and tags such as `#[[two words]]` are none.
+///
+/// ```
+/// let mut found = Vec::new();
+/// let text = "to [[Lisbon#Alfama|the hills]], `[[code]]` and ![[Porto.md]]";
+/// leafbase_markdown::wiki_links(text, &mut |name| found.push(name));
+/// assert_eq!(found, ["Lisbon", "Porto"]);
+/// ```
+pub fn wiki_links<'t>(inline: &'t str, visit: &mut dyn FnMut(&'t str)) {
+    let mut starts = memchr::memmem::find_iter(inline.as_bytes(), "[[").peekable();
+    if starts.peek().is_none() {
+        return;
+    }
+    let mut covered = Vec::new();
+    pieces(inline, &mut |span| {
+        covered.push(match span {
+            InlineSpan::Code(range) | InlineSpan::Tag(range) => range,
+            InlineSpan::Link(link) => link.whole,
+        });
+    });
+    for at in starts {
+        let before = slice::before(inline, at);
+        let escapes = before.len() - before.trim_end_matches('\\').len();
+        let is_text = escapes.is_multiple_of(2)
+            && !before.ends_with('#')
+            && covered.iter().all(|span| !span.contains(&at));
+        if let Some(inner) = wiki_name(slice::after(inline, at)).filter(|_| is_text) {
+            let end = inner.find(['|', '#']).unwrap_or(inner.len());
+            // In tables the bar is escaped.
+            let name = slice::before(inner, end).trim_end_matches('\\').trim();
+            let name = name.strip_suffix(".md").unwrap_or(name);
+            if !name.is_empty() {
+                visit(name);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wiki_links;
+
+    #[test]
+    fn names_of_links() {
+        let rows: &[(&str, &[&str])] = &[
+            ("[[A]] and [[ b c ]]", &["A", "b c"]),
+            (
+                "[[A#Part]] [[B|words]] [[C#^id|words]] [[D\\|words]] [[e/F.md]]",
+                &["A", "B", "C", "D", "e/F"],
+            ),
+            ("![[A]] **[[B]]**", &["A", "B"]),
+            ("[[]] [[#Own]] [[ | ]] [[a]b]] [[a\nb]]", &[]),
+            ("\\[[A]] \\\\[[B]] `[[C]]` <b title=\"[[D]]\">[[E]]</b>", &["B", "E"]),
+            ("[x](<[[A]]>) [see [[B]]](https://x.org) #[[tag]]", &[]),
+            ("[[[A]]", &["A"]),
+        ];
+        for (text, expected) in rows {
+            let mut found = Vec::new();
+            wiki_links(text, &mut |name| found.push(name));
+            assert_eq!(&found, expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Import of a directory: a mirror of files alone, with the options and the report of an import.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use leafbase::{Connection, Progress, Result};
+
+use super::files::MirrorDirectory;
+use super::options::MirrorOptions;
+use super::run::MirrorRun;
+use crate::report::{ImportOptions, ImportReport, MirrorChangeKind};
+
+/// Imports the markdown files below the directory `path`: directories become folders, files
+/// become documents in them, and files named by a day become daily notes (see
+/// [`ImportOptions::daily_notes`]).
+///
+/// Front matter becomes a document's first block, code with the tag `yaml frontmatter`. Wiki
+/// links and relative links to files of the folder become links to blocks. Other files that a
+/// document embeds or links to are imported as uploads. One that is embedded alone in a
+/// paragraph gets the block that an upload of it would get. Names that an export escaped are
+/// decoded. The report lists what changed and what was skipped: hidden files, symbolic links
+/// and files that no document shows, among others. Memory is bounded by the largest file.
+///
+/// A folder that was imported before is imported again: files that changed since update their
+/// documents as [`mirror`](crate::mirror()) does, so that blocks keep their IDs, comments and
+/// links. Edits of different blocks in the space are merged, and otherwise replaced, with a
+/// warning. Renamed files rename their documents; documents without a file stay, and those that
+/// were deleted in the space stay deleted unless their file is edited. A folder that was moved or
+/// copied is recognised if at least half of its files are as they were.
+///
+/// Others may write to the space concurrently. Documents for a folder that they delete go to
+/// its nearest existing ancestor, a day that gets a note keeps it, and an attachment that they
+/// delete is imported again for the next document that shows it.
+///
+/// `progress` receives the number of steps done: one per file, and after the last file further
+/// ones, added to the total, that resolve links to headings. It may cancel the import. Then the
+/// report says so, documents imported so far stay, and links to headings that were not looked
+/// up lead to their document.
+///
+/// An import of 100 documents or more ends with the search index caught up, whatever
+/// [`SearchIndexing`](leafbase::SearchIndexing) says, as one more step: the first search after it
+/// is as fast as later ones. A canceled import leaves that to the next search.
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use leafbase::Space;
+/// use leafbase_vault::{ImportOptions, import_folder};
+/// # fn main() -> leafbase::Result<()> {
+/// # let directory = tempfile::tempdir().unwrap();
+/// # let vault = directory.path();
+/// # std::fs::write(vault.join("Trip.md"), "See [[Packing]].").unwrap();
+/// # std::fs::write(vault.join("Packing.md"), "##### Clothes").unwrap();
+/// let notes = Space::in_memory()?.connect();
+/// let go_on = &mut |_| ControlFlow::Continue(());
+/// let report = import_folder(&notes, vault, &ImportOptions::new(), go_on)?;
+/// assert_eq!((report.documents, report.links), (2, 1));
+/// for warning in &report.warnings {
+///     // a heading of level 5 became one of level 4
+///     println!("{}: {}", warning.path, warning.message);
+/// }
+/// std::fs::write(vault.join("Trip.md"), "See [[Packing]] first.").unwrap();
+/// let report = import_folder(&notes, vault, &ImportOptions::new(), go_on)?;
+/// assert_eq!((report.documents, report.changes.len(), report.unchanged), (0, 1, 1));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// [`leafbase::ErrorKind::NotFound`] if there is no such directory, or no such folder in the
+/// space; errors of the operating system and the store. Documents imported before an error
+/// stay.
+pub fn import_folder(
+    notes: &Connection,
+    path: impl AsRef<Path>,
+    options: &ImportOptions,
+    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<ImportReport> {
+    let mut files = MirrorDirectory::existing(path.as_ref())?;
+    let options = MirrorOptions {
+        folder: options.folder,
+        import_only: true,
+        import: Some(options.clone()),
+        ..MirrorOptions::new()
+    };
+    let (mirrored, created) = MirrorRun::new(notes, &mut files, &options, progress)?.run()?;
+    let mut report = ImportReport {
+        changes: mirrored.changes,
+        unchanged: mirrored.unchanged,
+        warnings: mirrored.warnings,
+        skipped: mirrored.skipped,
+        canceled: mirrored.canceled,
+        ..created
+    };
+    report.changes.retain(|change| change.kind != MirrorChangeKind::DocumentCreated);
+    report.skipped.sort_by(|one, other| one.path.cmp(&other.path));
+    Ok(report)
+}
