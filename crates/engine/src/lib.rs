@@ -197,7 +197,7 @@ pub use leafbase_model::{
     BlockOrder, BlockPatch, BlockType, BlockVersion, BuiltInLocation, CardLayout, Change,
     ChangePosition, ChangeToken, Clock, CodeLanguage, Collection, CollectionSchema, Color, Comment,
     CommentDraft, CommentId, CommentPatch, CommentSource, Condition, ConnectionInfo, Content,
-    ContentProperty, ContentPropertyDraft, ContextBlock, CountItems, CreateCollection,
+    ContentProperty, ContentPropertyDraft, ContextBlock, CorrectedTerm, CountItems, CreateCollection,
     CreateDocuments, CreateFolders, CreateFromTemplate, Day, DayRange, DayRef, Decorations,
     DeleteBlocks, DeleteComments, DeleteDocuments, DeleteFolders, DeleteItems, DeleteTasks,
     Destination, Detail, Direction, Document, DocumentFilter, DocumentFilterMode, DocumentId,

@@ -38,6 +38,7 @@ mod delete_query;
 mod directory;
 mod error;
 mod field_text;
+mod like_words;
 mod merge_policy;
 mod overlay;
 mod postings;

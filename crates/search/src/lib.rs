@@ -72,6 +72,7 @@ mod analysis_fingerprint;
 mod analyzer;
 mod ascii_tokens;
 mod document;
+mod edit_distance;
 mod fold;
 mod highlighter;
 mod index;
@@ -96,7 +97,7 @@ pub use index::IndexStorage;
 pub use index::{
     DocumentSubset, Hit, HitList, Index, IndexSnapshot, IndexWatermark, SearchOverlay,
 };
-pub use parsed_query::{MAX_QUERY_TERM_BYTES, MAX_QUERY_TERMS, ParsedQuery};
+pub use parsed_query::{MAX_QUERY_TERM_BYTES, MAX_QUERY_TERMS, ParsedQuery, TermCorrection};
 pub use query_words::{QueryPart, QueryWord, query_words};
 pub use token::{Token, TokenKind};
 pub use tokens::tokens;

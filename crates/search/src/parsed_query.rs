@@ -4,7 +4,9 @@ use std::collections::HashSet;
 
 use frostem::{Algorithm, Stemmer};
 use leafbase_model::{Error, Limits, Result, TermMode};
+use unicode_normalization::char::is_combining_mark;
 
+use crate::edit_distance::max_edits;
 use crate::query_words::{QueryWord, query_words};
 use crate::stems::stem_of;
 
@@ -26,6 +28,8 @@ pub(crate) struct ClauseTerm {
 /// How the terms of a clause have to occur.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum ClauseKind {
+    /// A single word, which may be misspelt.
+    Word,
     /// One after the other.
     Phrase,
     /// The pairs of a run of a script without spaces: each counts by itself.
@@ -46,6 +50,19 @@ pub(crate) struct QueryClause {
     pub(crate) compound: Option<String>,
     /// The parts of a compound, of which one is enough unless all terms are required.
     pub(crate) parts: Vec<QueryClause>,
+}
+
+/// A word of a query that no document has, with a like one that documents have.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TermCorrection {
+    /// The clause of the query, by index.
+    pub(crate) clause: usize,
+    /// The word as it was written.
+    pub term: String,
+    /// The word that it was read as.
+    pub read_as: String,
+    /// Whether all words with this prefix match.
+    pub(crate) is_prefix: bool,
 }
 
 /// A query, parsed.
@@ -110,6 +127,21 @@ impl ParsedQuery {
         self.clauses.get(clause).map_or("", |clause| &clause.source)
     }
 
+    /// The query with the words that its own ones were read as, for highlighting.
+    #[must_use]
+    pub fn corrected<'c>(&self, found: impl IntoIterator<Item = &'c TermCorrection>) -> Self {
+        let mut corrected = self.clone();
+        for correction in found {
+            if let Some(clause) = corrected.clauses.get_mut(correction.clause) {
+                let word = clause.read_as(correction.read_as.clone(), correction.is_prefix);
+                if !clause.parts.contains(&word) {
+                    clause.parts.push(word);
+                }
+            }
+        }
+        corrected
+    }
+
     /// The clauses and their parts: whatever a text may match.
     pub(crate) fn matchers(&self) -> impl Iterator<Item = &QueryClause> {
         self.clauses.iter().flat_map(|clause| std::iter::once(clause).chain(&clause.parts))
@@ -171,8 +203,21 @@ fn word_clause(stemmer: Stemmer, text: &str, word: &QueryWord, is_last: bool) ->
         _ => None,
     };
     let source = text.get(word.range.clone()).unwrap_or_default().to_owned();
-    let kind = if word.is_run() { ClauseKind::Run } else { ClauseKind::Phrase };
+    let kind = if word.is_run() { ClauseKind::Run } else { word_kind(&terms) };
     QueryClause { source, kind, terms, stem, compound: word.whole.clone(), parts: Vec::new() }
+}
+
+/// The kind of a word with these terms. Numbers and compounds are never misspelt.
+fn word_kind(terms: &[ClauseTerm]) -> ClauseKind {
+    let is_letter = |letter: char| letter.is_alphabetic() || is_combining_mark(letter);
+    match terms {
+        [ClauseTerm { text, .. }]
+            if max_edits(text.chars().count()) > 0 && text.chars().all(is_letter) =>
+        {
+            ClauseKind::Word
+        }
+        _ => ClauseKind::Phrase,
+    }
 }
 
 fn phrase_clause(quoted: &str) -> Option<QueryClause> {
@@ -205,15 +250,33 @@ impl QueryClause {
         if self.compound.is_none() {
             return Vec::new();
         }
-        let single = |term: &ClauseTerm| Self {
-            source: term.text.clone(),
-            kind: ClauseKind::Phrase,
-            terms: vec![ClauseTerm { text: term.text.clone(), offset: 0, is_prefix: false }],
-            stem: stem_of(stemmer, &term.text),
-            compound: None,
-            parts: Vec::new(),
+        let single = |term: &ClauseTerm| {
+            let terms = vec![ClauseTerm { text: term.text.clone(), offset: 0, is_prefix: false }];
+            Self {
+                source: term.text.clone(),
+                kind: word_kind(&terms),
+                stem: stem_of(stemmer, &term.text),
+                terms,
+                compound: None,
+                parts: Vec::new(),
+            }
         };
         self.terms.iter().map(single).collect()
+    }
+
+    /// The clause of another word, which this one is read as.
+    pub(crate) fn read_as(&self, word: String, is_prefix: bool) -> Self {
+        Self {
+            source: self.source.clone(),
+            kind: ClauseKind::Phrase,
+            // A beginning is no word.
+            stem: (!is_prefix)
+                .then(|| stem_of(Stemmer::new(Algorithm::English), &word))
+                .flatten(),
+            terms: vec![ClauseTerm { text: word, offset: 0, is_prefix }],
+            compound: None,
+            parts: Vec::new(),
+        }
     }
 
     /// The pairs of a run that satisfy it: both of a run of three characters, half of a longer one,

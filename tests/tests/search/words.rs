@@ -115,6 +115,60 @@ fn a_question_finds_what_answers_most_of_it() {
     }
 }
 
+/// The first document, with the words that it has in place of misspelt ones and its snippet.
+fn first_read(shelf: &Shelf, request: impl Into<SearchDocuments>) -> String {
+    let found = shelf.search(request);
+    let Some(first) = found.first() else { return String::new() };
+    let read = first.corrected.iter().map(|read| format!("{}={} ", read.term, read.read_as));
+    format!("{}{}", read.collect::<String>(), first.markdown)
+}
+
+#[test]
+fn misspelt_words_are_read_as_those_of_documents() {
+    let shelf = Shelf::of(&[
+        ("Lisbon", "The night train leaves at ten"),
+        ("Weather", "東京 weather report, Москва"),
+    ]);
+    for _ in 0..2 {
+        for (query, expected) in [
+            ("nihgt tain", "nihgt=night tain=train The **night** **train** leaves at ten"),
+            ("wether", "wether=weather 東京 **weather** report, Москва"),
+            ("東京 waether 2026", "waether=weather **東京** **weather** report, Москва"),
+            ("масква", "масква=москва 東京 weather report, **Москва**"),
+            ("repport", "repport=report 東京 weather **report**, Москва"),
+            ("leavves", "leavves=leaves The night train **leaves** at ten"),
+            ("\"nihgt train\"", ""),
+            ("tne", ""),
+        ] {
+            assert_eq!(first_read(&shelf, query), expected, "{query}");
+        }
+        let all = |query: &str| SearchDocuments::words(query).all_words();
+        assert_eq!(
+            first_read(&shelf, all("nigth lisbon")),
+            "nigth=night The **night** train leaves at ten"
+        );
+        assert_eq!(first_read(&shelf, all("nigth tokio")), "");
+        shelf.notes.space().flush_search().unwrap();
+    }
+}
+
+#[test]
+fn a_scope_reads_misspelt_words_as_its_own() {
+    let shelf = Shelf::of(&[("home", "night train"), ("hidden", "nigth nights nighty")]);
+    for _ in 0..2 {
+        let (home, hidden) = (shelf.id("home"), shelf.id("hidden"));
+        let space = shelf.notes.space();
+        let read = |guest: &leafbase::Connection<leafbase::Scoped>| {
+            let found = guest.search("nigth").unwrap();
+            let words = found.iter().flat_map(|found| &found.corrected);
+            (found.len(), words.map(|word| word.read_as.clone()).collect::<Vec<_>>())
+        };
+        assert_eq!(read(&space.scoped([home])), (1, vec!["night".to_owned()]));
+        assert_eq!(read(&space.scoped([home, hidden])), (1, Vec::new()));
+        space.flush_search().unwrap();
+    }
+}
+
 #[test]
 fn snippets_mark_the_pairs_that_match() {
     let shelf = Shelf::of(&[("a", "东京的天气很好"), ("b", "今日、東京は天気がよい。")]);

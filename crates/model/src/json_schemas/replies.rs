@@ -7,7 +7,8 @@ use serde_json::json;
 
 use super::{Shape, shapes};
 use crate::{
-    AssetId, AssetRecord, Author, Block, BlockId, CollectionSchema, Day, Document, DocumentId,
+    AssetId, AssetRecord, Author, Block, BlockId, CollectionSchema, CorrectedTerm, Day, Document,
+    DocumentId,
     FileHash, GroupValue, Item, ItemValue, Items, ItemsPage, Location, RelatedItem, Schema,
     SchemaReply, ScopedDocument, SearchMatch, Timestamp,
 };
@@ -157,6 +158,7 @@ shapes! {
         .must::<Vec<BlockId>>("blockIds", "The blocks that have hits.")
         .must::<f64>("score", "Greater is more relevant, within one reply.")
         .may::<Vec<String>>("missingTerms", "The terms that it lacks.")
+        .may::<Vec<CorrectedTerm>>("corrected", "Terms in no document, and what it has instead.")
         .times()
         .open();
 }

@@ -2,7 +2,8 @@
 
 #![expect(clippy::cast_precision_loss, reason = "a few words and documents")]
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 
 use leafbase_model::{Location, TermMode};
 use leafbase_search::SearchDocument;
@@ -37,7 +38,7 @@ const fn word(
 
 use WordKind::{Compound, Run, Simple};
 
-pub(crate) const WORDS: [Word; 15] = [
+pub(crate) const WORDS: [Word; 20] = [
     word("tree", Simple, &[&["tree", "~tree"]], &["tree"]),
     word("Trees", Simple, &[&["trees", "~tree"]], &["trees"]),
     word("treat", Simple, &[&["treat", "~treat"]], &["treat"]),
@@ -63,6 +64,12 @@ pub(crate) const WORDS: [Word; 15] = [
     word("都", Simple, &[&["都"]], &["都*"]),
     word("東", Simple, &[&["東"]], &["東*"]),
     word("🎉", Simple, &[&["🎉"]], &["🎉"]),
+    // Misspelt, unless documents have them.
+    word("terat", Simple, &[&["terat", "~terat"]], &["terat"]),
+    word("treet", Simple, &[&["treet", "~treet"]], &["treet"]),
+    word("cyclamen", Simple, &[&["cyclamen", "~cyclamen"]], &["cyclamen"]),
+    word("cyklamin", Simple, &[&["cyklamin", "~cyklamin"]], &["cyklamin"]),
+    word("cyklam", Simple, &[&["cyklam", "~cyklam"]], &["cyklam"]),
 ];
 
 pub(crate) type Text = Vec<usize>;
@@ -139,6 +146,46 @@ pub(crate) struct Asked {
 
 type Row = Vec<(usize, String)>;
 
+/// Whether a word has enough letters to be corrected.
+fn is_long(word: &str) -> bool {
+    word.chars().filter(|letter| letter.is_alphabetic()).count() > 3
+}
+
+/// Whether a word is as many edits from another, one or two.
+fn is_near(one: &str, other: &str, edits: usize) -> bool {
+    let is_one = one != other && edited(one, other).contains(other);
+    match edits {
+        1 => is_one,
+        _ => one != other && !is_one && !edited(one, other).is_disjoint(&edited(other, one)),
+    }
+}
+
+/// The words that one edit makes of a word, with letters of it and of another.
+fn edited(word: &str, other: &str) -> BTreeSet<String> {
+    let letters: Vec<char> = word.chars().collect();
+    let mut found = BTreeSet::new();
+    let mut add = |letters: &[&[char]]| found.insert(letters.concat().into_iter().collect());
+    for at in 0..=letters.len() {
+        let (before, after) = letters.split_at(at);
+        for letter in word.chars().chain(other.chars()) {
+            add(&[before, &[letter], after]);
+            add(&[before, &[letter], after.get(1..).unwrap_or_default()]);
+        }
+        add(&[before, after.get(1..).unwrap_or_default()]);
+        if let [first, second, rest @ ..] = after {
+            add(&[before, &[*second, *first], rest]);
+        }
+    }
+    found
+}
+
+/// The stem of a token that is a word.
+fn stem_of_token(token: &str) -> Option<String> {
+    let mut all = WORDS.iter().flat_map(|word| word.has).filter(|_| !token.contains('_'));
+    let tokens = all.find(|tokens| tokens.contains(&token))?;
+    tokens.iter().find(|token| token.starts_with('~')).map(|stem| (*stem).to_owned())
+}
+
 /// What a clause of a query asks for.
 #[derive(Clone, Debug, PartialEq)]
 struct Clause {
@@ -147,6 +194,8 @@ struct Clause {
     /// A term that adds to the score.
     exact: Option<String>,
     is_run: bool,
+    /// Whether it is a word of which like ones are found if no document has it.
+    is_corrected: bool,
     parts: Vec<Clause>,
 }
 
@@ -177,7 +226,8 @@ impl Asked {
                 from += word.has.len();
             }
             let (stem, exact, parts) = (None, exact_prefix(&row), Vec::new());
-            return vec![Clause { row, stem, exact, is_run: false, parts }];
+            let is_corrected = false;
+            return vec![Clause { row, stem, exact, is_run: false, is_corrected, parts }];
         }
         let last = self.words.len() - 1;
         let clause = |(number, word): (usize, &usize)| WORDS[*word].clause(number == last, mode);
@@ -201,6 +251,7 @@ impl Word {
             stem: self.stem_at(offset),
             exact: None,
             is_run: false,
+            is_corrected: is_long(term),
             parts: Vec::new(),
         };
         let exact = exact_prefix(&row).or_else(|| is_compound.then(|| self.has[0][0].to_owned()));
@@ -209,6 +260,7 @@ impl Word {
             stem: if self.kind == Simple { self.stem_at(0) } else { None },
             exact,
             is_run: self.kind == Run,
+            is_corrected: self.kind == Simple && is_long(self.asks[0]),
             parts: self.asks.iter().enumerate().filter(|_| has_parts).map(part).collect(),
             row,
         }
@@ -299,13 +351,13 @@ impl NaiveScorer<'_> {
             }
             return (has, weight);
         }
-        let found = self.word(clause);
+        let found = self.word_or_like(clause);
         for (number, score) in &found {
             has.insert(*number, Has { score: *score, weight: 0.0, is_satisfied: true });
         }
         weight = if clause.parts.is_empty() { self.idf(found.len()) } else { 0.0 };
         for part in &clause.parts {
-            let scores = self.word(part);
+            let scores = self.word_or_like(part);
             let part_weight = self.idf(scores.len());
             weight += part_weight;
             for (number, score) in scores {
@@ -316,6 +368,67 @@ impl NaiveScorer<'_> {
         }
         has.values_mut().filter(|has| has.is_satisfied).for_each(|has| has.weight = weight);
         (has, weight)
+    }
+
+    /// The scores of a word, or half of those of the words that are like it.
+    fn word_or_like(&self, clause: &Clause) -> BTreeMap<u8, f64> {
+        let mut scores = self.word(clause);
+        if scores.is_empty() && clause.is_corrected {
+            for read in self.like(&clause.row[0].1) {
+                for (number, score) in self.word(&read) {
+                    *scores.entry(number).or_default() += score / 2.0;
+                }
+            }
+        }
+        scores
+    }
+
+    /// The words that a misspelt one is read as.
+    fn like(&self, term: &str) -> Vec<Clause> {
+        let asked = term.trim_end_matches('*');
+        let documents = self.documents.values();
+        let fields = documents.flat_map(|made| [made.field(true), made.field(false)]);
+        let texts: Vec<_> = fields.flatten().collect();
+        let tokens = texts.iter().flatten().copied().flatten().copied();
+        let is_word = |token: &&str| !token.contains(|letter: char| letter == '~' || letter.is_ascii_digit());
+        let tokens: BTreeSet<&str> = tokens.filter(is_word).collect();
+        let near = |edits| {
+            let found = tokens.iter().filter(move |token| is_near(asked, token, edits));
+            found.map(|token| (*token).to_owned()).collect::<BTreeSet<_>>()
+        };
+        let mut found = near(1);
+        if found.is_empty() && asked.chars().count() > 7 {
+            found = near(2);
+        }
+        if found.is_empty() && term.ends_with('*') && asked.chars().count() > 4 {
+            let begins = |token: &&&str| token.chars().next() == asked.chars().next();
+            let longest = |token: &&str| {
+                let prefixes = token.char_indices().map(|(at, letter)| &token[..at + letter.len_utf8()]);
+                prefixes.filter(|prefix| is_near(asked, prefix, 1)).last().map(|prefix| format!("{prefix}*"))
+            };
+            found = tokens.iter().filter(begins).filter_map(longest).collect();
+        }
+        let frequency = |term: &str| {
+            let row = single(term);
+            let has = |made: &&Made| [true, false].map(|title| made.frequency(title, &row)) != [0.0; 2];
+            self.documents.values().filter(has).count()
+        };
+        let mut found: Vec<String> = found.into_iter().collect();
+        found.sort_by_key(|word| {
+            (Reverse(frequency(word)), word.chars().next() != asked.chars().next(), word.clone())
+        });
+        let mut stems = BTreeSet::new();
+        found.retain(|word| stem_of_token(word).is_none_or(|stem| stems.insert(stem)));
+        found.truncate(4);
+        let clause = |word: String| Clause {
+            stem: stem_of_token(&word),
+            exact: exact_prefix(&single(&word)),
+            row: single(&word),
+            is_run: false,
+            is_corrected: false,
+            parts: Vec::new(),
+        };
+        found.into_iter().map(clause).collect()
     }
 
     fn word(&self, clause: &Clause) -> BTreeMap<u8, f64> {

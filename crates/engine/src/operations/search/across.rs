@@ -3,12 +3,12 @@
 use std::cmp::Reverse;
 
 use leafbase_model::{
-    ChangePosition, DocumentId, Error, ErrorKind, Items, Limits, Result, SearchDocuments,
-    SearchMatch, invariant,
+    ChangePosition, CorrectedTerm, DocumentId, Error, ErrorKind, Items, Limits, Result,
+    SearchDocuments, SearchMatch, invariant,
 };
 use leafbase_search::{
     Attributes, Highlighter, Hit, HitList, IndexSnapshot, ParsedQuery, SearchDocument,
-    SearchOverlay,
+    SearchOverlay, TermCorrection,
 };
 use leafbase_tree_ops::ReadTree;
 
@@ -53,6 +53,11 @@ impl<A: Unbatched> Connection<A> {
     /// [`SearchDocuments::any_word`] scores alone decide. Case, accents and width are ignored,
     /// English words match their inflections, and the last word of a text matches as a prefix.
     /// Quotation marks make a phrase. A query without letters and digits matches nothing.
+    ///
+    /// A word of at least four letters that no document has is read as the words of documents that
+    /// are like it: an edit away, or two from eight letters on ([`SearchMatch::corrected`]). A
+    /// misspelt beginning of the last word is read as another one from five letters on. Phrases are
+    /// never corrected.
     ///
     /// In scripts without spaces each pair of adjacent characters counts, and pairs in a row count
     /// more. A document has such a run if it has half of its pairs.
@@ -150,7 +155,8 @@ impl<A: Unbatched> Connection<A> {
             // Hits without patterns are ranked and limited already.
             (hits, ..) => hits.into_iter().flatten().collect(),
         };
-        let shown_terms = query.terms.without(&stop_words);
+        let corrected = query.terms.corrected(found.iter().flat_map(|hit| &hit.corrected));
+        let shown_terms = corrected.without(&stop_words);
         let presenter = MatchPresenter {
             texts: &texts,
             terms: &query.terms,
@@ -288,6 +294,7 @@ fn rank_by_matches(
             document,
             score: score(count),
             missing: Vec::new(),
+            corrected: Vec::new(),
         })
         .collect())
 }
@@ -305,7 +312,7 @@ impl MatchPresenter<'_, '_, '_> {
     /// The match of a document; `None` if the document is not visible, whatever the index has.
     fn present(
         &self,
-        Hit { document, score, missing: lacked }: Hit,
+        Hit { document, score, missing: lacked, corrected }: Hit,
         matcher: Option<&mut PatternSetMatcher<'_>>,
     ) -> Result<Option<SearchMatch>> {
         let tree = self.texts.tree;
@@ -336,7 +343,12 @@ impl MatchPresenter<'_, '_, '_> {
             block_ids: shown.blocks,
             score,
             missing_terms: lacked.iter().map(|term| self.terms.source(*term).to_owned()).collect(),
+            corrected: corrected.into_iter().map(corrected_term).collect(),
             times: times.transpose()?,
         }))
     }
+}
+
+fn corrected_term(correction: TermCorrection) -> CorrectedTerm {
+    CorrectedTerm { term: correction.term, read_as: correction.read_as }
 }
