@@ -3,11 +3,16 @@
 //!
 //! `cargo run --release -p benches --bin relevance`. RELEVANCE_DIR names another folder. It fails
 //! if the folder is missing, or a set is below its bar. With `--misspelt` each query has an edit in
-//! one word, and the bar is a share of the score without.
+//! one word, and the bar is a share of the score without. Phrases are never corrected: both scores
+//! are of queries without quotation marks.
+//!
+//! LEAFBASE_RELEVANCE names further sets of the same form, separated by colons: folders with
+//! `corpus.jsonl`, `queries.jsonl` and `qrels.tsv`, each with the codes of its languages after an
+//! equals sign, if they need naming (`xquad/de=de`). They have no bar.
 
 use leafbase::{
     BlockData, BlockDraft, Connection, CreateDocuments, Destination, DocumentId, Durability,
-    InsertBlocks, Position, SearchDocuments, SearchIndexing, Space,
+    InsertBlocks, Language, Position, SearchDocuments, SearchIndexing, Space,
 };
 use std::collections::{HashMap, HashSet};
 use std::error::Error;
@@ -88,8 +93,12 @@ impl JudgedSet {
         let folder = home.join(name);
         let documents =
             if name == "anchors" { notes(&home.join("../corpus"))? } else { abstracts(&folder)? };
+        Self::of(&folder, &documents, &[])
+    }
+
+    fn of(folder: &Path, documents: &[Named], languages: &[Language]) -> Outcome<Self> {
         Ok(Self {
-            searched: Searched::fill(&documents)?,
+            searched: Searched::fill(documents, languages)?,
             documents: documents.len(),
             queries: texts(&folder.join("queries.jsonl"), "text")?,
             right: judged(&folder.join("qrels.tsv"))?,
@@ -103,6 +112,46 @@ impl JudgedSet {
     }
 }
 
+/// Prints a line for each further set that is named.
+fn further_sets() -> Outcome<()> {
+    for named in std::env::var("LEAFBASE_RELEVANCE").unwrap_or_default().split(':') {
+        if named.is_empty() {
+            continue;
+        }
+        let (folder, codes) = named.split_once('=').unwrap_or((named, ""));
+        let codes = codes.split(',').filter(|code| !code.is_empty());
+        let languages = codes.map(str::parse).collect::<leafbase::Result<Vec<Language>>>()?;
+        let documents = abstracts(Path::new(folder))?;
+        let set = JudgedSet::of(Path::new(folder), &documents, &languages)?;
+        let found = set.mean(&set.queries)?;
+        let beside = fts5(&documents, &set)?;
+        let (documents, queries) = (set.documents, set.queries.len());
+        println!("| {named} | {documents} | {queries} | {found:.4} | {beside:.3} | | | |");
+    }
+    Ok(())
+}
+
+/// The score of SQLite's FTS5 with the words of each query joined by OR.
+fn fts5(documents: &[Named], set: &JudgedSet) -> Outcome<f64> {
+    let database = rusqlite::Connection::open_in_memory()?;
+    database.execute_batch("CREATE VIRTUAL TABLE words USING fts5(name UNINDEXED, title, body)")?;
+    for Named { name, title, text } in documents {
+        database.execute("INSERT INTO words VALUES (?1, ?2, ?3)", [name, title, text])?;
+    }
+    let statement = "SELECT name FROM words WHERE words MATCH ?1 ORDER BY bm25(words) LIMIT ?2";
+    let mut statement = database.prepare(statement)?;
+    let (mut sum, none) = (0.0, HashSet::new());
+    for (id, text) in &set.queries {
+        let words = text.split(|letter: char| !letter.is_alphanumeric());
+        let words = words.filter(|word| !word.is_empty()).map(|word| format!("\"{word}\""));
+        let query = words.collect::<Vec<_>>().join(" OR ");
+        let found = statement.query_map((query, RANKS as i64), |row| row.get(0))?;
+        let found = found.collect::<Result<Vec<String>, _>>()?;
+        sum += ndcg(found.iter().map(String::as_str), set.right.get(id).unwrap_or(&none));
+    }
+    Ok(sum / set.queries.len().max(1) as f64)
+}
+
 /// Whether all sets keep their share with a misspelt word in each query.
 fn run_misspelt(home: &Path) -> Outcome<bool> {
     check(home)?;
@@ -110,7 +159,10 @@ fn run_misspelt(home: &Path) -> Outcome<bool> {
     println!("|---|---:|---:|---:|---:|---:|---|");
     let mut is_met = true;
     for Set { name, .. } in &SETS {
-        let set = JudgedSet::read(home, name)?;
+        let mut set = JudgedSet::read(home, name)?;
+        for (_, text) in &mut set.queries {
+            text.retain(|letter| !"\"“”„«»".contains(letter));
+        }
         let mut dice = Dice(SEED);
         let queries = set.queries.iter().map(|(id, text)| (id.clone(), misspelt(text, &mut dice)));
         let queries: Vec<_> = queries.collect();
@@ -187,6 +239,7 @@ fn run(home: &Path) -> Outcome<bool> {
             "| {name} | {documents} | {queries} | {found:.4} | {plain:.3} | {stems:.3} | {bar:.2} | {verdict} |"
         );
     }
+    further_sets()?;
     Ok(is_met)
 }
 
@@ -263,8 +316,9 @@ struct Searched {
 }
 
 impl Searched {
-    fn fill(documents: &[Named]) -> Outcome<Self> {
+    fn fill(documents: &[Named], languages: &[Language]) -> Outcome<Self> {
         let builder = Space::builder()
+            .languages(languages.iter().copied())
             .durability(Durability::Relaxed)
             .search_indexing(SearchIndexing::OnDemand);
         let space = builder.in_memory()?;
@@ -293,7 +347,12 @@ impl Searched {
     /// The best documents of the default mode.
     fn ask(&self, query: &str) -> Outcome<Vec<&str>> {
         let mut texts: Vec<String> = Vec::new();
-        for word in query.split_whitespace() {
+        // A run of a script without spaces may be longer than a text of a search.
+        let letters: Vec<char> = query.chars().collect();
+        let is_long = query.split_whitespace().any(|word| word.len() > LONGEST);
+        let parts = letters.chunks(if is_long { LONGEST / 4 } else { usize::MAX });
+        let parts: Vec<String> = parts.map(|part| part.iter().collect()).collect();
+        for word in parts.iter().flat_map(|part| part.split_whitespace()) {
             match texts.last_mut() {
                 Some(last) if last.len() + word.len() < LONGEST => {
                     last.push(' ');
@@ -322,14 +381,15 @@ fn mean(
     for (id, text) in queries {
         let (right, ignored) = (right.get(id).unwrap_or(&none), ignored.get(id).unwrap_or(&none));
         let found = searched.ask(text)?.into_iter().filter(|name| !ignored.contains(*name));
-        let gains = (0..)
-            .zip(found.take(RANKS))
-            .filter(|(_, name)| right.contains(*name))
-            .map(|(rank, _)| gain(rank));
-        let ideal: f64 = (0..right.len().min(RANKS)).map(gain).sum();
-        sum += gains.sum::<f64>() / ideal.max(f64::MIN_POSITIVE);
+        sum += ndcg(found, right);
     }
     Ok(sum / queries.len().max(1) as f64)
+}
+
+fn ndcg<'n>(found: impl Iterator<Item = &'n str>, right: &HashSet<String>) -> f64 {
+    let ranked = (0..).zip(found.take(RANKS)).filter(|(_, name)| right.contains(*name));
+    let ideal: f64 = (0..right.len().min(RANKS)).map(gain).sum();
+    ranked.map(|(rank, _)| gain(rank)).sum::<f64>() / ideal.max(f64::MIN_POSITIVE)
 }
 
 /// What a right document is worth, by its rank from 0.

@@ -132,7 +132,10 @@ impl SearchDocument {
     pub(crate) fn each_term(&self, visit: &mut dyn FnMut(&str)) {
         match &self.postings {
             DocumentPostings::Sorted(fields) => {
-                fields.iter().flat_map(|field| field.terms.iter()).for_each(|(term, _)| visit(term));
+                fields
+                    .iter()
+                    .flat_map(|field| field.terms.iter())
+                    .for_each(|(term, _)| visit(term));
             }
             DocumentPostings::Unsorted(fields) => {
                 for field in fields {
@@ -142,7 +145,8 @@ impl SearchDocument {
         }
     }
 
-    /// The number of words with a stem that differ from it.
+    /// The number of words that have an English stem and differ from it, or that have it as another
+    /// form.
     pub(crate) fn stem_frequency(&self, is_title: bool, stem: &str) -> u32 {
         match &self.postings {
             DocumentPostings::Sorted(fields) => pick(fields, is_title).stems.frequency(stem),

@@ -55,7 +55,7 @@ mod watermark;
 
 /// The format of the index. It is part of each commit's payload, followed by the fingerprint of the
 /// analysis, the watermark, and the owner.
-const FORMAT: &str = "leafbase-search-9";
+const FORMAT: &str = "leafbase-search-10";
 
 /// What the payloads of this format and this analysis begin with.
 fn payload_prefix() -> String {

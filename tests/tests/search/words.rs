@@ -1,8 +1,8 @@
 //! Words: which documents have them, in whatever language, and in which order they come.
 
 use leafbase::{
-    AddComments, AddItems, CommentDraft, CreateCollection, ItemDraft, Position, PropertyDraft,
-    PropertyKind, SchemaDraft, SearchDocuments, UploadFile,
+    AddComments, AddItems, CommentDraft, CreateCollection, ItemDraft, Language, Position,
+    PropertyDraft, PropertyKind, SchemaDraft, SearchDocuments, SearchIndexing, Space, UploadFile,
 };
 
 use super::Shelf;
@@ -166,6 +166,101 @@ fn a_scope_reads_misspelt_words_as_its_own() {
         assert_eq!(read(&space.scoped([home])), (1, vec!["night".to_owned()]));
         assert_eq!(read(&space.scoped([home, hidden])), (1, Vec::new()));
         space.flush_search().unwrap();
+    }
+}
+
+#[test]
+fn inflections_of_each_script() {
+    let shelf = Shelf::of(&[
+        ("ru", "Последние новости о поездах"),
+        ("el", "Οι μαθητές στους δρόμους"),
+        ("hy", "Նոր քաղաքներում"),
+        ("ar", "المكتبات الجديدة"),
+        ("hi", "लड़कियाँ और किताबें"),
+        ("ta", "புத்தகங்கள்"),
+        ("en", "Trains to Москва and 東京"),
+    ]);
+    shelf.table(&[
+        ("новостей", "ru"),
+        ("поездов", "ru"),
+        ("НОВОСТЬ", "ru"),
+        ("δρόμος", "el"),
+        ("μαθητής", "el"),
+        ("քաղաք", "hy"),
+        ("مكتبة", "ar"),
+        ("लड़की", "hi"),
+        ("किताबों", "hi"),
+        ("புத்தகம்", "ta"),
+        ("train Москвы", "en"),
+        ("東京 trains в Москве", ""),
+        ("\"новостей\"", ""),
+    ]);
+    for query in ["новостей", "δρόμος", "مكتبة", "किताबों"] {
+        assert!(shelf.search(query)[0].corrected.is_empty(), "{query}");
+    }
+    assert_eq!(shelf.search("поезд")[0].markdown, "Последние новости о **поездах**");
+}
+
+#[test]
+fn diacritics_raise_documents_that_have_them() {
+    let shelf = Shelf::of(&[
+        ("ghost", "ma"),
+        ("cheek", "má"),
+        ("mother", "mẹ"),
+        ("rice", "mạ"),
+        ("plain", "a resume"),
+        ("cv", "a résumé"),
+    ]);
+    for _ in 0..2 {
+        assert_eq!(shelf.sorted("\"má\""), "cheek, ghost, rice");
+        assert!(shelf.found("má").starts_with("cheek, "));
+        assert!(shelf.found("mạ").starts_with("rice, "));
+        assert_eq!(shelf.found("résumé"), "cv, plain");
+        assert_eq!(shelf.sorted("resume"), "cv, plain");
+        shelf.notes.space().flush_search().unwrap();
+    }
+}
+
+#[test]
+fn inflections_of_the_languages_of_a_space() {
+    let documents = [
+        ("de", "Die Häuser der Stadt sind alt, und das ist schön"),
+        ("en", "The houses of the town are old"),
+        ("fr", "Les nationalités de la ville ne sont pas les mêmes"),
+        ("mixed", "Der Zug nach Москва und die Bücher"),
+    ];
+    let german = [Language::German, Language::English];
+    let space = Space::builder().languages(german).in_memory().unwrap();
+    let shelf = Shelf { notes: space.connect() };
+    documents.iter().for_each(|(title, text)| drop(shelf.put(title, text)));
+    shelf.table(&[("Hauses", "de"), ("housing", "en"), ("Buches Москвы", "mixed")]);
+    assert!(shelf.search("Hauses")[0].corrected.is_empty());
+    assert_eq!(
+        shelf.search("Hauses")[0].markdown,
+        "Die **Häuser** der Stadt sind alt, und das ist schön"
+    );
+}
+
+#[test]
+fn an_index_of_other_languages_is_rebuilt() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("space");
+    let builder = || Space::builder().search_indexing(SearchIndexing::OnDemand);
+    let space = builder().create(&path).unwrap();
+    space.connect().create_document("Die Freundlichkeiten").unwrap();
+    space.flush_search().unwrap();
+    space.close().unwrap();
+    for (languages, found) in
+        [(vec![], 0), (vec![Language::German], 1), (vec![Language::German], 1), (vec![], 0)]
+    {
+        let space = builder().languages(languages).open(&path).unwrap();
+        for _ in 0..2 {
+            let hits = space.connect().search("freundliche die").unwrap();
+            let complete = hits.iter().filter(|hit| hit.missing_terms.is_empty());
+            assert_eq!(complete.count(), found);
+            space.flush_search().unwrap();
+        }
+        space.close().unwrap();
     }
 }
 

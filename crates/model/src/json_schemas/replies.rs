@@ -8,9 +8,8 @@ use serde_json::json;
 use super::{Shape, shapes};
 use crate::{
     AssetId, AssetRecord, Author, Block, BlockId, CollectionSchema, CorrectedTerm, Day, Document,
-    DocumentId,
-    FileHash, GroupValue, Item, ItemValue, Items, ItemsPage, Location, RelatedItem, Schema,
-    SchemaReply, ScopedDocument, SearchMatch, Timestamp,
+    DocumentId, FileHash, GroupValue, Item, ItemValue, Items, ItemsPage, Location, RelatedItem,
+    Schema, SchemaReply, ScopedDocument, SearchMatch, Timestamp,
 };
 
 /// A byte range of a text.

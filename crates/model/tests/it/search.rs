@@ -1,8 +1,8 @@
 //! The searches as JSON: requests, and what they give.
 
 use leafbase_model::{
-    BlockMatch, BuiltInLocation, ContextBlock, CorrectedTerm, DayRange, DayRef, DocumentId, FolderId,
-    PathStep, SearchBlocks, SearchDocuments, SearchMatch,
+    BlockMatch, BuiltInLocation, ContextBlock, CorrectedTerm, DayRange, DayRef, DocumentId,
+    FolderId, PathStep, SearchBlocks, SearchDocuments, SearchMatch,
 };
 use serde_json::json;
 

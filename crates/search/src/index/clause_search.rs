@@ -18,8 +18,8 @@ use crate::stems::stem_of;
 /// The factor of the score of two pairs of a run in a row, added to the score of each.
 const PAIRS_IN_A_ROW: f64 = 0.5;
 
-/// The factor of the score of a word that a misspelt one is read as.
-const LIKENESS: f64 = 0.5;
+/// The factor of the score of the most frequent word that a misspelt one is read as.
+const LIKENESS: f64 = 0.8;
 
 /// Matches of a document for a clause, or for several.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -171,9 +171,16 @@ impl<'r> ClauseSearch<'r> {
             return Ok((scores, Vec::new()));
         }
         let (mut scores, mut corrections) = (ScoreList::new(), Vec::new());
-        for read in self.like_words(clause)? {
-            let mut found = self.score_word(&read)?;
-            found.iter_mut().for_each(|(_, score)| *score *= LIKENESS);
+        let words = self.like_words(clause)?.into_iter();
+        let words = words.map(|read| Ok((self.score_word(&read)?, read)));
+        let words = words.collect::<Result<Vec<_>, IndexFailure>>()?;
+        let most = words.iter().map(|(found, _)| found.len()).max().unwrap_or(0);
+        for (mut found, read) in words {
+            // A rare word is a less likely reading, although it would score more.
+            let factor = LIKENESS * CorpusStatistics::share(found.len(), most);
+            for (_, score) in &mut found {
+                *score *= factor;
+            }
             let documents: Vec<DocNumber> = found.iter().map(|(number, _)| *number).collect();
             corrections.push(ReadWord { documents, clause: read });
             scores = merge(scores, found, MergeMode::Union);
@@ -225,6 +232,12 @@ impl<'r> ClauseSearch<'r> {
         if let Some(stem) = &clause.stem {
             scores = merge(scores, self.score_stem(stem)?, MergeMode::Union);
         }
+        for (_, stem) in &clause.forms.stems {
+            scores = merge(scores, self.score_form(stem)?, MergeMode::Union);
+        }
+        if let Some(accented) = clause.forms.accented.as_ref().filter(|_| !scores.is_empty()) {
+            scores = merge(scores, self.score_form(accented)?, MergeMode::First);
+        }
         // Documents with the exact term, or the compound as written, score higher than others that
         // only have the prefix or the parts.
         let exact = match clause.terms.as_slice() {
@@ -251,6 +264,15 @@ impl<'r> ClauseSearch<'r> {
         };
         let title = frequencies(TextField::Title, TextField::TitleStems)?;
         let body = frequencies(TextField::Body, TextField::BodyStems)?;
+        Ok(self.score(title, body)?)
+    }
+
+    /// The scores of the documents that have another form of a word.
+    fn score_form(&self, form: &str) -> Result<ScoreList, IndexFailure> {
+        let term = single_term(form);
+        let [title, body] = [TextField::TitleStems, TextField::BodyStems];
+        let title = (title, self.frequencies(title, &term)?);
+        let body = (body, self.frequencies(body, &term)?);
         Ok(self.score(title, body)?)
     }
 

@@ -111,7 +111,9 @@ fn read_as(clause: &QueryClause, words: Vec<String>, is_prefix: bool) -> Vec<Que
     let mut found: Vec<QueryClause> = Vec::new();
     for word in words {
         let read = clause.read_as(word, is_prefix);
-        if read.stem.is_none() || found.iter().all(|other| other.stem != read.stem) {
+        let same = |other: &QueryClause| (&other.stem, &other.forms) == (&read.stem, &read.forms);
+        let has_stem = read.stem.is_some() || !read.forms.stems.is_empty();
+        if !has_stem || !found.iter().any(same) {
             found.push(read);
         }
     }

@@ -174,9 +174,8 @@ impl RankedQuery {
 
     fn corrections(&self, number: DocNumber) -> Vec<TermCorrection> {
         let clauses = self.clauses.iter().enumerate();
-        let words = clauses.flat_map(|(index, clause)| {
-            clause.corrections.iter().map(move |read| (index, read))
-        });
+        let words = clauses
+            .flat_map(|(index, clause)| clause.corrections.iter().map(move |read| (index, read)));
         let words = words.filter(|(_, read)| read.documents.binary_search(&number).is_ok());
         let corrections = words.flat_map(|(index, read)| {
             read.clause.terms.iter().map(move |term| TermCorrection {

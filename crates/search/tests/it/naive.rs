@@ -11,7 +11,7 @@ use leafbase_search::SearchDocument;
 use crate::fixture::at;
 
 /// A word: its tokens by position in a text, and the terms of a query with their offsets (`*` marks
-/// a prefix, `~` a stem).
+/// a prefix, `~` a stem, `=` the word with its diacritics).
 pub(crate) struct Word {
     pub(crate) text: &'static str,
     has: &'static [&'static [&'static str]],
@@ -38,11 +38,13 @@ const fn word(
 
 use WordKind::{Compound, Run, Simple};
 
-pub(crate) const WORDS: [Word; 20] = [
+pub(crate) const WORDS: [Word; 22] = [
     word("tree", Simple, &[&["tree", "~tree"]], &["tree"]),
     word("Trees", Simple, &[&["trees", "~tree"]], &["trees"]),
     word("treat", Simple, &[&["treat", "~treat"]], &["treat"]),
-    word("élan", Simple, &[&["elan", "~elan"]], &["elan"]),
+    word("élan", Simple, &[&["elan", "~elan", "=élan"]], &["elan"]),
+    word("новостей", Simple, &[&["новостеи", "~новост", "=новостей"]], &["новостеи"]),
+    word("НОВОСТИ", Simple, &[&["новости", "~новост"]], &["новости"]),
     word("t", Simple, &[&["t"]], &["t"]),
     word("2", Simple, &[&["2"]], &["2"]),
     word(
@@ -107,7 +109,10 @@ impl Made {
     fn length(&self, is_title: bool, of_stems: bool) -> f64 {
         let field = self.field(is_title);
         let tokens = field.iter().flatten().copied().flatten();
-        tokens.filter(|token| token.starts_with('~') == of_stems).count() as f64
+        let is_counted = |token: &&&str| {
+            if of_stems { token.starts_with('~') } else { !token.starts_with(['~', '=']) }
+        };
+        tokens.filter(is_counted).count() as f64
     }
 
     /// How often terms stand in a row in a field; of a single one, how many tokens match.
@@ -191,6 +196,8 @@ fn stem_of_token(token: &str) -> Option<String> {
 struct Clause {
     row: Row,
     stem: Option<String>,
+    /// The word with its diacritics, which adds to the score.
+    accented: Option<String>,
     /// A term that adds to the score.
     exact: Option<String>,
     is_run: bool,
@@ -227,7 +234,8 @@ impl Asked {
             }
             let (stem, exact, parts) = (None, exact_prefix(&row), Vec::new());
             let is_corrected = false;
-            return vec![Clause { row, stem, exact, is_run: false, is_corrected, parts }];
+            let accented = None;
+            return vec![Clause { row, stem, accented, exact, is_run: false, is_corrected, parts }];
         }
         let last = self.words.len() - 1;
         let clause = |(number, word): (usize, &usize)| WORDS[*word].clause(number == last, mode);
@@ -236,8 +244,8 @@ impl Asked {
 }
 
 impl Word {
-    fn stem_at(&self, offset: usize) -> Option<String> {
-        self.has[offset].iter().find(|token| token.starts_with('~')).map(|stem| (*stem).to_owned())
+    fn form_at(&self, offset: usize, mark: char) -> Option<String> {
+        self.has[offset].iter().find(|token| token.starts_with(mark)).map(|form| (*form).to_owned())
     }
 
     fn clause(&self, is_last: bool, mode: TermMode) -> Clause {
@@ -248,7 +256,8 @@ impl Word {
         let is_compound = self.kind == Compound;
         let part = |(offset, term): (usize, &&str)| Clause {
             row: single(term),
-            stem: self.stem_at(offset),
+            stem: self.form_at(offset, '~'),
+            accented: self.form_at(offset, '='),
             exact: None,
             is_run: false,
             is_corrected: is_long(term),
@@ -257,7 +266,8 @@ impl Word {
         let exact = exact_prefix(&row).or_else(|| is_compound.then(|| self.has[0][0].to_owned()));
         let has_parts = is_compound && mode != TermMode::All;
         Clause {
-            stem: if self.kind == Simple { self.stem_at(0) } else { None },
+            stem: if self.kind == Simple { self.form_at(0, '~') } else { None },
+            accented: if self.kind == Simple { self.form_at(0, '=') } else { None },
             exact,
             is_run: self.kind == Run,
             is_corrected: self.kind == Simple && is_long(self.asks[0]),
@@ -370,13 +380,17 @@ impl NaiveScorer<'_> {
         (has, weight)
     }
 
-    /// The scores of a word, or half of those of the words that are like it.
+    /// The scores of a word, or most of those of the words that are like it.
     fn word_or_like(&self, clause: &Clause) -> BTreeMap<u8, f64> {
         let mut scores = self.word(clause);
         if scores.is_empty() && clause.is_corrected {
-            for read in self.like(&clause.row[0].1) {
-                for (number, score) in self.word(&read) {
-                    *scores.entry(number).or_default() += score / 2.0;
+            let read = self.like(&clause.row[0].1);
+            let read: Vec<_> = read.iter().map(|read| self.word(read)).collect();
+            let most = read.iter().map(BTreeMap::len).max().unwrap_or_default() as f64;
+            for found in read {
+                let share = found.len() as f64 / most;
+                for (number, score) in found {
+                    *scores.entry(number).or_default() += score * 0.8 * share;
                 }
             }
         }
@@ -390,7 +404,9 @@ impl NaiveScorer<'_> {
         let fields = documents.flat_map(|made| [made.field(true), made.field(false)]);
         let texts: Vec<_> = fields.flatten().collect();
         let tokens = texts.iter().flatten().copied().flatten().copied();
-        let is_word = |token: &&str| !token.contains(|letter: char| letter == '~' || letter.is_ascii_digit());
+        let is_word = |token: &&str| {
+            !token.contains(|letter: char| "~=".contains(letter) || letter.is_ascii_digit())
+        };
         let tokens: BTreeSet<&str> = tokens.filter(is_word).collect();
         let near = |edits| {
             let found = tokens.iter().filter(move |token| is_near(asked, token, edits));
@@ -403,14 +419,17 @@ impl NaiveScorer<'_> {
         if found.is_empty() && term.ends_with('*') && asked.chars().count() > 4 {
             let begins = |token: &&&str| token.chars().next() == asked.chars().next();
             let longest = |token: &&str| {
-                let prefixes = token.char_indices().map(|(at, letter)| &token[..at + letter.len_utf8()]);
-                prefixes.filter(|prefix| is_near(asked, prefix, 1)).last().map(|prefix| format!("{prefix}*"))
+                let mut prefixes =
+                    token.char_indices().map(|(at, letter)| &token[..at + letter.len_utf8()]);
+                prefixes
+                    .rfind(|prefix| is_near(asked, prefix, 1))
+                    .map(|prefix| format!("{prefix}*"))
             };
             found = tokens.iter().filter(begins).filter_map(longest).collect();
         }
         let frequency = |term: &str| {
             let row = single(term);
-            let has = |made: &&Made| [true, false].map(|title| made.frequency(title, &row)) != [0.0; 2];
+            let has = |made: &&Made| made.frequency(true, &row) + made.frequency(false, &row) > 0.0;
             self.documents.values().filter(has).count()
         };
         let mut found: Vec<String> = found.into_iter().collect();
@@ -422,6 +441,7 @@ impl NaiveScorer<'_> {
         found.truncate(4);
         let clause = |word: String| Clause {
             stem: stem_of_token(&word),
+            accented: None,
             exact: exact_prefix(&single(&word)),
             row: single(&word),
             is_run: false,
@@ -436,6 +456,11 @@ impl NaiveScorer<'_> {
         if let Some(stem) = &clause.stem {
             for (number, score) in self.scores(&single(stem), [0.5, 1.0], true) {
                 *scores.entry(number).or_default() += score;
+            }
+        }
+        if let Some(accented) = &clause.accented {
+            for (number, more) in self.scores(&single(accented), [0.5, 1.0], true) {
+                scores.entry(number).and_modify(|score| *score += more);
             }
         }
         if let Some(exact) = &clause.exact {

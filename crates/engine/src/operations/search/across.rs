@@ -7,7 +7,7 @@ use leafbase_model::{
     SearchDocuments, SearchMatch, invariant,
 };
 use leafbase_search::{
-    Attributes, Highlighter, Hit, HitList, IndexSnapshot, ParsedQuery, SearchDocument,
+    Attributes, Highlighter, Hit, HitList, IndexSnapshot, Languages, ParsedQuery, SearchDocument,
     SearchOverlay, TermCorrection,
 };
 use leafbase_tree_ops::ReadTree;
@@ -50,9 +50,10 @@ impl<A: Unbatched> Connection<A> {
     /// with most of them, by weight ([`SearchMatch::missing_terms`]). Rare words weigh more, and
     /// words that most documents have weigh nothing next to others, so that a sentence or a
     /// question is a query. With [`SearchDocuments::all_words`] all words are required, and with
-    /// [`SearchDocuments::any_word`] scores alone decide. Case, accents and width are ignored,
-    /// English words match their inflections, and the last word of a text matches as a prefix.
-    /// Quotation marks make a phrase. A query without letters and digits matches nothing.
+    /// [`SearchDocuments::any_word`] scores alone decide. Case, accents and width are ignored, and
+    /// words match their inflections ([`SpaceBuilder::languages`](crate::SpaceBuilder::languages)).
+    /// The last word of a text matches as a prefix. Quotation marks make a phrase. A query without
+    /// letters and digits matches nothing.
     ///
     /// A word of at least four letters that no document has is read as the words of documents that
     /// are like it: an edit away, or two from eight letters on ([`SearchMatch::corrected`]). A
@@ -133,7 +134,7 @@ impl<A: Unbatched> Connection<A> {
         self.check_ids("documentIds", request.document_ids.as_ref())?;
         self.check_ids("folderIds", request.filter.folders.as_ref())?;
         filters::check(request, visibility)?;
-        let query = SearchQuery::parse(request)?;
+        let query = SearchQuery::parse(request, self.space.indexer().languages())?;
         let (snapshot, matches) = self.query_index(request, &query, visibility)?;
         let tree = snapshot.space.tree();
         let texts = VisibleTexts::new(&tree);
@@ -175,7 +176,7 @@ impl<A: AccessScope> Connection<A> {
         &self,
         search: &SearchDocuments,
     ) -> Result<(Vec<DocumentId>, ChangePosition)> {
-        let query = SearchQuery::parse(search)?;
+        let query = SearchQuery::parse(search, self.space.indexer().languages())?;
         let (snapshot, matches) = self.query_index(search, &query, &self.visibility())?;
         let Some(candidates) = matches.candidates else {
             invariant!("a search with patterns has candidates");
@@ -215,8 +216,8 @@ impl<A: AccessScope> Connection<A> {
 }
 
 impl SearchQuery {
-    fn parse(request: &SearchDocuments) -> Result<Self> {
-        let terms = ParsedQuery::new(&request.include, request.term_mode)?;
+    fn parse(request: &SearchDocuments, languages: &Languages) -> Result<Self> {
+        let terms = ParsedQuery::in_languages(&request.include, request.term_mode, languages)?;
         let patterns = (!request.regexps.is_empty())
             .then(|| PatternSet::new("regexps", &request.regexps, false));
         Ok(Self { terms, patterns: patterns.transpose()? })
