@@ -396,6 +396,7 @@ fn collections(desk: &mut Desk, lisbon: DocumentId, page: BlockId) {
 fn searches(desk: &mut Desk, lisbon: DocumentId, trips: FolderId) {
     let notes = desk.notes.clone();
     ask!(desk, notes, search(SearchDocuments::words("\"night train\" pass").matching(r"\d\d:\d\d")) -> Items<SearchMatch>);
+    ask!(desk, notes, search as search_misspelt(SearchDocuments::words("nihgt train")) -> Items<SearchMatch>);
     let mut filtered = SearchDocuments::words("wool");
     filtered.filter.folders = Some(vec![trips.into()]);
     filtered.metadata = true;

@@ -2,11 +2,17 @@
 //! SQLite's FTS5.
 //!
 //! `cargo run --release -p benches --bin relevance`. RELEVANCE_DIR names another folder. It fails
-//! if the folder is missing, or a set is below its bar.
+//! if the folder is missing, or a set is below its bar. With `--misspelt` each query has an edit in
+//! one word, and the bar is a share of the score without. Phrases are never corrected: both scores
+//! are of queries without quotation marks.
+//!
+//! LEAFBASE_RELEVANCE names further sets of the same form, separated by colons: folders with
+//! `corpus.jsonl`, `queries.jsonl` and `qrels.tsv`, each with the codes of its languages after an
+//! equals sign, if they need naming (`xquad/de=de`). They have no bar.
 
 use leafbase::{
     BlockData, BlockDraft, Connection, CreateDocuments, Destination, DocumentId, Durability,
-    InsertBlocks, Position, SearchDocuments, SearchIndexing, Space,
+    InsertBlocks, Language, Position, SearchDocuments, SearchIndexing, Space,
 };
 use std::collections::{HashMap, HashSet};
 use std::error::Error;
@@ -29,6 +35,11 @@ struct Set {
     bar: f64,
 }
 
+/// The share of its score that a set keeps with a misspelt word in each query.
+const MISSPELT_BAR: f64 = 0.85;
+/// The length of the shortest word that is misspelt, in characters: shorter ones are not corrected.
+const MIN_MISSPELT_CHARS: usize = 4;
+
 const SETS: [Set; 2] = [
     Set { name: "scifact", baselines: [0.673, 0.701], bar: 0.70 },
     Set { name: "anchors", baselines: [0.683, 0.658], bar: 0.70 },
@@ -47,7 +58,9 @@ type Judged = HashMap<String, HashSet<String>>;
 fn main() -> ExitCode {
     let home = std::env::var_os("RELEVANCE_DIR")
         .map_or_else(|| PathBuf::from("../shared/relevance"), PathBuf::from);
-    match run(&home) {
+    let is_misspelt = std::env::args().any(|argument| argument == "--misspelt");
+    let outcome = if is_misspelt { run_misspelt(&home) } else { run(&home) };
+    match outcome {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
@@ -57,33 +70,176 @@ fn main() -> ExitCode {
     }
 }
 
+/// Fails without the folder of the sets.
+fn check(home: &Path) -> Outcome<()> {
+    if home.is_dir() {
+        return Ok(());
+    }
+    let home = home.display();
+    Err(format!("there is no folder {home}: run from the top of the repository").into())
+}
+
+/// Documents with judged queries.
+struct JudgedSet {
+    searched: Searched,
+    documents: usize,
+    queries: Vec<(String, String)>,
+    right: Judged,
+    ignored: Judged,
+}
+
+impl JudgedSet {
+    fn read(home: &Path, name: &str) -> Outcome<Self> {
+        let folder = home.join(name);
+        let documents =
+            if name == "anchors" { notes(&home.join("../corpus"))? } else { abstracts(&folder)? };
+        Self::of(&folder, &documents, &[])
+    }
+
+    fn of(folder: &Path, documents: &[Named], languages: &[Language]) -> Outcome<Self> {
+        Ok(Self {
+            searched: Searched::fill(documents, languages)?,
+            documents: documents.len(),
+            queries: texts(&folder.join("queries.jsonl"), "text")?,
+            right: judged(&folder.join("qrels.tsv"))?,
+            ignored: judged(&folder.join("ignore.tsv")).unwrap_or_default(),
+        })
+    }
+
+    /// The score of queries in place of its own.
+    fn mean(&self, queries: &[(String, String)]) -> Outcome<f64> {
+        mean(&self.searched, queries, &self.right, &self.ignored)
+    }
+}
+
+/// Prints a line for each further set that is named.
+fn further_sets() -> Outcome<()> {
+    for named in std::env::var("LEAFBASE_RELEVANCE").unwrap_or_default().split(':') {
+        if named.is_empty() {
+            continue;
+        }
+        let (folder, codes) = named.split_once('=').unwrap_or((named, ""));
+        let codes = codes.split(',').filter(|code| !code.is_empty());
+        let languages = codes.map(str::parse).collect::<leafbase::Result<Vec<Language>>>()?;
+        let documents = abstracts(Path::new(folder))?;
+        let set = JudgedSet::of(Path::new(folder), &documents, &languages)?;
+        let found = set.mean(&set.queries)?;
+        let beside = fts5(&documents, &set)?;
+        let (documents, queries) = (set.documents, set.queries.len());
+        println!("| {named} | {documents} | {queries} | {found:.4} | {beside:.3} | | | |");
+    }
+    Ok(())
+}
+
+/// The score of SQLite's FTS5 with the words of each query joined by OR.
+fn fts5(documents: &[Named], set: &JudgedSet) -> Outcome<f64> {
+    let database = rusqlite::Connection::open_in_memory()?;
+    database.execute_batch("CREATE VIRTUAL TABLE words USING fts5(name UNINDEXED, title, body)")?;
+    for Named { name, title, text } in documents {
+        database.execute("INSERT INTO words VALUES (?1, ?2, ?3)", [name, title, text])?;
+    }
+    let statement = "SELECT name FROM words WHERE words MATCH ?1 ORDER BY bm25(words) LIMIT ?2";
+    let mut statement = database.prepare(statement)?;
+    let (mut sum, none) = (0.0, HashSet::new());
+    for (id, text) in &set.queries {
+        let words = text.split(|letter: char| !letter.is_alphanumeric());
+        let words = words.filter(|word| !word.is_empty()).map(|word| format!("\"{word}\""));
+        let query = words.collect::<Vec<_>>().join(" OR ");
+        let found = statement.query_map((query, RANKS as i64), |row| row.get(0))?;
+        let found = found.collect::<Result<Vec<String>, _>>()?;
+        sum += ndcg(found.iter().map(String::as_str), set.right.get(id).unwrap_or(&none));
+    }
+    Ok(sum / set.queries.len().max(1) as f64)
+}
+
+/// Whether all sets keep their share with a misspelt word in each query.
+fn run_misspelt(home: &Path) -> Outcome<bool> {
+    check(home)?;
+    println!("| set | misspelt queries | nDCG@10 | without | share | bar | |");
+    println!("|---|---:|---:|---:|---:|---:|---|");
+    let mut is_met = true;
+    for Set { name, .. } in &SETS {
+        let mut set = JudgedSet::read(home, name)?;
+        for (_, text) in &mut set.queries {
+            text.retain(|letter| !"\"“”„«»".contains(letter));
+        }
+        let mut dice = Dice(SEED);
+        let queries = set.queries.iter().map(|(id, text)| (id.clone(), misspelt(text, &mut dice)));
+        let queries: Vec<_> = queries.collect();
+        let changed = queries.iter().zip(&set.queries).filter(|(one, other)| one != other).count();
+        let (found, without) = (set.mean(&queries)?, set.mean(&set.queries)?);
+        let share = found / without.max(f64::MIN_POSITIVE);
+        is_met &= share >= MISSPELT_BAR;
+        let verdict = if share >= MISSPELT_BAR { "ok" } else { "MISSED" };
+        println!(
+            "| {name} | {changed} | {found:.4} | {without:.4} | {share:.3} | {MISSPELT_BAR:.2} | {verdict} |"
+        );
+    }
+    Ok(is_met)
+}
+
+/// Where the random numbers of misspelt words start.
+const SEED: u64 = 27;
+
+/// Random numbers that are the same in each run (xorshift).
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % end.max(1) as u64) as usize
+    }
+}
+
+/// The query with an insertion, a deletion, a replacement or a transposition in one of its words.
+fn misspelt(query: &str, dice: &mut Dice) -> String {
+    let words: Vec<&str> = query.split_whitespace().collect();
+    let is_long = |word: &&str| {
+        word.chars().count() >= MIN_MISSPELT_CHARS && word.chars().all(char::is_alphabetic)
+    };
+    let long: Vec<usize> = (0..words.len()).filter(|at| is_long(&words[*at])).collect();
+    if long.is_empty() {
+        return query.to_owned();
+    }
+    let chosen = long[dice.below(long.len())];
+    let mut letters: Vec<char> = words[chosen].chars().collect();
+    let letter = char::from(b'a' + u8::try_from(dice.below(26)).unwrap_or_default());
+    match dice.below(4) {
+        0 => letters.insert(dice.below(letters.len() + 1), letter),
+        1 => drop(letters.remove(dice.below(letters.len()))),
+        2 => {
+            let at = dice.below(letters.len());
+            letters[at] = letter;
+        }
+        _ => {
+            let at = dice.below(letters.len() - 1);
+            letters.swap(at, at + 1);
+        }
+    }
+    let mut words: Vec<String> = words.into_iter().map(str::to_owned).collect();
+    words[chosen] = letters.into_iter().collect();
+    words.join(" ")
+}
+
 /// Whether all sets reach their bars.
 fn run(home: &Path) -> Outcome<bool> {
-    if !home.is_dir() {
-        return Err(format!(
-            "there is no folder {}: run from the top of the repository",
-            home.display()
-        )
-        .into());
-    }
+    check(home)?;
     println!("| set | documents | queries | nDCG@10 | FTS5 | FTS5, stems | bar | |");
     println!("|---|---:|---:|---:|---:|---:|---:|---|");
     let mut is_met = true;
     for Set { name, baselines: [plain, stems], bar } in &SETS {
-        let folder = home.join(name);
-        let documents =
-            if *name == "scifact" { abstracts(&folder)? } else { notes(&home.join("../corpus"))? };
-        let queries = texts(&folder.join("queries.jsonl"), "text")?;
-        let right = judged(&folder.join("qrels.tsv"))?;
-        let ignored = judged(&folder.join("ignore.tsv")).unwrap_or_default();
-        let found = mean(&Searched::fill(&documents)?, &queries, &right, &ignored)?;
+        let set = JudgedSet::read(home, name)?;
+        let found = set.mean(&set.queries)?;
         is_met &= found >= *bar;
         let verdict = if found >= *bar { "ok" } else { "MISSED" };
-        let (documents, queries) = (documents.len(), queries.len());
+        let (documents, queries) = (set.documents, set.queries.len());
         println!(
             "| {name} | {documents} | {queries} | {found:.4} | {plain:.3} | {stems:.3} | {bar:.2} | {verdict} |"
         );
     }
+    further_sets()?;
     Ok(is_met)
 }
 
@@ -160,8 +316,9 @@ struct Searched {
 }
 
 impl Searched {
-    fn fill(documents: &[Named]) -> Outcome<Self> {
+    fn fill(documents: &[Named], languages: &[Language]) -> Outcome<Self> {
         let builder = Space::builder()
+            .languages(languages.iter().copied())
             .durability(Durability::Relaxed)
             .search_indexing(SearchIndexing::OnDemand);
         let space = builder.in_memory()?;
@@ -190,7 +347,12 @@ impl Searched {
     /// The best documents of the default mode.
     fn ask(&self, query: &str) -> Outcome<Vec<&str>> {
         let mut texts: Vec<String> = Vec::new();
-        for word in query.split_whitespace() {
+        // A run of a script without spaces may be longer than a text of a search.
+        let letters: Vec<char> = query.chars().collect();
+        let is_long = query.split_whitespace().any(|word| word.len() > LONGEST);
+        let parts = letters.chunks(if is_long { LONGEST / 4 } else { usize::MAX });
+        let parts: Vec<String> = parts.map(|part| part.iter().collect()).collect();
+        for word in parts.iter().flat_map(|part| part.split_whitespace()) {
             match texts.last_mut() {
                 Some(last) if last.len() + word.len() < LONGEST => {
                     last.push(' ');
@@ -219,14 +381,15 @@ fn mean(
     for (id, text) in queries {
         let (right, ignored) = (right.get(id).unwrap_or(&none), ignored.get(id).unwrap_or(&none));
         let found = searched.ask(text)?.into_iter().filter(|name| !ignored.contains(*name));
-        let gains = (0..)
-            .zip(found.take(RANKS))
-            .filter(|(_, name)| right.contains(*name))
-            .map(|(rank, _)| gain(rank));
-        let ideal: f64 = (0..right.len().min(RANKS)).map(gain).sum();
-        sum += gains.sum::<f64>() / ideal.max(f64::MIN_POSITIVE);
+        sum += ndcg(found, right);
     }
     Ok(sum / queries.len().max(1) as f64)
+}
+
+fn ndcg<'n>(found: impl Iterator<Item = &'n str>, right: &HashSet<String>) -> f64 {
+    let ranked = (0..).zip(found.take(RANKS)).filter(|(_, name)| right.contains(*name));
+    let ideal: f64 = (0..right.len().min(RANKS)).map(gain).sum();
+    ranked.map(|(rank, _)| gain(rank)).sum::<f64>() / ideal.max(f64::MIN_POSITIVE)
 }
 
 /// What a right document is worth, by its rank from 0.

@@ -67,6 +67,7 @@ mod block_check;
 mod block_json;
 mod fields;
 mod table;
+mod text_language;
 mod texts;
 
 mod draft;
@@ -181,7 +182,7 @@ pub use schema::{
     Relation, Schema, SchemaDraft, SelectOption,
 };
 pub use scoped::{ListScopedDocuments, ScopedChange, ScopedDocument};
-pub use search::{BlockMatch, ContextBlock, PathStep, SearchMatch};
+pub use search::{BlockMatch, ContextBlock, CorrectedTerm, PathStep, SearchMatch};
 pub use settings::{KeptScope, SpaceSettings};
 pub use shared_text::{PropertyKey, SharedText};
 pub use source_layout::{FileLayout, LineLayout, LinkLayout, SourceLayout, VerbatimLines};
@@ -193,5 +194,6 @@ pub use styles::{
 pub use table::{cell_values, change_cells};
 pub use task::{Task, TaskInfo, TaskPatch, TaskState};
 pub use task_location::{TaskDestination, TaskLocation};
+pub use text_language::Language;
 pub use texts::TextRole;
 pub use time::{Clock, Day, DayRef, Timestamp};

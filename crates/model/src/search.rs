@@ -10,7 +10,8 @@ use crate::{BlockId, DocumentId, Timestamp};
 /// A document that matches a search.
 ///
 /// As JSON: `{"exposedDocumentId", "markdown", "highlights": [{"start", "end"}], "blockIds",
-/// "score"}`, `missingTerms` if there are any, and `createdAt` and `lastModifiedAt` on request.
+/// "score"}`, `missingTerms` and `corrected` if there are any, and `createdAt` and
+/// `lastModifiedAt` on request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchMatch {
     /// The document.
@@ -26,6 +27,8 @@ pub struct SearchMatch {
     pub score: f64,
     /// The terms of the query that it lacks, as they were written.
     pub missing_terms: Vec<String>,
+    /// The terms of the query that no document has, with the like ones that this one has.
+    pub corrected: Vec<CorrectedTerm>,
     /// The times of creation and of the last modification, if the request asked for them.
     pub times: Option<(Timestamp, Timestamp)>,
 }
@@ -41,10 +44,23 @@ impl Serialize for SearchMatch {
         map.serialize_entry("score", &self.score)?;
         let missing = Some(&self.missing_terms).filter(|terms| !terms.is_empty());
         given(&mut map, "missingTerms", missing)?;
+        let corrected = Some(&self.corrected).filter(|terms| !terms.is_empty());
+        given(&mut map, "corrected", corrected)?;
         given(&mut map, "createdAt", self.times.as_ref().map(|(created, _)| created))?;
         given(&mut map, "lastModifiedAt", self.times.as_ref().map(|(_, modified)| modified))?;
         map.end()
     }
+}
+
+/// A term of a search that no document has, and was read as another one. As JSON: `{"term", "as"}`.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct CorrectedTerm {
+    /// The term as it was written.
+    pub term: String,
+    /// The term that it was read as, folded; of the last term possibly a prefix.
+    #[serde(rename = "as")]
+    pub read_as: String,
 }
 
 /// An ancestor page of a block. As JSON: `{"id", "content"}`.

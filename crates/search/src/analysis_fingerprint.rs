@@ -10,6 +10,9 @@ use std::sync::LazyLock;
 use frostem::{Algorithm, Stemmer};
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::languages::Languages;
+use crate::word_forms::WordForms;
+
 /// Words whose stems take every step of the stemmer: plurals, participles, derivational suffixes of
 /// each list, final `e` and double letters, `y`, exceptions.
 const SAMPLE_WORDS: &str = "caresses ponies ties cries gas kiwis this dies agreed feed proceed \
@@ -38,11 +41,17 @@ pub(crate) fn analysis_fingerprint() -> u64 {
 
 fn fingerprint(stem: impl Fn(&str) -> String) -> u64 {
     let stems: Vec<String> = SAMPLE_WORDS.split_whitespace().map(stem).collect();
+    let others = Languages::samples().flat_map(|(language, words)| {
+        words.split_whitespace().filter_map(move |word| WordForms::stem(word, language))
+    });
+    let others: Vec<_> = others.collect();
     debug_assert!(stems.len() > 100, "the sample has words for each step of the stemmer");
     // Letters are folded by the standard library, and tokens cut by the two others.
     let folding = (char::UNICODE_VERSION, unicode_normalization::UNICODE_VERSION);
     let segmentation = unicode_segmentation::UNICODE_VERSION;
-    xxh3_64(format!("{folding:?} {segmentation:?} {}", stems.join(" ")).as_bytes())
+    xxh3_64(
+        format!("{folding:?} {segmentation:?} {} {}", stems.join(" "), others.join(" ")).as_bytes(),
+    )
 }
 
 #[cfg(test)]

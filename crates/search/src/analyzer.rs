@@ -1,16 +1,20 @@
 //! The analyzer: cuts the texts of documents into tokens and trigrams.
 
+use frostem::Algorithm;
+
 use crate::document::{Attributes, DocumentPostings, SearchDocument};
+use crate::languages::{LanguageGuess, Languages};
 use crate::sorted_field::FieldSorter;
 use crate::token::TokenKind;
 use crate::tokens::each_token_in;
 use crate::trigrams::TrigramCollector;
 use crate::unsorted_field::UnsortedField;
+use crate::word_forms::WordFormCache;
 
 /// Positions between two texts, so that no phrase matches across them.
 const POSITION_GAP: u32 = 16;
 
-/// Analyzes documents one after the other. It keeps its buffers and a cache of stems, about 6 MB at
+/// Analyzes documents one after the other. It keeps its buffers and caches of stems, about 14 MB at
 /// most, so one analyzer should analyze many documents.
 #[derive(Default)]
 pub struct Analyzer {
@@ -20,25 +24,36 @@ pub struct Analyzer {
     trigrams: TrigramCollector,
     /// Buffer for the lowercased text.
     lower: String,
+    forms: WordFormCache,
+    languages: Languages,
 }
 
 impl std::fmt::Debug for Analyzer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Analyzer")
-            .field("cached_stems", &self.sorter.cache.len())
+            .field("cached_stems", &(self.sorter.cache.len() + self.forms.len()))
             .finish_non_exhaustive()
     }
 }
 
 impl Analyzer {
+    /// An analyzer of texts in these languages.
+    pub fn new(languages: Languages) -> Self {
+        Self { languages, ..Self::default() }
+    }
+
     /// Starts a document with this title. The texts of its blocks are added one by one.
     pub fn begin(&mut self, attributes: Attributes, title: &str) -> DocumentBuilder<'_> {
-        let Self { fields: [title_field, body], lower, .. } = self;
-        title_field.clear();
-        body.clear();
+        self.fields.iter_mut().for_each(UnsortedField::clear);
         self.trigrams.clear();
-        add_tokens(title_field, lower, title, 0);
-        DocumentBuilder { analyzer: self, attributes, position: 0, varies: false }
+        DocumentBuilder {
+            analyzer: self,
+            attributes,
+            title: title.to_owned(),
+            guess: LanguageGuess::default(),
+            position: 0,
+            varies: false,
+        }
     }
 
     /// Sorts the tokens of a document, as [`DocumentBuilder::finish`] does.
@@ -51,12 +66,39 @@ impl Analyzer {
         };
         SearchDocument { postings, ..document }
     }
+
+    /// Adds the tokens of a text, the first one at this position. Its words in Latin script are of
+    /// this language. Returns the position after the last.
+    fn add_tokens(&mut self, is_title: bool, latin: Algorithm, text: &str, first: u32) -> u32 {
+        let Self { fields: [title, body], lower, forms, languages, .. } = self;
+        let field = if is_title { title } else { body };
+        let is_english = latin == Algorithm::English;
+        let mut end = first;
+        each_token_in(lower, text, &mut |term: &str, range, position, kind| {
+            let position = first.saturating_add(u32::try_from(position).unwrap_or(u32::MAX));
+            end = position.saturating_add(1);
+            let is_word = matches!(kind, TokenKind::Word | TokenKind::Part);
+            field.push(term, position, is_word && is_english);
+            let source = text.get(range).unwrap_or("");
+            if is_word && !(is_english && source.is_ascii()) {
+                let first = term.chars().next();
+                let language = first.and_then(|first| languages.of_word(first, latin));
+                // English stems are computed when the document is sorted or indexed.
+                let language = language.filter(|language| *language != Algorithm::English);
+                forms.push_forms(source, term, language, |forms| field.push_forms(forms));
+            }
+        });
+        end
+    }
 }
 
 /// A document that is being analyzed.
 pub struct DocumentBuilder<'a> {
     analyzer: &'a mut Analyzer,
     attributes: Attributes,
+    /// Analyzed last: the body says which language it is in.
+    title: String,
+    guess: LanguageGuess,
     /// The position of the next text's first token.
     position: u32,
     varies: bool,
@@ -73,8 +115,8 @@ impl std::fmt::Debug for DocumentBuilder<'_> {
 impl DocumentBuilder<'_> {
     /// Adds a plain text whose words are searchable.
     pub fn add_words(&mut self, text: &str) {
-        let Analyzer { fields: [_, body], lower, .. } = &mut *self.analyzer;
-        let end = add_tokens(body, lower, text, self.position);
+        let latin = self.guess.next(&self.analyzer.languages, text);
+        let end = self.analyzer.add_tokens(false, latin, text, self.position);
         if end > self.position {
             self.position = end.saturating_add(POSITION_GAP);
         }
@@ -91,7 +133,8 @@ impl DocumentBuilder<'_> {
     }
 
     /// The document with sorted tokens.
-    pub fn finish(self) -> SearchDocument {
+    pub fn finish(mut self) -> SearchDocument {
+        self.add_title();
         let Analyzer { sorter, fields, .. } = &mut *self.analyzer;
         let sorted = fields.each_ref().map(|field| sorter.sort(field));
         self.build(DocumentPostings::Sorted(sorted))
@@ -99,9 +142,16 @@ impl DocumentBuilder<'_> {
 
     /// The document with tokens in text order: faster to analyze, slower to search without an
     /// index. An index takes both.
-    pub fn finish_unsorted(self) -> SearchDocument {
+    pub fn finish_unsorted(mut self) -> SearchDocument {
+        self.add_title();
         let fields = self.analyzer.fields.clone();
         self.build(DocumentPostings::Unsorted(fields))
+    }
+
+    fn add_title(&mut self) {
+        let title = std::mem::take(&mut self.title);
+        let latin = self.guess.next(&self.analyzer.languages, &title);
+        self.analyzer.add_tokens(true, latin, &title, 0);
     }
 
     fn build(self, postings: DocumentPostings) -> SearchDocument {
@@ -112,15 +162,4 @@ impl DocumentBuilder<'_> {
         let trigrams = analyzer.trigrams.take();
         SearchDocument { attributes, postings, lengths, trigrams, varies }
     }
-}
-
-/// Adds the tokens of a text, the first one at this position. Returns the position after the last.
-fn add_tokens(field: &mut UnsortedField, lower: &mut String, text: &str, first: u32) -> u32 {
-    let mut end = first;
-    each_token_in(lower, text, &mut |term: &str, _, position, kind| {
-        let position = first.saturating_add(u32::try_from(position).unwrap_or(u32::MAX));
-        end = position.saturating_add(1);
-        field.push(term, position, matches!(kind, TokenKind::Word | TokenKind::Part));
-    });
-    end
 }

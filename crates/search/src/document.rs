@@ -128,7 +128,25 @@ impl SearchDocument {
         }
     }
 
-    /// The number of words with a stem that differ from it.
+    /// Visits the terms of its fields, some of them several times.
+    pub(crate) fn each_term(&self, visit: &mut dyn FnMut(&str)) {
+        match &self.postings {
+            DocumentPostings::Sorted(fields) => {
+                fields
+                    .iter()
+                    .flat_map(|field| field.terms.iter())
+                    .for_each(|(term, _)| visit(term));
+            }
+            DocumentPostings::Unsorted(fields) => {
+                for field in fields {
+                    field.occurrences().for_each(|occurrence| visit(field.term(occurrence)));
+                }
+            }
+        }
+    }
+
+    /// The number of words that have an English stem and differ from it, or that have it as another
+    /// form.
     pub(crate) fn stem_frequency(&self, is_title: bool, stem: &str) -> u32 {
         match &self.postings {
             DocumentPostings::Sorted(fields) => pick(fields, is_title).stems.frequency(stem),

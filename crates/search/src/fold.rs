@@ -35,10 +35,14 @@ pub(crate) fn is_ignored(letter: char) -> bool {
         | 0x0591..=0x05C7
         // Arabic
         | 0x0610..=0x061A | 0x064B..=0x065F | 0x0670 | 0x06D6..=0x06ED);
-    let is_invisible = matches!(u32::from(letter),
+    is_invisible(letter) || (is_accent && is_combining_mark(letter))
+}
+
+/// Formatting characters.
+pub(crate) fn is_invisible(letter: char) -> bool {
+    matches!(u32::from(letter),
         0x00AD | 0x0640 | 0x061C | 0x180B..=0x180F | 0x200B..=0x200F | 0x202A..=0x202E
-        | 0x2060..=0x2069 | 0xFEFF | 0xFE00..=0xFE0F | 0xE0100..=0xE01EF);
-    is_invisible || (is_accent && is_combining_mark(letter))
+        | 0x2060..=0x2069 | 0xFEFF | 0xFE00..=0xFE0F | 0xE0100..=0xE01EF)
 }
 
 /// Letters that Unicode does not decompose, though they are often written without.

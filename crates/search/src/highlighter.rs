@@ -37,9 +37,11 @@ pub struct Highlighter<'t> {
 impl ParsedQuery {
     /// A highlighter of these terms.
     pub fn highlighter(&self) -> Highlighter<'_> {
-        // The stem of `ies`, `ie`, has no prefix that all its words share.
+        // The stem of `ies`, `ie`, has no prefix that all its words share; those of other languages
+        // may begin otherwise than their words.
         let has_prefix = |clause: &QueryClause| {
-            clause.stem.as_deref().is_none_or(|stem| !stem_prefix(stem).is_empty())
+            clause.forms.stems.is_empty()
+                && clause.stem.as_deref().is_none_or(|stem| !stem_prefix(stem).is_empty())
         };
         let terms: usize = self.matchers().map(|clause| clause.terms.len()).sum();
         let has_prefixes = terms <= MAX_TERMS && self.matchers().all(has_prefix);

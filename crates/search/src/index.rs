@@ -39,6 +39,7 @@ mod delete_query;
 mod directory;
 mod error;
 mod field_text;
+mod like_words;
 mod merge_policy;
 mod overlay;
 mod postings;
@@ -55,7 +56,7 @@ mod watermark;
 
 /// The format of the index. It is part of each commit's payload, followed by the fingerprint of the
 /// analysis, the watermark, and the owner.
-const FORMAT: &str = "leafbase-search-9";
+const FORMAT: &str = "leafbase-search-10";
 
 /// What the payloads of this format and this analysis begin with.
 fn payload_prefix() -> String {

@@ -8,6 +8,7 @@
 //!
 //! | Task | Item |
 //! |---|---|
+//! | languages of stems | [`Languages`] |
 //! | tokens of a text; words of a query | [`tokens`]; [`query_words`], [`ParsedQuery`] |
 //! | analysis of a document | [`Analyzer`], [`SearchDocument`] |
 //! | the index: create, open, update, read | [`Index`], [`IndexSnapshot`] |
@@ -72,9 +73,11 @@ mod analysis_fingerprint;
 mod analyzer;
 mod ascii_tokens;
 mod document;
+mod edit_distance;
 mod fold;
 mod highlighter;
 mod index;
+mod languages;
 mod match_ranges;
 mod parsed_query;
 mod query_words;
@@ -87,6 +90,7 @@ mod token;
 mod tokens;
 mod trigrams;
 mod unsorted_field;
+mod word_forms;
 
 pub use analyzer::{Analyzer, DocumentBuilder};
 pub use document::{Attributes, SearchDocument, TextField};
@@ -96,7 +100,8 @@ pub use index::IndexStorage;
 pub use index::{
     DocumentSubset, Hit, HitList, Index, IndexSnapshot, IndexWatermark, SearchOverlay,
 };
-pub use parsed_query::{MAX_QUERY_TERM_BYTES, MAX_QUERY_TERMS, ParsedQuery};
+pub use languages::Languages;
+pub use parsed_query::{MAX_QUERY_TERM_BYTES, MAX_QUERY_TERMS, ParsedQuery, TermCorrection};
 pub use query_words::{QueryPart, QueryWord, query_words};
 pub use token::{Token, TokenKind};
 pub use tokens::tokens;

@@ -8,13 +8,20 @@ use crate::parsed_query::{ClauseKind, ClauseTerm, ParsedQuery, QueryClause};
 use crate::stems::stem_of;
 use crate::token::{Token, TokenKind};
 use crate::tokens::tokens;
+use crate::word_forms::WordForms;
 
 impl ParsedQuery {
     /// The ranges that match, in bytes, sorted and disjoint. Tokenizes the whole text: a
     /// highlighter is faster over many texts.
     pub fn match_ranges(&self, text: &str) -> Vec<Range<usize>> {
-        let has_stems = self.matchers().any(|clause| clause.stem.is_some());
-        let text = TokenizedText::new(text, has_stems);
+        let has_english = self.matchers().any(|clause| clause.stem.is_some());
+        let mut languages = Vec::from_iter(has_english.then_some(Algorithm::English));
+        for (language, _) in self.matchers().flat_map(|clause| &clause.forms.stems) {
+            if !languages.contains(language) {
+                languages.push(*language);
+            }
+        }
+        let text = TokenizedText::new(text, &languages);
         merge_overlapping(self.matchers().flat_map(|clause| text.matches(clause)).collect())
     }
 }
@@ -32,28 +39,34 @@ pub(crate) fn merge_overlapping(mut ranges: Vec<Range<usize>>) -> Vec<Range<usiz
     merged
 }
 
-/// The tokens of a text, in order of position, and their indexes sorted by text and by stem.
+/// The tokens of a text, in order of position, and their indexes sorted by text, and by language
+/// and stem.
 struct TokenizedText {
     tokens: Vec<Token>,
     by_text: Vec<usize>,
-    by_stem: Vec<(String, usize)>,
+    by_stem: Vec<(&'static str, String, usize)>,
 }
 
 impl TokenizedText {
-    fn new(text: &str, has_stems: bool) -> Self {
-        let tokens = tokens(text);
+    fn new(source: &str, languages: &[Algorithm]) -> Self {
+        let tokens = tokens(source);
         let mut by_text: Vec<usize> = (0..tokens.len()).collect();
         by_text.sort_by_key(|index| tokens.get(*index).map(|token| token.text.as_str()));
         let mut by_stem = Vec::new();
-        if has_stems {
-            let stemmer = Stemmer::new(Algorithm::English);
-            for (index, token) in tokens.iter().enumerate() {
-                if matches!(token.kind, TokenKind::Word | TokenKind::Part) {
-                    by_stem.extend(stem_of(stemmer, &token.text).map(|stem| (stem, index)));
-                }
+        let stemmer = Stemmer::new(Algorithm::English);
+        let is_word = |token: &Token| matches!(token.kind, TokenKind::Word | TokenKind::Part);
+        for (index, token) in tokens.iter().enumerate().filter(|(_, token)| is_word(token)) {
+            for language in languages {
+                let stem = match language {
+                    Algorithm::English => stem_of(stemmer, &token.text),
+                    other => source
+                        .get(token.range.clone())
+                        .and_then(|written| WordForms::stem(written, *other)),
+                };
+                by_stem.extend(stem.map(|stem| (language.name(), stem, index)));
             }
-            by_stem.sort_unstable();
         }
+        by_stem.sort_unstable();
         Self { tokens, by_text, by_stem }
     }
 
@@ -65,7 +78,10 @@ impl TokenizedText {
         // A clause has at least one term.
         let Some((first, rest)) = clause.terms.split_first() else { return Vec::new() };
         let phrases = self.with_term(first).filter_map(|token| self.phrase(token, rest));
-        let stems = clause.stem.iter().flat_map(|stem| self.with_stem(stem));
+        let english = clause.stem.iter().map(|stem| (Algorithm::English, stem));
+        let others = clause.forms.stems.iter().map(|(language, stem)| (*language, stem));
+        let stems = english.chain(others);
+        let stems = stems.flat_map(|(language, stem)| self.with_stem(language, stem));
         phrases.chain(stems.map(|token| token.range.clone())).collect()
     }
 
@@ -78,10 +94,16 @@ impl TokenizedText {
         tokens.take_while(|token| term.matches(token))
     }
 
-    fn with_stem(&self, stem: &str) -> impl Iterator<Item = &Token> {
-        let from = self.by_stem.partition_point(|(other, _)| other.as_str() < stem);
-        let same = self.by_stem.iter().skip(from).take_while(move |(other, _)| other == stem);
-        same.filter_map(|(_, index)| self.tokens.get(*index))
+    fn with_stem<'t>(
+        &'t self,
+        language: Algorithm,
+        stem: &'t str,
+    ) -> impl Iterator<Item = &'t Token> {
+        let key = (language.name(), stem);
+        let from = self.by_stem.partition_point(|(name, other, _)| (*name, other.as_str()) < key);
+        let rest = self.by_stem.iter().skip(from);
+        let same = rest.take_while(move |(name, other, _)| (*name, other.as_str()) == key);
+        same.filter_map(|(.., index)| self.tokens.get(*index))
     }
 
     /// The range of the phrase that starts with a token, if the other terms follow.

@@ -4,9 +4,14 @@ use std::collections::HashSet;
 
 use frostem::{Algorithm, Stemmer};
 use leafbase_model::{Error, Limits, Result, TermMode};
+use unicode_normalization::char::is_combining_mark;
 
-use crate::query_words::{QueryWord, query_words};
+use crate::edit_distance::max_edits;
+use crate::languages::Languages;
+use crate::query_words::{QueryPart, QueryWord, query_words};
+use crate::scripts::is_unspaced;
 use crate::stems::stem_of;
+use crate::word_forms::WordForms;
 
 /// The most texts of a query.
 pub const MAX_QUERY_TERMS: usize = Limits::TERMS;
@@ -26,6 +31,8 @@ pub(crate) struct ClauseTerm {
 /// How the terms of a clause have to occur.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum ClauseKind {
+    /// A single word, which may be misspelt.
+    Word,
     /// One after the other.
     Phrase,
     /// The pairs of a run of a script without spaces: each counts by itself.
@@ -42,10 +49,25 @@ pub(crate) struct QueryClause {
     pub(crate) terms: Vec<ClauseTerm>,
     /// The stem, if the clause is a single word that can have one.
     pub(crate) stem: Option<String>,
+    /// The other forms of a single word.
+    pub(crate) forms: WordForms,
     /// The word as it was written, if it is a compound: documents with it score higher.
     pub(crate) compound: Option<String>,
     /// The parts of a compound, of which one is enough unless all terms are required.
     pub(crate) parts: Vec<QueryClause>,
+}
+
+/// A word of a query that no document has, with a like one that documents have.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TermCorrection {
+    /// The clause of the query, by index.
+    pub(crate) clause: usize,
+    /// The word as it was written.
+    pub term: String,
+    /// The word that it was read as.
+    pub read_as: String,
+    /// Whether all words with this prefix match.
+    pub(crate) is_prefix: bool,
 }
 
 /// A query, parsed.
@@ -62,18 +84,30 @@ impl ParsedQuery {
     /// [`leafbase_model::ErrorKind::LimitExceeded`] at `include` for more than [`MAX_QUERY_TERMS`]
     /// texts, and at `include[n]` for one that is longer than [`MAX_QUERY_TERM_BYTES`].
     pub fn new<T: AsRef<str>>(texts: &[T], mode: TermMode) -> Result<Self> {
+        Self::in_languages(texts, mode, &Languages::default())
+    }
+
+    /// Like [`Self::new`], with the stems of these languages.
+    ///
+    /// # Errors
+    /// Those of [`Self::new`].
+    pub fn in_languages<T: AsRef<str>>(
+        texts: &[T],
+        mode: TermMode,
+        languages: &Languages,
+    ) -> Result<Self> {
         if texts.len() > MAX_QUERY_TERMS {
             let error = Error::limit("terms of a search", MAX_QUERY_TERMS, texts.len());
             return Err(error.at("include"));
         }
-        let (stemmer, mut clauses) = (Stemmer::new(Algorithm::English), Vec::new());
+        let mut clauses = Vec::new();
         for (index, text) in texts.iter().enumerate() {
             let text = text.as_ref();
             if text.len() > MAX_QUERY_TERM_BYTES {
                 let error = Error::limit("bytes of a term", MAX_QUERY_TERM_BYTES, text.len());
                 return Err(error.at(format_args!("include[{index}]")));
             }
-            clauses.extend(parse_text(stemmer, text));
+            clauses.extend(parse_text(languages, text));
         }
         let mut seen = HashSet::new();
         // Words that differ in case alone are one clause.
@@ -85,9 +119,9 @@ impl ParsedQuery {
             TermMode::Most => clauses.len() > 1,
             TermMode::Any => true,
         };
-        if splits {
+        if !splits {
             for clause in &mut clauses {
-                clause.parts = clause.split(stemmer);
+                clause.parts.clear();
             }
         }
         Ok(Self { clauses, mode })
@@ -110,6 +144,21 @@ impl ParsedQuery {
         self.clauses.get(clause).map_or("", |clause| &clause.source)
     }
 
+    /// The query with the words that its own ones were read as, for highlighting.
+    #[must_use]
+    pub fn corrected<'c>(&self, found: impl IntoIterator<Item = &'c TermCorrection>) -> Self {
+        let mut corrected = self.clone();
+        for correction in found {
+            if let Some(clause) = corrected.clauses.get_mut(correction.clause) {
+                let word = clause.read_as(correction.read_as.clone(), correction.is_prefix);
+                if !clause.parts.contains(&word) {
+                    clause.parts.push(word);
+                }
+            }
+        }
+        corrected
+    }
+
     /// The clauses and their parts: whatever a text may match.
     pub(crate) fn matchers(&self) -> impl Iterator<Item = &QueryClause> {
         self.clauses.iter().flat_map(|clause| std::iter::once(clause).chain(&clause.parts))
@@ -117,25 +166,25 @@ impl ParsedQuery {
 }
 
 /// The clauses of a text. A quotation mark without a closing one is ignored.
-fn parse_text(stemmer: Stemmer, text: &str) -> Vec<QueryClause> {
+fn parse_text(languages: &Languages, text: &str) -> Vec<QueryClause> {
     let (mut clauses, mut rest) = (Vec::new(), text);
     while let Some((before, after)) = split_at_quote(rest)
         && let Some((quoted, end)) = split_at_quote(after)
     {
-        clauses.extend(word_clauses(stemmer, before, false));
+        clauses.extend(word_clauses(languages, before, false));
         clauses.extend(phrase_clause(quoted));
         rest = end;
     }
-    clauses.extend(word_clauses(stemmer, rest, true));
+    clauses.extend(word_clauses(languages, rest, true));
     clauses
 }
 
 /// A clause for each word of a text. With `is_end` the last one is a prefix.
-fn word_clauses(stemmer: Stemmer, text: &str, is_end: bool) -> Vec<QueryClause> {
+fn word_clauses(languages: &Languages, text: &str, is_end: bool) -> Vec<QueryClause> {
     let words = query_words(text);
     let last = words.len().saturating_sub(1);
     let clause = |(number, word): (usize, &QueryWord)| {
-        word_clause(stemmer, text, word, is_end && number == last)
+        word_clause(languages, text, word, is_end && number == last)
     };
     words.iter().enumerate().map(clause).collect()
 }
@@ -157,7 +206,7 @@ fn is_quote(character: char) -> bool {
     "\"＂“”„‟«»「」『』〝〞〟".contains(character)
 }
 
-fn word_clause(stemmer: Stemmer, text: &str, word: &QueryWord, is_last: bool) -> QueryClause {
+fn word_clause(languages: &Languages, text: &str, word: &QueryWord, is_last: bool) -> QueryClause {
     let first = word.parts.first().map_or(0, |part| part.position);
     let last = word.parts.len().saturating_sub(1);
     let terms = word.parts.iter().enumerate().map(|(index, part)| ClauseTerm {
@@ -166,13 +215,59 @@ fn word_clause(stemmer: Stemmer, text: &str, word: &QueryWord, is_last: bool) ->
         is_prefix: part.prefix || (is_last && index == last),
     });
     let terms: Vec<_> = terms.collect();
-    let stem = match terms.as_slice() {
-        [only] => stem_of(stemmer, &only.text),
-        _ => None,
-    };
     let source = text.get(word.range.clone()).unwrap_or_default().to_owned();
-    let kind = if word.is_run() { ClauseKind::Run } else { ClauseKind::Phrase };
-    QueryClause { source, kind, terms, stem, compound: word.whole.clone(), parts: Vec::new() }
+    let (stem, forms) = match (terms.as_slice(), word.parts.as_slice()) {
+        ([term], [part]) => forms_of(languages, text, part, term),
+        _ => Default::default(),
+    };
+    let kind = if word.is_run() { ClauseKind::Run } else { word_kind(&terms) };
+    let compound = word.whole.clone();
+    let is_compound = compound.is_some();
+    let parts = word.parts.iter().filter(|_| is_compound);
+    let parts = parts.map(|part| part_clause(languages, text, part)).collect();
+    QueryClause { source, kind, terms, stem, forms, compound, parts }
+}
+
+/// A part of a compound as a word.
+fn part_clause(languages: &Languages, text: &str, part: &QueryPart) -> QueryClause {
+    let term = ClauseTerm { text: part.text.clone(), offset: 0, is_prefix: false };
+    let (stem, forms) = forms_of(languages, text, part, &term);
+    let source = term.text.clone();
+    let terms = vec![term];
+    let kind = word_kind(&terms);
+    QueryClause { source, kind, terms, stem, forms, compound: None, parts: Vec::new() }
+}
+
+/// The English stem and the other forms of a word. A pair of characters has none.
+fn forms_of(
+    languages: &Languages,
+    text: &str,
+    part: &QueryPart,
+    term: &ClauseTerm,
+) -> (Option<String>, WordForms) {
+    let source = text.get(part.range.clone()).unwrap_or_default();
+    let Some(first) = term.text.chars().next().filter(|first| !is_unspaced(*first)) else {
+        return Default::default();
+    };
+    let others = languages.of_query(first).into_iter();
+    let others = others.filter(|language| *language != Algorithm::English);
+    let forms = WordForms::of(source, &term.text, others);
+    let english =
+        languages.has_english().then(|| stem_of(Stemmer::new(Algorithm::English), &term.text));
+    (english.flatten(), forms)
+}
+
+/// The kind of a word with these terms. Numbers and compounds are never misspelt.
+fn word_kind(terms: &[ClauseTerm]) -> ClauseKind {
+    let is_letter = |letter: char| letter.is_alphabetic() || is_combining_mark(letter);
+    match terms {
+        [ClauseTerm { text, .. }]
+            if max_edits(text.chars().count()) > 0 && text.chars().all(is_letter) =>
+        {
+            ClauseKind::Word
+        }
+        _ => ClauseKind::Phrase,
+    }
 }
 
 fn phrase_clause(quoted: &str) -> Option<QueryClause> {
@@ -189,6 +284,7 @@ fn phrase_clause(quoted: &str) -> Option<QueryClause> {
         kind: ClauseKind::Phrase,
         terms: terms.collect(),
         stem: None,
+        forms: WordForms::default(),
         compound: None,
         parts: Vec::new(),
     })
@@ -200,20 +296,21 @@ fn offset(first: usize, position: usize) -> u32 {
 }
 
 impl QueryClause {
-    /// The parts of a compound as words.
-    fn split(&self, stemmer: Stemmer) -> Vec<Self> {
-        if self.compound.is_none() {
-            return Vec::new();
-        }
-        let single = |term: &ClauseTerm| Self {
-            source: term.text.clone(),
+    /// The clause of another word, which this one is read as. A prefix is no word: it has no stems.
+    pub(crate) fn read_as(&self, word: String, is_prefix: bool) -> Self {
+        let is_stemmed = self.stem.is_some() && !is_prefix;
+        let languages =
+            self.forms.stems.iter().filter(|_| !is_prefix).map(|(language, _)| *language);
+        let stems = WordForms::of(&word, &word, languages).stems;
+        Self {
+            source: self.source.clone(),
             kind: ClauseKind::Phrase,
-            terms: vec![ClauseTerm { text: term.text.clone(), offset: 0, is_prefix: false }],
-            stem: stem_of(stemmer, &term.text),
+            stem: is_stemmed.then(|| stem_of(Stemmer::new(Algorithm::English), &word)).flatten(),
+            forms: WordForms { stems, accented: None },
+            terms: vec![ClauseTerm { text: word, offset: 0, is_prefix }],
             compound: None,
             parts: Vec::new(),
-        };
-        self.terms.iter().map(single).collect()
+        }
     }
 
     /// The pairs of a run that satisfy it: both of a run of three characters, half of a longer one,

@@ -27,6 +27,8 @@ impl QueryWord {
 /// A token that a query word matches.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct QueryPart {
+    /// Its range in the query, in bytes.
+    pub range: Range<usize>,
     /// The folded text.
     pub text: String,
     /// Its position, counted through the whole query as [`crate::tokens`] counts through a text, so
@@ -62,6 +64,7 @@ fn query_word(text: &str, segment: &TextSegment, position: usize) -> Option<Quer
     };
     let prefix = matches!(segment, TextSegment::Unspaced(characters) if characters.len() == 1);
     let parts = ranges.iter().enumerate().map(|(offset, range)| QueryPart {
+        range: range.clone(),
         text: folded(text, range),
         position: position + offset,
         prefix,

@@ -56,6 +56,11 @@ impl CorpusStatistics {
         (1.0 + (all - found + 0.5) / (found + 0.5)).ln()
     }
 
+    /// The share of some documents in others.
+    pub(crate) fn share(documents: usize, of: usize) -> f64 {
+        float(documents as u64) / float(of.max(1) as u64)
+    }
+
     /// The weight of a term among others: its inverse document frequency, and nothing for a stop
     /// word.
     pub(crate) fn weight(&self, document_frequency: u64) -> f64 {

@@ -89,8 +89,8 @@ impl SortedTerms {
     }
 }
 
-/// Sorted stems with their frequencies. Words that are their own stems are not counted: a search
-/// for a stem also searches the word.
+/// Sorted stems and other forms with their frequencies. Words that are their own English stems are
+/// not counted: a search for such a stem also searches the word.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct StemCounts {
     text: String,
@@ -114,7 +114,8 @@ impl StemCounts {
         self.entries.iter().enumerate().map(|(number, (_, count))| (self.stem(number), *count))
     }
 
-    /// The number of words with a stem that differ from it.
+    /// The number of words that have an English stem and differ from it, or that have it as another
+    /// form.
     pub(crate) fn frequency(&self, stem: &str) -> u32 {
         let number = partition_point(self.entries.len(), |number| self.stem(number) < stem);
         let entry = self.entries.get(number).filter(|_| self.stem(number) == stem);
@@ -203,6 +204,11 @@ impl FieldSorter {
                     counts.push((start..stems.len(), frequency));
                 }
             }
+        }
+        for form in field.forms() {
+            let start = stems.len();
+            stems.push_str(form);
+            counts.push((start..stems.len(), 1));
         }
         let stem = |range: &Range<usize>| stems.get(range.clone()).unwrap_or("");
         // Several words have the same stem: their frequencies are added.

@@ -4,6 +4,7 @@
 use frostem::{Algorithm, Stemmer};
 
 use crate::stems::{stem_of, stem_prefix};
+use crate::word_forms::WordForms;
 
 /// The title of a document, or everything else.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -12,6 +13,11 @@ pub(crate) struct UnsortedField {
     occurrences: Vec<TokenOccurrence>,
     /// The head of each token. A scan compares these, and reads the text of few tokens.
     heads: Vec<u64>,
+    /// The other forms of its words, one after the other, and where each ends.
+    forms: String,
+    form_ends: Vec<usize>,
+    /// The words that have a stem among their other forms.
+    words_with_stem: usize,
 }
 
 /// A token of a field.
@@ -63,6 +69,29 @@ impl UnsortedField {
         self.text.clear();
         self.occurrences.clear();
         self.heads.clear();
+        self.forms.clear();
+        self.form_ends.clear();
+        self.words_with_stem = 0;
+    }
+
+    /// Adds the other forms of a word.
+    pub(crate) fn push_forms(&mut self, forms: &WordForms) {
+        self.words_with_stem += forms.stems.len();
+        for form in forms.stems.iter().map(|(_, stem)| stem).chain(&forms.accented) {
+            self.forms.push_str(form);
+            self.form_ends.push(self.forms.len());
+        }
+    }
+
+    /// The other forms of its words.
+    pub(crate) fn forms(&self) -> impl Iterator<Item = &str> {
+        let mut start = 0;
+        self.form_ends.iter().map(move |end| {
+            let form = self.forms.get(start..*end);
+            debug_assert!(form.is_some(), "forms lie one after the other");
+            start = *end;
+            form.unwrap_or("")
+        })
     }
 
     /// Adds a token of at most 255 bytes. `may_be_stemmed` is false for compounds.
@@ -86,9 +115,10 @@ impl UnsortedField {
         &self.heads
     }
 
-    pub(crate) const fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         let entry = size_of::<TokenOccurrence>() + size_of::<u64>();
-        self.text.len() + self.occurrences.len() * entry
+        let forms = self.forms.len() + size_of_val(self.form_ends.as_slice());
+        self.text.len() + self.occurrences.len() * entry + forms
     }
 
     pub(crate) const fn text_bytes(&self) -> usize {
@@ -119,7 +149,8 @@ impl UnsortedField {
 
     /// The number of tokens that have a stem, their own included.
     pub(crate) fn stemmed_count(&self) -> usize {
-        self.occurrences.iter().filter(|occurrence| occurrence.is_stemmed).count()
+        let english = self.occurrences.iter().filter(|occurrence| occurrence.is_stemmed).count();
+        english + self.words_with_stem
     }
 
     fn with_prefix(&self, prefix: &str) -> impl Iterator<Item = (&str, TokenOccurrence)> {
@@ -137,7 +168,8 @@ impl UnsortedField {
         found.map(|(_, occurrence)| occurrence.position).collect()
     }
 
-    /// The number of words with a stem that differ from it.
+    /// The number of words that have an English stem and differ from it, or that have it as another
+    /// form.
     pub(crate) fn stem_frequency(&self, stem: &str) -> usize {
         let stemmer = Stemmer::new(Algorithm::English);
         let has_stem = |(term, occurrence): &(&str, TokenOccurrence)| {
@@ -145,7 +177,8 @@ impl UnsortedField {
                 && *term != stem
                 && stem_of(stemmer, term).as_deref() == Some(stem)
         };
-        self.with_prefix(stem_prefix(stem)).filter(has_stem).count()
+        let english = self.with_prefix(stem_prefix(stem)).filter(has_stem).count();
+        english + self.forms().filter(|form| *form == stem).count()
     }
 }
 
@@ -159,7 +192,7 @@ mod tests {
     use crate::document::{Attributes, SearchDocument};
     use crate::stems::has_stem;
 
-    const WORDS: [&str; 20] = [
+    const WORDS: [&str; 22] = [
         "trains",
         "training",
         "train",
@@ -178,6 +211,8 @@ mod tests {
         "v1.2",
         "Élan",
         "東京都",
+        "новостей",
+        "новости",
         "internationally",
         "international",
     ];
@@ -214,7 +249,7 @@ mod tests {
             let (unsorted, sorted_document) = (analyzed(title, body, true), analyzed(title, body, false));
             prop_assert!(unsorted.is_unsorted() && !sorted_document.is_unsorted());
             prop_assert_eq!(unsorted.lengths, sorted_document.lengths);
-            for text in WORDS.iter().copied().chain(["elan", "東京", "", "crysta", "intern", "zebra", "crystal", "di", "ski"]) {
+            for text in WORDS.iter().copied().chain(["elan", "élan", "новост", "東京", "", "crysta", "intern", "zebra", "crystal", "di", "ski"]) {
                 for is_title in [true, false] {
                     for is_prefix in [true, false] {
                         let [found, expected] = [&unsorted, &sorted_document].map(|document| sorted(document, is_title, text, is_prefix));

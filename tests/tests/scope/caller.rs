@@ -1217,8 +1217,11 @@ impl Asking<'_> {
     fn search(&mut self) -> Call {
         let mut body = json!({"fetchMetadata": self.flag()});
         if self.dice.below(4) > 0 {
-            body["include"] = match self.dice.below(6) {
+            body["include"] = match self.dice.below(8) {
                 0 => json!("zqcanary"),
+                // A hidden word, misspelt, and a shown one.
+                3 => json!("zqcanray"),
+                4 => json!(misspelt(self.word())),
                 1 => json!(["amb", "zqcanary1"]),
                 2 => json!(format!("\"{} {}\"", self.word(), self.word())),
                 _ => json!(self.words()),
@@ -1283,4 +1286,12 @@ impl Asking<'_> {
             None => self.items("items"),
         }
     }
+}
+
+/// A word with its last letters swapped.
+fn misspelt(word: &str) -> String {
+    let mut letters: Vec<char> = word.chars().collect();
+    let last = letters.len() - 1;
+    letters.swap(last - 1, last);
+    letters.into_iter().collect()
 }

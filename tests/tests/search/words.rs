@@ -1,8 +1,8 @@
 //! Words: which documents have them, in whatever language, and in which order they come.
 
 use leafbase::{
-    AddComments, AddItems, CommentDraft, CreateCollection, ItemDraft, Position, PropertyDraft,
-    PropertyKind, SchemaDraft, SearchDocuments, UploadFile,
+    AddComments, AddItems, CommentDraft, CreateCollection, ItemDraft, Language, Position,
+    PropertyDraft, PropertyKind, SchemaDraft, SearchDocuments, SearchIndexing, Space, UploadFile,
 };
 
 use super::Shelf;
@@ -112,6 +112,155 @@ fn a_question_finds_what_answers_most_of_it() {
         // Words that weigh nothing are not marked in a snippet.
         assert_eq!(shelf.search("is the ferry")[0].markdown, "A **ferry** to Lisbon");
         shelf.notes.space().flush_search().unwrap();
+    }
+}
+
+/// The first document, with the words that it has in place of misspelt ones and its snippet.
+fn first_read(shelf: &Shelf, request: impl Into<SearchDocuments>) -> String {
+    let found = shelf.search(request);
+    let Some(first) = found.first() else { return String::new() };
+    let read = first.corrected.iter().map(|read| format!("{}={} ", read.term, read.read_as));
+    format!("{}{}", read.collect::<String>(), first.markdown)
+}
+
+#[test]
+fn misspelt_words_are_read_as_those_of_documents() {
+    let shelf = Shelf::of(&[
+        ("Lisbon", "The night train leaves at ten"),
+        ("Weather", "東京 weather report, Москва"),
+    ]);
+    for _ in 0..2 {
+        for (query, expected) in [
+            ("nihgt tain", "nihgt=night tain=train The **night** **train** leaves at ten"),
+            ("wether", "wether=weather 東京 **weather** report, Москва"),
+            ("東京 waether 2026", "waether=weather **東京** **weather** report, Москва"),
+            ("масква", "масква=москва 東京 weather report, **Москва**"),
+            ("repport", "repport=report 東京 weather **report**, Москва"),
+            ("leavves", "leavves=leaves The night train **leaves** at ten"),
+            ("\"nihgt train\"", ""),
+            ("tne", ""),
+        ] {
+            assert_eq!(first_read(&shelf, query), expected, "{query}");
+        }
+        let all = |query: &str| SearchDocuments::words(query).all_words();
+        assert_eq!(
+            first_read(&shelf, all("nigth lisbon")),
+            "nigth=night The **night** train leaves at ten"
+        );
+        assert_eq!(first_read(&shelf, all("nigth tokio")), "");
+        shelf.notes.space().flush_search().unwrap();
+    }
+}
+
+#[test]
+fn a_scope_reads_misspelt_words_as_its_own() {
+    let shelf = Shelf::of(&[("home", "night train"), ("hidden", "nigth nights nighty")]);
+    for _ in 0..2 {
+        let (home, hidden) = (shelf.id("home"), shelf.id("hidden"));
+        let space = shelf.notes.space();
+        let read = |guest: &leafbase::Connection<leafbase::Scoped>| {
+            let found = guest.search("nigth").unwrap();
+            let words = found.iter().flat_map(|found| &found.corrected);
+            (found.len(), words.map(|word| word.read_as.clone()).collect::<Vec<_>>())
+        };
+        assert_eq!(read(&space.scoped([home])), (1, vec!["night".to_owned()]));
+        assert_eq!(read(&space.scoped([home, hidden])), (1, Vec::new()));
+        space.flush_search().unwrap();
+    }
+}
+
+#[test]
+fn inflections_of_each_script() {
+    let shelf = Shelf::of(&[
+        ("ru", "Последние новости о поездах"),
+        ("el", "Οι μαθητές στους δρόμους"),
+        ("hy", "Նոր քաղաքներում"),
+        ("ar", "المكتبات الجديدة"),
+        ("hi", "लड़कियाँ और किताबें"),
+        ("ta", "புத்தகங்கள்"),
+        ("en", "Trains to Москва and 東京"),
+    ]);
+    shelf.table(&[
+        ("новостей", "ru"),
+        ("поездов", "ru"),
+        ("НОВОСТЬ", "ru"),
+        ("δρόμος", "el"),
+        ("μαθητής", "el"),
+        ("քաղաք", "hy"),
+        ("مكتبة", "ar"),
+        ("लड़की", "hi"),
+        ("किताबों", "hi"),
+        ("புத்தகம்", "ta"),
+        ("train Москвы", "en"),
+        ("東京 trains в Москве", ""),
+        ("\"новостей\"", ""),
+    ]);
+    for query in ["новостей", "δρόμος", "مكتبة", "किताबों"] {
+        assert!(shelf.search(query)[0].corrected.is_empty(), "{query}");
+    }
+    assert_eq!(shelf.search("поезд")[0].markdown, "Последние новости о **поездах**");
+}
+
+#[test]
+fn diacritics_raise_documents_that_have_them() {
+    let shelf = Shelf::of(&[
+        ("ghost", "ma"),
+        ("cheek", "má"),
+        ("mother", "mẹ"),
+        ("rice", "mạ"),
+        ("plain", "a resume"),
+        ("cv", "a résumé"),
+    ]);
+    for _ in 0..2 {
+        assert_eq!(shelf.sorted("\"má\""), "cheek, ghost, rice");
+        assert!(shelf.found("má").starts_with("cheek, "));
+        assert!(shelf.found("mạ").starts_with("rice, "));
+        assert_eq!(shelf.found("résumé"), "cv, plain");
+        assert_eq!(shelf.sorted("resume"), "cv, plain");
+        shelf.notes.space().flush_search().unwrap();
+    }
+}
+
+#[test]
+fn inflections_of_the_languages_of_a_space() {
+    let documents = [
+        ("de", "Die Häuser der Stadt sind alt, und das ist schön"),
+        ("en", "The houses of the town are old"),
+        ("fr", "Les nationalités de la ville ne sont pas les mêmes"),
+        ("mixed", "Der Zug nach Москва und die Bücher"),
+    ];
+    let german = [Language::German, Language::English];
+    let space = Space::builder().languages(german).in_memory().unwrap();
+    let shelf = Shelf { notes: space.connect() };
+    documents.iter().for_each(|(title, text)| drop(shelf.put(title, text)));
+    shelf.table(&[("Hauses", "de"), ("housing", "en"), ("Buches Москвы", "mixed")]);
+    assert!(shelf.search("Hauses")[0].corrected.is_empty());
+    assert_eq!(
+        shelf.search("Hauses")[0].markdown,
+        "Die **Häuser** der Stadt sind alt, und das ist schön"
+    );
+}
+
+#[test]
+fn an_index_of_other_languages_is_rebuilt() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("space");
+    let builder = || Space::builder().search_indexing(SearchIndexing::OnDemand);
+    let space = builder().create(&path).unwrap();
+    space.connect().create_document("Die Freundlichkeiten").unwrap();
+    space.flush_search().unwrap();
+    space.close().unwrap();
+    for (languages, found) in
+        [(vec![], 0), (vec![Language::German], 1), (vec![Language::German], 1), (vec![], 0)]
+    {
+        let space = builder().languages(languages).open(&path).unwrap();
+        for _ in 0..2 {
+            let hits = space.connect().search("freundliche die").unwrap();
+            let complete = hits.iter().filter(|hit| hit.missing_terms.is_empty());
+            assert_eq!(complete.count(), found);
+            space.flush_search().unwrap();
+        }
+        space.close().unwrap();
     }
 }
 

@@ -1,7 +1,9 @@
 //! `leafbase search`: finds documents by words.
 
 use clap::Args;
-use leafbase::{BuiltInLocation, Connection, FolderRef, SearchDocuments, SearchMatch};
+use leafbase::{
+    BuiltInLocation, Connection, CorrectedTerm, FolderRef, SearchDocuments, SearchMatch,
+};
 
 use crate::catalog::FolderCatalog;
 use crate::context::CommandContext;
@@ -14,8 +16,8 @@ use crate::show::styles;
 /// Find documents by words, the most relevant first
 ///
 /// Documents with every word come first, then those with most. Case and accents are ignored,
-/// English words match their inflected forms, and the last word also matches as a prefix. Quoted
-/// words match as a phrase.
+/// English words match their inflected forms, and the last word also matches as a prefix. A word
+/// that no document has is read as words like it. Quoted words match as a phrase.
 #[derive(Debug, Args)]
 pub(crate) struct SearchCommand {
     /// The words
@@ -53,6 +55,10 @@ impl SearchCommand {
         }
         if found.is_empty() {
             return context.out.line("no matches");
+        }
+        for CorrectedTerm { term, read_as } in corrections(&found) {
+            let line = context.out.paint(styles::QUIET, format_args!("{term}: read as {read_as}"));
+            context.out.line(line)?;
         }
         found.iter().try_for_each(|hit| show(context, &notes, &folders, hit))
     }
@@ -100,6 +106,17 @@ fn show(
         context.out.line(format_args!("    {shown}"))?;
     }
     Ok(())
+}
+
+/// What misspelt words were read as, each once.
+fn corrections(found: &[SearchMatch]) -> Vec<&CorrectedTerm> {
+    let mut corrections: Vec<&CorrectedTerm> = Vec::new();
+    for correction in found.iter().flat_map(|hit| &hit.corrected) {
+        if !corrections.contains(&correction) {
+            corrections.push(correction);
+        }
+    }
+    corrections
 }
 
 /// Lines of a snippet, each with its highlights.

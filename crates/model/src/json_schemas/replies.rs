@@ -7,9 +7,9 @@ use serde_json::json;
 
 use super::{Shape, shapes};
 use crate::{
-    AssetId, AssetRecord, Author, Block, BlockId, CollectionSchema, Day, Document, DocumentId,
-    FileHash, GroupValue, Item, ItemValue, Items, ItemsPage, Location, RelatedItem, Schema,
-    SchemaReply, ScopedDocument, SearchMatch, Timestamp,
+    AssetId, AssetRecord, Author, Block, BlockId, CollectionSchema, CorrectedTerm, Day, Document,
+    DocumentId, FileHash, GroupValue, Item, ItemValue, Items, ItemsPage, Location, RelatedItem,
+    Schema, SchemaReply, ScopedDocument, SearchMatch, Timestamp,
 };
 
 /// A byte range of a text.
@@ -157,6 +157,7 @@ shapes! {
         .must::<Vec<BlockId>>("blockIds", "The blocks that have hits.")
         .must::<f64>("score", "Greater is more relevant, within one reply.")
         .may::<Vec<String>>("missingTerms", "The terms that it lacks.")
+        .may::<Vec<CorrectedTerm>>("corrected", "Terms in no document, and what it has instead.")
         .times()
         .open();
 }

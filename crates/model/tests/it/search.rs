@@ -1,8 +1,8 @@
 //! The searches as JSON: requests, and what they give.
 
 use leafbase_model::{
-    BlockMatch, BuiltInLocation, ContextBlock, DayRange, DayRef, DocumentId, FolderId, PathStep,
-    SearchBlocks, SearchDocuments, SearchMatch,
+    BlockMatch, BuiltInLocation, ContextBlock, CorrectedTerm, DayRange, DayRef, DocumentId,
+    FolderId, PathStep, SearchBlocks, SearchDocuments, SearchMatch,
 };
 use serde_json::json;
 
@@ -130,11 +130,13 @@ fn what_they_give() {
         block_ids: vec![id(2)],
         score: 1.5,
         missing_terms: Vec::new(),
+        corrected: Vec::new(),
         times: None,
     };
     let dated = SearchMatch {
         times: Some((instant("2026-03-01T00:00:00.000Z"), instant("2026-03-02T00:00:00.000Z"))),
         missing_terms: vec!["Lisbon".into()],
+        corrected: vec![CorrectedTerm { term: "trian".into(), read_as: "train".into() }],
         ..found.clone()
     };
     let near = |number| ContextBlock { block_id: id(number), markdown: "near".into() };
@@ -154,6 +156,7 @@ fn what_they_give() {
         "blockIds": [id(2)], "score": 1.5});
     assert_eq!(json[0], shown);
     assert_eq!(json[1]["missingTerms"], json!(["Lisbon"]));
+    assert_eq!(json[1]["corrected"], json!([{"term": "trian", "as": "train"}]));
     assert_eq!(
         (&json[1]["createdAt"], &json[1]["lastModifiedAt"]),
         (&json!("2026-03-01T00:00:00.000Z"), &json!("2026-03-02T00:00:00.000Z"))

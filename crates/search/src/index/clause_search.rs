@@ -18,6 +18,9 @@ use crate::stems::stem_of;
 /// The factor of the score of two pairs of a run in a row, added to the score of each.
 const PAIRS_IN_A_ROW: f64 = 0.5;
 
+/// The factor of the score of the most frequent word that a misspelt one is read as.
+const LIKENESS: f64 = 0.8;
+
 /// Matches of a document for a clause, or for several.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct TermMatch {
@@ -46,6 +49,15 @@ pub(super) struct ClauseMatches {
     pub(super) documents: Vec<(DocNumber, TermMatch)>,
     /// The weight of the clause; 0 for a stop word.
     pub(super) weight: f64,
+    /// The words that misspelt ones were read as.
+    pub(super) corrections: Vec<ReadWord>,
+}
+
+/// A word that a misspelt one was read as.
+pub(super) struct ReadWord {
+    pub(super) clause: QueryClause,
+    /// Sorted.
+    pub(super) documents: Vec<DocNumber>,
 }
 
 impl ClauseMatches {
@@ -68,8 +80,8 @@ type ScoreList = Vec<(DocNumber, f64)>;
 
 /// Finds the documents of clauses, for one query.
 pub(super) struct ClauseSearch<'r> {
-    snapshot: &'r IndexSnapshot,
-    overlay: &'r SearchOverlay<'r>,
+    pub(super) snapshot: &'r IndexSnapshot,
+    pub(super) overlay: &'r SearchOverlay<'r>,
     current: CurrentDocuments<'r>,
     statistics: CorpusStatistics,
 }
@@ -121,20 +133,21 @@ impl<'r> ClauseSearch<'r> {
     pub(super) fn clause(&self, clause: &QueryClause) -> Result<ClauseMatches, IndexFailure> {
         match clause.kind {
             ClauseKind::Run => self.run(clause),
-            ClauseKind::Phrase => self.word(clause),
+            ClauseKind::Word | ClauseKind::Phrase => self.word(clause),
         }
     }
 
     /// A word or phrase. Some of the parts of a compound match it in part.
     fn word(&self, clause: &QueryClause) -> Result<ClauseMatches, IndexFailure> {
-        let scores = self.score_word(clause)?;
+        let (scores, mut corrections) = self.score_or_correct(clause)?;
         let mut weight = self.weight(&scores);
         let mut documents = with_match(scores, TermMatch { satisfied: 1, ..TermMatch::default() });
         if !clause.parts.is_empty() {
             // A compound weighs as much as its parts.
             weight = 0.0;
             for part in &clause.parts {
-                let scores = self.score_word(part)?;
+                let (scores, corrected) = self.score_or_correct(part)?;
+                corrections.extend(corrected);
                 let part_weight = self.weight(&scores);
                 weight += part_weight;
                 let found = TermMatch { weight: part_weight, ..TermMatch::default() };
@@ -144,7 +157,35 @@ impl<'r> ClauseSearch<'r> {
         for (_, found) in documents.iter_mut().filter(|(_, found)| found.satisfied > 0) {
             found.weight = weight;
         }
-        Ok(ClauseMatches { documents, weight })
+        Ok(ClauseMatches { documents, weight, corrections })
+    }
+
+    /// The scores of the documents that have a word or phrase; if a word has none, those of like
+    /// words.
+    fn score_or_correct(
+        &self,
+        clause: &QueryClause,
+    ) -> Result<(ScoreList, Vec<ReadWord>), IndexFailure> {
+        let scores = self.score_word(clause)?;
+        if !scores.is_empty() || clause.kind != ClauseKind::Word {
+            return Ok((scores, Vec::new()));
+        }
+        let (mut scores, mut corrections) = (ScoreList::new(), Vec::new());
+        let words = self.like_words(clause)?.into_iter();
+        let words = words.map(|read| Ok((self.score_word(&read)?, read)));
+        let words = words.collect::<Result<Vec<_>, IndexFailure>>()?;
+        let most = words.iter().map(|(found, _)| found.len()).max().unwrap_or(0);
+        for (mut found, read) in words {
+            // A rare word is a less likely reading, although it would score more.
+            let factor = LIKENESS * CorpusStatistics::share(found.len(), most);
+            for (_, score) in &mut found {
+                *score *= factor;
+            }
+            let documents: Vec<DocNumber> = found.iter().map(|(number, _)| *number).collect();
+            corrections.push(ReadWord { documents, clause: read });
+            scores = merge(scores, found, MergeMode::Union);
+        }
+        Ok((scores, corrections))
     }
 
     /// A run of a script without spaces: each of its pairs counts, and more where it is followed by
@@ -177,7 +218,7 @@ impl<'r> ClauseSearch<'r> {
             found.satisfied = u32::from(is_satisfied);
             found.weight = if is_satisfied { weight } else { found.weight };
         }
-        Ok(ClauseMatches { documents, weight })
+        Ok(ClauseMatches { documents, weight, corrections: Vec::new() })
     }
 
     /// The weight of a term with these documents.
@@ -190,6 +231,12 @@ impl<'r> ClauseSearch<'r> {
         let mut scores = self.score_phrase(&clause.terms)?;
         if let Some(stem) = &clause.stem {
             scores = merge(scores, self.score_stem(stem)?, MergeMode::Union);
+        }
+        for (_, stem) in &clause.forms.stems {
+            scores = merge(scores, self.score_form(stem)?, MergeMode::Union);
+        }
+        if let Some(accented) = clause.forms.accented.as_ref().filter(|_| !scores.is_empty()) {
+            scores = merge(scores, self.score_form(accented)?, MergeMode::First);
         }
         // Documents with the exact term, or the compound as written, score higher than others that
         // only have the prefix or the parts.
@@ -218,6 +265,23 @@ impl<'r> ClauseSearch<'r> {
         let title = frequencies(TextField::Title, TextField::TitleStems)?;
         let body = frequencies(TextField::Body, TextField::BodyStems)?;
         Ok(self.score(title, body)?)
+    }
+
+    /// The scores of the documents that have another form of a word.
+    fn score_form(&self, form: &str) -> Result<ScoreList, IndexFailure> {
+        let term = single_term(form);
+        let [title, body] = [TextField::TitleStems, TextField::BodyStems];
+        let title = (title, self.frequencies(title, &term)?);
+        let body = (body, self.frequencies(body, &term)?);
+        Ok(self.score(title, body)?)
+    }
+
+    /// The number of documents that have a term in a title or a body.
+    pub(super) fn document_frequency(&self, term: &ClauseTerm) -> Result<usize, IndexFailure> {
+        let term = std::slice::from_ref(term);
+        let title = self.frequencies(TextField::Title, term)?;
+        let body = self.frequencies(TextField::Body, term)?;
+        Ok(title.len() + body.len() - intersection_len(&title, &body))
     }
 
     fn score_phrase(&self, terms: &[ClauseTerm]) -> Result<ScoreList, IndexFailure> {

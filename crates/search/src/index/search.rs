@@ -7,7 +7,7 @@ use super::error::IndexFailure;
 use super::overlay::SearchOverlay;
 use super::score_list::{MergeMode, merge};
 use super::snapshot::{DocNumber, IndexSnapshot};
-use crate::parsed_query::ParsedQuery;
+use crate::parsed_query::{ParsedQuery, TermCorrection};
 
 /// A document that matches a query.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,6 +19,8 @@ pub struct Hit {
     pub score: f64,
     /// The clauses of the query that it lacks, by index, except stop words.
     pub missing: Vec<usize>,
+    /// The words that it has in place of words of the query which no document has.
+    pub corrected: Vec<TermCorrection>,
 }
 
 /// The documents that match a query.
@@ -166,7 +168,24 @@ impl RankedQuery {
         let missing = clauses.filter(|(_, (clause, is_stop_word))| {
             !**is_stop_word && !clause.is_satisfied_by(number)
         });
-        Hit { document, score, missing: missing.map(|(index, _)| index).collect() }
+        let missing = missing.map(|(index, _)| index).collect();
+        Hit { document, score, missing, corrected: self.corrections(number) }
+    }
+
+    fn corrections(&self, number: DocNumber) -> Vec<TermCorrection> {
+        let clauses = self.clauses.iter().enumerate();
+        let words = clauses
+            .flat_map(|(index, clause)| clause.corrections.iter().map(move |read| (index, read)));
+        let words = words.filter(|(_, read)| read.documents.binary_search(&number).is_ok());
+        let corrections = words.flat_map(|(index, read)| {
+            read.clause.terms.iter().map(move |term| TermCorrection {
+                clause: index,
+                term: read.clause.source.clone(),
+                read_as: term.text.clone(),
+                is_prefix: term.is_prefix,
+            })
+        });
+        corrections.collect()
     }
 }
 

@@ -77,6 +77,7 @@ fn unsorted_texts(field: &UnsortedField, cache: &mut StemCache) -> [String; 2] {
             push_token(&mut stems, stem, 0);
         }
     }
+    field.forms().for_each(|form| push_token(&mut stems, form, 0));
     [terms, stems]
 }
 

@@ -2,7 +2,8 @@
 
 #![expect(clippy::cast_precision_loss, reason = "a few words and documents")]
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 
 use leafbase_model::{Location, TermMode};
 use leafbase_search::SearchDocument;
@@ -10,7 +11,7 @@ use leafbase_search::SearchDocument;
 use crate::fixture::at;
 
 /// A word: its tokens by position in a text, and the terms of a query with their offsets (`*` marks
-/// a prefix, `~` a stem).
+/// a prefix, `~` a stem, `=` the word with its diacritics).
 pub(crate) struct Word {
     pub(crate) text: &'static str,
     has: &'static [&'static [&'static str]],
@@ -37,11 +38,13 @@ const fn word(
 
 use WordKind::{Compound, Run, Simple};
 
-pub(crate) const WORDS: [Word; 15] = [
+pub(crate) const WORDS: [Word; 22] = [
     word("tree", Simple, &[&["tree", "~tree"]], &["tree"]),
     word("Trees", Simple, &[&["trees", "~tree"]], &["trees"]),
     word("treat", Simple, &[&["treat", "~treat"]], &["treat"]),
-    word("élan", Simple, &[&["elan", "~elan"]], &["elan"]),
+    word("élan", Simple, &[&["elan", "~elan", "=élan"]], &["elan"]),
+    word("новостей", Simple, &[&["новостеи", "~новост", "=новостей"]], &["новостеи"]),
+    word("НОВОСТИ", Simple, &[&["новости", "~новост"]], &["новости"]),
     word("t", Simple, &[&["t"]], &["t"]),
     word("2", Simple, &[&["2"]], &["2"]),
     word(
@@ -63,6 +66,12 @@ pub(crate) const WORDS: [Word; 15] = [
     word("都", Simple, &[&["都"]], &["都*"]),
     word("東", Simple, &[&["東"]], &["東*"]),
     word("🎉", Simple, &[&["🎉"]], &["🎉"]),
+    // Misspelt, unless documents have them.
+    word("terat", Simple, &[&["terat", "~terat"]], &["terat"]),
+    word("treet", Simple, &[&["treet", "~treet"]], &["treet"]),
+    word("cyclamen", Simple, &[&["cyclamen", "~cyclamen"]], &["cyclamen"]),
+    word("cyklamin", Simple, &[&["cyklamin", "~cyklamin"]], &["cyklamin"]),
+    word("cyklam", Simple, &[&["cyklam", "~cyklam"]], &["cyklam"]),
 ];
 
 pub(crate) type Text = Vec<usize>;
@@ -100,7 +109,10 @@ impl Made {
     fn length(&self, is_title: bool, of_stems: bool) -> f64 {
         let field = self.field(is_title);
         let tokens = field.iter().flatten().copied().flatten();
-        tokens.filter(|token| token.starts_with('~') == of_stems).count() as f64
+        let is_counted = |token: &&&str| {
+            if of_stems { token.starts_with('~') } else { !token.starts_with(['~', '=']) }
+        };
+        tokens.filter(is_counted).count() as f64
     }
 
     /// How often terms stand in a row in a field; of a single one, how many tokens match.
@@ -139,14 +151,58 @@ pub(crate) struct Asked {
 
 type Row = Vec<(usize, String)>;
 
+/// Whether a word has enough letters to be corrected.
+fn is_long(word: &str) -> bool {
+    word.chars().filter(|letter| letter.is_alphabetic()).count() > 3
+}
+
+/// Whether a word is as many edits from another, one or two.
+fn is_near(one: &str, other: &str, edits: usize) -> bool {
+    let is_one = one != other && edited(one, other).contains(other);
+    match edits {
+        1 => is_one,
+        _ => one != other && !is_one && !edited(one, other).is_disjoint(&edited(other, one)),
+    }
+}
+
+/// The words that one edit makes of a word, with letters of it and of another.
+fn edited(word: &str, other: &str) -> BTreeSet<String> {
+    let letters: Vec<char> = word.chars().collect();
+    let mut found = BTreeSet::new();
+    let mut add = |letters: &[&[char]]| found.insert(letters.concat().into_iter().collect());
+    for at in 0..=letters.len() {
+        let (before, after) = letters.split_at(at);
+        for letter in word.chars().chain(other.chars()) {
+            add(&[before, &[letter], after]);
+            add(&[before, &[letter], after.get(1..).unwrap_or_default()]);
+        }
+        add(&[before, after.get(1..).unwrap_or_default()]);
+        if let [first, second, rest @ ..] = after {
+            add(&[before, &[*second, *first], rest]);
+        }
+    }
+    found
+}
+
+/// The stem of a token that is a word.
+fn stem_of_token(token: &str) -> Option<String> {
+    let mut all = WORDS.iter().flat_map(|word| word.has).filter(|_| !token.contains('_'));
+    let tokens = all.find(|tokens| tokens.contains(&token))?;
+    tokens.iter().find(|token| token.starts_with('~')).map(|stem| (*stem).to_owned())
+}
+
 /// What a clause of a query asks for.
 #[derive(Clone, Debug, PartialEq)]
 struct Clause {
     row: Row,
     stem: Option<String>,
+    /// The word with its diacritics, which adds to the score.
+    accented: Option<String>,
     /// A term that adds to the score.
     exact: Option<String>,
     is_run: bool,
+    /// Whether it is a word of which like ones are found if no document has it.
+    is_corrected: bool,
     parts: Vec<Clause>,
 }
 
@@ -177,7 +233,9 @@ impl Asked {
                 from += word.has.len();
             }
             let (stem, exact, parts) = (None, exact_prefix(&row), Vec::new());
-            return vec![Clause { row, stem, exact, is_run: false, parts }];
+            let is_corrected = false;
+            let accented = None;
+            return vec![Clause { row, stem, accented, exact, is_run: false, is_corrected, parts }];
         }
         let last = self.words.len() - 1;
         let clause = |(number, word): (usize, &usize)| WORDS[*word].clause(number == last, mode);
@@ -186,8 +244,8 @@ impl Asked {
 }
 
 impl Word {
-    fn stem_at(&self, offset: usize) -> Option<String> {
-        self.has[offset].iter().find(|token| token.starts_with('~')).map(|stem| (*stem).to_owned())
+    fn form_at(&self, offset: usize, mark: char) -> Option<String> {
+        self.has[offset].iter().find(|token| token.starts_with(mark)).map(|form| (*form).to_owned())
     }
 
     fn clause(&self, is_last: bool, mode: TermMode) -> Clause {
@@ -198,17 +256,21 @@ impl Word {
         let is_compound = self.kind == Compound;
         let part = |(offset, term): (usize, &&str)| Clause {
             row: single(term),
-            stem: self.stem_at(offset),
+            stem: self.form_at(offset, '~'),
+            accented: self.form_at(offset, '='),
             exact: None,
             is_run: false,
+            is_corrected: is_long(term),
             parts: Vec::new(),
         };
         let exact = exact_prefix(&row).or_else(|| is_compound.then(|| self.has[0][0].to_owned()));
         let has_parts = is_compound && mode != TermMode::All;
         Clause {
-            stem: if self.kind == Simple { self.stem_at(0) } else { None },
+            stem: if self.kind == Simple { self.form_at(0, '~') } else { None },
+            accented: if self.kind == Simple { self.form_at(0, '=') } else { None },
             exact,
             is_run: self.kind == Run,
+            is_corrected: self.kind == Simple && is_long(self.asks[0]),
             parts: self.asks.iter().enumerate().filter(|_| has_parts).map(part).collect(),
             row,
         }
@@ -299,13 +361,13 @@ impl NaiveScorer<'_> {
             }
             return (has, weight);
         }
-        let found = self.word(clause);
+        let found = self.word_or_like(clause);
         for (number, score) in &found {
             has.insert(*number, Has { score: *score, weight: 0.0, is_satisfied: true });
         }
         weight = if clause.parts.is_empty() { self.idf(found.len()) } else { 0.0 };
         for part in &clause.parts {
-            let scores = self.word(part);
+            let scores = self.word_or_like(part);
             let part_weight = self.idf(scores.len());
             weight += part_weight;
             for (number, score) in scores {
@@ -318,11 +380,87 @@ impl NaiveScorer<'_> {
         (has, weight)
     }
 
+    /// The scores of a word, or most of those of the words that are like it.
+    fn word_or_like(&self, clause: &Clause) -> BTreeMap<u8, f64> {
+        let mut scores = self.word(clause);
+        if scores.is_empty() && clause.is_corrected {
+            let read = self.like(&clause.row[0].1);
+            let read: Vec<_> = read.iter().map(|read| self.word(read)).collect();
+            let most = read.iter().map(BTreeMap::len).max().unwrap_or_default() as f64;
+            for found in read {
+                let share = found.len() as f64 / most;
+                for (number, score) in found {
+                    *scores.entry(number).or_default() += score * 0.8 * share;
+                }
+            }
+        }
+        scores
+    }
+
+    /// The words that a misspelt one is read as.
+    fn like(&self, term: &str) -> Vec<Clause> {
+        let asked = term.trim_end_matches('*');
+        let documents = self.documents.values();
+        let fields = documents.flat_map(|made| [made.field(true), made.field(false)]);
+        let texts: Vec<_> = fields.flatten().collect();
+        let tokens = texts.iter().flatten().copied().flatten().copied();
+        let is_word = |token: &&str| {
+            !token.contains(|letter: char| "~=".contains(letter) || letter.is_ascii_digit())
+        };
+        let tokens: BTreeSet<&str> = tokens.filter(is_word).collect();
+        let near = |edits| {
+            let found = tokens.iter().filter(move |token| is_near(asked, token, edits));
+            found.map(|token| (*token).to_owned()).collect::<BTreeSet<_>>()
+        };
+        let mut found = near(1);
+        if found.is_empty() && asked.chars().count() > 7 {
+            found = near(2);
+        }
+        if found.is_empty() && term.ends_with('*') && asked.chars().count() > 4 {
+            let begins = |token: &&&str| token.chars().next() == asked.chars().next();
+            let longest = |token: &&str| {
+                let mut prefixes =
+                    token.char_indices().map(|(at, letter)| &token[..at + letter.len_utf8()]);
+                prefixes
+                    .rfind(|prefix| is_near(asked, prefix, 1))
+                    .map(|prefix| format!("{prefix}*"))
+            };
+            found = tokens.iter().filter(begins).filter_map(longest).collect();
+        }
+        let frequency = |term: &str| {
+            let row = single(term);
+            let has = |made: &&Made| made.frequency(true, &row) + made.frequency(false, &row) > 0.0;
+            self.documents.values().filter(has).count()
+        };
+        let mut found: Vec<String> = found.into_iter().collect();
+        found.sort_by_key(|word| {
+            (Reverse(frequency(word)), word.chars().next() != asked.chars().next(), word.clone())
+        });
+        let mut stems = BTreeSet::new();
+        found.retain(|word| stem_of_token(word).is_none_or(|stem| stems.insert(stem)));
+        found.truncate(4);
+        let clause = |word: String| Clause {
+            stem: stem_of_token(&word),
+            accented: None,
+            exact: exact_prefix(&single(&word)),
+            row: single(&word),
+            is_run: false,
+            is_corrected: false,
+            parts: Vec::new(),
+        };
+        found.into_iter().map(clause).collect()
+    }
+
     fn word(&self, clause: &Clause) -> BTreeMap<u8, f64> {
         let mut scores = self.scores(&clause.row, [0.5, 0.8], false);
         if let Some(stem) = &clause.stem {
             for (number, score) in self.scores(&single(stem), [0.5, 1.0], true) {
                 *scores.entry(number).or_default() += score;
+            }
+        }
+        if let Some(accented) = &clause.accented {
+            for (number, more) in self.scores(&single(accented), [0.5, 1.0], true) {
+                scores.entry(number).and_modify(|score| *score += more);
             }
         }
         if let Some(exact) = &clause.exact {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use leafbase_model::{
     ChangePosition, DocumentId, DocumentRecord, Error, ErrorKind, Result, invariant,
 };
-use leafbase_search::{Analyzer, IndexWatermark, SearchDocument};
+use leafbase_search::{Analyzer, IndexWatermark, Languages, SearchDocument};
 use leafbase_store::{DocumentQuery, PageCursor, SpaceReader, SpaceSnapshot, SpaceStore};
 
 use super::dirty_documents::{self, AnalyzedVersion};
@@ -66,14 +66,16 @@ pub(super) struct CatchUpSource {
 
 impl CatchUpSource {
     /// All documents of `snapshot`.
-    pub(super) fn all(snapshot: SpaceSnapshot) -> Result<Self> {
-        Ok(Self { records: DocumentRecords::default(), ..Self::of(Vec::new(), snapshot)? })
+    pub(super) fn all(snapshot: SpaceSnapshot, languages: &Languages) -> Result<Self> {
+        let none = Self::of(Vec::new(), snapshot, languages)?;
+        Ok(Self { records: DocumentRecords::default(), ..none })
     }
 
     /// Some documents of `snapshot`; the versions that have been analyzed are reused.
     pub(super) fn of(
         documents: Vec<(DocumentId, Option<AnalyzedVersion>)>,
         snapshot: SpaceSnapshot,
+        languages: &Languages,
     ) -> Result<Self> {
         Ok(Self {
             position: dirty_documents::end_of_log(snapshot.reader())?,
@@ -82,7 +84,7 @@ impl CatchUpSource {
             pending: documents.into_iter(),
             indexed: HashMap::new(),
             stale_from: None,
-            analyzer: Analyzer::default(),
+            analyzer: Analyzer::new(languages.clone()),
         })
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use leafbase_model::{
     ChangePosition, DocumentId, DocumentRecord, Error, ErrorKind, Location, Result, invariant,
 };
-use leafbase_search::{Analyzer, SearchDocument};
+use leafbase_search::{Analyzer, Languages, SearchDocument};
 use leafbase_store::SpaceReader;
 
 use super::documents;
@@ -98,8 +98,9 @@ impl DirtyOverlay {
         mut self,
         space: &VisibleSnapshot,
         roots: &ScopeRoots,
+        languages: &Languages,
     ) -> Result<Self> {
-        let (tree, mut analyzer) = (space.tree(), Analyzer::default());
+        let (tree, mut analyzer) = (space.tree(), Analyzer::new(languages.clone()));
         // A page may be the root of a document that is in the scope as such.
         for page in roots.page_documents().filter(|page| !roots.documents.contains(page)) {
             let Some(row) = tree.stored_document(page)? else { continue };
@@ -115,6 +116,11 @@ impl DirtyDocuments {
     /// No document is dirty at `position`.
     pub(super) fn after(position: ChangePosition) -> Self {
         Self { read_to: position, ..Self::default() }
+    }
+
+    /// The same documents, analyzed in these languages.
+    pub(super) fn in_languages(self, languages: &Languages) -> Self {
+        Self { analyzer: Analyzer::new(languages.clone()), ..self }
     }
 
     /// These documents are dirty at `position`.

@@ -5,10 +5,10 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use leafbase_model::{Error, ErrorKind, Result};
+use leafbase_model::{Error, ErrorKind, Language, Result};
 use leafbase_search::{
-    Analyzer, Attributes, DocumentSubset, Index, IndexSnapshot, IndexWatermark, SearchDocument,
-    SearchOverlay,
+    Analyzer, Attributes, DocumentSubset, Index, IndexSnapshot, IndexWatermark, Languages,
+    SearchDocument, SearchOverlay,
 };
 use leafbase_store::{SpaceSnapshot, SpaceStore};
 
@@ -46,8 +46,9 @@ pub enum SearchIndexing {
 
 pub(crate) struct SearchIndexer {
     home: IndexHome,
-    /// The ID of the space.
+    /// The ID of the space, and the languages that its texts are analyzed in.
     owner: String,
+    languages: Languages,
     mode: SearchIndexing,
     /// Whether writes have to be made durable before an index may contain them.
     has_relaxed_writes: AtomicBool,
@@ -140,10 +141,18 @@ impl IndexerState {
 }
 
 impl SearchIndexer {
-    pub(crate) fn new(home: IndexHome, owner: String, mode: SearchIndexing) -> Self {
+    pub(crate) fn new(
+        home: IndexHome,
+        space: String,
+        mode: SearchIndexing,
+        languages: Vec<Language>,
+    ) -> Self {
+        let languages = Languages::new(languages);
         Self {
             home,
-            owner,
+            // An index of other languages is rebuilt, like one of another space.
+            owner: format!("{space} {}", languages.codes()),
+            languages,
             mode,
             has_relaxed_writes: AtomicBool::new(false),
             state: Mutex::default(),
@@ -152,6 +161,11 @@ impl SearchIndexer {
             subsets: SubsetCache::default(),
             empty: OnceLock::new(),
         }
+    }
+
+    /// The languages of the texts.
+    pub(crate) const fn languages(&self) -> &Languages {
+        &self.languages
     }
 
     fn state(&self) -> MutexGuard<'_, IndexerState> {
@@ -315,7 +329,7 @@ impl SearchIndexer {
         self.worker.record_dirty(dirty, dirty >= MANY_DIRTY_DOCUMENTS);
         let subset = self.subsets.get(&current.snapshot, visibility, roots)?;
         let space = VisibleSnapshot::new(snapshot, visibility.clone());
-        let overlay = overlay.visible(visibility).with_pages(&space, roots)?;
+        let overlay = overlay.visible(visibility).with_pages(&space, roots, &self.languages)?;
         Ok(SnapshotAttempt::Ready(Box::new(SearchSnapshot {
             index: current.snapshot,
             overlay: Arc::new(overlay),
@@ -339,7 +353,8 @@ impl SearchIndexer {
             self.empty.get_or_init(|| index)
         };
         let snapshot = store.snapshot()?;
-        let (mut overlay, mut analyzer) = (DirtyOverlay::default(), Analyzer::default());
+        let mut overlay = DirtyOverlay::default();
+        let mut analyzer = Analyzer::new(self.languages.clone());
         for document in &roots.documents {
             let found = dirty_documents::read(snapshot.reader(), *document, &mut analyzer)?;
             overlay.documents.extend(found);
@@ -347,7 +362,11 @@ impl SearchIndexer {
         let space = VisibleSnapshot::new(snapshot, visibility.clone());
         Ok(SearchSnapshot {
             index: Arc::clone(index),
-            overlay: Arc::new(overlay.visible(visibility).with_pages(&space, roots)?),
+            overlay: Arc::new(overlay.visible(visibility).with_pages(
+                &space,
+                roots,
+                &self.languages,
+            )?),
             subset: Some(Arc::default()),
             space,
         })

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use leafbase_model::Result;
+use leafbase_model::{Language, Result};
 use leafbase_store::{CheckReport, SpaceStore};
 
 pub(crate) enum NoIndexHome {
@@ -26,7 +26,7 @@ impl NoIndexHome {
 }
 
 impl NoIndexer {
-    pub(crate) fn new(_: NoIndexHome, _: String, _: NoIndexing) -> Self {
+    pub(crate) fn new(_: NoIndexHome, _: String, _: NoIndexing, _: Vec<Language>) -> Self {
         Self
     }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 #[cfg(doc)]
 use leafbase_model::ErrorKind;
-use leafbase_model::{Clock, IdSource, Limits, Result, SpaceId};
+use leafbase_model::{Clock, IdSource, Language, Limits, Result, SpaceId};
 use leafbase_store::kv::{Durability, MemoryStore, OpenOptions, Store, WriteOptions};
 use leafbase_store::{SpaceMeta, SpaceStore, directory};
 
@@ -128,6 +128,7 @@ pub struct SpaceBuilder {
     options: OpenOptions,
     url_template: String,
     search_indexing: SearchIndexing,
+    languages: Vec<Language>,
     #[cfg(feature = "search")]
     search_threads: usize,
 }
@@ -153,6 +154,7 @@ impl Default for SpaceBuilder {
             options: OpenOptions::new(),
             url_template: settings::default_url_template(),
             search_indexing: SearchIndexing::default(),
+            languages: Vec::new(),
             #[cfg(feature = "search")]
             search_threads: 2,
         }
@@ -316,6 +318,31 @@ impl SpaceBuilder {
     #[cfg(feature = "search")]
     pub fn search_indexing(mut self, search_indexing: SearchIndexing) -> Self {
         self.search_indexing = search_indexing;
+        self
+    }
+
+    /// The languages of the texts, the main one first, whose inflections searches match. Outside of
+    /// Latin script, Arabic, Armenian, Greek, Hindi, Russian and Tamil need not be named; of two
+    /// named ones that share a script the first counts. Of several in Latin script, the
+    /// frequent words of a document say which one it is in, and a query is read in all of them.
+    /// Default: English.
+    ///
+    /// The languages are not kept in the space: they belong to this handle. An index of others is
+    /// rebuilt.
+    ///
+    /// ```
+    /// use leafbase::{Language, Space};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let languages = [Language::German, Language::English];
+    /// let notes = Space::builder().languages(languages).in_memory()?.connect();
+    /// let town = notes.create_document("Die Freundlichkeiten der Stadt")?;
+    /// assert_eq!(notes.search("freundliche Städte")?[0].document_id, town.id());
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[cfg(feature = "search")]
+    pub fn languages(mut self, languages: impl IntoIterator<Item = Language>) -> Self {
+        self.languages = languages.into_iter().collect();
         self
     }
 
@@ -488,8 +515,9 @@ impl SpaceBuilder {
         }
         let id = store.snapshot()?.reader().meta()?.id;
         let url_template = settings::with_space_id(&self.url_template, id);
-        let Self { clock, ids, limits, durability, search_indexing, .. } = self;
-        let search = Arc::new(SearchIndexer::new(home, id.to_string(), search_indexing));
+        let Self { clock, ids, limits, durability, search_indexing, languages, .. } = self;
+        let search = SearchIndexer::new(home, id.to_string(), search_indexing, languages);
+        let search = Arc::new(search);
         let store = RwLock::new(Some(store));
         let inner = Inner {
             store,

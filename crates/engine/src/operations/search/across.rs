@@ -3,12 +3,12 @@
 use std::cmp::Reverse;
 
 use leafbase_model::{
-    ChangePosition, DocumentId, Error, ErrorKind, Items, Limits, Result, SearchDocuments,
-    SearchMatch, invariant,
+    ChangePosition, CorrectedTerm, DocumentId, Error, ErrorKind, Items, Limits, Result,
+    SearchDocuments, SearchMatch, invariant,
 };
 use leafbase_search::{
-    Attributes, Highlighter, Hit, HitList, IndexSnapshot, ParsedQuery, SearchDocument,
-    SearchOverlay,
+    Attributes, Highlighter, Hit, HitList, IndexSnapshot, Languages, ParsedQuery, SearchDocument,
+    SearchOverlay, TermCorrection,
 };
 use leafbase_tree_ops::ReadTree;
 
@@ -50,9 +50,15 @@ impl<A: Unbatched> Connection<A> {
     /// with most of them, by weight ([`SearchMatch::missing_terms`]). Rare words weigh more, and
     /// words that most documents have weigh nothing next to others, so that a sentence or a
     /// question is a query. With [`SearchDocuments::all_words`] all words are required, and with
-    /// [`SearchDocuments::any_word`] scores alone decide. Case, accents and width are ignored,
-    /// English words match their inflections, and the last word of a text matches as a prefix.
-    /// Quotation marks make a phrase. A query without letters and digits matches nothing.
+    /// [`SearchDocuments::any_word`] scores alone decide. Case, accents and width are ignored, and
+    /// words match their inflections ([`SpaceBuilder::languages`](crate::SpaceBuilder::languages)).
+    /// The last word of a text matches as a prefix. Quotation marks make a phrase. A query without
+    /// letters and digits matches nothing.
+    ///
+    /// A word of at least four letters that no document has is read as the words of documents that
+    /// are like it: an edit away, or two from eight letters on ([`SearchMatch::corrected`]). A
+    /// misspelt beginning of the last word is read as another one from five letters on. Phrases are
+    /// never corrected.
     ///
     /// In scripts without spaces each pair of adjacent characters counts, and pairs in a row count
     /// more. A document has such a run if it has half of its pairs.
@@ -128,7 +134,7 @@ impl<A: Unbatched> Connection<A> {
         self.check_ids("documentIds", request.document_ids.as_ref())?;
         self.check_ids("folderIds", request.filter.folders.as_ref())?;
         filters::check(request, visibility)?;
-        let query = SearchQuery::parse(request)?;
+        let query = SearchQuery::parse(request, self.space.indexer().languages())?;
         let (snapshot, matches) = self.query_index(request, &query, visibility)?;
         let tree = snapshot.space.tree();
         let texts = VisibleTexts::new(&tree);
@@ -150,7 +156,8 @@ impl<A: Unbatched> Connection<A> {
             // Hits without patterns are ranked and limited already.
             (hits, ..) => hits.into_iter().flatten().collect(),
         };
-        let shown_terms = query.terms.without(&stop_words);
+        let corrected = query.terms.corrected(found.iter().flat_map(|hit| &hit.corrected));
+        let shown_terms = corrected.without(&stop_words);
         let presenter = MatchPresenter {
             texts: &texts,
             terms: &query.terms,
@@ -169,7 +176,7 @@ impl<A: AccessScope> Connection<A> {
         &self,
         search: &SearchDocuments,
     ) -> Result<(Vec<DocumentId>, ChangePosition)> {
-        let query = SearchQuery::parse(search)?;
+        let query = SearchQuery::parse(search, self.space.indexer().languages())?;
         let (snapshot, matches) = self.query_index(search, &query, &self.visibility())?;
         let Some(candidates) = matches.candidates else {
             invariant!("a search with patterns has candidates");
@@ -209,8 +216,8 @@ impl<A: AccessScope> Connection<A> {
 }
 
 impl SearchQuery {
-    fn parse(request: &SearchDocuments) -> Result<Self> {
-        let terms = ParsedQuery::new(&request.include, request.term_mode)?;
+    fn parse(request: &SearchDocuments, languages: &Languages) -> Result<Self> {
+        let terms = ParsedQuery::in_languages(&request.include, request.term_mode, languages)?;
         let patterns = (!request.regexps.is_empty())
             .then(|| PatternSet::new("regexps", &request.regexps, false));
         Ok(Self { terms, patterns: patterns.transpose()? })
@@ -288,6 +295,7 @@ fn rank_by_matches(
             document,
             score: score(count),
             missing: Vec::new(),
+            corrected: Vec::new(),
         })
         .collect())
 }
@@ -305,7 +313,7 @@ impl MatchPresenter<'_, '_, '_> {
     /// The match of a document; `None` if the document is not visible, whatever the index has.
     fn present(
         &self,
-        Hit { document, score, missing: lacked }: Hit,
+        Hit { document, score, missing: lacked, corrected }: Hit,
         matcher: Option<&mut PatternSetMatcher<'_>>,
     ) -> Result<Option<SearchMatch>> {
         let tree = self.texts.tree;
@@ -336,7 +344,12 @@ impl MatchPresenter<'_, '_, '_> {
             block_ids: shown.blocks,
             score,
             missing_terms: lacked.iter().map(|term| self.terms.source(*term).to_owned()).collect(),
+            corrected: corrected.into_iter().map(corrected_term).collect(),
             times: times.transpose()?,
         }))
     }
+}
+
+fn corrected_term(correction: TermCorrection) -> CorrectedTerm {
+    CorrectedTerm { term: correction.term, read_as: correction.read_as }
 }

@@ -129,7 +129,7 @@ impl SearchIndexer {
             // Searches have gone on during the rebuild: the documents that they analyzed stay.
             state.dirty.mark_indexed_to(dirty.read_to());
         } else {
-            state.dirty = dirty;
+            state.dirty = dirty.in_languages(&self.languages);
         }
         state.current = Some(CurrentIndex { generation: Arc::new(generation), snapshot });
         state.invalidated = false;
@@ -187,7 +187,7 @@ impl SearchIndexer {
             // Without space for this now there is none at the end either.
             self.make_durable(store, generation).map_err(UpdateFailure::Index)?;
         }
-        let source = RefCell::new(CatchUpSource::all(store.snapshot()?)?);
+        let source = RefCell::new(CatchUpSource::all(store.snapshot()?, &self.languages)?);
         let mut done = 0;
         let mut documents = iter::from_fn(|| {
             let found = source.borrow_mut().next(store, pace)?;
@@ -427,7 +427,8 @@ impl SearchIndexer {
         let mut state = self.state();
         let Some(current) = state.current.clone() else { return Ok(None) };
         let Some(snapshot) = state.read_changes(store)? else { return Ok(None) };
-        Ok(Some((current, CatchUpSource::of(state.dirty.documents(), snapshot)?)))
+        let source = CatchUpSource::of(state.dirty.documents(), snapshot, &self.languages)?;
+        Ok(Some((current, source)))
     }
 
     /// The position up to which an index with this watermark contains all changes; `None` if it
