@@ -1,5 +1,6 @@
 //! The documents that match one clause of a query, with their scores.
 
+use std::cell::RefCell;
 use std::ops::Add;
 
 use frostem::{Algorithm, Stemmer};
@@ -12,7 +13,8 @@ use super::score_list::{MergeMode, intersection_len, merge};
 use super::snapshot::{DocNumber, IndexSnapshot};
 use crate::document::{Attributes, SearchDocument, TextField};
 use crate::parsed_query::{ClauseKind, ClauseTerm, QueryClause};
-use crate::score::{CorpusStatistics, TermScorer};
+use crate::ranking::{CountedTerm, RankingStatistics};
+use crate::score::TermScorer;
 use crate::stems::stem_of;
 
 /// The factor of the score of two pairs of a run in a row, added to the score of each.
@@ -62,7 +64,7 @@ fn with_match(scores: ScoreList, found: TermMatch) -> Vec<(DocNumber, TermMatch)
 }
 
 /// Frequencies of a term by document, sorted by document.
-type FrequencyList = Vec<(DocNumber, u32)>;
+pub(super) type FrequencyList = Vec<(DocNumber, u32)>;
 /// Scores by document, sorted by document.
 type ScoreList = Vec<(DocNumber, f64)>;
 
@@ -71,13 +73,16 @@ pub(super) struct ClauseSearch<'r> {
     snapshot: &'r IndexSnapshot,
     overlay: &'r SearchOverlay<'r>,
     current: CurrentDocuments<'r>,
-    statistics: CorpusStatistics,
+    /// Those of the first page.
+    statistics: RefCell<RankingStatistics>,
 }
 
 impl<'r> ClauseSearch<'r> {
+    /// With the statistics of the first page, if this is a later one.
     pub(super) fn new(
         snapshot: &'r IndexSnapshot,
         overlay: &'r SearchOverlay<'r>,
+        first_page: Option<&RankingStatistics>,
     ) -> Result<Self, IndexFailure> {
         let current = CurrentDocuments::new(snapshot, overlay)?;
         let mut statistics = match &current {
@@ -92,7 +97,12 @@ impl<'r> ClauseSearch<'r> {
             }
         }
         overlay.dirty.iter().for_each(|document| statistics.add(document.lengths));
-        Ok(Self { snapshot, overlay, current, statistics })
+        let statistics = first_page.cloned().unwrap_or_else(|| RankingStatistics::new(statistics));
+        Ok(Self { snapshot, overlay, current, statistics: RefCell::new(statistics) })
+    }
+
+    pub(super) fn into_statistics(self) -> RankingStatistics {
+        self.statistics.into_inner()
     }
 
     /// The dirty document with this number, if it is one.
@@ -128,14 +138,14 @@ impl<'r> ClauseSearch<'r> {
     /// A word or phrase. Some of the parts of a compound match it in part.
     fn word(&self, clause: &QueryClause) -> Result<ClauseMatches, IndexFailure> {
         let scores = self.score_word(clause)?;
-        let mut weight = self.weight(&scores);
+        let mut weight = self.weight(clause, &scores);
         let mut documents = with_match(scores, TermMatch { satisfied: 1, ..TermMatch::default() });
         if !clause.parts.is_empty() {
             // A compound weighs as much as its parts.
             weight = 0.0;
             for part in &clause.parts {
                 let scores = self.score_word(part)?;
-                let part_weight = self.weight(&scores);
+                let part_weight = self.weight(part, &scores);
                 weight += part_weight;
                 let found = TermMatch { weight: part_weight, ..TermMatch::default() };
                 documents = merge(documents, with_match(scores, found), MergeMode::Union);
@@ -152,8 +162,9 @@ impl<'r> ClauseSearch<'r> {
     fn run(&self, clause: &QueryClause) -> Result<ClauseMatches, IndexFailure> {
         let (mut documents, mut weight) = (Vec::new(), 0.0);
         for pair in &clause.terms {
-            let scores = self.score_phrase(&[ClauseTerm { offset: 0, ..pair.clone() }])?;
-            let pair_weight = self.weight(&scores);
+            let pair = [ClauseTerm { offset: 0, ..pair.clone() }];
+            let scores = self.score_phrase(&pair)?;
+            let pair_weight = self.weight_of(CountedTerm::Word(&pair, None), &scores);
             weight += pair_weight;
             let found = TermMatch { score: 0.0, weight: pair_weight, satisfied: 1 };
             documents = merge(documents, with_match(scores, found), MergeMode::Union);
@@ -180,9 +191,15 @@ impl<'r> ClauseSearch<'r> {
         Ok(ClauseMatches { documents, weight })
     }
 
-    /// The weight of a term with these documents.
-    fn weight(&self, scores: &[(DocNumber, f64)]) -> f64 {
-        self.statistics.weight(scores.len() as u64)
+    /// The weight of a word or phrase with these documents.
+    fn weight(&self, clause: &QueryClause, scores: &[(DocNumber, f64)]) -> f64 {
+        self.weight_of(CountedTerm::Word(&clause.terms, clause.stem.as_deref()), scores)
+    }
+
+    fn weight_of(&self, counted: CountedTerm<'_>, scores: &[(DocNumber, f64)]) -> f64 {
+        let mut statistics = self.statistics.borrow_mut();
+        let document_frequency = statistics.document_frequency(counted, scores.len() as u64);
+        statistics.corpus.weight(document_frequency)
     }
 
     /// The scores of the documents that have a word or phrase.
@@ -204,38 +221,59 @@ impl<'r> ClauseSearch<'r> {
         Ok(scores)
     }
 
+    /// The documents that have a word or phrase, or its stem, in their title.
+    pub(super) fn in_title(&self, clause: &QueryClause) -> Result<FrequencyList, IndexFailure> {
+        let found = self.frequencies(TextField::Title, &clause.terms)?;
+        let Some(stem) = &clause.stem else { return Ok(found) };
+        let stems = self.stem_frequencies(stem, TextField::Title, TextField::TitleStems)?;
+        Ok(merge(found, stems, MergeMode::Union))
+    }
+
     fn score_stem(&self, stem: &str) -> Result<ScoreList, IndexFailure> {
+        let frequencies = |words, stems| -> Result<_, IndexFailure> {
+            Ok((stems, self.stem_frequencies(stem, words, stems)?))
+        };
+        let title = frequencies(TextField::Title, TextField::TitleStems)?;
+        let body = frequencies(TextField::Body, TextField::BodyStems)?;
+        Ok(self.score(CountedTerm::Stem(stem), title, body)?)
+    }
+
+    /// How often words with a stem occur in a field, by document.
+    fn stem_frequencies(
+        &self,
+        stem: &str,
+        words: TextField,
+        stems: TextField,
+    ) -> Result<FrequencyList, IndexFailure> {
         // The stem fields leave out words that are their own stems, so these are read from the
         // word fields.
         let stemmer = Stemmer::new(Algorithm::English);
         let is_word = stem_of(stemmer, stem).is_some_and(|own| own == stem);
         let term = single_term(stem);
-        let frequencies = |words, stems| -> Result<_, IndexFailure> {
-            let others = self.frequencies(stems, &term)?;
-            let same = if is_word { self.frequencies(words, &term)? } else { Vec::new() };
-            Ok((stems, merge(others, same, MergeMode::Union)))
-        };
-        let title = frequencies(TextField::Title, TextField::TitleStems)?;
-        let body = frequencies(TextField::Body, TextField::BodyStems)?;
-        Ok(self.score(title, body)?)
+        let others = self.frequencies(stems, &term)?;
+        let same = if is_word { self.frequencies(words, &term)? } else { Vec::new() };
+        Ok(merge(others, same, MergeMode::Union))
     }
 
     fn score_phrase(&self, terms: &[ClauseTerm]) -> Result<ScoreList, IndexFailure> {
         let title = (TextField::Title, self.frequencies(TextField::Title, terms)?);
         let body = (TextField::Body, self.frequencies(TextField::Body, terms)?);
-        Ok(self.score(title, body)?)
+        Ok(self.score(CountedTerm::Phrase(terms), title, body)?)
     }
 
     /// Scores the frequencies in two fields. The document frequency counts both together.
     fn score(
         &self,
+        counted: CountedTerm<'_>,
         title: (TextField, FrequencyList),
         body: (TextField, FrequencyList),
     ) -> Result<ScoreList> {
         let in_both = intersection_len(&title.1, &body.1);
-        let document_frequency = (title.1.len() + body.1.len() - in_both) as u64;
+        let found = (title.1.len() + body.1.len() - in_both) as u64;
+        let mut statistics = self.statistics.borrow_mut();
+        let document_frequency = statistics.document_frequency(counted, found);
         let score = |(field, frequencies): (TextField, FrequencyList)| -> Result<ScoreList> {
-            let scorer = TermScorer::new(field, &self.statistics, document_frequency);
+            let scorer = TermScorer::new(field, &statistics.corpus, document_frequency);
             let score = |(number, frequency)| {
                 Ok((number, scorer.score(frequency, self.length(number, field)?)))
             };
