@@ -22,6 +22,7 @@ use crate::show::styles;
 /// documents are shown, line by line, in the order of the documents' IDs. Exit code 0 if a block
 /// matches, 1 if none does, 2 for errors.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 pub(crate) struct GrepCommand {
     /// The pattern: RE2 syntax plus look-ahead and fixed-width look-behind
     pattern: String,

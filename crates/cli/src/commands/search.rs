@@ -56,7 +56,7 @@ impl SearchCommand {
             context.out.begin_items()?;
         }
         loop {
-            for hit in page.iter() {
+            for hit in &page {
                 if context.options.json {
                     context.out.item(hit)?;
                 } else {

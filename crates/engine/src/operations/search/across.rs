@@ -160,7 +160,7 @@ impl<A: Unbatched> Connection<A> {
             (list, Some(matcher)) => {
                 let candidates = candidates.unwrap_or_default();
                 if let Some(list) = list {
-                    RankedHits::of_both(&texts, list.hits, candidates, page, matcher)?
+                    RankedHits::of_both(&texts, list.hits, &candidates, page, matcher)?
                 } else {
                     let threads = self.space.search_threads();
                     let counter = MatchCounter { snapshot: &snapshot.space, threads };
@@ -254,7 +254,7 @@ impl RankedHits {
     fn of_both(
         texts: &VisibleTexts<'_, '_>,
         hits: Vec<Hit>,
-        candidates: Vec<DocumentId>,
+        candidates: &[DocumentId],
         page: PageRequest<'_>,
         matcher: &mut PatternSetMatcher<'_>,
     ) -> Result<Self> {

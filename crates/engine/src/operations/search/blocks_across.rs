@@ -1,7 +1,7 @@
 //! The search for blocks in all documents that filters select.
 
 use leafbase_model::{
-    BlockId, BlockMatch, DocumentId, Error, ErrorKind, ItemsPage, Result, SearchBlocks,
+    BlockId, BlockMatch, DocumentId, Error, ErrorKind, ItemsPage, Paging, Result, SearchBlocks,
     SearchDocuments,
 };
 use leafbase_tree_ops::ReadTree;
@@ -58,7 +58,7 @@ fn selection(request: &SearchBlocks) -> SearchDocuments {
 /// The fingerprint of a request without its page.
 fn fingerprint(request: &SearchBlocks) -> Result<u64> {
     let mut request = request.clone();
-    request.paging = Default::default();
+    request.paging = Paging::default();
     let request = serde_json::to_vec(&request).map_err(|error| {
         Error::validation("cannot be written as JSON").with_source(error).at("pattern")
     })?;
