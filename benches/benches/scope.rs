@@ -75,7 +75,7 @@ impl Bench {
     /// The same documents, whoever asks.
     fn agree(&self, measured: bool) {
         for (row, request) in self.searches() {
-            let ids = |found: leafbase::Items<leafbase::SearchMatch>| {
+            let ids = |found: leafbase::SearchPage| {
                 let mut ids: Vec<_> = found.iter().map(|found| found.document_id).collect();
                 ids.sort_unstable();
                 ids

@@ -88,12 +88,12 @@ fn check(asked: &[&str], any: bool, terms: &ParsedQuery, texts: &[&str], own: &S
     assert_eq!(found.len(), beside.len(), "{found:?}, {beside:?}");
     for (one, other) in found.iter().zip(&beside) {
         assert!(
-            one.document == other.document && (one.score - other.score).abs() < 1e-9,
+            one.rank.document == other.rank.document && (one.rank.score - other.rank.score).abs() < 1e-9,
             "{found:?}, {beside:?}"
         );
     }
     let clauses: Vec<Clause> = asked.iter().flat_map(|text| clauses(text)).collect();
-    let found: BTreeSet<u8> = found.iter().map(|hit| hit.document.as_bytes()[0]).collect();
+    let found: BTreeSet<u8> = found.iter().map(|hit| hit.rank.document.as_bytes()[0]).collect();
     let all = KEPT.iter().zip(1..).map(|(texts, number)| (number, &texts[..])).chain([(99, texts)]);
     for (number, texts) in all {
         let texts: Vec<_> = texts.iter().map(|text| tokens(text)).collect();

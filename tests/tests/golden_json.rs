@@ -24,7 +24,7 @@ use leafbase::{
     MoveDocuments, MoveFolders, Operator, Position, PropertyDraft, PropertyKind, PurgeDocuments,
     QueryItems, Relation, ReplaceSchema, ReplaceText, ResolveBlocks, ResolveEmbeds, ResolvedBlock,
     RestoreDailyNotes, SchemaDraft, SchemaFormat, SchemaReply, Scope, ScopedChange, ScopedDocument,
-    ScopedDocumentPatch, SearchBlocks, SearchDocuments, SearchMatch, SelectOption, ShiftBlocks,
+    ScopedDocumentPatch, SearchBlocks, SearchDocuments, SearchPage, SelectOption, ShiftBlocks,
     Sort, SortBlocks, Space, SplitBlock, TagCount, Task, TaskDraft, TaskInfo, TaskScope, TaskState,
     TaskUpdate, TextStyle, TitleMention, UndoChanges, UnlinkedMentions, UpdateBlocks,
     UpdateComments, UpdateDocuments, UpdateFolders, UpdateItems, UpdateScopedDocuments,
@@ -395,15 +395,17 @@ fn collections(desk: &mut Desk, lisbon: DocumentId, page: BlockId) {
 
 fn searches(desk: &mut Desk, lisbon: DocumentId, trips: FolderId) {
     let notes = desk.notes.clone();
-    ask!(desk, notes, search(SearchDocuments::words("\"night train\" pass").matching(r"\d\d:\d\d")) -> Items<SearchMatch>);
-    ask!(desk, notes, search as search_misspelt(SearchDocuments::words("nihgt train")) -> Items<SearchMatch>);
-    let mut filtered = SearchDocuments::words("wool");
+    ask!(desk, notes, search(SearchDocuments::words("\"night train\" pass").matching(r"\d\d:\d\d")) -> SearchPage);
+    ask!(desk, notes, search as search_misspelt(SearchDocuments::words("nihgt train")) -> SearchPage);
+    let mut filtered = SearchDocuments::words("wool").without("sand").limit(5);
     filtered.filter.folders = Some(vec![trips.into()]);
     filtered.metadata = true;
-    ask!(desk, notes, search as search_folder(filtered) -> Items<SearchMatch>);
+    ask!(desk, notes, search as search_folder(filtered) -> SearchPage);
     let patterns =
         SearchBlocks::new(lisbon, r"\d\d:\d\d").or("wool").case_sensitive().context(1, 0).limit(1);
     ask!(desk, notes, search_blocks(patterns) -> ItemsPage<BlockMatch>);
+    let everywhere = SearchBlocks::everywhere("wool").within_documents([lisbon]).context(0, 0);
+    ask!(desk, notes, search_blocks as search_all_blocks(everywhere) -> ItemsPage<BlockMatch>);
     ask!(desk, notes, find_documents(FindDocuments::named("lisbon")) -> Items<Document>);
     let block = notes.fetch(Fetch::new(lisbon)).unwrap().children()[0].id;
     let rev = notes.fetch(Fetch::new(block)).unwrap().rev;

@@ -6,7 +6,8 @@ use benches::measure::timed;
 use benches::workload::Id;
 use leafbase::{
     BlockData, BlockDraft, Connection, CreateDocuments, Destination, DocumentId, Durability, Fetch,
-    IdSource, Items, SearchBlocks, SearchDocuments, SearchIndexing, SearchMatch, Space, Timestamp,
+    IdSource, SearchBlocks, SearchDocuments, SearchIndexing, SearchMatch, SearchPage, Space,
+    Timestamp,
 };
 use std::collections::HashMap;
 use std::hint::black_box;
@@ -94,7 +95,7 @@ fn request(question: &Question) -> SearchDocuments {
 }
 
 impl Leafbase {
-    fn search(&self, question: &Question) -> Items<SearchMatch> {
+    fn search(&self, question: &Question) -> SearchPage {
         self.connection.search(request(question)).expect("a search")
     }
 
@@ -116,7 +117,7 @@ impl Peer for Leafbase {
         let chunks = self.documents.chunks(20);
         let found = chunks.flat_map(|chunk| {
             let request = request(question).within_documents(chunk.iter().copied());
-            self.connection.search(request).expect("a search").0
+            self.connection.search(request).expect("a search").items
         });
         let mut found: Vec<Number> = found.map(|found| self.number(&found)).collect();
         found.sort_unstable();

@@ -36,7 +36,7 @@ pub(crate) const EXIT_CODES: &str = "\
 Exit codes:
   0    success
   1    failure; grep: nothing matched
-  2    invalid command line, pattern or filter
+  2    invalid command line, pattern or filter; grep: any failure
   3    not found: the space, or an entry named in it
   4    the space is damaged; salvage: something is lost
   5    another program has the space open
@@ -128,6 +128,14 @@ impl CliError {
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         if let Self::Reported(report) = &mut self {
             report.hint = Some(hint.into());
+        }
+        self
+    }
+
+    /// Sets the exit code.
+    pub(crate) fn with_exit(mut self, exit: Exit) -> Self {
+        if let Self::Reported(report) = &mut self {
+            report.exit = exit;
         }
         self
     }

@@ -14,6 +14,8 @@ pub(crate) struct Out {
     stream: Box<dyn Write>,
     color: bool,
     width: usize,
+    /// Whether the open list of JSON has items.
+    has_items: bool,
 }
 
 impl Out {
@@ -27,7 +29,7 @@ impl Out {
             // Unfiltered: escape sequences in notes are content, not colors of ours.
             Box::new(BufWriter::new(stdout))
         };
-        Self { stream, color, width }
+        Self { stream, color, width, has_items: false }
     }
 
     /// Columns of a line.
@@ -55,6 +57,26 @@ impl Out {
     pub(crate) fn json(&mut self, value: &impl serde::Serialize) -> CliResult<()> {
         serde_json::to_writer(&mut self.stream, value).map_err(io::Error::from)?;
         self.line("")
+    }
+
+    /// Begins a list as one line of JSON, whose items are written as they come.
+    pub(crate) fn begin_items(&mut self) -> CliResult<()> {
+        self.has_items = false;
+        self.bytes(b"{\"items\":[")
+    }
+
+    /// Writes an item of the list.
+    pub(crate) fn item(&mut self, value: &impl serde::Serialize) -> CliResult<()> {
+        if std::mem::replace(&mut self.has_items, true) {
+            self.bytes(b",")?;
+        }
+        serde_json::to_writer(&mut self.stream, value).map_err(io::Error::from)?;
+        Ok(())
+    }
+
+    /// Ends the list, with other fields of its object: empty, or a comma and fields as JSON.
+    pub(crate) fn end_items(&mut self, fields: &str) -> CliResult<()> {
+        self.line(format_args!("]{fields}}}"))
     }
 
     /// The text in this style if output is colored.

@@ -36,6 +36,9 @@ fn main() -> Result<()> {
     // A phrase, and a pattern that has to match a block.
     assert_eq!(show(SearchDocuments::words("\"night train\"").matching(r"\b\d\d:\d\d\b"))?, 1);
 
+    // As people type it, with filters among the words.
+    assert_eq!(show(SearchDocuments::from_query_text("title:lisbon train -bus", |_| None))?, 1);
+
     // In one document: each matching block with its context.
     let found =
         notes.search_blocks(SearchBlocks::new(trip.id(), r"(?<=at )\d\d:\d\d").context(1, 1))?;

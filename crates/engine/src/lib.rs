@@ -40,7 +40,7 @@
 //! | remark on blocks | [`add_comments`](Connection::add_comments), [`list_comments`](Connection::list_comments), [`update_comments`](Connection::update_comments), [`delete_comments`](Connection::delete_comments) |
 //! | keep files | [`upload_file`](Connection::upload_file), [`file`](Connection::file), [`open_file`](Connection::open_file) |
 //! | know where one is | [`info`](Connection::info) |
-//! | search | [`search`](Connection::search), and in one document [`search_blocks`](Connection::search_blocks) |
+//! | search | [`search`](Connection::search) for documents, [`search_blocks`](Connection::search_blocks) for blocks |
 //! | tag them | [`list_tags`](Connection::list_tags), [`document_properties`](Connection::document_properties) |
 //! | see what links where | [`back_links`](Connection::back_links), [`unlinked_mentions`](Connection::unlinked_mentions), [`resolve_embeds`](Connection::resolve_embeds), [`document_links`](Connection::document_links) |
 //! | follow what happens | [`changes_since`](Connection::changes_since), [`wait_for`](Connection::wait_for), [`watch`](Connection::watch) |
@@ -215,11 +215,11 @@ pub use leafbase_model::{
     PropertyValue, PurgeDocuments, QueryItems, RelatedItem, Relation, ReplaceSchema, ReplaceText,
     ReplacedBlock, ReplacedText, ResolveBlocks, ResolveEmbeds, ResolvedBlock, ResolvedEmbed,
     RestoreDailyNotes, Result, Schema, SchemaDraft, SchemaFormat, SchemaReply, ScopedChange,
-    ScopedDocument, ScopedDocumentPatch, SearchBlocks, SearchDocuments, SearchMatch, SelectOption,
-    SharedText, ShiftBlocks, ShiftDirection, Side, Sort, SortBlocks, SpaceId, SpaceInfo,
-    SpaceSettings, SplitBlock, Stamp, TagCount, Task, TaskDestination, TaskDraft, TaskInfo,
-    TaskLocation, TaskPatch, TaskScope, TaskState, TaskUpdate, TermMode, TextAlignment, TextFormat,
-    TextStyle, Timestamp, UndoChanges, UnlinkedMentions, UpdateBlocks, UpdateComments,
+    ScopedDocument, ScopedDocumentPatch, SearchBlocks, SearchDocuments, SearchMatch, SearchPage,
+    SelectOption, SharedText, ShiftBlocks, ShiftDirection, Side, Sort, SortBlocks, SpaceId,
+    SpaceInfo, SpaceSettings, SplitBlock, Stamp, TagCount, Task, TaskDestination, TaskDraft,
+    TaskInfo, TaskLocation, TaskPatch, TaskScope, TaskState, TaskUpdate, TermMode, TextAlignment,
+    TextFormat, TextStyle, Timestamp, UndoChanges, UnlinkedMentions, UpdateBlocks, UpdateComments,
     UpdateDocuments, UpdateFolders, UpdateItems, UpdateScopedDocuments, UpdateTasks, UploadFile,
     UploadedFile, UrlTemplates, UtcInfo,
 };

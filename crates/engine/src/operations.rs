@@ -8,6 +8,7 @@ pub(crate) mod bulk;
 pub(crate) mod changes;
 pub(crate) mod collections;
 pub(crate) mod comments;
+pub(crate) mod cursor_text;
 pub(crate) mod documents;
 pub(crate) mod drafts;
 pub(crate) mod echo;

@@ -206,7 +206,7 @@ pub fn tool_schemas() -> ToolSchemas {
         apply_markdown(ApplyMarkdown), true, "Makes a page say what an edited markdown text says.";
         edit_markdown(EditMarkdown), true, "Edits the markdown of a page at exact texts.";
         search(SearchDocuments), false, "Finds documents by words or patterns, ranked.";
-        search_blocks(SearchBlocks), false, "Finds the blocks of a document that match a pattern.";
+        search_blocks(SearchBlocks), false, "Finds blocks that match a pattern.";
         resolve(ResolveBlocks), false, "Tells in which document and under which pages blocks are.";
         back_links(BackLinks), false, "Lists the links to a block, a page or a document.";
         unlinked_mentions(UnlinkedMentions), false, "Lists blocks that say a title without a link.";

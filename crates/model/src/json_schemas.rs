@@ -37,8 +37,11 @@ impl<'g> Shape<'g> {
         self.generator.subschema_for::<T>()
     }
 
+    /// A field with a description, unless its name says enough.
     fn field(mut self, name: &'static str, mut schema: Schema, about: &'static str) -> Self {
-        schema.insert("description".to_owned(), about.into());
+        if !about.is_empty() {
+            schema.insert("description".to_owned(), about.into());
+        }
         let previous = self.fields.insert(name.to_owned(), schema.to_value());
         debug_assert!(previous.is_none(), "the field {name} is declared twice");
         self
@@ -75,8 +78,8 @@ impl<'g> Shape<'g> {
     /// The fields of [`crate::Paging`].
     fn paging(self) -> Self {
         let limit = json_schema!({ "type": "integer", "minimum": 1 });
-        self.field("limit", limit, "The most items of one reply; all if it is left out.")
-            .may::<String>("cursor", "Where the reply goes on: the nextCursor of the one before.")
+        self.field("limit", limit, "The most items of one reply; all by default.")
+            .may::<String>("cursor", "The nextCursor of the reply before.")
     }
 
     /// Requires exactly one of these fields; `null` counts as absent.

@@ -182,7 +182,7 @@ pub use schema::{
     Relation, Schema, SchemaDraft, SelectOption,
 };
 pub use scoped::{ListScopedDocuments, ScopedChange, ScopedDocument};
-pub use search::{BlockMatch, ContextBlock, CorrectedTerm, PathStep, SearchMatch};
+pub use search::{BlockMatch, ContextBlock, CorrectedTerm, PathStep, SearchMatch, SearchPage};
 pub use settings::{KeptScope, SpaceSettings};
 pub use shared_text::{PropertyKey, SharedText};
 pub use source_layout::{FileLayout, LineLayout, LinkLayout, SourceLayout, VerbatimLines};

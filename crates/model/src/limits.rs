@@ -54,8 +54,12 @@ impl Limits {
     pub const TERMS: usize = 32;
     /// Maximum length of a search text in bytes.
     pub const TERM_BYTES: usize = 256;
-    /// Maximum number of documents in the result of a search.
+    /// Maximum number of documents in one reply to a search without a limit.
     pub const SEARCH_RESULTS: usize = 20;
+    /// Maximum limit of a search: documents in one reply, each with its snippet.
+    pub const SEARCH_PAGE: usize = 1_000;
+    /// Documents that the total of a search counts; bounds the work of counting.
+    pub const SEARCH_TOTAL: usize = 10_000;
     /// Maximum number of patterns in a search.
     pub const PATTERNS: usize = 8;
     /// Maximum length of a pattern in bytes.

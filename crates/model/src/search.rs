@@ -1,9 +1,10 @@
 //! Search results.
 
-use std::ops::Range;
+use std::ops::{Deref, Range};
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
+use crate::json::is_default;
 use crate::requests::given;
 use crate::{BlockId, DocumentId, Timestamp};
 
@@ -22,8 +23,8 @@ pub struct SearchMatch {
     pub highlights: Vec<Range<usize>>,
     /// The blocks with matches, in reading order.
     pub block_ids: Vec<BlockId>,
-    /// The relevance score. Comparable within one reply, and there among documents that have all
-    /// terms, and among those that lack some.
+    /// The relevance score. Comparable on the pages of one search, and there among documents that
+    /// have all terms, and among those that lack some.
     pub score: f64,
     /// The terms of the query that it lacks, as they were written.
     pub missing_terms: Vec<String>,
@@ -63,6 +64,53 @@ pub struct CorrectedTerm {
     pub read_as: String,
 }
 
+/// A page of the documents that match a search. Dereferences to the slice of its items.
+///
+/// As JSON: `{"items": [..], "total": 3}`, with `"totalIsLowerBound": true` and `nextCursor` where
+/// they apply.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct SearchPage {
+    /// The documents, the best first.
+    pub items: Vec<SearchMatch>,
+    /// The number of documents on all pages when the first one was read, at most
+    /// [`crate::Limits::SEARCH_TOTAL`].
+    pub total: usize,
+    /// Whether there may be more documents than the total.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub total_is_lower_bound: bool,
+    /// The cursor of the next page; `None` on the last page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+impl Deref for SearchPage {
+    type Target = [SearchMatch];
+
+    fn deref(&self) -> &[SearchMatch] {
+        &self.items
+    }
+}
+
+impl IntoIterator for SearchPage {
+    type Item = SearchMatch;
+    type IntoIter = std::vec::IntoIter<SearchMatch>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.items.into_iter()
+    }
+}
+
+impl<'a> IntoIterator for &'a SearchPage {
+    type Item = &'a SearchMatch;
+    type IntoIter = std::slice::Iter<'a, SearchMatch>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.items.iter()
+    }
+}
+
 /// An ancestor page of a block. As JSON: `{"id", "content"}`.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
@@ -86,12 +134,14 @@ pub struct ContextBlock {
 
 /// A block that matches a pattern.
 ///
-/// As JSON: `{"blockId", "rev", "markdown", "ranges": [{"start", "end"}], "pageBlockPath": [{"id",
+/// As JSON: `{"documentId", "blockId", "rev", "markdown", "ranges": [{"start", "end"}], "pageBlockPath": [{"id",
 /// "content"}], "beforeBlocks", "afterBlocks"}`.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct BlockMatch {
+    /// Its document.
+    pub document_id: DocumentId,
     /// The block.
     pub block_id: BlockId,
     /// Its revision, which an update of it may expect.

@@ -12,7 +12,7 @@
 //! | tokens of a text; words of a query | [`tokens`]; [`query_words`], [`ParsedQuery`] |
 //! | analysis of a document | [`Analyzer`], [`SearchDocument`] |
 //! | the index: create, open, update, read | [`Index`], [`IndexSnapshot`] |
-//! | ranked search | [`IndexSnapshot::search`] |
+//! | ranked search, and the page after it | [`IndexSnapshot::search`], [`IndexSnapshot::search_after`] |
 //! | search of some documents, as if there were no others | [`IndexSnapshot::subset`] |
 //! | documents that a pattern can match | [`IndexSnapshot::candidates`] |
 //! | ranges of a text that match a query | [`Highlighter`], [`ParsedQuery::match_ranges`] |
@@ -65,7 +65,7 @@
 //! let query = ParsedQuery::new(&["\"night train\""], TermMode::All)?;
 //! let hits = index.snapshot()?.search(&query, &overlay, 20)?.hits;
 //! assert_eq!(hits.len(), 1);
-//! assert_eq!(hits[0].document.as_bytes()[0], 1);
+//! assert_eq!(hits[0].rank.document.as_bytes()[0], 1);
 //! # Ok::<(), leafbase_model::Error>(())
 //! ```
 
@@ -81,6 +81,7 @@ mod languages;
 mod match_ranges;
 mod parsed_query;
 mod query_words;
+mod ranking;
 mod score;
 mod scripts;
 mod sorted_field;
@@ -103,5 +104,6 @@ pub use index::{
 pub use languages::Languages;
 pub use parsed_query::{MAX_QUERY_TERM_BYTES, MAX_QUERY_TERMS, ParsedQuery, TermCorrection};
 pub use query_words::{QueryPart, QueryWord, query_words};
+pub use ranking::{DocumentRank, RankPosition, RankingStatistics};
 pub use token::{Token, TokenKind};
 pub use tokens::tokens;

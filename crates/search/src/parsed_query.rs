@@ -127,6 +127,13 @@ impl ParsedQuery {
         Ok(Self { clauses, mode })
     }
 
+    /// The query for documents with any of these phrases: each text is one, without prefixes and
+    /// stems.
+    pub fn phrases<T: AsRef<str>>(texts: &[T]) -> Self {
+        let clauses = texts.iter().filter_map(|text| phrase_clause(text.as_ref())).collect();
+        Self { clauses, mode: TermMode::Any }
+    }
+
     /// Whether the query has no words. Such a query matches nothing.
     pub fn is_empty(&self) -> bool {
         self.clauses.is_empty()

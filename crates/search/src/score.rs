@@ -57,8 +57,8 @@ impl CorpusStatistics {
     }
 
     /// The share of some documents in others.
-    pub(crate) fn share(documents: usize, of: usize) -> f64 {
-        float(documents as u64) / float(of.max(1) as u64)
+    pub(crate) fn share(documents: u64, of: u64) -> f64 {
+        float(documents) / float(of.max(1))
     }
 
     /// The weight of a term among others: its inverse document frequency, and nothing for a stop

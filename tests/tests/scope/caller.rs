@@ -1230,6 +1230,9 @@ impl Asking<'_> {
         } else {
             body["regexps"] = json!(self.pattern());
         }
+        if self.flag() {
+            body["limit"] = json!(1 + self.dice.below(3));
+        }
         match self.dice.below(8) {
             0 | 1 => body["documentIds"] = json!(self.ids(Kind::Document)),
             2 => {

@@ -1,7 +1,8 @@
 //! Which documents are searched.
 
 use leafbase::{
-    AddTasks, DayRef, DeleteDocuments, Destination, DocumentId, Position, Space, TaskDraft,
+    AddTasks, DayRef, DeleteDocuments, Destination, DocumentId, Position, SearchDocuments, Space,
+    TaskDraft,
 };
 use leafbase_store::kv::MemoryStore;
 use leafbase_test_outline::FixedClock;
@@ -135,4 +136,77 @@ fn times_come_on_request() {
     let times = |millis: u64| leafbase::Timestamp::from_millis(i64::try_from(millis).unwrap());
     assert_eq!(found[0].times, Some((times(NOON), times(NOON + 4 * HOUR))));
     assert_eq!((found[0].document_id, shelf.search("y")[0].times), (later, None));
+}
+
+#[test]
+fn titles_and_excluded_words() {
+    let shelf = Shelf::of(&[
+        ("Trains to Lisbon", "the night train"),
+        ("Food", "Lisbon has trains, and a train_station"),
+        ("Old trains", "no buses here"),
+        ("東京天気", "trains"),
+    ]);
+    let long = "x".repeat(257);
+    let words = SearchDocuments::words;
+    let titled = |text: &str| SearchDocuments::default().titled(text);
+    for _ in 0..2 {
+        for (request, expected) in [
+            (titled("lisbon"), "Trains to Lisbon"),
+            (titled("trains"), "Old trains, Trains to Lisbon"),
+            (titled("train"), "Old trains, Trains to Lisbon"),
+            (titled("Old").titled("train"), "Old trains"),
+            (titled("old lis"), ""),
+            (titled("天気"), "東京天気"),
+            (titled("!"), ""),
+            (words("night").titled("trains"), "Old trains, Trains to Lisbon"),
+            (words("trains").without("LISBON"), "Old trains, 東京天気"),
+            (words("trains").without("lis"), "Food, Old trains, Trains to Lisbon, 東京天気"),
+            (words("trains").without("bus"), "Food, Old trains, Trains to Lisbon, 東京天気"),
+            (words("trains").without("buses").without("food"), "Trains to Lisbon, 東京天気"),
+            (words("trains").without("night train"), "Food, Old trains, 東京天気"),
+            (
+                words("trains").without("train night"),
+                "Food, Old trains, Trains to Lisbon, 東京天気",
+            ),
+            (words("trains").without("天気"), "Food, Old trains, Trains to Lisbon"),
+            (SearchDocuments::pattern("train").without("lisbon"), "Old trains, 東京天気"),
+            (SearchDocuments::pattern("no").titled("trains"), "Old trains"),
+            (words("trains").without("!"), "Food, Old trains, Trains to Lisbon, 東京天気"),
+            (words("trains").without(long.as_str()), "LIMIT_EXCEEDED exclude[0]"),
+            (titled(&long), "LIMIT_EXCEEDED title[0]"),
+        ] {
+            assert_eq!(shelf.sorted(request.clone()), expected, "{request:?}");
+        }
+        shelf.notes.space().flush_search().unwrap();
+    }
+    let page = shelf.notes.search(words("trains").without("lisbon").limit(1)).unwrap();
+    assert_eq!((page.len(), page.total), (1, 2));
+    let guest = shelf.notes.space().scoped([shelf.id("Food"), shelf.id("Old trains")]);
+    let found = guest.search(words("trains").without("buses")).unwrap();
+    assert_eq!((found.len(), found[0].document_id), (1, shelf.id("Food")));
+    assert_eq!(guest.search(titled("trains")).unwrap()[0].document_id, shelf.id("Old trains"));
+}
+
+#[test]
+fn queries_as_people_type_them() {
+    let shelf = Shelf::of(&[("Trip to Lisbon", "#travel by train"), ("Bus", "#travel to Lisbon")]);
+    let folder = shelf.notes.create_folder("Old trips", None).unwrap().id;
+    shelf.put_in("Porto", "a train to Lisbon", leafbase::Destination::Folder(folder));
+    let found = |text: &str| {
+        let lookup = |name: &str| (name == "Old trips").then(|| folder.into());
+        shelf.sorted(SearchDocuments::from_query_text(text, lookup))
+    };
+    for (text, expected) in [
+        ("lisbon", "Bus, Porto, Trip to Lisbon"),
+        ("lisbon -train", "Bus"),
+        ("title:lisbon", "Trip to Lisbon"),
+        ("tag:travel", "Bus, Trip to Lisbon"),
+        ("tag:travel -\"by train\"", "Bus"),
+        ("in:\"Old trips\" lisbon", "Porto"),
+        ("lisbon created:today", "Bus, Porto, Trip to Lisbon"),
+        ("lisbon created:<=2020-01-01", ""),
+        ("lisbon -", "Bus, Porto, Trip to Lisbon"),
+    ] {
+        assert_eq!(found(text), expected, "{text}");
+    }
 }

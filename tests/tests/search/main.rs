@@ -3,9 +3,11 @@
 
 mod shelf;
 
+mod block_pages;
 mod filters;
 mod freshness;
 mod indexes;
+mod pages;
 mod patterns;
 mod snippets;
 mod sought;

@@ -69,7 +69,7 @@ impl Shelf {
     }
 
     pub fn search(&self, request: impl Into<SearchDocuments>) -> Vec<SearchMatch> {
-        self.notes.search(request).unwrap().0
+        self.notes.search(request).unwrap().items
     }
 
     /// The titles of what is found, the best first; or the code and the path of the error.

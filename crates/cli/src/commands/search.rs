@@ -1,9 +1,7 @@
 //! `leafbase search`: finds documents by words.
 
 use clap::Args;
-use leafbase::{
-    BuiltInLocation, Connection, CorrectedTerm, FolderRef, SearchDocuments, SearchMatch,
-};
+use leafbase::{Connection, CorrectedTerm, FolderRef, Limits, SearchDocuments, SearchMatch};
 
 use crate::catalog::FolderCatalog;
 use crate::context::CommandContext;
@@ -17,7 +15,10 @@ use crate::show::styles;
 ///
 /// Documents with every word come first, then those with most. Case and accents are ignored,
 /// English words match their inflected forms, and the last word also matches as a prefix. A word
-/// that no document has is read as words like it. Quoted words match as a phrase.
+/// that no document has is read as words like it. Quoted words match as a phrase. Filters among
+/// the words: title:WORD, tag:TAG, in:FOLDER, -WORD, created:DAYS and modified:DAYS, where DAYS is
+/// 2026-03-01, >=2026-03-01, <=today or 2026-03-01..2026-03-31. What is no filter is searched as
+/// text.
 #[derive(Debug, Args)]
 pub(crate) struct SearchCommand {
     /// The words
@@ -39,7 +40,7 @@ pub(crate) struct SearchCommand {
     #[arg(long = "tag", value_name = "TAG")]
     tags: Vec<String>,
     /// Maximum number of documents
-    #[arg(long, value_name = "DOCUMENTS", default_value_t = 20)]
+    #[arg(long, value_name = "DOCUMENTS", default_value_t = Limits::SEARCH_RESULTS)]
     limit: usize,
 }
 
@@ -47,49 +48,72 @@ impl SearchCommand {
     pub(crate) fn run(self, context: &mut CommandContext) -> CliResult<()> {
         let notes = context.searcher()?;
         let folders = FolderCatalog::read(&notes)?;
-        let request = self.request(&folders)?;
-        let mut found = progress::while_running("searching", || notes.search(request))?;
-        found.0.truncate(self.limit);
+        let mut request = self.request(&folders)?.limit(self.limit.min(Limits::SEARCH_PAGE));
+        let search = |request: &SearchDocuments| {
+            progress::while_running("searching", || notes.search(request.clone()))
+        };
+        let (mut shown, mut page) = (0, search(&request)?);
         if context.options.json {
-            return context.out.json(&found);
+            context.out.begin_items()?;
+        } else {
+            for CorrectedTerm { term, read_as } in corrections(&page) {
+                let line =
+                    context.out.paint(styles::QUIET, format_args!("{term}: read as {read_as}"));
+                context.out.line(line)?;
+            }
         }
-        if found.is_empty() {
-            return context.out.line("no matches");
+        loop {
+            for hit in &page {
+                if context.options.json {
+                    context.out.item(hit)?;
+                } else {
+                    show(context, &notes, &folders, hit)?;
+                }
+            }
+            shown += page.len();
+            let rest = self.limit.saturating_sub(shown).min(Limits::SEARCH_PAGE);
+            let Some(cursor) = page.next_cursor.clone().filter(|_| rest > 0) else { break };
+            // What was found is shown while the next page is searched.
+            context.out.flush()?;
+            request = request.limit(rest).after(cursor);
+            page = search(&request)?;
         }
-        for CorrectedTerm { term, read_as } in corrections(&found) {
-            let line = context.out.paint(styles::QUIET, format_args!("{term}: read as {read_as}"));
-            context.out.line(line)?;
+        let is_lower_bound = page.total_is_lower_bound;
+        if context.options.json {
+            let bound = if is_lower_bound { r#","totalIsLowerBound":true"# } else { "" };
+            return context.out.end_items(&format!(r#","total":{}{bound}"#, page.total));
         }
-        found.iter().try_for_each(|hit| show(context, &notes, &folders, hit))
+        match page.total.saturating_sub(shown) {
+            0 if shown == 0 => context.out.line("no matches"),
+            0 => Ok(()),
+            more => {
+                let at_least = if is_lower_bound { "at least " } else { "" };
+                let line = format!("{at_least}{more} more: --limit shows them");
+                context.out.line(context.out.paint(styles::QUIET, line))
+            }
+        }
     }
 
     fn request(&self, folders: &FolderCatalog) -> CliResult<SearchDocuments> {
-        let mut request = SearchDocuments::words(self.words.join(" "));
+        let lookup = |name: &str| names::folder(folders, name).ok();
+        let mut request = SearchDocuments::from_query_text(&self.words.join(" "), lookup);
         if self.all {
             request = request.all_words();
         } else if self.any {
             request = request.any_word();
         }
         if let Some(pattern) = &self.pattern {
-            request = request.matching(pattern);
+            // A query of filters alone has a pattern that matches everything.
+            request.regexps = vec![pattern.clone()];
         }
-        request.filter.tags.clone_from(&self.tags);
+        request.filter.tags.extend_from_slice(&self.tags);
         Ok(match self.folder.as_deref().map(|name| names::folder(folders, name)).transpose()? {
-            Some(place) => within(request, place),
+            Some(FolderRef::Folder(folder)) => request.within_folder(folder),
+            Some(FolderRef::BuiltIn(location)) => request.at(location),
             None => request,
         })
     }
 }
-
-pub(super) fn within(request: SearchDocuments, place: FolderRef) -> SearchDocuments {
-    match place {
-        FolderRef::Folder(folder) => request.within_folder(folder),
-        FolderRef::BuiltIn(location) => request.at(location),
-    }
-}
-
-/// The location that searches exclude by default.
-pub(super) const TRASH: FolderRef = FolderRef::BuiltIn(BuiltInLocation::Trash);
 
 fn show(
     context: &mut CommandContext,

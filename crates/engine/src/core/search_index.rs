@@ -28,6 +28,8 @@ mod update_lock;
 mod worker;
 
 #[cfg(feature = "search")]
+pub(crate) use dirty_documents::end_of_log;
+#[cfg(feature = "search")]
 pub use index_directories::IndexDirectories;
 #[cfg(feature = "search")]
 pub use indexer::SearchIndexing;

@@ -6,15 +6,19 @@ use leafbase_model::{
     BlockId, DocumentFilterMode, DocumentId, Error, ErrorKind, ReplaceText, ReplacedText, Result,
     invariant,
 };
+#[cfg(feature = "search")]
+use leafbase_model::{Needle, SearchDocuments};
+#[cfg(feature = "search")]
+use leafbase_pattern::escape_pattern;
 use leafbase_tree_ops as ops;
 
 use crate::core::access::AccessScope;
 use crate::core::connection::Connection;
 use crate::core::tree::Tree;
+#[cfg(feature = "search")]
+use crate::operations::search::BlockCandidates;
 
 mod block_search;
-#[cfg(feature = "search")]
-mod candidates;
 mod letter_case;
 
 use block_search::ReplaceSearch;
@@ -25,7 +29,7 @@ enum Targets {
     Named(Vec<(String, BlockId)>),
     /// The documents that the filters of the request select.
     #[cfg(feature = "search")]
-    Filtered(candidates::ReplaceCandidates),
+    Filtered(BlockCandidates),
 }
 
 impl<A: AccessScope> Connection<A> {
@@ -119,7 +123,7 @@ impl<A: AccessScope> Connection<A> {
             return Err(Error::validation(message).at("blockIds"));
         }
         #[cfg(feature = "search")]
-        return self.find_candidates(request).map(Targets::Filtered);
+        return self.find_candidates(&filtered(request)).map(Targets::Filtered);
         #[cfg(not(feature = "search"))]
         Err(Error::validation("replacing in all documents is the feature search").at("blockIds"))
     }
@@ -145,9 +149,26 @@ impl<A: AccessScope> Connection<A> {
                 Ok(found)
             }
             #[cfg(feature = "search")]
-            Targets::Filtered(candidates) => self.newest_candidates(tree, request, candidates),
+            Targets::Filtered(candidates) => {
+                let found = self.newest_candidates(tree, &filtered(request), candidates)?;
+                Ok(found.into_iter().map(|document| (document, document.root())).collect())
+            }
         }
     }
+}
+
+/// A search for the documents.
+#[cfg(feature = "search")]
+fn filtered(request: &ReplaceText) -> SearchDocuments {
+    let pattern = match &request.find {
+        Needle::Text(text) => escape_pattern(text),
+        Needle::Pattern(pattern) => pattern.clone(),
+    };
+    let mut search = SearchDocuments::pattern(pattern);
+    search.document_ids.clone_from(&request.document_ids);
+    search.mode = request.mode;
+    search.filter = request.filter.clone();
+    search
 }
 
 /// An error in a replaced text has the path of the replacement.

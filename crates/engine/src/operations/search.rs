@@ -13,6 +13,12 @@ pub(crate) use texts::VisibleTexts;
 #[cfg(feature = "search")]
 mod across;
 #[cfg(feature = "search")]
+mod blocks_across;
+#[cfg(feature = "search")]
+mod candidates;
+#[cfg(feature = "search")]
+mod cursor;
+#[cfg(feature = "search")]
 mod filters;
 #[cfg(feature = "search")]
 mod index_maintenance;
@@ -22,4 +28,6 @@ mod match_counts;
 mod snippets;
 
 #[cfg(feature = "search")]
-pub(crate) use filters::{Filters, check as check_filters};
+pub(crate) use candidates::BlockCandidates;
+#[cfg(feature = "search")]
+use filters::{Filters, check as check_filters};

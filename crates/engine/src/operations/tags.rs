@@ -8,7 +8,7 @@ use crate::core::access::AccessScope;
 use crate::core::connection::Connection;
 use crate::core::scope_roots::ScopeRoots;
 use crate::core::tree::Tree;
-use crate::operations::documents::list::{read_cursor, write_cursor};
+use crate::operations::cursor_text::{read_cursor, write_cursor};
 
 /// Tags in lowercase, each with its form and the number of its documents.
 type CountedTags = Vec<(String, TagCount)>;

@@ -1,30 +1,37 @@
 //! Requests on documents and folders, and searches.
 
-use super::{Shape, shapes};
+use schemars::json_schema;
+
+use super::{OneOrMany, Shape, shapes};
 use crate::{
     BlockId, BuiltInLocation, DayRef, DocumentFilterMode, DocumentId, DocumentOrder, FolderDraft,
-    FolderRef, ListDocuments, ReplaceText, SearchDocuments, TermMode,
+    FolderRef, Limits, ListDocuments, ReplaceText, SearchBlocks, SearchDocuments, TermMode,
 };
 
 impl Shape<'_> {
     fn metadata(self) -> Self {
-        self.may::<bool>(
-            "fetchMetadata",
-            "Whether the reply says who and when; not if it is left out.",
-        )
+        self.may::<bool>("fetchMetadata", "Whether the reply says who and when.")
+    }
+
+    /// The fields of the [`crate::Paging`] of a search.
+    fn search_paging(self) -> Self {
+        let limit =
+            json_schema!({ "type": "integer", "minimum": 1, "maximum": Limits::SEARCH_PAGE });
+        self.field("limit", limit, "The most documents of one reply; 20 by default.")
+            .may::<String>("cursor", "The nextCursor of the reply before.")
     }
 
     /// The fields of [`crate::DocumentFilter`]: documents match all given filters.
     fn filter(self, folders: &'static str) -> Self {
-        self.may::<BuiltInLocation>("location", "Those kept here. Not together with folders.")
-            .some::<FolderRef>(folders, "Those kept in these folders and the folders in them.")
-            .may::<DayRef>("createdDateGte", "Those made on this day or later.")
-            .may::<DayRef>("createdDateLte", "Those made on this day or earlier.")
-            .may::<DayRef>("lastModifiedDateGte", "Those last changed on this day or later.")
-            .may::<DayRef>("lastModifiedDateLte", "Those last changed on this day or earlier.")
-            .may::<DayRef>("dailyNoteDateGte", "The daily notes of this day and later ones.")
-            .may::<DayRef>("dailyNoteDateLte", "The daily notes of this day and earlier ones.")
-            .some::<String>("tags", "Those that have all these tags, or tags nested in them.")
+        self.may::<BuiltInLocation>("location", "In this place. No folders then.")
+            .some::<FolderRef>(folders, "In these folders and those in them.")
+            .may::<DayRef>("createdDateGte", "")
+            .may::<DayRef>("createdDateLte", "")
+            .may::<DayRef>("lastModifiedDateGte", "")
+            .may::<DayRef>("lastModifiedDateLte", "")
+            .may::<DayRef>("dailyNoteDateGte", "")
+            .may::<DayRef>("dailyNoteDateLte", "")
+            .some::<String>("tags", "With all these tags, or nested ones.")
     }
 }
 
@@ -44,21 +51,36 @@ shapes! {
     SearchDocuments, "Finds documents by words, by patterns, or by both." => |shape| shape
         .some::<String>("include", "Terms, and quoted phrases; the last term may be a prefix.")
         .may::<TermMode>("termMode", "most (default): all terms first, then most; all: all are required; any.")
+        .some::<String>("title", "Terms that the title must have.")
+        .some::<String>("exclude", "Words and phrases that documents must not have.")
         .some::<String>("regexps", "Patterns, of which one must match: RE2 with look-around.")
-        .some::<DocumentId>("documentIds", "Only these documents. Not together with other filters.")
-        .may::<DocumentFilterMode>("documentFilterMode", "With documentIds: exclude to search all others.")
+        .some::<DocumentId>("documentIds", "Only these. No other filters then.")
+        .may::<DocumentFilterMode>("documentFilterMode", "With documentIds: exclude for all others.")
         .filter("folderIds")
         .metadata()
+        .search_paging()
+        .closed();
+    SearchBlocks, "Finds blocks in a document or page, or in all that filters select." => |shape| shape
+        .may::<BlockId>("blockId", "A document or page. No filters then.")
+        .may::<DocumentId>("documentId", "The same for a document.")
+        .some::<DocumentId>("documentIds", "Only these. No other filters then.")
+        .may::<DocumentFilterMode>("documentFilterMode", "With documentIds: exclude for all others.")
+        .filter("folderIds")
+        .must::<OneOrMany<String>>("pattern", "Patterns of which one must match: RE2 with look-around.")
+        .may::<bool>("caseSensitive", "Whether case matters.")
+        .may::<usize>("beforeBlockCount", "Blocks before a match, up to 100; 5 by default.")
+        .may::<usize>("afterBlockCount", "Blocks after a match, up to 100; 5 by default.")
+        .paging()
         .closed();
     ReplaceText, "Replaces text: what blocks say, without their markup." => |shape| shape
         .may::<String>("find", "The text to replace. Either this or pattern.")
         .may::<String>("pattern", "Replaces what matches it: RE2 with look-around.")
         .must::<String>("replacement", "With a pattern, $1 and ${name} are its groups, and $$ is $.")
         .some::<BlockId>("blockIds", "Only in these and all below. Not together with others.")
-        .some::<DocumentId>("documentIds", "Only these documents. Not together with other filters.")
+        .some::<DocumentId>("documentIds", "Only these. No other filters then.")
         .may::<DocumentFilterMode>("documentFilterMode", "With documentIds: exclude for all others.")
         .filter("folderIds")
-        .may::<bool>("caseSensitive", "Whether case matters; not if it is left out.")
+        .may::<bool>("caseSensitive", "Whether case matters.")
         .may::<bool>("keepCase", "Whether capitals stay: Colour becomes Color, COLOUR COLOR.")
         .may::<bool>("dryRun", "Whether nothing is written, and all is counted.")
         .closed();

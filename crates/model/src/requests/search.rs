@@ -6,11 +6,7 @@ use serde_json::Value;
 use super::collections::DocumentFilterMode;
 use super::documents::DocumentFilter;
 use super::{Paging, given, write_texts};
-use crate::json::{
-    Object, Refused, deserialize_by, is_default, missing_field, one_or_many, or_default, wire_enum,
-};
-#[cfg(feature = "schemars")]
-use crate::json_schemas::OneOrMany;
+use crate::json::{Object, deserialize_by, missing_field, wire_enum};
 use crate::{BlockId, BuiltInLocation, DayRange, DocumentId, Error, FolderId, Limits, Result};
 
 wire_enum! {
@@ -26,9 +22,10 @@ wire_enum! {
     }
 }
 
-/// Searches documents by terms, by patterns, or by both. As JSON: `include` (one text or several),
-/// `termMode`, `regexps` (one or several), `documentIds` with `documentFilterMode`, or the fields
-/// of a [`DocumentFilter`] with `folderIds`; and `fetchMetadata`.
+/// Searches documents by terms, by patterns, or by both. As JSON: `include`, `title` and `exclude`
+/// (one text or several), `termMode`, `regexps` (one or several), `documentIds` with
+/// `documentFilterMode`, or the fields of a [`DocumentFilter`] with `folderIds`; `fetchMetadata`;
+/// and the fields of a [`Paging`].
 ///
 /// A text of `include` has terms, and phrases in quotation marks; its last term may be a prefix.
 /// Without patterns at least one term is required.
@@ -47,6 +44,10 @@ pub struct SearchDocuments {
     pub include: Vec<String>,
     /// How many of the terms are required.
     pub term_mode: TermMode,
+    /// Terms that the title must have, all of them. They are search terms, too.
+    pub title: Vec<String>,
+    /// Words and phrases, of which the documents have none: exactly as written, but for case.
+    pub exclude: Vec<String>,
     /// Patterns, of which at least one must match a block.
     pub regexps: Vec<String>,
     /// The documents named by the request; all if absent.
@@ -57,6 +58,9 @@ pub struct SearchDocuments {
     pub filter: DocumentFilter,
     /// Whether matches include the times of creation and modification.
     pub metadata: bool,
+    /// The page of documents: at most [`Limits::SEARCH_PAGE`], and without a limit
+    /// [`Limits::SEARCH_RESULTS`].
+    pub paging: Paging,
 }
 
 impl SearchDocuments {
@@ -79,6 +83,18 @@ impl SearchDocuments {
     /// Adds an alternative pattern that a block may match.
     pub fn matching(mut self, pattern: impl Into<String>) -> Self {
         self.regexps.push(pattern.into());
+        self
+    }
+
+    /// Requires these terms in the title, and searches for them.
+    pub fn titled(mut self, text: impl Into<String>) -> Self {
+        self.title.push(text.into());
+        self
+    }
+
+    /// Excludes documents with this word or phrase.
+    pub fn without(mut self, text: impl Into<String>) -> Self {
+        self.exclude.push(text.into());
         self
     }
 
@@ -150,30 +166,35 @@ impl SearchDocuments {
         self
     }
 
+    /// Limits the number of documents in a reply.
+    pub const fn limit(mut self, limit: usize) -> Self {
+        self.paging.limit = Some(limit);
+        self
+    }
+
+    /// Continues at the cursor of the previous reply.
+    pub fn after(mut self, cursor: impl Into<String>) -> Self {
+        self.paging.cursor = Some(cursor.into());
+        self
+    }
+
     /// Validates a request that was built in code.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Validation`] for a search without terms and patterns, and for exclusive
-    /// filters.
+    /// [`crate::ErrorKind::Validation`] for a search without terms and patterns, for exclusive
+    /// filters, and at `limit` for 0; [`crate::ErrorKind::LimitExceeded`] at `limit` for more than
+    /// [`Limits::SEARCH_PAGE`].
     pub fn check(&self) -> Result<()> {
-        if self.include.is_empty() && self.regexps.is_empty() {
+        self.paging.check()?;
+        if let Some(limit) = self.paging.limit.filter(|limit| *limit > Limits::SEARCH_PAGE) {
+            let error = Error::limit("documents of a reply", Limits::SEARCH_PAGE, limit);
+            return Err(error.at("limit"));
+        }
+        if self.include.is_empty() && self.title.is_empty() && self.regexps.is_empty() {
             let message = "a search needs a text in include or a pattern in regexps";
             return Err(Error::validation(message).at("include"));
         }
-        let excluded = |name: &str| {
-            Err(Error::validation(format!("documentIds cannot be combined with {name}"))
-                .at("documentIds"))
-        };
-        // Named documents replace the filters: combining them would silently hide some of the
-        // names.
-        match (&self.document_ids, self.filter.location, &self.filter.folders) {
-            (Some(_), Some(_), _) => excluded("location"),
-            (Some(_), _, Some(_)) => excluded("folderIds"),
-            (None, Some(_), Some(_)) => {
-                Err(Error::validation("folderIds cannot be combined with location").at("folderIds"))
-            }
-            _ => Ok(()),
-        }
+        check_exclusive(self.document_ids.is_some(), &self.filter)
     }
 }
 
@@ -197,11 +218,14 @@ impl SearchDocuments {
         let read = Self {
             include: object.one_or_many("include")?.unwrap_or_default(),
             term_mode: object.optional("termMode")?.unwrap_or_default(),
+            title: object.one_or_many("title")?.unwrap_or_default(),
+            exclude: object.one_or_many("exclude")?.unwrap_or_default(),
             regexps: object.one_or_many("regexps")?.unwrap_or_default(),
             document_ids: object.one_or_many("documentIds")?,
             mode: object.optional("documentFilterMode")?,
             filter: DocumentFilter::take(&mut object, "folderIds")?,
             metadata: object.optional("fetchMetadata")?.unwrap_or_default(),
+            paging: Paging::take(&mut object)?,
         };
         object.finish()?;
         read.check()?;
@@ -218,18 +242,23 @@ impl Serialize for SearchDocuments {
             "termMode",
             (self.term_mode != TermMode::default()).then_some(&self.term_mode),
         )?;
+        write_texts(&mut map, "title", &self.title)?;
+        write_texts(&mut map, "exclude", &self.exclude)?;
         write_texts(&mut map, "regexps", &self.regexps)?;
         given(&mut map, "documentIds", self.document_ids.as_ref())?;
         given(&mut map, "documentFilterMode", self.mode.as_ref())?;
         self.filter.write(&mut map, "folderIds", false)?;
         given(&mut map, "fetchMetadata", self.metadata.then_some(&true))?;
+        self.paging.write(&mut map)?;
         map.end()
     }
 }
 
-/// Searches the blocks of a document, or of one of its pages, by patterns. As JSON: `blockId` (or
-/// `documentId`), `pattern` (one or several), `caseSensitive`, `beforeBlockCount`,
-/// `afterBlockCount`, and the fields of a [`Paging`].
+/// Searches blocks by patterns: those of a document or of one of its pages, or of all documents
+/// that filters select. As JSON: `blockId` or `documentId`, or else `documentIds` with
+/// `documentFilterMode`, or the fields of a [`DocumentFilter`] with `folderIds`; `pattern` (one or
+/// several), `caseSensitive`, `beforeBlockCount`, `afterBlockCount`, and the fields of a
+/// [`Paging`].
 ///
 /// ```
 /// use leafbase_model::{BlockId, SearchBlocks};
@@ -239,15 +268,22 @@ impl Serialize for SearchDocuments {
 /// }"#;
 /// let request: SearchBlocks = serde_json::from_str(json)?;
 /// assert_eq!(request, SearchBlocks::new(page, "colou?r").context(5, 0));
+///
+/// let request: SearchBlocks = serde_json::from_str(r#"{"pattern": "colou?r", "tags": "art"}"#)?;
+/// assert_eq!(request, SearchBlocks::everywhere("colou?r").tagged("art"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(try_from = "SearchBlocksJson", into = "SearchBlocksJson")]
-#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SearchBlocks {
-    /// The root of the subtree to search.
-    pub within: BlockId,
+    /// The root of the subtree to search; without it, documents are searched.
+    pub within: Option<BlockId>,
+    /// The documents named by the request; all if absent.
+    pub document_ids: Option<Vec<DocumentId>>,
+    /// The meaning of `document_ids`; without them it has no effect.
+    pub mode: Option<DocumentFilterMode>,
+    /// Filters, exclusive with `document_ids`.
+    pub filter: DocumentFilter,
     /// Patterns, of which at least one must match.
     pub patterns: Vec<String>,
     /// Whether the search is case-sensitive.
@@ -267,14 +303,45 @@ impl SearchBlocks {
     /// A case-insensitive search of a document or a page for `pattern`, with [`Self::CONTEXT`]
     /// blocks before and after each match.
     pub fn new(within: impl Into<BlockId>, pattern: impl Into<String>) -> Self {
-        Self {
-            within: within.into(),
-            patterns: vec![pattern.into()],
-            case_sensitive: false,
-            before: Self::CONTEXT,
-            after: Self::CONTEXT,
-            paging: Paging::default(),
-        }
+        Self { within: Some(within.into()), ..Self::everywhere(pattern) }
+    }
+
+    /// The same search of all documents.
+    pub fn everywhere(pattern: impl Into<String>) -> Self {
+        let patterns = vec![pattern.into()];
+        Self { patterns, before: Self::CONTEXT, after: Self::CONTEXT, ..Self::default() }
+    }
+
+    /// Restricts a search of all documents to these.
+    pub fn within_documents(mut self, documents: impl IntoIterator<Item = DocumentId>) -> Self {
+        self.document_ids = Some(documents.into_iter().collect());
+        self.mode = None;
+        self
+    }
+
+    /// Excludes these documents from a search of all.
+    pub fn without_documents(mut self, documents: impl IntoIterator<Item = DocumentId>) -> Self {
+        self.document_ids = Some(documents.into_iter().collect());
+        self.mode = Some(DocumentFilterMode::Exclude);
+        self
+    }
+
+    /// Restricts a search of all documents to a built-in location.
+    pub fn at(mut self, location: BuiltInLocation) -> Self {
+        self.filter.location = Some(location);
+        self
+    }
+
+    /// Restricts a search of all documents to a folder and its subfolders.
+    pub fn within_folder(mut self, folder: FolderId) -> Self {
+        self.filter.folders.get_or_insert_default().push(folder.into());
+        self
+    }
+
+    /// Restricts a search of all documents to those with this tag, too.
+    pub fn tagged(mut self, tag: impl Into<String>) -> Self {
+        self.filter.tags.push(tag.into());
+        self
     }
 
     /// Adds an alternative pattern.
@@ -310,12 +377,18 @@ impl SearchBlocks {
     /// Validates a request that was built in code.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Validation`] for no pattern, and at `limit` for 0;
-    /// [`crate::ErrorKind::LimitExceeded`] for more context blocks than [`Limits::CONTEXT_BLOCKS`].
+    /// [`crate::ErrorKind::Validation`] for no pattern, for exclusive filters, and at `limit` for
+    /// 0; [`crate::ErrorKind::LimitExceeded`] for more context blocks than
+    /// [`Limits::CONTEXT_BLOCKS`].
     pub fn check(&self) -> Result<()> {
         if self.patterns.is_empty() {
             return Err(missing_field("pattern"));
         }
+        if self.within.is_some() && self.selects_documents() {
+            let message = "blockId and documentId cannot be combined with filters";
+            return Err(Error::validation(message).at("blockId"));
+        }
+        check_exclusive(self.document_ids.is_some(), &self.filter)?;
         let context = |name: &str, count: usize| {
             let most = Limits::CONTEXT_BLOCKS;
             if count > most {
@@ -329,89 +402,67 @@ impl SearchBlocks {
         context("afterBlockCount", self.after)?;
         self.paging.check()
     }
-}
 
-deserialize_by!(SearchDocuments: Self::read);
+    /// Whether it names documents or filters them.
+    fn selects_documents(&self) -> bool {
+        self.document_ids.is_some() || self.filter != DocumentFilter::default()
+    }
 
-/// The JSON of a [`SearchBlocks`]: exactly one of `blockId` and `documentId`.
-#[derive(serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schemars", schemars(transform = crate::json_schemas::allow_nulls))]
-#[cfg_attr(feature = "schemars", schemars(rename = "SearchBlocks"))]
-struct SearchBlocksJson {
-    /// The document or page to search. Either this or `documentId`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    block_id: Option<BlockId>,
-    /// The document to search.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    document_id: Option<DocumentId>,
-    /// Patterns of which one has to match: RE2 with look-around.
-    #[serde(default, deserialize_with = "one_or_many", serialize_with = "write_one_or_many")]
-    #[cfg_attr(feature = "schemars", schemars(with = "OneOrMany<String>"))]
-    pattern: Vec<String>,
-    /// Whether case matters; defaults to false.
-    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "is_default")]
-    case_sensitive: bool,
-    /// Blocks shown before a match, at most 100; defaults to 5.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    before_block_count: Option<usize>,
-    /// Blocks shown after a match, at most 100; defaults to 5.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    after_block_count: Option<usize>,
-    /// The maximum number of matches in the reply, 1 or more.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    limit: Option<usize>,
-    /// The `nextCursor` of the previous reply.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    cursor: Option<String>,
-}
-
-fn write_one_or_many<S: Serializer>(texts: &[String], serializer: S) -> Result<S::Ok, S::Error> {
-    // The short form for a single text.
-    if let [one] = texts { one.serialize(serializer) } else { texts.serialize(serializer) }
-}
-
-impl From<SearchBlocks> for SearchBlocksJson {
-    fn from(request: SearchBlocks) -> Self {
-        // Defaults are omitted, so that a round trip keeps the request short.
-        let changed = |count: usize| (count != SearchBlocks::CONTEXT).then_some(count);
-        Self {
-            block_id: Some(request.within),
-            document_id: None,
-            pattern: request.patterns,
-            case_sensitive: request.case_sensitive,
-            before_block_count: changed(request.before),
-            after_block_count: changed(request.after),
-            limit: request.paging.limit,
-            cursor: request.paging.cursor,
+    fn read(value: Value) -> Result<Self> {
+        let mut object = Object::new(value)?;
+        let block: Option<BlockId> = object.optional("blockId")?;
+        let document: Option<DocumentId> = object.optional("documentId")?;
+        if block.is_some() && document.is_some() {
+            let message = "name at most one of blockId and documentId";
+            return Err(Error::validation(message).at("blockId"));
         }
-    }
-}
-
-impl TryFrom<SearchBlocksJson> for SearchBlocks {
-    type Error = Refused;
-
-    fn try_from(json: SearchBlocksJson) -> Result<Self, Refused> {
-        let within = match (json.block_id, json.document_id) {
-            (Some(block), None) => block,
+        let read = Self {
             // A document is searched as the subtree of its root block.
-            (None, Some(document)) => document.root(),
-            (None, None) => return Err(missing_field("blockId").into()),
-            (Some(_), Some(_)) => {
-                let message = "name exactly one of blockId and documentId";
-                return Err(Error::validation(message).at("blockId").into());
-            }
+            within: block.or_else(|| document.map(DocumentId::root)),
+            document_ids: object.one_or_many("documentIds")?,
+            mode: object.optional("documentFilterMode")?,
+            filter: DocumentFilter::take(&mut object, "folderIds")?,
+            patterns: object.one_or_many("pattern")?.unwrap_or_default(),
+            case_sensitive: object.optional("caseSensitive")?.unwrap_or_default(),
+            before: object.optional("beforeBlockCount")?.unwrap_or(Self::CONTEXT),
+            after: object.optional("afterBlockCount")?.unwrap_or(Self::CONTEXT),
+            paging: Paging::take(&mut object)?,
         };
-        let request = Self {
-            within,
-            patterns: json.pattern,
-            case_sensitive: json.case_sensitive,
-            before: json.before_block_count.unwrap_or(Self::CONTEXT),
-            after: json.after_block_count.unwrap_or(Self::CONTEXT),
-            paging: Paging { limit: json.limit, cursor: json.cursor },
-        };
-        request.check()?;
-        Ok(request)
+        object.finish()?;
+        read.check()?;
+        Ok(read)
     }
 }
+
+impl Serialize for SearchBlocks {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        // Defaults are omitted, so that a round trip keeps the request short.
+        let changed = |count: &usize| *count != Self::CONTEXT;
+        let mut map = serializer.serialize_map(None)?;
+        given(&mut map, "blockId", self.within.as_ref())?;
+        given(&mut map, "documentIds", self.document_ids.as_ref())?;
+        given(&mut map, "documentFilterMode", self.mode.as_ref())?;
+        self.filter.write(&mut map, "folderIds", false)?;
+        write_texts(&mut map, "pattern", &self.patterns)?;
+        given(&mut map, "caseSensitive", self.case_sensitive.then_some(&true))?;
+        given(&mut map, "beforeBlockCount", Some(&self.before).filter(|count| changed(count)))?;
+        given(&mut map, "afterBlockCount", Some(&self.after).filter(|count| changed(count)))?;
+        self.paging.write(&mut map)?;
+        map.end()
+    }
+}
+
+/// Refuses named documents beside locations: combining them would silently hide some of the names.
+fn check_exclusive(has_documents: bool, filter: &DocumentFilter) -> Result<()> {
+    let excluded = |path: &str, other: &str| {
+        Err(Error::validation(format!("{path} cannot be combined with {other}")).at(path))
+    };
+    match (has_documents, filter.location, &filter.folders) {
+        (true, Some(_), _) => excluded("documentIds", "location"),
+        (true, _, Some(_)) => excluded("documentIds", "folderIds"),
+        (false, Some(_), Some(_)) => excluded("folderIds", "location"),
+        _ => Ok(()),
+    }
+}
+
+deserialize_by!(SearchDocuments: Self::read, SearchBlocks: Self::read);

@@ -60,7 +60,7 @@ fn values(name: &str) -> BoxedStrategy<Value> {
             texts(&["+1", "01", "1 ", " 1", "0x1", "", "-", "1e", "many"]),
         ]
         .boxed(),
-        "documentIds" | "include" | "regexps" | "pattern" | "tags" => {
+        "documentIds" | "include" | "title" | "exclude" | "regexps" | "pattern" | "tags" => {
             let one = texts(&[ID, OTHER, "a b", "1", "true", "a,b", "ß&=+%", ""]);
             // One value of a query is a text; an empty list cannot be said.
             proptest::collection::vec(one, 1..4)
@@ -123,11 +123,13 @@ same_as_json! {
     scoped_listing: ListScopedDocuments, ["tags", "fetchMetadata", "unknown"];
     tags: ListTags, ["prefix", "limit", "cursor", "unknown"];
     search: SearchDocuments, [
-        "include", "termMode", "regexps", "documentIds", "documentFilterMode", "location",
-        "folderIds", "createdDateGte", "dailyNoteDateLte", "fetchMetadata", "unknown",
+        "include", "termMode", "title", "exclude", "regexps", "documentIds", "documentFilterMode",
+        "location", "folderIds", "createdDateGte", "dailyNoteDateLte", "fetchMetadata", "limit",
+        "cursor", "unknown",
     ];
     search_in_a_document: SearchBlocks, [
-        "blockId", "documentId", "pattern", "caseSensitive", "beforeBlockCount",
+        "blockId", "documentId", "documentIds", "documentFilterMode", "location", "folderIds",
+        "createdDateGte", "tags", "pattern", "caseSensitive", "beforeBlockCount",
         "afterBlockCount", "limit", "cursor", "unknown",
     ];
     tasks: ListTasks, ["scope", "documentId", "limit", "cursor", "unknown"];

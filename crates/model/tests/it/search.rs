@@ -2,7 +2,7 @@
 
 use leafbase_model::{
     BlockMatch, BuiltInLocation, ContextBlock, CorrectedTerm, DayRange, DayRef, DocumentId,
-    FolderId, PathStep, SearchBlocks, SearchDocuments, SearchMatch,
+    FolderId, PathStep, SearchBlocks, SearchDocuments, SearchMatch, SearchPage,
 };
 use serde_json::json;
 
@@ -20,6 +20,9 @@ fn across_documents() {
         words("a b").all_words(),
         words("a").matching("b+").matching("c"),
         SearchDocuments::pattern("b+").with_metadata(),
+        words("a").limit(1_000).after("c"),
+        SearchDocuments::default().titled("a").titled("b"),
+        words("a").without("b").without("c d"),
         words("a").within_documents(documents),
         words("a").without_documents(documents),
         words("a").at(BuiltInLocation::Trash).created(DayRange::since(DayRef::Yesterday)),
@@ -54,7 +57,10 @@ fn across_documents() {
             "folderIds cannot be combined with location",
         ),
         (r#"{"include":"a","terms":"b"}"#, "terms", "unknown field `terms`"),
+        (r#"{"include":"a","limit":0}"#, "limit", "expected a number of items, 1 or more, got 0"),
     ]);
+    let error = read::<SearchDocuments>(r#"{"include":"a","limit":1001}"#).unwrap_err();
+    assert_eq!(error.to_string(), "limit: documents of a reply: at most 1000, got 1001");
     let (named, trash) = (words("a").within_documents(documents), BuiltInLocation::Trash);
     assert!(
         named.clone().at(trash).check().is_err() && named.within_folder(folder).check().is_err()
@@ -78,20 +84,27 @@ fn in_one_document() {
         (r#"{"blockId":"ID1","pattern":"a","limit":3}"#, near.clone().limit(3)),
         (r#"{"blockId":"ID1","pattern":"a","cursor":"c"}"#, near.clone().after("c")),
     ]);
-    for request in
-        [near.clone(), near.clone().or("b").case_sensitive().context(0, 100).limit(3).after("c")]
-    {
+    let (everywhere, trash) = (SearchBlocks::everywhere("a"), BuiltInLocation::Trash);
+    let (document, folder) = (DocumentId::from_bytes([1; 16]), FolderId::from_bytes([3; 16]));
+    for request in [
+        near.clone(),
+        near.clone().or("b").case_sensitive().context(0, 100).limit(3).after("c"),
+        everywhere.clone(),
+        everywhere.clone().within_documents([document]).limit(3),
+        everywhere.clone().without_documents([document]),
+        everywhere.clone().at(trash),
+        everywhere.clone().within_folder(folder).tagged("b"),
+    ] {
         let text = serde_json::to_string(&request).unwrap();
         assert_eq!(read::<SearchBlocks>(&text).unwrap(), request, "{text}");
     }
     refused::<SearchBlocks>(&[
-        (r#"{"pattern":"a"}"#, "blockId", "the field `blockId` is missing"),
         (r#"{"blockId":"ID1"}"#, "pattern", "the field `pattern` is missing"),
         (r#"{"blockId":"ID1","pattern":[]}"#, "pattern", "the field `pattern` is missing"),
         (
             r#"{"blockId":"ID1","documentId":"ID1","pattern":"a"}"#,
             "blockId",
-            "name exactly one of blockId and documentId",
+            "name at most one of blockId and documentId",
         ),
         (
             r#"{"blockId":"ID1","pattern":"a","afterBlockCount":-1}"#,
@@ -104,6 +117,16 @@ fn in_one_document() {
             "expected a number of items, 1 or more, got 0",
         ),
         (r#"{"blockId":"ID1","pattern":"a","after":"c"}"#, "after", "unknown field `after`"),
+        (
+            r#"{"blockId":"ID1","pattern":"a","tags":"b"}"#,
+            "blockId",
+            "blockId and documentId cannot be combined with filters",
+        ),
+        (
+            r#"{"documentIds":"ID1","pattern":"a","location":"trash"}"#,
+            "documentIds",
+            "documentIds cannot be combined with location",
+        ),
     ]);
     for name in ["beforeBlockCount", "afterBlockCount"] {
         let error =
@@ -139,8 +162,22 @@ fn what_they_give() {
         corrected: vec![CorrectedTerm { term: "trian".into(), read_as: "train".into() }],
         ..found.clone()
     };
+    let page = SearchPage { items: vec![found.clone()], total: 3, ..SearchPage::default() };
+    let last =
+        SearchPage { next_cursor: Some("c".into()), total_is_lower_bound: true, ..page.clone() };
+    assert_eq!(
+        (page.len(), (&page).into_iter().next(), page[0].clone()),
+        (1, Some(&found), found.clone())
+    );
+    let pages = serde_json::to_value([&page, &last]).unwrap();
+    assert_eq!(pages[0], json!({"items": [found.clone()], "total": 3}));
+    assert_eq!(
+        (&pages[1]["nextCursor"], &pages[1]["totalIsLowerBound"]),
+        (&json!("c"), &json!(true))
+    );
     let near = |number| ContextBlock { block_id: id(number), markdown: "near".into() };
     let hit = BlockMatch {
+        document_id: DocumentId::of_root(id(1)),
         block_id: id(2),
         rev: 3,
         markdown: "a night train".into(),
@@ -161,7 +198,7 @@ fn what_they_give() {
         (&json[1]["createdAt"], &json[1]["lastModifiedAt"]),
         (&json!("2026-03-01T00:00:00.000Z"), &json!("2026-03-02T00:00:00.000Z"))
     );
-    let expected = json!({"blockId": id(2), "rev": 3, "markdown": "a night train", "ranges": [{"start": 2, "end": 7}],
+    let expected = json!({"documentId": document, "blockId": id(2), "rev": 3, "markdown": "a night train", "ranges": [{"start": 2, "end": 7}],
         "pageBlockPath": [{"id": document, "content": "Trip"}], "beforeBlocks": [{"blockId": id(3), "markdown": "near"}],
         "afterBlocks": []});
     assert_eq!(json[2], expected);

@@ -1,5 +1,6 @@
 //! The documents that match one clause of a query, with their scores.
 
+use std::cell::RefCell;
 use std::ops::Add;
 
 use frostem::{Algorithm, Stemmer};
@@ -12,6 +13,7 @@ use super::score_list::{MergeMode, intersection_len, merge};
 use super::snapshot::{DocNumber, IndexSnapshot};
 use crate::document::{Attributes, SearchDocument, TextField};
 use crate::parsed_query::{ClauseKind, ClauseTerm, QueryClause};
+use crate::ranking::{CountedTerm, RankingStatistics, Reading};
 use crate::score::{CorpusStatistics, TermScorer};
 use crate::stems::stem_of;
 
@@ -74,7 +76,7 @@ fn with_match(scores: ScoreList, found: TermMatch) -> Vec<(DocNumber, TermMatch)
 }
 
 /// Frequencies of a term by document, sorted by document.
-type FrequencyList = Vec<(DocNumber, u32)>;
+pub(super) type FrequencyList = Vec<(DocNumber, u32)>;
 /// Scores by document, sorted by document.
 type ScoreList = Vec<(DocNumber, f64)>;
 
@@ -83,13 +85,17 @@ pub(super) struct ClauseSearch<'r> {
     pub(super) snapshot: &'r IndexSnapshot,
     pub(super) overlay: &'r SearchOverlay<'r>,
     current: CurrentDocuments<'r>,
-    statistics: CorpusStatistics,
+    /// Those of the first page.
+    statistics: RefCell<RankingStatistics>,
+    is_first_page: bool,
 }
 
 impl<'r> ClauseSearch<'r> {
+    /// With the statistics of the first page, if this is a later one.
     pub(super) fn new(
         snapshot: &'r IndexSnapshot,
         overlay: &'r SearchOverlay<'r>,
+        first_page: Option<&RankingStatistics>,
     ) -> Result<Self, IndexFailure> {
         let current = CurrentDocuments::new(snapshot, overlay)?;
         let mut statistics = match &current {
@@ -104,7 +110,14 @@ impl<'r> ClauseSearch<'r> {
             }
         }
         overlay.dirty.iter().for_each(|document| statistics.add(document.lengths));
-        Ok(Self { snapshot, overlay, current, statistics })
+        let is_first_page = first_page.is_none();
+        let statistics = first_page.cloned().unwrap_or_else(|| RankingStatistics::new(statistics));
+        let statistics = RefCell::new(statistics);
+        Ok(Self { snapshot, overlay, current, statistics, is_first_page })
+    }
+
+    pub(super) fn into_statistics(self) -> RankingStatistics {
+        self.statistics.into_inner()
     }
 
     /// The dirty document with this number, if it is one.
@@ -140,7 +153,7 @@ impl<'r> ClauseSearch<'r> {
     /// A word or phrase. Some of the parts of a compound match it in part.
     fn word(&self, clause: &QueryClause) -> Result<ClauseMatches, IndexFailure> {
         let (scores, mut corrections) = self.score_or_correct(clause)?;
-        let mut weight = self.weight(&scores);
+        let mut weight = self.weight(clause, &scores);
         let mut documents = with_match(scores, TermMatch { satisfied: 1, ..TermMatch::default() });
         if !clause.parts.is_empty() {
             // A compound weighs as much as its parts.
@@ -148,7 +161,7 @@ impl<'r> ClauseSearch<'r> {
             for part in &clause.parts {
                 let (scores, corrected) = self.score_or_correct(part)?;
                 corrections.extend(corrected);
-                let part_weight = self.weight(&scores);
+                let part_weight = self.weight(part, &scores);
                 weight += part_weight;
                 let found = TermMatch { weight: part_weight, ..TermMatch::default() };
                 documents = merge(documents, with_match(scores, found), MergeMode::Union);
@@ -161,23 +174,27 @@ impl<'r> ClauseSearch<'r> {
     }
 
     /// The scores of the documents that have a word or phrase; if a word has none, those of like
-    /// words.
+    /// words. Later pages read a word as the first one did, whatever was written since.
     fn score_or_correct(
         &self,
         clause: &QueryClause,
     ) -> Result<(ScoreList, Vec<ReadWord>), IndexFailure> {
-        let scores = self.score_word(clause)?;
-        if !scores.is_empty() || clause.kind != ClauseKind::Word {
-            return Ok((scores, Vec::new()));
-        }
+        let word = CountedTerm::Word(&clause.terms, clause.stem.as_deref());
+        let exact = self.score_word(clause)?;
+        let readings = match clause.kind {
+            ClauseKind::Word if !self.is_first_page => self.statistics.borrow().readings(word),
+            ClauseKind::Word if exact.is_empty() => self.readings(clause)?,
+            _ => Vec::new(),
+        };
+        let Some(most) = readings.iter().map(|read| read.documents).max() else {
+            return Ok((exact, Vec::new()));
+        };
         let (mut scores, mut corrections) = (ScoreList::new(), Vec::new());
-        let words = self.like_words(clause)?.into_iter();
-        let words = words.map(|read| Ok((self.score_word(&read)?, read)));
-        let words = words.collect::<Result<Vec<_>, IndexFailure>>()?;
-        let most = words.iter().map(|(found, _)| found.len()).max().unwrap_or(0);
-        for (mut found, read) in words {
+        for Reading { text, is_prefix, documents } in &readings {
+            let read = clause.read_as(text.clone(), *is_prefix);
+            let mut found = self.score_word(&read)?;
             // A rare word is a less likely reading, although it would score more.
-            let factor = LIKENESS * CorpusStatistics::share(found.len(), most);
+            let factor = LIKENESS * CorpusStatistics::share(*documents, most);
             for (_, score) in &mut found {
                 *score *= factor;
             }
@@ -185,7 +202,24 @@ impl<'r> ClauseSearch<'r> {
             corrections.push(ReadWord { documents, clause: read });
             scores = merge(scores, found, MergeMode::Union);
         }
+        if self.is_first_page {
+            self.statistics.borrow_mut().add_readings(word, readings);
+        }
         Ok((scores, corrections))
+    }
+
+    /// What a word that no document has is read as.
+    fn readings(&self, clause: &QueryClause) -> Result<Vec<Reading>, IndexFailure> {
+        let mut readings = Vec::new();
+        for read in self.like_words(clause)? {
+            let documents = self.score_word(&read)?.len() as u64;
+            readings.extend(read.terms.into_iter().map(|term| Reading {
+                text: term.text,
+                is_prefix: term.is_prefix,
+                documents,
+            }));
+        }
+        Ok(readings)
     }
 
     /// A run of a script without spaces: each of its pairs counts, and more where it is followed by
@@ -193,8 +227,9 @@ impl<'r> ClauseSearch<'r> {
     fn run(&self, clause: &QueryClause) -> Result<ClauseMatches, IndexFailure> {
         let (mut documents, mut weight) = (Vec::new(), 0.0);
         for pair in &clause.terms {
-            let scores = self.score_phrase(&[ClauseTerm { offset: 0, ..pair.clone() }])?;
-            let pair_weight = self.weight(&scores);
+            let pair = [ClauseTerm { offset: 0, ..pair.clone() }];
+            let scores = self.score_phrase(&pair)?;
+            let pair_weight = self.weight_of(CountedTerm::Word(&pair, None), &scores);
             weight += pair_weight;
             let found = TermMatch { score: 0.0, weight: pair_weight, satisfied: 1 };
             documents = merge(documents, with_match(scores, found), MergeMode::Union);
@@ -221,9 +256,15 @@ impl<'r> ClauseSearch<'r> {
         Ok(ClauseMatches { documents, weight, corrections: Vec::new() })
     }
 
-    /// The weight of a term with these documents.
-    fn weight(&self, scores: &[(DocNumber, f64)]) -> f64 {
-        self.statistics.weight(scores.len() as u64)
+    /// The weight of a word or phrase with these documents.
+    fn weight(&self, clause: &QueryClause, scores: &[(DocNumber, f64)]) -> f64 {
+        self.weight_of(CountedTerm::Word(&clause.terms, clause.stem.as_deref()), scores)
+    }
+
+    fn weight_of(&self, counted: CountedTerm<'_>, scores: &[(DocNumber, f64)]) -> f64 {
+        let mut statistics = self.statistics.borrow_mut();
+        let document_frequency = statistics.document_frequency(counted, scores.len() as u64);
+        statistics.corpus.weight(document_frequency)
     }
 
     /// The scores of the documents that have a word or phrase.
@@ -251,20 +292,44 @@ impl<'r> ClauseSearch<'r> {
         Ok(scores)
     }
 
+    /// The documents that have a word or phrase, or its stem, in their title.
+    pub(super) fn in_title(&self, clause: &QueryClause) -> Result<FrequencyList, IndexFailure> {
+        let mut found = self.frequencies(TextField::Title, &clause.terms)?;
+        if let Some(stem) = &clause.stem {
+            let stems = self.stem_frequencies(stem, TextField::Title, TextField::TitleStems)?;
+            found = merge(found, stems, MergeMode::Union);
+        }
+        for (_, stem) in &clause.forms.stems {
+            let forms = self.frequencies(TextField::TitleStems, &single_term(stem))?;
+            found = merge(found, forms, MergeMode::Union);
+        }
+        Ok(found)
+    }
+
     fn score_stem(&self, stem: &str) -> Result<ScoreList, IndexFailure> {
+        let frequencies = |words, stems| -> Result<_, IndexFailure> {
+            Ok((stems, self.stem_frequencies(stem, words, stems)?))
+        };
+        let title = frequencies(TextField::Title, TextField::TitleStems)?;
+        let body = frequencies(TextField::Body, TextField::BodyStems)?;
+        Ok(self.score(CountedTerm::Stem(stem), title, body)?)
+    }
+
+    /// How often words with a stem occur in a field, by document.
+    fn stem_frequencies(
+        &self,
+        stem: &str,
+        words: TextField,
+        stems: TextField,
+    ) -> Result<FrequencyList, IndexFailure> {
         // The stem fields leave out words that are their own stems, so these are read from the
         // word fields.
         let stemmer = Stemmer::new(Algorithm::English);
         let is_word = stem_of(stemmer, stem).is_some_and(|own| own == stem);
         let term = single_term(stem);
-        let frequencies = |words, stems| -> Result<_, IndexFailure> {
-            let others = self.frequencies(stems, &term)?;
-            let same = if is_word { self.frequencies(words, &term)? } else { Vec::new() };
-            Ok((stems, merge(others, same, MergeMode::Union)))
-        };
-        let title = frequencies(TextField::Title, TextField::TitleStems)?;
-        let body = frequencies(TextField::Body, TextField::BodyStems)?;
-        Ok(self.score(title, body)?)
+        let others = self.frequencies(stems, &term)?;
+        let same = if is_word { self.frequencies(words, &term)? } else { Vec::new() };
+        Ok(merge(others, same, MergeMode::Union))
     }
 
     /// The scores of the documents that have another form of a word.
@@ -273,7 +338,7 @@ impl<'r> ClauseSearch<'r> {
         let [title, body] = [TextField::TitleStems, TextField::BodyStems];
         let title = (title, self.frequencies(title, &term)?);
         let body = (body, self.frequencies(body, &term)?);
-        Ok(self.score(title, body)?)
+        Ok(self.score(CountedTerm::Form(form), title, body)?)
     }
 
     /// The number of documents that have a term in a title or a body.
@@ -287,19 +352,22 @@ impl<'r> ClauseSearch<'r> {
     fn score_phrase(&self, terms: &[ClauseTerm]) -> Result<ScoreList, IndexFailure> {
         let title = (TextField::Title, self.frequencies(TextField::Title, terms)?);
         let body = (TextField::Body, self.frequencies(TextField::Body, terms)?);
-        Ok(self.score(title, body)?)
+        Ok(self.score(CountedTerm::Phrase(terms), title, body)?)
     }
 
     /// Scores the frequencies in two fields. The document frequency counts both together.
     fn score(
         &self,
+        counted: CountedTerm<'_>,
         title: (TextField, FrequencyList),
         body: (TextField, FrequencyList),
     ) -> Result<ScoreList> {
         let in_both = intersection_len(&title.1, &body.1);
-        let document_frequency = (title.1.len() + body.1.len() - in_both) as u64;
+        let found = (title.1.len() + body.1.len() - in_both) as u64;
+        let mut statistics = self.statistics.borrow_mut();
+        let document_frequency = statistics.document_frequency(counted, found);
         let score = |(field, frequencies): (TextField, FrequencyList)| -> Result<ScoreList> {
-            let scorer = TermScorer::new(field, &self.statistics, document_frequency);
+            let scorer = TermScorer::new(field, &statistics.corpus, document_frequency);
             let score = |(number, frequency)| {
                 Ok((number, scorer.score(frequency, self.length(number, field)?)))
             };

@@ -11,9 +11,7 @@ use super::error::IndexFailure;
 use crate::document::TextField;
 use crate::edit_distance::{edit_distance, max_edits};
 use crate::parsed_query::{ClauseTerm, QueryClause};
-
-/// The most words that a misspelt one is read as.
-const MAX_LIKE_WORDS: usize = 4;
+use crate::ranking::MAX_READINGS;
 
 /// The length of the shortest prefix that is corrected, in characters: more words than not are like
 /// a shorter one.
@@ -117,7 +115,7 @@ fn read_as(clause: &QueryClause, words: Vec<String>, is_prefix: bool) -> Vec<Que
             found.push(read);
         }
     }
-    found.truncate(MAX_LIKE_WORDS);
+    found.truncate(MAX_READINGS);
     found
 }
 

@@ -1,5 +1,7 @@
 //! Ranked search over a snapshot of the index and its overlay.
 
+use std::collections::HashSet;
+
 use leafbase_model::{DocumentId, Result, TermMode};
 
 use super::clause_search::{ClauseMatches, ClauseSearch, TermMatch};
@@ -8,15 +10,14 @@ use super::overlay::SearchOverlay;
 use super::score_list::{MergeMode, merge};
 use super::snapshot::{DocNumber, IndexSnapshot};
 use crate::parsed_query::{ParsedQuery, TermCorrection};
+use crate::ranking::{DocumentRank, RankPosition, RankingStatistics};
 
 /// A document that matches a query.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hit {
-    /// The document.
-    pub document: DocumentId,
-    /// Its score; higher is better. In the mode [`TermMode::Most`], that of a document which lacks
+    /// The document with its score. In the mode [`TermMode::Most`], that of a document which lacks
     /// terms is multiplied by the share of the query's weight that it has.
-    pub score: f64,
+    pub rank: DocumentRank,
     /// The clauses of the query that it lacks, by index, except stop words.
     pub missing: Vec<usize>,
     /// The words that it has in place of words of the query which no document has.
@@ -28,6 +29,10 @@ pub struct Hit {
 pub struct HitList {
     /// The best ones, in order.
     pub hits: Vec<Hit>,
+    /// The number of all, those before the position included.
+    pub total: usize,
+    /// What ranked them.
+    pub statistics: RankingStatistics,
     /// The clauses that are stop words, by index; empty if all are.
     pub stop_words: Vec<usize>,
 }
@@ -45,16 +50,66 @@ impl IndexSnapshot {
         overlay: &SearchOverlay<'_>,
         limit: usize,
     ) -> Result<HitList> {
-        self.find_hits(query, overlay, limit).map_err(|IndexFailure(error)| error)
+        self.search_after(query, overlay, None, limit)
+    }
+
+    /// The best `limit` documents after a position in the results of the same query, with the
+    /// statistics of that position: a document whose text has not changed has the same rank as
+    /// before, whatever was written to others. Costs as much as the first page.
+    ///
+    /// # Errors
+    /// As [`Self::search`].
+    pub fn search_after(
+        &self,
+        query: &ParsedQuery,
+        overlay: &SearchOverlay<'_>,
+        position: Option<&RankPosition>,
+        limit: usize,
+    ) -> Result<HitList> {
+        self.find_hits(query, overlay, position, limit).map_err(|IndexFailure(error)| error)
+    }
+
+    /// The documents that have all words and phrases of a query in their title, whatever its mode;
+    /// none without words.
+    ///
+    /// # Errors
+    /// As [`Self::search`].
+    pub fn titled(
+        &self,
+        query: &ParsedQuery,
+        overlay: &SearchOverlay<'_>,
+    ) -> Result<HashSet<DocumentId>> {
+        self.find_titled(query, overlay).map_err(|IndexFailure(error)| error)
+    }
+
+    fn find_titled(
+        &self,
+        query: &ParsedQuery,
+        overlay: &SearchOverlay<'_>,
+    ) -> Result<HashSet<DocumentId>, IndexFailure> {
+        let search = ClauseSearch::new(self, overlay, None)?;
+        let mut found: Option<HashSet<DocumentId>> = None;
+        for clause in &query.clauses {
+            let mut here = HashSet::new();
+            for (number, _) in search.in_title(clause)? {
+                here.insert(search.attributes(number)?.id);
+            }
+            if let Some(before) = found {
+                here.retain(|document| before.contains(document));
+            }
+            found = Some(here);
+        }
+        Ok(found.unwrap_or_default())
     }
 
     fn find_hits(
         &self,
         query: &ParsedQuery,
         overlay: &SearchOverlay<'_>,
+        position: Option<&RankPosition>,
         limit: usize,
     ) -> Result<HitList, IndexFailure> {
-        let search = ClauseSearch::new(self, overlay)?;
+        let search = ClauseSearch::new(self, overlay, position.map(|page| &page.statistics))?;
         let mut clauses = Vec::with_capacity(query.clauses.len());
         for clause in &query.clauses {
             let mut matches = search.clause(clause)?;
@@ -74,29 +129,30 @@ impl IndexSnapshot {
                 found.push(query.rank(number, attributes.id, matched));
             }
         }
+        let total = found.len();
+        if let Some(RankPosition { last, .. }) = position {
+            found.retain(|ranked| last.order(&ranked.rank).is_lt());
+        }
         let hits = best(found, limit).into_iter().map(|ranked| query.hit(ranked));
-        Ok(HitList { hits: hits.collect(), stop_words: query.stop_words() })
+        Ok(HitList {
+            hits: hits.collect(),
+            total,
+            statistics: search.into_statistics(),
+            stop_words: query.stop_words(),
+        })
     }
 }
 
-/// A document with what its order depends on.
+/// A document with its rank.
 #[derive(Clone, Copy, Debug)]
 struct RankedDocument {
     number: DocNumber,
-    document: DocumentId,
-    lacks_terms: bool,
-    score: f64,
+    rank: DocumentRank,
 }
 
 /// The best documents, sorted.
 fn best(mut found: Vec<RankedDocument>, limit: usize) -> Vec<RankedDocument> {
-    let order = |one: &RankedDocument, other: &RankedDocument| {
-        let score = other.score.total_cmp(&one.score);
-        one.lacks_terms
-            .cmp(&other.lacks_terms)
-            .then(score)
-            .then_with(|| one.document.cmp(&other.document))
-    };
+    let order = |one: &RankedDocument, other: &RankedDocument| one.rank.order(&other.rank);
     if limit < found.len() {
         found.select_nth_unstable_by(limit, order);
         found.truncate(limit);
@@ -159,17 +215,17 @@ impl RankedQuery {
             f64::from(found.satisfied) / f64::from(self.required.max(1))
         };
         let score = if lacks_terms { found.score * share } else { found.score };
-        RankedDocument { number, document, lacks_terms, score }
+        RankedDocument { number, rank: DocumentRank { lacks_terms, score, document } }
     }
 
     fn hit(&self, ranked: RankedDocument) -> Hit {
-        let RankedDocument { number, document, score, .. } = ranked;
+        let RankedDocument { number, rank } = ranked;
         let clauses = self.clauses.iter().zip(&self.is_stop_word).enumerate();
         let missing = clauses.filter(|(_, (clause, is_stop_word))| {
             !**is_stop_word && !clause.is_satisfied_by(number)
         });
         let missing = missing.map(|(index, _)| index).collect();
-        Hit { document, score, missing, corrected: self.corrections(number) }
+        Hit { rank, missing, corrected: self.corrections(number) }
     }
 
     fn corrections(&self, number: DocNumber) -> Vec<TermCorrection> {

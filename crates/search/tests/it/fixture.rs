@@ -66,5 +66,5 @@ pub(crate) fn search_with(
 }
 
 pub(crate) fn numbers(hits: &[Hit]) -> Vec<u8> {
-    hits.iter().map(|hit| hit.document.as_bytes()[0]).collect()
+    hits.iter().map(|hit| hit.rank.document.as_bytes()[0]).collect()
 }

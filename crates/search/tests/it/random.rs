@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use leafbase_model::{Location, TermMode};
 use leafbase_pattern::Pattern;
-use leafbase_search::{Attributes, Hit, Index, ParsedQuery, SearchOverlay};
+use leafbase_search::{Attributes, Hit, HitList, Index, ParsedQuery, RankPosition, SearchOverlay};
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseResult, TestRunner};
 
@@ -168,6 +168,16 @@ impl Under {
     }
 
     fn search(&self, index: &Index, dirty: &BTreeSet<u8>, terms: &ParsedQuery) -> Vec<Hit> {
+        self.page(index, dirty, terms, (None, usize::MAX)).hits
+    }
+
+    fn page(
+        &self,
+        index: &Index,
+        dirty: &BTreeSet<u8>,
+        terms: &ParsedQuery,
+        (position, limit): (Option<&RankPosition>, usize),
+    ) -> HitList {
         let documents: Vec<_> = dirty
             .iter()
             .filter_map(|number| Some(self.now.get(number)?.document(*number)))
@@ -180,7 +190,18 @@ impl Under {
             filter: &accepts,
             subset: None,
         };
-        index.snapshot().unwrap().search(terms, &scope, usize::MAX).unwrap().hits
+        index.snapshot().unwrap().search_after(terms, &scope, position, limit).unwrap()
+    }
+
+    /// The hits page by page.
+    fn pages(&self, terms: &ParsedQuery) -> Vec<Hit> {
+        let (mut hits, mut position) = (Vec::new(), None);
+        loop {
+            let list = self.page(self.index(), &self.dirty_ids, terms, (position.as_ref(), 2));
+            let Some(last) = list.hits.last() else { return hits };
+            position = Some(RankPosition { last: last.rank, statistics: list.statistics.clone() });
+            hits.extend(list.hits);
+        }
     }
 
     fn ask(&self, asked: &[Asked], mode: TermMode) -> TestCaseResult {
@@ -192,9 +213,11 @@ impl Under {
             .extend(self.ghosts.iter().flatten().map(|(number, made)| (*number, made.clone())));
         let naive = NaiveScorer { documents: &documents, ignores_rarity: self.ignores_rarity };
         let expected = naive.search(asked, mode);
-        let shown = |hit: &Hit| (hit.document.as_bytes()[0], hit.score, !hit.missing.is_empty());
+        let shown =
+            |hit: &Hit| (hit.rank.document.as_bytes()[0], hit.rank.score, !hit.missing.is_empty());
         let shown: Vec<NaiveHit> = found.iter().map(shown).collect();
         prop_assert!(is_alike(&shown, &expected), "{mode} {texts:?}: {shown:?}, {expected:?}");
+        prop_assert_eq!(self.pages(&terms), found.clone(), "{:?}", &texts);
         let beside = self.search(
             &Index::in_memory(OWNER).unwrap(),
             &self.now.keys().copied().collect(),
@@ -203,15 +226,15 @@ impl Under {
         prop_assert_eq!(found.len(), beside.len());
         for (one, other) in found.iter().zip(&beside) {
             prop_assert_eq!(
-                one.document,
-                other.document,
+                one.rank.document,
+                other.rank.document,
                 "{:?}: {:?} {:?}",
                 &texts,
                 &found,
                 &beside
             );
             prop_assert!(
-                (one.score - other.score).abs() < 1e-9,
+                (one.rank.score - other.rank.score).abs() < 1e-9,
                 "{:?}: {:?} {:?}",
                 &texts,
                 &found,

@@ -558,7 +558,7 @@ fn corrected(index: &Index, query: &str, mode: TermMode) -> String {
     let hits = search(index, &[query], mode).unwrap();
     let shown = hits.iter().map(|hit| {
         let read = hit.corrected.iter().map(|read| format!(" {}={}", read.term, read.read_as));
-        format!("{}{}", hit.document.as_bytes()[0], read.collect::<String>())
+        format!("{}{}", hit.rank.document.as_bytes()[0], read.collect::<String>())
     });
     shown.collect::<Vec<_>>().join(", ")
 }
@@ -626,7 +626,7 @@ fn a_word_is_misspelt_if_no_document_of_the_subset_has_it() -> Result<()> {
         let hits = view.search(&query, &scope, 9).unwrap().hits;
         let shown = hits.iter().map(|hit| {
             let read = hit.corrected.iter().map(|read| format!("={}", read.read_as));
-            format!("{}{}", hit.document.as_bytes()[0], read.collect::<String>())
+            format!("{}{}", hit.rank.document.as_bytes()[0], read.collect::<String>())
         });
         shown.collect::<Vec<_>>().join(", ")
     };

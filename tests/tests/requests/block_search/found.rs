@@ -215,7 +215,7 @@ fn a_match_as_json() {
     let line = &found["items"][0]["afterBlocks"][0]["blockId"];
     let (trip, packing) = (shelf.id("trip"), shelf.id("packing"));
     let expected = json!({"items": [{
-        "blockId": shelf.id("socks"), "rev": 1, "markdown": "socks, socks", "ranges": [{"start": 1, "end": 3}, {"start": 8, "end": 10}],
+        "documentId": trip, "blockId": shelf.id("socks"), "rev": 1, "markdown": "socks, socks", "ranges": [{"start": 1, "end": 3}, {"start": 8, "end": 10}],
         "pageBlockPath": [{"id": trip, "content": "Trip"}, {"id": packing, "content": "Packing"}],
         "beforeBlocks": [{"blockId": packing, "markdown": "Packing"}],
         "afterBlocks": [{"blockId": line, "markdown": "*****"}],

@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// Every limit, and the tests that send what is below, at and above it: the file below the
 /// workspace, and the function.
-const TESTS: [(&str, &[(&str, &str)]); 36] = [
+const TESTS: [(&str, &[(&str, &str)]); 38] = [
     (
         "page_nesting",
         &[
@@ -124,6 +124,8 @@ const TESTS: [(&str, &[(&str, &str)]); 36] = [
     ("TERMS", &[("requests/bounds/search.rs", "patterns_and_terms")]),
     ("TERM_BYTES", &[("requests/bounds/search.rs", "patterns_and_terms")]),
     ("SEARCH_RESULTS", &[("search/words.rs", "twenty_are_found_at_most_and_equal_ones_by_id")]),
+    ("SEARCH_PAGE", &[("search/pages.rs", "pages_have_a_thousand_documents_at_most")]),
+    ("SEARCH_TOTAL", &[("search/pages.rs", "totals_count_ten_thousand_documents")]),
     ("PATTERNS", &[("requests/bounds/search.rs", "patterns_and_terms")]),
     ("PATTERN_BYTES", &[("requests/bounds/search.rs", "patterns_and_terms")]),
     ("CONTEXT_BLOCKS", &[("requests/bounds/search.rs", "patterns_and_terms")]),

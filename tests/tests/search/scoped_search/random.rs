@@ -317,7 +317,7 @@ impl World {
             (Some(request), _) if self.leaks => {
                 let visible = self.scope.documents();
                 self.notes.search(request.with_metadata()).map(|mut found| {
-                    found.0.retain(|found| visible.contains(&found.document_id));
+                    found.items.retain(|found| visible.contains(&found.document_id));
                     serde_json::to_string(&found).unwrap()
                 })
             }
@@ -338,7 +338,7 @@ impl World {
         let Some(request) = self.request(asked) else { return Vec::new() };
         let found =
             if is_full { self.notes.search(request) } else { self.scope.connect().search(request) };
-        let found = found.map(|found| found.0).unwrap_or_default();
+        let found = found.map(|found| found.items).unwrap_or_default();
         found.iter().map(|found| (found.document_id, found.score.to_bits())).collect()
     }
 }

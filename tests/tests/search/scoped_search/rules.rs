@@ -165,7 +165,7 @@ fn scores_are_those_of_a_space_without_the_rest() {
     for _ in 0..2 {
         for asked in ["harvest", "lantern", "lan", "harvest lantern", "\"of brass\"", "h"] {
             let expected = scores(alone.search(asked));
-            assert_eq!(scores(guest.search(asked).unwrap().0), expected, "{asked}");
+            assert_eq!(scores(guest.search(asked).unwrap().items), expected, "{asked}");
             let request = SearchDocuments::words(asked).within_documents([shelf.id("one")]);
             let found = guest.search(request).unwrap();
             assert!(

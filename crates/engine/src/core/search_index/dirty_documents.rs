@@ -249,7 +249,7 @@ impl DirtyDocuments {
 
 /// The position after the last change. Without its token if the change is corrupt: an index must
 /// not fail because of a row of the log that it does not read.
-pub(super) fn end_of_log(reader: SpaceReader<'_>) -> Result<ChangePosition> {
+pub(crate) fn end_of_log(reader: SpaceReader<'_>) -> Result<ChangePosition> {
     match reader.last_position() {
         Err(error) if error.kind() == ErrorKind::Corrupted => {
             reader.last_sequence().map(Into::into)

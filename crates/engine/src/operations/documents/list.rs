@@ -1,8 +1,6 @@
-//! Lists of documents: translates filters of requests into queries of the store, and encodes
-//! cursors.
+//! Lists of documents: translates filters of requests into queries of the store.
 
 use std::collections::BTreeSet;
-use std::fmt::Write;
 
 use jiff::tz::TimeZone;
 use leafbase_model::{
@@ -17,6 +15,7 @@ use super::titles::titled;
 use crate::core::access::FullAccess;
 use crate::core::connection::Connection;
 use crate::core::tree::Tree;
+use crate::operations::cursor_text::{read_cursor, write_cursor};
 use crate::operations::folders::FolderReader;
 use crate::support::days;
 
@@ -255,25 +254,6 @@ pub(crate) fn filter_tags(tags: &[String]) -> Result<Vec<String>> {
     }
     let tags: BTreeSet<String> = tags.iter().map(|tag| fold_tag(tag)).collect();
     Ok(tags.into_iter().collect())
-}
-
-/// Encodes a cursor in hexadecimal, which needs no escaping in JSON or URLs.
-pub(crate) fn write_cursor(cursor: &[u8]) -> String {
-    cursor.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a string does not fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-}
-
-/// Decodes a cursor; `None` if it is none.
-pub(crate) fn read_cursor(text: &str) -> Option<Vec<u8>> {
-    let digits = |pair: &[u8]| {
-        let pair =
-            std::str::from_utf8(pair).ok().filter(|pair| pair.len() == 2 && !pair.starts_with('+'));
-        pair.and_then(|pair| u8::from_str_radix(pair, 16).ok())
-    };
-    text.as_bytes().chunks(2).map(digits).collect()
 }
 
 fn page_cursor(text: &str) -> Result<PageCursor> {

@@ -1,17 +1,19 @@
 //! Search across documents, by terms, by patterns, or by both.
 
-use std::cmp::Reverse;
+use std::collections::HashSet;
 
 use leafbase_model::{
-    ChangePosition, CorrectedTerm, DocumentId, Error, ErrorKind, Items, Limits, Result,
-    SearchDocuments, SearchMatch, invariant,
+    ChangePosition, CorrectedTerm, DocumentId, Error, ErrorKind, Limits, Result, SearchDocuments,
+    SearchMatch, SearchPage, TermMode, invariant,
 };
 use leafbase_search::{
-    Attributes, Highlighter, Hit, HitList, IndexSnapshot, Languages, ParsedQuery, SearchDocument,
+    Attributes, DocumentRank, Highlighter, Hit, HitList, IndexSnapshot, Languages,
+    MAX_QUERY_TERM_BYTES, MAX_QUERY_TERMS, ParsedQuery, RankPosition, SearchDocument,
     SearchOverlay, TermCorrection,
 };
 use leafbase_tree_ops::ReadTree;
 
+use super::cursor::{self, SearchCursor, SearchTotal};
 use super::filters::{self, Filters};
 use super::match_counts::MatchCounter;
 use super::patterns::{PatternSet, PatternSetMatcher};
@@ -20,17 +22,20 @@ use super::texts::VisibleTexts;
 use crate::core::access::{AccessScope, Unbatched};
 use crate::core::connection::Connection;
 use crate::core::search_index::documents::DocumentTexts;
+use crate::core::search_index::end_of_log;
 use crate::core::search_index::indexer::SearchSnapshot;
+use crate::core::tree::Tree;
 use crate::core::visibility::Visibility;
-
-/// Documents that a search returns at most.
-const MAX_RESULTS: usize = Limits::SEARCH_RESULTS;
 
 /// A parsed search request.
 struct SearchQuery {
     terms: ParsedQuery,
     /// `None` without patterns.
     patterns: Option<PatternSet>,
+    /// Terms that titles must have; `None` without any.
+    title: Option<ParsedQuery>,
+    /// Phrases that documents must not have; `None` without any.
+    exclude: Option<ParsedQuery>,
 }
 
 /// The outcome of a query of the index.
@@ -42,9 +47,9 @@ struct IndexMatches {
 }
 
 impl<A: Unbatched> Connection<A> {
-    /// Searches documents by terms, by regular expressions, or by both. Returns the twenty most
-    /// relevant documents, each with a snippet of its text. Every write that returned before the
-    /// call is searched.
+    /// Searches documents by terms, by regular expressions, or by both. Returns the most relevant
+    /// documents, each with a snippet of its text: twenty, or the limit of the request, with a
+    /// cursor that continues. Every write that returned before the call is searched.
     ///
     /// Documents with all words come first, in any block, in the title or in comments; then those
     /// with most of them, by weight ([`SearchMatch::missing_terms`]). Rare words weigh more, and
@@ -67,7 +72,15 @@ impl<A: Unbatched> Connection<A> {
     /// it contains `(?-i)`. One of several patterns has to match. Without words, documents are
     /// ordered by the number of matching blocks. Ties are ordered by ID.
     ///
+    /// Titles can be required to have terms, and documents with a word or phrase be excluded.
+    /// [`SearchDocuments::from_query_text`] reads both, and filters, from a text as people type it.
+    ///
     /// Without a filter all documents but those in the trash are searched; the inbox never is.
+    ///
+    /// The order does not depend on the limit, and the total counts the documents of all pages when
+    /// the first one is read. The cursor has the statistics of the first page, so that later writes
+    /// do not change how other documents rank: over all pages, each document that is not written
+    /// in the meantime is returned once. One that is written may be returned again, or not at all.
     ///
     /// A scoped connection searches its visible documents as if there were no others: results,
     /// their order, scores and the cost of patterns depend on these alone. Links to other documents
@@ -97,9 +110,12 @@ impl<A: Unbatched> Connection<A> {
     /// # Cost
     ///
     /// Proportional to the documents that have the rarest word, the dirty documents (those written
-    /// since the index caught up), and the snippets. The first search of a space reads its index
-    /// once, or the whole space if there is none. A pattern reads every document that has its
-    /// required trigrams, or all documents if it requires none. On a scoped connection the cost is
+    /// since the index caught up), and the snippets. Each page costs as much as the first one, but
+    /// for the total: with words and patterns, the first page also matches the documents that come
+    /// after it, up to the total's bound or the end of the step budget. A cursor has about fifty
+    /// characters for each word. The first search of a space reads its index once, or the whole
+    /// space if there is none. A pattern reads every document that has its required trigrams, or
+    /// all documents if it requires none. On a scoped connection the cost is
     /// proportional to its documents among these; the visible part of an index is computed once per
     /// state of both, and a pattern reads every document with block links. The steps of patterns
     /// are counted and bounded, so that the outcome is the same on every machine. If a pattern
@@ -107,56 +123,62 @@ impl<A: Unbatched> Connection<A> {
     /// [`SpaceBuilder::search_threads`](crate::SpaceBuilder::search_threads).
     ///
     /// # Errors
-    /// - [`crate::ErrorKind::Validation`] if [`SearchDocuments::check`] refuses the request, and on
-    ///   a scoped connection at `location`, `folderIds` and the days of a
-    ///   [`crate::DocumentFilter`], which belong to the full space.
-    /// - [`crate::ErrorKind::LimitExceeded`] at `include` for more than 32 texts, at `include[n]`
-    ///   for one of more than 256 bytes, at `regexps` for more than 8 patterns, at `documentIds`
-    ///   and `folderIds` for more than [`crate::Limits::blocks_per_request`], and at a pattern that
-    ///   exceeds its step budget.
+    /// - [`crate::ErrorKind::Validation`] if [`SearchDocuments::check`] refuses the request, at
+    ///   `cursor` for a cursor of another search or kind of connection, and on a scoped connection
+    ///   at `location`, `folderIds` and the days of a [`crate::DocumentFilter`], which belong to
+    ///   the full space.
+    /// - [`crate::ErrorKind::HistoryGone`] at `cursor` if the log does not reach back to it, or if
+    ///   it belongs to another history of the space. Scoped connections accept it.
+    /// - [`crate::ErrorKind::LimitExceeded`] at `limit`, at `include`, `title` and `exclude` for
+    ///   more than 32 texts, at `include[n]` and the like for one of more than 256 bytes, at
+    ///   `regexps` for more than 8 patterns, at `documentIds` and `folderIds` for more than
+    ///   [`crate::Limits::blocks_per_request`], and at a pattern that exceeds its step budget.
     /// - [`crate::ErrorKind::InvalidPattern`] at the pattern.
     /// - [`crate::ErrorKind::NotFound`] at `documentIds[n]` and `folderIds[n]`.
     /// - For days, the errors of [`Connection::list_documents`].
     ///
     /// An index that is missing, corrupt or of another space is rebuilt, which is not an error.
-    pub fn search(&self, request: impl Into<SearchDocuments>) -> Result<Items<SearchMatch>> {
+    pub fn search(&self, request: impl Into<SearchDocuments>) -> Result<SearchPage> {
         let (request, visibility) = (request.into(), self.visibility());
         let _operation = self.operation("search");
         self.search_as(&request, &visibility).map_err(|error| visibility.redact_error(error))
     }
 
-    fn search_as(
-        &self,
-        request: &SearchDocuments,
-        visibility: &Visibility,
-    ) -> Result<Items<SearchMatch>> {
+    fn search_as(&self, request: &SearchDocuments, visibility: &Visibility) -> Result<SearchPage> {
         request.check()?;
         self.check_ids("documentIds", request.document_ids.as_ref())?;
         self.check_ids("folderIds", request.filter.folders.as_ref())?;
         filters::check(request, visibility)?;
+        let fingerprint = cursor::fingerprint(request, !visibility.is_unrestricted())?;
+        let cursor = request.paging.cursor.as_deref();
+        let cursor = cursor.map(|text| SearchCursor::read(fingerprint, text)).transpose()?;
         let query = SearchQuery::parse(request, self.space.indexer().languages())?;
-        let (snapshot, matches) = self.query_index(request, &query, visibility)?;
+        let page = PageRequest::new(request, cursor.as_ref());
+        let (snapshot, matches) = self.query_index(request, &query, page, visibility)?;
         let tree = snapshot.space.tree();
+        let log_end = log_end(&tree, cursor.as_ref())?;
         let texts = VisibleTexts::new(&tree);
         let mut matcher = query.patterns.as_ref().map(PatternSet::matcher);
-        let (hits, stop_words) =
-            matches.hits.map_or_else(Default::default, |list| (Some(list.hits), list.stop_words));
-        let found = match (hits, matches.candidates, &mut matcher) {
-            (None, None, _) => Vec::new(),
-            (Some(hits), Some(candidates), Some(matcher)) => {
-                retain_matching(&texts, hits, &candidates, matcher)?
+        let (list, candidates) = (matches.hits, matches.candidates);
+        let stop_words = list.as_ref().map(|list| list.stop_words.clone()).unwrap_or_default();
+        let statistics = list.as_ref().map(|list| list.statistics.clone()).unwrap_or_default();
+        let mut ranked = match (list, &mut matcher) {
+            (Some(list), None) => RankedHits::of_terms(list, page),
+            (list, Some(matcher)) => {
+                let candidates = candidates.unwrap_or_default();
+                if let Some(list) = list {
+                    RankedHits::of_both(&texts, list.hits, &candidates, page, matcher)?
+                } else {
+                    let threads = self.space.search_threads();
+                    let counter = MatchCounter { snapshot: &snapshot.space, threads };
+                    RankedHits::of_patterns(&counter, &candidates, page, matcher)?
+                }
             }
-            (None, Some(candidates), Some(matcher)) => {
-                let counter = MatchCounter {
-                    snapshot: &snapshot.space,
-                    threads: self.space.search_threads(),
-                };
-                rank_by_matches(&counter, &candidates, matcher)?
-            }
-            // Hits without patterns are ranked and limited already.
-            (hits, ..) => hits.into_iter().flatten().collect(),
+            (None, None) => RankedHits::default(),
         };
-        let corrected = query.terms.corrected(found.iter().flat_map(|hit| &hit.corrected));
+        let hits = std::mem::take(&mut ranked.hits);
+        let last = hits.last().map(|hit| hit.rank);
+        let corrected = query.terms.corrected(hits.iter().flat_map(|hit| &hit.corrected));
         let shown_terms = corrected.without(&stop_words);
         let presenter = MatchPresenter {
             texts: &texts,
@@ -164,8 +186,155 @@ impl<A: Unbatched> Connection<A> {
             highlighter: shown_terms.highlighter(),
             metadata: request.metadata,
         };
-        let shown = found.into_iter().map(|hit| presenter.present(hit, matcher.as_mut()));
-        shown.filter_map(Result::transpose).collect::<Result<_>>().map(Items)
+        let shown = hits.into_iter().map(|hit| presenter.present(hit, matcher.as_mut()));
+        let items = shown.filter_map(Result::transpose).collect::<Result<_>>()?;
+        // Snippets come first, so that the steps of a page do not depend on the rest.
+        let (counted, has_more) = ranked.count_rest(&texts, page, matcher.as_mut())?;
+        let total = cursor.map_or(counted, |cursor| cursor.total);
+        let next = last.filter(|_| has_more).map(|last| {
+            let position = RankPosition { last, statistics };
+            SearchCursor { log_end, total, position }.write(fingerprint)
+        });
+        let SearchTotal { documents: total, is_lower_bound: total_is_lower_bound } = total;
+        Ok(SearchPage { items, total, total_is_lower_bound, next_cursor: next })
+    }
+}
+
+/// Where the log ends now, for the next cursor; `None` on a scoped connection.
+///
+/// # Errors
+/// [`ErrorKind::HistoryGone`] at `cursor` if the log does not go on from where it ended then.
+fn log_end(tree: &Tree<'_>, cursor: Option<&SearchCursor>) -> Result<Option<ChangePosition>> {
+    if !tree.is_unrestricted() {
+        return Ok(None);
+    }
+    let reader = tree.full_reader()?;
+    if let Some(end) = cursor.and_then(|cursor| cursor.log_end) {
+        reader.check_position(end).map_err(|error| error.at("cursor"))?;
+    }
+    end_of_log(reader).map(Some)
+}
+
+/// The page that a request asks for.
+#[derive(Clone, Copy)]
+struct PageRequest<'c> {
+    /// The position after the previous page.
+    after: Option<&'c RankPosition>,
+    /// Documents on it.
+    limit: usize,
+}
+
+impl<'c> PageRequest<'c> {
+    fn new(request: &SearchDocuments, cursor: Option<&'c SearchCursor>) -> Self {
+        Self {
+            after: cursor.map(|cursor| &cursor.position),
+            limit: request.paging.limit.unwrap_or(Limits::SEARCH_RESULTS),
+        }
+    }
+
+    /// All documents.
+    const ALL: Self = Self { after: None, limit: usize::MAX };
+}
+
+/// The hits of a page, and the documents after it.
+#[derive(Default)]
+struct RankedHits {
+    hits: Vec<Hit>,
+    /// Documents after the page that a pattern may match, in order.
+    unmatched: Vec<DocumentId>,
+    /// Documents known to match, those before the page included; a page with unmatched documents
+    /// counts its own.
+    known: usize,
+    /// Whether a known document comes after the page.
+    has_more: bool,
+}
+
+impl RankedHits {
+    /// The page of the best hits of terms, of which the index gave one more.
+    fn of_terms(list: HitList, page: PageRequest<'_>) -> Self {
+        let HitList { mut hits, total, .. } = list;
+        let has_more = hits.len() > page.limit;
+        hits.truncate(page.limit);
+        Self { hits, unmatched: Vec::new(), known: total, has_more }
+    }
+
+    /// The page of the best hits that a pattern matches. `candidates` is sorted.
+    fn of_both(
+        texts: &VisibleTexts<'_, '_>,
+        hits: Vec<Hit>,
+        candidates: &[DocumentId],
+        page: PageRequest<'_>,
+        matcher: &mut PatternSetMatcher<'_>,
+    ) -> Result<Self> {
+        let may_match = |hit: &Hit| candidates.binary_search(&hit.rank.document).is_ok();
+        let mut hits = hits.into_iter().filter(may_match);
+        let mut found = Vec::new();
+        while found.len() < page.limit
+            && let Some(hit) = hits.next()
+        {
+            if !texts.count_matches(&[hit.rank.document], matcher)?.is_empty() {
+                found.push(hit);
+            }
+        }
+        let unmatched = hits.map(|hit| hit.rank.document).collect();
+        Ok(Self { known: found.len(), hits: found, unmatched, has_more: false })
+    }
+
+    /// The page of the documents with the most matching blocks.
+    fn of_patterns(
+        counter: &MatchCounter<'_>,
+        candidates: &[DocumentId],
+        page: PageRequest<'_>,
+        matcher: &mut PatternSetMatcher<'_>,
+    ) -> Result<Self> {
+        let counts = counter.count(candidates, matcher)?;
+        let known = counts.len();
+        let rank = |(document, count): (DocumentId, usize)| {
+            let score = f64::from(u32::try_from(count).unwrap_or(u32::MAX));
+            DocumentRank { lacks_terms: false, score, document }
+        };
+        let mut ranks: Vec<DocumentRank> = counts.into_iter().map(rank).collect();
+        if let Some(RankPosition { last, .. }) = page.after {
+            ranks.retain(|rank| last.order(rank).is_lt());
+        }
+        ranks.sort_unstable_by(DocumentRank::order);
+        let has_more = ranks.len() > page.limit;
+        ranks.truncate(page.limit);
+        let hits =
+            ranks.into_iter().map(|rank| Hit { rank, missing: Vec::new(), corrected: Vec::new() });
+        Ok(Self { hits: hits.collect(), unmatched: Vec::new(), known, has_more })
+    }
+
+    /// The total of the first page, and whether documents come after the page. Matches the
+    /// remaining documents as far as the answer needs.
+    fn count_rest(
+        self,
+        texts: &VisibleTexts<'_, '_>,
+        page: PageRequest<'_>,
+        matcher: Option<&mut PatternSetMatcher<'_>>,
+    ) -> Result<(SearchTotal, bool)> {
+        let Self { unmatched, known, has_more, .. } = self;
+        let Some(matcher) = matcher.filter(|_| !unmatched.is_empty()) else {
+            return Ok((SearchTotal::new(known, true), has_more));
+        };
+        // Later pages have the total of the first one.
+        let enough = if page.after.is_none() { Limits::SEARCH_TOTAL + 1 } else { known + 1 };
+        let (mut counted, mut is_complete) = (known, true);
+        for document in unmatched {
+            if counted >= enough {
+                break;
+            }
+            match texts.count_matches(&[document], matcher) {
+                Ok(matches) => counted += usize::from(!matches.is_empty()),
+                // The page is complete: the next one may go on, with a budget of its own.
+                Err(error) if error.kind() == ErrorKind::LimitExceeded => {
+                    is_complete = false;
+                    break;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok((SearchTotal::new(counted, is_complete), counted > known || !is_complete))
     }
 }
 
@@ -177,7 +346,8 @@ impl<A: AccessScope> Connection<A> {
         search: &SearchDocuments,
     ) -> Result<(Vec<DocumentId>, ChangePosition)> {
         let query = SearchQuery::parse(search, self.space.indexer().languages())?;
-        let (snapshot, matches) = self.query_index(search, &query, &self.visibility())?;
+        let (snapshot, matches) =
+            self.query_index(search, &query, PageRequest::ALL, &self.visibility())?;
         let Some(candidates) = matches.candidates else {
             invariant!("a search with patterns has candidates");
         };
@@ -189,6 +359,7 @@ impl<A: AccessScope> Connection<A> {
         &self,
         request: &SearchDocuments,
         query: &SearchQuery,
+        page: PageRequest<'_>,
         visibility: &Visibility,
     ) -> Result<(SearchSnapshot, IndexMatches)> {
         let (store, now, indexer) = (self.space.store()?, self.space.now(), self.space.indexer());
@@ -202,7 +373,7 @@ impl<A: AccessScope> Connection<A> {
             // Filters name folders and days, so they are resolved in the same snapshot.
             let filters = Filters::read(&snapshot.space.tree(), request, now)?;
             let filter = |document: &Attributes| filters.accepts(document);
-            match snapshot.search(&filter, |index, overlay| query.run(index, overlay)) {
+            match snapshot.search(&filter, |index, overlay| query.run(page, index, overlay)) {
                 Ok(matches) => return Ok((snapshot, matches)),
                 // A rebuild does not repair a broken invariant.
                 Err(error) if has_failed || error.kind() == ErrorKind::Internal => {
@@ -217,19 +388,62 @@ impl<A: AccessScope> Connection<A> {
 
 impl SearchQuery {
     fn parse(request: &SearchDocuments, languages: &Languages) -> Result<Self> {
-        let terms = ParsedQuery::in_languages(&request.include, request.term_mode, languages)?;
+        check_texts("title", &request.title)?;
+        check_texts("exclude", &request.exclude)?;
+        let texts: Vec<&String> = request.include.iter().chain(&request.title).collect();
+        let terms = ParsedQuery::in_languages(&texts, request.term_mode, languages)?;
         let patterns = (!request.regexps.is_empty())
             .then(|| PatternSet::new("regexps", &request.regexps, false));
-        Ok(Self { terms, patterns: patterns.transpose()? })
+        let title = (!request.title.is_empty())
+            .then(|| ParsedQuery::in_languages(&request.title, TermMode::All, languages))
+            .transpose()?;
+        let exclude = (!request.exclude.is_empty()).then(|| ParsedQuery::phrases(&request.exclude));
+        Ok(Self { terms, patterns: patterns.transpose()?, title, exclude })
     }
 
-    fn run(&self, index: &IndexSnapshot, overlay: &SearchOverlay<'_>) -> Result<IndexMatches> {
-        // A pattern may reject any hit, so its hits cannot be limited before.
-        let limit = if self.patterns.is_none() { MAX_RESULTS } else { usize::MAX };
-        let hits = (!self.terms.is_empty()).then(|| index.search(&self.terms, overlay, limit));
+    fn run(
+        &self,
+        page: PageRequest<'_>,
+        index: &IndexSnapshot,
+        overlay: &SearchOverlay<'_>,
+    ) -> Result<IndexMatches> {
+        let titled = self.title.as_ref().map(|title| index.titled(title, overlay)).transpose()?;
+        let excluded = self.exclude.as_ref().map(|phrases| {
+            let found = index.search(phrases, overlay, usize::MAX)?;
+            Ok::<HashSet<DocumentId>, Error>(
+                found.hits.iter().map(|hit| hit.rank.document).collect(),
+            )
+        });
+        let excluded = excluded.transpose()?;
+        let filter = |document: &Attributes| {
+            (overlay.filter)(document)
+                && titled.as_ref().is_none_or(|titled| titled.contains(&document.id))
+                && excluded.as_ref().is_none_or(|excluded| !excluded.contains(&document.id))
+        };
+        let SearchOverlay { dirty, dirty_ids, subset, .. } = *overlay;
+        let overlay = &SearchOverlay { dirty, dirty_ids, filter: &filter, subset };
+        // A pattern may reject any hit, so its hits cannot be limited before. One more than the
+        // page has tells whether there is a next one.
+        let limit = if self.patterns.is_none() { page.limit.saturating_add(1) } else { usize::MAX };
+        let hits = (!self.terms.is_empty())
+            .then(|| index.search_after(&self.terms, overlay, page.after, limit));
         let candidates =
             self.patterns.as_ref().map(|patterns| pattern_candidates(patterns, index, overlay));
         Ok(IndexMatches { hits: hits.transpose()?, candidates: candidates.transpose()? })
+    }
+}
+
+/// Refuses more or longer texts than a query has.
+fn check_texts(field: &str, texts: &[String]) -> Result<()> {
+    if texts.len() > MAX_QUERY_TERMS {
+        return Err(Error::limit("terms of a search", MAX_QUERY_TERMS, texts.len()).at(field));
+    }
+    match texts.iter().enumerate().find(|(_, text)| text.len() > MAX_QUERY_TERM_BYTES) {
+        Some((index, text)) => {
+            let error = Error::limit("bytes of a term", MAX_QUERY_TERM_BYTES, text.len());
+            Err(error.at(format_args!("{field}[{index}]")))
+        }
+        None => Ok(()),
     }
 }
 
@@ -257,49 +471,6 @@ fn pattern_candidates(
     Ok(candidates)
 }
 
-/// The best hits that a pattern matches.
-fn retain_matching(
-    texts: &VisibleTexts<'_, '_>,
-    hits: Vec<Hit>,
-    candidates: &[DocumentId],
-    matcher: &mut PatternSetMatcher<'_>,
-) -> Result<Vec<Hit>> {
-    let mut found = Vec::new();
-    for hit in hits {
-        if found.len() >= MAX_RESULTS {
-            break;
-        }
-        let may_match = candidates.binary_search(&hit.document).is_ok();
-        if may_match && !texts.count_matches(&[hit.document], matcher)?.is_empty() {
-            found.push(hit);
-        }
-    }
-    Ok(found)
-}
-
-/// The documents with the most matching blocks.
-fn rank_by_matches(
-    counter: &MatchCounter<'_>,
-    candidates: &[DocumentId],
-    matcher: &mut PatternSetMatcher<'_>,
-) -> Result<Vec<Hit>> {
-    let counts = counter.count(candidates, matcher)?;
-    let mut found: Vec<_> =
-        counts.into_iter().map(|(document, count)| (Reverse(count), document)).collect();
-    found.sort_unstable();
-    found.truncate(MAX_RESULTS);
-    let score = |count: usize| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
-    Ok(found
-        .into_iter()
-        .map(|(Reverse(count), document)| Hit {
-            document,
-            score: score(count),
-            missing: Vec::new(),
-            corrected: Vec::new(),
-        })
-        .collect())
-}
-
 /// Turns hits into the matches of a reply.
 struct MatchPresenter<'s, 't, 'a> {
     texts: &'s VisibleTexts<'t, 'a>,
@@ -313,7 +484,7 @@ impl MatchPresenter<'_, '_, '_> {
     /// The match of a document; `None` if the document is not visible, whatever the index has.
     fn present(
         &self,
-        Hit { document, score, missing: lacked, corrected }: Hit,
+        Hit { rank: DocumentRank { document, score, .. }, missing: lacked, corrected }: Hit,
         matcher: Option<&mut PatternSetMatcher<'_>>,
     ) -> Result<Option<SearchMatch>> {
         let tree = self.texts.tree;

@@ -1,4 +1,4 @@
-//! The search for blocks in one document: by patterns, with the blocks around each match.
+//! The search for blocks: by patterns, with the blocks around each match.
 
 use std::borrow::Cow;
 
@@ -19,9 +19,10 @@ use crate::core::connection::Connection;
 const MAX_REPLY_BYTES: usize = 16 << 20;
 
 impl<A: AccessScope> Connection<A> {
-    /// Finds the blocks of a document, or of one of its pages, that match patterns, in reading
-    /// order and with the blocks around each. Items of collections and their pages are searched,
-    /// too.
+    /// Finds the blocks that match patterns, with the blocks around each: those of a document or of
+    /// one of its pages in reading order, or those of all documents that filters select
+    /// ([`SearchBlocks::everywhere`]), ordered by the IDs of the documents. Items of collections
+    /// and their pages are searched, too.
     ///
     /// Patterns match the `markdown` of one block as replies show it: `^` and `$` are its start and
     /// end. An empty match is a match: `^$` finds empty blocks, `^(?!.*done)` blocks without a
@@ -30,7 +31,10 @@ impl<A: AccessScope> Connection<A> {
     ///
     /// A reply has at most [`Limits::BLOCK_MATCHES`] matches, and fewer if their texts are long.
     /// Its cursor continues after the last match. If that block has been deleted, the search
-    /// restarts from the beginning, so that no block is skipped.
+    /// restarts from the beginning of its document, so that no block is skipped. In a search of
+    /// several documents, the blocks of each document that is not written in the meantime are
+    /// returned once; a reply also ends, possibly without matches, where the step budget of a call
+    /// ends.
     ///
     /// ```
     /// use leafbase::{SearchBlocks, Space};
@@ -48,6 +52,8 @@ impl<A: AccessScope> Connection<A> {
     ///     (found[0].path[0].content.as_str(), found[0].before[0].markdown.as_str()),
     ///     ("Trip", "Trains"),
     /// );
+    /// let found = notes.search_blocks(SearchBlocks::everywhere("porto"))?;
+    /// assert_eq!((found.len(), found[0].document_id), (1, trip.id()));
     ///
     /// let error = notes.search_blocks(SearchBlocks::new(trip.id(), "(a")).unwrap_err();
     /// assert_eq!(error.to_string(), "pattern: unclosed group, at byte 0");
@@ -55,38 +61,50 @@ impl<A: AccessScope> Connection<A> {
     /// # }
     /// ```
     ///
-    /// It reads the searched blocks once, scans their text, and reads the context of matches.
+    /// # Cost
+    /// It reads the searched blocks once, scans their text, and reads the context of matches. In a
+    /// search of several documents, each page asks the index for the documents that have the
+    /// trigrams of a pattern, and reads these from the cursor on; a scoped connection, and a
+    /// pattern that requires no three characters in a row, read all that the filters select.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::NotFound`] at `blockId`; [`crate::ErrorKind::InvalidPattern`] at
-    /// `pattern`, or at `pattern[n]` of several, with the offset;
-    /// [`crate::ErrorKind::LimitExceeded`] for more than [`Limits::PATTERNS`] patterns of
+    /// [`crate::ErrorKind::NotFound`] at `blockId`, `documentIds[n]` and `folderIds[n]`;
+    /// [`crate::ErrorKind::InvalidPattern`] at `pattern`, or at `pattern[n]` of several, with the
+    /// offset; [`crate::ErrorKind::LimitExceeded`] for more than [`Limits::PATTERNS`] patterns of
     /// [`Limits::PATTERN_BYTES`] bytes, for more than [`Limits::CONTEXT_BLOCKS`] blocks around a
-    /// match, and at a pattern that exceeds its step budget, which is the same on every machine;
-    /// [`crate::ErrorKind::Validation`] at `limit` for 0, and at `cursor` for a cursor of another
-    /// block.
+    /// match, and at a pattern that exceeds its step budget in one document, which is the same on
+    /// every machine; [`crate::ErrorKind::Validation`] if [`SearchBlocks::check`] refuses the
+    /// request, at `cursor` for a cursor of another search, at `blockId` in a batch and without the
+    /// feature `search` if it names no block, and on a scoped connection at filters that belong to
+    /// the full space.
     pub fn search_blocks(&self, request: SearchBlocks) -> Result<ItemsPage<BlockMatch>> {
         request.check()?;
+        let Some(within) = request.within else {
+            return self.search_documents_for_blocks(&request);
+        };
         self.operation("search_blocks").read(move |tree| {
-            let located =
-                tree.locate(request.within)?.ok_or_else(|| Error::not_found().at("blockId"))?;
+            let located = tree.locate(within)?.ok_or_else(|| Error::not_found().at("blockId"))?;
             let patterns = PatternSet::new("pattern", &request.patterns, request.case_sensitive)?;
-            let after = request
-                .paging
-                .cursor
-                .as_deref()
-                .map(|text| read_cursor(request.within, text))
-                .transpose()?;
-            let blocks = tree.reader_at(request.within)?.subtree_texts(request.within)?;
+            let cursor = request.paging.cursor.as_deref();
+            let after = cursor.map(|text| read_cursor(within, text)).transpose()?;
             let texts = VisibleTexts::new(tree);
-            let search = BlockSearch::new(&texts, located.document, &blocks)?;
-            search.run(&request, &mut patterns.matcher(), after)
+            let mut page = BlockPage::new(&request);
+            let top = (located.document, within);
+            page.search(&texts, top, &mut patterns.matcher(), after)?;
+            let last = page.items.last().filter(|_| page.has_more);
+            let next_cursor = last.map(|last| write_cursor(within, last.block_id));
+            Ok(ItemsPage { items: page.items, next_cursor })
         })
+    }
+
+    #[cfg(not(feature = "search"))]
+    fn search_documents_for_blocks(&self, _: &SearchBlocks) -> Result<ItemsPage<BlockMatch>> {
+        Err(Error::validation("searching all documents is the feature search").at("blockId"))
     }
 }
 
 /// The cursor of a reply: the searched block, and the last match.
-fn cursor(within: BlockId, last: BlockId) -> String {
+fn write_cursor(within: BlockId, last: BlockId) -> String {
     format!("b{within}{last}")
 }
 
@@ -95,6 +113,44 @@ fn read_cursor(within: BlockId, text: &str) -> Result<BlockId> {
     let last = text.strip_prefix('b').and_then(|text| text.strip_prefix(&within.to_string()));
     let last = last.and_then(|last| last.parse().ok());
     last.ok_or_else(|| Error::validation("the cursor is not of this search").at("cursor"))
+}
+
+/// A page of matches.
+pub(super) struct BlockPage<'r> {
+    request: &'r SearchBlocks,
+    pub(super) items: Vec<BlockMatch>,
+    bytes: usize,
+    /// Whether a match comes after the page.
+    pub(super) has_more: bool,
+}
+
+impl<'r> BlockPage<'r> {
+    pub(super) const fn new(request: &'r SearchBlocks) -> Self {
+        Self { request, items: Vec::new(), bytes: 0, has_more: false }
+    }
+
+    fn is_full(&self) -> bool {
+        let limit = self.request.paging.limit.unwrap_or(usize::MAX);
+        self.items.len() >= limit.min(Limits::BLOCK_MATCHES) || self.bytes >= MAX_REPLY_BYTES
+    }
+
+    fn push(&mut self, item: BlockMatch) {
+        let context = item.before.iter().chain(&item.after).map(|block| block.markdown.len());
+        self.bytes += item.markdown.len() + context.sum::<usize>();
+        self.items.push(item);
+    }
+
+    /// Adds the matches of a block and its descendants, from a match of a previous page on.
+    pub(super) fn search(
+        &mut self,
+        texts: &VisibleTexts<'_, '_>,
+        (document, within): (DocumentId, BlockId),
+        matcher: &mut PatternSetMatcher<'_>,
+        after: Option<BlockId>,
+    ) -> Result<()> {
+        let blocks = texts.tree.reader_at(within)?.subtree_texts(within)?;
+        BlockSearch::new(texts, document, &blocks)?.run((self, within), matcher, after)
+    }
 }
 
 /// A search of a block and its descendants, in reading order.
@@ -130,17 +186,15 @@ impl<'a, 'b> BlockSearch<'a, 'b> {
 
     fn run(
         &self,
-        request: &SearchBlocks,
+        (page, within): (&mut BlockPage<'_>, BlockId),
         matcher: &mut PatternSetMatcher<'_>,
         after: Option<BlockId>,
-    ) -> Result<ItemsPage<BlockMatch>> {
-        let max_items = request.paging.limit.unwrap_or(usize::MAX).min(Limits::BLOCK_MATCHES);
+    ) -> Result<()> {
         // A block that is gone since the last page restarts the search, so that none is skipped.
         let last = after.and_then(|after| self.blocks.iter().position(|block| block.id == after));
         let start = last.map_or(0, |last| last + 1);
-        let mut surroundings = Surroundings::new(self.texts, self.document, request);
-        let (mut items, mut bytes, mut siblings) = (Vec::new(), 0, None);
-        let mut ancestors = Vec::new();
+        let mut surroundings = Surroundings::new(self.texts, (self.document, within), page.request);
+        let (mut siblings, mut ancestors) = (None, Vec::new());
         for (index, block) in self.blocks.iter().enumerate() {
             self.enter(index, block.depth, &mut ancestors);
             if index < start {
@@ -151,13 +205,13 @@ impl<'a, 'b> BlockSearch<'a, 'b> {
                 continue;
             }
             // Checked at the next match, so that the last page has no cursor.
-            if items.len() >= max_items || bytes >= MAX_REPLY_BYTES {
-                let next_cursor =
-                    items.last().map(|last: &BlockMatch| cursor(request.within, last.block_id));
-                return Ok(ItemsPage { items, next_cursor });
+            if page.is_full() {
+                page.has_more = true;
+                return Ok(());
             }
             let [before, after] = self.context(index, &mut surroundings)?;
-            let item = BlockMatch {
+            page.push(BlockMatch {
+                document_id: self.document,
                 block_id: block.id,
                 rev: block.rev,
                 ranges: matcher.ranges(&markdown)?,
@@ -165,12 +219,9 @@ impl<'a, 'b> BlockSearch<'a, 'b> {
                 before,
                 after,
                 markdown: markdown.into_owned(),
-            };
-            let context = item.before.iter().chain(&item.after).map(|block| block.markdown.len());
-            bytes += item.markdown.len() + context.sum::<usize>();
-            items.push(item);
+            });
         }
-        Ok(ItemsPage { items, next_cursor: None })
+        Ok(())
     }
 
     /// Makes `ancestors` those of the block at `index`, after the previous block.

@@ -21,10 +21,10 @@ pub(super) struct Surroundings<'a, 't> {
 impl<'a, 't> Surroundings<'a, 't> {
     pub(super) const fn new(
         texts: &'t VisibleTexts<'t, 'a>,
-        document: DocumentId,
+        (document, within): (DocumentId, BlockId),
         request: &SearchBlocks,
     ) -> Self {
-        let &SearchBlocks { within, before: max_before, after: max_after, .. } = request;
+        let &SearchBlocks { before: max_before, after: max_after, .. } = request;
         Self { texts, document, within, max_before, max_after, before: None, after: None }
     }
 

@@ -169,6 +169,6 @@ impl<A: FollowedAccess> WatchQuery<A> for SearchDocuments {
     }
 
     fn ask(&self, notes: &Connection<A>) -> Result<WatchedList<SearchMatch>> {
-        Ok(WatchedList::new(notes.search(self.clone())?.0))
+        Ok(WatchedList::new(notes.search(self.clone())?.items))
     }
 }

@@ -3,6 +3,8 @@
 use leafbase_collections::OrderKey;
 use leafbase_model::{BlockId, Error, ItemFilter, PropertyType, Result, Schema, Sort};
 
+use crate::operations::cursor_text::fingerprint_of;
+
 fn foreign() -> Error {
     Error::validation("the cursor is not of this query").at("cursor")
 }
@@ -19,18 +21,11 @@ pub(super) fn fingerprint(
     let told = serde_json::to_vec(&(collection, filter, sort, types)).map_err(|error| {
         Error::validation("cannot be told as JSON").with_source(error).at("filter")
     })?;
-    Ok(format!("{:016x}", hash(&told)))
+    Ok(format!("{:016x}", fingerprint_of(&told)))
 }
 
 fn type_of(schema: &Schema, key: &str) -> PropertyType {
     schema.property(key).map_or(PropertyType::Text, |property| property.kind.property_type())
-}
-
-/// FNV-1a, which gives the same result on every machine and in every version.
-fn hash(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-    })
 }
 
 pub(super) fn write(fingerprint: &str, place: &OrderKey) -> String {
@@ -46,14 +41,6 @@ pub(super) fn read(fingerprint: &str, text: &str) -> Result<OrderKey> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_mark_of_a_query_stays_the_same() {
-        assert_eq!(
-            format!("{:x} {:x}", hash(b""), hash(b"a")),
-            "cbf29ce484222325 af63dc4c8601ec8c"
-        );
-    }
 
     #[test]
     fn what_is_no_cursor_of_the_query_is_refused() {

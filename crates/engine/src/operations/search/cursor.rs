@@ -1,0 +1,140 @@
+//! Cursors of searches: a fingerprint of the request, the last document of the page, and the
+//! statistics that ranked it.
+
+use leafbase_model::{ChangePosition, DocumentId, Error, Limits, Result, SearchDocuments};
+use leafbase_search::{DocumentRank, RankPosition, RankingStatistics};
+
+use crate::operations::cursor_text::{fingerprint_of, read_cursor, write_cursor};
+
+/// The number of documents on all pages of a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct SearchTotal {
+    pub(super) documents: usize,
+    pub(super) is_lower_bound: bool,
+}
+
+impl SearchTotal {
+    /// A lower bound unless all documents were counted.
+    pub(super) fn new(counted: usize, is_complete: bool) -> Self {
+        Self {
+            documents: counted.min(Limits::SEARCH_TOTAL),
+            is_lower_bound: !is_complete || counted > Limits::SEARCH_TOTAL,
+        }
+    }
+}
+
+/// The position after a page of a search.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct SearchCursor {
+    /// Where the log of the space ended; `None` on a scoped connection, whose client must not learn
+    /// of other writes.
+    pub(super) log_end: Option<ChangePosition>,
+    /// That of the first page.
+    pub(super) total: SearchTotal,
+    pub(super) position: RankPosition,
+}
+
+/// The fingerprint of a request without its page.
+pub(super) fn fingerprint(request: &SearchDocuments, is_scoped: bool) -> Result<u64> {
+    let mut request = request.clone();
+    (request.paging, request.metadata) = Default::default();
+    let request = serde_json::to_vec(&(request, is_scoped)).map_err(|error| {
+        Error::validation("cannot be written as JSON").with_source(error).at("include")
+    })?;
+    Ok(fingerprint_of(&request))
+}
+
+const IS_LOWER_BOUND: u8 = 1;
+const LACKS_TERMS: u8 = 2;
+
+impl SearchCursor {
+    pub(super) fn write(&self, fingerprint: u64) -> String {
+        let Self { log_end, total, position: RankPosition { last, statistics } } = self;
+        let flag = |bit, is_set| if is_set { bit } else { 0 };
+        let mut bytes = fingerprint.to_be_bytes().to_vec();
+        bytes
+            .push(flag(IS_LOWER_BOUND, total.is_lower_bound) | flag(LACKS_TERMS, last.lacks_terms));
+        bytes.extend(u32::try_from(total.documents).unwrap_or(u32::MAX).to_be_bytes());
+        bytes.extend(last.score.to_bits().to_be_bytes());
+        bytes.extend(last.document.as_bytes());
+        // A text without a NUL.
+        bytes.extend(log_end.iter().flat_map(|end| end.to_string().into_bytes()));
+        bytes.push(0);
+        statistics.encode(&mut bytes);
+        write_cursor(&bytes)
+    }
+
+    /// Reads a cursor of the request with this fingerprint.
+    ///
+    /// # Errors
+    /// [`leafbase_model::ErrorKind::Validation`] at `cursor` for another one.
+    pub(super) fn read(fingerprint: u64, text: &str) -> Result<Self> {
+        let decoded = read_cursor(text).and_then(|bytes| Self::decode(fingerprint, &bytes));
+        decoded.ok_or_else(|| Error::validation("the cursor is not of this search").at("cursor"))
+    }
+
+    fn decode(fingerprint: u64, bytes: &[u8]) -> Option<Self> {
+        let (of_request, bytes) = bytes.split_first_chunk()?;
+        let (flags, bytes) = bytes.split_first()?;
+        let (documents, bytes) = bytes.split_first_chunk()?;
+        let (score, bytes) = bytes.split_first_chunk()?;
+        let (document, bytes) = bytes.split_first_chunk()?;
+        let end = bytes.iter().position(|byte| *byte == 0)?;
+        let (log_end, statistics) = bytes.split_at_checked(end)?;
+        let log_end = std::str::from_utf8(log_end).ok()?;
+        let log_end = (!log_end.is_empty()).then(|| log_end.parse().ok());
+        let (_, statistics) = statistics.split_first()?;
+        let last = DocumentRank {
+            lacks_terms: flags & LACKS_TERMS != 0,
+            score: f64::from_bits(u64::from_be_bytes(*score)),
+            document: DocumentId::from_bytes(*document),
+        };
+        let total = SearchTotal {
+            documents: usize::try_from(u32::from_be_bytes(*documents)).ok()?,
+            is_lower_bound: flags & IS_LOWER_BOUND != 0,
+        };
+        let statistics = RankingStatistics::decode(statistics)?;
+        let cursor = Self {
+            log_end: log_end.map_or(Some(None), |end| end.map(Some))?,
+            total,
+            position: RankPosition { last, statistics },
+        };
+        (u64::from_be_bytes(*of_request) == fingerprint).then_some(cursor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cursors_read_back() {
+        let last = DocumentRank {
+            lacks_terms: true,
+            score: 0.1,
+            document: DocumentId::from_bytes([7; 16]),
+        };
+        let position = RankPosition { last, statistics: RankingStatistics::default() };
+        let total = SearchTotal::new(Limits::SEARCH_TOTAL + 1, true);
+        assert!(total.is_lower_bound);
+        let log_end = Some("42:9f86d081884c7d65".parse().unwrap());
+        for log_end in [None, log_end] {
+            let cursor = SearchCursor { log_end, total, position: position.clone() };
+            let text = cursor.write(9);
+            assert_eq!(SearchCursor::read(9, &text).unwrap(), cursor);
+            assert_eq!(SearchCursor::read(8, &text).unwrap_err().path(), "cursor");
+            for end in 0..text.len() {
+                assert!(SearchCursor::read(9, text.get(..end).unwrap()).is_err());
+            }
+        }
+    }
+
+    #[test]
+    fn a_page_of_the_same_request_has_its_fingerprint() {
+        let request = SearchDocuments::words("train");
+        let of = |request: &SearchDocuments| fingerprint(request, false).unwrap();
+        assert_eq!(of(&request), of(&request.clone().limit(3).after("x").with_metadata()));
+        assert_ne!(of(&request), of(&request.clone().all_words()));
+        assert_ne!(of(&request), fingerprint(&request, true).unwrap());
+    }
+}
