@@ -88,6 +88,17 @@ fn an_edited_file_updates_its_document() {
     assert!(notes.space().check().expect("checked").is_clean());
 }
 
+/// The layout of a document has what an import drops.
+#[test]
+fn a_file_with_an_empty_item_is_updated() {
+    let (directory, notes) = vault(&[("A.md", "- \n- one\n- two\n")]);
+    let before = ids(&notes, "A");
+    write(&directory, "A.md", "- \n- one\n- two, edited\n");
+    let report = again(&notes, &directory);
+    assert_eq!(changes(&report), [(MirrorChangeKind::DocumentUpdated, "A.md")]);
+    assert_eq!(ids(&notes, "A"), before);
+}
+
 #[test]
 fn a_renamed_file_renames_its_document() {
     let (directory, notes) = vault(&[("Trip.md", TRIP), ("Packing.md", "- towel\n")]);

@@ -1,7 +1,7 @@
 //! Pages as markdown that is edited outside: what changed in the text changes in the blocks, and
 //! nothing else.
 
-use leafbase_markdown as markdown;
+use leafbase_markdown::{self as markdown, EmptyFirstItem};
 use leafbase_model::{
     AppliedMarkdown, ApplyMarkdown, BlockData, BlockDraft, BlockFields, BlockId, BlockRecord,
     BlockType, DocumentId, Edge, Edit, EditMarkdown, Error, ErrorKind, Limits, Location, Result,
@@ -128,7 +128,7 @@ impl<A: AccessScope> Connection<A> {
             return Err(Error::limit("edits in one request", most, edits.len()).at("edits"));
         }
         self.rewrite_page("edit_markdown", page_id, dry_run, |read| {
-            let mut drafts = outline::parse(read, self.limits())?;
+            let mut drafts = outline::parse(read, self.limits(), EmptyFirstItem::Drop)?;
             for (index, edit) in edits.iter().enumerate() {
                 drafts = text_search::edited(drafts, edit, &|text| self.parse_page(text))
                     .map_err(|error| error.at(format_args!("edits[{index}]")))?;
@@ -142,7 +142,7 @@ impl<A: AccessScope> Connection<A> {
         if text.len() > most {
             return Err(Error::limit("bytes of markdown in one request", most, text.len()));
         }
-        outline::parse(text, self.limits())
+        outline::parse(text, self.limits(), EmptyFirstItem::Refuse)
     }
 
     /// Replaces the content of a page by the blocks that `rewrite` returns for its text; `None`

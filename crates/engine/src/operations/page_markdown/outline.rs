@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use leafbase_markdown as markdown;
+use leafbase_markdown::{self as markdown, EmptyFirstItem};
 use leafbase_model::{
     Block, BlockData, BlockDraft, BlockId, BlockType, Content, Edge, Error, Limits, Location,
     Result, SourceLayout, invariant,
@@ -118,7 +118,8 @@ impl PageReading {
 
     /// The blocks as the text reads: without what markdown does not say, with their IDs.
     pub(super) fn into_blocks(self, limits: &Limits) -> Result<Vec<OutlineBlock>> {
-        let mut blocks = listed(parse(&self.text, limits)?);
+        // The layout of a page that was read from a file may have an empty first item.
+        let mut blocks = listed(parse(&self.text, limits, EmptyFirstItem::Drop)?);
         let mut read = blocks.iter_mut();
         let mut waiting: Vec<_> = self.content.into_iter().rev().map(|block| (0, block)).collect();
         let mut last_name = None;
@@ -176,7 +177,11 @@ pub(super) fn check_collections(
 
 /// Parses the content of a page. The limits of blocks are not those of a request: a block that
 /// stays may be a table of any number of items, and one that is new is checked by itself.
-pub(super) fn parse(text: &str, limits: &Limits) -> Result<Vec<BlockDraft>> {
+pub(super) fn parse(
+    text: &str,
+    limits: &Limits,
+    empty_first_item: EmptyFirstItem,
+) -> Result<Vec<BlockDraft>> {
     let mut wide = limits.clone();
     for limit in [
         &mut wide.block_text,
@@ -189,7 +194,7 @@ pub(super) fn parse(text: &str, limits: &Limits) -> Result<Vec<BlockDraft>> {
         *limit = usize::MAX;
     }
     let most = limits.blocks_per_fetch;
-    let options = markdown::ParseOptions::default();
+    let options = markdown::ParseOptions::default().with_empty_first_item(empty_first_item);
     let options = options.with_limits(wide).with_most_blocks(most);
     Ok(markdown::parse_with_layout(text, &options)?.blocks)
 }
