@@ -16,23 +16,28 @@ use crate::slice;
 /// assert_eq!(found, ["Lisbon", "Porto"]);
 /// ```
 pub fn wiki_links<'t>(inline: &'t str, visit: &mut dyn FnMut(&'t str)) {
-    let mut starts = memchr::memmem::find_iter(inline.as_bytes(), "[[").peekable();
-    if starts.peek().is_none() {
+    if memchr::memmem::find(inline.as_bytes(), b"[[").is_none() {
         return;
     }
-    let mut covered = Vec::new();
+    let mut spans = Vec::new();
     pieces(inline, &mut |span| {
-        covered.push(match span {
+        spans.push(match span {
             InlineSpan::Code(range) | InlineSpan::Tag(range) => range,
             InlineSpan::Link(link) => link.whole,
         });
     });
-    for at in starts {
+    spans.sort_unstable_by_key(|span| span.start);
+    let mut spans = spans.into_iter().peekable();
+    // The end of the spans that begin before a bracket.
+    let mut covered = 0;
+    // Of three brackets in a row the last two may begin a link.
+    for at in memchr::memchr_iter(b'[', inline.as_bytes()) {
+        while let Some(span) = spans.next_if(|span| span.start <= at) {
+            covered = covered.max(span.end);
+        }
         let before = slice::before(inline, at);
         let escapes = before.len() - before.trim_end_matches('\\').len();
-        let is_text = escapes.is_multiple_of(2)
-            && !before.ends_with('#')
-            && covered.iter().all(|span| !span.contains(&at));
+        let is_text = escapes.is_multiple_of(2) && !before.ends_with('#') && covered <= at;
         if let Some(inner) = wiki_name(slice::after(inline, at)).filter(|_| is_text) {
             let end = inner.find(['|', '#']).unwrap_or(inner.len());
             // In tables the bar is escaped.

@@ -148,7 +148,8 @@ impl RankingStatistics {
             let hash = u32::from_be_bytes(read_bytes(rest)?);
             let [is_prefix] = read_bytes(rest)?;
             let documents = frequency(rest)?;
-            let (text, after) = rest.split_at_checked(usize::try_from(read_number(rest)?).ok()?)?;
+            let length = usize::try_from(read_number(rest)?).ok()?;
+            let (text, after) = rest.split_at_checked(length)?;
             *rest = after;
             let read = readings.entry(hash).or_default();
             let text = str::from_utf8(text).ok().filter(|_| read.len() < MAX_READINGS)?;

@@ -95,7 +95,7 @@ fn filters_select_documents() {
     assert_eq!(found(everywhere().within_folder(folder)), [moved].into());
     assert_eq!(found(everywhere().tagged("bright")), [moved].into());
     assert_eq!(found(everywhere().at(leafbase::BuiltInLocation::Trash)), [trashed].into());
-    assert_eq!(found(everywhere().within_documents([moved, documents[0]])).contains(&moved), true);
+    assert!(found(everywhere().within_documents([moved, documents[0]])).contains(&moved));
     let others = found(everywhere().without_documents([moved]));
     assert_eq!(others, all.iter().copied().filter(|document| *document != moved).collect());
 

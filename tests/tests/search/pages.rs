@@ -11,6 +11,8 @@ use leafbase::{
 use crate::{Shelf, wrong};
 
 const WORDS: [&str; 6] = ["lamp", "lamps", "river", "snow", "kite", "東京都"];
+/// Misspelt words of queries, which documents that are written later may have.
+const MISSPELT: [&str; 2] = ["rivr", "sonw"];
 
 /// Numbers that follow from a seed.
 struct Dice(u64);
@@ -25,6 +27,14 @@ impl Dice {
         let words = 1 + self.below(5);
         let words: Vec<_> = (0..words).map(|_| WORDS[self.below(WORDS.len())]).collect();
         words.join(" ")
+    }
+
+    fn query(&mut self) -> String {
+        let text = self.text();
+        match self.below(3) {
+            0 => format!("{text} {}", MISSPELT[self.below(MISSPELT.len())]),
+            _ => text,
+        }
     }
 }
 
@@ -69,7 +79,7 @@ impl Desk {
     fn write(&mut self) {
         for _ in 0..self.dice.below(4) {
             let document = self.documents[self.dice.below(self.documents.len())];
-            match self.dice.below(6) {
+            match self.dice.below(7) {
                 0 | 1 => self.create(),
                 2 | 3 => self.insert(document),
                 4 => {
@@ -77,13 +87,17 @@ impl Desk {
                     // It may be in the trash already.
                     let _ = self.notes.delete_documents(DeleteDocuments::new([document]));
                 }
+                5 => {
+                    let document = self.notes.create_document("rivr sonw").unwrap().id();
+                    self.written.insert(document);
+                }
                 _ => self.notes.space().flush_search().unwrap(),
             }
         }
     }
 
     fn request(&mut self) -> SearchDocuments {
-        let (one, other) = (self.dice.text(), self.dice.text());
+        let (one, other) = (self.dice.query(), self.dice.query());
         let request = SearchDocuments::words(one).and(other);
         match self.dice.below(6) {
             0 => request.all_words(),

@@ -232,7 +232,9 @@ fn inflections_of_the_languages_of_a_space() {
     let german = [Language::German, Language::English];
     let space = Space::builder().languages(german).in_memory().unwrap();
     let shelf = Shelf { notes: space.connect() };
-    documents.iter().for_each(|(title, text)| drop(shelf.put(title, text)));
+    for (title, text) in &documents {
+        shelf.put(title, text);
+    }
     shelf.table(&[("Hauses", "de"), ("housing", "en"), ("Buches Москвы", "mixed")]);
     assert!(shelf.search("Hauses")[0].corrected.is_empty());
     assert_eq!(

@@ -9,6 +9,7 @@ use crate::options::OpenOptions;
 use crate::store_files::StoreFiles;
 
 /// The directory of a store that is being created, under a temporary name.
+#[cfg_attr(not(feature = "testkit"), expect(unreachable_pub, reason = "the test kit exports it"))]
 pub trait NewDirectory {
     /// Makes the bytes of the main file durable.
     ///
@@ -41,6 +42,7 @@ pub trait NewDirectory {
 ///
 /// # Errors
 /// Errors of `fill`; I/O errors.
+#[cfg_attr(not(feature = "testkit"), expect(unreachable_pub, reason = "the test kit exports it"))]
 pub fn create_in(
     files: Arc<dyn StoreFiles>,
     directory: &mut impl NewDirectory,

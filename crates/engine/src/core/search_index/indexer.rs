@@ -143,7 +143,7 @@ impl IndexerState {
 impl SearchIndexer {
     pub(crate) fn new(
         home: IndexHome,
-        space: String,
+        space: &str,
         mode: SearchIndexing,
         languages: Vec<Language>,
     ) -> Self {

@@ -26,7 +26,7 @@ impl NoIndexHome {
 }
 
 impl NoIndexer {
-    pub(crate) fn new(_: NoIndexHome, _: String, _: NoIndexing, _: Vec<Language>) -> Self {
+    pub(crate) fn new(_: NoIndexHome, _: &str, _: NoIndexing, _: Vec<Language>) -> Self {
         Self
     }
 

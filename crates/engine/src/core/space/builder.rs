@@ -516,7 +516,7 @@ impl SpaceBuilder {
         let id = store.snapshot()?.reader().meta()?.id;
         let url_template = settings::with_space_id(&self.url_template, id);
         let Self { clock, ids, limits, durability, search_indexing, languages, .. } = self;
-        let search = SearchIndexer::new(home, id.to_string(), search_indexing, languages);
+        let search = SearchIndexer::new(home, &id.to_string(), search_indexing, languages);
         let search = Arc::new(search);
         let store = RwLock::new(Some(store));
         let inner = Inner {
