@@ -156,7 +156,7 @@ impl<A: Unbatched> Connection<A> {
         let page = PageRequest::new(request, cursor.as_ref());
         let (snapshot, matches) = self.query_index(request, &query, page, visibility)?;
         let tree = snapshot.space.tree();
-        let log_end = log_end(&tree, cursor.as_ref())?;
+        check_history(&tree, cursor.as_ref())?;
         let texts = VisibleTexts::new(&tree);
         let mut matcher = query.patterns.as_ref().map(PatternSet::matcher);
         let (list, candidates) = (matches.hits, matches.candidates);
@@ -192,27 +192,30 @@ impl<A: Unbatched> Connection<A> {
         let (counted, has_more) = ranked.count_rest(&texts, page, matcher.as_mut())?;
         let total = cursor.map_or(counted, |cursor| cursor.total);
         let next = last.filter(|_| has_more).map(|last| {
-            let position = RankPosition { last, statistics };
-            SearchCursor { log_end, total, position }.write(fingerprint)
+            let (log_end, position) = (log_end(&tree)?, RankPosition { last, statistics });
+            Ok::<_, Error>(SearchCursor { log_end, total, position }.write(fingerprint))
         });
         let SearchTotal { documents: total, is_lower_bound: total_is_lower_bound } = total;
-        Ok(SearchPage { items, total, total_is_lower_bound, next_cursor: next })
+        Ok(SearchPage { items, total, total_is_lower_bound, next_cursor: next.transpose()? })
+    }
+}
+
+/// Refuses a cursor whose log does not continue in this space.
+///
+/// # Errors
+/// [`ErrorKind::HistoryGone`] at `cursor`.
+fn check_history(tree: &Tree<'_>, cursor: Option<&SearchCursor>) -> Result<()> {
+    match cursor.and_then(|cursor| cursor.log_end).filter(|_| tree.is_unrestricted()) {
+        Some(end) => {
+            tree.full_reader()?.check_position(end).map_err(|error| error.at("cursor")).map(drop)
+        }
+        None => Ok(()),
     }
 }
 
 /// Where the log ends now, for the next cursor; `None` on a scoped connection.
-///
-/// # Errors
-/// [`ErrorKind::HistoryGone`] at `cursor` if the log does not go on from where it ended then.
-fn log_end(tree: &Tree<'_>, cursor: Option<&SearchCursor>) -> Result<Option<ChangePosition>> {
-    if !tree.is_unrestricted() {
-        return Ok(None);
-    }
-    let reader = tree.full_reader()?;
-    if let Some(end) = cursor.and_then(|cursor| cursor.log_end) {
-        reader.check_position(end).map_err(|error| error.at("cursor"))?;
-    }
-    end_of_log(reader).map(Some)
+fn log_end(tree: &Tree<'_>) -> Result<Option<ChangePosition>> {
+    if tree.is_unrestricted() { end_of_log(tree.full_reader()?).map(Some) } else { Ok(None) }
 }
 
 /// The page that a request asks for.
