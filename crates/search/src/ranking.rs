@@ -7,6 +7,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
+use frostem::Algorithm;
 use leafbase_model::DocumentId;
 
 use crate::parsed_query::ClauseTerm;
@@ -56,6 +57,13 @@ pub(crate) struct Reading {
     pub(crate) documents: u64,
 }
 
+/// The stems of a word, which a phrase of that word alone lacks.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct WordStems<'t> {
+    pub(crate) english: Option<&'t str>,
+    pub(crate) others: &'t [(Algorithm, String)],
+}
+
 /// What a document frequency counts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum CountedTerm<'t> {
@@ -63,8 +71,8 @@ pub(crate) enum CountedTerm<'t> {
     Phrase(&'t [ClauseTerm]),
     /// Documents with a stem.
     Stem(&'t str),
-    /// Documents with a word or its stem.
-    Word(&'t [ClauseTerm], Option<&'t str>),
+    /// Documents with a word or one of its stems.
+    Word(&'t [ClauseTerm], WordStems<'t>),
     /// Documents with another form of a word.
     Form(&'t str),
 }
@@ -72,11 +80,12 @@ pub(crate) enum CountedTerm<'t> {
 impl CountedTerm<'_> {
     /// FNV-1a, which gives the same result on every machine and in every version.
     fn hash(self) -> u32 {
-        let (kind, terms, stem): (u8, &[ClauseTerm], &str) = match self {
-            Self::Phrase(terms) => (0, terms, ""),
-            Self::Stem(stem) => (1, &[], stem),
-            Self::Word(terms, stem) => (2, terms, stem.unwrap_or("")),
-            Self::Form(form) => (3, &[], form),
+        type OtherStems<'t> = &'t [(Algorithm, String)];
+        let (kind, terms, stem, others): (u8, &[ClauseTerm], &str, OtherStems<'_>) = match self {
+            Self::Phrase(terms) => (0, terms, "", &[]),
+            Self::Stem(stem) => (1, &[], stem, &[]),
+            Self::Word(terms, stems) => (2, terms, stems.english.unwrap_or(""), stems.others),
+            Self::Form(form) => (3, &[], form, &[]),
         };
         let of_term = |term: &ClauseTerm| {
             // No byte of UTF-8 is 0xff.
@@ -84,7 +93,9 @@ impl CountedTerm<'_> {
             term.text.bytes().chain(end).collect::<Vec<_>>()
         };
         let terms = terms.iter().flat_map(of_term);
-        let bytes = std::iter::once(kind).chain(stem.bytes()).chain(terms);
+        // Nor is any 0xfe.
+        let others = others.iter().flat_map(|(_, stem)| stem.bytes().chain([0xfe]));
+        let bytes = std::iter::once(kind).chain(stem.bytes()).chain(terms).chain(others);
         bytes.fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
     }
 }
@@ -203,6 +214,10 @@ fn read_number(rest: &mut &[u8]) -> Option<u64> {
 mod tests {
     use super::*;
 
+    fn english(stem: &str) -> WordStems<'_> {
+        WordStems { english: Some(stem), ..WordStems::default() }
+    }
+
     fn term(text: &str, offset: u32, is_prefix: bool) -> ClauseTerm {
         ClauseTerm { text: text.to_owned(), offset, is_prefix }
     }
@@ -215,9 +230,12 @@ mod tests {
         });
         let terms = [term("a", 0, false), term("b", 1, true)];
         assert_eq!(statistics.document_frequency(CountedTerm::Phrase(&terms), 130), 130);
-        assert_eq!(statistics.document_frequency(CountedTerm::Word(&terms, None), 7), 7);
+        assert_eq!(
+            statistics.document_frequency(CountedTerm::Word(&terms, WordStems::default()), 7),
+            7
+        );
         assert_eq!(statistics.document_frequency(CountedTerm::Stem("a"), 1), 1);
-        let misspelt = CountedTerm::Word(&terms, Some("a"));
+        let misspelt = CountedTerm::Word(&terms, english("a"));
         let read = |text: &str, is_prefix| Reading { text: text.into(), is_prefix, documents: 2 };
         statistics.add_readings(misspelt, vec![read("é", false), read("", true)]);
         let mut bytes = Vec::new();
@@ -247,16 +265,19 @@ mod tests {
             [term("a", 0, false), term("b", 2, false)],
             [term("ab", 0, false), term("", 1, false)],
         ];
+        let others = ["a", "b"].map(|stem| [(Algorithm::Russian, stem.to_owned())]);
         let counted = terms.iter().flat_map(|terms| {
             [
                 CountedTerm::Phrase(terms),
-                CountedTerm::Word(terms, None),
-                CountedTerm::Word(terms, Some("a")),
+                CountedTerm::Word(terms, WordStems::default()),
+                CountedTerm::Word(terms, english("a")),
+                CountedTerm::Word(terms, WordStems { english: None, others: &others[0] }),
+                CountedTerm::Word(terms, WordStems { english: None, others: &others[1] }),
             ]
         });
         let counted = counted.chain([CountedTerm::Stem("a"), CountedTerm::Stem("b")]);
         let counted = counted.chain([CountedTerm::Form("a"), CountedTerm::Form("b")]);
         let hashes: std::collections::BTreeSet<u32> = counted.map(CountedTerm::hash).collect();
-        assert_eq!(hashes.len(), 3 * terms.len() + 4);
+        assert_eq!(hashes.len(), 5 * terms.len() + 4);
     }
 }

@@ -13,7 +13,7 @@ use super::score_list::{MergeMode, intersection_len, merge};
 use super::snapshot::{DocNumber, IndexSnapshot};
 use crate::document::{Attributes, SearchDocument, TextField};
 use crate::parsed_query::{ClauseKind, ClauseTerm, QueryClause};
-use crate::ranking::{CountedTerm, RankingStatistics, Reading};
+use crate::ranking::{CountedTerm, RankingStatistics, Reading, WordStems};
 use crate::score::{CorpusStatistics, TermScorer};
 use crate::stems::stem_of;
 
@@ -179,7 +179,7 @@ impl<'r> ClauseSearch<'r> {
         &self,
         clause: &QueryClause,
     ) -> Result<(ScoreList, Vec<ReadWord>), IndexFailure> {
-        let word = CountedTerm::Word(&clause.terms, clause.stem.as_deref());
+        let word = counted_word(clause);
         let exact = self.score_word(clause)?;
         let readings = match clause.kind {
             ClauseKind::Word if !self.is_first_page => self.statistics.borrow().readings(word),
@@ -229,7 +229,8 @@ impl<'r> ClauseSearch<'r> {
         for pair in &clause.terms {
             let pair = [ClauseTerm { offset: 0, ..pair.clone() }];
             let scores = self.score_phrase(&pair)?;
-            let pair_weight = self.weight_of(CountedTerm::Word(&pair, None), &scores);
+            let pair_weight =
+                self.weight_of(CountedTerm::Word(&pair, WordStems::default()), &scores);
             weight += pair_weight;
             let found = TermMatch { score: 0.0, weight: pair_weight, satisfied: 1 };
             documents = merge(documents, with_match(scores, found), MergeMode::Union);
@@ -258,7 +259,7 @@ impl<'r> ClauseSearch<'r> {
 
     /// The weight of a word or phrase with these documents.
     fn weight(&self, clause: &QueryClause, scores: &[(DocNumber, f64)]) -> f64 {
-        self.weight_of(CountedTerm::Word(&clause.terms, clause.stem.as_deref()), scores)
+        self.weight_of(counted_word(clause), scores)
     }
 
     fn weight_of(&self, counted: CountedTerm<'_>, scores: &[(DocNumber, f64)]) -> f64 {
@@ -396,6 +397,12 @@ impl<'r> ClauseSearch<'r> {
         }
         Ok(found)
     }
+}
+
+/// What the document frequency of a word or phrase counts.
+fn counted_word(clause: &QueryClause) -> CountedTerm<'_> {
+    let stems = WordStems { english: clause.stem.as_deref(), others: &clause.forms.stems };
+    CountedTerm::Word(&clause.terms, stems)
 }
 
 fn single_term(text: &str) -> [ClauseTerm; 1] {

@@ -347,6 +347,23 @@ fn results_equal_those_of_a_naive_scorer() {
     std::thread::scope(|scope| [half, half].map(|half| drop(scope.spawn(half))));
 }
 
+/// A word has the documents of its stem, and a phrase of the same word has not: each weighs by the
+/// documents that it is in.
+#[test]
+fn a_word_and_a_phrase_of_it_are_counted_apart() {
+    let put = |number, texts| Step::Put(number, Made { in_trash: false, title: vec![], texts });
+    let asked = |words, is_phrase| Asked { words, is_phrase };
+    let steps = [
+        put(0, vec![vec![5]]),
+        put(1, vec![]),
+        Step::Ask(vec![asked(vec![4, 0], false), asked(vec![4], true)], TermMode::Most),
+    ];
+    let mut under = Under::new(false, None);
+    for step in steps {
+        under.take(step).unwrap();
+    }
+}
+
 #[test]
 fn results_on_disk_equal_those_of_a_naive_scorer() {
     run(100, true, None).unwrap_or_else(|failure| panic!("{failure}"));
