@@ -1,4 +1,5 @@
-//! Folders in and out: the import of a corpus beside SQLite given the same parsed blocks, its
+//! Folders in and out: the import of a corpus beside SQLite that parses the same texts, with a
+//! full-text index and without one, its
 //! export, and its mirror beside a walk of the folder; and pages that were edited as markdown: one
 //! changed line, beside parsing the text.
 //!
@@ -22,7 +23,6 @@ use std::hint::black_box;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use app::{Edit, Mode, Ready};
 use benches::measure::{Board, median, setting, timed};
 use benches::workload::Generator;
 use leafbase::{ApplyMarkdown, Durability, Progress, Space};
@@ -60,23 +60,25 @@ fn folders(rounds: usize) {
         println!("there is no corpus in {}", corpus.display());
         return;
     }
-    let mut import = Board::new("import of the corpus", &["SQLite", "Leafbase"], 1);
+    let columns = ["SQLite, FTS5", "SQLite, no index", "Leafbase"];
+    let mut import = Board::new("import of the corpus", &columns, 1);
     let mut export = Board::new("export of the corpus", &["copy of the files", "Leafbase"], 1);
     let mut quiet = Board::new("unchanged folder", &["walk with stat", "mirror"], 1);
     let name = format!("{} files", files.len());
     for _ in 0..rounds {
         let directory = tempfile::tempdir().expect("a directory");
         let at = |name: &str| directory.path().join(name);
-        std::fs::create_dir(at("sqlite")).expect("made");
-        let mut database = sqlite::exclusive(&at("sqlite"), Mode::Durable);
-        let edit = Edit::ImportMarkdown(files.clone());
-        let (took, ()) = timed(|| database.apply(&edit, Ready::Same, 0));
-        import.record(&name, 0, micros(took));
+        for (column, has_words) in [true, false].into_iter().enumerate() {
+            let home = at(columns[column]);
+            std::fs::create_dir(&home).expect("made");
+            let imported = || sqlite::import(&home, &files, 0, has_words);
+            import.record(&name, column, micros(timed(imported).0));
+        }
         let space = Space::create(at("notes.leafbase")).expect("a space");
         let notes = space.connect();
         let imported =
             || import_folder(&notes, &corpus, &ImportOptions::new(), &mut go_on).expect("imported");
-        import.record(&name, 1, micros(timed(imported).0));
+        import.record(&name, 2, micros(timed(imported).0));
 
         let (out, again) = (at("out"), at("again"));
         let exported =

@@ -3,7 +3,7 @@
 //! locations.
 
 use crate::app::{
-    self, Block, Document, Edit, Fetched, Mode, PAGE, Peer, Position, Ready, TASK_DONE,
+    self, Block, Document, Edit, Fetched, File, Mode, PAGE, Peer, Position, Ready, TASK_DONE,
 };
 use crate::leaf::{kept, parsed};
 use benches::baseline::{Database, Sharing, Sync, id as blob};
@@ -47,6 +47,31 @@ pub fn shared(directory: &Path, mode: Mode) -> Box<dyn Peer> {
 
 pub fn exclusive(directory: &Path, mode: Mode) -> Box<dyn Peer> {
     open(directory, mode, Sharing::Exclusive)
+}
+
+/// Imports files in one durable transaction; with a full-text index of words, if asked for.
+pub fn import(directory: &Path, files: &[File], now: i64, has_words: bool) {
+    let words = "CREATE VIRTUAL TABLE words USING
+        fts5(title, body, content='', contentless_delete=1, tokenize='unicode61');";
+    let schema = if has_words { format!("{SCHEMA}{words}") } else { SCHEMA.to_owned() };
+    let db = Database::open(directory, Sharing::Exclusive, Sync::Full, &schema);
+    db.begin();
+    for file in files {
+        let document = imported(file, now);
+        create(&db, &document, now);
+        if has_words {
+            let blocks = Block::all(&document.blocks).into_iter();
+            let body: Vec<&str> = blocks.map(|(block, _)| block.markdown.as_str()).collect();
+            let sql = "INSERT INTO words (title, body) VALUES (?1, ?2)";
+            db.run(sql, (&document.title, body.join("\n")));
+        }
+    }
+    db.commit();
+}
+
+fn imported(file: &File, now: i64) -> Document {
+    let blocks = kept(parsed(&file.text), &mut file.ids.iter().copied(), now);
+    Document { id: file.id, title: file.title.clone(), blocks }
 }
 
 fn open(directory: &Path, mode: Mode, sharing: Sharing) -> Box<dyn Peer> {
@@ -353,8 +378,7 @@ fn apply(db: &Database, edit: &Edit, now: i64) {
         Edit::Import(documents) => documents.iter().for_each(|document| create(db, document, now)),
         Edit::ImportMarkdown(files) => {
             for file in files {
-                let blocks = kept(parsed(&file.text), &mut file.ids.iter().copied(), now);
-                create(db, &Document { id: file.id, title: file.title.clone(), blocks }, now);
+                create(db, &imported(file, now), now);
             }
         }
     }

@@ -90,19 +90,38 @@ impl FolderSource {
     }
 }
 
-impl ImportSource for FolderSource {
-    fn entries(&mut self) -> Result<Vec<SourceEntry>> {
-        let mut entries = Vec::new();
+impl FolderSource {
+    /// Passes all entries to `visit`, in any order, with how the directory describes them.
+    pub(super) fn walk(
+        &self,
+        visit: &mut dyn FnMut(SourceEntry, Option<&fs::DirEntry>) -> Result<()>,
+    ) -> Result<()> {
         // An explicit stack: the depth of the directory tree is not bounded.
         let mut stack = vec![String::new()];
         while let Some(directory) = stack.pop() {
-            if let Err(error) = list(&self.0, &directory, &mut stack, &mut entries) {
+            let mut found = Vec::new();
+            if let Err(error) = list(&self.0, &directory, &mut stack, &mut found) {
                 if directory.is_empty() {
                     return Err(io_error("read the directory", &self.0, error));
                 }
-                entries.push(skipped(directory, format!("it cannot be read: {error}")));
+                let reason = format!("it cannot be read: {error}");
+                found.push((skipped(directory, reason), None));
+            }
+            for (entry, described) in found {
+                visit(entry, described.as_ref())?;
             }
         }
+        Ok(())
+    }
+}
+
+impl ImportSource for FolderSource {
+    fn entries(&mut self) -> Result<Vec<SourceEntry>> {
+        let mut entries = Vec::new();
+        self.walk(&mut |entry, _| {
+            entries.push(entry);
+            Ok(())
+        })?;
         Ok(entries)
     }
 
@@ -122,12 +141,12 @@ impl ImportSource for FolderSource {
     }
 }
 
-/// Lists one directory: files go to `entries`, subdirectories to `stack`.
+/// Lists one directory: subdirectories go to `stack`, all else to `found`, with its description.
 fn list(
     top: &Path,
     directory: &str,
     stack: &mut Vec<String>,
-    entries: &mut Vec<SourceEntry>,
+    found: &mut Vec<(SourceEntry, Option<fs::DirEntry>)>,
 ) -> io::Result<()> {
     let mut is_empty = true;
     for entry in fs::read_dir(top.join(directory))? {
@@ -137,22 +156,24 @@ fn list(
         let name = entry.file_name();
         let path = format!("{directory}{slash}{}", name.to_string_lossy());
         let file_type = entry.file_type()?;
-        if name.to_str().is_none() {
-            entries.push(skipped(path, "its name is not UTF-8"));
+        let listed = if name.to_str().is_none() {
+            skipped(path, "its name is not UTF-8")
         } else if file_type.is_symlink() {
-            entries.push(skipped(path, "a symbolic link"));
+            skipped(path, "a symbolic link")
         } else if file_type.is_dir() && is_hidden(&path) {
-            entries.push(skipped(path, "hidden"));
+            skipped(path, "hidden")
         } else if file_type.is_dir() {
             stack.push(path);
+            continue;
         } else if file_type.is_file() {
-            entries.push(SourceEntry::File(path));
+            SourceEntry::File(path)
         } else {
-            entries.push(skipped(path, "not a file"));
-        }
+            skipped(path, "not a file")
+        };
+        found.push((listed, Some(entry)));
     }
     if is_empty && !directory.is_empty() {
-        entries.push(SourceEntry::EmptyDirectory(directory.to_owned()));
+        found.push((SourceEntry::EmptyDirectory(directory.to_owned()), None));
     }
     Ok(())
 }

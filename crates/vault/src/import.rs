@@ -12,6 +12,7 @@ pub(crate) use self::link_resolver::PendingLink;
 pub(crate) use self::link_targets::FileIndex;
 pub(crate) use self::plan::{ImportPlan, KnownFiles, PlanContext};
 
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use leafbase::bulk::{
@@ -19,8 +20,8 @@ use leafbase::bulk::{
     daily_note_title, invariant,
 };
 use leafbase::{
-    AssetId, BlockData, BlockDraft, BlockId, Connection, DocumentId, Edit, Error, FolderId,
-    Progress, Result,
+    AssetId, BlockData, BlockDraft, BlockId, Connection, DocumentId, Durability, Edit, Error,
+    FolderId, Progress, Result,
 };
 
 use self::attachments::{AttachmentImport, CandidateState};
@@ -69,6 +70,31 @@ pub fn import_from(
     options: &ImportOptions,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<ImportReport> {
+    flushed_at_end(notes, |relaxed| import_relaxed(relaxed, source, options, progress))
+}
+
+/// Runs an import whose transactions do not wait for the disk one by one: a power loss takes the
+/// last of them, with the bases of their files, so that the next import goes on there. At its end,
+/// and after an error, they are flushed together.
+pub(crate) fn flushed_at_end<T>(
+    notes: &Connection,
+    import: impl FnOnce(&Connection) -> Result<T>,
+) -> Result<T> {
+    let imported = import(&notes.with_durability(Durability::Relaxed));
+    if notes.durability() == Durability::Durable {
+        let flushed = notes.space().flush();
+        // The error of the import says more than that of the disk behind it.
+        return imported.and_then(|value| flushed.map(|()| value));
+    }
+    imported
+}
+
+fn import_relaxed(
+    notes: &Connection,
+    source: &mut dyn ImportSource,
+    options: &ImportOptions,
+    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<ImportReport> {
     let into = bulk::read(notes, |view| with_ancestors(view, options.folder))?;
     if into.is_empty() && options.folder.is_some() {
         return Err(Error::not_found().at("folder"));
@@ -104,6 +130,8 @@ pub(crate) struct Importer<'a> {
     /// Whether any file was kept as code.
     has_code_files: bool,
     pub(crate) attachments: AttachmentImport,
+    /// Documents that show no attachment.
+    pub(crate) without_files: HashSet<DocumentId>,
     batch: ImportBatch,
     /// The first step of the plan that is not done.
     next_step: usize,
@@ -146,6 +174,7 @@ impl<'a> Importer<'a> {
             with_attachments,
             task_dates: TaskDates::None,
             has_code_files: false,
+            without_files: HashSet::new(),
             batch: ImportBatch::default(),
             next_step: 0,
             report: ImportReport { skipped: plan.skipped.clone(), ..ImportReport::default() },
@@ -280,7 +309,11 @@ impl<'a> Importer<'a> {
         }
         self.batch.blocks += blocks.len();
         // Attachments are created by the first batch whose documents show them.
-        let (files, uploads) = self.attachments.create(&edits);
+        let shown = self.attachments.shown(&edits);
+        if shown.is_empty() {
+            self.without_files.insert(file.id);
+        }
+        let (files, uploads) = self.attachments.create(shown);
         // The files come first: documents can only show files that exist.
         self.batch.edits.extend(files.into_iter().chain(edits));
         self.batch.uploads.extend(uploads);
@@ -436,7 +469,7 @@ impl<'a> Importer<'a> {
                 Ok(url) => drop(batch.redirect(file, &|_| url.clone())),
                 Err(reason) => self.keep_path(batch, file, &path, &reason),
             }
-            let (files, uploads) = self.attachments.create(&batch.edits);
+            let (files, uploads) = self.attachments.create(self.attachments.shown(&batch.edits));
             batch.edits.splice(0..0, files);
             batch.uploads.extend(uploads);
         }

@@ -7,9 +7,19 @@ use leafbase_model::{DocumentId, Result};
 use super::SpaceReader;
 use crate::keyspaces::{self, HOST_RECORDS};
 use crate::kv::KeyRange;
+use crate::lookup::get;
 use crate::records;
 
 impl SpaceReader<'_> {
+    /// The record of this name for a document, or under the zero ID for the space.
+    ///
+    /// # Errors
+    /// As [`Self::locate`].
+    pub fn host_record(&self, document: DocumentId, name: &str) -> Result<Option<Vec<u8>>> {
+        let key = keyspaces::host_record(document, name);
+        get(self.read, &key, |value| Ok(records::body(&key, value)?.to_vec()))
+    }
+
     /// Passes the records of this name to `visit` until it breaks, the space's under the zero
     /// ID. Scans the records of all names.
     ///

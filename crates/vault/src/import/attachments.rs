@@ -123,17 +123,27 @@ impl AttachmentImport {
         }
     }
 
-    /// The edits that create the files which the documents of `edits` show, with their uploads.
-    /// Files that were created before are omitted.
-    pub(super) fn create(&mut self, edits: &[Edit]) -> (Vec<Edit>, Vec<StagedFile>) {
-        self.create_shown(shown_files(edits))
+    /// The imported files that the documents of `edits` show.
+    pub(super) fn shown(&self, edits: &[Edit]) -> BTreeSet<AssetId> {
+        // Without attachments, no text needs to be scanned for links.
+        if self.imported.is_empty() {
+            return BTreeSet::new();
+        }
+        let mut files = BTreeSet::new();
+        for edit in edits {
+            let Edit::CreateDocument { subtrees, .. } = edit else { continue };
+            for node in &subtrees.0 {
+                bulk::shown_files(&node.block.data, &mut |file| {
+                    files.extend(self.imported.contains_key(&file).then_some(file));
+                });
+            }
+        }
+        files
     }
 
-    /// As [`Self::create`], for these files.
-    pub(crate) fn create_shown(
-        &mut self,
-        files: BTreeSet<AssetId>,
-    ) -> (Vec<Edit>, Vec<StagedFile>) {
+    /// The edits that create these files, with their uploads. Files that were created before are
+    /// omitted.
+    pub(crate) fn create(&mut self, files: BTreeSet<AssetId>) -> (Vec<Edit>, Vec<StagedFile>) {
         let (mut created, mut uploads) = (Vec::new(), Vec::new());
         for file in files {
             if let Some(known) = self.imported.get_mut(&file)
@@ -149,8 +159,7 @@ impl AttachmentImport {
 
     /// The imported files that the documents of `edits` show and that must already exist.
     pub(super) fn required(&self, edits: &[Edit]) -> BTreeSet<AssetId> {
-        let mut files = shown_files(edits);
-        files.retain(|file| self.imported.contains_key(file));
+        let mut files = self.shown(edits);
         for edit in edits {
             if let Edit::CreateAsset(record) = edit {
                 files.remove(&record.id);
@@ -182,18 +191,4 @@ fn keep_picture(data: &mut BlockData, picture: BlockKind) {
         link.text = markdown::render(&[BlockDraft::new(written)]).into();
         link.is_wiki = true;
     }
-}
-
-fn shown_files(edits: &[Edit]) -> BTreeSet<AssetId> {
-    let mut files = BTreeSet::new();
-    for edit in edits {
-        if let Edit::CreateDocument { subtrees, .. } = edit {
-            for node in &subtrees.0 {
-                bulk::shown_files(&node.block.data, &mut |file| {
-                    files.insert(file);
-                });
-            }
-        }
-    }
-    files
 }

@@ -36,7 +36,7 @@ pub(super) fn apply(
     drafts: &[BlockDraft],
     layout: Option<&FileLayout>,
 ) -> Result<AppliedFile> {
-    let (created, uploads) = import.attachments.create_shown(shown_files(drafts));
+    let (created, uploads) = import.attachments.create(shown_files(drafts));
     let written = bulk::write(notes, |view| {
         let row = view.document(document)?;
         if row.is_none_or(|row| row.last_change != expected) {

@@ -201,7 +201,7 @@ impl MirrorRun<'_, '_, '_> {
         document: DocumentId,
     ) -> Result<Vec<AttachmentBase>> {
         let mut shown: BTreeSet<AssetId> = BTreeSet::new();
-        if self.uploads.is_empty() {
+        if self.uploads.is_empty() || self.without_files.remove(&document) {
             return Ok(Vec::new());
         }
         for node in view.subtree(document.root())?.0 {

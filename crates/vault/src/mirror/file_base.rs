@@ -69,6 +69,24 @@ pub(super) struct BaseRecords {
     folder: String,
 }
 
+/// A moment at which no document differed from its file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct MirrorState {
+    pub(super) position: ChangePosition,
+    /// The files, once a mirror found each of them as its base says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) files: Option<FileSet>,
+}
+
+/// The files of a folder as they were listed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct FileSet {
+    /// Of paths, sizes and modification times.
+    pub(super) digest: String,
+    /// Files that have a document.
+    pub(super) documents: u64,
+}
+
 /// The base of all files, and the position in the change log at which no document differed.
 #[derive(Debug, Default)]
 pub(super) struct MirrorBase {
@@ -97,7 +115,8 @@ impl BaseRecords {
             // What cannot be read, of a later version for example, is as good as none: both sides
             // are compared.
             if document == NO_DOCUMENT {
-                base.position = serde_json::from_slice(value).ok();
+                let state = serde_json::from_slice::<MirrorState>(value).ok();
+                base.position = state.map(|state| state.position);
             } else if let Ok(file) = serde_json::from_slice::<FileBase>(value) {
                 let folder = if file.folder == self.folder {
                     &mut base.files
@@ -128,8 +147,14 @@ impl BaseRecords {
         bulk::put_host_records(notes, &self.name, &records)
     }
 
-    pub(super) fn put_position(&self, notes: &Connection, position: ChangePosition) -> Result<()> {
-        let value = serde_json::to_vec(&position).map_err(unwritable)?;
+    /// The state of the last mirror that was complete. One lookup.
+    pub(super) fn state(&self, view: &SpaceView<'_>) -> Result<Option<MirrorState>> {
+        let value = view.host_record(NO_DOCUMENT, &self.name)?;
+        Ok(value.and_then(|value| serde_json::from_slice(&value).ok()))
+    }
+
+    pub(super) fn put_state(&self, notes: &Connection, state: &MirrorState) -> Result<()> {
+        let value = serde_json::to_vec(state).map_err(unwritable)?;
         bulk::put_host_records(notes, &self.name, &[(NO_DOCUMENT, Some(value))])
     }
 }

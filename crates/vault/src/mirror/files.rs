@@ -165,18 +165,25 @@ impl MirrorFiles for MirrorDirectory {
     fn list(&mut self) -> Result<FileListing> {
         let now = SystemTime::now();
         let mut listing = FileListing::default();
-        for entry in self.source.entries()? {
+        let top = &self.top;
+        self.source.walk(&mut |entry, described| {
             match entry {
-                SourceEntry::File(path) => match fs::symlink_metadata(self.top.join(&path)) {
-                    Ok(found) => listing.files.push(stat(&path, &found, now)),
-                    // Removed since it was listed.
-                    Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                    Err(error) => return Err(io_error("read", &self.top.join(&path), error)),
-                },
+                SourceEntry::File(path) => {
+                    // Of the open directory: a path would be resolved from the root again.
+                    match described.map(fs::DirEntry::metadata).transpose() {
+                        Ok(found) => {
+                            listing.files.extend(found.map(|found| stat(&path, &found, now)));
+                        }
+                        // Removed since it was listed.
+                        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                        Err(error) => return Err(io_error("read", &top.join(&path), error)),
+                    }
+                }
                 SourceEntry::Skipped(skipped) => listing.skipped.push(skipped),
                 SourceEntry::EmptyDirectory(path) => listing.empty_directories.push(path),
             }
-        }
+            Ok(())
+        })?;
         Ok(listing)
     }
 

@@ -8,6 +8,7 @@ use leafbase::{Connection, Progress, Result};
 use super::files::MirrorDirectory;
 use super::options::MirrorOptions;
 use super::run::MirrorRun;
+use crate::import::flushed_at_end;
 use crate::report::{ImportOptions, ImportReport, MirrorChangeKind};
 
 /// Imports the markdown files below the directory `path`: directories become folders, files
@@ -36,6 +37,9 @@ use crate::report::{ImportOptions, ImportReport, MirrorChangeKind};
 /// ones, added to the total, that resolve links to headings. It may cancel the import. Then the
 /// report says so, documents imported so far stay, and links to headings that were not looked
 /// up lead to their document.
+///
+/// The transactions of an import survive the end of the process one by one, and a power loss
+/// together when it returns, unless the connection's durability is relaxed.
 ///
 /// An import of 100 documents or more ends with the search index caught up, whatever
 /// [`SearchIndexing`](leafbase::SearchIndexing) says, as one more step: the first search after it
@@ -82,7 +86,9 @@ pub fn import_folder(
         import: Some(options.clone()),
         ..MirrorOptions::new()
     };
-    let (mirrored, created) = MirrorRun::new(notes, &mut files, &options, progress)?.run()?;
+    let (mirrored, created) = flushed_at_end(notes, |relaxed| {
+        MirrorRun::new(relaxed, &mut files, &options, progress)?.run()
+    })?;
     let mut report = ImportReport {
         changes: mirrored.changes,
         unchanged: mirrored.unchanged,

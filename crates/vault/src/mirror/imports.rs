@@ -93,6 +93,7 @@ impl MirrorRun<'_, '_, '_> {
             if of_import.is_some() {
                 // After each transaction, so that no file is imported twice after a crash.
                 self.uploads.extend(import.attachments.paths());
+                self.without_files.extend(import.without_files.drain());
                 self.keep_created(&plan, &created)?;
             }
         }

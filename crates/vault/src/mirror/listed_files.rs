@@ -35,7 +35,8 @@ impl<'f> ListedFiles<'f> {
     /// Lists the files. An import has empty directories as well, and reports hidden files.
     pub(super) fn new(files: &'f mut dyn MirrorFiles, is_import: bool) -> Result<Self> {
         let listing = files.list()?;
-        let (mut notes, mut others) = (BTreeMap::new(), BTreeMap::new());
+        // Collected at the end: a map is built from a list at less cost than entry by entry.
+        let (mut notes, mut others) = (Vec::new(), Vec::new());
         let mut skipped = listing.skipped;
         // Hidden directories belong to other programs: a mirror does not report them each time.
         skipped.retain(|skipped| is_import || skipped.reason != "hidden");
@@ -46,12 +47,13 @@ impl<'f> ListedFiles<'f> {
                     skipped.push(Skipped { path: stat.path, reason: reason.to_owned() });
                 }
                 None if markdown_extension(&stat.path).is_some() => {
-                    notes.insert(stat.path.clone(), stat);
+                    notes.push((stat.path.clone(), stat));
                 }
-                None => drop(others.insert(stat.path.clone(), stat)),
+                None => others.push((stat.path.clone(), stat)),
             }
         }
         let directories = if is_import { listing.empty_directories } else { Vec::new() };
+        let (notes, others) = (notes.into_iter().collect(), others.into_iter().collect());
         let (omitted, hashes) = (BTreeSet::new(), HashMap::new());
         Ok(Self { files, notes, others, skipped, omitted, directories, hashes })
     }
@@ -64,6 +66,20 @@ impl<'f> ListedFiles<'f> {
     /// All paths.
     pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
         self.notes.keys().chain(self.others.keys()).map(String::as_str)
+    }
+
+    /// A digest of the paths, sizes and modification times. `None` if one of these cannot be relied
+    /// on.
+    pub(super) fn digest(&self) -> Option<String> {
+        let mut hasher = Xxh3::new();
+        for stat in self.notes.values().chain(self.others.values()) {
+            hasher.update(stat.path.as_bytes());
+            // No path has this byte, so that it ends there.
+            hasher.update(&[0]);
+            hasher.update(&stat.size.to_le_bytes());
+            hasher.update(&stat.modified?.to_le_bytes());
+        }
+        Some(hex(&hasher))
     }
 
     /// Whether a file is as it was listed.
@@ -108,11 +124,15 @@ impl<'f> ListedFiles<'f> {
             }
             hasher.update(buffer.get(..read).unwrap_or_default());
         }
-        let found = format!("{:032x}", hasher.digest128());
+        let found = hex(&hasher);
         drop(reader);
         self.hashes.insert(path.to_owned(), found.clone());
         Ok(found)
     }
+}
+
+fn hex(hasher: &Xxh3) -> String {
+    format!("{:032x}", hasher.digest128())
 }
 
 impl ImportSource for ListedFiles<'_> {

@@ -1,6 +1,6 @@
 //! A mirror in progress: files are read into documents, then documents are written to files.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::ControlFlow;
 
 use leafbase::bulk::{self, DocumentFactory};
@@ -10,7 +10,7 @@ use leafbase::{
 };
 
 use super::document_edits;
-use super::file_base::{BaseRecords, FileBase, FileVersion, MirrorBase};
+use super::file_base::{BaseRecords, FileBase, FileSet, FileVersion, MirrorBase, MirrorState};
 use super::files::MirrorFiles;
 use super::listed_files::ListedFiles;
 use super::options::{MirrorOptions, MirrorReport};
@@ -45,6 +45,8 @@ pub(super) struct MirrorRun<'a, 'f, 'p> {
     pub(super) unnamed: BTreeSet<DocumentId>,
     /// Documents that are written to their files.
     pub(super) written: BTreeSet<DocumentId>,
+    /// New documents that show no upload, until their bases are kept.
+    pub(super) without_files: HashSet<DocumentId>,
     /// The files of uploads.
     pub(super) uploads: HashMap<AssetId, String>,
     /// Whether others wrote in between, so that the next mirror has to look again.
@@ -90,6 +92,7 @@ impl<'a, 'f, 'p> MirrorRun<'a, 'f, 'p> {
             settled: BTreeSet::new(),
             unnamed: BTreeSet::new(),
             written: BTreeSet::new(),
+            without_files: HashSet::new(),
             uploads: HashMap::new(),
             is_incomplete: false,
         })
@@ -99,12 +102,27 @@ impl<'a, 'f, 'p> MirrorRun<'a, 'f, 'p> {
     pub(super) fn run(mut self) -> Result<(MirrorReport, ImportReport)> {
         // Before the snapshot: writes in between are read again.
         let position = self.notes.last_position()?;
+        let digest = self.files.digest();
+        let state = bulk::read(self.notes, |view| self.records.state(view))?;
+        if let Some(MirrorState { position: last, files: Some(files) }) = state
+            && last == position
+            && digest.as_ref() == Some(&files.digest)
+        {
+            self.report.unchanged = files.documents;
+            return Ok((self.report, self.created));
+        }
         let mut base = bulk::read(self.notes, |view| self.records.read(view))?;
         if base.files.is_empty() && self.options.import.is_some() {
             self.adopt(&mut base)?;
         }
         if base.position == Some(position) && self.is_current(&base) {
-            self.report.unchanged = base.files.len() as u64;
+            let documents = base.files.len() as u64;
+            self.report.unchanged = documents;
+            // The next mirror needs no base to see that nothing changed.
+            if let Some(digest) = digest.filter(|_| !self.options.dry_run) {
+                let files = Some(FileSet { digest, documents });
+                self.records.put_state(self.notes, &MirrorState { position, files })?;
+            }
             return Ok((self.report, self.created));
         }
         let is_at_position = base.position == Some(position);
@@ -142,7 +160,7 @@ impl<'a, 'f, 'p> MirrorRun<'a, 'f, 'p> {
         // A mirror that wrote to the space leaves the position to the next one, which finds nothing
         // to do: others may have written in between.
         if !(self.report.canceled || self.is_incomplete || is_at_position) {
-            self.records.put_position(self.notes, position)?;
+            self.records.put_state(self.notes, &MirrorState { position, files: None })?;
         }
         let line = |warning: &VaultWarning| (warning.path.clone(), warning.line);
         self.report.warnings.sort_by_key(line);

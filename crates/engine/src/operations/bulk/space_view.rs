@@ -192,6 +192,15 @@ impl<'a> SpaceView<'a> {
         Ok(self.reader.tasks_of(inbox.id, false)?.len())
     }
 
+    /// The record of the host with this name for a document, or under the zero ID for the space.
+    /// One lookup.
+    ///
+    /// # Errors
+    /// Errors of the store.
+    pub fn host_record(&self, document: DocumentId, name: &str) -> Result<Option<Vec<u8>>> {
+        self.reader.host_record(document, name)
+    }
+
     /// Passes the records of the host with this name to `visit` until it breaks, the space's
     /// under the zero ID. See [`put_host_records`](crate::bulk::put_host_records).
     ///
