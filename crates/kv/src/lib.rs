@@ -31,6 +31,7 @@ pub use options::OpenOptions;
 pub use redb_store::directory;
 pub use redb_store::fill_factor::PageFill;
 pub use redb_store::raw_page_reader::{LostPage, RawPageReader};
+pub use redb_store::shared_store::SharedRedbStore;
 pub use redb_store::store::{RedbStore, VerifyContent};
 pub use store::{
     Durability, KeyRange, Read, Snapshot, Store, Transaction, Visit, VisitMany, WriteOptions,

@@ -14,12 +14,12 @@ use std::collections::hash_map;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::ops::Bound;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use leafbase_model::{Error, Result};
 use redb::StorageBackend;
 
-use super::file_format::PageReader;
+use super::file_format::{PageReader, commit_slots};
 use super::page_format::{
     BRANCH, MAX_DEPTH, PAGE_BYTES, PagePointer, are_all_intact, branch_children, child_pointers,
     entry_count, has_checksum, set_null_child,
@@ -94,6 +94,9 @@ struct Shared {
     is_enabled: bool,
     state: RwLock<VerifierState>,
     has_suspects: AtomicBool,
+    /// The commit slots in the header when the expected pages were learned, of a file that other
+    /// processes write to.
+    followed: Mutex<Vec<u8>>,
     /// redb was given a page that differs from the file.
     has_altered_page: AtomicBool,
 }
@@ -157,6 +160,7 @@ impl PageVerifier {
             is_enabled,
             state: RwLock::default(),
             has_suspects: AtomicBool::new(false),
+            followed: Mutex::default(),
             has_altered_page: AtomicBool::new(false),
         }))
     }
@@ -180,6 +184,29 @@ impl PageVerifier {
         let known = state.pages.get(&number);
         if known.is_none_or(|page| page.checksum != expected.checksum) {
             state.pages.insert(number, expected);
+        }
+    }
+
+    /// Learns the root of the last commit, of a file that other processes write to, and forgets
+    /// what was expected before it if there was a commit since: pages that were freed may hold
+    /// anything by now. The caller has begun to read, or may write, so that the pages it reads stay.
+    /// Corrupt pages are remembered.
+    pub(super) fn follow_commits(&self, storage: &dyn StorageBackend) {
+        let Some(file) = PageReader::open(storage) else { return };
+        let mut followed = self.0.followed.lock().unwrap_or_else(PoisonError::into_inner);
+        let slots = commit_slots(&file.header);
+        if *followed == slots {
+            return;
+        }
+        self.state_mut().pages.clear();
+        followed.clear();
+        let root = file.entries_root().and_then(|root| ExpectedPage::new(root, 0, 0));
+        // A commit in between may have freed the pages that lead to the root.
+        let is_same =
+            PageReader::open(storage).is_some_and(|again| commit_slots(&again.header) == slots);
+        if is_same {
+            self.state_mut().pages.extend(root);
+            followed.extend_from_slice(slots);
         }
     }
 

@@ -86,6 +86,35 @@ pub(crate) struct SearchSnapshot {
     pub(crate) space: VisibleSnapshot,
 }
 
+/// The time in which this handle alone changes the index: among the threads of this process, and
+/// among processes if they share it. Another process that has it is not waited for: until it ends,
+/// this handle only reads the index.
+struct IndexUpdate<'i> {
+    indexer: &'i SearchIndexer,
+    _guard: UpdateGuard<'i>,
+}
+
+impl<'i> IndexUpdate<'i> {
+    fn begin(indexer: &'i SearchIndexer, guard: UpdateGuard<'i>) -> Self {
+        indexer.home.begin_shared_write();
+        Self { indexer, _guard: guard }
+    }
+}
+
+impl Drop for IndexUpdate<'_> {
+    fn drop(&mut self) {
+        if !self.indexer.home.is_shared() {
+            return;
+        }
+        // The writer knows the commit that it has made last; the next one may be another process's.
+        let current = self.indexer.state().current.clone();
+        if let Some(current) = current {
+            current.generation.index.release_writer();
+        }
+        self.indexer.home.end_shared_write();
+    }
+}
+
 /// The outcome of taking a snapshot.
 enum SnapshotAttempt {
     Ready(Box<SearchSnapshot>),
@@ -176,8 +205,9 @@ impl SearchIndexer {
     ///
     /// # Errors
     /// [`ErrorKind::Conflict`] in a progress callback of a call that has it.
-    fn lock_update(&self) -> Result<UpdateGuard<'_>> {
-        self.worker.yield_to(|| self.update_lock.lock())
+    fn lock_update(&self) -> Result<IndexUpdate<'_>> {
+        let guard = self.worker.yield_to(|| self.update_lock.lock())?;
+        Ok(IndexUpdate::begin(self, guard))
     }
 
     /// Announces a write that a crash may undo. Before an index on disk contains it, it has to be
@@ -194,7 +224,7 @@ impl SearchIndexer {
     pub(crate) fn exclusive<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         // The thread yields until the work is done, not only until the lock is taken.
         self.worker.yield_to(|| {
-            let _lock = self.update_lock.lock()?;
+            let _update = IndexUpdate::begin(self, self.update_lock.lock()?);
             work()
         })
     }
@@ -384,8 +414,8 @@ impl SearchIndexer {
     /// The index on disk with its watermark, without making it the current one.
     pub(super) fn stored_index(&self) -> Option<(Arc<IndexSnapshot>, IndexWatermark)> {
         let IndexGeneration { index, .. } = &self.home.open_newest(&self.owner)?;
-        let opened = catch_index_panic(|| Ok((index.snapshot()?, index.watermark()?))).ok()?;
-        Some((opened.0, opened.1?))
+        let (watermark, snapshot) = self.read_index(index).ok()?;
+        Some((snapshot, watermark?))
     }
 
     /// The number of documents that are dirty in the index; `None` if there is none.

@@ -5,10 +5,12 @@ use std::path::Path;
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
-#[cfg(doc)]
+#[cfg(feature = "search")]
+use leafbase_model::Error;
+#[cfg(any(doc, feature = "search"))]
 use leafbase_model::ErrorKind;
 use leafbase_model::{Clock, IdSource, Language, Limits, Result, SpaceId};
-use leafbase_store::kv::{Durability, MemoryStore, OpenOptions, Store, WriteOptions};
+use leafbase_store::kv::{Durability, MemoryStore, OpenOptions, RedbStore, Store, WriteOptions};
 use leafbase_store::{SpaceMeta, SpaceStore, directory};
 
 use super::{Inner, Space, settings};
@@ -312,6 +314,40 @@ impl SpaceBuilder {
         self
     }
 
+    /// Whether other processes may have the space open at the same time, to read and to write. Each
+    /// of them has to open it so: an opening that does not share the space is refused beside those
+    /// that do, and the other way round, with [`ErrorKind::AlreadyOpen`]. Default: no.
+    ///
+    /// Each process sees what all of them have written, and finds it. A process that ends, however
+    /// it does, harms none of the others. One process at a time updates the search index; the rest
+    /// search with what is there and what the change log has beside it. A wait for changes notices
+    /// those of other processes within a quarter of a second.
+    ///
+    /// Every write is durable, as with [`Durability::Durable`], and takes about twice as long as
+    /// that; reads take longer as well. [`Space::compact`] fails while another process reads, and
+    /// leaves the deleted words of a search index that another process is updating. The files are
+    /// locked by ranges of bytes, which Linux, the systems of Apple and Windows have, but few
+    /// network file systems. With [`Self::read_only`] the files are written to nevertheless: locks,
+    /// and the recovery after a crash.
+    ///
+    /// ```
+    /// use leafbase::{ErrorKind, Space};
+    /// # fn main() -> leafbase::Result<()> {
+    /// # let directory = tempfile::tempdir().unwrap();
+    /// # let path = directory.path().join("notes.leafbase");
+    /// let app = Space::builder().shared(true).create(&path)?;
+    /// let agent = Space::builder().shared(true).open(&path)?; // mostly in another process
+    /// agent.connect().create_document("Trip")?;
+    /// assert_eq!(app.connect().documents()?.len(), 1);
+    /// assert_eq!(Space::open(&path).unwrap_err().kind(), ErrorKind::AlreadyOpen);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn shared(mut self, shared: bool) -> Self {
+        self.options = self.options.shared(shared);
+        self
+    }
+
     /// When the search index is updated. Results of searches do not depend on it. Default:
     /// [`SearchIndexing::Background`].
     #[cfg(feature = "search")]
@@ -393,10 +429,14 @@ impl SpaceBuilder {
         let meta = self.meta(&stem)?;
         let options = self.options.clone();
         // Initialized under a temporary name: a crash leaves nothing at `path`.
-        let store =
-            directory::create_with(path, &options, |store| SpaceStore::initialize(store, &meta))?;
-        let home = self.home(path);
-        self.opened(Arc::new(store), home, Handles::One)
+        let fill = |store: &RedbStore| SpaceStore::initialize(store, &meta);
+        let store: Arc<dyn Store> = if options.shared {
+            Arc::new(directory::create_shared_with(path, &options, fill)?)
+        } else {
+            Arc::new(directory::create_with(path, &options, fill)?)
+        };
+        let (home, handles) = self.home(path);
+        self.opened(store, home, handles)
     }
 
     /// Opens the space in the directory `path`. Orphaned uploads of a crash are swept, unless it is
@@ -422,9 +462,13 @@ impl SpaceBuilder {
     /// [`ErrorKind::NoSpace`].
     pub fn open(self, path: impl AsRef<Path>) -> Result<Space> {
         settings::check_url_template(&self.url_template)?;
-        let store = directory::open_space(&path, &self.options)?;
-        let home = self.home(path.as_ref());
-        self.opened(Arc::new(store), home, Handles::One)
+        let store: Arc<dyn Store> = if self.options.shared {
+            Arc::new(directory::open_shared_space(&path, &self.options)?)
+        } else {
+            Arc::new(directory::open_space(&path, &self.options)?)
+        };
+        let (home, handles) = self.home(path.as_ref());
+        self.opened(store, home, handles)
     }
 
     /// Creates a space in memory, which is dropped with its last handle.
@@ -480,8 +524,36 @@ impl SpaceBuilder {
         self.opened(store, IndexHome::Memory, Handles::Several)
     }
 
+    /// As [`Self::over`], with the search index in the directory `index` of the host, which is
+    /// created. It outlives the process; several handles of this host may share it.
+    ///
+    /// # Errors
+    /// As [`Self::over`].
+    #[cfg(feature = "search")]
+    pub fn over_in(
+        self,
+        store: Arc<dyn Store>,
+        index: impl AsRef<Path>,
+        create: bool,
+    ) -> Result<Space> {
+        settings::check_url_template(&self.url_template)?;
+        if create {
+            SpaceStore::initialize(&*store, &self.meta("")?)?;
+        }
+        let failed = |error| {
+            let message = "the directory of the search index could not be created";
+            Error::new(ErrorKind::Storage, message).with_source(error)
+        };
+        std::fs::create_dir_all(&index).map_err(failed)?;
+        let home = IndexHome::of_shared_space(index.as_ref(), self.options.read_only);
+        let space = self.opened(store, home, Handles::Several)?;
+        // Other handles may write relaxed without saying so to this one.
+        space.indexer().will_relax();
+        Ok(space)
+    }
+
     /// As [`Self::over`], with the search index in `directories` of the host, where it outlives the
-    /// process.
+    /// process. No other handle may have the same ones.
     ///
     /// # Errors
     /// As [`Self::over`].
@@ -501,9 +573,15 @@ impl SpaceBuilder {
         Ok(space)
     }
 
-    /// The home of the search index of a space in the directory `path`.
-    fn home(&self, path: &Path) -> IndexHome {
-        IndexHome::of_space(path, self.options.read_only)
+    /// The home of the search index of a space in the directory `path`, and whether others may have
+    /// the space open.
+    fn home(&self, path: &Path) -> (IndexHome, Handles) {
+        let read_only = self.options.read_only;
+        if self.options.shared {
+            (IndexHome::of_shared_space(path, read_only), Handles::Several)
+        } else {
+            (IndexHome::of_space(path, read_only), Handles::One)
+        }
     }
 
     fn meta(&self, fallback: &str) -> Result<SpaceMeta> {
