@@ -8,8 +8,8 @@ use std::time::Duration;
 use std::{io, thread};
 
 use leafbase::{
-    Clock, ErrorKind, Fetch, ListDocuments, MoveBlocks, MoveDocuments, Position, Result, Space,
-    Timestamp, UploadFile,
+    Clock, ErrorKind, Fetch, ListDocuments, MoveBlocks, MoveDocuments, Position, Result,
+    SearchIndexing, Space, Timestamp, UploadFile,
 };
 use leafbase_store::kv::{
     KeyRange, MemoryStore, Read as ReadRows, Snapshot, Store, Transaction, Visit, WriteOptions,
@@ -134,14 +134,14 @@ fn programs(cases: u32, stores: impl Fn() -> Vec<Arc<dyn Store>>) {
 
 #[test]
 fn spaces_over_one_store_answer_as_one_space() {
-    programs(120, || shared(2));
-    programs(60, || shared(3));
+    programs(40, || shared(2));
+    programs(20, || shared(3));
 }
 
 /// As on a store of other processes, which cannot number its states.
 #[test]
 fn spaces_over_a_store_that_numbers_nothing_answer_as_one_space() {
-    programs(60, || numbered(Numbers::None, 2));
+    programs(20, || numbered(Numbers::None, 2));
 }
 
 /// The control: caches that only the writes of their own handle end.
@@ -329,4 +329,82 @@ fn an_opening_deletes_the_uploads_of_others_only_once_they_are_silent() {
     // The control: an hour between two writes of the upload.
     let refused = upload_beside_openings(2 * HOUR_MILLIS).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::NotFound);
+}
+
+/// Several handles share a directory, as several processes do: all agree, find what any has
+/// written, and leave one index, which the next handle opens.
+#[test]
+fn spaces_that_share_a_directory_agree_and_search_one_index() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("notes.leafbase");
+    let open = |indexing| Space::builder().shared(true).search_indexing(indexing);
+    let indexings = [SearchIndexing::OnDemand, SearchIndexing::Background];
+    let first = open(indexings[0]).create(&path).unwrap();
+    let second = open(indexings[1]).open(&path).unwrap();
+    let reader = open(indexings[0]).read_only(true).open(&path).unwrap();
+    let spaces = [&first, &second, &reader];
+    let list = first.connect().create_document("List").unwrap().id();
+    for round in 0..40 {
+        let notes = spaces[round % 2].connect();
+        let word = format!("word{round}");
+        notes.insert_markdown(&word, Position::end_of(list)).unwrap();
+        notes.create_document(format!("Page of {word}").as_str()).unwrap();
+        for space in spaces {
+            let notes = space.connect();
+            assert_eq!(notes.fetch(Fetch::new(list)).unwrap().children().len(), round + 1);
+            assert_eq!(notes.search(format!("\"{word}\"").as_str()).unwrap().len(), 2, "{round}");
+        }
+        if round % 7 == 3 {
+            spaces[(round + 1) % 2].flush_search().unwrap();
+        }
+        if round == 25 {
+            spaces[0].rebuild_search().unwrap();
+        }
+    }
+    let refused = reader.connect().create_document("Refused").unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::ReadOnly);
+    assert_eq!(Space::open(&path).unwrap_err().kind(), ErrorKind::AlreadyOpen);
+    // Each may catch up; together they do.
+    first.flush_search().unwrap();
+    second.flush_search().unwrap();
+    for space in spaces {
+        assert!(space.check().unwrap().is_clean());
+    }
+    assert_eq!(second.stats().unwrap().unindexed, Some(0));
+    for space in [first, second, reader] {
+        space.close().unwrap();
+    }
+    let alone = Space::open(&path).unwrap();
+    assert_eq!(alone.stats().unwrap().unindexed, Some(0), "the index is that of the space");
+    assert_eq!(alone.connect().search("word39").unwrap().len(), 2);
+    assert!(alone.check().unwrap().is_clean());
+}
+
+/// While another handle writes the index, a handle searches with what is there, and writes it
+/// itself once the other one has gone.
+#[test]
+fn an_index_that_another_handle_writes_is_read_and_taken_over() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("notes.leafbase");
+    let builder = || Space::builder().shared(true).search_indexing(SearchIndexing::OnDemand);
+    let space = builder().create(&path).unwrap();
+    let notes = space.connect();
+    notes.create_document("First page").unwrap();
+    space.flush_search().unwrap();
+    // The lock of another process, which does not end its update.
+    let lock = std::fs::File::open(path.join("index").join("lock")).unwrap();
+    lock.lock().unwrap();
+    notes.create_document("Second page").unwrap();
+    space.flush_search().unwrap();
+    assert_eq!(space.stats().unwrap().unindexed, Some(1), "the index is left alone");
+    assert_eq!(notes.search("page").unwrap().len(), 2);
+    let other = builder().open(&path).unwrap();
+    assert_eq!(other.connect().search("page").unwrap().len(), 2);
+    drop(lock);
+    other.flush_search().unwrap();
+    assert_eq!(other.stats().unwrap().unindexed, Some(0), "it is taken over");
+    // The first one follows.
+    space.flush_search().unwrap();
+    assert_eq!(space.stats().unwrap().unindexed, Some(0));
+    assert_eq!(notes.search("page").unwrap().len(), 2);
 }

@@ -79,7 +79,7 @@ fn handles_that_do_not_share_are_refused() {
     increment(&shared, b"a");
     let refused = |opened: Result<()>, says: &str| {
         let error = opened.unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::AlreadyOpen, "{error}");
+        assert_eq!(error.kind(), ErrorKind::AlreadyOpen, "{error:?}");
         assert!(error.to_string().contains(says), "{error}");
     };
     let exclusive = OpenOptions::new();
