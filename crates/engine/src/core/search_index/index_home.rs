@@ -120,6 +120,16 @@ impl IndexHome {
         matches!(self, Self::Directory { access: IndexAccess::Shared(_), .. })
     }
 
+    /// Whether another handle may write the index now, and this one later.
+    pub(super) fn is_written_elsewhere(&self) -> bool {
+        match self {
+            Self::Directory { directory, access: IndexAccess::Shared(shared) } => {
+                !shared.read_only && !directory.is_moved() && !self.is_persistent()
+            }
+            _ => false,
+        }
+    }
+
     /// Begins to write an index that is shared, unless another handle does.
     pub(super) fn begin_shared_write(&self) {
         let Self::Directory { directory, access: IndexAccess::Shared(shared) } = self else {

@@ -4,6 +4,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use leafbase_model::{Error, ErrorKind, Language, Result};
 use leafbase_search::{
@@ -24,6 +26,9 @@ use crate::core::visibility::Visibility;
 
 mod update;
 
+/// How long a call that has to change the index waits for another process that does.
+const MAX_PROCESS_WAIT: Duration = Duration::from_secs(10);
+const PROCESS_POLL: Duration = Duration::from_millis(10);
 /// Dirty documents above which a search lets the index catch up first: analyzing them costs about
 /// as much.
 const MAX_DIRTY_DOCUMENTS: usize = 1_000;
@@ -98,6 +103,23 @@ impl<'i> IndexUpdate<'i> {
     fn begin(indexer: &'i SearchIndexer, guard: UpdateGuard<'i>) -> Self {
         indexer.home.begin_shared_write();
         Self { indexer, _guard: guard }
+    }
+
+    /// Waits for another process that changes the index.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Conflict`] if that takes long.
+    fn wait_for_processes(&self) -> Result<()> {
+        let (home, until) = (&self.indexer.home, Instant::now() + MAX_PROCESS_WAIT);
+        while home.is_written_elsewhere() {
+            if Instant::now() >= until {
+                let message = "another process is updating the search index: try again later";
+                return Err(Error::new(ErrorKind::Conflict, message));
+            }
+            thread::sleep(PROCESS_POLL);
+            home.begin_shared_write();
+        }
+        Ok(())
     }
 }
 

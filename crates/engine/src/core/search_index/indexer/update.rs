@@ -183,6 +183,7 @@ impl SearchIndexer {
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<()> {
         let lock = self.lock_update()?;
+        lock.wait_for_processes()?;
         self.build(store, &lock, progress, &SinglePass)
     }
 
@@ -360,6 +361,7 @@ impl SearchIndexer {
     /// As [`Self::lock_update`].
     pub(crate) fn erase_deleted(&self, store: &SpaceStore) -> Result<()> {
         let lock = self.lock_update()?;
+        lock.wait_for_processes()?;
         if !self.home.is_persistent() {
             return Ok(());
         }
