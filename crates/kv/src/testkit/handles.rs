@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use super::access::{DURABILITIES, KeyValue, closure_error, everything, get, scan};
-use super::random::{SuiteRandom, random_operations_on};
+use super::random::{MapModel, SuiteRandom, random_operations_on};
 use super::threads;
 use crate::store::{Durability, Read, Snapshot, Store, Transaction, WriteOptions};
 
@@ -134,14 +134,12 @@ fn read_all(store: &dyn Store) -> Vec<KeyValue> {
     scan(&*store.snapshot().expect("a snapshot"), everything())
 }
 
-type MapModel = BTreeMap<Vec<u8>, Vec<u8>>;
-
 /// A change of one entry; without a value it is deleted.
 type ModelChange = (Vec<u8>, Option<Vec<u8>>);
 
 /// What a handle was told of the store at some moment between `floor`, the last write that had
 /// returned before the call, and `ceiling`, the last one that had begun when it returned.
-struct Reply {
+struct HandleReply {
     floor: u64,
     ceiling: u64,
     entries: Vec<KeyValue>,
@@ -155,7 +153,7 @@ struct ProgramLog {
     /// The greatest number of a write whose closure has run.
     begun: AtomicU64,
     changes: Mutex<BTreeMap<u64, Vec<ModelChange>>>,
-    replies: Mutex<Vec<Reply>>,
+    replies: Mutex<Vec<HandleReply>>,
     has_failed: AtomicBool,
 }
 
@@ -163,7 +161,7 @@ impl ProgramLog {
     /// Reads everything, by `read`, which may be a snapshot or a transaction.
     fn add_reply(&self, floor: u64, entries: Vec<KeyValue>) {
         let ceiling = self.begun.load(Ordering::SeqCst);
-        let reply = Reply { floor, ceiling, entries };
+        let reply = HandleReply { floor, ceiling, entries };
         self.replies.lock().unwrap_or_else(PoisonError::into_inner).push(reply);
     }
 }
@@ -188,9 +186,9 @@ fn concurrent_program(handles: &[Arc<dyn Store>], seed: u64) {
     let last = changes.keys().next_back().copied().unwrap_or_default();
     assert_eq!(changes.len() as u64, last, "each write has a number of its own");
     for handle in handles {
-        replies.push(Reply { floor: last, ceiling: last, entries: read_all(&**handle) });
+        replies.push(HandleReply { floor: last, ceiling: last, entries: read_all(&**handle) });
     }
-    let mut by_number: BTreeMap<u64, Vec<Reply>> = BTreeMap::new();
+    let mut by_number: BTreeMap<u64, Vec<HandleReply>> = BTreeMap::new();
     for reply in replies {
         let number = reply.entries.iter().find(|(key, _)| key == NUMBER);
         let number = number.and_then(|(_, value)| value.as_slice().try_into().ok());

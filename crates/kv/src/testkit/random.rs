@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::access::{KeyValue, closure_error, everything, get, range, scan};
 use crate::store::{Durability, Read, Snapshot, Store, WriteOptions};
 
-type MapModel = BTreeMap<Vec<u8>, Vec<u8>>;
+pub(super) type MapModel = BTreeMap<Vec<u8>, Vec<u8>>;
 
 /// A small random generator: the suite has no dependency for it, and a seed gives the same run on
 /// every platform.

@@ -123,7 +123,7 @@ struct Sharer {
 }
 
 /// What a process told.
-struct Told {
+struct SharerReport {
     last: u64,
     calls: u64,
 }
@@ -153,7 +153,7 @@ impl Sharer {
         Ok(Self { number, next, child, output })
     }
 
-    fn kill(mut self) -> std::result::Result<Told, Failure> {
+    fn kill(mut self) -> std::result::Result<SharerReport, Failure> {
         let failed = |error: std::io::Error| Failure::new(Fault::Unopenable, error.to_string());
         self.child.kill().map_err(failed)?;
         let started = Instant::now();
@@ -177,7 +177,7 @@ impl Sharer {
         if started.elapsed() > PATIENCE {
             return Err(Failure::new(Fault::Hang, "a process that is killed goes on"));
         }
-        Ok(Told { last, calls })
+        Ok(SharerReport { last, calls })
     }
 }
 
@@ -200,7 +200,7 @@ fn look(notes: &Connection, seen: usize, when: &str) -> std::result::Result<usiz
 fn compare(
     notes: &Connection,
     number: usize,
-    told: &Told,
+    told: &SharerReport,
     when: &str,
 ) -> std::result::Result<u64, Failure> {
     let unread = |error: leafbase::Error| unopenable(&error, when);
@@ -235,7 +235,7 @@ fn judge_alone(path: &Path, last: &[u64]) -> std::result::Result<(), Failure> {
     let space = alone(|| Space::open(path)).map_err(failed)?;
     let notes = space.connect();
     for (number, last) in last.iter().enumerate() {
-        compare(&notes, number, &Told { last: *last, calls: 0 }, when)?;
+        compare(&notes, number, &SharerReport { last: *last, calls: 0 }, when)?;
         let is_found = notes.search(OWN[number]).map_err(failed)?.len() == 2 || *last == 0;
         if !is_found {
             return Err(Failure::new(
