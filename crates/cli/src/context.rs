@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use leafbase::{Connection, ErrorKind, SearchIndexing, Space, SpaceBuilder};
+use leafbase::{Connection, Error, ErrorKind, SearchIndexing, Space, SpaceBuilder};
 
 use crate::error::{CliError, CliResult};
 use crate::options::GlobalOptions;
@@ -43,7 +43,7 @@ impl CommandContext {
     pub(crate) fn searcher(&self) -> CliResult<Connection> {
         let builder = Space::builder().search_indexing(SearchIndexing::OnDemand);
         let path = self.path()?;
-        match self.retry_while_open(|| builder.clone().open(&path)) {
+        match self.retry_while_open(|| open_beside(&builder, &path)) {
             // The stored index may be stale then; the search covers newer documents itself.
             Err(error) if error.kind() == ErrorKind::ReadOnly => self.reader(),
             opened => Ok(opened.map_err(|error| open_error(error, &path))?.connect()),
@@ -52,7 +52,7 @@ impl CommandContext {
 
     fn open(&self, builder: &SpaceBuilder) -> CliResult<Connection> {
         let path = self.path()?;
-        let opened = self.retry_while_open(|| builder.clone().open(&path));
+        let opened = self.retry_while_open(|| open_beside(builder, &path));
         Ok(opened
             .map_err(|error| open_error(error, &path))?
             .connect()
@@ -114,6 +114,18 @@ fn space_at(directory: &Path) -> CliResult<Option<PathBuf>> {
             .hint(format!("choose one with --space:\n{}", names.join("\n"))));
     }
     Ok(found.pop())
+}
+
+/// Opens the space at `path`, next to programs that share it if there are any.
+pub(crate) fn open_beside(builder: &SpaceBuilder, path: &Path) -> leafbase::Result<Space> {
+    let alone = match builder.clone().open(path) {
+        Err(error) if error.kind() == ErrorKind::AlreadyOpen => error,
+        opened => return opened,
+    };
+    let is_in_the_way = |error: &Error| error.kind() == ErrorKind::AlreadyOpen;
+    let shared = builder.clone().shared(true).open(path);
+    // The first error names the program that does not share the space.
+    shared.map_err(|error| if is_in_the_way(&error) { alone } else { error })
 }
 
 /// Adds a hint to the error of a space that does not exist.

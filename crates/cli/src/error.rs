@@ -225,7 +225,9 @@ const fn exit(kind: ErrorKind) -> Exit {
 const fn hint(kind: ErrorKind) -> Option<&'static str> {
     match kind {
         ErrorKind::NotASpace => Some("create a space with: leafbase new PATH"),
-        ErrorKind::AlreadyOpen => Some("close the other program, or wait for it: --wait 60"),
+        ErrorKind::AlreadyOpen => {
+            Some("the other program does not share the space: close it, or wait for it: --wait 60")
+        }
         ErrorKind::NewerFormat => Some("use the version of leafbase that wrote it, or a later one"),
         ErrorKind::Corrupted => Some(
             "restore a backup, or recover what is readable: leafbase salvage NEW_PATH; leafbase check lists the damage",

@@ -72,7 +72,8 @@
 //!
 //! [`Space`] and [`Connection`] are cheap to clone, and every clone may be used on its own thread.
 //! Any number of threads read while one writes; a second writer waits. A read sees one snapshot.
-//! One process at a time has a directory open.
+//! One process at a time has a directory open, or several that share it
+//! ([`SpaceBuilder::shared`]).
 //!
 //! Calls block: a read until it is done, a durable write until it is synced. There is no async
 //! runtime, and no background thread before the first search of a space: that starts one which
@@ -165,8 +166,8 @@ pub mod json {
 /// ([`SpaceBuilder::over`]).
 pub mod kv {
     pub use leafbase_store::kv::{
-        Durability, KeyRange, MemoryStore, Read, Snapshot, Store, Transaction, Visit, VisitMany,
-        WriteOptions,
+        CommitSignal, Durability, KeyRange, MemoryStore, Read, Snapshot, Store, Transaction, Visit,
+        VisitMany, WriteOptions,
     };
 }
 

@@ -6,6 +6,7 @@
 //! other files through [`StoreFiles`], and runs the conformance suite of the feature `testkit` in
 //! its own tests.
 
+mod commit_signal;
 mod entry_format;
 mod options;
 mod store;
@@ -22,6 +23,7 @@ mod sync;
 pub mod testkit;
 mod wal;
 
+pub use commit_signal::CommitSignal;
 pub use entry_format::EntryFormat;
 pub use lock::FileLock;
 pub use memory::MemoryStore;
@@ -29,6 +31,7 @@ pub use options::OpenOptions;
 pub use redb_store::directory;
 pub use redb_store::fill_factor::PageFill;
 pub use redb_store::raw_page_reader::{LostPage, RawPageReader};
+pub use redb_store::shared_store::SharedRedbStore;
 pub use redb_store::store::{RedbStore, VerifyContent};
 pub use store::{
     Durability, KeyRange, Read, Snapshot, Store, Transaction, Visit, VisitMany, WriteOptions,

@@ -14,6 +14,9 @@ pub struct OpenOptions {
     /// Whether writes are refused. Recovery from a crash then happens in memory and leaves the
     /// files unchanged. Default: `false`.
     pub read_only: bool,
+    /// Whether other processes may have the store open at the same time. Each of them has to open it
+    /// so. Default: `false`.
+    pub shared: bool,
     /// How entries are verified and named.
     pub entries: EntryFormat,
     /// Whether each page read from the file is compared with the checksum in its parent. Without
@@ -30,6 +33,7 @@ impl Default for OpenOptions {
         Self {
             cache_bytes: 48 << 20,
             read_only: false,
+            shared: false,
             entries: EntryFormat::default(),
             verify_pages: true,
             sync_relaxed_after: Duration::from_secs(1),
@@ -51,6 +55,11 @@ impl OpenOptions {
     /// Sets [`Self::read_only`].
     pub fn read_only(self, read_only: bool) -> Self {
         Self { read_only, ..self }
+    }
+
+    /// Sets [`Self::shared`].
+    pub fn shared(self, shared: bool) -> Self {
+        Self { shared, ..self }
     }
 
     /// Sets [`Self::entries`].

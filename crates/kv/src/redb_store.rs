@@ -30,6 +30,7 @@ mod write_transaction;
 mod checkpoint;
 mod group_commit;
 mod recovery;
+pub(crate) mod shared_store;
 pub(crate) mod store;
 mod store_core;
 

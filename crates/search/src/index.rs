@@ -422,6 +422,15 @@ impl Index {
         drop(writer);
     }
 
+    /// Reads the last commit again, which another process may have made. Its watermark has to be
+    /// read before: the index then contains at least that.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Storage`], also if files of the commit were removed meanwhile.
+    pub fn refresh(&self) -> Result<()> {
+        self.reload()
+    }
+
     fn reload(&self) -> Result<()> {
         self.reader.reload().map_err(storage_error)?;
         *self.snapshot.write().unwrap_or_else(PoisonError::into_inner) = None;

@@ -1,4 +1,5 @@
-//! The directory of a space: created completely or not at all, and opened by one handle at a time.
+//! The directory of a space: created completely or not at all, and opened by one handle at a time, or
+//! by several that share it.
 
 use std::path::Path;
 
@@ -8,7 +9,7 @@ use leafbase_model::{BlockData, Result};
 
 use crate::edges::{EdgeTarget, Extractor};
 use crate::keyspaces::RowName;
-use crate::kv::{EntryFormat, OpenOptions, Read, RedbStore};
+use crate::kv::{EntryFormat, OpenOptions, Read, RedbStore, SharedRedbStore};
 use crate::reader::{ReaderCache, SpaceReader};
 use crate::records;
 
@@ -58,6 +59,26 @@ pub fn open(path: impl AsRef<Path>, options: &OpenOptions) -> Result<RedbStore> 
 /// As [`open`].
 pub fn open_space(path: impl AsRef<Path>, options: &OpenOptions) -> Result<RedbStore> {
     directory::open_with(path, &of_records(options), &mut |read| holds_space(read))
+}
+
+/// Creates the directory as [`create_with`] does, and opens it as [`open_shared_space`].
+///
+/// # Errors
+/// As both.
+pub fn create_shared_with(
+    path: impl AsRef<Path>,
+    options: &OpenOptions,
+    fill: impl FnOnce(&RedbStore) -> Result<()>,
+) -> Result<SharedRedbStore> {
+    directory::create_shared_with(path, &of_records(options), fill)
+}
+
+/// As [`open_space`], in a handle that shares the store with other processes.
+///
+/// # Errors
+/// As [`leafbase_kv::directory::open_shared`].
+pub fn open_shared_space(path: impl AsRef<Path>, options: &OpenOptions) -> Result<SharedRedbStore> {
+    directory::open_shared(path, &of_records(options), &mut |read| holds_space(read))
 }
 
 /// Fails unless the store contains a space that this version reads.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Args;
 use leafbase::{Change, ChangePosition, Connection, DocumentId, Edit, Error, ErrorKind, Space};
 
-use crate::context::CommandContext;
+use crate::context::{CommandContext, open_beside};
 use crate::error::CliResult;
 use crate::interrupt;
 use crate::show::{line, styles};
@@ -82,7 +82,7 @@ impl LogCommand {
             if self.pause() {
                 return Ok(());
             }
-            match Space::builder().read_only(true).open(&path) {
+            match open_beside(&Space::builder().read_only(true), &path) {
                 Ok(space) => last = show_since(context, &space.connect(), last)?,
                 // Another program is writing: the next attempt shows its changes.
                 Err(error) if error.kind() == ErrorKind::AlreadyOpen => {}

@@ -25,12 +25,34 @@ fn writes_of_others_are_followed_until_an_interrupt() {
     assert!(follow.wait().unwrap().success(), "an interrupt is how it ends");
 }
 
+/// Beside a program that shares the space every command works, and each sees what the other wrote.
+#[test]
+fn commands_work_beside_a_program_that_shares_the_space() {
+    let mut desk = Desk::new();
+    let path = desk.path().join("shared.leafbase");
+    let space = leafbase::Space::builder().shared(true).create(path).unwrap();
+    let notes = space.connect();
+    let trip = notes.create_document("Trip").unwrap();
+    assert_eq!(desk.run("leafbase -s shared.leafbase ls --wait 0"), "Trip\n");
+    assert_eq!(
+        desk.run("leafbase -s shared.leafbase add --wait 0 passport --to Trip"),
+        "added 1 block to Trip\n"
+    );
+    assert_eq!(notes.content_markdown(trip.id()).unwrap(), "passport");
+    assert!(desk.run("leafbase -s shared.leafbase search --wait 0 passport").contains("Trip"));
+    notes.insert_markdown("tickets", trip.id()).unwrap();
+    assert!(desk.run("leafbase -s shared.leafbase cat --wait 0 Trip").contains("tickets"));
+    assert!(desk.run("leafbase -s shared.leafbase check --wait 0").contains("whole"));
+    assert_eq!(notes.search("tickets").unwrap().len(), 1);
+}
+
 #[test]
 fn what_another_program_has_open_is_waited_for() {
     let mut desk = Desk::new();
     let space = leafbase::Space::open(desk.path().join("shelf")).unwrap();
     let busy = "error: shelf is open in another handle of this or another process\n\
-                hint: close the other program, or wait for it: --wait 60\n[exit 5]\n";
+                hint: the other program does not share the space: close it, or wait for it: \
+                --wait 60\n[exit 5]\n";
     assert_eq!(desk.run("leafbase -s shelf ls --wait 0"), busy);
     assert_eq!(desk.run("leafbase -s shelf add --wait 0 x"), busy);
     let waiting =

@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 
 use leafbase_model::{Error, ErrorKind, Result, invariant};
 
-use super::committed_state::CommittedState;
 use super::compaction;
 use super::group_commit::{CommitBatch, Version};
 use super::handle::{CommitError, Handle, MAX_READER_WAIT};
@@ -125,7 +124,7 @@ impl StoreCore {
 
     /// Checkpoints everything; `is_last` removes the WAL as well.
     pub(super) fn flush(&self, state: &mut CommitState, is_last: bool) -> Result<()> {
-        let ReadView { memtable, base } = self.recovered_view(state)?;
+        let ReadView { memtable, base, .. } = self.recovered_view(state)?;
         drop(base);
         let removes_wal = is_last && state.wal.header().in_use;
         if memtable.is_empty() && state.is_quick_to_open && !removes_wal {
@@ -148,9 +147,9 @@ impl StoreCore {
         // This fails before anything is written.
         self.shrink(state)?;
         // Copied entries lie in new pages. Pages that were changed in place may contain remains.
-        self.replace_pages(state, |handle, base, _| handle.rewrite(base))?;
+        self.replace_pages(state, |handle, _| handle.rewrite())?;
         self.shrink(state)?;
-        self.replace_pages(state, |handle, _, bytes| handle.overwrite_free_pages(bytes))?;
+        self.replace_pages(state, |handle, bytes| handle.overwrite_free_pages(bytes))?;
         self.shrink(state)
     }
 
@@ -159,11 +158,11 @@ impl StoreCore {
     fn replace_pages(
         &self,
         state: &mut CommitState,
-        step: impl FnOnce(&Handle, &CommittedState, &dyn Fn() -> Result<u64>) -> Result<()>,
+        step: impl FnOnce(&Handle, &dyn Fn() -> Result<u64>) -> Result<()>,
     ) -> Result<()> {
-        let ReadView { base, .. } = self.recovered_view(state)?;
+        drop(self.recovered_view(state)?);
         let Some(handle) = &state.handle else { return Err(failed_again()) };
-        match step(handle, &base, &|| self.source.bytes()) {
+        match step(handle, &|| self.source.bytes()) {
             Ok(()) => {
                 let replaced = handle.committed_state()?;
                 self.publish(state, replaced, true);

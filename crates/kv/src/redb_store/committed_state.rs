@@ -20,14 +20,17 @@ pub(super) struct CommittedState {
 }
 
 impl CommittedState {
-    /// Begins a read transaction on the last commit of `database`.
+    /// Begins a read transaction on the last commit of `database`. `begun` is called before the
+    /// first page is read.
     pub(super) fn begin(
         database: &impl ReadableDatabase,
         health: &Arc<HandleHealth>,
         verifier: PageVerifier,
+        begun: impl FnOnce(),
     ) -> Result<Self> {
         let table = health.catch(|| {
             let transaction = database.begin_read().map_err(|error| health.report(error))?;
+            begun();
             transaction.open_table(ENTRIES).map_err(|error| health.report(error))
         })?;
         Ok(Self { table, health: Arc::clone(health), verifier })

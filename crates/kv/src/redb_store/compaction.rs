@@ -68,14 +68,14 @@ pub(super) fn drop_filler(database: &Database, health: &HandleHealth) -> Result<
     Ok(transaction)
 }
 
-/// An uncommitted transaction in which the table holds the entries of `base` in full pages.
+/// The transaction, in which the table then holds the entries of `base` in full pages: those of the
+/// last commit before it.
 pub(super) fn rewrite(
-    database: &Database,
+    mut transaction: WriteTransaction,
     base: &CommittedState,
     health: &HandleHealth,
 ) -> Result<WriteTransaction> {
     let report = |error: redb::Error| health.report(error);
-    let mut transaction = database.begin_write().map_err(|error| report(error.into()))?;
     transaction.set_quick_repair(true);
     {
         let mut table = transaction.open_table(REWRITTEN).map_err(|error| report(error.into()))?;

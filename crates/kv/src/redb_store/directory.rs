@@ -1,9 +1,12 @@
-//! Stores in directories: created entirely or not at all, and open in one handle at a time.
+//! Stores in directories: created entirely or not at all, and open in one handle at a time, or in
+//! several that share it.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use leafbase_model::{Error, ErrorKind, Result};
 use redb::StorageBackend;
@@ -14,6 +17,7 @@ use super::directory_files::{DirectoryFiles, DirectoryMode};
 pub use super::directory_files::{STORE_FILE, WAL_FILE};
 use super::file_format::HEADER_BYTES;
 pub use super::file_format::check_header;
+use super::shared_store::SharedRedbStore;
 use super::store::{RedbStore, VerifyContent};
 use crate::io_errors::io_error;
 use crate::lock::FileLock;
@@ -27,6 +31,10 @@ const TEMPORARY_INFIX: &str = ".new-";
 
 /// Most names that are tried for a temporary directory.
 const MAX_TEMPORARY_NAMES: u32 = 10_000;
+
+/// How long an opening that shares a store waits for another one to recover it.
+const MAX_RECOVERY_WAIT: Duration = Duration::from_millis(250);
+const RECOVERY_POLL: Duration = Duration::from_millis(5);
 
 /// Creates the directory `path` with an empty store and opens it.
 ///
@@ -62,6 +70,19 @@ pub fn create_with(
     let mut directory = UnnamedDirectory { temporary, lock, parent: &parent, path };
     create_in(Arc::new(files), &mut directory, options, fill)?;
     open(path, options)
+}
+
+/// Creates the directory `path` as [`create_with`] does, and opens it as [`open_shared`].
+///
+/// # Errors
+/// As [`create_with`] and [`open_shared`].
+pub fn create_shared_with(
+    path: impl AsRef<Path>,
+    options: &OpenOptions,
+    fill: impl FnOnce(&RedbStore) -> Result<()>,
+) -> Result<SharedRedbStore> {
+    create_with(path.as_ref(), &options.clone().shared(false), fill)?.close()?;
+    open_shared(path, options, &mut |_| Ok(()))
 }
 
 /// A directory with a temporary name in `parent`, which gets the name `path`.
@@ -130,7 +151,76 @@ pub fn open_with(
     let lock = lock(path, options.read_only)?;
     let mode = if options.read_only { DirectoryMode::ReadOnly } else { DirectoryMode::ReadWrite };
     let files = DirectoryFiles::open(path, mode).map_err(|error| cannot_read(path, error))?;
-    RedbStore::open(Arc::new(files), options, lock, verify)
+    let options = options.clone().shared(false);
+    RedbStore::open(Arc::new(files), &options, lock, verify).map_err(|error| {
+        // The lock of a handle that reads alone does not exclude handles that share the store.
+        if error.kind() == ErrorKind::AlreadyOpen { open_in_shared_handles(path) } else { error }
+    })
+}
+
+/// Opens the store in the directory `path` if `verify` accepts its contents, so that other processes
+/// may open it as well, each with this function. What a crashed handle of [`open`] left is recovered
+/// before. A handle that only reads writes to the files nevertheless: its locks, and redb's
+/// recovery.
+///
+/// # Errors
+/// As [`open`], [`ErrorKind::AlreadyOpen`] if a handle does not share the store; errors of `verify`.
+pub fn open_shared(
+    path: impl AsRef<Path>,
+    options: &OpenOptions,
+    verify: VerifyContent<'_>,
+) -> Result<SharedRedbStore> {
+    let path = path.as_ref();
+    check_store_file(path)?;
+    check_header_of(path)?;
+    let started = Instant::now();
+    let lock = loop {
+        match lock(path, false) {
+            // No other handle is open: this one may recover the files, and check all of them.
+            Ok(alone) => {
+                let files = DirectoryFiles::open(path, DirectoryMode::ReadWrite)
+                    .map_err(|error| cannot_read(path, error))?;
+                let options = OpenOptions { shared: false, read_only: false, ..options.clone() };
+                RedbStore::open(Arc::new(files), &options, alone, verify)?.close()?;
+            }
+            Err(error) if error.kind() == ErrorKind::AlreadyOpen => {}
+            Err(error) => return Err(error),
+        }
+        // Another handle may get in between. If it shares the store it has recovered it, too.
+        match self::lock(path, true) {
+            Ok(Some(lock)) => break lock,
+            Err(error)
+                if error.kind() == ErrorKind::AlreadyOpen
+                    && started.elapsed() < MAX_RECOVERY_WAIT =>
+            {
+                thread::sleep(RECOVERY_POLL);
+            }
+            Err(error) => return Err(error),
+            Ok(None) => {}
+        }
+    };
+    let files = DirectoryFiles::open(path, DirectoryMode::ReadWrite)
+        .map_err(|error| cannot_read(path, error))?;
+    let options = options.clone().shared(true);
+    SharedRedbStore::open(Arc::new(files), &options, lock, verify).map_err(|error| {
+        if error.kind() == ErrorKind::AlreadyOpen {
+            let message = format!(
+                "{} is open for reading in a handle that does not share it",
+                path.display()
+            );
+            Error::new(ErrorKind::AlreadyOpen, message)
+        } else {
+            error
+        }
+    })
+}
+
+fn open_in_shared_handles(path: &Path) -> Error {
+    let message = format!(
+        "{} is open in handles that share it, of this or other processes: open it shared, too",
+        path.display()
+    );
+    Error::new(ErrorKind::AlreadyOpen, message)
 }
 
 /// The files of a store that may be too corrupt to open, locked against writers.
@@ -299,12 +389,17 @@ fn lock(path: &Path, is_shared: bool) -> Result<Option<FileLock>> {
         options.open(&name).map_err(cannot_lock)?
     };
     let lock = FileLock::try_lock(file, is_shared).map_err(cannot_lock)?;
-    if lock.is_none() {
-        let message =
-            format!("{} is open in another handle of this or another process", path.display());
-        return Err(Error::new(ErrorKind::AlreadyOpen, message));
+    if lock.is_some() {
+        return Ok(lock);
     }
-    Ok(lock)
+    let is_held_shared =
+        || Ok(FileLock::try_lock(File::open(&name)?, true)?.is_some()) as io::Result<bool>;
+    if !is_shared && is_held_shared().unwrap_or(false) {
+        return Err(open_in_shared_handles(path));
+    }
+    let message =
+        format!("{} is open in another handle of this or another process", path.display());
+    Err(Error::new(ErrorKind::AlreadyOpen, message))
 }
 
 fn exists(path: &Path) -> Error {

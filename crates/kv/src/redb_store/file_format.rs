@@ -25,6 +25,7 @@ pub(crate) const HEADER_BYTES: usize = 320;
 const FLAGS: usize = 9;
 const SLOTS: [usize; 2] = [64, 192];
 const SLOT_BYTES: usize = 128;
+const SLOT_TRANSACTION: usize = 104;
 const SLOT_CHECKSUM: usize = 112;
 /// Where a commit slot has the root of a tree of tables, as the flag that there is one and the
 /// pointer: first the user's tables, then redb's own.
@@ -64,6 +65,17 @@ pub fn check_header(store: &str, header: &[u8]) -> Result<()> {
         return Err(Error::new(ErrorKind::NewerFormat, message));
     }
     Err(foreign("its store has a format that no version of Leafbase wrote"))
+}
+
+/// Both commit slots of a header, without its flags.
+pub(super) fn commit_slots(header: &[u8]) -> &[u8] {
+    header.get(SLOTS[0]..).unwrap_or_default()
+}
+
+/// The number of the last commit in a header: the next one has a greater number.
+pub(super) fn last_commit(header: &[u8]) -> Option<u64> {
+    let [primary, _] = CommitSlot::both(header)?;
+    bytes_at(primary.0, SLOT_TRANSACTION).map(u64::from_le_bytes)
 }
 
 /// One of the two commit slots in a header.

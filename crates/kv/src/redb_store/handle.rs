@@ -10,25 +10,32 @@ use std::time::{Duration, Instant};
 use std::{mem, process, thread};
 
 use leafbase_model::{Error, ErrorKind, Result};
-use redb::{Builder, Database, ReadableDatabase, StorageBackend, Table, WriteTransaction};
+use redb::{
+    Builder, ConcurrencyMode, Database, ReadableDatabase, StorageBackend, Table, WriteTransaction,
+};
 
 use super::committed_state::CommittedState;
 use super::compaction;
 use super::cursor::InsertCursor;
-use super::file_format::{HEADER_BYTES, check_header};
+use super::file_format::{HEADER_BYTES, check_header, last_commit};
 use super::integrity::check_tables;
 use super::page_verifier::PageVerifier;
 use super::panic_boundary::HandleHealth;
+use super::read_view::ReadView;
 use super::sync_tracker::{SyncTracker, UnsyncedRanges};
 use super::tables::{ENTRIES, WAL_HEADER};
 use super::write_barrier::{LockMode, WriteBarrier};
+use super::write_transaction::WriteTransaction as EntryTransaction;
 use crate::io_errors::io_error;
 use crate::memtable::{Entry, Memtable};
 use crate::options::OpenOptions;
+use crate::store::Transaction;
 use crate::store_files::StoreFiles;
 use crate::wal::file::WalEpoch;
 use crate::wal::manager::WalHeader;
 
+/// How often a wait for readers looks again.
+pub(super) const POLL: Duration = Duration::from_millis(1);
 /// How long compaction waits for readers. No snapshot begins in that time.
 pub(super) const MAX_READER_WAIT: Duration = Duration::from_secs(2);
 /// Checkpoints of at least this many entries look for runs of new keys.
@@ -78,15 +85,26 @@ impl HandleSource {
         bytes.map_err(|error| io_error("the size of the store's file could not be read", error))
     }
 
+    /// Whether other processes may have the file open.
+    fn is_shared(&self) -> bool {
+        self.options.shared
+    }
+
     fn open_database(&self) -> Result<OpenDatabase, redb::Error> {
+        let verifier = PageVerifier::new(self.options.entries, self.options.verify_pages);
+        let mut builder = Builder::new();
+        builder.set_cache_size(self.options.cache_bytes);
+        if self.is_shared() {
+            let barrier = WriteBarrier::shared(self.files.open()?, verifier);
+            builder.set_concurrency_mode(ConcurrencyMode::MultiWriter);
+            let database = builder.create_with_backend(barrier.clone())?;
+            return Ok(OpenDatabase { database, barrier });
+        }
         let files = &self.files;
         let tracker = SyncTracker::new(files.open()?, &self.unsynced, files.are_temporary())?;
-        let verifier = PageVerifier::new(self.options.entries, self.options.verify_pages);
         // Not even the lock of a handle that only reads excludes another one.
         let lock_mode = if self.options.read_only { LockMode::Shared } else { LockMode::Exclusive };
         let barrier = WriteBarrier::new(tracker, lock_mode, verifier)?;
-        let mut builder = Builder::new();
-        builder.set_cache_size(self.options.cache_bytes);
         let database = builder.create_with_backend(barrier.clone())?;
         // redb may cache the pages that it reads from here on, so the root has to be known before.
         // Which commit is the last one is known only now, after redb's recovery.
@@ -132,6 +150,7 @@ pub(super) struct Handle {
     /// The process that opened the file.
     pub(super) owner: u32,
     is_read_only: bool,
+    is_shared: bool,
     pub(super) health: Arc<HandleHealth>,
 }
 
@@ -139,12 +158,16 @@ impl Handle {
     /// Opens the file. Nothing is written to it before [`Self::persist_repairs`] or a commit.
     pub(super) fn open(source: &HandleSource) -> Result<Self> {
         source.check_format()?;
-        check_tables(&|| source.open_to_read())?;
+        // Pages change meanwhile if other processes write. They were checked by the first one.
+        if !source.is_shared() {
+            check_tables(&|| source.open_to_read())?;
+        }
         let health = Arc::new(HandleHealth::default());
         let database =
             health.catch(|| source.open_database().map_err(|error| health.report(error)))?;
-        let is_read_only = source.is_read_only();
-        Ok(Self { database: Some(database), owner: process::id(), is_read_only, health })
+        let (is_read_only, is_shared) = (source.is_read_only(), source.is_shared());
+        let owner = process::id();
+        Ok(Self { database: Some(database), owner, is_read_only, is_shared, health })
     }
 
     /// Creates the table of entries if the file has none.
@@ -171,8 +194,68 @@ impl Handle {
     /// Begins to read the last commit.
     pub(super) fn committed_state(&self) -> Result<Arc<CommittedState>> {
         let OpenDatabase { database, barrier } = self.database()?;
-        barrier.verifier().learn_root(barrier);
-        CommittedState::begin(database, &self.health, barrier.verifier().clone()).map(Arc::new)
+        let verifier = barrier.verifier();
+        if !self.is_shared {
+            verifier.learn_root(barrier);
+        }
+        CommittedState::begin(database, &self.health, verifier.clone(), || {
+            if self.is_shared {
+                verifier.follow_commits(barrier);
+            }
+        })
+        .map(Arc::new)
+    }
+
+    /// Runs a write closure on the last commit of any process, while no other one may write, and
+    /// commits its entries durably.
+    pub(super) fn write(
+        &self,
+        f: &mut dyn FnMut(&mut dyn Transaction) -> Result<()>,
+    ) -> Result<()> {
+        let OpenDatabase { database, barrier } = self.database()?;
+        let mut transaction = self.begin_write(database)?;
+        let before = last_commit_of(barrier);
+        let base = self.committed_state()?;
+        let view = ReadView { base, memtable: Memtable::default(), version: None };
+        let mut writes = EntryTransaction::new(view);
+        // Caught, because redb does not roll back while a panic unwinds.
+        let decided = catch_unwind(AssertUnwindSafe(|| f(&mut writes)));
+        let memtable = writes.view.memtable;
+        if !matches!(decided, Ok(Ok(()))) || memtable.is_empty() {
+            self.health.catch(|| Ok(drop(transaction)))?;
+            return decided.unwrap_or_else(|panic| resume_unwind(panic));
+        }
+        // The state that the closure has read need not be kept any longer.
+        drop(writes.view.base);
+        let is_started = Cell::new(false);
+        let committed = self.health.catch(|| {
+            let filled = fill(&mut transaction, &memtable);
+            filled.map_err(|error| self.health.report(error))?;
+            barrier.verifier().check_unaltered()?;
+            is_started.set(true);
+            transaction.commit().map_err(|error| self.health.report(error))
+        });
+        committed.map_err(|error| {
+            if !is_started.get() || last_commit_of(barrier) == before {
+                return error;
+            }
+            let message = "the write failed, and whether it took place shows when the store can \
+                           be read again";
+            Error::new(ErrorKind::Storage, message).with_source(error)
+        })
+    }
+
+    /// Runs `work` while no process writes.
+    pub(super) fn without_writers<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        let transaction = self.begin_write(&self.database()?.database)?;
+        let outcome = work();
+        self.health.catch(|| Ok(drop(transaction)))?;
+        outcome
+    }
+
+    fn begin_write(&self, database: &Database) -> Result<WriteTransaction> {
+        let begin = || database.begin_write().map_err(|error| self.health.report(error));
+        self.health.catch(begin)
     }
 
     /// Writes redb's repairs to the file, if it made any and the store is not read-only, so that
@@ -239,13 +322,16 @@ impl Handle {
         })
     }
 
-    /// Rewrites all entries, which `base` holds, into full pages in one durable commit. Whether it
+    /// Rewrites all entries of the last commit into full pages in one durable commit. Whether it
     /// happens changes no entry.
-    pub(super) fn rewrite(&self, base: &CommittedState) -> Result<()> {
+    pub(super) fn rewrite(&self) -> Result<()> {
         self.health.catch(|| {
             let OpenDatabase { database, barrier } = self.database()?;
             self.release(barrier)?;
-            let transaction = compaction::rewrite(database, base, &self.health)?;
+            let transaction = self.begin_write(database)?;
+            // Read after the transaction has begun: until then another process may commit.
+            let base = self.committed_state()?;
+            let transaction = compaction::rewrite(transaction, &base, &self.health)?;
             barrier.verifier().check_unaltered()?;
             transaction.commit().map_err(|error| self.health.report(error))
         })
@@ -287,7 +373,7 @@ fn compact_when_unread(database: &mut Database) -> Result<(), redb::Error> {
             Err(redb::CompactionError::TransactionInProgress)
                 if started.elapsed() < MAX_READER_WAIT =>
             {
-                thread::sleep(Duration::from_millis(1));
+                thread::sleep(POLL);
             }
             compacted => return Ok(compacted.map(drop)?),
         }
@@ -349,29 +435,40 @@ fn fill_transaction(
     if let Some(WalHeader { epoch, in_use }) = header {
         transaction.open_table(WAL_HEADER)?.insert((), (epoch.number, epoch.salt, in_use))?;
     }
-    {
-        let mut table = transaction.open_table(ENTRIES)?;
-        let mut entries = memtable.iter().peekable();
-        // An import puts many new keys between the same two. Other writes rarely do, and a search
-        // for a run costs as much as an insert.
-        let looks_for_runs = memtable.len() >= MIN_ENTRIES_FOR_RUNS;
-        let mut short_runs = if looks_for_runs { 0 } else { MAX_SHORT_RUNS };
-        while let Some(entry) = entries.peek().copied() {
-            if entry.value().is_some() && short_runs < MAX_SHORT_RUNS {
-                let inserted = insert_run(&mut table, entry, &mut entries)?;
-                short_runs = if inserted < MIN_RUN { short_runs + 1 } else { 0 };
-                if inserted > 0 {
-                    continue;
-                }
-            }
-            match entry.value() {
-                Some(value) => drop(table.insert(entry.key(), value)?),
-                None => drop(table.remove(entry.key())?),
-            }
-            entries.next();
-        }
-    }
+    fill(&mut transaction, memtable)?;
     Ok(transaction)
+}
+
+/// Writes the entries of `memtable`.
+fn fill(transaction: &mut WriteTransaction, memtable: &Memtable) -> Result<(), redb::Error> {
+    let mut table = transaction.open_table(ENTRIES)?;
+    let mut entries = memtable.iter().peekable();
+    // An import puts many new keys between the same two. Other writes rarely do, and a search for a
+    // run costs as much as an insert.
+    let looks_for_runs = memtable.len() >= MIN_ENTRIES_FOR_RUNS;
+    let mut short_runs = if looks_for_runs { 0 } else { MAX_SHORT_RUNS };
+    while let Some(entry) = entries.peek().copied() {
+        if entry.value().is_some() && short_runs < MAX_SHORT_RUNS {
+            let inserted = insert_run(&mut table, entry, &mut entries)?;
+            short_runs = if inserted < MIN_RUN { short_runs + 1 } else { 0 };
+            if inserted > 0 {
+                continue;
+            }
+        }
+        match entry.value() {
+            Some(value) => drop(table.insert(entry.key(), value)?),
+            None => drop(table.remove(entry.key())?),
+        }
+        entries.next();
+    }
+    Ok(())
+}
+
+/// The number of the last commit in the file; `None` if it cannot be read.
+fn last_commit_of(storage: &dyn StorageBackend) -> Option<u64> {
+    let mut header = [0; HEADER_BYTES];
+    storage.read(0, &mut header).ok()?;
+    last_commit(&header)
 }
 
 /// Inserts the next entries as long as they are new and lie between the same two keys of the table:

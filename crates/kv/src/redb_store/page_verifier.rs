@@ -14,12 +14,12 @@ use std::collections::hash_map;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::ops::Bound;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use leafbase_model::{Error, Result};
 use redb::StorageBackend;
 
-use super::file_format::PageReader;
+use super::file_format::{HEADER_BYTES, PageReader, commit_slots};
 use super::page_format::{
     BRANCH, MAX_DEPTH, PAGE_BYTES, PagePointer, are_all_intact, branch_children, child_pointers,
     entry_count, has_checksum, set_null_child,
@@ -94,6 +94,9 @@ struct Shared {
     is_enabled: bool,
     state: RwLock<VerifierState>,
     has_suspects: AtomicBool,
+    /// The commit slots in the header when the expected pages were learned; `None` unless other
+    /// processes write to the file.
+    followed: Mutex<Option<Vec<u8>>>,
     /// redb was given a page that differs from the file.
     has_altered_page: AtomicBool,
 }
@@ -157,6 +160,7 @@ impl PageVerifier {
             is_enabled,
             state: RwLock::default(),
             has_suspects: AtomicBool::new(false),
+            followed: Mutex::default(),
             has_altered_page: AtomicBool::new(false),
         }))
     }
@@ -181,6 +185,33 @@ impl PageVerifier {
         if known.is_none_or(|page| page.checksum != expected.checksum) {
             state.pages.insert(number, expected);
         }
+    }
+
+    /// Learns the root of the last commit, of a file that other processes write to, and forgets
+    /// what was expected before it if there was a commit since: pages that were freed may hold
+    /// anything by now. The caller has begun to read, or may write, so that the pages it reads stay.
+    /// Corrupt pages are remembered.
+    pub(super) fn follow_commits(&self, storage: &dyn StorageBackend) {
+        let Some(file) = PageReader::open(storage) else { return };
+        let slots = commit_slots(&file.header);
+        // Not held while pages are read, which looks at it.
+        if self.followed().as_deref() == Some(slots) {
+            return;
+        }
+        self.state_mut().pages.clear();
+        *self.followed() = Some(Vec::new());
+        let root = file.entries_root().and_then(|root| ExpectedPage::new(root, 0, 0));
+        // A commit in between may have freed the pages that lead to the root.
+        let is_same =
+            PageReader::open(storage).is_some_and(|again| commit_slots(&again.header) == slots);
+        if is_same {
+            self.state_mut().pages.extend(root);
+            *self.followed() = Some(slots.to_vec());
+        }
+    }
+
+    fn followed(&self) -> MutexGuard<'_, Option<Vec<u8>>> {
+        self.0.followed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Compares the page at `offset` as redb reads it. The children of a corrupt branch that could
@@ -211,6 +242,10 @@ impl PageVerifier {
         // Hashing holds no lock. Threads that read the page concurrently all hash it; the first
         // one that takes the lock below records the result.
         let is_intact = expected.matches(page);
+        if !is_intact && self.is_outdated(read) {
+            self.state_mut().pages.clear();
+            return Ok(());
+        }
         let is_branch = page.first() == Some(&BRANCH);
         if is_branch && !is_intact {
             self.clear_wrong_branches(read, page, is_altered)?;
@@ -233,6 +268,14 @@ impl PageVerifier {
             self.0.has_suspects.store(true, Ordering::Release);
         }
         Ok(())
+    }
+
+    /// Whether another process has committed since the expected pages were learned. redb reads the
+    /// first pages of a new commit before [`Self::follow_commits`] can forget those of the last one.
+    fn is_outdated(&self, read: ReadAt<'_>) -> bool {
+        let Some(slots) = self.followed().clone() else { return false };
+        let mut header = [0; HEADER_BYTES];
+        read(0, &mut header) && commit_slots(&header) != slots
     }
 
     /// Forgets the pages that a write replaces.

@@ -84,7 +84,8 @@ pub(super) fn map_redb_error(error: redb::Error) -> Error {
         }
         redb::Error::Io(error) => io_error("the store could not be read or written", error),
         redb::Error::Corrupted(what) => Error::corrupted("the store's structure").with_source(what),
-        redb::Error::DatabaseAlreadyOpen => {
+        // A handle that only reads locks the bytes of other protocols as well.
+        redb::Error::DatabaseAlreadyOpen | redb::Error::LockProtocolMismatch => {
             Error::new(ErrorKind::AlreadyOpen, "the store is open in another handle")
                 .with_source(error)
         }
@@ -150,6 +151,7 @@ mod tests {
         let kinds = [
             (redb::Error::Corrupted("a page".to_owned()), ErrorKind::Corrupted, false),
             (redb::Error::DatabaseAlreadyOpen, ErrorKind::AlreadyOpen, false),
+            (redb::Error::LockProtocolMismatch, ErrorKind::AlreadyOpen, false),
             (redb::Error::TableDoesNotExist("leafbase".to_owned()), ErrorKind::NotASpace, false),
             (redb::Error::UpgradeRequired(1), ErrorKind::NotASpace, false),
             (redb::Error::PreviousIo, ErrorKind::Storage, true),

@@ -33,13 +33,36 @@ pub(super) enum LockMode {
     Unlocked,
 }
 
+/// The byte of redb's locks that each handle of several processes holds shared. It is the last one of
+/// a range that redb asks for.
+const SHARED_WRITER_BYTE: u64 = (1 << 62) + 1;
+
 /// The barrier. Clones are the same one.
 #[derive(Clone, Debug)]
 pub(super) struct WriteBarrier(Arc<BarrierState>);
 
+/// The file below a barrier.
+#[derive(Debug)]
+enum TrackedFile {
+    Tracked(SyncTracker),
+    /// One that other processes write to. redb relies on the order of its writes there, so none is
+    /// buffered, and ranges of an earlier handle may be those of another process by now, so none is
+    /// written again.
+    Shared(Box<dyn StorageBackend>),
+}
+
+impl TrackedFile {
+    fn backend(&self) -> &dyn StorageBackend {
+        match self {
+            Self::Tracked(tracker) => tracker,
+            Self::Shared(file) => &**file,
+        }
+    }
+}
+
 #[derive(Debug)]
 struct BarrierState {
-    below: SyncTracker,
+    below: TrackedFile,
     lock_mode: LockMode,
     /// `None` once writes pass through.
     staged: RwLock<Option<StagedWrites>>,
@@ -74,13 +97,27 @@ impl WriteBarrier {
         let staged = StagedWrites { buffer: WriteBuffer::new(&below)?, operations: Vec::new() };
         let table_roots = RwLock::new(table_root_pages(&below));
         Ok(Self(Arc::new(BarrierState {
-            below,
+            below: TrackedFile::Tracked(below),
             lock_mode,
             staged: RwLock::new(Some(staged)),
             is_closed: AtomicBool::new(false),
             verifier,
             table_roots,
         })))
+    }
+
+    /// A barrier that lets everything pass, over a file that several processes write to: what one
+    /// of them stages the others would not see.
+    pub(super) fn shared(file: Box<dyn StorageBackend>, verifier: PageVerifier) -> Self {
+        Self(Arc::new(BarrierState {
+            below: TrackedFile::Shared(file),
+            lock_mode: LockMode::Exclusive,
+            staged: RwLock::default(),
+            is_closed: AtomicBool::new(false),
+            verifier,
+            // Another process may write entries where a table's root was.
+            table_roots: RwLock::default(),
+        }))
     }
 
     /// The verifier of the pages that were read.
@@ -115,9 +152,9 @@ impl WriteBarrier {
         let mut staged = self.staged_mut()?;
         for operation in staged.iter().flat_map(|staged| &staged.operations) {
             match operation {
-                StagedOperation::Write(offset, data) => self.0.below.write(*offset, data)?,
-                StagedOperation::SetLength(length) => self.0.below.set_len(*length)?,
-                StagedOperation::Sync => self.0.below.sync_data()?,
+                StagedOperation::Write(offset, data) => self.below().write(*offset, data)?,
+                StagedOperation::SetLength(length) => self.below().set_len(*length)?,
+                StagedOperation::Sync => self.below().sync_data()?,
             }
         }
         *staged = None;
@@ -144,13 +181,49 @@ impl WriteBarrier {
 
     fn read_unverified(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
         match &*self.staged()? {
-            Some(staged) => staged.buffer.read(&self.0.below, offset, out),
-            None => self.0.below.read(offset, out),
+            Some(staged) => staged.buffer.read(self.below(), offset, out),
+            None => self.below().read(offset, out),
         }
     }
 
+    fn below(&self) -> &dyn StorageBackend {
+        self.0.below.backend()
+    }
+
+    /// The file, for its locks.
     fn file(&self) -> &dyn StorageBackend {
-        self.0.below.file()
+        match &self.0.below {
+            TrackedFile::Tracked(tracker) => tracker.file(),
+            TrackedFile::Shared(file) => &**file,
+        }
+    }
+}
+
+/// The end of a range without [`SHARED_WRITER_BYTE`].
+fn without_shared_writers(end: Bound<u64>) -> Bound<u64> {
+    if end == Bound::Included(SHARED_WRITER_BYTE) {
+        Bound::Excluded(SHARED_WRITER_BYTE)
+    } else {
+        end
+    }
+}
+
+impl WriteBarrier {
+    /// Locks a range among handles that only read, unless handles share the file to write. Those
+    /// lock the byte shared as well, so it is left free and looked at: they would overwrite pages
+    /// that this handle reads, and wait for its lock.
+    fn try_lock_to_read(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
+        let until = without_shared_writers(end);
+        if !self.file().try_lock_shared_range(start, until)? {
+            return Ok(false);
+        }
+        // After the lock: a handle that shares the file looks at that one after it has its own.
+        let byte = Bound::Included(SHARED_WRITER_BYTE);
+        if until != end && self.file().query_lock_range(byte, byte)? {
+            self.file().unlock_range(start, until)?;
+            return Ok(false);
+        }
+        Ok(true)
     }
 }
 
@@ -158,7 +231,7 @@ impl StorageBackend for WriteBarrier {
     fn len(&self) -> io::Result<u64> {
         match &*self.staged()? {
             Some(staged) => Ok(staged.buffer.len()),
-            None => self.0.below.len(),
+            None => self.below().len(),
         }
     }
 
@@ -176,7 +249,7 @@ impl StorageBackend for WriteBarrier {
 
     fn set_len(&self, length: u64) -> io::Result<()> {
         let mut staged = self.staged_mut()?;
-        let Some(staged) = &mut *staged else { return self.0.below.set_len(length) };
+        let Some(staged) = &mut *staged else { return self.below().set_len(length) };
         staged.buffer.set_len(length)?;
         staged.operations.push(StagedOperation::SetLength(length));
         Ok(())
@@ -184,7 +257,7 @@ impl StorageBackend for WriteBarrier {
 
     fn sync_data(&self) -> io::Result<()> {
         let mut staged = self.staged_mut()?;
-        let Some(staged) = &mut *staged else { return self.0.below.sync_data() };
+        let Some(staged) = &mut *staged else { return self.below().sync_data() };
         staged.operations.push(StagedOperation::Sync);
         Ok(())
     }
@@ -198,20 +271,20 @@ impl StorageBackend for WriteBarrier {
             roots.retain(|root| *root != offset);
         }
         let mut staged = self.staged_mut()?;
-        let Some(staged) = &mut *staged else { return self.0.below.write(offset, data) };
-        staged.buffer.write(&self.0.below, offset, data)?;
+        let Some(staged) = &mut *staged else { return self.below().write(offset, data) };
+        staged.buffer.write(self.below(), offset, data)?;
         staged.operations.push(StagedOperation::Write(offset, data.to_vec()));
         Ok(())
     }
 
     fn close(&self) -> io::Result<()> {
-        self.0.below.close()
+        self.below().close()
     }
 
     fn try_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
         match self.0.lock_mode {
             LockMode::Exclusive => self.file().try_lock_range(start, end),
-            LockMode::Shared => self.file().try_lock_shared_range(start, end),
+            LockMode::Shared => self.try_lock_to_read(start, end),
             LockMode::Unlocked => Err(BackendError::Unsupported),
         }
     }
@@ -244,7 +317,8 @@ impl StorageBackend for WriteBarrier {
 
     fn unlock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
         match self.0.lock_mode {
-            LockMode::Exclusive | LockMode::Shared => self.file().unlock_range(start, end),
+            LockMode::Exclusive => self.file().unlock_range(start, end),
+            LockMode::Shared => self.file().unlock_range(start, without_shared_writers(end)),
             LockMode::Unlocked => Err(BackendError::Unsupported),
         }
     }

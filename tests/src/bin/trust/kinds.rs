@@ -13,6 +13,7 @@ mod kills;
 mod model;
 mod places;
 mod power_loss;
+mod processes;
 mod scopes;
 mod system_calls;
 mod threads;
@@ -26,6 +27,7 @@ pub const ALL: &[Kind] = &[
     system_calls::KIND,
     kills::KIND,
     busy_kills::KIND,
+    processes::KIND,
     damage::KIND,
     model::KIND,
     scopes::KIND,
@@ -52,6 +54,9 @@ pub fn child(arguments: &[String]) -> Option<ExitCode> {
         }
         [name, path, orders @ ..] if name == busy_kills::BUSY_ARGUMENT => {
             Some(busy_kills::work(Path::new(path), orders))
+        }
+        [name, path, orders @ ..] if name == processes::SHARING_ARGUMENT => {
+            Some(processes::share(Path::new(path), orders))
         }
         [name, seed, same_tokens] if name == places::ARGUMENT => {
             Some(places::serve(seed.parse().unwrap_or_default(), same_tokens == "true"))

@@ -4,24 +4,48 @@
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use leafbase_model::{Error, ErrorKind, Result, is_broken_invariant};
 use leafbase_search::Index;
+use leafbase_store::kv::FileLock;
 
 /// The directory of all generations.
 const DIRECTORY: &str = "index";
+/// The file in it that a handle locks while it writes an index that it shares.
+const LOCK_FILE: &str = "lock";
 /// Digits of the greatest number of a generation.
 const MAX_DIGITS: usize = 12;
+/// How often an index that another process may be writing is opened before it counts as damaged.
+const MAX_SHARED_OPENINGS: usize = 5;
 
 pub(crate) enum IndexHome {
     /// Rebuilt in memory each time the space is opened.
     Memory,
     Directory {
         directory: HomeDirectory,
-        read_only: bool,
+        access: IndexAccess,
     },
     /// Directories of the host.
     Host(std::sync::Arc<dyn super::index_directories::IndexDirectories>),
+}
+
+/// Who writes the index in a directory.
+pub(crate) enum IndexAccess {
+    /// This handle alone.
+    Exclusive,
+    /// Another handle, or none.
+    ReadOnly,
+    /// Handles of several processes, one at a time: the one that has locked the file, which the end
+    /// of its process unlocks.
+    Shared(SharedIndexLock),
+}
+
+/// The right to write an index that several handles share.
+pub(crate) struct SharedIndexLock {
+    read_only: bool,
+    /// `None` while another handle may write.
+    held: Mutex<Option<FileLock>>,
 }
 
 /// The directory of a space, identified as its store identifies it: by the resolved path and the
@@ -78,24 +102,81 @@ pub(super) struct IndexGeneration {
 impl IndexHome {
     /// The home of a space in the directory `path`.
     pub(crate) fn of_space(path: &Path, read_only: bool) -> Self {
-        Self::Directory { directory: HomeDirectory::resolve(path), read_only }
+        let access = if read_only { IndexAccess::ReadOnly } else { IndexAccess::Exclusive };
+        Self::Directory { directory: HomeDirectory::resolve(path), access }
+    }
+
+    /// The home of a space that several processes share.
+    pub(crate) fn of_shared_space(path: &Path, read_only: bool) -> Self {
+        let access = IndexAccess::Shared(SharedIndexLock { read_only, held: Mutex::default() });
+        Self::Directory { directory: HomeDirectory::resolve(path), access }
     }
 
     pub(super) const fn is_read_only(&self) -> bool {
-        matches!(self, Self::Directory { read_only: true, .. })
+        matches!(self, Self::Directory { access: IndexAccess::ReadOnly, .. })
+    }
+
+    pub(super) const fn is_shared(&self) -> bool {
+        matches!(self, Self::Directory { access: IndexAccess::Shared(_), .. })
+    }
+
+    /// Whether another handle may write the index now, and this one later.
+    pub(super) fn is_written_elsewhere(&self) -> bool {
+        match self {
+            Self::Directory { directory, access: IndexAccess::Shared(shared) } => {
+                !shared.read_only && !directory.is_moved() && !self.is_persistent()
+            }
+            _ => false,
+        }
+    }
+
+    /// Begins to write an index that is shared, unless another handle does.
+    pub(super) fn begin_shared_write(&self) {
+        let Self::Directory { directory, access: IndexAccess::Shared(shared) } = self else {
+            return;
+        };
+        if shared.read_only || directory.is_moved() {
+            return;
+        }
+        let lock = || {
+            fs::create_dir_all(directory.generations())?;
+            let mut options = fs::File::options();
+            options.read(true).write(true).create(true).truncate(false);
+            FileLock::try_lock(options.open(directory.generations().join(LOCK_FILE))?, false)
+        };
+        match lock() {
+            Ok(lock) => *shared.held.lock().unwrap_or_else(PoisonError::into_inner) = lock,
+            Err(error) => tracing::warn!(%error, "the search index could not be locked"),
+        }
+    }
+
+    /// Lets other handles write.
+    pub(super) fn end_shared_write(&self) {
+        if let Self::Directory { access: IndexAccess::Shared(shared), .. } = self {
+            *shared.held.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        }
+    }
+
+    /// The number of the newest generation.
+    pub(super) fn newest(&self) -> Option<u64> {
+        self.numbers().into_iter().max()
     }
 
     /// The newest generation, if it is intact.
     pub(super) fn open_newest(&self, owner: &str) -> Option<IndexGeneration> {
-        let number = self.numbers().into_iter().max()?;
-        let index = catch_index_panic(|| Ok(self.open(number, owner))).ok()??;
-        Some(IndexGeneration { index, number: Some(number) })
+        // Another process may remove files of a commit between the reads of its list and of them.
+        let attempts = if self.is_shared() { MAX_SHARED_OPENINGS } else { 1 };
+        (0..attempts).find_map(|_| {
+            let number = self.newest()?;
+            let index = catch_index_panic(|| Ok(self.open(number, owner))).ok()??;
+            Some(IndexGeneration { index, number: Some(number) })
+        })
     }
 
     /// Creates an empty generation, in memory if the directory cannot be written.
     pub(super) fn create_next(&self, owner: &str) -> Result<IndexGeneration> {
         if self.is_persistent() {
-            let next = self.numbers().into_iter().max().map_or(1, |newest| newest + 1);
+            let next = self.newest().map_or(1, |newest| newest + 1);
             match catch_index_panic(|| self.create(next, owner)) {
                 Ok(index) => return Ok(IndexGeneration { index, number: Some(next) }),
                 Err(error) => tracing::warn!(%error, "the search index is kept in memory"),
@@ -131,9 +212,16 @@ impl IndexHome {
         }
     }
 
-    /// Whether a new index outlives the process.
+    /// Whether a new index outlives the process: whether this handle may write it now.
     pub(super) fn is_persistent(&self) -> bool {
-        !matches!(self, Self::Memory) && !self.is_read_only() && !self.is_moved()
+        let may_write = match self {
+            Self::Memory | Self::Directory { access: IndexAccess::ReadOnly, .. } => false,
+            Self::Directory { access: IndexAccess::Shared(shared), .. } => {
+                shared.held.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+            }
+            Self::Directory { access: IndexAccess::Exclusive, .. } | Self::Host(_) => true,
+        };
+        may_write && !self.is_moved()
     }
 
     /// Whether the directory of the space was moved or replaced since it was opened.
@@ -201,6 +289,11 @@ impl IndexGeneration {
 
     pub(super) const fn is_on_disk(&self) -> bool {
         self.number.is_some()
+    }
+
+    /// The number of a generation on disk.
+    pub(super) const fn number(&self) -> Option<u64> {
+        self.number
     }
 }
 

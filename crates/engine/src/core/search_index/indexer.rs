@@ -4,6 +4,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use leafbase_model::{Error, ErrorKind, Language, Result};
 use leafbase_search::{
@@ -24,6 +26,9 @@ use crate::core::visibility::Visibility;
 
 mod update;
 
+/// How long a call that has to change the index waits for another process that does.
+const MAX_PROCESS_WAIT: Duration = Duration::from_secs(10);
+const PROCESS_POLL: Duration = Duration::from_millis(10);
 /// Dirty documents above which a search lets the index catch up first: analyzing them costs about
 /// as much.
 const MAX_DIRTY_DOCUMENTS: usize = 1_000;
@@ -84,6 +89,52 @@ pub(crate) struct SearchSnapshot {
     /// The visible part of the index; `None` for all of it.
     subset: Option<Arc<DocumentSubset>>,
     pub(crate) space: VisibleSnapshot,
+}
+
+/// The time in which this handle alone changes the index: among the threads of this process, and
+/// among processes if they share it. Another process that has it is not waited for: until it ends,
+/// this handle only reads the index.
+struct IndexUpdate<'i> {
+    indexer: &'i SearchIndexer,
+    _guard: UpdateGuard<'i>,
+}
+
+impl<'i> IndexUpdate<'i> {
+    fn begin(indexer: &'i SearchIndexer, guard: UpdateGuard<'i>) -> Self {
+        indexer.home.begin_shared_write();
+        Self { indexer, _guard: guard }
+    }
+
+    /// Waits for another process that changes the index.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Conflict`] if that takes long.
+    fn wait_for_processes(&self) -> Result<()> {
+        let (home, until) = (&self.indexer.home, Instant::now() + MAX_PROCESS_WAIT);
+        while home.is_written_elsewhere() {
+            if Instant::now() >= until {
+                let message = "another process is updating the search index: try again later";
+                return Err(Error::new(ErrorKind::Conflict, message));
+            }
+            thread::sleep(PROCESS_POLL);
+            home.begin_shared_write();
+        }
+        Ok(())
+    }
+}
+
+impl Drop for IndexUpdate<'_> {
+    fn drop(&mut self) {
+        if !self.indexer.home.is_shared() {
+            return;
+        }
+        // The writer knows the commit that it has made last; the next one may be another process's.
+        let current = self.indexer.state().current.clone();
+        if let Some(current) = current {
+            current.generation.index.release_writer();
+        }
+        self.indexer.home.end_shared_write();
+    }
 }
 
 /// The outcome of taking a snapshot.
@@ -176,8 +227,9 @@ impl SearchIndexer {
     ///
     /// # Errors
     /// [`ErrorKind::Conflict`] in a progress callback of a call that has it.
-    fn lock_update(&self) -> Result<UpdateGuard<'_>> {
-        self.worker.yield_to(|| self.update_lock.lock())
+    fn lock_update(&self) -> Result<IndexUpdate<'_>> {
+        let guard = self.worker.yield_to(|| self.update_lock.lock())?;
+        Ok(IndexUpdate::begin(self, guard))
     }
 
     /// Announces a write that a crash may undo. Before an index on disk contains it, it has to be
@@ -194,7 +246,7 @@ impl SearchIndexer {
     pub(crate) fn exclusive<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         // The thread yields until the work is done, not only until the lock is taken.
         self.worker.yield_to(|| {
-            let _lock = self.update_lock.lock()?;
+            let _update = IndexUpdate::begin(self, self.update_lock.lock()?);
             work()
         })
     }
@@ -384,8 +436,8 @@ impl SearchIndexer {
     /// The index on disk with its watermark, without making it the current one.
     pub(super) fn stored_index(&self) -> Option<(Arc<IndexSnapshot>, IndexWatermark)> {
         let IndexGeneration { index, .. } = &self.home.open_newest(&self.owner)?;
-        let opened = catch_index_panic(|| Ok((index.snapshot()?, index.watermark()?))).ok()?;
-        Some((opened.0, opened.1?))
+        let (watermark, snapshot) = self.read_index(index).ok()?;
+        Some((snapshot, watermark?))
     }
 
     /// The number of documents that are dirty in the index; `None` if there is none.

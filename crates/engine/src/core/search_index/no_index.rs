@@ -23,6 +23,10 @@ impl NoIndexHome {
     pub(crate) fn of_space(_: &Path, _: bool) -> Self {
         Self::Directory
     }
+
+    pub(crate) fn of_shared_space(_: &Path, _: bool) -> Self {
+        Self::Directory
+    }
 }
 
 impl NoIndexer {

@@ -5,14 +5,15 @@ use std::path::Path;
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
-#[cfg(doc)]
+#[cfg(feature = "search")]
+use leafbase_model::Error;
+#[cfg(any(doc, feature = "search"))]
 use leafbase_model::ErrorKind;
 use leafbase_model::{Clock, IdSource, Language, Limits, Result, SpaceId};
-use leafbase_store::kv::{Durability, MemoryStore, OpenOptions, Store, WriteOptions};
+use leafbase_store::kv::{Durability, MemoryStore, OpenOptions, RedbStore, Store, WriteOptions};
 use leafbase_store::{SpaceMeta, SpaceStore, directory};
 
 use super::{Inner, Space, settings};
-use crate::core::commit_signal::CommitSignal;
 use crate::core::edges::EXTRACTOR;
 use crate::core::orphaned_uploads::OrphanedUploads;
 use crate::core::search_index::{IndexHome, SearchIndexer, SearchIndexing};
@@ -313,6 +314,39 @@ impl SpaceBuilder {
         self
     }
 
+    /// Whether other processes may have the space open at the same time, to read and to write. Each
+    /// of them has to open it so: an opening that does not share the space is refused beside those
+    /// that do, and the other way round, with [`ErrorKind::AlreadyOpen`]. Default: no.
+    ///
+    /// Each process sees what all of them have written, and finds it. A process that ends, however
+    /// it does, harms none of the others. One process at a time updates the search index; the rest
+    /// search with what is there and what the change log has beside it. A wait for changes notices
+    /// those of other processes within a quarter of a second.
+    ///
+    /// Every write is durable, as with [`Durability::Durable`], and takes about twice as long as
+    /// that; reads take longer as well. [`Space::compact`] fails while another process reads. The
+    /// files are locked by ranges of bytes, which Linux, the systems of Apple and Windows have, but few
+    /// network file systems. With [`Self::read_only`] the files are written to nevertheless: locks,
+    /// and the recovery after a crash.
+    ///
+    /// ```
+    /// use leafbase::{ErrorKind, Space};
+    /// # fn main() -> leafbase::Result<()> {
+    /// # let directory = tempfile::tempdir().unwrap();
+    /// # let path = directory.path().join("notes.leafbase");
+    /// let app = Space::builder().shared(true).create(&path)?;
+    /// let agent = Space::builder().shared(true).open(&path)?; // mostly in another process
+    /// agent.connect().create_document("Trip")?;
+    /// assert_eq!(app.connect().documents()?.len(), 1);
+    /// assert_eq!(Space::open(&path).unwrap_err().kind(), ErrorKind::AlreadyOpen);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn shared(mut self, shared: bool) -> Self {
+        self.options = self.options.shared(shared);
+        self
+    }
+
     /// When the search index is updated. Results of searches do not depend on it. Default:
     /// [`SearchIndexing::Background`].
     #[cfg(feature = "search")]
@@ -394,10 +428,14 @@ impl SpaceBuilder {
         let meta = self.meta(&stem)?;
         let options = self.options.clone();
         // Initialized under a temporary name: a crash leaves nothing at `path`.
-        let store =
-            directory::create_with(path, &options, |store| SpaceStore::initialize(store, &meta))?;
-        let home = self.home(path);
-        self.opened(Arc::new(store), home)
+        let fill = |store: &RedbStore| SpaceStore::initialize(store, &meta);
+        let store: Arc<dyn Store> = if options.shared {
+            Arc::new(directory::create_shared_with(path, &options, fill)?)
+        } else {
+            Arc::new(directory::create_with(path, &options, fill)?)
+        };
+        let (home, handles) = self.home(path);
+        self.opened(store, home, handles)
     }
 
     /// Opens the space in the directory `path`. Orphaned uploads of a crash are swept, unless it is
@@ -423,9 +461,13 @@ impl SpaceBuilder {
     /// [`ErrorKind::NoSpace`].
     pub fn open(self, path: impl AsRef<Path>) -> Result<Space> {
         settings::check_url_template(&self.url_template)?;
-        let store = directory::open_space(&path, &self.options)?;
-        let home = self.home(path.as_ref());
-        self.opened(Arc::new(store), home)
+        let store: Arc<dyn Store> = if self.options.shared {
+            Arc::new(directory::open_shared_space(&path, &self.options)?)
+        } else {
+            Arc::new(directory::open_space(&path, &self.options)?)
+        };
+        let (home, handles) = self.home(path.as_ref());
+        self.opened(store, home, handles)
     }
 
     /// Creates a space in memory, which is dropped with its last handle.
@@ -444,11 +486,17 @@ impl SpaceBuilder {
     pub fn in_memory(self) -> Result<Space> {
         let store = MemoryStore::new();
         SpaceStore::initialize(&store, &self.meta("")?)?;
-        self.opened(Arc::new(store), IndexHome::Memory)
+        self.opened(Arc::new(store), IndexHome::Memory, Handles::One)
     }
 
     /// Creates a space in the empty `store` (`create`), or opens the one in it: for key-value
     /// stores other than the embedded one. The search index is kept in memory.
+    ///
+    /// Any number of spaces may be opened over one store, in as many processes as the store serves:
+    /// each reads what all of them have written. Opening one deletes the uploads that have stored
+    /// nothing for an hour, by the clocks of the hosts: a process that ended left them. A wait for
+    /// changes is woken by the store's [`CommitSignal`](crate::kv::CommitSignal), or looks again
+    /// four times a second if the store has none.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -472,11 +520,39 @@ impl SpaceBuilder {
         if create {
             SpaceStore::initialize(&*store, &self.meta("")?)?;
         }
-        self.opened(store, IndexHome::Memory)
+        self.opened(store, IndexHome::Memory, Handles::Several)
+    }
+
+    /// As [`Self::over`], with the search index in the directory `index` of the host, which is
+    /// created. It outlives the process; several handles of this host may share it.
+    ///
+    /// # Errors
+    /// As [`Self::over`].
+    #[cfg(feature = "search")]
+    pub fn over_in(
+        self,
+        store: Arc<dyn Store>,
+        index: impl AsRef<Path>,
+        create: bool,
+    ) -> Result<Space> {
+        settings::check_url_template(&self.url_template)?;
+        if create {
+            SpaceStore::initialize(&*store, &self.meta("")?)?;
+        }
+        let failed = |error| {
+            let message = "the directory of the search index could not be created";
+            Error::new(ErrorKind::Storage, message).with_source(error)
+        };
+        std::fs::create_dir_all(&index).map_err(failed)?;
+        let home = IndexHome::of_shared_space(index.as_ref(), self.options.read_only);
+        let space = self.opened(store, home, Handles::Several)?;
+        // Other handles may write relaxed without saying so to this one.
+        space.indexer().will_relax();
+        Ok(space)
     }
 
     /// As [`Self::over`], with the search index in `directories` of the host, where it outlives the
-    /// process.
+    /// process. No other handle may have the same ones.
     ///
     /// # Errors
     /// As [`Self::over`].
@@ -490,12 +566,21 @@ impl SpaceBuilder {
         if create {
             SpaceStore::initialize(&*store, &self.meta("")?)?;
         }
-        self.opened(store, IndexHome::Host(directories))
+        let space = self.opened(store, IndexHome::Host(directories), Handles::Several)?;
+        // Other handles may write relaxed without saying so to this one.
+        space.indexer().will_relax();
+        Ok(space)
     }
 
-    /// The home of the search index of a space in the directory `path`.
-    fn home(&self, path: &Path) -> IndexHome {
-        IndexHome::of_space(path, self.options.read_only)
+    /// The home of the search index of a space in the directory `path`, and whether others may have
+    /// the space open.
+    fn home(&self, path: &Path) -> (IndexHome, Handles) {
+        let read_only = self.options.read_only;
+        if self.options.shared {
+            (IndexHome::of_shared_space(path, read_only), Handles::Several)
+        } else {
+            (IndexHome::of_space(path, read_only), Handles::One)
+        }
     }
 
     fn meta(&self, fallback: &str) -> Result<SpaceMeta> {
@@ -507,12 +592,14 @@ impl SpaceBuilder {
         Ok(SpaceMeta { id, name, zone, scopes: Vec::new() })
     }
 
-    fn opened(self, store: Arc<dyn Store>, home: IndexHome) -> Result<Space> {
+    fn opened(self, store: Arc<dyn Store>, home: IndexHome, handles: Handles) -> Result<Space> {
         let store = SpaceStore::open(store, EXTRACTOR, Arc::clone(&self.ids))?;
-        // Before any upload can begin: each one that is stored now was orphaned by a crash.
+        // Before any upload of this handle can begin.
         if !self.options.read_only {
-            sweep(&store, self.durability);
+            let options = WriteOptions::durability(self.durability);
+            sweep(&store, options.at_millis(self.clock.now().as_millis()), handles);
         }
+        let commits = store.commit_signal();
         let id = store.snapshot()?.reader().meta()?.id;
         let url_template = settings::with_space_id(&self.url_template, id);
         let Self { clock, ids, limits, durability, search_indexing, languages, .. } = self;
@@ -530,16 +617,28 @@ impl SpaceBuilder {
             #[cfg(feature = "search")]
             search_threads: self.search_threads,
             orphaned_uploads: OrphanedUploads::default(),
-            commits: CommitSignal::default(),
+            commits,
         };
         Ok(Space(Arc::new(inner)))
     }
 }
 
+/// Whether others may have the store open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Handles {
+    /// A lock of the store excludes them.
+    One,
+    Several,
+}
+
 /// Drops the uploads that a crash orphaned. If that fails, for lack of space or because of damage,
 /// they stay until the next open: the space is readable in any case.
-fn sweep(store: &SpaceStore, durability: Durability) {
-    if let Err(error) = store.sweep_uploads(WriteOptions::durability(durability)) {
+fn sweep(store: &SpaceStore, options: WriteOptions, handles: Handles) {
+    let swept = match handles {
+        Handles::One => store.sweep_uploads(options),
+        Handles::Several => store.sweep_silent_uploads(options),
+    };
+    if let Err(error) = swept {
         tracing::warn!(%error, "uploads orphaned by a crash could not be swept");
     }
 }

@@ -10,14 +10,13 @@ use leafbase_model::{ChangePosition, DocumentId, Error, ErrorKind, Result};
 use leafbase_search::{Index, IndexSnapshot, IndexWatermark, SearchDocument};
 use leafbase_store::{SpaceReader, SpaceStore};
 
-use super::{CurrentIndex, IndexerState, SearchIndexer, SearchIndexing};
+use super::{CurrentIndex, IndexUpdate, IndexerState, SearchIndexer, SearchIndexing};
 use crate::core::progress::Progress;
 use crate::core::search_index::catch_up::{
     CatchUpPace, CatchUpSource, DocumentRecords, SinglePass,
 };
 use crate::core::search_index::dirty_documents::{self, DirtyDocuments};
 use crate::core::search_index::index_home::{IndexGeneration, catch_index_panic};
-use crate::core::search_index::update_lock::UpdateGuard;
 
 #[cfg(test)]
 mod tests;
@@ -59,7 +58,7 @@ impl SearchIndexer {
     fn open_or_build_locked(
         &self,
         store: &SpaceStore,
-        lock: &UpdateGuard<'_>,
+        lock: &IndexUpdate<'_>,
         pace: &dyn CatchUpPace,
     ) -> Result<()> {
         let is_valid = {
@@ -79,16 +78,58 @@ impl SearchIndexer {
     /// Opens the index on disk, if it is intact and of the history that the store has.
     fn open(&self, store: &SpaceStore) -> Result<bool> {
         let Some(generation) = self.home.open_newest(&self.owner) else { return Ok(false) };
-        let index = &generation.index;
-        let opened = catch_index_panic(|| Ok((index.watermark()?, index.snapshot()?)));
-        let Ok((Some(watermark), snapshot)) = opened else { return Ok(false) };
+        let Ok((Some(watermark), snapshot)) = self.read_index(&generation.index) else {
+            return Ok(false);
+        };
         let space = store.snapshot()?;
         let Some(position) = Self::indexed_position(space.reader(), watermark)? else {
             tracing::info!("the search index is of another history of the space: it is rebuilt");
             return Ok(false);
         };
+        // One of another process may be behind what was indexed here: no document counts as clean.
+        self.state().current = None;
         self.publish(generation, snapshot, DirtyDocuments::after(position));
         Ok(true)
+    }
+
+    /// The last commit of an index, and a watermark up to which that is complete.
+    pub(super) fn read_index(
+        &self,
+        index: &Index,
+    ) -> Result<(Option<IndexWatermark>, Arc<IndexSnapshot>)> {
+        catch_index_panic(|| {
+            let watermark = index.watermark()?;
+            // Another process may have committed before the watermark was read, and after the index
+            // was opened.
+            if self.home.is_shared() {
+                index.refresh()?;
+            }
+            Ok((watermark, index.snapshot()?))
+        })
+    }
+
+    /// Takes over what another process has done to an index that is shared. A failure leaves the
+    /// present index, which goes on being right.
+    fn follow_shared(&self, store: &SpaceStore) -> Result<()> {
+        let Some(current) = self.state().current.clone() else { return Ok(()) };
+        let newest = self.home.newest();
+        if newest != current.generation.number() {
+            // Its first generation, or one that replaces a damaged one.
+            return if newest.is_some() { self.open(store).map(drop) } else { Ok(()) };
+        }
+        let Ok((Some(watermark), snapshot)) = self.read_index(&current.generation.index) else {
+            return Ok(());
+        };
+        let space = store.snapshot()?;
+        let Some(position) = Self::indexed_position(space.reader(), watermark)? else {
+            return Ok(());
+        };
+        let mut state = self.state();
+        if state.is_current(&current.generation) {
+            state.current = Some(CurrentIndex { snapshot, ..current });
+            state.dirty.mark_indexed_to(position);
+        }
+        Ok(())
     }
 
     /// Starts with an empty index in memory, where all documents are dirty, if there are few.
@@ -142,13 +183,14 @@ impl SearchIndexer {
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<()> {
         let lock = self.lock_update()?;
+        lock.wait_for_processes()?;
         self.build(store, &lock, progress, &SinglePass)
     }
 
     fn build(
         &self,
         store: &SpaceStore,
-        _lock: &UpdateGuard<'_>,
+        _lock: &IndexUpdate<'_>,
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
         pace: &dyn CatchUpPace,
     ) -> Result<()> {
@@ -277,19 +319,21 @@ impl SearchIndexer {
     ) -> Result<bool> {
         self.update_lock
             .try_lock()
+            .map(|guard| IndexUpdate::begin(self, guard))
             .map_or(Ok(true), |lock| self.catch_up_locked(store, &lock, pace))
     }
 
     /// Merges segments, unless another thread updates the index.
     pub(in crate::core::search_index) fn try_merge(&self) {
-        let Some(lock) = self.update_lock.try_lock() else { return };
+        let Some(guard) = self.update_lock.try_lock() else { return };
+        let lock = IndexUpdate::begin(self, guard);
         let current = self.state().current.clone();
         if let Some(current) = current {
             self.merge(&lock, current);
         }
     }
 
-    fn merge(&self, _lock: &UpdateGuard<'_>, current: CurrentIndex) {
+    fn merge(&self, _lock: &IndexUpdate<'_>, current: CurrentIndex) {
         if current.generation.is_on_disk() && !self.home.is_persistent() {
             return;
         }
@@ -316,10 +360,11 @@ impl SearchIndexer {
     /// # Errors
     /// As [`Self::lock_update`].
     pub(crate) fn erase_deleted(&self, store: &SpaceStore) -> Result<()> {
+        let lock = self.lock_update()?;
+        lock.wait_for_processes()?;
         if !self.home.is_persistent() {
             return Ok(());
         }
-        let lock = self.lock_update()?;
         match self.rewrite_deleted(store, &lock) {
             // Compaction reports damage of the space itself.
             Err(error) if error.kind() != ErrorKind::Corrupted => {
@@ -333,7 +378,7 @@ impl SearchIndexer {
         Ok(())
     }
 
-    fn rewrite_deleted(&self, store: &SpaceStore, lock: &UpdateGuard<'_>) -> Result<()> {
+    fn rewrite_deleted(&self, store: &SpaceStore, lock: &IndexUpdate<'_>) -> Result<()> {
         let is_open = {
             let state = self.state();
             state.current.is_some() || state.invalidated
@@ -363,10 +408,13 @@ impl SearchIndexer {
     fn catch_up_locked(
         &self,
         store: &SpaceStore,
-        lock: &UpdateGuard<'_>,
+        lock: &IndexUpdate<'_>,
         pace: &dyn CatchUpPace,
     ) -> Result<bool> {
         self.leave_moved_directory();
+        if self.home.is_shared() {
+            self.follow_shared(store)?;
+        }
         let mut due = self.dirty_source(store)?;
         if due.is_none() {
             self.open_or_build_locked(store, lock, pace)?;
@@ -377,7 +425,8 @@ impl SearchIndexer {
             self.merge(lock, current);
             return Ok(true);
         }
-        if self.home.is_read_only() || source.is_empty() {
+        let is_written_elsewhere = current.generation.is_on_disk() && !self.home.is_persistent();
+        if self.home.is_read_only() || is_written_elsewhere || source.is_empty() {
             return Ok(true);
         }
         if !pace.expects_more() {
