@@ -9,6 +9,7 @@ use leafbase::{
     Author, Batch, BlockData, BlockDraft, ChangeToken, Clock, Connection, Destination, Durability,
     Edit, ErrorKind, IdSource, Space, SpaceBuilder, Stamp, Timestamp,
 };
+use leafbase_store::kv::Store;
 use leafbase_test_outline::{BlockRequest, NaiveSpace, Numbers, Request, Setting, small_limits};
 use serde_json::Value;
 
@@ -117,6 +118,9 @@ fn parsed(texts: &[String]) -> Vec<Value> {
     texts.iter().map(|text| serde_json::from_str(text).unwrap()).collect()
 }
 
+/// Makes the store of a space, or opens another handle of it.
+type OpenStore = Box<dyn Fn(bool) -> Arc<dyn Store>>;
+
 /// The engine and the model, and how they are kept side by side.
 pub struct Pair {
     present: Present,
@@ -132,6 +136,8 @@ pub struct Pair {
     pub with_collections: bool,
     /// Where the engine's space is; nothing for one in memory.
     directory: Option<PathBuf>,
+    /// Opens another handle of the store, if the space is over one that outlives its handles.
+    store: Option<OpenStore>,
     space: Option<Space>,
 }
 
@@ -153,6 +159,13 @@ impl Pair {
         })
     }
 
+    /// The same over a store that `open` makes (`true`), and later opens again.
+    pub fn over(open: impl Fn(bool) -> Arc<dyn Store> + 'static) -> Self {
+        let mut pair = Self::with(None, |pair| pair.builder().zone(ZONE).over(open(true), true));
+        pair.store = Some(Box::new(open));
+        pair
+    }
+
     fn with(
         directory: Option<PathBuf>,
         make: impl FnOnce(&Self) -> leafbase::Result<Space>,
@@ -170,6 +183,7 @@ impl Pair {
             requests: 0,
             with_collections: false,
             directory,
+            store: None,
             space: None,
         };
         pair.space = Some(make(&pair).unwrap());
@@ -191,11 +205,14 @@ impl Pair {
             .cache_bytes(1 << 20)
     }
 
-    /// Closes and opens the space, if it is on disk.
+    /// Closes and opens the space, if it outlives its handle.
     pub fn reopen(&mut self) {
         if let Some(directory) = &self.directory {
             self.space.take().unwrap().close().unwrap();
             self.space = Some(self.builder().open(directory).unwrap());
+        } else if let Some(open) = &self.store {
+            self.space.take().unwrap().close().unwrap();
+            self.space = Some(self.builder().over(open(false), false).unwrap());
         }
     }
 

@@ -11,7 +11,7 @@ use crate::keyspaces::{
     DOCUMENTS_BY_LOCATION_MODIFIED, DOCUMENTS_BY_MODIFIED, Keyspace, Rank, day_bytes,
     prefix_end_of, time_bytes,
 };
-use crate::kv::{KeyRange, Read};
+use crate::kv::{KeyRange, Read, ReadHint};
 use crate::records;
 
 /// An unbounded end of a range.
@@ -207,6 +207,10 @@ impl MergeIterator {
         let step = count.div_ceil(self.scans.len().max(1));
         if !self.has_begun {
             self.has_begun = true;
+            if source.is_remote() {
+                let range = |scan: &IndexScan| ReadHint::Range(scan.range(self.descending), step);
+                source.prefetch(&self.scans.iter().map(range).collect::<Vec<_>>())?;
+            }
             for number in 0..self.scans.len() {
                 self.advance(source, number, step)?;
             }

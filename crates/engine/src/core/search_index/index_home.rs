@@ -1,15 +1,18 @@
 //! The home of a space's index: numbered generations in directories below `index/` of the space. A
 //! generation is never repaired: it is intact, or a rebuild creates the next one.
 
-use std::fs;
+use std::fs::{self, File};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 
 use leafbase_model::{Error, ErrorKind, Result, is_broken_invariant};
 use leafbase_search::Index;
+use leafbase_store::kv::FileLock;
 
 /// The directory of all generations.
 const DIRECTORY: &str = "index";
+/// Is locked by the handle that has an index in a directory of its own.
+const LOCK_FILE: &str = "index.lock";
 /// Digits of the greatest number of a generation.
 const MAX_DIGITS: usize = 12;
 
@@ -31,6 +34,10 @@ pub(crate) enum IndexHome {
 pub(crate) struct HomeDirectory {
     space: PathBuf,
     inode: Option<Inode>,
+    /// Excludes other handles from a directory for the index alone; the lock of a space's directory
+    /// is that of its store.
+    #[expect(dead_code, reason = "held until the home is dropped")]
+    lock: Option<FileLock>,
 }
 
 /// The device and the number of an inode.
@@ -40,7 +47,7 @@ impl HomeDirectory {
     fn resolve(path: &Path) -> Self {
         let space = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let inode = inode_of(&space);
-        Self { space, inode }
+        Self { space, inode, lock: None }
     }
 
     fn is_moved(&self) -> bool {
@@ -79,6 +86,30 @@ impl IndexHome {
     /// The home of a space in the directory `path`.
     pub(crate) fn of_space(path: &Path, read_only: bool) -> Self {
         Self::Directory { directory: HomeDirectory::resolve(path), read_only }
+    }
+
+    /// A home in the directory `path`, which is created if it is missing, of a space that is
+    /// elsewhere.
+    ///
+    /// # Errors
+    /// [`ErrorKind::AlreadyOpen`] if another handle has it; errors of the operating system.
+    pub(crate) fn in_directory(path: &Path) -> Result<Self> {
+        let lock = || {
+            fs::create_dir_all(path)?;
+            let mut options = File::options();
+            let file = options.write(true).create(true).truncate(false);
+            FileLock::try_lock(file.open(path.join(LOCK_FILE))?, false)
+        };
+        let lock = lock().map_err(|error| {
+            let message = format!("the directory of the search index {}", path.display());
+            Error::new(ErrorKind::Storage, message).with_source(error)
+        })?;
+        if lock.is_none() {
+            let message = format!("another handle keeps its search index in {}", path.display());
+            return Err(Error::new(ErrorKind::AlreadyOpen, message));
+        }
+        let directory = HomeDirectory { lock, ..HomeDirectory::resolve(path) };
+        Ok(Self::Directory { directory, read_only: false })
     }
 
     pub(super) const fn is_read_only(&self) -> bool {

@@ -475,6 +475,42 @@ impl SpaceBuilder {
         self.opened(store, IndexHome::Memory)
     }
 
+    /// As [`Self::over`], with the search index in the directory `index` of this host, where it
+    /// outlives the process: for a store that several hosts share. The index follows the change
+    /// log. Each handle has a directory of its own, which is created if it is missing.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use leafbase::{Space, kv::MemoryStore};
+    /// # fn main() -> leafbase::Result<()> {
+    /// # let directory = tempfile::tempdir().unwrap();
+    /// let store = Arc::new(MemoryStore::new()); // or one of a database
+    /// let index = directory.path().join("notes.index");
+    /// let space = Space::builder().over_in(store, &index, true)?;
+    /// let trip = space.connect().create_document("Trip to Lisbon")?;
+    /// assert_eq!(space.connect().search("lisbon")?[0].document_id, trip.id());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Self::over`]; [`ErrorKind::AlreadyOpen`] if another handle keeps its index in the
+    /// directory.
+    #[cfg(feature = "search")]
+    pub fn over_in(
+        self,
+        store: Arc<dyn Store>,
+        index: impl AsRef<Path>,
+        create: bool,
+    ) -> Result<Space> {
+        settings::check_url_template(&self.url_template)?;
+        let home = IndexHome::in_directory(index.as_ref())?;
+        if create {
+            SpaceStore::initialize(&*store, &self.meta("")?)?;
+        }
+        self.opened(store, home)
+    }
+
     /// As [`Self::over`], with the search index in `directories` of the host, where it outlives the
     /// process.
     ///
