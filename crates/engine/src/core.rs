@@ -6,7 +6,6 @@
 pub(crate) mod batch;
 pub(crate) mod batch_door;
 pub(crate) mod change_recorder;
-pub(crate) mod commit_signal;
 pub(crate) mod connection;
 pub(crate) mod scope;
 pub(crate) mod scope_changes;

@@ -165,7 +165,8 @@ pub mod json {
 /// ([`SpaceBuilder::over`]).
 pub mod kv {
     pub use leafbase_store::kv::{
-        Durability, KeyRange, MemoryStore, Read, ReadHint, Snapshot, Store, Transaction, Visit,
+        CommitSignal, Durability, KeyRange, MemoryStore, Read, ReadHint, Snapshot, Store,
+        Transaction, Visit,
         VisitMany, WriteOptions,
     };
 }

@@ -6,6 +6,7 @@
 //! other files through [`StoreFiles`], and runs the conformance suite of the feature `testkit` in
 //! its own tests.
 
+mod commit_signal;
 mod entry_format;
 mod options;
 mod store;
@@ -22,6 +23,7 @@ mod sync;
 pub mod testkit;
 mod wal;
 
+pub use commit_signal::CommitSignal;
 pub use entry_format::EntryFormat;
 pub use lock::FileLock;
 pub use memory::MemoryStore;

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use leafbase_model::Result;
 
+use crate::commit_signal::CommitSignal;
 use crate::memtable::{Entry, Memtable};
 use crate::store::{KeyRange, Read, Snapshot, Store, Transaction, Visit, WriteOptions};
 
@@ -17,7 +18,8 @@ pub struct MemoryStore {
     /// Serialises write closures.
     writer_lock: Mutex<()>,
     /// The last committed state. Held only to clone or to replace it.
-    committed: Mutex<Memtable>,
+    committed: Mutex<MemoryState>,
+    signal: Arc<CommitSignal>,
 }
 
 impl MemoryStore {
@@ -28,10 +30,10 @@ impl MemoryStore {
 
     /// A second store with the current contents of this one. Costs one reference count.
     pub fn copy(&self) -> Self {
-        Self { writer_lock: Mutex::default(), committed: Mutex::new(self.current()) }
+        Self { committed: Mutex::new(self.current()), ..Self::default() }
     }
 
-    fn current(&self) -> Memtable {
+    fn current(&self) -> MemoryState {
         self.committed.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
@@ -43,17 +45,26 @@ impl fmt::Debug for MemoryStore {
 }
 
 /// A version of the tree. It never holds a tombstone.
-struct MemoryState(Memtable);
+#[derive(Clone, Default)]
+struct MemoryState {
+    entries: Memtable,
+    /// The number of commits that led to it.
+    commits: u64,
+}
 
 impl Snapshot for MemoryState {
     fn approximate_len(&self) -> Option<u64> {
-        Some(self.0.len() as u64)
+        Some(self.entries.len() as u64)
+    }
+
+    fn version(&self) -> Option<u64> {
+        Some(self.commits)
     }
 }
 
 impl Read for MemoryState {
     fn get(&self, key: &[u8], visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<bool> {
-        match self.0.get(key).and_then(Entry::value) {
+        match self.entries.get(key).and_then(Entry::value) {
             Some(value) => visit(value).map(|()| true),
             None => Ok(false),
         }
@@ -63,7 +74,7 @@ impl Read for MemoryState {
         if range.is_empty() {
             return Ok(());
         }
-        for entry in self.0.range(range.lower, range.upper, range.reverse) {
+        for entry in self.entries.range(range.lower, range.upper, range.reverse) {
             debug_assert!(entry.value().is_some(), "broken invariant: deletes leave no tombstone");
             if let Some(value) = entry.value()
                 && visit(entry.key(), value)?.is_break()
@@ -77,11 +88,11 @@ impl Read for MemoryState {
 
 impl Transaction for MemoryState {
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        self.0.insert(&Entry::new(key, Some(value))?)
+        self.entries.insert(&Entry::new(key, Some(value))?)
     }
 
     fn delete(&mut self, key: &[u8]) -> Result<()> {
-        self.0.remove(key);
+        self.entries.remove(key);
         Ok(())
     }
 
@@ -97,7 +108,7 @@ impl Transaction for MemoryState {
 
 impl Store for MemoryStore {
     fn snapshot(&self) -> Result<Box<dyn Snapshot>> {
-        Ok(Box::new(MemoryState(self.current())))
+        Ok(Box::new(self.current()))
     }
 
     fn write(
@@ -106,11 +117,12 @@ impl Store for MemoryStore {
         f: &mut dyn FnMut(&mut dyn Transaction) -> Result<()>,
     ) -> Result<()> {
         let _writer = self.writer_lock.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut state = MemoryState(self.current());
+        let mut state = self.current();
         f(&mut state)?;
+        state.commits += 1;
         let previous = {
             let mut committed = self.committed.lock().unwrap_or_else(PoisonError::into_inner);
-            mem::replace(&mut *committed, state.0)
+            mem::replace(&mut *committed, state)
         };
         // Freeing nodes that no snapshot shares must not block `snapshot`.
         drop(previous);
@@ -119,6 +131,10 @@ impl Store for MemoryStore {
 
     fn flush(&self) -> Result<()> {
         Ok(())
+    }
+
+    fn commit_signal(&self) -> Option<Arc<CommitSignal>> {
+        Some(Arc::clone(&self.signal))
     }
 
     fn compact(&self) -> Result<()> {
@@ -130,6 +146,6 @@ impl Store for MemoryStore {
     }
 
     fn bytes(&self) -> Result<u64> {
-        Ok(self.current().iter().map(|entry| entry.len() as u64).sum())
+        Ok(self.current().entries.iter().map(|entry| entry.len() as u64).sum())
     }
 }

@@ -6,9 +6,11 @@
 
 use std::fmt;
 use std::ops::{Bound, ControlFlow};
+use std::sync::Arc;
 
 use leafbase_model::Result;
 
+use crate::commit_signal::CommitSignal;
 use crate::write_batch::WriteBatch;
 
 /// A range of keys and the direction of a scan over it.
@@ -165,6 +167,14 @@ pub trait Snapshot: Read + Send + Sync {
     fn approximate_len(&self) -> Option<u64> {
         None
     }
+
+    /// The number of this state among those of the store: snapshots of one store value with equal
+    /// numbers have equal entries, and later ones do not have a lower number. `None`, the default,
+    /// if the store cannot tell without a read, as when other processes write to it: its callers
+    /// then read what identifies a state from the entries.
+    fn version(&self) -> Option<u64> {
+        None
+    }
 }
 
 /// The guarantee of a returned commit.
@@ -273,6 +283,14 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     fn sync_overdue(&self, now: &dyn Fn() -> i64) -> Result<()> {
         let _ = now;
         Ok(())
+    }
+
+    /// The signal that the handles of this store share within the process. A writer of a space
+    /// gives it after each commit; a store that hears of commits elsewhere gives it, too. `None`,
+    /// the default, if handles do not learn of each other's commits: they then look at
+    /// [`CommitSignal::DEFAULT_POLL_INTERVAL`].
+    fn commit_signal(&self) -> Option<Arc<CommitSignal>> {
+        None
     }
 
     /// Returns unused space to the file system as far as the store can. May need as much again

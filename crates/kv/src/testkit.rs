@@ -16,6 +16,7 @@ mod conformance;
 mod disk;
 mod disk_files;
 mod files;
+mod handles;
 mod random;
 mod threads;
 
@@ -23,6 +24,7 @@ pub use conformance::conformance;
 pub use disk::{Disk, Fault, Loss, Moment, WalOnDisk};
 pub use disk_files::{DiskDirectory, DiskFiles};
 pub use files::{ImageFiles, open_backend, open_backends};
+pub use handles::handles;
 pub use random::random_operations;
 
 pub use crate::redb_store::creation::{NewDirectory, create_in};

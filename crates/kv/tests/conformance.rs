@@ -2,7 +2,8 @@
 
 use std::ops::{Bound, ControlFlow};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use leafbase_kv::{
@@ -36,6 +37,218 @@ fn the_store_on_a_backend_conforms_with_a_tiny_cache() {
         let disk = testkit::Disk::new();
         Box::new(testkit::open_backend(move || disk.clone(), &options).unwrap())
     });
+}
+
+#[test]
+fn handles_of_one_store_agree() {
+    testkit::handles(&mut |count| {
+        let store = Arc::new(MemoryStore::new());
+        (0..count).map(|_| Arc::clone(&store) as Arc<dyn Store>).collect()
+    });
+    let place = tempfile::tempdir().unwrap();
+    let mut number = 0;
+    testkit::handles(&mut |count| {
+        number += 1;
+        let path = place.path().join(number.to_string());
+        let store = Arc::new(directory::create(path, &OpenOptions::new()).unwrap());
+        (0..count).map(|_| Arc::clone(&store) as Arc<dyn Store>).collect()
+    });
+}
+
+/// How the handles of a store are broken.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum WrongHandles {
+    /// A handle reads the state of its own last write.
+    ReadsItsOwnWritesAlone,
+    /// A handle reads again what it has read a few reads before.
+    GoesBack,
+    /// A closure reads what its handle has read before, so that writes in between are lost.
+    WritesOverAStaleState,
+    /// Two writers at a time, of which each writes what it has read.
+    HasNoLock,
+    /// Others see a write before it is complete.
+    ShowsHalfAWrite,
+    /// What another handle reads of a refused write stays.
+    ShowsARefusedWrite,
+    /// A snapshot follows later writes.
+    FollowsLaterWrites,
+    /// All states have one number.
+    NumbersNothing,
+    /// The numbers of states begin again.
+    NumbersBackwards,
+}
+
+/// One of several handles of a store.
+#[derive(Debug)]
+struct WrongHandle {
+    store: Arc<MemoryStore>,
+    wrong: WrongHandles,
+    /// What the handle has read before.
+    earlier: Mutex<Option<MemoryStore>>,
+    reads: AtomicU64,
+}
+
+struct NumberedSnapshot(Box<dyn Snapshot>, Option<u64>);
+
+impl Read for NumberedSnapshot {
+    fn get(&self, key: &[u8], visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<bool> {
+        self.0.get(key, visit)
+    }
+
+    fn scan(&self, range: KeyRange<'_>, visit: Visit<'_>) -> Result<()> {
+        self.0.scan(range, visit)
+    }
+}
+
+impl Snapshot for NumberedSnapshot {
+    fn version(&self) -> Option<u64> {
+        self.1
+    }
+}
+
+/// Replaces all entries of the transaction by those of another store.
+fn replace(rows: &mut dyn Transaction, other: &MemoryStore) -> Result<()> {
+    rows.delete_range(b"", &[0xFF; 2_000])?;
+    let all = KeyRange { lower: Bound::Unbounded, upper: Bound::Unbounded, reverse: false };
+    other.snapshot()?.scan(all, &mut |key, value| rows.put(key, value).map(ControlFlow::Continue))
+}
+
+impl Store for WrongHandle {
+    fn snapshot(&self) -> Result<Box<dyn Snapshot>> {
+        let mut earlier = self.earlier.lock().unwrap();
+        let reads = self.reads.fetch_add(1, Ordering::SeqCst);
+        let (snapshot, number) = match self.wrong {
+            WrongHandles::ReadsItsOwnWritesAlone => {
+                (earlier.get_or_insert_with(|| self.store.copy()).snapshot()?, None)
+            }
+            WrongHandles::GoesBack => {
+                let snapshot = match &*earlier {
+                    Some(earlier) if reads % 8 == 7 => earlier.snapshot()?,
+                    _ => self.store.snapshot()?,
+                };
+                if reads % 8 == 0 {
+                    *earlier = Some(self.store.copy());
+                }
+                (snapshot, None)
+            }
+            WrongHandles::FollowsLaterWrites => {
+                let store = Arc::clone(&self.store);
+                let (inner, wrong) = (store.snapshot()?, Wrong::SnapshotSeesLaterWrites);
+                return Ok(Box::new(WrongSnapshot { inner, store, wrong }));
+            }
+            WrongHandles::NumbersNothing => (self.store.snapshot()?, Some(1)),
+            WrongHandles::NumbersBackwards => {
+                let snapshot = self.store.snapshot()?;
+                let version = snapshot.version().map(|version| u64::MAX - version);
+                (snapshot, version)
+            }
+            WrongHandles::WritesOverAStaleState => {
+                if reads % 4 == 0 {
+                    *earlier = Some(self.store.copy());
+                }
+                (self.store.snapshot()?, None)
+            }
+            _ => (self.store.snapshot()?, None),
+        };
+        Ok(Box::new(NumberedSnapshot(snapshot, number)))
+    }
+
+    fn write(
+        &self,
+        options: WriteOptions,
+        f: &mut dyn FnMut(&mut dyn Transaction) -> Result<()>,
+    ) -> Result<()> {
+        match self.wrong {
+            WrongHandles::ReadsItsOwnWritesAlone => {
+                self.store.write(options, f)?;
+                *self.earlier.lock().unwrap() = Some(self.store.copy());
+                Ok(())
+            }
+            WrongHandles::WritesOverAStaleState => self.store.write(options, &mut |rows| {
+                if let Some(earlier) = self.earlier.lock().unwrap().take() {
+                    replace(rows, &earlier)?;
+                }
+                f(rows)
+            }),
+            WrongHandles::HasNoLock => {
+                let own = self.store.copy();
+                own.write(options, f)?;
+                std::thread::yield_now();
+                self.store.write(options, &mut |rows| replace(rows, &own))
+            }
+            WrongHandles::ShowsHalfAWrite => {
+                let before = self.store.copy();
+                self.store.write(options, f)?;
+                let after = self.store.copy();
+                self.store.write(options, &mut |rows| {
+                    replace(rows, &before)?;
+                    rows.put(&[0], b"half")
+                })?;
+                std::thread::sleep(Duration::from_millis(1));
+                self.store.write(options, &mut |rows| replace(rows, &after))
+            }
+            WrongHandles::ShowsARefusedWrite => {
+                let mut refused = Ok(());
+                self.store.write(options, &mut |rows| {
+                    refused = f(rows);
+                    Ok(())
+                })?;
+                refused
+            }
+            _ => self.store.write(options, f),
+        }
+    }
+
+    fn flush(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn compact(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn verify(&self) -> Result<bool> {
+        Ok(true)
+    }
+
+    fn bytes(&self) -> Result<u64> {
+        self.store.bytes()
+    }
+}
+
+#[test]
+fn wrong_handles_do_not_agree() {
+    // Expected panics are not printed.
+    std::panic::set_hook(Box::new(|_| {}));
+    let wrongs = [
+        WrongHandles::ReadsItsOwnWritesAlone,
+        WrongHandles::GoesBack,
+        WrongHandles::WritesOverAStaleState,
+        WrongHandles::HasNoLock,
+        WrongHandles::ShowsHalfAWrite,
+        WrongHandles::ShowsARefusedWrite,
+        WrongHandles::FollowsLaterWrites,
+        WrongHandles::NumbersNothing,
+        WrongHandles::NumbersBackwards,
+    ];
+    let passed: Vec<_> = wrongs
+        .into_iter()
+        .filter(|&wrong| {
+            let mut make = |count: usize| -> Vec<Arc<dyn Store>> {
+                let store = Arc::new(MemoryStore::new());
+                let handle = |_| WrongHandle {
+                    store: Arc::clone(&store),
+                    wrong,
+                    earlier: Mutex::default(),
+                    reads: AtomicU64::default(),
+                };
+                (0..count).map(handle).map(|one| Arc::new(one) as Arc<dyn Store>).collect()
+            };
+            catch_unwind(AssertUnwindSafe(|| testkit::handles(&mut make))).is_ok()
+        })
+        .collect();
+    let _ = std::panic::take_hook();
+    assert_eq!(passed, [], "the suite let these pass");
 }
 
 /// How a store is broken.

@@ -10,12 +10,13 @@
 #![cfg(shuttle)]
 #![expect(clippy::unwrap_used, reason = "a failed expectation is a failed test")]
 
+use std::collections::BTreeMap;
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use leafbase_kv::testkit::{Disk, Fault, WalOnDisk, open_backends};
-use leafbase_kv::{Durability, OpenOptions, Read, RedbStore, Store, WriteOptions};
+use leafbase_kv::{Durability, OpenOptions, Read, RedbStore, Snapshot, Store, WriteOptions};
 use leafbase_model::{Error, Result};
 use redb::StorageBackend;
 use shuttle::scheduler::{PctScheduler, RandomScheduler};
@@ -92,10 +93,13 @@ fn increment(
 
 /// The sum of a snapshot; each snapshot has whole writes.
 fn sum(store: &dyn Store) -> Result<u64> {
-    let snapshot = store.snapshot()?;
+    sum_of(&*store.snapshot()?)
+}
+
+fn sum_of(snapshot: &dyn Snapshot) -> Result<u64> {
     let numbers: Result<Vec<u64>> =
-        (0..WRITERS).map(|writer| number(&*snapshot, &key_of(writer))).collect();
-    let sum = number(&*snapshot, SUM)?;
+        (0..WRITERS).map(|writer| number(snapshot, &key_of(writer))).collect();
+    let sum = number(snapshot, SUM)?;
     assert_eq!(numbers?.iter().sum::<u64>(), sum, "a snapshot has half of a write");
     Ok(sum)
 }
@@ -106,6 +110,8 @@ struct Outcomes {
     acknowledged: AtomicU64,
     durable: AtomicU64,
     failed: AtomicU64,
+    /// The sum in each version that a snapshot had.
+    versions: Mutex<BTreeMap<u64, u64>>,
 }
 
 fn run_writer(store: &dyn Store, writer: u8, outcomes: &Outcomes) {
@@ -134,7 +140,14 @@ fn run_reader(store: &dyn Store, outcomes: &Outcomes) {
     let mut last = 0;
     for _ in 0..WRITES {
         let acknowledged = outcomes.acknowledged.load(Ordering::SeqCst);
-        if let Ok(seen) = sum(store) {
+        let read = || {
+            let snapshot = store.snapshot()?;
+            Ok::<_, Error>((snapshot.version().unwrap(), sum_of(&*snapshot)?))
+        };
+        if let Ok((version, seen)) = read() {
+            let mut versions = outcomes.versions.lock().unwrap();
+            assert_eq!(*versions.entry(version).or_insert(seen), seen, "states of one version");
+            drop(versions);
             assert!(seen >= last.max(acknowledged), "a snapshot lacks an acknowledged write");
             last = seen;
         }

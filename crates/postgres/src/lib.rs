@@ -40,7 +40,8 @@
 //!
 //! # Threads
 //!
-//! Calls block, and no thread is started. They must not be made from within an asynchronous task: an
+//! Calls block, and no thread is started but with [`PostgresOptions::notify`], where one listens for
+//! the writes of other hosts once something waits for changes. Calls must not be made from within an asynchronous task: an
 //! async host makes them where blocking is allowed, such as in `tokio::task::spawn_blocking`.
 //!
 //! # Encryption
@@ -51,6 +52,7 @@
 mod database;
 mod failure;
 mod key_span;
+mod listener;
 mod options;
 mod overlay;
 mod pool;

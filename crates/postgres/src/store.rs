@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::ops::{Bound, ControlFlow};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 
 use futures_util::future::try_join5;
 use leafbase_kv::{
@@ -12,6 +12,7 @@ use leafbase_model::{Error, ErrorKind, Result};
 use tokio_postgres::types::Type;
 
 use crate::failure::{FailureKind, RequestFailure, is_unsupported};
+use crate::listener::listen;
 use crate::pool::{MAX_ATTEMPTS, SessionPool, pause_after};
 use crate::remote_reader::{RemoteReader, TransactionStart};
 use crate::snapshot::PostgresSnapshot;
@@ -27,6 +28,9 @@ pub struct PostgresStore {
     space: i64,
     name: String,
     writer: Mutex<CommitCounter>,
+    /// Of this handle: those of other ones are noticed at an interval, or by notifications.
+    signal: Arc<CommitSignal>,
+    listens: Once,
 }
 
 /// The commits of a handle.
@@ -55,7 +59,8 @@ impl PostgresStore {
     /// The store of the space with the number `space`; `writer` names this handle.
     pub(crate) fn new(pool: Arc<SessionPool>, space: i64, name: String, writer: String) -> Self {
         let counter = CommitCounter { writer, number: 0, has_relaxed: false };
-        Self { pool, space, name, writer: Mutex::new(counter) }
+        let signal = Arc::new(CommitSignal::polling(CommitSignal::DEFAULT_POLL_INTERVAL));
+        Self { pool, space, name, writer: Mutex::new(counter), signal, listens: Once::new() }
     }
 
     /// The name of the space in the database.
@@ -166,6 +171,18 @@ impl Store for PostgresStore {
 
     fn is_remote(&self) -> bool {
         true
+    }
+
+    fn commit_signal(&self) -> Option<Arc<CommitSignal>> {
+        if self.pool.options().notify {
+            self.listens.call_once(|| {
+                let pool = Arc::clone(&self.pool);
+                if let Err(error) = listen(pool, self.channel(), &self.signal) {
+                    tracing::warn!(%error, "writes of other hosts are noticed at an interval alone");
+                }
+            });
+        }
+        Some(Arc::clone(&self.signal))
     }
 
     fn write(

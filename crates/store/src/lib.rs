@@ -32,7 +32,6 @@ mod progress;
 mod reader;
 mod salvage;
 mod space_store;
-mod sync;
 mod tags;
 mod tasks;
 mod transaction;
@@ -60,5 +59,5 @@ pub use salvage::{Loss, LossKind, SalvageOptions, SalvageReport, Saved, salvage}
 pub use space_store::{SpaceSnapshot, SpaceStats, SpaceStore, WriteOutcome};
 pub use transaction::SpaceTransaction;
 pub use transaction::replies::hash_request;
-pub use uploads::CHUNK_BYTES;
+pub use uploads::{CHUNK_BYTES, MAX_UPLOAD_SILENCE_MILLIS};
 pub use write_plan::WritePlan;

@@ -10,7 +10,7 @@ use leafbase_model::{
 use crate::edges::{EdgeTarget, Extractor};
 use crate::keyspaces;
 use crate::kv::{KeyRange, Read};
-use crate::location_cache::{CommitEpoch, LocationCache};
+use crate::location_cache::{LocationCache, StateVersion};
 use crate::lookup::{get, stored_document, stored_location};
 use crate::records;
 use crate::records::block::{self, AuthorCache};
@@ -59,8 +59,8 @@ pub struct SpaceReader<'a> {
 #[derive(Clone, Copy)]
 pub(crate) enum ReaderCache<'a> {
     None,
-    /// A committed state, with its epoch.
-    Committed(&'a LocationCache, CommitEpoch),
+    /// A committed state, with its version.
+    Committed(&'a LocationCache, StateVersion),
     Transaction(&'a TransactionCache),
 }
 
@@ -79,13 +79,13 @@ impl SpaceReader<'_> {
                 self.load_target(cache, block)?;
                 cache.location(self.read, block)
             }
-            ReaderCache::Committed(cache, epoch) => {
-                if let Some(location) = cache.location(epoch, block) {
+            ReaderCache::Committed(cache, version) => {
+                if let Some(location) = cache.location(version, block) {
                     return Ok(Some(location));
                 }
                 let location = stored_location(self.read, block)?;
                 if let Some(location) = &location {
-                    cache.add_location(epoch, block, location.clone());
+                    cache.add_location(version, block, location.clone());
                 }
                 Ok(location)
             }
@@ -160,8 +160,8 @@ impl SpaceReader<'_> {
                 self.load_target(cache, block)?;
                 return cache.block_location(self.read, block);
             }
-            ReaderCache::Committed(cache, epoch) => {
-                if let Some(location) = cache.block_location(epoch, block) {
+            ReaderCache::Committed(cache, version) => {
+                if let Some(location) = cache.block_location(version, block) {
                     return Ok(Some(location));
                 }
             }

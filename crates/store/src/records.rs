@@ -25,6 +25,7 @@ pub(crate) mod location;
 pub(crate) mod meta;
 pub(crate) mod reply;
 pub(crate) mod schema;
+pub(crate) mod upload;
 
 /// The version of all records.
 const VERSION: u8 = 1;

@@ -19,6 +19,7 @@ use crate::records::block::{self, AuthorCache};
 use crate::records::layout::Value;
 use crate::records::meta::{SpaceMeta, SpaceTotals};
 use crate::records::reply::KeptReply;
+use crate::records::upload::PendingUpload;
 use crate::records::{self, asset, comment, document, folder, location, meta, schema};
 use crate::run::RunView;
 
@@ -113,7 +114,7 @@ pub fn read(key: &[u8], value: &[u8]) -> Result<()> {
         }
         PENDING_ASSETS => {
             keyspaces::parse_asset(key).ok_or_else(damaged)?;
-            records::decode_empty(key, value)
+            PendingUpload::read(key, value).map(drop)
         }
         SCHEMAS => {
             keyspaces::parse_schema(key).ok_or_else(damaged)?;

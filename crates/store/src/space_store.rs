@@ -13,8 +13,8 @@ use crate::check::{self, CheckReport};
 use crate::compaction;
 use crate::edges::Extractor;
 use crate::keyspaces::{self, BLOCK_LOCATIONS, DOCUMENTS, FOLDERS};
-use crate::kv::{Durability, KeyRange, Snapshot, Store, WriteOptions};
-use crate::location_cache::{CommitEpoch, LocationCache};
+use crate::kv::{CommitSignal, Durability, KeyRange, Snapshot, Store, WriteOptions};
+use crate::location_cache::{LocationCache, StateVersion};
 use crate::log_retention::LogRetention;
 use crate::lookup::{log_beginning, put_meta, put_totals, space_totals};
 use crate::progress::ProgressFn;
@@ -44,7 +44,7 @@ impl std::fmt::Debug for SpaceStore {
 pub struct SpaceSnapshot {
     snapshot: Box<dyn Snapshot>,
     extractor: Extractor,
-    cache: Option<(Arc<LocationCache>, CommitEpoch)>,
+    cache: Option<(Arc<LocationCache>, StateVersion)>,
 }
 
 impl std::fmt::Debug for SpaceSnapshot {
@@ -59,7 +59,7 @@ impl SpaceSnapshot {
         let cache = self
             .cache
             .as_ref()
-            .map_or(ReaderCache::None, |(cache, epoch)| ReaderCache::Committed(cache, *epoch));
+            .map_or(ReaderCache::None, |(cache, version)| ReaderCache::Committed(cache, *version));
         SpaceReader { read: &*self.snapshot, extractor: self.extractor, cache }
     }
 }
@@ -143,7 +143,8 @@ impl SpaceStore {
         Ok(space)
     }
 
-    /// The state as of the last write that returned.
+    /// The state as of the last write that returned, of this handle or another one. One lookup if
+    /// the store does not number its states.
     ///
     /// # Errors
     /// Errors of the store.
@@ -153,12 +154,12 @@ impl SpaceStore {
             let snapshot = self.store.snapshot_at_first_read()?;
             return Ok(SpaceSnapshot { snapshot, extractor: self.extractor, cache: None });
         }
-        let before = self.locations.epoch();
         let snapshot = self.store.snapshot()?;
-        // The same epoch before and after: no write committed in between, so the cached entries of
-        // the epoch are those of this state.
-        let epoch = before.filter(|_| before == self.locations.epoch());
-        let cache = epoch.map(|epoch| (Arc::clone(&self.locations), epoch));
+        // Every edit of what is cached makes a change, and so another sequence. Where the totals
+        // are damaged, nothing is cached: the rest stays readable.
+        let sequence = || space_totals(&*snapshot).ok().map(|totals| totals.sequence);
+        let version = snapshot.version().or_else(sequence);
+        let cache = version.map(|version| (Arc::clone(&self.locations), version));
         Ok(SpaceSnapshot { snapshot, extractor: self.extractor, cache })
     }
 
@@ -186,8 +187,7 @@ impl SpaceStore {
         stamp: &Stamp,
         plan: &mut P,
     ) -> Result<WriteOutcome<P::Output>> {
-        let (mut outcome, mut commit, mut earlier) =
-            (None::<WriteOutcome<P::Output>>, None, Vec::new());
+        let (mut outcome, mut earlier) = (None::<WriteOutcome<P::Output>>, Vec::new());
         self.store.write(options, &mut |rows| {
             // The store runs the closure again if a commit that it had read failed.
             if let Some(change) = outcome.take().and_then(|outcome| outcome.change) {
@@ -200,15 +200,18 @@ impl SpaceStore {
             earlier = transaction.take_earlier();
             let value = planned?;
             let change = transaction.finish(&*self.ids)?;
-            // Begins before the commit and ends after `write` returns: a snapshot taken in between
-            // has no epoch, and so does not use the cache.
-            commit = Some(self.locations.begin_commit());
             outcome = Some(WriteOutcome { value, change });
             Ok(())
         })?;
-        drop(commit);
         let Some(outcome) = outcome else { invariant!("a store runs the closure of a write") };
         Ok(outcome)
+    }
+
+    /// The signal that is given after each commit: the one that all handles of the store in this
+    /// process share, or one of this handle, by which others are noticed at an interval.
+    pub fn commit_signal(&self) -> Arc<CommitSignal> {
+        let polling = || Arc::new(CommitSignal::polling(CommitSignal::DEFAULT_POLL_INTERVAL));
+        self.store.commit_signal().unwrap_or_else(polling)
     }
 
     /// Reads everything once and verifies all invariants. `progress` receives the number of rows

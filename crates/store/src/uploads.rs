@@ -2,17 +2,25 @@
 //! is created. An upload of any size so takes little memory and blocks no writer for long.
 //!
 //! Chunks are not part of the change log. A crash leaves an abandoned upload, which is swept when
-//! the space is opened again.
+//! the space is opened again. Each write of an upload is its heart-beat, by which a handle that
+//! opens the space beside others tells theirs from abandoned ones.
 
-use leafbase_model::{AssetId, Error, ErrorKind, Result};
+use leafbase_model::{AssetId, Error, ErrorKind, Result, Timestamp};
 
 use crate::keyspaces;
-use crate::kv::{Read, WriteOptions};
+use crate::kv::{Read, Transaction, WriteOptions};
+use crate::lookup::get;
+use crate::records::layout::Value;
+use crate::records::upload::PendingUpload;
 use crate::records::{self, FRAME_BYTES};
 use crate::space_store::SpaceStore;
 
 /// Bytes of each chunk but the last: with its frame it fills 16 pages.
 pub const CHUNK_BYTES: usize = 65_400;
+
+/// How long an upload may store nothing before a handle that opens the space beside others takes it
+/// for abandoned, in milliseconds by the clocks of the hosts.
+pub const MAX_UPLOAD_SILENCE_MILLIS: i64 = 60 * 60 * 1_000;
 
 /// The number of chunks of a file of `size` bytes.
 pub(crate) fn chunks_of(size: u64) -> u32 {
@@ -72,8 +80,14 @@ fn stored_chunks(source: &dyn Read, asset: AssetId) -> Result<u32> {
     Ok(there)
 }
 
+/// Records that an upload is alive at the time of the caller's `options`.
+fn put_heart_beat(rows: &mut dyn Transaction, key: &[u8; 17], options: WriteOptions) -> Result<()> {
+    let upload = PendingUpload { active_at: Timestamp::from_millis(options.at_millis) };
+    rows.put(key, &records::seal(key, |out| upload.encode(out)))
+}
+
 impl SpaceStore {
-    /// Begins an upload.
+    /// Begins an upload, whose heart-beat is `options.at_millis` in milliseconds since 1970.
     ///
     /// # Errors
     /// [`ErrorKind::Conflict`] if the ID is in use; errors of the store.
@@ -89,11 +103,11 @@ impl SpaceStore {
                 }
             }
             // From here on the sweep finds the upload, whatever happens to its chunks.
-            rows.put(&key, &records::seal_empty(&key))
+            put_heart_beat(rows, &key, options)
         })
     }
 
-    /// Stores chunks of an upload, numbered from `first` on; the first chunk of a file has the
+    /// Stores chunks of an upload, whose heart-beat is then `options.at_millis`, numbered from `first` on; the first chunk of a file has the
     /// number 0. Each has [`CHUNK_BYTES`] bytes but the last of the file, which has between 1 and
     /// that.
     ///
@@ -108,7 +122,8 @@ impl SpaceStore {
         chunks: &[&[u8]],
     ) -> Result<()> {
         self.store.write(options, &mut |rows| {
-            if !rows.get(&keyspaces::pending_asset(asset), &mut |_| Ok(()))? {
+            let pending = keyspaces::pending_asset(asset);
+            if !rows.get(&pending, &mut |_| Ok(()))? {
                 return Err(Error::new(ErrorKind::NotFound, "there is no such upload"));
             }
             check_chunks(&*rows, asset, first, chunks)?;
@@ -116,7 +131,7 @@ impl SpaceStore {
                 let key = keyspaces::chunk(asset, number);
                 rows.put(&key, &records::seal(&key, |out| out.extend_from_slice(chunk)))?;
             }
-            Ok(())
+            put_heart_beat(rows, &pending, options)
         })
     }
 
@@ -125,9 +140,23 @@ impl SpaceStore {
     /// # Errors
     /// Errors of the store.
     pub fn drop_upload(&self, options: WriteOptions, asset: AssetId) -> Result<()> {
+        self.drop_upload_if(options, asset, |_| true).map(drop)
+    }
+
+    /// Deletes an upload if it exists and `is_dropped`. Returns whether it does.
+    fn drop_upload_if(
+        &self,
+        options: WriteOptions,
+        asset: AssetId,
+        is_dropped: impl Fn(PendingUpload) -> bool,
+    ) -> Result<bool> {
+        let mut has_dropped = false;
         self.store.write(options, &mut |rows| {
             let pending = keyspaces::pending_asset(asset);
-            if !rows.get(&pending, &mut |_| Ok(()))? {
+            let upload = get(&*rows, &pending, |value| PendingUpload::read(&pending, value))?;
+            // Decided here: since the caller listed it, it may have stored more or become a file.
+            has_dropped = upload.is_some_and(&is_dropped);
+            if !has_dropped {
                 return Ok(());
             }
             // By number: a scan would read the bytes.
@@ -136,17 +165,43 @@ impl SpaceStore {
             }
             // Last: until then a crash leaves an upload that the sweep finds.
             rows.delete(&pending)
-        })
+        })?;
+        Ok(has_dropped)
     }
 
-    /// Deletes all uploads, which a crash abandoned. Returns their number; without any, nothing is
-    /// written.
+    /// Deletes all uploads: for a caller that has the only handle of the store, so that a crash
+    /// abandoned each of them. Returns their number; without any, nothing is written.
     ///
     /// # Errors
     /// Errors of the store.
     pub fn sweep_uploads(&self, options: WriteOptions) -> Result<usize> {
-        let uploads = self.snapshot()?.reader().uploads()?;
-        uploads.iter().try_for_each(|asset| self.drop_upload(options, *asset))?;
-        Ok(uploads.len())
+        self.sweep(options, |_| true)
+    }
+
+    /// Deletes the uploads that have been silent for more than [`MAX_UPLOAD_SILENCE_MILLIS`] at the
+    /// time of `options`: for a caller that may not have the only handle. Returns their number.
+    ///
+    /// # Errors
+    /// Errors of the store.
+    pub fn sweep_silent_uploads(&self, options: WriteOptions) -> Result<usize> {
+        // One of a clock that is ahead counts as alive.
+        self.sweep(options, |upload| {
+            options.at_millis.saturating_sub(upload.active_at.as_millis())
+                > MAX_UPLOAD_SILENCE_MILLIS
+        })
+    }
+
+    fn sweep(
+        &self,
+        options: WriteOptions,
+        is_abandoned: impl Fn(PendingUpload) -> bool,
+    ) -> Result<usize> {
+        let mut swept = 0;
+        for (asset, upload) in self.snapshot()?.reader().pending_uploads()? {
+            if is_abandoned(upload) && self.drop_upload_if(options, asset, &is_abandoned)? {
+                swept += 1;
+            }
+        }
+        Ok(swept)
     }
 }

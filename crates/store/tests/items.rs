@@ -294,7 +294,11 @@ impl Read for Counting<Box<dyn Snapshot>> {
     counted_reads!();
 }
 
-impl Snapshot for Counting<Box<dyn Snapshot>> {}
+impl Snapshot for Counting<Box<dyn Snapshot>> {
+    fn version(&self) -> Option<u64> {
+        self.rows.version()
+    }
+}
 
 impl Read for Counting<&mut dyn Transaction> {
     counted_reads!();

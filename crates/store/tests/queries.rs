@@ -45,7 +45,11 @@ struct Counted {
 
 struct Counting(Box<dyn Snapshot>);
 
-impl Snapshot for Counting {}
+impl Snapshot for Counting {
+    fn version(&self) -> Option<u64> {
+        self.0.version()
+    }
+}
 
 impl Read for Counting {
     fn get(&self, key: &[u8], visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<bool> {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use leafbase::{
     Author, Batch, BlockData, BlockDraft, ChangeToken, Clock, Connection, Destination, Durability,
-    Edit, ErrorKind, IdSource, Space, SpaceBuilder, Stamp, Timestamp,
+    Edit, ErrorKind, IdSource, SearchIndexing, Space, SpaceBuilder, Stamp, Timestamp,
 };
 use leafbase_store::kv::Store;
 use leafbase_test_outline::{BlockRequest, NaiveSpace, Numbers, Request, Setting, small_limits};
@@ -118,9 +118,6 @@ fn parsed(texts: &[String]) -> Vec<Value> {
     texts.iter().map(|text| serde_json::from_str(text).unwrap()).collect()
 }
 
-/// Makes the store of a space, or opens another handle of it.
-type OpenStore = Box<dyn Fn(bool) -> Arc<dyn Store>>;
-
 /// The engine and the model, and how they are kept side by side.
 pub struct Pair {
     present: Present,
@@ -136,9 +133,9 @@ pub struct Pair {
     pub with_collections: bool,
     /// Where the engine's space is; nothing for one in memory.
     directory: Option<PathBuf>,
-    /// Opens another handle of the store, if the space is over one that outlives its handles.
-    store: Option<OpenStore>,
     space: Option<Space>,
+    /// Other spaces over the same store, to which requests go in turn.
+    others: Vec<Space>,
 }
 
 impl Pair {
@@ -159,10 +156,15 @@ impl Pair {
         })
     }
 
-    /// The same over a store that `open` makes (`true`), and later opens again.
-    pub fn over(open: impl Fn(bool) -> Arc<dyn Store> + 'static) -> Self {
-        let mut pair = Self::with(None, |pair| pair.builder().zone(ZONE).over(open(true), true));
-        pair.store = Some(Box::new(open));
+    /// The same on as many spaces as there are stores, which are handles of one: each request goes
+    /// to one of them.
+    pub fn on_handles(stores: impl IntoIterator<Item = Arc<dyn Store>>) -> Self {
+        let mut stores = stores.into_iter();
+        let first = stores.next().unwrap();
+        // Each searches with an index of its own.
+        let builder = |pair: &Self| pair.builder().search_indexing(SearchIndexing::OnDemand);
+        let mut pair = Self::with(None, |pair| builder(pair).zone(ZONE).over(first, true));
+        pair.others = stores.map(|store| builder(&pair).over(store, false).unwrap()).collect();
         pair
     }
 
@@ -183,8 +185,8 @@ impl Pair {
             requests: 0,
             with_collections: false,
             directory,
-            store: None,
             space: None,
+            others: Vec::new(),
         };
         pair.space = Some(make(&pair).unwrap());
         pair.naive.settings = pair.space.as_ref().unwrap().meta().unwrap().settings();
@@ -205,14 +207,11 @@ impl Pair {
             .cache_bytes(1 << 20)
     }
 
-    /// Closes and opens the space, if it outlives its handle.
+    /// Closes and opens the space, if it is on disk.
     pub fn reopen(&mut self) {
         if let Some(directory) = &self.directory {
             self.space.take().unwrap().close().unwrap();
             self.space = Some(self.builder().open(directory).unwrap());
-        } else if let Some(open) = &self.store {
-            self.space.take().unwrap().close().unwrap();
-            self.space = Some(self.builder().over(open(false), false).unwrap());
         }
     }
 
@@ -220,8 +219,18 @@ impl Pair {
         self.space().connect()
     }
 
+    /// The space that the present request goes to.
     pub fn space(&self) -> &Space {
-        self.space.as_ref().unwrap()
+        let spaces = self.others.len() as u64 + 1;
+        // In no order that repeats with the kinds of requests.
+        let turn = self.requests.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 33;
+        let other = usize::try_from(turn % spaces).unwrap().checked_sub(1);
+        other.map_or(self.space.as_ref().unwrap(), |other| &self.others[other])
+    }
+
+    /// All spaces over the store.
+    pub fn spaces(&self) -> impl Iterator<Item = &Space> {
+        self.space.iter().chain(&self.others)
     }
 
     /// The step that a request would be now.
@@ -412,15 +421,15 @@ impl Pair {
     /// Compares all that there is on both sides.
     pub fn compare_dumps(&mut self) {
         self.rename();
-        let notes = self.notes();
-        let (found, expected) = (
-            dumps::of_engine(&notes, &self.naive),
-            dumps::of_naive(&self.naive, self.present.now()),
-        );
-        for (found, expected) in found.iter().zip(&expected) {
-            assert_eq!(found, expected, "the dumps");
+        let expected = dumps::of_naive(&self.naive, self.present.now());
+        for space in self.spaces() {
+            let found = dumps::of_engine(&space.connect(), &self.naive);
+            for (found, expected) in found.iter().zip(&expected) {
+                assert_eq!(found, expected, "the dumps");
+            }
+            assert_eq!(found.len(), expected.len(), "the dumps");
         }
-        assert_eq!(found.len(), expected.len(), "the dumps");
+        let notes = self.notes();
         for change in notes.changes_since(self.mirrored) {
             let change = change.unwrap();
             self.mirrored = change.sequence;

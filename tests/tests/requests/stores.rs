@@ -57,7 +57,11 @@ impl Wrapped {
 
 struct Watched(Box<dyn Snapshot>, Counts);
 
-impl Snapshot for Watched {}
+impl Snapshot for Watched {
+    fn version(&self) -> Option<u64> {
+        self.0.version()
+    }
+}
 
 impl Read for Watched {
     fn get(

@@ -89,7 +89,11 @@ fn scan(read: &dyn Read, counts: &Counts, range: KeyRange<'_>, visit: Visit<'_>)
 
 struct Watched<'c>(Box<dyn Snapshot + 'c>, Arc<Counts>);
 
-impl Snapshot for Watched<'_> {}
+impl Snapshot for Watched<'_> {
+    fn version(&self) -> Option<u64> {
+        self.0.version()
+    }
+}
 
 impl Read for Watched<'_> {
     fn get(&self, key: &[u8], visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<bool> {

@@ -5,9 +5,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use leafbase_model::{Clock, Error, ErrorKind, IdSource, Limits, Result};
 use leafbase_store::SpaceStore;
-use leafbase_store::kv::Durability;
+use leafbase_store::kv::{CommitSignal, Durability};
 
-use crate::core::commit_signal::CommitSignal;
 use crate::core::orphaned_uploads::OrphanedUploads;
 use crate::core::search_index::SearchIndexer;
 
@@ -50,7 +49,8 @@ struct Inner {
     #[cfg(feature = "search")]
     search_threads: usize,
     orphaned_uploads: OrphanedUploads,
-    commits: CommitSignal,
+    /// That of the store, so that writes of its other handles are noticed.
+    commits: Arc<CommitSignal>,
 }
 
 impl Drop for Inner {

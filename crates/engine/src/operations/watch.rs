@@ -187,9 +187,11 @@ impl<A: FollowedAccess> Connection<A> {
     /// insertions, removals, moves and updates that makes the result so far the present one.
     ///
     /// A watcher holds one result and no queue: one that is slow gets a patch for all that happened
-    /// since. It is woken by the writes of this [`crate::Space`] and its clones, on whatever thread
-    /// and connection, and on a scoped connection by those of its scope alone, or when the scope
-    /// becomes another one. It is not woken by time: a query of `today` is that of the last write.
+    /// since. It is woken by the writes of this [`crate::Space`], its clones, and the other spaces
+    /// over its store, on whatever thread and connection, and on a scoped connection by those of
+    /// its scope alone, or when the scope becomes another one. Writes of other processes are
+    /// noticed within a quarter of a second; by a `Stream`, when it is polled for another reason,
+    /// unless the store hears of them. It is not woken by time: a query of `today` is that of the last write.
     ///
     /// A watcher is an iterator, which waits for the next patch; [`Watcher::next_within`] waits for
     /// some time and [`Watcher::try_next`] not at all. [`Watcher::on_change`] calls a function on a

@@ -125,7 +125,7 @@ impl StoreCore {
 
     /// Checkpoints everything; `is_last` removes the WAL as well.
     pub(super) fn flush(&self, state: &mut CommitState, is_last: bool) -> Result<()> {
-        let ReadView { memtable, base } = self.recovered_view(state)?;
+        let ReadView { memtable, base, .. } = self.recovered_view(state)?;
         drop(base);
         let removes_wal = is_last && state.wal.header().in_use;
         if memtable.is_empty() && state.is_quick_to_open && !removes_wal {

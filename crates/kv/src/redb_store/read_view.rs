@@ -13,12 +13,18 @@ use crate::store::{KeyRange, Read, Snapshot, Visit};
 pub(super) struct ReadView {
     pub(super) base: Arc<CommittedState>,
     pub(super) memtable: Memtable,
+    /// The number of the committed version; `None` for the view of a closure.
+    pub(super) version: Option<u64>,
 }
 
 impl Snapshot for ReadView {
     /// Ignores the memtable: it is small, and most of its entries replace one of the base.
     fn approximate_len(&self) -> Option<u64> {
         self.base.len().ok()
+    }
+
+    fn version(&self) -> Option<u64> {
+        self.version
     }
 }
 

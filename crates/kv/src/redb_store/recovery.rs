@@ -34,8 +34,11 @@ impl StoreCore {
     }
 
     pub(super) fn recovered_view(&self, state: &mut CommitState) -> Result<ReadView> {
-        let (base, Version { memtable, .. }) = self.recovered(state)?;
-        Ok(ReadView { base, memtable })
+        if let Some(view) = self.healthy_view() {
+            return Ok(view);
+        }
+        self.recover(state)?;
+        self.healthy_view().ok_or_else(failed_again)
     }
 
     /// Opens the file again and publishes its contents.

@@ -23,6 +23,7 @@ use super::integrity::is_intact;
 use super::read_view::ReadView;
 use super::store_core::StoreCore;
 use super::write_transaction::WriteTransaction;
+use crate::commit_signal::CommitSignal;
 use crate::lock::FileLock;
 use crate::memtable::Memtable;
 use crate::options::OpenOptions;
@@ -43,6 +44,7 @@ pub struct RedbStore {
     group: GroupCommit,
     /// The process that opened the store. A forked process shares its files and locks.
     owner: u32,
+    signal: Arc<CommitSignal>,
     /// Excludes other handles. The last field, so that it is released last.
     #[cfg_attr(not(test), expect(dead_code, reason = "held until the store is dropped"))]
     lock: Option<FileLock>,
@@ -106,6 +108,7 @@ impl RedbStore {
                     writer_lock: Mutex::default(),
                     group: GroupCommit::default(),
                     owner: process::id(),
+                    signal: Arc::default(),
                     lock,
                 };
                 if has_crashed && !store.read_only {
@@ -138,11 +141,11 @@ impl RedbStore {
             Ok(opened) => opened,
             Err(error) => {
                 // A file of another program or a later version is reported as that, not by its WAL.
-                let view = ReadView { base, memtable: Memtable::default() };
+                let view = ReadView { base, memtable: Memtable::default(), version: None };
                 return Err(verify(&view).err().unwrap_or(error));
             }
         };
-        let view = ReadView { base, memtable };
+        let view = ReadView { base, memtable, version: None };
         verify(&view)?;
         handle.persist_repairs()?;
         Ok((handle, view, wal))
@@ -200,7 +203,7 @@ impl RedbStore {
         };
         let newest = base.uncommitted.as_ref().map(|(version, _)| version.clone());
         let Version { memtable, checkpoints } = newest.unwrap_or(current);
-        Ok((ReadView { base: committed, memtable }, checkpoints))
+        Ok((ReadView { base: committed, memtable, version: None }, checkpoints))
     }
 
     /// Waits for the outcome of a batch, and commits it if this thread has to lead.
@@ -245,7 +248,7 @@ impl RedbStore {
         let mut transaction = WriteTransaction::new(view);
         let refusal = f(&mut transaction).err();
         let WriteTransaction { view, bytes, written, .. } = transaction;
-        let ReadView { base: committed, memtable } = view;
+        let ReadView { base: committed, memtable, .. } = view;
         drop(committed);
         let handle = match (&refusal, &base.uncommitted) {
             // The closure may have refused because of writes that fail: wait for them.
@@ -298,8 +301,7 @@ impl Store for RedbStore {
         } else {
             let current = self.core.current();
             if let Some(base) = &current.base {
-                let base = Arc::clone(base);
-                return Ok(Box::new(ReadView { base, memtable: current.memtable.clone() }));
+                return Ok(Box::new(current.view_over(base)));
             }
             // The other thread holds the commit state and needs the current version to recover.
             drop(current);
@@ -338,6 +340,10 @@ impl Store for RedbStore {
         // The holder commits or recovers: a later call finds what it leaves.
         let Some(mut state) = self.core.try_commit_state() else { return Ok(()) };
         self.core.sync_overdue(&mut state, now)
+    }
+
+    fn commit_signal(&self) -> Option<Arc<CommitSignal>> {
+        Some(Arc::clone(&self.signal))
     }
 
     /// Waits up to two seconds for snapshots to be dropped, and blocks new ones.

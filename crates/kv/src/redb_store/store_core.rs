@@ -30,11 +30,19 @@ pub(super) struct CurrentVersion {
     pub(super) memtable: Memtable,
     /// Checkpoints since the store was opened.
     pub(super) checkpoints: u64,
+    /// How often another version was published since then: the number of this one.
+    published: u64,
 }
 
 impl CurrentVersion {
     pub(super) fn version(&self) -> Version {
         Version { memtable: self.memtable.clone(), checkpoints: self.checkpoints }
+    }
+
+    /// The view of this version over `base`, which is its own.
+    pub(super) fn view_over(&self, base: &Arc<CommittedState>) -> ReadView {
+        let (base, memtable) = (Arc::clone(base), self.memtable.clone());
+        ReadView { base, memtable, version: Some(self.published) }
     }
 }
 
@@ -68,11 +76,16 @@ impl StoreCore {
         view: ReadView,
         wal: WalManager,
     ) -> Self {
-        let ReadView { base, memtable } = view;
+        let ReadView { base, memtable, .. } = view;
         let buffered_bytes = memtable.iter().map(crate::memtable::Entry::len).sum();
         Self {
             source,
-            current: Mutex::new(CurrentVersion { base: Some(base), memtable, checkpoints: 0 }),
+            current: Mutex::new(CurrentVersion {
+                base: Some(base),
+                memtable,
+                checkpoints: 0,
+                published: 0,
+            }),
             commit_state: Mutex::new(CommitState {
                 handle: Some(handle),
                 wal,
@@ -113,8 +126,9 @@ impl StoreCore {
     }
 
     pub(super) fn healthy_view(&self) -> Option<ReadView> {
-        let (base, Version { memtable, .. }) = self.healthy()?;
-        Some(ReadView { base, memtable })
+        let current = self.current();
+        let base = current.base.as_ref().filter(|base| !base.health.is_poisoned())?;
+        Some(current.view_over(base))
     }
 
     /// Replaces the base of the current version. `is_checkpoint` if it holds every entry, so that
@@ -127,6 +141,7 @@ impl StoreCore {
     ) {
         let mut current = self.current();
         let old_base = current.base.replace(base);
+        current.published += 1;
         let mut old_memtable = None;
         if is_checkpoint {
             state.buffered_bytes = 0;
@@ -145,7 +160,10 @@ impl StoreCore {
 
     /// Publishes a memtable that the WAL holds.
     pub(super) fn publish_memtable(&self, memtable: Memtable) {
-        let old = mem::replace(&mut self.current().memtable, memtable);
+        let mut current = self.current();
+        let old = mem::replace(&mut current.memtable, memtable);
+        current.published += 1;
+        drop(current);
         drop(old);
     }
 }

@@ -26,7 +26,7 @@ pub(super) fn put_all(store: &dyn Store, durability: Durability, entries: &[(&[u
 }
 
 /// The value of `key`.
-pub(super) fn get(read: &dyn Read, key: &[u8]) -> Option<Vec<u8>> {
+pub(super) fn get(read: &(impl Read + ?Sized), key: &[u8]) -> Option<Vec<u8>> {
     let mut visited = None;
     let found = read
         .get(key, &mut |value| {
@@ -48,7 +48,7 @@ pub(super) fn everything() -> KeyRange<'static> {
 }
 
 /// The entries of `range`.
-pub(super) fn scan(read: &dyn Read, range: KeyRange<'_>) -> Vec<KeyValue> {
+pub(super) fn scan(read: &(impl Read + ?Sized), range: KeyRange<'_>) -> Vec<KeyValue> {
     let mut entries = Vec::new();
     read.scan(range, &mut |key, value| {
         entries.push((key.to_vec(), value.to_vec()));
@@ -58,7 +58,7 @@ pub(super) fn scan(read: &dyn Read, range: KeyRange<'_>) -> Vec<KeyValue> {
     entries
 }
 
-pub(super) fn keys(read: &dyn Read, range: KeyRange<'_>) -> Vec<Vec<u8>> {
+pub(super) fn keys(read: &(impl Read + ?Sized), range: KeyRange<'_>) -> Vec<Vec<u8>> {
     scan(read, range).into_iter().map(|(key, _)| key).collect()
 }
 

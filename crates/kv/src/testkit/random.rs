@@ -2,17 +2,22 @@
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
+use std::sync::Arc;
 
 use super::access::{KeyValue, closure_error, everything, get, range, scan};
-use crate::store::{Durability, Snapshot, Store, WriteOptions};
+use crate::store::{Durability, Read, Snapshot, Store, WriteOptions};
 
 type MapModel = BTreeMap<Vec<u8>, Vec<u8>>;
 
 /// A small random generator: the suite has no dependency for it, and a seed gives the same run on
 /// every platform.
-struct SuiteRandom(u64);
+pub(super) struct SuiteRandom(u64);
 
 impl SuiteRandom {
+    pub(super) fn of_seed(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
+    }
+
     fn next(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -20,21 +25,21 @@ impl SuiteRandom {
         self.0
     }
 
-    fn below(&mut self, bound: u64) -> u64 {
+    pub(super) fn below(&mut self, bound: u64) -> u64 {
         self.next() % bound
     }
 
-    fn one_in(&mut self, bound: u64) -> bool {
+    pub(super) fn one_in(&mut self, bound: u64) -> bool {
         self.below(bound) == 0
     }
 
     /// Keys of few distinct bytes repeat, and are prefixes of each other.
-    fn key(&mut self) -> Vec<u8> {
+    pub(super) fn key(&mut self) -> Vec<u8> {
         let length = if self.one_in(40) { 1_024 } else { self.below(4) };
         (0..length).map(|_| if self.one_in(2) { 0xFF } else { (self.next() % 4) as u8 }).collect()
     }
 
-    fn value(&mut self) -> Vec<u8> {
+    pub(super) fn value(&mut self) -> Vec<u8> {
         let length = match self.below(12) {
             0 => 0,
             1 => self.below(9_000),
@@ -49,16 +54,27 @@ impl SuiteRandom {
 /// # Panics
 /// If the store and the map differ.
 pub fn random_operations(store: &dyn Store, seed: u64, transactions: usize) {
-    let mut random = SuiteRandom(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+    run(&[store], seed, transactions);
+}
+
+/// The same on several handles of the store, each step on one of them.
+pub(super) fn random_operations_on(handles: &[Arc<dyn Store>], seed: u64, transactions: usize) {
+    let handles: Vec<&dyn Store> = handles.iter().map(AsRef::as_ref).collect();
+    run(&handles, seed, transactions);
+}
+
+fn run(handles: &[&dyn Store], seed: u64, transactions: usize) {
+    let mut random = SuiteRandom::of_seed(seed);
     let mut model = MapModel::new();
     let mut kept: Vec<(Box<dyn Snapshot>, MapModel)> = Vec::new();
     for _ in 0..transactions {
-        transaction(store, &mut random, &mut model);
+        transaction(choose(handles, &mut random), &mut random, &mut model);
         if random.one_in(4) {
-            kept.push((store.snapshot().unwrap(), model.clone()));
+            let reader = choose(handles, &mut random);
+            kept.push((reader.snapshot().unwrap(), model.clone()));
         }
         if random.one_in(25) {
-            store.flush().unwrap();
+            choose(handles, &mut random).flush().unwrap();
         }
         if kept.len() > 5 {
             let (snapshot, model) = kept.swap_remove(random.below(5) as usize);
@@ -69,7 +85,14 @@ pub fn random_operations(store: &dyn Store, seed: u64, transactions: usize) {
         compare(&**snapshot, model, &mut random);
     }
     drop(kept);
-    compare(&*store.snapshot().unwrap(), &model, &mut random);
+    for store in handles {
+        compare(&*store.snapshot().unwrap(), &model, &mut random);
+    }
+}
+
+fn choose<'s>(handles: &[&'s dyn Store], random: &mut SuiteRandom) -> &'s dyn Store {
+    let index = random.below(handles.len() as u64) as usize;
+    *handles.get(index).expect("there is a handle")
 }
 
 fn transaction(store: &dyn Store, random: &mut SuiteRandom, model: &mut MapModel) {
@@ -111,8 +134,7 @@ fn transaction(store: &dyn Store, random: &mut SuiteRandom, model: &mut MapModel
     }
 }
 
-fn compare(read: &(impl crate::store::Read + ?Sized), model: &MapModel, random: &mut SuiteRandom) {
-    let read = &SizedRead(read);
+fn compare(read: &(impl Read + ?Sized), model: &MapModel, random: &mut SuiteRandom) {
     let within = |lower: Bound<&[u8]>, upper: Bound<&[u8]>| -> Vec<KeyValue> {
         let above = |key: &Vec<u8>| match lower {
             Bound::Unbounded => true,
@@ -141,25 +163,4 @@ fn compare(read: &(impl crate::store::Read + ?Sized), model: &MapModel, random: 
     assert_eq!(scan(read, range(lower, upper).reversed()), expected);
     let key = random.key();
     assert_eq!(get(read, &key), model.get(&key).cloned());
-}
-
-/// Sizes an unsized reader, so that transactions and snapshots are compared by one function.
-struct SizedRead<'a, R: ?Sized>(&'a R);
-
-impl<R: crate::store::Read + ?Sized> crate::store::Read for SizedRead<'_, R> {
-    fn get(
-        &self,
-        key: &[u8],
-        visit: &mut dyn FnMut(&[u8]) -> leafbase_model::Result<()>,
-    ) -> leafbase_model::Result<bool> {
-        self.0.get(key, visit)
-    }
-
-    fn scan(
-        &self,
-        range: crate::store::KeyRange<'_>,
-        visit: crate::store::Visit<'_>,
-    ) -> leafbase_model::Result<()> {
-        self.0.scan(range, visit)
-    }
 }

@@ -42,8 +42,9 @@ pub(super) fn readers_do_not_wait(store: &dyn Store) {
     }
 }
 
-/// Each write sets all counters to its number: a read of two numbers has seen half a write.
-pub(super) fn no_reader_sees_half_a_write(store: &dyn Store) {
+/// Each write sets all counters to its number: a read of two numbers has seen half a write. `reader`
+/// may be another handle of the store.
+pub(super) fn no_reader_sees_half_a_write(store: &dyn Store, reader: &dyn Store) {
     let returned = AtomicU64::new(0);
     let done = AtomicBool::new(false);
     write(store, Durability::Relaxed, |transaction| set_counters(transaction, 0));
@@ -54,7 +55,7 @@ pub(super) fn no_reader_sees_half_a_write(store: &dyn Store) {
                     let mut last = 0;
                     while !done.load(Ordering::Acquire) {
                         let at_least = returned.load(Ordering::Acquire).max(last);
-                        last = read_counters(&*store.snapshot().expect("a snapshot"));
+                        last = read_counters(&*reader.snapshot().expect("a snapshot"));
                         assert!(last >= at_least, "write {at_least} had returned, {last} is seen");
                     }
                 })

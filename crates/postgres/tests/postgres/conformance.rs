@@ -1,6 +1,7 @@
 //! The store passes the suite of all stores, and one that loses a write does not.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use leafbase_kv::{Snapshot, Store, Transaction, WriteOptions, testkit};
@@ -14,6 +15,17 @@ fn the_store_conforms() {
     let Some(server) = server() else { return };
     let database = server.database();
     testkit::conformance(&mut || Box::new(database.create_store(&unused_name()).unwrap()));
+}
+
+#[test]
+fn handles_of_several_hosts_agree() {
+    let Some(server) = server() else { return };
+    testkit::handles(&mut |count| {
+        let name = unused_name();
+        let first = server.database().create_store(&name).unwrap();
+        let others = (1..count).map(|_| server.database().open_store(&name).unwrap());
+        std::iter::once(first).chain(others).map(|store| Arc::new(store) as _).collect()
+    });
 }
 
 /// A store that loses one write in twenty.

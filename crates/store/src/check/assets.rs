@@ -9,6 +9,7 @@ use crate::edges::{EdgeEnd, EdgeKind};
 use crate::file_hasher::FileHasher;
 use crate::keyspaces::{self, ASSET_CHUNKS, ASSETS, PENDING_ASSETS, RowName};
 use crate::kv::KeyRange;
+use crate::records::upload::PendingUpload;
 use crate::records::{self, asset};
 use crate::uploads::{CHUNK_BYTES, chunks_of};
 
@@ -44,7 +45,7 @@ impl SpaceCheck<'_> {
             if files.insert(id, None).is_some() {
                 check.found(Invariant::Asset, RowName(key), "the upload is already a file");
             }
-            records::decode_empty(key, value)
+            PendingUpload::read(key, value).map(drop)
         });
         let mut stored: BTreeMap<AssetId, ChunkTotals> = BTreeMap::new();
         self.rows(ASSET_CHUNKS, &mut |check, key, value| {

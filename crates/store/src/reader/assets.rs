@@ -8,6 +8,7 @@ use super::SpaceReader;
 use crate::keyspaces::{self, ASSETS, PENDING_ASSETS};
 use crate::kv::KeyRange;
 use crate::lookup::get;
+use crate::records::upload::PendingUpload;
 use crate::records::{self, asset};
 
 impl SpaceReader<'_> {
@@ -53,14 +54,20 @@ impl SpaceReader<'_> {
     /// # Errors
     /// As [`Self::locate`].
     pub fn uploads(&self) -> Result<Vec<AssetId>> {
+        Ok(self.pending_uploads()?.into_iter().map(|(asset, _)| asset).collect())
+    }
+
+    /// The uploads in progress with their records.
+    pub(crate) fn pending_uploads(&self) -> Result<Vec<(AssetId, PendingUpload)>> {
         let prefix = [PENDING_ASSETS.tag];
         let mut found = Vec::new();
         self.read.scan(
             KeyRange::half_open(&prefix, &keyspaces::prefix_end(prefix)),
             &mut |key, value| {
                 // Verified, because the caller deletes what the row names.
-                records::decode_empty(key, value)?;
-                found.push(keyspaces::parse_asset(key).ok_or_else(|| records::corrupt(key))?);
+                let upload = PendingUpload::read(key, value)?;
+                let asset = keyspaces::parse_asset(key).ok_or_else(|| records::corrupt(key))?;
+                found.push((asset, upload));
                 Ok(ControlFlow::Continue(()))
             },
         )?;

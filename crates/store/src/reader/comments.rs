@@ -57,15 +57,15 @@ impl SpaceReader<'_> {
     /// Whether a block of `document` may have comments: one lookup, which is cached. It is `true`
     /// if the lookup fails: reading the comments of a block then reports the error.
     pub fn may_have_comments(&self, document: DocumentId) -> bool {
-        let ReaderCache::Committed(cache, epoch) = self.cache else {
+        let ReaderCache::Committed(cache, version) = self.cache else {
             return self.find_comment(document).unwrap_or(true);
         };
-        if let Some(known) = cache.has_comments(epoch, document) {
+        if let Some(known) = cache.has_comments(version, document) {
             return known;
         }
         // An error is not cached: the read of the comments reports it.
         let Ok(found) = self.find_comment(document) else { return true };
-        cache.add_has_comments(epoch, document, found);
+        cache.add_has_comments(version, document, found);
         found
     }
 

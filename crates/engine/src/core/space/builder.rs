@@ -12,7 +12,6 @@ use leafbase_store::kv::{Durability, MemoryStore, OpenOptions, Store, WriteOptio
 use leafbase_store::{SpaceMeta, SpaceStore, directory};
 
 use super::{Inner, Space, settings};
-use crate::core::commit_signal::CommitSignal;
 use crate::core::edges::EXTRACTOR;
 use crate::core::orphaned_uploads::OrphanedUploads;
 use crate::core::search_index::{IndexHome, SearchIndexer, SearchIndexing};
@@ -397,7 +396,7 @@ impl SpaceBuilder {
         let store =
             directory::create_with(path, &options, |store| SpaceStore::initialize(store, &meta))?;
         let home = self.home(path);
-        self.opened(Arc::new(store), home)
+        self.opened(Arc::new(store), home, Handles::One)
     }
 
     /// Opens the space in the directory `path`. Orphaned uploads of a crash are swept, unless it is
@@ -425,7 +424,7 @@ impl SpaceBuilder {
         settings::check_url_template(&self.url_template)?;
         let store = directory::open_space(&path, &self.options)?;
         let home = self.home(path.as_ref());
-        self.opened(Arc::new(store), home)
+        self.opened(Arc::new(store), home, Handles::One)
     }
 
     /// Creates a space in memory, which is dropped with its last handle.
@@ -444,11 +443,17 @@ impl SpaceBuilder {
     pub fn in_memory(self) -> Result<Space> {
         let store = MemoryStore::new();
         SpaceStore::initialize(&store, &self.meta("")?)?;
-        self.opened(Arc::new(store), IndexHome::Memory)
+        self.opened(Arc::new(store), IndexHome::Memory, Handles::One)
     }
 
     /// Creates a space in the empty `store` (`create`), or opens the one in it: for key-value
     /// stores other than the embedded one. The search index is kept in memory.
+    ///
+    /// Any number of spaces may be opened over one store, in as many processes as the store serves:
+    /// each reads what all of them have written. Opening one deletes the uploads that have stored
+    /// nothing for an hour, by the clocks of the hosts: a process that ended left them. A wait for
+    /// changes is woken by the store's [`CommitSignal`](crate::kv::CommitSignal), or looks again
+    /// four times a second if the store has none.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -472,7 +477,7 @@ impl SpaceBuilder {
         if create {
             SpaceStore::initialize(&*store, &self.meta("")?)?;
         }
-        self.opened(store, IndexHome::Memory)
+        self.opened(store, IndexHome::Memory, Handles::Several)
     }
 
     /// As [`Self::over`], with the search index in the directory `index` of this host, where it
@@ -526,7 +531,10 @@ impl SpaceBuilder {
         if create {
             SpaceStore::initialize(&*store, &self.meta("")?)?;
         }
-        self.opened(store, IndexHome::Host(directories))
+        let space = self.opened(store, IndexHome::Host(directories), Handles::Several)?;
+        // Other handles may write relaxed without saying so to this one.
+        space.indexer().will_relax();
+        Ok(space)
     }
 
     /// The home of the search index of a space in the directory `path`.
@@ -543,12 +551,14 @@ impl SpaceBuilder {
         Ok(SpaceMeta { id, name, zone, scopes: Vec::new() })
     }
 
-    fn opened(self, store: Arc<dyn Store>, home: IndexHome) -> Result<Space> {
+    fn opened(self, store: Arc<dyn Store>, home: IndexHome, handles: Handles) -> Result<Space> {
         let store = SpaceStore::open(store, EXTRACTOR, Arc::clone(&self.ids))?;
-        // Before any upload can begin: each one that is stored now was orphaned by a crash.
+        // Before any upload of this handle can begin.
         if !self.options.read_only {
-            sweep(&store, self.durability);
+            let options = WriteOptions::durability(self.durability);
+            sweep(&store, options.at_millis(self.clock.now().as_millis()), handles);
         }
+        let commits = store.commit_signal();
         let id = store.snapshot()?.reader().meta()?.id;
         let url_template = settings::with_space_id(&self.url_template, id);
         let Self { clock, ids, limits, durability, search_indexing, languages, .. } = self;
@@ -566,16 +576,28 @@ impl SpaceBuilder {
             #[cfg(feature = "search")]
             search_threads: self.search_threads,
             orphaned_uploads: OrphanedUploads::default(),
-            commits: CommitSignal::default(),
+            commits,
         };
         Ok(Space(Arc::new(inner)))
     }
 }
 
+/// Whether others may have the store open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Handles {
+    /// A lock of the store excludes them.
+    One,
+    Several,
+}
+
 /// Drops the uploads that a crash orphaned. If that fails, for lack of space or because of damage,
 /// they stay until the next open: the space is readable in any case.
-fn sweep(store: &SpaceStore, durability: Durability) {
-    if let Err(error) = store.sweep_uploads(WriteOptions::durability(durability)) {
+fn sweep(store: &SpaceStore, options: WriteOptions, handles: Handles) {
+    let swept = match handles {
+        Handles::One => store.sweep_uploads(options),
+        Handles::Several => store.sweep_silent_uploads(options),
+    };
+    if let Err(error) = swept {
         tracing::warn!(%error, "uploads orphaned by a crash could not be swept");
     }
 }

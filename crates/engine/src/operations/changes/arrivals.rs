@@ -14,8 +14,9 @@ impl Connection<Full> {
     /// the position after the last change: the same one if there was none. A view that follows the
     /// space reads [`Self::changes_since`] after it, and waits again.
     ///
-    /// It wakes by the writes of this [`crate::Space`] and its clones, on whatever thread and
-    /// connection. It blocks the thread; an async host calls it where blocking is allowed.
+    /// It wakes by the writes of this [`crate::Space`], its clones, and the other spaces over its
+    /// store, on whatever thread and connection; those of other processes are noticed within a
+    /// quarter of a second, unless the store hears of them earlier. It blocks the thread; an async host calls it where blocking is allowed.
     ///
     /// ```
     /// use std::time::Duration;

@@ -123,7 +123,9 @@ impl Upload {
         if chunks.is_empty() {
             return Ok(());
         }
-        let stored = self.space.store()?.put_chunks(self.options, self.id, self.chunks, &chunks);
+        // The present time is the heart-beat: another handle takes a silent upload for abandoned.
+        let options = self.options.at_millis(self.space.now().as_millis());
+        let stored = self.space.store()?.put_chunks(options, self.id, self.chunks, &chunks);
         stored.map_err(|error| self.seen.redact_error(error))?;
         self.chunks = self.chunks.saturating_add(u32::try_from(chunks.len()).unwrap_or(u32::MAX));
         Ok(())
