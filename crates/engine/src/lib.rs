@@ -166,8 +166,7 @@ pub mod json {
 pub mod kv {
     pub use leafbase_store::kv::{
         CommitSignal, Durability, KeyRange, MemoryStore, Read, ReadHint, Snapshot, Store,
-        Transaction, Visit,
-        VisitMany, WriteOptions,
+        Transaction, Visit, VisitMany, WriteOptions,
     };
 }
 

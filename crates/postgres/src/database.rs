@@ -173,6 +173,7 @@ impl PostgresDatabase {
                     .map(drop)
                 })
             });
+            lease.set_open(removed.is_err());
             removed.map_err(|error| pool.failure(&error))
         });
         removed.map_err(|failure| failure.error)

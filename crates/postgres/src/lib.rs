@@ -1,7 +1,7 @@
 //! Spaces of Leafbase in a `PostgreSQL` database, which any number of hosts share.
 //!
-//! A [`PostgresDatabase`] has the stores of many spaces; the space is made over one of them. All else
-//! is as for a space in a directory: operations, guarantees, errors.
+//! A [`PostgresDatabase`] has the stores of many spaces; the space is made over one of them. All
+//! else is as for a space in a directory: operations, guarantees, errors.
 //!
 //! ```no_run
 //! use std::sync::Arc;
@@ -33,21 +33,22 @@
 //!
 //! # Guarantees
 //!
-//! Every write is one transaction of the database, and writes of a space run one after the other, on
-//! whatever host. A call that fails because a connection was lost has not happened, unless its
+//! Every write is one transaction of the database, and writes of a space run one after the other,
+//! on whatever host. A call that fails because a connection was lost has not happened, unless its
 //! message says that the outcome is open: a commit whose answer was lost is looked up. A relaxed
 //! write survives the end of the process; a crash of the server may take the last ones.
 //!
 //! # Threads
 //!
-//! Calls block, and no thread is started but with [`PostgresOptions::notify`], where one listens for
-//! the writes of other hosts once something waits for changes. Calls must not be made from within an asynchronous task: an
-//! async host makes them where blocking is allowed, such as in `tokio::task::spawn_blocking`.
+//! Calls block, and no thread is started but with [`PostgresOptions::notify`], where one listens
+//! for the writes of other hosts once something waits for changes. Calls must not be made from
+//! within an asynchronous task: an async host makes them where blocking is allowed, such as in
+//! `tokio::task::spawn_blocking`.
 //!
 //! # Encryption
 //!
-//! [`PostgresDatabase::connect_with_tls`] takes a connector of the host's choice, so that this crate
-//! depends on no implementation of TLS.
+//! [`PostgresDatabase::connect_with_tls`] takes a connector of the host's choice, so that this
+//! crate depends on no implementation of TLS.
 
 mod database;
 mod failure;

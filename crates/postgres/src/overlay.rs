@@ -33,10 +33,6 @@ impl Overlay {
         self.writes.get(key).map(Option::as_deref)
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.writes.is_empty()
-    }
-
     /// Bytes of all writes so far, those that later ones replaced included.
     pub(crate) const fn bytes(&self) -> usize {
         self.bytes

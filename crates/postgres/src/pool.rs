@@ -113,12 +113,21 @@ impl SessionPool {
     /// Runs `request` on a session, and on another one while connections are lost.
     pub(crate) fn retry<T>(
         self: &Arc<Self>,
+        request: impl FnMut(Lease) -> Result<T, RequestFailure>,
+    ) -> Result<T, RequestFailure> {
+        self.retry_up_to(MAX_ATTEMPTS, request)
+    }
+
+    /// [`Self::retry`] with another number of attempts after the first one.
+    pub(crate) fn retry_up_to<T>(
+        self: &Arc<Self>,
+        attempts: u32,
         mut request: impl FnMut(Lease) -> Result<T, RequestFailure>,
     ) -> Result<T, RequestFailure> {
         let mut attempt = 0;
         loop {
             match self.lease().and_then(&mut request) {
-                Err(failure) if failure.kind != FailureKind::Refused && attempt < MAX_ATTEMPTS => {
+                Err(failure) if failure.kind != FailureKind::Refused && attempt < attempts => {
                     self.close_idle();
                     pause_after(attempt);
                     attempt += 1;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 
 use futures_util::future::try_join5;
 use leafbase_kv::{
-    Durability, KeyRange, Read, ReadHint, Snapshot, Store, Transaction, WriteOptions,
+    CommitSignal, Durability, KeyRange, Read, ReadHint, Snapshot, Store, Transaction, WriteOptions,
 };
 use leafbase_model::{Error, ErrorKind, Result};
 use tokio_postgres::types::Type;
@@ -93,8 +93,8 @@ impl PostgresStore {
     }
 
     fn start(&self, durability: Durability) -> TransactionStart {
-        // The lock makes the state of the transaction: each statement reads what was committed last,
-        // and nothing is committed while it is held.
+        // Each statement after the lock reads what was committed last, and nothing is committed
+        // while the lock is held.
         let timeout = self.pool.options().lock_timeout.as_millis();
         let mut text = format!(
             "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL lock_timeout = {timeout}"
@@ -178,7 +178,7 @@ impl Store for PostgresStore {
             self.listens.call_once(|| {
                 let pool = Arc::clone(&self.pool);
                 if let Err(error) = listen(pool, self.channel(), &self.signal) {
-                    tracing::warn!(%error, "writes of other hosts are noticed at an interval alone");
+                    tracing::warn!(%error, "writes of other hosts are noticed at an interval");
                 }
             });
         }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use futures_util::future::{join3, try_join, try_join3};
 use leafbase_kv::{KeyRange, Read, ReadHint, Transaction, Visit, VisitMany};
 use leafbase_model::{Error, Result};
+use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Error as DriverError};
 
 use crate::failure::{FailureKind, RequestFailure, is_rolled_back};
@@ -20,6 +21,13 @@ const MAX_OVERLAY_BYTES: usize = 8 << 20;
 const MAX_KEY_BYTES: usize = 2_600;
 /// Bytes of a value, whose request has to be encoded before the commit is sent with it.
 const MAX_VALUE_BYTES: usize = 256 << 20;
+
+/// Attempts to find out whether a commit happened: about half a minute, in which another server
+/// takes the place of one that failed.
+const COMMIT_LOOKUPS: u32 = 30;
+/// Deletes the numbers of handles that have not written for long.
+const PRUNE_WRITERS: &str = "DELETE FROM leafbase_writers \
+     WHERE space = $1 AND last_at < now() - INTERVAL '30 days'";
 
 /// A write transaction. It is rolled back when it is dropped.
 #[derive(Debug)]
@@ -169,11 +177,18 @@ async fn write_mark(
     let counted = async {
         client.execute(&statements.count_commit, &[writer, &space, number]).await.map(drop)
     };
+    let pruned = async {
+        // Once for each handle.
+        if *number > 1 {
+            return Ok(());
+        }
+        client.execute_typed(PRUNE_WRITERS, &[(&space, Type::INT8)]).await.map(drop)
+    };
     let notified = async {
         let Some(channel) = channel else { return Ok(()) };
         client.batch_execute(&format!("NOTIFY {channel}")).await
     };
-    try_join(counted, notified).await.map(drop)
+    try_join3(counted, pruned, notified).await.map(drop)
 }
 
 impl Read for PostgresTransaction {
@@ -240,7 +255,7 @@ pub(crate) fn last_commit(
     writer: &str,
     start: &TransactionStart,
 ) -> Result<Option<i64>, RequestFailure> {
-    pool.retry(|mut lease| {
+    pool.retry_up_to(COMMIT_LOOKUPS, |mut lease| {
         let pool = Arc::clone(lease.pool());
         lease.set_open(true);
         let answered = lease.session().and_then(|session| {

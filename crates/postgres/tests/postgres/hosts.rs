@@ -1,10 +1,15 @@
 //! Two hosts with one space: each reads what the other wrote, and finds it by its own index.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Wake, Waker};
+use std::time::Duration;
 
 use leafbase::{
     AddComments, CommentDraft, Connection, ErrorKind, Fetch, MoveBlocks, Position, Space,
 };
+use leafbase_kv::{CommitSignal, Store, WriteOptions};
+use leafbase_postgres::{PostgresDatabase, PostgresOptions};
 
 use crate::server::{Server, server, unused_name};
 
@@ -96,4 +101,56 @@ fn an_index_outlives_its_process_and_has_one_owner() {
     let space = open(false).unwrap();
     assert_eq!(space.stats().unwrap().unindexed, Some(0), "the index on disk is that of the space");
     assert_eq!(space.connect().search("lisbon").unwrap()[0].document_id, trip.id());
+}
+
+/// Is set when it is woken.
+#[derive(Default)]
+struct Flag(AtomicBool);
+
+impl Wake for Flag {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
+/// Whether the signal is given within a second or so, which `write` is to cause.
+fn is_given(signal: &CommitSignal, mut write: impl FnMut()) -> bool {
+    let flag = Arc::new(Flag::default());
+    // Tasks are woken by the signal alone, and not at an interval.
+    signal.wake(&Waker::from(Arc::clone(&flag)));
+    for _ in 0..20 {
+        write();
+        std::thread::sleep(Duration::from_millis(50));
+        if flag.0.load(Ordering::SeqCst) {
+            return true;
+        }
+    }
+    false
+}
+
+#[test]
+fn a_host_hears_of_the_writes_of_others() {
+    let Some(server) = server() else { return };
+    for notify in [true, false] {
+        let options = PostgresOptions::new().notify(notify);
+        let database = PostgresDatabase::connect(&server.parameters(), options).unwrap();
+        let name = unused_name();
+        let (ours, theirs) =
+            (database.create_store(&name).unwrap(), database.open_store(&name).unwrap());
+        let signal = ours.commit_signal().unwrap();
+        // The thread gives it once when it begins to listen.
+        let _ = is_given(&signal, || ());
+        let write = || {
+            theirs.write(WriteOptions::default(), &mut |rows| rows.put(b"key", b"value")).unwrap();
+        };
+        assert_eq!(is_given(&signal, write), notify);
+        if notify {
+            assert!(!is_given(&signal, || ()), "it is given by writes alone");
+            let killed = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
+                          WHERE query LIKE 'LISTEN leafbase%'";
+            server.psql("postgres", killed);
+            let _ = is_given(&signal, || ());
+            assert!(is_given(&signal, write), "it listens again");
+        }
+    }
 }

@@ -208,8 +208,9 @@ impl MergeIterator {
         if !self.has_begun {
             self.has_begun = true;
             if source.is_remote() {
-                let range = |scan: &IndexScan| ReadHint::Range(scan.range(self.descending), step);
-                source.prefetch(&self.scans.iter().map(range).collect::<Vec<_>>())?;
+                let ranges = self.scans.iter().map(|scan| scan.range(self.descending));
+                let hints = ranges.map(|range| ReadHint::Range(range, step));
+                source.prefetch(&hints.collect::<Vec<_>>())?;
             }
             for number in 0..self.scans.len() {
                 self.advance(source, number, step)?;

@@ -513,7 +513,10 @@ impl SpaceBuilder {
         if create {
             SpaceStore::initialize(&*store, &self.meta("")?)?;
         }
-        self.opened(store, home)
+        let space = self.opened(store, home, Handles::Several)?;
+        // Other handles may write relaxed without saying so to this one.
+        space.indexer().will_relax();
+        Ok(space)
     }
 
     /// As [`Self::over`], with the search index in `directories` of the host, where it outlives the
