@@ -166,8 +166,8 @@ pub mod json {
 /// ([`SpaceBuilder::over`]).
 pub mod kv {
     pub use leafbase_store::kv::{
-        CommitSignal, Durability, KeyRange, MemoryStore, Read, Snapshot, Store, Transaction, Visit,
-        VisitMany, WriteOptions,
+        CommitSignal, Durability, KeyRange, MemoryStore, Read, ReadHint, Snapshot, Store,
+        Transaction, Visit, VisitMany, WriteOptions,
     };
 }
 

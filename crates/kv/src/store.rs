@@ -56,6 +56,15 @@ pub type Visit<'f> = &'f mut dyn FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>>;
 /// Callback of a lookup of several keys with the index of a key and its value, if present.
 pub type VisitMany<'f> = &'f mut dyn FnMut(usize, Option<&[u8]>) -> Result<()>;
 
+/// A read that a caller is about to make: see [`Read::prefetch`].
+#[derive(Clone, Copy, Debug)]
+pub enum ReadHint<'a> {
+    /// A lookup of a key.
+    Key(&'a [u8]),
+    /// A scan, of which about this number of entries is needed.
+    Range(KeyRange<'a>, usize),
+}
+
 /// Reads of one consistent state. A callback may read again, but not write.
 pub trait Read {
     /// Passes the value of `key` to `visit` and returns `true`, or returns `false` if there is
@@ -83,6 +92,22 @@ pub trait Read {
                 visit(index, None)?;
             }
         }
+        Ok(())
+    }
+
+    /// Whether a read waits for another machine, so that [`Self::prefetch`] saves time. A caller
+    /// asks before it collects hints.
+    fn is_remote(&self) -> bool {
+        false
+    }
+
+    /// Loads what the caller is about to read: a remote store answers in one round trip, and the
+    /// reads that follow from its memory. Changes no result. By default does nothing.
+    ///
+    /// # Errors
+    /// Errors of the store.
+    fn prefetch(&self, hints: &[ReadHint<'_>]) -> Result<()> {
+        let _ = hints;
         Ok(())
     }
 }
@@ -209,6 +234,20 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// # Errors
     /// Errors of the store.
     fn snapshot(&self) -> Result<Box<dyn Snapshot>>;
+
+    /// A snapshot of the state at its first read, if that is later than this call: a remote store
+    /// saves a round trip. By default [`Self::snapshot`].
+    ///
+    /// # Errors
+    /// As [`Self::snapshot`].
+    fn snapshot_at_first_read(&self) -> Result<Box<dyn Snapshot>> {
+        self.snapshot()
+    }
+
+    /// Whether [`Read::is_remote`] holds for the reads of this store.
+    fn is_remote(&self) -> bool {
+        false
+    }
 
     /// Runs `f` in a transaction. Commits if it returns `Ok` and rolls back if it returns `Err`.
     ///

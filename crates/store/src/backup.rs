@@ -1,4 +1,4 @@
-//! Backups: a copy of a snapshot, written in sorted batches into a new directory.
+//! Backups: a copy of a snapshot, in sorted batches into a new directory, or into another store.
 
 use std::mem;
 use std::ops::{Bound, ControlFlow};
@@ -13,6 +13,11 @@ use crate::records;
 
 /// Size of a transaction in bytes: it bounds memory.
 const TRANSACTION_BYTES: usize = 4 << 20;
+/// Entries between two reports of the progress of a copy.
+const ENTRIES_PER_REPORT: u64 = 64;
+
+const ALL_KEYS: KeyRange<'static> =
+    KeyRange { lower: Bound::Unbounded, upper: Bound::Unbounded, reverse: false };
 
 /// Copies every entry of `source`. Each checksum is verified, because a copy of corrupt data would
 /// pass for a backup.
@@ -28,14 +33,13 @@ fn write(target: &dyn Store, batch: &mut WriteBatch) -> Result<()> {
 }
 
 fn copy(source: &dyn Read, target: &dyn Store, progress: ProgressFn<'_>) -> Result<()> {
-    let all = KeyRange { lower: Bound::Unbounded, upper: Bound::Unbounded, reverse: false };
     let mut batch = WriteBatch::default();
     let mut batch_bytes = 0;
     let mut copied = 0_u64;
     if progress(copied).is_break() {
         return Err(canceled());
     }
-    source.scan(all, &mut |key, value| {
+    source.scan(ALL_KEYS, &mut |key, value| {
         records::check(key, value)?;
         batch.put(key, |out| out.extend_from_slice(value));
         batch_bytes += key.len() + value.len();
@@ -57,4 +61,39 @@ fn copy(source: &dyn Read, target: &dyn Store, progress: ProgressFn<'_>) -> Resu
 
 fn canceled() -> Error {
     Error::new(ErrorKind::Canceled, "the backup was canceled and its files were removed")
+}
+
+/// Copies every entry of `source` into the empty store `target`, in one transaction. Each checksum
+/// is verified.
+pub(crate) fn copy_into(
+    source: &dyn Read,
+    target: &dyn Store,
+    progress: ProgressFn<'_>,
+) -> Result<()> {
+    target.write(WriteOptions::default(), &mut |rows| {
+        check_empty(&*rows)?;
+        let mut copied = 0_u64;
+        source.scan(ALL_KEYS, &mut |key, value| {
+            records::check(key, value)?;
+            if copied % ENTRIES_PER_REPORT == 0 && progress(copied).is_break() {
+                return Err(Error::new(ErrorKind::Canceled, "the copy was canceled"));
+            }
+            rows.put(key, value)?;
+            copied += 1;
+            Ok(ControlFlow::Continue(()))
+        })?;
+        // The copy is complete, so a cancellation comes too late.
+        let _ = progress(copied);
+        Ok(())
+    })
+}
+
+/// Fails if the store has an entry.
+pub(crate) fn check_empty(rows: &dyn Read) -> Result<()> {
+    let mut is_empty = true;
+    rows.scan(ALL_KEYS, &mut |_, _| {
+        is_empty = false;
+        Ok(ControlFlow::Break(()))
+    })?;
+    if is_empty { Ok(()) } else { Err(Error::validation("the store is not empty")) }
 }

@@ -32,6 +32,7 @@ pub(crate) mod items;
 mod links;
 pub(crate) mod log;
 mod query;
+mod read_ahead;
 pub(crate) mod tags;
 pub(crate) mod tasks;
 mod texts;
@@ -74,7 +75,10 @@ impl SpaceReader<'_> {
     pub(crate) fn location(&self, block: BlockId) -> Result<Option<LocationRecord>> {
         match self.cache {
             ReaderCache::None => stored_location(self.read, block),
-            ReaderCache::Transaction(cache) => cache.location(self.read, block),
+            ReaderCache::Transaction(cache) => {
+                self.load_target(cache, block)?;
+                cache.location(self.read, block)
+            }
             ReaderCache::Committed(cache, version) => {
                 if let Some(location) = cache.location(version, block) {
                     return Ok(Some(location));
@@ -89,9 +93,11 @@ impl SpaceReader<'_> {
     }
 
     /// Prepares lookups of all of `blocks`: in a transaction, loads the locations of those that are
-    /// stored close together.
+    /// stored close together; from a remote store, loads the locations and runs of all.
     pub fn prefetch(&self, blocks: &[BlockId]) {
-        if let ReaderCache::Transaction(cache) = self.cache {
+        if self.read.is_remote() {
+            self.load_blocks(blocks);
+        } else if let ReaderCache::Transaction(cache) = self.cache {
             cache.prefetch_locations(self.read, blocks);
         }
     }
@@ -150,7 +156,10 @@ impl SpaceReader<'_> {
     /// Errors of the store; [`ErrorKind::Corrupted`] if a record that is needed is damaged.
     pub fn locate(&self, block: BlockId) -> Result<Option<BlockLocation>> {
         match self.cache {
-            ReaderCache::Transaction(cache) => return cache.block_location(self.read, block),
+            ReaderCache::Transaction(cache) => {
+                self.load_target(cache, block)?;
+                return cache.block_location(self.read, block);
+            }
             ReaderCache::Committed(cache, version) => {
                 if let Some(location) = cache.block_location(version, block) {
                     return Ok(Some(location));

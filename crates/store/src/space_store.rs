@@ -1,6 +1,6 @@
 //! A space over any ordered key-value store: create, open, snapshots, and write transactions.
 
-use std::ops::{Bound, ControlFlow};
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -99,9 +99,6 @@ pub struct SpaceStats {
     pub unindexed: Option<u64>,
 }
 
-const ALL_KEYS: KeyRange<'static> =
-    KeyRange { lower: Bound::Unbounded, upper: Bound::Unbounded, reverse: false };
-
 impl SpaceStore {
     /// Creates a space in `store`, which must be empty. `ids` makes the tokens of its changes.
     ///
@@ -123,14 +120,7 @@ impl SpaceStore {
     /// As [`Self::create`].
     pub fn initialize(store: &dyn Store, meta: &SpaceMeta) -> Result<()> {
         store.write(WriteOptions::default(), &mut |rows| {
-            let mut is_empty = true;
-            rows.scan(ALL_KEYS, &mut |_, _| {
-                is_empty = false;
-                Ok(ControlFlow::Break(()))
-            })?;
-            if !is_empty {
-                return Err(Error::validation("the store is not empty"));
-            }
+            backup::check_empty(&*rows)?;
             let key = keyspaces::meta(meta::FORMAT);
             rows.put(&key, &records::seal(&key, meta::encode_format))?;
             put_totals(rows, SpaceTotals::default())?;
@@ -159,6 +149,11 @@ impl SpaceStore {
     /// # Errors
     /// Errors of the store.
     pub fn snapshot(&self) -> Result<SpaceSnapshot> {
+        if self.store.is_remote() {
+            // Other hosts write to it, and its snapshots keep what they have read themselves.
+            let snapshot = self.store.snapshot_at_first_read()?;
+            return Ok(SpaceSnapshot { snapshot, extractor: self.extractor, cache: None });
+        }
         let snapshot = self.store.snapshot()?;
         // Every edit of what is cached makes a change, and so another sequence. Where the totals
         // are damaged, nothing is cached: the rest stays readable.
@@ -237,6 +232,16 @@ impl SpaceStore {
     /// [`ErrorKind::Canceled`]; errors of the store and of the operating system.
     pub fn backup_to(&self, path: impl AsRef<Path>, progress: ProgressFn<'_>) -> Result<()> {
         backup::backup(&*self.store.snapshot()?, path.as_ref(), progress)
+    }
+
+    /// Copies the current state into `target`, which must be empty, while other threads read and
+    /// write. `progress` receives the number of rows copied. After an error `target` is empty.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Validation`] if `target` is not empty; [`ErrorKind::Corrupted`] if a row is
+    /// damaged; [`ErrorKind::Canceled`]; errors of both stores.
+    pub fn copy_into(&self, target: &dyn Store, progress: ProgressFn<'_>) -> Result<()> {
+        backup::copy_into(&*self.store.snapshot()?, target, progress)
     }
 
     /// The approximate number of rows that [`Self::check`] and [`Self::backup_to`] read, if the

@@ -11,7 +11,7 @@ use super::query::{
     DocumentPage, DocumentQuery, IndexOrder, PageCursor, RecordFilter, ResumeAnchor,
 };
 use crate::keyspaces::{self, DOCUMENTS, LOCATION_COUNTS};
-use crate::kv::{KeyRange, Read};
+use crate::kv::{KeyRange, Read, ReadHint};
 use crate::lookup::{get, stored_document};
 use crate::records;
 use crate::records::document::{self, StoredDocument};
@@ -202,6 +202,9 @@ impl SpaceReader<'_> {
         if search.is_done() {
             return Ok(());
         }
+        if self.read.is_remote() {
+            self.read.prefetch(&[ReadHint::Range(range, search.wanted)])?;
+        }
         self.read.scan(range, &mut |key, value| {
             let document = decode_row(key, value)?;
             if search.filter.takes(self.read, &document.record)? {
@@ -321,7 +324,9 @@ impl SpaceReader<'_> {
         // In the order of the rows: neighbours are read by one scan.
         sorted.sort_unstable();
         let mut rows = vec![None; documents.len()];
-        let lone = self.scan_neighbours(&sorted, &mut rows)?;
+        // A remote store looks all of them up in one round trip.
+        let is_local = !self.read.is_remote();
+        let lone = if is_local { self.scan_neighbours(&sorted, &mut rows)? } else { &sorted };
         let keys: Vec<[u8; 17]> = lone.iter().map(|(id, _)| keyspaces::document(*id)).collect();
         let keys: Vec<&[u8]> = keys.iter().map(<[u8; 17]>::as_slice).collect();
         self.read.get_many(&keys, &mut |index, value| {

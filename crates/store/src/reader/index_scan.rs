@@ -11,7 +11,7 @@ use crate::keyspaces::{
     DOCUMENTS_BY_LOCATION_MODIFIED, DOCUMENTS_BY_MODIFIED, Keyspace, Rank, day_bytes,
     prefix_end_of, time_bytes,
 };
-use crate::kv::{KeyRange, Read};
+use crate::kv::{KeyRange, Read, ReadHint};
 use crate::records;
 
 /// An unbounded end of a range.
@@ -207,6 +207,11 @@ impl MergeIterator {
         let step = count.div_ceil(self.scans.len().max(1));
         if !self.has_begun {
             self.has_begun = true;
+            if source.is_remote() {
+                let ranges = self.scans.iter().map(|scan| scan.range(self.descending));
+                let hints = ranges.map(|range| ReadHint::Range(range, step));
+                source.prefetch(&hints.collect::<Vec<_>>())?;
+            }
             for number in 0..self.scans.len() {
                 self.advance(source, number, step)?;
             }

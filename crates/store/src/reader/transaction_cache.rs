@@ -74,6 +74,11 @@ impl TransactionCache {
         Ok(location)
     }
 
+    /// Whether the location of `block` is cached.
+    pub(crate) fn has_location(&self, block: BlockId) -> bool {
+        self.locations.borrow().contains_key(&block)
+    }
+
     /// [`Self::location`] without the order key, which need not be cloned.
     pub(crate) fn block_location(
         &self,

@@ -8,6 +8,7 @@ use leafbase_model::{
 };
 
 use super::SpaceReader;
+use super::read_ahead::WantedContent;
 use crate::keyspaces;
 use crate::kv::{KeyRange, Read};
 use crate::lookup::stored_document;
@@ -255,6 +256,11 @@ impl SpaceReader<'_> {
     }
 
     fn tree(&self, block: BlockId, extent: TreeExtent) -> Result<Subtrees> {
+        let is_deep = extent.levels == usize::MAX;
+        self.load_tree(
+            block,
+            if is_deep { WantedContent::Whole } else { WantedContent::FewBlocks },
+        )?;
         let Some(location) = self.location(block)? else { return Ok(Subtrees::default()) };
         let mut authors = AuthorCache::default();
         let is_whole = location.parent.is_nil() && extent.levels == usize::MAX;
@@ -276,6 +282,7 @@ impl SpaceReader<'_> {
         block: BlockId,
         builder: &mut M,
     ) -> Result<OrderedNodes<M::Node>> {
+        self.load_tree(block, WantedContent::Whole)?;
         match self.location(block)? {
             None => Ok(Vec::new()),
             Some(location) if location.parent.is_nil() => self.whole(&location, block, builder),

@@ -185,6 +185,8 @@ impl DirtyDocuments {
             return Ok(Arc::clone(overlay));
         }
         let mut overlay = DirtyOverlay { valid_until: u64::MAX, ..DirtyOverlay::default() };
+        let unread = self.documents.iter().filter(|(_, dirty)| dirty.analyzed.is_none());
+        reader.prefetch_documents(unread.map(|(id, _)| *id));
         for (id, dirty) in &mut self.documents {
             let analyzed = dirty.analyze(reader, *id, &mut self.analyzer, self.searches)?;
             if analyzed.as_ref().is_some_and(|document| document.is_unsorted()) {

@@ -169,6 +169,7 @@ impl IndexerState {
     /// the index, if the snapshot does not continue what was read before.
     fn read_changes(&mut self, store: &SpaceStore) -> Result<Option<SpaceSnapshot>> {
         let snapshot = store.snapshot()?;
+        snapshot.reader().prefetch_log(self.dirty.read_to().sequence());
         let last = snapshot.reader().last_sequence()?;
         match self.dirty.read_changes(snapshot.reader(), last) {
             Err(error) if matches!(error.kind(), ErrorKind::Corrupted | ErrorKind::HistoryGone) => {

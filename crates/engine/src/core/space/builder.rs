@@ -523,11 +523,26 @@ impl SpaceBuilder {
         self.opened(store, IndexHome::Memory, Handles::Several)
     }
 
-    /// As [`Self::over`], with the search index in the directory `index` of the host, which is
-    /// created. It outlives the process; several handles of this host may share it.
+    /// As [`Self::over`], with the search index in the directory `index` of this host, where it
+    /// outlives the process: for a store that several hosts share. The index follows the change
+    /// log. Several handles of this host may share the directory, which is created if it is missing.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use leafbase::{Space, kv::MemoryStore};
+    /// # fn main() -> leafbase::Result<()> {
+    /// # let directory = tempfile::tempdir().unwrap();
+    /// let store = Arc::new(MemoryStore::new()); // or one of a database
+    /// let index = directory.path().join("notes.index");
+    /// let space = Space::builder().over_in(store, &index, true)?;
+    /// let trip = space.connect().create_document("Trip to Lisbon")?;
+    /// assert_eq!(space.connect().search("lisbon")?[0].document_id, trip.id());
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
-    /// As [`Self::over`].
+    /// As [`Self::over`]; errors of the operating system.
     #[cfg(feature = "search")]
     pub fn over_in(
         self,

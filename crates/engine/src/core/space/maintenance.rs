@@ -7,6 +7,7 @@ use std::sync::PoisonError;
 #[cfg(doc)]
 use leafbase_model::ErrorKind;
 use leafbase_model::Result;
+use leafbase_store::kv::Store;
 use leafbase_store::{CheckReport, SpaceStats};
 
 use super::{CompactOptions, Space};
@@ -183,6 +184,48 @@ impl Space {
         let store = self.store()?;
         let total = store.approximate_rows()?;
         store.backup_to(path, &mut |done| progress(Progress::new(done, total)))
+    }
+
+    /// Copies a snapshot of the space into the empty `store`, concurrently with reads and writes: a
+    /// restore of a directory into a database, or a move from one store to another. For a new
+    /// directory there is [`Self::backup_to`].
+    ///
+    /// The copy is one transaction: `store` gets everything or nothing. Every checksum is verified
+    /// on the way. The copy has the ID of the space.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use leafbase::{Space, kv::MemoryStore};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let space = Space::in_memory()?;
+    /// space.connect().create_document("Trip")?;
+    /// let store = Arc::new(MemoryStore::new()); // or one of a database
+    /// space.copy_into(&*store)?;
+    /// let copy = Space::builder().over(store, false)?;
+    /// assert_eq!(copy.connect().documents()?.len(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::Validation`] if `store` is not empty; errors of both stores.
+    pub fn copy_into(&self, store: &dyn Store) -> Result<()> {
+        self.copy_into_with(store, &mut |_| ControlFlow::Continue(()))
+    }
+
+    /// As [`Self::copy_into`]. `progress` receives the number of records copied and may cancel:
+    /// `store` is empty then.
+    ///
+    /// # Errors
+    /// As [`Self::copy_into`], and [`ErrorKind::Canceled`].
+    pub fn copy_into_with(
+        &self,
+        store: &dyn Store,
+        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let source = self.store()?;
+        let total = source.approximate_rows()?;
+        source.copy_into(store, &mut |done| progress(Progress::new(done, total)))
     }
 
     /// Compacts the store and returns unused space to the file system. It waits for writers and

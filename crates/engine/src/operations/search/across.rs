@@ -186,6 +186,10 @@ impl<A: Unbatched> Connection<A> {
             highlighter: shown_terms.highlighter(),
             metadata: request.metadata,
         };
+        if tree.is_unrestricted() {
+            let documents = hits.iter().map(|hit| hit.rank.document);
+            tree.full_reader()?.prefetch_documents(documents);
+        }
         let shown = hits.into_iter().map(|hit| presenter.present(hit, matcher.as_mut()));
         let items = shown.filter_map(Result::transpose).collect::<Result<_>>()?;
         // Snippets come first, so that the steps of a page do not depend on the rest.

@@ -1,0 +1,145 @@
+//! What a snapshot has read: its state never changes, so no key is asked for twice.
+
+use std::collections::BTreeMap;
+use std::ops::Bound;
+use std::sync::Arc;
+
+use crate::key_span::{KeySpan, is_at_most};
+
+/// A value, shared by the cache and a read that shows it.
+pub(crate) type SharedValue = Arc<[u8]>;
+/// A key with its value.
+pub(crate) type SharedEntry = (Vec<u8>, SharedValue);
+
+/// Bytes of keys and values from which on the cache is cleared before more is added.
+const MAX_CACHE_BYTES: usize = 4 << 20;
+
+/// Entries of one state, and the spans of which it has all.
+#[derive(Debug, Default)]
+pub(crate) struct ReadCache {
+    /// `None` for a key that does not exist.
+    entries: BTreeMap<Vec<u8>, Option<SharedValue>>,
+    /// Lower to upper bound. Invariant: no two touch or overlap.
+    complete: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
+    bytes: usize,
+}
+
+/// Entries of a scan that are cached, in its direction.
+#[derive(Debug, PartialEq)]
+pub(crate) struct CachedEntries {
+    pub(crate) entries: Vec<SharedEntry>,
+    /// The part of the span that is not cached; `None` if all is.
+    pub(crate) rest: Option<KeySpan>,
+}
+
+impl ReadCache {
+    /// What is known of `key`: `Some(None)` if it does not exist.
+    pub(crate) fn get(&self, key: &[u8]) -> Option<Option<SharedValue>> {
+        match self.entries.get(key) {
+            Some(known) => Some(known.clone()),
+            None => self.complete_at(key).map(|_| None),
+        }
+    }
+
+    /// The complete span that contains `key`.
+    fn complete_at(&self, key: &[u8]) -> Option<(&Vec<u8>, &Option<Vec<u8>>)> {
+        let below = (Bound::Unbounded, Bound::Included(key));
+        let (lower, upper) = self.complete.range::<[u8], _>(below).next_back()?;
+        upper.as_ref().is_none_or(|upper| &**upper > key).then_some((lower, upper))
+    }
+
+    /// The entries at the start of `span`, or at its end if `reverse`, as far as they are complete;
+    /// `None` if nothing is.
+    pub(crate) fn scan(&self, span: &KeySpan, reverse: bool) -> Option<CachedEntries> {
+        let (from, to) = if reverse {
+            let (lower, upper) = self.complete_below(span.upper.as_deref())?;
+            debug_assert!(is_at_most(span.upper.as_deref(), upper), "it reaches the bound");
+            (lower.max(&span.lower), span.upper.as_ref())
+        } else {
+            let (_, upper) = self.complete_at(&span.lower)?;
+            let ends_within = is_at_most(upper.as_deref(), span.upper.as_deref());
+            (&span.lower, if ends_within { upper.as_ref() } else { span.upper.as_ref() })
+        };
+        let upper = to.map_or(Bound::Unbounded, |to| Bound::Excluded(&**to));
+        let range = self.entries.range::<[u8], _>((Bound::Included(&**from), upper));
+        let shared = range.filter_map(|(key, value)| Some((key.clone(), value.clone()?)));
+        let entries = if reverse { shared.rev().collect() } else { shared.collect() };
+        let rest = if reverse {
+            KeySpan { lower: span.lower.clone(), upper: Some(from.clone()) }
+        } else {
+            match to {
+                Some(to) => KeySpan { lower: to.clone(), upper: span.upper.clone() },
+                None => return Some(CachedEntries { entries, rest: None }),
+            }
+        };
+        Some(CachedEntries { entries, rest: (!rest.is_empty()).then_some(rest) })
+    }
+
+    /// The complete span that contains the keys next below `upper`.
+    fn complete_below(&self, upper: Option<&[u8]>) -> Option<(&Vec<u8>, Option<&[u8]>)> {
+        let below = upper.map_or(Bound::Unbounded, Bound::Excluded);
+        let (lower, end) = self.complete.range::<[u8], _>((Bound::Unbounded, below)).next_back()?;
+        is_at_most(upper, end.as_deref()).then_some((lower, end.as_deref()))
+    }
+
+    /// Adds what was found for `key`.
+    pub(crate) fn add(&mut self, key: Vec<u8>, value: Option<SharedValue>) {
+        self.make_room();
+        self.insert(key, value);
+    }
+
+    /// Adds all entries of `span`.
+    pub(crate) fn add_span(&mut self, span: KeySpan, entries: &[SharedEntry]) {
+        if span.is_empty() {
+            return;
+        }
+        self.make_room();
+        for (key, value) in entries {
+            self.insert(key.clone(), Some(Arc::clone(value)));
+        }
+        self.join(span);
+    }
+
+    /// Forgets everything, because the state changes.
+    pub(crate) fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    fn make_room(&mut self) {
+        if self.bytes > MAX_CACHE_BYTES {
+            self.clear();
+        }
+    }
+
+    fn insert(&mut self, key: Vec<u8>, value: Option<SharedValue>) {
+        self.bytes += key.len() + value.as_ref().map_or(0, |value| value.len());
+        self.entries.insert(key, value);
+    }
+
+    /// Adds a complete span and joins those that touch it.
+    fn join(&mut self, mut span: KeySpan) {
+        let touching = |upper: &Option<Vec<u8>>, lower: &[u8]| {
+            upper.as_ref().is_none_or(|upper| &**upper >= lower)
+        };
+        // From the last one that begins within the span, or before it, down to one that ends before
+        // it begins.
+        loop {
+            let within = match &span.upper {
+                Some(upper) => (Bound::Unbounded, Bound::Included(&**upper)),
+                None => (Bound::Unbounded, Bound::Unbounded),
+            };
+            let last = self.complete.range::<[u8], _>(within).next_back();
+            let Some((lower, upper)) = last.filter(|(_, upper)| touching(upper, &span.lower))
+            else {
+                break;
+            };
+            let (lower, upper) = (lower.clone(), upper.clone());
+            self.complete.remove(&lower);
+            span.lower = span.lower.min(lower);
+            if !is_at_most(upper.as_deref(), span.upper.as_deref()) {
+                span.upper = upper;
+            }
+        }
+        self.complete.insert(span.lower, span.upper);
+    }
+}

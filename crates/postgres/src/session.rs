@@ -1,0 +1,122 @@
+//! A session of the database with its prepared statements.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use futures_util::future::try_join_all;
+use leafbase_model::{Result, invariant};
+use tokio_postgres::{Client, Config, Error as DriverError, Statement};
+
+use crate::session_link::{Connector, LinkError, SessionLink};
+
+/// A session of the database. Its parts are borrowed apart: a request borrows client and
+/// statements while the link waits for it.
+#[derive(Debug)]
+pub(crate) struct Session {
+    pub(crate) client: Client,
+    pub(crate) link: SessionLink,
+    /// `None` until they are prepared, which the tables have to exist for.
+    pub(crate) statements: Option<Statements>,
+}
+
+/// The statements of a session.
+#[derive(Clone, Debug)]
+pub(crate) struct Statements {
+    pub(crate) get: Statement,
+    /// Entries from a key on: ascending, ascending up to a bound, and both descending.
+    pub(crate) scan: Statement,
+    pub(crate) scan_within: Statement,
+    pub(crate) scan_back: Statement,
+    pub(crate) scan_back_within: Statement,
+    /// Locks the space, until the transaction ends. The row changes, so that a database which does
+    /// not read the newest state after a wait refuses the lock, and the write runs again.
+    pub(crate) lock: Statement,
+    pub(crate) put: Statement,
+    pub(crate) delete: Statement,
+    pub(crate) delete_range: Statement,
+    pub(crate) count_commit: Statement,
+    /// The number of the last commit of a writer.
+    pub(crate) commits: Statement,
+}
+
+const TEXTS: [&str; 11] = [
+    "SELECT key, value FROM leafbase_entries WHERE space = $1 AND key = ANY($2)",
+    "SELECT key, value FROM leafbase_entries WHERE space = $1 AND key >= $2 \
+     ORDER BY key LIMIT $3",
+    "SELECT key, value FROM leafbase_entries WHERE space = $1 AND key >= $2 AND key < $4 \
+     ORDER BY key LIMIT $3",
+    "SELECT key, value FROM leafbase_entries WHERE space = $1 AND key >= $2 \
+     ORDER BY key DESC LIMIT $3",
+    "SELECT key, value FROM leafbase_entries WHERE space = $1 AND key >= $2 AND key < $4 \
+     ORDER BY key DESC LIMIT $3",
+    "UPDATE leafbase_spaces SET writes = writes + 1 WHERE id = $1 RETURNING id",
+    "INSERT INTO leafbase_entries (space, key, value) SELECT $1, written.key, written.value \
+     FROM unnest($2::bytea[], $3::bytea[]) AS written (key, value) \
+     ON CONFLICT (space, key) DO UPDATE SET value = excluded.value",
+    "DELETE FROM leafbase_entries WHERE space = $1 AND key = ANY($2)",
+    "DELETE FROM leafbase_entries WHERE space = $1 AND key >= $2 AND key < $3",
+    "INSERT INTO leafbase_writers (writer, space, commits) VALUES ($1, $2, $3) \
+     ON CONFLICT (writer) DO UPDATE SET commits = excluded.commits, last_at = excluded.last_at",
+    "SELECT commits FROM leafbase_writers WHERE writer = $1",
+];
+
+impl Session {
+    /// Connects.
+    pub(crate) fn connect(
+        connector: &Connector,
+        config: &Config,
+        round_trips: Arc<AtomicU64>,
+    ) -> Result<Self, LinkError> {
+        let (client, link) = SessionLink::connect(connector, config, round_trips)?;
+        Ok(Self { client, link, statements: None })
+    }
+
+    /// Prepares the statements, in one round trip, if that was not done.
+    pub(crate) fn prepare(&mut self) -> Result<(), LinkError> {
+        let Self { client, link, statements } = self;
+        if statements.is_none() {
+            let texts = TEXTS.iter().map(|text| client.prepare(text));
+            let prepared = link.wait(try_join_all(texts))?;
+            *statements = Some(Statements::of(prepared).map_err(LinkError::Internal)?);
+        }
+        Ok(())
+    }
+
+    /// Sends what `request` sends, with the statements, and waits for its answer.
+    pub(crate) fn wait<'s, T, F>(
+        &'s mut self,
+        request: impl FnOnce(&'s Client, &'s Statements) -> F,
+    ) -> Result<T, LinkError>
+    where
+        F: Future<Output = Result<T, DriverError>> + 's,
+    {
+        self.prepare()?;
+        let Self { client, link, statements } = self;
+        let Some(statements) = statements else { return Err(LinkError::Ended) };
+        link.wait(request(client, statements))
+    }
+}
+
+impl Statements {
+    fn of(prepared: Vec<Statement>) -> Result<Self> {
+        let Ok(prepared) = <[Statement; TEXTS.len()]>::try_from(prepared) else {
+            invariant!("each text of a statement is prepared");
+        };
+        let [get, scan, scan_within, scan_back, scan_back_within, rest @ ..] = prepared;
+        let [lock, put, delete, delete_range, count_commit, commits] = rest;
+        Ok(Self {
+            get,
+            scan,
+            scan_within,
+            scan_back,
+            scan_back_within,
+            lock,
+            put,
+            delete,
+            delete_range,
+            count_commit,
+            commits,
+        })
+    }
+}

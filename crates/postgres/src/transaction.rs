@@ -1,0 +1,272 @@
+//! Write transactions: they hold the lock of their space, and send their writes together.
+
+use std::sync::Arc;
+
+use futures_util::future::{join3, try_join, try_join3};
+use leafbase_kv::{KeyRange, Read, ReadHint, Transaction, Visit, VisitMany};
+use leafbase_model::{Error, Result};
+use tokio_postgres::types::Type;
+use tokio_postgres::{Client, Error as DriverError};
+
+use crate::failure::{FailureKind, RequestFailure, is_rolled_back};
+use crate::key_span::KeySpan;
+use crate::overlay::{Overlay, OverlayWrites};
+use crate::pool::SessionPool;
+use crate::remote_reader::{RemoteReader, TransactionStart, begin, space_is_gone};
+use crate::session::Statements;
+
+/// Bytes of writes from which on they are sent before the commit: bounds memory.
+const MAX_OVERLAY_BYTES: usize = 8 << 20;
+/// Bytes of a key: an entry of the primary key takes at most a third of a page.
+const MAX_KEY_BYTES: usize = 2_600;
+/// Bytes of a value, whose request has to be encoded before the commit is sent with it.
+const MAX_VALUE_BYTES: usize = 256 << 20;
+
+/// Attempts to find out whether a commit happened: about half a minute, in which another server
+/// takes the place of one that failed.
+const COMMIT_LOOKUPS: u32 = 30;
+/// Deletes the numbers of handles that have not written for long.
+const PRUNE_WRITERS: &str = "DELETE FROM leafbase_writers \
+     WHERE space = $1 AND last_at < now() - INTERVAL '30 days'";
+
+/// A write transaction. It is rolled back when it is dropped.
+#[derive(Debug)]
+pub(crate) struct PostgresTransaction {
+    reader: RemoteReader,
+    space: i64,
+    overlay: Overlay,
+    /// Whether something was written, sent or not.
+    has_written: bool,
+}
+
+/// What becomes of a commit.
+#[derive(Debug)]
+pub(crate) enum CommitOutcome {
+    Committed,
+    /// Nothing is committed.
+    Failed(RequestFailure),
+    /// The connection was lost before an answer came.
+    InDoubt(Error),
+}
+
+/// The number of a commit, by which it is found if its answer is lost.
+#[derive(Clone, Debug)]
+pub(crate) struct CommitMark<'w> {
+    pub(crate) writer: &'w str,
+    pub(crate) number: i64,
+    /// The channel to notify of the commit.
+    pub(crate) channel: Option<&'w str>,
+}
+
+impl PostgresTransaction {
+    /// A transaction that begins with its first request.
+    pub(crate) fn new(pool: Arc<SessionPool>, space: i64, start: TransactionStart) -> Self {
+        let reader = RemoteReader::new(pool, space, start);
+        Self { reader, space, overlay: Overlay::default(), has_written: false }
+    }
+
+    /// The failure of a request, after which the transaction cannot commit.
+    pub(crate) fn failure(&self) -> Option<RequestFailure> {
+        self.reader.connection().failure().cloned()
+    }
+
+    fn write(&mut self, key: &[u8], value: Option<&[u8]>) -> Result<()> {
+        let value_bytes = value.map_or(0, <[u8]>::len);
+        if key.len() > MAX_KEY_BYTES {
+            return Err(Error::limit("bytes of a key", MAX_KEY_BYTES, key.len()));
+        }
+        if value_bytes > MAX_VALUE_BYTES {
+            return Err(Error::limit("bytes of a value", MAX_VALUE_BYTES, value_bytes));
+        }
+        self.has_written = true;
+        self.overlay.write(key, value);
+        if self.overlay.bytes() > MAX_OVERLAY_BYTES { self.send(None) } else { Ok(()) }
+    }
+
+    /// Sends the writes, then deletes the keys of `range`.
+    fn send(&mut self, range: Option<(&[u8], &[u8])>) -> Result<()> {
+        let (space, writes) = (self.space, self.overlay.take());
+        self.reader.clear_cache();
+        let connection = self.reader.connection_mut();
+        let sent = connection.send(|client, statements, start| async move {
+            let deleted = async {
+                let Some((lower, upper)) = range else { return Ok(0) };
+                client.execute(&statements.delete_range, &[&space, &lower, &upper]).await
+            };
+            let begun = begin(client, statements, space, start);
+            let written = write_all(client, statements, space, &writes);
+            try_join3(begun, written, deleted).await
+        });
+        match sent {
+            Ok((true, ..)) => Ok(()),
+            Ok((false, ..)) => {
+                connection.fail(RequestFailure::refused(space_is_gone()));
+                Err(space_is_gone())
+            }
+            Err(failure) => Err(failure.error),
+        }
+    }
+
+    /// Sends what is left to write and commits, in one round trip.
+    pub(crate) fn commit(mut self, mark: &CommitMark<'_>) -> CommitOutcome {
+        let (space, writes) = (self.space, self.overlay.take());
+        let mark = self.has_written.then_some(mark);
+        let connection = self.reader.connection_mut();
+        let answered = connection.send(|client, statements, start| async move {
+            let begun = begin(client, statements, space, start);
+            let written = write_all(client, statements, space, &writes);
+            let marked = write_mark(client, statements, space, mark);
+            let written = async { try_join(written, marked).await.map(drop) };
+            // Each answer is looked at: after a failed statement the server answers `COMMIT` with a
+            // rollback, which is no error.
+            Ok(join3(begun, written, client.batch_execute("COMMIT")).await)
+        });
+        let (begun, written, committed) = match answered {
+            Ok(answers) => answers,
+            // Nothing was sent.
+            Err(failure) => return CommitOutcome::Failed(failure),
+        };
+        // It has ended in any case, or is lost with its connection.
+        connection.end();
+        let error = match (begun, written, committed) {
+            (Ok(true), Ok(()), Ok(())) => return CommitOutcome::Committed,
+            (Ok(false), ..) => {
+                return CommitOutcome::Failed(RequestFailure::refused(space_is_gone()));
+            }
+            (Err(error), ..) | (_, Err(error), _) | (.., Err(error)) => error.into(),
+        };
+        let failure = connection.pool().failure(&error);
+        if is_rolled_back(&error) || failure.kind == FailureKind::Refused {
+            CommitOutcome::Failed(failure)
+        } else {
+            CommitOutcome::InDoubt(failure.error)
+        }
+    }
+}
+
+async fn write_all(
+    client: &Client,
+    statements: &Statements,
+    space: i64,
+    writes: &OverlayWrites,
+) -> Result<(), DriverError> {
+    let OverlayWrites { keys, values, deleted } = writes;
+    let delete = async {
+        if deleted.is_empty() {
+            return Ok(0);
+        }
+        client.execute(&statements.delete, &[&space, deleted]).await
+    };
+    let put = async {
+        if keys.is_empty() {
+            return Ok(0);
+        }
+        client.execute(&statements.put, &[&space, keys, values]).await
+    };
+    try_join(delete, put).await.map(drop)
+}
+
+/// Writes the number of the commit beside its writes, so that both are there or none is.
+async fn write_mark(
+    client: &Client,
+    statements: &Statements,
+    space: i64,
+    mark: Option<&CommitMark<'_>>,
+) -> Result<(), DriverError> {
+    let Some(CommitMark { writer, number, channel }) = mark else { return Ok(()) };
+    let counted = async {
+        client.execute(&statements.count_commit, &[writer, &space, number]).await.map(drop)
+    };
+    let pruned = async {
+        // Once for each handle.
+        if *number > 1 {
+            return Ok(());
+        }
+        client.execute_typed(PRUNE_WRITERS, &[(&space, Type::INT8)]).await.map(drop)
+    };
+    let notified = async {
+        let Some(channel) = channel else { return Ok(()) };
+        client.batch_execute(&format!("NOTIFY {channel}")).await
+    };
+    try_join3(counted, pruned, notified).await.map(drop)
+}
+
+impl Read for PostgresTransaction {
+    fn get(&self, key: &[u8], visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<bool> {
+        if let Some(written) = self.overlay.get(key) {
+            return written.map_or(Ok(false), |value| visit(value).map(|()| true));
+        }
+        match self.reader.get(key)? {
+            Some(value) => visit(&value).map(|()| true),
+            None => Ok(false),
+        }
+    }
+
+    fn scan(&self, range: KeyRange<'_>, visit: Visit<'_>) -> Result<()> {
+        let (span, reverse) = (KeySpan::of(range), range.reverse);
+        let stored = |visit: Visit<'_>| self.reader.scan(span.clone(), reverse, visit);
+        self.overlay.merge(&span, reverse, visit, stored)
+    }
+
+    fn get_many(&self, keys: &[&[u8]], visit: VisitMany<'_>) -> Result<()> {
+        let is_stored = |key: &&&[u8]| self.overlay.get(key).is_none();
+        let stored: Vec<&[u8]> = keys.iter().filter(is_stored).copied().collect();
+        let mut values = self.reader.get_all(&stored)?.into_iter();
+        for (index, key) in keys.iter().enumerate() {
+            match self.overlay.get(key) {
+                Some(written) => visit(index, written)?,
+                None => visit(index, values.next().flatten().as_deref())?,
+            }
+        }
+        Ok(())
+    }
+
+    fn is_remote(&self) -> bool {
+        true
+    }
+
+    fn prefetch(&self, hints: &[ReadHint<'_>]) -> Result<()> {
+        self.reader.load(hints)
+    }
+}
+
+impl Transaction for PostgresTransaction {
+    fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.write(key, Some(value))
+    }
+
+    fn delete(&mut self, key: &[u8]) -> Result<()> {
+        self.write(key, None)
+    }
+
+    fn delete_range(&mut self, lower: &[u8], upper: &[u8]) -> Result<()> {
+        if lower >= upper {
+            return Ok(());
+        }
+        self.has_written = true;
+        self.send(Some((lower, upper)))
+    }
+}
+
+/// The number of the last commit of `writer`, after those under way have ended.
+pub(crate) fn last_commit(
+    pool: &Arc<SessionPool>,
+    space: i64,
+    writer: &str,
+    start: &TransactionStart,
+) -> Result<Option<i64>, RequestFailure> {
+    pool.retry_up_to(COMMIT_LOOKUPS, |mut lease| {
+        let pool = Arc::clone(lease.pool());
+        lease.set_open(true);
+        let answered = lease.session().and_then(|session| {
+            session.wait(|client, statements| async {
+                // The lock is free once the transaction in doubt has ended.
+                let begun = begin(client, statements, space, Some(start.clone()));
+                let read = async { client.query_opt(&statements.commits, &[&writer]).await };
+                let (_, row) = try_join(begun, read).await?;
+                row.map(|row| row.try_get(0)).transpose()
+            })
+        });
+        answered.map_err(|error| pool.failure(&error))
+    })
+}

@@ -1,0 +1,104 @@
+//! A proxy before the server that loses connections at chosen moments.
+
+use std::io::{Read, Write};
+use std::net::Shutdown;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::thread;
+
+const SOCKET: &str = ".s.PGSQL.5432";
+/// What a commit ends with on the wire.
+const COMMIT: &[u8] = b"COMMIT\0";
+
+/// When the connection of the next commit is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Cut {
+    Never,
+    /// Before the server gets the commit.
+    BeforeCommit,
+    /// After the server has committed, before it is told.
+    AfterCommit,
+}
+
+impl Cut {
+    fn of(number: u8) -> Self {
+        [Self::Never, Self::BeforeCommit, Self::AfterCommit][usize::from(number)]
+    }
+}
+
+pub struct Proxy {
+    directory: tempfile::TempDir,
+    cut: Arc<AtomicU8>,
+}
+
+impl Proxy {
+    /// A proxy of the server with its socket in `server`.
+    pub fn start(server: &Path) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let listener = UnixListener::bind(directory.path().join(SOCKET)).unwrap();
+        let (cut, server) = (Arc::<AtomicU8>::default(), server.join(SOCKET));
+        let shared = Arc::clone(&cut);
+        thread::spawn(move || {
+            for client in listener.incoming() {
+                let (client, shared, server) =
+                    (client.unwrap(), Arc::clone(&shared), server.clone());
+                thread::spawn(move || serve(client, &server, &shared));
+            }
+        });
+        Self { directory, cut }
+    }
+
+    pub fn directory(&self) -> PathBuf {
+        self.directory.path().to_owned()
+    }
+
+    /// Loses the connection of the next commit.
+    pub fn cut(&self, cut: Cut) {
+        self.cut.store(cut as u8, Ordering::SeqCst);
+    }
+
+    /// Whether the connection that was to be lost is lost.
+    pub fn has_cut(&self) -> bool {
+        self.cut.load(Ordering::SeqCst) == Cut::Never as u8
+    }
+}
+
+fn serve(mut client: UnixStream, server: &Path, cut: &AtomicU8) {
+    let Ok(mut server) = UnixStream::connect(server) else { return };
+    let answers = (server.try_clone().unwrap(), client.try_clone().unwrap());
+    let (mut from, mut to) = answers;
+    let back = thread::spawn(move || {
+        let mut bytes = [0; 1 << 16];
+        while let Ok(count @ 1..) = from.read(&mut bytes) {
+            // An error: the client is gone. The answers are read on, as far as they come.
+            let _ = to.write_all(&bytes[..count]);
+        }
+        let _ = to.shutdown(Shutdown::Both);
+    });
+    let mut bytes = [0; 1 << 16];
+    while let Ok(count @ 1..) = client.read(&mut bytes) {
+        let has_commit = bytes[..count].windows(COMMIT.len()).any(|part| part == COMMIT);
+        match if has_commit { Cut::of(cut.swap(0, Ordering::SeqCst)) } else { Cut::Never } {
+            Cut::Never => {
+                if server.write_all(&bytes[..count]).is_err() {
+                    break;
+                }
+            }
+            Cut::BeforeCommit => break,
+            Cut::AfterCommit => {
+                // The client hears nothing more; the server ends after what it was sent.
+                client.shutdown(Shutdown::Both).unwrap();
+                server.write_all(&bytes[..count]).unwrap();
+                server.shutdown(Shutdown::Write).unwrap();
+                back.join().unwrap();
+                return;
+            }
+        }
+    }
+    let _ = client.shutdown(Shutdown::Both);
+    let _ = server.shutdown(Shutdown::Both);
+    let _ = back.join();
+}

@@ -1,0 +1,70 @@
+//! What operations of the engine cost over a network: how often they wait for an answer.
+
+use std::sync::Arc;
+
+use leafbase::{Connection, Fetch, ListDocuments, Position, Space};
+use leafbase_postgres::PostgresDatabase;
+
+use crate::server::{server, unused_name};
+
+struct Scene {
+    database: PostgresDatabase,
+    notes: Connection,
+}
+
+fn scene() -> Option<Scene> {
+    let database = server()?.database();
+    let store = database.create_store(&unused_name()).unwrap();
+    let space = Space::builder().name("Notes").over(Arc::new(store), true).unwrap();
+    Some(Scene { database, notes: space.connect() })
+}
+
+impl Scene {
+    fn trips<T>(&self, call: impl FnOnce(&Connection) -> leafbase::Result<T>) -> (u64, T) {
+        let before = self.database.round_trips();
+        let value = call(&self.notes).unwrap();
+        (self.database.round_trips() - before, value)
+    }
+}
+
+#[test]
+fn operations_take_few_round_trips() {
+    let Some(scene) = scene() else { return };
+    let words = ["river", "harbour", "train", "museum", "bridge"];
+    let text = |count: usize| {
+        let line = |n: usize| format!("{} {n}, seen from the {}\n\n", words[n % 5], words[n % 3]);
+        (0..count).map(line).collect::<String>()
+    };
+    let trip = scene.notes.create_document("Trip").unwrap();
+    scene.notes.insert_markdown(&text(99), Position::end_of(trip.id())).unwrap();
+    for n in 0..200 {
+        let document = scene.notes.create_document(&format!("Document {n}")).unwrap();
+        scene.notes.insert_markdown(&text(3), Position::end_of(document.id())).unwrap();
+    }
+    scene.notes.search("bridge").unwrap();
+    let (fetch, tree) = scene.trips(|notes| notes.fetch(Fetch::new(trip.id())));
+    assert_eq!(tree.children().len(), 99);
+    let (with_metadata, _) =
+        scene.trips(|notes| notes.fetch(Fetch::new(trip.id()).with_metadata()));
+    let block = tree.children()[50].id;
+    let (of_block, _) = scene.trips(|notes| notes.fetch(Fetch::new(block)));
+    let (insert, _) =
+        scene.trips(|notes| notes.insert_markdown("a station", Position::end_of(trip.id())));
+    let (update, _) = scene.trips(|notes| notes.update_markdown(block, "the castle"));
+    let (search, hits) = scene.trips(|notes| notes.search("harbour"));
+    let (listing, listed) = scene.trips(|notes| notes.list_documents(ListDocuments::new()));
+    assert_eq!(listed.len(), 201);
+    let found = [
+        ("fetch", fetch, 2),
+        ("fetch with metadata", with_metadata, 4),
+        ("fetch of a block", of_block, 3),
+        ("insert", insert, 4),
+        ("update", update, 4),
+        ("search", search, 6),
+        ("listing", listing, 2),
+    ];
+    eprintln!("{found:?} {}", hits.len());
+    for (operation, trips, most) in found {
+        assert!(trips <= most, "{operation}: {trips} round trips, at most {most}");
+    }
+}

@@ -1,0 +1,153 @@
+//! Reads of a store on another machine: what an operation is about to read is loaded in one round
+//! trip. For all other stores nothing is done.
+
+use leafbase_model::{BlockId, DocumentId, Result};
+
+use super::transaction_cache::TransactionCache;
+use super::{ReaderCache, SpaceReader};
+use crate::keyspaces::{self, CHANGES};
+use crate::kv::{KeyRange, ReadHint};
+use crate::lookup::stored_location;
+use crate::records::meta;
+
+/// Runs that are loaded of a document whose whole content is wanted: about 2 MB.
+const MAX_RUNS: usize = 256;
+/// Runs that are loaded of a document of which a few blocks are wanted.
+const FEW_RUNS: usize = 16;
+/// Blocks that are looked up in one round trip.
+const MAX_BLOCKS: usize = 1_024;
+/// Documents whose content is loaded in one round trip.
+const MAX_DOCUMENTS: usize = 32;
+/// Rows of the change log that are loaded at once: each change has at least one.
+const MAX_LOG_ROWS: usize = 256;
+
+/// How much of a document is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum WantedContent {
+    Whole,
+    FewBlocks,
+}
+
+impl SpaceReader<'_> {
+    /// Loads the location of `block` and the content of its document: one round trip for a
+    /// document, by its root, and two for any other block.
+    pub(super) fn load_tree(&self, block: BlockId, wanted: WantedContent) -> Result<()> {
+        if !self.read.is_remote() {
+            return Ok(());
+        }
+        self.load_document(DocumentId::of_root(block), wanted, &[])?;
+        match stored_location(self.read, block)? {
+            Some(location) if !location.parent.is_nil() => {
+                let run = location.run_key();
+                self.load_document(location.document, wanted, &[ReadHint::Key(&run)])
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Loads what a write reads around `block`, unless the transaction knows where it is.
+    pub(super) fn load_target(&self, cache: &TransactionCache, block: BlockId) -> Result<()> {
+        if !self.read.is_remote() || cache.has_location(block) {
+            return Ok(());
+        }
+        self.load_tree(block, WantedContent::FewBlocks)
+    }
+
+    /// Prepares reads of whole `documents`: from a remote store, their content is loaded together.
+    /// An error is left to the reads.
+    pub fn prefetch_documents(&self, documents: impl IntoIterator<Item = DocumentId>) {
+        if self.read.is_remote() {
+            let documents = documents.into_iter();
+            let rows = documents.map(|id| DocumentRows::new(id, WantedContent::FewBlocks));
+            for rows in rows.collect::<Vec<_>>().chunks(MAX_DOCUMENTS) {
+                let hints: Vec<_> = rows.iter().flat_map(DocumentRows::hints).collect();
+                let _ = self.read.prefetch(&hints);
+            }
+        }
+    }
+
+    /// Prepares reads of the change log after `sequence`: from a remote store, the totals and the
+    /// first changes are loaded together. An error is left to the reads.
+    pub fn prefetch_log(&self, sequence: u64) {
+        if self.read.is_remote() {
+            let totals = keyspaces::meta(meta::TOTALS);
+            let beginning = keyspaces::meta(meta::LOG_BEGINNING);
+            let start = keyspaces::change_part(sequence, 0);
+            let end = keyspaces::prefix_end([CHANGES.tag]);
+            let _ = self.read.prefetch(&[
+                ReadHint::Key(&totals),
+                ReadHint::Key(&beginning),
+                ReadHint::Range(KeyRange::half_open(&start, &end), MAX_LOG_ROWS),
+            ]);
+        }
+    }
+
+    /// Loads what is read of a document, and `others`.
+    fn load_document(
+        &self,
+        document: DocumentId,
+        wanted: WantedContent,
+        others: &[ReadHint<'_>],
+    ) -> Result<()> {
+        let rows = DocumentRows::new(document, wanted);
+        self.read.prefetch(&rows.hints().chain(others.iter().copied()).collect::<Vec<_>>())
+    }
+
+    /// Loads the locations of `blocks`, then their runs and the records of their documents: two
+    /// round trips. An error is left to the lookup of the block.
+    pub(super) fn load_blocks(&self, blocks: &[BlockId]) {
+        for blocks in blocks.chunks(MAX_BLOCKS) {
+            let _ = self.try_load_blocks(blocks);
+        }
+    }
+
+    fn try_load_blocks(&self, blocks: &[BlockId]) -> Result<()> {
+        let keys: Vec<_> = blocks.iter().map(|block| keyspaces::block_location(*block)).collect();
+        self.read.prefetch(&keys.iter().map(|key| ReadHint::Key(key)).collect::<Vec<_>>())?;
+        let mut rows = Vec::new();
+        for block in blocks {
+            let location = match self.cache {
+                // Known to the transaction, so that no block is loaded by itself.
+                ReaderCache::Transaction(cache) => cache.location(self.read, *block)?,
+                _ => stored_location(self.read, *block)?,
+            };
+            if let Some(location) = location {
+                rows.push(location.run_key());
+                rows.push(keyspaces::document(location.document).to_vec());
+            }
+        }
+        rows.sort_unstable();
+        rows.dedup();
+        self.read.prefetch(&rows.iter().map(|key| ReadHint::Key(key)).collect::<Vec<_>>())
+    }
+}
+
+/// The keys of what is read of a document: its record, the location of its root, and ranges.
+struct DocumentRows {
+    keys: [[u8; 17]; 2],
+    /// Lower and upper bounds, and how many entries are wanted.
+    ranges: [([u8; 17], Vec<u8>, usize); 3],
+}
+
+impl DocumentRows {
+    fn new(document: DocumentId, wanted: WantedContent) -> Self {
+        let runs = if wanted == WantedContent::Whole { MAX_RUNS } else { FEW_RUNS };
+        let range = |start: [u8; 17], entries| (start, keyspaces::prefix_end_of(&start), entries);
+        Self {
+            keys: [keyspaces::document(document), keyspaces::block_location(document.root())],
+            ranges: [
+                range(keyspaces::document_runs(document), runs),
+                range(keyspaces::document_collections(document), 1),
+                range(keyspaces::document_comments(document), FEW_RUNS),
+            ],
+        }
+    }
+
+    fn hints(&self) -> impl Iterator<Item = ReadHint<'_>> {
+        let ranges = self.ranges.iter();
+        let ranges = ranges.map(|(start, end, entries)| {
+            ReadHint::Range(KeyRange::half_open(start, end), *entries)
+        });
+        self.keys.iter().map(|key| ReadHint::Key(key)).chain(ranges)
+    }
+}
