@@ -29,6 +29,7 @@ impl Overlay {
     }
 
     /// What is written to `key`: `Some(None)` if it is deleted.
+    #[expect(clippy::option_option, reason = "not written, deleted, put")]
     pub(crate) fn get(&self, key: &[u8]) -> Option<Option<&[u8]>> {
         self.writes.get(key).map(Option::as_deref)
     }

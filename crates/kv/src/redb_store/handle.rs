@@ -222,7 +222,10 @@ impl Handle {
         let decided = catch_unwind(AssertUnwindSafe(|| f(&mut writes)));
         let memtable = writes.view.memtable;
         if !matches!(decided, Ok(Ok(()))) || memtable.is_empty() {
-            self.health.catch(|| Ok(drop(transaction)))?;
+            self.health.catch(|| {
+                drop(transaction);
+                Ok(())
+            })?;
             return decided.unwrap_or_else(|panic| resume_unwind(panic));
         }
         // The state that the closure has read need not be kept any longer.
@@ -249,7 +252,10 @@ impl Handle {
     pub(super) fn without_writers<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         let transaction = self.begin_write(&self.database()?.database)?;
         let outcome = work();
-        self.health.catch(|| Ok(drop(transaction)))?;
+        self.health.catch(|| {
+            drop(transaction);
+            Ok(())
+        })?;
         outcome
     }
 

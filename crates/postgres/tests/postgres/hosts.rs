@@ -5,9 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Wake, Waker};
 use std::time::Duration;
 
-use leafbase::{
-    AddComments, CommentDraft, Connection, ErrorKind, Fetch, MoveBlocks, Position, Space,
-};
+use leafbase::{AddComments, CommentDraft, Connection, Fetch, MoveBlocks, Position, Space};
 use leafbase_kv::{CommitSignal, Store, WriteOptions};
 use leafbase_postgres::{PostgresDatabase, PostgresOptions};
 
