@@ -229,7 +229,8 @@ pub use leafbase_pattern::escape_pattern;
 pub use leafbase_search::IndexStorage;
 pub use leafbase_store::kv::Durability;
 pub use leafbase_store::{
-    ChangeRow, CheckReport, Invariant, Loss, LossKind, Problem, SalvageReport, Saved, SpaceMeta, SpaceStats,
+    ChangeRow, CheckReport, Invariant, Loss, LossKind, Problem, SalvageReport, Saved, SpaceMeta,
+    SpaceStats,
 };
 pub use operations::changes::{Changes, ScopedChanges};
 pub use operations::files::FileReader;

@@ -120,7 +120,8 @@ impl ChangeRow {
         &self,
         mut has_file: impl FnMut(AssetId) -> Result<bool>,
     ) -> Result<Vec<Edit>> {
-        let (mut edits, mut created) = (Vec::with_capacity(self.change.edits.len()), HashSet::new());
+        let (mut edits, mut created) =
+            (Vec::with_capacity(self.change.edits.len()), HashSet::new());
         for edit in &self.change.edits {
             let mut edit = edit.clone();
             match &mut edit {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use leafbase::{
-    Author, Batch, BlockData, BlockDraft, ChangeRow, ChangeToken, Clock, Connection, Destination, Durability,
-    Edit, ErrorKind, IdSource, Space, SpaceBuilder, Stamp, Timestamp,
+    Author, Batch, BlockData, BlockDraft, ChangeRow, ChangeToken, Clock, Connection, Destination,
+    Durability, Edit, ErrorKind, IdSource, Space, SpaceBuilder, Stamp, Timestamp,
 };
 use leafbase_test_outline::{BlockRequest, NaiveSpace, Numbers, Request, Setting, small_limits};
 use serde_json::Value;

@@ -72,10 +72,8 @@ fn check_follows(row: &ChangeRow, last: ChangePosition) -> Result<()> {
         return start_over("it was merged with changes that are in the log already");
     }
     if row.previous().sequence() != last.sequence() {
-        let message = format!(
-            "change {first} does not follow change {}, the last one here",
-            last.sequence()
-        );
+        let message =
+            format!("change {first} does not follow change {}, the last one here", last.sequence());
         return Err(Error::new(ErrorKind::Conflict, message));
     }
     if row.previous().token() != last.token() {
