@@ -5,9 +5,9 @@ use clap::builder::styling::AnsiColor;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::commands::{
-    add, backup, cat, check, collections, compact, completions, diff, edit, export, grep, history,
-    import, links, list, log, man, mirror, mv, new, query, rm, salvage, search, stats, tags, tasks,
-    today, tree, undo,
+    add, backup, cat, check, collections, compact, completions, diff, edit, export, follow, grep,
+    history, import, links, list, log, man, mirror, mv, new, query, replicate, restore, rm,
+    salvage, search, stats, tags, tasks, today, tree, undo,
 };
 use crate::context::CommandContext;
 use crate::error::{CliResult, EXIT_CODES, Exit};
@@ -67,6 +67,9 @@ pub(crate) enum Command {
     Check(check::CheckCommand),
     Salvage(salvage::SalvageCommand),
     Backup(backup::BackupCommand),
+    Replicate(replicate::ReplicateCommand),
+    Follow(follow::FollowCommand),
+    Restore(restore::RestoreCommand),
     Compact(compact::CompactCommand),
     Completions(completions::CompletionsCommand),
     Man(man::ManCommand),
@@ -102,6 +105,9 @@ impl Command {
             Self::Undo(undo) => undo.run(context),
             Self::Stats(_) => stats::StatsCommand::run(context),
             Self::Backup(backup) => backup.run(context),
+            Self::Replicate(replicate) => replicate.run(context),
+            Self::Follow(follow) => follow.run(context),
+            Self::Restore(restore) => restore.run(context),
             Self::Compact(command) => command.run(context),
             Self::Completions(completions) => completions.run(&mut Arguments::command(), context),
             Self::Man(man) => man.run(Arguments::command(), context),

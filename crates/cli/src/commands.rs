@@ -38,5 +38,9 @@ pub(crate) mod compact;
 pub(crate) mod salvage;
 pub(crate) mod stats;
 
+pub(crate) mod follow;
+pub(crate) mod replicate;
+pub(crate) mod restore;
+
 pub(crate) mod completions;
 pub(crate) mod man;

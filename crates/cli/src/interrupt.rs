@@ -3,6 +3,11 @@
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+/// How often a pause looks whether Ctrl-C was pressed.
+const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
 static ASKED: AtomicBool = AtomicBool::new(false);
 
@@ -27,4 +32,15 @@ pub(crate) fn asked() -> bool {
 /// The same as the control flow of a progress callback.
 pub(crate) fn flow() -> ControlFlow<()> {
     if asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+}
+
+/// Sleeps for `time`; returns true on Ctrl-C.
+pub(crate) fn pause(time: Duration) -> bool {
+    let mut left = time;
+    while !left.is_zero() && !asked() {
+        let step = left.min(CHECK_INTERVAL);
+        thread::sleep(step);
+        left -= step;
+    }
+    asked()
 }

@@ -19,6 +19,7 @@ mod progress;
 mod catalog;
 mod context;
 mod names;
+mod replica_address;
 
 mod args;
 mod commands;

@@ -43,6 +43,7 @@
 //! | search | [`search`](Connection::search) for documents, [`search_blocks`](Connection::search_blocks) for blocks |
 //! | tag them | [`list_tags`](Connection::list_tags), [`document_properties`](Connection::document_properties) |
 //! | see what links where | [`back_links`](Connection::back_links), [`unlinked_mentions`](Connection::unlinked_mentions), [`resolve_embeds`](Connection::resolve_embeds), [`document_links`](Connection::document_links) |
+//! | copy each write to another space | [`change_rows`](Connection::change_rows), [`Space::follow`]; the crate `leafbase-replica` ships them |
 //! | follow what happens | [`changes_since`](Connection::changes_since), [`wait_for`](Connection::wait_for), [`watch`](Connection::watch) |
 //! | bring notes in and out | the crate `leafbase-vault`: folders of markdown; [`bulk`] and [`markdown`] for other formats |
 //! | undo and redo | [`Connection::undo`], [`Connection::undo_manager`] |
@@ -229,7 +230,8 @@ pub use leafbase_pattern::escape_pattern;
 pub use leafbase_search::IndexStorage;
 pub use leafbase_store::kv::Durability;
 pub use leafbase_store::{
-    CheckReport, Invariant, Loss, LossKind, Problem, SalvageReport, Saved, SpaceMeta, SpaceStats,
+    ChangeRow, CheckReport, Invariant, Loss, LossKind, Problem, SalvageReport, Saved, SpaceMeta,
+    SpaceStats,
 };
 pub use operations::changes::{Changes, ScopedChanges};
 pub use operations::files::FileReader;

@@ -6,6 +6,7 @@ use leafbase_model::{
     Change, ChangePosition, ChangeToken, DocumentId, Error, Result, Stamp, invariant,
 };
 
+use crate::change_row::ChangeRow;
 use crate::keyspaces::{self, CHANGE_PART_BYTES};
 use crate::kv::{KeyRange, Read, Transaction, WriteBatch};
 use crate::msgpack::Decoded;
@@ -151,6 +152,11 @@ impl ChangeBody {
     /// Decodes the change.
     pub(crate) fn change(&self) -> Result<Change> {
         self.decode(|bytes| change::decode(self.identity(), bytes))
+    }
+
+    /// The row for a follower, which comes after `previous`.
+    pub(crate) fn row(&self, previous: ChangePosition) -> Result<ChangeRow> {
+        self.decode(|bytes| ChangeRow::new(previous, self.identity(), bytes.to_vec(), Vec::new()))
     }
 
     /// Decodes time and author of the change.

@@ -19,6 +19,7 @@ mod run;
 
 mod backup;
 mod change_parts;
+mod change_row;
 mod check;
 mod compaction;
 mod document_index;
@@ -38,6 +39,7 @@ mod transaction;
 mod uploads;
 mod write_plan;
 
+pub use change_row::ChangeRow;
 pub use check::{CheckReport, Invariant, Problem};
 pub use edges::{
     BackLink, EdgeEnd, EdgeExtractor, EdgeKind, EdgeTarget, Extractor, KeyExtractor, TagExtractor,

@@ -9,6 +9,7 @@ use leafbase_model::{
 };
 
 use crate::backup;
+use crate::change_row::ChangeRow;
 use crate::check::{self, CheckReport};
 use crate::compaction;
 use crate::edges::Extractor;
@@ -205,6 +206,26 @@ impl SpaceStore {
         })?;
         let Some(outcome) = outcome else { invariant!("a store runs the closure of a write") };
         Ok(outcome)
+    }
+
+    /// Applies rows of the change log of another handle of this history, in one transaction: all or
+    /// none. Afterwards the log has the same rows, and each document the same records and revision
+    /// as the space that the rows are from had after the last one. Files are created from uploads
+    /// of the same ID that are complete.
+    ///
+    /// # Errors
+    /// [`ErrorKind::HistoryGone`] if the first row is of another history, if a purge redacted a row
+    /// or the rows before the last change here were merged, or if this space was written otherwise:
+    /// it has to be replaced by a copy of the other one. [`ErrorKind::Conflict`] if a row does not
+    /// follow the one before it; [`ErrorKind::NotFound`] if the bytes of a file were not uploaded;
+    /// errors of the store.
+    pub fn follow(&self, options: WriteOptions, rows: &[ChangeRow]) -> Result<()> {
+        self.store.write(options, &mut |entries| {
+            for row in rows {
+                SpaceTransaction::following(entries, self.extractor, row)?.follow(row)?;
+            }
+            Ok(())
+        })
     }
 
     /// The signal that is given after each commit: the one that all handles of the store in this

@@ -37,6 +37,7 @@ mod comments;
 mod documents;
 mod errors;
 mod folders;
+mod follow;
 mod host_records;
 mod items;
 mod moves;
@@ -266,17 +267,23 @@ impl<'a> SpaceTransaction<'a> {
         }
         self.redact_log()?;
         let (sequence, token) = (self.documents.sequence(), ids.new_token(self.stamp.at));
-        let mut totals = SpaceTotals { sequence, ..self.totals };
-        if self.edits.iter().any(|edit| matches!(edit, Edit::EraseDocument { .. })) {
-            totals.last_erasure = sequence;
-        }
-        put_totals(self.rows, totals)?;
+        self.put_totals()?;
         let (identity, documents) =
             (ChangeIdentity::new(sequence, token), self.documents.touched());
         put_change(self.rows, identity, self.log.body(self.stamp, &documents))?;
         let documents = documents.into_iter().map(|document| document.id).collect();
         let (stamp, edits) = (self.stamp.clone(), self.edits);
         Ok(Some(Change { sequence, first_sequence: sequence, token, stamp, documents, edits }))
+    }
+
+    /// Writes the totals after the change in progress.
+    fn put_totals(&mut self) -> Result<()> {
+        let sequence = self.documents.sequence();
+        let mut totals = SpaceTotals { sequence, ..self.totals };
+        if self.edits.iter().any(|edit| matches!(edit, Edit::EraseDocument { .. })) {
+            totals.last_erasure = sequence;
+        }
+        put_totals(self.rows, totals)
     }
 
     /// Writes all staged rows and no change record: for a copy that gets the log of its source.

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use leafbase::{
-    Author, Batch, BlockData, BlockDraft, ChangeToken, Clock, Connection, Destination, Durability,
-    Edit, ErrorKind, IdSource, SearchIndexing, Space, SpaceBuilder, Stamp, Timestamp,
+    Author, Batch, BlockData, BlockDraft, ChangeRow, ChangeToken, Clock, Connection, Destination,
+    Durability, Edit, ErrorKind, IdSource, SearchIndexing, Space, SpaceBuilder, Stamp, Timestamp,
 };
 use leafbase_store::kv::Store;
 use leafbase_test_outline::{BlockRequest, NaiveSpace, Numbers, Request, Setting, small_limits};
@@ -131,6 +131,8 @@ pub struct Pair {
     requests: u64,
     /// Whether requests are mostly on collections.
     pub with_collections: bool,
+    /// A space in memory that applies each row of the engine's change log.
+    follower: Space,
     /// Where the engine's space is; nothing for one in memory.
     directory: Option<PathBuf>,
     space: Option<Space>,
@@ -176,10 +178,12 @@ impl Pair {
         // Tokyo's clocks are never changed.
         naive.zone_hours = 9;
         let (present, mirror, purged) = (Present::default(), naive.clone(), naive.clone());
+        let follower = Space::builder().zone(ZONE).follower(true).in_memory().unwrap();
         let mut pair = Self {
             present,
             naive,
             mirror,
+            follower,
             mirrored: 0,
             purged: (0, purged),
             requests: 0,
@@ -190,6 +194,13 @@ impl Pair {
         };
         pair.space = Some(make(&pair).unwrap());
         pair.naive.settings = pair.space.as_ref().unwrap().meta().unwrap().settings();
+        pair.follower = pair
+            .builder()
+            .zone(ZONE)
+            .name(&pair.naive.settings.name)
+            .follower(true)
+            .in_memory()
+            .unwrap();
         pair.mirror.settings = pair.naive.settings.clone();
         pair.purged.1.settings = pair.naive.settings.clone();
         let (root, destination) = (BlockDraft::new(BlockData::page("home")), Destination::Unsorted);
@@ -301,6 +312,7 @@ impl Pair {
         }
         if ours.is_ok() {
             self.compare_values(&shown);
+            self.follow();
         }
         ours.is_ok()
     }
@@ -346,6 +358,7 @@ impl Pair {
                 }
                 assert_eq!(ours.len(), theirs.len());
                 self.compare_values(&shown);
+                self.follow();
                 true
             }
             // JSON does not carry every request that can be built: reading may refuse it earlier.
@@ -400,6 +413,22 @@ impl Pair {
         }
     }
 
+    /// Lets the follower apply the rows that it lacks, as they are after a journey.
+    fn follow(&self) {
+        let notes = self.notes();
+        let seen = self.follower.connect().last_position().unwrap();
+        let rows = notes.change_rows(seen, usize::MAX).unwrap();
+        let sent: Vec<_> =
+            rows.iter().map(|row| ChangeRow::from_bytes(&row.to_bytes()).unwrap()).collect();
+        assert!(sent == rows, "rows are what was sent");
+        for file in sent.iter().flat_map(ChangeRow::files) {
+            self.follower.store_file(file, notes.open_file(file.id).unwrap()).unwrap();
+        }
+        let followed = self.follower.follow(&sent);
+        let last = followed.unwrap_or_else(|error| panic!("following {rows:?}: {error:?}"));
+        assert_eq!(last, notes.last_position().unwrap(), "the position of the follower");
+    }
+
     /// Compares the values of all items, relations at both ends among them.
     fn compare_values(&self, after: &str) {
         let notes = self.notes();
@@ -430,6 +459,15 @@ impl Pair {
             assert_eq!(found.len(), expected.len(), "the dumps");
         }
         let notes = self.notes();
+        let found = dumps::of_engine(&notes, &self.naive);
+        self.follow();
+        let copied = self.follower.connect();
+        assert_eq!(dumps::of_engine(&copied, &self.naive), found, "the dumps of the follower");
+        let mut changes = copied.changes_since(self.mirrored);
+        for change in notes.changes_since(self.mirrored) {
+            assert_eq!(changes.next().unwrap().unwrap(), change.unwrap(), "the follower's log");
+        }
+        assert!(changes.next().is_none(), "the follower's log");
         for change in notes.changes_since(self.mirrored) {
             let change = change.unwrap();
             self.mirrored = change.sequence;
@@ -468,7 +506,14 @@ impl Pair {
             let purge = self.notes().changes_since(purge).next().unwrap().unwrap();
             assert_eq!(purge.inverse().unwrap_err().kind(), ErrorKind::HistoryGone);
         }
-        let report = self.space.as_ref().unwrap().check().unwrap();
-        assert!(report.is_clean(), "{report:?}");
+        for space in [self.space(), &self.follower] {
+            let report = space.check().unwrap();
+            assert!(report.is_clean(), "{report:?}");
+        }
+        // A purge redacts earlier rows of the follower as it did those of the space.
+        let all = |space: &Space| -> Vec<_> {
+            space.connect().changes_since(0).collect::<Result<_, _>>().unwrap()
+        };
+        assert!(all(self.space()) == all(&self.follower), "the logs, with what purges redacted");
     }
 }

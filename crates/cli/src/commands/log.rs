@@ -1,7 +1,6 @@
 //! `leafbase log`: shows past changes of a space, and with `--follow` new ones.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::thread;
 use std::time::Duration;
 
 use clap::Args;
@@ -16,8 +15,6 @@ use crate::show::{line, styles};
 const MAX_TITLES: usize = 3;
 /// Columns of the sequence number.
 const SEQUENCE_COLUMNS: usize = 6;
-/// Interval between checks for Ctrl-C.
-const INTERRUPT_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Show changes, oldest first
 ///
@@ -79,7 +76,7 @@ impl LogCommand {
         let path = context.path()?;
         loop {
             context.out.flush()?;
-            if self.pause() {
+            if interrupt::pause(Duration::from_secs_f64(self.interval)) {
                 return Ok(());
             }
             match open_beside(&Space::builder().read_only(true), &path) {
@@ -89,17 +86,6 @@ impl LogCommand {
                 Err(error) => return Err(error.into()),
             }
         }
-    }
-
-    /// Sleeps for one interval; returns true on Ctrl-C.
-    fn pause(&self) -> bool {
-        let mut left = Duration::from_secs_f64(self.interval);
-        while !left.is_zero() && !interrupt::asked() {
-            let step = left.min(INTERRUPT_CHECK_INTERVAL);
-            thread::sleep(step);
-            left -= step;
-        }
-        interrupt::asked()
     }
 }
 

@@ -323,6 +323,7 @@ impl<A: AccessScope> Operation<'_, A> {
     ) -> Result<(T, Option<Change>)> {
         let Connection { space, access, author, durability, recorder } = self.connection;
         self.connection.check_writable()?;
+        space.check_leads()?;
         let (longest, found) = (space.limits().attribute, author.as_str().len());
         if found > longest {
             return Err(Error::limit("bytes of an author's name", longest, found).at("author"));

@@ -1,6 +1,7 @@
 //! A space of documents, in a directory or in memory.
 
 use std::fmt;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use leafbase_model::{Clock, Error, ErrorKind, IdSource, Limits, Result};
@@ -12,6 +13,7 @@ use crate::core::search_index::SearchIndexer;
 
 mod builder;
 mod compact_options;
+mod follower;
 mod maintenance;
 mod salvage;
 pub(crate) mod settings;
@@ -51,6 +53,8 @@ struct Inner {
     orphaned_uploads: OrphanedUploads,
     /// That of the store, so that writes of its other handles are noticed.
     commits: Arc<CommitSignal>,
+    /// Whether connections cannot write, because the space follows another one.
+    is_follower: AtomicBool,
 }
 
 impl Drop for Inner {
@@ -111,7 +115,7 @@ impl Space {
     }
 
     /// Notifies the search index before a write.
-    pub(in crate::core) fn before_write(&self, durability: Durability) {
+    pub(crate) fn before_write(&self, durability: Durability) {
         if durability == Durability::Relaxed {
             self.0.search.will_relax();
         }
@@ -124,7 +128,7 @@ impl Space {
 
     /// Notifies the search index of a write that created `documents` documents, and those who wait
     /// for writes.
-    pub(in crate::core) fn after_write(&self, store: &SpaceStore, documents: usize) {
+    pub(crate) fn after_write(&self, store: &SpaceStore, documents: usize) {
         self.0.search.wrote(store, documents);
         self.0.commits.give();
     }

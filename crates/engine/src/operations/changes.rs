@@ -15,6 +15,7 @@ use crate::core::space::settings::known_zone;
 
 mod arrivals;
 pub(crate) mod constraints;
+mod rows;
 mod scoped;
 
 pub use scoped::ScopedChanges;

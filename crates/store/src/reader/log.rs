@@ -7,6 +7,7 @@ use leafbase_model::{Change, ChangePosition, ChangeToken, DocumentId, Error, Err
 
 use super::{ReaderCache, SpaceReader};
 use crate::change_parts::{ChangeBody, ChangeParts, PartHeader, change_body};
+use crate::change_row::ChangeRow;
 use crate::keyspaces::{self, CHANGES};
 use crate::kv::{KeyRange, Read};
 use crate::lookup::{get, log_beginning, space_totals};
@@ -107,6 +108,36 @@ impl<'a> SpaceReader<'a> {
         DocumentHistory { reader: self, document, next: None, dropped: 0 }
     }
 
+    /// The rows after a position for a follower, up to the one with which their bodies reach
+    /// `enough_bytes`; each names the files that it creates and that do not exist any more.
+    ///
+    /// # Errors
+    /// As [`Self::changes_after`].
+    pub fn rows_after(
+        &self,
+        position: impl Into<ChangePosition>,
+        enough_bytes: usize,
+    ) -> Result<Vec<ChangeRow>> {
+        let mut previous = position.into();
+        self.check_position(previous)?;
+        if previous.sequence() > 0 {
+            previous = self.position_at(previous.sequence())?;
+        }
+        let mut bytes = 0;
+        self.decode_while(previous, |body| {
+            let row = body.row(previous)?;
+            previous = row.position();
+            bytes += row.len();
+            let mut lost = Vec::new();
+            for file in row.files() {
+                if self.asset(file.id)?.is_none() {
+                    lost.push(file.id);
+                }
+            }
+            Ok((row.without_files(lost), bytes < enough_bytes))
+        })
+    }
+
     fn decode_after<T>(
         &self,
         position: ChangePosition,
@@ -114,13 +145,30 @@ impl<'a> SpaceReader<'a> {
         decode: impl Fn(&ChangeBody) -> Result<T>,
     ) -> Result<Vec<T>> {
         self.check_position(position)?;
+        if limit == 0 {
+            return Ok(Vec::new());
+        }
+        let mut decoded = 0;
+        self.decode_while(position, |body| {
+            decoded += 1;
+            Ok((decode(body)?, decoded < limit))
+        })
+    }
+
+    /// Decodes the changes after `position`, which was checked, until `decode` returns `false` with
+    /// the last one that is wanted.
+    fn decode_while<T>(
+        &self,
+        position: ChangePosition,
+        mut decode: impl FnMut(&ChangeBody) -> Result<(T, bool)>,
+    ) -> Result<Vec<T>> {
         let mut changes = Vec::new();
-        let Some(first) = position.sequence().checked_add(1).filter(|_| limit > 0) else {
+        let Some(first) = position.sequence().checked_add(1) else {
             return Ok(changes);
         };
         let lower = keyspaces::change_part(first, 0);
         let upper = keyspaces::prefix_end([CHANGES.tag]);
-        let (mut parts, mut expected) = (ChangeParts::default(), first);
+        let (mut parts, mut expected, mut goes_on) = (ChangeParts::default(), first, true);
         self.read.scan(KeyRange::half_open(&lower, &upper), &mut |key, value| {
             let (sequence, _) =
                 keyspaces::parse_change_part(key).ok_or_else(|| records::corrupt(key))?;
@@ -131,17 +179,14 @@ impl<'a> SpaceReader<'a> {
             let Some(body) = parts.push(key, value)? else {
                 return Ok(ControlFlow::Continue(()));
             };
-            changes.push(decode(&body)?);
-            expected = sequence + 1;
-            Ok(if changes.len() < limit {
-                ControlFlow::Continue(())
-            } else {
-                ControlFlow::Break(())
-            })
+            let (change, wants_more) = decode(&body)?;
+            changes.push(change);
+            (expected, goes_on) = (sequence + 1, wants_more);
+            Ok(if goes_on { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
         })?;
         // The totals reveal changes that are missing at the end.
-        let is_missing = parts.incomplete().is_some()
-            || changes.len() < limit && expected <= self.last_sequence()?;
+        let is_missing =
+            parts.incomplete().is_some() || goes_on && expected <= self.last_sequence()?;
         if is_missing {
             Err(records::corrupt(&keyspaces::change_part(expected, 0)))
         } else {

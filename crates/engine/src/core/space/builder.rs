@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
@@ -130,6 +131,7 @@ pub struct SpaceBuilder {
     url_template: String,
     search_indexing: SearchIndexing,
     languages: Vec<Language>,
+    is_follower: bool,
     #[cfg(feature = "search")]
     search_threads: usize,
 }
@@ -156,6 +158,7 @@ impl Default for SpaceBuilder {
             url_template: settings::default_url_template(),
             search_indexing: SearchIndexing::default(),
             languages: Vec::new(),
+            is_follower: false,
             #[cfg(feature = "search")]
             search_threads: 2,
         }
@@ -344,6 +347,13 @@ impl SpaceBuilder {
     /// ```
     pub fn shared(mut self, shared: bool) -> Self {
         self.options = self.options.shared(shared);
+        self
+    }
+
+    /// Whether the space follows another one, from which it is a copy: only [`Space::follow`] writes
+    /// to it then, and connections read. Default: no.
+    pub fn follower(mut self, follower: bool) -> Self {
+        self.is_follower = follower;
         self
     }
 
@@ -633,6 +643,7 @@ impl SpaceBuilder {
             search_threads: self.search_threads,
             orphaned_uploads: OrphanedUploads::default(),
             commits,
+            is_follower: AtomicBool::new(self.is_follower),
         };
         Ok(Space(Arc::new(inner)))
     }

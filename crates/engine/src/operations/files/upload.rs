@@ -27,6 +27,8 @@ pub(crate) struct Upload {
     media_type: String,
     file_name: String,
     size: u64,
+    /// The largest size allowed.
+    most: u64,
     hasher: FileHasher,
     chunks: u32,
     is_kept: bool,
@@ -61,11 +63,34 @@ impl Upload {
         Ok((upload, record))
     }
 
+    /// Stores the bytes of the file that `record` describes, for a change that creates it: from then
+    /// on they stay until the change is applied or the space is opened again.
+    pub(crate) fn store_file(space: &Space, record: &AssetRecord, reader: impl Read) -> Result<()> {
+        let store = space.store()?;
+        if store.snapshot()?.reader().asset(record.id)?.is_some() {
+            return Ok(());
+        }
+        // What an earlier call stored, whose change was not applied.
+        store.drop_upload(WriteOptions::durability(Durability::Relaxed), record.id)?;
+        let mut upload = Self::begin_as(space, Visibility::All, record.id)?;
+        upload.most = record.size;
+        upload.take(reader, None)?;
+        if upload.size != record.size || Some(upload.hasher.clone().finish()) != record.sha256 {
+            return Err(Error::corrupted(format_args!("the bytes given for file {}", record.id)));
+        }
+        upload.keep();
+        Ok(())
+    }
+
     fn begin(space: &Space, seen: Visibility) -> Result<Self> {
+        space.check_leads()?;
+        Self::begin_as(space, seen, AssetId::from_bytes(space.ids().new_id(space.now())))
+    }
+
+    fn begin_as(space: &Space, seen: Visibility, id: AssetId) -> Result<Self> {
         let store = space.store()?;
         space.orphaned_uploads().drop_from(&store);
         let now = space.now();
-        let id = AssetId::from_bytes(space.ids().new_id(now));
         let options = WriteOptions::durability(Durability::Relaxed).at_millis(now.as_millis());
         store.begin_upload(options, id).map_err(|error| seen.redact_error(error))?;
         let (media_type, file_name) = (String::new(), String::new());
@@ -78,6 +103,7 @@ impl Upload {
             media_type,
             file_name,
             size: 0,
+            most: space.limits().upload,
             hasher: FileHasher::default(),
             chunks: 0,
             is_kept: false,
@@ -86,7 +112,7 @@ impl Upload {
 
     /// Stores all bytes of `reader` and sniffs the first chunk.
     fn take(&mut self, mut reader: impl Read, declared: Option<&str>) -> Result<()> {
-        let most = self.space.limits().upload;
+        let most = self.most;
         let mut buffer = Vec::new();
         loop {
             // One byte more than the limit shows that the file is too long.

@@ -144,6 +144,15 @@ impl StagedDocuments {
         Ok(())
     }
 
+    /// Increments the revision of a touched document further: a merged change counts as the changes
+    /// that it was made of.
+    pub(crate) fn skip_revisions(&mut self, id: DocumentId, count: u64) {
+        self.dirty.insert(id);
+        if let Some(document) = self.staged.get_mut(&id).and_then(|staged| staged.now.as_mut()) {
+            document.record.rev = document.record.rev.saturating_add(count);
+        }
+    }
+
     /// Stages the title of a touched document: the text of its root block.
     pub(crate) fn set_title(&mut self, id: DocumentId, title: &str) {
         self.dirty.insert(id);

@@ -1,0 +1,300 @@
+//! Segments applied to a copy of the space, and copies made from snapshots.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use leafbase::{
+    AssetRecord, ChangePosition, ChangeRow, Error, ErrorKind, Result, Space, SpaceBuilder,
+    Timestamp,
+};
+
+use crate::directory_store::{io_error, sync_directory};
+use crate::frames::Segment;
+use crate::manifest::{FileEntry, Manifest, SegmentEntry, SnapshotEntry};
+use crate::parts::PartsReader;
+use crate::store::{ReplicaStore, damaged, missing};
+
+/// Bytes of rows that are applied in one transaction: bounds memory, and how long readers of the
+/// newest version wait.
+const TRANSACTION_BYTES: usize = 1 << 20;
+/// The file of a space in its directory.
+pub(crate) const SPACE_FILE: &str = "space.redb";
+
+/// A moment in the history of a space.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Moment {
+    /// After the last change that was shipped.
+    #[default]
+    Newest,
+    /// After the change with this sequence.
+    Sequence(u64),
+    /// Before the first change that is later than this time.
+    Time(Timestamp),
+}
+
+impl Moment {
+    /// Whether a change is later.
+    fn is_before(self, row: &ChangeRow) -> bool {
+        match self {
+            Self::Newest => false,
+            Self::Sequence(sequence) => row.position().sequence() > sequence,
+            Self::Time(time) => row.change().stamp.at > time,
+        }
+    }
+
+    /// The newest copy that is not later.
+    fn snapshot(self, manifest: &Manifest) -> Option<&SnapshotEntry> {
+        manifest.snapshots.iter().rev().find(|snapshot| match self {
+            Self::Newest => true,
+            Self::Sequence(sequence) => snapshot.position.sequence() <= sequence,
+            Self::Time(time) => snapshot.at <= time,
+        })
+    }
+}
+
+/// The copy to begin with on the way to `moment`.
+pub(crate) fn snapshot_before(manifest: &Manifest, moment: Moment) -> Result<&SnapshotEntry> {
+    moment.snapshot(manifest).ok_or_else(|| match manifest.snapshots.first() {
+        Some(oldest) => Error::history_gone(format!(
+            "the replica begins later: its oldest snapshot is of {}, after change {}",
+            oldest.at,
+            oldest.position.sequence()
+        )),
+        None => Error::new(
+            ErrorKind::NotFound,
+            "the replica has no snapshot yet: its leader has not shipped the first one",
+        ),
+    })
+}
+
+/// A directory that is removed unless it is kept.
+#[derive(Debug)]
+pub(crate) struct ScratchDirectory(Option<PathBuf>);
+
+impl ScratchDirectory {
+    /// The new directory `path`. One of a program that ended is replaced.
+    pub(crate) fn create(path: PathBuf) -> Result<Self> {
+        let created = match fs::remove_dir_all(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => fs::create_dir_all(&path),
+        };
+        created.map_err(|error| io_error("create", &path, error))?;
+        Ok(Self(Some(path)))
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.0.as_deref().unwrap_or(Path::new(""))
+    }
+
+    /// Renames it to `path`, where nothing may be.
+    fn keep_as(mut self, path: &Path) -> Result<()> {
+        let renamed = || {
+            // A rename would replace an empty directory.
+            if path.exists() {
+                return Err(io::Error::from(io::ErrorKind::AlreadyExists));
+            }
+            fs::rename(self.path(), path)?;
+            path.parent().map_or(Ok(()), sync_directory)
+        };
+        renamed().map_err(|error| io_error("create", path, error))?;
+        self.0 = None;
+        Ok(())
+    }
+}
+
+impl Drop for ScratchDirectory {
+    fn drop(&mut self) {
+        if let Some(Err(error)) = self.0.as_ref().map(fs::remove_dir_all) {
+            tracing::warn!(%error, "an unfinished copy of a space could not be removed");
+        }
+    }
+}
+
+/// A directory beside `path`, in which a space is made before it gets the name.
+fn unfinished(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!(".{name}.replica-{}", std::process::id()))
+}
+
+/// Makes the space of a moment at `path`, where nothing may be, and returns the position after its
+/// last change. After an error nothing is at `path`.
+pub(crate) fn create_copy(
+    (store, manifest): (&dyn ReplicaStore, &Manifest),
+    builder: &SpaceBuilder,
+    path: &Path,
+    moment: Moment,
+) -> Result<ChangePosition> {
+    if path.exists() {
+        return Err(Error::validation(format!("there is something at {} already", path.display())));
+    }
+    let snapshot = snapshot_before(manifest, moment)?;
+    let directory = ScratchDirectory::create(unfinished(path))?;
+    download(store, snapshot, &directory.path().join(SPACE_FILE))?;
+    let space = builder.clone().follower(true).open(directory.path())?;
+    let found = (space.meta()?.id, space.connect().last_position()?);
+    if found != (manifest.space, snapshot.position) {
+        return Err(damaged(&snapshot.prefix(), "it is a copy of something else"));
+    }
+    let last = apply_segments((store, manifest), &space, moment)?;
+    space.close()?;
+    directory.keep_as(path)?;
+    Ok(last)
+}
+
+fn download(store: &dyn ReplicaStore, snapshot: &SnapshotEntry, path: &Path) -> Result<()> {
+    let mut parts = PartsReader::new(store, snapshot.prefix(), &snapshot.parts);
+    let copied = File::create(path).and_then(|mut file| {
+        io::copy(&mut parts, &mut file)?;
+        file.sync_all()
+    });
+    copied.map_err(|error| {
+        let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()).cloned();
+        inner.unwrap_or_else(|| io_error("write", path, error))
+    })
+}
+
+/// Applies the changes that `space` lacks up to `moment`, and returns the position after the last
+/// one. What was applied before an error stays.
+pub(crate) fn apply_segments(
+    (store, manifest): (&dyn ReplicaStore, &Manifest),
+    space: &Space,
+    moment: Moment,
+) -> Result<ChangePosition> {
+    let mut last = space.connect().last_position()?;
+    let mut is_reached = false;
+    for entry in &manifest.segments {
+        if is_reached || entry.last.sequence() < last.sequence() {
+            continue;
+        }
+        if entry.first > last.sequence() + 1 {
+            return Err(gap(last, entry.first));
+        }
+        if entry.last.sequence() == last.sequence() {
+            check_same(last, entry.last)?;
+            continue;
+        }
+        (last, is_reached) = apply_segment(store, entry, space, (last, moment))?;
+    }
+    check_end(manifest, last, moment, is_reached)?;
+    Ok(last)
+}
+
+/// Fails if the segments end before `moment`, or before what the copy has.
+fn check_end(
+    manifest: &Manifest,
+    last: ChangePosition,
+    moment: Moment,
+    is_reached: bool,
+) -> Result<()> {
+    let snapshot = manifest.snapshots.last().map_or(0, |snapshot| snapshot.position.sequence());
+    let end = manifest.end().map_or(0, ChangePosition::sequence);
+    match moment {
+        // The copy has what was never shipped.
+        Moment::Newest if last.sequence() > end.max(snapshot) => Err(other_history(last)),
+        Moment::Sequence(sequence) if last.sequence() < sequence && is_reached => {
+            Err(Error::history_gone(format!(
+                "change {sequence} was merged with later ones before it was shipped"
+            )))
+        }
+        Moment::Sequence(sequence) if last.sequence() < sequence => {
+            let message = format!("change {sequence} was not shipped: the last one is {end}");
+            Err(Error::new(ErrorKind::NotFound, message))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Applies the rows of one segment. Returns the position after the last one that was applied, and
+/// whether the next one is later than the moment.
+fn apply_segment(
+    store: &dyn ReplicaStore,
+    entry: &SegmentEntry,
+    space: &Space,
+    (mut last, moment): (ChangePosition, Moment),
+) -> Result<(ChangePosition, bool)> {
+    let name = entry.name();
+    let bytes = store.get(&name)?.ok_or_else(|| missing(&name))?.bytes;
+    let segment = Segment::open(&name, &bytes)?;
+    segment.check_range(entry.first, entry.last.sequence())?;
+    let (mut batch, mut batch_bytes) = (Vec::new(), 0);
+    let (mut is_reached, mut failed) = (false, None);
+    for row in segment.rows() {
+        let row = match row {
+            Ok(row) => row,
+            Err(error) => {
+                failed = Some(error);
+                break;
+            }
+        };
+        if row.position().sequence() <= last.sequence() {
+            if row.position().sequence() == last.sequence() {
+                check_same(last, row.position())?;
+            }
+            continue;
+        }
+        is_reached = moment.is_before(&row);
+        if is_reached {
+            break;
+        }
+        for file in row.files() {
+            store_file(store, entry, space, file)?;
+        }
+        batch_bytes += row.len();
+        batch.push(row);
+        if batch_bytes >= TRANSACTION_BYTES {
+            last = space.follow(&batch)?;
+            (batch, batch_bytes) = (Vec::new(), 0);
+        }
+    }
+    if !batch.is_empty() {
+        last = space.follow(&batch)?;
+    }
+    // The rows before the damage are applied: the next attempt goes on behind them.
+    match failed {
+        Some(error) => Err(error),
+        None => Ok((last, is_reached)),
+    }
+}
+
+fn store_file(
+    store: &dyn ReplicaStore,
+    entry: &SegmentEntry,
+    space: &Space,
+    file: &AssetRecord,
+) -> Result<()> {
+    let hash = file.sha256.map(|hash| hash.to_string()).unwrap_or_default();
+    let found = entry.files.iter().find(|entry| entry.sha256 == hash);
+    let found: &FileEntry = found.ok_or_else(|| {
+        damaged(&entry.name(), format_args!("the manifest lacks its file {hash}"))
+    })?;
+    let parts = PartsReader::new(store, found.prefix(), &found.parts);
+    space.store_file(file, parts).map_err(|error| {
+        // An error of the parts is inside of that of the reader.
+        let source = std::error::Error::source(&error);
+        let io = source.and_then(|source| source.downcast_ref::<io::Error>());
+        let inner = io.and_then(io::Error::get_ref).and_then(|inner| inner.downcast_ref::<Error>());
+        inner.cloned().unwrap_or(error)
+    })
+}
+
+/// Fails unless both positions, of one sequence, are of one history.
+fn check_same(last: ChangePosition, shipped: ChangePosition) -> Result<()> {
+    if last == shipped { Ok(()) } else { Err(other_history(last)) }
+}
+
+fn other_history(last: ChangePosition) -> Error {
+    Error::history_gone(format!(
+        "change {} of this copy is none of the replica: start over from a snapshot",
+        last.sequence()
+    ))
+}
+
+fn gap(last: ChangePosition, next: u64) -> Error {
+    Error::history_gone(format!(
+        "the replica has no changes between {} and {next} any more, after a purge or by its \
+         retention: start over from a snapshot",
+        last.sequence()
+    ))
+}

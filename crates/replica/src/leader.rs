@@ -1,0 +1,456 @@
+//! The leader of a replica: ships the changes of its space.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use leafbase::{
+    AssetRecord, ChangePosition, ChangeRow, Clock, Connection, Error, ErrorKind, Result, Space,
+    SystemClock, Timestamp,
+};
+
+use crate::frames;
+use crate::lease::{self, HeldLease};
+use crate::manifest::{FileEntry, Manifest, SegmentEntry, file_prefix};
+use crate::parts::put_parts;
+use crate::snapshots;
+use crate::store::{ReplicaStore, missing};
+
+/// Bytes of rows in a new segment: bounds memory.
+const SEGMENT_BYTES: usize = 4 << 20;
+/// Segments smaller than this are joined ...
+const SMALL_SEGMENT_BYTES: u64 = 1 << 20;
+/// ... once this many are in a row.
+const MAX_SMALL_SEGMENTS: usize = 32;
+
+/// How a space is shipped.
+#[derive(Clone)]
+pub struct LeaderOptions {
+    pub(crate) holder: String,
+    pub(crate) scratch: PathBuf,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) term: Duration,
+    pub(crate) take_over: bool,
+    pub(crate) start_over: bool,
+    snapshot_after: u64,
+    keep_snapshots: usize,
+}
+
+impl fmt::Debug for LeaderOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LeaderOptions").field("holder", &self.holder).finish_non_exhaustive()
+    }
+}
+
+impl LeaderOptions {
+    /// Options for the leader `holder`, a name that no other process uses: a leader of the same
+    /// name is taken for an earlier run of this one. Copies of the space are made in `scratch`, a
+    /// directory with room for one, and removed.
+    pub fn new(holder: impl Into<String>, scratch: impl Into<PathBuf>) -> Self {
+        Self {
+            holder: holder.into(),
+            scratch: scratch.into(),
+            clock: Arc::new(SystemClock),
+            term: Duration::from_secs(30),
+            take_over: false,
+            start_over: false,
+            snapshot_after: 64 << 20,
+            keep_snapshots: 8,
+        }
+    }
+
+    /// The clock that terms are measured with. Default: [`SystemClock`].
+    pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
+        self.clock = Arc::new(clock);
+        self
+    }
+
+    /// How long after a [`Leader::ship`] no other process becomes the leader unasked. Which leader
+    /// writes does not depend on clocks. Default: 30 seconds.
+    pub fn term(mut self, term: Duration) -> Self {
+        self.term = term;
+        self
+    }
+
+    /// Whether to become the leader although the term of another one has not ended. It writes
+    /// nothing more from then on. Default: no.
+    pub fn take_over(mut self, take_over: bool) -> Self {
+        self.take_over = take_over;
+        self
+    }
+
+    /// Whether to ship from a new snapshot on, and to delete all else in the store, if what was
+    /// shipped is not the past of this space: after a backup was restored, or after compaction
+    /// dropped changes before they were shipped. Default: no, it is an error.
+    pub fn start_over(mut self, start_over: bool) -> Self {
+        self.start_over = start_over;
+        self
+    }
+
+    /// After how many bytes of changes a snapshot is made. A restore and a new follower read at
+    /// most about as many. Default: 64 MiB.
+    pub fn snapshot_after(mut self, bytes: u64) -> Self {
+        self.snapshot_after = bytes;
+        self
+    }
+
+    /// How many snapshots are kept, at least one. The space can be restored to every change since
+    /// the oldest one. Default: 8.
+    pub fn keep_snapshots(mut self, count: usize) -> Self {
+        self.keep_snapshots = count.max(1);
+        self
+    }
+}
+
+/// What a [`Leader::ship`] did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Shipment {
+    /// The rows of the change log that were shipped.
+    pub changes: u64,
+    /// The snapshots that were made since the last call, or since the leader began.
+    pub snapshots: u64,
+    /// The position up to which all is shipped.
+    pub position: ChangePosition,
+}
+
+/// The one process that ships the changes of a space to a store.
+///
+/// Each leader has a number, its fence, which is higher than those of all before it. A leader that
+/// finds a higher one in the store is fenced: it writes nothing more there, and its space becomes
+/// read-only ([`Space::demote`]).
+///
+/// ```
+/// use std::sync::Arc;
+/// use leafbase::Space;
+/// use leafbase_replica::{DirectoryStore, Leader, LeaderOptions, Moment, restore};
+/// # fn main() -> leafbase::Result<()> {
+/// # let directory = tempfile::tempdir().unwrap();
+/// # let directory = directory.path();
+/// let space = Space::create(directory.join("notes.leafbase"))?;
+/// let store = Arc::new(DirectoryStore::new(directory.join("replica")));
+/// let options = LeaderOptions::new("desk", directory.join("scratch"));
+/// let mut leader = Leader::acquire(&space, store.clone(), options)?;
+///
+/// space.connect().create_document("Trip")?;
+/// assert_eq!(leader.ship()?.position, space.connect().last_position()?);
+///
+/// let copy = directory.join("copy.leafbase");
+/// restore(&*store, &copy, Moment::Newest)?;
+/// assert_eq!(Space::open(&copy)?.connect().documents()?[0].title, "Trip");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Leader {
+    space: Space,
+    store: Arc<dyn ReplicaStore>,
+    options: LeaderOptions,
+    lease: HeldLease,
+    /// Snapshots made since the last reply of [`Leader::ship`].
+    snapshots: u64,
+}
+
+impl Leader {
+    /// Makes this process the leader. Into an empty store it ships a snapshot; changes are shipped
+    /// by [`Self::ship`].
+    ///
+    /// # Errors
+    /// [`ErrorKind::AlreadyOpen`] if another leader's term has not ended; [`ErrorKind::Validation`]
+    /// if the store has the replica of another space; [`ErrorKind::HistoryGone`] if what was
+    /// shipped is not the past of this space, see [`LeaderOptions::start_over`];
+    /// [`ErrorKind::RuleViolation`] if the space is a follower, see
+    /// [`Follower::promote`](crate::Follower::promote); errors of the store and of the space.
+    pub fn acquire(
+        space: &Space,
+        store: Arc<dyn ReplicaStore>,
+        options: LeaderOptions,
+    ) -> Result<Self> {
+        if space.is_follower() {
+            return Err(Error::rule("a follower is promoted before it leads"));
+        }
+        let id = space.meta()?.id;
+        // Before the lease: a space that may not lead fences no other.
+        if let Some((manifest, _)) = crate::manifest::find(&*store)? {
+            lease::check_space(&manifest, id)?;
+            if !options.start_over {
+                check_past(space, &manifest)?;
+            }
+        }
+        let lease = lease::acquire(&*store, id, &options)?;
+        Self::begin(space, store, options, lease)
+    }
+
+    /// Begins to lead under a lease.
+    pub(crate) fn begin(
+        space: &Space,
+        store: Arc<dyn ReplicaStore>,
+        options: LeaderOptions,
+        lease: HeldLease,
+    ) -> Result<Self> {
+        let is_past = match check_past(space, lease.manifest()) {
+            Err(error) if error.kind() == ErrorKind::HistoryGone && options.start_over => false,
+            checked => checked.map(|()| true)?,
+        };
+        let mut leader = Self { space: space.clone(), store, options, lease, snapshots: 0 };
+        // Of a leader that ended between its puts and its manifest.
+        leader.delete_garbage()?;
+        if !is_past || leader.lease.manifest().snapshots.is_empty() {
+            leader.reset(Vec::new())?;
+        }
+        Ok(leader)
+    }
+
+    /// The number of this leader.
+    pub const fn fence(&self) -> u64 {
+        self.lease.manifest().fence
+    }
+
+    /// The position up to which all is shipped.
+    pub fn position(&self) -> ChangePosition {
+        self.lease.manifest().end().unwrap_or_default()
+    }
+
+    /// Ships the changes that are not shipped yet, and extends the term. A host calls it after
+    /// [`Connection::wait_for`] has returned, and at least once in each term.
+    ///
+    /// A change that purges a document is shipped with a new snapshot; all older snapshots and
+    /// segments, which have the document, are deleted.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Conflict`] if this leader is fenced; errors of the store and of the space. What
+    /// was shipped before stays, and the next call goes on.
+    pub fn ship(&mut self) -> Result<Shipment> {
+        self.check_fence()?;
+        let mut shipment = Shipment::default();
+        loop {
+            let rows = match self.space.connect().change_rows(self.position(), SEGMENT_BYTES) {
+                Ok(rows) => rows,
+                // Compaction dropped or merged rows that were not shipped: the past of this space
+                // was verified, so it is not another one's.
+                Err(error) if error.kind() == ErrorKind::HistoryGone => {
+                    self.reset(Vec::new())?;
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
+            if rows.is_empty() {
+                break;
+            }
+            if rows.iter().any(|row| row.change().is_redacted()) {
+                // A follower can apply none of them, and the snapshot has all.
+                self.reset(Vec::new())?;
+                continue;
+            }
+            // The files of a row may be erased before they are read: the next rows say so.
+            let Some(segment) = self.put_segment(&rows)? else { continue };
+            shipment.changes += rows.len() as u64;
+            if rows.iter().any(ChangeRow::purges) {
+                self.reset(vec![segment])?;
+            } else {
+                let mut manifest = self.lease.manifest().clone();
+                manifest.segments.push(segment);
+                self.publish(manifest)?;
+            }
+            self.join_small_segments()?;
+            if self.bytes_since_snapshot() >= self.options.snapshot_after {
+                self.snapshot()?;
+            }
+        }
+        // Most calls have shipped something and extended the term with it.
+        if self.lease.is_due(self.options.clock.now(), self.options.term) {
+            self.publish(self.lease.manifest().clone())?;
+        }
+        shipment.position = self.position();
+        shipment.snapshots = std::mem::take(&mut self.snapshots);
+        Ok(shipment)
+    }
+
+    /// Makes a snapshot, whatever was shipped since the last one, and deletes those that are no
+    /// longer kept. Returns the position after the last change in it.
+    ///
+    /// # Errors
+    /// As [`Self::ship`].
+    pub fn snapshot(&mut self) -> Result<ChangePosition> {
+        self.check_fence()?;
+        let snapshot = snapshots::put(&self.space, &*self.store, self.fence(), &self.options)?;
+        let position = snapshot.position;
+        let mut manifest = self.lease.manifest().clone();
+        manifest.snapshots.retain(|other| other.position != position);
+        manifest.snapshots.push(snapshot);
+        let surplus = manifest.snapshots.len().saturating_sub(self.options.keep_snapshots);
+        manifest.snapshots.drain(..surplus);
+        if let Some(oldest) = manifest.snapshots.first() {
+            let begins = oldest.position.sequence();
+            // The last one stays in any case: the next rows follow it.
+            let last = manifest.segments.pop();
+            manifest.segments.retain(|segment| segment.last.sequence() > begins);
+            manifest.segments.extend(last);
+        }
+        self.publish(manifest)?;
+        self.snapshots += 1;
+        self.delete_garbage()?;
+        Ok(position)
+    }
+
+    /// Ends the term: another process can become the leader at once. What is not shipped yet is not
+    /// shipped.
+    ///
+    /// # Errors
+    /// As [`Self::ship`].
+    pub fn release(mut self) -> Result<()> {
+        self.check_fence()?;
+        let mut manifest = self.lease.manifest().clone();
+        manifest.lease = None;
+        let replaced = self.lease.replace(&*self.store, manifest);
+        self.settle(replaced)
+    }
+
+    /// Fails if there is a newer leader: nothing is written then.
+    fn check_fence(&mut self) -> Result<()> {
+        let read = self.lease.refresh(&*self.store);
+        self.settle(read)
+    }
+
+    /// Replaces the manifest by one with a new term.
+    fn publish(&mut self, manifest: Manifest) -> Result<()> {
+        let manifest = lease::extended(manifest, &self.options);
+        let replaced = self.lease.replace(&*self.store, manifest);
+        self.settle(replaced)
+    }
+
+    /// The space of a fenced leader takes no more writes: they would be lost.
+    fn settle(&self, outcome: Result<()>) -> Result<()> {
+        outcome.inspect_err(|error| {
+            if error.kind() == ErrorKind::Conflict {
+                self.space.demote();
+            }
+        })
+    }
+
+    /// Begins with a new snapshot and `segments` that no older change is in, and deletes all else:
+    /// a purge redacted older changes, or they are not the past of this space.
+    fn reset(&mut self, segments: Vec<SegmentEntry>) -> Result<()> {
+        let snapshot = snapshots::put(&self.space, &*self.store, self.fence(), &self.options)?;
+        let mut manifest = self.lease.manifest().clone();
+        manifest.snapshots = vec![snapshot];
+        manifest.segments = segments;
+        self.publish(manifest)?;
+        self.snapshots += 1;
+        self.delete_garbage()
+    }
+
+    fn delete_garbage(&self) -> Result<()> {
+        let names = self.store.list("")?;
+        let mut garbage = self.lease.manifest().garbage(&names);
+        garbage.try_for_each(|name| self.store.delete(name))
+    }
+
+    /// Puts the segment of these rows and the files that they create. `None` if one of these was
+    /// erased in the meantime.
+    fn put_segment(&self, rows: &[ChangeRow]) -> Result<Option<SegmentEntry>> {
+        let notes = self.space.connect();
+        let mut files: HashMap<String, FileEntry> = HashMap::new();
+        for file in rows.iter().flat_map(ChangeRow::files) {
+            let Some(sha256) = file.sha256.map(|hash| hash.to_string()) else { continue };
+            if files.contains_key(&sha256) {
+                continue;
+            }
+            match self.put_file(&notes, file, &sha256) {
+                Ok(entry) => files.insert(sha256, entry),
+                Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+                Err(error) => return Err(error),
+            };
+        }
+        let mut files: Vec<FileEntry> = files.into_values().collect();
+        files.sort_by(|one, other| one.sha256.cmp(&other.sha256));
+        let bytes = frames::encode(rows)?;
+        let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return Ok(None) };
+        let segment = SegmentEntry {
+            first: first.change().first_sequence,
+            last: last.position(),
+            fence: self.fence(),
+            bytes: bytes.len() as u64,
+            files,
+        };
+        self.store.put(&segment.name(), &bytes)?;
+        Ok(Some(segment))
+    }
+
+    fn put_file(&self, notes: &Connection, file: &AssetRecord, sha256: &str) -> Result<FileEntry> {
+        let shipped = self.lease.manifest().segments.iter().flat_map(|segment| &segment.files);
+        if let Some(entry) = shipped.into_iter().find(|entry| entry.sha256 == *sha256) {
+            return Ok(entry.clone());
+        }
+        let fence = self.fence();
+        let reader = notes.open_file(file.id)?;
+        let parts = put_parts(&*self.store, &file_prefix(sha256, fence), reader)?;
+        Ok(FileEntry { sha256: sha256.to_owned(), fence, parts })
+    }
+
+    fn bytes_since_snapshot(&self) -> u64 {
+        let Manifest { snapshots, segments, .. } = self.lease.manifest();
+        let newest = snapshots.last().map_or(0, |snapshot| snapshot.position.sequence());
+        let newer = segments.iter().filter(|segment| segment.last.sequence() > newest);
+        newer.map(|segment| segment.bytes).sum()
+    }
+
+    /// Makes one segment of the newest ones if they are small and many, so that a manifest and a
+    /// restore have few of them.
+    fn join_small_segments(&mut self) -> Result<()> {
+        let manifest = self.lease.manifest();
+        let is_small = |segment: &&SegmentEntry| segment.bytes < SMALL_SEGMENT_BYTES;
+        let small = manifest.segments.iter().rev().take_while(is_small).count();
+        if small < MAX_SMALL_SEGMENTS {
+            return Ok(());
+        }
+        let mut manifest = manifest.clone();
+        let joined = manifest.segments.split_off(manifest.segments.len() - small);
+        let mut contents = Vec::with_capacity(joined.len());
+        for segment in &joined {
+            let name = segment.name();
+            let found = self.store.get(&name)?.ok_or_else(|| missing(&name))?;
+            contents.push((name, found.bytes));
+        }
+        let bytes = frames::join(&contents)?;
+        let (Some(first), Some(last)) = (joined.first(), joined.last()) else { return Ok(()) };
+        let mut files: Vec<FileEntry> =
+            joined.iter().flat_map(|segment| segment.files.clone()).collect();
+        files.sort_by(|one, other| one.sha256.cmp(&other.sha256));
+        files.dedup_by(|one, other| one.sha256 == other.sha256);
+        let segment = SegmentEntry {
+            first: first.first,
+            last: last.last,
+            fence: self.fence(),
+            bytes: bytes.len() as u64,
+            files,
+        };
+        self.store.put(&segment.name(), &bytes)?;
+        manifest.segments.push(segment);
+        self.publish(manifest)?;
+        // After the manifest that does without them; a follower that reads one reads it again.
+        contents.iter().try_for_each(|(name, _)| self.store.delete(name))
+    }
+}
+
+/// Fails with [`ErrorKind::HistoryGone`] unless the space goes on from what was shipped.
+fn check_past(space: &Space, manifest: &Manifest) -> Result<()> {
+    let Some(end) = manifest.end() else { return Ok(()) };
+    let checked = space.connect().change_rows(end, 0).map(drop);
+    checked.map_err(|error| {
+        if error.kind() != ErrorKind::HistoryGone {
+            return error;
+        }
+        let message =
+            format!("what was shipped is not the past of this space: {}", error.message());
+        Error::history_gone(message)
+    })
+}
+
+/// The end of a term that begins now.
+pub(crate) fn term_end(options: &LeaderOptions) -> Timestamp {
+    let term = i64::try_from(options.term.as_millis()).unwrap_or(i64::MAX);
+    Timestamp::from_millis(options.clock.now().as_millis().saturating_add(term))
+}

@@ -1,0 +1,297 @@
+//! Leaders: one at a time writes.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use leafbase::{Clock, CompactOptions, ErrorKind, Space, Timestamp};
+use leafbase_replica::{
+    DirectoryStore, Follower, Leader, LeaderOptions, Moment, ReplicaStore, restore,
+};
+
+use crate::dump::{assert_same, dump};
+use crate::programs::Program;
+use crate::stores::MemoryObjects;
+
+/// A clock that a test sets.
+#[derive(Clone, Default)]
+struct SetClock(Arc<AtomicI64>);
+
+impl Clock for SetClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millis(self.0.load(Ordering::SeqCst))
+    }
+}
+
+fn options(name: &str, directory: &Path, clock: &SetClock) -> LeaderOptions {
+    LeaderOptions::new(name, directory.join("scratch")).clock(clock.clone())
+}
+
+#[test]
+fn a_fenced_leader_writes_nothing_more() {
+    for seed in 40..44 {
+        let directory = tempfile::tempdir().unwrap();
+        let (directory, clock) = (directory.path(), SetClock::default());
+        let store = MemoryObjects::new();
+        let mut program = Program::new(seed, true);
+        let mut old =
+            Leader::acquire(program.space(), store.clone(), options("old", directory, &clock))
+                .unwrap();
+        for _ in 0..5 {
+            program.step();
+        }
+        old.ship().unwrap();
+        let follower = Follower::open(directory.join("copy"), store.clone()).unwrap();
+        let refused =
+            Leader::acquire(program.space(), store.clone(), options("other", directory, &clock));
+        assert_eq!(refused.unwrap_err().kind(), ErrorKind::AlreadyOpen, "the term has not ended");
+        let (copy, mut new) =
+            follower.promote(options("new", directory, &clock).take_over(true)).unwrap();
+        assert!(new.fence() > old.fence());
+
+        // The old one still has writes that it did not ship.
+        program.step();
+        let writes = store.writes();
+        for call in 0..4 {
+            let refused = match call {
+                0 | 1 => old.ship().map(drop),
+                _ => old.snapshot().map(drop),
+            };
+            assert_eq!(refused.unwrap_err().kind(), ErrorKind::Conflict);
+        }
+        assert_eq!(store.writes(), writes, "a fenced leader writes nothing");
+        let refused = program.notes().create_document("lost").unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::ReadOnly);
+        assert_eq!(old.release().unwrap_err().kind(), ErrorKind::Conflict);
+        assert_eq!(store.writes(), writes);
+
+        copy.connect().create_document("new").unwrap();
+        new.ship().unwrap();
+        let path = directory.join("restored");
+        restore(&*store, &path, Moment::Newest).unwrap();
+        let restored = Space::open(&path).unwrap();
+        assert_same(&dump(&restored.connect()), &dump(&copy.connect()), "what the new one shipped");
+    }
+}
+
+/// A leader is fenced between any two of its calls of the store: what counts there is the new one's
+/// alone.
+#[test]
+fn a_leader_that_is_fenced_in_the_middle_of_a_call_changes_nothing_that_counts() {
+    for calls in 0..6 {
+        let directory = tempfile::tempdir().unwrap();
+        let (directory, clock) = (directory.path(), SetClock::default());
+        let store = Arc::new(Interrupted::new());
+        let space = Space::in_memory().unwrap();
+        let mut old =
+            Leader::acquire(&space, store.clone(), options("old", directory, &clock)).unwrap();
+        let follower = Follower::open(directory.join("copy"), store.clone()).unwrap();
+        space.connect().create_document("old").unwrap();
+        let new = options("new", directory, &clock).take_over(true);
+        store.interrupt_after(calls, move || {
+            let (copy, mut leader) = follower.promote(new).unwrap();
+            copy.connect().create_document("new").unwrap();
+            leader.ship().unwrap();
+        });
+        let shipped = old.ship();
+        let was_interrupted = store.was_interrupted();
+        if was_interrupted && shipped.is_ok() {
+            // It had shipped before the other one began.
+            assert_eq!(old.ship().unwrap_err().kind(), ErrorKind::Conflict);
+        }
+        let path = directory.join("restored");
+        restore(&*store, &path, Moment::Newest).unwrap();
+        let titles: Vec<_> = Space::open(&path)
+            .unwrap()
+            .connect()
+            .documents()
+            .unwrap()
+            .iter()
+            .map(|document| document.title.clone())
+            .collect();
+        let expected: &[&str] = match (was_interrupted, shipped.is_ok()) {
+            (true, true) => &["old", "new"],
+            (true, false) => &["new"],
+            (false, _) => &["old"],
+        };
+        let mut titles: Vec<&str> = titles.iter().map(String::as_str).collect();
+        titles.sort_unstable();
+        let mut expected = expected.to_vec();
+        expected.sort_unstable();
+        assert_eq!(titles, expected, "fenced after {calls} calls");
+    }
+}
+
+/// A store that runs something after some calls.
+#[derive(Debug)]
+struct Interrupted {
+    objects: Arc<MemoryObjects>,
+    pending: std::sync::Mutex<Option<(usize, Interruption)>>,
+}
+
+struct Interruption(Box<dyn FnOnce() + Send>);
+
+impl std::fmt::Debug for Interruption {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Interruption")
+    }
+}
+
+impl Interrupted {
+    fn new() -> Self {
+        Self { objects: MemoryObjects::new(), pending: std::sync::Mutex::default() }
+    }
+
+    fn interrupt_after(&self, calls: usize, run: impl FnOnce() + Send + 'static) {
+        *self.pending.lock().unwrap() = Some((calls, Interruption(Box::new(run))));
+    }
+
+    /// Whether it was, which from now on it is not.
+    fn was_interrupted(&self) -> bool {
+        self.pending.lock().unwrap().take().is_none()
+    }
+
+    fn call(&self) {
+        let mut pending = self.pending.lock().unwrap();
+        match pending.take() {
+            Some((0, Interruption(run))) => {
+                drop(pending);
+                run();
+            }
+            Some((calls, run)) => *pending = Some((calls - 1, run)),
+            None => {}
+        }
+    }
+}
+
+impl ReplicaStore for Interrupted {
+    fn get(&self, name: &str) -> leafbase::Result<Option<leafbase_replica::StoredObject>> {
+        self.call();
+        self.objects.get(name)
+    }
+
+    fn put(&self, name: &str, bytes: &[u8]) -> leafbase::Result<()> {
+        self.call();
+        self.objects.put(name, bytes)
+    }
+
+    fn put_if(
+        &self,
+        name: &str,
+        bytes: &[u8],
+        expected: Option<&leafbase_replica::ObjectVersion>,
+    ) -> leafbase::Result<Option<leafbase_replica::ObjectVersion>> {
+        self.call();
+        self.objects.put_if(name, bytes, expected)
+    }
+
+    fn list(&self, prefix: &str) -> leafbase::Result<Vec<String>> {
+        self.objects.list(prefix)
+    }
+
+    fn delete(&self, name: &str) -> leafbase::Result<()> {
+        self.objects.delete(name)
+    }
+}
+
+/// The control: over a store that ignores the condition of a put, a fenced leader goes on.
+#[test]
+fn a_store_that_ignores_fences_is_found_out() {
+    let directory = tempfile::tempdir().unwrap();
+    let (directory, clock) = (directory.path(), SetClock::default());
+    let store = Arc::new(Interrupted::new());
+    let space = Space::in_memory().unwrap();
+    let mut old =
+        Leader::acquire(&space, store.clone(), options("old", directory, &clock)).unwrap();
+    let follower = Follower::open(directory.join("copy"), store.clone()).unwrap();
+    space.connect().create_document("old").unwrap();
+    *store.objects.ignores_conditions.lock().unwrap() = true;
+    let new = options("new", directory, &clock).take_over(true);
+    // Between the segment and the manifest.
+    store.interrupt_after(2, move || {
+        let (copy, mut leader) = follower.promote(new).unwrap();
+        copy.connect().create_document("new").unwrap();
+        leader.ship().unwrap();
+    });
+    assert!(old.ship().is_ok(), "the fence is ignored");
+    let path = directory.join("restored");
+    restore(&*store, &path, Moment::Newest).unwrap();
+    let documents = Space::open(&path).unwrap().connect().documents().unwrap();
+    assert_eq!(documents[0].title, "old", "and what the new leader shipped is lost");
+}
+
+#[test]
+fn a_term_ends_by_the_clock_or_by_release() {
+    let directory = tempfile::tempdir().unwrap();
+    let (directory, clock) = (directory.path(), SetClock::default());
+    let store = Arc::new(DirectoryStore::new(directory.join("replica")));
+    let space = Space::in_memory().unwrap();
+    let one = options("one", directory, &clock).term(Duration::from_secs(10));
+    let mut first = Leader::acquire(&space, store.clone(), one.clone()).unwrap();
+    let other = || Leader::acquire(&space, store.clone(), options("two", directory, &clock));
+    assert_eq!(other().unwrap_err().kind(), ErrorKind::AlreadyOpen);
+    // Shipping nothing extends the term as well.
+    clock.0.store(9_000, Ordering::SeqCst);
+    first.ship().unwrap();
+    clock.0.store(18_000, Ordering::SeqCst);
+    assert_eq!(other().unwrap_err().kind(), ErrorKind::AlreadyOpen);
+    clock.0.store(19_000, Ordering::SeqCst);
+    let second = other().unwrap();
+    assert_eq!(first.ship().unwrap_err().kind(), ErrorKind::Conflict);
+    space.promote();
+    second.release().unwrap();
+    let third = Leader::acquire(&space, store.clone(), one.clone()).unwrap();
+    assert_eq!(third.fence(), 3);
+    // The same process, after it ended without releasing.
+    let fourth = Leader::acquire(&space, store.clone(), one).unwrap();
+    assert_eq!(fourth.fence(), 4);
+}
+
+#[test]
+fn another_past_is_not_shipped_over_unless_asked() {
+    let directory = tempfile::tempdir().unwrap();
+    let (directory, clock) = (directory.path(), SetClock::default());
+    let store = MemoryObjects::new();
+    let space = Space::in_memory().unwrap();
+    let backup = directory.join("backup");
+    space.connect().create_document("Trip").unwrap();
+    space.backup_to(&backup).unwrap();
+    space.connect().create_document("Diary").unwrap();
+    drop(Leader::acquire(&space, store.clone(), options("one", directory, &clock)).unwrap());
+    let restored = Space::open(&backup).unwrap();
+    restored.connect().create_document("Other").unwrap();
+    let writes = store.writes();
+    let again = options("one", directory, &clock);
+    let refused = Leader::acquire(&restored, store.clone(), again.clone()).unwrap_err();
+    assert_eq!((refused.kind(), store.writes()), (ErrorKind::HistoryGone, writes));
+    let foreign = Space::in_memory().unwrap();
+    let refused = Leader::acquire(&foreign, store.clone(), again.clone()).unwrap_err();
+    assert_eq!((refused.kind(), store.writes()), (ErrorKind::Validation, writes));
+    Leader::acquire(&restored, store.clone(), again.start_over(true)).unwrap();
+    let path = directory.join("copy");
+    restore(&*store, &path, Moment::Newest).unwrap();
+    let copy = Space::open(&path).unwrap();
+    assert_same(&dump(&copy.connect()), &dump(&restored.connect()), "the restored one");
+}
+
+/// Rows that compaction dropped before they were shipped: a snapshot has what they did.
+#[test]
+fn a_leader_goes_on_from_a_snapshot_after_compaction() {
+    let directory = tempfile::tempdir().unwrap();
+    let (directory, clock) = (directory.path(), SetClock::default());
+    let store = MemoryObjects::new();
+    let space = Space::in_memory().unwrap();
+    let mut leader =
+        Leader::acquire(&space, store.clone(), options("one", directory, &clock)).unwrap();
+    leader.ship().unwrap();
+    space.connect().create_document("Trip").unwrap();
+    space.compact_with(CompactOptions::new().keep_changes(0)).unwrap();
+    space.connect().create_document("Diary").unwrap();
+    assert_eq!(leader.ship().unwrap().snapshots, 1);
+    let path = directory.join("copy");
+    restore(&*store, &path, Moment::Newest).unwrap();
+    let copy = Space::open(&path).unwrap();
+    assert_same(&dump(&copy.connect()), &dump(&space.connect()), "after compaction");
+    drop(copy);
+}
